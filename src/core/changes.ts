@@ -1,0 +1,60 @@
+import type { Actor } from "./actor.ts";
+import type { Content } from "./content.ts";
+import type { Event } from "./event.ts";
+import type { Ids } from "./id.ts";
+import type { Instant } from "./instant.ts";
+import type { ClaimedJob, Job } from "./job.ts";
+import type { Question } from "./question.ts";
+import type { Rules } from "./rules.ts";
+import type { Run } from "./run.ts";
+
+/** What a decision may know beyond what was read: the time, who acts, new ids, the configured rules. */
+export interface At {
+  now: Instant;
+  by: Actor;
+  ids: Ids;
+  rules: Rules;
+}
+
+/** A small row of any other kind: person, token, worker, delivery, inbox entry. */
+export interface Entry {
+  kind: "person" | "token" | "worker" | "delivery" | "inbox";
+  id: string;
+  /** What it belongs to, for lists: a delivery's question. */
+  parent?: string;
+  version: number;
+  body: Record<string, unknown>;
+}
+
+/** The heads of all chains that grew since the last one, bound to all earlier seals. */
+export interface Seal {
+  n: number;
+  hash: string;
+  body: string;
+}
+
+/**
+ * Everything that one decision writes. The store writes all of it or nothing.
+ * A row carries the version it was read at, 0 if it is new; it is kept with the next one.
+ */
+export interface Changes {
+  runs?: Run[];
+  questions?: Question[];
+  contents?: Array<{ hash: string; content: Content }>;
+  entries?: Entry[];
+  events?: Event[];
+  seals?: Seal[];
+  scheduled?: Job[];
+  /** Keys of jobs that are no longer needed, whoever has them. */
+  dropped?: string[];
+  finished?: ClaimedJob[];
+  /** Claimed jobs that are to be done again later. */
+  postponed?: Array<{ job: ClaimedJob; dueAt: Instant; tries: number }>;
+}
+
+/** A question with what it asked and the run it belongs to, as read. */
+export interface Read {
+  run: Run;
+  question: Question;
+  content: Content;
+}

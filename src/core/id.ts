@@ -1,0 +1,92 @@
+import { z } from "zod";
+
+const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"; // without i, l, o, u: ids are read aloud and typed
+const TIME_CHARS = 10;
+const RANDOM_CHARS = 16; // 80 bits
+const RANDOM_START = 2 + TIME_CHARS;
+const LEAST_SHOWN = 4;
+
+function idOf<Brand extends string>(prefix: string) {
+  return z
+    .string()
+    .regex(new RegExp(`^${prefix}_[0-9a-hjkmnp-tv-z]{26}$`))
+    .brand<Brand>();
+}
+
+export const QuestionId = idOf<"QuestionId">("q");
+export type QuestionId = z.infer<typeof QuestionId>;
+export const RunId = idOf<"RunId">("r");
+export type RunId = z.infer<typeof RunId>;
+/** Names one outcome, so that an agent's transcript can show that it was given. */
+export const OutcomeId = idOf<"OutcomeId">("a");
+export type OutcomeId = z.infer<typeof OutcomeId>;
+/** Names one start of a worker process. */
+export const WorkerId = idOf<"WorkerId">("w");
+export type WorkerId = z.infer<typeof WorkerId>;
+
+export interface Ids {
+  question(): QuestionId;
+  run(): RunId;
+  outcome(): OutcomeId;
+  worker(): WorkerId;
+}
+
+/** Makes ids that sort by time and carry 80 random bits from the given source. */
+export function idsFrom(nowMs: () => number, randomBytes: (count: number) => Uint8Array): Ids {
+  const make = (prefix: string): string => `${prefix}_${encodeTime(nowMs())}${encodeRandom(randomBytes(10))}`;
+  return {
+    question: () => make("q") as QuestionId, // brands are made here and in the schemas only
+    run: () => make("r") as RunId,
+    outcome: () => make("a") as OutcomeId,
+    worker: () => make("w") as WorkerId,
+  };
+}
+
+/** The part of an id that people see and type, before it is shortened. */
+export function randomPart(id: string): string {
+  return id.slice(RANDOM_START);
+}
+
+/** The shortest form of an id, at least four characters, that no other id in the list starts with. */
+export function shortId(id: string, others: readonly string[] = []): string {
+  const mine = randomPart(id);
+  const theirs = others.filter((other) => other !== id).map(randomPart);
+  let length = LEAST_SHOWN;
+  while (length < RANDOM_CHARS && theirs.some((other) => other.startsWith(mine.slice(0, length)))) length += 1;
+  return `${id[0]}-${mine.slice(0, length)}`;
+}
+
+function encodeTime(ms: number): string {
+  let rest = ms;
+  let text = "";
+  for (let index = 0; index < TIME_CHARS; index += 1) {
+    text = ALPHABET.charAt(rest % 32) + text;
+    rest = Math.floor(rest / 32);
+  }
+  return text;
+}
+
+function encodeRandom(bytes: Uint8Array): string {
+  let text = "";
+  for (let index = 0; index < bytes.length; index += 5) {
+    const high = (bytes[index] ?? 0) * 16 + ((bytes[index + 1] ?? 0) >> 4);
+    const low =
+      ((bytes[index + 1] ?? 0) & 15) * 2 ** 24 +
+      ((bytes[index + 2] ?? 0) << 16) +
+      ((bytes[index + 3] ?? 0) << 8) +
+      (bytes[index + 4] ?? 0);
+    const value = high * 2 ** 28 + low;
+    text += encodeChunk(value);
+  }
+  return text;
+}
+
+function encodeChunk(value: number): string {
+  let rest = value;
+  let text = "";
+  for (let index = 0; index < 8; index += 1) {
+    text = ALPHABET.charAt(rest % 32) + text;
+    rest = Math.floor(rest / 32);
+  }
+  return text;
+}

@@ -1,0 +1,171 @@
+import { z } from "zod";
+import { Actor } from "./actor.ts";
+import { OutcomeId, QuestionId, RunId } from "./id.ts";
+import { Instant } from "./instant.ts";
+import { Refusal } from "./refusal.ts";
+
+export const Outcome = z.enum(["answer", "decide", "clarify"]);
+export type Outcome = z.infer<typeof Outcome>;
+
+/** What a person, or a policy that the ask declared, says to a question. */
+export const Answer = z.object({
+  id: OutcomeId,
+  outcome: Outcome,
+  /** What was chosen or written, by item id. */
+  items: z.record(z.string(), z.object({ values: z.array(z.string()), text: z.string().optional() })),
+  note: z.string().optional(),
+  by: Actor,
+  at: Instant,
+  /** The rule that answered in place of a person. */
+  policy: z.string().optional(),
+});
+export type Answer = z.infer<typeof Answer>;
+
+/** Whether an outcome has reached the agent; it is `given` only when the agent's own record shows it. */
+export const Handover = z.discriminatedUnion("state", [
+  z.object({ state: z.literal("owed") }),
+  z.object({ state: z.literal("handing"), epoch: z.int(), at: Instant }),
+  z.object({ state: z.literal("given"), at: Instant, witness: z.string() }),
+  z.object({ state: z.literal("void"), reason: z.string() }),
+]);
+export type Handover = z.infer<typeof Handover>;
+
+export const TimeoutDo = z.enum(["wait", "proceed", "skip", "default", "escalate", "fail", "defer"]);
+export type TimeoutDo = z.infer<typeof TimeoutDo>;
+
+export const EscalationStep = z.object({
+  afterMs: z.int().positive(),
+  to: z.array(z.string()),
+  channels: z.array(z.string()),
+});
+export type EscalationStep = z.infer<typeof EscalationStep>;
+
+/** What happens when nobody answers in time. */
+export const OnTimeout = z.object({
+  do: TimeoutDo,
+  /** What `default` answers, in the words a person would type. */
+  answer: z.string().optional(),
+  steps: z.array(EscalationStep).max(10).optional(),
+  then: TimeoutDo.exclude(["escalate"]).optional(),
+  addLabel: z.string().optional(),
+  comment: z.string().optional(),
+  notifyChannel: z.string().optional(),
+  assignTo: z.string().optional(),
+  markAs: z.string().optional(),
+});
+export type OnTimeout = z.infer<typeof OnTimeout>;
+
+/** One way and place to tell people. */
+export const Notify = z.object({
+  channel: z.string(),
+  address: z.string().optional(),
+  mention: z.array(z.string()).optional(),
+});
+export type Notify = z.infer<typeof Notify>;
+
+export const Approvals = z.object({ need: z.int().min(1).max(20), from: z.array(z.string()), veto: z.boolean() });
+export type Approvals = z.infer<typeof Approvals>;
+
+export const Vote = z.object({ by: Actor, at: Instant, answer: Answer });
+export type Vote = z.infer<typeof Vote>;
+
+/** The caller that waits with its agent alive, and until when. */
+export const Hold = z.object({ until: Instant, after: z.enum(["park", "proceed"]), windowMs: z.int() });
+export type Hold = z.infer<typeof Hold>;
+
+const Amendment = z.object({ id: OutcomeId, text: z.string(), by: Actor, at: Instant, handover: Handover });
+export type Amendment = z.infer<typeof Amendment>;
+
+const Base = z.looseObject({
+  id: QuestionId,
+  version: z.int(),
+  runId: RunId,
+  /** Names the ask: with the client's own key the same question for ever. */
+  key: z.string(),
+  content: z.string(),
+  title: z.string(),
+  kind: z.enum(["question", "approval"]),
+  risk: z.enum(["low", "medium", "high"]),
+  confidence: z.number().min(0).max(1).optional(),
+  askedAt: Instant,
+  askedBy: Actor,
+  /** The door it came through. */
+  via: z.string(),
+  dueAt: Instant.optional(),
+  onTimeout: OnTimeout,
+  escalated: z.int(),
+  /** What the asker can take back: a shell script cannot explain itself. */
+  accepts: z.array(Outcome),
+  notify: z.array(Notify),
+  /** The people or groups it is for. */
+  to: z.array(z.string()),
+  issue: z.object({ repo: z.string().optional(), number: z.int() }).optional(),
+  approvals: Approvals,
+  /** Binds an approval to the exact arguments it was asked for. */
+  fingerprint: z.string().optional(),
+  /** The first question of the conversation that this one continues. */
+  thread: QuestionId.optional(),
+  votes: z.array(Vote),
+  claim: z.object({ by: Actor, at: Instant }).optional(),
+  snoozedUntil: Instant.optional(),
+  comments: z.array(z.object({ by: Actor, at: Instant, text: z.string() })),
+  reminders: z.int(),
+  amendments: z.array(Amendment),
+});
+
+/** What an agent wants to know, in one of four states; the last three are final. */
+export const Question = z.discriminatedUnion("status", [
+  Base.extend({
+    status: z.literal("pending"),
+    hold: Hold.optional(),
+    /** A reply that can still be taken back; nothing else is accepted meanwhile. */
+    settling: z.object({ answer: Answer, until: Instant }).optional(),
+  }),
+  Base.extend({ status: z.literal("answered"), answer: Answer, handover: Handover }),
+  Base.extend({
+    status: z.literal("timeout"),
+    timedOutAt: Instant,
+    policy: TimeoutDo,
+    /** What the policy answers, where it does. */
+    answer: Answer.optional(),
+    handover: Handover,
+    /** An answer that a person gave afterwards on purpose. */
+    forced: z.object({ answer: Answer, handover: Handover }).optional(),
+  }),
+  Base.extend({
+    status: z.literal("cancelled"),
+    cancelledAt: Instant,
+    cancelledBy: Actor,
+    reason: z.string(),
+    note: z.string().optional(),
+    handover: Handover,
+  }),
+]);
+export type Question = z.infer<typeof Question>;
+export type Pending = Extract<Question, { status: "pending" }>;
+export type Closed = Exclude<Question, Pending>;
+
+export function isPending(question: Question): question is Pending {
+  return question.status === "pending";
+}
+
+/** The question if it can still be answered; refuses with who, what and when if it is closed. */
+export function requirePending(question: Question, saidClosed: (question: Closed) => Refusal): Pending {
+  if (!isPending(question)) throw saidClosed(question);
+  return question;
+}
+
+/** Everything about a question that its agent has not been shown yet. */
+export function owes(question: Question): boolean {
+  const handovers = question.amendments.map((amendment) => amendment.handover);
+  if (!isPending(question)) handovers.push(question.handover);
+  if (question.status === "timeout" && question.forced) handovers.push(question.forced.handover);
+  return handovers.some((handover) => handover.state === "owed" || handover.state === "handing");
+}
+
+/** The answer that counts: the forced one, the person's, or the policy's. */
+export function findAnswer(question: Question): Answer | undefined {
+  if (question.status === "answered") return question.answer;
+  if (question.status === "timeout") return question.forced?.answer ?? question.answer;
+  return undefined;
+}

@@ -1,0 +1,56 @@
+import { DAY_MS, MINUTE_MS, SECOND_MS } from "./instant.ts";
+
+/** What can be configured about questions; the defaults are the product's promise. */
+export interface Rules {
+  liveWindowMs: number;
+  timeoutMs: number;
+  onTimeout: "wait" | "proceed" | "skip" | "default" | "escalate" | "fail" | "defer";
+  /** Parts of the time left at which people are reminded. */
+  remindAt: readonly number[];
+  /** A channel that proves who a person is exists, so high risk needs it. */
+  personChannel: boolean;
+  /** Confidence at or above which an agent goes on alone, and below which it hands over; off unless set. */
+  confidence: { act: number; ask: number } | undefined;
+  limits: Limits;
+}
+
+export interface Limits {
+  questionBytes: number;
+  contextBytes: number;
+  answerBytes: number;
+  items: number;
+  options: number;
+  headerChars: number;
+  asksPerRun: number;
+  asksPerMinute: number;
+  pending: number;
+  repliesPerMinute: number;
+  comments: number;
+}
+
+export const DEFAULT_LIMITS: Limits = {
+  questionBytes: 16 * 1024,
+  contextBytes: 64 * 1024,
+  answerBytes: 64 * 1024,
+  items: 10,
+  options: 50,
+  headerChars: 30,
+  asksPerRun: 100,
+  asksPerMinute: 10,
+  pending: 10_000,
+  repliesPerMinute: 10,
+  comments: 200,
+};
+
+export const DEFAULT_RULES: Rules = {
+  liveWindowMs: 3 * MINUTE_MS,
+  timeoutMs: DAY_MS,
+  onTimeout: "fail",
+  remindAt: [0.5, 0.9],
+  personChannel: false,
+  confidence: undefined,
+  limits: DEFAULT_LIMITS,
+};
+
+/** How long the holder's hand-over may take before somebody looks after it. */
+export const HANDOVER_GRACE_MS = 15 * SECOND_MS;

@@ -1,0 +1,78 @@
+import { z } from "zod";
+import { QuestionId, RunId, WorkerId } from "./id.ts";
+import { Instant } from "./instant.ts";
+
+export const RunStatus = z.enum([
+  "queued",
+  "running",
+  "awaiting_input",
+  "resuming",
+  "completed",
+  "failed",
+  "skipped",
+  "cancelled",
+  "blocked",
+  "deferred",
+]);
+export type RunStatus = z.infer<typeof RunStatus>;
+
+const ENDED: ReadonlySet<RunStatus> = new Set(["completed", "failed", "skipped", "cancelled"]);
+
+/** How an outcome gets back to the agent: we start it again, we call an address, or it asks us. */
+export const GiveBack = z.enum(["worker", "callback", "poll"]);
+export type GiveBack = z.infer<typeof GiveBack>;
+
+/** One piece of agent work, over all its stops. */
+export const Run = z.looseObject({
+  id: RunId,
+  version: z.int(),
+  /** What people call it, `#42`; the store gives it. */
+  number: z.int(),
+  name: z.string(),
+  externalId: z.string().optional(),
+  status: RunStatus,
+  reason: z.string().optional(),
+  agent: z.string(),
+  host: z.string(),
+  session: z.string().optional(),
+  dir: z.string().optional(),
+  repo: z.string().optional(),
+  branch: z.string().optional(),
+  issue: z.object({ repo: z.string().optional(), number: z.int() }).optional(),
+  labels: z.array(z.string()),
+  priority: z.int().min(0).max(4),
+  size: z.string().optional(),
+  parentId: RunId.optional(),
+  giveBack: GiveBack,
+  callback: z.object({ url: z.string(), secret: z.string() }).optional(),
+  /** Made by an ask that had no run; it ends when the outcome is given. */
+  implicit: z.boolean(),
+  epoch: z.int(),
+  worker: WorkerId.optional(),
+  pendingId: QuestionId.optional(),
+  lastQuestionId: QuestionId.optional(),
+  /** Questions whose outcome or amendment the agent has not been shown yet. */
+  owes: z.array(QuestionId),
+  asked: z.int(),
+  /** When the latest asks came, for the limit per minute. */
+  askedAt: z.array(Instant),
+  /** The state to take when the agent is gone, if not `awaiting_input`. */
+  whenParked: z.enum(["deferred"]).optional(),
+  createdAt: Instant,
+  startedAt: Instant.optional(),
+  parkedAt: Instant.optional(),
+  endedAt: Instant.optional(),
+  result: z
+    .object({ summary: z.string().optional(), details: z.string().optional(), issues: z.array(z.string()).optional() })
+    .optional(),
+});
+export type Run = z.infer<typeof Run>;
+
+export function hasEnded(run: Run): boolean {
+  return ENDED.has(run.status);
+}
+
+/** Says whether the agent's process is there, as far as anybody has seen. */
+export function isAlive(run: Run): boolean {
+  return run.status === "running";
+}

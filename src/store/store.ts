@@ -1,0 +1,92 @@
+import type { Changes, Entry, Seal } from "../core/changes.ts";
+import type { Content } from "../core/content.ts";
+import type { KeptEvent } from "../core/event.ts";
+import type { QuestionId, RunId, WorkerId } from "../core/id.ts";
+import type { Instant } from "../core/instant.ts";
+import type { ClaimedJob, Job, JobKind } from "../core/job.ts";
+import type { Question } from "../core/question.ts";
+import type { Run, RunStatus } from "../core/run.ts";
+
+/**
+ * What became of a commit.
+ * `moved`: a row is no longer at the version it was read at. `taken`: somebody has that unique name.
+ * `job_lost`: a claimed job is no longer ours. `newer_schema`: this program may no longer write.
+ */
+export type Committed =
+  | { ok: true; numbers: Record<RunId, number> }
+  | { ok: false; why: "moved" | "taken" | "job_lost" | "newer_schema" };
+
+/** What a commit, here or in another process, may have changed. */
+export interface Change {
+  questions: ReadonlySet<string>;
+  /** The earliest of the jobs it scheduled; undefined also means "not known, look". */
+  dueAt: Instant | undefined;
+}
+
+export interface QuestionFilter {
+  status?: Question["status"];
+  runId?: RunId;
+  /** Oldest ask first, or newest. */
+  order: "oldest" | "newest";
+  /** Only what comes after this id in that order. */
+  after?: QuestionId;
+  limit: number;
+}
+
+export interface RunFilter {
+  statuses?: readonly RunStatus[];
+  parentId?: RunId;
+  /** Only runs that ended at or after this moment. */
+  endedSince?: Instant;
+  order: "oldest" | "newest";
+  after?: RunId;
+  limit: number;
+}
+
+/** How people and agents name a run or a question. `short` is a prefix of the random part of an id. */
+export type Ref = { by: "number"; number: number } | { by: "name" | "external" | "session" | "short"; text: string };
+
+export interface ClaimFilter {
+  worker: WorkerId;
+  kinds: readonly JobKind[];
+  host: string;
+  agents: readonly string[];
+  leaseMs: number;
+  limit: number;
+}
+
+/** Keeps runs, questions, events and jobs. Everything it is given was decided before; it has no rules of its own. */
+export interface Store {
+  /** Writes all of it or nothing; it is on disk when the promise resolves. */
+  commit(changes: Changes): Promise<Committed>;
+
+  findRun(id: RunId): Promise<Run | undefined>;
+  findQuestion(id: QuestionId): Promise<Question | undefined>;
+  findQuestionByKey(runId: RunId, key: string): Promise<Question | undefined>;
+  findContent(hash: string): Promise<Content | undefined>;
+  findEntry(kind: Entry["kind"], id: string): Promise<Entry | undefined>;
+  listEntries(kind: Entry["kind"], parent?: string): Promise<Entry[]>;
+  listRuns(filter: RunFilter): Promise<Run[]>;
+  listQuestions(filter: QuestionFilter): Promise<Question[]>;
+  countQuestions(status: Question["status"]): Promise<number>;
+  /** At most `limit` runs and questions that go by this name, newest first. */
+  lookUp(ref: Ref, limit: number): Promise<{ runs: Run[]; questions: Question[] }>;
+
+  /** The feed: events after the cursor in an order in which none can appear later before one already read. */
+  readFeed(after: string, limit: number): Promise<KeptEvent[]>;
+  /** One run's events in the order of its chain, with the head that the run itself records. */
+  readChain(runId: RunId): Promise<{ events: KeptEvent[]; head: { n: number; hash: string } }>;
+  listSeals(afterN: number, limit: number): Promise<Seal[]>;
+
+  /** Hands out due jobs, each to one worker until its lease ends, with the store's time. */
+  claimJobs(filter: ClaimFilter): Promise<{ now: Instant; jobs: ClaimedJob[] }>;
+  /** When the next job that passes the filter can be claimed: now or in the past means at once. */
+  nextJobAt(filter: Pick<ClaimFilter, "kinds" | "host" | "agents">): Promise<Instant | undefined>;
+  listJobs(limit: number): Promise<Array<Job & { attempt: number; leaseUntil: Instant | undefined }>>;
+
+  /** The store's own time, which decides deadlines and leases. */
+  now(): Promise<Instant>;
+  /** Calls the listener after every commit, of this process or another. */
+  onChange(listener: (change: Change) => void): () => void;
+  close(): Promise<void>;
+}
