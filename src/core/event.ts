@@ -7,9 +7,30 @@ import type { Question } from "./question.ts";
 import type { Run } from "./run.ts";
 
 const QUESTION_EVENTS = [
-  "asked", "held", "parked", "notified", "delivery_failed", "reminded", "claimed", "released", "assigned", "snoozed",
-  "extended", "commented", "voted", "answered", "settling", "undone", "amended", "late_reply", "forced", "handing", "given",
-  "timed_out", "escalated", "cancelled",
+  "asked",
+  "held",
+  "parked",
+  "notified",
+  "delivery_failed",
+  "reminded",
+  "claimed",
+  "released",
+  "assigned",
+  "snoozed",
+  "extended",
+  "commented",
+  "voted",
+  "answered",
+  "settling",
+  "undone",
+  "amended",
+  "late_reply",
+  "forced",
+  "handing",
+  "given",
+  "timed_out",
+  "escalated",
+  "cancelled",
 ] as const;
 const RUN_EVENTS = [
   "queued",

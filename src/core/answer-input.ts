@@ -1,0 +1,39 @@
+import { z } from "zod";
+import { sayIssue } from "./ask-input.ts";
+import { parseDuration } from "./duration.ts";
+import { SECOND_MS } from "./instant.ts";
+import { Outcome } from "./question.ts";
+import { Refusal } from "./refusal.ts";
+
+const ItemAnswer = z.object({ values: z.array(z.string()).default([]), text: z.string().optional() });
+
+/** What somebody says to a question, before it is matched to what was asked. */
+export const AnswerInput = z.object({
+  /** By item id, place or header. */
+  items: z.record(z.string(), ItemAnswer).optional(),
+  /** The same in words: a key, value, label or free text. */
+  answer: z.string().optional(),
+  note: z.string().optional(),
+  outcome: Outcome.default("answer"),
+  /** Answers after the deadline, on purpose. */
+  force: z.boolean().default(false),
+  /** The person has seen what a high risk means. */
+  confirmed: z.boolean().default(false),
+  /** How long the reply can be taken back. */
+  undoMs: z.int().nonnegative().default(0),
+  /** Stores the answer and leaves the run where it is. */
+  resume: z.boolean().default(true),
+});
+export type AnswerInput = z.infer<typeof AnswerInput>;
+
+const Wire = AnswerInput.omit({ undoMs: true }).extend({
+  undo_window: z.union([z.string(), z.number().nonnegative()]).optional(),
+});
+
+/** Reads an answer as it comes over the wire, or says what is wrong with it. */
+export function parseAnswer(raw: unknown): AnswerInput {
+  const parsed = Wire.safeParse(raw);
+  if (!parsed.success) throw new Refusal("bad_input", `The answer cannot be read: ${sayIssue(parsed.error)}`);
+  const { undo_window: undoWindow = 0, ...input } = parsed.data;
+  return { ...input, undoMs: typeof undoWindow === "number" ? undoWindow * SECOND_MS : parseDuration(undoWindow) };
+}

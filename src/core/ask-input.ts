@@ -1,0 +1,269 @@
+import { z } from "zod";
+import type { Item } from "./content.ts";
+import { parseDuration } from "./duration.ts";
+import { type Instant, HOUR_MS, SECOND_MS, epochMs } from "./instant.ts";
+import { ItemInput, readItem, requireBytes } from "./item-input.ts";
+import {
+  type Approvals,
+  type Notify,
+  type OnTimeout,
+  Approvals as ApprovalsSchema,
+  EscalationStep,
+  Outcome,
+  TimeoutDo,
+} from "./question.ts";
+import { Refusal } from "./refusal.ts";
+import type { Rules } from "./rules.ts";
+
+/** One question, whatever door it came through. */
+export interface AskInput {
+  items: Item[];
+  context?: string;
+  kind: "question" | "approval";
+  risk: "low" | "medium" | "high";
+  confidence?: number;
+  /** How long the caller waits with its agent alive; nothing means that it does not. */
+  holdMs?: number;
+  afterHold: "park" | "proceed";
+  /** Counted from the ask; nothing means that it never times out. */
+  timeoutMs?: number;
+  onTimeout: OnTimeout;
+  notify: Notify[];
+  to: string[];
+  issue?: { repo?: string; number: number };
+  /** The client's own name for this ask. */
+  key?: string;
+  approvals: Approvals;
+  accepts: Outcome[];
+  fingerprint?: string;
+  via: string;
+}
+
+/** What a door sets where the ask says nothing. */
+export interface Door {
+  via: string;
+  holdMs?: number;
+  afterHold?: "park" | "proceed";
+  accepts?: Outcome[];
+  timeoutMs?: number | "never";
+  onTimeout?: TimeoutDo;
+}
+
+const MAX_DEPTH = 64;
+
+const Duration = z
+  .union([z.string(), z.number().nonnegative()])
+  .transform((value) => (typeof value === "number" ? value * SECOND_MS : parseDuration(value)));
+const TimeoutParams = z.object({
+  addLabel: z.string().optional(),
+  comment: z.string().optional(),
+  notifyChannel: z.string().optional(),
+  assignTo: z.string().optional(),
+  markAs: z.string().optional(),
+  useAnswer: z.string().optional(),
+  then: TimeoutDo.exclude(["escalate"]).optional(),
+  steps: z
+    .array(
+      z.object({ after: Duration, to: z.array(z.string()).default([]), channels: z.array(z.string()).default([]) }),
+    )
+    .optional(),
+});
+const TimeoutAction = z.union([
+  TimeoutDo,
+  TimeoutParams.extend({ type: TimeoutDo.optional(), action: TimeoutDo.optional(), do: TimeoutDo.optional() }),
+]);
+
+const NotifyInput = z.union([
+  z.string(),
+  z.object({
+    type: z.string().optional(),
+    channel: z.string().optional(),
+    address: z.string().optional(),
+    mention: z.array(z.string()).optional(),
+    recipients: z.array(z.string()).optional(),
+    issueNumber: z.int().optional(),
+  }),
+]);
+
+const AskFields = ItemInput.omit({ text: true, id: true }).extend({
+  items: z.array(ItemInput).optional(),
+  questions: z.array(ItemInput).optional(),
+  context: z.string().nullish(),
+  questionContext: z.string().nullish(),
+  details: z.string().nullish(),
+  kind: z.enum(["question", "approval"]).default("question"),
+  risk: z.enum(["low", "medium", "high"]).default("medium"),
+  confidence: z.number().min(0).max(100).nullish(),
+  hold: Duration.optional(),
+  timeoutSeconds: z.number().nonnegative().optional(),
+  afterHold: z.enum(["park", "proceed"]).optional(),
+  timeout: Duration.optional(),
+  timeoutHours: z.number().positive().optional(),
+  expiresAt: z.iso.datetime({ offset: true }).nullish(),
+  onTimeout: TimeoutAction.optional(),
+  timeoutAction: TimeoutAction.optional(),
+  timeoutParams: TimeoutParams.optional(),
+  defaultAnswer: z.string().optional(),
+  notify: z.array(NotifyInput).optional(),
+  notifyVia: z.array(NotifyInput).optional(),
+  slackChannel: z.string().optional(),
+  slackMention: z.array(z.string()).optional(),
+  emailRecipients: z.array(z.string()).optional(),
+  to: z.array(z.string()).default([]),
+  issue: z.object({ repo: z.string().optional(), number: z.int() }).optional(),
+  issueNumber: z.int().optional(),
+  key: z.string().min(1).max(255).optional(),
+  idempotencyKey: z.string().min(1).max(255).optional(),
+  approvals: ApprovalsSchema.partial().optional(),
+  accepts: z.array(Outcome).min(1).optional(),
+  fingerprint: z.string().optional(),
+});
+type AskFields = z.infer<typeof AskFields>;
+
+/** Reads an ask in any of the accepted shapes, or says what is wrong with it. */
+export function parseAsk(raw: unknown, door: Door, rules: Rules, now: Instant): AskInput {
+  const parsed = AskFields.safeParse(camelKeys(raw));
+  if (!parsed.success) throw new Refusal("bad_input", `The question cannot be read: ${sayIssue(parsed.error)}`);
+  const fields = parsed.data;
+  const items = readItems(fields, rules);
+  const context = fields.context ?? fields.questionContext ?? fields.details ?? undefined;
+  if (context) requireBytes(context, rules.limits.contextBytes, "context");
+  const onTimeout = readOnTimeout(fields, items, door, rules);
+  const timeoutMs = onTimeout.do === "wait" ? undefined : readTimeoutMs(fields, door, rules, now);
+  const holdMs = fields.hold ?? (fields.timeoutSeconds === undefined ? door.holdMs : fields.timeoutSeconds * SECOND_MS);
+  return {
+    items,
+    ...(context && { context }),
+    kind: fields.kind,
+    risk: fields.risk,
+    ...(typeof fields.confidence === "number" && {
+      confidence: fields.confidence > 1 ? fields.confidence / 100 : fields.confidence,
+    }),
+    ...(holdMs !== undefined && holdMs > 0 && { holdMs }),
+    afterHold: fields.kind === "approval" ? "park" : (fields.afterHold ?? door.afterHold ?? "park"),
+    ...(timeoutMs !== undefined && { timeoutMs }),
+    onTimeout,
+    notify: readNotify(fields),
+    to: fields.to,
+    ...readIssue(fields),
+    ...((fields.key ?? fields.idempotencyKey) && { key: fields.key ?? fields.idempotencyKey }),
+    approvals: { need: 1, from: [], veto: false, ...fields.approvals },
+    accepts: fields.accepts ?? door.accepts ?? ["answer", "decide", "clarify"],
+    ...(fields.fingerprint && { fingerprint: fields.fingerprint }),
+    via: door.via,
+  };
+}
+
+function readItems(fields: AskFields, rules: Rules): Item[] {
+  const inputs =
+    fields.items ?? fields.questions ?? (fields.question === undefined ? [] : [{ ...fields, text: fields.question }]);
+  if (inputs.length === 0) throw new Refusal("bad_input", 'There is no question; write it in "question" or "items"');
+  if (inputs.length > rules.limits.items) {
+    throw new Refusal(
+      "too_large",
+      `${inputs.length} questions were asked at once; at most ${rules.limits.items} are accepted`,
+    );
+  }
+  const items = inputs.map((input, index) => readItem(input, index, rules.limits));
+  const ids = new Set(items.map((item) => item.id));
+  if (ids.size < items.length) throw new Refusal("bad_input", "Two items have the same id; give each its own");
+  return items;
+}
+
+function readOnTimeout(fields: AskFields, items: readonly Item[], door: Door, rules: Rules): OnTimeout {
+  const given = fields.onTimeout ?? fields.timeoutAction;
+  const action = typeof given === "object" ? given : {};
+  const params = { ...fields.timeoutParams, ...action };
+  const what =
+    typeof given === "string"
+      ? given
+      : (action.type ?? action.action ?? action.do ?? door.onTimeout ?? rules.onTimeout);
+  if (fields.kind === "approval" && (what === "proceed" || what === "default")) {
+    throw new Refusal(
+      "bad_input",
+      `An approval cannot be given by silence; use on_timeout fail, skip, escalate, wait or defer instead of ${what}`,
+    );
+  }
+  const steps = params.steps?.map((step) =>
+    EscalationStep.parse({ afterMs: step.after, to: step.to, channels: step.channels }),
+  );
+  return {
+    do: what,
+    ...((what === "default" || params.then === "default") && { answer: readDefault(fields, params.useAnswer, items) }),
+    ...(steps && { steps }),
+    ...(params.then && { then: params.then }),
+    ...(params.addLabel && { addLabel: params.addLabel }),
+    ...(params.comment && { comment: params.comment }),
+    ...(params.notifyChannel && { notifyChannel: params.notifyChannel }),
+    ...(params.assignTo && { assignTo: params.assignTo }),
+    ...(params.markAs && { markAs: params.markAs }),
+  };
+}
+
+/** What `default` will answer, in words that match the options: given, or what is recommended. */
+function readDefault(fields: AskFields, useAnswer: string | undefined, items: readonly Item[]): string {
+  const given = fields.defaultAnswer ?? useAnswer;
+  if (given !== undefined) return given;
+  const recommended = items.map((item) =>
+    item.options.filter((option) => option.recommended).map((option) => option.key),
+  );
+  if (recommended.some((keys) => keys.length === 0)) {
+    throw new Refusal("bad_input", 'on_timeout "default" needs a default_answer or a recommended option in every item');
+  }
+  if (items.length === 1) return recommended.flat().join(",");
+  return recommended.map((keys, index) => `${index + 1}${keys.join(",")}`).join(" ");
+}
+
+function readTimeoutMs(fields: AskFields, door: Door, rules: Rules, now: Instant): number | undefined {
+  if (fields.timeout !== undefined) return fields.timeout;
+  if (fields.timeoutHours !== undefined) return fields.timeoutHours * HOUR_MS;
+  if (fields.expiresAt) return Math.max(0, Date.parse(fields.expiresAt) - epochMs(now));
+  if (door.timeoutMs === "never") return undefined;
+  return door.timeoutMs ?? rules.timeoutMs;
+}
+
+function readNotify(fields: AskFields): Notify[] {
+  return (fields.notify ?? fields.notifyVia ?? []).map((given) => {
+    const input = typeof given === "string" ? { type: given } : given;
+    const channel = input.type ?? input.channel ?? "";
+    const address = input.address ?? input.recipients?.join(",") ?? addressFor(channel, input, fields);
+    const mention = input.mention ?? (channel === "slack" ? fields.slackMention : undefined);
+    return { channel, ...(address && { address }), ...(mention && { mention }) };
+  });
+}
+
+function addressFor(
+  channel: string,
+  input: { channel?: string; issueNumber?: number },
+  fields: AskFields,
+): string | undefined {
+  if (channel === "slack") return input.channel ?? fields.slackChannel;
+  if (channel === "email") return fields.emailRecipients?.join(",");
+  if (channel === "github") return (input.issueNumber ?? fields.issueNumber)?.toString();
+  return undefined;
+}
+
+function readIssue(fields: AskFields): { issue?: { repo?: string; number: number } } {
+  if (fields.issue) return { issue: fields.issue };
+  return fields.issueNumber === undefined ? {} : { issue: { number: fields.issueNumber } };
+}
+
+/** Our own fields are snake_case on the wire and the documents' are camelCase; both mean the same. */
+function camelKeys(raw: unknown, depth = 0): unknown {
+  if (depth > MAX_DEPTH) throw new Refusal("too_large", `The question is nested deeper than ${MAX_DEPTH} levels`);
+  if (Array.isArray(raw)) return raw.map((value) => camelKeys(value, depth + 1));
+  if (raw === null || typeof raw !== "object") return raw;
+  return Object.fromEntries(
+    Object.entries(raw).map(([name, value]) => {
+      const camel = name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+      return [camel, camel === "schema" ? value : camelKeys(value, depth + 1)];
+    }),
+  );
+}
+
+/** The first thing that is wrong, with the place where it stands. */
+export function sayIssue(error: z.ZodError): string {
+  const issue = error.issues[0];
+  if (!issue) return "it does not have the expected shape";
+  return issue.path.length > 0 ? `${issue.path.join(".")}: ${issue.message}` : issue.message;
+}

@@ -1,0 +1,120 @@
+import type { Actor } from "../core/actor.ts";
+import type { AnswerInput } from "../core/answer-input.ts";
+import type { AskInput } from "../core/ask-input.ts";
+import type { Read } from "../core/changes.ts";
+import type { KeptEvent } from "../core/event.ts";
+import type { QuestionId, RunId } from "../core/id.ts";
+import type { Instant } from "../core/instant.ts";
+import type { Question } from "../core/question.ts";
+import type { GiveBack, Run } from "../core/run.ts";
+import type { QuestionFilter, Ref, RunFilter } from "../store/store.ts";
+
+/** What a new run is known by before it does anything. */
+export interface RunInput {
+  name?: string;
+  agent?: string;
+  host?: string;
+  session?: string;
+  externalId?: string;
+  dir?: string;
+  repo?: string;
+  branch?: string;
+  labels?: string[];
+  priority?: number;
+  size?: string;
+  parentId?: RunId;
+  giveBack?: GiveBack;
+  callback?: { url: string; secret: string };
+}
+
+/** Where an ask belongs: a run that is there, a new one, or one made just for it. */
+export interface AskOptions {
+  runId?: RunId;
+  run?: RunInput;
+  /** Values that must not reach any channel, from the environment of the one who asks. */
+  secrets?: readonly string[];
+}
+
+/** A question as it stands after a verb, and whether this call made the difference. */
+export interface Done extends Read {
+  /** False when the same ask or the same reply had been taken before. */
+  isNew: boolean;
+}
+
+export interface WaitOptions {
+  /** When to come back without an outcome. */
+  until: Instant;
+  signal?: AbortSignal;
+}
+
+/** What a damaged or rewritten trail looks like. */
+export interface Verified {
+  runs: number;
+  events: number;
+  seals: number;
+  /** One line for each place where the trail and the state disagree. */
+  problems: string[];
+}
+
+/**
+ * Everything that can be done with questions and runs. The embedded engine writes to a store;
+ * the remote one asks a server to do the same.
+ */
+export interface Engine {
+  ask(input: AskInput, by: Actor, options?: AskOptions): Promise<Done>;
+  /** Comes back when the question is closed, or at the given time with whatever it is then. */
+  wait(id: QuestionId, options: WaitOptions): Promise<Read>;
+  answer(id: QuestionId, input: AnswerInput, by: Actor): Promise<Done>;
+  /** What the agent would be told, without writing anything. */
+  preview(id: QuestionId, input: AnswerInput, by: Actor): Promise<string>;
+  undo(id: QuestionId, by: Actor): Promise<Read>;
+  amend(id: QuestionId, text: string, by: Actor, options?: { resume?: boolean }): Promise<Read>;
+  claim(id: QuestionId, by: Actor): Promise<Read>;
+  release(id: QuestionId, by: Actor): Promise<Read>;
+  assign(id: QuestionId, to: readonly string[], by: Actor): Promise<Read>;
+  snooze(id: QuestionId, until: Instant, by: Actor): Promise<Read>;
+  extend(id: QuestionId, byMs: number, by: Actor): Promise<Read>;
+  comment(id: QuestionId, text: string, by: Actor): Promise<Read>;
+  escalate(id: QuestionId, by: Actor): Promise<Read>;
+  /** `resume` hands that text to the run instead of cancelling it with its question. */
+  cancel(id: QuestionId, input: { reason?: string; resume?: string }, by: Actor): Promise<Read>;
+
+  /** The holder came to its end without an outcome: the question is parked, or the run told to proceed. */
+  endHold(id: QuestionId, why: "window" | "gone"): Promise<Read>;
+  /** Commits that the outcome is about to be written out to the agent of that epoch. */
+  handOver(id: QuestionId): Promise<Read>;
+  /** Commits that the agent's own record shows the outcome. */
+  given(id: QuestionId, witness: string): Promise<Read>;
+
+  createRun(input: RunInput, by: Actor): Promise<Run>;
+  startRun(id: RunId, by: Actor): Promise<Run>;
+  /** The agent's processes are gone. */
+  endRun(id: RunId, result: RunResult, by: Actor): Promise<Run>;
+  cancelRun(id: RunId, by: Actor, reason?: string): Promise<Run>;
+
+  read(id: QuestionId): Promise<Read>;
+  findRun(id: RunId): Promise<Run | undefined>;
+  lookUp(ref: Ref, limit: number): Promise<{ runs: Run[]; questions: Question[] }>;
+  listQuestions(filter: QuestionFilter): Promise<Question[]>;
+  listRuns(filter: RunFilter): Promise<Run[]>;
+  countQuestions(status: Question["status"]): Promise<number>;
+  readChain(runId: RunId): Promise<KeptEvent[]>;
+  readFeed(after: string, limit: number): Promise<KeptEvent[]>;
+  verify(): Promise<Verified>;
+
+  now(): Promise<Instant>;
+  /** Does what has fallen due, for callers that run with no worker beside them. Returns how many jobs. */
+  doDue(): Promise<number>;
+  /** Does jobs as they fall due until stopped. */
+  work(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** How an agent's process ended, in its own words where it gave any. */
+export interface RunResult {
+  status: "completed" | "failed" | "blocked";
+  reason?: string;
+  summary?: string;
+  details?: string;
+  issues?: string[];
+}
