@@ -113,6 +113,16 @@ export function questionEvent(
   };
 }
 
+/** Reports something about a question that did not change it. */
+export function unchangedEvent(
+  name: (typeof QUESTION_EVENTS)[number],
+  question: Question,
+  at: Told,
+  detail: Record<string, unknown>,
+): Event {
+  return { ...questionEvent(name, question, question, at, detail), version: question.version };
+}
+
 /** Reports a change of a run, from what was read to what is written. */
 export function runEvent(before: Run | undefined, after: Run, at: Told, detail?: Record<string, unknown>): Event {
   return {

@@ -56,6 +56,8 @@ export const Run = z.looseObject({
   asked: z.int(),
   /** When the latest asks came, for the limit per minute. */
   askedAt: z.array(Instant),
+  /** A person asked back; the next question continues this one. */
+  clarifying: QuestionId.optional(),
   /** The state to take when the agent is gone, if not `awaiting_input`. */
   whenParked: z.enum(["deferred"]).optional(),
   createdAt: Instant,
