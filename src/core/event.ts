@@ -56,7 +56,7 @@ export const EventType = z.enum([
 export type EventType = z.infer<typeof EventType>;
 
 /** One line of the audit trail. Long text is referred to by its hash. */
-export const Event = z.looseObject({
+export const Event = z.object({
   type: EventType,
   at: Instant,
   runId: RunId,

@@ -30,7 +30,10 @@ export function tellOutcome(read: Read, delimiter: string): string {
   if (question.status === "pending") return `Question ${question.id} is still waiting for a person.`;
   if (question.status === "cancelled")
     return `Question ${question.id} was cancelled (${question.reason}). No answer will come.`;
-  if (!answer) return `${proceedSentence(msBetween(question.askedAt, question.timedOutAt))}\n${asked(read, delimiter)}`;
+  if (question.status === "timeout" && !answer) {
+    return `${proceedSentence(msBetween(question.askedAt, question.timedOutAt))}\n${asked(read, delimiter)}`;
+  }
+  if (!answer) throw new Error(`${question.id} is answered without an answer`);
   if (answer.policy) return tellPolicy(read, answer, delimiter);
   return tellAnswer(read, answer, delimiter);
 }

@@ -23,7 +23,7 @@ export const GiveBack = z.enum(["worker", "callback", "poll"]);
 export type GiveBack = z.infer<typeof GiveBack>;
 
 /** One piece of agent work, over all its stops. */
-export const Run = z.looseObject({
+export const Run = z.object({
   id: RunId,
   version: z.int(),
   /** What people call it, `#42`; the store gives it. */
