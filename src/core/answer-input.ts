@@ -37,3 +37,8 @@ export function parseAnswer(raw: unknown): AnswerInput {
   const { undo_window: undoWindow = 0, ...input } = parsed.data;
   return { ...input, undoMs: typeof undoWindow === "number" ? undoWindow * SECOND_MS : parseDuration(undoWindow) };
 }
+
+/** A typed answer as plain words, the way a policy gives it. */
+export function defaultInput(answer: string): AnswerInput {
+  return { answer, outcome: "answer", force: false, confirmed: true, undoMs: 0, resume: true };
+}

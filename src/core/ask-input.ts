@@ -2,7 +2,8 @@ import { z } from "zod";
 import type { Item } from "./content.ts";
 import { parseDuration } from "./duration.ts";
 import { type Instant, HOUR_MS, SECOND_MS, epochMs } from "./instant.ts";
-import { ItemInput, readItem, requireBytes } from "./item-input.ts";
+import { ItemInput, readItem } from "./item-input.ts";
+import { makePlain, requireBytes } from "./plain.ts";
 import {
   type Approvals,
   type Notify,
@@ -133,7 +134,7 @@ export function parseAsk(raw: unknown, door: Door, rules: Rules, now: Instant): 
   const holdMs = fields.hold ?? (fields.timeoutSeconds === undefined ? door.holdMs : fields.timeoutSeconds * SECOND_MS);
   return {
     items,
-    ...(context && { context }),
+    ...(context && { context: makePlain(context) }),
     kind: fields.kind,
     risk: fields.risk,
     ...(typeof fields.confidence === "number" && {

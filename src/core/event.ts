@@ -56,7 +56,7 @@ export const EventType = z.enum([
 export type EventType = z.infer<typeof EventType>;
 
 /** One line of the audit trail. Long text is referred to by its hash. */
-export const Event = z.looseObject({
+export const Event = z.object({
   type: EventType,
   at: Instant,
   runId: RunId,
@@ -111,6 +111,16 @@ export function questionEvent(
     version: after.version + 1,
     ...(detail && { detail }),
   };
+}
+
+/** Reports something about a question that did not change it. */
+export function unchangedEvent(
+  name: (typeof QUESTION_EVENTS)[number],
+  question: Question,
+  at: Told,
+  detail: Record<string, unknown>,
+): Event {
+  return { ...questionEvent(name, question, question, at, detail), version: question.version };
 }
 
 /** Reports a change of a run, from what was read to what is written. */

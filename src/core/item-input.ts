@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { AnswerSchema } from "./answer-schema.ts";
 import type { Item, Option } from "./content.ts";
+import { makePlain, requirePlain } from "./plain.ts";
 import { Refusal } from "./refusal.ts";
 import type { Limits } from "./rules.ts";
 
@@ -42,7 +43,7 @@ export function readItem(input: ItemInput, index: number, limits: Limits): Item 
   const text = (input.text ?? input.question ?? "").trim();
   if (text === "")
     throw new Refusal("bad_input", `Item ${index + 1} has no text; write the question in "text" or "question"`);
-  requireBytes(text, limits.questionBytes, "question");
+  requirePlain(text, limits.questionBytes, "question");
   if (input.secret || input.isSecret) throw secretRefusal();
   const options = readOptions(input, limits);
   if (asksForSecret(text, options.length > 0)) throw secretRefusal();
@@ -56,16 +57,6 @@ export function readItem(input: ItemInput, index: number, limits: Limits): Item 
     ...(input.placeholder && { placeholder: cut(input.placeholder, limits.questionBytes) }),
     ...(input.schema && { schema: input.schema }),
   };
-}
-
-/** Refuses text that is longer than its limit, with both numbers. */
-export function requireBytes(text: string, limitBytes: number, what: string): void {
-  const bytes = Buffer.byteLength(text);
-  if (bytes <= limitBytes) return;
-  throw new Refusal(
-    "too_large",
-    `The ${what} has ${bytes} bytes; at most ${limitBytes} are accepted. Shorten it and send it again`,
-  );
 }
 
 const YES_NO: OptionInput[] = [
@@ -93,7 +84,8 @@ function readOption(input: OptionInput, index: number, limits: Limits): Option {
   const said = (option.label ?? option.value ?? "").trim();
   const label = said.replace(RECOMMENDED, "").trim();
   if (label === "") throw new Refusal("bad_input", `Option ${index + 1} has no label; give each option some text`);
-  requireBytes(label, limits.questionBytes, "option");
+  requirePlain(label, limits.questionBytes, "option");
+  if (option.value !== undefined) requirePlain(option.value, limits.questionBytes, "option");
   const recommended = option.recommended ?? option.isDefault ?? RECOMMENDED.test(said);
   return {
     key: optionKey(index),
@@ -145,5 +137,6 @@ function secretRefusal(): Refusal {
 }
 
 function cut(text: string, length: number): string {
-  return text.length <= length ? text : `${text.slice(0, length - 1)}…`;
+  const plain = makePlain(text);
+  return plain.length <= length ? plain : `${plain.slice(0, length - 1)}…`;
 }

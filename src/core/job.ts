@@ -21,7 +21,7 @@ export const JobKind = z.enum([
 export type JobKind = z.infer<typeof JobKind>;
 
 /** Something due at a time, done by whoever claims it, at least once. */
-export const Job = z.looseObject({
+export const Job = z.object({
   /** Scheduling a key again moves the job that is there. */
   key: z.string().max(300),
   kind: JobKind,

@@ -76,7 +76,7 @@ export type Hold = z.infer<typeof Hold>;
 const Amendment = z.object({ id: OutcomeId, text: z.string(), by: Actor, at: Instant, handover: Handover });
 export type Amendment = z.infer<typeof Amendment>;
 
-const Base = z.looseObject({
+const Base = z.object({
   id: QuestionId,
   version: z.int(),
   runId: RunId,

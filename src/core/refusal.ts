@@ -10,6 +10,7 @@ export const REFUSALS = {
   no_such_option: { http: 422, exit: 2 },
   ambiguous_answer: { http: 422, exit: 2 },
   missing_items: { http: 422, exit: 2 },
+  answer_mismatch: { http: 422, exit: 2 },
   outcome_not_accepted: { http: 422, exit: 2 },
   asks_for_secret: { http: 422, exit: 2 },
   ambiguous_ref: { http: 409, exit: 2 },

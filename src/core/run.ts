@@ -23,7 +23,7 @@ export const GiveBack = z.enum(["worker", "callback", "poll"]);
 export type GiveBack = z.infer<typeof GiveBack>;
 
 /** One piece of agent work, over all its stops. */
-export const Run = z.looseObject({
+export const Run = z.object({
   id: RunId,
   version: z.int(),
   /** What people call it, `#42`; the store gives it. */
@@ -56,6 +56,8 @@ export const Run = z.looseObject({
   asked: z.int(),
   /** When the latest asks came, for the limit per minute. */
   askedAt: z.array(Instant),
+  /** A person asked back; the next question continues this one. */
+  clarifying: QuestionId.optional(),
   /** The state to take when the agent is gone, if not `awaiting_input`. */
   whenParked: z.enum(["deferred"]).optional(),
   createdAt: Instant,

@@ -5,6 +5,7 @@ import type { Read } from "../core/changes.ts";
 import type { KeptEvent } from "../core/event.ts";
 import type { QuestionId, RunId } from "../core/id.ts";
 import type { Instant } from "../core/instant.ts";
+import type { RunResult } from "../core/lifecycle.ts";
 import type { Question } from "../core/question.ts";
 import type { GiveBack, Run } from "../core/run.ts";
 import type { QuestionFilter, Ref, RunFilter } from "../store/store.ts";
@@ -91,6 +92,8 @@ export interface Engine {
   /** The agent's processes are gone. */
   endRun(id: RunId, result: RunResult, by: Actor): Promise<Run>;
   cancelRun(id: RunId, by: Actor, reason?: string): Promise<Run>;
+  /** Takes up a run whose answer was stored without resuming it. */
+  resumeRun(id: RunId, by: Actor): Promise<Run>;
 
   read(id: QuestionId): Promise<Read>;
   findRun(id: RunId): Promise<Run | undefined>;
@@ -108,13 +111,4 @@ export interface Engine {
   /** Does jobs as they fall due until stopped. */
   work(): Promise<void>;
   stop(): Promise<void>;
-}
-
-/** How an agent's process ended, in its own words where it gave any. */
-export interface RunResult {
-  status: "completed" | "failed" | "blocked";
-  reason?: string;
-  summary?: string;
-  details?: string;
-  issues?: string[];
 }

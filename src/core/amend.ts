@@ -1,0 +1,54 @@
+import { requirePerson } from "./access.ts";
+import type { At, Changes, Read } from "./changes.ts";
+import { hashText } from "./content.ts";
+import { questionEvent, runEvent } from "./event.ts";
+import { resume } from "./handover.ts";
+import { shortId } from "./id.ts";
+import { requirePlain } from "./plain.ts";
+import type { Amendment, Question } from "./question.ts";
+import { Refusal } from "./refusal.ts";
+import { hasEnded } from "./run.ts";
+
+/**
+ * Sends a correction after the answer; history is not rewritten. A running agent gets it with the next
+ * hand-over, a resume that is under way takes it along, and a run that has ended is resumed only if asked.
+ */
+export function amend(read: Read, text: string, at: At, options: { resume: boolean }): Changes {
+  requirePerson(at.by, "amend");
+  const { run, question } = read;
+  if (question.status === "pending" || question.status === "cancelled") {
+    const hint =
+      question.status === "pending"
+        ? `Answer it: askd answer ${shortId(question.id)} "…"`
+        : `See it with: askd show ${shortId(question.id)}`;
+    throw new Refusal("not_pending", `${shortId(question.id)} is ${question.status}; there is no answer to correct`, {
+      hint,
+    });
+  }
+  const said = text.trim();
+  if (said === "") throw new Refusal("empty_answer", "Response cannot be empty", { hint: "Write the correction" });
+  requirePlain(said, at.rules.limits.answerBytes, "correction");
+  const isLate = hasEnded(run) && !options.resume;
+  const amendment: Amendment = {
+    id: at.ids.outcome(),
+    text: said,
+    by: at.by,
+    at: at.now,
+    handover: isLate ? { state: "void", reason: "run_ended" } : { state: "owed" },
+  };
+  const amended: Question = { ...question, amendments: [...question.amendments, amendment] };
+  const event = questionEvent("amended", question, amended, at, {
+    id: amendment.id,
+    text: hashText(said),
+    delivered: !isLate,
+  });
+  const owing = isLate || run.owes.includes(question.id) ? run : { ...run, owes: [...run.owes, question.id] };
+  if (!hasEnded(run) || isLate) return { runs: [owing], questions: [amended], events: [event] };
+  const next = resume({ ...owing, reason: undefined, endedAt: undefined }, question, at);
+  return {
+    runs: [next.run],
+    questions: [amended],
+    events: [event, runEvent(run, next.run, at)],
+    scheduled: next.scheduled,
+  };
+}

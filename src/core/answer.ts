@@ -1,0 +1,159 @@
+import { requireMayAnswer, requirePerson } from "./access.ts";
+import { sayActor } from "./actor.ts";
+import type { AnswerInput } from "./answer-input.ts";
+import type { At, Changes, Read } from "./changes.ts";
+import { requirePending } from "./closed.ts";
+import { hashText } from "./content.ts";
+import { questionEvent, runEvent, unchangedEvent } from "./event.ts";
+import { closeWith } from "./close.ts";
+import { resume } from "./handover.ts";
+import { later } from "./instant.ts";
+import { jobKey, questionJob } from "./job.ts";
+import { answerText, matchAnswer } from "./match.ts";
+import { requirePlain } from "./plain.ts";
+import type { Answer, Pending, Question } from "./question.ts";
+import { Refusal } from "./refusal.ts";
+import { mayForce } from "./force.ts";
+import { vote } from "./vote.ts";
+
+/** Takes what a person says to a question: closes it, counts a vote, or lets it settle until it can no longer be undone. */
+export function answer(read: Read, input: AnswerInput, at: At): Changes {
+  if (input.force && mayForce(read.run, read.question)) return force(read, input, at);
+  const question = requirePending(read, at.now);
+  requireMayAnswer(question, at.by, at.rules, input.confirmed);
+  if (question.settling) throw settlingRefusal(question, read);
+  const given = readAnswer({ ...read, question }, input, at);
+  if (question.approvals.need > 1 || question.approvals.veto) return vote({ ...read, question }, given, at);
+  if (input.undoMs > 0) return settleLater({ ...read, question }, given, input.undoMs, at);
+  return closeWith({ ...read, question }, given, at, { resume: input.resume });
+}
+
+/** Closes a question with a reply whose undo window is over. */
+export function settle(read: Read, at: At): Changes {
+  const { question } = read;
+  if (question.status !== "pending" || !question.settling) return {};
+  if (question.settling.until > at.now)
+    return { scheduled: [questionJob("settle", question, question.settling.until)] };
+  const given = question.settling.answer;
+  return closeWith({ ...read, question }, given, { ...at, by: given.by }, { resume: true });
+}
+
+/** Takes a reply back while it settles; the question is open again. */
+export function undo(read: Read, at: At): Changes {
+  requirePerson(at.by, "undo an answer to");
+  const question = requirePending(read, at.now);
+  if (!question.settling)
+    throw new Refusal("not_settling", "There is nothing to undo: no answer is in its undo window");
+  const reopened: Pending = { ...question, settling: undefined };
+  return {
+    runs: [read.run],
+    questions: [reopened],
+    events: [questionEvent("undone", question, reopened, at, { answer: question.settling.answer.id })],
+    dropped: [jobKey("settle", question.id)],
+  };
+}
+
+/** Writes down a reply that came too late; it changes nothing else. */
+export function recordLate({ run, question }: Read, input: AnswerInput, at: At): Changes {
+  const said = input.answer ?? JSON.stringify(input.items ?? {});
+  return { runs: [run], events: [unchangedEvent("late_reply", question, at, { reply: hashText(said) })] };
+}
+
+/** What was said, matched to what was asked, or a refusal that says what does not fit. */
+export function readAnswer({ question, content }: Read & { question: Question }, input: AnswerInput, at: At): Answer {
+  const note = readNote(input, at);
+  const base = { id: at.ids.outcome(), by: at.by, at: at.now };
+  if (input.outcome === "clarify" && question.kind === "approval") {
+    // Who asks back has not agreed.
+    return { ...base, outcome: "answer", items: denial(content), note: note ?? input.answer?.trim() ?? "asked back" };
+  }
+  if (!question.accepts.includes(input.outcome) || (input.outcome === "decide" && question.kind === "approval")) {
+    throw new Refusal(
+      "outcome_not_accepted",
+      `Whoever asked this cannot take "${input.outcome}"; it accepts ${question.accepts.join(", ")}`,
+      {
+        hint: "Choose one of the options or write an answer",
+      },
+    );
+  }
+  if (input.outcome === "decide") return { ...base, outcome: "decide", items: {}, ...(note && { note }) };
+  if (input.outcome === "clarify") {
+    const back = note ?? input.answer?.trim();
+    if (!back)
+      throw new Refusal("empty_answer", "Response cannot be empty", { hint: 'Say what is unclear: --clarify "…"' });
+    requirePlain(back, at.rules.limits.answerBytes, "answer");
+    return { ...base, outcome: "clarify", items: {}, note: back };
+  }
+  return { ...base, outcome: "answer", items: matchAnswer(content, input, at.rules.limits), ...(note && { note }) };
+}
+
+function force(read: Read, input: AnswerInput, at: At): Changes {
+  const { run, question } = read;
+  requirePerson(at.by, "answer");
+  if (question.status !== "timeout") throw new Error("only a question that timed out can be forced");
+  const given = readAnswer(read, { ...input, outcome: "answer" }, at);
+  const forced: Question = { ...question, forced: { answer: given, handover: { state: "owed" } } };
+  const detail = { answer: hashText(JSON.stringify(given.items)), id: given.id };
+  const event = questionEvent("forced", question, forced, at, detail);
+  if (run.implicit && run.giveBack === "poll") {
+    // Nobody has to be started again: whoever asks for it reads it.
+    return {
+      runs: [run],
+      questions: [
+        { ...forced, forced: { answer: given, handover: { state: "given", at: at.now, witness: "stored" } } },
+      ],
+      events: [event],
+    };
+  }
+  const next = resume(
+    { ...run, reason: undefined, endedAt: undefined, owes: [...run.owes, question.id] },
+    question,
+    at,
+  );
+  const scheduled = run.giveBack === "callback" ? [questionJob("callback", question, at.now)] : next.scheduled;
+  return {
+    runs: [next.run],
+    questions: [forced],
+    events: [event, runEvent(run, next.run, at, { forced: true })],
+    scheduled,
+  };
+}
+
+function settleLater(read: Read & { question: Pending }, given: Answer, undoMs: number, at: At): Changes {
+  const until = later(at.now, undoMs);
+  const settling: Pending = { ...read.question, settling: { answer: given, until } };
+  return {
+    runs: [read.run],
+    questions: [settling],
+    events: [questionEvent("settling", read.question, settling, at, { id: given.id, until })],
+    scheduled: [questionJob("settle", settling, until)],
+  };
+}
+
+function settlingRefusal(question: Pending, { content }: Read): Refusal {
+  const first = question.settling?.answer;
+  const said = first ? answerText(content, first.items) : "";
+  return new Refusal(
+    "settling",
+    `${first ? sayActor(first.by) : "somebody"} has just answered "${said}"; it can still be undone for a few seconds`,
+    {
+      hint: "Wait for it, or undo it first",
+    },
+  );
+}
+
+function readNote(input: AnswerInput, at: At): string | undefined {
+  const note = input.note?.trim();
+  if (!note) return undefined;
+  requirePlain(note, at.rules.limits.answerBytes, "note");
+  return note;
+}
+
+function denial(content: Read["content"]): Answer["items"] {
+  return Object.fromEntries(
+    content.items.map((item) => {
+      const deny = item.options.find((option) => option.value === "deny");
+      return [item.id, deny ? { values: [deny.value] } : { values: [], text: "deny" }];
+    }),
+  );
+}

@@ -1,0 +1,211 @@
+import { defaultInput } from "./answer-input.ts";
+import type { AskInput } from "./ask-input.ts";
+import type { At, Changes, Read } from "./changes.ts";
+import { type Content, hashContent, recommendedOption, titleOf } from "./content.ts";
+import { questionEvent, runEvent } from "./event.ts";
+import { close } from "./close.ts";
+import { type QuestionId, shortId } from "./id.ts";
+import { later, msBetween, MINUTE_MS } from "./instant.ts";
+import { type Job, questionJob } from "./job.ts";
+import { matchAnswer } from "./match.ts";
+import { type Pending, type Question, owes } from "./question.ts";
+import { redactContent } from "./redact.ts";
+import { Refusal } from "./refusal.ts";
+import { HANDOVER_GRACE_MS } from "./rules.ts";
+import type { Run } from "./run.ts";
+import { remindAt } from "./timeout.ts";
+
+/** What an ask meets: its run, and what of that run is still open. */
+export interface AskRead {
+  run: Run;
+  /** Pending, or closed with an outcome that the agent has not been shown. */
+  open: readonly Question[];
+  /** The question that a person asked back about; this one continues it. */
+  followed?: Question;
+  secrets: readonly string[];
+}
+
+/** Asks a new question of a run. Callers have looked with `findSame` whether it is one that is there already. */
+export function ask({ run, open, followed, secrets }: AskRead, input: AskInput, at: At): Changes & { read: Read } {
+  requireMayAsk(run, open, at);
+  const plain: Content = { items: input.items, ...(input.context && { context: input.context }) };
+  const content: Content = { ...plain, ...redactContent(plain, secrets) };
+  if (input.onTimeout.answer !== undefined) matchAnswer(content, defaultInput(input.onTimeout.answer), at.rules.limits);
+  const question = newQuestion(run, content, input, followed, at);
+  const asked: Run = {
+    ...run,
+    status: statusAfterAsk(run, input),
+    reason: undefined,
+    endedAt: undefined,
+    ...(run.version === 0 && { startedAt: at.now }),
+    pendingId: question.id,
+    lastQuestionId: question.id,
+    clarifying: undefined,
+    asked: run.asked + 1,
+    askedAt: [...run.askedAt.slice(-(at.rules.limits.asksPerMinute - 1)), at.now],
+  };
+  const changes: Changes = {
+    runs: [asked],
+    questions: [question],
+    contents: [{ hash: question.content, content }],
+    events: [
+      ...(run.version === 0 || asked.status !== run.status
+        ? [runEvent(run.version === 0 ? undefined : run, asked, at)]
+        : []),
+      questionEvent("asked", undefined, question, at, {
+        content: question.content,
+        via: question.via,
+        ...(question.hold && { held: question.hold.until }),
+      }),
+    ],
+    scheduled: firstJobs(question, at),
+  };
+  const read = { run: asked, question, content };
+  return maySkipAsking(question, at) ? decideByConfidence(changes, { ...read, question }, at) : { ...changes, read };
+}
+
+/** The key under which an ask is kept: the client's own, or one that only a still open question can match. */
+export function keyOf(run: Pick<Run, "asked">, input: AskInput): string {
+  return input.key === undefined ? `${hashContent(input)}#${run.asked}` : `=${input.key}`;
+}
+
+/** The open question that this ask repeats. A given approval is never one of them. */
+export function findSame(open: readonly Question[], input: AskInput): Question | undefined {
+  if (input.key !== undefined) return open.find((question) => question.key === `=${input.key}`);
+  const hash = hashContent(input);
+  return open.find(
+    (question) =>
+      question.key.startsWith(`${hash}#`) &&
+      (question.status === "pending" || question.kind !== "approval") &&
+      (question.status === "pending" || owes(question)),
+  );
+}
+
+/** The same key with other words is a mistake of the caller, not the same ask. */
+export function requireSamePayload(question: Question, input: AskInput): void {
+  if (question.content === hashContent(input)) return;
+  throw new Refusal(
+    "key_reused",
+    `The key "${input.key}" was used for another question (${shortId(question.id)}); nothing was asked`,
+    {
+      hint: "Use a new key for a new question",
+    },
+  );
+}
+
+function requireMayAsk(run: Run, open: readonly Question[], at: At): void {
+  const pending = open.find((question) => question.status === "pending");
+  if (pending) {
+    throw new Refusal("already_pending", `This run already waits for an answer to ${pending.id}: ${pending.title}`, {
+      hint: `call check_answer ${pending.id} (it holds), then ask again`,
+    });
+  }
+  if (run.status === "cancelled" || run.status === "skipped") {
+    throw new Refusal("run_ended", `Run #${run.number} was ${run.status}; it can no longer ask. Stop now`);
+  }
+  const limits = at.rules.limits;
+  if (run.asked >= limits.asksPerRun) {
+    throw new Refusal(
+      "too_many",
+      `This run has asked ${run.asked} questions; at most ${limits.asksPerRun} are accepted. Decide the rest yourself and write down what you assumed`,
+    );
+  }
+  const oldest = run.askedAt[0];
+  if (run.askedAt.length >= limits.asksPerMinute && oldest !== undefined && msBetween(oldest, at.now) < MINUTE_MS) {
+    const waitMs = MINUTE_MS - msBetween(oldest, at.now);
+    throw new Refusal(
+      "rate_limited",
+      `This run asked ${limits.asksPerMinute} questions within a minute; ask again in ${Math.ceil(waitMs / 1000)} s`,
+      { retryAfterMs: waitMs },
+    );
+  }
+}
+
+function newQuestion(run: Run, content: Content, input: AskInput, followed: Question | undefined, at: At): Pending {
+  const dueAt = followed?.dueAt ?? (input.timeoutMs === undefined ? undefined : later(at.now, input.timeoutMs));
+  return {
+    status: "pending",
+    id: at.ids.question(),
+    version: 0,
+    runId: run.id,
+    key: keyOf(run, input),
+    content: hashContent(content),
+    title: titleOf(content),
+    kind: input.kind,
+    risk: input.risk,
+    ...(input.confidence !== undefined && { confidence: input.confidence }),
+    askedAt: at.now,
+    askedBy: at.by,
+    via: input.via,
+    ...(dueAt && { dueAt }),
+    onTimeout: followed?.onTimeout ?? input.onTimeout,
+    escalated: 0,
+    accepts: input.accepts,
+    notify: followed?.notify ?? input.notify,
+    to: followed?.to ?? input.to,
+    ...((input.issue ?? run.issue) && { issue: input.issue ?? run.issue }),
+    approvals: followed?.approvals ?? input.approvals,
+    ...(input.fingerprint && { fingerprint: input.fingerprint }),
+    ...(followed && { thread: threadOf(followed) }),
+    votes: [],
+    comments: [],
+    reminders: 0,
+    amendments: [],
+    ...(input.holdMs !== undefined && {
+      hold: { until: later(at.now, input.holdMs), after: input.afterHold, windowMs: input.holdMs },
+    }),
+  };
+}
+
+function threadOf(question: Question): QuestionId {
+  return question.thread ?? question.id;
+}
+
+/** A run that only exists for this ask has no process to be seen: without a hold it waits from the start. */
+function statusAfterAsk(run: Run, input: AskInput): Run["status"] {
+  if (run.implicit && input.holdMs === undefined) return "awaiting_input";
+  return "running";
+}
+
+function firstJobs(question: Pending, at: At): Job[] {
+  const jobs: Job[] = [];
+  if (question.dueAt) jobs.push(questionJob("expire", question, question.dueAt));
+  const reminder = remindAt(question, at.rules);
+  if (reminder) jobs.push(questionJob("remind", question, reminder));
+  if (question.hold) jobs.push(questionJob("watch", question, later(question.hold.until, HANDOVER_GRACE_MS)));
+  return jobs;
+}
+
+function maySkipAsking(question: Pending, at: At): boolean {
+  const bands = at.rules.confidence;
+  return (
+    bands !== undefined &&
+    question.confidence !== undefined &&
+    question.confidence >= bands.act &&
+    question.kind === "question" &&
+    question.risk !== "high"
+  );
+}
+
+/** An agent that is sure enough goes on with what it recommends; that is written down as a policy's answer. */
+function decideByConfidence(changes: Changes, read: Read & { question: Pending }, at: At): Changes & { read: Read } {
+  const picks = read.content.items.map((item) => [item.id, recommendedOption(item)] as const);
+  if (picks.some(([, option]) => option === undefined)) return { ...changes, read };
+  const items = Object.fromEntries(picks.map(([id, option]) => [id, { values: option ? [option.value] : [] }]));
+  const by = { scope: "system", id: "confidence", channel: "policy", strength: "none" } as const;
+  const answer = { id: at.ids.outcome(), outcome: "answer" as const, items, by, at: at.now, policy: "confidence" };
+  const { hold: _hold, settling: _settling, ...base } = read.question;
+  const closed = close(read, { ...base, status: "answered", answer, handover: { state: "owed" } }, at);
+  const question = closed.questions[0] ?? read.question;
+  return {
+    ...changes,
+    ...closed,
+    events: [
+      ...(changes.events ?? []),
+      questionEvent("answered", read.question, question, at, { policy: "confidence" }),
+      ...closed.events,
+    ],
+    dropped: [],
+    read: { ...read, run: closed.runs[0] ?? read.run, question },
+  };
+}

@@ -1,0 +1,72 @@
+import { requirePerson } from "./access.ts";
+import { sayActor } from "./actor.ts";
+import type { At, Changes, Read } from "./changes.ts";
+import { requirePending } from "./closed.ts";
+import { questionEvent } from "./event.ts";
+import type { Instant } from "./instant.ts";
+import { requirePlain } from "./plain.ts";
+import type { Pending } from "./question.ts";
+import { Refusal } from "./refusal.ts";
+
+/** Says that somebody is on it; reminders stop, the clock does not. */
+export function claim(read: Read, at: At): Changes {
+  const question = requireOpen(read, "claim", at);
+  const holder = question.claim;
+  if (holder && sayActor(holder.by) !== sayActor(at.by)) {
+    throw new Refusal("already_pending", `${sayActor(holder.by)} has claimed this question`, {
+      hint: "Ask them to release it, or answer it all the same",
+    });
+  }
+  return change(read, { ...question, claim: { by: at.by, at: at.now } }, "claimed", at);
+}
+
+/** Gives a claim back. */
+export function release(read: Read, at: At): Changes {
+  const question = requireOpen(read, "release", at);
+  if (!question.claim) throw new Refusal("bad_input", "Nobody has claimed this question");
+  return change(read, { ...question, claim: undefined }, "released", at);
+}
+
+/** Names the people whom the question is for. */
+export function assign(read: Read, to: readonly string[], at: At): Changes {
+  const question = requireOpen(read, "assign", at);
+  const names = to.map((name) => name.trim()).filter((name) => name !== "");
+  if (names.length === 0) throw new Refusal("bad_input", "Name at least one person or group");
+  return change(read, { ...question, to: names, claim: undefined }, "assigned", at, { to: names });
+}
+
+/** Keeps a question out of sight until then; the deadline stays where it is. */
+export function snooze(read: Read, until: Instant, at: At): Changes {
+  const question = requireOpen(read, "snooze", at);
+  if (until <= at.now) throw new Refusal("bad_input", "Snooze until a time that is still to come, like 1h");
+  return change(read, { ...question, snoozedUntil: until }, "snoozed", at, { until });
+}
+
+/** Adds a remark for the other people who look at the question; the agent does not see it. */
+export function comment(read: Read, text: string, at: At): Changes {
+  requirePerson(at.by, "comment on");
+  const said = text.trim();
+  if (said === "") throw new Refusal("empty_answer", "A comment cannot be empty");
+  requirePlain(said, at.rules.limits.answerBytes, "comment");
+  const { question } = read;
+  if (question.comments.length >= at.rules.limits.comments) {
+    throw new Refusal("too_many", `This question has ${question.comments.length} comments; no more are accepted`);
+  }
+  const commented = { ...question, comments: [...question.comments, { by: at.by, at: at.now, text: said }] };
+  return { runs: [read.run], questions: [commented], events: [questionEvent("commented", question, commented, at)] };
+}
+
+function requireOpen(read: Read, verb: string, at: At): Pending {
+  requirePerson(at.by, verb);
+  return requirePending(read, at.now);
+}
+
+function change(
+  read: Read,
+  after: Pending,
+  name: "claimed" | "released" | "assigned" | "snoozed",
+  at: At,
+  detail?: Record<string, unknown>,
+): Changes {
+  return { runs: [read.run], questions: [after], events: [questionEvent(name, read.question, after, at, detail)] };
+}

@@ -1,0 +1,88 @@
+import type { At, Changes, Read } from "./changes.ts";
+import { hashText } from "./content.ts";
+import { questionEvent, runEvent } from "./event.ts";
+import { afterGiven, giveAll, resume } from "./handover.ts";
+import { later } from "./instant.ts";
+import { type Job, type JobKind, jobKey, questionJob } from "./job.ts";
+import { type Answer, type Closed, type Pending, owes } from "./question.ts";
+import { HANDOVER_GRACE_MS } from "./rules.ts";
+import { type Run, hasEnded, isAlive } from "./run.ts";
+
+/** What an outcome changes beyond the question itself. */
+type Settled = Required<Pick<Changes, "runs" | "questions" | "events" | "scheduled" | "dropped">>;
+
+/**
+ * Closes a question and settles who brings the outcome to its agent: the caller that holds,
+ * a worker that starts the agent again, a callback, or the agent itself when it asks.
+ */
+export function close(
+  read: Read & { question: Pending },
+  closed: Closed,
+  at: At,
+  options: { resume: boolean } = { resume: true },
+): Settled {
+  const { run, question } = read;
+  const outcome = isSelfServed(run, question) ? giveAll(closed, at, "stored") : closed;
+  const owed = owes(outcome) ? [...run.owes, question.id] : run.owes;
+  const next = afterOutcome({ ...run, pendingId: undefined, owes: owed }, question, outcome, at, options);
+  return {
+    questions: [outcome],
+    runs: [next.run],
+    events: next.run.status === run.status ? [] : [runEvent(run, next.run, at)],
+    scheduled: next.scheduled,
+    dropped: uselessJobs(question).filter((key) => next.scheduled.every((job) => job.key !== key)),
+  };
+}
+
+/** Closes the question with this answer and brings it on its way to the agent. */
+export function closeWith(
+  read: Read & { question: Pending },
+  given: Answer,
+  at: At,
+  options: { resume: boolean },
+): Changes {
+  const { hold: _hold, settling: _settling, ...base } = read.question;
+  const run = given.outcome === "clarify" ? { ...read.run, clarifying: read.question.id } : read.run;
+  const closed = close(
+    { ...read, run },
+    { ...base, status: "answered", answer: given, handover: { state: "owed" } },
+    at,
+    options,
+  );
+  const question = closed.questions[0] ?? read.question;
+  const detail = { outcome: given.outcome, answer: hashText(JSON.stringify(given.items)), id: given.id };
+  return { ...closed, events: [questionEvent("answered", read.question, question, at, detail), ...closed.events] };
+}
+
+/** Everything scheduled for a question that only makes sense while it is pending. */
+export function uselessJobs(question: Pending): string[] {
+  const kinds: JobKind[] = [];
+  if (question.dueAt) kinds.push("expire", "remind");
+  if (question.settling) kinds.push("settle");
+  if (question.hold) kinds.push("watch");
+  return kinds.map((kind) => jobKey(kind, question.id));
+}
+
+/** An ask of a shell script has no agent to bring anything to: whoever wants the answer reads it. */
+function isSelfServed(run: Run, question: Pending): boolean {
+  return run.implicit && run.giveBack === "poll" && question.via === "cli" && question.hold === undefined;
+}
+
+function afterOutcome(
+  run: Run,
+  before: Pending,
+  outcome: Closed,
+  at: At,
+  options: { resume: boolean },
+): { run: Run; scheduled: Job[] } {
+  if (run.giveBack === "callback") {
+    const parked = hasEnded(run) || isAlive(run) ? run : { ...run, status: "resuming" as const };
+    return { run: parked, scheduled: [questionJob("callback", outcome, at.now)] };
+  }
+  if (run.owes.length === 0) return { run: hasEnded(run) ? run : afterGiven(run, at), scheduled: [] };
+  if (hasEnded(run)) return { run, scheduled: [] };
+  if (isAlive(run))
+    return { run, scheduled: before.hold ? [questionJob("watch", outcome, later(at.now, HANDOVER_GRACE_MS))] : [] };
+  if (!options.resume) return { run, scheduled: [] };
+  return resume(run, outcome, at);
+}

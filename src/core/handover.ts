@@ -1,0 +1,87 @@
+import type { At, Changes } from "./changes.ts";
+import { questionEvent, runEvent } from "./event.ts";
+import type { QuestionId } from "./id.ts";
+import { type Job, jobKey, questionJob } from "./job.ts";
+import type { Handover, Question } from "./question.ts";
+import { Refusal } from "./refusal.ts";
+import { type Run, hasEnded } from "./run.ts";
+
+/** Commits that the outcome is about to be written out to the agent of this epoch. */
+export function handOver(run: Run, questions: readonly Question[], epoch: number, at: At): Changes {
+  if (epoch !== run.epoch) throw staleEpoch(run, epoch);
+  const handed = questions.map((question) =>
+    mapHandovers(question, (handover) => (isOpen(handover) ? { state: "handing", epoch, at: at.now } : handover)),
+  );
+  return {
+    runs: [run],
+    questions: handed,
+    events: handed.map((question, index) => questionEvent("handing", questions[index], question, at, { epoch })),
+  };
+}
+
+/** Commits that the agent's own record shows the outcome; a run made for one ask is then complete. */
+export function give(run: Run, questions: readonly Question[], witness: string, at: At): Changes {
+  const given = questions.map((question) => giveAll(question, at, witness));
+  const ids = new Set<QuestionId>(given.map((question) => question.id));
+  const rest = { ...run, owes: run.owes.filter((id) => !ids.has(id)) };
+  const next = rest.owes.length === 0 ? afterGiven(rest, at) : rest;
+  return {
+    runs: [next],
+    questions: given,
+    events: [
+      ...given.map((question, index) => questionEvent("given", questions[index], question, at, { witness })),
+      ...(next.status === run.status ? [] : [runEvent(run, next, at)]),
+    ],
+    dropped: given.map((question) => jobKey("watch", question.id)),
+  };
+}
+
+/** Gives up bringing an outcome to an agent that will never take it. */
+export function voidHandover<Q extends Question>(question: Q, reason: string): Q {
+  return mapHandovers(question, (handover) => (isOpen(handover) ? { state: "void", reason } : handover));
+}
+
+export function staleEpoch(run: Run, epoch: number): Refusal {
+  return new Refusal(
+    "stale_epoch",
+    `Run #${run.number} was taken over: epoch ${epoch} is over, it is at ${run.epoch}; nothing was changed`,
+  );
+}
+
+/** Puts a parked run on its way back to its agent. */
+export function resume(run: Run, question: Pick<Question, "id" | "runId">, at: At): { run: Run; scheduled: Job[] } {
+  const next: Run = { ...run, status: "resuming", whenParked: undefined };
+  if (run.giveBack !== "worker") return { run: next, scheduled: [] };
+  const job: Job = {
+    ...questionJob("resume", question, at.now),
+    key: jobKey("resume", run.id),
+    host: run.host,
+    agent: run.agent,
+  };
+  return { run: next, scheduled: [job] };
+}
+
+/** What becomes of a run once its agent has been shown everything. */
+export function afterGiven(run: Run, at: At): Run {
+  if (hasEnded(run)) return run;
+  if (run.implicit && run.pendingId === undefined) return { ...run, status: "completed", endedAt: at.now };
+  return run.status === "resuming" ? { ...run, status: "running" } : run;
+}
+
+/** Everything open about a question, marked as shown. */
+export function giveAll<Q extends Question>(question: Q, at: At, witness: string): Q {
+  return mapHandovers(question, (handover) => (isOpen(handover) ? { state: "given", at: at.now, witness } : handover));
+}
+
+function isOpen(handover: Handover): boolean {
+  return handover.state === "owed" || handover.state === "handing";
+}
+
+/** The question with each of its hand-overs changed: of its outcome, of a forced answer, of amendments. */
+function mapHandovers<Q extends Question>(question: Q, change: (handover: Handover) => Handover): Q {
+  const amendments = question.amendments.map((amendment) => ({ ...amendment, handover: change(amendment.handover) }));
+  if (question.status === "pending") return { ...question, amendments };
+  const outcome = { ...question, amendments, handover: change(question.handover) };
+  if (outcome.status !== "timeout" || !outcome.forced) return outcome;
+  return { ...outcome, forced: { ...outcome.forced, handover: change(outcome.forced.handover) } };
+}

@@ -1,0 +1,81 @@
+import { SYSTEM } from "./actor.ts";
+import type { At, Changes, Read } from "./changes.ts";
+import { close } from "./close.ts";
+import { questionEvent, runEvent } from "./event.ts";
+import { give } from "./handover.ts";
+import { later } from "./instant.ts";
+import { jobKey, questionJob } from "./job.ts";
+import { type Pending, owes } from "./question.ts";
+import { HANDOVER_GRACE_MS } from "./rules.ts";
+import { type Run, isAlive } from "./run.ts";
+
+/**
+ * The caller stops waiting. At the end of its window the question is parked, or the agent told to proceed
+ * if the ask declared that; a caller that vanished is told nothing, so its question is parked in any case.
+ */
+export function endHold(read: Read, why: "window" | "gone", at: At): Changes {
+  const { run, question } = read;
+  if (question.status !== "pending" || !question.hold) return {};
+  if (question.settling)
+    return { scheduled: [questionJob("watch", question, later(question.settling.until, HANDOVER_GRACE_MS))] };
+  if (why === "window" && question.hold.after === "proceed" && question.kind === "question")
+    return proceed({ ...read, question }, at);
+  return parkQuestion(run, question, why, at);
+}
+
+/** Looks after a hold or an owed outcome whose caller may have died. */
+export function watch(read: Read, at: At): Changes {
+  const { run, question } = read;
+  if (question.status === "pending") {
+    if (!question.hold) return {};
+    const due = later(question.hold.until, HANDOVER_GRACE_MS);
+    return due > at.now ? { scheduled: [questionJob("watch", question, due)] } : endHold(read, "gone", at);
+  }
+  if (!owes(question)) return {};
+  // A shell script that died while it waited left nobody to bring the answer to: it can be read.
+  if (run.implicit && run.giveBack === "poll" && question.via === "cli") return give(run, [question], "stored", at);
+  return {};
+}
+
+function parkQuestion(run: Run, question: Pending, why: string, at: At): Changes {
+  const parked: Pending = { ...question, hold: undefined };
+  // A run without a process of its own waits from the moment that nobody holds.
+  const next: Run = run.implicit && isAlive(run) ? { ...run, status: "awaiting_input", parkedAt: at.now } : run;
+  return {
+    runs: [next],
+    questions: [parked],
+    events: [
+      questionEvent("parked", question, parked, at, { why }),
+      ...(next.status === run.status ? [] : [runEvent(run, next, at)]),
+    ],
+    scheduled: run.giveBack === "worker" && isAlive(run) && !run.implicit ? [stopLater(run, at)] : [],
+    dropped: [jobKey("watch", question.id)],
+  };
+}
+
+/** An agent that was told to stop gets some time to do so by itself. */
+function stopLater(run: Run, at: At) {
+  return {
+    key: jobKey("stop", run.id),
+    kind: "stop" as const,
+    dueAt: later(at.now, HANDOVER_GRACE_MS),
+    runId: run.id,
+    host: run.host,
+    tries: 0,
+  };
+}
+
+function proceed(read: Read & { question: Pending }, at: At): Changes {
+  const { hold: _hold, settling: _settling, ...base } = read.question;
+  const by = { ...at, by: { ...SYSTEM, id: "policy:proceed" } };
+  const closed = close(
+    read,
+    { ...base, status: "timeout", timedOutAt: at.now, policy: "proceed", handover: { state: "owed" } },
+    by,
+  );
+  const question = closed.questions[0] ?? read.question;
+  return {
+    ...closed,
+    events: [questionEvent("timed_out", read.question, question, by, { policy: "proceed" }), ...closed.events],
+  };
+}

@@ -1,0 +1,98 @@
+import { sayActor } from "./actor.ts";
+import type { Read } from "./changes.ts";
+import { spellDuration } from "./duration.ts";
+import { msBetween } from "./instant.ts";
+import { answerText, itemText } from "./match.ts";
+import { type Amendment, type Answer, findAnswer } from "./question.ts";
+
+/** What an agent is told when it goes on, and the token that no answer can contain. */
+export interface Told {
+  /** Made fresh for every resume, so that an answer cannot end its own quotation. */
+  delimiter: string;
+  reads: readonly Read[];
+}
+
+/** Tells an agent all outcomes since it stopped: who answered, through what and when, with the answers as data. */
+export function tellAgent({ delimiter, reads }: Told): string {
+  const parts = reads.flatMap((read) => [tellOutcome(read, delimiter), ...tellAmendments(read, delimiter)]);
+  return [...parts, "Continue with the task."].join("\n\n");
+}
+
+/** Says that nobody answered in the time that the ask itself allowed. */
+export function proceedSentence(windowMs: number): string {
+  return `No response received within ${spellDuration(windowMs)} — proceed using your best judgment.`;
+}
+
+/** Turns an outcome into the text that an agent receives for one question. */
+export function tellOutcome(read: Read, delimiter: string): string {
+  const { question } = read;
+  const answer = findAnswer(question);
+  if (question.status === "pending") return `Question ${question.id} is still waiting for a person.`;
+  if (question.status === "cancelled")
+    return `Question ${question.id} was cancelled (${question.reason}). No answer will come.`;
+  if (question.status === "timeout" && !answer) {
+    return `${proceedSentence(msBetween(question.askedAt, question.timedOutAt))}\n${asked(read, delimiter)}`;
+  }
+  if (!answer) throw new Error(`${question.id} is answered without an answer`);
+  if (answer.policy) return tellPolicy(read, answer, delimiter);
+  return tellAnswer(read, answer, delimiter);
+}
+
+function tellAnswer(read: Read, answer: Answer, delimiter: string): string {
+  const lines = [headline(answer), asked(read, delimiter)];
+  if (answer.outcome === "answer") lines.push(`Answer:\n${quote(answerLines(read, answer), delimiter)}`);
+  if (answer.note)
+    lines.push(`${answer.outcome === "clarify" ? "They ask" : "Note"}:\n${quote(answer.note, delimiter)}`);
+  lines.push(provenance(answer));
+  if (answer.outcome === "decide") lines.push("Choose yourself, and record what you chose and why.");
+  if (answer.outcome === "clarify") lines.push("Explain what they want to know, then ask again.");
+  return lines.join("\n");
+}
+
+function headline(answer: Answer): string {
+  if (answer.outcome === "decide") return "A person leaves the choice to you.";
+  if (answer.outcome === "clarify") return "A person asks back about your question.";
+  return "A person answered your question.";
+}
+
+function tellPolicy(read: Read, answer: Answer, delimiter: string): string {
+  const said = answerText(read.content, answer.items);
+  const why =
+    answer.policy === "confidence" ? "You were sure enough, so no person was asked." : "No person answered in time.";
+  return [
+    `${why} Policy "${answer.policy}" applies: ${said}.`,
+    asked(read, delimiter),
+    `Recorded as ${answer.id}.`,
+  ].join("\n");
+}
+
+function tellAmendments({ question }: Read, delimiter: string): string[] {
+  const owed = question.amendments.filter(
+    (amendment) => amendment.handover.state === "owed" || amendment.handover.state === "handing",
+  );
+  return owed.map(
+    (amendment) =>
+      `A person corrected the answer to "${question.title}".\nCorrection:\n${quote(amendment.text, delimiter)}\n${provenance(amendment)}`,
+  );
+}
+
+function asked({ question, content }: Read, delimiter: string): string {
+  const text = content.items.map((item) => item.text).join("\n");
+  return `Question (${question.id}):\n${quote(text, delimiter)}`;
+}
+
+function answerLines({ content }: Read, answer: Answer): string {
+  if (content.items.length === 1) return answerText(content, answer.items);
+  return content.items
+    .map((item) => `${item.header ?? item.text}: ${itemText(item, answer.items[item.id])}`)
+    .join("\n");
+}
+
+function quote(text: string, delimiter: string): string {
+  return `<${delimiter}>\n${text}\n</${delimiter}>`;
+}
+
+function provenance(said: Answer | Amendment): string {
+  const time = `${said.at.slice(0, 10)} ${said.at.slice(11, 16)} UTC`;
+  return `Answered by ${sayActor(said.by)} (${said.by.channel}) at ${time}. Recorded as ${said.id}.`;
+}

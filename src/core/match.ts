@@ -1,0 +1,195 @@
+import { findMismatch } from "./answer-schema.ts";
+import type { AnswerInput } from "./answer-input.ts";
+import type { Content, Item, Option } from "./content.ts";
+import { requirePlain } from "./plain.ts";
+import type { Answer } from "./question.ts";
+import { Refusal } from "./refusal.ts";
+import type { Limits } from "./rules.ts";
+
+type Items = Answer["items"];
+type Matched = Items[string];
+
+/** Turns what somebody chose or wrote into an answer for every item, or says what does not fit. */
+export function matchAnswer(content: Content, input: AnswerInput, limits: Limits): Items {
+  const spoken = input.items ?? splitText(content.items, input.answer ?? "");
+  const matched: Items = {};
+  for (const [name, given] of Object.entries(spoken)) {
+    const item = findItem(content.items, name);
+    if (!item) {
+      const names = content.items.map((each) => each.header ?? each.id).join(", ");
+      throw new Refusal("bad_input", `There is no item "${name}"; the items are ${names}`);
+    }
+    matched[item.id] = matchItem(item, given, limits);
+  }
+  const missing = content.items.filter((item) => !Object.hasOwn(matched, item.id));
+  if (missing.length > 0) {
+    const names = missing.map((item) => item.header ?? item.text).join("; ");
+    throw new Refusal("missing_items", `Not answered yet: ${names}`, {
+      hint: "Answer all of them at once, like: 1A 2B, or one line each: header: value",
+    });
+  }
+  return matched;
+}
+
+/** What was answered, in one line. */
+export function answerText(content: Content, items: Items): string {
+  const texts = content.items.map((item) => itemText(item, items[item.id]));
+  if (content.items.length === 1) return texts[0] ?? "";
+  return content.items.map((item, index) => `${item.header ?? item.text}: ${texts[index] ?? ""}`).join("; ");
+}
+
+/** What was answered to one item, in the labels of its options. */
+export function itemText(item: Item, matched: Matched | undefined): string {
+  if (!matched) return "";
+  if (matched.text !== undefined) return matched.text;
+  return matched.values
+    .map((value) => item.options.find((option) => option.value === value)?.label ?? value)
+    .join(", ");
+}
+
+/** How the options can be named, in one line: `1 Redis, 2 Memcached`. */
+export function sayOptions(item: Item): string {
+  return item.options.map((option, index) => `${index + 1} ${option.label}`).join(", ");
+}
+
+function matchItem(item: Item, given: Matched, limits: Limits): Matched {
+  const values = given.values.map((value) => value.trim()).filter((value) => value !== "");
+  const said = (given.text ?? (values.length === 1 ? values[0] : undefined))?.trim();
+  if (said === undefined && values.length === 0) throw emptyAnswer(item);
+  if (said === "") throw emptyAnswer(item);
+  if (said === undefined) return matchSeveral(item, values);
+  requirePlain(said, limits.answerBytes, "answer");
+  if (item.schema) return matchTyped(item, said);
+  return matchText(item, said);
+}
+
+function matchTyped(item: Item, said: string): Matched {
+  const problem = item.schema && findMismatch(item.schema, said);
+  if (problem) throw new Refusal("answer_mismatch", `The answer does not fit: ${problem}`);
+  return { values: [], text: said };
+}
+
+function matchText(item: Item, said: string): Matched {
+  const option = matchOption(item, said);
+  if (option) return { values: [option.value] };
+  const several = item.multiple ? matchList(item, said) : undefined;
+  if (several) return { values: several.map((each) => each.value) };
+  if (!item.allowText) throw noSuchOption(item, said);
+  return { values: [], text: said };
+}
+
+function matchSeveral(item: Item, values: readonly string[]): Matched {
+  if (!item.multiple) throw new Refusal("bad_input", `Only one choice is possible: ${sayOptions(item)}`);
+  const options = values.map((value) => {
+    const option = matchOption(item, value);
+    if (!option) throw noSuchOption(item, value);
+    return option;
+  });
+  return { values: distinct(options).map((option) => option.value) };
+}
+
+/** The option that a word names by key, value or label. Words that name two options are not guessed at. */
+function matchOption(item: Item, said: string): Option | undefined {
+  const word = said.toLowerCase();
+  const byKey = item.options.filter((option, index) => option.key.toLowerCase() === word || String(index + 1) === word);
+  const byValue = item.options.filter((option) => option.value === said);
+  const byName = item.options.filter(
+    (option) => option.value.toLowerCase() === word || option.label.toLowerCase() === word,
+  );
+  const found = distinct([...byKey, ...(byValue.length > 0 ? byValue : byName)]);
+  if (found.length > 1) {
+    const names = found.map((option) => `${option.key}) ${option.label}`).join(" and ");
+    throw new Refusal("ambiguous_answer", `"${said}" could mean ${names}; write the whole label or the letter`);
+  }
+  return found[0];
+}
+
+/** `1,3`, `A, B`, `TTL, LRU` or a JSON array; a label that contains commas wins over its parts. */
+function matchList(item: Item, said: string): Option[] | undefined {
+  const parts = jsonList(said) ?? said.split(",").map((part) => part.trim());
+  const found: Option[] = [];
+  for (let start = 0; start < parts.length;) {
+    const taken = longestMatch(item, parts, start);
+    if (!taken) return undefined;
+    found.push(taken.option);
+    start = taken.end;
+  }
+  return distinct(found);
+}
+
+function longestMatch(
+  item: Item,
+  parts: readonly string[],
+  start: number,
+): { option: Option; end: number } | undefined {
+  const most = Math.max(...item.options.map((option) => option.label.split(",").length));
+  for (let end = Math.min(parts.length, start + most); end > start; end -= 1) {
+    const option = matchOption(item, parts.slice(start, end).join(", "));
+    if (option) return { option, end };
+  }
+  return undefined;
+}
+
+function jsonList(said: string): string[] | undefined {
+  if (!said.startsWith("[")) return undefined;
+  try {
+    const list: unknown = JSON.parse(said);
+    return Array.isArray(list) && list.every((part) => typeof part === "string") ? list : undefined;
+  } catch {
+    return undefined; // not JSON: it is read as words
+  }
+}
+
+/** Splits an answer to several items: `1A 2B,C`, or one line each: `header: value`. */
+function splitText(items: readonly Item[], text: string): Record<string, Matched> {
+  const only = items[0];
+  if (items.length === 1 && only) return { [only.id]: { values: [], text } };
+  const lines = text.split("\n").filter((line) => line.trim() !== "");
+  if (lines.length === 0) throw new Refusal("empty_answer", "Response cannot be empty", { hint: SEVERAL });
+  const named = lines.map((line) => /^\s*([^:]{1,60}?)\s*:\s*(.+)$/.exec(line));
+  const pairs = named.every((match) => match)
+    ? named
+    : text
+        .trim()
+        .split(/\s+/)
+        .map((word) => /^(\d{1,2})[:=]?(.+)$/.exec(word));
+  if (!pairs.every((match) => match)) {
+    throw new Refusal(
+      "bad_input",
+      `This question has ${items.length} items, and the answer does not say which part is for which`,
+      { hint: SEVERAL },
+    );
+  }
+  return Object.fromEntries(pairs.map((match) => [match?.[1] ?? "", { values: [], text: match?.[2] ?? "" }]));
+}
+
+const SEVERAL = "Write 1A 2B, or one line for each item: header: value";
+
+function findItem(items: readonly Item[], name: string): Item | undefined {
+  const word = name.trim().toLowerCase();
+  return (
+    items.find((item) => item.id === name) ??
+    items.find((_, index) => String(index + 1) === word) ??
+    items.find((item) => item.header?.toLowerCase() === word || item.text.toLowerCase() === word)
+  );
+}
+
+function emptyAnswer(item: Item): Refusal {
+  const choose = item.options.length > 0 ? `Choose 1-${item.options.length}` : undefined;
+  const write = item.allowText ? "write text, or use --edit" : undefined;
+  const hint = [choose, write].filter((part) => part !== undefined).join(", ");
+  return new Refusal("empty_answer", "Response cannot be empty", {
+    hint: hint.charAt(0).toUpperCase() + hint.slice(1),
+  });
+}
+
+function noSuchOption(item: Item, said: string): Refusal {
+  const shown = said.length > 80 ? `${said.slice(0, 79)}…` : said;
+  return new Refusal("no_such_option", `"${shown}" is not one of the options`, {
+    hint: `Choose one of: ${sayOptions(item)}`,
+  });
+}
+
+function distinct(options: readonly Option[]): Option[] {
+  return [...new Set(options)];
+}

@@ -1,0 +1,238 @@
+import { SYSTEM } from "./actor.ts";
+import { requirePerson } from "./access.ts";
+import { defaultInput } from "./answer-input.ts";
+import type { At, Changes, Read } from "./changes.ts";
+import { requirePending } from "./closed.ts";
+import { questionEvent, runEvent } from "./event.ts";
+import { close } from "./close.ts";
+import { voidHandover } from "./handover.ts";
+import { type Instant, MINUTE_MS, later, msBetween } from "./instant.ts";
+import { type Job, jobKey, questionJob } from "./job.ts";
+import { stopJob } from "./lifecycle.ts";
+import { matchAnswer } from "./match.ts";
+import type { Answer, EscalationStep, Pending, Question, TimeoutDo } from "./question.ts";
+import { Refusal } from "./refusal.ts";
+import type { Rules } from "./rules.ts";
+import { type Run, isAlive } from "./run.ts";
+import { unreachable } from "./unreachable.ts";
+
+const SHORTEST_REMINDED_MS = 10 * MINUTE_MS;
+
+/** Applies what the ask declared for silence. Nothing happens to a question that is closed, extended or settling. */
+export function expire(read: Read, at: At): Changes {
+  const { question } = read;
+  if (question.status !== "pending" || question.dueAt === undefined) return {};
+  // A reply that can still be taken back counts as one that came in time.
+  const due = question.settling && question.settling.until > question.dueAt ? question.settling.until : question.dueAt;
+  if (due > at.now) return { scheduled: [questionJob("expire", question, due)] };
+  if (question.settling) return { scheduled: [questionJob("expire", question, later(at.now, 1000))] };
+  return applyPolicy({ ...read, question }, policyNow(question), {
+    ...at,
+    by: { ...SYSTEM, id: `policy:${question.onTimeout.do}` },
+  });
+}
+
+/** Moves a question to the next step of its chain before its time. */
+export function escalate(read: Read, at: At): Changes {
+  requirePerson(at.by, "escalate");
+  const question = requirePending(read, at.now);
+  const step = question.onTimeout.steps?.[question.escalated];
+  if (!step) throw new Refusal("bad_input", "There is nobody further to escalate to; assign it to somebody instead");
+  return escalateTo(read.run, question, step, at);
+}
+
+/** Gives people more time; the clock never stops by itself. */
+export function extend(read: Read, byMs: number, at: At): Changes {
+  requirePerson(at.by, "extend");
+  const question = requirePending(read, at.now);
+  if (question.dueAt === undefined)
+    throw new Refusal("bad_input", "This question has no deadline; there is nothing to extend");
+  if (byMs <= 0) throw new Refusal("bad_input", "Extend by a positive time, like 1h");
+  const extended: Pending = { ...question, dueAt: later(question.dueAt, byMs) };
+  return {
+    runs: [read.run],
+    questions: [extended],
+    events: [questionEvent("extended", question, extended, at, { due_at: extended.dueAt })],
+    scheduled: clockJobs(extended, at.rules),
+  };
+}
+
+/** Reminds people once, unless somebody has claimed it or does not want to hear of it now. */
+export function remind(read: Read, at: At): Changes {
+  const { question } = read;
+  if (question.status !== "pending") return {};
+  const due = remindAt(question, at.rules);
+  if (due === undefined) return {};
+  if (due > at.now) return { scheduled: [questionJob("remind", question, due)] };
+  const isQuiet =
+    question.claim !== undefined ||
+    question.settling !== undefined ||
+    (question.snoozedUntil !== undefined && question.snoozedUntil > at.now);
+  const reminded: Pending = { ...question, reminders: question.reminders + 1 };
+  const next = remindAt(reminded, at.rules);
+  return {
+    runs: [read.run],
+    questions: [reminded],
+    events: [questionEvent("reminded", question, reminded, at, { told: !isQuiet })],
+    scheduled: next ? [questionJob("remind", reminded, next)] : [],
+  };
+}
+
+/** When people are to be reminded next. */
+export function remindAt(question: Pending, rules: Rules): Instant | undefined {
+  const part = rules.remindAt[question.reminders];
+  if (part === undefined || question.dueAt === undefined) return undefined;
+  const wholeMs = msBetween(question.askedAt, question.dueAt);
+  return wholeMs < SHORTEST_REMINDED_MS ? undefined : later(question.askedAt, Math.floor(wholeMs * part));
+}
+
+/** What happens at the deadline, in words: `uses "Redis"`, `skips`. */
+export function sayPolicy(question: Pick<Question, "onTimeout">, defaultLabel?: string): string {
+  const words: Record<TimeoutDo, string> = {
+    wait: "keeps waiting",
+    proceed: "goes on by its own judgment",
+    skip: "skips",
+    default: `uses "${defaultLabel ?? question.onTimeout.answer ?? ""}"`,
+    escalate: "escalates",
+    fail: "fails",
+    defer: "is set aside",
+  };
+  return words[question.onTimeout.do];
+}
+
+function clockJobs(question: Pending, rules: Rules): Job[] {
+  const reminder = remindAt(question, rules);
+  return [
+    ...(question.dueAt ? [questionJob("expire", question, question.dueAt)] : []),
+    ...(reminder ? [questionJob("remind", question, reminder)] : []),
+  ];
+}
+
+function policyNow(question: Pending): Exclude<TimeoutDo, "escalate"> | EscalationStep {
+  if (question.onTimeout.do !== "escalate") return question.onTimeout.do;
+  return question.onTimeout.steps?.[question.escalated] ?? question.onTimeout.then ?? "fail";
+}
+
+function applyPolicy(
+  read: Read & { question: Pending },
+  policy: Exclude<TimeoutDo, "escalate"> | EscalationStep,
+  at: At,
+): Changes {
+  const { run, question } = read;
+  if (typeof policy === "object") return escalateTo(run, question, policy, at);
+  switch (policy) {
+    case "wait":
+      return withoutDeadline(run, question, policy, at);
+    case "defer":
+      return defer(run, question, at);
+    case "proceed":
+      return timeOut(read, policy, undefined, at);
+    case "default":
+      return timeOut(read, policy, policyAnswer(read, at), at);
+    case "skip":
+    case "fail":
+      return endRun(read, policy, at);
+    default:
+      return unreachable(policy);
+  }
+}
+
+function escalateTo(run: Run, question: Pending, step: EscalationStep, at: At): Changes {
+  const escalated: Pending = {
+    ...question,
+    escalated: question.escalated + 1,
+    to: step.to.length > 0 ? step.to : question.to,
+    notify: step.channels.length > 0 ? step.channels.map((channel) => ({ channel })) : question.notify,
+    claim: undefined,
+    snoozedUntil: undefined,
+    dueAt: later(at.now, step.afterMs),
+  };
+  return {
+    runs: [run],
+    questions: [escalated],
+    events: [questionEvent("escalated", question, escalated, at, { step: escalated.escalated, to: escalated.to })],
+    scheduled: clockJobs(escalated, at.rules),
+  };
+}
+
+function withoutDeadline(run: Run, question: Pending, policy: TimeoutDo, at: At): Changes {
+  const waiting: Pending = { ...question, dueAt: undefined };
+  return {
+    runs: [run],
+    questions: [waiting],
+    events: [questionEvent("extended", question, waiting, at, { policy })],
+    dropped: [jobKey("remind", question.id)],
+  };
+}
+
+/** Sets the run aside until somebody answers; the question stays open. */
+function defer(run: Run, question: Pending, at: At): Changes {
+  const waiting: Pending = { ...question, dueAt: undefined, hold: undefined };
+  const next: Run = isAlive(run) && !run.implicit ? { ...run, whenParked: "deferred" } : { ...run, status: "deferred" };
+  return {
+    runs: [next],
+    questions: [waiting],
+    events: [
+      questionEvent("parked", question, waiting, at, { policy: "defer" }),
+      ...(next.status === run.status ? [] : [runEvent(run, next, at)]),
+    ],
+    scheduled: stopJob(next, at),
+    dropped: [jobKey("remind", question.id), ...(question.hold ? [jobKey("watch", question.id)] : [])],
+  };
+}
+
+/** Closes the question and lets the run go on with what the policy says. */
+function timeOut(read: Read & { question: Pending }, policy: TimeoutDo, answer: Answer | undefined, at: At): Changes {
+  const closed = close(read, timedOut(read.question, policy, answer, at), at);
+  const question = closed.questions[0] ?? read.question;
+  return { ...closed, events: [questionEvent("timed_out", read.question, question, at, { policy }), ...closed.events] };
+}
+
+/** Closes the question and its run with it; an agent that still lives is stopped. */
+function endRun(read: Read & { question: Pending }, policy: "skip" | "fail", at: At): Changes {
+  const { run, question } = read;
+  const wasAlive = isAlive(run) && !run.implicit;
+  const status = policy === "skip" ? ("skipped" as const) : ("failed" as const);
+  const ended: Run = {
+    ...run,
+    status,
+    reason: "input_timeout",
+    endedAt: at.now,
+    ...(wasAlive && { epoch: run.epoch + 1 }),
+  };
+  const outcome = timedOut(question, policy, undefined, at);
+  // Only a callback is left to be told; the agent itself goes no further.
+  const closed = close(
+    { ...read, run: ended },
+    run.giveBack === "callback" ? outcome : voidHandover(outcome, "input_timeout"),
+    at,
+  );
+  const last = closed.questions[0] ?? outcome;
+  return {
+    ...closed,
+    events: [questionEvent("timed_out", question, last, at, { policy }), runEvent(run, ended, at)],
+    scheduled: [...closed.scheduled, ...(wasAlive ? stopJob(run, at) : [])],
+  };
+}
+
+function timedOut(
+  question: Pending,
+  policy: TimeoutDo,
+  answer: Answer | undefined,
+  at: At,
+): Extract<Question, { status: "timeout" }> {
+  const { hold: _hold, settling: _settling, ...base } = question;
+  return {
+    ...base,
+    status: "timeout",
+    timedOutAt: at.now,
+    policy,
+    ...(answer && { answer }),
+    handover: { state: "owed" },
+  };
+}
+
+function policyAnswer({ question, content }: Read & { question: Pending }, at: At): Answer {
+  const items = matchAnswer(content, defaultInput(question.onTimeout.answer ?? ""), at.rules.limits);
+  return { id: at.ids.outcome(), outcome: "answer", items, by: at.by, at: at.now, policy: "default" };
+}

@@ -1,0 +1,50 @@
+import { sayActor } from "./actor.ts";
+import type { At, Changes, Read } from "./changes.ts";
+import { closeWith } from "./close.ts";
+import { questionEvent } from "./event.ts";
+import type { Answer, Pending, Vote } from "./question.ts";
+
+/** Counts a person's vote; a later one replaces the earlier. Enough equal votes, or a veto, close the question. */
+export function vote(read: Read & { question: Pending }, given: Answer, at: At): Changes {
+  const { run, question } = read;
+  const others = question.votes.filter((cast) => sayActor(cast.by) !== sayActor(at.by));
+  const votes: Vote[] = [...others, { by: at.by, at: at.now, answer: given }];
+  const voted: Pending = { ...question, votes };
+  const tally = count(votes, choiceOf(given));
+  const event = questionEvent("voted", question, voted, at, {
+    choice: choiceOf(given),
+    votes: tally,
+    need: question.approvals.need,
+    ...(isUnreachable(voted) && { unreachable: true }),
+  });
+  const isVetoed = question.approvals.veto && isDenial(given);
+  if (tally < question.approvals.need && !isVetoed) return { runs: [run], questions: [voted], events: [event] };
+  const closed = closeWith({ ...read, question: voted }, given, at, { resume: true });
+  return { ...closed, events: [event, ...(closed.events ?? [])] };
+}
+
+/** Two votes are for the same thing when they choose the same in every item. */
+function choiceOf(answer: Answer): string {
+  const items = Object.keys(answer.items).sort();
+  const chosen = items.map((id) => [id, [...(answer.items[id]?.values ?? [])].sort(), answer.items[id]?.text ?? null]);
+  return JSON.stringify([answer.outcome, chosen]);
+}
+
+function count(votes: readonly Vote[], choice: string): number {
+  return votes.filter((cast) => choiceOf(cast.answer) === choice).length;
+}
+
+/** With all named people counted, no choice can get enough votes any more; people can still change their mind. */
+function isUnreachable(question: Pending): boolean {
+  const { from, need } = question.approvals;
+  if (from.length === 0) return false;
+  const open = from.filter((name) => question.votes.every((cast) => sayActor(cast.by) !== name)).length;
+  const best = Math.max(...question.votes.map((cast) => count(question.votes, choiceOf(cast.answer))));
+  return best + open < need;
+}
+
+function isDenial(answer: Answer): boolean {
+  return Object.values(answer.items).some(
+    (item) => item.values.includes("deny") || item.text?.toLowerCase() === "deny",
+  );
+}

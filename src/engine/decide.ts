@@ -1,0 +1,147 @@
+import type { Actor } from "../core/actor.ts";
+import type { At, Changes, Read } from "../core/changes.ts";
+import type { Ids, QuestionId, RunId } from "../core/id.ts";
+import type { Instant } from "../core/instant.ts";
+import type { RunRead } from "../core/lifecycle.ts";
+import { Refusal } from "../core/refusal.ts";
+import type { Rules } from "../core/rules.ts";
+import type { Run } from "../core/run.ts";
+import type { Committed, Store } from "../store/store.ts";
+import { Rows } from "./rows.ts";
+
+const RETRY_MS = 2_000;
+const LONGEST_PAUSE_MS = 20;
+
+export interface DecideDeps {
+  store: Store;
+  ids: Ids;
+  rules: Rules;
+  /** The store's time as far as this process knows it. */
+  now: () => Instant;
+}
+
+/** The job that a commit was to finish is no longer ours; nothing was written. */
+export class JobLost extends Error {}
+
+/** The one way in which anything changes: read, decide, commit; again when somebody else was faster. */
+export class Decider {
+  readonly rows: Rows;
+  readonly #deps: DecideDeps;
+  readonly #queues = new Map<string, Promise<unknown>>();
+
+  constructor(deps: DecideDeps) {
+    this.#deps = deps;
+    this.rows = new Rows(deps.store);
+  }
+
+  at(by: Actor): At {
+    return { now: this.#deps.now(), by, ids: this.#deps.ids, rules: this.#deps.rules };
+  }
+
+  /** Changes one question and what hangs on it; returns what is true afterwards. */
+  async changeQuestion(id: QuestionId, by: Actor, decide: (read: Read, at: At) => Changes): Promise<Read> {
+    let recalled = this.rows.recall(id);
+    const runId = recalled?.question.runId ?? (await this.rows.read(id)).run.id;
+    return this.#queued(runId, async () => {
+      recalled = this.rows.recall(id);
+      return this.#untilCommitted(async () => {
+        const read = recalled ?? (await this.rows.read(id));
+        const mayBeOld = recalled !== undefined;
+        recalled = undefined;
+        const changes = decideOrReread(() => decide(read, this.at(by)), mayBeOld);
+        if (changes === "reread") return undefined;
+        if (isEmpty(changes)) return mayBeOld ? undefined : read;
+        const committed = await this.commit(changes);
+        if (!committed.ok) this.rows.forget(id);
+        return committed.ok ? after(read, changes, committed) : undefined;
+      });
+    });
+  }
+
+  /** Changes a run and its open questions. */
+  async changeRun(id: RunId, by: Actor, decide: (read: RunRead, at: At) => Changes): Promise<Run> {
+    return this.#queued(id, () =>
+      this.#untilCommitted(async () => {
+        const run = await this.rows.readRun(id);
+        const changes = decide({ run, open: await this.rows.readOpen(run) }, this.at(by));
+        if (isEmpty(changes)) return run;
+        const committed = await this.commit(changes);
+        const written = changes.runs?.find((each) => each.id === id);
+        return committed.ok ? { ...run, ...written, version: run.version + (written ? 1 : 0) } : undefined;
+      }),
+    );
+  }
+
+  /** Writes all of it or nothing. A lost job is final: somebody else does it. */
+  async commit(changes: Changes): Promise<Committed> {
+    const committed = await this.#deps.store.commit(changes);
+    if (committed.ok) this.rows.remember(changes, committed);
+    else if (committed.why === "job_lost") throw new JobLost("The lease of a job ended; somebody else does it");
+    else if (committed.why === "newer_schema") {
+      throw new Refusal("newer_schema", "A newer askd has taken over this store; nothing was changed", {
+        hint: "Update this askd and try again",
+      });
+    }
+    return committed;
+  }
+
+  /** Repeats a try for as long as others are faster, with pauses of random length. */
+  async retry<Result>(attempt: () => Promise<Result | undefined>): Promise<Result> {
+    return this.#untilCommitted(attempt);
+  }
+
+  async #untilCommitted<Result>(attempt: () => Promise<Result | undefined>): Promise<Result> {
+    const giveUpAt = performance.now() + RETRY_MS;
+    for (let tries = 0; ; tries += 1) {
+      const result = await attempt();
+      if (result !== undefined) return result;
+      if (performance.now() > giveUpAt) {
+        throw new Refusal("moved", "The question changed again and again while this was tried; nothing was changed", {
+          hint: "Try again",
+        });
+      }
+      if (tries > 0) await pause(Math.random() * LONGEST_PAUSE_MS);
+    }
+  }
+
+  /** Decisions on one run wait for each other inside a process, so that they do not lose to themselves. */
+  async #queued<Result>(runId: RunId, work: () => Promise<Result>): Promise<Result> {
+    const before = this.#queues.get(runId) ?? Promise.resolve();
+    const mine = before.then(work, work);
+    this.#queues.set(runId, mine);
+    try {
+      return await mine;
+    } finally {
+      if (this.#queues.get(runId) === mine) this.#queues.delete(runId);
+    }
+  }
+}
+
+/** What a decision would leave behind, as a reader sees it after the commit. */
+export function after(read: Read, changes: Changes, committed: Extract<Committed, { ok: true }>): Read {
+  const question = changes.questions?.find((each) => each.id === read.question.id);
+  const run = changes.runs?.find((each) => each.id === read.run.id);
+  return {
+    content: read.content,
+    question: question ? { ...question, version: question.version + 1 } : read.question,
+    run: run ? { ...run, version: run.version + 1, number: committed.numbers[run.id] ?? run.number } : read.run,
+  };
+}
+
+/** A refusal that rests on a remembered row is not given: the row may be old. */
+function decideOrReread(decide: () => Changes, mayBeOld: boolean): Changes | "reread" {
+  try {
+    return decide();
+  } catch (error) {
+    if (mayBeOld && error instanceof Refusal) return "reread";
+    throw error;
+  }
+}
+
+function isEmpty(changes: Changes): boolean {
+  return Object.values(changes).every((rows: unknown) => !Array.isArray(rows) || rows.length === 0);
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

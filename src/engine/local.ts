@@ -1,0 +1,289 @@
+import type { Actor } from "../core/actor.ts";
+import { amend } from "../core/amend.ts";
+import { answer, recordLate, undo } from "../core/answer.ts";
+import type { AnswerInput } from "../core/answer-input.ts";
+import { ask, findSame, requireSamePayload } from "../core/ask.ts";
+import type { AskInput } from "../core/ask-input.ts";
+import { cancel } from "../core/cancel.ts";
+import type { At, Changes, Read } from "../core/changes.ts";
+import { assign, claim, comment, release, snooze } from "../core/claim.ts";
+import { SYSTEM } from "../core/actor.ts";
+import type { KeptEvent } from "../core/event.ts";
+import { give, handOver } from "../core/handover.ts";
+import { endHold } from "../core/hold.ts";
+import type { QuestionId, RunId } from "../core/id.ts";
+import { tellAgent } from "../core/injection.ts";
+import { type Instant, epochMs } from "../core/instant.ts";
+import { cancelRun, endRun, queueRun, resumeRun, type RunResult, startRun } from "../core/lifecycle.ts";
+import type { Question } from "../core/question.ts";
+import { Refusal } from "../core/refusal.ts";
+import type { Run } from "../core/run.ts";
+import { escalate, extend } from "../core/timeout.ts";
+import type { QuestionFilter, Ref, RunFilter, Store } from "../store/store.ts";
+import { Decider, type DecideDeps, after } from "./decide.ts";
+import type { AskOptions, Done, Engine, RunInput, Verified, WaitOptions } from "./engine.ts";
+import { scheduleSeals } from "./jobs.ts";
+import { newRun, runForAsk } from "./new-run.ts";
+import { ReplyLimit } from "./reply-limit.ts";
+import { verify } from "./verify.ts";
+import { Waiters } from "./waiters.ts";
+import { Worker, type WorkerDeps } from "./worker.ts";
+
+export interface LocalDeps extends DecideDeps {
+  /** How jobs are done, by kind; what is not in the table is left to others. */
+  worker: Omit<WorkerDeps, "store" | "decider">;
+}
+
+const PENDING_COUNT_FRESH_MS = 1_000;
+
+/** The engine that writes to a store of its own. There is no other writer. */
+export class LocalEngine implements Engine {
+  readonly #deps: LocalDeps;
+  readonly #store: Store;
+  readonly #decider: Decider;
+  readonly #waiters = new Waiters();
+  readonly #worker: Worker;
+  readonly #replies: ReplyLimit;
+  readonly #stopListening: () => void;
+  #pending = { count: 0, readAtMs: -Infinity };
+
+  constructor(deps: LocalDeps) {
+    this.#deps = deps;
+    this.#store = deps.store;
+    this.#decider = new Decider(deps);
+    this.#worker = new Worker({ ...deps.worker, store: deps.store, decider: this.#decider });
+    this.#replies = new ReplyLimit(deps.rules.limits.repliesPerMinute);
+    this.#stopListening = deps.store.onChange((change) => this.#waiters.wake(change));
+  }
+
+  async ask(input: AskInput, by: Actor, options: AskOptions = {}): Promise<Done> {
+    await this.#requireRoom();
+    let runId = options.runId;
+    return this.#decider.retry(async () => {
+      const at = this.#decider.at(by);
+      const run = runId
+        ? await this.#decider.rows.readRun(runId)
+        : runForAsk(options.run ?? {}, input.items, input.key, at);
+      const open = await this.#decider.rows.readOpen(run);
+      const same = findSame(open, input);
+      if (same) return this.#known(same, input);
+      const followed = run.clarifying ? await this.#store.findQuestion(run.clarifying) : undefined;
+      const { read, ...changes } = ask(
+        { run, open, ...(followed && { followed }), secrets: options.secrets ?? [] },
+        input,
+        at,
+      );
+      const committed = await this.#decider.commit(changes);
+      if (committed.ok) return { ...after(read, changes, committed), isNew: true };
+      if (committed.why !== "taken") return undefined;
+      const theirs = await this.#findTaken(run, read.question.key);
+      if (theirs?.question) return this.#known(theirs.question, input);
+      runId = theirs?.run.id ?? runId;
+      return undefined;
+    });
+  }
+
+  async wait(id: QuestionId, { until, signal }: WaitOptions): Promise<Read> {
+    const listener = this.#waiters.listen(id);
+    try {
+      for (;;) {
+        const question = await this.#store.findQuestion(id);
+        const leftMs = epochMs(until) - epochMs(this.#deps.now());
+        if (!question || question.status !== "pending" || leftMs <= 0 || signal?.aborted) return await this.read(id);
+        await listener.next(leftMs, signal);
+      }
+    } finally {
+      listener.close();
+    }
+  }
+
+  async answer(id: QuestionId, input: AnswerInput, by: Actor): Promise<Done> {
+    this.#replies.count(by, id, epochMs(this.#deps.now()));
+    try {
+      const read = await this.#change(id, by, (before, at) => answer(before, input, at));
+      return { ...read, isNew: true };
+    } catch (error) {
+      if (error instanceof Refusal && error.code === "not_pending") {
+        await this.#change(id, by, (before, at) => recordLate(before, input, at));
+      }
+      throw error;
+    }
+  }
+
+  async preview(id: QuestionId, input: AnswerInput, by: Actor): Promise<string> {
+    const read = await this.read(id);
+    const changes = answer(read, { ...input, undoMs: 0 }, this.#decider.at(by));
+    const question = changes.questions?.[0] ?? read.question;
+    return tellAgent({ delimiter: `answer-${this.#deps.ids.outcome().slice(-8)}`, reads: [{ ...read, question }] });
+  }
+
+  undo(id: QuestionId, by: Actor): Promise<Read> {
+    return this.#change(id, by, undo);
+  }
+
+  amend(id: QuestionId, text: string, by: Actor, options: { resume?: boolean } = {}): Promise<Read> {
+    return this.#change(id, by, (read, at) => amend(read, text, at, { resume: options.resume ?? false }));
+  }
+
+  claim(id: QuestionId, by: Actor): Promise<Read> {
+    return this.#change(id, by, claim);
+  }
+
+  release(id: QuestionId, by: Actor): Promise<Read> {
+    return this.#change(id, by, release);
+  }
+
+  assign(id: QuestionId, to: readonly string[], by: Actor): Promise<Read> {
+    return this.#change(id, by, (read, at) => assign(read, to, at));
+  }
+
+  snooze(id: QuestionId, until: Instant, by: Actor): Promise<Read> {
+    return this.#change(id, by, (read, at) => snooze(read, until, at));
+  }
+
+  extend(id: QuestionId, byMs: number, by: Actor): Promise<Read> {
+    return this.#change(id, by, (read, at) => extend(read, byMs, at));
+  }
+
+  comment(id: QuestionId, text: string, by: Actor): Promise<Read> {
+    return this.#change(id, by, (read, at) => comment(read, text, at));
+  }
+
+  escalate(id: QuestionId, by: Actor): Promise<Read> {
+    return this.#change(id, by, escalate);
+  }
+
+  cancel(id: QuestionId, input: { reason?: string; resume?: string }, by: Actor): Promise<Read> {
+    return this.#change(id, by, (read, at) => cancel(read, input, at));
+  }
+
+  endHold(id: QuestionId, why: "window" | "gone"): Promise<Read> {
+    return this.#change(id, SYSTEM, (read, at) => endHold(read, why, at));
+  }
+
+  handOver(id: QuestionId): Promise<Read> {
+    return this.#change(id, SYSTEM, ({ run, question }, at) => handOver(run, [question], run.epoch, at));
+  }
+
+  given(id: QuestionId, witness: string): Promise<Read> {
+    return this.#change(id, SYSTEM, ({ run, question }, at) => give(run, [question], witness, at));
+  }
+
+  async createRun(input: RunInput, by: Actor): Promise<Run> {
+    const at = this.#decider.at(by);
+    const run = newRun(input, at, { implicit: false });
+    const committed = await this.#decider.commit(queueRun(run, at));
+    if (committed.ok) return { ...run, version: 1, number: committed.numbers[run.id] ?? 0 };
+    throw new Refusal("key_reused", `There is already a run for session ${input.session ?? ""} of ${run.agent}`);
+  }
+
+  startRun(id: RunId, by: Actor): Promise<Run> {
+    return this.#decider.changeRun(id, by, startRun);
+  }
+
+  endRun(id: RunId, result: RunResult, by: Actor): Promise<Run> {
+    return this.#decider.changeRun(id, by, (read, at) => endRun(read, result, at));
+  }
+
+  cancelRun(id: RunId, by: Actor, reason = "cancelled"): Promise<Run> {
+    return this.#decider.changeRun(id, by, (read, at) => cancelRun(read, reason, at));
+  }
+
+  resumeRun(id: RunId, by: Actor): Promise<Run> {
+    return this.#decider.changeRun(id, by, resumeRun);
+  }
+
+  read(id: QuestionId): Promise<Read> {
+    return this.#decider.rows.read(id);
+  }
+
+  findRun(id: RunId): Promise<Run | undefined> {
+    return this.#store.findRun(id);
+  }
+
+  lookUp(ref: Ref, limit: number): Promise<{ runs: Run[]; questions: Question[] }> {
+    return this.#store.lookUp(ref, limit);
+  }
+
+  listQuestions(filter: QuestionFilter): Promise<Question[]> {
+    return this.#store.listQuestions(filter);
+  }
+
+  listRuns(filter: RunFilter): Promise<Run[]> {
+    return this.#store.listRuns(filter);
+  }
+
+  countQuestions(status: Question["status"]): Promise<number> {
+    return this.#store.countQuestions(status);
+  }
+
+  async readChain(runId: RunId): Promise<KeptEvent[]> {
+    return (await this.#store.readChain(runId)).events;
+  }
+
+  readFeed(cursor: string, limit: number): Promise<KeptEvent[]> {
+    return this.#store.readFeed(cursor, limit);
+  }
+
+  verify(): Promise<Verified> {
+    return verify(this.#store);
+  }
+
+  now(): Promise<Instant> {
+    return this.#store.now();
+  }
+
+  async doDue(): Promise<number> {
+    await scheduleSeals(this.#store, this.#decider);
+    return this.#worker.doDue();
+  }
+
+  async work(): Promise<void> {
+    await scheduleSeals(this.#store, this.#decider);
+    await this.#worker.work();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopListening();
+    await this.#worker.stop();
+    await this.#store.close();
+  }
+
+  #change(id: QuestionId, by: Actor, decide: (read: Read, at: At) => Changes): Promise<Read> {
+    return this.#decider.changeQuestion(id, by, decide);
+  }
+
+  /** The same ask again: its question, in whatever state it is by now. */
+  async #known(question: Question, input: AskInput): Promise<Done> {
+    if (input.key !== undefined) requireSamePayload(question, input);
+    return { ...(await this.read(question.id)), isNew: false };
+  }
+
+  /** Who has the name that a commit found taken: the same key in this run, or the run of the same session. */
+  async #findTaken(run: Run, key: string): Promise<{ run: Run; question: Question | undefined } | undefined> {
+    const mine = await this.#store.findQuestionByKey(run.id, key);
+    if (mine) return { run, question: mine };
+    if (run.session === undefined) return undefined;
+    const { runs } = await this.#store.lookUp({ by: "session", text: run.session }, 10);
+    const theirs = runs.find((each) => each.host === run.host && each.agent === run.agent);
+    if (!theirs) return undefined;
+    return { run: theirs, question: await this.#store.findQuestionByKey(theirs.id, key) };
+  }
+
+  async #requireRoom(): Promise<void> {
+    const nowMs = performance.now();
+    if (nowMs - this.#pending.readAtMs > PENDING_COUNT_FRESH_MS) {
+      this.#pending = { count: await this.#store.countQuestions("pending"), readAtMs: nowMs };
+    }
+    this.#pending.count += 1;
+    const limit = this.#deps.rules.limits.pending;
+    if (this.#pending.count <= limit) return;
+    throw new Refusal(
+      "too_many",
+      `${limit} questions are waiting already; no more are accepted until some are answered`,
+      {
+        hint: "Answer or cancel some: askd list --awaiting",
+      },
+    );
+  }
+}

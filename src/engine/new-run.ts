@@ -1,0 +1,59 @@
+import type { At } from "../core/changes.ts";
+import { requireCallback } from "../core/callback.ts";
+import type { Content } from "../core/content.ts";
+import { hashText } from "../core/content.ts";
+import { requirePlain } from "../core/plain.ts";
+import type { Run } from "../core/run.ts";
+import type { RunInput } from "./engine.ts";
+
+const NAME_WORDS = 4;
+const NAME_CHARS = 40;
+const LONGEST_NAME_BYTES = 200;
+
+/** A run that has done nothing yet. */
+export function newRun(input: RunInput, at: At, options: { implicit: boolean }): Run {
+  if (input.callback) requireCallback(input.callback);
+  for (const text of [input.name, input.externalId, input.session, input.dir, input.repo, input.branch]) {
+    if (text !== undefined) requirePlain(text, 4 * LONGEST_NAME_BYTES, "name");
+  }
+  return {
+    id: at.ids.run(),
+    version: 0,
+    number: 0,
+    name: input.name ?? "run",
+    ...(input.externalId && { externalId: input.externalId }),
+    status: "queued",
+    agent: input.agent ?? "none",
+    host: input.host ?? "",
+    ...(input.session && { session: input.session }),
+    ...(input.dir && { dir: input.dir }),
+    ...(input.repo && { repo: input.repo }),
+    ...(input.branch && { branch: input.branch }),
+    labels: input.labels ?? [],
+    priority: input.priority ?? 2,
+    ...(input.size && { size: input.size }),
+    ...(input.parentId && { parentId: input.parentId }),
+    giveBack: input.callback ? "callback" : (input.giveBack ?? "poll"),
+    ...(input.callback && { callback: input.callback }),
+    implicit: options.implicit,
+    epoch: 0,
+    owes: [],
+    asked: 0,
+    askedAt: [],
+    createdAt: at.now,
+  };
+}
+
+/** A run that exists for one ask only. An ask with a key finds it again by that key. */
+export function runForAsk(input: RunInput, items: Content["items"], key: string | undefined, at: At): Run {
+  const session = key === undefined ? input.session : `ask:${hashText(`${at.by.id}\n${key}`)}`;
+  return newRun({ name: nameFrom(items[0]?.text ?? ""), ...input, ...(session && { session }) }, at, {
+    implicit: true,
+  });
+}
+
+/** `redis-or-memcached-for` from "Redis or Memcached for the caching layer?" */
+export function nameFrom(text: string): string {
+  const words = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+  return words.slice(0, NAME_WORDS).join("-").slice(0, NAME_CHARS) || "question";
+}

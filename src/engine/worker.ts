@@ -1,0 +1,149 @@
+import type { WorkerId } from "../core/id.ts";
+import type { Changes } from "../core/changes.ts";
+import { type Instant, epochMs, later } from "../core/instant.ts";
+import type { ClaimedJob, JobKind } from "../core/job.ts";
+import type { ClaimFilter, Store } from "../store/store.ts";
+import { type Decider, JobLost } from "./decide.ts";
+
+const LEASE_MS = 20_000;
+const CLAIMED_AT_ONCE = 128;
+const LONGEST_SLEEP_MS = 30_000;
+const RETRY_MS = [1_000, 5_000, 30_000, 120_000, 600_000, 3_600_000];
+
+/** What a job handler works with. */
+export interface Work {
+  store: Store;
+  decider: Decider;
+  /** The store's time at the claim. */
+  now: Instant;
+}
+
+/** Does a job and commits its end; what it throws is tried again later. */
+export type Handler = (job: ClaimedJob, work: Work) => Promise<void>;
+
+export interface WorkerDeps {
+  store: Store;
+  decider: Decider;
+  id: WorkerId;
+  host: string;
+  /** The agents that this machine can start. */
+  agents: readonly string[];
+  handlers: Partial<Record<JobKind, Handler>>;
+  /** Hears the store's time with every claim. */
+  syncClock(now: Instant): void;
+  /** Hears of jobs that failed; they will be tried again. */
+  onFailure(job: ClaimedJob, error: unknown): void;
+}
+
+/** Does jobs as they fall due: claims, leases, tries again, sleeps until the next one. */
+export class Worker {
+  readonly #deps: WorkerDeps;
+  readonly #filter: ClaimFilter;
+  #isStopping = false;
+  #working: Promise<void> | undefined;
+  #wake: () => void = () => {};
+  #wakeAt: Instant | undefined;
+
+  constructor(deps: WorkerDeps) {
+    this.#deps = deps;
+    const kinds = Object.keys(deps.handlers) as JobKind[]; // the keys of a record of kinds
+    this.#filter = {
+      worker: deps.id,
+      kinds,
+      host: deps.host,
+      agents: deps.agents,
+      leaseMs: LEASE_MS,
+      limit: CLAIMED_AT_ONCE,
+    };
+  }
+
+  /** Does everything that is due now and says how much that was. */
+  async doDue(): Promise<number> {
+    let done = 0;
+    while (!this.#isStopping) {
+      const { now, jobs } = await this.#deps.store.claimJobs(this.#filter);
+      this.#deps.syncClock(now);
+      if (jobs.length === 0) break;
+      await Promise.all(jobs.map((job) => this.#do(job, now)));
+      done += jobs.length;
+    }
+    return done;
+  }
+
+  /** Works until stopped. */
+  work(): Promise<void> {
+    this.#working ??= this.#loop();
+    return this.#working;
+  }
+
+  /** Lets the jobs in hand end and takes no new ones. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    this.#wake();
+    await this.#working;
+  }
+
+  async #loop(): Promise<void> {
+    const stopListening = this.#deps.store.onChange((change) => {
+      if (change.all || change.dueAt === undefined || this.#wakeAt === undefined || change.dueAt < this.#wakeAt)
+        this.#wake();
+    });
+    try {
+      while (!this.#isStopping) await this.#turn();
+    } finally {
+      stopListening();
+    }
+  }
+
+  async #turn(): Promise<void> {
+    let hasWoken = false;
+    const woken = new Promise<void>((resolve) => {
+      this.#wake = () => {
+        hasWoken = true;
+        resolve();
+      };
+    });
+    this.#wakeAt = undefined;
+    await this.doDue();
+    const next = await this.#deps.store.nextJobAt(this.#filter);
+    if (hasWoken || this.#isStopping) return;
+    this.#wakeAt = next;
+    const now = await this.#deps.store.now();
+    const sleepMs = next === undefined ? LONGEST_SLEEP_MS : Math.min(LONGEST_SLEEP_MS, epochMs(next) - epochMs(now));
+    const timer = setTimeout(() => this.#wake(), Math.max(1, sleepMs));
+    await woken;
+    clearTimeout(timer);
+  }
+
+  async #do(job: ClaimedJob, now: Instant): Promise<void> {
+    const { store, decider, handlers } = this.#deps;
+    try {
+      await handlers[job.kind]?.(job, { store, decider, now });
+    } catch (error) {
+      if (error instanceof JobLost) return; // its lease ended: whoever has it now does it
+      this.#deps.onFailure(job, error);
+      await this.#postpone(job, now);
+    }
+  }
+
+  async #postpone(job: ClaimedJob, now: Instant): Promise<void> {
+    const delayMs = RETRY_MS[Math.min(job.tries, RETRY_MS.length - 1)] ?? LEASE_MS;
+    const jitterMs = Math.floor(Math.random() * delayMs * 0.2);
+    try {
+      await this.#deps.decider.commit({
+        postponed: [{ job, dueAt: later(now, delayMs + jitterMs), tries: job.tries + 1 }],
+      });
+    } catch (error) {
+      // The store is gone or the lease is over; in both cases the job comes back by itself.
+      if (!(error instanceof JobLost)) this.#deps.onFailure(job, error);
+    }
+  }
+}
+
+/** The changes together with the end of the job, unless they schedule the very same job anew. */
+export function finishing(job: ClaimedJob, changes: Changes): Changes {
+  const isRescheduled = changes.scheduled?.some((next) => next.key === job.key);
+  return isRescheduled
+    ? changes
+    : { ...changes, dropped: changes.dropped?.filter((key) => key !== job.key), finished: [job] };
+}
