@@ -8,12 +8,13 @@ import type { Question } from "../core/question.ts";
 import type { Run, RunStatus } from "../core/run.ts";
 
 /**
- * What became of a commit.
+ * What became of a commit: `numbers` of the runs it made, `attempts` of the jobs it scheduled, by key.
+ * A job that is born claimed is finished with that attempt; a store never gives an attempt of a key twice.
  * `moved`: a row is no longer at the version it was read at. `taken`: somebody has that unique name.
  * `job_lost`: a claimed job is no longer ours. `newer_schema`: this program may no longer write.
  */
 export type Committed =
-  | { ok: true; numbers: Record<RunId, number> }
+  | { ok: true; numbers: Record<RunId, number>; attempts: Record<string, number> }
   | { ok: false; why: "moved" | "taken" | "job_lost" | "newer_schema" };
 
 /** What a commit, here or in another process, may have changed. */

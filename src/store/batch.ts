@@ -1,0 +1,130 @@
+import type { Changes } from "../core/changes.ts";
+import { Refusal } from "../core/refusal.ts";
+import { changeOf } from "./change.ts";
+import { prepare, type Prepared } from "./prepare.ts";
+import type { Change, Committed } from "./store.ts";
+
+export const BATCH_COMMITS = 128;
+export const BATCH_BYTES = 1024 * 1024;
+/** How far past commits that must wait we look for others that need not. */
+const LOOK_AHEAD = 4 * BATCH_COMMITS;
+
+export interface BatchDeps {
+  /**
+   * Writes a batch in one transaction and says what became of each commit, in the same order.
+   * The batch is sorted by run id and no two of its commits touch the same thing.
+   */
+  apply(batch: readonly Prepared[]): Promise<Committed[]>;
+  /** Hears what the batch changed, after those who wait for its commits were answered. */
+  tell(change: Change): void;
+}
+
+interface Waiting {
+  commit: Prepared;
+  resolve(committed: Committed): void;
+  reject(error: unknown): void;
+}
+
+type Tried = { ok: true; committed: Committed[] } | { ok: false; error: unknown };
+
+/** Lets commits that come in one turn of the loop share a transaction; while one is written, the next gathers. */
+export class Batcher {
+  readonly #deps: BatchDeps;
+  #waiting: Waiting[] = [];
+  #working: Promise<void> | undefined;
+
+  constructor(deps: BatchDeps) {
+    this.#deps = deps;
+  }
+
+  /** Resolves when the commit is kept or refused. */
+  add(changes: Changes): Promise<Committed> {
+    const commit = prepare(changes);
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ commit, resolve, reject });
+      this.#working ??= this.#work();
+    });
+  }
+
+  /** Resolves when nothing that was added is still on its way. */
+  async idle(): Promise<void> {
+    await this.#working;
+  }
+
+  async #work(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      await nextTurn();
+      const { batch, rest } = takeBatch(this.#waiting);
+      this.#waiting = rest;
+      await this.#write(batch);
+    }
+    this.#working = undefined;
+  }
+
+  async #write(batch: readonly Waiting[]): Promise<void> {
+    const results = await this.#try(batch);
+    if (results.ok) return this.#answer(batch, results.committed);
+    // A refusal (disk full, store busy) holds for every commit alike; anything else may be the fault of one of them.
+    const isForAll = results.error instanceof Refusal;
+    for (const one of batch) {
+      const again = isForAll ? results : await this.#try([one]);
+      if (again.ok) this.#answer([one], again.committed);
+      else one.reject(again.error);
+    }
+  }
+
+  async #try(batch: readonly Waiting[]): Promise<Tried> {
+    try {
+      return { ok: true, committed: await this.#deps.apply(batch.map((one) => one.commit)) };
+    } catch (error) {
+      return { ok: false, error };
+    }
+  }
+
+  #answer(batch: readonly Waiting[], results: readonly Committed[]): void {
+    const kept: Prepared[] = [];
+    batch.forEach((one, index) => {
+      const result = results[index];
+      if (result === undefined) return one.reject(new Error("The store did not say what became of a commit."));
+      if (result.ok) kept.push(one.commit);
+      one.resolve(result);
+    });
+    if (kept.length > 0) this.#deps.tell(changeOf(kept));
+  }
+}
+
+/** The next batch, and what has to wait: commits that touch the same thing keep their order. */
+function takeBatch(waiting: readonly Waiting[]): { batch: Waiting[]; rest: Waiting[] } {
+  const batch: Waiting[] = [];
+  const passedOver: Waiting[] = [];
+  const touched = new Set<string>();
+  let bytes = 0;
+  let looked = 0;
+  for (const one of waiting) {
+    const isFull = batch.length >= BATCH_COMMITS || (batch.length > 0 && bytes + one.commit.bytes > BATCH_BYTES);
+    if (isFull || looked >= LOOK_AHEAD) break;
+    looked += 1;
+    const collides = one.commit.touches.some((name) => touched.has(name));
+    // What a waiting commit touches counts too, or a later one could overtake it.
+    for (const name of one.commit.touches) touched.add(name);
+    if (collides) {
+      passedOver.push(one);
+    } else {
+      batch.push(one);
+      bytes += one.commit.bytes;
+    }
+  }
+  batch.sort(byRunId);
+  return { batch, rest: [...passedOver, ...waiting.slice(looked)] };
+}
+
+function byRunId(one: Waiting, other: Waiting): number {
+  const left = one.commit.runIds[0] ?? "";
+  const right = other.commit.runIds[0] ?? "";
+  if (left === right) return 0;
+  return left < right ? -1 : 1;
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

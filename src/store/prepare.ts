@@ -1,0 +1,140 @@
+import type { Changes, Entry, Seal } from "../core/changes.ts";
+import type { Instant } from "../core/instant.ts";
+import type { ClaimedJob, Job } from "../core/job.ts";
+import type { Question } from "../core/question.ts";
+import type { Run } from "../core/run.ts";
+
+/** A row ready to be kept: `body` carries the next version, `guard` is the version that must be there now, 0 for none. */
+export interface PreparedRow<Row> {
+  id: string;
+  guard: number;
+  /** The text to keep. A new run's number is not in it: the store gives it and keeps it in a column. */
+  body: string;
+  /** The object that the body was made from, for the columns that are searched. */
+  row: Row;
+}
+
+export interface PreparedEntry {
+  kind: Entry["kind"];
+  id: string;
+  parent: string | null;
+  guard: number;
+  body: string;
+}
+
+export interface PreparedEvent {
+  runId: string;
+  questionId: string | null;
+  /** The exact text that is hashed and kept. */
+  body: string;
+}
+
+export interface PreparedJob {
+  job: Job;
+  /** The job without its claim. */
+  body: string;
+}
+
+export interface PreparedPostponed {
+  key: string;
+  attempt: number;
+  dueAt: Instant;
+  body: string;
+}
+
+/** One commit with every row serialised once, so that a dialect only binds text. */
+export interface Prepared {
+  runs: Array<PreparedRow<Run>>;
+  questions: Array<PreparedRow<Question>>;
+  contents: Array<{ hash: string; body: string }>;
+  entries: PreparedEntry[];
+  events: PreparedEvent[];
+  seals: readonly Seal[];
+  scheduled: PreparedJob[];
+  dropped: readonly string[];
+  finished: ReadonlyArray<{ key: string; attempt: number }>;
+  postponed: PreparedPostponed[];
+  /** Every run it writes or reports on, sorted: the order in which rows are locked. */
+  runIds: string[];
+  /** Names of all that only one commit of a batch may touch. */
+  touches: string[];
+  bytes: number;
+}
+
+/** Serialises what a decision wants written. */
+export function prepare(changes: Changes): Prepared {
+  const runs = (changes.runs ?? []).map(prepareRow);
+  const questions = (changes.questions ?? []).map(prepareRow);
+  const contents = (changes.contents ?? []).map(({ hash, content }) => ({ hash, body: JSON.stringify(content) }));
+  const entries = (changes.entries ?? []).map(prepareEntry);
+  const events = (changes.events ?? []).map((event) => ({
+    runId: event.runId,
+    questionId: event.questionId ?? null,
+    body: JSON.stringify(event),
+  }));
+  const scheduled = (changes.scheduled ?? []).map((job) => ({ job, body: jobBody(job) }));
+  const postponed = (changes.postponed ?? []).map(preparePostponed);
+  const seals = changes.seals ?? [];
+  const rows = {
+    ...{ runs, questions, contents, entries, events, seals, scheduled, postponed },
+    dropped: changes.dropped ?? [],
+    finished: changes.finished ?? [],
+  };
+  const runIds = runIdsOf(rows);
+  const bodies = [runs, questions, contents, entries, events, seals, scheduled, postponed];
+  return { ...rows, runIds, touches: touchesOf(rows, runIds), bytes: bytesOf(bodies) };
+}
+
+function prepareRow<Row extends Run | Question>(row: Row): PreparedRow<Row> {
+  return { id: row.id, guard: row.version, body: JSON.stringify({ ...row, version: row.version + 1 }), row };
+}
+
+function prepareEntry(entry: Entry): PreparedEntry {
+  return {
+    kind: entry.kind,
+    id: entry.id,
+    parent: entry.parent ?? null,
+    guard: entry.version,
+    body: JSON.stringify(entry.body),
+  };
+}
+
+function preparePostponed(postponed: { job: ClaimedJob; dueAt: Instant; tries: number }): PreparedPostponed {
+  const { job, dueAt, tries } = postponed;
+  return { key: job.key, attempt: job.attempt, dueAt, body: jobBody({ ...job, dueAt, tries }) };
+}
+
+function jobBody(job: Job): string {
+  return JSON.stringify({ ...job, claim: undefined, attempt: undefined });
+}
+
+type Rows = Omit<Prepared, "runIds" | "touches" | "bytes">;
+
+function runIdsOf(rows: Rows): string[] {
+  const ids = new Set<string>();
+  for (const run of rows.runs) ids.add(run.id);
+  for (const question of rows.questions) ids.add(question.row.runId);
+  for (const event of rows.events) ids.add(event.runId);
+  return ids.size > 1 ? [...ids].sort() : [...ids];
+}
+
+// A question belongs to one run for ever, so its run's name stands for it, its ask key and "one pending per run".
+function touchesOf(rows: Rows, runIds: readonly string[]): string[] {
+  const touches = [...runIds];
+  for (const { row } of rows.runs) {
+    if (row.session !== undefined) touches.push(JSON.stringify([row.host, row.agent, row.session]));
+  }
+  for (const entry of rows.entries) touches.push(`${entry.kind} ${entry.id}`);
+  for (const seal of rows.seals) touches.push(`seal ${seal.n}`);
+  for (const { job } of rows.scheduled) touches.push(`job ${job.key}`);
+  for (const key of rows.dropped) touches.push(`job ${key}`);
+  for (const { key } of rows.finished) touches.push(`job ${key}`);
+  for (const { key } of rows.postponed) touches.push(`job ${key}`);
+  return touches;
+}
+
+function bytesOf(bodies: ReadonlyArray<ReadonlyArray<{ body: string }>>): number {
+  let bytes = 0;
+  for (const rows of bodies) for (const row of rows) bytes += Buffer.byteLength(row.body);
+  return bytes;
+}
