@@ -1,0 +1,194 @@
+import type { Changes, Entry, Seal } from "../core/changes.ts";
+import type { Content } from "../core/content.ts";
+import { CHAIN_START, type KeptEvent } from "../core/event.ts";
+import { randomPart, type QuestionId, type RunId } from "../core/id.ts";
+import { later, type Instant } from "../core/instant.ts";
+import type { ClaimedJob, Job } from "../core/job.ts";
+import type { Question } from "../core/question.ts";
+import type { Run } from "../core/run.ts";
+import { Batcher } from "./batch.ts";
+import { Listeners } from "./change.ts";
+import { MemoryTables, nameOf, type JobRow, type RunRow } from "./memory-table.ts";
+import { parseContent, parseEvent, parseJob, parseQuestion, parseRun } from "./row.ts";
+import type { SortedTable } from "./sorted-table.ts";
+import type { Change, ClaimFilter, Committed, QuestionFilter, Ref, RunFilter, Store } from "./store.ts";
+
+/** Keeps everything in this process, as text, for as long as the process lives. */
+export class MemoryStore implements Store {
+  readonly #tables = new MemoryTables();
+  readonly #listeners = new Listeners();
+  readonly #now: () => Instant;
+  readonly #batcher = new Batcher({
+    apply: async (batch) => batch.map((commit) => this.#tables.write(commit, this.#now())),
+    tell: (change) => this.#listeners.tell(change),
+  });
+
+  constructor(now: () => Instant) {
+    this.#now = now;
+  }
+
+  commit(changes: Changes): Promise<Committed> {
+    return this.#batcher.add(changes);
+  }
+
+  async findRun(id: RunId): Promise<Run | undefined> {
+    const row = this.#tables.run.get(id);
+    return row && parseRun(row.body, row.number);
+  }
+
+  async findQuestion(id: QuestionId): Promise<Question | undefined> {
+    const row = this.#tables.question.get(id);
+    return row && parseQuestion(row.body);
+  }
+
+  async findQuestionByKey(runId: RunId, key: string): Promise<Question | undefined> {
+    const row = this.#tables.question.get(this.#tables.findByKey(runId, key) ?? "");
+    return row && parseQuestion(row.body);
+  }
+
+  async findContent(hash: string): Promise<Content | undefined> {
+    const body = this.#tables.content.get(hash);
+    return body === undefined ? undefined : parseContent(body);
+  }
+
+  async findEntry(kind: Entry["kind"], id: string): Promise<Entry | undefined> {
+    const row = this.#tables.entry.get(nameOf(kind, id));
+    return row && { ...row, parent: row.parent ?? undefined, body: JSON.parse(row.body) };
+  }
+
+  async listEntries(kind: Entry["kind"], parent?: string): Promise<Entry[]> {
+    return [...this.#tables.entry.values()]
+      .filter((row) => row.kind === kind && (parent === undefined || row.parent === parent))
+      .sort((one, other) => compare(one.id, other.id))
+      .map((row) => ({ ...row, parent: row.parent ?? undefined, body: JSON.parse(row.body) }));
+  }
+
+  async listRuns(filter: RunFilter): Promise<Run[]> {
+    const { statuses, parentId, endedSince } = filter;
+    const isWanted = (row: RunRow): boolean =>
+      (statuses === undefined || statuses.includes(row.status)) &&
+      (parentId === undefined || row.parentId === parentId) &&
+      (endedSince === undefined || (row.endedAt !== undefined && row.endedAt >= endedSince));
+    return page(this.#tables.run, filter, isWanted).map((row) => parseRun(row.body, row.number));
+  }
+
+  async listQuestions(filter: QuestionFilter): Promise<Question[]> {
+    const { status, runId } = filter;
+    return page(
+      this.#tables.question,
+      filter,
+      (row) => (status === undefined || row.status === status) && (runId === undefined || row.runId === runId),
+    ).map((row) => parseQuestion(row.body));
+  }
+
+  async countQuestions(status: Question["status"]): Promise<number> {
+    return page(this.#tables.question, { order: "oldest", limit: Infinity }, (row) => row.status === status).length;
+  }
+
+  async lookUp(ref: Ref, limit: number): Promise<{ runs: Run[]; questions: Question[] }> {
+    const newest = { order: "newest", limit } as const;
+    if (ref.by === "short") {
+      const isNamed = (_row: unknown, id: string): boolean => randomPart(id).startsWith(ref.text);
+      return {
+        runs: page(this.#tables.run, newest, isNamed).map((row) => parseRun(row.body, row.number)),
+        questions: page(this.#tables.question, newest, isNamed).map((row) => parseQuestion(row.body)),
+      };
+    }
+    const runs = page(this.#tables.run, newest, (row) => goesBy(parseRun(row.body, row.number), ref));
+    return { runs: runs.map((row) => parseRun(row.body, row.number)), questions: [] };
+  }
+
+  async readFeed(after: string, limit: number): Promise<KeptEvent[]> {
+    const start = Number(after);
+    return this.#tables.event.slice(start, start + limit).map(parseEvent);
+  }
+
+  async readChain(runId: RunId): Promise<{ events: KeptEvent[]; head: { n: number; hash: string } }> {
+    const events = this.#tables.event.filter((row) => row.runId === runId).map(parseEvent);
+    return { events, head: this.#tables.run.get(runId)?.chain ?? { n: 0, hash: CHAIN_START } };
+  }
+
+  async listSeals(afterN: number, limit: number): Promise<Seal[]> {
+    return [...this.#tables.seal.values()]
+      .filter((seal) => seal.n > afterN)
+      .sort((one, other) => one.n - other.n)
+      .slice(0, limit);
+  }
+
+  async claimJobs(filter: ClaimFilter): Promise<{ now: Instant; jobs: ClaimedJob[] }> {
+    const now = this.#now();
+    const due = this.#jobsFor(filter).filter(([, job]) => readyAt(job) <= now);
+    const jobs = due.slice(0, filter.limit).map(([key, row]) => {
+      const claimed = { ...row, attempt: this.#tables.nextAttempt(), leaseUntil: later(now, filter.leaseMs) };
+      this.#tables.job.set(key, claimed);
+      return { ...parseJob(row.body), attempt: claimed.attempt };
+    });
+    return { now, jobs };
+  }
+
+  async nextJobAt(filter: Pick<ClaimFilter, "kinds" | "host" | "agents">): Promise<Instant | undefined> {
+    const first = this.#jobsFor(filter)[0];
+    return first && readyAt(first[1]);
+  }
+
+  async listJobs(limit: number): Promise<Array<Job & { attempt: number; leaseUntil: Instant | undefined }>> {
+    return [...this.#tables.job]
+      .sort(byReadiness)
+      .slice(0, limit)
+      .map(([, { body, attempt, leaseUntil }]) => ({ ...parseJob(body), attempt, leaseUntil }));
+  }
+
+  async now(): Promise<Instant> {
+    return this.#now();
+  }
+
+  onChange(listener: (change: Change) => void): () => void {
+    return this.#listeners.add(listener);
+  }
+
+  close(): Promise<void> {
+    return this.#batcher.idle();
+  }
+
+  #jobsFor(filter: Pick<ClaimFilter, "kinds" | "host" | "agents">): Array<[string, JobRow]> {
+    const kinds = new Set<string>(filter.kinds);
+    return [...this.#tables.job]
+      .filter(([, job]) => kinds.has(job.kind) && (job.host === undefined || job.host === filter.host))
+      .filter(([, job]) => job.agent === undefined || filter.agents.includes(job.agent))
+      .sort(byReadiness);
+  }
+}
+
+interface Page {
+  order: "oldest" | "newest";
+  after?: string;
+  limit: number;
+}
+
+function page<Row>(table: SortedTable<Row>, by: Page, isWanted: (row: Row, id: string) => boolean): Row[] {
+  const rows: Row[] = [];
+  for (const [id, row] of table.scan(by.order, by.after)) {
+    if (isWanted(row, id) && rows.push(row) >= by.limit) break;
+  }
+  return rows;
+}
+
+function goesBy(run: Run, ref: Exclude<Ref, { by: "short" }>): boolean {
+  if (ref.by === "number") return run.number === ref.number;
+  if (ref.by === "name") return run.name === ref.text;
+  return (ref.by === "external" ? run.externalId : run.session) === ref.text;
+}
+
+/** A claimed job can be had when its lease ends, any other when it is due. */
+function readyAt(job: JobRow): Instant {
+  return job.leaseUntil !== undefined && job.leaseUntil > job.dueAt ? job.leaseUntil : job.dueAt;
+}
+
+function byReadiness([key, job]: [string, JobRow], [otherKey, other]: [string, JobRow]): number {
+  return compare(readyAt(job), readyAt(other)) || compare(key, otherKey);
+}
+
+function compare(one: string, other: string): number {
+  if (one === other) return 0;
+  return one < other ? -1 : 1;
+}

@@ -1,0 +1,132 @@
+import { describe, expect, test } from "vitest";
+import { CHAIN_START, chainHash, type KeptEvent } from "../../core/event.ts";
+import type { Run } from "../../core/run.ts";
+import { aQuestion, aRun, anEvent } from "../../../test/builders.ts";
+import type { Change, Store } from "../store.ts";
+import { dueJob } from "./job.suite.ts";
+import { eachWithStore, keep, keepRun, type Open, type Opened } from "./opened.ts";
+
+export function feedSuite(open: Open): void {
+  describe("the feed", () => {
+    const at = eachWithStore(open);
+    following(at);
+    chaining(at);
+    telling(at);
+  });
+}
+
+/** Commits that many events of a run one after another, and now and then two at once. */
+async function report(store: Store, run: Run, count: number): Promise<void> {
+  for (let index = 0; index < count; index += 2) {
+    const events = [index, index + 1].map((step) => anEvent({ runId: run.id, detail: { step } }));
+    await keep(store, { events });
+  }
+}
+
+async function readAll(store: Store, limit: number): Promise<KeptEvent[]> {
+  const events: KeptEvent[] = [];
+  for (;;) {
+    const page = await store.readFeed(events.at(-1)?.cursor ?? "0", limit);
+    if (page.length === 0) return events;
+    events.push(...page);
+  }
+}
+
+function following(at: Opened): void {
+  test("shows a reader that follows it every event once, while many write", async () => {
+    const other = await at.another();
+    const runs = await Promise.all(Array.from({ length: 10 }, () => keepRun(at.store)));
+    let isWriting = true;
+    const writing = Promise.all(runs.map((run, index) => report(index % 2 ? other : at.store, run, 20))).finally(() => {
+      isWriting = false;
+    });
+    const seen: KeptEvent[] = [];
+    for (let isLast = false; !isLast;) {
+      isLast = !isWriting;
+      for (;;) {
+        const page = await other.readFeed(seen.at(-1)?.cursor ?? "0", 7);
+        if (page.length === 0) break;
+        seen.push(...page);
+      }
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await writing;
+    expect(seen).toHaveLength(200);
+    expect(seen).toEqual(await readAll(at.store, 1000));
+    for (const run of runs) {
+      const own = seen.filter(({ event }) => event.runId === run.id);
+      expect(own.map(({ n }) => n)).toEqual(Array.from({ length: 20 }, (_, index) => index + 1));
+      expect(own.map(({ event }) => event.detail?.step)).toEqual(Array.from({ length: 20 }, (_, index) => index));
+    }
+  });
+}
+
+function chaining(at: Opened): void {
+  test("binds every event of a run to those before it, whoever writes", async () => {
+    const other = await at.another();
+    const run = await keepRun(at.store);
+    await Promise.all(
+      Array.from({ length: 40 }, (_, index) =>
+        keep(index % 2 ? other : at.store, { events: [anEvent({ runId: run.id, detail: { index } })] }),
+      ),
+    );
+    const { events, head } = await at.store.readChain(run.id);
+    let hash = CHAIN_START;
+    events.forEach((event, index) => {
+      hash = chainHash(hash, event.body);
+      expect(event).toMatchObject({ n: index + 1, hash });
+      expect(JSON.parse(event.body)).toEqual(event.event);
+    });
+    expect(head).toEqual({ n: 40, hash });
+    expect((await at.store.findRun(run.id))?.version).toBe(1);
+  });
+
+  test("a run's first events can come with the run, and its chain outlives its changes", async () => {
+    const run = aRun();
+    await keep(at.store, { runs: [run], events: [anEvent({ runId: run.id }), anEvent({ runId: run.id })] });
+    await keep(at.store, { runs: [{ ...run, version: 1 }] });
+    await keep(at.store, { runs: [{ ...run, version: 2 }], events: [anEvent({ runId: run.id })] });
+    const { events, head } = await at.store.readChain(run.id);
+    expect(events.map(({ n }) => n)).toEqual([1, 2, 3]);
+    expect(head).toEqual({ n: 3, hash: events.at(-1)?.hash });
+  });
+
+  test("a run without events has an empty chain", async () => {
+    const run = await keepRun(at.store);
+    expect(await at.store.readChain(run.id)).toEqual({ events: [], head: { n: 0, hash: CHAIN_START } });
+  });
+}
+
+function telling(at: Opened): void {
+  test("tells listeners of every store which questions a commit changed", async () => {
+    const other = await at.another();
+    const run = await keepRun(at.store);
+    const question = aQuestion({ runId: run.id });
+    const job = await dueJob(at.store, "expire", { inMs: 5000 });
+    const waits = [at.store, other].map((store) => untilTold(store, question.id));
+    const own: Change[] = [];
+    const stop = at.store.onChange((change) => own.push(change));
+    const events = [anEvent({ runId: run.id, questionId: question.id })];
+    await keep(at.store, {
+      questions: [question],
+      events,
+      scheduled: [job, { ...job, key: "x", dueAt: run.createdAt }],
+    });
+    await Promise.all(waits);
+    expect(own.find((change) => change.questions.has(question.id))?.dueAt).toBe(run.createdAt);
+    stop();
+    const told = own.length;
+    await keep(at.store, { events });
+    expect(own).toHaveLength(told);
+  });
+}
+
+function untilTold(store: Store, questionId: string): Promise<void> {
+  return new Promise((resolve) => {
+    const stop = store.onChange((change) => {
+      if (!change.questions.has(questionId)) return;
+      stop();
+      resolve();
+    });
+  });
+}
