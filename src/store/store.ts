@@ -22,6 +22,8 @@ export interface Change {
   questions: ReadonlySet<string>;
   /** The earliest of the jobs it scheduled; undefined also means "not known, look". */
   dueAt: Instant | undefined;
+  /** Set when the store cannot say what changed, as after a lost connection: look at everything. */
+  all?: true;
 }
 
 export interface QuestionFilter {
