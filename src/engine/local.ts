@@ -270,20 +270,22 @@ export class LocalEngine implements Engine {
     return { run: theirs, question: await this.#store.findQuestionByKey(theirs.id, key) };
   }
 
+  /** Refuses when too many wait. The count may be a second old, but a refusal rests on a fresh one. */
   async #requireRoom(): Promise<void> {
-    const nowMs = performance.now();
-    if (nowMs - this.#pending.readAtMs > PENDING_COUNT_FRESH_MS) {
-      this.#pending = { count: await this.#store.countQuestions("pending"), readAtMs: nowMs };
+    const limit = this.#deps.rules.limits.pending;
+    const isFresh = performance.now() - this.#pending.readAtMs < PENDING_COUNT_FRESH_MS;
+    if (!isFresh || this.#pending.count >= limit) {
+      this.#pending = { count: await this.#store.countQuestions("pending"), readAtMs: performance.now() };
+    }
+    if (this.#pending.count >= limit) {
+      throw new Refusal(
+        "too_many",
+        `${limit} questions are waiting already; no more are accepted until some are answered`,
+        {
+          hint: "Answer or cancel some: askd list --awaiting",
+        },
+      );
     }
     this.#pending.count += 1;
-    const limit = this.#deps.rules.limits.pending;
-    if (this.#pending.count <= limit) return;
-    throw new Refusal(
-      "too_many",
-      `${limit} questions are waiting already; no more are accepted until some are answered`,
-      {
-        hint: "Answer or cancel some: askd list --awaiting",
-      },
-    );
   }
 }

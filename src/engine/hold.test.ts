@@ -1,0 +1,173 @@
+import { describe, expect, test } from "vitest";
+import { ADA, AGENT } from "../../test/builders.ts";
+import { MCP, Scene, said } from "../../test/scene.ts";
+import { later } from "../core/instant.ts";
+
+async function held(scene: Scene, raw: Record<string, unknown> = {}) {
+  const run = await scene.startedRun();
+  return scene.engine.ask(scene.input({ hold: "3m", ...raw }), AGENT, { runId: run.id });
+}
+
+test("whoever waits is woken by the answer", async () => {
+  const scene = new Scene();
+  const { question } = await held(scene);
+  const waiting = scene.engine.wait(question.id, { until: later(scene.now, 180_000) });
+  await scene.engine.answer(question.id, said("1"), ADA);
+  expect((await waiting).question.status).toBe("answered");
+});
+
+test("waiting ends with its window, and with its signal, without an outcome", async () => {
+  const scene = new Scene();
+  const { question } = await held(scene);
+  const over = await scene.engine.wait(question.id, { until: scene.now });
+  expect(over.question.status).toBe("pending");
+  const stop = new AbortController();
+  const waiting = scene.engine.wait(question.id, { until: later(scene.now, 180_000), signal: stop.signal });
+  stop.abort();
+  expect((await waiting).question.status).toBe("pending");
+});
+
+test("a held answer is owed until the holder gives it, and the run goes on running", async () => {
+  const scene = new Scene();
+  const { question } = await held(scene);
+  const answered = await scene.engine.answer(question.id, said("1"), ADA);
+  expect(answered).toMatchObject({
+    question: { handover: { state: "owed" } },
+    run: { status: "running", owes: [question.id] },
+  });
+  expect((await scene.engine.handOver(question.id)).question).toMatchObject({
+    handover: { state: "handing", epoch: 1 },
+  });
+  const given = await scene.engine.given(question.id, "tool result");
+  expect(given).toMatchObject({
+    question: { handover: { state: "given", witness: "tool result" } },
+    run: { status: "running", owes: [] },
+  });
+});
+
+describe("when the window ends", () => {
+  test("the question is parked and the run still runs until its process is seen gone", async () => {
+    const scene = new Scene();
+    const { question, run } = await held(scene);
+    const ended = await scene.engine.endHold(question.id, "window");
+    expect(ended).toMatchObject({ question: { status: "pending", hold: undefined }, run: { status: "running" } });
+    expect(await scene.jobs()).toContain("stop");
+    const parked = await scene.engine.endRun(run.id, { status: "failed", reason: "agent_error" }, AGENT);
+    expect(parked).toMatchObject({ status: "awaiting_input" });
+    expect((await scene.engine.answer(question.id, said("1"), ADA)).run.status).toBe("resuming");
+  });
+
+  test("an ask that declared so is told to proceed", async () => {
+    const scene = new Scene();
+    const { question } = await held(scene, { after_hold: "proceed" });
+    const ended = await scene.engine.endHold(question.id, "window");
+    expect(ended.question).toMatchObject({ status: "timeout", policy: "proceed", handover: { state: "owed" } });
+  });
+
+  test("a caller that is gone is told nothing: its question is parked in any case", async () => {
+    const scene = new Scene();
+    const { question } = await held(scene, { after_hold: "proceed" });
+    expect((await scene.engine.endHold(question.id, "gone")).question).toMatchObject({
+      status: "pending",
+      hold: undefined,
+    });
+  });
+
+  test("an approval is never told to proceed", async () => {
+    const scene = new Scene();
+    const { question } = await held(scene, { after_hold: "proceed", kind: "approval", options: ["allow", "deny"] });
+    expect((await scene.engine.endHold(question.id, "window")).question.status).toBe("pending");
+  });
+
+  test("a caller that died without a word is noticed", async () => {
+    const scene = new Scene();
+    const { question } = await held(scene);
+    await scene.pass(180_000);
+    expect((await scene.engine.read(question.id)).question).toHaveProperty("hold");
+    await scene.pass(15_000);
+    expect((await scene.engine.read(question.id)).question).not.toHaveProperty("hold");
+  });
+
+  test("a script that died while it waited leaves an answer that can be read", async () => {
+    const scene = new Scene();
+    const { question } = await scene.ask({ hold: "3m" });
+    await scene.engine.answer(question.id, said("1"), ADA);
+    await scene.pass(15_000);
+    expect(await scene.engine.read(question.id)).toMatchObject({
+      question: { handover: { state: "given", witness: "stored" } },
+      run: { status: "completed" },
+    });
+  });
+});
+
+describe("a run", () => {
+  test("that ends with an outcome owed goes back to its agent", async () => {
+    const scene = new Scene();
+    const { question, run } = await held(scene);
+    await scene.engine.answer(question.id, said("1"), ADA);
+    expect(await scene.engine.endRun(run.id, { status: "completed" }, AGENT)).toMatchObject({ status: "resuming" });
+    expect(await scene.jobs()).toContain("resume");
+  });
+
+  test("that was cancelled takes its question with it, and later answers are refused", async () => {
+    const scene = new Scene();
+    const { question, run } = await held(scene);
+    expect(await scene.engine.cancelRun(run.id, ADA)).toMatchObject({ status: "cancelled", epoch: 2 });
+    expect((await scene.engine.read(question.id)).question).toMatchObject({
+      status: "cancelled",
+      reason: "run_cancelled",
+    });
+    await expect(scene.engine.answer(question.id, said("1"), ADA)).rejects.toMatchObject({
+      code: "not_pending",
+      exitCode: 6,
+    });
+    expect(await scene.jobs()).toEqual(["stop"]);
+  });
+
+  test("goes on when its agent cancels the question, and ends when a person does", async () => {
+    const scene = new Scene();
+    const one = await held(scene);
+    expect((await scene.engine.cancel(one.question.id, {}, AGENT)).run.status).toBe("running");
+    const other = await held(scene);
+    expect((await scene.engine.cancel(other.question.id, { reason: "not now" }, ADA)).run).toMatchObject({
+      status: "cancelled",
+      reason: "not now",
+    });
+    const third = await held(scene);
+    const told = await scene.engine.cancel(third.question.id, { resume: "Leave caching out" }, ADA);
+    expect(told).toMatchObject({
+      question: { status: "answered", answer: { outcome: "decide", note: "Leave caching out" } },
+      run: { status: "running" },
+    });
+  });
+
+  test("keeps its answer when it was stored without resuming, until it is resumed", async () => {
+    const scene = new Scene();
+    const { question, run } = await held(scene);
+    await scene.engine.endRun(run.id, { status: "completed" }, AGENT);
+    const stored = await scene.engine.answer(question.id, said("1", { resume: false }), ADA);
+    expect(stored.run).toMatchObject({ status: "awaiting_input", owes: [question.id] });
+    expect(await scene.engine.resumeRun(run.id, ADA)).toMatchObject({ status: "resuming" });
+    expect(await scene.jobs()).toContain("resume");
+  });
+
+  test("takes a correction along with the resume that is under way", async () => {
+    const scene = new Scene();
+    const { question, run } = await held(scene);
+    await scene.engine.endRun(run.id, { status: "completed" }, AGENT);
+    await scene.engine.answer(question.id, said("1"), ADA);
+    const amended = await scene.engine.amend(question.id, "Memcached after all", ADA);
+    expect(amended.run).toMatchObject({ status: "resuming", owes: [question.id] });
+    const given = await scene.engine.given(question.id, "prompt");
+    expect(given.question.amendments).toMatchObject([{ handover: { state: "given" } }]);
+    expect(given.run.status).toBe("running");
+  });
+});
+
+test("asks through other doors are given when they are read, not when they are answered", async () => {
+  const scene = new Scene();
+  const { question } = await scene.ask({}, MCP);
+  const answered = await scene.engine.answer(question.id, said("1"), ADA);
+  expect(answered).toMatchObject({ question: { handover: { state: "owed" } }, run: { status: "resuming" } });
+  expect((await scene.engine.given(question.id, "read")).run.status).toBe("completed");
+});

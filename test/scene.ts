@@ -1,0 +1,97 @@
+import type { Actor } from "../src/core/actor.ts";
+import { AnswerInput } from "../src/core/answer-input.ts";
+import { type AskInput, type Door, parseAsk } from "../src/core/ask-input.ts";
+import { type Instant, epochMs, instant } from "../src/core/instant.ts";
+import { DEFAULT_LIMITS, DEFAULT_RULES, type Rules } from "../src/core/rules.ts";
+import { StoreClock } from "../src/engine/clock.ts";
+import { jobHandlers } from "../src/engine/jobs.ts";
+import { LocalEngine } from "../src/engine/local.ts";
+import { MemoryStore } from "../src/store/memory.ts";
+import type { Store } from "../src/store/store.ts";
+import { AGENT, NOON, countingIds } from "./builders.ts";
+
+/** Limits that do not get into the way of tests which ask a lot. */
+export const ROOMY: Rules = {
+  ...DEFAULT_RULES,
+  limits: { ...DEFAULT_LIMITS, asksPerMinute: 10_000, asksPerRun: 10_000, repliesPerMinute: 10_000 },
+};
+
+export const SCRIPT: Door = { via: "cli", accepts: ["answer", "decide"] };
+export const MCP: Door = { via: "mcp" };
+
+/** An engine on a store in memory, with a clock that moves when told and ids that count. */
+export class Scene {
+  #now = epochMs(NOON);
+  readonly store: Store;
+  readonly engine: LocalEngine;
+  readonly rules: Rules;
+
+  constructor(over: { rules?: Partial<Rules>; store?: (now: () => Instant) => Store } = {}) {
+    this.rules = { ...ROOMY, ...over.rules };
+    const now = () => instant(this.#now);
+    this.store = over.store?.(now) ?? new MemoryStore(now);
+    this.engine = engineOn(this.store, this.rules, () => this.#now);
+  }
+
+  get now(): Instant {
+    return instant(this.#now);
+  }
+
+  /** Lets time pass and does what falls due. */
+  async pass(ms: number): Promise<void> {
+    this.#now += ms;
+    await this.engine.doDue();
+  }
+
+  input(raw: Record<string, unknown> = {}, door: Door = MCP): AskInput {
+    return parseAsk(
+      { question: "Redis or Memcached?", options: ["Redis", "Memcached"], ...raw },
+      door,
+      this.rules,
+      this.now,
+    );
+  }
+
+  async ask(raw: Record<string, unknown> = {}, door: Door = SCRIPT, by: Actor = AGENT) {
+    return this.engine.ask(this.input(raw, door), by);
+  }
+
+  /** A run that a worker started, and that may ask. */
+  async startedRun(over: Parameters<LocalEngine["createRun"]>[0] = {}) {
+    const run = await this.engine.createRun(
+      { name: "add-caching", agent: "claude", host: "here", giveBack: "worker", ...over },
+      AGENT,
+    );
+    return this.engine.startRun(run.id, AGENT);
+  }
+
+  async jobs(): Promise<string[]> {
+    return (await this.store.listJobs(1000)).map((job) => job.kind).sort();
+  }
+}
+
+/** What a person types, as the engine takes it. */
+export function said(answer: string, over: Partial<AnswerInput> = {}): AnswerInput {
+  return AnswerInput.parse({ answer, ...over });
+}
+
+export function engineOn(store: Store, rules: Rules, nowMs: () => number): LocalEngine {
+  const clock = new StoreClock(nowMs);
+  const ids = countingIds(`${Math.random()}`);
+  return new LocalEngine({
+    store,
+    ids,
+    rules,
+    now: () => clock.now(),
+    worker: {
+      id: ids.worker(),
+      host: "here",
+      agents: [],
+      handlers: jobHandlers({ post: { allowLoopback: true } }),
+      syncClock: (now) => clock.sync(now),
+      onFailure: (job, error) => {
+        throw new Error(`job ${job.key} failed`, { cause: error });
+      },
+    },
+  });
+}
