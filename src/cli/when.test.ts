@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, instant, later } from "../core/instant.ts";
-import { sayAge, sayAgo, sayClock, sayMoment, spellAgo } from "./when.ts";
+import { sayAge, sayAgo, sayClock, sayMoment, spellAgo, startOfDay } from "./when.ts";
 
 const now = instant(Date.UTC(2026, 10, 15, 12, 0));
 
@@ -31,4 +31,9 @@ test("a moment is said on the reader's clock, with the day where it is another o
   expect(sayClock(later(now, 26 * HOUR_MS), now, "Asia/Kolkata")).toBe("Mon 19:30");
   expect(sayClock(later(now, 9 * DAY_MS), now, "UTC")).toBe("2026-11-24 12:00");
   expect(sayMoment(now, "UTC")).toBe("2026-11-15 12:00:00");
+});
+
+test("today begins at midnight on the reader's clock", () => {
+  expect(startOfDay(later(now, 1_234), "UTC")).toBe("2026-11-15T00:00:00.000Z");
+  expect(startOfDay(now, "Asia/Kolkata")).toBe("2026-11-14T18:30:00.000Z");
 });

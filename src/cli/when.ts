@@ -1,4 +1,4 @@
-import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS, SECOND_MS, msBetween } from "../core/instant.ts";
+import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS, SECOND_MS, epochMs, later, msBetween } from "../core/instant.ts";
 
 const UNITS: ReadonlyArray<readonly [short: string, long: string, ms: number]> = [
   ["d", "day", DAY_MS],
@@ -42,6 +42,13 @@ export function sayClock(at: Instant, now: Instant, timeZone: string): string {
 export function sayMoment(at: Instant, timeZone: string): string {
   const parts = partsIn(timeZone, at);
   return `${parts.date} ${parts.hour}:${parts.minute}:${parts.second}`;
+}
+
+/** Midnight on the reader's clock. */
+export function startOfDay(now: Instant, timeZone: string): Instant {
+  const parts = partsIn(timeZone, now);
+  const sinceMs = Number(parts.hour) * HOUR_MS + Number(parts.minute) * MINUTE_MS + Number(parts.second) * SECOND_MS;
+  return later(now, -sinceMs - (epochMs(now) % SECOND_MS));
 }
 
 interface ClockParts {
