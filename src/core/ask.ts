@@ -64,11 +64,6 @@ export function ask({ run, open, followed, secrets }: AskRead, input: AskInput, 
   return maySkipAsking(question, at) ? decideByConfidence(changes, { ...read, question }, at) : { ...changes, read };
 }
 
-/** The key under which an ask is kept: the client's own, or one that only a still open question can match. */
-export function keyOf(run: Pick<Run, "asked">, input: AskInput): string {
-  return input.key === undefined ? `${hashContent(input)}#${run.asked}` : `=${input.key}`;
-}
-
 /** The open question that this ask repeats. A given approval is never one of them. */
 export function findSame(open: readonly Question[], input: AskInput): Question | undefined {
   if (input.key !== undefined) return open.find((question) => question.key === `=${input.key}`);
@@ -122,14 +117,16 @@ function requireMayAsk(run: Run, open: readonly Question[], at: At): void {
 }
 
 function newQuestion(run: Run, content: Content, input: AskInput, followed: Question | undefined, at: At): Pending {
+  const hash = hashContent(content);
   const dueAt = followed?.dueAt ?? (input.timeoutMs === undefined ? undefined : later(at.now, input.timeoutMs));
   return {
     status: "pending",
     id: at.ids.question(),
     version: 0,
     runId: run.id,
-    key: keyOf(run, input),
-    content: hashContent(content),
+    // The client's own key, or one that only a question that is still open can match.
+    key: input.key === undefined ? `${hash}#${run.asked}` : `=${input.key}`,
+    content: hash,
     title: titleOf(content),
     kind: input.kind,
     risk: input.risk,

@@ -87,9 +87,9 @@ export class LocalEngine implements Engine {
     const listener = this.#waiters.listen(id);
     try {
       for (;;) {
-        const question = await this.#store.findQuestion(id);
+        const read = this.#decider.rows.recallClosed(id) ?? (await this.read(id));
         const leftMs = epochMs(until) - epochMs(this.#deps.now());
-        if (!question || question.status !== "pending" || leftMs <= 0 || signal?.aborted) return await this.read(id);
+        if (read.question.status !== "pending" || leftMs <= 0 || signal?.aborted) return read;
         await listener.next(leftMs, signal);
       }
     } finally {

@@ -46,18 +46,16 @@ export class Rows {
     return question && run && content ? { run, question, content } : undefined;
   }
 
-  recallRun(id: RunId): Run | undefined {
-    return this.#runs.get(id);
+  /** The same, if it is closed: a final state never changes, so nobody can know better. */
+  recallClosed(id: QuestionId): Read | undefined {
+    const read = this.recall(id);
+    return read?.question.status === "pending" ? undefined : read;
   }
 
   forget(id: QuestionId): void {
     const question = this.#questions.get(id);
     if (question) this.#runs.delete(question.runId);
     this.#questions.delete(id);
-  }
-
-  forgetRun(id: RunId): void {
-    this.#runs.delete(id);
   }
 
   /** What belongs to a run and is still open: its pending question, and outcomes not yet given. */
