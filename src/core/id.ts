@@ -45,7 +45,7 @@ export function idsFrom(nowMs: () => number, randomBytes: (count: number) => Uin
 
 /** Takes random bytes from a larger supply, since each call to the system costs more than an id. */
 export function pooled(randomBytes: (count: number) => Uint8Array): (count: number) => Uint8Array {
-  let pool = new Uint8Array(0);
+  let pool: Uint8Array = new Uint8Array(0);
   return (count) => {
     if (pool.length < count) pool = randomBytes(POOL_BYTES);
     const taken = pool.subarray(0, count);
