@@ -5,10 +5,11 @@ import type { At, Changes, Read } from "./changes.ts";
 import { requirePending } from "./closed.ts";
 import { hashText } from "./content.ts";
 import { questionEvent, runEvent, unchangedEvent } from "./event.ts";
+import { setClock } from "./clock.ts";
 import { closeWith } from "./close.ts";
 import { resume } from "./handover.ts";
 import { later } from "./instant.ts";
-import { jobKey, questionJob } from "./job.ts";
+import { questionJob } from "./job.ts";
 import { answerText, matchAnswer } from "./match.ts";
 import { requirePlain } from "./plain.ts";
 import type { Answer, Pending, Question } from "./question.ts";
@@ -32,8 +33,7 @@ export function answer(read: Read, input: AnswerInput, at: At): Changes {
 export function settle(read: Read, at: At): Changes {
   const { question } = read;
   if (question.status !== "pending" || !question.settling) return {};
-  if (question.settling.until > at.now)
-    return { scheduled: [questionJob("settle", question, question.settling.until)] };
+  if (question.settling.until > at.now) return setClock(question, at.rules);
   const given = question.settling.answer;
   return closeWith({ ...read, question }, given, { ...at, by: given.by }, { resume: true });
 }
@@ -49,7 +49,7 @@ export function undo(read: Read, at: At): Changes {
     runs: [read.run],
     questions: [reopened],
     events: [questionEvent("undone", question, reopened, at, { answer: question.settling.answer.id })],
-    dropped: [jobKey("settle", question.id)],
+    ...setClock(reopened, at.rules),
   };
 }
 
@@ -126,7 +126,7 @@ function settleLater(read: Read & { question: Pending }, given: Answer, undoMs: 
     runs: [read.run],
     questions: [settling],
     events: [questionEvent("settling", read.question, settling, at, { id: given.id, until })],
-    scheduled: [questionJob("settle", settling, until)],
+    ...setClock(settling, at.rules),
   };
 }
 

@@ -53,7 +53,10 @@ export class LocalEngine implements Engine {
     this.#decider = new Decider(deps);
     this.#worker = new Worker({ ...deps.worker, store: deps.store, decider: this.#decider });
     this.#replies = new ReplyLimit(deps.rules.limits.repliesPerMinute);
-    this.#stopListening = deps.store.onChange((change) => this.#waiters.wake(change));
+    this.#stopListening = deps.store.onChange((change) => {
+      this.#decider.rows.forgetChanged(change);
+      this.#waiters.wake(change);
+    });
   }
 
   async ask(input: AskInput, by: Actor, options: AskOptions = {}): Promise<Done> {
@@ -87,9 +90,10 @@ export class LocalEngine implements Engine {
     const listener = this.#waiters.listen(id);
     try {
       for (;;) {
-        const question = await this.#store.findQuestion(id);
+        const read = this.#decider.rows.recall(id) ?? (await this.read(id));
+        if (read.question.status !== "pending") return read;
         const leftMs = epochMs(until) - epochMs(this.#deps.now());
-        if (!question || question.status !== "pending" || leftMs <= 0 || signal?.aborted) return await this.read(id);
+        if (leftMs <= 0 || signal?.aborted) return await this.read(id);
         await listener.next(leftMs, signal);
       }
     } finally {
