@@ -99,29 +99,33 @@ begin
 
   loop
     if is_careful then
-      perform from entry where (kind, id) in (select * from unnest(entries_kind, entries_id)) order by kind, id for update;
+      perform from entry where (kind, id) in (select * from unnest(entries_kind, entries_id))
+      order by kind, id for update;
       perform from job where key = any(dropped_key || finished_key || postponed_key) order by key for update;
       for row in
-        select x.c, 'taken' as why
-        from unnest(runs_c, runs_id, runs_host, runs_agent, runs_session) as x(c, id, host, agent, session)
-        join run on run.host = x.host and run.agent = x.agent and run.session = x.session and run.id <> x.id
+        select runs_c[i] as c, 'taken' as why from generate_series(1, cardinality(runs_c)) i
+        join run on run.session = runs_session[i] and run.host = runs_host[i] and run.agent = runs_agent[i]
+          and run.id <> runs_id[i]
         union all
-        select x.c, case when x.guard <> 0 and x.guard is distinct from question.version then 'moved' else 'taken' end
-        from unnest(questions_c, questions_id, questions_guard, questions_run_id, questions_key, questions_status)
-          as x(c, id, guard, run_id, key, status)
-        left join question on question.id = x.id
-        where x.guard <> coalesce(question.version, 0)
-          or exists (select from question o where o.run_id = x.run_id and o.key = x.key and o.id <> x.id)
-          or x.status = 'pending' and exists (
-            select from question o
-            where o.run_id = x.run_id and o.status = 'pending' and o.id <> x.id and o.id <> all (closing))
+        select questions_c[i],
+          case when questions_guard[i] not in (0, coalesce(question.version, 0)) then 'moved' else 'taken' end
+        from generate_series(1, cardinality(questions_c)) i
+        left join question on question.id = questions_id[i]
+        where questions_guard[i] <> coalesce(question.version, 0)
+          or exists (
+            select from question other
+            where other.run_id = questions_run_id[i] and other.key = questions_key[i] and other.id <> questions_id[i])
+          or questions_status[i] = 'pending' and exists (
+            select from question other
+            where other.run_id = questions_run_id[i] and other.status = 'pending' and other.id <> questions_id[i]
+              and other.id <> all (closing))
         union all
-        select x.c, case when x.guard = 0 then 'taken' else 'moved' end
-        from unnest(entries_c, entries_kind, entries_id, entries_guard) as x(c, kind, id, guard)
-        left join entry on entry.kind = x.kind and entry.id = x.id
-        where x.guard <> coalesce(entry.version, 0)
+        select entries_c[i], case when entries_guard[i] = 0 then 'taken' else 'moved' end
+        from generate_series(1, cardinality(entries_c)) i
+        left join entry on entry.kind = entries_kind[i] and entry.id = entries_id[i]
+        where entries_guard[i] <> coalesce(entry.version, 0)
         union all
-        select x.c, 'taken' from unnest(seals_c, seals_n) as x(c, n) join seal on seal.n = x.n
+        select seals_c[i], 'taken' from generate_series(1, cardinality(seals_c)) i join seal on seal.n = seals_n[i]
         union all
         select x.c, 'job_lost'
         from unnest(finished_c || postponed_c, finished_key || postponed_key, finished_attempt || postponed_attempt)
@@ -139,104 +143,98 @@ begin
         with made as (
           insert into run (id, version, body, name, external_id, host, agent, session, parent_id, status, ended_at,
             chain_n, chain_hash)
-          select x.id, 1, x.body, x.name, x.external_id, x.host, x.agent, x.session, x.parent_id, x.status, x.ended_at,
-            x.n, x.hash
-          from unnest(runs_c, runs_id, runs_guard, runs_body, runs_name, runs_external_id, runs_host, runs_agent,
-              runs_session, runs_parent_id, runs_status, runs_ended_at, chains_n, chains_hash)
-            as x(c, id, guard, body, name, external_id, host, agent, session, parent_id, status, ended_at, n, hash)
-          where x.guard = 0 and x.c <> all (refused)
+          select runs_id[i], 1, runs_body[i], runs_name[i], runs_external_id[i], runs_host[i], runs_agent[i],
+            runs_session[i], runs_parent_id[i], runs_status[i], runs_ended_at[i], chains_n[i], chains_hash[i]
+          from generate_series(1, cardinality(runs_c)) i
+          where runs_guard[i] = 0 and runs_c[i] <> all (refused)
           returning id, number
         )
         select json_object_agg(id, number) into numbers from made;
       end if;
       if has_old then
-        update run set version = x.guard + 1, body = x.body, name = x.name, external_id = x.external_id, host = x.host,
-          agent = x.agent, session = x.session, parent_id = x.parent_id, status = x.status, ended_at = x.ended_at,
-          chain_n = x.n, chain_hash = x.hash
-        from unnest(runs_c, runs_id, runs_guard, runs_body, runs_name, runs_external_id, runs_host, runs_agent,
-            runs_session, runs_parent_id, runs_status, runs_ended_at, chains_n, chains_hash)
-          as x(c, id, guard, body, name, external_id, host, agent, session, parent_id, status, ended_at, n, hash)
-        where x.guard > 0 and x.c <> all (refused) and run.id = x.id;
+        update run set version = runs_guard[i] + 1, body = runs_body[i], name = runs_name[i],
+          external_id = runs_external_id[i], host = runs_host[i], agent = runs_agent[i], session = runs_session[i],
+          parent_id = runs_parent_id[i], status = runs_status[i], ended_at = runs_ended_at[i], chain_n = chains_n[i],
+          chain_hash = chains_hash[i]
+        from generate_series(1, cardinality(runs_c)) i
+        where runs_guard[i] > 0 and runs_c[i] <> all (refused) and run.id = runs_id[i];
       end if;
       if has_unwritten then
-        update run set chain_n = x.n, chain_hash = x.hash
-        from unnest(runs_c, runs_id, runs_guard, chains_n, chains_hash) as x(c, id, guard, n, hash)
-        where x.guard is null and x.c <> all (refused) and run.id = x.id and run.chain_n <> x.n;
+        update run set chain_n = chains_n[i], chain_hash = chains_hash[i]
+        from generate_series(1, cardinality(runs_c)) i
+        where runs_guard[i] is null and runs_c[i] <> all (refused) and run.id = runs_id[i]
+          and run.chain_n <> chains_n[i];
       end if;
       if cardinality(events_at) > 0 then
         insert into event (run_id, n, hash, body)
-        select runs_id[x.place], x.n, x.hash, x.body
-        from unnest(events_at, events_n, events_hash, events_body) as x(place, n, hash, body)
-        where runs_c[x.place] <> all (refused);
+        select runs_id[events_at[i]], events_n[i], events_hash[i], events_body[i]
+        from generate_series(1, cardinality(events_at)) i
+        where runs_c[events_at[i]] <> all (refused);
       end if;
       if cardinality(questions_c) > new_questions then
-        update question set version = x.guard + 1, body = x.body, run_id = x.run_id, key = x.key, status = x.status
-        from unnest(questions_c, questions_id, questions_guard, questions_body, questions_run_id, questions_key,
-            questions_status) as x(c, id, guard, body, run_id, key, status)
-        where question.id = x.id and question.version = x.guard and x.c <> all (refused);
+        update question set version = questions_guard[i] + 1, body = questions_body[i], run_id = questions_run_id[i],
+          key = questions_key[i], status = questions_status[i]
+        from generate_series(1, cardinality(questions_c)) i
+        where question.id = questions_id[i] and question.version = questions_guard[i]
+          and questions_c[i] <> all (refused);
         get diagnostics written = row_count;
         missed := missed + cardinality(questions_c) - new_questions - written;
       end if;
       if new_questions > 0 then
         insert into question (id, version, body, run_id, key, status)
-        select x.id, 1, x.body, x.run_id, x.key, x.status
-        from unnest(questions_c, questions_id, questions_guard, questions_body, questions_run_id, questions_key,
-            questions_status) as x(c, id, guard, body, run_id, key, status)
-        where x.guard = 0 and x.c <> all (refused);
+        select questions_id[i], 1, questions_body[i], questions_run_id[i], questions_key[i], questions_status[i]
+        from generate_series(1, cardinality(questions_c)) i
+        where questions_guard[i] = 0 and questions_c[i] <> all (refused);
       end if;
       if cardinality(contents_c) > 0 then
         insert into content (hash, body)
-        select x.hash, x.body from unnest(contents_c, contents_hash, contents_body) as x(c, hash, body)
-        where x.c <> all (refused) order by x.hash
+        select contents_hash[i], contents_body[i] from generate_series(1, cardinality(contents_c)) i
+        where contents_c[i] <> all (refused) order by contents_hash[i]
         on conflict do nothing;
       end if;
       if cardinality(entries_c) > 0 then
-        update entry set parent = x.parent, version = x.guard + 1, body = x.body
-        from unnest(entries_c, entries_kind, entries_id, entries_parent, entries_guard, entries_body)
-          as x(c, kind, id, parent, guard, body)
-        where entry.kind = x.kind and entry.id = x.id and entry.version = x.guard and x.c <> all (refused);
+        update entry set parent = entries_parent[i], version = entries_guard[i] + 1, body = entries_body[i]
+        from generate_series(1, cardinality(entries_c)) i
+        where entry.kind = entries_kind[i] and entry.id = entries_id[i] and entry.version = entries_guard[i]
+          and entries_c[i] <> all (refused);
         get diagnostics written = row_count;
         missed := missed + cardinality(entries_c) - new_entries - written;
         insert into entry (kind, id, parent, version, body)
-        select x.kind, x.id, x.parent, 1, x.body
-        from unnest(entries_c, entries_kind, entries_id, entries_parent, entries_guard, entries_body)
-          as x(c, kind, id, parent, guard, body)
-        where x.guard = 0 and x.c <> all (refused) order by x.kind, x.id;
+        select entries_kind[i], entries_id[i], entries_parent[i], 1, entries_body[i]
+        from generate_series(1, cardinality(entries_c)) i
+        where entries_guard[i] = 0 and entries_c[i] <> all (refused) order by entries_kind[i], entries_id[i];
       end if;
       if cardinality(seals_c) > 0 then
         insert into seal (n, hash, body)
-        select x.n, x.hash, x.body from unnest(seals_c, seals_n, seals_hash, seals_body) as x(c, n, hash, body)
-        where x.c <> all (refused);
+        select seals_n[i], seals_hash[i], seals_body[i] from generate_series(1, cardinality(seals_c)) i
+        where seals_c[i] <> all (refused);
       end if;
       if cardinality(dropped_c) > 0 then
-        delete from job using unnest(dropped_c, dropped_key) as x(c, key)
-        where job.key = x.key and x.c <> all (refused);
+        delete from job using generate_series(1, cardinality(dropped_c)) i
+        where job.key = dropped_key[i] and dropped_c[i] <> all (refused);
       end if;
       if cardinality(finished_c) > 0 then
-        delete from job using unnest(finished_c, finished_key, finished_attempt) as x(c, key, attempt)
-        where job.key = x.key and job.attempt = x.attempt and x.c <> all (refused);
+        delete from job using generate_series(1, cardinality(finished_c)) i
+        where job.key = finished_key[i] and job.attempt = finished_attempt[i] and finished_c[i] <> all (refused);
         get diagnostics written = row_count;
         missed := missed + cardinality(finished_c) - written;
       end if;
       if cardinality(postponed_c) > 0 then
-        update job set due_at = x.due_at, ready_at = x.due_at, claimed_by = null, lease_until = null,
-          attempt = nextval('job_attempt'), body = x.body
-        from unnest(postponed_c, postponed_key, postponed_attempt, postponed_due_at, postponed_body)
-          as x(c, key, attempt, due_at, body)
-        where job.key = x.key and job.attempt = x.attempt and x.c <> all (refused);
+        update job set due_at = postponed_due_at[i], ready_at = postponed_due_at[i], claimed_by = null,
+          lease_until = null, attempt = nextval('job_attempt'), body = postponed_body[i]
+        from generate_series(1, cardinality(postponed_c)) i
+        where job.key = postponed_key[i] and job.attempt = postponed_attempt[i] and postponed_c[i] <> all (refused);
         get diagnostics written = row_count;
         missed := missed + cardinality(postponed_c) - written;
       end if;
       if cardinality(jobs_c) > 0 then
         with made as (
           insert into job (key, kind, host, agent, due_at, ready_at, claimed_by, lease_until, attempt, body)
-          select x.key, x.kind, x.host, x.agent, x.due_at, greatest(x.due_at, x.lease_until), x.worker, x.lease_until,
-            nextval('job_attempt'), x.body
+          select jobs_key[i], jobs_kind[i], jobs_host[i], jobs_agent[i], jobs_due_at[i],
+            greatest(jobs_due_at[i], lease_until), jobs_worker[i], lease_until, nextval('job_attempt'), jobs_body[i]
           from (
-            select *, askd_instant(lease_ms) as lease_until
-            from unnest(jobs_c, jobs_key, jobs_kind, jobs_host, jobs_agent, jobs_due_at, jobs_worker, jobs_lease_ms,
-              jobs_body) as x(c, key, kind, host, agent, due_at, worker, lease_ms, body)
-            where x.c <> all (refused) order by x.key
+            select i, askd_instant(jobs_lease_ms[i]) as lease_until from generate_series(1, cardinality(jobs_c)) i
+            where jobs_c[i] <> all (refused) order by jobs_key[i]
           ) x
           on conflict (key) do update set kind = excluded.kind, host = excluded.host, agent = excluded.agent,
             due_at = excluded.due_at, ready_at = excluded.ready_at, claimed_by = excluded.claimed_by,
