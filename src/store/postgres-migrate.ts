@@ -44,10 +44,11 @@ async function requireDurable(client: ClientBase): Promise<void> {
 }
 
 async function findMeta(client: ClientBase): Promise<Meta | undefined> {
-  const { rows } = await client.query<{ found: string | null }>("select to_regclass('meta')::text as found");
-  if (!rows[0]?.found) return undefined;
-  const meta = await client.query("select schema, writable_by from meta");
-  return meta.rows[0] === undefined ? undefined : Meta.parse(meta.rows[0]);
+  // to_regclass would answer from a cache that another node's commit has not reached yet.
+  const table = "select from pg_class where relname = 'meta' and relnamespace = current_schema()::regnamespace";
+  if ((await client.query(table)).rowCount === 0) return undefined;
+  const { rows } = await client.query("select schema, writable_by from meta");
+  return Meta.parse(rows[0]);
 }
 
 function requireWritable(meta: Meta | undefined, known: number): void {

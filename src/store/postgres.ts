@@ -47,8 +47,9 @@ export interface PostgresOptions {
 /** Opens the store in a PostgreSQL database, and makes or migrates its tables. */
 export async function openPostgres(options: PostgresOptions): Promise<PostgresStore> {
   const pool = new pg.Pool({ ...connectionTo(options.url), max: options.poolSize ?? POOL_SIZE });
-  // A connection that breaks while nobody uses it is replaced by the pool.
+  // Broken connections are replaced by the pool; whoever was using one hears of it from the statement that failed.
   pool.on("error", () => undefined);
+  pool.on("connect", (client) => client.on("error", () => undefined));
   try {
     const client = await pool.connect();
     try {
@@ -183,7 +184,8 @@ export class PostgresStore implements Store {
     }
   }
 
-  /** Once it was sent, a lost reply leaves open what became of it; sending it again could then say `moved` of a success. */
+  // Once it was sent, a lost reply leaves open whether it was kept. Sent again it could be refused as `moved` or `taken`
+  // although it was written, so the caller is told that nobody knows, and decides on what it reads then.
   async #send(params: unknown[]): Promise<unknown> {
     const client = await this.#connect();
     let broken: Error | undefined;
