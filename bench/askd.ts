@@ -30,6 +30,7 @@ export function benchEngine(store: Store): LocalEngine {
     store,
     ids,
     rules,
+    randomBytes,
     now: () => clock.now(),
     worker: {
       id: ids.worker(),

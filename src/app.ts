@@ -22,6 +22,7 @@ export async function openEngine({ store: place, rules }: AppOptions): Promise<E
     store,
     ids,
     rules,
+    randomBytes,
     now: () => clock.now(),
     worker: {
       id: ids.worker(),

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import type { Actor } from "../src/core/actor.ts";
 import { AnswerInput } from "../src/core/answer-input.ts";
 import { type AskInput, type Door, parseAsk } from "../src/core/ask-input.ts";
@@ -82,6 +83,7 @@ export function engineOn(store: Store, rules: Rules, nowMs: () => number): Local
     store,
     ids,
     rules,
+    randomBytes,
     now: () => clock.now(),
     worker: {
       id: ids.worker(),
