@@ -48,11 +48,11 @@ function fencing(at: Opened): void {
     const job = await dueJob(at.store, "watch");
     await keep(at.store, { scheduled: [job] });
     const [claimed] = await claim(at.store);
-    const dueAt = later(await at.store.now(), 50);
+    const dueAt = later(await at.store.now(), 1000);
     await keep(at.store, { postponed: [{ job: claimed!, dueAt, tries: 3 }] });
     expect(await at.store.commit({ postponed: [{ job: claimed!, dueAt, tries: 4 }] })).toEqual(LOST);
     expect(await claim(at.store)).toEqual([]);
-    await at.pass(60);
+    await at.pass(1010);
     expect(await claim(at.store)).toEqual([{ ...job, dueAt, tries: 3, attempt: expect.any(Number) }]);
   });
 }
