@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const INSTALLED = join(ROOT, "node_modules", ".package-lock.json");
-const BUILT = join(ROOT, "dist", "cli.js");
+const BUILT = join(ROOT, "dist", "cli.cjs");
 
 if (changedAt(INSTALLED) < changedAt(join(ROOT, "package-lock.json"))) {
   step("Installing dependencies", "npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]);

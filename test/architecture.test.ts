@@ -24,8 +24,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   "index.ts": ["core", "store", "engine", "agents", "workflow", "channels", "server", "app.ts"],
 };
 
-/** Files that may import app.ts, which puts the parts together. */
-const MAY_IMPORT_APP = ["src/cli/main.ts", "src/cli/context.ts"];
+/** Files that may import app.ts, which puts the parts together: where the command line meets the process. */
+const MAY_IMPORT_APP = ["src/cli/world.ts"];
 
 /** Outside modules that core may use: it has no clock, no randomness, no files and no network. */
 const CORE_MODULES = ["zod", "node:crypto"];
@@ -35,7 +35,7 @@ const files = readdirSync(join(ROOT, "src"), { recursive: true, encoding: "utf8"
   .map((name) => `src/${name.replaceAll("\\", "/")}`)
   .sort();
 const textOf = new Map(files.map((file) => [file, readFileSync(join(ROOT, file), "utf8")]));
-const isTest = (file: string): boolean => /\.(test|suite)\.tsx?$/.test(file);
+const isTest = (file: string): boolean => /\.(test|suite)\.tsx?$|\/suite\//.test(file);
 
 function partOf(file: string): string {
   return file.split("/")[1] ?? file;
@@ -49,6 +49,20 @@ function ownImports(file: string): string[] {
 }
 
 describe("imports", () => {
+  test.each([
+    ['import { a } from "./a.ts";', ["./a.ts"]],
+    ['import type { A } from "./a.ts";', ["./a.ts"]],
+    ['import {\n  a,\n  type B,\n} from "./a.ts";', ["./a.ts"]],
+    ['import "./a.ts";', ["./a.ts"]],
+    ['import fc from "fast-check";', ["fast-check"]],
+    ['export * from "./a.ts";', ["./a.ts"]],
+    ['const a = await import("./a.ts");', ["./a.ts"]],
+    ['export function a() {\n  return "./b.ts";\n}', []],
+    ['// import "./a.ts";', []],
+  ])("are found in %j", (source, names) => {
+    expect(importsOf(source)).toEqual(names);
+  });
+
   test("every part of src is in the table of import directions", () => {
     expect(files.map(partOf).filter((part) => !Object.hasOwn(MAY_IMPORT, part))).toEqual([]);
   });
@@ -130,7 +144,7 @@ interface Station {
 /** The modules that a source text imports, in any of the ways to write it. */
 function importsOf(source: string): string[] {
   const code = source.replace(/\/\*[\s\S]*?\*\//g, "").replace(/^\s*\/\/.*$/gm, "");
-  const statements = code.matchAll(/^\s*(?:import|export)\b[^"';]*?(?:from\s*)?["']([^"']+)["']/gm);
+  const statements = code.matchAll(/^(?:import|export)\s+(?:[\w*{][^"';(=]*?\sfrom\s*)?["']([^"']+)["']/gm);
   const calls = code.matchAll(/\bimport\(\s*["']([^"']+)["']\s*\)/g);
   return [...statements, ...calls].flatMap((match) => match[1] ?? []);
 }

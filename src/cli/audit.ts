@@ -31,7 +31,7 @@ export const command: Command<typeof flags> = {
     }
     const events = name === undefined ? await readAll(engine) : await readRun(engine, name);
     printResult(context, command.fields ?? [], {
-      page: () => renderAudit(events, context.timeZone),
+      page: () => renderAudit(events, context.ahead),
       json: () => events.map(({ event, n, hash }) => ({ n, ...event, hash })),
     });
     return 0;

@@ -40,7 +40,8 @@ export interface Context {
   /** The name of this user on this machine. */
   user: string;
   host: string;
-  timeZone: string;
+  /** How far the reader's clock is ahead of UTC, in milliseconds. */
+  ahead(at: Instant): number;
   style: Style;
   place: Place;
   rules: Rules;

@@ -1,18 +1,13 @@
-import { resolve } from "node:path";
-import { instant } from "../core/instant.ts";
-import { DEFAULT_RULES } from "../core/rules.ts";
 import { Refusal } from "../core/refusal.ts";
 import type { Engine } from "../engine/engine.ts";
 import { type Command, commandNames, findCommand } from "./command.ts";
-import type { Context } from "./context.ts";
-import { type Values, parseFlags, splitCommand } from "./flags.ts";
+import { parseFlags, splitCommand } from "./flags.ts";
 import { GLOBAL_FLAGS } from "./global-flags.ts";
-import { parseJsonChoice, renderJson } from "./json.ts";
 import { nearest } from "./nearest.ts";
-import { findPlace } from "./place.ts";
 import { oneLine, sanitise } from "./sanitise.ts";
-import { mayUseColour, styleFor } from "./terminal.ts";
 import { type World, worldOf } from "./world.ts";
+
+// What is imported here is paid for by every start, help included: no schemas, no files, no network.
 
 declare const ASKD_VERSION: string | undefined; // set when the program is built
 
@@ -45,16 +40,15 @@ export async function main(argv: readonly string[], world: World): Promise<numbe
 }
 
 async function dispatch(argv: readonly string[], world: World): Promise<number> {
-  const { name: typed, rest } = splitCommand(argv, GLOBAL_FLAGS);
-  const isHelp = typed === "help";
-  const named = isHelp ? splitCommand(rest, GLOBAL_FLAGS) : { name: typed, rest };
-  if (named.name === undefined && !isHelp) {
-    const { flags } = parseFlags(rest, { ...GLOBAL_FLAGS, ...(await loadCommand("status")).flags });
-    if (flags.version) return print(world, `${typeof ASKD_VERSION === "string" ? ASKD_VERSION : "0.0.0"}\n`);
-    if (!flags.help) return runCommand("status", rest, world);
+  const { name, rest } = splitCommand(argv, GLOBAL_FLAGS);
+  if (name === "help") {
+    const topic = splitCommand(rest, GLOBAL_FLAGS);
+    return topic.name === undefined ? printHelp(world) : runCommand(topic.name, ["--help"], world);
   }
-  if (named.name === undefined) return print(world, (await import("./help.ts")).renderHelp());
-  return runCommand(named.name, isHelp ? [...named.rest, "--help"] : named.rest, world);
+  if (name !== undefined) return runCommand(name, rest, world);
+  if (rest.includes("--version")) return print(world, `${typeof ASKD_VERSION === "string" ? ASKD_VERSION : "0.0.0"}\n`);
+  if (rest.includes("--help") || rest.includes("-h")) return printHelp(world);
+  return runCommand("status", rest, world);
 }
 
 async function runCommand(typed: string, argv: readonly string[], world: World): Promise<number> {
@@ -65,10 +59,10 @@ async function runCommand(typed: string, argv: readonly string[], world: World):
     const { renderCommandHelp } = await import("./help.ts");
     return print(world, renderCommandHelp(found?.name ?? typed, found?.entry.about ?? "", command));
   }
-  const context = contextOf(args.flags, world);
+  const { makeContext } = await import("./make-context.ts");
+  const context = makeContext(args.flags, world);
   if (context.json && !command.fields) throw new Refusal("bad_input", `askd ${typed} has no JSON output`);
-  if (context.json?.show === "names")
-    return print(world, renderJson({}, context.json, { fields: command.fields ?? [] }));
+  if (context.json?.show === "names") return print(world, `${(command.fields ?? []).join("\n")}\n`);
   return command.run(args, context);
 }
 
@@ -81,27 +75,8 @@ async function loadCommand(typed: string): Promise<Command> {
   });
 }
 
-function contextOf(flags: Values<typeof GLOBAL_FLAGS>, world: World): Context {
-  const cwd = resolve(world.cwd, flags.dir ?? ".");
-  const place = findPlace({ ...world, cwd, ...(flags.store !== undefined && { store: flags.store }) });
-  const rules = DEFAULT_RULES;
-  const hasColour = !flags["no-color"] && mayUseColour(world.stdout.isTty, world.env);
-  return {
-    ...world,
-    cwd,
-    place,
-    rules,
-    style: styleFor(hasColour ? "on" : "off"),
-    json: flags.json === undefined ? undefined : parseJsonChoice(flags.json),
-    mayPrompt: world.stdin.isTty && world.stderr.isTty && !flags["no-input"] && !world.env["ASKD_PROMPT_DISABLED"],
-    isQuiet: flags.quiet ?? false,
-    now: () => instant(world.nowMs()),
-    engine: async () => {
-      const engine = await world.openEngine(place.store, rules);
-      await engine.doDue();
-      return engine;
-    },
-  };
+async function printHelp(world: World): Promise<number> {
+  return print(world, (await import("./help.ts")).renderHelp());
 }
 
 function print(world: World, text: string): number {

@@ -9,12 +9,12 @@ import type { Run } from "../core/run.ts";
 import { oneLine, sanitise } from "./sanitise.ts";
 import { type Style, cellsOf, padCells, wrap } from "./terminal.ts";
 import { argumentOf, choicesOf, sayBy, sayRun, sayThen } from "./wording.ts";
-import { sayAgo, sayClock } from "./when.ts";
+import { type Ahead, sayAgo, sayClock } from "./when.ts";
 
 /** What `askd show` shows: a run with all that it asked, oldest first. */
 export interface ShowView {
   now: Instant;
-  timeZone: string;
+  ahead: Ahead;
   width: number;
   run: Run;
   questions: ReadonlyArray<{ question: Question; content: Content }>;
@@ -98,10 +98,10 @@ function leanLine(question: Question, content: Content): string[] {
   return [`${lean}${risk}`];
 }
 
-function dueLine({ question, content }: Read, { now, timeZone }: ShowView): string[] {
+function dueLine({ question, content }: Read, { now, ahead }: ShowView): string[] {
   if (question.dueAt === undefined) return ["No deadline."];
   const leftMs = Math.max(0, msBetween(now, question.dueAt));
-  const clock = sayClock(question.dueAt, now, timeZone);
+  const clock = sayClock(question.dueAt, now, ahead);
   return [`Due ${clock} (in ${sayDuration(leftMs)}), then ${sayThen(question, content)}.`];
 }
 

@@ -29,7 +29,7 @@ export const command: Command<typeof flags> = {
     const run = await getRun(engine, await getTarget(engine, requireOne(args.positionals, command.usage)));
     const newest = await engine.listQuestions({ runId: run.id, order: "newest", limit: MOST_SHOWN });
     const questions = await Promise.all(newest.toReversed().map(async ({ id }) => engine.read(id)));
-    const view = { now: await engine.now(), timeZone: context.timeZone, width: textWidth(context.stdout.columns) };
+    const view = { now: await engine.now(), ahead: context.ahead, width: textWidth(context.stdout.columns) };
     printResult(context, command.fields ?? [], {
       page: () => renderShow({ ...view, run, questions }, context.style),
       json: () => ({ ...viewRun(run), questions: questions.map(viewQuestion), ...viewLast(questions.at(-1)) }),

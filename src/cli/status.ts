@@ -39,7 +39,7 @@ export const command: Command<typeof flags> = {
 
 async function readStatus(engine: Engine, context: Context): Promise<StatusView> {
   const now = await engine.now();
-  const today = startOfDay(now, context.timeZone);
+  const today = startOfDay(now, context.ahead);
   const pending = await engine.listQuestions({ status: "pending", order: "oldest", limit: MOST_SHOWN });
   const waiting = await Promise.all(pending.map((question) => engine.read(question.id)));
   const held = new Set(waiting.map(({ run }) => run.id));

@@ -3,13 +3,13 @@ import { Refusal } from "../core/refusal.ts";
 
 /** Everything that comes in, up to a limit. */
 export async function readAll(stream: NodeJS.ReadStream, limitBytes: number): Promise<string> {
-  const chunks: Buffer[] = [];
+  const chunks: Uint8Array[] = [];
   let bytes = 0;
-  for await (const chunk of stream) {
-    const buffer = Buffer.from(chunk);
-    bytes += buffer.length;
+  // Streams are typed for any kind of chunk; without an encoding they give bytes.
+  for await (const chunk of stream as AsyncIterable<Uint8Array>) {
+    bytes += chunk.length;
     if (bytes > limitBytes) throw new Refusal("too_large", `The input is longer than ${limitBytes} bytes`);
-    chunks.push(buffer);
+    chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");
 }

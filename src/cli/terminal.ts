@@ -113,7 +113,7 @@ function takeCells(text: string, cells: number): string {
 }
 
 function cellsOfCharacter(character: string): number {
-  if (/^[\p{Mark}\u200d\ufe0f]$/u.test(character)) return 0;
+  if (/^(?:\p{Mark}|\u200d|\ufe0f)$/u.test(character)) return 0;
   return WIDE.test(character) ? 2 : 1;
 }
 

@@ -169,7 +169,7 @@ COMPLETED TODAY:
 });
 
 describe("show", () => {
-  const base = { now, timeZone: "UTC", width: 80, run: caching };
+  const base = { now, ahead: () => 0, width: 80, run: caching };
 
   test("shows the run, its question and how to answer", () => {
     expect(renderShow({ ...base, questions: [waiting] }, plain)).toBe(`Task #42: add-caching
@@ -264,7 +264,7 @@ describe("audit", () => {
       to: "answered",
       by: ADA,
     });
-    expect(renderAudit([{ event, n: 1, hash: "", cursor: "", body: "" }], "UTC")).toBe(
+    expect(renderAudit([{ event, n: 1, hash: "", cursor: "", body: "" }], () => 0)).toBe(
       "2026-01-01 12:00:00  q-7k3f  question.answered  ada (cli)  pending → answered\n",
     );
   });

@@ -1,6 +1,6 @@
-import { readFile } from "node:fs/promises";
 import { homedir, hostname, userInfo } from "node:os";
 import { relative } from "node:path";
+import { isatty } from "node:tty";
 import { fileURLToPath } from "node:url";
 import type { Rules } from "../core/rules.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -22,14 +22,14 @@ export interface World extends Omit<
 export function worldOf(process: NodeJS.Process): World {
   const bin = fileURLToPath(new URL("../bin/askd", import.meta.url));
   return {
-    stdout: outputTo(process.stdout),
-    stderr: outputTo(process.stderr),
+    stdout: outputTo(process, "stdout"),
+    stderr: outputTo(process, "stderr"),
     stdin: inputFrom(process),
     env: process.env,
     cwd: process.cwd(),
     user: userName(process),
     host: hostname(),
-    timeZone: process.env["TZ"] || Intl.DateTimeFormat().resolvedOptions().timeZone,
+    ahead: (at) => -new Date(at).getTimezoneOffset() * 60_000,
     homeDir: homedir(),
     platform: process.platform,
     nowMs: Date.now,
@@ -38,23 +38,26 @@ export function worldOf(process: NodeJS.Process): World {
     program: process.env["npm_lifecycle_event"] ? `./${relative(process.cwd(), bin)}` : "askd",
     pause: (ms) => new Promise((resolve) => setTimeout(resolve, ms).unref()),
     interrupt: () => interruptOf(process),
-    readFile: (path) => readFile(path, "utf8"),
+    readFile: async (path) => (await import("node:fs/promises")).readFile(path, "utf8"),
     runChild: async (child) => (await import("./child.ts")).runChild(child, process.env),
     openEngine: async (store, rules) => (await import("../app.ts")).openEngine({ store, rules }),
   };
 }
 
-function outputTo(stream: NodeJS.WriteStream): Output {
+// Node makes a stream when it is first looked at, which takes time: only what is used is looked at.
+function outputTo(process: NodeJS.Process, name: "stdout" | "stderr"): Output {
   return {
-    write: (text) => void stream.write(text),
-    isTty: stream.isTTY === true,
-    columns: stream.columns,
+    write: (text) => void process[name].write(text),
+    isTty: isatty(name === "stdout" ? 1 : 2),
+    get columns() {
+      return process[name].columns;
+    },
   };
 }
 
 function inputFrom(process: NodeJS.Process): Input {
   return {
-    isTty: process.stdin.isTTY === true,
+    isTty: isatty(0),
     readAll: async (limitBytes) => (await import("./stdin.ts")).readAll(process.stdin, limitBytes),
     readLine: async (signal) => (await import("./stdin.ts")).readLine(process.stdin, process.stderr, signal),
   };
