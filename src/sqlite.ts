@@ -1,0 +1,42 @@
+import { createRequire } from "node:module";
+
+export type SqlValue = string | number | bigint | null;
+
+/** A prepared statement whose rows have the columns that its text names. */
+export interface Statement<Row> {
+  run(...values: SqlValue[]): { changes: number | bigint; lastInsertRowid: number | bigint };
+  get(...values: SqlValue[]): Row | undefined;
+  all(...values: SqlValue[]): Row[];
+}
+
+/** The part of the driver that we use; the same in Node and in the package that stands in for it. */
+export interface Database {
+  readonly isTransaction: boolean;
+  exec(sql: string): void;
+  prepare<Row>(sql: string): Statement<Row>;
+  close(): void;
+}
+
+interface Driver {
+  DatabaseSync: new (path: string, options: { readOnly?: boolean; timeout?: number }) => Database;
+}
+
+/** Opens a SQLite file with Node's own driver, or with the package that older versions of Node need. */
+export function openDatabase(path: string, options: { readOnly?: boolean } = {}): Database {
+  const { DatabaseSync } = loadDriver();
+  return new DatabaseSync(path, { ...options, timeout: 0 });
+}
+
+function loadDriver(): Driver {
+  const require = createRequire(import.meta.url);
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+  // What `require` gives is unknown to the compiler; both modules have this shape.
+  if (major < 22 || (major === 22 && minor < 16)) return require("@photostructure/sqlite") as Driver;
+  const emitWarning = process.emitWarning;
+  process.emitWarning = () => undefined; // Node 22 and 24 warn on first use that their driver is young
+  try {
+    return require("node:sqlite") as Driver;
+  } finally {
+    process.emitWarning = emitWarning;
+  }
+}

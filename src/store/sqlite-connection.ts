@@ -1,0 +1,149 @@
+import { Refusal } from "../core/refusal.ts";
+import { openDatabase, type Database, type SqlValue, type Statement } from "../sqlite.ts";
+import { damaged, explain, isBusy } from "./sqlite-error.ts";
+
+/** How long we try to get a lock that another process has. */
+const LOCK_MS = 10_000;
+const SYNCHRONOUS_FULL = 2;
+/** More than the default of 1000 pages: fewer checkpoints, each with two syncs of its own. */
+const CHECKPOINT_PAGES = 4000;
+
+const ROWS_PER_CALL = [16, 4, 1];
+
+/** One connection to the file. It never waits inside the driver, so the loop goes on while others write. */
+export class Connection {
+  readonly path: string;
+  readonly database: Database;
+  readonly #statements = new Map<string, Statement<unknown>>();
+  #hasWritten = false;
+
+  private constructor(path: string, database: Database) {
+    this.path = path;
+    this.database = database;
+  }
+
+  /** Opens the file with every acknowledged commit safe against loss of power; `check` looks for damage first. */
+  static async open(path: string, { check }: { check: boolean }): Promise<Connection> {
+    const connection = new Connection(
+      path,
+      explained(path, () => openDatabase(path)),
+    );
+    try {
+      if (check) await connection.#checkIfAlone();
+      await connection.read(() => connection.#setUp());
+      return connection;
+    } catch (error) {
+      connection.database.close();
+      throw error;
+    }
+  }
+
+  /** The statement with this text, compiled once. */
+  prepare<Row>(sql: string): Statement<Row> {
+    let statement = this.#statements.get(sql);
+    if (statement === undefined) this.#statements.set(sql, (statement = this.database.prepare(sql)));
+    return statement as Statement<Row>; // who writes the text says what its rows are
+  }
+
+  /** Inserts many rows with few calls: a call of the driver costs as much as the row. */
+  insert(into: string, rows: ReadonlyArray<readonly SqlValue[]>, onConflict = ""): void {
+    let done = 0;
+    for (const count of ROWS_PER_CALL) {
+      for (; rows.length - done >= count; done += count) {
+        const values = rows.slice(done, done + count);
+        const marks = `(${(values[0] ?? []).map(() => "?").join(", ")})`;
+        const sql = `insert into ${into} values ${values.map(() => marks).join(", ")} ${onConflict}`;
+        this.prepare(sql).run(...values.flat());
+      }
+    }
+  }
+
+  /** Runs a few reads that need no common snapshot. */
+  read<Result>(body: () => Result): Promise<Result> {
+    return this.#whenFree(body);
+  }
+
+  /** Runs reads that must see the same moment. */
+  snapshot<Result>(body: () => Result): Promise<Result> {
+    return this.#whenFree(() => this.#within("begin", body));
+  }
+
+  /** Runs the body inside one write transaction: all of it is on disk when the promise resolves, or nothing. */
+  transact<Result>(body: () => Result): Promise<Result> {
+    return this.#whenFree(() => {
+      const result = this.#within("begin immediate", body);
+      this.#hasWritten = true;
+      return result;
+    });
+  }
+
+  close(): void {
+    // An empty log is how the next one to open knows that nothing was left half done; a busy one stays as it is.
+    if (this.#hasWritten) this.database.prepare("pragma wal_checkpoint(truncate)").all();
+    this.#statements.clear();
+    this.database.close();
+  }
+
+  #within<Result>(begin: string, body: () => Result): Result {
+    this.prepare(begin).run();
+    try {
+      const result = body();
+      this.prepare("commit").run();
+      return result;
+    } catch (error) {
+      if (this.database.isTransaction) this.database.exec("rollback");
+      throw error;
+    }
+  }
+
+  async #whenFree<Result>(body: () => Result): Promise<Result> {
+    const deadline = performance.now() + LOCK_MS;
+    for (;;) {
+      try {
+        return body();
+      } catch (error) {
+        if (!isBusy(error) || performance.now() > deadline) throw explain(error, this.path);
+      }
+      await new Promise((resolve) => setTimeout(resolve, 1 + Math.random() * 4));
+    }
+  }
+
+  #setUp(): void {
+    const { database } = this;
+    database.exec("pragma busy_timeout = 0");
+    const journal = database.prepare<{ journal_mode: string }>("pragma journal_mode = wal").get();
+    database.exec("pragma synchronous = full; pragma foreign_keys = on; pragma trusted_schema = off");
+    database.exec(`pragma wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
+    const durability = database.prepare<{ synchronous: number }>("pragma synchronous").get();
+    if (journal?.journal_mode !== "wal" || durability?.synchronous !== SYNCHRONOUS_FULL) {
+      throw new Refusal("store_unusable", `${this.path} cannot be made safe against loss of power.`, {
+        hint: "Put the store on a local disk.",
+      });
+    }
+  }
+
+  /** Looks for damage if nobody else has the file: then whoever left a log behind was killed. */
+  async #checkIfAlone(): Promise<void> {
+    this.database.exec("pragma locking_mode = exclusive");
+    try {
+      const found = this.database.prepare<{ quick_check: string }>("pragma quick_check(1)").get();
+      if (found?.quick_check !== "ok") {
+        const [what, hint] = damaged(this.path);
+        throw new Refusal("store_unusable", what, { hint, cause: found?.quick_check });
+      }
+    } catch (error) {
+      if (!isBusy(error)) throw explain(error, this.path);
+    } finally {
+      this.database.exec("pragma locking_mode = normal");
+    }
+    await this.read(() => this.database.prepare("select 1 from sqlite_schema").get()); // lets go of the lock
+  }
+}
+
+function explained<Result>(path: string, body: () => Result): Result {
+  try {
+    return body();
+  } catch (error) {
+    throw explain(error, path);
+  }
+}

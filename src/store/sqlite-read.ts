@@ -1,0 +1,100 @@
+import type { Entry } from "../core/changes.ts";
+import type { Question } from "../core/question.ts";
+import type { Run } from "../core/run.ts";
+import type { SqlValue } from "../sqlite.ts";
+import { parseQuestion, parseRun } from "./row.ts";
+import type { Connection } from "./sqlite-connection.ts";
+import type { QuestionFilter, Ref, RunFilter } from "./store.ts";
+
+const RUN = "select id, number, body from run";
+const QUESTION = "select id, body from question";
+
+interface RunRow {
+  id: string;
+  number: number;
+  body: string;
+}
+
+interface QuestionRow {
+  id: string;
+  body: string;
+}
+
+export interface EntryRow {
+  kind: Entry["kind"];
+  id: string;
+  parent: string | null;
+  version: number;
+  body: string;
+}
+
+/** Conditions and the values they need. */
+type Where = Array<[condition: string, value: SqlValue]>;
+
+interface Page {
+  order: "oldest" | "newest";
+  after?: string;
+  limit: number;
+}
+
+export function listRuns(connection: Connection, filter: RunFilter): Run[] {
+  const { statuses, parentId, endedSince } = filter;
+  const where: Where = [];
+  if (parentId !== undefined) where.push(["parent_id = ?", parentId]);
+  if (endedSince !== undefined) where.push(["ended_at >= ?", endedSince]);
+  // One query per status: each reads its own index in order and stops at the limit.
+  const rows =
+    statuses === undefined
+      ? select<RunRow>(connection, RUN, where, filter)
+      : statuses.flatMap((status) => select<RunRow>(connection, RUN, [...where, ["status = ?", status]], filter));
+  return rows.sort(byId(filter.order)).slice(0, filter.limit).map(toRun);
+}
+
+export function listQuestions(connection: Connection, filter: QuestionFilter): Question[] {
+  const { status, runId } = filter;
+  const where: Where = [];
+  if (runId !== undefined) where.push(["run_id = ?", runId]);
+  // A run has few questions, so its index is the better one of the two.
+  if (status !== undefined) where.push([runId === undefined ? "status = ?" : "+status = ?", status]);
+  return select<QuestionRow>(connection, QUESTION, where, filter).map(({ body }) => parseQuestion(body));
+}
+
+/** Runs and questions that go by this name, newest first. */
+export function lookUp(connection: Connection, ref: Ref, limit: number): { runs: Run[]; questions: Question[] } {
+  const newest: Page = { order: "newest", limit };
+  if (ref.by === "short") {
+    const range: Where = [
+      ["substr(id, 13) >= ?", ref.text],
+      ["substr(id, 13) < ?", `${ref.text}~`], // after every character an id can have
+    ];
+    return {
+      runs: select<RunRow>(connection, RUN, range, newest).map(toRun),
+      questions: select<QuestionRow>(connection, QUESTION, range, newest).map(({ body }) => parseQuestion(body)),
+    };
+  }
+  const name: Where = [ref.by === "number" ? ["number = ?", ref.number] : [`${NAME_COLUMN[ref.by]} = ?`, ref.text]];
+  return { runs: select<RunRow>(connection, RUN, name, newest).map(toRun), questions: [] };
+}
+
+const NAME_COLUMN = { name: "name", external: "external_id", session: "session" } as const;
+
+export function toEntry(row: EntryRow): Entry {
+  return { ...row, parent: row.parent ?? undefined, body: JSON.parse(row.body) };
+}
+
+function select<Row>(connection: Connection, from: string, where: Where, page: Page): Row[] {
+  const all: Where = [...where];
+  if (page.after !== undefined) all.push([page.order === "oldest" ? "id > ?" : "id < ?", page.after]);
+  const conditions = all.length > 0 ? `where ${all.map(([condition]) => condition).join(" and ")}` : "";
+  const sql = `${from} ${conditions} order by id ${page.order === "oldest" ? "asc" : "desc"} limit ?`;
+  return connection.prepare<Row>(sql).all(...all.map(([, value]) => value), page.limit);
+}
+
+function toRun({ body, number }: RunRow): Run {
+  return parseRun(body, number);
+}
+
+function byId(order: "oldest" | "newest"): (one: RunRow, other: RunRow) => number {
+  const sign = order === "oldest" ? 1 : -1;
+  return (one, other) => (one.id < other.id ? -sign : sign);
+}

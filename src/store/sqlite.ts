@@ -1,0 +1,185 @@
+import { resolve } from "node:path";
+import type { Changes, Entry, Seal } from "../core/changes.ts";
+import type { Content } from "../core/content.ts";
+import { CHAIN_START, type KeptEvent } from "../core/event.ts";
+import type { QuestionId, RunId } from "../core/id.ts";
+import { instant, type Instant } from "../core/instant.ts";
+import type { ClaimedJob, Job } from "../core/job.ts";
+import type { Question } from "../core/question.ts";
+import type { Run } from "../core/run.ts";
+import { Batcher } from "./batch.ts";
+import { Listeners } from "./change.ts";
+import { parseContent, parseEvent, parseQuestion, parseRun } from "./row.ts";
+import { Connection } from "./sqlite-connection.ts";
+import { closeToOthers, prepareFiles } from "./sqlite-file.ts";
+import { claimJobs, listJobs, nextJobAt } from "./sqlite-job.ts";
+import { listQuestions, listRuns, lookUp, toEntry, type EntryRow } from "./sqlite-read.ts";
+import { migrate } from "./sqlite-schema.ts";
+import { SqliteWatch } from "./sqlite-watch.ts";
+import { SqliteWriter } from "./sqlite-write.ts";
+import type { Change, ClaimFilter, Committed, QuestionFilter, Ref, RunFilter, Store } from "./store.ts";
+
+const FIND_RUN = "select number, body from run where id = ?";
+const FIND_QUESTION = "select body from question where id = ?";
+const FIND_BY_KEY = "select body from question where run_id = ? and key = ?";
+const FIND_CONTENT = "select body from content where hash = ?";
+const FIND_ENTRY = "select kind, id, parent, version, body from entry where kind = ? and id = ?";
+const LIST_ENTRIES = "select kind, id, parent, version, body from entry where kind = ? order by id";
+const LIST_CHILDREN = "select kind, id, parent, version, body from entry where kind = ? and parent = ? order by id";
+const COUNT = "select count(*) as count from question where status = ?";
+const FEED = "select n, hash, body, cast(seq as text) as cursor from event where seq > ? order by seq limit ?";
+const CHAIN = "select n, hash, body, cast(seq as text) as cursor from event where run_id = ? order by n";
+const HEAD = "select chain_n as n, chain_hash as hash from run where id = ?";
+const SEALS = "select n, hash, body from seal where n > ? order by n limit ?";
+
+interface Body {
+  body: string;
+}
+
+type EventRow = Omit<KeptEvent, "event">;
+
+/** Opens the store in that file, which is made if it is not there. */
+export async function openSqliteStore(path: string): Promise<Store> {
+  const files = prepareFiles(resolve(path));
+  const connection = await Connection.open(files.database, { check: files.hasLog });
+  try {
+    await migrate(connection);
+    closeToOthers(files);
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+  return new SqliteStore(connection, files.wake);
+}
+
+/** Keeps everything in one SQLite file that several processes may have open. */
+class SqliteStore implements Store {
+  readonly #connection: Connection;
+  readonly #listeners = new Listeners();
+  readonly #watch: SqliteWatch;
+  readonly #batcher: Batcher;
+
+  constructor(connection: Connection, wake: string) {
+    const writer = new SqliteWriter(connection);
+    this.#connection = connection;
+    this.#watch = new SqliteWatch(connection, this.#listeners, wake);
+    this.#batcher = new Batcher({
+      apply: (batch) => connection.transact(() => writer.write(batch, clock())),
+      tell: (change) => {
+        this.#watch.touch();
+        this.#listeners.tell(change);
+      },
+    });
+  }
+
+  commit(changes: Changes): Promise<Committed> {
+    return this.#batcher.add(changes);
+  }
+
+  async findRun(id: RunId): Promise<Run | undefined> {
+    const row = await this.#get<Body & { number: number }>(FIND_RUN, id);
+    return row && parseRun(row.body, row.number);
+  }
+
+  async findQuestion(id: QuestionId): Promise<Question | undefined> {
+    const row = await this.#get<Body>(FIND_QUESTION, id);
+    return row && parseQuestion(row.body);
+  }
+
+  async findQuestionByKey(runId: RunId, key: string): Promise<Question | undefined> {
+    const row = await this.#get<Body>(FIND_BY_KEY, runId, key);
+    return row && parseQuestion(row.body);
+  }
+
+  async findContent(hash: string): Promise<Content | undefined> {
+    const row = await this.#get<Body>(FIND_CONTENT, hash);
+    return row && parseContent(row.body);
+  }
+
+  async findEntry(kind: Entry["kind"], id: string): Promise<Entry | undefined> {
+    const row = await this.#get<EntryRow>(FIND_ENTRY, kind, id);
+    return row && toEntry(row);
+  }
+
+  async listEntries(kind: Entry["kind"], parent?: string): Promise<Entry[]> {
+    const rows =
+      parent === undefined
+        ? await this.#all<EntryRow>(LIST_ENTRIES, kind)
+        : await this.#all<EntryRow>(LIST_CHILDREN, kind, parent);
+    return rows.map(toEntry);
+  }
+
+  listRuns(filter: RunFilter): Promise<Run[]> {
+    return this.#connection.read(() => listRuns(this.#connection, filter));
+  }
+
+  listQuestions(filter: QuestionFilter): Promise<Question[]> {
+    return this.#connection.read(() => listQuestions(this.#connection, filter));
+  }
+
+  async countQuestions(status: Question["status"]): Promise<number> {
+    return (await this.#get<{ count: number }>(COUNT, status))?.count ?? 0;
+  }
+
+  lookUp(ref: Ref, limit: number): Promise<{ runs: Run[]; questions: Question[] }> {
+    return this.#connection.read(() => lookUp(this.#connection, ref, limit));
+  }
+
+  async readFeed(after: string, limit: number): Promise<KeptEvent[]> {
+    return (await this.#all<EventRow>(FEED, Number(after), limit)).map(parseEvent);
+  }
+
+  readChain(runId: RunId): Promise<{ events: KeptEvent[]; head: { n: number; hash: string } }> {
+    return this.#connection.snapshot(() => ({
+      events: this.#connection.prepare<EventRow>(CHAIN).all(runId).map(parseEvent),
+      head: this.#connection.prepare<{ n: number; hash: string }>(HEAD).get(runId) ?? { n: 0, hash: CHAIN_START },
+    }));
+  }
+
+  listSeals(afterN: number, limit: number): Promise<Seal[]> {
+    return this.#all<Seal>(SEALS, afterN, limit);
+  }
+
+  claimJobs(filter: ClaimFilter): Promise<{ now: Instant; jobs: ClaimedJob[] }> {
+    return claimJobs(this.#connection, filter, clock);
+  }
+
+  nextJobAt(filter: Pick<ClaimFilter, "kinds" | "host" | "agents">): Promise<Instant | undefined> {
+    return this.#connection.read(() => nextJobAt(this.#connection, filter));
+  }
+
+  listJobs(limit: number): Promise<Array<Job & { attempt: number; leaseUntil: Instant | undefined }>> {
+    return this.#connection.read(() => listJobs(this.#connection, limit));
+  }
+
+  async now(): Promise<Instant> {
+    return clock();
+  }
+
+  onChange(listener: (change: Change) => void): () => void {
+    const remove = this.#listeners.add(listener);
+    this.#watch.update();
+    return () => {
+      remove();
+      this.#watch.update();
+    };
+  }
+
+  async close(): Promise<void> {
+    await this.#batcher.idle();
+    this.#watch.stop();
+    this.#connection.close();
+  }
+
+  #get<Row>(sql: string, ...values: Array<string | number>): Promise<Row | undefined> {
+    return this.#connection.read(() => this.#connection.prepare<Row>(sql).get(...values));
+  }
+
+  #all<Row>(sql: string, ...values: Array<string | number>): Promise<Row[]> {
+    return this.#connection.read(() => this.#connection.prepare<Row>(sql).all(...values));
+  }
+}
+
+function clock(): Instant {
+  return instant(Date.now());
+}
