@@ -1,0 +1,56 @@
+import type { Pool } from "pg";
+import { Instant } from "../core/instant.ts";
+import type { ClaimedJob, Job } from "../core/job.ts";
+import { fromKept } from "./postgres-text.ts";
+import { parseJob } from "./row.ts";
+import type { ClaimFilter } from "./store.ts";
+
+const FITS = "kind = any($1) and (host is null or host = $2) and (agent is null or agent = any($3))";
+
+// Rows that somebody else is claiming or finishing are passed over, never waited for.
+const CLAIM = `
+with clock as materialized (select askd_instant(0) as now, askd_instant($4) as lease_until),
+due as (
+  select key from job, clock where ready_at <= now and ${FITS}
+  order by ready_at, key limit $6 for update of job skip locked
+),
+claimed as (
+  update job set attempt = nextval('job_attempt'), claimed_by = $5, lease_until = clock.lease_until
+  from due, clock where job.key = due.key
+  returning job.key, body::text as body, attempt, body->>'dueAt' as due_at
+)
+select now, body, attempt from clock left join claimed on true order by due_at, key`;
+
+/** Hands out due jobs by the database's clock. */
+export async function claimJobs(pool: Pool, filter: ClaimFilter): Promise<{ now: Instant; jobs: ClaimedJob[] }> {
+  const { kinds, host, agents, leaseMs, worker, limit } = filter;
+  const { rows } = await pool.query<{ now: string; body: string | null; attempt: number }>({
+    name: "askd_claim",
+    text: CLAIM,
+    values: [kinds, host, agents, leaseMs, worker, limit],
+  });
+  const jobs = rows.flatMap(({ body, attempt }) => (body === null ? [] : [{ ...parseJob(fromKept(body)), attempt }]));
+  return { now: Instant.parse(rows[0]?.now), jobs };
+}
+
+export async function nextJobAt(
+  pool: Pool,
+  { kinds, host, agents }: Pick<ClaimFilter, "kinds" | "host" | "agents">,
+): Promise<Instant | undefined> {
+  const sql = `select ready_at from job where ${FITS} order by ready_at limit 1`;
+  const { rows } = await pool.query<{ ready_at: string }>(sql, [kinds, host, agents]);
+  return rows[0] && Instant.parse(rows[0].ready_at);
+}
+
+export async function listJobs(
+  pool: Pool,
+  limit: number,
+): Promise<Array<Job & { attempt: number; leaseUntil: Instant | undefined }>> {
+  const sql = "select body::text as body, attempt, lease_until from job order by ready_at, key limit $1";
+  const { rows } = await pool.query<{ body: string; attempt: number; lease_until: string | null }>(sql, [limit]);
+  return rows.map(({ body, attempt, lease_until }) => ({
+    ...parseJob(fromKept(body)),
+    attempt,
+    leaseUntil: lease_until === null ? undefined : Instant.parse(lease_until),
+  }));
+}

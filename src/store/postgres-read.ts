@@ -1,0 +1,153 @@
+import type { Pool } from "pg";
+import type { Entry } from "../core/changes.ts";
+import { CHAIN_START, type KeptEvent } from "../core/event.ts";
+import type { RunId } from "../core/id.ts";
+import type { Question } from "../core/question.ts";
+import type { Run } from "../core/run.ts";
+import { fromKept, fromKeptName, toKeptName } from "./postgres-text.ts";
+import { parseEvent, parseQuestion, parseRun } from "./row.ts";
+import type { QuestionFilter, Ref, RunFilter } from "./store.ts";
+
+/** A prefix of an id's random part, as a range; "{" comes right after the last letter of an id. */
+const SHORT = "substr(id, 13) >= ? and substr(id, 13) < ? || '{'";
+const RUN = "select id, body::text as body, number from run";
+const QUESTION = "select id, body::text as body from question";
+const NAMES = { number: "number", name: "name", external: "external_id", session: "session" } as const;
+
+interface Page {
+  order: "oldest" | "newest";
+  after?: string;
+  limit: number;
+}
+
+/** The conditions of a statement with their parameters, and where its page starts and ends. */
+class Conditions {
+  readonly params: unknown[] = [];
+  readonly #texts: string[] = [];
+  readonly #order: string;
+  readonly #limit: string;
+
+  constructor({ order, after, limit }: Page) {
+    this.#order = `order by id ${order === "oldest" ? "asc" : "desc"}`;
+    this.#limit = `limit ${this.param(limit)}`;
+    if (after !== undefined) this.add(order === "oldest" ? "id > ?" : "id < ?", after);
+  }
+
+  param(value: unknown): string {
+    this.params.push(value);
+    return `$${this.params.length}`;
+  }
+
+  /** Every "?" in the condition stands for the value. */
+  add(condition: string, value: unknown): this {
+    this.#texts.push(condition.replaceAll("?", this.param(value)));
+    return this;
+  }
+
+  /** The statement for one page, in the order of ids. */
+  page(select: string): string {
+    const where = this.#texts.length > 0 ? `where ${this.#texts.join(" and ")}` : "";
+    return `${select} ${where} ${this.#order} ${this.#limit}`;
+  }
+
+  /** A page of each value of the column, and of those the first: every part follows the index on (column, id). */
+  pageOfAny(select: string, column: string, values: readonly string[]): string {
+    const wanted = this.param(values);
+    this.#texts.push(`${column} = wanted`);
+    const each = `cross join lateral (${this.page(select)}) found`;
+    return `select found.* from unnest(${wanted}::text[]) wanted ${each} ${this.#order} ${this.#limit}`;
+  }
+}
+
+export async function listRuns(pool: Pool, filter: RunFilter): Promise<Run[]> {
+  const conditions = new Conditions(filter);
+  if (filter.parentId) conditions.add("parent_id = ?", filter.parentId);
+  if (filter.endedSince) conditions.add("ended_at >= ?", filter.endedSince);
+  const sql = filter.statuses ? conditions.pageOfAny(RUN, "status", filter.statuses) : conditions.page(RUN);
+  return readRuns(pool, sql, conditions.params);
+}
+
+export async function listQuestions(pool: Pool, filter: QuestionFilter): Promise<Question[]> {
+  const conditions = new Conditions(filter);
+  if (filter.status) conditions.add("status = ?", filter.status);
+  if (filter.runId) conditions.add("run_id = ?", filter.runId);
+  return readQuestions(pool, conditions.page(QUESTION), conditions.params);
+}
+
+export async function lookUp(pool: Pool, ref: Ref, limit: number): Promise<{ runs: Run[]; questions: Question[] }> {
+  const conditions = new Conditions({ order: "newest", limit });
+  if (ref.by !== "short") {
+    conditions.add(`${NAMES[ref.by]} = ?`, ref.by === "number" ? ref.number : toKeptName(ref.text));
+    return { runs: await readRuns(pool, conditions.page(RUN), conditions.params), questions: [] };
+  }
+  conditions.add(SHORT, toKeptName(ref.text));
+  const [runs, questions] = await Promise.all([
+    readRuns(pool, conditions.page(RUN), conditions.params),
+    readQuestions(pool, conditions.page(QUESTION), conditions.params),
+  ]);
+  return { runs, questions };
+}
+
+export async function readRuns(pool: Pool, sql: string, params: unknown[]): Promise<Run[]> {
+  const { rows } = await pool.query<{ body: string; number: number }>(sql, params);
+  return rows.map((row) => parseRun(fromKept(row.body), row.number));
+}
+
+export async function readQuestions(pool: Pool, sql: string, params: unknown[]): Promise<Question[]> {
+  const { rows } = await pool.query<{ body: string }>(sql, params);
+  return rows.map((row) => parseQuestion(fromKept(row.body)));
+}
+
+export async function readEntries(pool: Pool, where: string, params: unknown[]): Promise<Entry[]> {
+  const { rows } = await pool.query<{
+    kind: Entry["kind"];
+    id: string;
+    parent: string | null;
+    version: number;
+    body: string;
+  }>(`select kind, id, parent, version, body::text as body from entry where ${where} order by id`, params);
+  return rows.map((row) => ({
+    ...row,
+    id: fromKeptName(row.id),
+    parent: row.parent === null ? undefined : fromKeptName(row.parent),
+    body: JSON.parse(fromKept(row.body)),
+  }));
+}
+
+/**
+ * Events in the order of the transactions that wrote them. A transaction that still runs could add some,
+ * so nothing at or after the oldest of these is shown yet.
+ */
+export async function readFeed(pool: Pool, after: string, limit: number): Promise<KeptEvent[]> {
+  const [xid, seq = "0"] = after.split("-");
+  const { rows } = await pool.query<{ n: number; hash: string; body: string; cursor: string }>(
+    `select n, hash, body, xid || '-' || seq as cursor from event
+    where (xid, seq) > ($1::text::xid8, $2::bigint) and xid < pg_snapshot_xmin(pg_current_snapshot())
+    order by xid, seq limit $3`,
+    [xid, seq, limit],
+  );
+  return rows.map(parseEvent);
+}
+
+export async function readChain(
+  pool: Pool,
+  runId: RunId,
+): Promise<{ events: KeptEvent[]; head: { n: number; hash: string } }> {
+  const { rows } = await pool.query<{
+    head_n: number;
+    head_hash: string;
+    n: number | null;
+    hash: string;
+    body: string;
+    cursor: string;
+  }>(
+    `select chain_n as head_n, chain_hash as head_hash, n, hash, event.body, xid || '-' || seq as cursor
+    from run left join event on event.run_id = run.id where run.id = $1 order by n`,
+    [runId],
+  );
+  const head = rows[0] ? { n: rows[0].head_n, hash: rows[0].head_hash } : { n: 0, hash: CHAIN_START };
+  const events = rows.flatMap(({ n, hash, body, cursor }) =>
+    n === null ? [] : [parseEvent({ n, hash, body, cursor })],
+  );
+  return { events, head };
+}

@@ -1,0 +1,216 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
+import type { Changes, Entry, Seal } from "../core/changes.ts";
+import type { Content } from "../core/content.ts";
+import type { KeptEvent } from "../core/event.ts";
+import type { QuestionId, RunId } from "../core/id.ts";
+import { Instant } from "../core/instant.ts";
+import type { ClaimedJob, Job } from "../core/job.ts";
+import type { Question } from "../core/question.ts";
+import type { Run } from "../core/run.ts";
+import { Batcher } from "./batch.ts";
+import { Listeners } from "./change.ts";
+import { decodeApplied, encodeBatch, encodeNotice, locksOf } from "./postgres-batch.ts";
+import { connectionTo, isAway, unknownOutcome, unreachable } from "./postgres-connect.ts";
+import { claimJobs, listJobs, nextJobAt } from "./postgres-job.ts";
+import { PostgresListener } from "./postgres-listen.ts";
+import { migrate } from "./postgres-migrate.ts";
+import {
+  listQuestions,
+  listRuns,
+  lookUp,
+  readChain,
+  readEntries,
+  readFeed,
+  readQuestions,
+  readRuns,
+} from "./postgres-read.ts";
+import { MIGRATIONS } from "./postgres-schema.ts";
+import { toKeptName } from "./postgres-text.ts";
+import type { Prepared } from "./prepare.ts";
+import { parseContent } from "./row.ts";
+import type { Change, ClaimFilter, Committed, QuestionFilter, Ref, RunFilter, Store } from "./store.ts";
+
+const POOL_SIZE = 10;
+const RECONNECT_MS = 250;
+/** Deadlock, lost race for a name: the same again sees what the other did. */
+const RACES = new Set(["40001", "40P01", "23505"]);
+const RACE_TRIES = 3;
+
+export interface PostgresOptions {
+  url: string;
+  /** Where to listen, if `url` is a pooler that shares connections. */
+  listenUrl?: string;
+  poolSize?: number;
+}
+
+/** Opens the store in a PostgreSQL database, and makes or migrates its tables. */
+export async function openPostgres(options: PostgresOptions): Promise<PostgresStore> {
+  const pool = new pg.Pool({ ...connectionTo(options.url), max: options.poolSize ?? POOL_SIZE });
+  // A connection that breaks while nobody uses it is replaced by the pool.
+  pool.on("error", () => undefined);
+  try {
+    const client = await pool.connect();
+    try {
+      await migrate(client);
+    } finally {
+      client.release();
+    }
+  } catch (error) {
+    await pool.end();
+    throw isAway(error) ? unreachable(options.url, error) : error;
+  }
+  return new PostgresStore(pool, options);
+}
+
+/** Keeps everything in PostgreSQL; any number of nodes may share it. */
+export class PostgresStore implements Store {
+  readonly #pool: pg.Pool;
+  readonly #url: string;
+  readonly #origin = randomUUID();
+  readonly #listeners = new Listeners();
+  readonly #listener: PostgresListener;
+  readonly #batcher: Batcher;
+
+  constructor(pool: pg.Pool, options: PostgresOptions) {
+    this.#pool = pool;
+    this.#url = options.url;
+    const tell = (change: Change): void => this.#listeners.tell(change);
+    this.#listener = new PostgresListener({ url: options.listenUrl ?? options.url, origin: this.#origin, tell });
+    this.#batcher = new Batcher({ apply: (batch) => this.#apply(batch), tell });
+  }
+
+  commit(changes: Changes): Promise<Committed> {
+    return this.#batcher.add(changes);
+  }
+
+  async findRun(id: RunId): Promise<Run | undefined> {
+    const sql = "select body::text as body, number from run where id = $1";
+    return (await readRuns(this.#pool, sql, [id]))[0];
+  }
+
+  async findQuestion(id: QuestionId): Promise<Question | undefined> {
+    return (await readQuestions(this.#pool, "select body::text as body from question where id = $1", [id]))[0];
+  }
+
+  async findQuestionByKey(runId: RunId, key: string): Promise<Question | undefined> {
+    const sql = "select body::text as body from question where run_id = $1 and key = $2";
+    return (await readQuestions(this.#pool, sql, [runId, toKeptName(key)]))[0];
+  }
+
+  async findContent(hash: string): Promise<Content | undefined> {
+    const { rows } = await this.#pool.query<{ body: string }>("select body from content where hash = $1", [hash]);
+    return rows[0] && parseContent(rows[0].body);
+  }
+
+  async findEntry(kind: Entry["kind"], id: string): Promise<Entry | undefined> {
+    return (await readEntries(this.#pool, "kind = $1 and id = $2", [kind, toKeptName(id)]))[0];
+  }
+
+  listEntries(kind: Entry["kind"], parent?: string): Promise<Entry[]> {
+    if (parent === undefined) return readEntries(this.#pool, "kind = $1", [kind]);
+    return readEntries(this.#pool, "kind = $1 and parent = $2", [kind, toKeptName(parent)]);
+  }
+
+  listRuns(filter: RunFilter): Promise<Run[]> {
+    return listRuns(this.#pool, filter);
+  }
+
+  listQuestions(filter: QuestionFilter): Promise<Question[]> {
+    return listQuestions(this.#pool, filter);
+  }
+
+  async countQuestions(status: Question["status"]): Promise<number> {
+    const sql = "select count(*) as count from question where status = $1";
+    const { rows } = await this.#pool.query<{ count: number }>(sql, [status]);
+    return rows[0]?.count ?? 0;
+  }
+
+  lookUp(ref: Ref, limit: number): Promise<{ runs: Run[]; questions: Question[] }> {
+    return lookUp(this.#pool, ref, limit);
+  }
+
+  readFeed(after: string, limit: number): Promise<KeptEvent[]> {
+    return readFeed(this.#pool, after, limit);
+  }
+
+  readChain(runId: RunId): Promise<{ events: KeptEvent[]; head: { n: number; hash: string } }> {
+    return readChain(this.#pool, runId);
+  }
+
+  async listSeals(afterN: number, limit: number): Promise<Seal[]> {
+    const sql = "select n, hash, body from seal where n > $1 order by n limit $2";
+    return (await this.#pool.query<Seal>(sql, [afterN, limit])).rows;
+  }
+
+  claimJobs(filter: ClaimFilter): Promise<{ now: Instant; jobs: ClaimedJob[] }> {
+    return claimJobs(this.#pool, filter);
+  }
+
+  nextJobAt(filter: Pick<ClaimFilter, "kinds" | "host" | "agents">): Promise<Instant | undefined> {
+    return nextJobAt(this.#pool, filter);
+  }
+
+  listJobs(limit: number): Promise<Array<Job & { attempt: number; leaseUntil: Instant | undefined }>> {
+    return listJobs(this.#pool, limit);
+  }
+
+  async now(): Promise<Instant> {
+    const { rows } = await this.#pool.query<{ now: string }>("select askd_instant(0) as now");
+    return Instant.parse(rows[0]?.now);
+  }
+
+  onChange(listener: (change: Change) => void): () => void {
+    this.#listener.start();
+    return this.#listeners.add(listener);
+  }
+
+  async close(): Promise<void> {
+    await this.#batcher.idle();
+    await this.#listener.close();
+    await this.#pool.end();
+  }
+
+  async #apply(batch: readonly Prepared[]): Promise<Committed[]> {
+    const params = [MIGRATIONS.length, encodeBatch(batch), locksOf(batch), encodeNotice(this.#origin, batch)];
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return decodeApplied(batch, await this.#send(params));
+      } catch (error) {
+        const isRace = error instanceof pg.DatabaseError && RACES.has(error.code ?? "");
+        if (!isRace || batch.length > 1 || tries >= RACE_TRIES) throw error;
+      }
+    }
+  }
+
+  /** Once it was sent, a lost reply leaves open what became of it; sending it again could then say `moved` of a success. */
+  async #send(params: unknown[]): Promise<unknown> {
+    const client = await this.#connect();
+    let broken: Error | undefined;
+    try {
+      const text = "select askd_apply($1, $2, $3, $4) as applied";
+      const { rows } = await client.query<{ applied: unknown }>({ name: "askd_apply", text, values: params });
+      return rows[0]?.applied;
+    } catch (error) {
+      if (!isAway(error)) throw error;
+      broken = unknownOutcome(error);
+      throw broken;
+    } finally {
+      client.release(broken);
+    }
+  }
+
+  async #connect(): Promise<pg.PoolClient> {
+    try {
+      return await this.#pool.connect();
+    } catch {
+      await sleep(RECONNECT_MS); // nothing was sent yet, and a server that restarts is back soon
+    }
+    try {
+      return await this.#pool.connect();
+    } catch (error) {
+      throw isAway(error) ? unreachable(this.#url, error) : error;
+    }
+  }
+}
