@@ -24,12 +24,12 @@ export class Connection {
 
   /** Opens the file with every acknowledged commit safe against loss of power; `check` looks for damage first. */
   static async open(path: string, { check }: { check: boolean }): Promise<Connection> {
+    if (check) checkIfAlone(path);
     const connection = new Connection(
       path,
       explained(path, () => openDatabase(path)),
     );
     try {
-      if (check) await connection.#checkIfAlone();
       await connection.read(() => connection.#setUp());
       return connection;
     } catch (error) {
@@ -121,22 +121,23 @@ export class Connection {
       });
     }
   }
+}
 
-  /** Looks for damage if nobody else has the file: then whoever left a log behind was killed. */
-  async #checkIfAlone(): Promise<void> {
-    this.database.exec("pragma locking_mode = exclusive");
-    try {
-      const found = this.database.prepare<{ quick_check: string }>("pragma quick_check(1)").get();
-      if (found?.quick_check !== "ok") {
-        const [what, hint] = damaged(this.path);
-        throw new Refusal("store_unusable", what, { hint, cause: found?.quick_check });
-      }
-    } catch (error) {
-      if (!isBusy(error)) throw explain(error, this.path);
-    } finally {
-      this.database.exec("pragma locking_mode = normal");
+/** Looks for damage if nobody else has the file: then whoever left a log behind was killed. */
+function checkIfAlone(path: string): void {
+  // On a connection of its own: one that meets a log in exclusive mode keeps everybody else out until it is closed.
+  const database = explained(path, () => openDatabase(path));
+  try {
+    database.exec("pragma locking_mode = exclusive");
+    const found = database.prepare<{ quick_check: string }>("pragma quick_check(1)").get();
+    if (found?.quick_check !== "ok") {
+      const [what, hint] = damaged(path);
+      throw new Refusal("store_unusable", what, { hint, cause: found?.quick_check });
     }
-    await this.read(() => this.database.prepare("select 1 from sqlite_schema").get()); // lets go of the lock
+  } catch (error) {
+    if (!isBusy(error)) throw explain(error, path);
+  } finally {
+    database.close();
   }
 }
 
