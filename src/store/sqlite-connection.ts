@@ -35,13 +35,15 @@ export class Connection {
 
   /** Opens the file with every acknowledged commit safe against loss of power; `check` looks for damage first. */
   static async open(path: string, { check }: { check: boolean }): Promise<Connection> {
+    // Whoever left a log behind and has the file no longer open was killed.
+    const wasKilled = check && isNobodys(path);
     const connection = new Connection(
       path,
       explained(path, () => openDatabase(path)),
     );
     try {
-      if (check) await connection.#checkIfAlone();
       await connection.read(() => connection.#setUp());
+      if (wasKilled) await connection.read(() => connection.#requireWhole());
       return connection;
     } catch (error) {
       connection.database.close();
@@ -138,21 +140,27 @@ export class Connection {
     }
   }
 
-  /** Looks for damage if nobody else has the file: then whoever left a log behind was killed. */
-  async #checkIfAlone(): Promise<void> {
-    this.database.exec("pragma locking_mode = exclusive");
-    try {
-      const found = this.database.prepare<{ quick_check: string }>("pragma quick_check(1)").get();
-      if (found?.quick_check !== "ok") {
-        const [what, hint] = damaged(this.path);
-        throw new Refusal("store_unusable", what, { hint, cause: found?.quick_check });
-      }
-    } catch (error) {
-      if (!isBusy(error)) throw explain(error, this.path);
-    } finally {
-      this.database.exec("pragma locking_mode = normal");
-    }
-    await this.read(() => this.database.prepare("select 1 from sqlite_schema").get()); // lets go of the lock
+  #requireWhole(): void {
+    const found = this.database.prepare<{ quick_check: string }>("pragma quick_check(1)").get();
+    if (found?.quick_check === "ok") return;
+    const [what, hint] = damaged(this.path);
+    throw new Refusal("store_unusable", what, { hint, cause: found?.quick_check });
+  }
+}
+
+/** Says whether no process has the file open at this moment. */
+function isNobodys(path: string): boolean {
+  // On a connection of its own: one that meets a log in exclusive mode keeps everybody else out until it is closed.
+  // And without a prepared statement: the driver closes a connection only when all of its statements are collected.
+  const database = explained(path, () => openDatabase(path));
+  try {
+    database.exec("pragma locking_mode = exclusive; select 1 from sqlite_schema");
+    return true;
+  } catch (error) {
+    if (isBusy(error)) return false;
+    throw explain(error, path);
+  } finally {
+    database.close();
   }
 }
 
