@@ -121,7 +121,7 @@ export async function readEntries(pool: Pool, where: string, params: unknown[]):
  * so nothing at or after the oldest of these is shown yet.
  */
 export async function readFeed(pool: Pool, after: string, limit: number): Promise<KeptEvent[]> {
-  const [xid, seq = "0"] = after.split("-");
+  const [xid, seq = "0"] = (after || "0").split("-");
   const { rows } = await pool.query<{ n: number; hash: string; body: string; cursor: string }>(
     `select n, hash, body, xid || '-' || seq as cursor from event
     where (xid, seq) > ($1::text::xid8, $2::bigint) and xid < pg_snapshot_xmin(pg_current_snapshot())
@@ -129,6 +129,14 @@ export async function readFeed(pool: Pool, after: string, limit: number): Promis
     [xid, seq, limit],
   );
   return rows.map(parseEvent);
+}
+
+export async function findFeedEnd(pool: Pool): Promise<string> {
+  const { rows } = await pool.query<{ cursor: string }>(
+    `select xid || '-' || seq as cursor from event where xid < pg_snapshot_xmin(pg_current_snapshot())
+    order by xid desc, seq desc limit 1`,
+  );
+  return rows[0]?.cursor ?? "0";
 }
 
 export async function readChain(

@@ -33,6 +33,17 @@ async function readAll(store: Store, limit: number): Promise<KeptEvent[]> {
 }
 
 function following(at: Opened): void {
+  test("has an end from which a reader goes on with what comes next", async () => {
+    const run = await keepRun(at.store);
+    await report(at.store, run, 4);
+    const all = await readAll(at.store, 100);
+    expect(await at.store.readFeed("", 100)).toEqual(all);
+    const end = await at.store.findFeedEnd();
+    expect(end).toBe(all.at(-1)?.cursor);
+    await report(at.store, run, 2);
+    expect((await at.store.readFeed(end, 100)).map(({ n }) => n)).toEqual([5, 6]);
+  });
+
   test("shows a reader that follows it every event once, while many write", async () => {
     const other = await at.another();
     const runs = await Promise.all(Array.from({ length: 10 }, () => keepRun(at.store)));
