@@ -155,6 +155,16 @@ export function requirePending(question: Question, saidClosed: (question: Closed
   return question;
 }
 
+/** Refuses what was meant for an earlier state of the question. */
+export function requireVersion(question: Question, expected: number | undefined): void {
+  if (expected === undefined || expected === question.version) return;
+  throw new Refusal(
+    "version_changed",
+    `The question has changed since it was read (version ${question.version}, not ${expected}); nothing was changed`,
+    { hint: "Read it again, then decide" },
+  );
+}
+
 /** Everything about a question that its agent has not been shown yet. */
 export function owes(question: Question): boolean {
   const handovers = question.amendments.map((amendment) => amendment.handover);
