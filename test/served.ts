@@ -1,15 +1,29 @@
 import { SYSTEM } from "../src/core/actor.ts";
 import type { RunId } from "../src/core/id.ts";
 import type { TokenInput } from "../src/core/token.ts";
+import type { EventView } from "../src/core/api/reply.ts";
+import type { QuestionView, RunView } from "../src/core/view.ts";
 import { type ServeDeps, type Served, serveHttp } from "../src/server/server.ts";
+import { feedOf } from "./remote.ts";
 import { Scene } from "./scene.ts";
 
 /** What came back over HTTP. */
 export interface Got {
   status: number;
   headers: Headers;
-  // Tests look into replies of every shape.
-  body: any; // oxlint-disable-line typescript/no-explicit-any
+  body: Reply;
+}
+
+/** What replies hold, of whatever kind; a test looks at what its own has. */
+interface Reply extends Record<string, unknown> {
+  id: string;
+  code: string;
+  run_id: string;
+  answered_by: string;
+  questions: QuestionView[];
+  runs: RunView[];
+  events: EventView[];
+  next_cursor: string | null;
 }
 
 /** A scene whose engine is reached over HTTP on this machine. */
@@ -76,7 +90,7 @@ export class ServedScene {
     });
     const text = await response.text();
     const isJson = response.headers.get("content-type")?.includes("json");
-    return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
+    return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : { text } };
   }
 }
 
@@ -85,11 +99,7 @@ function serve(scene: Scene, over: Partial<ServeDeps>, port: number): Promise<Se
   return serveHttp(
     {
       ...{ engine, rules, version: "0.0.0", log: () => undefined },
-      feed: {
-        read: (after, limit) => store.readFeed(after, limit),
-        findEnd: () => store.findFeedEnd(),
-        onChange: (listener) => store.onChange(listener),
-      },
+      feed: feedOf(store),
       ...over,
     },
     { port },

@@ -1,3 +1,4 @@
+import type { Hono } from "hono";
 import type { Rules } from "../core/rules.ts";
 import { MINUTE_MS, SECOND_MS } from "../core/instant.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -44,25 +45,12 @@ export interface Served {
 /** Starts everything that is reached over HTTP. */
 export async function serveHttp(deps: ServeDeps, options: ServeOptions): Promise<Served> {
   const stopping = new AbortController();
-  const onBug = (error: unknown): void => deps.log("error", "bug", sayError(error));
-  const live = new Live({
-    feed: deps.feed,
-    mostStreams: deps.rules.limits.streams,
-    heartbeatMs: deps.heartbeatMs ?? 15 * SECOND_MS,
-    recheckMs: deps.recheckMs ?? MINUTE_MS,
-    stopping: stopping.signal,
-    onBug,
-  });
-  const rest: RestDeps = { engine: deps.engine, rules: deps.rules, stopping: stopping.signal, live };
-  const parts = [
-    openapiPart(deps.version),
-    loginPart({ engine: deps.engine, isSecure: options.isSecure ?? false }),
-    restPart(rest),
-    sessionsPart(rest),
-    ...(deps.parts ?? []),
-  ];
   let doors: Doors = loopbackDoors(options.port, options.names);
-  const app = createApp({ engine: deps.engine, doors: () => doors, onBug, log: deps.log }, parts);
+  const { app, live } = buildHttp(deps, {
+    doors: () => doors,
+    isSecure: options.isSecure ?? false,
+    stopping: stopping.signal,
+  });
   const listening = await listen(app, options.port, options.host);
   doors = loopbackDoors(listening.port, options.names);
   return {
@@ -73,4 +61,27 @@ export async function serveHttp(deps: ServeDeps, options: ServeOptions): Promise
       await listening.close();
     },
   };
+}
+
+/** Puts the parts of the server together, without a port. */
+export function buildHttp(
+  deps: ServeDeps,
+  { doors, isSecure, stopping }: { doors: () => Doors; isSecure: boolean; stopping: AbortSignal },
+): { app: Hono; live: Live } {
+  const { engine, rules, log } = deps;
+  const onBug = (error: unknown): void => log("error", "bug", sayError(error));
+  const live = new Live({
+    ...{ feed: deps.feed, mostStreams: rules.limits.streams, stopping, onBug },
+    heartbeatMs: deps.heartbeatMs ?? 15 * SECOND_MS,
+    recheckMs: deps.recheckMs ?? MINUTE_MS,
+  });
+  const rest: RestDeps = { engine, rules, stopping, live };
+  const parts = [
+    openapiPart(deps.version),
+    loginPart({ engine, isSecure }),
+    restPart(rest),
+    sessionsPart(rest),
+    ...(deps.parts ?? []),
+  ];
+  return { app: createApp({ engine, doors, onBug, log }, parts), live };
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { ROUTES, VERBS, type Verb } from "../../core/api/table.ts";
+import { ROUTES, VERBS } from "../../core/api/table.ts";
 import { DEFAULT_LIMITS } from "../../core/rules.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { Scene } from "../../../test/scene.ts";
@@ -14,7 +14,7 @@ beforeEach(async () => {
 afterEach(() => at.stop());
 
 test("every verb of the engine is a route, except those that only make sense where the store is", () => {
-  const remote: Record<Exclude<keyof Engine, "work" | "stop">, true> & Record<Verb, true> = {
+  const remote: Record<Exclude<keyof Engine, "work" | "stop">, true> = {
     ...{ ask: true, wait: true, answer: true, preview: true, undo: true, amend: true, claim: true, release: true },
     ...{ assign: true, snooze: true, extend: true, comment: true, escalate: true, cancel: true, endHold: true },
     ...{ handOver: true, given: true, createRun: true, startRun: true, endRun: true, cancelRun: true },
@@ -116,7 +116,7 @@ describe("lists", () => {
     let path: string | undefined = "/api/v1/questions?order=oldest&limit=2";
     while (path) {
       const { headers, body } = await at.send("GET", path, { token });
-      seen.push(...body.questions.map(({ id }: { id: string }) => id));
+      seen.push(...body.questions.map(({ id }) => id));
       path = /^<(.+)>; rel="next"$/.exec(headers.get("link") ?? "")?.[1];
       expect(body.next_cursor === null).toBe(path === undefined);
     }
@@ -140,10 +140,10 @@ describe("lists", () => {
     const token = await at.token({ scope: "agent", subject: "claude", runId: mine.id });
     for (const run of [mine, others]) await at.scene.engine.ask(at.scene.input(), AGENT_OF, { runId: run.id });
     const { body } = await at.send("GET", "/api/v1/questions", { token });
-    expect(body.questions.map(({ run_id }: { run_id: string }) => run_id)).toEqual([mine.id]);
+    expect(body.questions.map(({ run_id }) => run_id)).toEqual([mine.id]);
     expect((await at.send("GET", "/api/v1/runs", { token })).body.runs).toMatchObject([{ id: mine.id }]);
     const events = (await at.send("GET", "/api/v1/events", { token })).body.events;
-    expect(new Set(events.map(({ run_id }: { run_id: string }) => run_id))).toEqual(new Set([mine.id]));
+    expect(new Set(events.map(({ run_id }) => run_id))).toEqual(new Set([mine.id]));
     expect((await at.send("GET", `/api/v1/questions?run=${others.id}`, { token })).status).toBe(404);
   });
 });
