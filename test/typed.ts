@@ -32,6 +32,8 @@ export async function type(scene: Scene, argv: readonly string[], over: Partial<
     readFile: () => Promise.reject(new Error("no such file")),
     runChild: () => Promise.reject(new Error("nothing can be started here")),
     pause: () => Promise.resolve(),
+    openServer: () => Promise.reject(new Error("nothing is served here")),
+    findServer: () => Promise.resolve(undefined),
     openEngine: () => Promise.resolve(engineOn(scene.store, scene.rules, () => epochMs(scene.now))),
     ...over,
   };

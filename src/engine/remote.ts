@@ -142,9 +142,10 @@ export class RemoteEngine implements Engine {
     return this.#caller.call("resumeRun", { params: { id }, by });
   }
 
-  issueToken({ scope, subject, runId, onBehalf, expiresAt }: TokenInput): Promise<{ text: string; token: Token }> {
+  issueToken(input: TokenInput, by: Actor): Promise<{ text: string; token: Token }> {
+    const { scope, subject, runId, onBehalf, expiresAt } = input;
     const body = { scope, subject, run_id: runId, on_behalf: onBehalf, expires_at: expiresAt };
-    return this.#caller.call("issueToken", { body });
+    return this.#caller.call("issueToken", { body, by });
   }
 
   async authenticate(text: string, channel: string): Promise<{ actor: Actor; token: Token } | undefined> {
@@ -157,16 +158,16 @@ export class RemoteEngine implements Engine {
     return this.#caller.call("redeemLogin", { body: { code } });
   }
 
-  revokeToken(id: string): Promise<Token> {
-    return this.#caller.call("revokeToken", { params: { id } });
+  revokeToken(id: string, by: Actor): Promise<Token> {
+    return this.#caller.call("revokeToken", { params: { id }, by });
   }
 
-  listTokens(): Promise<Token[]> {
-    return this.#caller.call("listTokens", {});
+  listTokens(by: Actor): Promise<Token[]> {
+    return this.#caller.call("listTokens", { by });
   }
 
-  putPerson({ id, version: _version, ...body }: Person): Promise<Person> {
-    return this.#caller.call("putPerson", { params: { id }, body });
+  putPerson({ id, version: _version, ...body }: Person, by: Actor): Promise<Person> {
+    return this.#caller.call("putPerson", { params: { id }, body, by });
   }
 
   listPeople(): Promise<Person[]> {

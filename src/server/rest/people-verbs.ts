@@ -4,7 +4,7 @@ import type { Handlers } from "./call.ts";
 /** Tokens, people and the server itself, each by its engine's verb. */
 export const PEOPLE_VERBS: Handlers<Exclude<keyof typeof PEOPLE_ROUTES, "redeemLogin">> = {
   authenticate: async ({ bearer, token }) => ({ actor: bearer, token }),
-  issueToken: ({ engine, bearer }, { body: { scope, subject, run_id, on_behalf, expires_at } }) =>
+  issueToken: ({ engine, by }, { body: { scope, subject, run_id, on_behalf, expires_at } }) =>
     engine.issueToken(
       {
         ...{ scope, subject },
@@ -12,12 +12,12 @@ export const PEOPLE_VERBS: Handlers<Exclude<keyof typeof PEOPLE_ROUTES, "redeemL
         ...(on_behalf !== undefined && { onBehalf: on_behalf }),
         ...(expires_at && { expiresAt: expires_at }),
       },
-      bearer,
+      by,
     ),
-  listTokens: ({ engine, bearer }) => engine.listTokens(bearer),
-  revokeToken: ({ engine, bearer }, { params }) => engine.revokeToken(params.id, bearer),
+  listTokens: ({ engine, by }) => engine.listTokens(by),
+  revokeToken: ({ engine, by }, { params }) => engine.revokeToken(params.id, by),
   listPeople: ({ engine }) => engine.listPeople(),
-  putPerson: ({ engine, bearer }, { params, body }) => engine.putPerson({ ...body, id: params.id, version: 0 }, bearer),
+  putPerson: ({ engine, by }, { params, body }) => engine.putPerson({ ...body, id: params.id, version: 0 }, by),
   verify: ({ engine }) => engine.verify(),
   now: async ({ engine }) => ({ now: await engine.now() }),
   doDue: async ({ engine }) => ({ done: await engine.doDue() }),
