@@ -21,8 +21,8 @@ export function liveEngine(store: Store): LocalEngine {
       agents: [],
       handlers: jobHandlers({ post: { allowLoopback: true } }),
       syncClock: (now) => clock.sync(now),
-      onFailure: (job, error) => {
-        throw new Error(`job ${job.key} failed`, { cause: error });
+      onFailure: (_job, error) => {
+        throw error;
       },
     },
   });
