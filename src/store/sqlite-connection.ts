@@ -8,7 +8,18 @@ const SYNCHRONOUS_FULL = 2;
 /** More than the default of 1000 pages: fewer checkpoints, each with two syncs of its own. */
 const CHECKPOINT_PAGES = 4000;
 
-const ROWS_PER_CALL = [16, 4, 1];
+const ROWS_PER_CALL = [16, 4, 1] as const;
+
+/** The texts that insert so many rows at once. */
+type Insert = Record<(typeof ROWS_PER_CALL)[number], string>;
+
+/** Writes out the statements that insert into a table with these columns. */
+export function insertInto(table: string, columns: readonly string[], onConflict = ""): Insert {
+  const marks = `(${columns.map(() => "?").join(", ")})`;
+  const text = (count: number): string =>
+    `insert into ${table} (${columns.join(", ")}) values ${Array(count).fill(marks).join(", ")} ${onConflict}`;
+  return { 16: text(16), 4: text(4), 1: text(1) };
+}
 
 /** One connection to the file. It never waits inside the driver, so the loop goes on while others write. */
 export class Connection {
@@ -46,15 +57,12 @@ export class Connection {
   }
 
   /** Inserts many rows with few calls: a call of the driver costs as much as the row. */
-  insert(into: string, rows: ReadonlyArray<readonly SqlValue[]>, onConflict = ""): void {
+  insert(into: Insert, rows: ReadonlyArray<readonly SqlValue[]>): void {
     let done = 0;
     for (const count of ROWS_PER_CALL) {
-      for (; rows.length - done >= count; done += count) {
-        const values = rows.slice(done, done + count);
-        const marks = `(${(values[0] ?? []).map(() => "?").join(", ")})`;
-        const sql = `insert into ${into} values ${values.map(() => marks).join(", ")} ${onConflict}`;
-        this.prepare(sql).run(...values.flat());
-      }
+      if (rows.length - done < count) continue;
+      const statement = this.prepare(into[count]);
+      for (; rows.length - done >= count; done += count) statement.run(...rows.slice(done, done + count).flat());
     }
   }
 
@@ -78,10 +86,18 @@ export class Connection {
   }
 
   close(): void {
-    // An empty log is how the next one to open knows that nothing was left half done; a busy one stays as it is.
-    if (this.#hasWritten) this.database.prepare("pragma wal_checkpoint(truncate)").all();
+    if (this.#hasWritten) this.#emptyLog();
     this.#statements.clear();
     this.database.close();
+  }
+
+  /** An empty log is how the next one to open knows that nobody was killed while writing. */
+  #emptyLog(): void {
+    try {
+      this.database.prepare("pragma wal_checkpoint(truncate)").all();
+    } catch {
+      // On a full disk, say. Nothing is lost: the log has it all, and the next one to open looks closer.
+    }
   }
 
   #within<Result>(begin: string, body: () => Result): Result {
