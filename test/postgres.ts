@@ -9,7 +9,7 @@ import { z } from "zod";
 
 const NOBODY = 65534; // PostgreSQL refuses to run as root
 const READY_MS = 20_000;
-const SETTINGS = ["listen_addresses=", "fsync=on", "synchronous_commit=on", "max_connections=300"];
+const SETTINGS = ["listen_addresses=", "fsync=on", "synchronous_commit=on", "max_connections=300", "autovacuum=off"];
 // Stops the server and takes its files along as soon as our end of the pipe is closed, even by kill -9.
 const KEEPER = 'd=$1; shift; "$@" & s=$!; cat >&2; kill -INT $s; wait $s; rm -rf "$d"';
 

@@ -1,18 +1,26 @@
 import { z } from "zod";
 import { Instant } from "../core/instant.ts";
 import { changeOf } from "./change.ts";
-import { toKept, toKeptName } from "./postgres-text.ts";
+import { COLUMNS } from "./postgres-apply.ts";
+import { SCHEMA } from "./postgres-schema.ts";
+import { toKept } from "./postgres-text.ts";
 import type { Prepared } from "./prepare.ts";
 import type { Change, Committed } from "./store.ts";
 
 /** PostgreSQL's own limit is 8,000 bytes. */
 const NOTICE_BYTES = 7900;
 
+// The cast is safe: they are the keys of that very object.
+const TABLES = Object.keys(COLUMNS) as Array<keyof typeof COLUMNS>;
+const QUESTION_GUARD = COLUMNS.questions.indexOf("guard:integer");
+const ENTRY_GUARD = COLUMNS.entries.indexOf("guard:integer");
+
 /** What is told when nobody can say what changed. */
 export const EVERYTHING: Change = { questions: new Set(), dueAt: undefined, all: true };
 
 const Reason = z.enum(["moved", "taken", "job_lost"]);
-const ORDER = Reason.options;
+type Reason = z.infer<typeof Reason>;
+const BY_WEIGHT = Reason.options;
 
 const Applied = z
   .object({
@@ -23,73 +31,51 @@ const Applied = z
   })
   .nullable();
 
-/** The rows of a batch as one JSON text by table, in the form that askd_apply takes. */
-export function encodeBatch(batch: readonly Prepared[]): string {
-  const tables: Record<string, string[]> = {};
-  const put = (table: string, c: number, fields: string): void => {
-    (tables[table] ??= []).push(`{"c":${c},${fields}}`);
+/** The parameters of askd_apply in their order: what counts for the batch, then the rows by table. */
+export function encodeBatch(batch: readonly Prepared[], origin: string): unknown[] {
+  const locks = batch.flatMap((commit) => commit.runIds).sort();
+  const [questions, newQuestions] = newFirst(rows(batch, questionCells), QUESTION_GUARD);
+  const [entries, newEntries] = newFirst(rows(batch, entryCells), ENTRY_GUARD);
+  const closing = batch.flatMap((commit) => commit.questions.filter(isClosed).map(({ id }) => id));
+  const tables: Record<keyof typeof COLUMNS, Cell[][]> = {
+    ...runsAndEvents(batch),
+    questions,
+    contents: rows(batch, ({ contents }) => contents.map(({ hash, body }) => [hash, body])),
+    entries,
+    seals: rows(batch, ({ seals }) => seals.map(({ n, hash, body }) => [n, hash, body])),
+    dropped: rows(batch, ({ dropped }) => dropped.map((key) => [toKept(key)])),
+    finished: rows(batch, ({ finished }) => finished.map(({ key, attempt }) => [toKept(key), attempt])),
+    postponed: rows(batch, ({ postponed }) =>
+      postponed.map(({ key, attempt, dueAt, body }) => [toKept(key), attempt, dueAt, body]),
+    ),
+    jobs: rows(batch, jobCells),
   };
-  batch.forEach((commit, c) => {
-    encodeRuns(commit, (table, fields) => put(table, c, fields));
-    encodeQuestions(commit, (fields) => put("questions", c, fields));
-    for (const { hash, body } of commit.contents) put("contents", c, `"hash":${name(hash)},"body":${text(body)}`);
-    for (const { kind, id, parent, guard, body } of commit.entries) {
-      const names = `"kind":${name(kind)},"id":${name(id)},"parent":${parent === null ? null : name(parent)}`;
-      put("entries", c, `${names},"guard":${guard},"body":${toKept(body)}`);
-    }
-    for (const { n, hash, body } of commit.seals) put("seals", c, `"n":${n},"hash":${name(hash)},"body":${text(body)}`);
-    for (const key of commit.dropped) put("claimed", c, `"key":${name(key)}`);
-    for (const { key, attempt } of commit.finished) put("claimed", c, `"key":${name(key)},"attempt":${attempt}`);
-    for (const { key, attempt, body } of commit.postponed) {
-      put("claimed", c, `"key":${name(key)},"attempt":${attempt},"body":${toKept(body)}`);
-    }
-    for (const { job, body } of commit.scheduled) {
-      const claim = job.claim ? `,"worker":${name(job.claim.worker)},"lease_ms":${job.claim.leaseMs}` : "";
-      put("scheduled", c, `"key":${name(job.key)},"body":${toKept(body)}${claim}`);
-    }
-  });
-  return `{${Object.entries(tables)
-    .map(([table, rows]) => `"${table}":[${rows.join(",")}]`)
-    .join(",")}}`;
-}
-
-/** The runs that are there already, in the order in which they are locked. */
-export function locksOf(batch: readonly Prepared[]): string[] {
-  return batch.flatMap((commit) => {
-    const made = new Set(commit.runs.filter((run) => run.guard === 0).map((run) => run.id));
-    return commit.runIds.filter((id) => !made.has(id));
-  });
+  const notice = encodeNotice(origin, batch);
+  return [SCHEMA, notice, locks, newQuestions, newEntries, closing, ...TABLES.map((table) => tables[table])];
 }
 
 /** What became of each commit, from what askd_apply returned. */
 export function decodeApplied(batch: readonly Prepared[], raw: unknown): Committed[] {
   const applied = Applied.parse(raw);
   if (applied === null) return batch.map(() => ({ ok: false, why: "newer_schema" }));
-  const whys = new Map<number, z.infer<typeof Reason>>();
+  const { numbers, attempts } = applied;
+  const whys = new Map<number, Reason>();
   applied.refused.forEach((c, index) => {
     const why = applied.reasons[index];
     const before = whys.get(c);
-    if (why && (!before || ORDER.indexOf(why) < ORDER.indexOf(before))) whys.set(c, why);
+    if (why && (!before || BY_WEIGHT.indexOf(why) < BY_WEIGHT.indexOf(before))) whys.set(c, why);
   });
   return batch.map((commit, c) => {
     const why = whys.get(c);
     if (why) return { ok: false, why };
-    return {
-      ok: true,
-      numbers: pick(
-        applied.numbers,
-        commit.runs.map((run) => run.id),
-      ),
-      attempts: pick(
-        applied.attempts,
-        commit.scheduled.map(({ job }) => job.key),
-      ),
-    };
+    const names = commit.runs.map((run) => run.id);
+    const keys = commit.scheduled.map(({ job }) => job.key);
+    return { ok: true, numbers: pick(numbers, names), attempts: pick(attempts, keys) };
   });
 }
 
 /** What other nodes are told about a batch; too much to say means "look". */
-export function encodeNotice(origin: string, batch: readonly Prepared[]): string {
+function encodeNotice(origin: string, batch: readonly Prepared[]): string {
   const change = changeOf(batch);
   const notice = [origin, change.dueAt ?? "", ...change.questions].join(" ");
   return Buffer.byteLength(notice) <= NOTICE_BYTES ? notice : origin;
@@ -103,42 +89,66 @@ export function decodeNotice(notice: string): { origin: string; change: Change }
   return { origin, change: { questions: new Set(questions), dueAt: due.success ? due.data : undefined } };
 }
 
-function encodeRuns(commit: Prepared, put: (table: string, fields: string) => void): void {
-  const written = new Map(commit.runs.map((run) => [run.id, run]));
-  for (const id of commit.runIds) {
-    const run = written.get(id);
-    const row = run ? `,"guard":${run.guard},"body":${toKept(run.body)}` : "";
-    const lines = commit.events.filter((event) => event.runId === id).map((event) => text(event.body));
-    put("runs", `"id":${name(id)}${row}${lines.length > 0 ? `,"lines":[${lines.join(",")}]` : ""}`);
-    if (run?.row.session === undefined) continue;
-    const { host, agent, session } = run.row;
-    put("sessions", `"id":${name(id)},"host":${name(host)},"agent":${name(agent)},"session":${name(session)}`);
-  }
+type Cell = string | number | null;
+
+/** The rows of all commits, each with its commit's place in the batch before its cells. */
+function rows(batch: readonly Prepared[], cellsOf: (commit: Prepared) => Cell[][]): Cell[][] {
+  return batch.flatMap((commit, c) => cellsOf(commit).map((cells) => [c, ...cells]));
 }
 
-function encodeQuestions(commit: Prepared, put: (fields: string) => void): void {
-  const closing = commit.questions.filter(({ row }) => row.status !== "pending").map(({ id }) => name(id));
-  for (const { id, guard, body, row } of commit.questions) {
-    const pending = row.status === "pending" ? `,"closing":[${closing.join(",")}]` : "";
-    const names = `"id":${name(id)},"run_id":${name(row.runId)},"key":${name(row.key)}`;
-    put(`${names},"guard":${guard}${pending},"body":${toKept(body)}`);
-  }
+function newFirst(all: Cell[][], guard: number): [Cell[][], number] {
+  const made = all.filter((cells) => cells[guard] === 0);
+  return [[...made, ...all.filter((cells) => cells[guard] !== 0)], made.length];
 }
 
-function name(value: string): string {
-  return toKept(JSON.stringify(value));
+/** Every run that a commit writes or reports on, and the events, each with its run's place among them from 1. */
+function runsAndEvents(batch: readonly Prepared[]): { runs: Cell[][]; events: Cell[][] } {
+  const events: Cell[][] = [];
+  let place = 0;
+  const runs = rows(batch, (commit) => {
+    const written = new Map(commit.runs.map((run) => [run.id, run]));
+    return commit.runIds.map((id) => {
+      place += 1;
+      for (const event of commit.events) if (event.runId === id) events.push([place, event.body]);
+      const run = written.get(id);
+      if (!run) return [id, ...Array<null>(COLUMNS.runs.length - 2).fill(null)];
+      const { name, externalId, host, agent, session, parentId, status, endedAt } = run.row;
+      return [
+        ...[id, run.guard, run.body, toKept(name), kept(externalId), toKept(host), toKept(agent), kept(session)],
+        ...[parentId ?? null, status, endedAt ?? null],
+      ];
+    });
+  });
+  return { runs, events };
 }
 
-/** Text that is kept letter for letter, as a JSON string; it is JSON itself, so there is nothing in it to escape. */
-function text(body: string): string {
-  return JSON.stringify(body);
+function questionCells({ questions }: Prepared): Cell[][] {
+  return questions.map(({ id, guard, body, row }) => [id, guard, body, row.runId, toKept(row.key), row.status]);
+}
+
+function isClosed({ row }: Prepared["questions"][number]): boolean {
+  return row.status !== "pending";
+}
+
+function entryCells({ entries }: Prepared): Cell[][] {
+  return entries.map(({ kind, id, parent, guard, body }) => [kind, toKept(id), kept(parent), guard, body]);
+}
+
+function jobCells({ scheduled }: Prepared): Cell[][] {
+  return scheduled.map(({ job: { key, kind, host, agent, dueAt, claim }, body }) => [
+    ...[toKept(key), kind, kept(host), kept(agent), dueAt, claim?.worker ?? null, claim?.leaseMs ?? null, body],
+  ]);
+}
+
+function kept(name: string | null | undefined): string | null {
+  return name === null || name === undefined ? null : toKept(name);
 }
 
 function pick(from: Record<string, number> | null, names: readonly string[]): Record<string, number> {
   const picked: Record<string, number> = {};
-  for (const one of names) {
-    const value = from?.[toKeptName(one)];
-    if (value !== undefined) picked[one] = value;
+  for (const name of names) {
+    const value = from?.[toKept(name)];
+    if (value !== undefined) picked[name] = value;
   }
   return picked;
 }

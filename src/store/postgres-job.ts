@@ -1,7 +1,6 @@
 import type { Pool } from "pg";
 import { Instant } from "../core/instant.ts";
 import type { ClaimedJob, Job } from "../core/job.ts";
-import { fromKept } from "./postgres-text.ts";
 import { parseJob } from "./row.ts";
 import type { ClaimFilter } from "./store.ts";
 
@@ -15,9 +14,10 @@ due as (
   order by ready_at, key limit $6 for update of job skip locked
 ),
 claimed as (
-  update job set attempt = nextval('job_attempt'), claimed_by = $5, lease_until = clock.lease_until
+  update job set ready_at = greatest(due_at, clock.lease_until), claimed_by = $5, lease_until = clock.lease_until,
+    attempt = nextval('job_attempt')
   from due, clock where job.key = due.key
-  returning job.key, body::text as body, attempt, body->>'dueAt' as due_at
+  returning job.key, body, attempt, due_at
 )
 select now, body, attempt from clock left join claimed on true order by due_at, key`;
 
@@ -29,7 +29,7 @@ export async function claimJobs(pool: Pool, filter: ClaimFilter): Promise<{ now:
     text: CLAIM,
     values: [kinds, host, agents, leaseMs, worker, limit],
   });
-  const jobs = rows.flatMap(({ body, attempt }) => (body === null ? [] : [{ ...parseJob(fromKept(body)), attempt }]));
+  const jobs = rows.flatMap(({ body, attempt }) => (body === null ? [] : [{ ...parseJob(body), attempt }]));
   return { now: Instant.parse(rows[0]?.now), jobs };
 }
 
@@ -46,10 +46,10 @@ export async function listJobs(
   pool: Pool,
   limit: number,
 ): Promise<Array<Job & { attempt: number; leaseUntil: Instant | undefined }>> {
-  const sql = "select body::text as body, attempt, lease_until from job order by ready_at, key limit $1";
+  const sql = "select body, attempt, lease_until from job order by ready_at, key limit $1";
   const { rows } = await pool.query<{ body: string; attempt: number; lease_until: string | null }>(sql, [limit]);
   return rows.map(({ body, attempt, lease_until }) => ({
-    ...parseJob(fromKept(body)),
+    ...parseJob(body),
     attempt,
     leaseUntil: lease_until === null ? undefined : Instant.parse(lease_until),
   }));

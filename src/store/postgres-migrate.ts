@@ -1,7 +1,7 @@
 import type { ClientBase } from "pg";
 import { z } from "zod";
 import { Refusal } from "../core/refusal.ts";
-import { MIGRATIONS, WRITABLE_BY } from "./postgres-schema.ts";
+import { MIGRATIONS, type Migration } from "./postgres-schema.ts";
 
 const LOCK = 0x61736b64; // "askd"
 const DURABLE = new Set(["on", "remote_apply"]);
@@ -9,23 +9,23 @@ const DURABLE = new Set(["on", "remote_apply"]);
 const Meta = z.object({ schema: z.int(), writable_by: z.int() });
 type Meta = z.infer<typeof Meta>;
 
-/** Brings the store to this program's schema, or refuses it; many programs may do so at once. */
-export async function migrate(client: ClientBase): Promise<void> {
+/** Brings the store to the schema of this program, or refuses it; many programs may do so at once. */
+export async function migrate(client: ClientBase, migrations: readonly Migration[] = MIGRATIONS): Promise<void> {
   await requireDurable(client);
-  const before = await findMeta(client);
-  if (before) requireWritable(before);
-  if (before && before.schema >= MIGRATIONS.length) return;
+  const found = await findMeta(client);
+  requireWritable(found, migrations.length);
+  if (found && found.schema >= migrations.length) return;
   await client.query("begin");
   try {
     await client.query("select pg_advisory_xact_lock($1)", [LOCK]);
-    await client.query("create table if not exists meta (schema integer not null, writable_by integer not null)");
+    // Another node may have migrated while this one waited for the lock.
     const meta = await findMeta(client);
-    if (meta) requireWritable(meta);
-    for (const migration of MIGRATIONS.slice(meta?.schema ?? 0)) await client.query(migration);
-    if (!meta) await client.query("insert into meta values ($1, $2)", [MIGRATIONS.length, WRITABLE_BY]);
-    if (meta && meta.schema < MIGRATIONS.length) {
-      await client.query("update meta set schema = $1, writable_by = $2", [MIGRATIONS.length, WRITABLE_BY]);
-    }
+    requireWritable(meta, migrations.length);
+    const next = migrations.slice(meta?.schema ?? 0);
+    for (const { sql } of next) await client.query(sql);
+    const writableBy = Math.max(meta?.writable_by ?? 0, ...next.map((migration) => migration.writableBy));
+    const schema = Math.max(meta?.schema ?? 0, migrations.length);
+    await client.query("update meta set schema = $1, writable_by = $2", [schema, writableBy]);
     await client.query("commit");
   } catch (error) {
     await client.query("rollback");
@@ -44,17 +44,16 @@ async function requireDurable(client: ClientBase): Promise<void> {
 }
 
 async function findMeta(client: ClientBase): Promise<Meta | undefined> {
-  const { rows } = await client.query<{ found: string | null }>("select to_regclass('meta')::text as found");
-  if (!rows[0]?.found) return undefined;
-  const meta = await client.query("select schema, writable_by from meta");
-  return meta.rows[0] === undefined ? undefined : Meta.parse(meta.rows[0]);
+  // to_regclass would answer from a cache that another node's commit has not reached yet.
+  const table = "select from pg_class where relname = 'meta' and relnamespace = current_schema()::regnamespace";
+  if ((await client.query(table)).rowCount === 0) return undefined;
+  const { rows } = await client.query("select schema, writable_by from meta");
+  return Meta.parse(rows[0]);
 }
 
-function requireWritable(meta: Meta): void {
-  if (meta.writable_by <= MIGRATIONS.length) return;
-  throw new Refusal(
-    "newer_schema",
-    `The store has schema ${meta.schema}; this program knows ${MIGRATIONS.length} and may not write to it.`,
-    { hint: "Update askd on this machine." },
-  );
+function requireWritable(meta: Meta | undefined, known: number): void {
+  if (!meta || meta.writable_by <= known) return;
+  throw new Refusal("newer_schema", "The store was changed by a newer askd, and this one may not write to it.", {
+    hint: "Update this askd: npm install -g askd@latest",
+  });
 }

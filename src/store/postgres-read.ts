@@ -4,14 +4,14 @@ import { CHAIN_START, type KeptEvent } from "../core/event.ts";
 import type { RunId } from "../core/id.ts";
 import type { Question } from "../core/question.ts";
 import type { Run } from "../core/run.ts";
-import { fromKept, fromKeptName, toKeptName } from "./postgres-text.ts";
+import { fromKept, toKept } from "./postgres-text.ts";
 import { parseEvent, parseQuestion, parseRun } from "./row.ts";
 import type { QuestionFilter, Ref, RunFilter } from "./store.ts";
 
 /** A prefix of an id's random part, as a range; "{" comes right after the last letter of an id. */
 const SHORT = "substr(id, 13) >= ? and substr(id, 13) < ? || '{'";
-const RUN = "select id, body::text as body, number from run";
-const QUESTION = "select id, body::text as body from question";
+const RUN = "select id, body, number from run";
+const QUESTION = "select id, body from question";
 const NAMES = { number: "number", name: "name", external: "external_id", session: "session" } as const;
 
 interface Page {
@@ -50,12 +50,13 @@ class Conditions {
     return `${select} ${where} ${this.#order} ${this.#limit}`;
   }
 
-  /** A page of each value of the column, and of those the first: every part follows the index on (column, id). */
+  /** The first of a page for each value of the column: every part can follow the index on (column, id). */
   pageOfAny(select: string, column: string, values: readonly string[]): string {
-    const wanted = this.param(values);
-    this.#texts.push(`${column} = wanted`);
-    const each = `cross join lateral (${this.page(select)}) found`;
-    return `select found.* from unnest(${wanted}::text[]) wanted ${each} ${this.#order} ${this.#limit}`;
+    const parts = values.map((value) => {
+      const own = [...this.#texts, `${column} = ${this.param(value)}`];
+      return `(${select} where ${own.join(" and ")} ${this.#order} ${this.#limit})`;
+    });
+    return `${parts.join(" union all ")} ${this.#order} ${this.#limit}`;
   }
 }
 
@@ -63,6 +64,7 @@ export async function listRuns(pool: Pool, filter: RunFilter): Promise<Run[]> {
   const conditions = new Conditions(filter);
   if (filter.parentId) conditions.add("parent_id = ?", filter.parentId);
   if (filter.endedSince) conditions.add("ended_at >= ?", filter.endedSince);
+  if (filter.statuses?.length === 0) return [];
   const sql = filter.statuses ? conditions.pageOfAny(RUN, "status", filter.statuses) : conditions.page(RUN);
   return readRuns(pool, sql, conditions.params);
 }
@@ -77,10 +79,10 @@ export async function listQuestions(pool: Pool, filter: QuestionFilter): Promise
 export async function lookUp(pool: Pool, ref: Ref, limit: number): Promise<{ runs: Run[]; questions: Question[] }> {
   const conditions = new Conditions({ order: "newest", limit });
   if (ref.by !== "short") {
-    conditions.add(`${NAMES[ref.by]} = ?`, ref.by === "number" ? ref.number : toKeptName(ref.text));
+    conditions.add(`${NAMES[ref.by]} = ?`, ref.by === "number" ? ref.number : toKept(ref.text));
     return { runs: await readRuns(pool, conditions.page(RUN), conditions.params), questions: [] };
   }
-  conditions.add(SHORT, toKeptName(ref.text));
+  conditions.add(SHORT, toKept(ref.text));
   const [runs, questions] = await Promise.all([
     readRuns(pool, conditions.page(RUN), conditions.params),
     readQuestions(pool, conditions.page(QUESTION), conditions.params),
@@ -90,12 +92,12 @@ export async function lookUp(pool: Pool, ref: Ref, limit: number): Promise<{ run
 
 export async function readRuns(pool: Pool, sql: string, params: unknown[]): Promise<Run[]> {
   const { rows } = await pool.query<{ body: string; number: number }>(sql, params);
-  return rows.map((row) => parseRun(fromKept(row.body), row.number));
+  return rows.map((row) => parseRun(row.body, row.number));
 }
 
 export async function readQuestions(pool: Pool, sql: string, params: unknown[]): Promise<Question[]> {
   const { rows } = await pool.query<{ body: string }>(sql, params);
-  return rows.map((row) => parseQuestion(fromKept(row.body)));
+  return rows.map((row) => parseQuestion(row.body));
 }
 
 export async function readEntries(pool: Pool, where: string, params: unknown[]): Promise<Entry[]> {
@@ -105,12 +107,12 @@ export async function readEntries(pool: Pool, where: string, params: unknown[]):
     parent: string | null;
     version: number;
     body: string;
-  }>(`select kind, id, parent, version, body::text as body from entry where ${where} order by id`, params);
+  }>(`select kind, id, parent, version, body from entry where ${where} order by id`, params);
   return rows.map((row) => ({
     ...row,
-    id: fromKeptName(row.id),
-    parent: row.parent === null ? undefined : fromKeptName(row.parent),
-    body: JSON.parse(fromKept(row.body)),
+    id: fromKept(row.id),
+    parent: row.parent === null ? undefined : fromKept(row.parent),
+    body: JSON.parse(row.body),
   }));
 }
 

@@ -11,7 +11,7 @@ import type { Question } from "../core/question.ts";
 import type { Run } from "../core/run.ts";
 import { Batcher } from "./batch.ts";
 import { Listeners } from "./change.ts";
-import { decodeApplied, encodeBatch, encodeNotice, locksOf } from "./postgres-batch.ts";
+import { decodeApplied, encodeBatch } from "./postgres-batch.ts";
 import { connectionTo, isAway, unknownOutcome, unreachable } from "./postgres-connect.ts";
 import { claimJobs, listJobs, nextJobAt } from "./postgres-job.ts";
 import { PostgresListener } from "./postgres-listen.ts";
@@ -26,8 +26,7 @@ import {
   readQuestions,
   readRuns,
 } from "./postgres-read.ts";
-import { MIGRATIONS } from "./postgres-schema.ts";
-import { toKeptName } from "./postgres-text.ts";
+import { toKept } from "./postgres-text.ts";
 import type { Prepared } from "./prepare.ts";
 import { parseContent } from "./row.ts";
 import type { Change, ClaimFilter, Committed, QuestionFilter, Ref, RunFilter, Store } from "./store.ts";
@@ -48,8 +47,9 @@ export interface PostgresOptions {
 /** Opens the store in a PostgreSQL database, and makes or migrates its tables. */
 export async function openPostgres(options: PostgresOptions): Promise<PostgresStore> {
   const pool = new pg.Pool({ ...connectionTo(options.url), max: options.poolSize ?? POOL_SIZE });
-  // A connection that breaks while nobody uses it is replaced by the pool.
+  // Broken connections are replaced by the pool; whoever was using one hears of it from the statement that failed.
   pool.on("error", () => undefined);
+  pool.on("connect", (client) => client.on("error", () => undefined));
   try {
     const client = await pool.connect();
     try {
@@ -86,17 +86,17 @@ export class PostgresStore implements Store {
   }
 
   async findRun(id: RunId): Promise<Run | undefined> {
-    const sql = "select body::text as body, number from run where id = $1";
+    const sql = "select body, number from run where id = $1";
     return (await readRuns(this.#pool, sql, [id]))[0];
   }
 
   async findQuestion(id: QuestionId): Promise<Question | undefined> {
-    return (await readQuestions(this.#pool, "select body::text as body from question where id = $1", [id]))[0];
+    return (await readQuestions(this.#pool, "select body from question where id = $1", [id]))[0];
   }
 
   async findQuestionByKey(runId: RunId, key: string): Promise<Question | undefined> {
-    const sql = "select body::text as body from question where run_id = $1 and key = $2";
-    return (await readQuestions(this.#pool, sql, [runId, toKeptName(key)]))[0];
+    const sql = "select body from question where run_id = $1 and key = $2";
+    return (await readQuestions(this.#pool, sql, [runId, toKept(key)]))[0];
   }
 
   async findContent(hash: string): Promise<Content | undefined> {
@@ -105,12 +105,12 @@ export class PostgresStore implements Store {
   }
 
   async findEntry(kind: Entry["kind"], id: string): Promise<Entry | undefined> {
-    return (await readEntries(this.#pool, "kind = $1 and id = $2", [kind, toKeptName(id)]))[0];
+    return (await readEntries(this.#pool, "kind = $1 and id = $2", [kind, toKept(id)]))[0];
   }
 
   listEntries(kind: Entry["kind"], parent?: string): Promise<Entry[]> {
     if (parent === undefined) return readEntries(this.#pool, "kind = $1", [kind]);
-    return readEntries(this.#pool, "kind = $1 and parent = $2", [kind, toKeptName(parent)]);
+    return readEntries(this.#pool, "kind = $1 and parent = $2", [kind, toKept(parent)]);
   }
 
   listRuns(filter: RunFilter): Promise<Run[]> {
@@ -173,7 +173,7 @@ export class PostgresStore implements Store {
   }
 
   async #apply(batch: readonly Prepared[]): Promise<Committed[]> {
-    const params = [MIGRATIONS.length, encodeBatch(batch), locksOf(batch), encodeNotice(this.#origin, batch)];
+    const params = encodeBatch(batch, this.#origin);
     for (let tries = 1; ; tries += 1) {
       try {
         return decodeApplied(batch, await this.#send(params));
@@ -184,12 +184,14 @@ export class PostgresStore implements Store {
     }
   }
 
-  /** Once it was sent, a lost reply leaves open what became of it; sending it again could then say `moved` of a success. */
+  // Once it was sent, a lost reply leaves open whether it was kept. Sent again it could be refused as `moved` or
+  // `taken` although it was written, so the caller is told that nobody knows, and decides on what it reads then.
   async #send(params: unknown[]): Promise<unknown> {
     const client = await this.#connect();
     let broken: Error | undefined;
     try {
-      const text = "select askd_apply($1, $2, $3, $4) as applied";
+      const places = params.map((_, index) => `$${index + 1}`).join(", ");
+      const text = `select askd_apply(${places}) as applied`;
       const { rows } = await client.query<{ applied: unknown }>({ name: "askd_apply", text, values: params });
       return rows[0]?.applied;
     } catch (error) {

@@ -124,7 +124,7 @@ function telling(at: Opened): void {
 function untilTold(store: Store, questionId: string): Promise<void> {
   return new Promise((resolve) => {
     const stop = store.onChange((change) => {
-      if (!change.questions.has(questionId)) return;
+      if (!change.all && !change.questions.has(questionId)) return;
       stop();
       resolve();
     });
