@@ -36,11 +36,11 @@ async function start(engine: Engine, step: Step, known: Known): Promise<boolean>
     const { giveBack, session } = step;
     await engine.createRun({ agent: "claude", host: "here", giveBack, ...(session && { session }) }, AGENT);
   } else if ("run" in step) {
-    const id = known.runs.at(-1 - step.run);
+    const id = pick(known.runs, step.run);
     if (id) await changeRun(engine, id, step);
     return id !== undefined;
   } else {
-    const id = known.questions.at(-1 - step.q);
+    const id = pick(known.questions, step.q);
     if (id) await changeQuestion(engine, id, step, known.now);
     return id !== undefined;
   }
@@ -49,7 +49,7 @@ async function start(engine: Engine, step: Step, known: Known): Promise<boolean>
 
 async function ask(engine: Engine, step: Extract<Step, { do: "ask" }>, known: Known): Promise<void> {
   const input = parseAsk(step.raw, step.door === "cli" ? SCRIPT : MCP, known.rules, known.now);
-  const runId = step.run === undefined ? undefined : known.runs.at(-1 - step.run);
+  const runId = step.run === undefined ? undefined : pick(known.runs, step.run);
   await engine.ask(input, actor(step.by), { ...(runId && { runId }) });
 }
 
@@ -101,6 +101,11 @@ async function changeQuestion(engine: Engine, id: QuestionId, step: Extract<Step
     default:
       return step satisfies never;
   }
+}
+
+/** Counts back from the newest, and round again. */
+function pick<Id>(ids: readonly Id[], back: number): Id | undefined {
+  return ids.at(-1 - (back % Math.max(1, ids.length)));
 }
 
 function actor(name: string): Actor {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { Outcome, TimeoutDo } from "../../src/core/question.ts";
 
-/** One thing that somebody does; `q` and `run` count back from the newest, `by` names a person. */
+/** One thing that somebody does; `q` and `run` count back from the newest and round again, `by` names a person. */
 export type Step =
   | { do: "ask"; run: number | undefined; by: string; raw: Record<string, unknown>; door: "cli" | "mcp" }
   | { do: "createRun"; giveBack: "worker" | "poll"; session: string | undefined }
@@ -31,7 +31,7 @@ const MINUTE_MS = 60_000;
 
 const q = fc.nat(3);
 const run = fc.nat(2);
-const by = fc.constantFrom("ada", "ada", "lena", "bob", "agent");
+const by = fc.constantFrom("ada", "ada", "ada", "lena", "lena", "bob", "agent");
 const sometimes = <Value>(value: fc.Arbitrary<Value>): fc.Arbitrary<Value | undefined> =>
   fc.option(value, { nil: undefined });
 
@@ -39,7 +39,7 @@ const raw = fc.record({
   question: fc.constantFrom("Redis or Memcached?", "Deploy now?"),
   options: fc.constantFrom(["Redis", "Memcached"], ["allow", "deny"], ["Yes (recommended)", "No"]),
   kind: fc.constantFrom("question", "question", "approval"),
-  risk: fc.constantFrom("low", "medium", "high"),
+  risk: fc.constantFrom("low", "low", "medium", "high"),
   confidence: sometimes(fc.constantFrom(0.3, 0.9)),
   timeout: fc.constantFrom("1m", "20m", "2h"),
   on_timeout: fc.oneof(
@@ -73,17 +73,15 @@ const input: fc.Arbitrary<Said> = fc.record({
 });
 
 const passing = fc.constantFrom(1_000, 10_000, MINUTE_MS, 3 * MINUTE_MS + 15_000, 20 * MINUTE_MS, 150 * MINUTE_MS);
+const ask: fc.Arbitrary<Step> = fc.record({
+  do: fc.constant("ask" as const),
+  run: sometimes(run),
+  by: fc.constant("agent"),
+  raw: raw.map((fields) => JSON.parse(JSON.stringify(fields)) as Record<string, unknown>), // an object of JSON
+  door: fc.constantFrom("cli" as const, "mcp" as const),
+});
 const step: fc.Arbitrary<Step> = fc.oneof(
-  {
-    weight: 8,
-    arbitrary: fc.record({
-      do: fc.constant("ask" as const),
-      run: sometimes(run),
-      by: fc.constant("agent"),
-      raw: raw.map((fields) => JSON.parse(JSON.stringify(fields)) as Record<string, unknown>), // an object of JSON
-      door: fc.constantFrom("cli" as const, "mcp" as const),
-    }),
-  },
+  { weight: 8, arbitrary: ask },
   { weight: 8, arbitrary: fc.record({ do: fc.constant("answer" as const), q, by, input }) },
   { weight: 5, arbitrary: fc.record({ do: fc.constant("pass" as const), ms: passing }) },
   {
@@ -134,5 +132,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 4, arbitrary: fc.record({ do: fc.constantFrom("handOver" as const, "given" as const), q }) },
 );
 
-/** Any sequence of what people, agents and time can do. */
-export const steps: fc.Arbitrary<Step[]> = fc.array(step, { maxLength: MOST_STEPS, size: "max" });
+/** Any sequence of what people, agents and time can do; nothing can be done before something was asked. */
+export const steps: fc.Arbitrary<Step[]> = fc
+  .tuple(ask, fc.array(step, { maxLength: MOST_STEPS - 1, size: "max" }))
+  .map(([first, rest]) => [first, ...rest]);
