@@ -1,0 +1,25 @@
+import { describe, expect, test } from "vitest";
+import { SharedClock, model } from "./proof/model.ts";
+import { createDatabase } from "./postgres.ts";
+import { memoryTwin, postgresTwin, sqliteTwin, type Twin } from "./proof/twin.ts";
+
+async function agree(open: (clock: SharedClock) => Array<Promise<Twin>>, sequences: number): Promise<void> {
+  const clock = new SharedClock();
+  const twins = await Promise.all(open(clock));
+  try {
+    expect(await model(twins, clock, sequences)).toMatchObject({ sequences });
+  } finally {
+    await Promise.all(twins.map((twin) => twin.close()));
+  }
+}
+
+describe("whatever people, agents and time do", () => {
+  test("SQLite keeps what memory keeps, and every promise holds", async () => {
+    await agree(({ now }) => [memoryTwin(now), sqliteTwin(now)], 200);
+  }, 120_000);
+
+  test("PostgreSQL keeps what memory keeps, and every promise holds", async () => {
+    const url = await createDatabase(`model_${process.pid}`);
+    await agree(({ now }) => [memoryTwin(now), postgresTwin(url)], 40);
+  }, 120_000);
+});
