@@ -20,6 +20,6 @@ describe("whatever people, agents and time do", () => {
 
   test("PostgreSQL keeps what memory keeps, and every promise holds", async () => {
     const url = await createDatabase(`model_${process.pid}`);
-    await agree(({ now }) => [memoryTwin(now), postgresTwin(url)], 40);
+    await agree(({ now }) => [memoryTwin(now), postgresTwin(url)], 30);
   }, 120_000);
 });

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
@@ -15,6 +15,8 @@ import type { Store } from "../../src/store/store.ts";
 import { countingIds } from "../builders.ts";
 import { overriding } from "./overriding.ts";
 
+/** Nothing crashes here, so nothing has to wait for a real disk. */
+const MEMORY_DISK = "/dev/shm";
 const TABLES = ["job", "seal", "event", "entry", "content", "question", "run"];
 const EMPTY = TABLES.map((table) => `delete from ${table};`).join(" ");
 // The database tells the time by this function alone, so that a test can set it.
@@ -50,7 +52,7 @@ export async function memoryTwin(now: () => Instant): Promise<Twin> {
 }
 
 export async function sqliteTwin(now: () => Instant): Promise<Twin> {
-  const directory = mkdtempSync(join(tmpdir(), "askd-twin-"));
+  const directory = mkdtempSync(join(existsSync(MEMORY_DISK) ? MEMORY_DISK : tmpdir(), "askd-twin-"));
   const path = join(directory, "askd.db");
   const store = await openSqliteStore(path, { now });
   const other = openDatabase(path);
