@@ -1,13 +1,10 @@
-import { randomBytes } from "node:crypto";
+import { engineOn } from "../src/app.ts";
 import type { Actor } from "../src/core/actor.ts";
 import { AnswerInput } from "../src/core/answer-input.ts";
 import { parseAsk } from "../src/core/ask-input.ts";
-import { idsFrom, pooled } from "../src/core/id.ts";
 import { later } from "../src/core/instant.ts";
 import { DEFAULT_LIMITS, DEFAULT_RULES, type Rules } from "../src/core/rules.ts";
-import { StoreClock } from "../src/engine/clock.ts";
-import { jobHandlers } from "../src/engine/jobs.ts";
-import { LocalEngine } from "../src/engine/local.ts";
+import type { LocalEngine } from "../src/engine/local.ts";
 import type { Store } from "../src/store/store.ts";
 import type { Subject } from "./loop.ts";
 
@@ -23,26 +20,8 @@ const ANSWERED = AnswerInput.parse({ answer: "1" });
 
 /** An engine as the product runs it, without limits that a benchmark would meet. */
 export function benchEngine(store: Store): LocalEngine {
-  const clock = new StoreClock(Date.now);
-  const ids = idsFrom(Date.now, pooled(randomBytes));
   const rules: Rules = { ...DEFAULT_RULES, limits: { ...DEFAULT_LIMITS, pending: 1_000_000 } };
-  return new LocalEngine({
-    store,
-    ids,
-    rules,
-    randomBytes,
-    now: () => clock.now(),
-    worker: {
-      id: ids.worker(),
-      host: "bench",
-      agents: [],
-      handlers: jobHandlers({ post: { allowLoopback: true } }),
-      syncClock: (now) => clock.sync(now),
-      onFailure: (_, error) => {
-        throw error;
-      },
-    },
-  });
+  return engineOn(store, { rules });
 }
 
 /**

@@ -1,11 +1,12 @@
-import { randomBytes } from "node:crypto";
+import { randomBytes as systemRandom } from "node:crypto";
 import { hostname } from "node:os";
-import { idsFrom } from "./core/id.ts";
+import { idsFrom, pooled } from "./core/id.ts";
 import type { Rules } from "./core/rules.ts";
 import { StoreClock } from "./engine/clock.ts";
 import type { Engine } from "./engine/engine.ts";
 import { jobHandlers } from "./engine/jobs.ts";
 import { LocalEngine } from "./engine/local.ts";
+import type { WorkerDeps } from "./engine/worker.ts";
 import type { Store } from "./store/store.ts";
 
 export interface AppOptions {
@@ -14,10 +15,26 @@ export interface AppOptions {
 }
 
 /** Opens the store and puts an engine on it. */
-export async function openEngine({ store: place, rules }: AppOptions): Promise<Engine> {
-  const store = await openStore(place);
-  const clock = new StoreClock(Date.now);
-  const ids = idsFrom(Date.now, randomBytes);
+export async function openEngine({ store, rules }: AppOptions): Promise<Engine> {
+  return engineOn(await openStore(store), { rules });
+}
+
+export interface EngineOptions {
+  rules: Rules;
+  /** This machine's clock and source of randomness; tests bring their own. */
+  nowMs?: () => number;
+  randomBytes?: (count: number) => Uint8Array;
+  /** Lets callbacks go to programs on this machine. */
+  allowLoopback?: boolean;
+  /** Hears of jobs that failed. They keep how often that was and are tried again. */
+  onFailure?: WorkerDeps["onFailure"];
+}
+
+/** Puts an engine on a store, with everything that it needs to do what falls due. */
+export function engineOn(store: Store, options: EngineOptions): LocalEngine {
+  const { rules, nowMs = Date.now, randomBytes = pooled(systemRandom), allowLoopback = false } = options;
+  const clock = new StoreClock(nowMs);
+  const ids = idsFrom(nowMs, randomBytes);
   return new LocalEngine({
     store,
     ids,
@@ -28,10 +45,9 @@ export async function openEngine({ store: place, rules }: AppOptions): Promise<E
       id: ids.worker(),
       host: hostname(),
       agents: [],
-      handlers: jobHandlers({ post: { allowLoopback: false } }),
+      handlers: jobHandlers({ post: { allowLoopback } }),
       syncClock: (now) => clock.sync(now),
-      // The job keeps how often it failed and is tried again; there is no log yet that could say more.
-      onFailure: () => undefined,
+      onFailure: options.onFailure ?? (() => undefined),
     },
   });
 }

@@ -1,7 +1,8 @@
 import { main } from "../src/cli/main.ts";
 import type { World } from "../src/cli/world.ts";
 import { epochMs } from "../src/core/instant.ts";
-import { type Scene, engineOn } from "./scene.ts";
+import { engineOn } from "../src/app.ts";
+import type { Scene } from "./scene.ts";
 
 /** What a command did: its exit code and what it printed. */
 export interface Typed {
@@ -32,7 +33,7 @@ export async function type(scene: Scene, argv: readonly string[], over: Partial<
     readFile: () => Promise.reject(new Error("no such file")),
     runChild: () => Promise.reject(new Error("nothing can be started here")),
     pause: () => Promise.resolve(),
-    openEngine: () => Promise.resolve(engineOn(scene.store, scene.rules, () => epochMs(scene.now))),
+    openEngine: () => Promise.resolve(engineOn(scene.store, { rules: scene.rules, nowMs: () => epochMs(scene.now) })),
     ...over,
   };
   const exit = await main(argv, world);
