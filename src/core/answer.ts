@@ -53,10 +53,10 @@ export function undo(read: Read, at: At): Changes {
   };
 }
 
-/** Writes down a reply that came too late; it changes nothing else. */
-export function recordLate({ run, question }: Read, input: AnswerInput, at: At): Changes {
+/** Writes down a reply that came too late. It changes no row, so that many who come late need not wait for each other. */
+export function recordLate({ question }: Read, input: AnswerInput, at: At): Changes {
   const said = input.answer ?? JSON.stringify(input.items ?? {});
-  return { runs: [run], events: [unchangedEvent("late_reply", question, at, { reply: hashText(said) })] };
+  return { events: [unchangedEvent("late_reply", question, at, { reply: hashText(said) })] };
 }
 
 /** What was said, matched to what was asked, or a refusal that says what does not fit. */

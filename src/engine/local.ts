@@ -114,7 +114,7 @@ export class LocalEngine implements Engine {
       return { ...read, isNew: true };
     } catch (error) {
       if (error instanceof Refusal && error.code === "not_pending") {
-        await this.#change(id, by, (before, at) => recordLate(before, input, at));
+        await this.#decider.commit(recordLate(await this.read(id), input, this.#decider.at(by)));
       }
       throw error;
     }

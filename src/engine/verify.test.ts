@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
-import { ADA } from "../../test/builders.ts";
+import { ADA, IDS } from "../../test/builders.ts";
 import { Scene, said } from "../../test/scene.ts";
+import { recordLate } from "../core/answer.ts";
 import type { Store } from "../store/store.ts";
 import { verify } from "./verify.ts";
 
@@ -26,6 +27,16 @@ test("seals go on with what came since the last one", async () => {
   await scene.pass(3_600_000);
   await scene.pass(3_600_000);
   expect(await scene.engine.verify()).toMatchObject({ seals: 2, problems: [] });
+});
+
+test("a late reply that is written down while the question goes on is no damage", async () => {
+  const scene = new Scene();
+  const { question } = await scene.ask();
+  const late = await scene.engine.answer(question.id, said("1"), ADA);
+  await scene.engine.amend(question.id, "Memcached after all", ADA);
+  const at = { now: scene.now, by: ADA, ids: IDS, rules: scene.rules };
+  expect(await scene.store.commit(recordLate(late, said("2"), at))).toMatchObject({ ok: true });
+  expect((await scene.engine.verify()).problems).toEqual([]);
 });
 
 test("a rewritten line, a lost line and a changed state are found", async () => {

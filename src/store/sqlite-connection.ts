@@ -8,7 +8,18 @@ const SYNCHRONOUS_FULL = 2;
 /** More than the default of 1000 pages: fewer checkpoints, each with two syncs of its own. */
 const CHECKPOINT_PAGES = 4000;
 
-const ROWS_PER_CALL = [16, 4, 1];
+const ROWS_PER_CALL = [16, 4, 1] as const;
+
+/** The texts that insert so many rows at once. */
+type Insert = Record<(typeof ROWS_PER_CALL)[number], string>;
+
+/** Writes out the statements that insert into a table with these columns. */
+export function insertInto(table: string, columns: readonly string[], onConflict = ""): Insert {
+  const marks = `(${columns.map(() => "?").join(", ")})`;
+  const text = (count: number): string =>
+    `insert into ${table} (${columns.join(", ")}) values ${Array(count).fill(marks).join(", ")} ${onConflict}`;
+  return { 16: text(16), 4: text(4), 1: text(1) };
+}
 
 /** One connection to the file. It never waits inside the driver, so the loop goes on while others write. */
 export class Connection {
@@ -24,13 +35,15 @@ export class Connection {
 
   /** Opens the file with every acknowledged commit safe against loss of power; `check` looks for damage first. */
   static async open(path: string, { check }: { check: boolean }): Promise<Connection> {
+    // Whoever left a log behind and has the file no longer open was killed.
+    const wasKilled = check && isNobodys(path);
     const connection = new Connection(
       path,
       explained(path, () => openDatabase(path)),
     );
     try {
-      if (check) await connection.#checkIfAlone();
       await connection.read(() => connection.#setUp());
+      if (wasKilled) await connection.read(() => connection.#requireWhole());
       return connection;
     } catch (error) {
       connection.database.close();
@@ -46,15 +59,12 @@ export class Connection {
   }
 
   /** Inserts many rows with few calls: a call of the driver costs as much as the row. */
-  insert(into: string, rows: ReadonlyArray<readonly SqlValue[]>, onConflict = ""): void {
+  insert(into: Insert, rows: ReadonlyArray<readonly SqlValue[]>): void {
     let done = 0;
     for (const count of ROWS_PER_CALL) {
-      for (; rows.length - done >= count; done += count) {
-        const values = rows.slice(done, done + count);
-        const marks = `(${(values[0] ?? []).map(() => "?").join(", ")})`;
-        const sql = `insert into ${into} values ${values.map(() => marks).join(", ")} ${onConflict}`;
-        this.prepare(sql).run(...values.flat());
-      }
+      if (rows.length - done < count) continue;
+      const statement = this.prepare(into[count]);
+      for (; rows.length - done >= count; done += count) statement.run(...rows.slice(done, done + count).flat());
     }
   }
 
@@ -78,10 +88,18 @@ export class Connection {
   }
 
   close(): void {
-    // An empty log is how the next one to open knows that nothing was left half done; a busy one stays as it is.
-    if (this.#hasWritten) this.database.prepare("pragma wal_checkpoint(truncate)").all();
+    if (this.#hasWritten) this.#emptyLog();
     this.#statements.clear();
     this.database.close();
+  }
+
+  /** An empty log is how the next one to open knows that nobody was killed while writing. */
+  #emptyLog(): void {
+    try {
+      this.database.prepare("pragma wal_checkpoint(truncate)").all();
+    } catch {
+      // On a full disk, say. Nothing is lost: the log has it all, and the next one to open looks closer.
+    }
   }
 
   #within<Result>(begin: string, body: () => Result): Result {
@@ -122,21 +140,27 @@ export class Connection {
     }
   }
 
-  /** Looks for damage if nobody else has the file: then whoever left a log behind was killed. */
-  async #checkIfAlone(): Promise<void> {
-    this.database.exec("pragma locking_mode = exclusive");
-    try {
-      const found = this.database.prepare<{ quick_check: string }>("pragma quick_check(1)").get();
-      if (found?.quick_check !== "ok") {
-        const [what, hint] = damaged(this.path);
-        throw new Refusal("store_unusable", what, { hint, cause: found?.quick_check });
-      }
-    } catch (error) {
-      if (!isBusy(error)) throw explain(error, this.path);
-    } finally {
-      this.database.exec("pragma locking_mode = normal");
-    }
-    await this.read(() => this.database.prepare("select 1 from sqlite_schema").get()); // lets go of the lock
+  #requireWhole(): void {
+    const found = this.database.prepare<{ quick_check: string }>("pragma quick_check(1)").get();
+    if (found?.quick_check === "ok") return;
+    const [what, hint] = damaged(this.path);
+    throw new Refusal("store_unusable", what, { hint, cause: found?.quick_check });
+  }
+}
+
+/** Says whether no process has the file open at this moment. */
+function isNobodys(path: string): boolean {
+  // On a connection of its own: one that meets a log in exclusive mode keeps everybody else out until it is closed.
+  // And without a prepared statement: the driver closes a connection only when all of its statements are collected.
+  const database = explained(path, () => openDatabase(path));
+  try {
+    database.exec("pragma locking_mode = exclusive; select 1 from sqlite_schema");
+    return true;
+  } catch (error) {
+    if (isBusy(error)) return false;
+    throw explain(error, path);
+  } finally {
+    database.close();
   }
 }
 

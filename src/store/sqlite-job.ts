@@ -3,7 +3,7 @@ import type { ClaimedJob, Job } from "../core/job.ts";
 import type { SqlValue } from "../sqlite.ts";
 import type { Prepared, PreparedJob } from "./prepare.ts";
 import { parseJob } from "./row.ts";
-import type { Connection } from "./sqlite-connection.ts";
+import { insertInto, type Connection } from "./sqlite-connection.ts";
 import { SCHEMA, newerSchema } from "./sqlite-schema.ts";
 import type { ClaimFilter } from "./store.ts";
 
@@ -15,10 +15,11 @@ const NEXT_ATTEMPT = "update meta set attempt = attempt + 1 returning attempt, w
 const END = "delete from job where key = ?";
 const POSTPONE = `update job set body = ?, due_at = ?, ready_at = ?, attempt = ?, claimed_by = null, lease_until = null
   where key = ?`;
-const JOB = "job (key, kind, host, agent, due_at, ready_at, claimed_by, lease_until, attempt, body)";
+const COLUMNS = ["key", "kind", "host", "agent", "due_at", "ready_at", "claimed_by", "lease_until", "attempt", "body"];
 const REPLACE = `on conflict (key) do update set kind = excluded.kind, host = excluded.host, agent = excluded.agent,
   due_at = excluded.due_at, ready_at = excluded.ready_at, claimed_by = excluded.claimed_by,
   lease_until = excluded.lease_until, attempt = excluded.attempt, body = excluded.body`;
+const SCHEDULE = insertInto("job", COLUMNS, REPLACE);
 
 const FOR_US =
   "kind = ? and (host is null or host = ?) and (agent is null or agent in (select value from json_each(?)))";
@@ -55,7 +56,7 @@ export function putJobs(
     for (const job of commit.scheduled) rows.push(jobRow(job, attempt, now));
     isCounted ||= commit.postponed.length + commit.scheduled.length > 0;
   }
-  connection.insert(JOB, rows, REPLACE);
+  connection.insert(SCHEDULE, rows);
   if (isCounted) connection.prepare(COUNT_ATTEMPT).run(attempt);
 }
 

@@ -4,7 +4,7 @@ import type { Question } from "../core/question.ts";
 import type { Run } from "../core/run.ts";
 import type { SqlValue } from "../sqlite.ts";
 import type { Prepared, PreparedRow } from "./prepare.ts";
-import type { Connection } from "./sqlite-connection.ts";
+import { insertInto, type Connection } from "./sqlite-connection.ts";
 import { SqliteGuard, type KeptRun } from "./sqlite-guard.ts";
 import { putJobs } from "./sqlite-job.ts";
 import { SCHEMA } from "./sqlite-schema.ts";
@@ -23,6 +23,7 @@ const PUT_QUESTION = "update question set version = ?, body = ?, status = ? wher
 const PUT_CONTENT = "insert into content (hash, body) values (?, ?) on conflict do nothing";
 const PUT_ENTRY = `insert into entry (kind, id, parent, version, body) values (?, ?, ?, ?, ?)
   on conflict do update set parent = excluded.parent, version = excluded.version, body = excluded.body`;
+const NEW_EVENTS = insertInto("event", ["run_id", "n", "hash", "body"]);
 const NEW_SEAL = "insert into seal (n, hash, body) values (?, ?, ?)";
 
 const NEWER_SCHEMA: Committed = { ok: false, why: "newer_schema" };
@@ -60,7 +61,7 @@ export class SqliteWriter {
       this.#putRows(commit);
       return { ok: true, numbers, attempts: attemptsOf(commit, attempt) };
     });
-    this.#connection.insert("event (run_id, n, hash, body)", events);
+    this.#connection.insert(NEW_EVENTS, events);
     putJobs(this.#connection, good, { attempt, now });
     return results;
   }
