@@ -8,8 +8,8 @@ export function liveEngine(store: Store): LocalEngine {
   return engineOn(store, {
     rules: ROOMY,
     allowLoopback: true,
-    onFailure: (job, error) => {
-      throw new Error(`job ${job.key} failed`, { cause: error });
+    onFailure: (_job, error) => {
+      throw error;
     },
   });
 }
