@@ -24,15 +24,13 @@ export interface EngineOptions {
   /** This machine's clock and source of randomness; tests bring their own. */
   nowMs?: () => number;
   randomBytes?: (count: number) => Uint8Array;
-  /** Lets callbacks go to programs on this machine. */
-  allowLoopback?: boolean;
   /** Hears of jobs that failed. They keep how often that was and are tried again. */
   onFailure?: WorkerDeps["onFailure"];
 }
 
 /** Puts an engine on a store, with everything that it needs to do what falls due. */
 export function engineOn(store: Store, options: EngineOptions): LocalEngine {
-  const { rules, nowMs = Date.now, randomBytes = pooled(systemRandom), allowLoopback = false } = options;
+  const { rules, nowMs = Date.now, randomBytes = pooled(systemRandom) } = options;
   const clock = new StoreClock(nowMs);
   const ids = idsFrom(nowMs, randomBytes);
   return new LocalEngine({
@@ -45,7 +43,7 @@ export function engineOn(store: Store, options: EngineOptions): LocalEngine {
       id: ids.worker(),
       host: hostname(),
       agents: [],
-      handlers: jobHandlers({ post: { allowLoopback } }),
+      handlers: jobHandlers({ post: { allowLoopback: rules.callbackLoopback } }),
       syncClock: (now) => clock.sync(now),
       onFailure: options.onFailure ?? (() => undefined),
     },

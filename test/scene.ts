@@ -12,6 +12,7 @@ import { AGENT, NOON } from "./builders.ts";
 /** Limits that do not get into the way of tests which ask a lot. */
 export const ROOMY: Rules = {
   ...DEFAULT_RULES,
+  callbackLoopback: true,
   limits: { ...DEFAULT_LIMITS, asksPerMinute: 10_000, asksPerRun: 10_000, repliesPerMinute: 10_000 },
 };
 
@@ -32,7 +33,6 @@ export class Scene {
     this.engine = engineOn(this.store, {
       rules: this.rules,
       nowMs: () => this.#now,
-      allowLoopback: true,
       onFailure: (job, error) => {
         throw new Error(`job ${job.key} failed`, { cause: error });
       },

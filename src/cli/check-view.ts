@@ -1,4 +1,5 @@
 import type { Read } from "../core/changes.ts";
+import type { Item } from "../core/content.ts";
 import type { Instant } from "../core/instant.ts";
 import { type Answer, type Question, findAnswer } from "../core/question.ts";
 import { unreachable } from "../core/unreachable.ts";
@@ -101,9 +102,16 @@ export function exitCodeOf(question: Question): number {
 export function valuesOf(answer: Answer, content: Read["content"]): string[] {
   return content.items.flatMap((item) => {
     const given = answer.items[item.id];
-    const values = given?.text === undefined ? (given?.values ?? []) : [given.text];
+    const chosen = given?.values ?? recommendedValues(item, answer);
+    const values = given?.text === undefined ? chosen : [given.text];
     return content.items.length === 1 ? values : values.map((value) => `${item.id}=${value}`);
   });
+}
+
+/** Who leaves the choice to the asker gets what the asker recommended. */
+function recommendedValues(item: Item, answer: Answer): string[] {
+  if (answer.outcome !== "decide") return [];
+  return item.options.filter((option) => option.recommended).map((option) => option.value);
 }
 
 function lines(status: string, more: readonly string[]): string {

@@ -7,7 +7,6 @@ import { ROOMY } from "../scene.ts";
 export function liveEngine(store: Store): LocalEngine {
   return engineOn(store, {
     rules: ROOMY,
-    allowLoopback: true,
     onFailure: (_job, error) => {
       throw error;
     },
