@@ -121,7 +121,7 @@ export async function readEntries(pool: Pool, where: string, params: unknown[]):
  * so nothing at or after the oldest of these is shown yet.
  */
 export async function readFeed(pool: Pool, after: string, limit: number): Promise<KeptEvent[]> {
-  const [xid, seq = "0"] = after.split("-");
+  const [xid, seq = "0"] = (after || "0").split("-");
   const { rows } = await pool.query<{ n: number; hash: string; body: string; cursor: string }>(
     `select n, hash, body, xid || '-' || seq as cursor from event
     where (xid, seq) > ($1::text::xid8, $2::bigint) and xid < pg_snapshot_xmin(pg_current_snapshot())

@@ -33,6 +33,14 @@ async function readAll(store: Store, limit: number): Promise<KeptEvent[]> {
 }
 
 function following(at: Opened): void {
+  test("starts with its first event where the cursor is empty", async () => {
+    const run = await keepRun(at.store);
+    await report(at.store, run, 4);
+    // An event is shown as soon as no older transaction is open, of whomever.
+    await expect.poll(() => at.store.readFeed("", 10), { timeout: 10_000 }).toHaveLength(4);
+    expect(await at.store.readFeed("", 10)).toEqual(await at.store.readFeed("0", 10));
+  });
+
   test("shows a reader that follows it every event once, while many write", async () => {
     const other = await at.another();
     const runs = await Promise.all(Array.from({ length: 10 }, () => keepRun(at.store)));
