@@ -1,6 +1,6 @@
 import { randomBytes as systemRandom } from "node:crypto";
 import { hostname } from "node:os";
-import { idsFrom, pooled } from "./core/id.ts";
+import { type Ids, idsFrom, pooled } from "./core/id.ts";
 import type { Rules } from "./core/rules.ts";
 import { StoreClock } from "./engine/clock.ts";
 import type { Engine } from "./engine/engine.ts";
@@ -24,6 +24,7 @@ export interface EngineOptions {
   /** This machine's clock and source of randomness; tests bring their own. */
   nowMs?: () => number;
   randomBytes?: (count: number) => Uint8Array;
+  ids?: Ids;
   /** Hears of jobs that failed. They keep how often that was and are tried again. */
   onFailure?: WorkerDeps["onFailure"];
 }
@@ -32,7 +33,7 @@ export interface EngineOptions {
 export function engineOn(store: Store, options: EngineOptions): LocalEngine {
   const { rules, nowMs = Date.now, randomBytes = pooled(systemRandom) } = options;
   const clock = new StoreClock(nowMs);
-  const ids = idsFrom(nowMs, randomBytes);
+  const ids = options.ids ?? idsFrom(nowMs, randomBytes);
   return new LocalEngine({
     store,
     ids,
