@@ -1,18 +1,18 @@
+import { engineOn } from "../src/app.ts";
 import type { Actor } from "../src/core/actor.ts";
 import { AnswerInput } from "../src/core/answer-input.ts";
 import { type AskInput, type Door, parseAsk } from "../src/core/ask-input.ts";
 import { type Instant, epochMs, instant } from "../src/core/instant.ts";
 import { DEFAULT_LIMITS, DEFAULT_RULES, type Rules } from "../src/core/rules.ts";
-import { StoreClock } from "../src/engine/clock.ts";
-import { jobHandlers } from "../src/engine/jobs.ts";
-import { LocalEngine } from "../src/engine/local.ts";
+import type { LocalEngine } from "../src/engine/local.ts";
 import { MemoryStore } from "../src/store/memory.ts";
 import type { Store } from "../src/store/store.ts";
-import { AGENT, NOON, countingIds } from "./builders.ts";
+import { AGENT, NOON } from "./builders.ts";
 
 /** Limits that do not get into the way of tests which ask a lot. */
 export const ROOMY: Rules = {
   ...DEFAULT_RULES,
+  callbackLoopback: true,
   limits: { ...DEFAULT_LIMITS, asksPerMinute: 10_000, asksPerRun: 10_000, repliesPerMinute: 10_000 },
 };
 
@@ -30,7 +30,13 @@ export class Scene {
     this.rules = { ...ROOMY, ...over.rules };
     const now = () => instant(this.#now);
     this.store = over.store?.(now) ?? new MemoryStore(now);
-    this.engine = engineOn(this.store, this.rules, () => this.#now);
+    this.engine = engineOn(this.store, {
+      rules: this.rules,
+      nowMs: () => this.#now,
+      onFailure: (job, error) => {
+        throw new Error(`job ${job.key} failed`, { cause: error });
+      },
+    });
   }
 
   get now(): Instant {
@@ -73,25 +79,4 @@ export class Scene {
 /** What a person types, as the engine takes it. */
 export function said(answer: string, over: Partial<AnswerInput> = {}): AnswerInput {
   return AnswerInput.parse({ answer, ...over });
-}
-
-export function engineOn(store: Store, rules: Rules, nowMs: () => number): LocalEngine {
-  const clock = new StoreClock(nowMs);
-  const ids = countingIds(`${Math.random()}`);
-  return new LocalEngine({
-    store,
-    ids,
-    rules,
-    now: () => clock.now(),
-    worker: {
-      id: ids.worker(),
-      host: "here",
-      agents: [],
-      handlers: jobHandlers({ post: { allowLoopback: true } }),
-      syncClock: (now) => clock.sync(now),
-      onFailure: (job, error) => {
-        throw new Error(`job ${job.key} failed`, { cause: error });
-      },
-    },
-  });
 }

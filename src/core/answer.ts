@@ -5,14 +5,16 @@ import type { At, Changes, Read } from "./changes.ts";
 import { requirePending } from "./closed.ts";
 import { hashText } from "./content.ts";
 import { questionEvent, runEvent, unchangedEvent } from "./event.ts";
+import { setClock } from "./clock.ts";
 import { closeWith } from "./close.ts";
 import { resume } from "./handover.ts";
 import { later } from "./instant.ts";
-import { jobKey, questionJob } from "./job.ts";
+import { questionJob } from "./job.ts";
 import { answerText, matchAnswer } from "./match.ts";
 import { requirePlain } from "./plain.ts";
 import type { Answer, Pending, Question } from "./question.ts";
 import { Refusal } from "./refusal.ts";
+import type { Run } from "./run.ts";
 import { mayForce } from "./force.ts";
 import { vote } from "./vote.ts";
 
@@ -32,8 +34,7 @@ export function answer(read: Read, input: AnswerInput, at: At): Changes {
 export function settle(read: Read, at: At): Changes {
   const { question } = read;
   if (question.status !== "pending" || !question.settling) return {};
-  if (question.settling.until > at.now)
-    return { scheduled: [questionJob("settle", question, question.settling.until)] };
+  if (question.settling.until > at.now) return setClock(question, at.rules);
   const given = question.settling.answer;
   return closeWith({ ...read, question }, given, { ...at, by: given.by }, { resume: true });
 }
@@ -49,7 +50,7 @@ export function undo(read: Read, at: At): Changes {
     runs: [read.run],
     questions: [reopened],
     events: [questionEvent("undone", question, reopened, at, { answer: question.settling.answer.id })],
-    dropped: [jobKey("settle", question.id)],
+    ...setClock(reopened, at.rules),
   };
 }
 
@@ -97,13 +98,10 @@ function force(read: Read, input: AnswerInput, at: At): Changes {
   const event = questionEvent("forced", question, forced, at, detail);
   if (run.implicit && run.giveBack === "poll") {
     // Nobody has to be started again: whoever asks for it reads it.
-    return {
-      runs: [run],
-      questions: [
-        { ...forced, forced: { answer: given, handover: { state: "given", at: at.now, witness: "stored" } } },
-      ],
-      events: [event],
-    };
+    const stored = { answer: given, handover: { state: "given" as const, at: at.now, witness: "stored" } };
+    const ended: Run = { ...run, status: "completed", reason: undefined, endedAt: at.now };
+    const changed = ended.status === run.status ? [] : [runEvent(run, ended, at, { forced: true })];
+    return { runs: [ended], questions: [{ ...forced, forced: stored }], events: [event, ...changed] };
   }
   const next = resume(
     { ...run, reason: undefined, endedAt: undefined, owes: [...run.owes, question.id] },
@@ -126,7 +124,7 @@ function settleLater(read: Read & { question: Pending }, given: Answer, undoMs: 
     runs: [read.run],
     questions: [settling],
     events: [questionEvent("settling", read.question, settling, at, { id: given.id, until })],
-    scheduled: [questionJob("settle", settling, until)],
+    ...setClock(settling, at.rules),
   };
 }
 

@@ -3,17 +3,15 @@ import type { AskInput } from "./ask-input.ts";
 import type { At, Changes, Read } from "./changes.ts";
 import { type Content, hashContent, recommendedOption, titleOf } from "./content.ts";
 import { questionEvent, runEvent } from "./event.ts";
+import { setClock } from "./clock.ts";
 import { close } from "./close.ts";
 import { type QuestionId, shortId } from "./id.ts";
 import { later, msBetween, MINUTE_MS } from "./instant.ts";
-import { type Job, questionJob } from "./job.ts";
 import { matchAnswer } from "./match.ts";
 import { type Pending, type Question, owes } from "./question.ts";
 import { redactContent } from "./redact.ts";
 import { Refusal } from "./refusal.ts";
-import { HANDOVER_GRACE_MS } from "./rules.ts";
 import type { Run } from "./run.ts";
-import { remindAt } from "./timeout.ts";
 
 /** What an ask meets: its run, and what of that run is still open. */
 export interface AskRead {
@@ -58,15 +56,10 @@ export function ask({ run, open, followed, secrets }: AskRead, input: AskInput, 
         ...(question.hold && { held: question.hold.until }),
       }),
     ],
-    scheduled: firstJobs(question, at),
+    scheduled: setClock(question, at.rules).scheduled,
   };
   const read = { run: asked, question, content };
   return maySkipAsking(question, at) ? decideByConfidence(changes, { ...read, question }, at) : { ...changes, read };
-}
-
-/** The key under which an ask is kept: the client's own, or one that only a still open question can match. */
-export function keyOf(run: Pick<Run, "asked">, input: AskInput): string {
-  return input.key === undefined ? `${hashContent(input)}#${run.asked}` : `=${input.key}`;
 }
 
 /** The open question that this ask repeats. A given approval is never one of them. */
@@ -122,14 +115,16 @@ function requireMayAsk(run: Run, open: readonly Question[], at: At): void {
 }
 
 function newQuestion(run: Run, content: Content, input: AskInput, followed: Question | undefined, at: At): Pending {
+  const hash = hashContent(content);
   const dueAt = followed?.dueAt ?? (input.timeoutMs === undefined ? undefined : later(at.now, input.timeoutMs));
   return {
     status: "pending",
     id: at.ids.question(),
     version: 0,
     runId: run.id,
-    key: keyOf(run, input),
-    content: hashContent(content),
+    // The client's own key, or one that only a question that is still open can match.
+    key: input.key === undefined ? `${hash}#${run.asked}` : `=${input.key}`,
+    content: hash,
     title: titleOf(content),
     kind: input.kind,
     risk: input.risk,
@@ -165,15 +160,6 @@ function threadOf(question: Question): QuestionId {
 function statusAfterAsk(run: Run, input: AskInput): Run["status"] {
   if (run.implicit && input.holdMs === undefined) return "awaiting_input";
   return "running";
-}
-
-function firstJobs(question: Pending, at: At): Job[] {
-  const jobs: Job[] = [];
-  if (question.dueAt) jobs.push(questionJob("expire", question, question.dueAt));
-  const reminder = remindAt(question, at.rules);
-  if (reminder) jobs.push(questionJob("remind", question, reminder));
-  if (question.hold) jobs.push(questionJob("watch", question, later(question.hold.until, HANDOVER_GRACE_MS)));
-  return jobs;
 }
 
 function maySkipAsking(question: Pending, at: At): boolean {

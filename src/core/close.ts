@@ -1,9 +1,10 @@
 import type { At, Changes, Read } from "./changes.ts";
+import { clockJob, clockKey } from "./clock.ts";
 import { hashText } from "./content.ts";
 import { questionEvent, runEvent } from "./event.ts";
 import { afterGiven, giveAll, resume } from "./handover.ts";
 import { later } from "./instant.ts";
-import { type Job, type JobKind, jobKey, questionJob } from "./job.ts";
+import { type Job, questionJob } from "./job.ts";
 import { type Answer, type Closed, type Pending, owes } from "./question.ts";
 import { HANDOVER_GRACE_MS } from "./rules.ts";
 import { type Run, hasEnded, isAlive } from "./run.ts";
@@ -30,7 +31,7 @@ export function close(
     runs: [next.run],
     events: next.run.status === run.status ? [] : [runEvent(run, next.run, at)],
     scheduled: next.scheduled,
-    dropped: uselessJobs(question).filter((key) => next.scheduled.every((job) => job.key !== key)),
+    dropped: next.scheduled.some((job) => job.key === clockKey(question)) ? [] : [clockKey(question)],
   };
 }
 
@@ -54,15 +55,6 @@ export function closeWith(
   return { ...closed, events: [questionEvent("answered", read.question, question, at, detail), ...closed.events] };
 }
 
-/** Everything scheduled for a question that only makes sense while it is pending. */
-export function uselessJobs(question: Pending): string[] {
-  const kinds: JobKind[] = [];
-  if (question.dueAt) kinds.push("expire", "remind");
-  if (question.settling) kinds.push("settle");
-  if (question.hold) kinds.push("watch");
-  return kinds.map((kind) => jobKey(kind, question.id));
-}
-
 /** An ask of a shell script has no agent to bring anything to: whoever wants the answer reads it. */
 function isSelfServed(run: Run, question: Pending): boolean {
   return run.implicit && run.giveBack === "poll" && question.via === "cli" && question.hold === undefined;
@@ -82,7 +74,7 @@ function afterOutcome(
   if (run.owes.length === 0) return { run: hasEnded(run) ? run : afterGiven(run, at), scheduled: [] };
   if (hasEnded(run)) return { run, scheduled: [] };
   if (isAlive(run))
-    return { run, scheduled: before.hold ? [questionJob("watch", outcome, later(at.now, HANDOVER_GRACE_MS))] : [] };
+    return { run, scheduled: before.hold ? [clockJob("watch", outcome, later(at.now, HANDOVER_GRACE_MS))] : [] };
   if (!options.resume) return { run, scheduled: [] };
   return resume(run, outcome, at);
 }

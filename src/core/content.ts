@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { z } from "zod";
 import { AnswerSchema } from "./answer-schema.ts";
 
@@ -41,7 +41,7 @@ export function hashContent(content: Pick<Content, "items" | "context">): string
 }
 
 export function hashText(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
+  return hash("sha256", text, "hex");
 }
 
 /** The first item in one line, for lists. */

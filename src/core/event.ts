@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { z } from "zod";
 import { Actor } from "./actor.ts";
 import { QuestionId, RunId } from "./id.ts";
@@ -84,7 +84,7 @@ export const CHAIN_START = "";
 
 /** Binds a line to everything before it in the same run. */
 export function chainHash(previous: string, body: string): string {
-  return createHash("sha256").update(previous).update("\n").update(body).digest("hex");
+  return hash("sha256", `${previous}\n${body}`, "hex");
 }
 
 interface Told {

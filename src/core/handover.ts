@@ -1,4 +1,5 @@
 import type { At, Changes } from "./changes.ts";
+import { clockKey } from "./clock.ts";
 import { questionEvent, runEvent } from "./event.ts";
 import type { QuestionId } from "./id.ts";
 import { type Job, jobKey, questionJob } from "./job.ts";
@@ -36,7 +37,7 @@ export function give(run: Run, questions: readonly Question[], witness: string, 
       ...given.map((question, index) => questionEvent("given", owed[index], question, at, { witness })),
       ...(next.status === run.status ? [] : [runEvent(run, next, at)]),
     ],
-    dropped: given.map((question) => jobKey("watch", question.id)),
+    dropped: given.map(clockKey),
   };
 }
 

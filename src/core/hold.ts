@@ -1,10 +1,11 @@
 import { SYSTEM } from "./actor.ts";
 import type { At, Changes, Read } from "./changes.ts";
+import { lapseAt, setClock } from "./clock.ts";
 import { close } from "./close.ts";
 import { questionEvent, runEvent } from "./event.ts";
 import { give } from "./handover.ts";
 import { later } from "./instant.ts";
-import { jobKey, questionJob } from "./job.ts";
+import { type Job, jobKey } from "./job.ts";
 import { type Pending, owes } from "./question.ts";
 import { HANDOVER_GRACE_MS } from "./rules.ts";
 import { type Run, isAlive } from "./run.ts";
@@ -16,8 +17,7 @@ import { type Run, isAlive } from "./run.ts";
 export function endHold(read: Read, why: "window" | "gone", at: At): Changes {
   const { run, question } = read;
   if (question.status !== "pending" || !question.hold) return {};
-  if (question.settling)
-    return { scheduled: [questionJob("watch", question, later(question.settling.until, HANDOVER_GRACE_MS))] };
+  if (question.settling) return setClock(question, at.rules);
   if (why === "window" && question.hold.after === "proceed" && question.kind === "question")
     return proceed({ ...read, question }, at);
   return parkQuestion(run, question, why, at);
@@ -27,9 +27,9 @@ export function endHold(read: Read, why: "window" | "gone", at: At): Changes {
 export function watch(read: Read, at: At): Changes {
   const { run, question } = read;
   if (question.status === "pending") {
-    if (!question.hold) return {};
-    const due = later(question.hold.until, HANDOVER_GRACE_MS);
-    return due > at.now ? { scheduled: [questionJob("watch", question, due)] } : endHold(read, "gone", at);
+    if (!question.hold) return setClock(question, at.rules);
+    const lapsesAt = lapseAt(question);
+    return lapsesAt && lapsesAt > at.now ? setClock(question, at.rules) : endHold(read, "gone", at);
   }
   if (!owes(question)) return {};
   // A shell script that died while it waited left nobody to bring the answer to: it can be read.
@@ -39,6 +39,7 @@ export function watch(read: Read, at: At): Changes {
 
 function parkQuestion(run: Run, question: Pending, why: string, at: At): Changes {
   const parked: Pending = { ...question, hold: undefined };
+  const clock = setClock(parked, at.rules);
   // A run without a process of its own waits from the moment that nobody holds.
   const next: Run = run.implicit && isAlive(run) ? { ...run, status: "awaiting_input", parkedAt: at.now } : run;
   return {
@@ -48,21 +49,16 @@ function parkQuestion(run: Run, question: Pending, why: string, at: At): Changes
       questionEvent("parked", question, parked, at, { why }),
       ...(next.status === run.status ? [] : [runEvent(run, next, at)]),
     ],
-    scheduled: run.giveBack === "worker" && isAlive(run) && !run.implicit ? [stopLater(run, at)] : [],
-    dropped: [jobKey("watch", question.id)],
+    ...clock,
+    scheduled: [...clock.scheduled, ...stopLater(run, at)],
   };
 }
 
 /** An agent that was told to stop gets some time to do so by itself. */
-function stopLater(run: Run, at: At) {
-  return {
-    key: jobKey("stop", run.id),
-    kind: "stop" as const,
-    dueAt: later(at.now, HANDOVER_GRACE_MS),
-    runId: run.id,
-    host: run.host,
-    tries: 0,
-  };
+function stopLater(run: Run, at: At): Job[] {
+  if (run.giveBack !== "worker" || run.implicit || !isAlive(run)) return [];
+  const dueAt = later(at.now, HANDOVER_GRACE_MS);
+  return [{ key: jobKey("stop", run.id), kind: "stop", dueAt, runId: run.id, host: run.host, tries: 0 }];
 }
 
 function proceed(read: Read & { question: Pending }, at: At): Changes {

@@ -5,6 +5,7 @@ const TIME_CHARS = 10;
 const RANDOM_CHARS = 16; // 80 bits
 const RANDOM_START = 2 + TIME_CHARS;
 const LEAST_SHOWN = 4;
+const POOL_BYTES = 4096;
 
 function idOf<Brand extends string>(prefix: string) {
   return z
@@ -39,6 +40,17 @@ export function idsFrom(nowMs: () => number, randomBytes: (count: number) => Uin
     run: () => make("r") as RunId,
     outcome: () => make("a") as OutcomeId,
     worker: () => make("w") as WorkerId,
+  };
+}
+
+/** Takes random bytes from a larger supply, since each call to the system costs more than an id. */
+export function pooled(randomBytes: (count: number) => Uint8Array): (count: number) => Uint8Array {
+  let pool: Uint8Array = new Uint8Array(0);
+  return (count) => {
+    if (pool.length < count) pool = randomBytes(POOL_BYTES);
+    const taken = pool.subarray(0, count);
+    pool = pool.subarray(count);
+    return taken;
   };
 }
 

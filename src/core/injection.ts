@@ -13,7 +13,9 @@ export interface Told {
 }
 
 /** Tells an agent all outcomes since it stopped: who answered, through what and when, with the answers as data. */
-export function tellAgent({ delimiter, reads }: Told): string {
+export function tellAgent(told: Told): string {
+  const { reads } = told;
+  const delimiter = unused(told.delimiter, JSON.stringify(reads));
   const parts = reads.flatMap((read) => [tellOutcome(read, delimiter), ...tellAmendments(read, delimiter)]);
   return [...parts, "Continue with the task."].join("\n\n");
 }
@@ -86,6 +88,11 @@ function answerLines({ content }: Read, answer: Answer): string {
   return content.items
     .map((item) => `${item.header ?? item.text}: ${itemText(item, answer.items[item.id])}`)
     .join("\n");
+}
+
+/** A delimiter that occurs nowhere in what it is to enclose, however that was guessed. */
+function unused(delimiter: string, text: string): string {
+  return text.includes(delimiter) ? unused(`${delimiter}-x`, text) : delimiter;
 }
 
 function quote(text: string, delimiter: string): string {

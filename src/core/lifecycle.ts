@@ -1,6 +1,6 @@
 import type { At, Changes } from "./changes.ts";
 import { questionEvent, runEvent } from "./event.ts";
-import { uselessJobs } from "./close.ts";
+import { clockKey, setClock } from "./clock.ts";
 import { resume, voidHandover } from "./handover.ts";
 import { type Job, jobKey, questionJob } from "./job.ts";
 import { type Pending, type Question, isPending } from "./question.ts";
@@ -92,7 +92,7 @@ export function cancelRun({ run, open }: RunRead, reason: string, at: At): Chang
       ...stopJob(run, at),
       ...(pending && run.giveBack === "callback" ? [questionJob("callback", pending, at.now)] : []),
     ],
-    dropped: [jobKey("resume", run.id), ...(pending ? uselessJobs(pending) : [])],
+    dropped: [jobKey("resume", run.id), ...(pending ? [clockKey(pending)] : [])],
   };
 }
 
@@ -126,7 +126,7 @@ function park(run: Run, pending: Question, at: At): Changes {
     runs: [parked],
     questions: released ? [released] : [],
     events: [...(released ? [questionEvent("parked", pending, released, at)] : []), runEvent(run, parked, at)],
-    dropped: released ? [jobKey("watch", pending.id)] : [],
+    ...(released && setClock(released, at.rules)),
   };
 }
 

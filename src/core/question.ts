@@ -2,7 +2,6 @@ import { z } from "zod";
 import { Actor } from "./actor.ts";
 import { OutcomeId, QuestionId, RunId } from "./id.ts";
 import { Instant } from "./instant.ts";
-import { Refusal } from "./refusal.ts";
 
 export const Outcome = z.enum(["answer", "decide", "clarify"]);
 export type Outcome = z.infer<typeof Outcome>;
@@ -147,12 +146,6 @@ export type Closed = Exclude<Question, Pending>;
 
 export function isPending(question: Question): question is Pending {
   return question.status === "pending";
-}
-
-/** The question if it can still be answered; refuses with who, what and when if it is closed. */
-export function requirePending(question: Question, saidClosed: (question: Closed) => Refusal): Pending {
-  if (!isPending(question)) throw saidClosed(question);
-  return question;
 }
 
 /** Everything about a question that its agent has not been shown yet. */

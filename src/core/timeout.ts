@@ -2,30 +2,24 @@ import { SYSTEM } from "./actor.ts";
 import { requirePerson } from "./access.ts";
 import { defaultInput } from "./answer-input.ts";
 import type { At, Changes, Read } from "./changes.ts";
+import { remindAt, setClock } from "./clock.ts";
 import { requirePending } from "./closed.ts";
 import { questionEvent, runEvent } from "./event.ts";
 import { close } from "./close.ts";
 import { voidHandover } from "./handover.ts";
-import { type Instant, MINUTE_MS, later, msBetween } from "./instant.ts";
-import { type Job, jobKey, questionJob } from "./job.ts";
+import { later } from "./instant.ts";
 import { stopJob } from "./lifecycle.ts";
 import { matchAnswer } from "./match.ts";
 import type { Answer, EscalationStep, Pending, Question, TimeoutDo } from "./question.ts";
 import { Refusal } from "./refusal.ts";
-import type { Rules } from "./rules.ts";
 import { type Run, isAlive } from "./run.ts";
 import { unreachable } from "./unreachable.ts";
-
-const SHORTEST_REMINDED_MS = 10 * MINUTE_MS;
 
 /** Applies what the ask declared for silence. Nothing happens to a question that is closed, extended or settling. */
 export function expire(read: Read, at: At): Changes {
   const { question } = read;
-  if (question.status !== "pending" || question.dueAt === undefined) return {};
-  // A reply that can still be taken back counts as one that came in time.
-  const due = question.settling && question.settling.until > question.dueAt ? question.settling.until : question.dueAt;
-  if (due > at.now) return { scheduled: [questionJob("expire", question, due)] };
-  if (question.settling) return { scheduled: [questionJob("expire", question, later(at.now, 1000))] };
+  if (question.status !== "pending") return {};
+  if (question.settling || question.dueAt === undefined || question.dueAt > at.now) return setClock(question, at.rules);
   return applyPolicy({ ...read, question }, policyNow(question), {
     ...at,
     by: { ...SYSTEM, id: `policy:${question.onTimeout.do}` },
@@ -53,7 +47,7 @@ export function extend(read: Read, byMs: number, at: At): Changes {
     runs: [read.run],
     questions: [extended],
     events: [questionEvent("extended", question, extended, at, { due_at: extended.dueAt })],
-    scheduled: clockJobs(extended, at.rules),
+    ...setClock(extended, at.rules),
   };
 }
 
@@ -62,28 +56,18 @@ export function remind(read: Read, at: At): Changes {
   const { question } = read;
   if (question.status !== "pending") return {};
   const due = remindAt(question, at.rules);
-  if (due === undefined) return {};
-  if (due > at.now) return { scheduled: [questionJob("remind", question, due)] };
+  if (due === undefined || due > at.now) return setClock(question, at.rules);
   const isQuiet =
     question.claim !== undefined ||
     question.settling !== undefined ||
     (question.snoozedUntil !== undefined && question.snoozedUntil > at.now);
   const reminded: Pending = { ...question, reminders: question.reminders + 1 };
-  const next = remindAt(reminded, at.rules);
   return {
     runs: [read.run],
     questions: [reminded],
     events: [questionEvent("reminded", question, reminded, at, { told: !isQuiet })],
-    scheduled: next ? [questionJob("remind", reminded, next)] : [],
+    ...setClock(reminded, at.rules),
   };
-}
-
-/** When people are to be reminded next. */
-export function remindAt(question: Pending, rules: Rules): Instant | undefined {
-  const part = rules.remindAt[question.reminders];
-  if (part === undefined || question.dueAt === undefined) return undefined;
-  const wholeMs = msBetween(question.askedAt, question.dueAt);
-  return wholeMs < SHORTEST_REMINDED_MS ? undefined : later(question.askedAt, Math.floor(wholeMs * part));
 }
 
 /** What happens at the deadline, in words: `uses "Redis"`, `skips`. */
@@ -98,14 +82,6 @@ export function sayPolicy(question: Pick<Question, "onTimeout">, defaultLabel?: 
     defer: "is set aside",
   };
   return words[question.onTimeout.do];
-}
-
-function clockJobs(question: Pending, rules: Rules): Job[] {
-  const reminder = remindAt(question, rules);
-  return [
-    ...(question.dueAt ? [questionJob("expire", question, question.dueAt)] : []),
-    ...(reminder ? [questionJob("remind", question, reminder)] : []),
-  ];
 }
 
 function policyNow(question: Pending): Exclude<TimeoutDo, "escalate"> | EscalationStep {
@@ -151,7 +127,7 @@ function escalateTo(run: Run, question: Pending, step: EscalationStep, at: At): 
     runs: [run],
     questions: [escalated],
     events: [questionEvent("escalated", question, escalated, at, { step: escalated.escalated, to: escalated.to })],
-    scheduled: clockJobs(escalated, at.rules),
+    ...setClock(escalated, at.rules),
   };
 }
 
@@ -161,13 +137,14 @@ function withoutDeadline(run: Run, question: Pending, policy: TimeoutDo, at: At)
     runs: [run],
     questions: [waiting],
     events: [questionEvent("extended", question, waiting, at, { policy })],
-    dropped: [jobKey("remind", question.id)],
+    ...setClock(waiting, at.rules),
   };
 }
 
 /** Sets the run aside until somebody answers; the question stays open. */
 function defer(run: Run, question: Pending, at: At): Changes {
   const waiting: Pending = { ...question, dueAt: undefined, hold: undefined };
+  const clock = setClock(waiting, at.rules);
   const next: Run = isAlive(run) && !run.implicit ? { ...run, whenParked: "deferred" } : { ...run, status: "deferred" };
   return {
     runs: [next],
@@ -176,8 +153,8 @@ function defer(run: Run, question: Pending, at: At): Changes {
       questionEvent("parked", question, waiting, at, { policy: "defer" }),
       ...(next.status === run.status ? [] : [runEvent(run, next, at)]),
     ],
-    scheduled: stopJob(next, at),
-    dropped: [jobKey("remind", question.id), ...(question.hold ? [jobKey("watch", question.id)] : [])],
+    ...clock,
+    scheduled: [...clock.scheduled, ...stopJob(next, at)],
   };
 }
 

@@ -6,8 +6,10 @@ import type { KeptEvent } from "../core/event.ts";
 import type { QuestionId, RunId } from "../core/id.ts";
 import type { Instant } from "../core/instant.ts";
 import type { RunResult } from "../core/lifecycle.ts";
+import type { Person } from "../core/person.ts";
 import type { Question } from "../core/question.ts";
 import type { GiveBack, Run } from "../core/run.ts";
+import type { Token, TokenInput } from "../core/token.ts";
 import type { QuestionFilter, Ref, RunFilter } from "../store/store.ts";
 
 /** What a new run is known by before it does anything. */
@@ -94,6 +96,17 @@ export interface Engine {
   cancelRun(id: RunId, by: Actor, reason?: string): Promise<Run>;
   /** Takes up a run whose answer was stored without resuming it. */
   resumeRun(id: RunId, by: Actor): Promise<Run>;
+
+  /** Makes a token; its text is shown this once and kept nowhere. */
+  issueToken(input: TokenInput, by: Actor): Promise<{ text: string; token: Token }>;
+  /** Who bears this token, or nobody. */
+  authenticate(text: string, channel: string): Promise<{ actor: Actor; token: Token } | undefined>;
+  /** Trades a login code for a token of that person; a code works once. */
+  redeemLogin(code: string, by: Actor): Promise<{ text: string; token: Token }>;
+  revokeToken(id: string, by: Actor): Promise<Token>;
+  listTokens(by: Actor): Promise<Token[]>;
+  putPerson(person: Person, by: Actor): Promise<Person>;
+  listPeople(): Promise<Person[]>;
 
   read(id: QuestionId): Promise<Read>;
   findRun(id: RunId): Promise<Run | undefined>;

@@ -15,21 +15,25 @@ import type { QuestionId, RunId } from "../core/id.ts";
 import { tellAgent } from "../core/injection.ts";
 import { type Instant, epochMs } from "../core/instant.ts";
 import { cancelRun, endRun, queueRun, resumeRun, type RunResult, startRun } from "../core/lifecycle.ts";
+import type { Person } from "../core/person.ts";
 import type { Question } from "../core/question.ts";
 import { Refusal } from "../core/refusal.ts";
 import type { Run } from "../core/run.ts";
 import { escalate, extend } from "../core/timeout.ts";
+import type { Token, TokenInput } from "../core/token.ts";
 import type { QuestionFilter, Ref, RunFilter, Store } from "../store/store.ts";
 import { Decider, type DecideDeps, after } from "./decide.ts";
 import type { AskOptions, Done, Engine, RunInput, Verified, WaitOptions } from "./engine.ts";
 import { scheduleSeals } from "./jobs.ts";
 import { newRun, runForAsk } from "./new-run.ts";
+import { People } from "./people.ts";
 import { ReplyLimit } from "./reply-limit.ts";
 import { verify } from "./verify.ts";
 import { Waiters } from "./waiters.ts";
 import { Worker, type WorkerDeps } from "./worker.ts";
 
 export interface LocalDeps extends DecideDeps {
+  randomBytes: (count: number) => Uint8Array;
   /** How jobs are done, by kind; what is not in the table is left to others. */
   worker: Omit<WorkerDeps, "store" | "decider">;
 }
@@ -43,6 +47,7 @@ export class LocalEngine implements Engine {
   readonly #decider: Decider;
   readonly #waiters = new Waiters();
   readonly #worker: Worker;
+  readonly #people: People;
   readonly #replies: ReplyLimit;
   readonly #stopListening: () => void;
   #pending = { count: 0, readAtMs: -Infinity };
@@ -52,8 +57,12 @@ export class LocalEngine implements Engine {
     this.#store = deps.store;
     this.#decider = new Decider(deps);
     this.#worker = new Worker({ ...deps.worker, store: deps.store, decider: this.#decider });
+    this.#people = new People({ store: deps.store, now: deps.now, randomBytes: deps.randomBytes });
     this.#replies = new ReplyLimit(deps.rules.limits.repliesPerMinute);
-    this.#stopListening = deps.store.onChange((change) => this.#waiters.wake(change));
+    this.#stopListening = deps.store.onChange((change) => {
+      this.#decider.rows.forgetChanged(change);
+      this.#waiters.wake(change);
+    });
   }
 
   async ask(input: AskInput, by: Actor, options: AskOptions = {}): Promise<Done> {
@@ -87,9 +96,10 @@ export class LocalEngine implements Engine {
     const listener = this.#waiters.listen(id);
     try {
       for (;;) {
-        const question = await this.#store.findQuestion(id);
+        const read = this.#decider.rows.recall(id) ?? (await this.read(id));
+        if (read.question.status !== "pending") return read;
         const leftMs = epochMs(until) - epochMs(this.#deps.now());
-        if (!question || question.status !== "pending" || leftMs <= 0 || signal?.aborted) return await this.read(id);
+        if (leftMs <= 0 || signal?.aborted) return await this.read(id);
         await listener.next(leftMs, signal);
       }
     } finally {
@@ -191,6 +201,34 @@ export class LocalEngine implements Engine {
 
   resumeRun(id: RunId, by: Actor): Promise<Run> {
     return this.#decider.changeRun(id, by, resumeRun);
+  }
+
+  issueToken(input: TokenInput, by: Actor): Promise<{ text: string; token: Token }> {
+    return this.#people.issue(input, by);
+  }
+
+  authenticate(text: string, channel: string): Promise<{ actor: Actor; token: Token } | undefined> {
+    return this.#people.find(text, channel);
+  }
+
+  redeemLogin(code: string, by: Actor): Promise<{ text: string; token: Token }> {
+    return this.#people.redeem(code, by);
+  }
+
+  revokeToken(id: string, by: Actor): Promise<Token> {
+    return this.#people.revoke(id, by);
+  }
+
+  listTokens(by: Actor): Promise<Token[]> {
+    return this.#people.listTokens(by);
+  }
+
+  putPerson(person: Person, by: Actor): Promise<Person> {
+    return this.#people.put(person, by);
+  }
+
+  listPeople(): Promise<Person[]> {
+    return this.#people.list();
   }
 
   read(id: QuestionId): Promise<Read> {

@@ -5,14 +5,14 @@ import type { Changes } from "../core/changes.ts";
 import type { Question } from "../core/question.ts";
 import { Refusal } from "../core/refusal.ts";
 import type { Run } from "../core/run.ts";
-import type { Committed, Store } from "../store/store.ts";
+import type { Change, Committed, Store } from "../store/store.ts";
 
 const KEPT = 2_000;
 
 /**
- * Reads questions with their runs, and remembers the latest that this process wrote.
- * A remembered row may be old: it serves to decide what to commit, where its version is checked,
- * and never to refuse or to show.
+ * Reads questions with their runs, and remembers the latest that this process wrote until it hears of a change
+ * by another. That can be a moment late: a remembered row serves to decide what to commit, where its version is
+ * checked, and to wait, where the change is still to be heard; never to refuse or to show.
  */
 export class Rows {
   readonly #store: Store;
@@ -46,18 +46,19 @@ export class Rows {
     return question && run && content ? { run, question, content } : undefined;
   }
 
-  recallRun(id: RunId): Run | undefined {
-    return this.#runs.get(id);
-  }
-
   forget(id: QuestionId): void {
     const question = this.#questions.get(id);
     if (question) this.#runs.delete(question.runId);
     this.#questions.delete(id);
   }
 
-  forgetRun(id: RunId): void {
-    this.#runs.delete(id);
+  /** Somebody changed these questions, perhaps in another process. */
+  forgetChanged(change: Change): void {
+    if (change.all) {
+      this.#runs.clear();
+      this.#questions.clear();
+    }
+    for (const id of change.questions) this.#questions.delete(id as QuestionId); // deleting a stranger does no harm
   }
 
   /** What belongs to a run and is still open: its pending question, and outcomes not yet given. */

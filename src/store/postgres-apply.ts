@@ -270,7 +270,7 @@ $$`);
 
 /**
  * Lets `runs_name[i]` stand for that cell of the table's array, and `cardinality(runs_c)` for the number of its rows.
- * One array per column reads the same, but every parameter costs a commit 2 to 3 µs (measured), and there were 57.
+ * One array per column reads the same, but every parameter costs time on each commit, and there were 57.
  */
 function withCells(sql: string): string {
   let text = sql;

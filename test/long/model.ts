@@ -16,7 +16,7 @@ await withPlace(databases.includes("postgres") ? "postgres" : "sqlite", async (p
     const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
     const names = twins.map((twin) => twin.name).join(", ");
     console.log(`${names}: ${sequences} sequences, ${steps} steps, ${seconds} s, all agree`);
-    for (const [end, times] of Object.entries(ends).sort()) console.log(`  ${end} ${times}`);
+    for (const end of Object.keys(ends).sort()) console.log(`  ${end} ${ends[end]}`);
   } finally {
     await Promise.all(twins.map((twin) => twin.close()));
   }

@@ -5,7 +5,8 @@ export function overriding(store: Store, over: Partial<Store>): Store {
   return new Proxy(store, {
     get(target, name) {
       const found: unknown = Reflect.get(over, name) ?? Reflect.get(target, name);
-      return typeof found === "function" ? found.bind(name in over ? over : target) : found;
+      const method: unknown = typeof found === "function" ? found.bind(name in over ? over : target) : found;
+      return method;
     },
   });
 }

@@ -29,6 +29,8 @@ export interface Said {
 const MOST_STEPS = 40;
 const MINUTE_MS = 60_000;
 
+const CARE = ["undo", "claim", "release", "escalate", "comment", "assign"] as const;
+
 const q = fc.nat(3);
 const run = fc.nat(2);
 const by = fc.constantFrom("ada", "ada", "ada", "lena", "lena", "bob", "agent");
@@ -105,9 +107,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 5,
     arbitrary: fc.record({
-      do: fc.constantFrom("undo", "claim", "release", "escalate", "comment", "assign") as fc.Arbitrary<
-        "undo" | "claim" | "release" | "escalate" | "comment" | "assign" // the listed words, not any text
-      >,
+      do: fc.constantFrom(...CARE),
       q,
       by,
     }),

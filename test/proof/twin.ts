@@ -4,10 +4,9 @@ import { join } from "node:path";
 import pg from "pg";
 import { epochMs, type Instant } from "../../src/core/instant.ts";
 import type { Rules } from "../../src/core/rules.ts";
-import { StoreClock } from "../../src/engine/clock.ts";
-import { jobHandlers } from "../../src/engine/jobs.ts";
-import { LocalEngine } from "../../src/engine/local.ts";
+import type { LocalEngine } from "../../src/engine/local.ts";
 import { openDatabase } from "../../src/sqlite.ts";
+import { engineOn } from "../../src/app.ts";
 import { MemoryStore } from "../../src/store/memory.ts";
 import { openPostgres } from "../../src/store/postgres.ts";
 import { openSqliteStore } from "../../src/store/sqlite.ts";
@@ -88,22 +87,13 @@ export async function postgresTwin(url: string): Promise<Twin> {
 
 /** A new engine on a twin. All of them give the same ids to the same questions and runs. */
 export function twinEngine(twin: Twin, rules: Rules, nowMs: () => number): LocalEngine {
-  const clock = new StoreClock(nowMs);
-  const ids = { ...countingIds("rows"), outcome: countingIds("outcomes").outcome };
-  return new LocalEngine({
-    store: overriding(twin.store, { close: async () => undefined }), // the store outlives the engine
-    ids,
+  const store = overriding(twin.store, { close: async () => undefined }); // the store outlives the engine
+  return engineOn(store, {
     rules,
-    now: () => clock.now(),
-    worker: {
-      id: ids.worker(),
-      host: "here",
-      agents: [],
-      handlers: jobHandlers({ post: { allowLoopback: true } }),
-      syncClock: (now) => clock.sync(now),
-      onFailure: (job, error) => {
-        throw new Error(`job ${job.key} failed: ${String(error)}`, { cause: error });
-      },
+    nowMs,
+    ids: { ...countingIds("rows"), outcome: countingIds("outcomes").outcome },
+    onFailure: (job, error) => {
+      throw new Error(`job ${job.key} failed: ${String(error)}`, { cause: error });
     },
   });
 }

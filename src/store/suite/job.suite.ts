@@ -32,7 +32,8 @@ export async function claim(store: Store, over: Partial<ClaimFilter> = {}): Prom
 
 function handingOut(at: Opened): void {
   test("is handed out once it is due, the longest due first, as it was scheduled", async () => {
-    const late = await dueJob(at.store, "expire", { inMs: -2000, hue: "blue" });
+    const fromLater: object = { hue: "blue" }; // a field that only a newer program knows
+    const late = await dueJob(at.store, "expire", { inMs: -2000, ...fromLater });
     const [due, future] = [
       await dueJob(at.store, "remind", { inMs: -1000 }),
       await dueJob(at.store, "expire", { inMs: 60_000 }),

@@ -1,0 +1,50 @@
+import { engineOn } from "../src/app.ts";
+import type { Actor } from "../src/core/actor.ts";
+import { AnswerInput } from "../src/core/answer-input.ts";
+import { parseAsk } from "../src/core/ask-input.ts";
+import { later } from "../src/core/instant.ts";
+import { DEFAULT_LIMITS, DEFAULT_RULES, type Rules } from "../src/core/rules.ts";
+import type { LocalEngine } from "../src/engine/local.ts";
+import type { Store } from "../src/store/store.ts";
+import type { Subject } from "./loop.ts";
+
+const AGENT: Actor = { scope: "agent", id: "bench", channel: "bench", strength: "none" };
+const ADA: Actor = { scope: "human", id: "ada", channel: "cli", strength: "local" };
+const ASKED = {
+  question: "Redis or Memcached?",
+  options: ["Redis (recommended)", "Memcached"],
+  context: "x".repeat(250),
+  hold: "3m",
+};
+const ANSWERED = AnswerInput.parse({ answer: "1" });
+
+/** An engine as the product runs it, without limits that a benchmark would meet. */
+export function benchEngine(store: Store): LocalEngine {
+  const rules: Rules = { ...DEFAULT_RULES, limits: { ...DEFAULT_LIMITS, pending: 1_000_000 } };
+  return engineOn(store, { rules });
+}
+
+/**
+ * The whole product path: validation, matching, trail with hash chain, jobs, version guards.
+ * Three commits: the ask, the answer, and that it is handed to the waiting caller.
+ */
+export function askd(store: Store): Subject {
+  const engine = benchEngine(store);
+  return {
+    name: "askd: ask, answer, hand over",
+    async cycle() {
+      const now = await engine.now();
+      const { question } = await engine.ask(parseAsk(ASKED, { via: "mcp" }, DEFAULT_RULES, now), AGENT);
+      let seenAt = 0;
+      const seen = engine
+        .wait(question.id, { until: later(now, 180_000) })
+        .then(() => void (seenAt = performance.now()));
+      const answeredAt = performance.now();
+      await engine.answer(question.id, ANSWERED, ADA);
+      await seen;
+      await engine.handOver(question.id);
+      return { wakeMs: seenAt - answeredAt };
+    },
+    close: () => engine.stop(),
+  };
+}

@@ -1,0 +1,81 @@
+// Bundles src into dist: the command line as one file whose parts run when they are needed.
+import { build, transform } from "esbuild";
+import { createHash } from "node:crypto";
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+
+const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+const TARGET = "node20.19";
+const ENTRY = "cli.js";
+
+const { version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+
+/** The `z` object keeps all of zod in the bundle (450 kB); as a namespace only what is used stays (85 kB). */
+const zodNamespace = {
+  name: "zod-namespace",
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]src[\\/].*\.ts$/ }, ({ path }) => ({
+      contents: readFileSync(path, "utf8").replace('import { z } from "zod";', 'import * as z from "zod";'),
+      loader: "ts",
+    }));
+  },
+};
+
+// Code splitting decides which parts run together. Many small ES modules start slowly, though (20 files: 30 ms),
+// so each part becomes a function in one CommonJS file, called when the part is first needed.
+const { outputFiles } = await build({
+  absWorkingDir: ROOT,
+  entryPoints: { cli: "src/cli/main.ts" },
+  outdir: join(ROOT, "dist"),
+  write: false,
+  bundle: true,
+  splitting: true,
+  chunkNames: "part-[hash]",
+  platform: "node",
+  target: TARGET,
+  format: "esm",
+  external: ["pg", "@photostructure/sqlite"],
+  define: { ASKD_VERSION: JSON.stringify(version) },
+  plugins: [zodNamespace],
+  logLevel: "warning",
+});
+const parts = await Promise.all(outputFiles.map(asFunction));
+write(join(ROOT, "dist", "cli.cjs"), program(parts));
+
+/** One part as a CommonJS function; names of functions stay, as they are what a stack trace shows. */
+async function asFunction({ path, text }) {
+  const { code } = await transform(text, {
+    format: "cjs",
+    platform: "node",
+    target: TARGET,
+    minifyWhitespace: true,
+    minifySyntax: true,
+    supported: { "dynamic-import": false },
+    define: { "import.meta.url": "ownUrl" },
+  });
+  return `${JSON.stringify(`./${basename(path)}`)}(module,exports,require){${code}}`;
+}
+
+function program(functions) {
+  const body = `const nodeRequire=require,loaded={},ownUrl=require("node:url").pathToFileURL(__filename).href;
+const parts={${functions.join(",\n")}};
+function load(name){
+if(!Object.hasOwn(parts,name))return nodeRequire(name);
+let module=loaded[name];
+if(!module){module=loaded[name]={exports:{}};parts[name](module,module.exports,load)}
+return module.exports}
+module.exports=load("./${ENTRY}");
+`;
+  // The first line names the build: what is cached for it is good for this text only.
+  return `/*${createHash("sha256").update(body).digest("hex").slice(0, 32)}*/\n${body}`;
+}
+
+/** By rename, so that a command started meanwhile finds a whole program. */
+function write(path, text) {
+  mkdirSync(dirname(path), { recursive: true });
+  const draft = `${path}.${process.pid}`;
+  writeFileSync(draft, text);
+  renameSync(draft, path);
+}

@@ -1,0 +1,110 @@
+import type { AnswerInput } from "../core/answer-input.ts";
+import type { Read } from "../core/changes.ts";
+import { Refusal } from "../core/refusal.ts";
+import type { AnswerValues } from "./answer.ts";
+import type { Context } from "./context.ts";
+import { sanitise } from "./sanitise.ts";
+import { sayChoices } from "./wording.ts";
+
+const MARKER = "## Your Response (write below this line)";
+const ANSWER_BYTES = 1024 * 1024;
+
+type Said = Partial<Pick<AnswerInput, "answer" | "items" | "note">>;
+
+/** What the person says, from wherever they say it: the command line, a file, the editor, the prompt. */
+export async function readAnswer(
+  read: Read,
+  word: string | undefined,
+  flags: AnswerValues,
+  context: Context,
+): Promise<Said> {
+  if (flags.choose) return chosen(read, flags.choose);
+  if (word !== undefined) return { answer: word };
+  if (flags.file !== undefined) {
+    const text = flags.file === "-" ? await context.stdin.readAll(ANSWER_BYTES) : await context.readFile(flags.file);
+    return { answer: text.trim() };
+  }
+  if (flags.edit) return { answer: await editAnswer(read, context) };
+  if (flags.message !== undefined) return { answer: flags.message, note: undefined };
+  return { answer: await promptAnswer(read, context) };
+}
+
+/** `-c 1`, `-c A,B` or `-c 1 -c 3` for one item; `-c cache=1 -c ttl=A,B` for several. */
+function chosen({ content }: Read, choices: readonly string[]): Said {
+  const [only, ...others] = content.items;
+  if (only && others.length === 0) {
+    const values = choices.length > 1 ? { values: [...choices] } : { values: [], text: choices[0] ?? "" };
+    return { items: { [only.id]: values } };
+  }
+  const pairs = choices.map((choice) => /^([^=]+)=(.+)$/s.exec(choice));
+  if (pairs.some((pair) => pair === null)) {
+    const names = content.items.map((item) => `-c ${item.id}=…`).join(" ");
+    throw new Refusal("bad_input", "Say which item each choice is for", { hint: `Write: ${names}` });
+  }
+  const items = new Map<string, string[]>();
+  for (const pair of pairs) items.set(pair?.[1] ?? "", [...(items.get(pair?.[1] ?? "") ?? []), pair?.[2] ?? ""]);
+  return {
+    items: Object.fromEntries(
+      [...items].map(([name, values]) => [
+        name,
+        values.length > 1 ? { values } : { values: [], text: values[0] ?? "" },
+      ]),
+    ),
+  };
+}
+
+/** Without words on a terminal: the question is shown, and the editor opens, or a line can be typed. */
+async function promptAnswer(read: Read, context: Context): Promise<string> {
+  if (!context.mayPrompt) return ""; // refused as empty, with what can be chosen
+  const { findEditor } = await import("./editor.ts");
+  context.stderr.write(`\n${sayQuestion(read)}\n\n`);
+  if (findEditor(context.env)) return editAnswer(read, context);
+  context.stderr.write("Your answer: ");
+  return (await context.stdin.readLine(context.interrupt())) ?? "";
+}
+
+/** The question with its context and choices, as it is read before answering. */
+export function sayQuestion({ content }: Read): string {
+  return [
+    ...content.items.flatMap((item) => [
+      `Question: ${sanitise(item.text)}`,
+      ...(item.options.length > 0 ? [`  ${sayChoices(item)}`] : []),
+    ]),
+    ...(content.context ? ["", "Context:", sanitise(content.context)] : []),
+  ].join("\n");
+}
+
+async function editAnswer(read: Read, context: Context): Promise<string> {
+  const { edit, findEditor } = await import("./editor.ts");
+  const editor = findEditor(context.env);
+  if (!editor) throw new Refusal("bad_input", "No editor is chosen", { hint: "Set EDITOR, for example: EDITOR=nano" });
+  const text = await edit(renderTemplate(read), editor, context.runChild);
+  if (text === undefined) throw new Refusal("bad_input", "The editor did not end well; nothing was changed");
+  return belowMarker(text);
+}
+
+/** What the editor opens with. */
+export function renderTemplate({ run, content }: Read): string {
+  return [
+    `# Response to: ${sanitise(run.name)}`,
+    "",
+    "## Question",
+    ...content.items.flatMap((item) => [sanitise(item.text), ...(item.options.length > 0 ? [sayChoices(item)] : [])]),
+    "",
+    ...(content.context ? ["## Context", sanitise(content.context), ""] : []),
+    MARKER,
+    "",
+    "",
+  ].join("\n");
+}
+
+/** The answer is what stands below the line; if somebody removed the line, everything but headings. */
+export function belowMarker(text: string): string {
+  const at = text.lastIndexOf(MARKER);
+  if (at >= 0) return text.slice(at + MARKER.length).trim();
+  return text
+    .split("\n")
+    .filter((line) => !line.startsWith("#"))
+    .join("\n")
+    .trim();
+}

@@ -1,0 +1,33 @@
+import type { Read } from "../core/changes.ts";
+import { shortId } from "../core/id.ts";
+import { answerText } from "../core/match.ts";
+import { findAnswer, isPending } from "../core/question.ts";
+import { oneLine } from "./sanitise.ts";
+
+/** What `askd answer` says: what was recorded for whom, and what happens now. */
+export function sayAnswered({ before, after }: { before: Read; after: Read }): string {
+  const { run, question, content } = after;
+  const next = sayNext(before, after);
+  const second = next ? `\n  ${next}\n` : "\n";
+  if (run.externalId !== undefined) return `✓ Response recorded for task ${oneLine(run.externalId)}${second}`;
+  const answer = findAnswer(question);
+  const words = {
+    answer: answer ? answerText(content, answer.items) : "",
+    decide: "You decide",
+    clarify: answer?.note ?? "",
+  };
+  const said = answer ? `: ${oneLine(words[answer.outcome])}` : "";
+  return `✓ Answer recorded for #${run.number} ${oneLine(run.name)} (${shortId(question.id)})${said}${second}`;
+}
+
+function sayNext(before: Read, { run, question }: Read): string | undefined {
+  if (isPending(question)) {
+    return question.settling ? "It can be taken back for a moment; then the run goes on" : "More people have to agree";
+  }
+  if (isPending(before.question) && before.question.hold) return "It goes to the agent that is waiting for it";
+  if (run.status !== "resuming") return undefined;
+  if (run.externalId !== undefined) return "Task returned to 'open' state and will be picked up by worker";
+  return run.giveBack === "worker"
+    ? `Resuming with ${oneLine(run.agent)}`
+    : "The run goes on when it asks for the answer";
+}

@@ -1,0 +1,113 @@
+import { AnswerInput } from "../core/answer-input.ts";
+import type { Read } from "../core/changes.ts";
+import { parseDuration } from "../core/duration.ts";
+import { type QuestionId, shortId } from "../core/id.ts";
+import type { Instant } from "../core/instant.ts";
+import { Refusal } from "../core/refusal.ts";
+import { hasEnded } from "../core/run.ts";
+import type { Engine } from "../engine/engine.ts";
+import { whoTypes } from "./actor.ts";
+import { readAnswer } from "./answer-text.ts";
+import { wrongUsage } from "./arguments.ts";
+import type { Command } from "./command.ts";
+import type { Context } from "./context.ts";
+import type { Flags, Values } from "./flags.ts";
+import { printResult } from "./output.ts";
+import { oneLine, sanitise } from "./sanitise.ts";
+import { sayAnswered } from "./answer-view.ts";
+import { getTarget } from "./target.ts";
+import { sayAgo } from "./when.ts";
+import { QUESTION_FIELDS, viewQuestion } from "./wire.ts";
+
+export const ANSWER_FLAGS = {
+  choose: {
+    type: "string",
+    short: "c",
+    multiple: true,
+    value: "key",
+    about: "1, A, value or label; name=key for one of several items",
+  },
+  message: { type: "string", short: "m", value: "text", about: "Free text, or a note beside a choice" },
+  file: { type: "string", short: "F", value: "file", about: "Read the answer from a file, or - for stdin" },
+  edit: { type: "boolean", short: "e", about: "Write the answer in your editor" },
+  decide: { type: "boolean", about: "Leave the choice to the agent" },
+  clarify: { type: "string", value: "text", about: "Ask back before you answer" },
+  force: { type: "boolean", about: "Answer after the deadline and resume the run" },
+  "no-resume": { type: "boolean", about: "Store the answer, leave the run where it is" },
+  "undo-window": { type: "string", value: "duration", about: "How long the answer can be taken back (0s)" },
+  "dry-run": { type: "boolean", about: "Show what the agent would get, change nothing" },
+  yes: { type: "boolean", about: "You have read what a high risk means" },
+} as const satisfies Flags;
+export type AnswerValues = Values<typeof ANSWER_FLAGS>;
+
+export const command: Command<typeof ANSWER_FLAGS> = {
+  usage: "answer <id> [answer]",
+  flags: ANSWER_FLAGS,
+  fields: QUESTION_FIELDS,
+  examples: [
+    'askd answer 42 "Use Redis"',
+    "askd answer q-7k3f 1 -m 'keep the client behind an interface'",
+    "askd answer - 2",
+  ],
+  async run(args, context) {
+    const [name, ...words] = args.positionals;
+    if (name === undefined) throw wrongUsage("Which question? An id is missing", command.usage);
+    if (words.length > 1) throw wrongUsage("Put the answer in quotes", command.usage);
+    const engine = await context.engine();
+    const read = await engine.read(await getAsked(engine, name, context.now()));
+    const input = await readInput(read, words[0], args.flags, context);
+    if (args.flags["dry-run"]) {
+      context.stdout.write(`${sanitise(await engine.preview(read.question.id, input, whoTypes(context)))}\n`);
+      return 0;
+    }
+    const done = await engine.answer(read.question.id, input, whoTypes(context));
+    printResult(context, QUESTION_FIELDS, {
+      page: () => (context.isQuiet ? "" : sayAnswered({ before: read, after: done })),
+      json: () => viewQuestion(done),
+    });
+    await engine.doDue(); // what the answer made due, a callback for one, does not wait for the next command
+    return 0;
+  },
+};
+
+/** The question that is meant; a run that ended without one is said to be over. */
+async function getAsked(engine: Engine, name: string, now: Instant): Promise<QuestionId> {
+  const target = await getTarget(engine, name);
+  if (target.named === "question") return target.question.id;
+  const { run, questionId } = target;
+  const isOver = run.status === "completed" && !run.implicit;
+  if (questionId && !isOver) return questionId;
+  if (questionId && (await engine.read(questionId)).question.status === "timeout") return questionId;
+  const ended = hasEnded(run) && run.endedAt ? `${run.status} ${sayAgo(run.endedAt, now)}` : run.status;
+  throw new Refusal("not_pending", `Task ${run.externalId ?? run.number} is not waiting for input (${ended})`, {
+    hint: `See it with: askd show ${run.number}`,
+  });
+}
+
+async function readInput(
+  read: Read,
+  word: string | undefined,
+  flags: AnswerValues,
+  context: Context,
+): Promise<AnswerInput> {
+  const outcome = flags.decide ? "decide" : flags.clarify === undefined ? "answer" : "clarify";
+  const said = outcome === "answer" ? await readAnswer(read, word, flags, context) : {};
+  return AnswerInput.parse({
+    note: flags.clarify ?? flags.message,
+    ...said,
+    outcome,
+    force: flags.force ?? false,
+    confirmed: (flags.yes ?? false) || (await hasConfirmed(read, context)),
+    undoMs: flags["undo-window"] === undefined ? 0 : parseDuration(flags["undo-window"]),
+    resume: !flags["no-resume"],
+  });
+}
+
+/** On a terminal a high risk is confirmed by typing the run's name. */
+async function hasConfirmed({ question, run }: Read, context: Context): Promise<boolean> {
+  if (question.risk !== "high" || question.status !== "pending" || !context.mayPrompt) return false;
+  context.stderr.write(`High risk: ${oneLine(question.title)}\nType ${oneLine(run.name)} to confirm: `);
+  const typed = await context.stdin.readLine(context.interrupt());
+  if (typed?.trim() === run.name.trim()) return true;
+  throw new Refusal("needs_confirmation", `Not confirmed; ${shortId(question.id)} still waits`);
+}

@@ -1,0 +1,18 @@
+import { Refusal } from "../core/refusal.ts";
+
+/** The one thing that a command needs to be told. */
+export function requireOne(positionals: readonly string[], usage: string): string {
+  const [first, second] = positionals;
+  if (first !== undefined && second === undefined) return first;
+  throw wrongUsage(first === undefined ? "Something is missing" : `"${second}" is too much`, usage);
+}
+
+/** At most one thing. */
+export function atMostOne(positionals: readonly string[], usage: string): string | undefined {
+  if (positionals.length > 1) throw wrongUsage(`"${positionals[1]}" is too much`, usage);
+  return positionals[0];
+}
+
+export function wrongUsage(problem: string, usage: string): Refusal {
+  return new Refusal("bad_input", problem, { hint: `Usage: askd ${usage}` });
+}

@@ -1,0 +1,130 @@
+import { type Door, parseAsk } from "../core/ask-input.ts";
+import type { Read } from "../core/changes.ts";
+import { parseDuration, sayDuration } from "../core/duration.ts";
+import { shortId } from "../core/id.ts";
+import { proceedSentence } from "../core/injection.ts";
+import { DAY_MS, later, msBetween } from "../core/instant.ts";
+import { findAnswer, owes } from "../core/question.ts";
+import { Refusal } from "../core/refusal.ts";
+import type { Engine } from "../engine/engine.ts";
+import { whoAsks } from "./actor.ts";
+import { ASK_FLAGS, askOptions, rawAsk } from "./ask-flags.ts";
+import { atMostOne, wrongUsage } from "./arguments.ts";
+import { CHECK_FIELDS, exitCodeOf, valuesOf, viewCheck } from "./check-view.ts";
+import type { Command } from "./command.ts";
+import type { Context } from "./context.ts";
+import type { Values } from "./flags.ts";
+import { printResult } from "./output.ts";
+import { quoted } from "./wording.ts";
+
+const EXIT_PENDING = 8;
+const EXIT_INTERRUPTED = 130;
+const LONGEST_WAIT_MS = 365 * DAY_MS;
+const INPUT_BYTES = 1024 * 1024;
+// A script that is told to choose takes what it recommends; it cannot explain what it meant.
+const DOOR: Door = { via: "cli", accepts: ["answer", "decide"] };
+
+export const command: Command<typeof ASK_FLAGS> = {
+  usage: 'ask "<question>" [-o value:label …] [--wait [10m]]',
+  flags: ASK_FLAGS,
+  fields: ["id", ...CHECK_FIELDS],
+  examples: [
+    'askd ask "Deploy now?" -o yes -o no --wait',
+    'store=$(askd ask "Redis or Memcached?" -o redis:Redis -o memcached:Memcached --wait 10m)',
+  ],
+  run: (args, context) => ask(args.positionals, args.flags, context),
+};
+
+/** Asks; without `--wait` prints the question's id, with it holds and prints the answer. */
+export async function ask(
+  positionals: readonly string[],
+  flags: Values<typeof ASK_FLAGS>,
+  context: Context,
+): Promise<number> {
+  const raw = await readAsk(positionals, flags, context);
+  const engine = await context.engine();
+  const parsed = parseAsk(raw, DOOR, context.rules, context.now());
+  const holdMs = flags.wait === undefined ? undefined : readWait(flags.wait, parsed.timeoutMs);
+  const input = holdMs === undefined ? parsed : { ...parsed, holdMs };
+  const done = await engine.ask(input, whoAsks(context), await askOptions(engine, flags, context));
+  const id = shortId(done.question.id);
+  say(context, `asked ${id}  #${done.run.number} ${done.run.name}`);
+  if (holdMs !== undefined) return hold(done, holdMs, engine, context);
+  say(context, `Answer with: askd answer ${id} ${quoted("…")}`);
+  printResult(context, command.fields ?? [], {
+    page: () => `${done.question.id}\n`,
+    json: () => ({ id: done.question.id, ...viewCheck(done) }),
+  });
+  return 0;
+}
+
+async function readAsk(
+  positionals: readonly string[],
+  flags: Values<typeof ASK_FLAGS>,
+  context: Context,
+): Promise<unknown> {
+  const text = atMostOne(positionals, command.usage);
+  if (flags.input === undefined) {
+    if (text === undefined) throw wrongUsage("There is no question", command.usage);
+    return rawAsk(text === "-" ? await context.stdin.readAll(INPUT_BYTES) : text, flags);
+  }
+  const json = flags.input === "-" ? await context.stdin.readAll(INPUT_BYTES) : await context.readFile(flags.input);
+  try {
+    const raw: unknown = JSON.parse(json);
+    return raw;
+  } catch (cause) {
+    throw new Refusal("bad_input", "The question is not valid JSON", { cause });
+  }
+}
+
+/** Without a duration it waits as long as there is to answer. */
+function readWait(text: string, timeoutMs: number | undefined): number {
+  return text === "" ? Math.min(timeoutMs ?? LONGEST_WAIT_MS, LONGEST_WAIT_MS) : parseDuration(text);
+}
+
+/** Waits for the outcome with the asker alive, doing what falls due meanwhile. */
+async function hold(asked: Read, holdMs: number, engine: Engine, context: Context): Promise<number> {
+  const { id } = asked.question;
+  const signal = context.interrupt();
+  if (context.stderr.isTty && !context.isQuiet) context.stderr.write("\x07");
+  say(context, `waiting for a person, at most ${sayDuration(holdMs)}`);
+  const until = later(await engine.now(), holdMs);
+  const read = await Promise.race([engine.wait(id, { until, signal }), failureOf(engine.work())]);
+  if (read.question.status !== "pending") return handOver(read, engine, context);
+  const left = await engine.endHold(id, signal.aborted ? "gone" : "window");
+  if (left.question.status !== "pending") return handOver(left, engine, context);
+  say(context, `not answered yet; look again with: askd check ${shortId(id)}`);
+  return signal.aborted ? EXIT_INTERRUPTED : EXIT_PENDING;
+}
+
+/** Work ends only when stopped; until then nothing but its failure is of interest. */
+async function failureOf(work: Promise<void>): Promise<never> {
+  await work;
+  return new Promise<never>(() => undefined);
+}
+
+/** Commits that the outcome is on its way out, prints it, and commits that it is out. */
+async function handOver(read: Read, engine: Engine, context: Context): Promise<number> {
+  const { id } = read.question;
+  const isOwed = owes(read.question);
+  const { question, content } = isOwed ? await engine.handOver(id) : read;
+  const answer = findAnswer(question);
+  printResult(context, command.fields ?? [], {
+    page: () =>
+      answer
+        ? valuesOf(answer, content)
+            .map((value) => `${value}\n`)
+            .join("")
+        : "",
+    json: () => ({ id, ...viewCheck({ ...read, question }) }),
+  });
+  if (!answer && question.status === "timeout" && question.policy === "proceed") {
+    say(context, proceedSentence(msBetween(question.askedAt, question.timedOutAt)));
+  }
+  if (isOwed) await engine.given(id, "stdout");
+  return exitCodeOf(question);
+}
+
+function say(context: Context, line: string): void {
+  if (!context.isQuiet) context.stderr.write(`${line}\n`);
+}

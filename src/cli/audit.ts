@@ -1,0 +1,55 @@
+import type { KeptEvent } from "../core/event.ts";
+import type { Engine } from "../engine/engine.ts";
+import { atMostOne } from "./arguments.ts";
+import { renderAudit, renderVerified } from "./audit-view.ts";
+import type { Command } from "./command.ts";
+import type { Flags } from "./flags.ts";
+import { printResult } from "./output.ts";
+import { getTarget } from "./target.ts";
+
+const PAGE = 1000;
+const EXIT_DAMAGED = 1;
+
+const flags = {
+  verify: { type: "boolean", about: "Check that nothing is missing and nothing was changed" },
+} as const satisfies Flags;
+
+export const command: Command<typeof flags> = {
+  usage: "audit [<run>] [--verify]",
+  flags,
+  fields: [
+    ...["n", "type", "at", "by", "run_id", "question_id", "from", "to", "version", "detail", "hash"],
+    ...["runs", "events", "seals", "problems"],
+  ],
+  async run(args, context) {
+    const engine = await context.engine();
+    const name = atMostOne(args.positionals, command.usage);
+    if (args.flags.verify) {
+      const verified = await engine.verify();
+      printResult(context, command.fields ?? [], { page: () => renderVerified(verified), json: () => verified });
+      return verified.problems.length === 0 ? 0 : EXIT_DAMAGED;
+    }
+    const events = name === undefined ? await readAll(engine) : await readRun(engine, name);
+    printResult(context, command.fields ?? [], {
+      page: () => renderAudit(events, context.ahead),
+      json: () => events.map(({ event, n, hash }) => ({ n, ...event, hash })),
+    });
+    return 0;
+  },
+};
+
+async function readAll(engine: Engine): Promise<KeptEvent[]> {
+  const events: KeptEvent[] = [];
+  for (let after = ""; ; after = events.at(-1)?.cursor ?? "") {
+    const page = await engine.readFeed(after, PAGE);
+    events.push(...page);
+    if (page.length < PAGE) return events;
+  }
+}
+
+async function readRun(engine: Engine, name: string): Promise<KeptEvent[]> {
+  const target = await getTarget(engine, name);
+  if (target.named === "run") return engine.readChain(target.run.id);
+  const events = await engine.readChain(target.question.runId);
+  return events.filter(({ event }) => event.questionId === target.question.id);
+}

@@ -1,0 +1,34 @@
+import { shortId } from "../core/id.ts";
+import { whoTypes } from "./actor.ts";
+import { requireOne } from "./arguments.ts";
+import type { Command } from "./command.ts";
+import type { Flags } from "./flags.ts";
+import { printResult } from "./output.ts";
+import { oneLine } from "./sanitise.ts";
+import { getQuestionId } from "./target.ts";
+import { QUESTION_FIELDS, viewQuestion } from "./wire.ts";
+
+const flags = {
+  reason: { type: "string", short: "m", value: "text", about: "Why; people and the agent see it" },
+  resume: { type: "string", value: "text", about: "Let the run go on with this text instead of ending it" },
+} as const satisfies Flags;
+
+export const command: Command<typeof flags> = {
+  usage: "cancel <id> [--reason <text>] [--resume <text>]",
+  flags,
+  fields: QUESTION_FIELDS,
+  async run(args, context) {
+    const engine = await context.engine();
+    const id = await getQuestionId(engine, requireOne(args.positionals, command.usage));
+    const read = await engine.cancel(id, args.flags, whoTypes(context));
+    printResult(context, QUESTION_FIELDS, {
+      page: () =>
+        context.isQuiet
+          ? ""
+          : `✓ Question ${shortId(id)} of #${read.run.number} ${oneLine(read.run.name)} is ${read.question.status}; the run is ${read.run.status}\n`,
+      json: () => viewQuestion(read),
+    });
+    await engine.doDue(); // what the end made due does not wait for the next command
+    return 0;
+  },
+};

@@ -1,0 +1,22 @@
+import { spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+import type { Child } from "./context.ts";
+
+/** Runs a program to its end; what it says on stderr is passed on line by line. */
+export function runChild(
+  { argv, env = {}, stdio, onLine }: Child,
+  parentEnv: Readonly<Record<string, string | undefined>>,
+): Promise<{ exitCode: number; stdout: string }> {
+  const [program = "", ...args] = argv;
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, {
+      env: { ...parentEnv, ...env },
+      stdio: stdio === "inherit" ? "inherit" : ["ignore", "pipe", "pipe"],
+    });
+    let stdout = "";
+    child.stdout?.setEncoding("utf8").on("data", (text: string) => (stdout += text));
+    if (child.stderr && onLine) createInterface({ input: child.stderr }).on("line", onLine);
+    child.once("error", reject);
+    child.once("close", (code) => resolve({ exitCode: code ?? 1, stdout }));
+  });
+}

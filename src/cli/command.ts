@@ -1,0 +1,45 @@
+import type { Context } from "./context.ts";
+import type { Args, Flags } from "./flags.ts";
+
+/** What the file of a command holds. */
+export interface Command<F extends Flags = Flags> {
+  /** How it is typed, after the program's name: `answer <id> [answer]`. */
+  usage: string;
+  flags: F;
+  examples?: readonly string[];
+  /** The fields that `--json` can show. */
+  fields?: readonly string[];
+  /** Does it and returns the exit code. */
+  run(args: Args<F>, context: Context): Promise<number>;
+}
+
+interface Entry {
+  about: string;
+  aliases?: readonly string[];
+  load(): Promise<{ command: Command }>;
+}
+
+/** Every command by its name, in the order of help. A file is loaded when its command is used. */
+export const COMMANDS: Readonly<Record<string, Entry>> = {
+  status: { about: "What waits for you, what runs, what ended today", load: () => import("./status.ts") },
+  list: { about: "Questions, newest first", load: () => import("./list.ts") },
+  show: { about: "One run or question in full", load: () => import("./show.ts") },
+  answer: { about: "Answer a question", aliases: ["respond"], load: () => import("./answer.ts") },
+  tree: { about: "Runs with their subtasks and questions", load: () => import("./tree.ts") },
+  ask: { about: "Ask a person; with --wait the answer comes on stdout", load: () => import("./ask.ts") },
+  check: { about: "The state of a question, without waiting", load: () => import("./check.ts") },
+  cancel: { about: "Withdraw a question", load: () => import("./cancel.ts") },
+  audit: { about: "Who did what and when; verifies the trail", load: () => import("./audit.ts") },
+  demo: { about: "Watch a scripted agent ask you", load: () => import("./demo.ts") },
+};
+
+/** The command that goes by this name or alias. */
+export function findCommand(name: string): { name: string; entry: Entry } | undefined {
+  const found = Object.entries(COMMANDS).find(([known, { aliases }]) => known === name || aliases?.includes(name));
+  return found && { name: found[0], entry: found[1] };
+}
+
+/** Every word that names a command. */
+export function commandNames(): string[] {
+  return Object.entries(COMMANDS).flatMap(([name, { aliases }]) => [name, ...(aliases ?? [])]);
+}

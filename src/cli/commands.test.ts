@@ -1,0 +1,285 @@
+import { appendFile, readFile } from "node:fs/promises";
+import { describe, expect, test } from "vitest";
+import { HOUR_MS, SECOND_MS, later } from "../core/instant.ts";
+import { Scene } from "../../test/scene.ts";
+import { type } from "../../test/typed.ts";
+
+const ASK = ["ask", "Redis or Memcached?", "-o", "redis:Redis", "-o", "memcached:Memcached", "--recommend", "redis"];
+
+async function asked(scene: Scene, ...more: string[]): Promise<string> {
+  return (await type(scene, [...ASK, ...more])).stdout.trim();
+}
+
+/** Types `ask --wait` and lets the caller act while it holds. */
+async function holding(scene: Scene, argv: readonly string[], act: () => Promise<unknown>) {
+  const result = type(scene, argv);
+  for (let turn = 0; (await scene.store.countQuestions("pending")) === 0; turn += 1) {
+    if (turn > 10_000) throw new Error("nothing was asked");
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await act();
+  return result;
+}
+
+/** Stands for a person who writes below the last line of the file that the editor opens. */
+async function writeInEditor({ argv }: { argv: readonly string[] }) {
+  const file = argv.at(-1) ?? "";
+  expect(await readFile(file, "utf8")).toContain("## Question\nRedis or Memcached?");
+  await appendFile(file, "Both\n");
+  return { exitCode: 0, stdout: "" };
+}
+
+describe("ask", () => {
+  test("prints the id alone and comes back at once", async () => {
+    const { exit, stdout, stderr } = await type(new Scene(), ASK);
+    expect(exit).toBe(0);
+    expect(stdout).toMatch(/^q_[0-9a-z]{26}\n$/);
+    expect(stderr).toMatch(/^asked q-\w{4} {2}#1 redis-or-memcached\nAnswer with: askd answer q-\w{4} "…"\n$/);
+  });
+
+  test("with --wait prints the value that was chosen, and the run is complete", async () => {
+    const scene = new Scene();
+    const { exit, stdout } = await holding(scene, [...ASK, "--wait", "10m"], async () => {
+      expect((await type(scene, ["status"])).stdout).toContain("running (waiting for input, held 0s)");
+      const { stdout: said } = await type(scene, ["answer", "1", "Redis"]);
+      expect(said).toContain("It goes to the agent that is waiting for it");
+    });
+    expect({ exit, stdout }).toEqual({ exit: 0, stdout: "redis\n" });
+    expect((await type(scene, ["show", "1"])).stdout).toContain("Status: completed");
+  });
+
+  test("prints one line for each of several choices", async () => {
+    const scene = new Scene();
+    const { stdout } = await holding(scene, [...ASK, "--multiple", "--wait"], () =>
+      type(scene, ["answer", "1", "1,2"]),
+    );
+    expect(stdout).toBe("redis\nmemcached\n");
+  });
+
+  test("prints nothing when the window ends, and the question still waits", async () => {
+    const scene = new Scene();
+    const { exit, stdout } = await holding(scene, [...ASK, "--wait", "0s"], () => Promise.resolve());
+    expect({ exit, stdout }).toEqual({ exit: 8, stdout: "" });
+    expect((await type(scene, ["show", "1"])).stdout).toContain("Status: awaiting_input");
+  });
+
+  test("that is interrupted leaves the question to be answered later", async () => {
+    const scene = new Scene();
+    const interrupted = new AbortController();
+    const over = { interrupt: () => interrupted.signal };
+    const result = type(scene, [...ASK, "--wait"], over);
+    interrupted.abort();
+    expect((await result).exit).toBe(130);
+    expect((await type(scene, ["answer", "1", "2"])).exit).toBe(0);
+  });
+
+  test("with the same key is the same question", async () => {
+    const scene = new Scene();
+    expect(await asked(scene, "--key", "k")).toBe(await asked(scene, "--key", "k"));
+    expect((await type(scene, ["ask", "Something else?", "--key", "k"])).exit).toBe(6);
+  });
+
+  test("takes the question as JSON from stdin", async () => {
+    const scene = new Scene();
+    const raw = JSON.stringify({ questions: [{ question: "Which?", options: ["a", "b"] }] });
+    const stdin = { isTty: false, readAll: () => Promise.resolve(raw), readLine: () => Promise.resolve(undefined) };
+    expect((await type(scene, ["ask", "--input", "-"], { stdin })).exit).toBe(0);
+    expect((await type(scene, ["list"])).stdout).toContain("Which?");
+  });
+
+  test.each([
+    [["ask"], "There is no question"],
+    [["ask", "x", "y"], '"y" is too much'],
+    [["ask", "x", "--recommend", "z", "-o", "a"], '--recommend "z" is not one of the options'],
+    [["ask", "x", "--timeout", "soon"], '"soon" is not a duration'],
+    [["ask", "x", "--input", "-"], "The question is not valid JSON"],
+  ])("%j is refused", async (argv, problem) => {
+    const { exit, stderr } = await type(new Scene(), argv);
+    expect(exit).toBe(2);
+    expect(stderr).toContain(problem);
+  });
+
+  test("splits value and label at the first colon only after a plain word", async () => {
+    const scene = new Scene();
+    await type(scene, ["ask", "When?", "-o", "soon:at 10:30", "-o", "not now: later"]);
+    expect((await type(scene, ["show", "1"])).stdout).toContain("1. at 10:30\n    2. not now: later\n");
+  });
+});
+
+describe("answer", () => {
+  test("is recorded once, and the second person is told who was first", async () => {
+    const scene = new Scene();
+    await asked(scene);
+    const first = await type(scene, ["answer", "1", "redis"]);
+    expect(first.stdout).toMatch(/^✓ Answer recorded for #1 redis-or-memcached \(q-\w{4}\): Redis\n$/);
+    const second = await type(scene, ["respond", "1", "memcached"], { user: "lena" });
+    expect(second).toMatchObject({ exit: 6, stdout: "" });
+    expect(second.stderr).toContain('error: already answered by ada 0s ago (cli): "Redis"');
+  });
+
+  test("can be a choice with a note, a file, or the editor's text", async () => {
+    const scene = new Scene();
+    for (const name of ["a", "b", "c"]) await asked(scene, "--name", name);
+    await type(scene, ["answer", "a", "-c", "B", "-m", "keep it small"]);
+    await type(scene, ["answer", "b", "-F", "notes.md"], { readFile: () => Promise.resolve("Use neither\n") });
+    await type(scene, ["answer", "c", "--edit"], { env: { EDITOR: "ed" }, runChild: writeInEditor });
+    const { stdout } = await type(scene, ["list", "--json=run_name,answer,note"]);
+    expect(JSON.parse(stdout)).toHaveLength(3);
+    expect(JSON.parse(stdout)).toEqual(
+      expect.arrayContaining([
+        { run_name: "a", answer: "memcached", note: "keep it small" },
+        { run_name: "b", answer: "Use neither", note: null },
+        { run_name: "c", answer: "Both", note: null },
+      ]),
+    );
+  });
+
+  test("without words is refused where nobody can be asked", async () => {
+    const scene = new Scene();
+    await asked(scene);
+    expect(await type(scene, ["answer", "1"])).toEqual({
+      exit: 2,
+      stdout: "",
+      stderr: "error: Response cannot be empty\n  Choose 1-2, write text, or use --edit\n",
+    });
+  });
+
+  test("of an agent is refused", async () => {
+    const scene = new Scene();
+    await asked(scene);
+    const { runs } = await scene.store.lookUp({ by: "number", number: 1 }, 1);
+    const { exit } = await type(scene, ["answer", "1", "Redis"], { env: { ASKD_RUN: runs[0]!.id } });
+    expect(exit).toBe(7);
+  });
+
+  test("to the only question that waits needs no id; to one of two it does", async () => {
+    const scene = new Scene();
+    expect((await type(scene, ["answer", "-", "1"])).exit).toBe(5);
+    await asked(scene);
+    await asked(scene);
+    const two = await type(scene, ["answer", "-", "1"]);
+    expect(two.exit).toBe(2);
+    expect(two.stderr).toContain("More than one question is waiting");
+    await type(scene, ["cancel", "1"]);
+    expect((await type(scene, ["answer", "-", "1"])).exit).toBe(0);
+  });
+
+  test("of a task of another system speaks its words", async () => {
+    const scene = new Scene();
+    const run = await scene.startedRun({ externalId: "tm-abc", name: "Implement user authentication" });
+    await scene.engine.ask(
+      scene.input(),
+      { scope: "agent", id: "x", channel: "mcp", strength: "none" },
+      { runId: run.id },
+    );
+    await scene.engine.endRun(
+      run.id,
+      { status: "completed" },
+      { scope: "system", id: "askd", channel: "worker", strength: "none" },
+    );
+    expect((await type(scene, ["tree"])).stdout).toContain(
+      "tm-abc [awaiting_input] ❓ Implement user authentication\n└── Question:",
+    );
+    expect((await type(scene, ["respond", "tm-abc", "Redis"])).stdout).toBe(
+      "✓ Response recorded for task tm-abc\n  Task returned to 'open' state and will be picked up by worker\n",
+    );
+  });
+
+  test("of a run that is over says so", async () => {
+    const scene = new Scene();
+    const run = await scene.startedRun({ name: "update-deps" });
+    await scene.engine.endRun(
+      run.id,
+      { status: "completed" },
+      { scope: "system", id: "askd", channel: "worker", strength: "none" },
+    );
+    const { exit, stderr } = await type(scene, ["answer", String(run.number), "Redis"]);
+    expect(exit).toBe(6);
+    expect(stderr).toContain(`error: Task ${run.number} is not waiting for input (completed just now)`);
+  });
+
+  test("shows on demand what the agent would get, and changes nothing", async () => {
+    const scene = new Scene();
+    await asked(scene);
+    const { stdout } = await type(scene, ["answer", "1", "Redis", "--dry-run"]);
+    expect(stdout).toContain("A person answered your question.");
+    expect((await type(scene, ["check", "1"])).exit).toBe(8);
+  });
+});
+
+describe("a deadline", () => {
+  test("that has passed is noticed by the next command, with no server running", async () => {
+    const scene = new Scene();
+    const id = await asked(scene, "--timeout", "2s");
+    expect((await type(scene, ["check", id, "--json"])).stdout).toBe('{"status":"pending"}\n');
+    await scene.pass(3 * SECOND_MS);
+    const { exit, stdout } = await type(scene, ["check", id]);
+    expect({ exit, stdout }).toEqual({ exit: 9, stdout: "timeout\n  just now, policy: fail\n" });
+  });
+
+  test("can be answered after on purpose", async () => {
+    const scene = new Scene();
+    const run = await scene.startedRun();
+    const by = { scope: "agent", id: "x", channel: "mcp", strength: "none" } as const;
+    await scene.engine.ask(scene.input({ timeout: "1h" }), by, { runId: run.id });
+    await scene.engine.endRun(run.id, { status: "completed" }, { ...by, scope: "system" });
+    await scene.pass(2 * HOUR_MS);
+    const { stdout } = await type(scene, ["status"]);
+    expect(stdout).toContain("FAILED TODAY:\n  #1 add-caching ✗ failed (input_timeout)");
+    expect(stdout).toContain('Answer anyway and resume: askd answer --force 1 "Redis"');
+    expect((await type(scene, ["answer", "1", "Redis"])).exit).toBe(6);
+    expect((await type(scene, ["answer", "--force", "1", "Redis"])).exit).toBe(0);
+    const check = await type(scene, ["check", "1", "--json"]);
+    expect(JSON.parse(check.stdout)).toMatchObject({ status: "timeout", answer: "Redis", forced: true });
+  });
+});
+
+describe("looking", () => {
+  test("at what waits, with its times and consequences", async () => {
+    const scene = new Scene();
+    await asked(scene, "--timeout", "24h", "--on-timeout", "skip", "--context", "Both would do.");
+    await scene.pass(2 * HOUR_MS);
+    expect((await type(scene, ["list", "--awaiting"])).stdout).toBe(`Awaiting Human Input:
+
+#1   P2  redis-or-memcached
+     ❓ Redis or Memcached?
+     Context: Both would do.
+     Asked: 2 hours ago · due in 22h, then skips
+`);
+    expect((await type(scene, ["status", "--short"])).stdout).toBe("?1 ▶0\n");
+    expect((await type(scene, ["status", "--exit-code"])).exit).toBe(8);
+  });
+
+  test("at a run as JSON carries the words of task managers and no secrets", async () => {
+    const scene = new Scene();
+    await asked(scene);
+    await type(scene, ["answer", "1", "Redis"]);
+    const shown: unknown = JSON.parse((await type(scene, ["show", "1", "--json"])).stdout);
+    expect(shown).toMatchObject({
+      number: 1,
+      status: "completed",
+      question: "Redis or Memcached?",
+      questionContext: null,
+      humanResponse: "Redis",
+      humanRespondedAt: later(scene.now, 0),
+      questions: [{ status: "answered", answer: "redis", answered_by: "ada" }],
+    });
+  });
+
+  test("at the trail shows who did what, and that nothing was changed", async () => {
+    const scene = new Scene();
+    await asked(scene);
+    await type(scene, ["answer", "1", "Redis"]);
+    const { stdout } = await type(scene, ["audit", "1"]);
+    expect(stdout).toMatch(/question\.answered +ada \(cli\) {2}pending → answered/);
+    expect(await type(scene, ["audit", "--verify"])).toMatchObject({ exit: 0 });
+  });
+
+  test("for what is not there says where to look", async () => {
+    expect(await type(new Scene(), ["show", "nothing"])).toEqual({
+      exit: 5,
+      stdout: "",
+      stderr: 'error: There is no question and no run "nothing"\n  See what there is: askd list\n',
+    });
+  });
+});

@@ -1,0 +1,65 @@
+import type { Instant } from "../core/instant.ts";
+import type { Rules } from "../core/rules.ts";
+import type { Engine } from "../engine/engine.ts";
+import type { JsonChoice } from "./json.ts";
+import type { Place } from "./place.ts";
+import type { Style } from "./terminal.ts";
+
+/** Somewhere to write to: programs read stdout, people read stderr. */
+export interface Output {
+  write(text: string): void;
+  isTty: boolean;
+  columns: number | undefined;
+}
+
+/** Where a person or a program may write to us. */
+export interface Input {
+  isTty: boolean;
+  /** Everything until the end, at most that many bytes. */
+  readAll(limitBytes: number): Promise<string>;
+  /** One line that a person types; undefined at the end of input. */
+  readLine(signal?: AbortSignal): Promise<string | undefined>;
+}
+
+/** What a command starts another program with. */
+export interface Child {
+  argv: readonly string[];
+  env?: Readonly<Record<string, string>>;
+  /** `inherit` gives it the terminal; `pipe` collects what it prints and shows its stderr line by line. */
+  stdio: "inherit" | "pipe";
+  onLine?: (line: string) => void;
+}
+
+/** Everything a command may touch. */
+export interface Context {
+  stdout: Output;
+  stderr: Output;
+  stdin: Input;
+  env: Readonly<Record<string, string | undefined>>;
+  cwd: string;
+  /** The name of this user on this machine. */
+  user: string;
+  host: string;
+  /** How far the reader's clock is ahead of UTC, in milliseconds. */
+  ahead(at: Instant): number;
+  style: Style;
+  place: Place;
+  rules: Rules;
+  json: JsonChoice | undefined;
+  /** May a person be asked something here? */
+  mayPrompt: boolean;
+  isQuiet: boolean;
+  now(): Instant;
+  /** The engine on the store of this place; opened when first used. */
+  engine(): Promise<Engine>;
+  /** Aborts when the person interrupts; until it is asked for, an interrupt ends the program at once. */
+  interrupt(): AbortSignal;
+  readFile(path: string): Promise<string>;
+  /** Runs this program again, or another one, and returns its exit code and what it printed. */
+  runChild(child: Child): Promise<{ exitCode: number; stdout: string }>;
+  /** How to start this very program as a child. */
+  self: readonly string[];
+  /** How a person types its name here. */
+  program: string;
+  pause(ms: number): Promise<void>;
+}

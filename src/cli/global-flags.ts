@@ -1,0 +1,19 @@
+import type { Flags } from "./flags.ts";
+
+/** Flags that every command takes, before or after its name. */
+export const GLOBAL_FLAGS = {
+  json: {
+    type: "string",
+    optional: /^$/,
+    value: "fields",
+    about: "Print JSON; =id,title selects, =? lists the fields",
+  },
+  "no-input": { type: "boolean", about: "Never ask anything on the terminal" },
+  quiet: { type: "boolean", short: "q", about: "Say nothing but data and problems" },
+  verbose: { type: "boolean", about: "Say more on stderr" },
+  "no-color": { type: "boolean", about: "No colour" },
+  store: { type: "string", value: "store", about: "Use sqlite:<path> or postgres://…" },
+  dir: { type: "string", short: "C", value: "dir", about: "Act as if started in this folder" },
+  help: { type: "boolean", short: "h", about: "Show help" },
+  version: { type: "boolean", about: "Show the version" },
+} as const satisfies Flags;

@@ -1,0 +1,60 @@
+import type { Command } from "./command.ts";
+import { COMMANDS } from "./command.ts";
+import type { Flag, Flags } from "./flags.ts";
+import { GLOBAL_FLAGS } from "./global-flags.ts";
+
+const SETTINGS: ReadonlyArray<readonly [name: string, about: string]> = [
+  ["ASKD_HOME", "Keep everything below this folder"],
+  ["ASKD_STORE", "Keep questions in sqlite:<path> or postgres://…"],
+  ["ASKD_DEBUG", "Show where an unexpected error comes from"],
+];
+
+/** What `askd --help` prints. */
+export function renderHelp(): string {
+  const commands = Object.entries(COMMANDS).map(([name, { about, aliases }]): [string, string] => [
+    name,
+    aliases ? `${about} (or: ${aliases.join(", ")})` : about,
+  ]);
+  return [
+    "askd: an agent asks, a person answers, the run goes on",
+    "",
+    "Usage: askd [command] [flags]",
+    "",
+    ...table("Commands", commands),
+    ...table("Flags", flagRows(GLOBAL_FLAGS)),
+    ...table("Environment", SETTINGS),
+    "Without a command: askd status. More: askd help <command>",
+    "",
+  ].join("\n");
+}
+
+/** What `askd help <command>` prints. */
+export function renderCommandHelp(name: string, about: string, command: Command): string {
+  return [
+    about,
+    "",
+    `Usage: askd ${command.usage}`,
+    "",
+    ...(Object.keys(command.flags).length > 0 ? table("Flags", flagRows(command.flags)) : []),
+    ...(command.examples ? ["Examples", ...command.examples.map((example) => `  ${example}`), ""] : []),
+    `Flags of all commands: askd --help${command.fields ? `. Fields of --json: askd ${name} --json=?` : ""}`,
+    "",
+  ].join("\n");
+}
+
+function flagRows(flags: Flags): Array<[string, string]> {
+  return Object.entries(flags).map(([name, flag]) => [sayFlag(name, flag), flag.about]);
+}
+
+function sayFlag(name: string, flag: Flag): string {
+  const short = flag.short ? `-${flag.short}, ` : "    ";
+  if (flag.type === "boolean") return `${short}--${name}`;
+  const value = flag.value ?? "value";
+  if (!flag.optional) return `${short}--${name} <${value}>`;
+  return flag.optional.test("") ? `${short}--${name}[=${value}]` : `${short}--${name} [${value}]`;
+}
+
+function table(title: string, rows: ReadonlyArray<readonly [string, string]>): string[] {
+  const width = Math.max(...rows.map(([left]) => left.length));
+  return [title, ...rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`), ""];
+}

@@ -1,0 +1,54 @@
+import { describe, expect, test } from "vitest";
+import { Scene } from "../../test/scene.ts";
+import { type } from "../../test/typed.ts";
+import { COMMANDS } from "./command.ts";
+
+describe("the command line", () => {
+  test("shows the status when nothing else is asked for", async () => {
+    expect(await type(new Scene(), [])).toEqual({ exit: 0, stdout: "No runs yet. Try: askd demo\n", stderr: "" });
+  });
+
+  test("lists every command in its help, and each explains itself", async () => {
+    const { stdout } = await type(new Scene(), ["--help"]);
+    for (const name of Object.keys(COMMANDS)) {
+      expect(stdout).toContain(`\n  ${name} `);
+      const help = await type(new Scene(), ["help", name]);
+      expect(help).toMatchObject({ exit: 0, stderr: "" });
+      expect(help.stdout).toContain(`Usage: askd ${name}`);
+      expect(await type(new Scene(), [name, "--help"])).toEqual(help);
+    }
+  });
+
+  test("tells who mistypes what was probably meant", async () => {
+    expect(await type(new Scene(), ["anwser", "1"])).toEqual({
+      exit: 2,
+      stdout: "",
+      stderr: 'error: There is no command "anwser"\n  Did you mean: askd answer\n',
+    });
+    expect(await type(new Scene(), ["list", "--awating"])).toEqual({
+      exit: 2,
+      stdout: "",
+      stderr: "error: There is no flag --awating\n  Did you mean --awaiting?\n",
+    });
+  });
+
+  test("says in one line what went wrong unexpectedly, and where only when asked to", async () => {
+    const over = { openEngine: () => Promise.reject(new Error("disk\x1b[2J on fire")) };
+    const short = await type(new Scene(), ["status"], over);
+    expect(short.exit).toBe(1);
+    expect(short.stderr).toBe("error: disk\\x1b[2J on fire\n  Show more: set ASKD_DEBUG=1 and try again\n");
+    const long = await type(new Scene(), ["status"], { ...over, env: { ASKD_DEBUG: "1" } });
+    expect(long.stderr).toContain("main.test.ts");
+  });
+
+  test("refuses a store that it does not know", async () => {
+    const { exit, stderr } = await type(new Scene(), ["status", "--store", "mysql://db"]);
+    expect(exit).toBe(2);
+    expect(stderr).toContain("error: The value of --store is not a store that askd knows\n  Write sqlite:<path>");
+  });
+
+  test("lists the fields of JSON output without opening anything", async () => {
+    const over = { openEngine: () => Promise.reject(new Error("opened")) };
+    expect(await type(new Scene(), ["check", "--json=?"], over)).toMatchObject({ exit: 0, stderr: "" });
+  });
+});

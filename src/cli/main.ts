@@ -1,0 +1,97 @@
+import { Refusal } from "../core/refusal.ts";
+import type { Engine } from "../engine/engine.ts";
+import { type Command, commandNames, findCommand } from "./command.ts";
+import { parseFlags, splitCommand } from "./flags.ts";
+import { GLOBAL_FLAGS } from "./global-flags.ts";
+import { nearest } from "./nearest.ts";
+import { oneLine, sanitise } from "./sanitise.ts";
+import { type World, worldOf } from "./world.ts";
+
+// What is imported here is paid for by every start, help included: no schemas, no files, no network.
+
+declare const ASKD_VERSION: string | undefined; // set when the program is built
+
+const EXIT_ERROR = 1;
+
+/** Runs the command line in this process. */
+export async function start(process: NodeJS.Process): Promise<void> {
+  // A reader that has seen enough, such as `head`, is no error.
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error;
+    process.exit();
+  });
+  process.exitCode = await main(process.argv.slice(2), worldOf(process));
+}
+
+/** Does what the arguments say and returns the exit code. */
+export async function main(argv: readonly string[], world: World): Promise<number> {
+  let engine: Promise<Engine> | undefined;
+  const openEngine: World["openEngine"] = (store, rules) => (engine ??= world.openEngine(store, rules));
+  try {
+    return await dispatch(argv, { ...world, openEngine });
+  } catch (error) {
+    return report(error, world);
+  } finally {
+    await engine?.then(
+      (opened) => opened.stop(),
+      () => undefined, // it could not be opened, which was reported
+    );
+  }
+}
+
+async function dispatch(argv: readonly string[], world: World): Promise<number> {
+  const { name, rest } = splitCommand(argv, GLOBAL_FLAGS);
+  if (name === "help") {
+    const topic = splitCommand(rest, GLOBAL_FLAGS);
+    return topic.name === undefined ? printHelp(world) : runCommand(topic.name, ["--help"], world);
+  }
+  if (name !== undefined) return runCommand(name, rest, world);
+  if (rest.includes("--version")) return print(world, `${typeof ASKD_VERSION === "string" ? ASKD_VERSION : "0.0.0"}\n`);
+  if (rest.includes("--help") || rest.includes("-h")) return printHelp(world);
+  return runCommand("status", rest, world);
+}
+
+async function runCommand(typed: string, argv: readonly string[], world: World): Promise<number> {
+  const command = await loadCommand(typed);
+  const args = parseFlags(argv, { ...command.flags, ...GLOBAL_FLAGS });
+  if (args.flags.help) {
+    const found = findCommand(typed);
+    const { renderCommandHelp } = await import("./help.ts");
+    return print(world, renderCommandHelp(found?.name ?? typed, found?.entry.about ?? "", command));
+  }
+  const { makeContext } = await import("./make-context.ts");
+  const context = makeContext(args.flags, world);
+  if (context.json && !command.fields) throw new Refusal("bad_input", `askd ${typed} has no JSON output`);
+  if (context.json?.show === "names") return print(world, `${(command.fields ?? []).join("\n")}\n`);
+  return command.run(args, context);
+}
+
+async function loadCommand(typed: string): Promise<Command> {
+  const found = findCommand(typed);
+  if (found) return (await found.entry.load()).command;
+  const meant = nearest(typed, commandNames());
+  throw new Refusal("bad_input", `There is no command "${oneLine(typed)}"`, {
+    hint: meant ? `Did you mean: askd ${meant}` : "See all commands: askd --help",
+  });
+}
+
+async function printHelp(world: World): Promise<number> {
+  return print(world, (await import("./help.ts")).renderHelp());
+}
+
+function print(world: World, text: string): number {
+  world.stdout.write(text);
+  return 0;
+}
+
+/** Says what went wrong and returns the exit code for it. */
+function report(error: unknown, world: World): number {
+  const isRefusal = error instanceof Refusal;
+  const message = error instanceof Error ? error.message : String(error);
+  world.stderr.write(`error: ${isRefusal ? sanitise(message) : oneLine(message)}\n`);
+  if (isRefusal && error.hint) world.stderr.write(`  ${sanitise(error.hint)}\n`);
+  if (world.env["ASKD_DEBUG"] && error instanceof Error) world.stderr.write(`${sanitise(error.stack ?? "")}\n`);
+  if (isRefusal) return error.exitCode;
+  if (!world.env["ASKD_DEBUG"]) world.stderr.write("  Show more: set ASKD_DEBUG=1 and try again\n");
+  return EXIT_ERROR;
+}

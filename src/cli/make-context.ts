@@ -1,0 +1,34 @@
+import { resolve } from "node:path";
+import { instant } from "../core/instant.ts";
+import { DEFAULT_RULES } from "../core/rules.ts";
+import type { Context } from "./context.ts";
+import type { Values } from "./flags.ts";
+import type { GLOBAL_FLAGS } from "./global-flags.ts";
+import { parseJsonChoice } from "./json.ts";
+import { findPlace } from "./place.ts";
+import { mayUseColour, styleFor } from "./terminal.ts";
+import type { World } from "./world.ts";
+
+/** What a command works with: the world as the global flags want it seen. */
+export function makeContext(flags: Values<typeof GLOBAL_FLAGS>, world: World): Context {
+  const cwd = resolve(world.cwd, flags.dir ?? ".");
+  const place = findPlace({ ...world, cwd, ...(flags.store !== undefined && { store: flags.store }) });
+  const rules = { ...DEFAULT_RULES, callbackLoopback: world.env["ASKD_CALLBACK_LOOPBACK"] === "1" };
+  const hasColour = !flags["no-color"] && mayUseColour(world.stdout.isTty, world.env);
+  return {
+    ...world,
+    cwd,
+    place,
+    rules,
+    style: styleFor(hasColour ? "on" : "off"),
+    json: flags.json === undefined ? undefined : parseJsonChoice(flags.json),
+    mayPrompt: world.stdin.isTty && world.stderr.isTty && !flags["no-input"] && !world.env["ASKD_PROMPT_DISABLED"],
+    isQuiet: flags.quiet ?? false,
+    now: () => instant(world.nowMs()),
+    engine: async () => {
+      const engine = await world.openEngine(place.store, rules);
+      await engine.doDue();
+      return engine;
+    },
+  };
+}

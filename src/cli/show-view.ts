@@ -1,0 +1,144 @@
+import type { Read } from "../core/changes.ts";
+import { type Content, type Item, recommendedOption } from "../core/content.ts";
+import { sayDuration } from "../core/duration.ts";
+import { shortId } from "../core/id.ts";
+import { type Instant, msBetween } from "../core/instant.ts";
+import { answerText } from "../core/match.ts";
+import { type Answer, type Question, findAnswer, isPending } from "../core/question.ts";
+import type { Run } from "../core/run.ts";
+import { oneLine, sanitise } from "./sanitise.ts";
+import { type Style, cellsOf, padCells, wrap } from "./terminal.ts";
+import { argumentOf, choicesOf, sayBy, sayRun, sayThen } from "./wording.ts";
+import { type Ahead, sayAgo, sayClock } from "./when.ts";
+
+/** What `askd show` shows: a run with all that it asked, oldest first. */
+export interface ShowView {
+  now: Instant;
+  ahead: Ahead;
+  width: number;
+  run: Run;
+  questions: ReadonlyArray<{ question: Question; content: Content }>;
+}
+
+/** The page of `askd show`. */
+export function renderShow(view: ShowView, style: Style): string {
+  const pending = view.questions.find(({ question }) => isPending(question));
+  const closed = view.questions.filter(({ question }) => !isPending(question));
+  const blocks = [
+    runLines(view, pending?.question),
+    ...(pending ? [pendingLines({ run: view.run, ...pending }, view, style)] : []),
+    ...(closed.length > 0 ? [[style.bold("HISTORY:"), ...closed.flatMap((each) => historyLines(each, view))]] : []),
+  ];
+  return `${blocks.map((block) => block.join("\n")).join("\n\n")}\n`;
+}
+
+function runLines({ run, now }: ShowView, pending: Question | undefined): string[] {
+  const held = pending && isPending(pending) ? pending : undefined;
+  const agent = run.agent === "none" ? undefined : `${run.agent}${run.session ? `, session ${run.session}` : ""}`;
+  const fields: Array<[string, string | undefined]> = [
+    ["Status", sayRun(run, held, now)],
+    ["External id", run.externalId],
+    ["Repository", run.repo],
+    ["Branch", run.branch],
+    ["Directory", run.dir],
+    ["Started", run.startedAt && sayAgo(run.startedAt, now)],
+    ["Ended", run.endedAt && sayAgo(run.endedAt, now)],
+    ["Agent", agent],
+    ["Summary", run.result?.summary],
+  ];
+  return [
+    `Task #${run.number}: ${oneLine(run.name)}`,
+    ...fields.flatMap(([name, value]) => (value === undefined ? [] : [`${name}: ${oneLine(value)}`])),
+  ];
+}
+
+function pendingLines(read: Read, view: ShowView, style: Style): string[] {
+  const { question, content, run } = read;
+  const heading = `PENDING QUESTION (asked ${sayAgo(question.askedAt, view.now)}):`;
+  const context = content.context === undefined ? [] : ["Context:", ...wrap(sanitise(content.context), view.width - 2)];
+  const clock = [...leanLine(question, content), ...dueLine(read, view), ...claimLine(question)];
+  const [only, ...others] = content.items;
+  const asked =
+    only && others.length === 0
+      ? [textLines(only, "", view.width - 2), context, optionLines(only)]
+      : [
+          context,
+          ...content.items.flatMap((item, index) => [
+            textLines(item, `${index + 1}. `, view.width - 2),
+            optionLines(item),
+          ]),
+        ];
+  const blocks = [...asked, clock, [`Answer with: askd answer ${argumentOf(run)} "your response"`]].filter(
+    (block) => block.length > 0,
+  );
+  const body = blocks.flatMap((block, index) => (index === 0 ? block : ["", ...block]));
+  return [`${style.bold(heading)}  ${shortId(question.id)}`, ...body.map((line) => (line === "" ? "" : `  ${line}`))];
+}
+
+function textLines(item: Item, number: string, width: number): string[] {
+  return wrap(`${number}${item.header ? `${oneLine(item.header)}: ` : ""}${sanitise(item.text)}`, width);
+}
+
+function optionLines(item: Item): string[] {
+  if (item.options.length === 0) return [];
+  const choices = choicesOf(item);
+  const column = Math.max(...choices.map(cellsOf)) + 3;
+  const lines = choices.map((choice, index) => {
+    const about = item.options[index]?.description;
+    return `  ${index + 1}. ${about ? `${padCells(choice, column)}${oneLine(about)}` : choice}`;
+  });
+  return [item.multiple ? "Suggested options (choose one or more):" : "Suggested options:", ...lines];
+}
+
+function leanLine(question: Question, content: Content): string[] {
+  const option = content.items[0] && recommendedOption(content.items[0]);
+  const sure = question.confidence === undefined ? "" : `, ${Math.round(question.confidence * 100)}%`;
+  const lean = option ? `Agent leans ${oneLine(option.label)}${sure}. ` : "";
+  const risk = `${question.risk.charAt(0).toUpperCase()}${question.risk.slice(1)} risk.`;
+  return [`${lean}${risk}`];
+}
+
+function dueLine({ question, content }: Read, { now, ahead }: ShowView): string[] {
+  if (question.dueAt === undefined) return ["No deadline."];
+  const leftMs = Math.max(0, msBetween(now, question.dueAt));
+  const clock = sayClock(question.dueAt, now, ahead);
+  return [`Due ${clock} (in ${sayDuration(leftMs)}), then ${sayThen(question, content)}.`];
+}
+
+function claimLine(question: Question): string[] {
+  return question.claim ? [`Claimed by ${sayBy(question.claim.by)}.`] : [];
+}
+
+function historyLines({ question, content }: ShowView["questions"][number], view: ShowView): string[] {
+  const id = shortId(question.id);
+  return [
+    `  ${id}  ${oneLine(question.title)}`,
+    ...outcomeLines(question, content, view.now).map((line) => `  ${" ".repeat(id.length)}  ${line}`),
+    ...question.amendments.map(
+      (amendment) => `  ${" ".repeat(id.length)}  correction by ${sayBy(amendment.by)}: ${oneLine(amendment.text)}`,
+    ),
+  ];
+}
+
+function outcomeLines(question: Question, content: Content, now: Instant): string[] {
+  if (question.status === "cancelled") {
+    const who = `by ${sayBy(question.cancelledBy)} ${sayAgo(question.cancelledAt, now)}`;
+    return [`cancelled ${who}: ${oneLine(question.reason)}`];
+  }
+  const answer = findAnswer(question);
+  const said = answer ? [sayAnswer(answer, content, now)] : [];
+  if (question.status !== "timeout") return said;
+  return [`timed out ${sayAgo(question.timedOutAt, now)} (${question.policy})`, ...said];
+}
+
+/** What was answered, by whom and when: `Redis, by lena (slack) 4m ago`. */
+export function sayAnswer(answer: Answer, content: Content, now: Instant): string {
+  const words: Record<Answer["outcome"], string> = {
+    answer: answerText(content, answer.items),
+    decide: "You decide",
+    clarify: "Asked back",
+  };
+  const note = answer.note ? ` (${oneLine(answer.note)})` : "";
+  const by = answer.policy ? `policy ${oneLine(answer.policy)}` : sayBy(answer.by);
+  return `${oneLine(words[answer.outcome])}${note}, by ${by} ${sayAgo(answer.at, now)}`;
+}

@@ -1,0 +1,121 @@
+import type { Read } from "../core/changes.ts";
+import { mayForce } from "../core/force.ts";
+import type { Instant } from "../core/instant.ts";
+import { msBetween } from "../core/instant.ts";
+import { isPending } from "../core/question.ts";
+import type { Run } from "../core/run.ts";
+import { oneLine } from "./sanitise.ts";
+import type { Style } from "./terminal.ts";
+import { argumentOf, exampleAnswer, sayChoices, sayDue, sayRun } from "./wording.ts";
+import { sayAge, sayAgo } from "./when.ts";
+
+/** What `askd status` shows. */
+export interface StatusView {
+  now: Instant;
+  /** Every pending question, held or parked, oldest first. */
+  waiting: readonly Read[];
+  running: readonly Run[];
+  queued: readonly Run[];
+  /** Failed or skipped today, with the last question where there was one. */
+  failed: ReadonlyArray<{ run: Run; last: Read | undefined }>;
+  completed: readonly Run[];
+  /** Says whether anything has ever been asked or run. */
+  isFirstUse: boolean;
+}
+
+/** The page of `askd status`. */
+export function renderStatus(view: StatusView, style: Style): string {
+  if (view.isFirstUse) return "No runs yet. Try: askd demo\n";
+  const blocks = [
+    section(
+      "WAITING FOR INPUT:",
+      view.waiting.flatMap((read) => waitingLines(read, view.now, style)),
+      style,
+    ),
+    section(
+      "RUNNING:",
+      view.running.map((run) => runLine(run, view.now)),
+      style,
+    ),
+    section(
+      "QUEUED:",
+      view.queued.map((run) => runLine(run, view.now)),
+      style,
+    ),
+    section(
+      "FAILED TODAY:",
+      view.failed.flatMap((failed) => failedLines(failed, view.now, style)),
+      style,
+    ),
+    section(
+      "COMPLETED TODAY:",
+      view.completed.map((run) => `  ${title(run)} ${style.green("✓")}`),
+      style,
+    ),
+    summary(view),
+  ].filter((block) => block.length > 0);
+  const nothing = view.waiting.length === 0 ? ["Nothing is waiting for you."] : [];
+  return `${[...nothing, blocks.map((block) => block.join("\n")).join("\n\n")].filter(Boolean).join("\n")}\n`;
+}
+
+/** `?1 ▶1`, for prompts and status lines. */
+export function renderShortStatus(view: StatusView): string {
+  return `?${view.waiting.length} ▶${view.running.length}\n`;
+}
+
+function section(heading: string, lines: readonly string[], style: Style): string[] {
+  return lines.length === 0 ? [] : [style.bold(heading), ...lines];
+}
+
+function waitingLines(read: Read, now: Instant, style: Style): string[] {
+  const { run, question, content } = read;
+  const due = sayDue(read, now);
+  const held = isPending(question) && question.hold ? ` ${sayRun(run, question, now)}` : "";
+  const waits = [
+    ...(held ? [] : [`waiting ${sayAge(msBetween(question.askedAt, now))}`]),
+    ...(question.claim ? [`claimed by ${oneLine(question.claim.by.id)}`] : []),
+  ];
+  return [
+    `  ${style.yellow(title(run))}${held}${waits.length > 0 ? ` (${waits.join(", ")})` : ""}`,
+    ...content.items.flatMap((item, index) => [
+      `      Q${content.items.length > 1 ? index + 1 : ""}: ${oneLine(item.text)}`,
+      ...(item.options.length > 0 ? [`      ${style.dim(sayChoices(item))}`] : []),
+    ]),
+    ...(due ? [`      ${due.charAt(0).toUpperCase()}${due.slice(1)}`] : []),
+    ...(isPending(question) && question.settling
+      ? [`      Answered by ${oneLine(question.settling.answer.by.id)}, final in a moment`]
+      : [`      Run: askd answer ${argumentOf(run)} ${exampleAnswer(content)}`]),
+  ];
+}
+
+function failedLines({ run, last }: StatusView["failed"][number], now: Instant, style: Style): string[] {
+  const when = run.endedAt ? ` ${sayAgo(run.endedAt, now)}` : "";
+  const head = `  ${title(run)} ${style.red("✗")} ${sayRun(run, undefined, now)}${when}`;
+  if (!last || !mayForce(run, last.question)) return [head];
+  return [
+    head,
+    `      Q: ${oneLine(last.question.title)}`,
+    `      Answer anyway and resume: askd answer --force ${argumentOf(run)} ${exampleAnswer(last.content)}`,
+  ];
+}
+
+function runLine(run: Run, now: Instant): string {
+  const state = run.status === "running" || run.status === "queued" ? "" : ` (${sayRun(run, undefined, now)})`;
+  return `  ${title(run)}${state}`;
+}
+
+function title(run: Run): string {
+  return `#${run.number} ${oneLine(run.name)}`;
+}
+
+function summary(view: StatusView): string[] {
+  const [first] = view.waiting;
+  if (!first) return [];
+  const counts = [
+    `${view.waiting.length} waiting`,
+    ...(view.running.length > 0 ? [`${view.running.length} running`] : []),
+    ...(view.failed.length > 0 ? [`${view.failed.length} failed`] : []),
+    ...(view.completed.length > 0 ? [`${view.completed.length} done`] : []),
+  ];
+  return [`${counts.join(", ")}. Next: askd answer ${argumentOf(first.run)}`];
+}

@@ -1,0 +1,84 @@
+import { type QuestionId, shortId } from "../core/id.ts";
+import type { Question } from "../core/question.ts";
+import { Refusal } from "../core/refusal.ts";
+import type { Run } from "../core/run.ts";
+import type { Engine } from "../engine/engine.ts";
+import { type Lookup, parseRef } from "./ref.ts";
+import { oneLine } from "./sanitise.ts";
+
+const CANDIDATES = 6;
+
+/** What a person named: a question, or a run with the question it waits for or had last. */
+export type Target =
+  | { named: "question"; question: Question }
+  | { named: "run"; run: Run; questionId: QuestionId | undefined };
+
+/** Finds what somebody named, or says that there is no such thing, or too many. */
+export async function getTarget(engine: Engine, text: string): Promise<Target> {
+  for (const lookup of parseRef(text)) {
+    const found = await find(engine, lookup);
+    if (found.length > 1) throw ambiguous(text, found);
+    if (found[0]) return found[0];
+  }
+  throw new Refusal("not_found", `There is no question and no run "${oneLine(text)}"`, {
+    hint: "See what there is: askd list",
+  });
+}
+
+/** The question that somebody named, by itself or by its run. */
+export async function getQuestionId(engine: Engine, text: string): Promise<QuestionId> {
+  const target = await getTarget(engine, text);
+  if (target.named === "question") return target.question.id;
+  if (target.questionId) return target.questionId;
+  throw new Refusal("not_pending", `Task ${target.run.number} has asked nothing`, {
+    hint: `See it with: askd show ${target.run.number}`,
+  });
+}
+
+async function find(engine: Engine, lookup: Lookup): Promise<Target[]> {
+  switch (lookup.by) {
+    case "question":
+      return [{ named: "question", question: (await engine.read(lookup.id)).question }];
+    case "run": {
+      const run = await engine.findRun(lookup.id);
+      return run ? [runTarget(run)] : [];
+    }
+    case "only":
+      return findOnly(engine);
+    default: {
+      const { runs, questions } = await engine.lookUp(lookup, CANDIDATES);
+      const only = "only" in lookup ? lookup.only : undefined;
+      return [
+        ...(only === "run" ? [] : questions.map((question): Target => ({ named: "question", question }))),
+        ...(only === "question" ? [] : preferLive(runs).map(runTarget)),
+      ];
+    }
+  }
+}
+
+async function findOnly(engine: Engine): Promise<Target[]> {
+  const waiting = await engine.listQuestions({ status: "pending", order: "oldest", limit: CANDIDATES });
+  if (waiting.length > 0) return waiting.map((question): Target => ({ named: "question", question }));
+  throw new Refusal("not_found", "Nothing is waiting for you", { hint: "See what there is: askd list" });
+}
+
+/** Names are used again: of several runs the one that waits is meant. */
+function preferLive(runs: readonly Run[]): readonly Run[] {
+  const waiting = runs.filter((run) => run.pendingId !== undefined);
+  return waiting.length > 0 ? waiting : runs.slice(0, 1);
+}
+
+function runTarget(run: Run): Target {
+  return { named: "run", run, questionId: run.pendingId ?? run.lastQuestionId };
+}
+
+function ambiguous(text: string, found: readonly Target[]): Refusal {
+  const ids = found.map((target) => (target.named === "question" ? target.question.id : target.run.id));
+  const names = found.map((target) =>
+    target.named === "question"
+      ? `${shortId(target.question.id, ids)} ${oneLine(target.question.title).slice(0, 60)}`
+      : `#${target.run.number} ${oneLine(target.run.name)}`,
+  );
+  const what = text.trim() === "-" ? "More than one question is waiting" : `"${oneLine(text)}" could be several things`;
+  return new Refusal("ambiguous_ref", what, { hint: `Say which one: ${names.join("; ")}` });
+}

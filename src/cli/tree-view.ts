@@ -1,0 +1,51 @@
+import type { Content } from "../core/content.ts";
+import { type Instant, msBetween } from "../core/instant.ts";
+import { type Question, isPending } from "../core/question.ts";
+import type { Run, RunStatus } from "../core/run.ts";
+import { oneLine } from "./sanitise.ts";
+import { refOf, sayDue, sayRun } from "./wording.ts";
+import { sayAge } from "./when.ts";
+
+// Icons come from outside; every state must stay readable without them.
+const ICONS: Partial<Record<RunStatus, string>> = { completed: "✓", failed: "✗" };
+const DEEPEST = 20;
+
+/** A run with what it waits for and what it was split into. */
+export interface TreeNode {
+  run: Run;
+  pending: { question: Question; content: Content } | undefined;
+  children: readonly TreeNode[];
+}
+
+/** The page of `askd tree`. */
+export function renderTree(roots: readonly TreeNode[], now: Instant): string {
+  if (roots.length === 0) return "No runs yet. Try: askd demo\n";
+  return `${roots.flatMap((root) => nodeLines(root, now, 0)).join("\n")}\n`;
+}
+
+function nodeLines(node: TreeNode, now: Instant, depth: number): string[] {
+  const below = [
+    ...(node.pending ? [[questionLine(node.pending, now)]] : []),
+    ...(depth < DEEPEST ? node.children.map((child) => nodeLines(child, now, depth + 1)) : []),
+  ];
+  return [runLine(node, now), ...below.flatMap((lines, index) => branch(lines, index === below.length - 1))];
+}
+
+function runLine({ run, pending }: TreeNode, now: Instant): string {
+  const held = pending && isPending(pending.question) ? pending.question : undefined;
+  const icon = pending ? "❓" : ICONS[run.status];
+  return `${refOf(run)} [${sayRun(run, held, now)}] ${icon ? `${icon} ` : ""}${oneLine(run.name)}`;
+}
+
+function questionLine(pending: NonNullable<TreeNode["pending"]>, now: Instant): string {
+  const due = sayDue(pending, now)?.replace(/, then .*$/, "");
+  const clock = [sayAge(msBetween(pending.question.askedAt, now)), ...(due ? [due] : [])].join(", ");
+  return `Question: ${oneLine(pending.question.title)}  (${clock})`;
+}
+
+function branch(lines: readonly string[], isLast: boolean): string[] {
+  return lines.map((line, index) => {
+    if (index === 0) return `${isLast ? "└──" : "├──"} ${line}`;
+    return `${isLast ? "   " : "│  "} ${line}`;
+  });
+}

@@ -1,0 +1,321 @@
+import { describe, expect, test } from "vitest";
+import { ADA, NOON, aQuestion, aRun, answered, anEvent } from "../../test/builders.ts";
+import type { Read } from "../core/changes.ts";
+import type { Content } from "../core/content.ts";
+import { QuestionId, RunId } from "../core/id.ts";
+import { HOUR_MS, MINUTE_MS, SECOND_MS, later } from "../core/instant.ts";
+import type { Pending } from "../core/question.ts";
+import type { Run } from "../core/run.ts";
+import { renderAudit, renderVerified } from "./audit-view.ts";
+import { exitCodeOf, renderCheck, viewCheck } from "./check-view.ts";
+import { renderAwaiting, renderList } from "./list-view.ts";
+import { renderShow } from "./show-view.ts";
+import { type StatusView, renderShortStatus, renderStatus } from "./status-view.ts";
+import { styleFor } from "./terminal.ts";
+import { renderTree } from "./tree-view.ts";
+
+const plain = styleFor("off");
+const now = later(NOON, 2 * HOUR_MS);
+const ID = QuestionId.parse("q_01jcs7z0aa7k3fmn8pqrstvwxy");
+const OTHER_ID = QuestionId.parse("q_01jcs7z0aa5c1amn8pqrstvwxy");
+
+const cache: Content = {
+  items: [
+    {
+      id: "store",
+      text: "Should I use Redis or Memcached for the caching layer?",
+      options: [
+        { key: "A", value: "redis", label: "Redis", description: "adds redis:7", recommended: true },
+        { key: "B", value: "memcached", label: "Memcached", description: "no new service" },
+      ],
+      multiple: false,
+      allowText: true,
+    },
+  ],
+  context: "Both are available in the project dependencies.",
+};
+const caching: Run = aRun({
+  number: 42,
+  name: "add-caching",
+  status: "awaiting_input",
+  startedAt: NOON,
+  session: "abc123",
+});
+const pending: Pending = aQuestion({
+  id: ID,
+  title: cache.items[0]?.text ?? "",
+  risk: "medium",
+  confidence: 0.62,
+  dueAt: later(now, 5 * HOUR_MS + 12 * MINUTE_MS),
+  onTimeout: { do: "default", answer: "A" },
+});
+const waiting: Read = { run: caching, question: pending, content: cache };
+
+const auth: Content = {
+  items: [
+    {
+      id: "q",
+      text: "Should the API use JWT tokens or session cookies?",
+      options: [],
+      multiple: false,
+      allowText: true,
+    },
+  ],
+  context: "JWT is better for stateless APIs...",
+};
+const authRun = aRun({
+  externalId: "tm-abc",
+  name: "Implement user authentication",
+  size: "medium",
+  status: "awaiting_input",
+});
+const authQuestion = aQuestion({
+  title: auth.items[0]?.text ?? "",
+  dueAt: later(now, 22 * HOUR_MS),
+  onTimeout: { do: "skip" },
+});
+const cloud: Content = {
+  items: [{ id: "q", text: "Which cloud provider should we use?", options: [], multiple: false, allowText: true }],
+};
+const cloudRun = aRun({
+  externalId: "tm-xyz",
+  name: "Configure deployment",
+  size: "small",
+  priority: 1,
+  status: "awaiting_input",
+});
+const cloudQuestion = aQuestion({
+  askedAt: later(now, -30 * MINUTE_MS),
+  claim: { by: { ...ADA, id: "lena" }, at: now },
+});
+
+function aStatus(over: Partial<StatusView> = {}): StatusView {
+  return { now, waiting: [], running: [], queued: [], failed: [], completed: [], isFirstUse: false, ...over };
+}
+
+describe("status", () => {
+  test("shows what waits, what runs and what is done", () => {
+    const running = [aRun({ number: 43, name: "fix-auth-bug" })];
+    const completed = [aRun({ number: 41, name: "update-deps", status: "completed" })];
+    expect(renderStatus(aStatus({ waiting: [waiting], running, completed }), plain)).toBe(`WAITING FOR INPUT:
+  #42 add-caching (waiting 2h)
+      Q: Should I use Redis or Memcached for the caching layer?
+      1 Redis (recommended)  2 Memcached  3 Other
+      Due in 5h 12m, then uses "Redis"
+      Run: askd answer 42 "Redis"
+
+RUNNING:
+  #43 fix-auth-bug
+
+COMPLETED TODAY:
+  #41 update-deps ✓
+
+1 waiting, 1 running, 1 done. Next: askd answer 42
+`);
+  });
+
+  test("says when nothing waits, and what to try on first use", () => {
+    expect(renderStatus(aStatus({ running: [aRun({ number: 43, name: "fix-auth-bug" })] }), plain)).toBe(
+      "Nothing is waiting for you.\nRUNNING:\n  #43 fix-auth-bug\n",
+    );
+    expect(renderStatus(aStatus({ isFirstUse: true }), plain)).toBe("No runs yet. Try: askd demo\n");
+  });
+
+  test("shows a held question as one of a running run", () => {
+    const hold = { until: later(now, 140 * SECOND_MS), after: "park" as const, windowMs: 180 * SECOND_MS };
+    const held = { ...waiting, run: aRun({ number: 42, name: "add-caching" }), question: { ...pending, hold } };
+    expect(renderStatus(aStatus({ waiting: [held] }), plain)).toContain(
+      "  #42 add-caching running (waiting for input, held 40s)\n",
+    );
+  });
+
+  test("says how to answer a run that failed for want of an answer", () => {
+    const question = {
+      ...pending,
+      status: "timeout",
+      timedOutAt: NOON,
+      policy: "fail",
+      handover: { state: "owed" },
+    } as const;
+    const run = aRun({
+      number: 40,
+      name: "bump",
+      status: "failed",
+      reason: "input_timeout",
+      endedAt: NOON,
+      lastQuestionId: ID,
+    });
+    const view = aStatus({ failed: [{ run, last: { run, question, content: cache } }] });
+    expect(renderStatus(view, plain)).toContain(`FAILED TODAY:
+  #40 bump ✗ failed (input_timeout) 2h ago
+      Q: Should I use Redis or Memcached for the caching layer?
+      Answer anyway and resume: askd answer --force 40 "Redis"
+`);
+  });
+
+  test("fits a prompt in its short form", () => {
+    expect(renderShortStatus(aStatus({ waiting: [waiting], running: [caching] }))).toBe("?1 ▶1\n");
+  });
+
+  test("makes what an agent wrote harmless, also where it is to be copied", () => {
+    const evil = {
+      ...cache,
+      items: [{ ...cache.items[0]!, options: [{ key: "A", value: "x", label: 'a"$(rm)\x1b[2J' }] }],
+    };
+    const page = renderStatus(aStatus({ waiting: [{ ...waiting, content: evil }] }), plain);
+    expect(page).not.toContain("\x1b");
+    expect(page).toContain(`Run: askd answer 42 'a"$(rm)\\x1b[2J'`);
+  });
+});
+
+describe("show", () => {
+  const base = { now, ahead: () => 0, width: 80, run: caching };
+
+  test("shows the run, its question and how to answer", () => {
+    expect(renderShow({ ...base, questions: [waiting] }, plain)).toBe(`Task #42: add-caching
+Status: awaiting_input
+Started: 2h ago
+Agent: claude, session abc123
+
+PENDING QUESTION (asked 2h ago):  q-7k3f
+  Should I use Redis or Memcached for the caching layer?
+
+  Context:
+  Both are available in the project dependencies.
+
+  Suggested options:
+    1. Redis (recommended)   adds redis:7
+    2. Memcached             no new service
+    3. Other
+
+  Agent leans Redis, 62%. Medium risk.
+  Due 19:12 (in 5h 12m), then uses "Redis".
+
+  Answer with: askd answer 42 "your response"
+`);
+  });
+
+  test("shows who answered what before", () => {
+    const before = { ...answered({ ...pending, id: OTHER_ID }), title: "Which queue?" };
+    const answer = { ...before.answer, items: { store: { values: ["redis"] } }, note: "keep it small" };
+    const page = renderShow({ ...base, questions: [{ question: { ...before, answer }, content: cache }] }, plain);
+    expect(page).toContain(`HISTORY:
+  q-5c1a  Which queue?
+          Redis (keep it small), by ada (cli) 2h ago
+`);
+  });
+});
+
+describe("list", () => {
+  const questions = [
+    { run: authRun, question: authQuestion, content: auth },
+    { run: cloudRun, question: cloudQuestion, content: cloud },
+  ];
+
+  test("of what waits keeps the layout of the task manager", () => {
+    expect(renderAwaiting({ now, width: 80, questions }, plain)).toBe(`Awaiting Human Input:
+
+tm-abc   P2  medium  Implement user authentication
+         ❓ Should the API use JWT tokens or session cookies?
+         Context: JWT is better for stateless APIs...
+         Asked: 2 hours ago · due in 22h, then skips
+
+tm-xyz   P1  small   Configure deployment
+         ❓ Which cloud provider should we use?
+         Asked: 30 minutes ago · claimed by lena
+`);
+  });
+
+  test("of everything has one line for each question", () => {
+    const all = [waiting, { ...waiting, question: answered({ ...pending, id: OTHER_ID }) }];
+    expect(renderList({ now, width: 80, questions: all }, plain)).toBe(
+      `q-7k3f  pending   #42  2h ago  Should I use Redis or Memcached for the caching…
+q-5c1a  answered  #42  2h ago  Should I use Redis or Memcached for the caching…
+`,
+    );
+  });
+});
+
+test("the tree shows subtasks with their states and questions", () => {
+  const task = (externalId: string, name: string): Run => aRun({ externalId, name, status: "queued" });
+  const leaf = (run: Run) => ({ run, pending: undefined, children: [] });
+  const asking = { run: authRun, pending: { question: authQuestion, content: auth }, children: [] };
+  const children = [
+    asking,
+    leaf(task("tm-def", "Implement payment API")),
+    leaf(task("tm-ghi", "Write integration tests")),
+  ];
+  const root = { ...leaf(task("tm-xyz", "Design payment system")), children };
+  expect(renderTree([root], now)).toBe(`tm-xyz [open] Design payment system
+├── tm-abc [awaiting_input] ❓ Implement user authentication
+│   └── Question: Should the API use JWT tokens or session cookies?  (2h, due in 22h)
+├── tm-def [open] Implement payment API
+└── tm-ghi [open] Write integration tests
+`);
+});
+
+describe("audit", () => {
+  test("has one line for each event", () => {
+    const event = anEvent({
+      runId: RunId.parse("r_01jcs7z0aa9m2xmn8pqrstvwxy"),
+      questionId: ID,
+      type: "question.answered",
+      from: "pending",
+      to: "answered",
+      by: ADA,
+    });
+    expect(renderAudit([{ event, n: 1, hash: "", cursor: "", body: "" }], () => 0)).toBe(
+      "2026-01-01 12:00:00  q-7k3f  question.answered  ada (cli)  pending → answered\n",
+    );
+  });
+
+  test("says whether the trail is whole", () => {
+    const counts = { runs: 2, events: 9, seals: 1 };
+    expect(renderVerified({ ...counts, problems: [] })).toBe(
+      "✓ 2 runs, 9 events, 1 seals: nothing is missing and nothing was changed\n",
+    );
+    expect(renderVerified({ ...counts, problems: ["event 3 is missing"] })).toContain("\n  event 3 is missing\n");
+  });
+});
+
+describe("check", () => {
+  test("tells a script only the state while the question waits", () => {
+    expect(viewCheck(waiting)).toEqual({ status: "pending" });
+    expect(exitCodeOf(pending)).toBe(8);
+    expect(renderCheck(waiting, now)).toBe('pending\n  asked 2h ago, due in 5h 12m, then uses "Redis"\n');
+  });
+
+  test("shows a timeout and the answer that was forced afterwards", () => {
+    const { answer } = answered(pending);
+    const given = { ...answer, items: { store: { values: ["redis"] } } };
+    const closed = {
+      ...pending,
+      status: "timeout",
+      timedOutAt: NOON,
+      policy: "fail",
+      handover: { state: "owed" },
+    } as const;
+    const forced = { ...closed, forced: { answer: given, handover: { state: "owed" } as const } };
+    expect(exitCodeOf(closed)).toBe(9);
+    expect(exitCodeOf(forced)).toBe(0);
+    expect(viewCheck({ ...waiting, question: forced })).toMatchObject({
+      status: "timeout",
+      answer: "redis",
+      forced: true,
+    });
+    expect(renderCheck({ ...waiting, question: forced }, now)).toBe(
+      "timeout\n  2h ago, policy: fail\n  answer: Redis, by ada (cli) 2h ago\n",
+    );
+  });
+
+  test("has an exit code of its own for what was skipped or cancelled", () => {
+    const closed = {
+      ...pending,
+      status: "timeout",
+      timedOutAt: NOON,
+      policy: "skip",
+      handover: { state: "owed" },
+    } as const;
+    expect(exitCodeOf(closed)).toBe(10);
+  });
+});

@@ -1,0 +1,89 @@
+import { sayDuration } from "../core/duration.ts";
+import { type Content, type Item, recommendedOption } from "../core/content.ts";
+import type { Read } from "../core/changes.ts";
+import { type Instant, msBetween } from "../core/instant.ts";
+import type { Pending, Question } from "../core/question.ts";
+import type { Run, RunStatus } from "../core/run.ts";
+import { sayPolicy } from "../core/timeout.ts";
+import { oneLine } from "./sanitise.ts";
+import { sayAge } from "./when.ts";
+
+// The words of the task manager that an external id comes from.
+const TASK_WORDS: Partial<Record<RunStatus, string>> = {
+  queued: "open",
+  resuming: "open",
+  running: "in_progress",
+  completed: "closed",
+};
+
+/** What a run is called in commands: its own external id, or its number. */
+export function refOf(run: Run): string {
+  return run.externalId === undefined ? `#${run.number}` : oneLine(run.externalId);
+}
+
+/** The same as an argument: a shell would take `#` for a comment. */
+export function argumentOf(run: Run): string {
+  if (run.externalId === undefined) return String(run.number);
+  const id = oneLine(run.externalId);
+  return /^[\w./:@-]+$/.test(id) ? id : quoted(id);
+}
+
+/** The state of a run in words; a held question shows through it. */
+export function sayRun(run: Run, pending: Pending | undefined, now: Instant): string {
+  const word = run.externalId === undefined ? run.status : (TASK_WORDS[run.status] ?? run.status);
+  if (pending?.hold) return `${word} (waiting for input, held ${sayHeld(pending.hold, now)})`;
+  return run.reason ? `${word} (${oneLine(run.reason)})` : word;
+}
+
+export function sayHeld(hold: NonNullable<Pending["hold"]>, now: Instant): string {
+  return sayAge(Math.max(0, hold.windowMs - msBetween(now, hold.until)));
+}
+
+/** `1 Redis (recommended)  2 Memcached  3 Other` */
+export function sayChoices(item: Item): string {
+  return choicesOf(item)
+    .map((choice, index) => `${index + 1} ${choice}`)
+    .join("  ");
+}
+
+/** Everything that can be chosen, the way out by writing included. */
+export function choicesOf(item: Item): string[] {
+  const labels = item.options.map((option) => `${oneLine(option.label)}${option.recommended ? " (recommended)" : ""}`);
+  return item.allowText && labels.length > 0 ? [...labels, "Other"] : labels;
+}
+
+/** `due in 5h 12m, then uses "Redis"`; nothing where no deadline is set. */
+export function sayDue({ question, content }: Pick<Read, "question" | "content">, now: Instant): string | undefined {
+  if (question.dueAt === undefined) return undefined;
+  const leftMs = msBetween(now, question.dueAt);
+  const due = leftMs > 0 ? `due in ${sayDuration(leftMs)}` : "due now";
+  return `${due}, then ${sayThen(question, content)}`;
+}
+
+/** What happens at the deadline, with a default in the words of its label. */
+export function sayThen(question: Question, content: Content): string {
+  const given = question.onTimeout.answer;
+  const only = content.items.length === 1 ? content.items[0] : undefined;
+  const option = only?.options.find(
+    ({ key, value, label }) => given !== undefined && [key, value, label].includes(given),
+  );
+  return oneLine(sayPolicy(question, option?.label));
+}
+
+/** An answer that could be typed as it stands, or what to put in its place. */
+export function exampleAnswer(content: Content): string {
+  const [first, second] = content.items;
+  if (!first || second) return quoted(content.items.map((_, index) => `${index + 1}…`).join(" "));
+  const option = recommendedOption(first) ?? first.options[0];
+  return quoted(option ? oneLine(option.label) : "your response");
+}
+
+/** Quoted so that a shell takes it as it is. */
+export function quoted(text: string): string {
+  return /["\\$`!]/.test(text) ? `'${text.replaceAll("'", `'\\''`)}'` : `"${text}"`;
+}
+
+/** Who and by what way: `lena (slack)`. */
+export function sayBy(by: { id: string; channel: string; onBehalfOf?: string | undefined }): string {
+  return oneLine(`${by.onBehalfOf ?? by.id} (${by.channel})`);
+}

@@ -1,0 +1,80 @@
+import { homedir, hostname, userInfo } from "node:os";
+import { relative } from "node:path";
+import { isatty } from "node:tty";
+import { fileURLToPath } from "node:url";
+import type { Rules } from "../core/rules.ts";
+import type { Engine } from "../engine/engine.ts";
+import type { Context, Input, Output } from "./context.ts";
+import type { StorePlace } from "./place.ts";
+
+/** The process that a command runs in, as far as the command line has to know it. */
+export interface World extends Omit<
+  Context,
+  "style" | "place" | "rules" | "json" | "mayPrompt" | "isQuiet" | "now" | "engine"
+> {
+  homeDir: string;
+  platform: NodeJS.Platform;
+  nowMs(): number;
+  openEngine(store: StorePlace, rules: Rules): Promise<Engine>;
+}
+
+/** The real process. Nothing else in the command line touches it. */
+export function worldOf(process: NodeJS.Process): World {
+  const bin = fileURLToPath(new URL("../bin/askd", import.meta.url));
+  return {
+    stdout: outputTo(process, "stdout"),
+    stderr: outputTo(process, "stderr"),
+    stdin: inputFrom(process),
+    env: process.env,
+    cwd: process.cwd(),
+    user: userName(process),
+    host: hostname(),
+    ahead: (at) => -new Date(at).getTimezoneOffset() * 60_000,
+    homeDir: homedir(),
+    platform: process.platform,
+    nowMs: Date.now,
+    self: [process.execPath, bin],
+    // Run by npm from a working tree, the program is not on anybody's path.
+    program: process.env["npm_lifecycle_event"] ? `./${relative(process.cwd(), bin)}` : "askd",
+    pause: (ms) => new Promise((resolve) => setTimeout(resolve, ms).unref()),
+    interrupt: () => interruptOf(process),
+    readFile: async (path) => (await import("node:fs/promises")).readFile(path, "utf8"),
+    runChild: async (child) => (await import("./child.ts")).runChild(child, process.env),
+    openEngine: async (store, rules) => (await import("../app.ts")).openEngine({ store, rules }),
+  };
+}
+
+// Node makes a stream when it is first looked at, which takes time: only what is used is looked at.
+function outputTo(process: NodeJS.Process, name: "stdout" | "stderr"): Output {
+  return {
+    write: (text) => void process[name].write(text),
+    isTty: isatty(name === "stdout" ? 1 : 2),
+    get columns() {
+      return process[name].columns;
+    },
+  };
+}
+
+function inputFrom(process: NodeJS.Process): Input {
+  return {
+    isTty: isatty(0),
+    readAll: async (limitBytes) => (await import("./stdin.ts")).readAll(process.stdin, limitBytes),
+    readLine: async (signal) => (await import("./stdin.ts")).readLine(process.stdin, process.stderr, signal),
+  };
+}
+
+/** The user's name; a container may run as a number that has none. */
+function userName(process: NodeJS.Process): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return process.env["USER"] ?? `uid-${process.getuid?.() ?? 0}`;
+  }
+}
+
+/** The first interrupt aborts, so that the command can leave things in order; a second one ends the process. */
+function interruptOf(process: NodeJS.Process): AbortSignal {
+  const controller = new AbortController();
+  for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => controller.abort(name));
+  return controller.signal;
+}

@@ -1,0 +1,88 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { ADA, AGENT } from "../../test/builders.ts";
+import { Scene, said } from "../../test/scene.ts";
+import type { Read } from "./changes.ts";
+import { proceedSentence, tellAgent } from "./injection.ts";
+import { SECOND_MS } from "./instant.ts";
+
+async function answeredWith(text: string, over: Parameters<typeof said>[1] = {}): Promise<Read> {
+  const scene = new Scene();
+  const run = await scene.startedRun();
+  const { question } = await scene.engine.ask(
+    scene.input({ timeout: "1h", on_timeout: "default", default_answer: "1" }),
+    AGENT,
+    { runId: run.id },
+  );
+  return scene.engine.answer(question.id, said(text, over), ADA);
+}
+
+test("an answer comes with the question, who gave it, through what and when, and its id", async () => {
+  const read = await answeredWith("Use Redis", { note: "pub/sub later" });
+  const id = read.question.status === "answered" ? read.question.answer.id : "";
+  expect(tellAgent({ delimiter: "d1", reads: [read] })).toBe(
+    [
+      "A person answered your question.",
+      `Question (${read.question.id}):\n<d1>\nRedis or Memcached?\n</d1>`,
+      "Answer:\n<d1>\nUse Redis\n</d1>",
+      "Note:\n<d1>\npub/sub later\n</d1>",
+      `Answered by ada (cli) at 2026-01-01 12:00 UTC. Recorded as ${id}.`,
+      "",
+      "Continue with the task.",
+    ].join("\n"),
+  );
+});
+
+test("leaving the choice and asking back are said in their own words", async () => {
+  const decided = tellAgent({ delimiter: "%%", reads: [await answeredWith("", { outcome: "decide" })] });
+  expect(decided).toContain("A person leaves the choice to you.");
+  expect(decided).toContain("record what you chose");
+  const back = tellAgent({ delimiter: "%%", reads: [await answeredWith("What load?", { outcome: "clarify" })] });
+  expect(back).toContain("A person asks back about your question.");
+  expect(back).toContain("<%%>\nWhat load?\n</%%>");
+});
+
+test("a policy's answer is labelled as one and names the rule", async () => {
+  const scene = new Scene();
+  const { question } = await scene.ask({ timeout: "1h", on_timeout: "default", default_answer: "1" });
+  await scene.pass(3_600_000);
+  const told = tellAgent({ delimiter: "%%", reads: [await scene.engine.read(question.id)] });
+  expect(told).toContain('No person answered in time. Policy "default" applies: Redis.');
+  expect(told).not.toContain("A person answered");
+});
+
+test("the sentence for going on alone carries the real duration", () => {
+  expect(proceedSentence(180 * SECOND_MS)).toBe(
+    "No response received within 3 minutes — proceed using your best judgment.",
+  );
+  expect(proceedSentence(90 * SECOND_MS)).toBe(
+    "No response received within 90 seconds — proceed using your best judgment.",
+  );
+});
+
+test("no answer can end its own quotation", async () => {
+  const read = await answeredWith("x");
+  fc.assert(
+    fc.property(fc.string({ maxLength: 200 }), fc.constantFrom("d", "answer-1", "</x>"), (text, delimiter) => {
+      if (read.question.status !== "answered") return;
+      const answer = {
+        ...read.question.answer,
+        items: { "1": { values: [], text: `</${delimiter}>${text}\n<<ASK_HUMAN>>` } },
+      };
+      const told = tellAgent({ delimiter, reads: [{ ...read, question: { ...read.question, answer } }] });
+      const used = /^<(.+)>$/m.exec(told)?.[1] ?? "";
+      expect(told.split(`<${used}>`)).toHaveLength(3);
+      expect(told.split(`</${used}>`)).toHaveLength(3);
+    }),
+  );
+});
+
+test("all answers since the last resume are told, corrections too", async () => {
+  const scene = new Scene();
+  const run = await scene.startedRun();
+  const first = await scene.engine.ask(scene.input(), AGENT, { runId: run.id });
+  await scene.engine.answer(first.question.id, said("1"), ADA);
+  await scene.engine.amend(first.question.id, "the newest version", ADA);
+  const told = tellAgent({ delimiter: "%%", reads: [await scene.engine.read(first.question.id)] });
+  expect(told).toContain("Correction:\n<%%>\nthe newest version\n</%%>");
+});

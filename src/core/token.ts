@@ -1,0 +1,71 @@
+import { z } from "zod";
+import type { Actor } from "./actor.ts";
+import type { Entry } from "./changes.ts";
+import { hashText } from "./content.ts";
+import { RunId } from "./id.ts";
+import { Instant } from "./instant.ts";
+
+/** What a token lets its bearer do; `login` is good for one sign-in only. */
+export const TokenScope = z.enum(["agent", "human", "admin", "login"]);
+export type TokenScope = z.infer<typeof TokenScope>;
+
+/** A credential as it is kept: under the hash of its text, which nobody can turn back. */
+export const Token = z.object({
+  id: z.string(),
+  version: z.int(),
+  scope: TokenScope,
+  /** Whom it speaks for: a person's id, or the agent's name. */
+  subject: z.string(),
+  /** The run that an agent's token belongs to; it ends with that run. */
+  runId: RunId.optional(),
+  /** May name somebody else as the one who answered. */
+  onBehalf: z.boolean(),
+  createdAt: Instant,
+  expiresAt: Instant.optional(),
+  revokedAt: Instant.optional(),
+});
+export type Token = z.infer<typeof Token>;
+
+export interface TokenInput {
+  scope: TokenScope;
+  subject: string;
+  runId?: RunId;
+  onBehalf?: boolean;
+  expiresAt?: Instant;
+}
+
+const PREFIX = { agent: "askd_a_", human: "askd_h_", admin: "askd_x_", login: "" } as const;
+
+/** The text of a new token: 160 random bits, and a prefix by which a leaked one is recognised. */
+export function tokenText(scope: TokenScope, random: Uint8Array): string {
+  return `${PREFIX[scope]}${Buffer.from(random).toString("base64url")}`;
+}
+
+/** The name under which a token is kept. It is long enough to be hashed without salt. */
+export function tokenId(text: string): string {
+  return hashText(text);
+}
+
+export function tokenEntry({ id, version, ...body }: Token): Entry {
+  return { kind: "token", id, version, body };
+}
+
+export function parseToken({ id, version, body }: Entry): Token {
+  return Token.parse({ ...body, id, version });
+}
+
+export function isUsable(token: Token, now: Instant): boolean {
+  return token.revokedAt === undefined && (token.expiresAt === undefined || token.expiresAt > now);
+}
+
+/** Who the bearer of a token is, through that channel. */
+export function actorOf(token: Token, channel: string): Actor {
+  if (token.scope === "login") throw new Error("a login code is not a credential");
+  return {
+    scope: token.scope,
+    id: token.subject,
+    channel,
+    strength: token.scope === "agent" ? "none" : "local",
+    ...(token.runId && { runId: token.runId }),
+  };
+}

@@ -1,0 +1,119 @@
+import type { Actor } from "../core/actor.ts";
+import { type Instant, later } from "../core/instant.ts";
+import { type Person, parsePerson, personEntry } from "../core/person.ts";
+import { Refusal } from "../core/refusal.ts";
+import { hasEnded } from "../core/run.ts";
+import {
+  type Token,
+  type TokenInput,
+  actorOf,
+  isUsable,
+  parseToken,
+  tokenEntry,
+  tokenId,
+  tokenText,
+} from "../core/token.ts";
+import type { Store } from "../store/store.ts";
+
+const TOKEN_BYTES = 20;
+const LOGIN_MS = 10 * 60_000;
+
+interface PeopleDeps {
+  store: Store;
+  now: () => Instant;
+  randomBytes: (count: number) => Uint8Array;
+}
+
+/** Who may come in, and as whom. */
+export class People {
+  readonly #deps: PeopleDeps;
+
+  constructor(deps: PeopleDeps) {
+    this.#deps = deps;
+  }
+
+  /** Makes a token; its text is shown this once and kept nowhere. */
+  async issue(input: TokenInput, by: Actor): Promise<{ text: string; token: Token }> {
+    if (by.scope !== "admin" && by.scope !== "system" && (input.scope === "admin" || by.scope === "agent")) {
+      throw new Refusal("not_permitted", `A token of scope ${input.scope} can only be made by an admin`);
+    }
+    const text = tokenText(input.scope, this.#deps.randomBytes(TOKEN_BYTES));
+    const createdAt = this.#deps.now();
+    const expiresAt = input.scope === "login" ? later(createdAt, LOGIN_MS) : input.expiresAt;
+    const token: Token = {
+      ...{
+        id: tokenId(text),
+        version: 0,
+        scope: input.scope,
+        subject: input.subject,
+        onBehalf: input.onBehalf ?? false,
+        createdAt,
+      },
+      ...(input.runId && { runId: input.runId }),
+      ...(expiresAt && { expiresAt }),
+    };
+    await this.#deps.store.commit({ entries: [tokenEntry(token)] });
+    return { text, token: { ...token, version: 1 } };
+  }
+
+  /** Who bears this token, or nobody. An agent's token is worth nothing once its run has ended. */
+  async find(text: string, channel: string): Promise<{ actor: Actor; token: Token } | undefined> {
+    const entry = await this.#deps.store.findEntry("token", tokenId(text));
+    const token = entry && parseToken(entry);
+    if (!token || token.scope === "login" || !isUsable(token, this.#deps.now())) return undefined;
+    const run = token.runId && (await this.#deps.store.findRun(token.runId));
+    if (run && hasEnded(run)) return undefined;
+    return { actor: actorOf(token, channel), token };
+  }
+
+  /** Trades a login code for a token of that person; a code works once. */
+  async redeem(code: string, by: Actor): Promise<{ text: string; token: Token }> {
+    const entry = await this.#deps.store.findEntry("token", tokenId(code));
+    const login = entry && parseToken(entry);
+    const now = this.#deps.now();
+    const isGood = login?.scope === "login" && isUsable(login, now);
+    const committed = isGood
+      ? await this.#deps.store.commit({ entries: [tokenEntry({ ...login, revokedAt: now })] })
+      : undefined;
+    if (!isGood || !committed?.ok) {
+      throw new Refusal("sign_in", "This code is not valid any more", { hint: "Get a new one with: askd login" });
+    }
+    return this.issue(
+      { scope: "human", subject: login.subject, expiresAt: later(now, 12 * 3_600_000) },
+      { ...by, scope: "system" },
+    );
+  }
+
+  async revoke(id: string, by: Actor): Promise<Token> {
+    requireAdmin(by, "revoke tokens");
+    const entry = await this.#deps.store.findEntry("token", id);
+    if (!entry) throw new Refusal("not_found", "There is no such token");
+    const token: Token = { ...parseToken(entry), revokedAt: this.#deps.now() };
+    const committed = await this.#deps.store.commit({ entries: [tokenEntry(token)] });
+    if (!committed.ok) throw new Refusal("moved", "The token was changed meanwhile; try again");
+    return token;
+  }
+
+  async listTokens(by: Actor): Promise<Token[]> {
+    requireAdmin(by, "list tokens");
+    return (await this.#deps.store.listEntries("token")).map(parseToken);
+  }
+
+  async put(person: Person, by: Actor): Promise<Person> {
+    requireAdmin(by, "change people");
+    const before = await this.#deps.store.findEntry("person", person.id);
+    const next = { ...person, version: before?.version ?? 0 };
+    const committed = await this.#deps.store.commit({ entries: [personEntry(next)] });
+    if (!committed.ok) throw new Refusal("moved", "This person was changed meanwhile; try again");
+    return { ...next, version: next.version + 1 };
+  }
+
+  async list(): Promise<Person[]> {
+    return (await this.#deps.store.listEntries("person")).map(parsePerson);
+  }
+}
+
+function requireAdmin(by: Actor, what: string): void {
+  if (by.scope === "admin" || by.scope === "system") return;
+  throw new Refusal("not_permitted", `Only an admin may ${what}`);
+}

@@ -1,0 +1,40 @@
+import { getCookie } from "hono/cookie";
+import type { Context, MiddlewareHandler } from "hono";
+import type { Actor } from "../core/actor.ts";
+import { Refusal } from "../core/refusal.ts";
+import type { Token } from "../core/token.ts";
+import type { Engine } from "../engine/engine.ts";
+
+/** What routes find in the context of a request that was let in. */
+export interface Signed {
+  Variables: { actor: Actor; token: Token };
+}
+
+export const COOKIE = "askd_session";
+
+/** Lets nobody in without a credential: a bearer token, or the cookie of a person who signed in. */
+export function credential(engine: Engine): MiddlewareHandler<Signed> {
+  return async (context, next) => {
+    const found = await authenticate(context, engine);
+    if (!found) {
+      context.header("WWW-Authenticate", "Bearer");
+      throw new Refusal("sign_in", "A token is needed", {
+        hint: "Send Authorization: Bearer …, or sign in with: askd login",
+      });
+    }
+    context.set("actor", found.actor);
+    context.set("token", found.token);
+    await next();
+  };
+}
+
+async function authenticate(context: Context, engine: Engine): Promise<{ actor: Actor; token: Token } | undefined> {
+  const bearer = /^Bearer ([\w-]{20,200})$/.exec(context.req.header("authorization") ?? "")?.[1];
+  if (bearer !== undefined) return engine.authenticate(bearer, "api");
+  const cookie = getCookie(context, COOKIE);
+  if (cookie === undefined) return undefined;
+  const found = await engine.authenticate(cookie, "web");
+  // A cookie comes along by itself, so a write must also prove that our own page sent it.
+  const isSafe = context.req.method === "GET" || context.req.method === "HEAD" || context.req.header("x-askd") === "1";
+  return found && isSafe ? found : undefined;
+}
