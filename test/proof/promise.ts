@@ -1,4 +1,6 @@
+import { clockKey, lapseAt } from "../../src/core/clock.ts";
 import type { Event } from "../../src/core/event.ts";
+import type { Instant } from "../../src/core/instant.ts";
 import { type Job, jobKey } from "../../src/core/job.ts";
 import { isPending, owes, type Question } from "../../src/core/question.ts";
 import type { Run } from "../../src/core/run.ts";
@@ -7,6 +9,8 @@ import type { Store } from "../../src/store/store.ts";
 const OUTCOMES: ReadonlySet<string> = new Set(["question.answered", "question.timed_out", "question.cancelled"]);
 const PAGE = 500;
 const MOST_JOBS = 1_000_000;
+
+type DueAt = ReadonlyMap<string, Instant>;
 
 /** Everything that is kept about one run. */
 export interface Kept {
@@ -29,10 +33,10 @@ export async function readAll(store: Store): Promise<{ kept: Kept[]; jobs: Job[]
 
 /** One line for each promise about questions, runs and their trail that does not hold. */
 export function findBroken({ kept, jobs }: { kept: readonly Kept[]; jobs: readonly Job[] }): string[] {
-  const keys = new Set(jobs.map((job) => job.key));
+  const dueAt: DueAt = new Map(jobs.map((job) => [job.key, job.dueAt]));
   return kept.flatMap(({ run, questions, events }) => [
-    ...checkRun(run, questions, events, keys),
-    ...questions.flatMap((question) => checkQuestion(question, events, keys)),
+    ...checkRun(run, questions, events, dueAt),
+    ...questions.flatMap((question) => checkQuestion(question, events, dueAt)),
   ]);
 }
 
@@ -44,7 +48,7 @@ async function readOne(store: Store, run: Run): Promise<Kept> {
   return { run, questions, events: chain.events.map(({ event }) => event) };
 }
 
-function checkRun(run: Run, questions: readonly Question[], events: readonly Event[], jobs: Set<string>): string[] {
+function checkRun(run: Run, questions: readonly Question[], events: readonly Event[], jobs: DueAt): string[] {
   const problems: string[] = [];
   const pending = questions.filter(isPending).map((question) => question.id);
   if (pending.length > 1) problems.push(`${pending.length} questions of the run are pending`);
@@ -63,7 +67,7 @@ function checkRun(run: Run, questions: readonly Question[], events: readonly Eve
   return problems.map((what) => `run ${run.id}: ${what}`);
 }
 
-function checkQuestion(question: Question, events: readonly Event[], jobs: Set<string>): string[] {
+function checkQuestion(question: Question, events: readonly Event[], jobs: DueAt): string[] {
   const problems: string[] = [];
   const own = events.filter((event) => event.questionId === question.id);
   const outcomes = own.filter((event) => OUTCOMES.has(event.type)).map((event) => event.type);
@@ -72,14 +76,16 @@ function checkQuestion(question: Question, events: readonly Event[], jobs: Set<s
   const versions = new Set(own.map((event) => event.version));
   for (let version = 1; version <= question.version; version += 1)
     if (!versions.has(version)) problems.push(`no event tells of the change to version ${version}`);
-  for (const kind of ["expire", "watch", "settle"] as const) {
-    if (isNeeded(kind, question) && !jobs.has(jobKey(kind, question.id))) problems.push(`its ${kind} job is missing`);
-  }
+  const next = nextTime(question);
+  const scheduled = jobs.get(clockKey(question));
+  if (next !== undefined && (scheduled === undefined || scheduled > next))
+    problems.push(`something happens at ${next}, its job is due ${scheduled ?? "never"}`);
   return problems.map((what) => `question ${question.id}: ${what}`);
 }
 
-function isNeeded(kind: "expire" | "watch" | "settle", question: Question): boolean {
-  if (!isPending(question)) return false;
-  const cause = { expire: question.dueAt, watch: question.hold, settle: question.settling }[kind];
-  return cause !== undefined;
+/** When time does the next thing to a question that must not be forgotten. */
+function nextTime(question: Question): Instant | undefined {
+  if (!isPending(question)) return undefined;
+  if (question.settling) return question.settling.until;
+  return [question.dueAt, lapseAt(question)].filter((time) => time !== undefined).sort()[0];
 }
