@@ -11,7 +11,6 @@ import type { Subject } from "./loop.ts";
 const AGENT: Actor = { scope: "agent", id: "bench", channel: "bench", strength: "none" };
 const ADA: Actor = { scope: "human", id: "ada", channel: "cli", strength: "local" };
 const ASKED = {
-  question: "Redis or Memcached?",
   options: ["Redis (recommended)", "Memcached"],
   context: "x".repeat(250),
   hold: "3m",
@@ -30,11 +29,14 @@ export function benchEngine(store: Store): LocalEngine {
  */
 export function askd(store: Store): Subject {
   const engine = benchEngine(store);
+  let asked = 0;
   return {
     name: "askd: ask, answer, hand over",
     async cycle() {
       const now = await engine.now();
-      const { question } = await engine.ask(parseAsk(ASKED, { via: "mcp" }, DEFAULT_RULES, now), AGENT);
+      asked += 1;
+      const raw = { ...ASKED, question: `Redis or Memcached for cache ${asked}?` };
+      const { question } = await engine.ask(parseAsk(raw, { via: "mcp" }, DEFAULT_RULES, now), AGENT);
       let seenAt = 0;
       const seen = engine
         .wait(question.id, { until: later(now, 180_000) })

@@ -35,7 +35,6 @@ create index run_external on run (external_id) where external_id is not null;
 create index run_parent on run (parent_id) where parent_id is not null;
 create index run_status on run (status, id);
 create index run_ended on run (ended_at) where ended_at is not null;
-create index run_short on run (substr(id, 13));
 
 create table question (
   id text collate "C" primary key,
@@ -48,7 +47,6 @@ create table question (
 create unique index question_key on question (run_id, key);
 create unique index question_pending on question (run_id) where status = 'pending';
 create index question_status on question (status, id);
-create index question_short on question (substr(id, 13));
 
 create table content (hash text collate "C" primary key, body text not null);
 
