@@ -1,6 +1,6 @@
-import { randomBytes, randomUUID } from "node:crypto";
+import { randomBytes as systemRandom, randomUUID } from "node:crypto";
 import { hostname } from "node:os";
-import { idsFrom, pooled } from "./core/id.ts";
+import { type Ids, idsFrom, pooled } from "./core/id.ts";
 import { instant } from "./core/instant.ts";
 import { Refusal } from "./core/refusal.ts";
 import type { Rules } from "./core/rules.ts";
@@ -32,8 +32,7 @@ export interface ServerOptions extends AppOptions {
 /** Opens the store and puts an engine on it, or reaches the engine of a server. */
 export async function openEngine({ store, rules }: AppOptions): Promise<Engine> {
   if (store.kind === "server") return openRemote(store);
-  // The job keeps how often it failed and is tried again; a command has no log that could say more.
-  return engineOn(await openStore(store), rules, () => undefined);
+  return engineOn(await openStore(store), { rules });
 }
 
 /** Serves a store over HTTP, and leaves word of it for this user's programs. */
@@ -47,9 +46,9 @@ export async function openServer(options: ServerOptions, request: ServeOptions) 
   const { jsonLog, sayError } = await import("./server/log.ts");
   const log = jsonLog(options.writeLog, () => instant(Date.now()));
   const store = await openStore(options.store);
-  const engine = engineOn(store, options.rules, (job, error) => {
+  const onFailure: WorkerDeps["onFailure"] = (job, error) =>
     log("warn", "job_failed", { job: job.key, tries: job.tries, message: sayError(error).message });
-  });
+  const engine = engineOn(store, { rules: options.rules, onFailure });
   const version = typeof ASKD_VERSION === "string" ? ASKD_VERSION : "0.0.0";
   return serveStore({ ...options, store, engine, log, version }, request);
 }
@@ -77,19 +76,34 @@ async function readOwnToken(url: string, runtimeDir: string): Promise<string> {
   });
 }
 
-function engineOn(store: Store, rules: Rules, onFailure: WorkerDeps["onFailure"]): LocalEngine {
-  const clock = new StoreClock(Date.now);
-  const ids = idsFrom(Date.now, pooled(randomBytes));
+export interface EngineOptions {
+  rules: Rules;
+  /** This machine's clock and source of randomness; tests bring their own. */
+  nowMs?: () => number;
+  randomBytes?: (count: number) => Uint8Array;
+  ids?: Ids;
+  /** Hears of jobs that failed. They keep how often that was and are tried again. */
+  onFailure?: WorkerDeps["onFailure"];
+}
+
+/** Puts an engine on a store, with everything that it needs to do what falls due. */
+export function engineOn(store: Store, options: EngineOptions): LocalEngine {
+  const { rules, nowMs = Date.now, randomBytes = pooled(systemRandom) } = options;
+  const clock = new StoreClock(nowMs);
+  const ids = options.ids ?? idsFrom(nowMs, randomBytes);
   return new LocalEngine({
-    ...{ store, ids, rules, randomBytes },
+    store,
+    ids,
+    rules,
+    randomBytes,
     now: () => clock.now(),
     worker: {
       id: ids.worker(),
       host: hostname(),
       agents: [],
-      handlers: jobHandlers({ post: { allowLoopback: false } }),
+      handlers: jobHandlers({ post: { allowLoopback: rules.callbackLoopback } }),
       syncClock: (now) => clock.sync(now),
-      onFailure,
+      onFailure: options.onFailure ?? (() => undefined),
     },
   });
 }

@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { engineOn } from "../src/app.ts";
 import type { Actor } from "../src/core/actor.ts";
 import { AnswerInput } from "../src/core/answer-input.ts";
 import { type AskInput, type Door, parseAsk } from "../src/core/ask-input.ts";
@@ -6,18 +6,16 @@ import type { Read } from "../src/core/changes.ts";
 import { type Instant, epochMs, instant } from "../src/core/instant.ts";
 import type { Pending } from "../src/core/question.ts";
 import { DEFAULT_LIMITS, DEFAULT_RULES, type Rules } from "../src/core/rules.ts";
-import { StoreClock } from "../src/engine/clock.ts";
-import { jobHandlers } from "../src/engine/jobs.ts";
 import type { Engine } from "../src/engine/engine.ts";
-import { LocalEngine } from "../src/engine/local.ts";
 import { MemoryStore } from "../src/store/memory.ts";
 import type { Store } from "../src/store/store.ts";
-import { AGENT, NOON, countingIds } from "./builders.ts";
+import { AGENT, NOON } from "./builders.ts";
 import { remoteEngine } from "./remote.ts";
 
 /** Limits that do not get into the way of tests which ask a lot. */
 export const ROOMY: Rules = {
   ...DEFAULT_RULES,
+  callbackLoopback: true,
   limits: { ...DEFAULT_LIMITS, asksPerMinute: 10_000, asksPerRun: 10_000, repliesPerMinute: 10_000 },
 };
 
@@ -37,7 +35,13 @@ export class Scene {
     this.rules = { ...ROOMY, ...over.rules };
     const now = () => instant(this.#now);
     this.store = over.store?.(now) ?? new MemoryStore(now);
-    const local = engineOn(this.store, this.rules, () => this.#now);
+    const local = engineOn(this.store, {
+      rules: this.rules,
+      nowMs: () => this.#now,
+      onFailure: (job, error) => {
+        throw new Error(`job ${job.key} failed`, { cause: error });
+      },
+    });
     this.engine = Scene.engines === "local" ? local : remoteEngine(local, this.store, this.rules);
   }
 
@@ -87,26 +91,4 @@ export function pendingOf({ question }: Read): Pending {
 /** What a person types, as the engine takes it. */
 export function said(answer: string, over: Partial<AnswerInput> = {}): AnswerInput {
   return AnswerInput.parse({ answer, ...over });
-}
-
-export function engineOn(store: Store, rules: Rules, nowMs: () => number): LocalEngine {
-  const clock = new StoreClock(nowMs);
-  const ids = countingIds(`${Math.random()}`);
-  return new LocalEngine({
-    store,
-    ids,
-    rules,
-    randomBytes,
-    now: () => clock.now(),
-    worker: {
-      id: ids.worker(),
-      host: "here",
-      agents: [],
-      handlers: jobHandlers({ post: { allowLoopback: true } }),
-      syncClock: (now) => clock.sync(now),
-      onFailure: (job, error) => {
-        throw new Error(`job ${job.key} failed`, { cause: error });
-      },
-    },
-  });
 }

@@ -1,7 +1,8 @@
 import { main } from "../src/cli/main.ts";
 import type { World } from "../src/cli/world.ts";
 import { epochMs } from "../src/core/instant.ts";
-import { type Scene, engineOn } from "./scene.ts";
+import { engineOn } from "../src/app.ts";
+import type { Scene } from "./scene.ts";
 
 /** What a command did: its exit code and what it printed. */
 export interface Typed {
@@ -19,7 +20,7 @@ export async function type(scene: Scene, argv: readonly string[], over: Partial<
     stderr: { write: (text) => void (stderr += text), isTty: false, columns: 80 },
     stdin: { isTty: false, readAll: () => Promise.resolve(""), readLine: () => Promise.resolve(undefined) },
     env: {},
-    cwd: "/work",
+    cwd: "/project",
     user: "ada",
     host: "here",
     ahead: () => 0,
@@ -34,7 +35,7 @@ export async function type(scene: Scene, argv: readonly string[], over: Partial<
     pause: () => Promise.resolve(),
     openServer: () => Promise.reject(new Error("nothing is served here")),
     findServer: () => Promise.resolve(undefined),
-    openEngine: () => Promise.resolve(engineOn(scene.store, scene.rules, () => epochMs(scene.now))),
+    openEngine: () => Promise.resolve(engineOn(scene.store, { rules: scene.rules, nowMs: () => epochMs(scene.now) })),
     ...over,
   };
   const exit = await main(argv, world);

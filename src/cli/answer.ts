@@ -65,6 +65,7 @@ export const command: Command<typeof ANSWER_FLAGS> = {
       page: () => (context.isQuiet ? "" : sayAnswered({ before: read, after: done })),
       json: () => viewQuestion(done),
     });
+    await engine.doDue(); // what the answer made due, a callback for one, does not wait for the next command
     return 0;
   },
 };

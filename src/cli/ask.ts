@@ -22,8 +22,8 @@ const EXIT_PENDING = 8;
 const EXIT_INTERRUPTED = 130;
 const LONGEST_WAIT_MS = 365 * DAY_MS;
 const INPUT_BYTES = 1024 * 1024;
-// A script takes an answer; it can neither choose for itself nor explain what it meant.
-const DOOR: Door = { via: "cli", accepts: ["answer"] };
+// A script that is told to choose takes what it recommends; it cannot explain what it meant.
+const DOOR: Door = { via: "cli", accepts: ["answer", "decide"] };
 
 export const command: Command<typeof ASK_FLAGS> = {
   usage: 'ask "<question>" [-o value:label …] [--wait [10m]]',

@@ -28,6 +28,7 @@ export const command: Command<typeof flags> = {
           : `✓ Question ${shortId(id)} of #${read.run.number} ${oneLine(read.run.name)} is ${read.question.status}; the run is ${read.run.status}\n`,
       json: () => viewQuestion(read),
     });
+    await engine.doDue(); // what the end made due does not wait for the next command
     return 0;
   },
 };

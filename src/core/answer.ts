@@ -14,6 +14,7 @@ import { answerText, matchAnswer } from "./match.ts";
 import { requirePlain } from "./plain.ts";
 import { type Answer, type Pending, type Question, requireVersion } from "./question.ts";
 import { Refusal } from "./refusal.ts";
+import type { Run } from "./run.ts";
 import { mayForce } from "./force.ts";
 import { vote } from "./vote.ts";
 
@@ -98,13 +99,10 @@ function force(read: Read, input: AnswerInput, at: At): Changes {
   const event = questionEvent("forced", question, forced, at, detail);
   if (run.implicit && run.giveBack === "poll") {
     // Nobody has to be started again: whoever asks for it reads it.
-    return {
-      runs: [run],
-      questions: [
-        { ...forced, forced: { answer: given, handover: { state: "given", at: at.now, witness: "stored" } } },
-      ],
-      events: [event],
-    };
+    const stored = { answer: given, handover: { state: "given" as const, at: at.now, witness: "stored" } };
+    const ended: Run = { ...run, status: "completed", reason: undefined, endedAt: at.now };
+    const changed = ended.status === run.status ? [] : [runEvent(run, ended, at, { forced: true })];
+    return { runs: [ended], questions: [{ ...forced, forced: stored }], events: [event, ...changed] };
   }
   const next = resume(
     { ...run, reason: undefined, endedAt: undefined, owes: [...run.owes, question.id] },

@@ -1,7 +1,7 @@
 import { defaultInput } from "./answer-input.ts";
 import type { AskInput } from "./ask-input.ts";
 import type { At, Changes, Read } from "./changes.ts";
-import { type Content, hashContent, recommendedOption, titleOf } from "./content.ts";
+import { type Content, contentName, hashContent, recommendedOption, titleOf } from "./content.ts";
 import { questionEvent, runEvent } from "./event.ts";
 import { setClock } from "./clock.ts";
 import { close } from "./close.ts";
@@ -76,7 +76,7 @@ export function findSame(open: readonly Question[], input: AskInput): Question |
 
 /** The same key with other words is a mistake of the caller, not the same ask. */
 export function requireSamePayload(question: Question, input: AskInput): void {
-  if (question.content === hashContent(input)) return;
+  if (question.content.endsWith(hashContent(input))) return;
   throw new Refusal(
     "key_reused",
     `The key "${input.key}" was used for another question (${shortId(question.id)}); nothing was asked`,
@@ -116,15 +116,16 @@ function requireMayAsk(run: Run, open: readonly Question[], at: At): void {
 
 function newQuestion(run: Run, content: Content, input: AskInput, followed: Question | undefined, at: At): Pending {
   const hash = hashContent(content);
+  const id = at.ids.question();
   const dueAt = followed?.dueAt ?? (input.timeoutMs === undefined ? undefined : later(at.now, input.timeoutMs));
   return {
     status: "pending",
-    id: at.ids.question(),
+    id,
     version: 0,
     runId: run.id,
     // The client's own key, or one that only a question that is still open can match.
     key: input.key === undefined ? `${hash}#${run.asked}` : `=${input.key}`,
-    content: hash,
+    content: contentName(id, hash),
     title: titleOf(content),
     kind: input.kind,
     risk: input.risk,

@@ -11,6 +11,8 @@ export interface Rules {
   personChannel: boolean;
   /** Confidence at or above which an agent goes on alone, and below which it hands over; off unless set. */
   confidence: { act: number; ask: number } | undefined;
+  /** Lets callbacks go to programs on this machine, without TLS. */
+  callbackLoopback: boolean;
   limits: Limits;
 }
 
@@ -55,6 +57,7 @@ export const DEFAULT_RULES: Rules = {
   remindAt: [0.5, 0.9],
   personChannel: false,
   confidence: undefined,
+  callbackLoopback: false,
   limits: DEFAULT_LIMITS,
 };
 

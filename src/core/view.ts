@@ -209,9 +209,16 @@ export function viewQuestion(read: Read): QuestionView {
 export function valuesOf(answer: Answer, content: Content): string[] {
   return content.items.flatMap((item) => {
     const given = answer.items[item.id];
-    const values = given?.text === undefined ? (given?.values ?? []) : [given.text];
+    const chosen = given?.values ?? recommendedValues(item, answer);
+    const values = given?.text === undefined ? chosen : [given.text];
     return content.items.length === 1 ? values : values.map((value) => `${item.id}=${value}`);
   });
+}
+
+/** Who leaves the choice to the asker gets what the asker recommended. */
+function recommendedValues(item: Item, answer: Answer): string[] {
+  if (answer.outcome !== "decide") return [];
+  return item.options.filter((option) => option.recommended).map((option) => option.value);
 }
 
 const NOTHING_SAID = {

@@ -45,6 +45,20 @@ test("a held answer is owed until the holder gives it, and the run goes on runni
   });
 });
 
+test("nothing is handed over or given before there is an outcome, and nothing twice", async () => {
+  const scene = new Scene();
+  const { question, run } = await held(scene);
+  await scene.engine.handOver(question.id);
+  expect((await scene.engine.given(question.id, "tool result")).question).toMatchObject({ status: "pending" });
+  expect(await scene.jobs()).toContain("watch");
+  await scene.engine.answer(question.id, said("1"), ADA);
+  await scene.engine.given(question.id, "tool result");
+  const { version } = (await scene.engine.given(question.id, "tool result")).question;
+  expect(version).toBe(3);
+  const types = (await scene.engine.readChain(run.id)).map(({ event }) => event.type);
+  expect(types.slice(-3)).toEqual(["question.asked", "question.answered", "question.given"]);
+});
+
 describe("when the window ends", () => {
   test("the question is parked and the run still runs until its process is seen gone", async () => {
     const scene = new Scene();
@@ -121,6 +135,19 @@ describe("a run", () => {
       exitCode: 6,
     });
     expect(await scene.jobs()).toEqual(["stop"]);
+  });
+
+  test("that was cancelled with an answer on its way leaves that answer as it was, with one outcome in the trail", async () => {
+    const scene = new Scene();
+    const { question, run } = await held(scene);
+    await scene.engine.answer(question.id, said("1"), ADA);
+    await scene.engine.cancelRun(run.id, ADA);
+    expect((await scene.engine.read(question.id)).question).toMatchObject({
+      status: "answered",
+      handover: { state: "void", reason: "run_cancelled" },
+    });
+    const types = (await scene.engine.readChain(run.id)).map(({ event }) => event.type);
+    expect(types.slice(-3)).toEqual(["question.answered", "question.delivery_failed", "run.cancelled"]);
   });
 
   test("goes on when its agent cancels the question, and ends when a person does", async () => {

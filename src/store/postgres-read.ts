@@ -8,7 +8,7 @@ import { fromKept, toKept } from "./postgres-text.ts";
 import { parseEvent, parseQuestion, parseRun } from "./row.ts";
 import type { QuestionFilter, Ref, RunFilter } from "./store.ts";
 
-/** A prefix of an id's random part, as a range; "{" comes right after the last letter of an id. */
+/** A prefix of an id's random part, as a range, looked for in the index of ids alone; "{" comes right after the last letter of an id. */
 const SHORT = "substr(id, 13) >= ? and substr(id, 13) < ? || '{'";
 const RUN = "select id, body, number from run";
 const QUESTION = "select id, body from question";
@@ -83,9 +83,11 @@ export async function lookUp(pool: Pool, ref: Ref, limit: number): Promise<{ run
     return { runs: await readRuns(pool, conditions.page(RUN), conditions.params), questions: [] };
   }
   conditions.add(SHORT, toKept(ref.text));
+  const named = (table: string): string =>
+    `where id in (${conditions.page(`select id from ${table}`)}) order by id desc`;
   const [runs, questions] = await Promise.all([
-    readRuns(pool, conditions.page(RUN), conditions.params),
-    readQuestions(pool, conditions.page(QUESTION), conditions.params),
+    readRuns(pool, `${RUN} ${named("run")}`, conditions.params),
+    readQuestions(pool, `${QUESTION} ${named("question")}`, conditions.params),
   ]);
   return { runs, questions };
 }

@@ -10,6 +10,7 @@ interface Migration {
 
 // `body` is the validated row. The searched columns are bound from that same object by one function per table:
 // generated from the body they cost 10 µs of a 25 µs write (measured).
+// Every index follows time: one in random order, such as on the part of an id that people type, costs a page per row.
 const FIRST = `
 create table meta (
   id integer primary key check (id = 1),
@@ -42,7 +43,6 @@ create index run_any_session on run (session) where session is not null;
 create index run_parent on run (parent_id) where parent_id is not null;
 create index run_status on run (status, id);
 create index run_ended on run (ended_at) where ended_at is not null;
-create index run_short on run (substr(id, 13));
 
 create table question (
   row integer primary key,
@@ -56,7 +56,6 @@ create table question (
 create unique index question_key on question (run_id, key);
 create unique index question_pending on question (run_id) where status = 'pending';
 create index question_status on question (status, id);
-create index question_short on question (substr(id, 13));
 
 create table content (hash text primary key, body text not null);
 

@@ -38,8 +38,13 @@ interface Body {
 
 type EventRow = Omit<KeptEvent, "event">;
 
+export interface SqliteOptions {
+  /** The time by which jobs fall due and leases end; this machine's if nothing else is said. */
+  now?: () => Instant;
+}
+
 /** Opens the store in that file, which is made if it is not there. */
-export async function openSqliteStore(path: string): Promise<Store> {
+export async function openSqliteStore(path: string, { now = machineTime }: SqliteOptions = {}): Promise<Store> {
   const files = prepareFiles(resolve(path));
   const connection = await Connection.open(files.database, { check: files.hasLog });
   try {
@@ -49,7 +54,7 @@ export async function openSqliteStore(path: string): Promise<Store> {
     connection.close();
     throw error;
   }
-  return new SqliteStore(connection, files.wake);
+  return new SqliteStore(connection, files.wake, now);
 }
 
 /** Keeps everything in one SQLite file that several processes may have open. */
@@ -59,12 +64,15 @@ class SqliteStore implements Store {
   readonly #watch: SqliteWatch;
   readonly #batcher: Batcher;
 
-  constructor(connection: Connection, wake: string) {
+  readonly #now: () => Instant;
+
+  constructor(connection: Connection, wake: string, now: () => Instant) {
     const writer = new SqliteWriter(connection);
     this.#connection = connection;
+    this.#now = now;
     this.#watch = new SqliteWatch(connection, this.#listeners, wake);
     this.#batcher = new Batcher({
-      apply: (batch) => connection.transact(() => writer.write(batch, clock())),
+      apply: (batch) => connection.transact(() => writer.write(batch, now())),
       tell: (change) => {
         this.#watch.touch();
         this.#listeners.tell(change);
@@ -146,7 +154,7 @@ class SqliteStore implements Store {
   }
 
   claimJobs(filter: ClaimFilter): Promise<{ now: Instant; jobs: ClaimedJob[] }> {
-    return claimJobs(this.#connection, filter, clock);
+    return claimJobs(this.#connection, filter, this.#now);
   }
 
   nextJobAt(filter: Pick<ClaimFilter, "kinds" | "host" | "agents">): Promise<Instant | undefined> {
@@ -158,7 +166,7 @@ class SqliteStore implements Store {
   }
 
   async now(): Promise<Instant> {
-    return clock();
+    return this.#now();
   }
 
   onChange(listener: (change: Change) => void): () => void {
@@ -185,6 +193,6 @@ class SqliteStore implements Store {
   }
 }
 
-function clock(): Instant {
+function machineTime(): Instant {
   return instant(Date.now());
 }

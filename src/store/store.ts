@@ -75,7 +75,10 @@ export interface Store {
   /** At most `limit` runs and questions that go by this name, newest first. */
   lookUp(ref: Ref, limit: number): Promise<{ runs: Run[]; questions: Question[] }>;
 
-  /** The feed: events after the cursor in an order in which none can appear later before one already read. */
+  /**
+   * The feed: events after the cursor, or from the first if it is empty, in an order in which none can appear later
+   * before one already read.
+   */
   readFeed(after: string, limit: number): Promise<KeptEvent[]>;
   /** The cursor of the last event that the feed shows now. */
   findFeedEnd(): Promise<string>;
