@@ -27,6 +27,8 @@ export interface ServerOptions extends AppOptions {
   /** The name of this user, for whom programs on this machine act. */
   user: string;
   writeLog: (line: string) => void;
+  /** Write down every request too. */
+  isVerbose: boolean;
 }
 
 /** Opens the store and puts an engine on it, or reaches the engine of a server. */
@@ -44,7 +46,8 @@ export async function openServer(options: ServerOptions, request: ServeOptions) 
   }
   const { serveStore } = await import("./server/serve-store.ts");
   const { jsonLog, sayError } = await import("./server/log.ts");
-  const log = jsonLog(options.writeLog, () => instant(Date.now()));
+  const least = options.isVerbose ? "debug" : "info";
+  const log = jsonLog(options.writeLog, { now: () => instant(Date.now()), least });
   const store = await openStore(options.store);
   const onFailure: WorkerDeps["onFailure"] = (job, error) =>
     log("warn", "job_failed", { job: job.key, tries: job.tries, message: sayError(error).message });

@@ -45,7 +45,12 @@ export function worldOf(process: NodeJS.Process): World {
     openEngine: async (store, rules) => (await import("../app.ts")).openEngine({ store, rules }),
     openServer: async (at, request) =>
       (await import("../app.ts")).openServer(
-        { ...at, user: userName(process), writeLog: (line) => void process.stderr.write(line) },
+        {
+          ...at,
+          user: userName(process),
+          writeLog: (line) => void process.stderr.write(line),
+          isVerbose: Boolean(process.env["ASKD_DEBUG"]),
+        },
         request,
       ),
     findServer: async (runtimeDir) => (await import("../app.ts")).findServer(runtimeDir),

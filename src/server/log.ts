@@ -1,18 +1,21 @@
 import type { Instant } from "../core/instant.ts";
 import { redact } from "../core/redact.ts";
 
+const LEVELS = ["debug", "info", "warn", "error"] as const;
+type Level = (typeof LEVELS)[number];
 type Field = string | number | boolean | undefined;
 
 /** Writes down what happens to the server, one line for each event. */
-export type Log = (level: "debug" | "info" | "warn" | "error", event: string, fields?: Record<string, Field>) => void;
+export type Log = (level: Level, event: string, fields?: Record<string, Field>) => void;
 
 const LONGEST_FIELD = 4_000;
 // JSON escapes what ends a line for programs; terminals also obey these.
 const CONTROL = /[\u007f-\u009f\u2028\u2029\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g;
 
 /** A log of JSON lines. Nothing that somebody sent can end a line, and what looks like a secret is taken out. */
-export function jsonLog(write: (line: string) => void, now: () => Instant): Log {
+export function jsonLog(write: (line: string) => void, { now, least }: { now: () => Instant; least: Level }): Log {
   return (level, event, fields = {}) => {
+    if (LEVELS.indexOf(level) < LEVELS.indexOf(least)) return;
     const clean = Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, cleanField(value)]));
     const line = JSON.stringify({ time: now(), level, event, ...clean });
     write(`${line.replace(CONTROL, escapeChar)}\n`);

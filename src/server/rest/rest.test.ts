@@ -111,7 +111,10 @@ describe("lists", () => {
   test("come in pages that can be followed to the end", async () => {
     const token = await at.token();
     const ids: string[] = [];
-    for (let index = 0; index < 5; index += 1) ids.push((await at.scene.ask({ question: `Q${index}?` })).question.id);
+    for (let index = 0; index < 5; index += 1) {
+      ids.push((await at.scene.ask({ question: `Q${index}?` })).question.id);
+      await at.scene.pass(1);
+    }
     const seen: string[] = [];
     let path: string | undefined = "/api/v1/questions?order=oldest&limit=2";
     while (path) {
