@@ -2,12 +2,15 @@ import { engineOn } from "../src/app.ts";
 import type { Actor } from "../src/core/actor.ts";
 import { AnswerInput } from "../src/core/answer-input.ts";
 import { type AskInput, type Door, parseAsk } from "../src/core/ask-input.ts";
+import type { Read } from "../src/core/changes.ts";
 import { type Instant, epochMs, instant } from "../src/core/instant.ts";
+import type { Pending } from "../src/core/question.ts";
 import { DEFAULT_LIMITS, DEFAULT_RULES, type Rules } from "../src/core/rules.ts";
-import type { LocalEngine } from "../src/engine/local.ts";
+import type { Engine } from "../src/engine/engine.ts";
 import { MemoryStore } from "../src/store/memory.ts";
 import type { Store } from "../src/store/store.ts";
 import { AGENT, NOON } from "./builders.ts";
+import { remoteEngine } from "./remote.ts";
 
 /** Limits that do not get into the way of tests which ask a lot. */
 export const ROOMY: Rules = {
@@ -21,22 +24,25 @@ export const MCP: Door = { via: "mcp" };
 
 /** An engine on a store in memory, with a clock that moves when told and ids that count. */
 export class Scene {
+  /** Where scenes have their engine: here, or behind a server. */
+  static engines: "local" | "remote" = "local";
   #now = epochMs(NOON);
   readonly store: Store;
-  readonly engine: LocalEngine;
+  readonly engine: Engine;
   readonly rules: Rules;
 
   constructor(over: { rules?: Partial<Rules>; store?: (now: () => Instant) => Store } = {}) {
     this.rules = { ...ROOMY, ...over.rules };
     const now = () => instant(this.#now);
     this.store = over.store?.(now) ?? new MemoryStore(now);
-    this.engine = engineOn(this.store, {
+    const local = engineOn(this.store, {
       rules: this.rules,
       nowMs: () => this.#now,
       onFailure: (job, error) => {
         throw new Error(`job ${job.key} failed`, { cause: error });
       },
     });
+    this.engine = Scene.engines === "local" ? local : remoteEngine(local, this.store, this.rules);
   }
 
   get now(): Instant {
@@ -63,7 +69,7 @@ export class Scene {
   }
 
   /** A run that a worker started, and that may ask. */
-  async startedRun(over: Parameters<LocalEngine["createRun"]>[0] = {}) {
+  async startedRun(over: Parameters<Engine["createRun"]>[0] = {}) {
     const run = await this.engine.createRun(
       { name: "add-caching", agent: "claude", host: "here", giveBack: "worker", ...over },
       AGENT,
@@ -74,6 +80,12 @@ export class Scene {
   async jobs(): Promise<string[]> {
     return (await this.store.listJobs(1000)).map((job) => job.kind).sort();
   }
+}
+
+/** The question, which must still wait. */
+export function pendingOf({ question }: Read): Pending {
+  if (question.status !== "pending") throw new Error(`the question is ${question.status}`);
+  return question;
 }
 
 /** What a person types, as the engine takes it. */

@@ -33,6 +33,8 @@ export async function type(scene: Scene, argv: readonly string[], over: Partial<
     readFile: () => Promise.reject(new Error("no such file")),
     runChild: () => Promise.reject(new Error("nothing can be started here")),
     pause: () => Promise.resolve(),
+    openServer: () => Promise.reject(new Error("nothing is served here")),
+    findServer: () => Promise.resolve(undefined),
     openEngine: () => Promise.resolve(engineOn(scene.store, { rules: scene.rules, nowMs: () => epochMs(scene.now) })),
     ...over,
   };

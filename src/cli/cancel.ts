@@ -1,4 +1,5 @@
 import { shortId } from "../core/id.ts";
+import { QUESTION_FIELDS, viewQuestion } from "../core/view.ts";
 import { whoTypes } from "./actor.ts";
 import { requireOne } from "./arguments.ts";
 import type { Command } from "./command.ts";
@@ -6,7 +7,6 @@ import type { Flags } from "./flags.ts";
 import { printResult } from "./output.ts";
 import { oneLine } from "./sanitise.ts";
 import { getQuestionId } from "./target.ts";
-import { QUESTION_FIELDS, viewQuestion } from "./wire.ts";
 
 const flags = {
   reason: { type: "string", short: "m", value: "text", about: "Why; people and the agent see it" },

@@ -27,8 +27,11 @@ export function makeContext(flags: Values<typeof GLOBAL_FLAGS>, world: World): C
     now: () => instant(world.nowMs()),
     engine: async () => {
       const engine = await world.openEngine(place.store, rules);
-      await engine.doDue();
+      if (place.store.kind !== "server") await engine.doDue();
       return engine;
     },
+    serve: (request) => world.openServer({ store: place.store, rules, runtimeDir: place.runtimeDir }, request),
+    findServer: () =>
+      place.store.kind === "server" ? Promise.resolve(place.store.url) : world.findServer(place.runtimeDir),
   };
 }

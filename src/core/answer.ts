@@ -12,7 +12,7 @@ import { later } from "./instant.ts";
 import { questionJob } from "./job.ts";
 import { answerText, matchAnswer } from "./match.ts";
 import { requirePlain } from "./plain.ts";
-import type { Answer, Pending, Question } from "./question.ts";
+import { type Answer, type Pending, type Question, requireVersion } from "./question.ts";
 import { Refusal } from "./refusal.ts";
 import type { Run } from "./run.ts";
 import { mayForce } from "./force.ts";
@@ -22,6 +22,7 @@ import { vote } from "./vote.ts";
 export function answer(read: Read, input: AnswerInput, at: At): Changes {
   if (input.force && mayForce(read.run, read.question)) return force(read, input, at);
   const question = requirePending(read, at.now);
+  requireVersion(question, input.ifVersion);
   requireMayAnswer(question, at.by, at.rules, input.confirmed);
   if (question.settling) throw settlingRefusal(question, read);
   const given = readAnswer({ ...read, question }, input, at);

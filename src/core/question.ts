@@ -2,6 +2,7 @@ import { z } from "zod";
 import { Actor } from "./actor.ts";
 import { OutcomeId, QuestionId, RunId } from "./id.ts";
 import { Instant } from "./instant.ts";
+import { Refusal } from "./refusal.ts";
 
 export const Outcome = z.enum(["answer", "decide", "clarify"]);
 export type Outcome = z.infer<typeof Outcome>;
@@ -146,6 +147,16 @@ export type Closed = Exclude<Question, Pending>;
 
 export function isPending(question: Question): question is Pending {
   return question.status === "pending";
+}
+
+/** Refuses what was meant for an earlier state of the question. */
+export function requireVersion(question: Question, expected: number | undefined): void {
+  if (expected === undefined || expected === question.version) return;
+  throw new Refusal(
+    "version_changed",
+    `The question has changed since it was read (version ${question.version}, not ${expected}); nothing was changed`,
+    { hint: "Read it again, then decide" },
+  );
 }
 
 /** Everything about a question that its agent has not been shown yet. */

@@ -28,6 +28,10 @@ export interface Limits {
   pending: number;
   repliesPerMinute: number;
   comments: number;
+  /** Requests of one token to a server. */
+  requestsPerMinute: number;
+  /** Readers of live events at a time. */
+  streams: number;
 }
 
 export const DEFAULT_LIMITS: Limits = {
@@ -42,6 +46,8 @@ export const DEFAULT_LIMITS: Limits = {
   pending: 10_000,
   repliesPerMinute: 10,
   comments: 200,
+  requestsPerMinute: 6_000,
+  streams: 256,
 };
 
 export const DEFAULT_RULES: Rules = {

@@ -133,6 +133,14 @@ export async function readFeed(pool: Pool, after: string, limit: number): Promis
   return rows.map(parseEvent);
 }
 
+export async function findFeedEnd(pool: Pool): Promise<string> {
+  const { rows } = await pool.query<{ cursor: string }>(
+    `select xid || '-' || seq as cursor from event where xid < pg_snapshot_xmin(pg_current_snapshot())
+    order by xid desc, seq desc limit 1`,
+  );
+  return rows[0]?.cursor ?? "0";
+}
+
 export async function readChain(
   pool: Pool,
   runId: RunId,

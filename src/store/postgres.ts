@@ -22,6 +22,7 @@ import {
   lookUp,
   readChain,
   readEntries,
+  findFeedEnd,
   readFeed,
   readQuestions,
   readRuns,
@@ -133,6 +134,10 @@ export class PostgresStore implements Store {
 
   readFeed(after: string, limit: number): Promise<KeptEvent[]> {
     return readFeed(this.#pool, after, limit);
+  }
+
+  findFeedEnd(): Promise<string> {
+    return findFeedEnd(this.#pool);
   }
 
   readChain(runId: RunId): Promise<{ events: KeptEvent[]; head: { n: number; hash: string } }> {

@@ -140,6 +140,11 @@ class SqliteStore implements Store {
     return (await this.#all<EventRow>(FEED, Number(after), limit)).map(parseEvent);
   }
 
+  async findFeedEnd(): Promise<string> {
+    const [row] = await this.#all<{ seq: number }>("select coalesce(max(seq), 0) as seq from event");
+    return String(row?.seq ?? 0);
+  }
+
   readChain(runId: RunId): Promise<{ events: KeptEvent[]; head: { n: number; hash: string } }> {
     return this.#connection.snapshot(() => ({
       events: this.#connection.prepare<EventRow>(CHAIN).all(runId).map(parseEvent),

@@ -80,6 +80,8 @@ export interface Store {
    * before one already read.
    */
   readFeed(after: string, limit: number): Promise<KeptEvent[]>;
+  /** The cursor of the last event that the feed shows now. */
+  findFeedEnd(): Promise<string>;
   /** One run's events in the order of its chain, with the head that the run itself records. */
   readChain(runId: RunId): Promise<{ events: KeptEvent[]; head: { n: number; hash: string } }>;
   listSeals(afterN: number, limit: number): Promise<Seal[]>;
