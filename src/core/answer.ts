@@ -78,7 +78,7 @@ export function readAnswer({ question, content }: Read & { question: Question },
       },
     );
   }
-  if (input.outcome === "decide") return { ...base, outcome: "decide", items: {}, ...(note && { note }) };
+  if (input.outcome === "decide") return { ...base, outcome: "decide", items: {}, note };
   if (input.outcome === "clarify") {
     const back = note ?? input.answer?.trim();
     if (!back)
@@ -86,7 +86,7 @@ export function readAnswer({ question, content }: Read & { question: Question },
     requirePlain(back, at.rules.limits.answerBytes, "answer");
     return { ...base, outcome: "clarify", items: {}, note: back };
   }
-  return { ...base, outcome: "answer", items: matchAnswer(content, input, at.rules.limits), ...(note && { note }) };
+  return { ...base, outcome: "answer", items: matchAnswer(content, input, at.rules.limits), note };
 }
 
 function force(read: Read, input: AnswerInput, at: At): Changes {

@@ -28,7 +28,10 @@ const LIST_ENTRIES = "select kind, id, parent, version, body from entry where ki
 const LIST_CHILDREN = "select kind, id, parent, version, body from entry where kind = ? and parent = ? order by id";
 const COUNT = "select count(*) as count from question where status = ?";
 const FEED = "select n, hash, body, cast(seq as text) as cursor from event where seq > ? order by seq limit ?";
-const CHAIN = "select n, hash, body, cast(seq as text) as cursor from event where run_id = ? order by n";
+const CHAIN = `with recursive chain (seq) as (
+    select chain_seq from run where id = ?
+    union all select event.before from chain join event on event.seq = chain.seq
+  ) select n, hash, body, cast(seq as text) as cursor from event where seq in chain order by seq`;
 const HEAD = "select chain_n as n, chain_hash as hash from run where id = ?";
 const SEALS = "select n, hash, body from seal where n > ? order by n limit ?";
 
