@@ -35,5 +35,6 @@ async function ask(call: ToolCall, door: Door): Promise<{ read: Read; windowMs: 
     ...(isHeld && { holdMs: windowMs }),
     ...(asker.key !== undefined && parsed.key === undefined && { key: asker.key }),
   };
-  return { read: await engine.ask(input, asker.by, askOptions(call, asker, input)), windowMs };
+  const read = await engine.ask(input, asker.by, await askOptions(call, asker, input));
+  return { read, windowMs };
 }

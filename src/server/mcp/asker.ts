@@ -3,8 +3,8 @@ import type { AskInput } from "../../core/ask-input.ts";
 import { hashContent, hashText } from "../../core/content.ts";
 import type { RunId } from "../../core/id.ts";
 import type { Run } from "../../core/run.ts";
-import type { AskOptions } from "../../engine/engine.ts";
-import { type ToolCall, metaText } from "./caller.ts";
+import type { AskOptions, Engine } from "../../engine/engine.ts";
+import { type Caller, type ToolCall, metaText } from "./caller.ts";
 
 const RUNS_OF_A_SESSION = 10;
 
@@ -37,28 +37,36 @@ export async function askerOf({ caller, context, profile, deps }: ToolCall): Pro
 }
 
 /** Where this ask belongs: a run that is there, or one that is made for the session or for the ask. */
-export function askOptions({ caller, profile }: ToolCall, asker: Asker, input: AskInput): AskOptions {
+export async function askOptions(call: ToolCall, asker: Asker, input: AskInput): Promise<AskOptions> {
+  const { caller, profile, deps } = call;
   const { secrets } = caller;
-  const runId: RunId | undefined = caller.runId ?? asker.run?.id;
+  const session = asker.session ?? namelessSession(caller, input);
+  const isNew = asker.session === undefined && asker.run === undefined;
+  const found = isNew
+    ? await findSessionRun(deps.engine, { session, agent: profile.agent, host: caller.host })
+    : asker.run;
+  const runId: RunId | undefined = caller.runId ?? found?.id;
   if (runId) return { runId, secrets };
-  // Without any name the words themselves are one, so that asking again finds the question again.
-  const nameless =
-    input.key === undefined ? `ask:${hashText(`${caller.principal}\n${hashContent(input)}`)}` : undefined;
-  const session = asker.session ?? nameless;
   return {
     secrets,
     run: {
       agent: profile.agent,
       host: caller.host,
       giveBack: "poll",
-      ...(session && { session }),
+      session,
       ...(caller.dir && { dir: caller.dir }),
     },
   };
 }
 
+/** Without any name the words themselves are one, so that asking again finds the question again. */
+function namelessSession(caller: Caller, input: AskInput): string {
+  const name = input.key === undefined ? hashContent(input) : `=${input.key}`;
+  return `ask:${hashText(`${caller.principal}\n${name}`)}`;
+}
+
 async function findSessionRun(
-  engine: ToolCall["deps"]["engine"],
+  engine: Engine,
   { session, agent, host }: { session: string; agent: string; host: string },
 ): Promise<Run | undefined> {
   const { runs } = await engine.lookUp({ by: "session", text: session }, RUNS_OF_A_SESSION);

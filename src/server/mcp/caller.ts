@@ -77,7 +77,10 @@ const Capabilities = z.object({
   extensions: z.record(z.string(), z.unknown()).optional(),
   elicitation: z.record(z.string(), z.unknown()).optional(),
 });
-const Envelope = z.object({ "io.modelcontextprotocol/clientCapabilities": Capabilities.optional() });
+const Envelope = z.object({
+  "io.modelcontextprotocol/clientCapabilities": Capabilities.optional(),
+  "io.modelcontextprotocol/clientInfo": z.object({ name: z.string(), version: z.string() }).optional(),
+});
 
 /** Reads what the client of this request declared. A bare `elicitation: {}` means forms. */
 export function declaredBy(server: Server, context: ServerContext): Declared {
@@ -94,9 +97,10 @@ export function declaredBy(server: Server, context: ServerContext): Declared {
   };
 }
 
-/** What is known of the client behind a connection. */
-export function profileFor(server: Server, caller: Caller): ClientProfile {
-  return withEnv(profileOf(caller.client ?? server.getClientVersion()), caller.env);
+/** What is known of the client that sent this request. */
+export function profileFor(server: Server, caller: Caller, context: ServerContext): ClientProfile {
+  const said = Envelope.safeParse(context.mcpReq.envelope).data?.["io.modelcontextprotocol/clientInfo"];
+  return withEnv(profileOf(said ?? caller.client ?? server.getClientVersion()), caller.env);
 }
 
 /** A string in the `_meta` of a request. */
