@@ -118,9 +118,8 @@ export class McpScene {
     }
     const http = async () =>
       new OldHttpTransport(await this.url(options.tools), { requestInit: { headers: await this.#headers(options) } });
-    // The older library wants its own type of transport, which is the same in all that is used here.
     const transport = options.way === "http" ? await http() : this.#stdio(options);
-    await client.connect(transport as Parameters<OldClient["connect"]>[0]);
+    await client.connect(transport);
     return {
       listTools: () => client.listTools(),
       call: async (name, input = {}, { meta, ...more } = {}) =>
@@ -157,11 +156,13 @@ export class McpScene {
     return this.engine.answer(QuestionId.parse(id), AnswerInput.parse({ answer }), ADA);
   }
 
+  /** Ends everything; what should not have happened meanwhile fails the test. */
   async close(): Promise<void> {
     for (const close of this.#closers) await close();
     await this.#http?.part.close();
     await this.#http?.listening.close();
     await this.engine.stop();
+    if (this.bugs.length > 0) throw new AggregateError(this.bugs, "something went wrong that no client was told");
   }
 
   async #headers({ headers, scope }: ConnectOptions): Promise<Record<string, string>> {

@@ -67,14 +67,17 @@ function sayTimeout(question: Extract<Question, { status: "timeout" }>): string 
   return `Nobody answered question ${question.id} within ${waited}. Policy "${question.policy}" applies: ${then}.`;
 }
 
-/** A result in words for the model and in fields for programs. */
-export function result(text: string, structured: Structured): CallToolResult {
-  return { content: [{ type: "text", text }], structuredContent: structured };
+/**
+ * A result in words for the model and in fields for programs. Claude Code and Codex show their model the fields
+ * and nothing else, so the words are among them.
+ */
+function result(text: string, structured: Structured): CallToolResult {
+  return { content: [{ type: "text", text }], structuredContent: { ...structured, message: text } };
 }
 
 /** A result whose words are its fields, for tools whose document says so. */
 export function plainResult(structured: Structured): CallToolResult {
-  return result(JSON.stringify(structured), structured);
+  return { content: [{ type: "text", text: JSON.stringify(structured) }], structuredContent: structured };
 }
 
 /** An expected "no", in words that tell the agent what to do next. */

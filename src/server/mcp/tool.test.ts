@@ -73,7 +73,7 @@ describe.each([LEGACY, MODERN])("over $way in the $era era", (door) => {
     const question = await scene.waiting();
     expect(stopped.fields).toEqual({
       ...{ status: "pending", question_id: question.id },
-      ...{ stop_session: true, stop_reason: "waiting_for_user_input" },
+      ...{ stop_session: true, stop_reason: "waiting_for_user_input", message: stopped.text },
     });
     expect(question).toMatchObject({ onTimeout: { do: "wait" } });
     expect(question.dueAt).toBeUndefined();

@@ -11,7 +11,7 @@ import { askerOf } from "./asker.ts";
 import type { ToolCall, ToolResult } from "./caller.ts";
 import { handOver, holdFor, windowFor } from "./hand-over.ts";
 import { getOwnQuestion } from "./own-question.ts";
-import { plainResult, result, resultOf } from "./result.ts";
+import { plainResult, resultOf } from "./result.ts";
 import * as schema from "./schema.ts";
 
 const ASK_USER_WINDOW_MS = 3 * MINUTE_MS;
@@ -123,16 +123,14 @@ async function cancelQuestion(call: ToolCall): Promise<ToolResult> {
 }
 
 async function postQuestion(call: ToolCall): Promise<ToolResult> {
-  const read = await askOnly(call, { via: "mcp" });
-  const { question, run } = read;
-  const posted = {
+  const { question, run } = await askOnly(call, { via: "mcp" });
+  return plainResult({
     questionId: question.id,
     workflowRunId: run.id,
     status: question.status,
     notificationsSent: [...new Set(question.notify.map((notify) => notify.channel))],
     timeoutAt: question.dueAt ?? null,
-  };
-  return result(JSON.stringify(posted), posted);
+  });
 }
 
 async function askUserQuestion(call: ToolCall): Promise<ToolResult> {
