@@ -1,20 +1,16 @@
-import { randomBytes } from "node:crypto";
+import { engineOn } from "../src/app.ts";
 import type { Actor } from "../src/core/actor.ts";
 import { AnswerInput } from "../src/core/answer-input.ts";
 import { parseAsk } from "../src/core/ask-input.ts";
-import { idsFrom, pooled } from "../src/core/id.ts";
 import { later } from "../src/core/instant.ts";
 import { DEFAULT_LIMITS, DEFAULT_RULES, type Rules } from "../src/core/rules.ts";
-import { StoreClock } from "../src/engine/clock.ts";
-import { jobHandlers } from "../src/engine/jobs.ts";
-import { LocalEngine } from "../src/engine/local.ts";
+import type { LocalEngine } from "../src/engine/local.ts";
 import type { Store } from "../src/store/store.ts";
 import type { Subject } from "./loop.ts";
 
 const AGENT: Actor = { scope: "agent", id: "bench", channel: "bench", strength: "none" };
 const ADA: Actor = { scope: "human", id: "ada", channel: "cli", strength: "local" };
 const ASKED = {
-  question: "Redis or Memcached?",
   options: ["Redis (recommended)", "Memcached"],
   context: "x".repeat(250),
   hold: "3m",
@@ -23,26 +19,8 @@ const ANSWERED = AnswerInput.parse({ answer: "1" });
 
 /** An engine as the product runs it, without limits that a benchmark would meet. */
 export function benchEngine(store: Store): LocalEngine {
-  const clock = new StoreClock(Date.now);
-  const ids = idsFrom(Date.now, pooled(randomBytes));
   const rules: Rules = { ...DEFAULT_RULES, limits: { ...DEFAULT_LIMITS, pending: 1_000_000 } };
-  return new LocalEngine({
-    store,
-    ids,
-    rules,
-    randomBytes,
-    now: () => clock.now(),
-    worker: {
-      id: ids.worker(),
-      host: "bench",
-      agents: [],
-      handlers: jobHandlers({ post: { allowLoopback: true } }),
-      syncClock: (now) => clock.sync(now),
-      onFailure: (_, error) => {
-        throw error;
-      },
-    },
-  });
+  return engineOn(store, { rules });
 }
 
 /**
@@ -51,11 +29,14 @@ export function benchEngine(store: Store): LocalEngine {
  */
 export function askd(store: Store): Subject {
   const engine = benchEngine(store);
+  let asked = 0;
   return {
     name: "askd: ask, answer, hand over",
     async cycle() {
       const now = await engine.now();
-      const { question } = await engine.ask(parseAsk(ASKED, { via: "mcp" }, DEFAULT_RULES, now), AGENT);
+      asked += 1;
+      const raw = { ...ASKED, question: `Redis or Memcached for cache ${asked}?` };
+      const { question } = await engine.ask(parseAsk(raw, { via: "mcp" }, DEFAULT_RULES, now), AGENT);
       let seenAt = 0;
       const seen = engine
         .wait(question.id, { until: later(now, 180_000) })

@@ -1,23 +1,99 @@
-import { randomBytes } from "node:crypto";
+import { randomBytes as systemRandom, randomUUID } from "node:crypto";
 import { hostname } from "node:os";
-import { idsFrom } from "./core/id.ts";
+import { type Ids, idsFrom, pooled } from "./core/id.ts";
+import { instant } from "./core/instant.ts";
+import { Refusal } from "./core/refusal.ts";
 import type { Rules } from "./core/rules.ts";
 import { StoreClock } from "./engine/clock.ts";
 import type { Engine } from "./engine/engine.ts";
 import { jobHandlers } from "./engine/jobs.ts";
 import { LocalEngine } from "./engine/local.ts";
+import type { WorkerDeps } from "./engine/worker.ts";
+import type { ServeOptions } from "./server/server.ts";
 import type { Store } from "./store/store.ts";
 
+declare const ASKD_VERSION: string | undefined; // set when the program is built
+
+type OwnStore = { kind: "sqlite"; file: string } | { kind: "postgres"; url: string };
+type OtherServer = { kind: "server"; url: string; token: string | undefined; runtimeDir: string };
+
 export interface AppOptions {
-  store: { kind: "sqlite"; file: string } | { kind: "postgres"; url: string };
+  store: OwnStore | OtherServer;
   rules: Rules;
 }
 
-/** Opens the store and puts an engine on it. */
-export async function openEngine({ store: place, rules }: AppOptions): Promise<Engine> {
-  const store = await openStore(place);
-  const clock = new StoreClock(Date.now);
-  const ids = idsFrom(Date.now, randomBytes);
+export interface ServerOptions extends AppOptions {
+  runtimeDir: string;
+  /** The name of this user, for whom programs on this machine act. */
+  user: string;
+  writeLog: (line: string) => void;
+  /** Write down every request too. */
+  isVerbose: boolean;
+}
+
+/** Opens the store and puts an engine on it, or reaches the engine of a server. */
+export async function openEngine({ store, rules }: AppOptions): Promise<Engine> {
+  if (store.kind === "server") return openRemote(store);
+  return engineOn(await openStore(store), { rules });
+}
+
+/** Serves a store over HTTP, and leaves word of it for this user's programs. */
+export async function openServer(options: ServerOptions, request: ServeOptions) {
+  if (options.store.kind === "server") {
+    throw new Refusal("bad_input", "ASKD_URL names a server; there is no store here to serve", {
+      hint: "Unset ASKD_URL, or name a store with --store",
+    });
+  }
+  const { serveStore } = await import("./server/serve-store.ts");
+  const { jsonLog, sayError } = await import("./server/log.ts");
+  const least = options.isVerbose ? "debug" : "info";
+  const log = jsonLog(options.writeLog, { now: () => instant(Date.now()), least });
+  const store = await openStore(options.store);
+  const onFailure: WorkerDeps["onFailure"] = (job, error) =>
+    log("warn", "job_failed", { job: job.key, tries: job.tries, message: sayError(error).message });
+  const engine = engineOn(store, { rules: options.rules, onFailure });
+  const version = typeof ASKD_VERSION === "string" ? ASKD_VERSION : "0.0.0";
+  return serveStore({ ...options, store, engine, log, version }, request);
+}
+
+/** Where the server of this user is, as it said itself. */
+export async function findServer(runtimeDir: string): Promise<string | undefined> {
+  return (await import("./server/serve-store.ts")).findAddress(runtimeDir);
+}
+
+async function openRemote({ url, token, runtimeDir }: OtherServer): Promise<Engine> {
+  const { RemoteEngine } = await import("./engine/remote.ts");
+  const text = token ?? (await readOwnToken(url, runtimeDir));
+  return new RemoteEngine({ url, tokenFor: () => text, newKey: randomUUID });
+}
+
+/** The token file is for the server on this machine; no other is ever shown what it holds. */
+async function readOwnToken(url: string, runtimeDir: string): Promise<string> {
+  const { readPrivate } = await import("./server/private-file.ts");
+  const { serverFiles } = await import("./server/local-token.ts");
+  const isHere = new URL(url).protocol === "http:";
+  const text = isHere ? await readPrivate(serverFiles(runtimeDir).token) : undefined;
+  if (text !== undefined) return text;
+  throw new Refusal("sign_in", `There is no token for ${url}`, {
+    hint: "Set ASKD_TOKEN; make one where the server is with: askd token create",
+  });
+}
+
+export interface EngineOptions {
+  rules: Rules;
+  /** This machine's clock and source of randomness; tests bring their own. */
+  nowMs?: () => number;
+  randomBytes?: (count: number) => Uint8Array;
+  ids?: Ids;
+  /** Hears of jobs that failed. They keep how often that was and are tried again. */
+  onFailure?: WorkerDeps["onFailure"];
+}
+
+/** Puts an engine on a store, with everything that it needs to do what falls due. */
+export function engineOn(store: Store, options: EngineOptions): LocalEngine {
+  const { rules, nowMs = Date.now, randomBytes = pooled(systemRandom) } = options;
+  const clock = new StoreClock(nowMs);
+  const ids = options.ids ?? idsFrom(nowMs, randomBytes);
   return new LocalEngine({
     store,
     ids,
@@ -28,16 +104,15 @@ export async function openEngine({ store: place, rules }: AppOptions): Promise<E
       id: ids.worker(),
       host: hostname(),
       agents: [],
-      handlers: jobHandlers({ post: { allowLoopback: false } }),
+      handlers: jobHandlers({ post: { allowLoopback: rules.callbackLoopback } }),
       syncClock: (now) => clock.sync(now),
-      // The job keeps how often it failed and is tried again; there is no log yet that could say more.
-      onFailure: () => undefined,
+      onFailure: options.onFailure ?? (() => undefined),
     },
   });
 }
 
 /** Only the library of the store that is used gets loaded. */
-async function openStore(place: AppOptions["store"]): Promise<Store> {
+async function openStore(place: OwnStore): Promise<Store> {
   if (place.kind === "sqlite") return (await import("./store/sqlite.ts")).openSqliteStore(place.file);
   return (await import("./store/postgres.ts")).openPostgres({ url: place.url });
 }

@@ -35,7 +35,7 @@ const files = readdirSync(join(ROOT, "src"), { recursive: true, encoding: "utf8"
   .map((name) => `src/${name.replaceAll("\\", "/")}`)
   .sort();
 const textOf = new Map(files.map((file) => [file, readFileSync(join(ROOT, file), "utf8")]));
-const isTest = (file: string): boolean => /\.(test|suite)\.tsx?$|\/suite\//.test(file);
+const isTest = (file: string): boolean => /\.(test|suite|child)\.tsx?$|\/suite\//.test(file);
 
 function partOf(file: string): string {
   return file.split("/")[1] ?? file;

@@ -1,19 +1,21 @@
-import { randomBytes } from "node:crypto";
+import { engineOn } from "../src/app.ts";
 import type { Actor } from "../src/core/actor.ts";
 import { AnswerInput } from "../src/core/answer-input.ts";
 import { type AskInput, type Door, parseAsk } from "../src/core/ask-input.ts";
+import type { Read } from "../src/core/changes.ts";
 import { type Instant, epochMs, instant } from "../src/core/instant.ts";
+import type { Pending } from "../src/core/question.ts";
 import { DEFAULT_LIMITS, DEFAULT_RULES, type Rules } from "../src/core/rules.ts";
-import { StoreClock } from "../src/engine/clock.ts";
-import { jobHandlers } from "../src/engine/jobs.ts";
-import { LocalEngine } from "../src/engine/local.ts";
+import type { Engine } from "../src/engine/engine.ts";
 import { MemoryStore } from "../src/store/memory.ts";
 import type { Store } from "../src/store/store.ts";
-import { AGENT, NOON, countingIds } from "./builders.ts";
+import { AGENT, NOON } from "./builders.ts";
+import { remoteEngine } from "./remote.ts";
 
 /** Limits that do not get into the way of tests which ask a lot. */
 export const ROOMY: Rules = {
   ...DEFAULT_RULES,
+  callbackLoopback: true,
   limits: { ...DEFAULT_LIMITS, asksPerMinute: 10_000, asksPerRun: 10_000, repliesPerMinute: 10_000 },
 };
 
@@ -22,16 +24,25 @@ export const MCP: Door = { via: "mcp" };
 
 /** An engine on a store in memory, with a clock that moves when told and ids that count. */
 export class Scene {
+  /** Where scenes have their engine: here, or behind a server. */
+  static engines: "local" | "remote" = "local";
   #now = epochMs(NOON);
   readonly store: Store;
-  readonly engine: LocalEngine;
+  readonly engine: Engine;
   readonly rules: Rules;
 
   constructor(over: { rules?: Partial<Rules>; store?: (now: () => Instant) => Store } = {}) {
     this.rules = { ...ROOMY, ...over.rules };
     const now = () => instant(this.#now);
     this.store = over.store?.(now) ?? new MemoryStore(now);
-    this.engine = engineOn(this.store, this.rules, () => this.#now);
+    const local = engineOn(this.store, {
+      rules: this.rules,
+      nowMs: () => this.#now,
+      onFailure: (job, error) => {
+        throw new Error(`job ${job.key} failed`, { cause: error });
+      },
+    });
+    this.engine = Scene.engines === "local" ? local : remoteEngine(local, this.store, this.rules);
   }
 
   get now(): Instant {
@@ -58,7 +69,7 @@ export class Scene {
   }
 
   /** A run that a worker started, and that may ask. */
-  async startedRun(over: Parameters<LocalEngine["createRun"]>[0] = {}) {
+  async startedRun(over: Parameters<Engine["createRun"]>[0] = {}) {
     const run = await this.engine.createRun(
       { name: "add-caching", agent: "claude", host: "here", giveBack: "worker", ...over },
       AGENT,
@@ -71,29 +82,13 @@ export class Scene {
   }
 }
 
+/** The question, which must still wait. */
+export function pendingOf({ question }: Read): Pending {
+  if (question.status !== "pending") throw new Error(`the question is ${question.status}`);
+  return question;
+}
+
 /** What a person types, as the engine takes it. */
 export function said(answer: string, over: Partial<AnswerInput> = {}): AnswerInput {
   return AnswerInput.parse({ answer, ...over });
-}
-
-export function engineOn(store: Store, rules: Rules, nowMs: () => number): LocalEngine {
-  const clock = new StoreClock(nowMs);
-  const ids = countingIds(`${Math.random()}`);
-  return new LocalEngine({
-    store,
-    ids,
-    rules,
-    randomBytes,
-    now: () => clock.now(),
-    worker: {
-      id: ids.worker(),
-      host: "here",
-      agents: [],
-      handlers: jobHandlers({ post: { allowLoopback: true } }),
-      syncClock: (now) => clock.sync(now),
-      onFailure: (job, error) => {
-        throw new Error(`job ${job.key} failed`, { cause: error });
-      },
-    },
-  });
 }

@@ -12,6 +12,12 @@ export function whoTypes(context: Around): Actor {
   return { scope: "human", id: context.user, channel: "cli", strength: "local" };
 }
 
+/** Who looks after tokens: whoever has the store, but never an agent in its run. */
+export function whoManages(context: Around): Actor {
+  const by = whoTypes(context);
+  return by.scope === "agent" ? by : { ...by, scope: "admin" };
+}
+
 /** Who asks: a program, in its own run where it has one. */
 export function whoAsks(context: Around): Actor {
   const runId = findOwnRun(context);

@@ -24,7 +24,7 @@ function sayNext(before: Read, { run, question }: Read): string | undefined {
   if (isPending(question)) {
     return question.settling ? "It can be taken back for a moment; then the run goes on" : "More people have to agree";
   }
-  if (isPending(before.question) && before.question.hold) return "The agent was waiting and has it now";
+  if (isPending(before.question) && before.question.hold) return "It goes to the agent that is waiting for it";
   if (run.status !== "resuming") return undefined;
   if (run.externalId !== undefined) return "Task returned to 'open' state and will be picked up by worker";
   return run.giveBack === "worker"

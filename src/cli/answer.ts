@@ -5,6 +5,7 @@ import { type QuestionId, shortId } from "../core/id.ts";
 import type { Instant } from "../core/instant.ts";
 import { Refusal } from "../core/refusal.ts";
 import { hasEnded } from "../core/run.ts";
+import { QUESTION_FIELDS, viewQuestion } from "../core/view.ts";
 import type { Engine } from "../engine/engine.ts";
 import { whoTypes } from "./actor.ts";
 import { readAnswer } from "./answer-text.ts";
@@ -17,7 +18,6 @@ import { oneLine, sanitise } from "./sanitise.ts";
 import { sayAnswered } from "./answer-view.ts";
 import { getTarget } from "./target.ts";
 import { sayAgo } from "./when.ts";
-import { QUESTION_FIELDS, viewQuestion } from "./wire.ts";
 
 export const ANSWER_FLAGS = {
   choose: {
@@ -65,6 +65,7 @@ export const command: Command<typeof ANSWER_FLAGS> = {
       page: () => (context.isQuiet ? "" : sayAnswered({ before: read, after: done })),
       json: () => viewQuestion(done),
     });
+    await engine.doDue(); // what the answer made due, a callback for one, does not wait for the next command
     return 0;
   },
 };

@@ -1,7 +1,7 @@
 import { Refusal } from "../core/refusal.ts";
 import { RunId } from "../core/id.ts";
 import { secretsIn } from "../core/secret-env.ts";
-import type { AskOptions, Engine } from "../engine/engine.ts";
+import type { AskOptions, Engine, RunInput } from "../engine/engine.ts";
 import { findOwnRun } from "./actor.ts";
 import type { Context } from "./context.ts";
 import type { Flags, Values } from "./flags.ts";
@@ -39,6 +39,12 @@ export const ASK_FLAGS = {
   "external-id": { type: "string", value: "id", about: "The id of this work in another system" },
   priority: { type: "string", value: "0-4", about: "Priority of that work" },
   size: { type: "string", value: "size", about: "Size of that work" },
+  accept: {
+    type: "string",
+    value: "outcomes",
+    about: "What the asker can take: answer,decide,clarify (answer,decide)",
+  },
+  callback: { type: "string", value: "url", about: "Where to send the outcome; ASKD_CALLBACK_SECRET signs it" },
   input: { type: "string", value: "file", about: "Read the question as JSON from a file, or - for stdin" },
 } as const satisfies Flags;
 
@@ -61,6 +67,7 @@ export function rawAsk(question: string, flags: AskValues): Record<string, unkno
     default_answer: flags.default,
     key: flags.key,
     to: flags.to,
+    accepts: flags.accept?.split(",").map((outcome) => outcome.trim()),
   };
   return Object.fromEntries(Object.entries(raw).filter(([, value]) => value !== undefined));
 }
@@ -83,7 +90,7 @@ export async function askOptions(engine: Engine, flags: AskValues, context: Cont
       ...(flags.size !== undefined && { size: flags.size }),
       host: context.host,
       dir: context.cwd,
-      giveBack: "poll",
+      ...readCallback(flags.callback, context.env),
     },
   };
 }
@@ -103,6 +110,16 @@ function readOptions({ option: given = [], recommend }: AskValues): object[] | u
     });
   }
   return options.map((option) => (option === chosen ? { ...option, recommended: true } : option));
+}
+
+/** The secret comes from the environment, so that it stays out of process lists and shell histories. */
+function readCallback(url: string | undefined, env: Context["env"]): Pick<RunInput, "callback" | "giveBack"> {
+  if (url === undefined) return { giveBack: "poll" };
+  const secret = env["ASKD_CALLBACK_SECRET"];
+  if (secret) return { callback: { url, secret } };
+  throw new Refusal("bad_input", "--callback needs a secret to sign with", {
+    hint: 'Set one: export ASKD_CALLBACK_SECRET="whsec_$(openssl rand -base64 24)"',
+  });
 }
 
 function readPriority(text: string): number {

@@ -6,11 +6,12 @@ import { proceedSentence } from "../core/injection.ts";
 import { DAY_MS, later, msBetween } from "../core/instant.ts";
 import { findAnswer, owes } from "../core/question.ts";
 import { Refusal } from "../core/refusal.ts";
+import { CHECK_FIELDS, valuesOf, viewCheck } from "../core/view.ts";
 import type { Engine } from "../engine/engine.ts";
 import { whoAsks } from "./actor.ts";
 import { ASK_FLAGS, askOptions, rawAsk } from "./ask-flags.ts";
 import { atMostOne, wrongUsage } from "./arguments.ts";
-import { CHECK_FIELDS, exitCodeOf, valuesOf, viewCheck } from "./check-view.ts";
+import { exitCodeOf } from "./check-view.ts";
 import type { Command } from "./command.ts";
 import type { Context } from "./context.ts";
 import type { Values } from "./flags.ts";
@@ -21,8 +22,8 @@ const EXIT_PENDING = 8;
 const EXIT_INTERRUPTED = 130;
 const LONGEST_WAIT_MS = 365 * DAY_MS;
 const INPUT_BYTES = 1024 * 1024;
-// A script takes an answer; it can neither choose for itself nor explain what it meant.
-const DOOR: Door = { via: "cli", accepts: ["answer"] };
+// A script that is told to choose takes what it recommends; it cannot explain what it meant.
+const DOOR: Door = { via: "cli", accepts: ["answer", "decide"] };
 
 export const command: Command<typeof ASK_FLAGS> = {
   usage: 'ask "<question>" [-o value:label …] [--wait [10m]]',

@@ -1,4 +1,5 @@
 import { shortId } from "../core/id.ts";
+import { QUESTION_FIELDS, viewQuestion } from "../core/view.ts";
 import { whoTypes } from "./actor.ts";
 import { requireOne } from "./arguments.ts";
 import type { Command } from "./command.ts";
@@ -6,7 +7,6 @@ import type { Flags } from "./flags.ts";
 import { printResult } from "./output.ts";
 import { oneLine } from "./sanitise.ts";
 import { getQuestionId } from "./target.ts";
-import { QUESTION_FIELDS, viewQuestion } from "./wire.ts";
 
 const flags = {
   reason: { type: "string", short: "m", value: "text", about: "Why; people and the agent see it" },
@@ -28,6 +28,7 @@ export const command: Command<typeof flags> = {
           : `✓ Question ${shortId(id)} of #${read.run.number} ${oneLine(read.run.name)} is ${read.question.status}; the run is ${read.run.status}\n`,
       json: () => viewQuestion(read),
     });
+    await engine.doDue(); // what the end made due does not wait for the next command
     return 0;
   },
 };

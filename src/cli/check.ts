@@ -1,5 +1,6 @@
 import { requireOne } from "./arguments.ts";
-import { CHECK_FIELDS, exitCodeOf, renderCheck, viewCheck } from "./check-view.ts";
+import { CHECK_FIELDS, viewCheck } from "../core/view.ts";
+import { exitCodeOf, renderCheck } from "./check-view.ts";
 import type { Command } from "./command.ts";
 import { printResult } from "./output.ts";
 import { getQuestionId } from "./target.ts";

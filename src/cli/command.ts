@@ -30,6 +30,9 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
   check: { about: "The state of a question, without waiting", load: () => import("./check.ts") },
   cancel: { about: "Withdraw a question", load: () => import("./cancel.ts") },
   audit: { about: "Who did what and when; verifies the trail", load: () => import("./audit.ts") },
+  serve: { about: "Serve questions over HTTP, on this machine", load: () => import("./serve.ts") },
+  login: { about: "A code that signs you in on the web, once", load: () => import("./login.ts") },
+  token: { about: "Make, list and revoke tokens", load: () => import("./token.ts") },
   mcp: { about: "Serve an agent's questions over MCP on stdio", load: () => import("./mcp.ts") },
   demo: { about: "Watch a scripted agent ask you", load: () => import("./demo.ts") },
 };

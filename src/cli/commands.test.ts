@@ -42,7 +42,7 @@ describe("ask", () => {
     const { exit, stdout } = await holding(scene, [...ASK, "--wait", "10m"], async () => {
       expect((await type(scene, ["status"])).stdout).toContain("running (waiting for input, held 0s)");
       const { stdout: said } = await type(scene, ["answer", "1", "Redis"]);
-      expect(said).toContain("The agent was waiting and has it now");
+      expect(said).toContain("It goes to the agent that is waiting for it");
     });
     expect({ exit, stdout }).toEqual({ exit: 0, stdout: "redis\n" });
     expect((await type(scene, ["show", "1"])).stdout).toContain("Status: completed");

@@ -31,6 +31,23 @@ export interface Child {
   onLine?: (line: string) => void;
 }
 
+/** Where a server is to listen, and under which names. */
+export interface ServeRequest {
+  port: number;
+  host?: string;
+  names: readonly string[];
+  /** People reach it by https. */
+  isSecure: boolean;
+}
+
+/** A server that runs in this process. */
+export interface Serving {
+  url: string;
+  /** Does what falls due until stopped. */
+  work(): Promise<void>;
+  close(): Promise<void>;
+}
+
 /** Everything a command may touch. */
 export interface Context {
   stdout: Output;
@@ -53,6 +70,10 @@ export interface Context {
   now(): Instant;
   /** The engine on the store of this place; opened when first used. */
   engine(): Promise<Engine>;
+  /** Serves the store of this place over HTTP. */
+  serve(request: ServeRequest): Promise<Serving>;
+  /** Where the server of this place is, if there is one. */
+  findServer(): Promise<string | undefined>;
   /** Aborts when the person interrupts; until it is asked for, an interrupt ends the program at once. */
   interrupt(): AbortSignal;
   /** The bare streams of the process, for commands that speak a protocol on them. */

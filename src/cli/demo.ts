@@ -1,20 +1,23 @@
+import { parseDuration, spellDuration } from "../core/duration.ts";
 import type { Command } from "./command.ts";
 import type { Context } from "./context.ts";
 import type { Flags } from "./flags.ts";
 import { quoted } from "./wording.ts";
 
-const PATIENCE_MS = 6_000;
+const PATIENCE = "6s";
 const MOST_TRIES = 3;
 const QUESTION = "Redis or Memcached for the caching layer?";
 
 const flags = {
   agent: { type: "boolean", about: "Be the agent of the demonstration" },
+  patience: { type: "string", value: "duration", about: `How long to wait where nobody can type (${PATIENCE})` },
 } as const satisfies Flags;
 
 export const command: Command<typeof flags> = {
   usage: "demo",
   flags,
-  run: (args, context) => (args.flags.agent ? beAgent(context) : showStory(context)),
+  run: (args, context) =>
+    args.flags.agent ? beAgent(context) : showStory(context, parseDuration(args.flags.patience ?? PATIENCE)),
 };
 
 /** The scripted agent: works, meets a choice it should not make alone, asks, and goes on with the answer. */
@@ -39,12 +42,13 @@ async function beAgent({ stderr, runChild, self }: Context): Promise<number> {
 }
 
 /** Starts the agent as a process of its own and brings it an answer from somewhere else. */
-async function showStory(context: Context): Promise<number> {
+async function showStory(context: Context, patienceMs: number): Promise<number> {
   const { stdout } = context;
   stdout.write("An agent works alone, in a process of its own:\n\n");
   const agent = startAgent(context);
   const id = await Promise.race([agent.asked, agent.ended.then(() => undefined)]);
-  if (id !== undefined) await (context.mayPrompt ? askPerson(id, context) : answerLater(id, agent.ended, context));
+  if (id !== undefined)
+    await (context.mayPrompt ? askPerson(id, context) : answerLater(id, { ended: agent.ended, patienceMs }, context));
   const { exitCode } = await agent.ended;
   if (exitCode === 0) stdout.write(`\nThat is all. See what was kept: ${context.program} show demo-add-caching\n`);
   return exitCode;
@@ -80,13 +84,16 @@ async function askPerson(id: string, context: Context): Promise<void> {
 }
 
 /** Nobody sits here: says how to answer from elsewhere, waits a moment, and then answers from another process. */
-async function answerLater(id: string, ended: Promise<unknown>, context: Context): Promise<void> {
+async function answerLater(
+  id: string,
+  { ended, patienceMs }: { ended: Promise<unknown>; patienceMs: number },
+  context: Context,
+): Promise<void> {
   const { stdout } = context;
   stdout.write(`\nAnswer it from another terminal: ${context.program} answer ${id} "Redis"\n`);
-  const seconds = PATIENCE_MS / 1000;
-  const isAnswered = await Promise.race([ended.then(() => true), context.pause(PATIENCE_MS).then(() => false)]);
+  const isAnswered = await Promise.race([ended.then(() => true), context.pause(patienceMs).then(() => false)]);
   if (isAnswered) return;
-  stdout.write(`Nobody did within ${seconds} seconds, so the demonstration answers from a second process:\n`);
+  stdout.write(`Nobody did within ${spellDuration(patienceMs)}, so the demonstration answers from a second process:\n`);
   await answer(id, "1", context);
 }
 

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { Refusal } from "../core/refusal.ts";
-import { parseJsonChoice, renderJson, toWire } from "./json.ts";
+import { toWire } from "../core/wire.ts";
+import { parseJsonChoice, renderJson } from "./json.ts";
 
 const run = { id: "r_1", askedAt: "2026", answer: { items: { dbChoice: { values: ["a"], freeText: "x" } } } };
 const fields = ["id", "asked_at", "answer", "due_at"];

@@ -1,6 +1,7 @@
 import { Refusal } from "../core/refusal.ts";
 import type { Question } from "../core/question.ts";
 import type { RunId } from "../core/id.ts";
+import { QUESTION_FIELDS, viewQuestion } from "../core/view.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Command } from "./command.ts";
 import type { Flags } from "./flags.ts";
@@ -8,7 +9,6 @@ import { renderAwaiting, renderList } from "./list-view.ts";
 import { printResult } from "./output.ts";
 import { getTarget } from "./target.ts";
 import { textWidth } from "./terminal.ts";
-import { QUESTION_FIELDS, viewQuestion } from "./wire.ts";
 
 const DEFAULT_LIMIT = 30;
 const MOST = 1000;

@@ -13,7 +13,7 @@ import type { World } from "./world.ts";
 export function makeContext(flags: Values<typeof GLOBAL_FLAGS>, world: World): Context {
   const cwd = resolve(world.cwd, flags.dir ?? ".");
   const place = findPlace({ ...world, cwd, ...(flags.store !== undefined && { store: flags.store }) });
-  const rules = DEFAULT_RULES;
+  const rules = { ...DEFAULT_RULES, callbackLoopback: world.env["ASKD_CALLBACK_LOOPBACK"] === "1" };
   const hasColour = !flags["no-color"] && mayUseColour(world.stdout.isTty, world.env);
   return {
     ...world,
@@ -27,8 +27,11 @@ export function makeContext(flags: Values<typeof GLOBAL_FLAGS>, world: World): C
     now: () => instant(world.nowMs()),
     engine: async () => {
       const engine = await world.openEngine(place.store, rules);
-      await engine.doDue();
+      if (place.store.kind !== "server") await engine.doDue();
       return engine;
     },
+    serve: (request) => world.openServer({ store: place.store, rules, runtimeDir: place.runtimeDir }, request),
+    findServer: () =>
+      place.store.kind === "server" ? Promise.resolve(place.store.url) : world.findServer(place.runtimeDir),
   };
 }

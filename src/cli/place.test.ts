@@ -3,8 +3,24 @@ import { Refusal } from "../core/refusal.ts";
 import { type Surroundings, findPlace } from "./place.ts";
 
 function around(env: Record<string, string>, more: Partial<Surroundings> = {}): Surroundings {
-  return { env, cwd: "/work", homeDir: "/home/ada", platform: "linux", ...more };
+  return { env, cwd: "/project", homeDir: "/home/ada", platform: "linux", ...more };
 }
+
+describe("a server in place of a store", () => {
+  test("is named by ASKD_URL, with the token beside it", () => {
+    const { store } = findPlace(around({ ASKD_URL: "https://askd.example/", ASKD_TOKEN: "t", ASKD_HOME: "/box" }));
+    expect(store).toEqual({ kind: "server", url: "https://askd.example", token: "t", runtimeDir: "/box/run" });
+    expect(findPlace(around({ ASKD_URL: "http://127.0.0.1:4319" })).store.kind).toBe("server");
+    expect(findPlace(around({ ASKD_URL: "https://askd.example" }, { store: "sqlite:a.db" })).store.kind).toBe("sqlite");
+  });
+
+  test.each(["http://askd.example", "ftp://127.0.0.1", "https://ada:pw@askd.example", "askd.example"])(
+    "is not reached at %s, where the token would be seen or which is no address",
+    (url) => {
+      expect(() => findPlace(around({ ASKD_URL: url }))).toThrow(Refusal);
+    },
+  );
+});
 
 describe("where things are", () => {
   test("by default in the XDG folders of the user", () => {
@@ -26,11 +42,11 @@ describe("where things are", () => {
 
   test("below ASKD_HOME, all of them", () => {
     expect(findPlace(around({ ASKD_HOME: "box", XDG_DATA_HOME: "/data" }))).toEqual({
-      store: { kind: "sqlite", file: "/work/box/data/askd.db" },
-      configFile: "/work/box/config/config.toml",
-      stateDir: "/work/box/state",
-      cacheDir: "/work/box/cache",
-      runtimeDir: "/work/box/run",
+      store: { kind: "sqlite", file: "/project/box/data/askd.db" },
+      configFile: "/project/box/config/config.toml",
+      stateDir: "/project/box/state",
+      cacheDir: "/project/box/cache",
+      runtimeDir: "/project/box/run",
     });
   });
 
@@ -45,7 +61,7 @@ describe("where things are", () => {
 describe("the store", () => {
   test.each([
     ["sqlite:/data/x.db", { kind: "sqlite", file: "/data/x.db" }],
-    ["sqlite:x.db", { kind: "sqlite", file: "/work/x.db" }],
+    ["sqlite:x.db", { kind: "sqlite", file: "/project/x.db" }],
     ["sqlite:///data/x.db", { kind: "sqlite", file: "/data/x.db" }],
     ["postgres://ada@db/askd", { kind: "postgres", url: "postgres://ada@db/askd" }],
     ["postgresql://db/askd", { kind: "postgres", url: "postgresql://db/askd" }],
@@ -55,7 +71,7 @@ describe("the store", () => {
 
   test("given as a flag wins over the environment", () => {
     const place = findPlace(around({ ASKD_STORE: "postgres://db/askd" }, { store: "sqlite:mine.db" }));
-    expect(place.store).toEqual({ kind: "sqlite", file: "/work/mine.db" });
+    expect(place.store).toEqual({ kind: "sqlite", file: "/project/mine.db" });
   });
 
   test.each(["mysql://db/askd", "sqlite:", "/data/x.db", "postgres://[", "sqlite:a\0b"])(

@@ -2,7 +2,10 @@ import { isAbsolute, join, resolve } from "node:path";
 import { Refusal } from "../core/refusal.ts";
 
 /** Where questions are kept. */
-export type StorePlace = { kind: "sqlite"; file: string } | { kind: "postgres"; url: string };
+export type StorePlace =
+  | { kind: "sqlite"; file: string }
+  | { kind: "postgres"; url: string }
+  | { kind: "server"; url: string; token: string | undefined; runtimeDir: string };
 
 /** Where everything of this user is. */
 export interface Place {
@@ -28,7 +31,7 @@ export function findPlace(around: Surroundings): Place {
   const dirs = around.env["ASKD_HOME"] ? belowHome(around, around.env["ASKD_HOME"]) : byUser(around);
   const configDir = around.env["ASKD_CONFIG_DIR"];
   return {
-    store: findStore(around, join(dirs.data, "askd.db")),
+    store: findServer(around, dirs.runtime) ?? findStore(around, join(dirs.data, "askd.db")),
     configFile: join(configDir ? resolve(around.cwd, configDir) : dirs.config, "config.toml"),
     stateDir: dirs.state,
     cacheDir: dirs.cache,
@@ -81,6 +84,24 @@ function byUser(around: Surroundings): Dirs {
     cache: xdg("XDG_CACHE_HOME", local ?? join(homeDir, ".cache")),
     runtime: env["XDG_RUNTIME_DIR"] ? xdg("XDG_RUNTIME_DIR", state) : state,
   };
+}
+
+/** The server that `ASKD_URL` names, unless `--store` names a store of our own. */
+function findServer({ env, store }: Surroundings, runtimeDir: string): StorePlace | undefined {
+  const given = env["ASKD_URL"];
+  if (!given || store !== undefined) return undefined;
+  const url = URL.canParse(given) ? new URL(given) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol) || url.username !== "") {
+    throw new Refusal("bad_input", "The value of ASKD_URL is not the address of a server", {
+      hint: "Write https://<host> or http://127.0.0.1:4319",
+    });
+  }
+  if (url.protocol === "http:" && !/^(localhost|127\.0\.0\.1|\[::1\])$/.test(url.hostname)) {
+    throw new Refusal("not_permitted", "ASKD_URL would send your token over the network in the clear", {
+      hint: "Use https://",
+    });
+  }
+  return { kind: "server", url: given.replace(/\/+$/, ""), token: env["ASKD_TOKEN"] || undefined, runtimeDir };
 }
 
 function findStore({ env, cwd, store }: Surroundings, file: string): StorePlace {

@@ -3,6 +3,7 @@ import { answerText } from "../core/match.ts";
 import { type Question, findAnswer } from "../core/question.ts";
 import { Refusal } from "../core/refusal.ts";
 import type { Run } from "../core/run.ts";
+import { viewQuestion, viewRun } from "../core/view.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Command } from "./command.ts";
 import { requireOne } from "./arguments.ts";
@@ -10,7 +11,6 @@ import { printResult } from "./output.ts";
 import { renderShow } from "./show-view.ts";
 import { type Target, getTarget } from "./target.ts";
 import { textWidth } from "./terminal.ts";
-import { viewQuestion, viewRun, viewTask } from "./wire.ts";
 
 const MOST_SHOWN = 100;
 const flags = {};
@@ -45,14 +45,14 @@ async function getRun(engine: Engine, target: Target): Promise<Run> {
   return run;
 }
 
+/** The latest question and answer in the words of task managers. */
 function viewLast(last: { question: Question; content: Content } | undefined): object {
   if (!last) return {};
   const answer = findAnswer(last.question);
-  const text = answer ? answerText(last.content, answer.items) : "";
-  return viewTask({
-    question: last.question,
-    answer,
-    text,
-    ...(last.content.context && { context: last.content.context }),
-  });
+  return {
+    question: last.question.title,
+    questionContext: last.content.context ?? null,
+    humanResponse: answer ? answerText(last.content, answer.items) : null,
+    humanRespondedAt: answer?.at ?? null,
+  };
 }

@@ -1,5 +1,6 @@
 import type { Read } from "../core/changes.ts";
 import type { Run } from "../core/run.ts";
+import { viewQuestion, viewRun } from "../core/view.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Command } from "./command.ts";
 import type { Context } from "./context.ts";
@@ -7,7 +8,6 @@ import type { Flags } from "./flags.ts";
 import { printResult } from "./output.ts";
 import { type StatusView, renderShortStatus, renderStatus } from "./status-view.ts";
 import { startOfDay } from "./when.ts";
-import { viewQuestion, viewRun } from "./wire.ts";
 
 const MOST_SHOWN = 100;
 const EXIT_WAITING = 8;

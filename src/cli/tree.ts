@@ -1,6 +1,7 @@
 import type { Run } from "../core/run.ts";
 import { hasEnded } from "../core/run.ts";
 import { Refusal } from "../core/refusal.ts";
+import { viewRun } from "../core/view.ts";
 import type { Engine } from "../engine/engine.ts";
 import { atMostOne } from "./arguments.ts";
 import type { Command } from "./command.ts";
@@ -8,7 +9,6 @@ import type { Flags } from "./flags.ts";
 import { printResult } from "./output.ts";
 import { getTarget } from "./target.ts";
 import { type TreeNode, renderTree } from "./tree-view.ts";
-import { viewRun } from "./wire.ts";
 
 const MOST_ROOTS = 200;
 const MOST_CHILDREN = 200;

@@ -4,18 +4,20 @@ import { isatty } from "node:tty";
 import { fileURLToPath } from "node:url";
 import type { Rules } from "../core/rules.ts";
 import type { Engine } from "../engine/engine.ts";
-import type { Context, Input, Output } from "./context.ts";
+import type { Context, Input, Output, ServeRequest, Serving } from "./context.ts";
 import type { StorePlace } from "./place.ts";
 
 /** The process that a command runs in, as far as the command line has to know it. */
 export interface World extends Omit<
   Context,
-  "style" | "place" | "rules" | "json" | "mayPrompt" | "isQuiet" | "now" | "engine"
+  "style" | "place" | "rules" | "json" | "mayPrompt" | "isQuiet" | "now" | "engine" | "serve" | "findServer"
 > {
   homeDir: string;
   platform: NodeJS.Platform;
   nowMs(): number;
   openEngine(store: StorePlace, rules: Rules): Promise<Engine>;
+  openServer(at: { store: StorePlace; rules: Rules; runtimeDir: string }, request: ServeRequest): Promise<Serving>;
+  findServer(runtimeDir: string): Promise<string | undefined>;
 }
 
 /** The real process. Nothing else in the command line touches it. */
@@ -42,6 +44,17 @@ export function worldOf(process: NodeJS.Process): World {
     readFile: async (path) => (await import("node:fs/promises")).readFile(path, "utf8"),
     runChild: async (child) => (await import("./child.ts")).runChild(child, process.env),
     openEngine: async (store, rules) => (await import("../app.ts")).openEngine({ store, rules }),
+    openServer: async (at, request) =>
+      (await import("../app.ts")).openServer(
+        {
+          ...at,
+          user: userName(process),
+          writeLog: (line) => void process.stderr.write(line),
+          isVerbose: Boolean(process.env["ASKD_DEBUG"]),
+        },
+        request,
+      ),
+    findServer: async (runtimeDir) => (await import("../app.ts")).findServer(runtimeDir),
   };
 }
 

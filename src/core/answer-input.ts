@@ -23,16 +23,19 @@ export const AnswerInput = z.object({
   undoMs: z.int().nonnegative().default(0),
   /** Stores the answer and leaves the run where it is. */
   resume: z.boolean().default(true),
+  /** Counts only if the question is still at this version. */
+  ifVersion: z.int().optional(),
 });
 export type AnswerInput = z.infer<typeof AnswerInput>;
 
-const Wire = AnswerInput.omit({ undoMs: true }).extend({
+/** An answer as it comes over the wire. */
+export const AnswerBody = AnswerInput.omit({ undoMs: true, ifVersion: true }).extend({
   undo_window: z.union([z.string(), z.number().nonnegative()]).optional(),
 });
 
 /** Reads an answer as it comes over the wire, or says what is wrong with it. */
 export function parseAnswer(raw: unknown): AnswerInput {
-  const parsed = Wire.safeParse(raw);
+  const parsed = AnswerBody.safeParse(raw);
   if (!parsed.success) throw new Refusal("bad_input", `The answer cannot be read: ${sayIssue(parsed.error)}`);
   const { undo_window: undoWindow = 0, ...input } = parsed.data;
   return { ...input, undoMs: typeof undoWindow === "number" ? undoWindow * SECOND_MS : parseDuration(undoWindow) };

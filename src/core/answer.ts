@@ -12,8 +12,9 @@ import { later } from "./instant.ts";
 import { questionJob } from "./job.ts";
 import { answerText, matchAnswer } from "./match.ts";
 import { requirePlain } from "./plain.ts";
-import type { Answer, Pending, Question } from "./question.ts";
+import { type Answer, type Pending, type Question, requireVersion } from "./question.ts";
 import { Refusal } from "./refusal.ts";
+import type { Run } from "./run.ts";
 import { mayForce } from "./force.ts";
 import { vote } from "./vote.ts";
 
@@ -21,6 +22,7 @@ import { vote } from "./vote.ts";
 export function answer(read: Read, input: AnswerInput, at: At): Changes {
   if (input.force && mayForce(read.run, read.question)) return force(read, input, at);
   const question = requirePending(read, at.now);
+  requireVersion(question, input.ifVersion);
   requireMayAnswer(question, at.by, at.rules, input.confirmed);
   if (question.settling) throw settlingRefusal(question, read);
   const given = readAnswer({ ...read, question }, input, at);
@@ -76,7 +78,7 @@ export function readAnswer({ question, content }: Read & { question: Question },
       },
     );
   }
-  if (input.outcome === "decide") return { ...base, outcome: "decide", items: {}, ...(note && { note }) };
+  if (input.outcome === "decide") return { ...base, outcome: "decide", items: {}, note };
   if (input.outcome === "clarify") {
     const back = note ?? input.answer?.trim();
     if (!back)
@@ -84,7 +86,7 @@ export function readAnswer({ question, content }: Read & { question: Question },
     requirePlain(back, at.rules.limits.answerBytes, "answer");
     return { ...base, outcome: "clarify", items: {}, note: back };
   }
-  return { ...base, outcome: "answer", items: matchAnswer(content, input, at.rules.limits), ...(note && { note }) };
+  return { ...base, outcome: "answer", items: matchAnswer(content, input, at.rules.limits), note };
 }
 
 function force(read: Read, input: AnswerInput, at: At): Changes {
@@ -97,13 +99,10 @@ function force(read: Read, input: AnswerInput, at: At): Changes {
   const event = questionEvent("forced", question, forced, at, detail);
   if (run.implicit && run.giveBack === "poll") {
     // Nobody has to be started again: whoever asks for it reads it.
-    return {
-      runs: [run],
-      questions: [
-        { ...forced, forced: { answer: given, handover: { state: "given", at: at.now, witness: "stored" } } },
-      ],
-      events: [event],
-    };
+    const stored = { answer: given, handover: { state: "given" as const, at: at.now, witness: "stored" } };
+    const ended: Run = { ...run, status: "completed", reason: undefined, endedAt: at.now };
+    const changed = ended.status === run.status ? [] : [runEvent(run, ended, at, { forced: true })];
+    return { runs: [ended], questions: [{ ...forced, forced: stored }], events: [event, ...changed] };
   }
   const next = resume(
     { ...run, reason: undefined, endedAt: undefined, owes: [...run.owes, question.id] },

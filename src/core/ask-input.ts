@@ -134,25 +134,28 @@ export function parseAsk(raw: unknown, door: Door, rules: Rules, now: Instant): 
   const holdMs = fields.hold ?? (fields.timeoutSeconds === undefined ? door.holdMs : fields.timeoutSeconds * SECOND_MS);
   return {
     items,
-    ...(context && { context: makePlain(context) }),
+    context: context && makePlain(context),
     kind: fields.kind,
     risk: fields.risk,
-    ...(typeof fields.confidence === "number" && {
-      confidence: fields.confidence > 1 ? fields.confidence / 100 : fields.confidence,
-    }),
-    ...(holdMs !== undefined && holdMs > 0 && { holdMs }),
+    confidence: readConfidence(fields.confidence),
+    holdMs: holdMs === 0 ? undefined : holdMs,
     afterHold: fields.kind === "approval" ? "park" : (fields.afterHold ?? door.afterHold ?? "park"),
-    ...(timeoutMs !== undefined && { timeoutMs }),
+    timeoutMs,
     onTimeout,
     notify: readNotify(fields),
     to: fields.to,
     ...readIssue(fields),
-    ...((fields.key ?? fields.idempotencyKey) && { key: fields.key ?? fields.idempotencyKey }),
+    key: fields.key ?? fields.idempotencyKey,
     approvals: { need: 1, from: [], veto: false, ...fields.approvals },
     accepts: fields.accepts ?? door.accepts ?? ["answer", "decide", "clarify"],
-    ...(fields.fingerprint && { fingerprint: fields.fingerprint }),
+    fingerprint: fields.fingerprint,
     via: door.via,
   };
+}
+
+function readConfidence(given: number | null | undefined): number | undefined {
+  if (typeof given !== "number") return undefined;
+  return given > 1 ? given / 100 : given;
 }
 
 function readItems(fields: AskFields, rules: Rules): Item[] {
@@ -190,14 +193,14 @@ function readOnTimeout(fields: AskFields, items: readonly Item[], door: Door, ru
   );
   return {
     do: what,
-    ...((what === "default" || params.then === "default") && { answer: readDefault(fields, params.useAnswer, items) }),
-    ...(steps && { steps }),
-    ...(params.then && { then: params.then }),
-    ...(params.addLabel && { addLabel: params.addLabel }),
-    ...(params.comment && { comment: params.comment }),
-    ...(params.notifyChannel && { notifyChannel: params.notifyChannel }),
-    ...(params.assignTo && { assignTo: params.assignTo }),
-    ...(params.markAs && { markAs: params.markAs }),
+    answer: what === "default" || params.then === "default" ? readDefault(fields, params.useAnswer, items) : undefined,
+    steps,
+    then: params.then,
+    addLabel: params.addLabel,
+    comment: params.comment,
+    notifyChannel: params.notifyChannel,
+    assignTo: params.assignTo,
+    markAs: params.markAs,
   };
 }
 

@@ -1,7 +1,7 @@
 import { defaultInput } from "./answer-input.ts";
 import type { AskInput } from "./ask-input.ts";
 import type { At, Changes, Read } from "./changes.ts";
-import { type Content, hashContent, recommendedOption, titleOf } from "./content.ts";
+import { type Content, contentName, hashContent, recommendedOption, titleOf } from "./content.ts";
 import { questionEvent, runEvent } from "./event.ts";
 import { setClock } from "./clock.ts";
 import { close } from "./close.ts";
@@ -26,7 +26,7 @@ export interface AskRead {
 /** Asks a new question of a run. Callers have looked with `findSame` whether it is one that is there already. */
 export function ask({ run, open, followed, secrets }: AskRead, input: AskInput, at: At): Changes & { read: Read } {
   requireMayAsk(run, open, at);
-  const plain: Content = { items: input.items, ...(input.context && { context: input.context }) };
+  const plain: Content = { items: input.items, context: input.context };
   const content: Content = { ...plain, ...redactContent(plain, secrets) };
   if (input.onTimeout.answer !== undefined) matchAnswer(content, defaultInput(input.onTimeout.answer), at.rules.limits);
   const question = newQuestion(run, content, input, followed, at);
@@ -35,7 +35,7 @@ export function ask({ run, open, followed, secrets }: AskRead, input: AskInput, 
     status: statusAfterAsk(run, input),
     reason: undefined,
     endedAt: undefined,
-    ...(run.version === 0 && { startedAt: at.now }),
+    startedAt: run.startedAt ?? at.now,
     pendingId: question.id,
     lastQuestionId: question.id,
     clarifying: undefined,
@@ -53,7 +53,7 @@ export function ask({ run, open, followed, secrets }: AskRead, input: AskInput, 
       questionEvent("asked", undefined, question, at, {
         content: question.content,
         via: question.via,
-        ...(question.hold && { held: question.hold.until }),
+        held: question.hold?.until,
       }),
     ],
     scheduled: setClock(question, at.rules).scheduled,
@@ -76,7 +76,7 @@ export function findSame(open: readonly Question[], input: AskInput): Question |
 
 /** The same key with other words is a mistake of the caller, not the same ask. */
 export function requireSamePayload(question: Question, input: AskInput): void {
-  if (question.content === hashContent(input)) return;
+  if (question.content.endsWith(hashContent(input))) return;
   throw new Refusal(
     "key_reused",
     `The key "${input.key}" was used for another question (${shortId(question.id)}); nothing was asked`,
@@ -116,39 +116,44 @@ function requireMayAsk(run: Run, open: readonly Question[], at: At): void {
 
 function newQuestion(run: Run, content: Content, input: AskInput, followed: Question | undefined, at: At): Pending {
   const hash = hashContent(content);
+  const id = at.ids.question();
   const dueAt = followed?.dueAt ?? (input.timeoutMs === undefined ? undefined : later(at.now, input.timeoutMs));
   return {
     status: "pending",
-    id: at.ids.question(),
+    id,
     version: 0,
     runId: run.id,
     // The client's own key, or one that only a question that is still open can match.
     key: input.key === undefined ? `${hash}#${run.asked}` : `=${input.key}`,
-    content: hash,
+    content: contentName(id, hash),
     title: titleOf(content),
     kind: input.kind,
     risk: input.risk,
-    ...(input.confidence !== undefined && { confidence: input.confidence }),
+    confidence: input.confidence,
     askedAt: at.now,
     askedBy: at.by,
     via: input.via,
-    ...(dueAt && { dueAt }),
+    dueAt,
     onTimeout: followed?.onTimeout ?? input.onTimeout,
     escalated: 0,
     accepts: input.accepts,
     notify: followed?.notify ?? input.notify,
     to: followed?.to ?? input.to,
-    ...((input.issue ?? run.issue) && { issue: input.issue ?? run.issue }),
+    issue: input.issue ?? run.issue,
     approvals: followed?.approvals ?? input.approvals,
-    ...(input.fingerprint && { fingerprint: input.fingerprint }),
-    ...(followed && { thread: threadOf(followed) }),
+    fingerprint: input.fingerprint,
+    thread: followed && threadOf(followed),
     votes: [],
     comments: [],
     reminders: 0,
     amendments: [],
-    ...(input.holdMs !== undefined && {
-      hold: { until: later(at.now, input.holdMs), after: input.afterHold, windowMs: input.holdMs },
-    }),
+    claim: undefined,
+    snoozedUntil: undefined,
+    hold:
+      input.holdMs === undefined
+        ? undefined
+        : { until: later(at.now, input.holdMs), after: input.afterHold, windowMs: input.holdMs },
+    settling: undefined,
   };
 }
 

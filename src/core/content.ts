@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import { z } from "zod";
 import { AnswerSchema } from "./answer-schema.ts";
+import { timePart } from "./id.ts";
 
 /** One thing to choose; people may name it by key, value or label. */
 export const Option = z.object({
@@ -38,6 +39,11 @@ export type Content = z.infer<typeof Content>;
 /** Names what was asked; equal content has an equal hash. */
 export function hashContent(content: Pick<Content, "items" | "context">): string {
   return hashText(JSON.stringify([content.items.map(canonicalItem), content.context ?? null]));
+}
+
+/** The name under which content is kept. Names that sort by time keep what is written together together on disk. */
+export function contentName(questionId: string, hash: string): string {
+  return `${timePart(questionId)}${hash}`;
 }
 
 export function hashText(text: string): string {

@@ -106,10 +106,10 @@ export function questionEvent(
     runId: after.runId,
     questionId: after.id,
     by: at.by,
-    ...(before && { from: before.status }),
+    from: before?.status,
     to: after.status,
     version: after.version + 1,
-    ...(detail && { detail }),
+    detail,
   };
 }
 
@@ -130,10 +130,11 @@ export function runEvent(before: Run | undefined, after: Run, at: Told, detail?:
     at: at.now,
     runId: after.id,
     by: at.by,
-    ...(before && { from: before.status }),
+    questionId: undefined,
+    from: before?.status,
     to: after.status,
     version: after.version + 1,
-    ...((detail ?? after.reason) && { detail: { ...(after.reason && { reason: after.reason }), ...detail } }),
+    detail: after.reason === undefined ? detail : { reason: after.reason, ...detail },
   };
 }
 

@@ -3,26 +3,30 @@ import { clockKey } from "./clock.ts";
 import { questionEvent, runEvent } from "./event.ts";
 import type { QuestionId } from "./id.ts";
 import { type Job, jobKey, questionJob } from "./job.ts";
-import type { Handover, Question } from "./question.ts";
+import { type Handover, type Question, owes } from "./question.ts";
 import { Refusal } from "./refusal.ts";
 import { type Run, hasEnded } from "./run.ts";
 
-/** Commits that the outcome is about to be written out to the agent of this epoch. */
+/** Commits that the outcome is about to be written out to the agent of this epoch, if there is one to write out. */
 export function handOver(run: Run, questions: readonly Question[], epoch: number, at: At): Changes {
   if (epoch !== run.epoch) throw staleEpoch(run, epoch);
-  const handed = questions.map((question) =>
+  const owed = questions.filter(owes);
+  if (owed.length === 0) return {};
+  const handed = owed.map((question) =>
     mapHandovers(question, (handover) => (isOpen(handover) ? { state: "handing", epoch, at: at.now } : handover)),
   );
   return {
     runs: [run],
     questions: handed,
-    events: handed.map((question, index) => questionEvent("handing", questions[index], question, at, { epoch })),
+    events: handed.map((question, index) => questionEvent("handing", owed[index], question, at, { epoch })),
   };
 }
 
-/** Commits that the agent's own record shows the outcome; a run made for one ask is then complete. */
+/** Commits that the agent's own record shows the outcome; a run made for one ask is then complete. Once is enough. */
 export function give(run: Run, questions: readonly Question[], witness: string, at: At): Changes {
-  const given = questions.map((question) => giveAll(question, at, witness));
+  const owed = questions.filter(owes);
+  if (owed.length === 0) return {};
+  const given = owed.map((question) => giveAll(question, at, witness));
   const ids = new Set<QuestionId>(given.map((question) => question.id));
   const rest = { ...run, owes: run.owes.filter((id) => !ids.has(id)) };
   const next = rest.owes.length === 0 ? afterGiven(rest, at) : rest;
@@ -30,7 +34,7 @@ export function give(run: Run, questions: readonly Question[], witness: string, 
     runs: [next],
     questions: given,
     events: [
-      ...given.map((question, index) => questionEvent("given", questions[index], question, at, { witness })),
+      ...given.map((question, index) => questionEvent("given", owed[index], question, at, { witness })),
       ...(next.status === run.status ? [] : [runEvent(run, next, at)]),
     ],
     dropped: given.map(clockKey),

@@ -54,6 +54,11 @@ export function pooled(randomBytes: (count: number) => Uint8Array): (count: numb
   };
 }
 
+/** The part of an id that sorts by time. */
+export function timePart(id: string): string {
+  return id.slice(2, RANDOM_START);
+}
+
 /** The part of an id that people see and type, before it is shortened. */
 export function randomPart(id: string): string {
   return id.slice(RANDOM_START);

@@ -49,13 +49,13 @@ export function readItem(input: ItemInput, index: number, limits: Limits): Item 
   if (asksForSecret(text, options.length > 0)) throw secretRefusal();
   return {
     id: input.id ?? String(index + 1),
-    ...(input.header && { header: cut(input.header.trim(), limits.headerChars) }),
+    header: input.header ? cut(input.header.trim(), limits.headerChars) : undefined,
     text,
     options,
     multiple: (input.multiple ?? input.multiSelect ?? false) && options.length > 0,
     allowText: options.length === 0 || (input.allowText ?? input.custom ?? input.isOther ?? true),
-    ...(input.placeholder && { placeholder: cut(input.placeholder, limits.questionBytes) }),
-    ...(input.schema && { schema: input.schema }),
+    placeholder: input.placeholder ? cut(input.placeholder, limits.questionBytes) : undefined,
+    schema: input.schema ?? undefined,
   };
 }
 
@@ -91,9 +91,9 @@ function readOption(input: OptionInput, index: number, limits: Limits): Option {
     key: optionKey(index),
     value: (option.value ?? label).replace(RECOMMENDED, "").trim(),
     label,
-    ...(option.description && { description: cut(option.description, limits.contextBytes) }),
-    ...(option.preview && { preview: cut(option.preview, limits.contextBytes) }),
-    ...(recommended && { recommended: true as const }),
+    description: option.description ? cut(option.description, limits.contextBytes) : undefined,
+    preview: option.preview ? cut(option.preview, limits.contextBytes) : undefined,
+    recommended: recommended ? true : undefined,
   };
 }
 

@@ -81,9 +81,11 @@ export function cancelRun({ run, open }: RunRead, reason: string, at: At): Chang
     runs: [ended],
     questions,
     events: [
-      ...questions.map((question, index) =>
-        questionEvent("cancelled", open[index], question, at, { reason: "run_cancelled" }),
-      ),
+      ...questions.map((question, index) => {
+        // An outcome that is there stays what it is; it only never reaches its agent.
+        const name = question.status === "cancelled" ? "cancelled" : "delivery_failed";
+        return questionEvent(name, open[index], question, at, { reason: "run_cancelled" });
+      }),
       runEvent(run, ended, at),
     ],
     scheduled: [

@@ -110,6 +110,15 @@ describe("several items", () => {
     });
   });
 
+  test("take chosen values only if they are options", () => {
+    const one = content(CACHE);
+    const choose = (...values: string[]) =>
+      matchAnswer(one, AnswerInput.parse({ items: { "1": { values } } }), DEFAULT_LIMITS);
+    expect(choose("B")).toEqual({ "1": { values: ["mc"] } });
+    expect(() => choose("7")).toThrow(/"7" is not one of the options/);
+    expect(() => choose("A", "B")).toThrow(/Only one choice/);
+  });
+
   test("name what is missing", () => {
     expect(() => match(both, "1A")).toThrow("Not answered yet: Policy");
     expect(() => match(both, "Redis")).toThrow(/does not say which part/);

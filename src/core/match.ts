@@ -54,7 +54,8 @@ export function sayOptions(item: Item): string {
 
 function matchItem(item: Item, given: Matched, limits: Limits): Matched {
   const values = given.values.map((value) => value.trim()).filter((value) => value !== "");
-  const said = (given.text ?? (values.length === 1 ? values[0] : undefined))?.trim();
+  // Chosen values must be options; where there are none, the one value is what was written.
+  const said = (given.text ?? (item.options.length === 0 ? values[0] : undefined))?.trim();
   if (said === undefined && values.length === 0) throw emptyAnswer(item);
   if (said === "") throw emptyAnswer(item);
   if (said === undefined) return matchSeveral(item, values);
@@ -79,7 +80,9 @@ function matchText(item: Item, said: string): Matched {
 }
 
 function matchSeveral(item: Item, values: readonly string[]): Matched {
-  if (!item.multiple) throw new Refusal("bad_input", `Only one choice is possible: ${sayOptions(item)}`);
+  if (!item.multiple && values.length > 1) {
+    throw new Refusal("bad_input", `Only one choice is possible: ${sayOptions(item)}`);
+  }
   const options = values.map((value) => {
     const option = matchOption(item, value);
     if (!option) throw noSuchOption(item, value);

@@ -149,10 +149,14 @@ export function isPending(question: Question): question is Pending {
   return question.status === "pending";
 }
 
-/** The question if it can still be answered; refuses with who, what and when if it is closed. */
-export function requirePending(question: Question, saidClosed: (question: Closed) => Refusal): Pending {
-  if (!isPending(question)) throw saidClosed(question);
-  return question;
+/** Refuses what was meant for an earlier state of the question. */
+export function requireVersion(question: Question, expected: number | undefined): void {
+  if (expected === undefined || expected === question.version) return;
+  throw new Refusal(
+    "version_changed",
+    `The question has changed since it was read (version ${question.version}, not ${expected}); nothing was changed`,
+    { hint: "Read it again, then decide" },
+  );
 }
 
 /** Everything about a question that its agent has not been shown yet. */

@@ -5,7 +5,6 @@ const MASK = "[redacted]";
 
 /** Well-known forms of keys and tokens. Every repetition is bounded or cannot overlap, so a scan is linear. */
 const PATTERNS: readonly RegExp[] = [
-  /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[\s\S]{0,20000}?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|$)/g,
   /\beyJ[\w-]{8,4000}\.[\w-]{8,8000}(?:\.[\w-]{0,2000})?/g,
   /\b(?:AKIA|ASIA|ABIA|ACCA|A3T[A-Z0-9])[A-Z0-9]{16}\b/g,
   /\b(?:gh[pousr]_[A-Za-z0-9]{36,255}|github_pat_\w{22,255}|gl(?:pat|ptt|dt|rt|cbt|ft|soat|agent|imt|ffct)-[\w-]{20,64})/g,
@@ -32,6 +31,7 @@ export function redact(text: string, secrets: readonly string[]): string {
     if (secret.length >= LEAST_SECRET_CHARS && clean.includes(secret)) clean = clean.replaceAll(secret, MASK);
   }
   if (!MAYBE_SECRET.test(clean)) return clean;
+  clean = redactKeyBlocks(clean);
   for (const pattern of PATTERNS) clean = clean.replace(pattern, MASK);
   return clean
     .replace(CREDENTIALS_IN_URL, `$1$2:${MASK}@`)
@@ -39,6 +39,25 @@ export function redact(text: string, secrets: readonly string[]): string {
     .replace(ASSIGNED, (whole, name: string, quote: string, value: string) =>
       PLACEHOLDER.test(value) || !looksRandom(value) ? whole : name + quote + MASK,
     );
+}
+
+const KEY_OPENS = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
+const KEY_CLOSES = /-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
+
+/** Takes out private keys, also one that is cut off. Each part of the text is looked at once. */
+function redactKeyBlocks(text: string): string {
+  let clean = "";
+  let from = 0;
+  for (;;) {
+    KEY_OPENS.lastIndex = from;
+    const opens = KEY_OPENS.exec(text);
+    if (!opens) return clean + text.slice(from);
+    KEY_CLOSES.lastIndex = KEY_OPENS.lastIndex;
+    const isClosed = KEY_CLOSES.test(text);
+    clean += text.slice(from, opens.index) + MASK;
+    if (!isClosed) return clean;
+    from = KEY_CLOSES.lastIndex;
+  }
 }
 
 /** The content with secrets taken out, if that changes anything. */

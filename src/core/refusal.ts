@@ -24,6 +24,7 @@ export const REFUSALS = {
   not_forceable: { http: 409, exit: 6 },
   moved: { http: 409, exit: 6 },
   stale_epoch: { http: 409, exit: 6 },
+  version_changed: { http: 412, exit: 6 },
   sign_in: { http: 401, exit: 4 },
   not_permitted: { http: 403, exit: 7 },
   needs_person: { http: 403, exit: 7 },

@@ -11,6 +11,8 @@ export interface Rules {
   personChannel: boolean;
   /** Confidence at or above which an agent goes on alone, and below which it hands over; off unless set. */
   confidence: { act: number; ask: number } | undefined;
+  /** Lets callbacks go to programs on this machine, without TLS. */
+  callbackLoopback: boolean;
   limits: Limits;
 }
 
@@ -26,6 +28,10 @@ export interface Limits {
   pending: number;
   repliesPerMinute: number;
   comments: number;
+  /** Requests of one token to a server. */
+  requestsPerMinute: number;
+  /** Readers of live events at a time. */
+  streams: number;
 }
 
 export const DEFAULT_LIMITS: Limits = {
@@ -40,6 +46,8 @@ export const DEFAULT_LIMITS: Limits = {
   pending: 10_000,
   repliesPerMinute: 10,
   comments: 200,
+  requestsPerMinute: 6_000,
+  streams: 256,
 };
 
 export const DEFAULT_RULES: Rules = {
@@ -49,6 +57,7 @@ export const DEFAULT_RULES: Rules = {
   remindAt: [0.5, 0.9],
   personChannel: false,
   confidence: undefined,
+  callbackLoopback: false,
   limits: DEFAULT_LIMITS,
 };
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { ADA, AGENT } from "../../test/builders.ts";
-import { MCP, Scene, said } from "../../test/scene.ts";
+import { MCP, Scene, pendingOf, said } from "../../test/scene.ts";
 import { later } from "../core/instant.ts";
 
 async function held(scene: Scene, raw: Record<string, unknown> = {}) {
@@ -45,12 +45,27 @@ test("a held answer is owed until the holder gives it, and the run goes on runni
   });
 });
 
+test("nothing is handed over or given before there is an outcome, and nothing twice", async () => {
+  const scene = new Scene();
+  const { question, run } = await held(scene);
+  await scene.engine.handOver(question.id);
+  expect((await scene.engine.given(question.id, "tool result")).question).toMatchObject({ status: "pending" });
+  expect(await scene.jobs()).toContain("watch");
+  await scene.engine.answer(question.id, said("1"), ADA);
+  await scene.engine.given(question.id, "tool result");
+  const { version } = (await scene.engine.given(question.id, "tool result")).question;
+  expect(version).toBe(3);
+  const types = (await scene.engine.readChain(run.id)).map(({ event }) => event.type);
+  expect(types.slice(-3)).toEqual(["question.asked", "question.answered", "question.given"]);
+});
+
 describe("when the window ends", () => {
   test("the question is parked and the run still runs until its process is seen gone", async () => {
     const scene = new Scene();
     const { question, run } = await held(scene);
     const ended = await scene.engine.endHold(question.id, "window");
-    expect(ended).toMatchObject({ question: { status: "pending", hold: undefined }, run: { status: "running" } });
+    expect(pendingOf(ended).hold).toBeUndefined();
+    expect(ended.run.status).toBe("running");
     expect(await scene.jobs()).toContain("stop");
     const parked = await scene.engine.endRun(run.id, { status: "failed", reason: "agent_error" }, AGENT);
     expect(parked).toMatchObject({ status: "awaiting_input" });
@@ -67,10 +82,8 @@ describe("when the window ends", () => {
   test("a caller that is gone is told nothing: its question is parked in any case", async () => {
     const scene = new Scene();
     const { question } = await held(scene, { after_hold: "proceed" });
-    expect((await scene.engine.endHold(question.id, "gone")).question).toMatchObject({
-      status: "pending",
-      hold: undefined,
-    });
+    const ended = await scene.engine.endHold(question.id, "gone");
+    expect(pendingOf(ended).hold).toBeUndefined();
   });
 
   test("an approval is never told to proceed", async () => {
@@ -122,6 +135,19 @@ describe("a run", () => {
       exitCode: 6,
     });
     expect(await scene.jobs()).toEqual(["stop"]);
+  });
+
+  test("that was cancelled with an answer on its way leaves that answer as it was, with one outcome in the trail", async () => {
+    const scene = new Scene();
+    const { question, run } = await held(scene);
+    await scene.engine.answer(question.id, said("1"), ADA);
+    await scene.engine.cancelRun(run.id, ADA);
+    expect((await scene.engine.read(question.id)).question).toMatchObject({
+      status: "answered",
+      handover: { state: "void", reason: "run_cancelled" },
+    });
+    const types = (await scene.engine.readChain(run.id)).map(({ event }) => event.type);
+    expect(types.slice(-3)).toEqual(["question.answered", "question.delivery_failed", "run.cancelled"]);
   });
 
   test("goes on when its agent cancels the question, and ends when a person does", async () => {

@@ -34,9 +34,7 @@ export class People {
 
   /** Makes a token; its text is shown this once and kept nowhere. */
   async issue(input: TokenInput, by: Actor): Promise<{ text: string; token: Token }> {
-    if (by.scope !== "admin" && by.scope !== "system" && (input.scope === "admin" || by.scope === "agent")) {
-      throw new Refusal("not_permitted", `A token of scope ${input.scope} can only be made by an admin`);
-    }
+    requireMayIssue(input, by);
     const text = tokenText(input.scope, this.#deps.randomBytes(TOKEN_BYTES));
     const createdAt = this.#deps.now();
     const expiresAt = input.scope === "login" ? later(createdAt, LOGIN_MS) : input.expiresAt;
@@ -111,6 +109,17 @@ export class People {
   async list(): Promise<Person[]> {
     return (await this.#deps.store.listEntries("person")).map(parsePerson);
   }
+}
+
+/** A person may sign in elsewhere as themselves and let agents in; anything more is for an admin to give. */
+function requireMayIssue(input: TokenInput, by: Actor): void {
+  if (by.scope === "admin" || by.scope === "system") return;
+  const isOwn = input.scope === "agent" || (input.scope !== "admin" && input.subject === by.id);
+  if (by.scope === "human" && isOwn && !input.onBehalf) return;
+  throw new Refusal(
+    "not_permitted",
+    `A token of scope ${input.scope} for ${input.subject} can only be made by an admin`,
+  );
 }
 
 function requireAdmin(by: Actor, what: string): void {

@@ -160,6 +160,18 @@ describe("a forced answer", () => {
     });
   });
 
+  test("to a script's question completes its run: the answer is there to be read", async () => {
+    const scene = new Scene();
+    const { question } = await scene.ask({ timeout: "1h" });
+    await scene.pass(HOUR);
+    const forced = await scene.engine.answer(question.id, said("1", { force: true }), ADA);
+    expect(forced).toMatchObject({
+      question: { status: "timeout", forced: { handover: { state: "given" } } },
+      run: { status: "completed" },
+    });
+    expect((await scene.engine.verify()).problems).toEqual([]);
+  });
+
   test("is refused once the run has gone on", async () => {
     const scene = new Scene();
     const { question } = await parked(scene, { on_timeout: "default", default_answer: "1" });

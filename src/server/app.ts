@@ -1,9 +1,11 @@
-import { Hono } from "hono";
+import { Hono, type MiddlewareHandler } from "hono";
 import { bodyLimit } from "hono/body-limit";
+import type { Actor } from "../core/actor.ts";
 import { Refusal } from "../core/refusal.ts";
 import type { Engine } from "../engine/engine.ts";
 import { type Signed, credential } from "./credential.ts";
 import { type Doors, guard } from "./guard.ts";
+import type { Log } from "./log.ts";
 import { replyProblem } from "./problem.ts";
 
 const MOST_BODY_BYTES = 1024 * 1024;
@@ -13,6 +15,7 @@ export interface ServerDeps {
   doors: () => Doors;
   /** Hears of what should not have happened; nothing of it goes to the caller. */
   onBug: (error: unknown) => void;
+  log?: Log;
 }
 
 /** The routes of one part of the server, below a path of its own. Only `public` ones are reached without a credential. */
@@ -29,6 +32,7 @@ export function createApp(deps: ServerDeps, parts: readonly Part[]): Hono {
   app.notFound(() => {
     throw new Refusal("not_found", "There is nothing at this address", { hint: "See /openapi.json" });
   });
+  if (deps.log) app.use(writeDown(deps.log));
   app.use(guard(deps.doors));
   app.use(bodyLimit({ maxSize: MOST_BODY_BYTES, onError: tooLarge }));
   app.get("/health", (context) => context.json({ status: "ok" }));
@@ -39,6 +43,27 @@ export function createApp(deps: ServerDeps, parts: readonly Part[]): Hono {
   for (const part of parts) if (part.signed) signed.route(part.path, part.signed);
   app.route("/", signed);
   return app;
+}
+
+/** Writes down every request without what it says: its query and body may hold what is nobody's business. */
+function writeDown(log: Log): MiddlewareHandler {
+  return async (context, next) => {
+    const startedAt = performance.now();
+    await next();
+    const { status } = context.res;
+    const who: unknown = context.get("actor");
+    log(status === 401 || status === 403 ? "warn" : "debug", "request", {
+      method: context.req.method,
+      path: context.req.path,
+      status,
+      ms: Math.round(performance.now() - startedAt),
+      ...(isActor(who) && { scope: who.scope, subject: who.id }),
+    });
+  };
+}
+
+function isActor(value: unknown): value is Actor {
+  return value !== null && typeof value === "object" && "scope" in value;
 }
 
 function tooLarge(): never {

@@ -7,14 +7,22 @@ import type { Engine } from "../engine/engine.ts";
 
 /** What routes find in the context of a request that was let in. */
 export interface Signed {
-  Variables: { actor: Actor; token: Token };
+  Variables: {
+    actor: Actor;
+    token: Token;
+    /** Asks again, for requests that take long. */
+    isStillGood: () => Promise<boolean>;
+  };
 }
 
 export const COOKIE = "askd_session";
+/** Browsers take a cookie of this name only over TLS, from the very host, for all of it. */
+export const SECURE_COOKIE = `__Host-${COOKIE}`;
 
 /** Lets nobody in without a credential: a bearer token, or the cookie of a person who signed in. */
 export function credential(engine: Engine): MiddlewareHandler<Signed> {
   return async (context, next) => {
+    const isStillGood = async (): Promise<boolean> => (await authenticate(context, engine)) !== undefined;
     const found = await authenticate(context, engine);
     if (!found) {
       context.header("WWW-Authenticate", "Bearer");
@@ -24,6 +32,7 @@ export function credential(engine: Engine): MiddlewareHandler<Signed> {
     }
     context.set("actor", found.actor);
     context.set("token", found.token);
+    context.set("isStillGood", isStillGood);
     await next();
   };
 }
@@ -31,7 +40,7 @@ export function credential(engine: Engine): MiddlewareHandler<Signed> {
 async function authenticate(context: Context, engine: Engine): Promise<{ actor: Actor; token: Token } | undefined> {
   const bearer = /^Bearer ([\w-]{20,200})$/.exec(context.req.header("authorization") ?? "")?.[1];
   if (bearer !== undefined) return engine.authenticate(bearer, "api");
-  const cookie = getCookie(context, COOKIE);
+  const cookie = getCookie(context, SECURE_COOKIE) ?? getCookie(context, COOKIE);
   if (cookie === undefined) return undefined;
   const found = await engine.authenticate(cookie, "web");
   // A cookie comes along by itself, so a write must also prove that our own page sent it.

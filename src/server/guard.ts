@@ -54,12 +54,16 @@ function requireOrigin(context: Context, { origins }: Doors): void {
   }
 }
 
+function isEmpty(context: Context): boolean {
+  return (context.req.header("content-length") ?? "0") === "0" && context.req.header("transfer-encoding") === undefined;
+}
+
 const FORM_PATHS: ReadonlySet<string> = new Set(["/login", "/logout"]);
 
 function requireJson(context: Context): void {
   if (context.req.method === "GET" || context.req.method === "HEAD") return;
   const type = context.req.header("content-type")?.split(";")[0]?.trim().toLowerCase();
   if (type === "application/json" || FORM_PATHS.has(context.req.path)) return;
-  if (type === undefined && !context.req.raw.body) return;
+  if (type === undefined && isEmpty(context)) return;
   throw new Refusal("bad_input", "Send JSON: Content-Type must be application/json");
 }

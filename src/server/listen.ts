@@ -4,19 +4,33 @@ import type { Hono } from "hono";
 import { Refusal } from "../core/refusal.ts";
 
 const LOOPBACK = ["127.0.0.1", "::1"] as const;
+const GRACE_MS = 5_000;
+const SWEEP_MS = 20;
 
-/** Servers that listen on one port, on this machine only. */
+/** Servers that listen on one port. */
 export interface Listening {
   port: number;
+  /** Takes no more requests and lets those under way finish for a while. */
   close(): Promise<void>;
 }
 
-/** Listens on the loopback addresses of both families; a machine without one of them does with the other. */
-export async function listen(app: Hono, port: number): Promise<Listening> {
-  const first = await open(app, LOOPBACK[0], port);
+/**
+ * Listens on the loopback addresses of both families; a machine without one of them does with the other.
+ * A host besides is for whoever has put something before it that speaks TLS.
+ */
+export async function listen(app: Hono, port: number, host?: string): Promise<Listening> {
+  const isEverywhere = host === "0.0.0.0" || host === "::";
+  const first = await open(app, isEverywhere ? host : LOOPBACK[0], port);
   const actual = portOf(first);
-  const second = await open(app, LOOPBACK[1], actual).catch(() => undefined);
-  const servers = second ? [first, second] : [first];
+  const servers = [first];
+  try {
+    if (host !== undefined && !isEverywhere) servers.push(await open(app, host, actual));
+  } catch (error) {
+    await closeServer(first);
+    throw error;
+  }
+  const second = isEverywhere ? undefined : await open(app, LOOPBACK[1], actual).catch(() => undefined);
+  if (second) servers.push(second);
   return {
     port: actual,
     close: async () => {
@@ -46,7 +60,14 @@ function portOf(server: Server): number {
 
 function closeServer(server: Server): Promise<void> {
   return new Promise((resolve) => {
-    server.close(() => resolve());
-    server.closeAllConnections();
+    const cut = setTimeout(() => server.closeAllConnections(), GRACE_MS);
+    // A connection is kept open for the next request; none will come.
+    const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
+    server.close(() => {
+      clearTimeout(cut);
+      clearInterval(sweep);
+      resolve();
+    });
+    server.closeIdleConnections();
   });
 }

@@ -103,6 +103,10 @@ export class MemoryStore implements Store {
     return this.#tables.event.slice(start, start + limit).map(parseEvent);
   }
 
+  async findFeedEnd(): Promise<string> {
+    return String(this.#tables.event.length);
+  }
+
   async readChain(runId: RunId): Promise<{ events: KeptEvent[]; head: { n: number; hash: string } }> {
     const events = this.#tables.event.filter((row) => row.runId === runId).map(parseEvent);
     return { events, head: this.#tables.run.get(runId)?.chain ?? { n: 0, hash: CHAIN_START } };

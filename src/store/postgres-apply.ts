@@ -1,32 +1,36 @@
+/** The cells of a row of each table of a batch, in their order; those with a type are not text. */
+export const COLUMNS = {
+  runs: [
+    ...["c:integer", "id", "guard:integer", "body", "name", "external_id", "host", "agent", "session", "parent_id"],
+    ...["status", "ended_at"],
+  ],
+  events: ["at:integer", "body"],
+  questions: ["c:integer", "id", "guard:integer", "body", "run_id", "key", "status"],
+  contents: ["c:integer", "hash", "body"],
+  entries: ["c:integer", "kind", "id", "parent", "guard:integer", "body"],
+  seals: ["c:integer", "n:integer", "hash", "body"],
+  dropped: ["c:integer", "key"],
+  finished: ["c:integer", "key", "attempt:bigint"],
+  postponed: ["c:integer", "key", "attempt:bigint", "due_at", "body"],
+  jobs: ["c:integer", "key", "kind", "host", "agent", "due_at", "worker", "lease_ms:integer", "body"],
+} as const;
+
 /**
  * Writes a batch of commits in one round trip. It knows rows, versions and names, no rule of the product.
  *
- * Rows come as one array per column, with `c`, the place of their commit in the batch. Run rows are locked first and in
+ * Rows come as one array per table, with `c`, the place of their commit in the batch. Run rows are locked first and in
  * order. Then everything is written as if nothing stood in the way, which is how it nearly always is; if a guard or a
  * unique name does, that is undone, the rest is locked and checked too, and what was not refused is written. No two
  * commits of a batch touch the same thing, so one that is refused leaves the others as they are.
  * A name that somebody takes between check and write raises an error: repeated, the check sees it.
  * The plan settings keep a plan that was made when tables were small from being used when they are large.
  */
-export const APPLY = `
+export const APPLY = withCells(`
 create function askd_apply(
-  program integer, notice text, locks text[],
-  runs_c integer[], runs_id text[], runs_guard integer[], runs_body text[], runs_name text[], runs_external_id text[],
-  runs_host text[], runs_agent text[], runs_session text[], runs_parent_id text[], runs_status text[],
-  runs_ended_at text[],
-  events_at integer[], events_body text[],
-  questions_c integer[], questions_id text[], questions_guard integer[], questions_body text[],
-  questions_run_id text[], questions_key text[], questions_status text[], closing text[],
-  contents_c integer[], contents_hash text[], contents_body text[],
-  entries_c integer[], entries_kind text[], entries_id text[], entries_parent text[], entries_guard integer[],
-  entries_body text[],
-  seals_c integer[], seals_n integer[], seals_hash text[], seals_body text[],
-  dropped_c integer[], dropped_key text[],
-  finished_c integer[], finished_key text[], finished_attempt bigint[],
-  postponed_c integer[], postponed_key text[], postponed_attempt bigint[], postponed_due_at text[],
-  postponed_body text[],
-  jobs_c integer[], jobs_key text[], jobs_kind text[], jobs_host text[], jobs_agent text[], jobs_due_at text[],
-  jobs_worker text[], jobs_lease_ms integer[], jobs_body text[]
+  program integer, notice text, locks text[], new_questions integer, new_entries integer, closing text[],
+  ${Object.keys(COLUMNS)
+    .map((table) => `${table} text[]`)
+    .join(", ")}
 ) returns json
 language plpgsql
 set jit = off set plan_cache_mode = force_generic_plan
@@ -42,16 +46,14 @@ declare
   locked_version integer[];
   locked_n integer[];
   locked_hash text[];
-  place integer;
-  chains_n integer[] := array_fill(0, array[cardinality(runs_c)]);
-  chains_hash text[] := array_fill(''::text, array[cardinality(runs_c)]);
-  events_n integer[] := '{}';
-  events_hash text[] := '{}';
+  spot integer;
+  chain_ns integer[] := array_fill(0, array[cardinality(runs_c)]);
+  chain_hashes text[] := array_fill(''::text, array[cardinality(runs_c)]);
+  line_ns integer[] := '{}';
+  line_hashes text[] := '{}';
   has_new boolean := false;
   has_old boolean := false;
   has_unwritten boolean := false;
-  new_questions integer := cardinality(array_positions(questions_guard, 0));
-  new_entries integer := cardinality(array_positions(entries_guard, 0));
   is_careful boolean;
   missed integer := 0;
   written integer;
@@ -64,44 +66,49 @@ begin
     return null;
   end if;
   for i in 1..cardinality(runs_c) loop
-    place := array_position(locked_id, runs_id[i]);
-    if place is not null then
-      chains_n[i] := locked_n[place];
-      chains_hash[i] := locked_hash[place];
+    spot := array_position(locked_id, runs_id[i]);
+    if spot is not null then
+      chain_ns[i] := locked_n[spot];
+      chain_hashes[i] := locked_hash[spot];
     end if;
     if runs_guard[i] is null then
       has_unwritten := true;
-      if place is null then
+      if spot is null then
         raise 'A commit is about run %, which is not kept.', runs_id[i];
       end if;
     elsif runs_guard[i] = 0 then
       has_new := true;
-      if place is not null then
+      if spot is not null then
         refused := refused || runs_c[i];
         reasons := reasons || 'taken'::text;
       end if;
     else
       has_old := true;
-      if place is null or locked_version[place] <> runs_guard[i] then
+      if spot is null or locked_version[spot] <> runs_guard[i] then
         refused := refused || runs_c[i];
         reasons := reasons || 'moved'::text;
       end if;
     end if;
   end loop;
   for i in 1..cardinality(events_at) loop
-    place := events_at[i];
-    chains_n[place] := chains_n[place] + 1;
-    chains_hash[place] := encode(sha256(convert_to(chains_hash[place] || chr(10) || events_body[i], 'UTF8')), 'hex');
-    events_n[i] := chains_n[place];
-    events_hash[i] := chains_hash[place];
+    spot := events_at[i];
+    chain_ns[spot] := chain_ns[spot] + 1;
+    chain_hashes[spot] := encode(sha256(convert_to(chain_hashes[spot] || chr(10) || events_body[i], 'UTF8')), 'hex');
+    line_ns[i] := chain_ns[spot];
+    line_hashes[i] := chain_hashes[spot];
   end loop;
   is_careful := cardinality(refused) > 0;
 
   loop
     if is_careful then
-      perform from entry where (kind, id) in (select * from unnest(entries_kind, entries_id))
+      perform from entry
+      where (kind, id) in (select entries_kind[i], entries_id[i] from generate_series(1, cardinality(entries_c)) i)
       order by kind, id for update;
-      perform from job where key = any(dropped_key || finished_key || postponed_key) order by key for update;
+      perform from job where key in (
+        select dropped_key[i] from generate_series(1, cardinality(dropped_c)) i
+        union all select finished_key[i] from generate_series(1, cardinality(finished_c)) i
+        union all select postponed_key[i] from generate_series(1, cardinality(postponed_c)) i
+      ) order by key for update;
       for row in
         select runs_c[i] as c, 'taken' as why from generate_series(1, cardinality(runs_c)) i
         join run on run.session = runs_session[i] and run.host = runs_host[i] and run.agent = runs_agent[i]
@@ -127,11 +134,13 @@ begin
         union all
         select seals_c[i], 'taken' from generate_series(1, cardinality(seals_c)) i join seal on seal.n = seals_n[i]
         union all
-        select x.c, 'job_lost'
-        from unnest(finished_c || postponed_c, finished_key || postponed_key, finished_attempt || postponed_attempt)
-          as x(c, key, attempt)
-        left join job on job.key = x.key
-        where x.attempt is distinct from job.attempt
+        select finished_c[i], 'job_lost' from generate_series(1, cardinality(finished_c)) i
+        left join job on job.key = finished_key[i]
+        where finished_attempt[i] is distinct from job.attempt
+        union all
+        select postponed_c[i], 'job_lost' from generate_series(1, cardinality(postponed_c)) i
+        left join job on job.key = postponed_key[i]
+        where postponed_attempt[i] is distinct from job.attempt
       loop
         refused := refused || row.c;
         reasons := reasons || row.why;
@@ -144,7 +153,7 @@ begin
           insert into run (id, version, body, name, external_id, host, agent, session, parent_id, status, ended_at,
             chain_n, chain_hash)
           select runs_id[i], 1, runs_body[i], runs_name[i], runs_external_id[i], runs_host[i], runs_agent[i],
-            runs_session[i], runs_parent_id[i], runs_status[i], runs_ended_at[i], chains_n[i], chains_hash[i]
+            runs_session[i], runs_parent_id[i], runs_status[i], runs_ended_at[i], chain_ns[i], chain_hashes[i]
           from generate_series(1, cardinality(runs_c)) i
           where runs_guard[i] = 0 and runs_c[i] <> all (refused)
           returning id, number
@@ -154,27 +163,27 @@ begin
       if has_old then
         update run set version = runs_guard[i] + 1, body = runs_body[i], name = runs_name[i],
           external_id = runs_external_id[i], host = runs_host[i], agent = runs_agent[i], session = runs_session[i],
-          parent_id = runs_parent_id[i], status = runs_status[i], ended_at = runs_ended_at[i], chain_n = chains_n[i],
-          chain_hash = chains_hash[i]
+          parent_id = runs_parent_id[i], status = runs_status[i], ended_at = runs_ended_at[i], chain_n = chain_ns[i],
+          chain_hash = chain_hashes[i]
         from generate_series(1, cardinality(runs_c)) i
         where runs_guard[i] > 0 and runs_c[i] <> all (refused) and run.id = runs_id[i];
       end if;
       if has_unwritten then
-        update run set chain_n = chains_n[i], chain_hash = chains_hash[i]
+        update run set chain_n = chain_ns[i], chain_hash = chain_hashes[i]
         from generate_series(1, cardinality(runs_c)) i
         where runs_guard[i] is null and runs_c[i] <> all (refused) and run.id = runs_id[i]
-          and run.chain_n <> chains_n[i];
+          and run.chain_n <> chain_ns[i];
       end if;
       if cardinality(events_at) > 0 then
         insert into event (run_id, n, hash, body)
-        select runs_id[events_at[i]], events_n[i], events_hash[i], events_body[i]
-        from generate_series(1, cardinality(events_at)) i
-        where runs_c[events_at[i]] <> all (refused);
+        select runs_id[place], line_ns[i], line_hashes[i], events_body[i]
+        from (select i, events_at[i] as place from generate_series(1, cardinality(events_at)) i) x
+        where runs_c[place] <> all (refused);
       end if;
       if cardinality(questions_c) > new_questions then
         update question set version = questions_guard[i] + 1, body = questions_body[i], run_id = questions_run_id[i],
           key = questions_key[i], status = questions_status[i]
-        from generate_series(1, cardinality(questions_c)) i
+        from generate_series(new_questions + 1, cardinality(questions_c)) i
         where question.id = questions_id[i] and question.version = questions_guard[i]
           and questions_c[i] <> all (refused);
         get diagnostics written = row_count;
@@ -183,8 +192,8 @@ begin
       if new_questions > 0 then
         insert into question (id, version, body, run_id, key, status)
         select questions_id[i], 1, questions_body[i], questions_run_id[i], questions_key[i], questions_status[i]
-        from generate_series(1, cardinality(questions_c)) i
-        where questions_guard[i] = 0 and questions_c[i] <> all (refused);
+        from generate_series(1, new_questions) i
+        where questions_c[i] <> all (refused);
       end if;
       if cardinality(contents_c) > 0 then
         insert into content (hash, body)
@@ -194,15 +203,15 @@ begin
       end if;
       if cardinality(entries_c) > 0 then
         update entry set parent = entries_parent[i], version = entries_guard[i] + 1, body = entries_body[i]
-        from generate_series(1, cardinality(entries_c)) i
+        from generate_series(new_entries + 1, cardinality(entries_c)) i
         where entry.kind = entries_kind[i] and entry.id = entries_id[i] and entry.version = entries_guard[i]
           and entries_c[i] <> all (refused);
         get diagnostics written = row_count;
         missed := missed + cardinality(entries_c) - new_entries - written;
         insert into entry (kind, id, parent, version, body)
         select entries_kind[i], entries_id[i], entries_parent[i], 1, entries_body[i]
-        from generate_series(1, cardinality(entries_c)) i
-        where entries_guard[i] = 0 and entries_c[i] <> all (refused) order by entries_kind[i], entries_id[i];
+        from generate_series(1, new_entries) i
+        where entries_c[i] <> all (refused) order by entries_kind[i], entries_id[i];
       end if;
       if cardinality(seals_c) > 0 then
         insert into seal (n, hash, body)
@@ -257,4 +266,21 @@ begin
   perform pg_notify('askd', notice);
   return json_build_object('refused', refused, 'reasons', reasons, 'numbers', numbers, 'attempts', attempts);
 end
-$$`;
+$$`);
+
+/**
+ * Lets `runs_name[i]` stand for that cell of the table's array, and `cardinality(runs_c)` for the number of its rows.
+ * One array per column reads the same, but every parameter costs time on each commit, and there were 57.
+ */
+function withCells(sql: string): string {
+  let text = sql;
+  for (const [table, columns] of Object.entries(COLUMNS)) {
+    text = text.replace(new RegExp(`cardinality\\(${table}_\\w+\\)`, "g"), `coalesce(array_length(${table}, 1), 0)`);
+    columns.forEach((column, index) => {
+      const [name, type] = column.split(":");
+      const cell = `${table}[$1][${index + 1}]`;
+      text = text.replace(new RegExp(`\\b${table}_${name}\\[(\\w+)\\]`, "g"), type ? `(${cell})::${type}` : cell);
+    });
+  }
+  return text;
+}

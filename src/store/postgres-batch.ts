@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { Instant } from "../core/instant.ts";
 import { changeOf } from "./change.ts";
+import { COLUMNS } from "./postgres-apply.ts";
 import { SCHEMA } from "./postgres-schema.ts";
 import { toKept } from "./postgres-text.ts";
 import type { Prepared } from "./prepare.ts";
@@ -8,6 +9,11 @@ import type { Change, Committed } from "./store.ts";
 
 /** PostgreSQL's own limit is 8,000 bytes. */
 const NOTICE_BYTES = 7900;
+
+// The cast is safe: they are the keys of that very object.
+const TABLES = Object.keys(COLUMNS) as Array<keyof typeof COLUMNS>;
+const QUESTION_GUARD = COLUMNS.questions.indexOf("guard:integer");
+const ENTRY_GUARD = COLUMNS.entries.indexOf("guard:integer");
 
 /** What is told when nobody can say what changed. */
 export const EVERYTHING: Change = { questions: new Set(), dueAt: undefined, all: true };
@@ -25,30 +31,27 @@ const Applied = z
   })
   .nullable();
 
-/** The parameters of askd_apply in their order: what counts for the batch, then one array per column. */
+/** The parameters of askd_apply in their order: what counts for the batch, then the rows by table. */
 export function encodeBatch(batch: readonly Prepared[], origin: string): unknown[] {
   const locks = batch.flatMap((commit) => commit.runIds).sort();
-  return [
-    ...[SCHEMA, encodeNotice(origin, batch), locks],
-    ...runColumns(batch),
-    ...questionColumns(batch),
-    ...columns(3, batch, ({ contents }) => contents.map(({ hash, body }) => [hash, body])),
-    ...columns(6, batch, ({ entries }) =>
-      entries.map(({ kind, id, parent, guard, body }) => [kind, toKept(id), kept(parent), guard, body]),
-    ),
-    ...columns(4, batch, ({ seals }) => seals.map(({ n, hash, body }) => [n, hash, body])),
-    ...columns(2, batch, ({ dropped }) => dropped.map((key) => [toKept(key)])),
-    ...columns(3, batch, ({ finished }) => finished.map(({ key, attempt }) => [toKept(key), attempt])),
-    ...columns(5, batch, ({ postponed }) =>
+  const [questions, newQuestions] = newFirst(rows(batch, questionCells), QUESTION_GUARD);
+  const [entries, newEntries] = newFirst(rows(batch, entryCells), ENTRY_GUARD);
+  const closing = batch.flatMap((commit) => commit.questions.filter(isClosed).map(({ id }) => id));
+  const tables: Record<keyof typeof COLUMNS, Cell[][]> = {
+    ...runsAndEvents(batch),
+    questions,
+    contents: rows(batch, ({ contents }) => contents.map(({ hash, body }) => [hash, body])),
+    entries,
+    seals: rows(batch, ({ seals }) => seals.map(({ n, hash, body }) => [n, hash, body])),
+    dropped: rows(batch, ({ dropped }) => dropped.map((key) => [toKept(key)])),
+    finished: rows(batch, ({ finished }) => finished.map(({ key, attempt }) => [toKept(key), attempt])),
+    postponed: rows(batch, ({ postponed }) =>
       postponed.map(({ key, attempt, dueAt, body }) => [toKept(key), attempt, dueAt, body]),
     ),
-    ...columns(9, batch, ({ scheduled }) =>
-      scheduled.map(({ job: { key, kind, host, agent, dueAt, claim }, body }) => [
-        ...[toKept(key), kind, kept(host), kept(agent), dueAt],
-        ...[claim?.worker ?? null, claim?.leaseMs ?? null, body],
-      ]),
-    ),
-  ];
+    jobs: rows(batch, jobCells),
+  };
+  const notice = encodeNotice(origin, batch);
+  return [SCHEMA, notice, locks, newQuestions, newEntries, closing, ...TABLES.map((table) => tables[table])];
 }
 
 /** What became of each commit, from what askd_apply returned. */
@@ -88,37 +91,27 @@ export function decodeNotice(notice: string): { origin: string; change: Change }
 
 type Cell = string | number | null;
 
-/** One array per column: the commit's place in the batch, then the cells of each row. */
-function columns(
-  width: number,
-  batch: readonly Prepared[],
-  rowsOf: (commit: Prepared, c: number) => Cell[][],
-): Cell[][] {
-  const all: Cell[][] = Array.from({ length: width }, () => []);
-  batch.forEach((commit, c) => {
-    for (const row of rowsOf(commit, c)) {
-      all[0]?.push(c);
-      row.forEach((cell, index) => all[index + 1]?.push(cell));
-    }
-  });
-  return all;
+/** The rows of all commits, each with its commit's place in the batch before its cells. */
+function rows(batch: readonly Prepared[], cellsOf: (commit: Prepared) => Cell[][]): Cell[][] {
+  return batch.flatMap((commit, c) => cellsOf(commit).map((cells) => [c, ...cells]));
+}
+
+function newFirst(all: Cell[][], guard: number): [Cell[][], number] {
+  const made = all.filter((cells) => cells[guard] === 0);
+  return [[...made, ...all.filter((cells) => cells[guard] !== 0)], made.length];
 }
 
 /** Every run that a commit writes or reports on, and the events, each with its run's place among them from 1. */
-function runColumns(batch: readonly Prepared[]): Cell[][] {
-  const events: Cell[][] = [[], []];
+function runsAndEvents(batch: readonly Prepared[]): { runs: Cell[][]; events: Cell[][] } {
+  const events: Cell[][] = [];
   let place = 0;
-  const runs = columns(12, batch, (commit) => {
+  const runs = rows(batch, (commit) => {
     const written = new Map(commit.runs.map((run) => [run.id, run]));
     return commit.runIds.map((id) => {
       place += 1;
-      for (const event of commit.events) {
-        if (event.runId !== id) continue;
-        events[0]?.push(place);
-        events[1]?.push(event.body);
-      }
+      for (const event of commit.events) if (event.runId === id) events.push([place, event.body]);
       const run = written.get(id);
-      if (!run) return [id, ...Array<null>(10).fill(null)];
+      if (!run) return [id, ...Array<null>(COLUMNS.runs.length - 2).fill(null)];
       const { name, externalId, host, agent, session, parentId, status, endedAt } = run.row;
       return [
         ...[id, run.guard, run.body, toKept(name), kept(externalId), toKept(host), toKept(agent), kept(session)],
@@ -126,18 +119,25 @@ function runColumns(batch: readonly Prepared[]): Cell[][] {
       ];
     });
   });
-  return [...runs, ...events];
+  return { runs, events };
 }
 
-function questionColumns(batch: readonly Prepared[]): Cell[][] {
-  const closing: Cell[] = [];
-  const questions = columns(7, batch, (commit) =>
-    commit.questions.map(({ id, guard, body, row }) => {
-      if (row.status !== "pending") closing.push(id);
-      return [id, guard, body, row.runId, toKept(row.key), row.status];
-    }),
-  );
-  return [...questions, closing];
+function questionCells({ questions }: Prepared): Cell[][] {
+  return questions.map(({ id, guard, body, row }) => [id, guard, body, row.runId, toKept(row.key), row.status]);
+}
+
+function isClosed({ row }: Prepared["questions"][number]): boolean {
+  return row.status !== "pending";
+}
+
+function entryCells({ entries }: Prepared): Cell[][] {
+  return entries.map(({ kind, id, parent, guard, body }) => [kind, toKept(id), kept(parent), guard, body]);
+}
+
+function jobCells({ scheduled }: Prepared): Cell[][] {
+  return scheduled.map(({ job: { key, kind, host, agent, dueAt, claim }, body }) => [
+    ...[toKept(key), kind, kept(host), kept(agent), dueAt, claim?.worker ?? null, claim?.leaseMs ?? null, body],
+  ]);
 }
 
 function kept(name: string | null | undefined): string | null {

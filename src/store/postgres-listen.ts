@@ -5,6 +5,8 @@ import type { Change } from "./store.ts";
 
 const FIRST_RETRY_MS = 50;
 const LAST_RETRY_MS = 5_000;
+/** How often a silent connection is tried: one that was cut without a word would never tell. */
+const CHECK_MS = 15_000;
 
 interface ListenDeps {
   url: string;
@@ -18,6 +20,7 @@ export class PostgresListener {
   readonly #deps: ListenDeps;
   #client: pg.Client | undefined;
   #retryTimer: NodeJS.Timeout | undefined;
+  #checkTimer: NodeJS.Timeout | undefined;
   #retryMs = FIRST_RETRY_MS;
   #isClosed = false;
   #connecting: Promise<void> | undefined;
@@ -40,6 +43,7 @@ export class PostgresListener {
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#retryTimer);
+    clearInterval(this.#checkTimer);
     await this.#connecting;
     await this.#client?.end();
   }
@@ -49,6 +53,7 @@ export class PostgresListener {
       await client.connect();
       await client.query("listen askd");
       this.#retryMs = FIRST_RETRY_MS;
+      if (!this.#isClosed) this.#checkTimer = setInterval(() => this.#check(client), CHECK_MS);
       // Whatever was committed before we listened was not heard.
       this.#deps.tell(EVERYTHING);
     } catch {
@@ -62,9 +67,14 @@ export class PostgresListener {
     if (origin !== this.#deps.origin) this.#deps.tell(change);
   }
 
+  #check(client: pg.Client): void {
+    client.query("select").catch(() => this.#lose(client));
+  }
+
   #lose(client: pg.Client): void {
     if (this.#client !== client) return;
     this.#client = undefined;
+    clearInterval(this.#checkTimer);
     client.end().catch(() => undefined);
     if (this.#isClosed) return;
     this.#retryTimer = setTimeout(() => this.start(), this.#retryMs);

@@ -8,7 +8,7 @@ import { fromKept, toKept } from "./postgres-text.ts";
 import { parseEvent, parseQuestion, parseRun } from "./row.ts";
 import type { QuestionFilter, Ref, RunFilter } from "./store.ts";
 
-/** A prefix of an id's random part, as a range; "{" comes right after the last letter of an id. */
+/** A prefix of an id's random part, as a range, looked for in the index of ids alone; "{" comes right after the last letter of an id. */
 const SHORT = "substr(id, 13) >= ? and substr(id, 13) < ? || '{'";
 const RUN = "select id, body, number from run";
 const QUESTION = "select id, body from question";
@@ -83,9 +83,11 @@ export async function lookUp(pool: Pool, ref: Ref, limit: number): Promise<{ run
     return { runs: await readRuns(pool, conditions.page(RUN), conditions.params), questions: [] };
   }
   conditions.add(SHORT, toKept(ref.text));
+  const named = (table: string): string =>
+    `where id in (${conditions.page(`select id from ${table}`)}) order by id desc`;
   const [runs, questions] = await Promise.all([
-    readRuns(pool, conditions.page(RUN), conditions.params),
-    readQuestions(pool, conditions.page(QUESTION), conditions.params),
+    readRuns(pool, `${RUN} ${named("run")}`, conditions.params),
+    readQuestions(pool, `${QUESTION} ${named("question")}`, conditions.params),
   ]);
   return { runs, questions };
 }
@@ -121,7 +123,7 @@ export async function readEntries(pool: Pool, where: string, params: unknown[]):
  * so nothing at or after the oldest of these is shown yet.
  */
 export async function readFeed(pool: Pool, after: string, limit: number): Promise<KeptEvent[]> {
-  const [xid, seq = "0"] = after.split("-");
+  const [xid, seq = "0"] = (after || "0").split("-");
   const { rows } = await pool.query<{ n: number; hash: string; body: string; cursor: string }>(
     `select n, hash, body, xid || '-' || seq as cursor from event
     where (xid, seq) > ($1::text::xid8, $2::bigint) and xid < pg_snapshot_xmin(pg_current_snapshot())
@@ -129,6 +131,14 @@ export async function readFeed(pool: Pool, after: string, limit: number): Promis
     [xid, seq, limit],
   );
   return rows.map(parseEvent);
+}
+
+export async function findFeedEnd(pool: Pool): Promise<string> {
+  const { rows } = await pool.query<{ cursor: string }>(
+    `select xid || '-' || seq as cursor from event where xid < pg_snapshot_xmin(pg_current_snapshot())
+    order by xid desc, seq desc limit 1`,
+  );
+  return rows[0]?.cursor ?? "0";
 }
 
 export async function readChain(

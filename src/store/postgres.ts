@@ -22,6 +22,7 @@ import {
   lookUp,
   readChain,
   readEntries,
+  findFeedEnd,
   readFeed,
   readQuestions,
   readRuns,
@@ -135,6 +136,10 @@ export class PostgresStore implements Store {
     return readFeed(this.#pool, after, limit);
   }
 
+  findFeedEnd(): Promise<string> {
+    return findFeedEnd(this.#pool);
+  }
+
   readChain(runId: RunId): Promise<{ events: KeptEvent[]; head: { n: number; hash: string } }> {
     return readChain(this.#pool, runId);
   }
@@ -184,8 +189,8 @@ export class PostgresStore implements Store {
     }
   }
 
-  // Once it was sent, a lost reply leaves open whether it was kept. Sent again it could be refused as `moved` or `taken`
-  // although it was written, so the caller is told that nobody knows, and decides on what it reads then.
+  // Once it was sent, a lost reply leaves open whether it was kept. Sent again it could be refused as `moved` or
+  // `taken` although it was written, so the caller is told that nobody knows, and decides on what it reads then.
   async #send(params: unknown[]): Promise<unknown> {
     const client = await this.#connect();
     let broken: Error | undefined;

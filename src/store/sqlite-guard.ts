@@ -13,14 +13,17 @@ export interface KeptRun {
   name: string;
   external_id: string | null;
   parent_id: string | null;
+  status: string;
+  ended_at: string | null;
   chain_n: number;
   chain_hash: string;
+  chain_seq: number;
 }
 
 export type Why = Extract<Committed, { ok: false }>["why"];
 
-const RUN = `select version, host, agent, session, name, external_id, parent_id, chain_n, chain_hash
-  from run where id = ?`;
+const RUN = `select version, host, agent, session, name, external_id, parent_id, status, ended_at,
+  chain_n, chain_hash, chain_seq from run where id = ?`;
 const SESSION = "select id from run where host = ? and agent = ? and session = ?";
 const QUESTION = "select version, status from question where id = ?";
 const NEW_QUESTION = `select exists (select 1 from question where id = ?1)

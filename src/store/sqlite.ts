@@ -28,7 +28,10 @@ const LIST_ENTRIES = "select kind, id, parent, version, body from entry where ki
 const LIST_CHILDREN = "select kind, id, parent, version, body from entry where kind = ? and parent = ? order by id";
 const COUNT = "select count(*) as count from question where status = ?";
 const FEED = "select n, hash, body, cast(seq as text) as cursor from event where seq > ? order by seq limit ?";
-const CHAIN = "select n, hash, body, cast(seq as text) as cursor from event where run_id = ? order by n";
+const CHAIN = `with recursive chain (seq) as (
+    select chain_seq from run where id = ?
+    union all select event.before from chain join event on event.seq = chain.seq
+  ) select n, hash, body, cast(seq as text) as cursor from event where seq in chain order by seq`;
 const HEAD = "select chain_n as n, chain_hash as hash from run where id = ?";
 const SEALS = "select n, hash, body from seal where n > ? order by n limit ?";
 
@@ -38,8 +41,13 @@ interface Body {
 
 type EventRow = Omit<KeptEvent, "event">;
 
+export interface SqliteOptions {
+  /** The time by which jobs fall due and leases end; this machine's if nothing else is said. */
+  now?: () => Instant;
+}
+
 /** Opens the store in that file, which is made if it is not there. */
-export async function openSqliteStore(path: string): Promise<Store> {
+export async function openSqliteStore(path: string, { now = machineTime }: SqliteOptions = {}): Promise<Store> {
   const files = prepareFiles(resolve(path));
   const connection = await Connection.open(files.database, { check: files.hasLog });
   try {
@@ -49,7 +57,7 @@ export async function openSqliteStore(path: string): Promise<Store> {
     connection.close();
     throw error;
   }
-  return new SqliteStore(connection, files.wake);
+  return new SqliteStore(connection, files.wake, now);
 }
 
 /** Keeps everything in one SQLite file that several processes may have open. */
@@ -59,12 +67,15 @@ class SqliteStore implements Store {
   readonly #watch: SqliteWatch;
   readonly #batcher: Batcher;
 
-  constructor(connection: Connection, wake: string) {
+  readonly #now: () => Instant;
+
+  constructor(connection: Connection, wake: string, now: () => Instant) {
     const writer = new SqliteWriter(connection);
     this.#connection = connection;
+    this.#now = now;
     this.#watch = new SqliteWatch(connection, this.#listeners, wake);
     this.#batcher = new Batcher({
-      apply: (batch) => connection.transact(() => writer.write(batch, clock())),
+      apply: (batch) => connection.transact(() => writer.write(batch, now())),
       tell: (change) => {
         this.#watch.touch();
         this.#listeners.tell(change);
@@ -129,6 +140,11 @@ class SqliteStore implements Store {
     return (await this.#all<EventRow>(FEED, Number(after), limit)).map(parseEvent);
   }
 
+  async findFeedEnd(): Promise<string> {
+    const [row] = await this.#all<{ seq: number }>("select coalesce(max(seq), 0) as seq from event");
+    return String(row?.seq ?? 0);
+  }
+
   readChain(runId: RunId): Promise<{ events: KeptEvent[]; head: { n: number; hash: string } }> {
     return this.#connection.snapshot(() => ({
       events: this.#connection.prepare<EventRow>(CHAIN).all(runId).map(parseEvent),
@@ -141,7 +157,7 @@ class SqliteStore implements Store {
   }
 
   claimJobs(filter: ClaimFilter): Promise<{ now: Instant; jobs: ClaimedJob[] }> {
-    return claimJobs(this.#connection, filter, clock);
+    return claimJobs(this.#connection, filter, this.#now);
   }
 
   nextJobAt(filter: Pick<ClaimFilter, "kinds" | "host" | "agents">): Promise<Instant | undefined> {
@@ -153,7 +169,7 @@ class SqliteStore implements Store {
   }
 
   async now(): Promise<Instant> {
-    return clock();
+    return this.#now();
   }
 
   onChange(listener: (change: Change) => void): () => void {
@@ -180,6 +196,6 @@ class SqliteStore implements Store {
   }
 }
 
-function clock(): Instant {
+function machineTime(): Instant {
   return instant(Date.now());
 }

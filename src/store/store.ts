@@ -75,8 +75,13 @@ export interface Store {
   /** At most `limit` runs and questions that go by this name, newest first. */
   lookUp(ref: Ref, limit: number): Promise<{ runs: Run[]; questions: Question[] }>;
 
-  /** The feed: events after the cursor in an order in which none can appear later before one already read. */
+  /**
+   * The feed: events after the cursor, or from the first if it is empty, in an order in which none can appear later
+   * before one already read.
+   */
   readFeed(after: string, limit: number): Promise<KeptEvent[]>;
+  /** The cursor of the last event that the feed shows now. */
+  findFeedEnd(): Promise<string>;
   /** One run's events in the order of its chain, with the head that the run itself records. */
   readChain(runId: RunId): Promise<{ events: KeptEvent[]; head: { n: number; hash: string } }>;
   listSeals(afterN: number, limit: number): Promise<Seal[]>;

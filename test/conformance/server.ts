@@ -1,4 +1,5 @@
 import { Hono } from "hono";
+import { engineOn } from "../../src/app.ts";
 import type { Actor } from "../../src/core/actor.ts";
 import { SYSTEM } from "../../src/core/actor.ts";
 import { instant } from "../../src/core/instant.ts";
@@ -8,11 +9,11 @@ import { loopbackDoors } from "../../src/server/guard.ts";
 import { listen } from "../../src/server/listen.ts";
 import { mcpPart } from "../../src/server/mcp/http.ts";
 import { MemoryStore } from "../../src/store/memory.ts";
-import { ROOMY, engineOn } from "../scene.ts";
+import { ROOMY } from "../scene.ts";
 
 /** Our server as it is, but for the credential, which the suite has no way to send. */
 export async function serveForSuite(): Promise<{ url: string; close(): Promise<void> }> {
-  const engine = engineOn(new MemoryStore(() => instant(Date.now())), ROOMY, Date.now);
+  const engine = engineOn(new MemoryStore(() => instant(Date.now())), { rules: ROOMY });
   const { token } = await engine.issueToken({ scope: "agent", subject: "suite" }, SYSTEM);
   const actor: Actor = { scope: "agent", id: "suite", channel: "mcp", strength: "none" };
   const onBug = (error: unknown): void => console.error("bug:", error);

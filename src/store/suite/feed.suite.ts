@@ -33,6 +33,25 @@ async function readAll(store: Store, limit: number): Promise<KeptEvent[]> {
 }
 
 function following(at: Opened): void {
+  test("starts with its first event where the cursor is empty", async () => {
+    const run = await keepRun(at.store);
+    await report(at.store, run, 4);
+    // An event is shown as soon as no older transaction is open, of whomever.
+    await expect.poll(() => at.store.readFeed("", 10), { timeout: 10_000 }).toHaveLength(4);
+    expect(await at.store.readFeed("", 10)).toEqual(await at.store.readFeed("0", 10));
+  });
+
+  test("has an end from which a reader goes on with what comes next", async () => {
+    const run = await keepRun(at.store);
+    await report(at.store, run, 4);
+    await expect.poll(() => at.store.readFeed("", 10), { timeout: 10_000 }).toHaveLength(4);
+    const end = await at.store.findFeedEnd();
+    expect(end).toBe((await readAll(at.store, 100)).at(-1)?.cursor);
+    await report(at.store, run, 2);
+    await expect.poll(() => at.store.readFeed(end, 10), { timeout: 10_000 }).toHaveLength(2);
+    expect((await at.store.readFeed(end, 10)).map(({ n }) => n)).toEqual([5, 6]);
+  });
+
   test("shows a reader that follows it every event once, while many write", async () => {
     const other = await at.another();
     const runs = await Promise.all(Array.from({ length: 10 }, () => keepRun(at.store)));

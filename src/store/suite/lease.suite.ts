@@ -18,9 +18,9 @@ export function leaseSuite(open: Open): void {
 function fencing(at: Opened): void {
   test("is free when its lease ends, and then only the later claim may finish it", async () => {
     await keep(at.store, { scheduled: [await dueJob(at.store, "resume")] });
-    const first = await claim(at.store, { leaseMs: 40 });
+    const first = await claim(at.store, { leaseMs: 1000 });
     expect(await claim(at.store)).toEqual([]);
-    await at.pass(60);
+    await at.pass(1010);
     const second = await claim(at.store);
     expect(second.map((job) => job.key)).toEqual(first.map((job) => job.key));
     expect(second[0]!.attempt).toBeGreaterThan(first[0]!.attempt);

@@ -1,0 +1,93 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, expect, test } from "vitest";
+
+// The program as people start it; `npm test` builds it first.
+const BIN = fileURLToPath(new URL("../../bin/askd", import.meta.url));
+const children: ChildProcess[] = [];
+let home = "";
+
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), "askd-test-"));
+});
+
+afterEach(() => {
+  for (const child of children.splice(0)) child.kill("SIGKILL");
+  rmSync(home, { recursive: true, force: true });
+});
+
+/** A started command: what it prints as it comes, and how it ends. */
+function start(...argv: string[]) {
+  const child = spawn(process.execPath, [BIN, ...argv], {
+    env: { PATH: process.env["PATH"], ASKD_HOME: home },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  children.push(child);
+  const lines: string[] = [];
+  const waiting: Array<() => void> = [];
+  let stdout = "";
+  const hear = (line: string): void => {
+    lines.push(line);
+    for (const look of waiting) look();
+  };
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
+  for (const stream of [child.stdout, child.stderr]) createInterface({ input: stream }).on("line", hear);
+  const ended = new Promise<{ exit: number | null; signal: string | null; stdout: string }>((resolve) => {
+    child.once("close", (exit, signal) => resolve({ exit, signal, stdout }));
+  });
+  const line = (pattern: RegExp): Promise<string> =>
+    new Promise((resolve) => {
+      const look = (): void => {
+        const found = lines.map((each) => pattern.exec(each)).find((match) => match);
+        if (found) resolve(found[1] ?? found[0]);
+      };
+      waiting.push(look);
+      look();
+    });
+  return { child, ended, line };
+}
+
+test("an answer from another process reaches the one that waits", async () => {
+  const asker = start("ask", "Which?", "-o", "a:Apple", "-o", "b:Pear", "--wait", "1m");
+  const id = await asker.line(/^asked (q-\w+)/);
+  expect(await start("answer", id, "pear").ended).toMatchObject({ exit: 0 });
+  expect(await asker.ended).toEqual({ exit: 0, signal: null, stdout: "b\n" });
+  expect((await start("check", id, "--json").ended).stdout).toContain('"status":"answered","answer":"b"');
+});
+
+test("a question outlives the process that asked it", async () => {
+  const asker = start("ask", "Which?", "--wait", "1m");
+  const id = await asker.line(/^asked (q-\w+)/);
+  asker.child.kill("SIGKILL");
+  expect((await asker.ended).signal).toBe("SIGKILL");
+  expect((await start("check", id).ended).exit).toBe(8);
+  expect((await start("answer", id, "this one").ended).exit).toBe(0);
+  expect((await start("show", id).ended).stdout).toContain("this one, by ");
+});
+
+test("an interrupted ask ends as interrupted, and its question waits", async () => {
+  const asker = start("ask", "Which?", "--wait", "1m");
+  const id = await asker.line(/^asked (q-\w+)/);
+  await asker.line(/^waiting for a person/);
+  asker.child.kill("SIGINT");
+  expect(await asker.ended).toEqual({ exit: 130, signal: null, stdout: "" });
+  expect((await start("show", id).ended).stdout).toContain("Status: awaiting_input");
+});
+
+test("a reader that goes away is no error", async () => {
+  const { child, ended } = start("--help");
+  child.stdout?.destroy();
+  expect((await ended).exit).toBe(0);
+});
+
+test("the demonstration lets an answer from elsewhere reach its agent", async () => {
+  const demo = start("demo", "--patience", "10m");
+  const id = await demo.line(/answer (q-\w+) "Redis"$/);
+  expect((await start("answer", id, "memcached").ended).exit).toBe(0);
+  await demo.line(/The answer is "memcached"/);
+  expect((await demo.ended).exit).toBe(0);
+});

@@ -1,0 +1,69 @@
+import { Refusal } from "../core/refusal.ts";
+import { wrongUsage } from "./arguments.ts";
+import type { Command } from "./command.ts";
+import type { Context, Serving } from "./context.ts";
+import type { Flags, Values } from "./flags.ts";
+
+const PORT = 4319;
+
+const flags = {
+  port: { type: "string", value: "port", about: `Where to listen (${PORT}); 0 picks a free one` },
+  "no-worker": { type: "boolean", about: "Leave what falls due to other processes" },
+  host: { type: "string", value: "address", about: "Listen there too; needs --behind-proxy" },
+  "behind-proxy": { type: "boolean", about: "Something before this server speaks TLS" },
+  name: { type: "string", multiple: true, value: "host", about: "A name under which people call it" },
+} as const satisfies Flags;
+
+export const command: Command<typeof flags> = {
+  usage: "serve [--port 4319] [--no-worker]",
+  flags,
+  examples: ["askd serve", "askd serve --host 0.0.0.0 --behind-proxy --name askd.example.com"],
+  async run(args, context) {
+    if (args.positionals.length > 0) throw wrongUsage("serve takes no arguments", command.usage);
+    requireShielded(args.flags);
+    const signal = context.interrupt();
+    const serving = await context.serve({
+      port: readPort(args.flags.port),
+      ...(args.flags.host !== undefined && { host: args.flags.host }),
+      names: args.flags.name ?? [],
+      isSecure: args.flags["behind-proxy"] ?? false,
+    });
+    context.stdout.write(`${serving.url}\n`);
+    if (!context.isQuiet) context.stderr.write(`Sign in with: ${context.program} login\n`);
+    try {
+      await untilStopped(serving, args.flags["no-worker"] ?? false, signal);
+    } finally {
+      await serving.close();
+    }
+    return 0;
+  },
+};
+
+async function untilStopped(serving: Serving, isIdle: boolean, signal: AbortSignal): Promise<void> {
+  const stopped = new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+  await (isIdle ? stopped : Promise.race([stopped, serving.work()]));
+}
+
+/** Beyond this machine everything would travel in the clear, tokens included. */
+function requireShielded(given: Values<typeof flags>): void {
+  const { host, name = [] } = given;
+  if (given["behind-proxy"] && name.length === 0) {
+    throw new Refusal("bad_input", "A server behind a proxy has to know its name", {
+      hint: "Add --name askd.example.com",
+    });
+  }
+  if (host === undefined || given["behind-proxy"]) return;
+  throw new Refusal("not_permitted", `Listening on ${host} would show everything to the network`, {
+    hint: "Put a proxy with TLS before it and add --behind-proxy and --name",
+  });
+}
+
+function readPort(text: Context["env"][string]): number {
+  if (text === undefined) return PORT;
+  const port = Number(text);
+  if (Number.isInteger(port) && port >= 0 && port <= 65_535 && text.trim() !== "") return port;
+  throw new Refusal("bad_input", "--port takes a number from 0 to 65535");
+}

@@ -1,0 +1,89 @@
+import { z } from "zod";
+import type { AskInput } from "../ask-input.ts";
+import { RunId } from "../id.ts";
+import { ItemInput } from "../item-input.ts";
+import { Approvals, Outcome, TimeoutDo } from "../question.ts";
+import { GiveBack } from "../run.ts";
+import { Duration } from "./route.ts";
+
+/** What a new run is known by. */
+export const RunBody = z.object({
+  name: z.string().max(200).optional(),
+  agent: z.string().max(64).optional(),
+  host: z.string().max(255).optional(),
+  session: z.string().max(800).optional(),
+  external_id: z.string().max(200).optional(),
+  dir: z.string().max(800).optional(),
+  repo: z.string().max(800).optional(),
+  branch: z.string().max(800).optional(),
+  labels: z.array(z.string().max(200)).max(100).optional(),
+  priority: z.int().min(0).max(4).optional(),
+  size: z.string().max(40).optional(),
+  parent_id: RunId.optional(),
+  give_back: GiveBack.optional(),
+  callback_url: z.string().max(2000).optional(),
+  callback_secret: z.string().max(500).optional(),
+});
+export type RunBody = z.infer<typeof RunBody>;
+
+/**
+ * An ask as it comes over the wire. The fields that are named here are the product's own; the other names that
+ * clients use for the same are read too, and whoever parses the ask says what is wrong with it.
+ */
+export const AskBody = z.looseObject({
+  question: z.string().optional().describe("One question; for several use items"),
+  items: z.array(ItemInput.loose()).optional(),
+  context: z.string().nullish().describe("Markdown"),
+  kind: z.enum(["question", "approval"]).optional(),
+  risk: z.enum(["low", "medium", "high"]).optional(),
+  confidence: z.number().nullish(),
+  hold: Duration.optional().describe("How long the caller waits with its agent alive"),
+  after_hold: z.enum(["park", "proceed"]).optional(),
+  timeout: Duration.optional().describe('24h unless said; "never" for none'),
+  on_timeout: z.union([TimeoutDo, z.looseObject({})]).optional(),
+  default_answer: z.string().optional(),
+  to: z.array(z.string()).optional(),
+  key: z.string().min(1).max(255).optional().describe("The same as the Idempotency-Key header"),
+  approvals: Approvals.partial().optional(),
+  accepts: z.array(Outcome).optional(),
+  run_id: RunId.optional().describe("The run that asks; without it a run is made for this ask"),
+  run: RunBody.optional(),
+  via: z
+    .string()
+    .regex(/^[a-z][a-z0-9_-]{0,31}$/)
+    .optional(),
+  secrets: z.array(z.string().max(10_000)).max(500).optional().describe("Values that must not reach any channel"),
+});
+export type AskBody = z.infer<typeof AskBody>;
+
+/** A parsed ask as a body that parses to the same again. */
+export function askBody(input: AskInput): AskBody {
+  const { answer, steps, ...onTimeout } = input.onTimeout;
+  return {
+    items: input.items,
+    ...(input.context !== undefined && { context: input.context }),
+    kind: input.kind,
+    risk: input.risk,
+    ...(input.confidence !== undefined && { confidence: input.confidence }),
+    hold: sayMs(input.holdMs ?? 0),
+    after_hold: input.afterHold,
+    timeout: input.timeoutMs === undefined ? "never" : sayMs(input.timeoutMs),
+    on_timeout: {
+      ...onTimeout,
+      ...(steps && { steps: steps.map(({ afterMs, to, channels }) => ({ after: sayMs(afterMs), to, channels })) }),
+    },
+    ...(answer !== undefined && { default_answer: answer }),
+    notify: input.notify.map(({ channel, address, mention }) => ({ type: channel, address, mention })),
+    to: input.to,
+    ...(input.issue && { issue: input.issue }),
+    ...(input.key !== undefined && { key: input.key }),
+    approvals: input.approvals,
+    accepts: input.accepts,
+    ...(input.fingerprint !== undefined && { fingerprint: input.fingerprint }),
+    via: input.via,
+  };
+}
+
+function sayMs(ms: number): string {
+  return `${ms}ms`;
+}

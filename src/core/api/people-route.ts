@@ -1,0 +1,71 @@
+import { z } from "zod";
+import { RunId } from "../id.ts";
+import { Person } from "../person.ts";
+import { TokenScope } from "../token.ts";
+import {
+  doneCountReply,
+  issuedReply,
+  meReply,
+  nowReply,
+  peopleReply,
+  personReply,
+  tokenReply,
+  tokensReply,
+  verifiedReply,
+} from "./reply.ts";
+import { ADMIN, EVERYONE, Moment, NOBODY, route } from "./route.ts";
+
+/** Who may come in, and the server itself. */
+export const PEOPLE_ROUTES = {
+  authenticate: route({
+    ...{ method: "GET", path: "/me", scopes: EVERYONE, summary: "Who bears this token" },
+    reply: meReply,
+  }),
+  redeemLogin: route({
+    ...{ method: "POST", path: "/login", scopes: NOBODY, summary: "Trade a login code for a token" },
+    body: z.object({ code: z.string().min(1).max(200) }),
+    reply: issuedReply,
+  }),
+  issueToken: route({
+    ...{ method: "POST", path: "/tokens", scopes: ADMIN, summary: "Make a token; its text is shown this once" },
+    body: z.object({
+      scope: TokenScope,
+      subject: z.string().regex(/^[A-Za-z0-9][\w.@-]{0,63}$/),
+      run_id: RunId.optional(),
+      on_behalf: z.boolean().optional(),
+      expires_at: Moment.optional(),
+    }),
+    reply: issuedReply,
+  }),
+  listTokens: route({
+    ...{ method: "GET", path: "/tokens", scopes: ADMIN, summary: "All tokens, without their texts" },
+    reply: tokensReply,
+  }),
+  revokeToken: route({
+    ...{ method: "DELETE", path: "/tokens/{id}", scopes: ADMIN, summary: "Make a token worthless" },
+    params: z.object({ id: z.string().regex(/^[0-9a-f]{64}$/) }),
+    reply: tokenReply,
+  }),
+  listPeople: route({
+    ...{ method: "GET", path: "/people", scopes: ADMIN, summary: "Everybody who answers" },
+    reply: peopleReply,
+  }),
+  putPerson: route({
+    ...{ method: "PUT", path: "/people/{id}", scopes: ADMIN, summary: "Add or change a person" },
+    params: z.object({ id: Person.shape.id }),
+    body: Person.omit({ id: true, version: true }).extend({ groups: Person.shape.groups.default([]) }),
+    reply: personReply,
+  }),
+  verify: route({
+    ...{ method: "GET", path: "/verify", scopes: ADMIN, summary: "Compare the whole trail with the state" },
+    reply: verifiedReply,
+  }),
+  now: route({
+    ...{ method: "GET", path: "/now", scopes: EVERYONE, summary: "The time that decides deadlines" },
+    reply: nowReply,
+  }),
+  doDue: route({
+    ...{ method: "POST", path: "/due", scopes: ADMIN, summary: "Do what has fallen due" },
+    reply: doneCountReply,
+  }),
+};

@@ -1,0 +1,174 @@
+import { z } from "zod";
+import { Actor } from "../actor.ts";
+import type { Read } from "../changes.ts";
+import { Content } from "../content.ts";
+import { Event, type KeptEvent } from "../event.ts";
+import { shortId } from "../id.ts";
+import { Instant } from "../instant.ts";
+import { Person } from "../person.ts";
+import { Question } from "../question.ts";
+import { Run } from "../run.ts";
+import { Token } from "../token.ts";
+import { QuestionView, RunView, viewQuestion, viewRun } from "../view.ts";
+import { toWire } from "../wire.ts";
+import type { Reply } from "./route.ts";
+
+const ReadRows = z.object({ run: Run, question: Question, content: Content });
+const KeptEventRows = z.object({ event: Event, n: z.int(), hash: z.string(), cursor: z.string(), body: z.string() });
+
+/** One event as programs see it. */
+export const EventView = z.object({
+  cursor: z.string(),
+  n: z.int(),
+  type: z.string(),
+  at: Instant,
+  run_id: z.string(),
+  question_id: z.string().nullable(),
+  by: z.object({ scope: z.string(), id: z.string(), channel: z.string(), on_behalf_of: z.string().nullable() }),
+  from: z.string().nullable(),
+  to: z.string(),
+  version: z.int(),
+  detail: z.record(z.string(), z.unknown()).nullable(),
+  hash: z.string(),
+});
+export type EventView = z.infer<typeof EventView>;
+
+const TokenView = z.object({
+  id: z.string(),
+  scope: z.string(),
+  subject: z.string(),
+  run_id: z.string().nullable(),
+  on_behalf: z.boolean(),
+  created_at: Instant,
+  expires_at: Instant.nullable(),
+  revoked_at: Instant.nullable(),
+});
+const PersonView = z.object({
+  id: z.string(),
+  name: z.string().nullable(),
+  email: z.string().nullable(),
+  slack: z.string().nullable(),
+  github: z.string().nullable(),
+  groups: z.array(z.string()),
+});
+const VerifiedView = z.object({ runs: z.int(), events: z.int(), seals: z.int(), problems: z.array(z.string()) });
+const Cursor = z.string().nullable();
+
+/** A page of a list, and from where the next one goes on. */
+interface Page<Row> {
+  rows: Row[];
+  next?: string;
+}
+
+export const questionReply: Reply<Read> = { rows: ReadRows, schema: QuestionView, view: viewQuestion };
+export const doneReply: Reply<Read & { isNew: boolean }> = {
+  rows: ReadRows.extend({ isNew: z.boolean() }),
+  schema: QuestionView,
+  view: viewQuestion,
+};
+export const questionsReply: Reply<Page<Read>> = {
+  rows: pageOf(ReadRows),
+  schema: z.object({ questions: z.array(QuestionView), next_cursor: Cursor }),
+  view: ({ rows, next }) => ({ questions: rows.map(viewQuestion), next_cursor: next ?? null }),
+};
+export const runReply: Reply<Run> = { rows: Run, schema: RunView, view: viewRun };
+export const runsReply: Reply<Page<Run>> = {
+  rows: pageOf(Run),
+  schema: z.object({ runs: z.array(RunView), next_cursor: Cursor }),
+  view: ({ rows, next }) => ({ runs: rows.map(viewRun), next_cursor: next ?? null }),
+};
+export const eventsReply: Reply<Page<KeptEvent>> = {
+  rows: pageOf(KeptEventRows),
+  schema: z.object({ events: z.array(EventView), next_cursor: Cursor }),
+  view: ({ rows, next }) => ({ events: rows.map(viewEvent), next_cursor: next ?? null }),
+};
+export const foundReply: Reply<{ runs: Run[]; questions: Question[] }> = {
+  rows: z.object({ runs: z.array(Run), questions: z.array(Question) }),
+  schema: z.object({
+    runs: z.array(RunView),
+    questions: z.array(QuestionView.pick({ id: true, short_id: true, run_id: true, title: true, status: true })),
+  }),
+  view: ({ runs, questions }) => ({
+    runs: runs.map(viewRun),
+    questions: questions.map(({ id, runId, title, status }) => {
+      return { id, short_id: shortId(id), run_id: runId, title, status };
+    }),
+  }),
+};
+export const tokensReply: Reply<Token[]> = {
+  rows: z.array(Token),
+  schema: z.object({ tokens: z.array(TokenView) }),
+  view: (tokens) => ({ tokens: tokens.map(viewToken) }),
+};
+export const tokenReply: Reply<Token> = { rows: Token, schema: TokenView, view: viewToken };
+export const issuedReply: Reply<{ text: string; token: Token }> = {
+  rows: z.object({ text: z.string(), token: Token }),
+  schema: TokenView.extend({ text: z.string().describe("Shown this once and kept nowhere") }),
+  view: ({ text, token }) => ({ ...viewToken(token), text }),
+};
+export const meReply: Reply<{ actor: Actor; token: Token }> = {
+  rows: z.object({ actor: Actor, token: Token }),
+  schema: z.object({ id: z.string(), scope: z.string(), token: TokenView }),
+  view: ({ actor, token }) => ({ id: actor.id, scope: actor.scope, token: viewToken(token) }),
+};
+export const personReply: Reply<Person> = { rows: Person, schema: PersonView, view: viewPerson };
+export const peopleReply: Reply<Person[]> = {
+  rows: z.array(Person),
+  schema: z.object({ people: z.array(PersonView) }),
+  view: (people) => ({ people: people.map(viewPerson) }),
+};
+export const verifiedReply: Reply<z.infer<typeof VerifiedView>> = same(VerifiedView);
+export const countReply: Reply<{ count: number }> = same(z.object({ count: z.int() }));
+export const doneCountReply: Reply<{ done: number }> = same(z.object({ done: z.int() }));
+export const nowReply: Reply<{ now: Instant }> = same(z.object({ now: Instant }));
+export const textReply: Reply<{ text: string }> = same(z.object({ text: z.string() }));
+
+export function viewEvent({ event, n, hash, cursor }: KeptEvent): EventView {
+  const { scope, id, channel, onBehalfOf } = event.by;
+  return {
+    cursor,
+    n,
+    type: event.type,
+    at: event.at,
+    run_id: event.runId,
+    question_id: event.questionId ?? null,
+    by: { scope, id, channel, on_behalf_of: onBehalfOf ?? null },
+    from: event.from ?? null,
+    to: event.to,
+    version: event.version,
+    detail: event.detail ? EventView.shape.detail.parse(toWire(event.detail)) : null,
+    hash,
+  };
+}
+
+function pageOf<Row>(row: z.ZodType<Row>): z.ZodType<Page<Row>> {
+  return z.object({ rows: z.array(row), next: z.string().optional() });
+}
+
+function same<Rows>(schema: z.ZodType<Rows>): Reply<Rows> {
+  return { rows: schema, schema, view: (rows) => rows };
+}
+
+function viewToken(token: Token): z.infer<typeof TokenView> {
+  return {
+    id: token.id,
+    scope: token.scope,
+    subject: token.subject,
+    run_id: token.runId ?? null,
+    on_behalf: token.onBehalf,
+    created_at: token.createdAt,
+    expires_at: token.expiresAt ?? null,
+    revoked_at: token.revokedAt ?? null,
+  };
+}
+
+function viewPerson(person: Person): z.infer<typeof PersonView> {
+  return {
+    id: person.id,
+    name: person.name ?? null,
+    email: person.email ?? null,
+    slack: person.slack ?? null,
+    github: person.github ?? null,
+    groups: person.groups,
+  };
+}

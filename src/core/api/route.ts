@@ -1,0 +1,64 @@
+import { z } from "zod";
+import { QuestionId, RunId } from "../id.ts";
+import { type Instant, instant } from "../instant.ts";
+
+/** Who bears a token: an agent, a person, or whoever looks after the server. */
+export type Caller = "agent" | "human" | "admin";
+
+/** What a route replies: rows for our own engine on the other side, a view for everybody else. */
+export interface Reply<Rows = unknown> {
+  /** Reads what an engine sent, as the engine on the other side had it. */
+  rows: z.ZodType<Rows>;
+  /** What everybody else gets. */
+  schema: z.ZodType;
+  view(rows: Rows): unknown;
+}
+
+/** One thing that can be done over HTTP. Its name in the table is the verb of the engine and the operation's id. */
+export interface Route<Params = unknown, Query = unknown, Body = unknown, Rows = unknown> {
+  method: "GET" | "POST" | "PUT" | "DELETE";
+  /** Below `/api/v1`. */
+  path: string;
+  /** Who may call it; nobody named means that no credential is needed. */
+  scopes: readonly Caller[];
+  summary: string;
+  params: z.ZodType<Params>;
+  query: z.ZodType<Query>;
+  body: z.ZodType<Body>;
+  reply: Reply<Rows>;
+}
+
+export const API_PATH = "/api/v1";
+/** Asks the server for rows instead of views. */
+export const ROWS_TYPE = "application/vnd.askd.rows+json";
+/** Says who acts, where that is less than the token allows: a program in the name of an agent. */
+export const BY_HEADER = "askd-by";
+
+export const EVERYONE: readonly Caller[] = ["agent", "human", "admin"];
+export const PEOPLE: readonly Caller[] = ["human", "admin"];
+export const ADMIN: readonly Caller[] = ["admin"];
+export const NOBODY: readonly Caller[] = [];
+
+export const Nothing = z.object({});
+export const OfQuestion = z.object({ id: QuestionId });
+export const OfRun = z.object({ id: RunId });
+
+/** A moment in any ISO form. */
+export const Moment = z.iso.datetime({ offset: true }).transform((text): Instant => instant(Date.parse(text)));
+/** `90s`, `3m`, `24h`, `2d`, or a number of seconds. */
+export const Duration = z.union([z.string().max(40), z.number().nonnegative()]);
+
+export const MOST_LISTED = 200;
+const LISTED = 50;
+export const Limit = z.coerce.number().int().min(1).max(MOST_LISTED).default(LISTED);
+export const Order = z.enum(["oldest", "newest"]);
+
+/** Writes a row of the table; what it leaves out takes nothing. */
+export function route<Rows, Params = object, Query = object, Body = object>(
+  row: Pick<Route<Params, Query, Body, Rows>, "method" | "path" | "scopes" | "summary" | "reply"> &
+    Partial<Pick<Route<Params, Query, Body, Rows>, "params" | "query" | "body">>,
+): Route<Params, Query, Body, Rows> {
+  // A schema that is left out takes an empty object, which is what its type says then.
+  const empty = Nothing as unknown as z.ZodType<never>;
+  return { params: empty, query: empty, body: empty, ...row };
+}

@@ -1,0 +1,104 @@
+import { z } from "zod";
+import { RunId } from "../id.ts";
+import { RunStatus } from "../run.ts";
+import { RunBody } from "./ask-body.ts";
+import { eventsReply, foundReply, runReply, runsReply } from "./reply.ts";
+import { EVERYONE, Limit, Moment, OfRun, Order, PEOPLE, route } from "./route.ts";
+
+const ALIASES: Readonly<Record<string, RunStatus>> = {
+  open: "queued",
+  in_progress: "running",
+  closed: "completed",
+  waiting_input: "awaiting_input",
+  waiting_for_input: "awaiting_input",
+  suspended: "awaiting_input",
+};
+
+/** Several states of runs between commas, also by the names that other systems have for them. */
+const StatusesQuery = z
+  .string()
+  .transform((text) => text.split(",").map((name) => ALIASES[name.trim()] ?? name.trim()))
+  .pipe(z.array(RunStatus));
+const MOST_EVENTS = 1000;
+/** A place in the feed, as an earlier reply named it. */
+export const Cursor = z.string().regex(/^\d{1,20}(-\d{1,20})?$/);
+
+/** Runs, and what happened in them. */
+export const RUN_ROUTES = {
+  createRun: route({
+    ...{ method: "POST", path: "/runs", scopes: PEOPLE, summary: "Make a run" },
+    body: RunBody,
+    reply: runReply,
+  }),
+  listRuns: route({
+    ...{ method: "GET", path: "/runs", scopes: EVERYONE, summary: "Runs, newest first" },
+    query: z.object({
+      status: StatusesQuery.optional(),
+      parent: RunId.optional(),
+      ended_since: Moment.optional(),
+      order: Order.default("newest"),
+      after: RunId.optional(),
+      limit: Limit,
+    }),
+    reply: runsReply,
+  }),
+  findRun: route({
+    ...{ method: "GET", path: "/runs/{id}", scopes: EVERYONE, summary: "One run" },
+    params: OfRun,
+    reply: runReply,
+  }),
+  readChain: route({
+    ...{ method: "GET", path: "/runs/{id}/events", scopes: EVERYONE, summary: "Everything that happened in a run" },
+    params: OfRun,
+    reply: eventsReply,
+  }),
+  startRun: route({
+    ...{ method: "POST", path: "/runs/{id}/start", scopes: PEOPLE, summary: "The agent's process is there" },
+    params: OfRun,
+    reply: runReply,
+  }),
+  endRun: route({
+    ...{ method: "POST", path: "/runs/{id}/end", scopes: PEOPLE, summary: "The agent's processes are gone" },
+    params: OfRun,
+    body: z.object({
+      status: z.enum(["completed", "failed", "blocked"]),
+      reason: z.string().max(1000).optional(),
+      summary: z.string().max(64_000).optional(),
+      details: z.string().max(256_000).optional(),
+      issues: z.array(z.string().max(4_000)).max(100).optional(),
+    }),
+    reply: runReply,
+  }),
+  cancelRun: route({
+    ...{ method: "POST", path: "/runs/{id}/cancel", scopes: PEOPLE, summary: "End a run and its question" },
+    params: OfRun,
+    body: z.object({ reason: z.string().max(1000).optional() }),
+    reply: runReply,
+  }),
+  resumeRun: route({
+    ...{ method: "POST", path: "/runs/{id}/resume", scopes: PEOPLE },
+    summary: "Take up a run whose answer was stored without resuming it",
+    params: OfRun,
+    reply: runReply,
+  }),
+  lookUp: route({
+    ...{ method: "GET", path: "/lookup", scopes: EVERYONE, summary: "Runs and questions that go by a name" },
+    query: z.object({
+      by: z.enum(["number", "name", "external", "session", "short"]),
+      text: z.string().min(1).max(2000),
+      limit: Limit,
+    }),
+    reply: foundReply,
+  }),
+  readFeed: route({
+    ...{ method: "GET", path: "/events", scopes: EVERYONE },
+    summary: "Everything that happens, as a page or, with Accept: text/event-stream, as it happens",
+    query: z.object({
+      after: Cursor.default("0"),
+      limit: z.coerce.number().int().min(1).max(MOST_EVENTS).default(100),
+      run: RunId.optional(),
+      types: z.string().max(1000).optional().describe("Names between commas; question.* takes all of a kind"),
+    }),
+    reply: eventsReply,
+  }),
+};

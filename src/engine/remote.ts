@@ -1,0 +1,244 @@
+import type { Actor } from "../core/actor.ts";
+import type { AnswerInput } from "../core/answer-input.ts";
+import { askBody } from "../core/api/ask-body.ts";
+import type { AskInput } from "../core/ask-input.ts";
+import type { Read } from "../core/changes.ts";
+import type { KeptEvent } from "../core/event.ts";
+import type { QuestionId, RunId } from "../core/id.ts";
+import { type Instant, MINUTE_MS } from "../core/instant.ts";
+import type { RunResult } from "../core/lifecycle.ts";
+import type { Person } from "../core/person.ts";
+import type { Question } from "../core/question.ts";
+import { Refusal } from "../core/refusal.ts";
+import type { Run } from "../core/run.ts";
+import type { Token, TokenInput } from "../core/token.ts";
+import type { QuestionFilter, Ref, RunFilter } from "../store/store.ts";
+import type { AskOptions, Done, Engine, RunInput, Verified, WaitOptions } from "./engine.ts";
+import { type CallOptions, Caller, type CallerDeps } from "./remote-call.ts";
+import { answerBody, pageThrough, runBody } from "./remote-body.ts";
+
+const PAUSE_MS = 500;
+/** A server that restarts is away for a moment; one that is away longer is said to be. */
+const LONGEST_ABSENCE_MS = 2 * MINUTE_MS;
+
+/** The engine of a server somewhere else. It does nothing itself; whoever has the store does. */
+export class RemoteEngine implements Engine {
+  readonly #caller: Caller;
+  #stop: () => void = () => undefined;
+  readonly #stopped = new Promise<void>((resolve) => {
+    this.#stop = resolve;
+  });
+
+  constructor(deps: CallerDeps) {
+    this.#caller = new Caller(deps);
+  }
+
+  ask(input: AskInput, by: Actor, { runId, run, secrets }: AskOptions = {}): Promise<Done> {
+    // An ask that makes a run of its own is found again only by a key: without one, a second try would ask twice.
+    const key = input.key ?? (runId === undefined ? this.#caller.newKey() : undefined);
+    const body = {
+      ...askBody(input),
+      ...(key !== undefined && { key }),
+      ...(runId !== undefined && { run_id: runId }),
+      ...(runId === undefined && run && { run: runBody(run) }),
+      ...(secrets && { secrets: [...secrets] }),
+    };
+    return this.#caller.call("ask", { body, by, mayRepeat: true });
+  }
+
+  async wait(id: QuestionId, { until, signal }: WaitOptions): Promise<Read> {
+    let lastHeardMs = performance.now();
+    for (;;) {
+      try {
+        const read = await this.#caller.call("wait", { params: { id }, query: { until }, signal });
+        lastHeardMs = performance.now();
+        if (read.question.status !== "pending" || signal?.aborted || (await this.now()) >= until) return read;
+      } catch (error) {
+        if (signal?.aborted) return this.read(id);
+        const isAway = error instanceof Refusal && error.code === "store_unreachable";
+        if (!isAway || performance.now() - lastHeardMs > LONGEST_ABSENCE_MS) throw error;
+        await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+      }
+    }
+  }
+
+  answer(id: QuestionId, input: AnswerInput, by: Actor): Promise<Done> {
+    return this.#caller.call("answer", { params: { id }, ...answerBody(input), by });
+  }
+
+  async preview(id: QuestionId, input: AnswerInput, by: Actor): Promise<string> {
+    return (await this.#caller.call("preview", { params: { id }, ...answerBody(input), by })).text;
+  }
+
+  undo(id: QuestionId, by: Actor): Promise<Read> {
+    return this.#caller.call("undo", { params: { id }, by });
+  }
+
+  amend(id: QuestionId, text: string, by: Actor, options: { resume?: boolean } = {}): Promise<Read> {
+    return this.#caller.call("amend", { params: { id }, body: { text, ...options }, by });
+  }
+
+  claim(id: QuestionId, by: Actor): Promise<Read> {
+    return this.#caller.call("claim", { params: { id }, by });
+  }
+
+  release(id: QuestionId, by: Actor): Promise<Read> {
+    return this.#caller.call("release", { params: { id }, by });
+  }
+
+  assign(id: QuestionId, to: readonly string[], by: Actor): Promise<Read> {
+    return this.#caller.call("assign", { params: { id }, body: { to: [...to] }, by });
+  }
+
+  snooze(id: QuestionId, until: Instant, by: Actor): Promise<Read> {
+    return this.#caller.call("snooze", { params: { id }, body: { until }, by });
+  }
+
+  extend(id: QuestionId, byMs: number, by: Actor): Promise<Read> {
+    return this.#caller.call("extend", { params: { id }, body: { by: `${byMs}ms` }, by });
+  }
+
+  comment(id: QuestionId, text: string, by: Actor): Promise<Read> {
+    return this.#caller.call("comment", { params: { id }, body: { text }, by });
+  }
+
+  escalate(id: QuestionId, by: Actor): Promise<Read> {
+    return this.#caller.call("escalate", { params: { id }, by });
+  }
+
+  cancel(id: QuestionId, { reason, resume }: { reason?: string; resume?: string }, by: Actor): Promise<Read> {
+    return this.#caller.call("cancel", { params: { id }, body: { reason, resume }, by });
+  }
+
+  endHold(id: QuestionId, why: "window" | "gone"): Promise<Read> {
+    return this.#caller.call("endHold", { params: { id }, body: { why }, mayRepeat: true });
+  }
+
+  handOver(id: QuestionId): Promise<Read> {
+    return this.#caller.call("handOver", { params: { id }, mayRepeat: true });
+  }
+
+  given(id: QuestionId, witness: string): Promise<Read> {
+    return this.#caller.call("given", { params: { id }, body: { witness }, mayRepeat: true });
+  }
+
+  createRun(input: RunInput, by: Actor): Promise<Run> {
+    return this.#caller.call("createRun", { body: runBody(input), by });
+  }
+
+  startRun(id: RunId, by: Actor): Promise<Run> {
+    return this.#caller.call("startRun", { params: { id }, by });
+  }
+
+  endRun(id: RunId, result: RunResult, by: Actor): Promise<Run> {
+    return this.#caller.call("endRun", { params: { id }, body: result, by, mayRepeat: true });
+  }
+
+  cancelRun(id: RunId, by: Actor, reason?: string): Promise<Run> {
+    return this.#caller.call("cancelRun", { params: { id }, body: { reason }, by });
+  }
+
+  resumeRun(id: RunId, by: Actor): Promise<Run> {
+    return this.#caller.call("resumeRun", { params: { id }, by });
+  }
+
+  issueToken(input: TokenInput, by: Actor): Promise<{ text: string; token: Token }> {
+    const { scope, subject, runId, onBehalf, expiresAt } = input;
+    const body = { scope, subject, run_id: runId, on_behalf: onBehalf, expires_at: expiresAt };
+    return this.#caller.call("issueToken", { body, by });
+  }
+
+  async authenticate(text: string, channel: string): Promise<{ actor: Actor; token: Token } | undefined> {
+    const options: CallOptions<"authenticate"> = { token: text };
+    const found = await orNothing("sign_in", this.#caller.call("authenticate", options));
+    return found && { ...found, actor: { ...found.actor, channel } };
+  }
+
+  redeemLogin(code: string): Promise<{ text: string; token: Token }> {
+    return this.#caller.call("redeemLogin", { body: { code } });
+  }
+
+  revokeToken(id: string, by: Actor): Promise<Token> {
+    return this.#caller.call("revokeToken", { params: { id }, by });
+  }
+
+  listTokens(by: Actor): Promise<Token[]> {
+    return this.#caller.call("listTokens", { by });
+  }
+
+  putPerson({ id, version: _version, ...body }: Person, by: Actor): Promise<Person> {
+    return this.#caller.call("putPerson", { params: { id }, body, by });
+  }
+
+  listPeople(): Promise<Person[]> {
+    return this.#caller.call("listPeople", {});
+  }
+
+  read(id: QuestionId): Promise<Read> {
+    return this.#caller.call("read", { params: { id } });
+  }
+
+  findRun(id: RunId): Promise<Run | undefined> {
+    return orNothing("not_found", this.#caller.call("findRun", { params: { id } }));
+  }
+
+  lookUp(ref: Ref, limit: number): Promise<{ runs: Run[]; questions: Question[] }> {
+    const text = ref.by === "number" ? String(ref.number) : ref.text;
+    return this.#caller.call("lookUp", { query: { by: ref.by, text, limit } });
+  }
+
+  async listQuestions({ runId, limit, ...filter }: QuestionFilter): Promise<Question[]> {
+    const reads = await pageThrough(limit, filter.after, (page) =>
+      this.#caller.call("listQuestions", { query: { ...filter, run: runId, ...page } }),
+    );
+    return reads.map(({ question }) => question);
+  }
+
+  listRuns({ statuses, parentId, endedSince, limit, order, after }: RunFilter): Promise<Run[]> {
+    const filter = { status: statuses?.join(","), parent: parentId, ended_since: endedSince, order };
+    return pageThrough(limit, after, (page) => this.#caller.call("listRuns", { query: { ...filter, ...page } }));
+  }
+
+  async countQuestions(status: Question["status"]): Promise<number> {
+    return (await this.#caller.call("countQuestions", { query: { status } })).count;
+  }
+
+  async readChain(runId: RunId): Promise<KeptEvent[]> {
+    return (await this.#caller.call("readChain", { params: { id: runId } })).rows;
+  }
+
+  async readFeed(after: string, limit: number): Promise<KeptEvent[]> {
+    return (await this.#caller.call("readFeed", { query: { after: after || "0", limit } })).rows;
+  }
+
+  verify(): Promise<Verified> {
+    return this.#caller.call("verify", {});
+  }
+
+  async now(): Promise<Instant> {
+    return (await this.#caller.call("now", {})).now;
+  }
+
+  /** The server does what falls due by itself; only an admin can have it done at once. */
+  async doDue(): Promise<number> {
+    return (await orNothing("not_permitted", this.#caller.call("doDue", {})))?.done ?? 0;
+  }
+
+  /** The server does the jobs; here is only waited until this is stopped. */
+  work(): Promise<void> {
+    return this.#stopped;
+  }
+
+  async stop(): Promise<void> {
+    this.#stop();
+  }
+}
+
+async function orNothing<Found>(code: Refusal["code"], looking: Promise<Found>): Promise<Found | undefined> {
+  try {
+    return await looking;
+  } catch (error) {
+    if (error instanceof Refusal && error.code === code) return undefined;
+    throw error;
+  }
+}

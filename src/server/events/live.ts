@@ -1,0 +1,127 @@
+import { ServerResponse } from "node:http";
+import type { Context } from "hono";
+import { viewEvent } from "../../core/api/reply.ts";
+import { Cursor } from "../../core/api/run-route.ts";
+import type { KeptEvent } from "../../core/event.ts";
+import { Refusal } from "../../core/refusal.ts";
+import type { Signed } from "../credential.ts";
+import { type Following, follow } from "./follow.ts";
+import { EventStream } from "./stream.ts";
+import { type Feed, Tail } from "./tail.ts";
+
+const RETRY_MS = 1_000;
+
+export interface LiveDeps {
+  feed: Feed;
+  /** Readers at a time. */
+  mostStreams: number;
+  heartbeatMs: number;
+  /** How often a long stream is asked again whether its token is still good. */
+  recheckMs: number;
+  stopping: AbortSignal;
+  onBug: (error: unknown) => void;
+}
+
+/** Live events over HTTP: one tail of the feed, and a stream for each reader. */
+export class Live {
+  readonly #deps: LiveDeps;
+  readonly #tail: Tail;
+  readonly #said = new WeakMap<KeptEvent, string>();
+  #streams = 0;
+
+  constructor(deps: LiveDeps) {
+    this.#deps = deps;
+    this.#tail = new Tail(deps.feed, deps.onBug);
+  }
+
+  get streams(): number {
+    return this.#streams;
+  }
+
+  /** Replies a stream of what the reader sees, in the product's words or in those of `say`. */
+  async reply(
+    context: Context<Signed>,
+    sees: Following["sees"],
+    say: Following["say"] = (kept) => this.#say(kept),
+  ): Promise<Response> {
+    if (this.#streams >= this.#deps.mostStreams) {
+      throw new Refusal("too_many", `${this.#streams} streams are open; no more are accepted`, {
+        retryAfterMs: RETRY_MS,
+      });
+    }
+    const after = readPlace(context);
+    const stream = new EventStream(() => cutOff(context));
+    this.#look(context, stream);
+    stream.send(`retry: ${RETRY_MS}\n\n`);
+    await this.#follow({ stream, after, sees, say });
+    context.header("Content-Type", "text/event-stream");
+    context.header("X-Accel-Buffering", "no"); // proxies must not collect what is to be seen at once
+    return context.body(stream.body);
+  }
+
+  /** Comes back when nothing that happens from now on can be missed. */
+  #follow(reading: Pick<Following, "stream" | "after" | "sees" | "say">): Promise<void> {
+    return new Promise((resolve, reject) => {
+      follow({ ...reading, tail: this.#tail, feed: this.#deps.feed, onJoined: resolve }).catch((error: unknown) => {
+        reading.stream.drop();
+        reject(error);
+        this.#deps.onBug(error);
+      });
+    });
+  }
+
+  /** Counts the stream, keeps it alive, and ends it with its token or with the server. */
+  #look(context: Context<Signed>, stream: EventStream): void {
+    const { heartbeatMs, recheckMs, stopping, onBug } = this.#deps;
+    const isStillGood = context.get("isStillGood");
+    this.#streams += 1;
+    const heartbeat = setInterval(() => stream.send(":\n\n"), heartbeatMs);
+    const recheck = setInterval(() => {
+      isStillGood()
+        .then((isGood) => isGood || stream.close())
+        .catch(onBug); // a store that is away for a moment takes nobody's right away
+    }, recheckMs);
+    const stop = (): void => stream.close();
+    stopping.addEventListener("abort", stop, { once: true });
+    stream.ended.addEventListener(
+      "abort",
+      () => {
+        this.#streams -= 1;
+        clearInterval(heartbeat);
+        clearInterval(recheck);
+        stopping.removeEventListener("abort", stop);
+      },
+      { once: true },
+    );
+    if (stopping.aborted) stop();
+  }
+
+  /** The same event is written out once, however many read it. */
+  #say(kept: KeptEvent): string {
+    const known = this.#said.get(kept);
+    if (known !== undefined) return known;
+    const text = sayEvent(kept.cursor, kept.event.type, viewEvent(kept));
+    this.#said.set(kept, text);
+    return text;
+  }
+}
+
+/** One event in the format of event streams; JSON has no line breaks of its own. */
+export function sayEvent(id: string, name: string, value: unknown): string {
+  return `id: ${id}\nevent: ${name}\ndata: ${JSON.stringify(value)}\n\n`;
+}
+
+/** Ends the connection below a reply, as the server of Node gives it along. */
+function cutOff(context: Context): void {
+  const around: unknown = context.env;
+  if (around === null || typeof around !== "object" || !("outgoing" in around)) return;
+  if (around.outgoing instanceof ServerResponse) around.outgoing.destroy();
+}
+
+function readPlace(context: Context): string | undefined {
+  const text = context.req.header("last-event-id") ?? context.req.query("after");
+  if (text === undefined || text === "") return undefined;
+  const parsed = Cursor.safeParse(text);
+  if (parsed.success) return parsed.data;
+  throw new Refusal("bad_input", "Last-Event-ID is not the id of an event");
+}

@@ -1,0 +1,91 @@
+import type { KeptEvent } from "../../core/event.ts";
+
+const PAGE = 500;
+const LOOK_AGAIN_MS = 1_000;
+
+/** The feed of everything that happens, and a way to hear that it grew. */
+export interface Feed {
+  read(after: string, limit: number): Promise<KeptEvent[]>;
+  findEnd(): Promise<string>;
+  onChange(listener: () => void): () => void;
+}
+
+type Reader = (events: readonly KeptEvent[]) => void;
+
+/** Reads the end of the feed once for all who follow it, and only while somebody does. */
+export class Tail {
+  readonly #feed: Feed;
+  readonly #onFailure: (error: unknown) => void;
+  readonly #readers = new Set<Reader>();
+  #cursor: string | undefined;
+  #starting: Promise<void> | undefined;
+  #isReading = false;
+  #hasGrown = false;
+  #stopListening: () => void = () => undefined;
+
+  constructor(feed: Feed, onFailure: (error: unknown) => void) {
+    this.#feed = feed;
+    this.#onFailure = onFailure;
+  }
+
+  get readers(): number {
+    return this.#readers.size;
+  }
+
+  /** Tells the reader all that the feed does not show yet when this resolves; the returned function ends it. */
+  async join(reader: Reader): Promise<() => void> {
+    this.#readers.add(reader);
+    const leave = (): void => {
+      this.#readers.delete(reader);
+      if (this.#readers.size === 0) this.#stop();
+    };
+    try {
+      await (this.#starting ??= this.#start());
+    } catch (error) {
+      leave();
+      throw error;
+    }
+    return leave;
+  }
+
+  async #start(): Promise<void> {
+    const stopHearing = this.#feed.onChange(() => this.#look());
+    // A feed may show an event a moment after the change was heard, so it is looked at without one too.
+    const timer = setInterval(() => this.#look(), LOOK_AGAIN_MS).unref();
+    this.#stopListening = () => {
+      stopHearing();
+      clearInterval(timer);
+    };
+    this.#cursor = await this.#feed.findEnd();
+  }
+
+  #stop(): void {
+    this.#stopListening();
+    this.#starting = undefined;
+    this.#cursor = undefined;
+  }
+
+  #look(): void {
+    this.#hasGrown = true;
+    if (this.#isReading) return;
+    this.#isReading = true;
+    this.#readOn()
+      .catch(this.#onFailure) // the next look reads from the same place
+      .finally(() => {
+        this.#isReading = false;
+      });
+  }
+
+  async #readOn(): Promise<void> {
+    while (this.#hasGrown && this.#cursor !== undefined) {
+      this.#hasGrown = false;
+      const from = this.#cursor;
+      const page = await this.#feed.read(from, PAGE);
+      // Everybody may have left meanwhile, and somebody else come.
+      if (this.#cursor !== from) return;
+      this.#cursor = page.at(-1)?.cursor ?? from;
+      if (page.length > 0) for (const reader of this.#readers) reader(page);
+      if (page.length === PAGE) this.#hasGrown = true;
+    }
+  }
+}

@@ -1,0 +1,21 @@
+import { join } from "node:path";
+import { type Actor, SYSTEM } from "../core/actor.ts";
+import type { Engine } from "../engine/engine.ts";
+import { createPrivate, readPrivate, removePrivate } from "./private-file.ts";
+
+/** Where a server on this machine leaves word for this user's programs. */
+export function serverFiles(runtimeDir: string): { token: string; address: string } {
+  const dir = join(runtimeDir, "server");
+  return { token: join(dir, "token"), address: join(dir, "server.json") };
+}
+
+/** Sees to it that this user's programs find a token that this server takes; an older one that it takes is kept. */
+export async function keepLocalToken(file: string, engine: Engine, user: string): Promise<void> {
+  const by: Actor = { ...SYSTEM, channel: "cli" };
+  const kept = await readPrivate(file);
+  if (kept !== undefined && (await engine.authenticate(kept, "cli"))?.actor.scope === "admin") return;
+  const { text } = await engine.issueToken({ scope: "admin", subject: user }, by);
+  if (kept !== undefined) await removePrivate(file);
+  // Another server that starts now may have been faster; then its token is tried.
+  if (!(await createPrivate(file, text))) await keepLocalToken(file, engine, user);
+}

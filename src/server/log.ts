@@ -1,0 +1,38 @@
+import type { Instant } from "../core/instant.ts";
+import { redact } from "../core/redact.ts";
+
+const LEVELS = ["debug", "info", "warn", "error"] as const;
+type Level = (typeof LEVELS)[number];
+type Field = string | number | boolean | undefined;
+
+/** Writes down what happens to the server, one line for each event. */
+export type Log = (level: Level, event: string, fields?: Record<string, Field>) => void;
+
+const LONGEST_FIELD = 4_000;
+// JSON escapes what ends a line for programs; terminals also obey these.
+const CONTROL = /[\u007f-\u009f\u2028\u2029\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g;
+
+/** A log of JSON lines. Nothing that somebody sent can end a line, and what looks like a secret is taken out. */
+export function jsonLog(write: (line: string) => void, { now, least }: { now: () => Instant; least: Level }): Log {
+  return (level, event, fields = {}) => {
+    if (LEVELS.indexOf(level) < LEVELS.indexOf(least)) return;
+    const clean = Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, cleanField(value)]));
+    const line = JSON.stringify({ time: now(), level, event, ...clean });
+    write(`${line.replace(CONTROL, escapeChar)}\n`);
+  };
+}
+
+/** What went wrong, for the log only. */
+export function sayError(error: unknown): { message: string; stack: string | undefined } {
+  return error instanceof Error
+    ? { message: error.message, stack: error.stack }
+    : { message: String(error), stack: undefined };
+}
+
+function cleanField(value: Field): Field {
+  return typeof value === "string" ? redact(value.slice(0, LONGEST_FIELD), []) : value;
+}
+
+function escapeChar(char: string): string {
+  return `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}

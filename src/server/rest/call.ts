@@ -1,0 +1,115 @@
+import type { Context } from "hono";
+import { Actor } from "../../core/actor.ts";
+import { BY_HEADER, type Caller } from "../../core/api/route.ts";
+import type { RequestOf, RowsOf, Verb } from "../../core/api/table.ts";
+import type { Read } from "../../core/changes.ts";
+import { type QuestionId, type RunId, shortId } from "../../core/id.ts";
+import type { Question } from "../../core/question.ts";
+import { Refusal } from "../../core/refusal.ts";
+import type { Rules } from "../../core/rules.ts";
+import type { Token } from "../../core/token.ts";
+import type { Engine } from "../../engine/engine.ts";
+import type { Signed } from "../credential.ts";
+
+const LONGEST_HEADER = 2000;
+
+/** One request as the verbs see it. */
+export interface Call {
+  engine: Engine;
+  rules: Rules;
+  /** Whose token it is: what may be seen and done. */
+  bearer: Actor;
+  token: Token;
+  /** Who is written down as the one who did it: the bearer, or less than that. */
+  by: Actor;
+  /** From `Idempotency-Key`. */
+  key?: string;
+  /** From `If-Match`. */
+  ifVersion?: number;
+  /** Aborts when the caller is gone or the server is about to stop. */
+  signal: AbortSignal;
+}
+
+export type Handler<V extends Verb> = (call: Call, request: RequestOf<V>) => Promise<RowsOf<V>>;
+export type Handlers<V extends Verb> = { [Name in V]: Handler<Name> };
+
+/** What the verbs need to know of a request that was let in. */
+export function callOf(context: Context<Signed>, deps: Pick<Call, "engine" | "rules" | "signal">): Call {
+  const bearer = context.get("actor");
+  const token = context.get("token");
+  const key = context.req.header("idempotency-key");
+  const ifVersion = readVersion(context.req.header("if-match"));
+  return {
+    ...deps,
+    bearer,
+    token,
+    by: actingAs(bearer, token, readBy(context.req.header(BY_HEADER))),
+    ...(key !== undefined && { key }),
+    ...(ifVersion !== undefined && { ifVersion }),
+  };
+}
+
+export function requireScope(bearer: Actor, scopes: readonly Caller[]): void {
+  if (scopes.some((scope) => scope === bearer.scope)) return;
+  throw new Refusal("not_permitted", `A token of scope ${bearer.scope} may not do this`);
+}
+
+/** The question if the bearer may know of it; to an agent those of others do not exist. */
+export async function readOwn(call: Call, id: QuestionId): Promise<Read> {
+  const read = await call.engine.read(id);
+  if (isOwn(call.bearer, read.question)) return read;
+  throw new Refusal("not_found", `There is no question ${shortId(id)}`, {
+    hint: "See what is waiting with: askd status",
+  });
+}
+
+export async function requireOwnRun(call: Call, id: RunId): Promise<void> {
+  if (await ownsRun(call, id)) return;
+  throw new Refusal("not_found", `There is no run ${id}`, { hint: "See all with: askd status" });
+}
+
+export function isOwn({ scope, id, runId }: Actor, question: Question): boolean {
+  if (scope !== "agent") return true;
+  if (runId !== undefined) return runId === question.runId;
+  return question.askedBy.scope === "agent" && question.askedBy.id === id;
+}
+
+/** An agent has the run of its token; one without a run has those that its own asks made. */
+export async function ownsRun({ engine, bearer }: Pick<Call, "engine" | "bearer">, id: RunId): Promise<boolean> {
+  if (bearer.scope !== "agent") return true;
+  if (bearer.runId !== undefined) return bearer.runId === id;
+  const [first] = await engine.listQuestions({ runId: id, order: "oldest", limit: 1 });
+  return first !== undefined && isOwn(bearer, first);
+}
+
+/** A caller may act as less than it is, never as more: an admin as a person, a person as an agent. */
+function actingAs(bearer: Actor, token: Token, claimed: Actor | undefined): Actor {
+  if (!claimed) return bearer;
+  const channel = claimed.channel === "cli" ? "cli" : bearer.channel;
+  const onBehalfOf = token.onBehalf ? claimed.onBehalfOf : undefined;
+  const self: Actor = { ...bearer, channel, ...(onBehalfOf && { onBehalfOf }) };
+  if (bearer.scope === "agent") return self;
+  if (claimed.scope === "agent") {
+    const { id, runId } = claimed;
+    return { scope: "agent", id, channel, strength: "none", ...(runId && { runId }) };
+  }
+  return claimed.scope === "human" ? { ...self, scope: "human" } : self;
+}
+
+function readBy(header: string | undefined): Actor | undefined {
+  if (header === undefined) return undefined;
+  try {
+    if (header.length > LONGEST_HEADER) throw new Error("too long");
+    return Actor.parse(JSON.parse(decodeURIComponent(header)));
+  } catch (cause) {
+    throw new Refusal("bad_input", `The header ${BY_HEADER} cannot be read`, { cause });
+  }
+}
+
+/** `"12"`, the version that an earlier reply had as its ETag; `*` takes any. */
+function readVersion(header: string | undefined): number | undefined {
+  if (header === undefined || header.trim() === "*") return undefined;
+  const version = /^(?:W\/)?"(\d{1,9})"$/.exec(header.trim())?.[1];
+  if (version !== undefined) return Number(version);
+  throw new Refusal("bad_input", 'If-Match takes the ETag of an earlier reply, like "3"');
+}

@@ -1,0 +1,85 @@
+import { Hono } from "hono";
+import { API_PATH, type Route } from "../../core/api/route.ts";
+import { ROUTES, type RequestOf, VERBS, type Verb } from "../../core/api/table.ts";
+import type { QuestionId } from "../../core/id.ts";
+import { requireVersion } from "../../core/question.ts";
+import type { Rules } from "../../core/rules.ts";
+import type { Engine } from "../../engine/engine.ts";
+import type { Part } from "../app.ts";
+import type { Signed } from "../credential.ts";
+import { eventFilter } from "../events/filter.ts";
+import type { Live } from "../events/live.ts";
+import { type Call, type Handler, type Handlers, callOf, readOwn, requireScope } from "./call.ts";
+import { PEOPLE_VERBS } from "./people-verbs.ts";
+import { QUESTION_VERBS } from "./question-verbs.ts";
+import { readRequest } from "./request.ts";
+import { replyRows } from "./reply.ts";
+import { RequestLimit } from "./request-limit.ts";
+import { RUN_VERBS } from "./run-verbs.ts";
+
+type SignedVerb = Exclude<Verb, "redeemLogin">;
+
+const HANDLERS: Handlers<SignedVerb> = { ...QUESTION_VERBS, ...RUN_VERBS, ...PEOPLE_VERBS };
+
+export interface RestDeps {
+  engine: Engine;
+  rules: Rules;
+  /** Aborts when the server is about to stop, so that nobody is left waiting. */
+  stopping: AbortSignal;
+  live: Live;
+}
+
+/** The API: every row of the table as a route. */
+export function restPart(deps: RestDeps): Part {
+  const signed = new Hono<Signed>();
+  const limit = new RequestLimit(deps.rules.limits.requestsPerMinute);
+  signed.use(async (context, next) => {
+    limit.count(context.get("token").id, performance.now());
+    await next();
+  });
+  for (const verb of VERBS) if (verb !== "redeemLogin") addVerb(signed, verb, deps);
+  return { path: API_PATH, signed, public: publicRoutes(deps) };
+}
+
+function addVerb(app: Hono<Signed>, verb: SignedVerb, deps: RestDeps): void {
+  const row: Route = ROUTES[verb];
+  // The table says that this verb's handler takes this verb's request.
+  const handle = HANDLERS[verb] as Handler<Verb>;
+  app.on(row.method, honoPath(row.path), async (context) => {
+    const call = callOf(context, { ...deps, signal: AbortSignal.any([context.req.raw.signal, deps.stopping]) });
+    requireScope(call.bearer, row.scopes);
+    const request = (await readRequest(context, row)) as RequestOf<Verb>; // parsed by this row's schemas
+    await requireMeant(call, row, request);
+    if (verb === "readFeed" && context.req.header("accept")?.includes("text/event-stream")) {
+      const { query } = request as RequestOf<"readFeed">; // this verb's own request
+      const sees = await eventFilter(call, query);
+      return deps.live.reply(context, ({ event }) => sees(event));
+    }
+    return replyRows(context, { row, rows: await handle(call, request), bearer: call.bearer });
+  });
+}
+
+/** A question that is to be changed must be the caller's own, where that matters, and as the caller last saw it. */
+async function requireMeant(call: Call, row: Route, request: RequestOf<Verb>): Promise<void> {
+  if (row.method === "GET" || !row.path.startsWith("/questions/{id}")) return;
+  if (call.bearer.scope !== "agent" && call.ifVersion === undefined) return;
+  const { id } = request.params as { id: QuestionId }; // every path below a question names it
+  const { question } = await readOwn(call, id);
+  if (row !== ROUTES.answer) requireVersion(question, call.ifVersion);
+}
+
+/** Signing in is the one thing that needs no credential: the code is one. */
+function publicRoutes({ engine }: RestDeps): Hono {
+  const app = new Hono();
+  const row = ROUTES.redeemLogin;
+  app.post(honoPath(row.path), async (context) => {
+    const { body } = (await readRequest(context, row)) as RequestOf<"redeemLogin">; // parsed by this row's schemas
+    const by = { scope: "system", id: "login", channel: "api", strength: "none" } as const;
+    return replyRows(context, { row, rows: await engine.redeemLogin(body.code, by), bearer: by });
+  });
+  return app;
+}
+
+function honoPath(path: string): string {
+  return path.replace(/\{(\w+)\}/g, ":$1");
+}

@@ -1,0 +1,24 @@
+import type { PEOPLE_ROUTES } from "../../core/api/people-route.ts";
+import type { Handlers } from "./call.ts";
+
+/** Tokens, people and the server itself, each by its engine's verb. */
+export const PEOPLE_VERBS: Handlers<Exclude<keyof typeof PEOPLE_ROUTES, "redeemLogin">> = {
+  authenticate: async ({ bearer, token }) => ({ actor: bearer, token }),
+  issueToken: ({ engine, by }, { body: { scope, subject, run_id, on_behalf, expires_at } }) =>
+    engine.issueToken(
+      {
+        ...{ scope, subject },
+        ...(run_id && { runId: run_id }),
+        ...(on_behalf !== undefined && { onBehalf: on_behalf }),
+        ...(expires_at && { expiresAt: expires_at }),
+      },
+      by,
+    ),
+  listTokens: ({ engine, by }) => engine.listTokens(by),
+  revokeToken: ({ engine, by }, { params }) => engine.revokeToken(params.id, by),
+  listPeople: ({ engine }) => engine.listPeople(),
+  putPerson: ({ engine, by }, { params, body }) => engine.putPerson({ ...body, id: params.id, version: 0 }, by),
+  verify: ({ engine }) => engine.verify(),
+  now: async ({ engine }) => ({ now: await engine.now() }),
+  doDue: async ({ engine }) => ({ done: await engine.doDue() }),
+};

@@ -1,0 +1,101 @@
+import { parseAnswer } from "../../core/answer-input.ts";
+import type { AskBody } from "../../core/api/ask-body.ts";
+import type { QUESTION_ROUTES } from "../../core/api/question-route.ts";
+import type { RequestOf } from "../../core/api/table.ts";
+import { parseAsk } from "../../core/ask-input.ts";
+import { parseDuration } from "../../core/duration.ts";
+import { SECOND_MS, earlier, later } from "../../core/instant.ts";
+import { Refusal } from "../../core/refusal.ts";
+import type { AskOptions } from "../../engine/engine.ts";
+import { type Call, type Handlers, isOwn, readOwn, requireOwnRun } from "./call.ts";
+import { runInput } from "./run-verbs.ts";
+
+const LONGEST_WAIT_MS = 25 * SECOND_MS;
+
+/** Asking and answering, each by its engine's verb. */
+export const QUESTION_VERBS: Handlers<keyof typeof QUESTION_ROUTES> = {
+  ask,
+  listQuestions,
+  countQuestions: async ({ engine }, { query }) => ({ count: await engine.countQuestions(query.status) }),
+  read: (call, { params }) => readOwn(call, params.id),
+  wait: async (call, { params, query }) => {
+    await readOwn(call, params.id);
+    const longest = later(await call.engine.now(), LONGEST_WAIT_MS);
+    return call.engine.wait(params.id, { until: earlier(longest, query.until), signal: call.signal });
+  },
+  answer: ({ engine, ...call }, { params, body }) => {
+    const input = { ...parseAnswer(body), ifVersion: call.ifVersion };
+    return engine.answer(params.id, input, inNameOf(call, body));
+  },
+  preview: async ({ engine, ...call }, { params, body }) => {
+    return { text: await engine.preview(params.id, parseAnswer(body), inNameOf(call, body)) };
+  },
+  undo: ({ engine, by }, { params }) => engine.undo(params.id, by),
+  amend: ({ engine, by }, { params, body: { text, ...options } }) => engine.amend(params.id, text, by, options),
+  claim: ({ engine, by }, { params }) => engine.claim(params.id, by),
+  release: ({ engine, by }, { params }) => engine.release(params.id, by),
+  assign: ({ engine, by }, { params, body }) => engine.assign(params.id, body.to, by),
+  snooze: ({ engine, by }, { params, body }) => engine.snooze(params.id, body.until, by),
+  extend: ({ engine, by }, { params, body }) => engine.extend(params.id, readMs(body.by), by),
+  comment: ({ engine, by }, { params, body }) => engine.comment(params.id, body.text, by),
+  escalate: ({ engine, by }, { params }) => engine.escalate(params.id, by),
+  cancel: ({ engine, by }, { params, body }) => engine.cancel(params.id, body, by),
+  endHold: ({ engine }, { params, body }) => engine.endHold(params.id, body.why),
+  handOver: ({ engine }, { params }) => engine.handOver(params.id),
+  given: ({ engine }, { params, body }) => engine.given(params.id, body.witness),
+};
+
+async function ask(call: Call, { body }: RequestOf<"ask">) {
+  const { run_id: _runId, run: _run, via = "api", secrets: _secrets, ...raw } = body;
+  if (call.key !== undefined && raw.key !== undefined && raw.key !== call.key) {
+    throw new Refusal("bad_input", 'The header Idempotency-Key and the field "key" name different asks');
+  }
+  const isEndless = raw.timeout === "never";
+  const door = { via, ...(isEndless && { timeoutMs: "never" as const }) };
+  const given = { ...raw, ...(isEndless && { timeout: undefined }), ...(call.key !== undefined && { key: call.key }) };
+  const input = parseAsk(given, door, call.rules, await call.engine.now());
+  return call.engine.ask(input, call.by, await askOptions(call, body));
+}
+
+/** Where an ask belongs; an agent's token that has a run asks in that one only. */
+async function askOptions(call: Call, { run_id: runId, run, secrets }: AskBody): Promise<AskOptions> {
+  const own = call.bearer.scope === "agent" ? call.bearer.runId : undefined;
+  if (own !== undefined && run) throw new Refusal("not_permitted", "This token belongs to a run and makes no other");
+  if (runId !== undefined) await requireOwnRun(call, runId);
+  const asking = runId ?? own;
+  return {
+    ...(secrets && { secrets }),
+    ...(asking === undefined ? { run: run && runInput(run) } : { runId: asking }),
+  };
+}
+
+async function listQuestions(call: Call, { query }: RequestOf<"listQuestions">) {
+  const { status, order, after, limit } = query;
+  if (query.run) await requireOwnRun(call, query.run);
+  const runId = query.run ?? (call.bearer.scope === "agent" ? call.bearer.runId : undefined);
+  const found = await call.engine.listQuestions({
+    ...{ order, limit },
+    ...(status && { status }),
+    ...(runId && { runId }),
+    ...(after && { after }),
+  });
+  const last = found.length === limit ? found.at(-1) : undefined;
+  const seen = found.filter((question) => isOwn(call.bearer, question));
+  return {
+    rows: await Promise.all(seen.map(({ id }) => call.engine.read(id))),
+    ...(last && { next: last.id }),
+  };
+}
+
+/** Who answers: the bearer, or with a token that may say so, somebody else. */
+function inNameOf(
+  { by, token }: Pick<Call, "by" | "token">,
+  body: { answered_by?: string; answeredBy?: string },
+): Call["by"] {
+  const name = body.answered_by ?? body.answeredBy;
+  return name !== undefined && token.onBehalf ? { ...by, onBehalfOf: name } : by;
+}
+
+function readMs(duration: string | number): number {
+  return typeof duration === "number" ? Math.round(duration * SECOND_MS) : parseDuration(duration);
+}

@@ -1,0 +1,90 @@
+import type { RunBody } from "../../core/api/ask-body.ts";
+import type { RUN_ROUTES } from "../../core/api/run-route.ts";
+import type { RequestOf } from "../../core/api/table.ts";
+import { Refusal } from "../../core/refusal.ts";
+import type { RunInput } from "../../engine/engine.ts";
+import type { Ref } from "../../store/store.ts";
+import { eventFilter } from "../events/filter.ts";
+import { type Call, type Handlers, isOwn, ownsRun, requireOwnRun } from "./call.ts";
+
+/** Runs and what happened in them, each by its engine's verb. */
+export const RUN_VERBS: Handlers<keyof typeof RUN_ROUTES> = {
+  createRun: ({ engine, by }, { body }) => engine.createRun(runInput(body), by),
+  listRuns,
+  findRun: async (call, { params }) => {
+    await requireOwnRun(call, params.id);
+    const run = await call.engine.findRun(params.id);
+    if (!run) throw new Refusal("not_found", `There is no run ${params.id}`, { hint: "See all with: askd status" });
+    return run;
+  },
+  readChain: async (call, { params }) => {
+    await requireOwnRun(call, params.id);
+    return { rows: await call.engine.readChain(params.id) };
+  },
+  startRun: ({ engine, by }, { params }) => engine.startRun(params.id, by),
+  endRun: ({ engine, by }, { params, body }) => engine.endRun(params.id, body, by),
+  cancelRun: ({ engine, by }, { params, body }) => engine.cancelRun(params.id, by, body.reason),
+  resumeRun: ({ engine, by }, { params }) => engine.resumeRun(params.id, by),
+  lookUp,
+  readFeed: async (call, { query }) => {
+    const sees = await eventFilter(call, query);
+    const page = await call.engine.readFeed(query.after, query.limit);
+    const last = page.at(-1);
+    return { rows: page.filter(({ event }) => sees(event)), ...(last && { next: last.cursor }) };
+  },
+};
+
+/** A run's description off the wire. */
+export function runInput({
+  external_id,
+  parent_id,
+  give_back,
+  callback_url,
+  callback_secret,
+  ...run
+}: RunBody): RunInput {
+  if ((callback_url === undefined) !== (callback_secret === undefined)) {
+    throw new Refusal("bad_input", "A callback needs both callback_url and callback_secret");
+  }
+  return {
+    ...run,
+    ...(external_id !== undefined && { externalId: external_id }),
+    ...(parent_id !== undefined && { parentId: parent_id }),
+    ...(give_back !== undefined && { giveBack: give_back }),
+    ...(callback_url !== undefined &&
+      callback_secret !== undefined && { callback: { url: callback_url, secret: callback_secret } }),
+  };
+}
+
+async function listRuns({ engine, bearer }: Call, { query }: RequestOf<"listRuns">) {
+  const { status, parent, ended_since: endedSince, order, after, limit } = query;
+  if (bearer.scope === "agent") {
+    const own = bearer.runId && (await engine.findRun(bearer.runId));
+    return { rows: own && (!status || status.includes(own.status)) ? [own] : [] };
+  }
+  const rows = await engine.listRuns({
+    ...{ order, limit },
+    ...(status && { statuses: status }),
+    ...(parent && { parentId: parent }),
+    ...(endedSince && { endedSince }),
+    ...(after && { after }),
+  });
+  const last = rows.length === limit ? rows.at(-1) : undefined;
+  return { rows, ...(last && { next: last.id }) };
+}
+
+async function lookUp(call: Call, { query }: RequestOf<"lookUp">) {
+  const found = await call.engine.lookUp(refOf(query), query.limit);
+  const owned = await Promise.all(found.runs.map(({ id }) => ownsRun(call, id)));
+  return {
+    runs: found.runs.filter((_, index) => owned[index]),
+    questions: found.questions.filter((question) => isOwn(call.bearer, question)),
+  };
+}
+
+function refOf({ by, text }: RequestOf<"lookUp">["query"]): Ref {
+  if (by !== "number") return { by, text };
+  const number = Number(text);
+  if (Number.isSafeInteger(number)) return { by, number };
+  throw new Refusal("bad_input", "The number of a run has only digits");
+}

@@ -1,0 +1,60 @@
+import type { LocalEngine } from "../engine/local.ts";
+import type { Rules } from "../core/rules.ts";
+import type { Store } from "../store/store.ts";
+import { keepLocalToken, serverFiles } from "./local-token.ts";
+import type { Log } from "./log.ts";
+import { readPrivate, removePrivate, replacePrivate } from "./private-file.ts";
+import { type ServeOptions, serveHttp } from "./server.ts";
+
+interface StoreServed {
+  store: Store;
+  engine: LocalEngine;
+  rules: Rules;
+  runtimeDir: string;
+  user: string;
+  log: Log;
+  version: string;
+}
+
+/** Serves a store, with a token and an address that programs of this user find; closing takes the address away. */
+export async function serveStore(deps: StoreServed, options: ServeOptions) {
+  const { store, engine, log } = deps;
+  const files = serverFiles(deps.runtimeDir);
+  try {
+    await keepLocalToken(files.token, engine, deps.user);
+    const served = await serveHttp({ ...deps, feed: feedOf(store) }, options);
+    const url = `http://127.0.0.1:${served.port}`;
+    const word = JSON.stringify({ pid: process.pid, port: served.port, url });
+    await replacePrivate(files.address, word);
+    log("info", "started", { url, pid: process.pid });
+    return {
+      url,
+      work: () => engine.work(),
+      close: async () => {
+        await served.close();
+        if ((await readPrivate(files.address)) === word) await removePrivate(files.address);
+        await engine.stop();
+        log("info", "stopped", { url });
+      },
+    };
+  } catch (error) {
+    await engine.stop();
+    throw error;
+  }
+}
+
+/** Where the server of this user is, as it said itself. */
+export async function findAddress(runtimeDir: string): Promise<string | undefined> {
+  const word = await readPrivate(serverFiles(runtimeDir).address);
+  if (word === undefined) return undefined;
+  const parsed: unknown = JSON.parse(word);
+  return parsed !== null && typeof parsed === "object" && "url" in parsed ? String(parsed.url) : undefined;
+}
+
+function feedOf(store: Store): Parameters<typeof serveHttp>[0]["feed"] {
+  return {
+    read: (after, limit) => store.readFeed(after, limit),
+    findEnd: () => store.findFeedEnd(),
+    onChange: (listener) => store.onChange(listener),
+  };
+}

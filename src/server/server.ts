@@ -1,0 +1,87 @@
+import type { Hono } from "hono";
+import type { Rules } from "../core/rules.ts";
+import { MINUTE_MS, SECOND_MS } from "../core/instant.ts";
+import type { Engine } from "../engine/engine.ts";
+import { type Part, createApp } from "./app.ts";
+import { Live } from "./events/live.ts";
+import type { Feed } from "./events/tail.ts";
+import { type Doors, loopbackDoors } from "./guard.ts";
+import { listen } from "./listen.ts";
+import { type Log, sayError } from "./log.ts";
+import { loginPart } from "./login.ts";
+import { openapiPart } from "./openapi.ts";
+import { type RestDeps, restPart } from "./rest/part.ts";
+import { sessionsPart } from "./sessions.ts";
+
+export interface ServeDeps {
+  engine: Engine;
+  feed: Feed;
+  rules: Rules;
+  log: Log;
+  version: string;
+  /** More parts of the server, from elsewhere. */
+  parts?: readonly Part[];
+  heartbeatMs?: number;
+  recheckMs?: number;
+}
+
+export interface ServeOptions {
+  port: number;
+  /** Listens there besides this machine; only behind something that speaks TLS. */
+  host?: string;
+  /** More names under which people call it, with the port where it is not the usual one. */
+  names?: readonly string[];
+  isSecure?: boolean;
+}
+
+/** A server that listens. */
+export interface Served {
+  port: number;
+  live: Live;
+  /** Lets requests under way finish, and those that wait know that they should come back. */
+  close(): Promise<void>;
+}
+
+/** Starts everything that is reached over HTTP. */
+export async function serveHttp(deps: ServeDeps, options: ServeOptions): Promise<Served> {
+  const stopping = new AbortController();
+  let doors: Doors = loopbackDoors(options.port, options.names);
+  const { app, live } = buildHttp(deps, {
+    doors: () => doors,
+    isSecure: options.isSecure ?? false,
+    stopping: stopping.signal,
+  });
+  const listening = await listen(app, options.port, options.host);
+  doors = loopbackDoors(listening.port, options.names);
+  return {
+    port: listening.port,
+    live,
+    close: async () => {
+      stopping.abort();
+      await listening.close();
+    },
+  };
+}
+
+/** Puts the parts of the server together, without a port. */
+export function buildHttp(
+  deps: ServeDeps,
+  { doors, isSecure, stopping }: { doors: () => Doors; isSecure: boolean; stopping: AbortSignal },
+): { app: Hono; live: Live } {
+  const { engine, rules, log } = deps;
+  const onBug = (error: unknown): void => log("error", "bug", sayError(error));
+  const live = new Live({
+    ...{ feed: deps.feed, mostStreams: rules.limits.streams, stopping, onBug },
+    heartbeatMs: deps.heartbeatMs ?? 15 * SECOND_MS,
+    recheckMs: deps.recheckMs ?? MINUTE_MS,
+  });
+  const rest: RestDeps = { engine, rules, stopping, live };
+  const parts = [
+    openapiPart(deps.version),
+    loginPart({ engine, isSecure }),
+    restPart(rest),
+    sessionsPart(rest),
+    ...(deps.parts ?? []),
+  ];
+  return { app: createApp({ engine, doors, onBug, log }, parts), live };
+}

@@ -1,0 +1,145 @@
+import { type Context, Hono } from "hono";
+import { z } from "zod";
+import { AnswerInput } from "../core/answer-input.ts";
+import type { Read } from "../core/changes.ts";
+import type { KeptEvent } from "../core/event.ts";
+import { QuestionId, RunId, shortId } from "../core/id.ts";
+import { Refusal } from "../core/refusal.ts";
+import { type Run, isAlive } from "../core/run.ts";
+import { viewCheck } from "../core/view.ts";
+import type { Ref } from "../store/store.ts";
+import type { Part } from "./app.ts";
+import type { Signed } from "./credential.ts";
+import { sayEvent } from "./events/live.ts";
+import { type Call, callOf, ownsRun, requireScope } from "./rest/call.ts";
+import type { RestDeps } from "./rest/part.ts";
+import { readJson } from "./rest/request.ts";
+
+const CANDIDATES = 20;
+const PEOPLE = ["human", "admin"] as const;
+const AnswerBody = z.object({ question_id: QuestionId, answer: z.string() });
+
+/** The routes of a frontend that knows sessions: a run by its id, number, external or session id. */
+export function sessionsPart(deps: RestDeps): Part {
+  const app = new Hono<Signed>();
+  const call = (context: Context<Signed>): Call =>
+    callOf(context, { ...deps, signal: AbortSignal.any([context.req.raw.signal, deps.stopping]) });
+  app.get("/sessions/:id", async (context) => {
+    const run = await getRun(call(context), context.req.param("id"));
+    return context.json(await viewSession(call(context), run));
+  });
+  app.get("/sessions/:id/pending-question", async (context) => {
+    const run = await getRun(call(context), context.req.param("id"));
+    return context.json(await viewPending(call(context), run));
+  });
+  app.post("/sessions/:id/answer", (context) => answer(context, call(context)));
+  app.post("/sessions/:id/task", (context) => resume(context, call(context)));
+  app.get("/sessions/:id/events", async (context) => {
+    const run = await getRun(call(context), context.req.param("id"));
+    const sees = ({ event }: KeptEvent): boolean => event.runId === run.id && event.type in ALIASES;
+    return deps.live.reply(context, sees, (kept) => sayAlias(call(context), kept));
+  });
+  return { path: "/", signed: app };
+}
+
+async function answer(context: Context<Signed>, call: Call): Promise<Response> {
+  requireScope(call.bearer, PEOPLE);
+  const run = await getRun(call, context.req.param("id") ?? "");
+  const body = AnswerBody.safeParse(await readJson(context));
+  if (!body.success) throw new Refusal("bad_input", 'Send {"question_id": "q_…", "answer": "…"}');
+  const before = await call.engine.read(body.data.question_id);
+  if (before.run.id !== run.id) {
+    throw new Refusal("not_found", `Session ${run.number} has no question ${shortId(body.data.question_id)}`);
+  }
+  await call.engine.answer(before.question.id, AnswerInput.parse({ answer: body.data.answer }), call.by);
+  const wasParked = !isAlive(before.run);
+  const message = wasParked ? "Answer stored; the session resumes" : "Answer stored; the agent was waiting for it";
+  return context.json({ success: true, message, can_resume: wasParked });
+}
+
+/** The answer resumes a session by itself; asking for it again does no harm, but a question comes first. */
+async function resume(context: Context<Signed>, call: Call): Promise<Response> {
+  requireScope(call.bearer, PEOPLE);
+  const run = await getRun(call, context.req.param("id") ?? "");
+  const isGoing = run.pendingId === undefined && (isAlive(run) || run.status === "resuming");
+  const after = isGoing ? run : await call.engine.resumeRun(run.id, call.by);
+  return context.json({ success: true, message: `The session is ${wordFor(after)}`, status: wordFor(after) });
+}
+
+/** The run that is meant; of several with that name the one that waits, else the newest. */
+async function getRun(call: Call, name: string): Promise<Run> {
+  for (const ref of refsOf(name)) {
+    const runs =
+      typeof ref === "string" ? [await call.engine.findRun(ref)] : (await call.engine.lookUp(ref, CANDIDATES)).runs;
+    const owned: Run[] = [];
+    for (const run of runs) if (run && (await ownsRun(call, run.id))) owned.push(run);
+    const found = owned.find((run) => run.pendingId !== undefined) ?? owned[0];
+    if (found) return found;
+  }
+  throw new Refusal("not_found", "There is no such session");
+}
+
+function refsOf(name: string): Array<RunId | Ref> {
+  const id = RunId.safeParse(name);
+  if (id.success) return [id.data];
+  const number: Ref[] = /^\d{1,15}$/.test(name) ? [{ by: "number", number: Number(name) }] : [];
+  return [...number, { by: "external", text: name }, { by: "session", text: name }];
+}
+
+async function viewSession(call: Call, run: Run): Promise<object> {
+  return {
+    id: run.id,
+    session_id: run.session ?? run.id,
+    number: run.number,
+    name: run.name,
+    status: wordFor(run),
+    reason: run.reason ?? null,
+    created_at: run.createdAt,
+    pending_question: await viewPending(call, run),
+  };
+}
+
+async function viewPending({ engine }: Call, run: Run): Promise<object | null> {
+  if (run.pendingId === undefined) return null;
+  const read = await engine.read(run.pendingId);
+  if (read.question.status !== "pending") return null;
+  return {
+    question_id: read.question.id,
+    session_id: run.session ?? run.id,
+    questions: questionsOf(read),
+    status: read.question.status,
+    created_at: read.question.askedAt,
+    expires_at: read.question.dueAt ?? null,
+  };
+}
+
+/** A parked run waits for input; a held one still runs. */
+function wordFor(run: Run): string {
+  return run.status === "awaiting_input" ? "waiting_for_input" : run.status;
+}
+
+function questionsOf({ content }: Read): object[] {
+  return content.items.map(({ text, header, options, multiple }) => ({
+    question: text,
+    header: header ?? "",
+    options: options.map(({ label, description }) => ({ label, description: description ?? "" })),
+    multiSelect: multiple,
+  }));
+}
+
+const ALIASES: Readonly<Record<string, "question_pending" | "question_answered">> = {
+  "question.asked": "question_pending",
+  "question.answered": "question_answered",
+  "question.forced": "question_answered",
+};
+
+async function sayAlias({ engine }: Call, { event, cursor }: KeptEvent): Promise<string | undefined> {
+  const type = ALIASES[event.type];
+  if (type === undefined || event.questionId === undefined) return undefined;
+  const read = await engine.read(event.questionId);
+  const data =
+    type === "question_pending"
+      ? { question_id: event.questionId, questions: questionsOf(read) }
+      : { question_id: event.questionId, answer: viewCheck(read).answer ?? null };
+  return sayEvent(cursor, type, { type, data });
+}
