@@ -1,3 +1,4 @@
+import { PassThrough, Readable } from "node:stream";
 import { main } from "../src/cli/main.ts";
 import type { World } from "../src/cli/world.ts";
 import { epochMs } from "../src/core/instant.ts";
@@ -37,6 +38,7 @@ export async function type(scene: Scene, argv: readonly string[], over: Partial<
     program: "askd",
     nowMs: () => epochMs(scene.now),
     interrupt: () => new AbortController().signal,
+    streams: () => ({ input: Readable.from([]), output: new PassThrough() }),
     readFile: () => Promise.reject(new Error("no such file")),
     runChild: () => Promise.reject(new Error("nothing can be started here")),
     pause: () => Promise.resolve(),
