@@ -20,7 +20,8 @@ import { DEFAULT_TOOLS, type ToolName } from "../../src/server/mcp/tool.ts";
 import { MemoryStore } from "../../src/store/memory.ts";
 import type { Store } from "../../src/store/store.ts";
 import { ADA } from "../builders.ts";
-import { ROOMY, engineOn } from "../scene.ts";
+import { engineOn } from "../../src/app.ts";
+import { ROOMY } from "../scene.ts";
 
 export type Era = "legacy" | "modern";
 export type Way = "stdio" | "http";
@@ -69,7 +70,7 @@ export class McpScene {
 
   constructor(store: Store = new MemoryStore(() => instant(Date.now()))) {
     this.store = store;
-    this.engine = engineOn(store, ROOMY, Date.now);
+    this.engine = engineOn(store, { rules: ROOMY });
   }
 
   get deps(): McpDeps {
