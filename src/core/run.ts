@@ -18,6 +18,9 @@ export type RunStatus = z.infer<typeof RunStatus>;
 
 const ENDED: ReadonlySet<RunStatus> = new Set(["completed", "failed", "skipped", "cancelled"]);
 
+/** The states of runs that can still go on. */
+export const LIVE: readonly RunStatus[] = RunStatus.options.filter((status) => !ENDED.has(status));
+
 /** How an outcome gets back to the agent: we start it again, we call an address, or it asks us. */
 export const GiveBack = z.enum(["worker", "callback", "poll"]);
 export type GiveBack = z.infer<typeof GiveBack>;
