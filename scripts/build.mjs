@@ -36,7 +36,7 @@ const { outputFiles } = await build({
   platform: "node",
   target: TARGET,
   format: "esm",
-  external: ["pg", "@photostructure/sqlite"],
+  external: ["pg", "@photostructure/sqlite", "@modelcontextprotocol/server"],
   define: { ASKD_VERSION: JSON.stringify(version) },
   plugins: [zodNamespace],
   logLevel: "warning",

@@ -1,14 +1,22 @@
+import { PassThrough, Readable } from "node:stream";
 import { main } from "../src/cli/main.ts";
 import type { World } from "../src/cli/world.ts";
 import { epochMs } from "../src/core/instant.ts";
 import { engineOn } from "../src/app.ts";
-import type { Scene } from "./scene.ts";
+import type { Engine } from "../src/engine/engine.ts";
+import { remoteEngine } from "./remote.ts";
+import { Scene } from "./scene.ts";
 
 /** What a command did: its exit code and what it printed. */
 export interface Typed {
   exit: number;
   stdout: string;
   stderr: string;
+}
+
+function engineFor(scene: Scene): Engine {
+  const local = engineOn(scene.store, { rules: scene.rules, nowMs: () => epochMs(scene.now) });
+  return Scene.engines === "local" ? local : remoteEngine(local, scene.store, scene.rules);
 }
 
 /** Types a command on the scene's store, the way a process would: with an engine of its own. */
@@ -30,12 +38,13 @@ export async function type(scene: Scene, argv: readonly string[], over: Partial<
     program: "askd",
     nowMs: () => epochMs(scene.now),
     interrupt: () => new AbortController().signal,
+    streams: () => ({ input: Readable.from([]), output: new PassThrough() }),
     readFile: () => Promise.reject(new Error("no such file")),
     runChild: () => Promise.reject(new Error("nothing can be started here")),
     pause: () => Promise.resolve(),
     openServer: () => Promise.reject(new Error("nothing is served here")),
     findServer: () => Promise.resolve(undefined),
-    openEngine: () => Promise.resolve(engineOn(scene.store, { rules: scene.rules, nowMs: () => epochMs(scene.now) })),
+    openEngine: () => Promise.resolve(engineFor(scene)),
     ...over,
   };
   const exit = await main(argv, world);

@@ -1,13 +1,11 @@
 import { Refusal } from "../core/refusal.ts";
 import { RunId } from "../core/id.ts";
+import { secretsIn } from "../core/secret-env.ts";
 import type { AskOptions, Engine, RunInput } from "../engine/engine.ts";
 import { findOwnRun } from "./actor.ts";
 import type { Context } from "./context.ts";
 import type { Flags, Values } from "./flags.ts";
 import { getTarget } from "./target.ts";
-
-const SECRET_NAME = /TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|API_?KEY|PRIVATE_?KEY/i;
-const SHORTEST_SECRET = 8;
 
 export const ASK_FLAGS = {
   option: {
@@ -128,11 +126,4 @@ function readPriority(text: string): number {
   const priority = Number(text.replace(/^p/i, ""));
   if (Number.isInteger(priority) && priority >= 0 && priority <= 4) return priority;
   throw new Refusal("bad_input", `--priority takes a number from 0 to 4`);
-}
-
-/** Values of the environment that must not reach a channel, by the names that such variables have. */
-function secretsIn(env: Context["env"]): string[] {
-  return Object.entries(env).flatMap(([name, value]) =>
-    value && value.length >= SHORTEST_SECRET && SECRET_NAME.test(name) ? [value] : [],
-  );
 }

@@ -33,6 +33,7 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
   serve: { about: "Serve questions over HTTP, on this machine", load: () => import("./serve.ts") },
   login: { about: "A code that signs you in on the web, once", load: () => import("./login.ts") },
   token: { about: "Make, list and revoke tokens", load: () => import("./token.ts") },
+  mcp: { about: "Serve an agent's questions over MCP on stdio", load: () => import("./mcp.ts") },
   demo: { about: "Watch a scripted agent ask you", load: () => import("./demo.ts") },
 };
 

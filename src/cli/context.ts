@@ -1,3 +1,4 @@
+import type { Readable, Writable } from "node:stream";
 import type { Instant } from "../core/instant.ts";
 import type { Rules } from "../core/rules.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -75,6 +76,8 @@ export interface Context {
   findServer(): Promise<string | undefined>;
   /** Aborts when the person interrupts; until it is asked for, an interrupt ends the program at once. */
   interrupt(): AbortSignal;
+  /** The bare streams of the process, for commands that speak a protocol on them. */
+  streams(): { input: Readable; output: Writable };
   readFile(path: string): Promise<string>;
   /** Runs this program again, or another one, and returns its exit code and what it printed. */
   runChild(child: Child): Promise<{ exitCode: number; stdout: string }>;

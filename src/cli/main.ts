@@ -5,11 +5,10 @@ import { parseFlags, splitCommand } from "./flags.ts";
 import { GLOBAL_FLAGS } from "./global-flags.ts";
 import { nearest } from "./nearest.ts";
 import { oneLine, sanitise } from "./sanitise.ts";
+import { VERSION } from "./version.ts";
 import { type World, worldOf } from "./world.ts";
 
 // What is imported here is paid for by every start, help included: no schemas, no files, no network.
-
-declare const ASKD_VERSION: string | undefined; // set when the program is built
 
 const EXIT_ERROR = 1;
 
@@ -46,7 +45,7 @@ async function dispatch(argv: readonly string[], world: World): Promise<number> 
     return topic.name === undefined ? printHelp(world) : runCommand(topic.name, ["--help"], world);
   }
   if (name !== undefined) return runCommand(name, rest, world);
-  if (rest.includes("--version")) return print(world, `${typeof ASKD_VERSION === "string" ? ASKD_VERSION : "0.0.0"}\n`);
+  if (rest.includes("--version")) return print(world, `${VERSION}\n`);
   if (rest.includes("--help") || rest.includes("-h")) return printHelp(world);
   return runCommand("status", rest, world);
 }

@@ -6,6 +6,22 @@ function around(env: Record<string, string>, more: Partial<Surroundings> = {}): 
   return { env, cwd: "/project", homeDir: "/home/ada", platform: "linux", ...more };
 }
 
+describe("a server in place of a store", () => {
+  test("is named by ASKD_URL, with the token beside it", () => {
+    const { store } = findPlace(around({ ASKD_URL: "https://askd.example/", ASKD_TOKEN: "t", ASKD_HOME: "/box" }));
+    expect(store).toEqual({ kind: "server", url: "https://askd.example", token: "t", runtimeDir: "/box/run" });
+    expect(findPlace(around({ ASKD_URL: "http://127.0.0.1:4319" })).store.kind).toBe("server");
+    expect(findPlace(around({ ASKD_URL: "https://askd.example" }, { store: "sqlite:a.db" })).store.kind).toBe("sqlite");
+  });
+
+  test.each(["http://askd.example", "ftp://127.0.0.1", "https://ada:pw@askd.example", "askd.example"])(
+    "is not reached at %s, where the token would be seen or which is no address",
+    (url) => {
+      expect(() => findPlace(around({ ASKD_URL: url }))).toThrow(Refusal);
+    },
+  );
+});
+
 describe("where things are", () => {
   test("by default in the XDG folders of the user", () => {
     expect(findPlace(around({}))).toEqual({

@@ -40,6 +40,7 @@ export function worldOf(process: NodeJS.Process): World {
     program: process.env["npm_lifecycle_event"] ? `./${relative(process.cwd(), bin)}` : "askd",
     pause: (ms) => new Promise((resolve) => setTimeout(resolve, ms).unref()),
     interrupt: () => interruptOf(process),
+    streams: () => ({ input: process.stdin, output: process.stdout }),
     readFile: async (path) => (await import("node:fs/promises")).readFile(path, "utf8"),
     runChild: async (child) => (await import("./child.ts")).runChild(child, process.env),
     openEngine: async (store, rules) => (await import("../app.ts")).openEngine({ store, rules }),

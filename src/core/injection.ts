@@ -1,7 +1,7 @@
 import { sayActor } from "./actor.ts";
 import type { Read } from "./changes.ts";
 import { spellDuration } from "./duration.ts";
-import { msBetween } from "./instant.ts";
+import { SECOND_MS, msBetween } from "./instant.ts";
 import { answerText, itemText } from "./match.ts";
 import { type Amendment, type Answer, findAnswer } from "./question.ts";
 
@@ -22,7 +22,8 @@ export function tellAgent(told: Told): string {
 
 /** Says that nobody answered in the time that the ask itself allowed. */
 export function proceedSentence(windowMs: number): string {
-  return `No response received within ${spellDuration(windowMs)} — proceed using your best judgment.`;
+  const wholeMs = Math.round(windowMs / SECOND_MS) * SECOND_MS; // a window ends some milliseconds late
+  return `No response received within ${spellDuration(wholeMs)} — proceed using your best judgment.`;
 }
 
 /** Turns an outcome into the text that an agent receives for one question. */

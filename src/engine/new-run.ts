@@ -44,9 +44,9 @@ export function newRun(input: RunInput, at: At, options: { implicit: boolean }):
   };
 }
 
-/** A run that exists for one ask only. An ask with a key finds it again by that key. */
+/** A run that is made by an ask: for the session that it names, else for this ask only, found again by its key. */
 export function runForAsk(input: RunInput, items: Content["items"], key: string | undefined, at: At): Run {
-  const session = key === undefined ? input.session : `ask:${hashText(`${at.by.id}\n${key}`)}`;
+  const session = input.session ?? (key === undefined ? undefined : `ask:${hashText(`${at.by.id}\n${key}`)}`);
   return newRun({ name: nameFrom(items[0]?.text ?? ""), ...input, ...(session && { session }) }, at, {
     implicit: true,
   });

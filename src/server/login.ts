@@ -24,6 +24,8 @@ export function loginPart(deps: LoginDeps): Part {
   app.post("/login", (context) => signIn(context, deps));
   app.post("/logout", async (context) => {
     await endSession(context, deps);
+    deleteCookie(context, SECURE_COOKIE, { path: "/", secure: true });
+    deleteCookie(context, COOKIE, { path: "/" });
     return context.redirect("/login", 303);
   });
   return { path: "/", public: app };
@@ -60,7 +62,6 @@ async function endSession(context: Context, { engine }: LoginDeps): Promise<void
     if (text === undefined) continue;
     const found = await engine.authenticate(text, "web");
     if (found) await engine.revokeToken(found.token.id, { ...SYSTEM, channel: "web" });
-    deleteCookie(context, name, { path: "/", secure: name === SECURE_COOKIE });
   }
 }
 

@@ -14,10 +14,11 @@ export interface Following {
   sees: (kept: KeptEvent) => boolean;
   /** What the reader is told of an event, if anything. */
   say: (kept: KeptEvent) => string | undefined | Promise<string | undefined>;
+  onJoined: () => void;
 }
 
 /** Sends a reader what it missed and then what happens, every event once and in order, until the stream ends. */
-export async function follow({ tail, feed, stream, after, sees, say }: Following): Promise<void> {
+export async function follow({ tail, feed, stream, after, sees, say, onJoined }: Following): Promise<void> {
   let waiting: KeptEvent[] = [];
   let wake: () => void = () => undefined;
   stream.ended.addEventListener("abort", () => wake(), { once: true });
@@ -27,6 +28,7 @@ export async function follow({ tail, feed, stream, after, sees, say }: Following
     if (waiting.length > MOST_WAITING) stream.drop();
     wake();
   });
+  onJoined();
   const tell = async (kept: KeptEvent): Promise<void> => {
     const text = await say(kept);
     if (text !== undefined) stream.send(text);
@@ -36,8 +38,11 @@ export async function follow({ tail, feed, stream, after, sees, say }: Following
       if (stream.ended.aborted) return;
       const told = new Set(page.map(({ cursor }) => cursor));
       waiting = waiting.filter(({ cursor }) => !told.has(cursor));
-      for (const kept of page) if (sees(kept)) await tell(kept);
-      await stream.room();
+      for (const kept of page) {
+        if (!sees(kept)) continue;
+        await tell(kept);
+        await stream.room();
+      }
     }
     while (!stream.ended.aborted) {
       const batch = waiting;

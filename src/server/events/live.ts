@@ -1,3 +1,4 @@
+import { ServerResponse } from "node:http";
 import type { Context } from "hono";
 import { viewEvent } from "../../core/api/reply.ts";
 import { Cursor } from "../../core/api/run-route.ts";
@@ -38,27 +39,35 @@ export class Live {
   }
 
   /** Replies a stream of what the reader sees, in the product's words or in those of `say`. */
-  reply(
+  async reply(
     context: Context<Signed>,
     sees: Following["sees"],
     say: Following["say"] = (kept) => this.#say(kept),
-  ): Response {
+  ): Promise<Response> {
     if (this.#streams >= this.#deps.mostStreams) {
       throw new Refusal("too_many", `${this.#streams} streams are open; no more are accepted`, {
         retryAfterMs: RETRY_MS,
       });
     }
     const after = readPlace(context);
-    const stream = new EventStream();
+    const stream = new EventStream(() => cutOff(context));
     this.#look(context, stream);
     stream.send(`retry: ${RETRY_MS}\n\n`);
-    follow({ tail: this.#tail, feed: this.#deps.feed, stream, after, sees, say }).catch((error: unknown) => {
-      this.#deps.onBug(error);
-      stream.drop();
-    });
+    await this.#follow({ stream, after, sees, say });
     context.header("Content-Type", "text/event-stream");
     context.header("X-Accel-Buffering", "no"); // proxies must not collect what is to be seen at once
     return context.body(stream.body);
+  }
+
+  /** Comes back when nothing that happens from now on can be missed. */
+  #follow(reading: Pick<Following, "stream" | "after" | "sees" | "say">): Promise<void> {
+    return new Promise((resolve, reject) => {
+      follow({ ...reading, tail: this.#tail, feed: this.#deps.feed, onJoined: resolve }).catch((error: unknown) => {
+        reading.stream.drop();
+        reject(error);
+        this.#deps.onBug(error);
+      });
+    });
   }
 
   /** Counts the stream, keeps it alive, and ends it with its token or with the server. */
@@ -100,6 +109,13 @@ export class Live {
 /** One event in the format of event streams; JSON has no line breaks of its own. */
 export function sayEvent(id: string, name: string, value: unknown): string {
   return `id: ${id}\nevent: ${name}\ndata: ${JSON.stringify(value)}\n\n`;
+}
+
+/** Ends the connection below a reply, as the server of Node gives it along. */
+function cutOff(context: Context): void {
+  const around: unknown = context.env;
+  if (around === null || typeof around !== "object" || !("outgoing" in around)) return;
+  if (around.outgoing instanceof ServerResponse) around.outgoing.destroy();
 }
 
 function readPlace(context: Context): string | undefined {

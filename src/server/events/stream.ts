@@ -6,10 +6,13 @@ export class EventStream {
   readonly body: ReadableStream<Uint8Array>;
   readonly #encoder = new TextEncoder();
   readonly #ended = new AbortController();
+  readonly #cut: () => void;
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   #hasRoom: () => void = () => undefined;
 
-  constructor() {
+  /** `cut` ends the connection at once; what is queued would never be taken. */
+  constructor(cut: () => void) {
+    this.#cut = cut;
     this.body = new ReadableStream<Uint8Array>(
       {
         start: (controller) => {
@@ -59,7 +62,7 @@ export class EventStream {
   drop(): void {
     if (this.ended.aborted) return;
     this.#ended.abort();
-    this.#controller?.error(new Error("the reader did not keep up"));
+    this.#cut();
   }
 
   #unsentBytes(): number {

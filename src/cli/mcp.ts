@@ -1,0 +1,79 @@
+import { randomUUID } from "node:crypto";
+import { parseDuration } from "../core/duration.ts";
+import type { RunId } from "../core/id.ts";
+import { Refusal } from "../core/refusal.ts";
+import { secretsIn } from "../core/secret-env.ts";
+import type { Engine } from "../engine/engine.ts";
+import { serveStdio } from "../server/mcp/stdio.ts";
+import { DEFAULT_TOOLS, parseTools } from "../server/mcp/tool.ts";
+import { findOwnRun } from "./actor.ts";
+import { wrongUsage } from "./arguments.ts";
+import type { Command } from "./command.ts";
+import type { Context } from "./context.ts";
+import type { Flags } from "./flags.ts";
+import { readRunFile } from "./run-file.ts";
+import { VERSION } from "./version.ts";
+
+const flags = {
+  tools: { type: "string", value: "names", about: "Which tools to offer (ask_human,check_answer,cancel_question)" },
+  hold: { type: "string", value: "duration", about: "How long to hold a call where the client bears it (3m)" },
+  "run-file": {
+    type: "string",
+    value: "file",
+    about: "Read ASKD_RUN and ASKD_TOKEN from a file that only you can read",
+  },
+  attended: { type: "boolean", about: "A person sits at the client: show questions there too" },
+} as const satisfies Flags;
+
+export const command: Command<typeof flags> = {
+  usage: "mcp [--tools names] [--hold 3m]",
+  flags,
+  examples: ["claude mcp add askd -- askd mcp", "askd mcp --tools ask_human,post_question,check_answer"],
+  async run(args, context) {
+    if (args.positionals.length > 0) throw wrongUsage(`"${args.positionals[0]}" is too much`, command.usage);
+    const tools = args.flags.tools === undefined ? DEFAULT_TOOLS : parseTools(args.flags.tools);
+    const liveWindowMs = args.flags.hold === undefined ? context.rules.liveWindowMs : parseDuration(args.flags.hold);
+    const told = args.flags["run-file"] === undefined ? {} : await readRunFile(args.flags["run-file"]);
+    const env = { ...context.env, ...told };
+    const engine = await context.engine();
+    const runId = await findRun(engine, env);
+    const stop = new AbortController();
+    // No server may be running: what falls due while the client is here is done here.
+    engine.work().catch((error: unknown) => stop.abort(error));
+    const signal = AbortSignal.any([context.interrupt(), stop.signal]);
+    const deps = { engine, rules: { ...context.rules, liveWindowMs }, version: VERSION, onBug: reportTo(context) };
+    const caller = {
+      ...{ host: context.host, dir: context.cwd, env, secrets: secretsIn(env), principal: context.user },
+      ...(runId ? { runId } : { person: personOf(context) }),
+      ...(args.flags.attended && { isAttended: true }),
+      session: `mcp:${randomUUID()}`,
+    };
+    await serveStdio(deps, { ...context.streams(), caller, tools, signal });
+    if (stop.signal.aborted) throw stop.signal.reason;
+    return 0;
+  },
+};
+
+/** The run that this agent was started for. A token that was given along has to be good for it. */
+async function findRun(engine: Engine, env: Context["env"]): Promise<RunId | undefined> {
+  const named = findOwnRun({ env });
+  const token = env["ASKD_TOKEN"];
+  if (!token) return named;
+  const found = await engine.authenticate(token, "mcp");
+  if (!found) throw new Refusal("sign_in", "ASKD_TOKEN is not valid any more");
+  if (found.token.runId !== undefined && named !== undefined && found.token.runId !== named) {
+    throw new Refusal("not_permitted", "ASKD_TOKEN belongs to another run than ASKD_RUN");
+  }
+  return found.token.runId ?? named;
+}
+
+function personOf(context: Context) {
+  return { scope: "human", id: context.user, channel: "mcp", strength: "local" } as const;
+}
+
+function reportTo(context: Context): (error: unknown) => void {
+  return (error) => {
+    const text = error instanceof Error ? (context.env["ASKD_DEBUG"] ? error.stack : error.message) : String(error);
+    context.stderr.write(`error: ${text}\n`);
+  };
+}

@@ -1,0 +1,76 @@
+import { describe, expect, test } from "vitest";
+import type { ServeRequest } from "./context.ts";
+import { Scene } from "../../test/scene.ts";
+import { type } from "../../test/typed.ts";
+
+describe("serve", () => {
+  test.each([
+    [["--host", "0.0.0.0"], 7],
+    [["--host", "192.168.0.9", "--name", "askd.example"], 7],
+    [["--behind-proxy"], 2],
+    [["--port", "70000"], 2],
+    [["--port", "http"], 2],
+  ])("%j is refused before anything listens", async (argv, exit) => {
+    expect((await type(new Scene(), ["serve", ...argv])).exit).toBe(exit);
+  });
+
+  test("prints where it is, works until interrupted, and closes", async () => {
+    const requests: ServeRequest[] = [];
+    const done: string[] = [];
+    const interrupted = new AbortController();
+    const result = type(new Scene(), ["serve", "--port", "0"], {
+      interrupt: () => interrupted.signal,
+      openServer: async (_at, request) => {
+        requests.push(request);
+        return {
+          url: "http://127.0.0.1:1234",
+          work: () => {
+            done.push("work");
+            interrupted.abort();
+            return new Promise<void>(() => undefined);
+          },
+          close: async () => void done.push("close"),
+        };
+      },
+    });
+    expect(await result).toMatchObject({ exit: 0, stdout: "http://127.0.0.1:1234\n" });
+    expect(requests).toEqual([{ port: 0, names: [], isSecure: false }]);
+    expect(done).toEqual(["work", "close"]);
+  });
+});
+
+describe("token", () => {
+  test("is made, listed without its text, and revoked by the start of its id", async () => {
+    const scene = new Scene();
+    const { stdout } = await type(scene, ["token", "create", "--scope", "human", "--subject", "lena"]);
+    expect(stdout).toMatch(/^askd_h_[\w-]+\n$/);
+    const text = stdout.trim();
+    expect((await scene.engine.authenticate(text, "api"))?.actor).toMatchObject({ id: "lena", scope: "human" });
+    const listed = await type(scene, ["token", "list"]);
+    expect(listed.stdout).toMatch(/^[0-9a-f]{12} {2}human {2}good {2}lena\n$/);
+    expect(listed.stdout).not.toContain(text);
+    expect((await type(scene, ["token", "revoke", listed.stdout.slice(0, 12)])).exit).toBe(0);
+    expect(await scene.engine.authenticate(text, "api")).toBeUndefined();
+    expect((await type(scene, ["token", "revoke", "nothing"])).exit).toBe(5);
+  });
+
+  test("is never made by an agent in its run", async () => {
+    const scene = new Scene();
+    const run = await scene.startedRun();
+    const env = { ASKD_RUN: run.id };
+    const argv = ["token", "create", "--scope", "human", "--subject", "ada"];
+    expect((await type(scene, argv, { env })).exit).toBe(7);
+    expect((await type(scene, ["login"], { env })).exit).toBe(7);
+  });
+});
+
+test("login prints a code that works once, and where to type it", async () => {
+  const scene = new Scene();
+  const { stdout, stderr } = await type(scene, ["login"], {
+    findServer: () => Promise.resolve("http://127.0.0.1:4319"),
+  });
+  expect(stderr).toBe("Open http://127.0.0.1:4319/login and type it there\n");
+  const by = { scope: "system", id: "login", channel: "web", strength: "none" } as const;
+  expect((await scene.engine.redeemLogin(stdout.trim(), by)).token).toMatchObject({ scope: "human", subject: "ada" });
+  await expect(scene.engine.redeemLogin(stdout.trim(), by)).rejects.toMatchObject({ code: "sign_in" });
+});

@@ -1,0 +1,153 @@
+import { connect } from "node:net";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { SYSTEM } from "../../core/actor.ts";
+import { tokenId } from "../../core/token.ts";
+import { DEFAULT_LIMITS } from "../../core/rules.ts";
+import { ADA, AGENT, aRun, anEvent } from "../../../test/builders.ts";
+import { Scene, said } from "../../../test/scene.ts";
+import { ServedScene } from "../../../test/served.ts";
+import { type Heard, hear } from "../../../test/sse.ts";
+import { EventStream } from "./stream.ts";
+
+let at: ServedScene;
+beforeEach(async () => {
+  at = await ServedScene.start({ heartbeatMs: 50, recheckMs: 50 });
+});
+afterEach(() => at.stop());
+
+const events = (query = ""): string => `${at.url}/api/v1/events${query}`;
+
+test("a reader that comes back misses nothing, while many write and the server restarts", async () => {
+  const token = await at.token();
+  const WRITERS = 10;
+  const ASKS = 15;
+  const heard: Heard[] = [];
+  let isOver = false;
+  const reading = (async () => {
+    while (!isOver) {
+      const after = heard.at(-1)?.id ?? "0";
+      await hear(events(), { token, after, enough: () => isOver, onHeard: (each) => heard.push(each) }).catch(
+        () => undefined, // between two servers nobody answers
+      );
+    }
+  })();
+  const write = async (): Promise<void> => {
+    for (let index = 0; index < ASKS; index += 1) {
+      const { question } = await at.scene.ask();
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      await at.scene.engine.answer(question.id, said("1"), ADA);
+    }
+  };
+  const writing = Promise.all(Array.from({ length: WRITERS }, write));
+  for (let restarts = 0; restarts < 3; restarts += 1) await at.restart();
+  await writing;
+  const all = await at.scene.store.readFeed("0", 100_000);
+  await expect.poll(() => heard.length, { timeout: 15_000 }).toBeGreaterThanOrEqual(all.length);
+  isOver = true;
+  await at.scene.ask();
+  await reading;
+  expect(heard.slice(0, all.length).map(({ id }) => id)).toEqual(all.map(({ cursor }) => cursor));
+  expect(heard.slice(0, all.length).map(({ event }) => event)).toEqual(all.map(({ event }) => event.type));
+});
+
+describe("a reader", () => {
+  test("hears what happens from now on, and only what it wants", async () => {
+    const token = await at.token();
+    await at.scene.ask();
+    let open: () => void = () => undefined;
+    const opened = new Promise<void>((resolve) => (open = resolve));
+    const wanted = events("?types=question.answered,run.*");
+    const hearing = hear(wanted, { token, enough: (heard) => heard.length >= 3, onOpen: open });
+    await opened;
+    const { question } = await at.scene.ask();
+    await at.scene.engine.answer(question.id, said("1"), ADA);
+    const { heard } = await hearing;
+    expect(heard.map(({ event }) => event)).not.toContain("question.asked");
+    expect(heard.find(({ event }) => event === "question.answered")?.data).toMatchObject({
+      question_id: question.id,
+      by: { id: "ada", channel: "cli" },
+    });
+  });
+
+  test("that is an agent hears of its own run only", async () => {
+    const mine = await at.scene.startedRun();
+    const other = await at.scene.startedRun({ session: "other" });
+    const token = await at.token({ scope: "agent", subject: "claude", runId: mine.id });
+    for (const run of [other, mine]) await at.scene.engine.ask(at.scene.input(), AGENT, { runId: run.id });
+    const { heard } = await hear(events(), { token, after: "0", enough: (found) => found.length >= 3 });
+    expect(new Set(heard.map(({ data }) => data["run_id"]))).toEqual(new Set([mine.id]));
+    expect((await hear(events(`?run=${other.id}`), { token, enough: () => true })).status).toBe(404);
+    const runless = await at.token({ scope: "agent", subject: "ci" });
+    expect((await hear(events(), { token: runless, enough: () => true })).status).toBe(403);
+  });
+
+  test("is kept alive, and cut off once its token is worth nothing", async () => {
+    const token = await at.token();
+    const hearing = hear(events(), { token, enough: () => false });
+    await expect.poll(() => at.served.live.streams).toBe(1);
+    await new Promise((resolve) => setTimeout(resolve, 120));
+    await at.scene.engine.revokeToken(tokenId(token), SYSTEM);
+    const { comments } = await hearing;
+    expect(comments).toBeGreaterThanOrEqual(2);
+    expect(at.served.live.streams).toBe(0);
+  });
+
+  test("gets a page of the feed when it does not ask for a stream", async () => {
+    const token = await at.token();
+    await at.scene.ask();
+    const first = (await at.send("GET", "/api/v1/events?limit=1", { token })).body;
+    const second = (await at.send("GET", `/api/v1/events?after=${first.next_cursor}`, { token })).body;
+    const all = await at.scene.store.readFeed("0", 100);
+    expect([...first.events, ...second.events].map(({ cursor }) => cursor)).toEqual(all.map(({ cursor }) => cursor));
+  });
+});
+
+describe("too much", () => {
+  test("of readers is refused", async () => {
+    const few = await ServedScene.start({}, new Scene({ rules: { limits: { ...DEFAULT_LIMITS, streams: 1 } } }));
+    const token = await few.token();
+    const stop = new AbortController();
+    const headers = { authorization: `Bearer ${token}`, accept: "text/event-stream" };
+    const first = await fetch(`${few.url}/api/v1/events`, { headers, signal: stop.signal });
+    expect(first.status).toBe(200);
+    expect((await few.send("GET", "/api/v1/events", { headers })).status).toBe(429);
+    stop.abort();
+    await expect.poll(() => few.served.live.streams).toBe(0);
+    await few.stop();
+  });
+
+  test("that is not taken ends the stream at one megabyte", () => {
+    const stream = new EventStream(() => undefined);
+    const text = "x".repeat(1000);
+    let sent = 0;
+    while (!stream.ended.aborted && sent < 5_000_000) {
+      stream.send(text);
+      sent += text.length;
+    }
+    expect(sent).toBeGreaterThan(1_000_000);
+    expect(sent).toBeLessThan(1_100_000);
+  });
+
+  test("for a stalled reader ends its stream, and it can come back for the rest", async () => {
+    const token = await at.token();
+    const run = aRun();
+    await at.scene.store.commit({ runs: [run] });
+    const socket = connect(at.port, "127.0.0.1");
+    socket.pause();
+    socket.on("error", () => undefined); // being cut off is what is expected
+    socket.write(
+      `GET /api/v1/events HTTP/1.1\r\nHost: 127.0.0.1:${at.port}\r\nAccept: text/event-stream\r\nAuthorization: Bearer ${token}\r\n\r\n`,
+    );
+    await expect.poll(() => at.served.live.streams).toBe(1);
+    const detail = { text: "x".repeat(100_000) };
+    for (let index = 0; index < 300 && at.served.live.streams > 0; index += 1) {
+      await at.scene.store.commit({ events: [anEvent({ runId: run.id, detail })] });
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await expect.poll(() => at.served.live.streams, { timeout: 10_000 }).toBe(0);
+    socket.destroy();
+    const all = await at.scene.store.readFeed("0", 1000);
+    const { heard } = await hear(events(), { token, after: "0", enough: (found) => found.length >= all.length });
+    expect(heard.map(({ id }) => id)).toEqual(all.map(({ cursor }) => cursor));
+  });
+});

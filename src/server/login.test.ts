@@ -1,0 +1,82 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { HOUR_MS, MINUTE_MS } from "../core/instant.ts";
+import { ServedScene } from "../../test/served.ts";
+
+let at: ServedScene;
+beforeEach(async () => {
+  at = await ServedScene.start();
+});
+afterEach(() => at.stop());
+
+async function signIn(code: string, headers: Record<string, string> = {}) {
+  const form = { "content-type": "application/x-www-form-urlencoded", ...headers };
+  return at.send("POST", "/login", { body: `code=${encodeURIComponent(code)}`, headers: form });
+}
+
+function cookieOf({ headers }: { headers: Headers }): string {
+  return (headers.get("set-cookie") ?? "").split(";")[0] ?? "";
+}
+
+test("the page of the form runs no script and sends the form nowhere else", async () => {
+  const { status, headers, body } = await at.send("GET", "/login");
+  expect(status).toBe(200);
+  expect(headers.get("content-security-policy")).toBe(
+    "default-src 'none'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+  );
+  expect(body["text"]).toContain('<form method="post" action="/login">');
+});
+
+test("a code signs in once, with a cookie that scripts and other sites cannot use", async () => {
+  const code = await at.token({ scope: "login" });
+  const first = await signIn(code);
+  expect(first.status).toBe(303);
+  const cookie = first.headers.get("set-cookie") ?? "";
+  expect(cookie).toMatch(/^askd_session=askd_h_[\w-]+; Max-Age=43200; Path=\/; HttpOnly; SameSite=Strict$/);
+  expect((await at.send("GET", "/api/v1/me", { headers: { cookie: cookieOf(first) } })).body).toMatchObject({
+    id: "ada",
+  });
+  expect(await signIn(code)).toMatchObject({ status: 401 });
+  expect((await signIn(code)).headers.get("set-cookie")).toBeNull();
+});
+
+test("a code is worth nothing after ten minutes, and a session after twelve hours", async () => {
+  const late = await at.token({ scope: "login" });
+  const cookie = cookieOf(await signIn(await at.token({ scope: "login" })));
+  await at.scene.pass(11 * MINUTE_MS);
+  expect((await signIn(late)).status).toBe(401);
+  expect((await at.send("GET", "/api/v1/me", { headers: { cookie } })).status).toBe(200);
+  await at.scene.pass(12 * HOUR_MS);
+  expect((await at.send("GET", "/api/v1/me", { headers: { cookie } })).status).toBe(401);
+});
+
+test("a session ends with the next sign-in, and with signing out", async () => {
+  const first = cookieOf(await signIn(await at.token({ scope: "login" })));
+  const second = cookieOf(await signIn(await at.token({ scope: "login" }), { cookie: first }));
+  const isGood = async (cookie: string) => (await at.send("GET", "/api/v1/me", { headers: { cookie } })).status === 200;
+  expect([await isGood(first), await isGood(second)]).toEqual([false, true]);
+  const out = await at.send("POST", "/logout", { headers: { cookie: second } });
+  expect(out.status).toBe(303);
+  expect(await isGood(second)).toBe(false);
+});
+
+test("a form of another site signs nobody in", async () => {
+  const code = await at.token({ scope: "login" });
+  expect((await signIn(code, { origin: "https://evil.example" })).status).toBe(403);
+  expect((await signIn(code, { "sec-fetch-site": "cross-site" })).status).toBe(403);
+  expect((await signIn(code)).status).toBe(303);
+});
+
+test("a write with a cookie needs the word of our own page", async () => {
+  const cookie = cookieOf(await signIn(await at.token({ scope: "login" })));
+  const body = { question: "Really?" };
+  expect((await at.send("POST", "/api/v1/questions", { body, headers: { cookie } })).status).toBe(401);
+  expect((await at.send("POST", "/api/v1/questions", { body, headers: { cookie, "x-askd": "1" } })).status).toBe(201);
+});
+
+test("programs trade a code for a token the same way", async () => {
+  const code = await at.token({ scope: "login" });
+  const { status, body } = await at.send("POST", "/api/v1/login", { body: { code } });
+  expect(status).toBe(200);
+  expect((await at.send("GET", "/api/v1/me", { token: String(body["text"]) })).status).toBe(200);
+  expect((await at.send("POST", "/api/v1/login", { body: { code } })).status).toBe(401);
+});

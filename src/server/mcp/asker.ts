@@ -1,0 +1,74 @@
+import type { Actor } from "../../core/actor.ts";
+import type { AskInput } from "../../core/ask-input.ts";
+import { hashContent, hashText } from "../../core/content.ts";
+import type { RunId } from "../../core/id.ts";
+import type { Run } from "../../core/run.ts";
+import type { AskOptions, Engine } from "../../engine/engine.ts";
+import { type Caller, type ToolCall, metaText } from "./caller.ts";
+
+const RUNS_OF_A_SESSION = 10;
+
+/** The agent behind a call: its name, its run if it has one by now, its session. */
+export interface Asker {
+  by: Actor;
+  run: Run | undefined;
+  session: string | undefined;
+  /** The client's own name for this call; the same name is the same ask. */
+  key: string | undefined;
+}
+
+/** Finds out who asks: the run that it was started for, else the run of its session. */
+export async function askerOf({ caller, context, profile, deps }: ToolCall): Promise<Asker> {
+  const { names, agent } = profile;
+  const session =
+    metaText(context, names.sessionMeta) ?? (names.sessionEnv && caller.env[names.sessionEnv]) ?? caller.session;
+  const run = caller.runId
+    ? await deps.engine.findRun(caller.runId)
+    : session === undefined
+      ? undefined
+      : await findSessionRun(deps.engine, { session, agent, host: caller.host });
+  const runId = caller.runId ?? run?.id;
+  return {
+    by: { scope: "agent", id: agent, channel: "mcp", strength: "none", ...(runId && { runId }) },
+    run,
+    session,
+    key: metaText(context, names.callMeta),
+  };
+}
+
+/** Where this ask belongs: a run that is there, or one that is made for the session or for the ask. */
+export async function askOptions(call: ToolCall, asker: Asker, input: AskInput): Promise<AskOptions> {
+  const { caller, profile, deps } = call;
+  const { secrets } = caller;
+  const session = asker.session ?? namelessSession(caller, input);
+  const isNew = asker.session === undefined && asker.run === undefined;
+  const found = isNew
+    ? await findSessionRun(deps.engine, { session, agent: profile.agent, host: caller.host })
+    : asker.run;
+  const runId: RunId | undefined = caller.runId ?? found?.id;
+  if (runId) return { runId, secrets };
+  return {
+    secrets,
+    run: {
+      agent: profile.agent,
+      host: caller.host,
+      giveBack: "poll",
+      session,
+      ...(caller.dir && { dir: caller.dir }),
+    },
+  };
+}
+
+/** Without any name the words themselves are one, so that asking again finds the question again. */
+function namelessSession(caller: Caller, input: AskInput): string {
+  const name = input.key === undefined ? hashContent(input) : `=${input.key}`;
+  return `ask:${hashText(`${caller.principal}\n${name}`)}`;
+}
+
+async function findSessionRun(
+  engine: Engine,
+  { session, agent, host }: { session: string; agent: string; host: string },
+): Promise<Run | undefined> {
+  const { runs } = await engine.lookUp({ by: "session", text: session }, RUNS_OF_A_SESSION);
+  return runs.find((run) => run.host === host && run.agent === agent);
+}

@@ -1,0 +1,116 @@
+import { z } from "zod";
+import type * as sdk from "@modelcontextprotocol/server";
+import type { CallToolResult, InputRequiredResult, Server, ServerContext } from "@modelcontextprotocol/server";
+import type { Actor } from "../../core/actor.ts";
+import { type ClientName, type ClientProfile, type Transport, profileOf, withEnv } from "../../core/client/profile.ts";
+import type { RunId } from "../../core/id.ts";
+import type { Rules } from "../../core/rules.ts";
+import type { Engine } from "../../engine/engine.ts";
+
+/** The protocol library, loaded when somebody speaks the protocol. */
+export type Sdk = typeof sdk;
+
+export interface McpDeps {
+  engine: Engine;
+  rules: Rules;
+  version: string;
+  /** Hears of what should not have happened; the agent is told only that it did. */
+  onBug: (error: unknown) => void;
+}
+
+/** Who is at the other end of a connection or a request, as far as the transport knows. */
+export interface Caller {
+  transport: Transport;
+  host: string;
+  dir?: string;
+  env: Readonly<Record<string, string | undefined>>;
+  secrets: readonly string[];
+  /** Keeps asks of different callers apart where nothing else names them. */
+  principal: string;
+  /** The run that the agent was started for, as its starter said. */
+  runId?: RunId;
+  /** The session of the connection, for clients that name none. */
+  session?: string;
+  /** How the client named itself, where the connection has forgotten it. */
+  client?: ClientName;
+  /** Who may answer at the client, if a person sits there. */
+  person?: Actor;
+  /** Whether one does, where that was said; otherwise it depends on the client. */
+  isAttended?: boolean;
+  /** Aborts when the caller left in a way that the protocol library does not see. */
+  signal?: AbortSignal;
+  /** Does something once the reply to this request is out. */
+  afterReply(requestId: string | number, done: () => Promise<void>): void;
+  /** Hears of every call, so that nobody leaves before what it wrote is written. */
+  track(work: Promise<unknown>): void;
+}
+
+/** A task handle in place of a result, for clients that declared the extension on that very request. */
+export type TaskHandle = CallToolResult & { resultType: "task" };
+export type ToolResult = CallToolResult | InputRequiredResult | TaskHandle;
+
+/** One call of a tool. */
+export interface ToolCall {
+  sdk: Sdk;
+  deps: McpDeps;
+  caller: Caller;
+  context: ServerContext;
+  profile: ClientProfile;
+  declared: Declared;
+  signal: AbortSignal;
+  input: unknown;
+}
+
+/** What the client can do, by its own word for this request. */
+export interface Declared {
+  /** Requests of this era cannot be sent to the client; it is asked by a result instead. */
+  era: "legacy" | "modern";
+  tasks: boolean;
+  form: boolean;
+}
+
+const LONGEST_NAME = 200;
+
+export const TASKS_EXTENSION = "io.modelcontextprotocol/tasks";
+
+const Capabilities = z.object({
+  extensions: z.record(z.string(), z.unknown()).optional(),
+  elicitation: z.record(z.string(), z.unknown()).optional(),
+});
+const Envelope = z.object({
+  "io.modelcontextprotocol/clientCapabilities": Capabilities.optional(),
+  "io.modelcontextprotocol/clientInfo": z.object({ name: z.string(), version: z.string() }).optional(),
+});
+
+/** Reads what the client of this request declared. A bare `elicitation: {}` means forms. */
+export function declaredBy(server: Server, context: ServerContext): Declared {
+  const modern = Envelope.safeParse(context.mcpReq.envelope);
+  const isModern = context.mcpReq.envelope !== undefined;
+  const said = isModern
+    ? (modern.data?.["io.modelcontextprotocol/clientCapabilities"] ?? {})
+    : (Capabilities.safeParse(server.getClientCapabilities() ?? {}).data ?? {});
+  const forms = said.elicitation;
+  return {
+    era: isModern ? "modern" : "legacy",
+    tasks: isModern && said.extensions?.[TASKS_EXTENSION] !== undefined,
+    form: forms !== undefined && (Object.keys(forms).length === 0 || forms["form"] !== undefined),
+  };
+}
+
+/** What is known of the client that sent this request. */
+export function profileFor(server: Server, caller: Caller, context: ServerContext): ClientProfile {
+  const said = Envelope.safeParse(context.mcpReq.envelope).data?.["io.modelcontextprotocol/clientInfo"];
+  return withEnv(profileOf(said ?? caller.client ?? server.getClientVersion()), caller.env);
+}
+
+/** A string in the `_meta` of a request. */
+export function metaText(context: ServerContext, name: string | undefined): string | undefined {
+  const { _meta: meta } = context.mcpReq;
+  const value: unknown = name === undefined ? undefined : meta?.[name];
+  return typeof value === "string" && value !== "" && value.length <= LONGEST_NAME ? value : undefined;
+}
+
+/** What progress is reported under, for clients that want to hear of it. */
+export function progressToken({ mcpReq: { _meta: meta } }: ServerContext): string | number | undefined {
+  return meta?.progressToken;
+}

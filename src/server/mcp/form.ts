@@ -1,0 +1,160 @@
+import { z } from "zod";
+import type { ElicitRequestFormParams, InputRequest, InputRequiredResult } from "@modelcontextprotocol/server";
+import type { AnswerInput } from "../../core/answer-input.ts";
+import type { AnswerField } from "../../core/answer-schema.ts";
+import type { Read } from "../../core/changes.ts";
+import type { Item } from "../../core/content.ts";
+import { isAttended } from "../../core/client/profile.ts";
+import { HOUR_MS } from "../../core/instant.ts";
+import { isPending } from "../../core/question.ts";
+import { Refusal } from "../../core/refusal.ts";
+import type { ToolCall, ToolResult } from "./caller.ts";
+
+const KEY = "answer";
+/** A form stays open as long as the call is held; this only bounds a client that never replies. */
+const LONGEST_FORM_MS = 24 * HOUR_MS;
+
+const Reply = z.object({ action: z.string(), content: z.record(z.string(), z.unknown()).nullish() });
+
+/**
+ * Says whether the question may be shown at the client: only where a person sits there, who may answer it,
+ * and never in a run that we start again ourselves, as nobody sits at a headless client.
+ */
+export function mayShowForm({ declared, caller, profile }: ToolCall, { run, question, content }: Read): boolean {
+  return (
+    declared.form &&
+    caller.person !== undefined &&
+    (caller.isAttended ?? isAttended(profile, caller.env)) &&
+    run.giveBack === "poll" &&
+    question.risk !== "high" &&
+    content.items.every((item) => item.schema?.type !== "object")
+  );
+}
+
+/** Asks by a result that the client answers with a new request; the question waits on every other surface as well. */
+export async function askByForm(call: ToolCall, read: Read): Promise<InputRequiredResult> {
+  await call.deps.engine.endHold(read.question.id, "gone"); // until the client comes back nobody holds
+  return call.sdk.inputRequired({ inputRequests: { [KEY]: call.sdk.inputRequired.elicit(formParams(read)) } });
+}
+
+export function formRequest(call: ToolCall, read: Read): InputRequest {
+  return call.sdk.inputRequired.elicit(formParams(read));
+}
+
+/** Shows the question at the client while it waits elsewhere; the first reply wins and the form goes away. */
+export async function whileShowingForm(
+  call: ToolCall,
+  read: Read,
+  wait: () => Promise<ToolResult>,
+): Promise<ToolResult> {
+  const over = new AbortController();
+  const shown = call.context.mcpReq
+    .elicitInput(formParams(read), { signal: over.signal, timeout: LONGEST_FORM_MS })
+    .then((reply) => answerWith(call, read, reply))
+    .catch((error: unknown) => {
+      // Closed because an answer came from elsewhere, or a client that cannot show it after all.
+      if (!over.signal.aborted && !call.signal.aborted) call.deps.onBug(error);
+    });
+  const result = await wait();
+  over.abort();
+  await shown;
+  return result;
+}
+
+/** Takes the reply that a request brought along. Says whether there was one, whatever it said. */
+export async function takeForm(
+  call: ToolCall,
+  read: Read,
+  responses: Record<string, unknown> | undefined = call.context.mcpReq.inputResponses,
+): Promise<boolean> {
+  if (responses?.[KEY] === undefined) return false;
+  if (mayShowForm(call, read)) await answerWith(call, read, responses[KEY]);
+  return true;
+}
+
+async function answerWith(call: ToolCall, read: Read, reply: unknown): Promise<void> {
+  const parsed = Reply.safeParse(reply);
+  const { person } = call.caller;
+  if (!parsed.success || parsed.data.action !== "accept" || !person || !isPending(read.question)) return;
+  const items = readItems(read.content.items, parsed.data.content ?? {});
+  if (Object.keys(items).length === 0) return;
+  const input: AnswerInput = { items, outcome: "answer", force: false, confirmed: false, undoMs: 0, resume: true };
+  try {
+    await call.deps.engine.answer(read.question.id, input, person);
+  } catch (error) {
+    // Somebody was faster, or it does not fit: the question stays as it is, and that is what the call returns.
+    if (!(error instanceof Refusal)) throw error;
+  }
+}
+
+function readItems(items: readonly Item[], content: Record<string, unknown>): NonNullable<AnswerInput["items"]> {
+  const entries = items.flatMap((item, index): Array<[string, { values: string[]; text?: string }]> => {
+    const text: unknown = content[textField(index)];
+    const chosen: unknown = content[choiceField(index)];
+    if (typeof text === "string" && text.trim() !== "") return [[item.id, { values: [], text }]];
+    if (Array.isArray(chosen) && chosen.length > 0) return [[item.id, { values: chosen.map(String) }]];
+    if (typeof chosen === "string" || typeof chosen === "number" || typeof chosen === "boolean") {
+      return [[item.id, item.options.length > 0 ? { values: [String(chosen)] } : { values: [], text: String(chosen) }]];
+    }
+    return [];
+  });
+  return Object.fromEntries(entries);
+}
+
+function choiceField(index: number): string {
+  return `item_${index + 1}`;
+}
+
+function textField(index: number): string {
+  return `item_${index + 1}_text`;
+}
+
+type FormField = ElicitRequestFormParams["requestedSchema"]["properties"][string];
+
+function formParams({ content }: Read): Omit<ElicitRequestFormParams, "mode"> & { mode: "form" } {
+  const properties: Record<string, FormField> = {};
+  const required: string[] = [];
+  content.items.forEach((item, index) => {
+    properties[choiceField(index)] = mainField(item);
+    if (item.options.length > 0 && item.allowText) {
+      properties[textField(index)] = { type: "string", title: "Or in your own words" };
+    } else required.push(choiceField(index));
+  });
+  const message = content.items.map((item) => item.text).join("\n");
+  return {
+    mode: "form",
+    message: content.context === undefined ? message : `${message}\n\n${content.context}`,
+    requestedSchema: { type: "object", properties, ...(required.length > 0 && { required }) },
+  };
+}
+
+function mainField(item: Item): FormField {
+  const title = item.header ?? item.text.slice(0, 60);
+  const names = { title, description: item.text };
+  if (item.schema && item.schema.type !== "object") return { ...names, ...typedField(item.schema) };
+  if (item.options.length === 0) return { type: "string", ...names };
+  const choices = item.options.map((option) => ({
+    const: option.value,
+    title: option.description ? `${option.label}: ${option.description}` : option.label,
+  }));
+  return item.multiple
+    ? { type: "array", ...names, items: { anyOf: choices }, minItems: 1 }
+    : { type: "string", ...names, oneOf: choices };
+}
+
+function typedField(field: AnswerField): FormField {
+  const { title: _title, description: _description, type, ...rest } = field;
+  if (type === "boolean") return { type };
+  if (type === "string")
+    return rest.enum ? { type, enum: rest.enum } : { type, ...pick(rest, ["minLength", "maxLength", "format"]) };
+  return { type, ...pick(rest, ["minimum", "maximum"]) };
+}
+
+function pick<Value extends object, Name extends keyof Value>(
+  value: Value,
+  names: readonly Name[],
+): Partial<Pick<Value, Name>> {
+  const picked: Partial<Pick<Value, Name>> = {};
+  for (const name of names) if (value[name] !== undefined) picked[name] = value[name];
+  return picked;
+}

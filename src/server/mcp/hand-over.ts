@@ -1,0 +1,48 @@
+import { randomBytes } from "node:crypto";
+import type { Read } from "../../core/changes.ts";
+import { liveWindow, withoutProgress } from "../../core/client/profile.ts";
+import { isPending, owes } from "../../core/question.ts";
+import { type ToolCall, type ToolResult, progressToken } from "./caller.ts";
+import { hold } from "./hold.ts";
+import { resultOf } from "./result.ts";
+
+/** Waits for the outcome of a question that is there, and gives it to the agent. */
+export async function holdFor(call: ToolCall, read: Read, windowMs: number): Promise<ToolResult> {
+  if (windowMs <= 0) return handOver(call, read);
+  const { deps, context, signal } = call;
+  const token = progressToken(context);
+  const held = await hold(read, {
+    engine: deps.engine,
+    windowMs,
+    signal,
+    onProgress: async (waitedMs, message) => {
+      if (token === undefined) return;
+      const params = { progressToken: token, progress: waitedMs / 1000, total: windowMs / 1000, message };
+      // A client that has left shows by its signal; that it cannot be told so is no news.
+      await context.mcpReq.notify({ method: "notifications/progress", params }).catch(() => undefined);
+    },
+  });
+  return handOver(call, held);
+}
+
+/** Returns what there is. An outcome is committed as on its way before it is written, and as given once it is out. */
+export async function handOver(call: ToolCall, read: Read): Promise<ToolResult> {
+  const { engine } = call.deps;
+  const { id } = read.question;
+  const delimiter = `answer-${randomBytes(4).toString("hex")}`;
+  if (isPending(read.question) || !owes(read.question) || call.signal.aborted) return resultOf(read, delimiter);
+  const handed = await engine.handOver(id);
+  call.caller.afterReply(call.context.mcpReq.id, async () => {
+    await engine.given(id, "mcp");
+  });
+  return resultOf(handed, delimiter);
+}
+
+/** How long this call can be held if that long is wanted. */
+export function windowFor({ profile, caller, context }: ToolCall, wantedMs: number): number {
+  return liveWindow(
+    progressToken(context) === undefined ? withoutProgress(profile) : profile,
+    caller.transport,
+    wantedMs,
+  );
+}

@@ -1,0 +1,56 @@
+import type { Read } from "../../core/changes.ts";
+import { sayDuration } from "../../core/duration.ts";
+import { type Instant, SECOND_MS, earlier, later, msBetween } from "../../core/instant.ts";
+import { isPending } from "../../core/question.ts";
+import type { Engine } from "../../engine/engine.ts";
+
+const PROGRESS_MS = 15 * SECOND_MS;
+/** How long after its undo window a reply may take to settle. */
+const SETTLE_MS = 2 * SECOND_MS;
+
+export interface Holding {
+  engine: Engine;
+  windowMs: number;
+  signal: AbortSignal;
+  /** Hears every 15 seconds how long the wait has been. */
+  onProgress(waitedMs: number, words: string): Promise<void>;
+}
+
+/**
+ * Waits with the agent alive until there is an outcome or the window ends, and ends the hold.
+ * A caller that left parks its question; nothing that a caller does by leaving cancels it.
+ */
+export async function hold(asked: Read, holding: Holding): Promise<Read> {
+  const { engine, signal } = holding;
+  const { id } = asked.question;
+  const from = await engine.now();
+  const until = later(from, holding.windowMs);
+  const read = await waitUntil(asked, { from, until }, holding);
+  if (!isPending(read.question)) return read;
+  if (signal.aborted) return engine.endHold(id, "gone");
+  const ended = await engine.endHold(id, "window");
+  if (!isPending(ended.question) || !ended.question.settling) return ended;
+  // Somebody has answered and can still take it back for a moment: that is waited for.
+  const settled = await engine.wait(id, { until: later(ended.question.settling.until, SETTLE_MS), signal });
+  return isPending(settled.question) ? engine.endHold(id, signal.aborted ? "gone" : "window") : settled;
+}
+
+async function waitUntil(asked: Read, time: { from: Instant; until: Instant }, holding: Holding): Promise<Read> {
+  const { engine, signal, onProgress } = holding;
+  let read = asked;
+  for (let now = time.from; ; now = await engine.now()) {
+    if (!isPending(read.question) || signal.aborted || now >= time.until) return read;
+    if (now > time.from || holding.windowMs > PROGRESS_MS)
+      await onProgress(msBetween(time.from, now), say(read, time.from, now));
+    read = await engine.wait(read.question.id, { until: earlier(later(now, PROGRESS_MS), time.until), signal });
+  }
+}
+
+/** `waiting for a person, 1m 20s, mika is looking` */
+function say({ question }: Read, from: Instant, now: Instant): string {
+  const waitedMs = msBetween(from, now);
+  const minutes = Math.floor(waitedMs / (60 * SECOND_MS));
+  const seconds = Math.floor((waitedMs % (60 * SECOND_MS)) / SECOND_MS);
+  const waited = minutes > 0 && minutes < 60 ? `${minutes}m ${seconds}s` : sayDuration(waitedMs);
+  return `waiting for a person, ${waited}${question.claim ? `, ${question.claim.by.id} is looking` : ""}`;
+}

@@ -1,0 +1,64 @@
+import type { Server, ServerContext } from "@modelcontextprotocol/server";
+import { howToAskByTool } from "../../core/how-to-ask.ts";
+import { Refusal } from "../../core/refusal.ts";
+import {
+  type Caller,
+  type McpDeps,
+  type Sdk,
+  TASKS_EXTENSION,
+  type ToolCall,
+  type ToolResult,
+  declaredBy,
+  profileFor,
+} from "./caller.ts";
+import { refused } from "./result.ts";
+import { registerTasks } from "./task.ts";
+import { TOOLS, type Tool, type ToolName } from "./tool.ts";
+
+/** Asking changes nothing of the agent's world; some clients refuse a headless agent every tool that might. */
+const ANNOTATIONS = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
+
+/** A server for one connection, or for one request, of one caller. It serves both eras of the protocol. */
+export function createMcpServer(sdk: Sdk, deps: McpDeps, caller: Caller, tools: readonly ToolName[]): Server {
+  const server = new sdk.Server(
+    { name: "askd", title: "askd", version: deps.version },
+    { capabilities: { tools: {}, extensions: { [TASKS_EXTENSION]: {} } }, instructions: howToAskByTool() },
+  );
+  const callOf = (context: ServerContext, input: unknown = {}): ToolCall => ({
+    ...{ sdk, deps, caller, context, input },
+    profile: profileFor(server, caller, context),
+    declared: declaredBy(server, context),
+    signal: caller.signal ? AbortSignal.any([context.mcpReq.signal, caller.signal]) : context.mcpReq.signal,
+  });
+  server.setRequestHandler("tools/list", () => ({ tools: tools.map(listed) }));
+  server.setRequestHandler("tools/call", ({ params }, context) => {
+    const name = tools.find((known) => known === params.name);
+    if (!name) throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, `There is no tool "${params.name}"`);
+    const result = run(TOOLS[name], callOf(context, params.arguments));
+    caller.track(result);
+    return result;
+  });
+  registerTasks(server, callOf);
+  return server;
+}
+
+function listed(name: ToolName): Pick<Tool, "title" | "description" | "inputSchema"> & {
+  name: ToolName;
+  annotations: typeof ANNOTATIONS;
+} {
+  const { title, description, inputSchema } = TOOLS[name];
+  return { name, title, description, inputSchema, annotations: ANNOTATIONS };
+}
+
+async function run(tool: Tool, call: ToolCall): Promise<ToolResult> {
+  try {
+    return await tool.run(call);
+  } catch (error) {
+    if (error instanceof Refusal) return refused(error);
+    call.deps.onBug(error);
+    throw new call.sdk.ProtocolError(
+      call.sdk.ProtocolErrorCode.InternalError,
+      "Something went wrong; nothing was lost",
+    );
+  }
+}

@@ -1,0 +1,145 @@
+import { z } from "zod";
+import { sayActor } from "../../core/actor.ts";
+import { sayIssue } from "../../core/ask-input.ts";
+import type { Read } from "../../core/changes.ts";
+import { MINUTE_MS, SECOND_MS } from "../../core/instant.ts";
+import { answerText } from "../../core/match.ts";
+import { findAnswer, isPending } from "../../core/question.ts";
+import { Refusal } from "../../core/refusal.ts";
+import { askHuman, askOnly } from "./ask.ts";
+import { askerOf } from "./asker.ts";
+import type { ToolCall, ToolResult } from "./caller.ts";
+import { handOver, holdFor, windowFor } from "./hand-over.ts";
+import { getOwnQuestion } from "./own-question.ts";
+import { plainResult, resultOf } from "./result.ts";
+import * as schema from "./schema.ts";
+
+const ASK_USER_WINDOW_MS = 3 * MINUTE_MS;
+
+export interface Tool {
+  title: string;
+  description: string;
+  inputSchema: schema.InputSchema;
+  run(call: ToolCall): Promise<ToolResult>;
+}
+
+/** Every tool by its name, in the order of the list. */
+export const TOOLS = {
+  ask_human: {
+    title: "Ask a person",
+    description:
+      "Ask a person and wait for the answer. Use it when you are really stuck or a wrong guess would be costly. " +
+      "If the result says to stop, end your turn: the question is kept.",
+    inputSchema: schema.ASK_HUMAN,
+    run: (call) => askHuman(call, { via: "mcp" }),
+  },
+  check_answer: {
+    title: "Look for an answer",
+    description: "Wait for the answer to a question that was asked before.",
+    inputSchema: schema.CHECK_ANSWER,
+    run: checkAnswer,
+  },
+  cancel_question: {
+    title: "Withdraw a question",
+    description: "Withdraw a question whose answer is not needed any more.",
+    inputSchema: schema.CANCEL_QUESTION,
+    run: cancelQuestion,
+  },
+  post_question: {
+    title: "Post a question",
+    description: "Post a question to people and return at once. Later call check_answer with its questionId.",
+    inputSchema: schema.POST_QUESTION,
+    run: postQuestion,
+  },
+  AskUser: {
+    title: "Ask the user",
+    description:
+      "Ask the user and wait up to three minutes. Use it only where a wrong guess would be costly or cannot be undone.",
+    inputSchema: schema.ASK_USER,
+    run: (call) => askHuman(call, { via: "mcp", holdMs: ASK_USER_WINDOW_MS, afterHold: "proceed" }),
+  },
+  AskUserQuestion: {
+    title: "Ask the user and stop",
+    description: "Ask the user one or more questions. Then end your turn at once: you go on when they have answered.",
+    inputSchema: schema.ASK_USER_QUESTION,
+    run: askUserQuestion,
+  },
+} as const satisfies Record<string, Tool>;
+
+export type ToolName = keyof typeof TOOLS;
+
+export const DEFAULT_TOOLS: readonly ToolName[] = ["ask_human", "check_answer", "cancel_question"];
+
+/** Reads which tools to offer; their order is always that of the table. */
+export function parseTools(text: string): ToolName[] {
+  const names = Object.keys(TOOLS) as ToolName[]; // the keys of the table above
+  const wanted = text.split(",").map((name) => name.trim());
+  const unknown = wanted.find((name) => !names.some((known) => known === name));
+  if (unknown !== undefined) {
+    throw new Refusal("bad_input", `There is no tool "${unknown}"`, { hint: `Choose from: ${names.join(", ")}` });
+  }
+  return names.filter((name) => wanted.includes(name));
+}
+
+const QuestionRef = z.looseObject({
+  question_id: z.string().optional(),
+  /** The same in the words of the workflow tools, which look and do not wait. */
+  questionId: z.string().optional(),
+  timeout_seconds: z.number().nonnegative().optional(),
+  reason: z.string().optional(),
+});
+
+async function checkAnswer(call: ToolCall): Promise<ToolResult> {
+  const ref = parse(QuestionRef, call.input);
+  const read = await getOwnQuestion(call, ref.question_id ?? ref.questionId);
+  if (ref.questionId !== undefined) {
+    const given = await handOver(call, read);
+    return { ...given, ...plainResult(viewAnswer(read)) };
+  }
+  const wantedMs = ref.timeout_seconds === undefined ? call.deps.rules.liveWindowMs : ref.timeout_seconds * SECOND_MS;
+  return holdFor(call, read, wantedMs === 0 ? 0 : windowFor(call, wantedMs));
+}
+
+/** What workflow tools are told of a question. */
+function viewAnswer({ question, content }: Read): Record<string, unknown> {
+  const answer = findAnswer(question);
+  if (!answer) return { status: question.status };
+  return {
+    status: question.status,
+    answer: answer.outcome === "answer" ? answerText(content, answer.items) : (answer.note ?? answer.outcome),
+    answeredBy: sayActor(answer.by),
+    answeredAt: answer.at,
+  };
+}
+
+async function cancelQuestion(call: ToolCall): Promise<ToolResult> {
+  const ref = parse(QuestionRef, call.input);
+  const { question } = await getOwnQuestion(call, ref.question_id ?? ref.questionId);
+  const { by } = await askerOf(call);
+  const isOpen = isPending(question);
+  const reason = ref.reason?.trim();
+  if (isOpen) await call.deps.engine.cancel(question.id, reason ? { reason } : {}, by);
+  return plainResult({ success: isOpen, previousStatus: question.status });
+}
+
+async function postQuestion(call: ToolCall): Promise<ToolResult> {
+  const { question, run } = await askOnly(call, { via: "mcp" });
+  return plainResult({
+    questionId: question.id,
+    workflowRunId: run.id,
+    status: question.status,
+    notificationsSent: [...new Set(question.notify.map((notify) => notify.channel))],
+    timeoutAt: question.dueAt ?? null,
+  });
+}
+
+async function askUserQuestion(call: ToolCall): Promise<ToolResult> {
+  const read = await askOnly(call, { via: "mcp", timeoutMs: "never", onTimeout: "wait" });
+  return isPending(read.question) ? resultOf(read, "") : handOver(call, read);
+}
+
+function parse<Schema extends z.ZodType>(shape: Schema, input: unknown): z.infer<Schema> {
+  const parsed = shape.safeParse(input ?? {});
+  if (!parsed.success) throw new Refusal("bad_input", `The arguments cannot be read: ${sayIssue(parsed.error)}`);
+  return parsed.data;
+}

@@ -1,0 +1,140 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { type ProgramName, programFile } from "./install.ts";
+
+/** How an agent reaches our tools. */
+export type Door =
+  | { kind: "stdio"; argv: readonly string[]; env: Readonly<Record<string, string>> }
+  | { kind: "http"; url: string; token: string };
+
+/** Where one agent lives while it runs. */
+export interface Box {
+  home: string;
+  dir: string;
+  modelUrl: string;
+}
+
+interface Start {
+  argv: string[];
+  env: Record<string, string>;
+}
+
+/** Writes the configuration that a person would write, and returns how the agent is started with a prompt. */
+export const AGENTS: Record<ProgramName, (box: Box, door: Door, prompt: string) => Start> = {
+  claude,
+  codex,
+  gemini,
+  opencode,
+};
+
+function claude(box: Box, door: Door, prompt: string): Start {
+  const server =
+    door.kind === "stdio"
+      ? { type: "stdio", command: door.argv[0], args: door.argv.slice(1), env: door.env }
+      : { type: "http", url: door.url, headers: { Authorization: `Bearer ${door.token}` } };
+  const config = join(box.home, "mcp.json");
+  write(config, JSON.stringify({ mcpServers: { askd: { ...server, alwaysLoad: true } } }));
+  const flags = ["--output-format", "stream-json", "--verbose", "--mcp-config", config, "--strict-mcp-config"];
+  return {
+    argv: [programFile("claude"), "-p", prompt, ...flags, "--allowedTools", "mcp__askd__ask_human"],
+    env: {
+      ANTHROPIC_BASE_URL: box.modelUrl,
+      ANTHROPIC_API_KEY: "dummy-key",
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+      DISABLE_AUTOUPDATER: "1",
+      DISABLE_TELEMETRY: "1",
+      DISABLE_ERROR_REPORTING: "1",
+    },
+  };
+}
+
+function codex(box: Box, door: Door, prompt: string): Start {
+  const server =
+    door.kind === "stdio"
+      ? [
+          `command = ${JSON.stringify(door.argv[0])}`,
+          `args = ${JSON.stringify(door.argv.slice(1))}`,
+          `env = { ${Object.entries(door.env)
+            .map(([name, value]) => `${name} = ${JSON.stringify(value)}`)
+            .join(", ")} }`,
+        ]
+      : [`url = ${JSON.stringify(door.url)}`, 'bearer_token_env_var = "ASKD_TOKEN"'];
+  const lines = [
+    'model = "gpt-5.2"',
+    'model_provider = "mock"',
+    "check_for_update_on_startup = false",
+    "[analytics]",
+    "enabled = false",
+    "[model_providers.mock]",
+    'name = "mock"',
+    `base_url = "${box.modelUrl}/v1"`,
+    'wire_api = "responses"',
+    'env_key = "MOCK_API_KEY"',
+    "request_max_retries = 1",
+    "stream_max_retries = 1",
+    "[mcp_servers.askd]",
+    ...server,
+  ];
+  write(join(box.home, ".codex", "config.toml"), `${lines.join("\n")}\n`);
+  return {
+    argv: [programFile("codex"), "exec", "--json", "--skip-git-repo-check", prompt],
+    env: { MOCK_API_KEY: "dummy-key", RUST_LOG: "error", ...(door.kind === "http" && { ASKD_TOKEN: door.token }) },
+  };
+}
+
+function gemini(box: Box, door: Door, prompt: string): Start {
+  const server =
+    door.kind === "stdio"
+      ? { command: door.argv[0], args: door.argv.slice(1), env: door.env }
+      : { httpUrl: door.url, headers: { Authorization: `Bearer ${door.token}` } };
+  const settings = {
+    general: { enableAutoUpdate: false, enableAutoUpdateNotification: false },
+    privacy: { usageStatisticsEnabled: false },
+    telemetry: { enabled: false },
+    security: { auth: { selectedType: "gemini-api-key" }, folderTrust: { enabled: false } },
+    mcpServers: { askd: { ...server, trust: true } },
+  };
+  write(join(box.home, ".gemini", "settings.json"), JSON.stringify(settings));
+  return {
+    argv: [programFile("gemini"), "-m", "gemini-2.5-pro", "--output-format", "stream-json", "-p", prompt],
+    env: { GEMINI_API_KEY: "dummy-key", GOOGLE_GEMINI_BASE_URL: box.modelUrl, GEMINI_CLI_NO_RELAUNCH: "true" },
+  };
+}
+
+function opencode(box: Box, door: Door, prompt: string): Start {
+  const server =
+    door.kind === "stdio"
+      ? { type: "local", command: door.argv, environment: door.env, enabled: true }
+      : {
+          type: "remote",
+          url: door.url,
+          headers: { Authorization: `Bearer ${door.token}` },
+          oauth: false,
+          enabled: true,
+        };
+  const provider = {
+    npm: "@ai-sdk/openai-compatible",
+    name: "Mock",
+    options: { baseURL: `${box.modelUrl}/v1`, apiKey: "dummy-key" },
+    models: { "mock-1": { name: "Mock 1", tool_call: true, limit: { context: 200_000, output: 8000 } } },
+  };
+  const config = {
+    ...{ autoupdate: false, share: "disabled", model: "mock/mock-1", small_model: "mock/mock-1" },
+    ...{ provider: { mock: provider }, mcp: { askd: server } },
+  };
+  write(join(box.home, ".config", "opencode", "opencode.json"), JSON.stringify(config));
+  return {
+    argv: [programFile("opencode"), "run", "--format", "json", prompt],
+    env: {
+      OPENCODE_DISABLE_AUTOUPDATE: "1",
+      OPENCODE_DISABLE_MODELS_FETCH: "1",
+      OPENCODE_DISABLE_LSP_DOWNLOAD: "1",
+      OPENCODE_DISABLE_DEFAULT_PLUGINS: "1",
+    },
+  };
+}
+
+function write(file: string, text: string): void {
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text);
+}

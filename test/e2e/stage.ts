@@ -1,0 +1,150 @@
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { createInterface } from "node:readline";
+import { promisify } from "node:util";
+import { z } from "zod";
+import { openEngine } from "../../src/app.ts";
+import { SYSTEM } from "../../src/core/actor.ts";
+import type { Question } from "../../src/core/question.ts";
+import type { Engine } from "../../src/engine/engine.ts";
+import { createApp } from "../../src/server/app.ts";
+import { loopbackDoors } from "../../src/server/guard.ts";
+import { listen } from "../../src/server/listen.ts";
+import { mcpPart } from "../../src/server/mcp/http.ts";
+import { ROOMY } from "../scene.ts";
+import { AGENTS, type Door } from "./agent.ts";
+import type { ProgramName } from "./install.ts";
+
+const ASKD = resolve("bin", "askd");
+const MODEL = resolve("test", "agents", "model", "server.mjs");
+
+const Part = z.looseObject({ kind: z.string(), text: z.string().optional(), isError: z.boolean().optional() });
+const Request = z.looseObject({
+  kind: z.string(),
+  conversation: z.object({ turns: z.array(z.object({ role: z.string(), parts: z.array(Part) })) }).optional(),
+});
+
+/** A process that was started, and how it ended. */
+export interface Ended {
+  exitCode: number | null;
+  output: string;
+}
+
+/** One agent with a home, a model and our tools of its own; everything on this machine. */
+export class Stage {
+  readonly #root = mkdtempSync(join(tmpdir(), "askd-e2e-"));
+  readonly #closers: Array<() => Promise<unknown>> = [];
+  #engine: Engine | undefined;
+  #journal = join(this.#root, "model.ndjson");
+
+  /** Starts the agent with a script for its model and lets it run to its end. */
+  async start(program: ProgramName, way: Door["kind"], steps: readonly object[], env: Record<string, string> = {}) {
+    const home = join(this.#root, "home");
+    const dir = join(this.#root, "repo");
+    for (const folder of [home, dir]) mkdirSync(folder, { recursive: true });
+    const modelUrl = await this.#startModel();
+    const door = way === "stdio" ? this.#stdio() : await this.#http();
+    const started = AGENTS[program]({ home, dir, modelUrl }, door, `Do the job. @@mock ${JSON.stringify(steps)}`);
+    const [file = "", ...args] = started.argv;
+    const child = spawn(file, args, {
+      cwd: dir,
+      env: {
+        ...{ PATH: process.env["PATH"], HOME: home, TERM: "dumb", LANG: "C.UTF-8", SHELL: "/bin/sh" },
+        ...started.env,
+        ...env,
+      },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    this.#closers.push(() => endOf(child, { kill: true }));
+    return { ended: endOf(child, { kill: false }) };
+  }
+
+  /** The question that waits, once it is asked and its agent is held. */
+  async waiting(): Promise<Question> {
+    for (;;) {
+      const [question] = await (await this.engine()).listQuestions({ status: "pending", order: "oldest", limit: 1 });
+      if (question) return question;
+      await pause(50);
+    }
+  }
+
+  /** Types a command as a person would, in the built program. */
+  async type(...args: string[]): Promise<string> {
+    const env = { PATH: process.env["PATH"], ASKD_HOME: this.#home };
+    const { stdout } = await promisify(execFile)(process.execPath, [ASKD, ...args], { env });
+    return stdout;
+  }
+
+  /** Every tool result that the model was sent, in the words that it got. */
+  results(): string[] {
+    const lines = readFileSync(this.#journal, "utf8").split("\n").filter(Boolean);
+    const requests = lines.map((line) => Request.parse(JSON.parse(line))).filter(({ kind }) => kind === "model");
+    const parts = requests.at(-1)?.conversation?.turns.flatMap((turn) => turn.parts) ?? [];
+    // Some agents show their model the fields of a result as JSON.
+    return parts.filter((part) => part.kind === "result").map((part) => (part.text ?? "").replaceAll("\\n", "\n"));
+  }
+
+  async engine(): Promise<Engine> {
+    const file = join(this.#home, "data", "askd.db");
+    if (!this.#engine) mkdirSync(join(this.#home, "data"), { recursive: true });
+    this.#engine ??= await openEngine({ store: { kind: "sqlite", file }, rules: ROOMY });
+    return this.#engine;
+  }
+
+  async close(): Promise<void> {
+    for (const close of this.#closers.reverse()) await close();
+    await this.#engine?.stop();
+    rmSync(this.#root, { recursive: true, force: true, maxRetries: 5 });
+  }
+
+  get #home(): string {
+    return join(this.#root, "askd");
+  }
+
+  #stdio(): Door {
+    return { kind: "stdio", argv: [process.execPath, ASKD, "mcp"], env: { ASKD_HOME: this.#home } };
+  }
+
+  async #http(): Promise<Door> {
+    const engine = await this.engine();
+    const onBug = (error: unknown): void => void process.stderr.write(`bug: ${String(error)}\n`);
+    const part = mcpPart({ engine, rules: ROOMY, version: "0.0.0", host: "here", onBug });
+    let port = 0;
+    const listening = await listen(createApp({ engine, doors: () => loopbackDoors(port), onBug }, [part]), 0);
+    port = listening.port;
+    this.#closers.push(async () => {
+      await part.close();
+      await listening.close();
+    });
+    const { text } = await engine.issueToken({ scope: "agent", subject: "agent" }, SYSTEM);
+    return { kind: "http", url: `http://127.0.0.1:${port}/mcp`, token: text };
+  }
+
+  async #startModel(): Promise<string> {
+    const child = spawn(process.execPath, [MODEL, "--journal", this.#journal], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    this.#closers.push(() => endOf(child, { kill: true }));
+    const line = await new Promise<string>((resolve, reject) => {
+      child.once("exit", () => reject(new Error("the model did not start")));
+      createInterface({ input: child.stdout }).once("line", resolve);
+    });
+    return `http://127.0.0.1:${z.object({ port: z.number() }).parse(JSON.parse(line)).port}`;
+  }
+}
+
+export function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+function endOf(child: ChildProcess, { kill }: { kill: boolean }): Promise<Ended> {
+  if (kill) child.kill("SIGKILL");
+  if (child.exitCode !== null || child.signalCode !== null)
+    return Promise.resolve({ exitCode: child.exitCode, output: "" });
+  let output = "";
+  child.stdout?.on("data", (text: Buffer) => (output += text.toString()));
+  child.stderr?.on("data", (text: Buffer) => (output += text.toString()));
+  return new Promise((resolve) => child.once("close", (exitCode) => resolve({ exitCode, output })));
+}

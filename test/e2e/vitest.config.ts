@@ -1,0 +1,14 @@
+import { defineConfig } from "vitest/config";
+
+/** Real programs, each in a process of its own: they take seconds, and two at a time are enough for two cores. */
+export default defineConfig({
+  test: {
+    include: ["test/e2e/*.e2e.ts"],
+    globalSetup: ["test/e2e/install.ts"],
+    pool: "forks",
+    maxWorkers: 2,
+    testTimeout: 120_000,
+    hookTimeout: 30_000,
+    reporters: ["verbose"],
+  },
+});
