@@ -3,6 +3,7 @@ import type { RunId } from "../src/core/id.ts";
 import type { TokenInput } from "../src/core/token.ts";
 import type { EventView } from "../src/core/api/reply.ts";
 import type { QuestionView, RunView } from "../src/core/view.ts";
+import { LocalEngine } from "../src/engine/local.ts";
 import { type ServeDeps, type Served, serveHttp } from "../src/server/server.ts";
 import { feedOf } from "./remote.ts";
 import { Scene } from "./scene.ts";
@@ -99,7 +100,8 @@ function serve(scene: Scene, over: Partial<ServeDeps>, port: number): Promise<Se
   return serveHttp(
     {
       ...{ engine, rules, version: "0.0.0", log: () => undefined },
-      feed: feedOf(store),
+      ...{ store, feed: feedOf(store) },
+      ...(engine instanceof LocalEngine && { holds: () => engine.holds }),
       ...over,
     },
     { port },

@@ -22,7 +22,7 @@ export async function serveStore(deps: StoreServed, options: ServeOptions) {
   const files = serverFiles(deps.runtimeDir);
   try {
     await keepLocalToken(files.token, engine, deps.user);
-    const served = await serveHttp({ ...deps, feed: feedOf(store) }, options);
+    const served = await serveHttp({ ...deps, feed: feedOf(store), holds: () => engine.holds }, options);
     const url = `http://127.0.0.1:${served.port}`;
     const word = JSON.stringify({ pid: process.pid, port: served.port, url });
     await replacePrivate(files.address, word);
