@@ -96,14 +96,12 @@ export class ServedScene {
 }
 
 function serve(scene: Scene, over: Partial<ServeDeps>, port: number): Promise<Served> {
-  const { engine, store, rules } = scene;
-  return serveHttp(
-    {
-      ...{ engine, rules, version: "0.0.0", log: () => undefined },
-      ...{ store, feed: feedOf(store) },
-      ...(engine instanceof LocalEngine && { holds: () => engine.holds }),
-      ...over,
-    },
-    { port },
-  );
+  return serveHttp({ ...depsOf(scene), ...over }, { port });
+}
+
+function depsOf({ engine, store, rules }: Scene): ServeDeps {
+  return {
+    ...{ engine, rules, store, feed: feedOf(store), version: "0.0.0", log: () => undefined },
+    ...(engine instanceof LocalEngine && { holds: () => engine.holds }),
+  };
 }

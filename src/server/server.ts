@@ -65,7 +65,7 @@ export async function serveHttp(deps: ServeDeps, options: ServeOptions): Promise
     live,
     close: async () => {
       stopping.abort();
-      stopMonitor();
+      await stopMonitor();
       await listening.close();
     },
   };
@@ -85,7 +85,7 @@ export function buildHttp(
   });
   const rest: RestDeps = { engine, rules, stopping, live };
   const { feed, store, holds = () => 0 } = deps;
-  const monitor = new Monitor({ engine, feed, live, store, holds });
+  const monitor = new Monitor({ engine, feed, live, store, holds, rules, log });
   const parts = [
     openapiPart(deps.version),
     loginPart({ engine, isSecure }),

@@ -105,6 +105,23 @@ test("a caller that waits, and one that reads live events", async () => {
   await held;
 });
 
+test("questions that pile up raise an alert, which is written down", async () => {
+  const lines: unknown[] = [];
+  await at.stop();
+  const rules = { ...at.scene.rules, alerts: { ...at.scene.rules.alerts, pendingQuestions: 1 } };
+  at = await ServedScene.start({ rules, log: (level, event, fields) => void lines.push([level, event, fields]) });
+  token = await at.token();
+  await asking();
+  expect(await scrape()).toMatchObject({ 'askd_alert{name="pending"}': 0 });
+  await asking();
+  while ((await scrape())['askd_alert{name="pending"}'] !== 1) await new Promise((resolve) => setTimeout(resolve, 5));
+  await counted();
+  expect(await scrape()).toMatchObject({ 'askd_alerts_total{name="pending"}': 1 });
+  expect(lines.filter((line) => JSON.stringify(line).includes("alert"))).toEqual([
+    ["warn", "alert", { name: "pending", value: 2 }],
+  ]);
+});
+
 test("the page is for people, in the text format", async () => {
   expect((await at.send("GET", "/metrics")).status).toBe(401);
   const agent = await at.token({ scope: "agent", subject: "ci" });

@@ -1,12 +1,15 @@
 import { Hono } from "hono";
 import type { KeptEvent } from "../../core/event.ts";
 import { SECOND_MS, msBetween } from "../../core/instant.ts";
+import type { Rules } from "../../core/rules.ts";
+import { AlertWatch } from "../../engine/alert-watch.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Store } from "../../store/store.ts";
 import type { Part } from "../app.ts";
 import type { Signed } from "../credential.ts";
 import type { Live } from "../events/live.ts";
 import type { Feed } from "../events/tail.ts";
+import { type Log, sayError } from "../log.ts";
 import { requireScope } from "../rest/call.ts";
 import { Series } from "./series.ts";
 import { Tally } from "./tally.ts";
@@ -23,20 +26,29 @@ export interface MonitorDeps {
   store: Store | undefined;
   /** Callers that wait in this process. */
   holds: () => number;
+  rules: Rules;
+  log: Log;
 }
 
 /** What this server says about itself and its store, in the text format that Prometheus reads. */
 export class Monitor {
   readonly #deps: MonitorDeps;
   readonly #tally = new Tally();
+  readonly #alerts: AlertWatch | undefined;
 
   constructor(deps: MonitorDeps) {
     this.#deps = deps;
+    this.#alerts = deps.store && watchAlerts(deps.store, deps);
   }
 
-  /** Counts from now on; the returned function ends it. */
-  start(): Promise<() => void> {
-    return this.#deps.live.tail.join((events) => this.#take(events));
+  /** Counts and warns from now on; the returned function ends it. */
+  async start(): Promise<() => Promise<void>> {
+    const leave = await this.#deps.live.tail.join((events) => this.#take(events));
+    this.#alerts?.start();
+    return async () => {
+      leave();
+      await this.#alerts?.stop();
+    };
   }
 
   part(): Part {
@@ -51,6 +63,7 @@ export class Monitor {
 
   #take(events: readonly KeptEvent[]): void {
     for (const { event } of events) this.#tally.count(event);
+    this.#alerts?.take(events);
   }
 
   async #writeGauges(): Promise<string> {
@@ -62,6 +75,7 @@ export class Monitor {
       gauge("askd_jobs_due", `Jobs that are due and in nobody's hands, up to ${MOST_JOBS}.`, await this.#jobsDue()),
       gauge("askd_feed_lag_seconds", "Age of the oldest event that is not counted yet.", await this.#lagSeconds()),
     ];
+    if (this.#alerts) gauges.push(sayAlerts(await this.#alerts.list()));
     return gauges.map((each) => each.write()).join("");
   }
 
@@ -86,4 +100,19 @@ function gauge(name: string, help: string, value: number): Series {
   const series = new Series("gauge", name, help);
   series.set(value);
   return series;
+}
+
+function sayAlerts(alerts: Awaited<ReturnType<AlertWatch["list"]>>): Series {
+  const series = new Series("gauge", "askd_alert", "1 while a value is above its threshold.");
+  for (const { name, value } of alerts) series.set(value, { name });
+  return series;
+}
+
+function watchAlerts(store: Store, { rules, log }: Pick<MonitorDeps, "rules" | "log">): AlertWatch {
+  return new AlertWatch({
+    store,
+    rules,
+    onAlert: (name, value) => log("warn", "alert", { name, value }),
+    onFailure: (error) => log("warn", "alerts_not_seen", { message: sayError(error).message }),
+  });
 }
