@@ -36,6 +36,7 @@ export class AlertWatch {
   #working: Promise<void> | undefined;
   #looked: Promise<void> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
+  #endPause: () => void = () => undefined;
 
   constructor(deps: AlertWatchDeps) {
     this.#deps = deps;
@@ -55,6 +56,7 @@ export class AlertWatch {
   async stop(): Promise<void> {
     this.#isStopped = true;
     clearInterval(this.#timer);
+    this.#endPause();
     await this.#working;
   }
 
@@ -85,8 +87,18 @@ export class AlertWatch {
     while (this.#isWanted && !this.#isStopped) {
       this.#isWanted = false;
       await this.look();
-      if (!this.#isStopped) await new Promise((resolve) => setTimeout(resolve, LEAST_PAUSE_MS).unref());
+      if (!this.#isStopped) await this.#pause();
     }
+  }
+
+  #pause(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, LEAST_PAUSE_MS);
+      this.#endPause = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
   }
 
   async #lookAtAll(): Promise<void> {
