@@ -3,6 +3,7 @@ import type { RunId } from "../src/core/id.ts";
 import type { TokenInput } from "../src/core/token.ts";
 import type { EventView } from "../src/core/api/reply.ts";
 import type { QuestionView, RunView } from "../src/core/view.ts";
+import { LocalEngine } from "../src/engine/local.ts";
 import { type ServeDeps, type Served, serveHttp } from "../src/server/server.ts";
 import { feedOf } from "./remote.ts";
 import { Scene } from "./scene.ts";
@@ -95,13 +96,12 @@ export class ServedScene {
 }
 
 function serve(scene: Scene, over: Partial<ServeDeps>, port: number): Promise<Served> {
-  const { engine, store, rules } = scene;
-  return serveHttp(
-    {
-      ...{ engine, rules, version: "0.0.0", log: () => undefined },
-      feed: feedOf(store),
-      ...over,
-    },
-    { port },
-  );
+  return serveHttp({ ...depsOf(scene), ...over }, { port });
+}
+
+function depsOf({ engine, store, rules }: Scene): ServeDeps {
+  return {
+    ...{ engine, rules, store, feed: feedOf(store), version: "0.0.0", log: () => undefined },
+    ...(engine instanceof LocalEngine && { holds: () => engine.holds }),
+  };
 }

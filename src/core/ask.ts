@@ -30,9 +30,11 @@ export function ask({ run, open, followed, secrets }: AskRead, input: AskInput, 
   const content: Content = { ...plain, ...redactContent(plain, secrets) };
   if (input.onTimeout.answer !== undefined) matchAnswer(content, defaultInput(input.onTimeout.answer), at.rules.limits);
   const question = newQuestion(run, content, input, followed, at);
+  const status = statusAfterAsk(run, input);
   const asked: Run = {
     ...run,
-    status: statusAfterAsk(run, input),
+    status,
+    parkedAt: status === "awaiting_input" ? at.now : run.parkedAt,
     reason: undefined,
     endedAt: undefined,
     startedAt: run.startedAt ?? at.now,

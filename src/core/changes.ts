@@ -16,9 +16,9 @@ export interface At {
   rules: Rules;
 }
 
-/** A small row of any other kind: person, token, worker, delivery, inbox entry. */
+/** A small row of any other kind: person, token, worker, delivery, inbox entry, alert. */
 export interface Entry {
-  kind: "person" | "token" | "worker" | "delivery" | "inbox";
+  kind: "person" | "token" | "worker" | "delivery" | "inbox" | "alert";
   id: string;
   /** What it belongs to, for lists: a delivery's question. */
   parent?: string;

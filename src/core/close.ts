@@ -50,7 +50,10 @@ export function closeWith(
     options,
   );
   const question = closed.questions[0] ?? read.question;
-  const detail = { outcome: given.outcome, answer: hashText(JSON.stringify(given.items)), id: given.id };
+  const detail = {
+    ...{ outcome: given.outcome, answer: hashText(JSON.stringify(given.items)), id: given.id },
+    ...(given.policy !== undefined && { policy: given.policy }),
+  };
   return { ...closed, events: [questionEvent("answered", read.question, question, at, detail), ...closed.events] };
 }
 

@@ -2,9 +2,9 @@ import { hash } from "node:crypto";
 import { z } from "zod";
 import { Actor } from "./actor.ts";
 import { QuestionId, RunId } from "./id.ts";
-import { Instant } from "./instant.ts";
-import type { Question } from "./question.ts";
-import type { Run } from "./run.ts";
+import { Instant, msBetween } from "./instant.ts";
+import { type Question, isPending } from "./question.ts";
+import { type Run, isSuspended } from "./run.ts";
 
 const QUESTION_EVENTS = [
   "asked",
@@ -92,7 +92,7 @@ interface Told {
   by: Actor;
 }
 
-/** Reports a change of a question, from what was read to what is written. */
+/** Reports a change of a question, from what was read to what is written; one that closes it says how long it waited. */
 export function questionEvent(
   name: (typeof QUESTION_EVENTS)[number],
   before: Question | undefined,
@@ -109,7 +109,7 @@ export function questionEvent(
     from: before?.status,
     to: after.status,
     version: after.version + 1,
-    detail,
+    detail: before && isPending(before) && !isPending(after) ? { ...detail, waited_ms: waitedMs(after, at) } : detail,
   };
 }
 
@@ -123,8 +123,14 @@ export function unchangedEvent(
   return { ...questionEvent(name, question, question, at, detail), version: question.version };
 }
 
-/** Reports a change of a run, from what was read to what is written. */
+/** Reports a change of a run, from what was read to what is written; one that ends a suspension says how long it was. */
 export function runEvent(before: Run | undefined, after: Run, at: Told, detail?: Record<string, unknown>): Event {
+  const suspendedAt = before && isSuspended(before) && !isSuspended(after) ? before.parkedAt : undefined;
+  const more = {
+    ...(after.reason !== undefined && { reason: after.reason }),
+    ...detail,
+    ...(suspendedAt !== undefined && { suspended_ms: sinceMs(suspendedAt, at) }),
+  };
   return {
     type: RUN_EVENT_OF[after.status](before),
     at: at.now,
@@ -134,8 +140,18 @@ export function runEvent(before: Run | undefined, after: Run, at: Told, detail?:
     from: before?.status,
     to: after.status,
     version: after.version + 1,
-    detail: after.reason === undefined ? detail : { reason: after.reason, ...detail },
+    detail: Object.keys(more).length > 0 ? more : undefined,
   };
+}
+
+/** Until the person spoke: that the reply could still be taken back for a while does not count. */
+function waitedMs(closed: Question, at: Told): number {
+  return sinceMs(closed.askedAt, { now: closed.status === "answered" ? closed.answer.at : at.now });
+}
+
+/** Never negative: the clocks of two machines may differ by a little. */
+function sinceMs(start: Instant, { now }: Pick<Told, "now">): number {
+  return Math.max(0, msBetween(start, now));
 }
 
 const RUN_EVENT_OF: Record<Run["status"], (before: Run | undefined) => EventType> = {

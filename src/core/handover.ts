@@ -5,7 +5,7 @@ import type { QuestionId } from "./id.ts";
 import { type Job, jobKey, questionJob } from "./job.ts";
 import { type Handover, type Question, owes } from "./question.ts";
 import { Refusal } from "./refusal.ts";
-import { type Run, hasEnded } from "./run.ts";
+import { type Run, hasEnded, isSuspended } from "./run.ts";
 
 /** Commits that the outcome is about to be written out to the agent of this epoch, if there is one to write out. */
 export function handOver(run: Run, questions: readonly Question[], epoch: number, at: At): Changes {
@@ -55,7 +55,9 @@ export function staleEpoch(run: Run, epoch: number): Refusal {
 
 /** Puts a parked run on its way back to its agent. */
 export function resume(run: Run, question: Pick<Question, "id" | "runId">, at: At): { run: Run; scheduled: Job[] } {
-  const next: Run = { ...run, status: "resuming", whenParked: undefined };
+  // A run whose agent ended before it was told anything was not parked this time.
+  const parkedAt = isSuspended(run) ? run.parkedAt : undefined;
+  const next: Run = { ...run, status: "resuming", whenParked: undefined, parkedAt };
   if (run.giveBack !== "worker") return { run: next, scheduled: [] };
   const job: Job = {
     ...questionJob("resume", question, at.now),

@@ -1,3 +1,4 @@
+import type { AlertRules } from "./alert.ts";
 import { DAY_MS, MINUTE_MS, SECOND_MS } from "./instant.ts";
 
 /** What can be configured about questions; the defaults are the product's promise. */
@@ -13,6 +14,7 @@ export interface Rules {
   confidence: { act: number; ask: number } | undefined;
   /** Lets callbacks go to programs on this machine, without TLS. */
   callbackLoopback: boolean;
+  alerts: AlertRules;
   limits: Limits;
 }
 
@@ -58,6 +60,7 @@ export const DEFAULT_RULES: Rules = {
   personChannel: false,
   confidence: undefined,
   callbackLoopback: false,
+  alerts: { pendingQuestions: 10, timeoutRate: 0.3, windowMs: DAY_MS },
   limits: DEFAULT_LIMITS,
 };
 

@@ -21,6 +21,9 @@ const ENDED: ReadonlySet<RunStatus> = new Set(["completed", "failed", "skipped",
 /** The states of runs that can still go on. */
 export const LIVE: readonly RunStatus[] = RunStatus.options.filter((status) => !ENDED.has(status));
 
+/** The agent is gone and its work is kept, until the run goes on or ends. */
+const SUSPENDED: ReadonlySet<RunStatus> = new Set(["awaiting_input", "deferred", "resuming"]);
+
 /** How an outcome gets back to the agent: we start it again, we call an address, or it asks us. */
 export const GiveBack = z.enum(["worker", "callback", "poll"]);
 export type GiveBack = z.infer<typeof GiveBack>;
@@ -75,6 +78,10 @@ export type Run = z.infer<typeof Run>;
 
 export function hasEnded(run: Run): boolean {
   return ENDED.has(run.status);
+}
+
+export function isSuspended(run: Pick<Run, "status">): boolean {
+  return SUSPENDED.has(run.status);
 }
 
 /** Says whether the agent's process is there, as far as anybody has seen. */

@@ -145,7 +145,10 @@ function withoutDeadline(run: Run, question: Pending, policy: TimeoutDo, at: At)
 function defer(run: Run, question: Pending, at: At): Changes {
   const waiting: Pending = { ...question, dueAt: undefined, hold: undefined };
   const clock = setClock(waiting, at.rules);
-  const next: Run = isAlive(run) && !run.implicit ? { ...run, whenParked: "deferred" } : { ...run, status: "deferred" };
+  const next: Run =
+    isAlive(run) && !run.implicit
+      ? { ...run, whenParked: "deferred" }
+      : { ...run, status: "deferred", parkedAt: isAlive(run) ? at.now : run.parkedAt };
   return {
     runs: [next],
     questions: [waiting],

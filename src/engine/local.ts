@@ -65,6 +65,11 @@ export class LocalEngine implements Engine {
     });
   }
 
+  /** Questions that callers in this process wait for. */
+  get holds(): number {
+    return this.#waiters.count;
+  }
+
   async ask(input: AskInput, by: Actor, options: AskOptions = {}): Promise<Done> {
     await this.#requireRoom();
     let runId = options.runId;

@@ -44,6 +44,7 @@ function checkState(run: Run, questions: readonly Question[], events: readonly K
   const problems: string[] = [];
   const lastOf = new Map<string, KeptEvent["event"]>();
   for (const { event } of events) {
+    if (event.type.startsWith("alert.")) continue; // it tells of the whole store, in the trail of whoever made the difference
     const name = event.questionId ?? "run";
     // A late reply is written down without a look at what happens beside it: its line may be older than its place.
     if (event.type !== "question.late_reply" || !lastOf.has(name)) lastOf.set(name, event);

@@ -26,7 +26,7 @@ export async function serveStore(deps: StoreServed, options: ServeOptions) {
     await keepLocalToken(files.token, engine, deps.user);
     const onBug = (error: unknown): void => log("error", "bug", sayError(error));
     const mcp = mcpPart({ engine, rules: deps.rules, version: deps.version, host: hostname(), onBug });
-    const served = await serveHttp({ ...deps, feed: feedOf(store), parts: [mcp] }, options);
+    const served = await serveHttp({ ...deps, feed: feedOf(store), parts: [mcp], holds: () => engine.holds }, options);
     const url = `http://127.0.0.1:${served.port}`;
     const word = JSON.stringify({ pid: process.pid, port: served.port, url });
     await replacePrivate(files.address, word);

@@ -10,8 +10,10 @@ import { listen } from "./listen.ts";
 import { type Log, sayError } from "./log.ts";
 import { loginPart } from "./login.ts";
 import { openapiPart } from "./openapi.ts";
+import { Monitor } from "./metrics/monitor.ts";
 import { type RestDeps, restPart } from "./rest/part.ts";
 import { sessionsPart } from "./sessions.ts";
+import type { Store } from "../store/store.ts";
 
 export interface ServeDeps {
   engine: Engine;
@@ -19,6 +21,10 @@ export interface ServeDeps {
   rules: Rules;
   log: Log;
   version: string;
+  /** The store itself, for what is measured where it is. */
+  store?: Store;
+  /** Callers that wait in this process. */
+  holds?: () => number;
   /** More parts of the server, from elsewhere. */
   parts?: readonly Part[];
   heartbeatMs?: number;
@@ -46,18 +52,20 @@ export interface Served {
 export async function serveHttp(deps: ServeDeps, options: ServeOptions): Promise<Served> {
   const stopping = new AbortController();
   let doors: Doors = loopbackDoors(options.port, options.names);
-  const { app, live } = buildHttp(deps, {
+  const { app, live, monitor } = buildHttp(deps, {
     doors: () => doors,
     isSecure: options.isSecure ?? false,
     stopping: stopping.signal,
   });
   const listening = await listen(app, options.port, options.host);
+  const stopMonitor = await monitor.start();
   doors = loopbackDoors(listening.port, options.names);
   return {
     port: listening.port,
     live,
     close: async () => {
       stopping.abort();
+      await stopMonitor();
       await listening.close();
     },
   };
@@ -67,7 +75,7 @@ export async function serveHttp(deps: ServeDeps, options: ServeOptions): Promise
 export function buildHttp(
   deps: ServeDeps,
   { doors, isSecure, stopping }: { doors: () => Doors; isSecure: boolean; stopping: AbortSignal },
-): { app: Hono; live: Live } {
+): { app: Hono; live: Live; monitor: Monitor } {
   const { engine, rules, log } = deps;
   const onBug = (error: unknown): void => log("error", "bug", sayError(error));
   const live = new Live({
@@ -76,12 +84,15 @@ export function buildHttp(
     recheckMs: deps.recheckMs ?? MINUTE_MS,
   });
   const rest: RestDeps = { engine, rules, stopping, live };
+  const { feed, store, holds = () => 0 } = deps;
+  const monitor = new Monitor({ engine, feed, live, store, holds, rules, log });
   const parts = [
     openapiPart(deps.version),
     loginPart({ engine, isSecure }),
     restPart(rest),
     sessionsPart(rest),
+    monitor.part(),
     ...(deps.parts ?? []),
   ];
-  return { app: createApp({ engine, doors, onBug, log }, parts), live };
+  return { app: createApp({ engine, doors, onBug, log }, parts), live, monitor };
 }

@@ -25,13 +25,14 @@ export interface LiveDeps {
 /** Live events over HTTP: one tail of the feed, and a stream for each reader. */
 export class Live {
   readonly #deps: LiveDeps;
-  readonly #tail: Tail;
+  /** The end of the feed, read once for everybody in this process. */
+  readonly tail: Tail;
   readonly #said = new WeakMap<KeptEvent, string>();
   #streams = 0;
 
   constructor(deps: LiveDeps) {
     this.#deps = deps;
-    this.#tail = new Tail(deps.feed, deps.onBug);
+    this.tail = new Tail(deps.feed, deps.onBug);
   }
 
   get streams(): number {
@@ -62,7 +63,7 @@ export class Live {
   /** Comes back when nothing that happens from now on can be missed. */
   #follow(reading: Pick<Following, "stream" | "after" | "sees" | "say">): Promise<void> {
     return new Promise((resolve, reject) => {
-      follow({ ...reading, tail: this.#tail, feed: this.#deps.feed, onJoined: resolve }).catch((error: unknown) => {
+      follow({ ...reading, tail: this.tail, feed: this.#deps.feed, onJoined: resolve }).catch((error: unknown) => {
         reading.stream.drop();
         reject(error);
         this.#deps.onBug(error);

@@ -32,6 +32,11 @@ export class Tail {
     return this.#readers.size;
   }
 
+  /** The last event that the readers were told of. */
+  get cursor(): string | undefined {
+    return this.#cursor;
+  }
+
   /** Tells the reader all that the feed does not show yet when this resolves; the returned function ends it. */
   async join(reader: Reader): Promise<() => void> {
     this.#readers.add(reader);

@@ -1,0 +1,118 @@
+import { Hono } from "hono";
+import type { KeptEvent } from "../../core/event.ts";
+import { SECOND_MS, msBetween } from "../../core/instant.ts";
+import type { Rules } from "../../core/rules.ts";
+import { AlertWatch } from "../../engine/alert-watch.ts";
+import type { Engine } from "../../engine/engine.ts";
+import type { Store } from "../../store/store.ts";
+import type { Part } from "../app.ts";
+import type { Signed } from "../credential.ts";
+import type { Live } from "../events/live.ts";
+import type { Feed } from "../events/tail.ts";
+import { type Log, sayError } from "../log.ts";
+import { requireScope } from "../rest/call.ts";
+import { Series } from "./series.ts";
+import { Tally } from "./tally.ts";
+
+const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
+const MOST_JOBS = 1_000;
+const READERS = ["human", "admin"] as const;
+
+export interface MonitorDeps {
+  engine: Engine;
+  feed: Feed;
+  live: Live;
+  /** The store itself, where it is here. */
+  store: Store | undefined;
+  /** Callers that wait in this process. */
+  holds: () => number;
+  rules: Rules;
+  log: Log;
+}
+
+/** What this server says about itself and its store, in the text format that Prometheus reads. */
+export class Monitor {
+  readonly #deps: MonitorDeps;
+  readonly #tally = new Tally();
+  readonly #alerts: AlertWatch | undefined;
+
+  constructor(deps: MonitorDeps) {
+    this.#deps = deps;
+    this.#alerts = deps.store && watchAlerts(deps.store, deps);
+  }
+
+  /** Counts and warns from now on; the returned function ends it. */
+  async start(): Promise<() => Promise<void>> {
+    const leave = await this.#deps.live.tail.join((events) => this.#take(events));
+    this.#alerts?.start();
+    return async () => {
+      leave();
+      await this.#alerts?.stop();
+    };
+  }
+
+  part(): Part {
+    const signed = new Hono<Signed>();
+    signed.get("/metrics", async (context) => {
+      requireScope(context.get("actor"), READERS);
+      context.header("Content-Type", CONTENT_TYPE);
+      return context.body(`${this.#tally.write()}${await this.#writeGauges()}`);
+    });
+    return { path: "/", signed };
+  }
+
+  #take(events: readonly KeptEvent[]): void {
+    for (const { event } of events) this.#tally.count(event);
+    this.#alerts?.take(events);
+  }
+
+  async #writeGauges(): Promise<string> {
+    const { engine, live, holds } = this.#deps;
+    const gauges = [
+      gauge("askd_questions_pending", "Questions that wait for an answer.", await engine.countQuestions("pending")),
+      gauge("askd_holds", "Callers that wait in this process with their agent alive.", holds()),
+      gauge("askd_sse_clients", "Readers of live events in this process.", live.streams),
+      gauge("askd_jobs_due", `Jobs that are due and in nobody's hands, up to ${MOST_JOBS}.`, await this.#jobsDue()),
+      gauge("askd_feed_lag_seconds", "Age of the oldest event that is not counted yet.", await this.#lagSeconds()),
+    ];
+    if (this.#alerts) gauges.push(sayAlerts(await this.#alerts.list()));
+    return gauges.map((each) => each.write()).join("");
+  }
+
+  async #jobsDue(): Promise<number> {
+    const { store } = this.#deps;
+    if (!store) return 0;
+    const now = await store.now();
+    const jobs = await store.listJobs(MOST_JOBS);
+    return jobs.filter(({ dueAt, leaseUntil }) => dueAt <= now && (leaseUntil === undefined || leaseUntil <= now))
+      .length;
+  }
+
+  async #lagSeconds(): Promise<number> {
+    const { engine, feed, live } = this.#deps;
+    if (live.tail.cursor === undefined) return 0;
+    const [next] = await feed.read(live.tail.cursor, 1);
+    return next ? Math.max(0, msBetween(next.event.at, await engine.now())) / SECOND_MS : 0;
+  }
+}
+
+function gauge(name: string, help: string, value: number): Series {
+  const series = new Series("gauge", name, help);
+  series.set(value);
+  return series;
+}
+
+function sayAlerts(alerts: Awaited<ReturnType<AlertWatch["list"]>>): Series {
+  const series = new Series("gauge", "askd_alert", "1 while a value is above its threshold.");
+  for (const { name, value } of alerts) series.set(value, { name });
+  return series;
+}
+
+function watchAlerts(store: Store, { rules, log }: Pick<MonitorDeps, "rules" | "log">): AlertWatch {
+  return new AlertWatch({
+    store,
+    rules,
+    onAlert: (name, value) => log("warn", "alert", { name, value }),
+    onFailure: (error) => log("warn", "alerts_not_seen", { message: sayError(error).message }),
+  });
+}
