@@ -40,6 +40,8 @@ export async function type(scene: Scene, argv: readonly string[], over: Partial<
     interrupt: () => new AbortController().signal,
     streams: () => ({ input: Readable.from([]), output: new PassThrough() }),
     readFile: () => Promise.reject(new Error("no such file")),
+    writeFile: () => Promise.reject(new Error("nothing can be written here")),
+    removeFile: () => Promise.resolve(false),
     runChild: () => Promise.reject(new Error("nothing can be started here")),
     pause: () => Promise.resolve(),
     openServer: () => Promise.reject(new Error("nothing is served here")),

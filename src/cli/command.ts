@@ -31,6 +31,7 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
   cancel: { about: "Withdraw a question", load: () => import("./cancel.ts") },
   audit: { about: "Who did what and when; verifies the trail", load: () => import("./audit.ts") },
   serve: { about: "Serve questions over HTTP, on this machine", load: () => import("./serve.ts") },
+  service: { about: "Have askd start when you sign in", load: () => import("./service.ts") },
   login: { about: "A code that signs you in on the web, once", load: () => import("./login.ts") },
   token: { about: "Make, list and revoke tokens", load: () => import("./token.ts") },
   mcp: { about: "Serve an agent's questions over MCP on stdio", load: () => import("./mcp.ts") },

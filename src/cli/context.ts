@@ -79,6 +79,12 @@ export interface Context {
   /** The bare streams of the process, for commands that speak a protocol on them. */
   streams(): { input: Readable; output: Writable };
   readFile(path: string): Promise<string>;
+  /** Writes a file and the folders above it. */
+  writeFile(path: string, text: string): Promise<void>;
+  /** Says whether it was there. */
+  removeFile(path: string): Promise<boolean>;
+  homeDir: string;
+  platform: NodeJS.Platform;
   /** Runs this program again, or another one, and returns its exit code and what it printed. */
   runChild(child: Child): Promise<{ exitCode: number; stdout: string }>;
   /** How to start this very program as a child. */

@@ -1,5 +1,5 @@
 import { homedir, hostname, userInfo } from "node:os";
-import { relative } from "node:path";
+import { dirname, relative } from "node:path";
 import { isatty } from "node:tty";
 import { fileURLToPath } from "node:url";
 import type { Rules } from "../core/rules.ts";
@@ -12,8 +12,6 @@ export interface World extends Omit<
   Context,
   "style" | "place" | "rules" | "json" | "mayPrompt" | "isQuiet" | "now" | "engine" | "serve" | "findServer"
 > {
-  homeDir: string;
-  platform: NodeJS.Platform;
   nowMs(): number;
   openEngine(store: StorePlace, rules: Rules): Promise<Engine>;
   openServer(at: { store: StorePlace; rules: Rules; runtimeDir: string }, request: ServeRequest): Promise<Serving>;
@@ -42,6 +40,20 @@ export function worldOf(process: NodeJS.Process): World {
     interrupt: () => interruptOf(process),
     streams: () => ({ input: process.stdin, output: process.stdout }),
     readFile: async (path) => (await import("node:fs/promises")).readFile(path, "utf8"),
+    writeFile: async (path, text) => {
+      const { mkdir, writeFile } = await import("node:fs/promises");
+      await mkdir(dirname(path), { recursive: true });
+      await writeFile(path, text);
+    },
+    removeFile: async (path) => {
+      const { rm, stat } = await import("node:fs/promises");
+      const isThere = await stat(path).then(
+        () => true,
+        () => false,
+      );
+      await rm(path, { force: true });
+      return isThere;
+    },
     runChild: async (child) => (await import("./child.ts")).runChild(child, process.env),
     openEngine: async (store, rules) => (await import("../app.ts")).openEngine({ store, rules }),
     openServer: async (at, request) =>
