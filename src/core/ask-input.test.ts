@@ -137,7 +137,7 @@ describe("timeouts", () => {
     expect(parse({ question: "Go?", on_timeout: "wait", timeout: "1h" }).timeoutMs).toBeUndefined();
   });
 
-  test("004's action objects keep their parameters", () => {
+  test("action objects keep their parameters", () => {
     expect(parse({ question: "Go?", timeoutAction: { type: "skip", addLabel: "auto-fix-skip" } }).onTimeout).toEqual({
       do: "skip",
       addLabel: "auto-fix-skip",
