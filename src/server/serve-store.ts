@@ -4,6 +4,7 @@ import type { Store } from "../store/store.ts";
 import { keepLocalToken, serverFiles } from "./local-token.ts";
 import type { Log } from "./log.ts";
 import { readPrivate, removePrivate, replacePrivate } from "./private-file.ts";
+import type { OtlpTarget } from "./traces/otlp.ts";
 import { type ServeOptions, serveHttp } from "./server.ts";
 
 interface StoreServed {
@@ -14,6 +15,7 @@ interface StoreServed {
   user: string;
   log: Log;
   version: string;
+  traces?: OtlpTarget;
 }
 
 /** Serves a store, with a token and an address that programs of this user find; closing takes the address away. */
