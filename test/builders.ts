@@ -36,8 +36,21 @@ const ASKED = hashContent(aContent());
 export function aRun(over: Partial<Run> = {}): Run {
   const id = over.id ?? IDS.run();
   return {
-    ...{ id, version: 0, number: 0, name: `run ${id.slice(-6)}`, status: "running", agent: "claude", host: "here" },
-    ...{ labels: [], priority: 2, giveBack: "worker", implicit: false, epoch: 1, owes: [], asked: 0, askedAt: [] },
+    id,
+    version: 0,
+    number: 0,
+    name: `run ${id.slice(-6)}`,
+    status: "running",
+    agent: "claude",
+    host: "here",
+    labels: [],
+    priority: 2,
+    giveBack: "worker",
+    implicit: false,
+    epoch: 1,
+    owes: [],
+    asked: 0,
+    askedAt: [],
     createdAt: NOON,
     ...over,
   };
@@ -46,10 +59,27 @@ export function aRun(over: Partial<Run> = {}): Run {
 export function aQuestion(over: Partial<Pending> = {}): Pending {
   const id = over.id ?? IDS.question();
   return {
-    ...{ id, version: 0, runId: over.runId ?? IDS.run(), key: `key of ${id}`, content: ASKED },
-    ...{ title: "Which cache?", kind: "question", risk: "low", askedAt: NOON, askedBy: AGENT, via: "mcp" },
-    ...{ onTimeout: { do: "fail" }, escalated: 0, accepts: ["answer", "decide", "clarify"], notify: [], to: [] },
-    ...{ approvals: { need: 1, from: [], veto: false }, votes: [], comments: [], reminders: 0, amendments: [] },
+    id,
+    version: 0,
+    runId: over.runId ?? IDS.run(),
+    key: `key of ${id}`,
+    content: ASKED,
+    title: "Which cache?",
+    kind: "question",
+    risk: "low",
+    askedAt: NOON,
+    askedBy: AGENT,
+    via: "mcp",
+    onTimeout: { do: "fail" },
+    escalated: 0,
+    accepts: ["answer", "decide", "clarify"],
+    notify: [],
+    to: [],
+    approvals: { need: 1, from: [], veto: false },
+    votes: [],
+    comments: [],
+    reminders: 0,
+    amendments: [],
     status: "pending",
     ...over,
   };
@@ -58,7 +88,10 @@ export function aQuestion(over: Partial<Pending> = {}): Pending {
 /** The question as it is when ada has chosen. */
 export function answered(question: Question, text = "Redis"): Extract<Question, { status: "answered" }> {
   const answer: Answer = {
-    ...{ id: IDS.outcome(), outcome: "answer", by: ADA, at: NOON },
+    id: IDS.outcome(),
+    outcome: "answer",
+    by: ADA,
+    at: NOON,
     items: { q1: { values: [text] } },
   };
   return { ...question, status: "answered", answer, handover: { state: "owed" } };
@@ -66,7 +99,11 @@ export function answered(question: Question, text = "Redis"): Extract<Question, 
 
 export function anEvent(over: Partial<Event> = {}): Event {
   return {
-    ...{ type: "question.asked", at: NOON, by: AGENT, to: "pending", version: 1 },
+    type: "question.asked",
+    at: NOON,
+    by: AGENT,
+    to: "pending",
+    version: 1,
     runId: over.runId ?? IDS.run(),
     ...over,
   };

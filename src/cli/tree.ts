@@ -1,5 +1,5 @@
 import type { Run } from "../core/run.ts";
-import { hasEnded } from "../core/run.ts";
+import { LIVE } from "../core/run.ts";
 import { Refusal } from "../core/refusal.ts";
 import { viewRun } from "../core/view.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -34,8 +34,8 @@ export const command: Command<typeof flags> = {
 };
 
 async function findRoots(engine: Engine, withEnded: boolean): Promise<Run[]> {
-  const runs = await engine.listRuns({ order: "newest", limit: MOST_ROOTS });
-  return runs.filter((run) => run.parentId === undefined && (withEnded || !hasEnded(run))).toReversed();
+  const runs = await engine.listRuns({ order: "newest", limit: MOST_ROOTS, ...(!withEnded && { statuses: LIVE }) });
+  return runs.filter((run) => run.parentId === undefined).toReversed();
 }
 
 async function getRoot(engine: Engine, name: string): Promise<Run> {

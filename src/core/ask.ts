@@ -8,7 +8,7 @@ import { close } from "./close.ts";
 import { type QuestionId, shortId } from "./id.ts";
 import { later, msBetween, MINUTE_MS } from "./instant.ts";
 import { matchAnswer } from "./match.ts";
-import { type Pending, type Question, owes } from "./question.ts";
+import { NOT_OPEN, type Pending, type Question, owes } from "./question.ts";
 import { redactContent } from "./redact.ts";
 import { Refusal } from "./refusal.ts";
 import type { Run } from "./run.ts";
@@ -189,8 +189,11 @@ function decideByConfidence(changes: Changes, read: Read & { question: Pending }
   const items = Object.fromEntries(picks.map(([id, option]) => [id, { values: option ? [option.value] : [] }]));
   const by = { scope: "system", id: "confidence", channel: "policy", strength: "none" } as const;
   const answer = { id: at.ids.outcome(), outcome: "answer" as const, items, by, at: at.now, policy: "confidence" };
-  const { hold: _hold, settling: _settling, ...base } = read.question;
-  const closed = close(read, { ...base, status: "answered", answer, handover: { state: "owed" } }, at);
+  const closed = close(
+    read,
+    { ...read.question, ...NOT_OPEN, status: "answered", answer, handover: { state: "owed" } },
+    at,
+  );
   const question = closed.questions[0] ?? read.question;
   return {
     ...changes,

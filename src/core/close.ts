@@ -5,7 +5,7 @@ import { questionEvent, runEvent } from "./event.ts";
 import { afterGiven, giveAll, resume } from "./handover.ts";
 import { later } from "./instant.ts";
 import { type Job, questionJob } from "./job.ts";
-import { type Answer, type Closed, type Pending, owes } from "./question.ts";
+import { NOT_OPEN, type Answer, type Closed, type Pending, owes } from "./question.ts";
 import { HANDOVER_GRACE_MS } from "./rules.ts";
 import { type Run, hasEnded, isAlive } from "./run.ts";
 
@@ -42,11 +42,10 @@ export function closeWith(
   at: At,
   options: { resume: boolean },
 ): Changes {
-  const { hold: _hold, settling: _settling, ...base } = read.question;
   const run = given.outcome === "clarify" ? { ...read.run, clarifying: read.question.id } : read.run;
   const closed = close(
     { ...read, run },
-    { ...base, status: "answered", answer: given, handover: { state: "owed" } },
+    { ...read.question, ...NOT_OPEN, status: "answered", answer: given, handover: { state: "owed" } },
     at,
     options,
   );

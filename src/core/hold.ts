@@ -6,7 +6,7 @@ import { questionEvent, runEvent } from "./event.ts";
 import { give } from "./handover.ts";
 import { later } from "./instant.ts";
 import { type Job, jobKey } from "./job.ts";
-import { type Pending, owes } from "./question.ts";
+import { NOT_OPEN, type Pending, owes } from "./question.ts";
 import { HANDOVER_GRACE_MS } from "./rules.ts";
 import { type Run, isAlive } from "./run.ts";
 
@@ -62,11 +62,17 @@ function stopLater(run: Run, at: At): Job[] {
 }
 
 function proceed(read: Read & { question: Pending }, at: At): Changes {
-  const { hold: _hold, settling: _settling, ...base } = read.question;
   const by = { ...at, by: { ...SYSTEM, id: "policy:proceed" } };
   const closed = close(
     read,
-    { ...base, status: "timeout", timedOutAt: at.now, policy: "proceed", handover: { state: "owed" } },
+    {
+      ...read.question,
+      ...NOT_OPEN,
+      status: "timeout",
+      timedOutAt: at.now,
+      policy: "proceed",
+      handover: { state: "owed" },
+    },
     by,
   );
   const question = closed.questions[0] ?? read.question;

@@ -20,12 +20,12 @@ async function answeredWith(text: string, over: Parameters<typeof said>[1] = {})
 test("an answer comes with the question, who gave it, through what and when, and its id", async () => {
   const read = await answeredWith("Use Redis", { note: "pub/sub later" });
   const id = read.question.status === "answered" ? read.question.answer.id : "";
-  expect(tellAgent({ delimiter: "d1", reads: [read] })).toBe(
+  expect(tellAgent({ delimiter: "%1", reads: [read] })).toBe(
     [
       "A person answered your question.",
-      `Question (${read.question.id}):\n<d1>\nRedis or Memcached?\n</d1>`,
-      "Answer:\n<d1>\nUse Redis\n</d1>",
-      "Note:\n<d1>\npub/sub later\n</d1>",
+      `Question (${read.question.id}):\n<%1>\nRedis or Memcached?\n</%1>`,
+      "Answer:\n<%1>\nUse Redis\n</%1>",
+      "Note:\n<%1>\npub/sub later\n</%1>",
       `Answered by ada (cli) at 2026-01-01 12:00 UTC. Recorded as ${id}.`,
       "",
       "Continue with the task.",

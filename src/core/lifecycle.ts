@@ -3,7 +3,7 @@ import { questionEvent, runEvent } from "./event.ts";
 import { clockKey, setClock } from "./clock.ts";
 import { resume, voidHandover } from "./handover.ts";
 import { type Job, jobKey, questionJob } from "./job.ts";
-import { type Pending, type Question, isPending } from "./question.ts";
+import { NOT_OPEN, type Pending, type Question, isPending } from "./question.ts";
 import { Refusal } from "./refusal.ts";
 import { type Run, hasEnded, isAlive } from "./run.ts";
 
@@ -136,9 +136,9 @@ export function cancelled(
   why: { reason: string; note?: string },
   at: At,
 ): Extract<Question, { status: "cancelled" }> {
-  const { hold: _hold, settling: _settling, ...base } = question;
   return {
-    ...base,
+    ...question,
+    ...NOT_OPEN,
     status: "cancelled",
     cancelledAt: at.now,
     cancelledBy: at.by,

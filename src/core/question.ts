@@ -145,6 +145,9 @@ export type Question = z.infer<typeof Question>;
 export type Pending = Extract<Question, { status: "pending" }>;
 export type Closed = Exclude<Question, Pending>;
 
+/** What only an open question has, taken away when it is closed. */
+export const NOT_OPEN = { hold: undefined, settling: undefined } as const;
+
 export function isPending(question: Question): question is Pending {
   return question.status === "pending";
 }

@@ -18,6 +18,9 @@ export type RunStatus = z.infer<typeof RunStatus>;
 
 const ENDED: ReadonlySet<RunStatus> = new Set(["completed", "failed", "skipped", "cancelled"]);
 
+/** The states of runs that can still go on. */
+export const LIVE: readonly RunStatus[] = RunStatus.options.filter((status) => !ENDED.has(status));
+
 /** The agent is gone and its work is kept, until the run goes on or ends. */
 const SUSPENDED: ReadonlySet<RunStatus> = new Set(["awaiting_input", "deferred", "resuming"]);
 

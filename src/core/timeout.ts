@@ -10,7 +10,7 @@ import { voidHandover } from "./handover.ts";
 import { later } from "./instant.ts";
 import { stopJob } from "./lifecycle.ts";
 import { matchAnswer } from "./match.ts";
-import type { Answer, EscalationStep, Pending, Question, TimeoutDo } from "./question.ts";
+import { NOT_OPEN, type Answer, type EscalationStep, type Pending, type Question, type TimeoutDo } from "./question.ts";
 import { Refusal } from "./refusal.ts";
 import { type Run, isAlive } from "./run.ts";
 import { unreachable } from "./unreachable.ts";
@@ -201,9 +201,9 @@ function timedOut(
   answer: Answer | undefined,
   at: At,
 ): Extract<Question, { status: "timeout" }> {
-  const { hold: _hold, settling: _settling, ...base } = question;
   return {
-    ...base,
+    ...question,
+    ...NOT_OPEN,
     status: "timeout",
     timedOutAt: at.now,
     policy,

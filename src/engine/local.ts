@@ -91,7 +91,9 @@ export class LocalEngine implements Engine {
       if (committed.ok) return { ...after(read, changes, committed), isNew: true };
       if (committed.why !== "taken") return undefined;
       const theirs = await this.#findTaken(run, read.question.key);
-      if (theirs?.question) return this.#known(theirs.question, input);
+      // Without a key of its own an ask repeats only what is still open.
+      const isSame = theirs?.question && (input.key !== undefined || findSame([theirs.question], input) !== undefined);
+      if (theirs?.question && isSame) return this.#known(theirs.question, input);
       runId = theirs?.run.id ?? runId;
       return undefined;
     });

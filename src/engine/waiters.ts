@@ -37,12 +37,12 @@ export class Waiters {
       next: async (maxMs, signal) => {
         if (!hasChanged && !signal?.aborted) {
           await new Promise<void>((resolve) => {
-            const timer = setTimeout(resolve, Math.min(Math.max(0, maxMs), LONGEST_SLEEP_MS));
             const done = () => {
               clearTimeout(timer);
               signal?.removeEventListener("abort", done);
               resolve();
             };
+            const timer = setTimeout(done, Math.min(Math.max(0, maxMs), LONGEST_SLEEP_MS));
             resume = done;
             signal?.addEventListener("abort", done, { once: true });
           });

@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { HOUR_MS, MINUTE_MS } from "../core/instant.ts";
+import { feedOf } from "../../test/remote.ts";
 import { ServedScene } from "../../test/served.ts";
+import { buildHttp } from "./server.ts";
 
 let at: ServedScene;
 beforeEach(async () => {
@@ -47,6 +49,20 @@ test("a code is worth nothing after ten minutes, and a session after twelve hour
   expect((await at.send("GET", "/api/v1/me", { headers: { cookie } })).status).toBe(200);
   await at.scene.pass(12 * HOUR_MS);
   expect((await at.send("GET", "/api/v1/me", { headers: { cookie } })).status).toBe(401);
+});
+
+test("behind TLS the cookie is tied to the very host and never travels in the clear", async () => {
+  const doors = { hosts: new Set([""]), origins: new Set<string>() };
+  const { engine, store, rules } = at.scene;
+  const { app } = buildHttp(
+    { engine, rules, version: "0.0.0", log: () => undefined, feed: feedOf(store) },
+    { doors: () => doors, isSecure: true, stopping: new AbortController().signal },
+  );
+  const body = new URLSearchParams({ code: await at.token({ scope: "login" }) });
+  const response = await app.fetch(new Request("https://askd.example/login", { method: "POST", body }));
+  expect(response.headers.get("set-cookie")).toMatch(
+    /^__Host-askd_session=askd_h_[\w-]+; Max-Age=43200; Path=\/; HttpOnly; Secure; SameSite=Strict$/,
+  );
 });
 
 test("a session ends with the next sign-in, and with signing out", async () => {

@@ -1,8 +1,10 @@
+import { hostname } from "node:os";
 import type { LocalEngine } from "../engine/local.ts";
 import type { Rules } from "../core/rules.ts";
 import type { Store } from "../store/store.ts";
 import { keepLocalToken, serverFiles } from "./local-token.ts";
-import type { Log } from "./log.ts";
+import { type Log, sayError } from "./log.ts";
+import { mcpPart } from "./mcp/http.ts";
 import { readPrivate, removePrivate, replacePrivate } from "./private-file.ts";
 import type { OtlpTarget } from "./traces/otlp.ts";
 import { type ServeOptions, serveHttp } from "./server.ts";
@@ -24,7 +26,9 @@ export async function serveStore(deps: StoreServed, options: ServeOptions) {
   const files = serverFiles(deps.runtimeDir);
   try {
     await keepLocalToken(files.token, engine, deps.user);
-    const served = await serveHttp({ ...deps, feed: feedOf(store), holds: () => engine.holds }, options);
+    const onBug = (error: unknown): void => log("error", "bug", sayError(error));
+    const mcp = mcpPart({ engine, rules: deps.rules, version: deps.version, host: hostname(), onBug });
+    const served = await serveHttp({ ...deps, feed: feedOf(store), parts: [mcp], holds: () => engine.holds }, options);
     const url = `http://127.0.0.1:${served.port}`;
     const word = JSON.stringify({ pid: process.pid, port: served.port, url });
     await replacePrivate(files.address, word);
@@ -33,6 +37,7 @@ export async function serveStore(deps: StoreServed, options: ServeOptions) {
       url,
       work: () => engine.work(),
       close: async () => {
+        await mcp.close(); // agents that are held hear that they should stop
         await served.close();
         if ((await readPrivate(files.address)) === word) await removePrivate(files.address);
         await engine.stop();

@@ -135,6 +135,6 @@ function touchesOf(rows: Rows, runIds: readonly string[]): string[] {
 
 function bytesOf(bodies: ReadonlyArray<ReadonlyArray<{ body: string }>>): number {
   let bytes = 0;
-  for (const rows of bodies) for (const row of rows) bytes += Buffer.byteLength(row.body);
+  for (const rows of bodies) for (const row of rows) bytes += row.body.length;
   return bytes;
 }

@@ -6,13 +6,8 @@ import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { z } from "zod";
 import { openEngine } from "../../src/app.ts";
-import { SYSTEM } from "../../src/core/actor.ts";
 import type { Question } from "../../src/core/question.ts";
 import type { Engine } from "../../src/engine/engine.ts";
-import { createApp } from "../../src/server/app.ts";
-import { loopbackDoors } from "../../src/server/guard.ts";
-import { listen } from "../../src/server/listen.ts";
-import { mcpPart } from "../../src/server/mcp/http.ts";
 import { ROOMY } from "../scene.ts";
 import { AGENTS, type Door } from "./agent.ts";
 import type { ProgramName } from "./install.ts";
@@ -108,18 +103,15 @@ export class Stage {
   }
 
   async #http(): Promise<Door> {
-    const engine = await this.engine();
-    const onBug = (error: unknown): void => void process.stderr.write(`bug: ${String(error)}\n`);
-    const part = mcpPart({ engine, rules: ROOMY, version: "0.0.0", host: "here", onBug });
-    let port = 0;
-    const listening = await listen(createApp({ engine, doors: () => loopbackDoors(port), onBug }, [part]), 0);
-    port = listening.port;
-    this.#closers.push(async () => {
-      await part.close();
-      await listening.close();
+    const env = { PATH: process.env["PATH"], ASKD_HOME: this.#home };
+    const child = spawn(process.execPath, [ASKD, "serve", "--port", "0", "--quiet"], {
+      env,
+      stdio: ["ignore", "pipe", "ignore"],
     });
-    const { text } = await engine.issueToken({ scope: "agent", subject: "agent" }, SYSTEM);
-    return { kind: "http", url: `http://127.0.0.1:${port}/mcp`, token: text };
+    this.#closers.push(() => endOf(child, { kill: true }));
+    const url = await firstLine(child);
+    const token = (await this.type("token", "create", "--scope", "agent", "--subject", "agent")).trim();
+    return { kind: "http", url: `${url}/mcp`, token };
   }
 
   async #startModel(): Promise<string> {
@@ -127,12 +119,16 @@ export class Stage {
       stdio: ["ignore", "pipe", "inherit"],
     });
     this.#closers.push(() => endOf(child, { kill: true }));
-    const line = await new Promise<string>((resolve, reject) => {
-      child.once("exit", () => reject(new Error("the model did not start")));
-      createInterface({ input: child.stdout }).once("line", resolve);
-    });
+    const line = await firstLine(child);
     return `http://127.0.0.1:${z.object({ port: z.number() }).parse(JSON.parse(line)).port}`;
   }
+}
+
+function firstLine(child: ChildProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    child.once("exit", () => reject(new Error("it ended before it said anything")));
+    if (child.stdout) createInterface({ input: child.stdout }).once("line", resolve);
+  });
 }
 
 export function pause(ms: number): Promise<void> {

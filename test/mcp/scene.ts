@@ -2,6 +2,7 @@ import { PassThrough, type Readable, type Writable } from "node:stream";
 import { Client, StreamableHTTPClientTransport, type Transport } from "@modelcontextprotocol/client";
 import { Client as OldClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as OldHttpTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { engineOn } from "../../src/app.ts";
 import { SYSTEM } from "../../src/core/actor.ts";
 import { AnswerInput } from "../../src/core/answer-input.ts";
 import type { Read } from "../../src/core/changes.ts";
@@ -20,7 +21,6 @@ import { DEFAULT_TOOLS, type ToolName } from "../../src/server/mcp/tool.ts";
 import { MemoryStore } from "../../src/store/memory.ts";
 import type { Store } from "../../src/store/store.ts";
 import { ADA } from "../builders.ts";
-import { engineOn } from "../../src/app.ts";
 import { ROOMY } from "../scene.ts";
 
 export type Era = "legacy" | "modern";

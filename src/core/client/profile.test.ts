@@ -33,6 +33,18 @@ describe("the live window", () => {
     expect(liveWindow(ignored, "stdio", 3 * MINUTE_MS)).toBe(3 * MINUTE_MS);
   });
 
+  test("ends before Claude Code moves the call into the background, where it does", () => {
+    const attended = withEnv(client("claude-code"), { CLAUDE_CODE_SESSION_ATTENDED: "1" });
+    expect(liveWindow(attended, "stdio", 3 * MINUTE_MS)).toBe(105 * SECOND_MS);
+    const asked = withEnv(client("claude-code"), {
+      CLAUDE_AUTO_BACKGROUND_TASKS: "1",
+      CLAUDE_CODE_MCP_AUTO_BACKGROUND_MS: "60000",
+    });
+    expect(liveWindow(asked, "stdio", 3 * MINUTE_MS)).toBe(45 * SECOND_MS);
+    const off = { CLAUDE_CODE_SESSION_ATTENDED: "1", CLAUDE_CODE_MCP_AUTO_BACKGROUND_MS: "0" };
+    expect(liveWindow(withEnv(client("claude-code"), off), "stdio", 3 * MINUTE_MS)).toBe(3 * MINUTE_MS);
+  });
+
   test("is never nothing, however short a client's limit is", () => {
     const limited = withEnv(client("claude-code"), { MCP_TOOL_TIMEOUT: "2000" });
     expect(liveWindow(limited, "stdio", 3 * MINUTE_MS)).toBe(SECOND_MS);

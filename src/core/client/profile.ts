@@ -29,7 +29,7 @@ export interface ClientProfile {
   attended: "always" | "unknown" | { env: string; is: string };
 }
 
-const CLAUDE_TIMEOUT_ENV = "MCP_TOOL_TIMEOUT";
+const CLAUDE_BACKGROUND_MS = 2 * MINUTE_MS;
 /** What is left between our reply and the moment when the client gives up. */
 const MARGIN_MS = 15 * SECOND_MS;
 const SHORTEST_WINDOW_MS = SECOND_MS;
@@ -103,12 +103,24 @@ export function profileOf(client: ClientName | undefined): ClientProfile {
   return { ...(found ?? UNKNOWN), agent: agent ?? UNKNOWN.agent };
 }
 
-/** The client as it is with what its environment changes: a limit of the user's own is absolute. */
-export function withEnv(profile: ClientProfile, env: Readonly<Record<string, string | undefined>>): ClientProfile {
-  const limitMs = Number(env[CLAUDE_TIMEOUT_ENV]);
+type Env = Readonly<Record<string, string | undefined>>;
+
+/**
+ * The client as it is with what its environment changes. A limit of the user's own is absolute, and so is the time
+ * after which Claude Code moves a call into the background: its model is then told to go on without the answer.
+ */
+export function withEnv(profile: ClientProfile, env: Env): ClientProfile {
+  if (profile.agent !== CLAUDE.agent) return profile;
+  const limits = [Number(env["MCP_TOOL_TIMEOUT"]), claudeBackgroundMs(profile, env)];
   // Values under a second are ignored by the client as well.
-  if (profile.agent !== CLAUDE.agent || !(limitMs >= SECOND_MS)) return profile;
-  return { ...profile, limits: same(limitMs, false) };
+  const limitMs = Math.min(...limits.filter((ms) => ms >= SECOND_MS));
+  return Number.isFinite(limitMs) ? { ...profile, limits: same(limitMs, false) } : profile;
+}
+
+/** Headless sessions have no background unless told so; measured with 2.1.325. */
+function claudeBackgroundMs(profile: ClientProfile, env: Env): number {
+  const isOn = isAttended(profile, env) || Boolean(env["CLAUDE_AUTO_BACKGROUND_TASKS"]);
+  return isOn ? Number(env["CLAUDE_CODE_MCP_AUTO_BACKGROUND_MS"] ?? CLAUDE_BACKGROUND_MS) : Number.NaN;
 }
 
 /** The client on a call that asked for no progress: nothing extends its limit. */
@@ -126,7 +138,7 @@ export function liveWindow(profile: ClientProfile, transport: Transport, configu
 }
 
 /** Says whether a person sits at the client and would see a form there. */
-export function isAttended(profile: ClientProfile, env: Readonly<Record<string, string | undefined>>): boolean {
+export function isAttended(profile: ClientProfile, env: Env): boolean {
   if (typeof profile.attended === "string") return profile.attended === "always";
   return env[profile.attended.env] === profile.attended.is;
 }

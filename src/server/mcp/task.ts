@@ -6,7 +6,7 @@ import { type Instant, HOUR_MS, MINUTE_MS, SECOND_MS, msBetween } from "../../co
 import { isPending } from "../../core/question.ts";
 import { Refusal } from "../../core/refusal.ts";
 import type { Run } from "../../core/run.ts";
-import type { TaskHandle, ToolCall } from "./caller.ts";
+import { TASKS_EXTENSION, type TaskHandle, type ToolCall } from "./caller.ts";
 import { formRequest, mayShowForm, takeForm } from "./form.ts";
 import { handOver } from "./hand-over.ts";
 import { getOwnQuestion } from "./own-question.ts";
@@ -40,6 +40,10 @@ export function registerTasks(server: Server, callOf: (context: ServerContext) =
     run: (call: ToolCall, read: Read) => Promise<Result>,
   ) => {
     const call = callOf(context);
+    if (!call.declared.tasks) {
+      const requiredCapabilities = { extensions: { [TASKS_EXTENSION]: {} } };
+      throw new call.sdk.MissingRequiredClientCapabilityError({ requiredCapabilities });
+    }
     try {
       return await run(call, await getOwnQuestion(call, taskId));
     } catch (error) {

@@ -18,8 +18,11 @@ function wholeOrNothing(at: ReturnType<typeof eachWithStore>): void {
     const question = aQuestion({ runId: run.id });
     const content = aContent();
     await keep(at.store, {
-      ...{ runs: [run], questions: [question], contents: [{ hash: hashContent(content), content }] },
-      ...{ events: [anEvent({ runId: run.id, questionId: question.id })], scheduled: [aJob("expire", question)] },
+      runs: [run],
+      questions: [question],
+      contents: [{ hash: hashContent(content), content }],
+      events: [anEvent({ runId: run.id, questionId: question.id })],
+      scheduled: [aJob("expire", question)],
       entries: [{ kind: "person", id: "ada", version: 0, body: { name: "Ada" } }],
     });
     expect(await at.store.findQuestion(question.id)).toEqual({ ...question, version: 1 });

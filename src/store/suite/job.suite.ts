@@ -23,8 +23,12 @@ export async function dueJob(store: Store, kind: JobKind, over: Partial<Job> & {
 /** Takes what is due, as some worker of this host. */
 export async function claim(store: Store, over: Partial<ClaimFilter> = {}): Promise<ClaimedJob[]> {
   const filter: ClaimFilter = {
-    ...{ worker: IDS.worker(), kinds: ["expire", "remind", "resume", "watch", "seal"], host: "here" },
-    ...{ agents: ["claude"], leaseMs: 60_000, limit: 100 },
+    worker: IDS.worker(),
+    kinds: ["expire", "remind", "resume", "watch", "seal"],
+    host: "here",
+    agents: ["claude"],
+    leaseMs: 60_000,
+    limit: 100,
     ...over,
   };
   return (await store.claimJobs(filter)).jobs;

@@ -1,0 +1,43 @@
+import { Hono } from "hono";
+import { engineOn } from "../../src/app.ts";
+import type { Actor } from "../../src/core/actor.ts";
+import { SYSTEM } from "../../src/core/actor.ts";
+import { instant } from "../../src/core/instant.ts";
+import { createApp } from "../../src/server/app.ts";
+import type { Signed } from "../../src/server/credential.ts";
+import { loopbackDoors } from "../../src/server/guard.ts";
+import { listen } from "../../src/server/listen.ts";
+import { mcpPart } from "../../src/server/mcp/http.ts";
+import { MemoryStore } from "../../src/store/memory.ts";
+import { ROOMY } from "../scene.ts";
+
+/** Our server as it is, but for the credential, which the suite has no way to send. */
+export async function serveForSuite(): Promise<{ url: string; close(): Promise<void> }> {
+  const engine = engineOn(new MemoryStore(() => instant(Date.now())), { rules: ROOMY });
+  const { token } = await engine.issueToken({ scope: "agent", subject: "suite" }, SYSTEM);
+  const actor: Actor = { scope: "agent", id: "suite", channel: "mcp", strength: "none" };
+  const onBug = (error: unknown): void => console.error("bug:", error);
+  const part = mcpPart({ engine, rules: { ...ROOMY, liveWindowMs: 1_000 }, version: "0.0.0", host: "here", onBug });
+  const open = new Hono<Signed>();
+  open.use(async (context, next) => {
+    context.set("actor", actor);
+    context.set("token", token);
+    await next();
+  });
+  if (part.signed) open.route("/", part.signed);
+  let port = 0;
+  // The context that the middleware fills is the one that the part reads; only the type of the app hides it.
+  const app = createApp({ engine, doors: () => loopbackDoors(port), onBug }, [
+    { path: part.path, public: open as unknown as Hono },
+  ]);
+  const listening = await listen(app, 0);
+  port = listening.port;
+  return {
+    url: `http://127.0.0.1:${port}${part.path}`,
+    close: async () => {
+      await part.close();
+      await listening.close();
+      await engine.stop();
+    },
+  };
+}

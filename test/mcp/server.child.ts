@@ -1,0 +1,17 @@
+import { hostname } from "node:os";
+import { openEngine } from "../../src/app.ts";
+import { createApp } from "../../src/server/app.ts";
+import { loopbackDoors } from "../../src/server/guard.ts";
+import { listen } from "../../src/server/listen.ts";
+import { mcpPart } from "../../src/server/mcp/http.ts";
+import { ROOMY } from "../scene.ts";
+
+// A server of its own on a store that others use too; says where it listens.
+const [file = ""] = process.argv.slice(2);
+const engine = await openEngine({ store: { kind: "sqlite", file }, rules: ROOMY });
+const onBug = (error: unknown): void => console.error(error);
+const part = mcpPart({ engine, rules: ROOMY, version: "0.0.0", host: hostname(), onBug });
+let port = 0;
+const listening = await listen(createApp({ engine, doors: () => loopbackDoors(port), onBug }, [part]), 0);
+port = listening.port;
+console.log(String(port));
