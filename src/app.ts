@@ -29,6 +29,8 @@ export interface ServerOptions extends AppOptions {
   writeLog: (line: string) => void;
   /** Write down every request too. */
   isVerbose: boolean;
+  /** Where the variables of OpenTelemetry are looked up. */
+  env: Readonly<Record<string, string | undefined>>;
 }
 
 /** Opens the store and puts an engine on it, or reaches the engine of a server. */
@@ -53,7 +55,9 @@ export async function openServer(options: ServerOptions, request: ServeOptions) 
     log("warn", "job_failed", { job: job.key, tries: job.tries, message: sayError(error).message });
   const engine = engineOn(store, { rules: options.rules, onFailure });
   const version = typeof ASKD_VERSION === "string" ? ASKD_VERSION : "0.0.0";
-  return serveStore({ ...options, store, engine, log, version }, request);
+  const { readTarget } = await import("./server/traces/otlp.ts");
+  const traces = readTarget(options.env);
+  return serveStore({ ...options, store, engine, log, version, ...(traces && { traces }) }, request);
 }
 
 /** Where the server of this user is, as it said itself. */

@@ -44,7 +44,8 @@ export async function ask(
 ): Promise<number> {
   const raw = await readAsk(positionals, flags, context);
   const engine = await context.engine();
-  const parsed = parseAsk(raw, DOOR, context.rules, context.now());
+  const traceparent = context.env["TRACEPARENT"];
+  const parsed = parseAsk(raw, { ...DOOR, traceparent }, context.rules, context.now());
   const holdMs = flags.wait === undefined ? undefined : readWait(flags.wait, parsed.timeoutMs);
   const input = holdMs === undefined ? parsed : { ...parsed, holdMs };
   const done = await engine.ask(input, whoAsks(context), await askOptions(engine, flags, context));

@@ -63,6 +63,7 @@ export function worldOf(process: NodeJS.Process): World {
           user: userName(process),
           writeLog: (line) => void process.stderr.write(line),
           isVerbose: Boolean(process.env["ASKD_DEBUG"]),
+          env: process.env,
         },
         request,
       ),

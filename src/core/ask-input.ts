@@ -15,6 +15,7 @@ import {
 } from "./question.ts";
 import { Refusal } from "./refusal.ts";
 import type { Rules } from "./rules.ts";
+import { readTraceparent } from "./trace.ts";
 
 /** One question, whatever door it came through. */
 export interface AskInput {
@@ -38,6 +39,8 @@ export interface AskInput {
   accepts: Outcome[];
   fingerprint?: string;
   via: string;
+  /** The trace that the ask is part of, as a `traceparent`. */
+  trace?: string;
 }
 
 /** What a door sets where the ask says nothing. */
@@ -48,6 +51,8 @@ export interface Door {
   accepts?: Outcome[];
   timeoutMs?: number | "never";
   onTimeout?: TimeoutDo;
+  /** Came along with the ask, not in it. */
+  traceparent?: string;
 }
 
 const MAX_DEPTH = 64;
@@ -118,6 +123,7 @@ const AskFields = ItemInput.omit({ text: true, id: true }).extend({
   approvals: ApprovalsSchema.partial().optional(),
   accepts: z.array(Outcome).min(1).optional(),
   fingerprint: z.string().optional(),
+  traceparent: z.string().nullish(),
 });
 type AskFields = z.infer<typeof AskFields>;
 
@@ -132,6 +138,7 @@ export function parseAsk(raw: unknown, door: Door, rules: Rules, now: Instant): 
   const onTimeout = readOnTimeout(fields, items, door, rules);
   const timeoutMs = onTimeout.do === "wait" ? undefined : readTimeoutMs(fields, door, rules, now);
   const holdMs = fields.hold ?? (fields.timeoutSeconds === undefined ? door.holdMs : fields.timeoutSeconds * SECOND_MS);
+  const trace = fields.traceparent ?? door.traceparent;
   return {
     items,
     context: context && makePlain(context),
@@ -150,6 +157,7 @@ export function parseAsk(raw: unknown, door: Door, rules: Rules, now: Instant): 
     accepts: fields.accepts ?? door.accepts ?? ["answer", "decide", "clarify"],
     fingerprint: fields.fingerprint,
     via: door.via,
+    ...(trace && readTraceparent(trace) && { trace }),
   };
 }
 

@@ -6,6 +6,7 @@ import { keepLocalToken, serverFiles } from "./local-token.ts";
 import { type Log, sayError } from "./log.ts";
 import { mcpPart } from "./mcp/http.ts";
 import { readPrivate, removePrivate, replacePrivate } from "./private-file.ts";
+import type { OtlpTarget } from "./traces/otlp.ts";
 import { type ServeOptions, serveHttp } from "./server.ts";
 
 interface StoreServed {
@@ -16,6 +17,7 @@ interface StoreServed {
   user: string;
   log: Log;
   version: string;
+  traces?: OtlpTarget;
 }
 
 /** Serves a store, with a token and an address that programs of this user find; closing takes the address away. */

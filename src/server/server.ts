@@ -13,6 +13,7 @@ import { openapiPart } from "./openapi.ts";
 import { Monitor } from "./metrics/monitor.ts";
 import { type RestDeps, restPart } from "./rest/part.ts";
 import { sessionsPart } from "./sessions.ts";
+import type { OtlpTarget } from "./traces/otlp.ts";
 import type { Store } from "../store/store.ts";
 
 export interface ServeDeps {
@@ -23,6 +24,8 @@ export interface ServeDeps {
   version: string;
   /** The store itself, for what is measured where it is. */
   store?: Store;
+  /** Where spans are sent, if anywhere. */
+  traces?: OtlpTarget;
   /** Callers that wait in this process. */
   holds?: () => number;
   /** More parts of the server, from elsewhere. */
@@ -85,7 +88,10 @@ export function buildHttp(
   });
   const rest: RestDeps = { engine, rules, stopping, live };
   const { feed, store, holds = () => 0 } = deps;
-  const monitor = new Monitor({ engine, feed, live, store, holds, rules, log });
+  const monitor = new Monitor({
+    ...{ engine, feed, live, store, holds, rules, log },
+    ...{ version: deps.version, traces: deps.traces },
+  });
   const parts = [
     openapiPart(deps.version),
     loginPart({ engine, isSecure }),

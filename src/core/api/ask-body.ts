@@ -52,6 +52,7 @@ export const AskBody = z.looseObject({
     .string()
     .regex(/^[a-z][a-z0-9_-]{0,31}$/)
     .optional(),
+  traceparent: z.string().nullish().describe("The same as the header of that name"),
   secrets: z.array(z.string().max(10_000)).max(500).optional().describe("Values that must not reach any channel"),
 });
 export type AskBody = z.infer<typeof AskBody>;
@@ -81,6 +82,7 @@ export function askBody(input: AskInput): AskBody {
     accepts: input.accepts,
     ...(input.fingerprint !== undefined && { fingerprint: input.fingerprint }),
     via: input.via,
+    ...(input.trace !== undefined && { traceparent: input.trace }),
   };
 }
 

@@ -2,7 +2,7 @@ import { type AskInput, type Door, parseAsk } from "../../core/ask-input.ts";
 import type { Read } from "../../core/changes.ts";
 import { isPending } from "../../core/question.ts";
 import { askOptions, askerOf } from "./asker.ts";
-import type { ToolCall, ToolResult } from "./caller.ts";
+import { type ToolCall, type ToolResult, metaText } from "./caller.ts";
 import { askByForm, mayShowForm, takeForm, whileShowingForm } from "./form.ts";
 import { handOver, holdFor, windowFor } from "./hand-over.ts";
 import { mayHaveTask, taskHandle } from "./task.ts";
@@ -26,7 +26,8 @@ export async function askOnly(call: ToolCall, door: Door): Promise<Read> {
 async function ask(call: ToolCall, door: Door): Promise<{ read: Read; windowMs: number }> {
   const { engine, rules } = call.deps;
   const asker = await askerOf(call);
-  const parsed = parseAsk(call.input, door, rules, await engine.now());
+  const traceparent = metaText(call.context, "traceparent");
+  const parsed = parseAsk(call.input, { ...door, traceparent }, rules, await engine.now());
   const windowMs = parsed.holdMs === undefined ? 0 : windowFor(call, parsed.holdMs);
   const { holdMs: _wanted, ...rest } = parsed;
   const isHeld = windowMs > 0 && door.holdMs !== undefined && !mayHaveTask(call, asker.run);

@@ -11,11 +11,15 @@ import type { Live } from "../events/live.ts";
 import type { Feed } from "../events/tail.ts";
 import { type Log, sayError } from "../log.ts";
 import { requireScope } from "../rest/call.ts";
+import type { OtlpTarget } from "../traces/otlp.ts";
+import { SpanSender } from "../traces/sender.ts";
+import { Tracer } from "../traces/tracer.ts";
 import { Series } from "./series.ts";
 import { Tally } from "./tally.ts";
 
 const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 const MOST_JOBS = 1_000;
+const SPANS_EVERY_MS = 2 * SECOND_MS;
 const READERS = ["human", "admin"] as const;
 
 export interface MonitorDeps {
@@ -28,6 +32,9 @@ export interface MonitorDeps {
   holds: () => number;
   rules: Rules;
   log: Log;
+  version: string;
+  /** Where spans are sent, if anywhere. */
+  traces: OtlpTarget | undefined;
 }
 
 /** What this server says about itself and its store, in the text format that Prometheus reads. */
@@ -35,10 +42,12 @@ export class Monitor {
   readonly #deps: MonitorDeps;
   readonly #tally = new Tally();
   readonly #alerts: AlertWatch | undefined;
+  readonly #tracer: Tracer | undefined;
 
   constructor(deps: MonitorDeps) {
     this.#deps = deps;
     this.#alerts = deps.store && watchAlerts(deps.store, deps);
+    this.#tracer = deps.traces && tracerTo(deps.traces, deps);
   }
 
   /** Counts and warns from now on; the returned function ends it. */
@@ -47,7 +56,7 @@ export class Monitor {
     this.#alerts?.start();
     return async () => {
       leave();
-      await this.#alerts?.stop();
+      await Promise.all([this.#alerts?.stop(), this.#tracer?.stop()]);
     };
   }
 
@@ -64,6 +73,7 @@ export class Monitor {
   #take(events: readonly KeptEvent[]): void {
     for (const { event } of events) this.#tally.count(event);
     this.#alerts?.take(events);
+    this.#tracer?.take(events);
   }
 
   async #writeGauges(): Promise<string> {
@@ -115,4 +125,11 @@ function watchAlerts(store: Store, { rules, log }: Pick<MonitorDeps, "rules" | "
     onAlert: (name, value) => log("warn", "alert", { name, value }),
     onFailure: (error) => log("warn", "alerts_not_seen", { message: sayError(error).message }),
   });
+}
+
+function tracerTo(target: OtlpTarget, { engine, version, log }: MonitorDeps): Tracer {
+  const onFailure = (error: unknown, spans?: number): void =>
+    log("warn", "traces_not_sent", { spans, message: sayError(error).message });
+  const sender = new SpanSender({ target, version, everyMs: SPANS_EVERY_MS, onFailure });
+  return new Tracer({ engine, sender, onFailure });
 }

@@ -24,6 +24,8 @@ export interface Call {
   by: Actor;
   /** From `Idempotency-Key`. */
   key?: string;
+  /** From `traceparent`. */
+  traceparent?: string;
   /** From `If-Match`. */
   ifVersion?: number;
   /** Aborts when the caller is gone or the server is about to stop. */
@@ -38,6 +40,7 @@ export function callOf(context: Context<Signed>, deps: Pick<Call, "engine" | "ru
   const bearer = context.get("actor");
   const token = context.get("token");
   const key = context.req.header("idempotency-key");
+  const traceparent = context.req.header("traceparent");
   const ifVersion = readVersion(context.req.header("if-match"));
   return {
     ...deps,
@@ -45,6 +48,7 @@ export function callOf(context: Context<Signed>, deps: Pick<Call, "engine" | "ru
     token,
     by: actingAs(bearer, token, readBy(context.req.header(BY_HEADER))),
     ...(key !== undefined && { key }),
+    ...(traceparent !== undefined && { traceparent }),
     ...(ifVersion !== undefined && { ifVersion }),
   };
 }

@@ -51,8 +51,13 @@ async function ask(call: Call, { body }: RequestOf<"ask">) {
     throw new Refusal("bad_input", 'The header Idempotency-Key and the field "key" name different asks');
   }
   const isEndless = raw.timeout === "never";
-  const door = { via, ...(isEndless && { timeoutMs: "never" as const }) };
-  const given = { ...raw, ...(isEndless && { timeout: undefined }), ...(call.key !== undefined && { key: call.key }) };
+  const { traceparent } = call;
+  const door = { via, traceparent, ...(isEndless && { timeoutMs: "never" as const }) };
+  const given = {
+    ...raw,
+    ...(isEndless && { timeout: undefined }),
+    ...(call.key !== undefined && { key: call.key }),
+  };
   const input = parseAsk(given, door, call.rules, await call.engine.now());
   return call.engine.ask(input, call.by, await askOptions(call, body));
 }
