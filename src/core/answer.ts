@@ -12,7 +12,7 @@ import { later } from "./instant.ts";
 import { questionJob } from "./job.ts";
 import { answerText, matchAnswer } from "./match.ts";
 import { requirePlain } from "./plain.ts";
-import { type Answer, type Pending, type Question, requireVersion } from "./question.ts";
+import { type Answer, type Outcome, type Pending, type Question, requireVersion } from "./question.ts";
 import { Refusal } from "./refusal.ts";
 import type { Run } from "./run.ts";
 import { mayForce } from "./force.ts";
@@ -64,10 +64,17 @@ export function recordLate({ question }: Read, input: AnswerInput, at: At): Chan
 /** What was said, matched to what was asked, or a refusal that says what does not fit. */
 export function readAnswer({ question, content }: Read & { question: Question }, input: AnswerInput, at: At): Answer {
   const note = readNote(input, at);
-  const base = { id: at.ids.outcome(), by: at.by, at: at.now };
+  const say = (outcome: Outcome, items: Answer["items"], words: string | undefined): Answer => ({
+    id: at.ids.outcome(),
+    outcome,
+    items,
+    note: words,
+    by: at.by,
+    at: at.now,
+  });
   if (input.outcome === "clarify" && question.kind === "approval") {
     // Who asks back has not agreed.
-    return { ...base, outcome: "answer", items: denial(content), note: note ?? input.answer?.trim() ?? "asked back" };
+    return say("answer", denial(content), note ?? input.answer?.trim() ?? "asked back");
   }
   if (!question.accepts.includes(input.outcome) || (input.outcome === "decide" && question.kind === "approval")) {
     throw new Refusal(
@@ -78,15 +85,15 @@ export function readAnswer({ question, content }: Read & { question: Question },
       },
     );
   }
-  if (input.outcome === "decide") return { ...base, outcome: "decide", items: {}, note };
+  if (input.outcome === "decide") return say("decide", {}, note);
   if (input.outcome === "clarify") {
     const back = note ?? input.answer?.trim();
     if (!back)
       throw new Refusal("empty_answer", "Response cannot be empty", { hint: 'Say what is unclear: --clarify "…"' });
     requirePlain(back, at.rules.limits.answerBytes, "answer");
-    return { ...base, outcome: "clarify", items: {}, note: back };
+    return say("clarify", {}, back);
   }
-  return { ...base, outcome: "answer", items: matchAnswer(content, input, at.rules.limits), note };
+  return say("answer", matchAnswer(content, input, at.rules.limits), note);
 }
 
 function force(read: Read, input: AnswerInput, at: At): Changes {

@@ -8,7 +8,7 @@ import { close } from "./close.ts";
 import { type QuestionId, shortId } from "./id.ts";
 import { later, msBetween, MINUTE_MS } from "./instant.ts";
 import { matchAnswer } from "./match.ts";
-import { NOT_OPEN, type Pending, type Question, owes } from "./question.ts";
+import { NOT_CLOSED, NOT_OPEN, type Pending, type Question, owes } from "./question.ts";
 import { redactContent } from "./redact.ts";
 import { Refusal } from "./refusal.ts";
 import type { Run } from "./run.ts";
@@ -158,6 +158,7 @@ function newQuestion(run: Run, content: Content, input: AskInput, followed: Ques
         ? undefined
         : { until: later(at.now, input.holdMs), after: input.afterHold, windowMs: input.holdMs },
     settling: undefined,
+    ...NOT_CLOSED,
   };
 }
 

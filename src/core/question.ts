@@ -145,6 +145,9 @@ export type Question = z.infer<typeof Question>;
 export type Pending = Extract<Question, { status: "pending" }>;
 export type Closed = Exclude<Question, Pending>;
 
+/** What a question gets when it is closed; naming it from the start keeps all questions of one shape. */
+export const NOT_CLOSED = { answer: undefined, handover: undefined } as const;
+
 /** What only an open question has, taken away when it is closed. */
 export const NOT_OPEN = { hold: undefined, settling: undefined } as const;
 

@@ -16,6 +16,7 @@ export function newRun(input: RunInput, at: At, options: { implicit: boolean }):
   for (const text of [input.name, input.externalId, input.session, input.dir, input.repo, input.branch]) {
     if (text !== undefined) requirePlain(text, 4 * LONGEST_NAME_BYTES, "name");
   }
+  // Every field is named, also those that come later: adding one to a copy costs more than all the rest of a decision.
   return {
     id: at.ids.run(),
     version: 0,
@@ -23,6 +24,7 @@ export function newRun(input: RunInput, at: At, options: { implicit: boolean }):
     name: input.name ?? "run",
     externalId: input.externalId,
     status: "queued",
+    reason: undefined,
     agent: input.agent ?? "none",
     host: input.host ?? "",
     session: input.session,
@@ -41,6 +43,16 @@ export function newRun(input: RunInput, at: At, options: { implicit: boolean }):
     asked: 0,
     askedAt: [],
     createdAt: at.now,
+    issue: undefined,
+    worker: undefined,
+    pendingId: undefined,
+    lastQuestionId: undefined,
+    clarifying: undefined,
+    whenParked: undefined,
+    startedAt: undefined,
+    parkedAt: undefined,
+    endedAt: undefined,
+    result: undefined,
   };
 }
 

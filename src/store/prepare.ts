@@ -75,14 +75,26 @@ export function prepare(changes: Changes): Prepared {
   const scheduled = (changes.scheduled ?? []).map((job) => ({ job, body: jobBody(job) }));
   const postponed = (changes.postponed ?? []).map(preparePostponed);
   const seals = changes.seals ?? [];
-  const rows = {
-    ...{ runs, questions, contents, entries, events, seals, scheduled, postponed },
-    dropped: changes.dropped ?? [],
-    finished: changes.finished ?? [],
+  const dropped = changes.dropped ?? [];
+  const finished = changes.finished ?? [];
+  const commit: Prepared = {
+    runs,
+    questions,
+    contents,
+    entries,
+    events,
+    seals,
+    scheduled,
+    dropped,
+    finished,
+    postponed,
+    runIds: [],
+    touches: [],
+    bytes: sizeOf([runs, questions, contents, entries, events, seals, scheduled, postponed]),
   };
-  const runIds = runIdsOf(rows);
-  const bodies = [runs, questions, contents, entries, events, seals, scheduled, postponed];
-  return { ...rows, runIds, touches: touchesOf(rows, runIds), bytes: bytesOf(bodies) };
+  commit.runIds = runIdsOf(commit);
+  commit.touches = touchesOf(commit);
+  return commit;
 }
 
 function prepareRow<Row extends Run | Question>(row: Row): PreparedRow<Row> {
@@ -108,9 +120,7 @@ function jobBody(job: Job): string {
   return JSON.stringify({ ...job, claim: undefined, attempt: undefined });
 }
 
-type Rows = Omit<Prepared, "runIds" | "touches" | "bytes">;
-
-function runIdsOf(rows: Rows): string[] {
+function runIdsOf(rows: Prepared): string[] {
   const ids = new Set<string>();
   for (const run of rows.runs) ids.add(run.id);
   for (const question of rows.questions) ids.add(question.row.runId);
@@ -119,8 +129,8 @@ function runIdsOf(rows: Rows): string[] {
 }
 
 // A question belongs to one run for ever, so its run's name stands for it, its ask key and "one pending per run".
-function touchesOf(rows: Rows, runIds: readonly string[]): string[] {
-  const touches = [...runIds];
+function touchesOf(rows: Prepared): string[] {
+  const touches = [...rows.runIds];
   for (const { row } of rows.runs) {
     if (row.session !== undefined) touches.push(JSON.stringify([row.host, row.agent, row.session]));
   }
@@ -133,7 +143,8 @@ function touchesOf(rows: Rows, runIds: readonly string[]): string[] {
   return touches;
 }
 
-function bytesOf(bodies: ReadonlyArray<ReadonlyArray<{ body: string }>>): number {
+/** About how many bytes are written. */
+function sizeOf(bodies: ReadonlyArray<ReadonlyArray<{ body: string }>>): number {
   let bytes = 0;
   for (const rows of bodies) for (const row of rows) bytes += row.body.length;
   return bytes;
