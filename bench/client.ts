@@ -17,11 +17,12 @@ export class Client {
     this.#agent = new Agent({ keepAlive: true, maxSockets: connections });
   }
 
-  send(method: string, path: string, body?: object): Promise<Replied> {
+  send(method: string, path: string, body?: object, more: Record<string, string> = {}): Promise<Replied> {
     const text = body && JSON.stringify(body);
     return new Promise((resolve, reject) => {
       const headers = {
         authorization: `Bearer ${this.#server.token}`,
+        ...more,
         ...(text !== undefined && { "content-type": "application/json", "content-length": Buffer.byteLength(text) }),
       };
       const sent = request(`${this.#server.url}${path}`, { method, agent: this.#agent, headers }, (response) => {
@@ -29,7 +30,7 @@ export class Client {
         response.on("data", (chunk: Buffer) => chunks.push(chunk));
         response.on("error", reject);
         response.on("end", () => {
-          resolve({ status: response.statusCode ?? 0, body: JSON.parse(Buffer.concat(chunks).toString()) });
+          resolve({ status: response.statusCode ?? 0, body: readBody(Buffer.concat(chunks).toString()) });
         });
       });
       sent.on("error", reject);
@@ -40,6 +41,12 @@ export class Client {
   close(): void {
     this.#agent.destroy();
   }
+}
+
+/** A reply is JSON, or a stream whose last event is. */
+function readBody(text: string): Replied["body"] {
+  const last = text.split("\n").findLast((line) => line.startsWith("data: ") && line.length > 6);
+  return JSON.parse(last?.slice(6) ?? text);
 }
 
 /** Does the work that many times, that many at once. */

@@ -1,12 +1,14 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { serve } from "@hono/node-server";
+import * as sdk from "@modelcontextprotocol/server";
 import { Hono } from "hono";
 import { SYSTEM } from "../src/core/actor.ts";
 import { AnswerInput } from "../src/core/answer-input.ts";
 import type { Actor } from "../src/core/actor.ts";
 import { DEFAULT_LIMITS, DEFAULT_RULES, type Rules } from "../src/core/rules.ts";
 import { engineOn } from "../src/app.ts";
+import { mcpPart } from "../src/server/mcp/http.ts";
 import { serveHttp } from "../src/server/server.ts";
 import { openDatabase } from "../src/sqlite.ts";
 import { openSqliteStore } from "../src/store/sqlite.ts";
@@ -28,10 +30,9 @@ export async function serveAskd(directory: string): Promise<void> {
     findEnd: () => store.findFeedEnd(),
     onChange: (listener: () => void) => store.onChange(listener),
   };
-  const { port } = await serveHttp(
-    { engine, rules, store, feed, holds: () => engine.holds, version: "0.0.0", log: () => undefined },
-    { port: 0 },
-  );
+  const mcp = mcpPart({ engine, rules, version: "0.0.0", host: "here", onBug: (error) => console.error(error) });
+  const deps = { engine, rules, store, feed, holds: () => engine.holds, version: "0.0.0", log: () => undefined };
+  const { port } = await serveHttp({ ...deps, parts: [mcp] }, { port: 0 });
   const { text: token } = await engine.issueToken({ scope: "admin", subject: "bench" }, SYSTEM);
   const answerAll = async (): Promise<number> => {
     const started = performance.now();
@@ -62,6 +63,32 @@ export async function serveBareHold(): Promise<void> {
     return performance.now() - started;
   };
   await listening(app, { answerAll, holds: async () => waiting.size });
+}
+
+/** The protocol library alone, a server for each request and a promise for each held call. */
+export async function serveBareMcp(): Promise<void> {
+  const waiting: Array<() => void> = [];
+  const app = new Hono();
+  app.post("/mcp", (context) => {
+    const handler = sdk.createMcpHandler(
+      () => {
+        const server = new sdk.Server({ name: "bare", version: "0" }, { capabilities: { tools: {} } });
+        server.setRequestHandler("tools/call", async ({ params }) => {
+          await new Promise<void>((resolve) => waiting.push(resolve));
+          return { content: [{ type: "text", text: `answer ${String(params.arguments?.["mark"])}` }] };
+        });
+        return server;
+      },
+      { responseMode: "sse" },
+    );
+    return handler.fetch(context.req.raw);
+  });
+  const answerAll = async (): Promise<number> => {
+    const started = performance.now();
+    for (const resolve of waiting.splice(0)) resolve();
+    return performance.now() - started;
+  };
+  await listening(app, { answerAll, holds: async () => waiting.length });
 }
 
 /** The same framework doing two durable transactions: everything of one turn of the loop shares a commit. */
