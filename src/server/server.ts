@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import type { Hono } from "hono";
 import type { Rules } from "../core/rules.ts";
 import { MINUTE_MS, SECOND_MS } from "../core/instant.ts";
@@ -54,6 +55,7 @@ export interface Served {
 /** Starts everything that is reached over HTTP. */
 export async function serveHttp(deps: ServeDeps, options: ServeOptions): Promise<Served> {
   const stopping = new AbortController();
+  setMaxListeners(0, stopping.signal); // every request under way listens
   let doors: Doors = loopbackDoors(options.port, options.names);
   const { app, live, monitor } = buildHttp(deps, {
     doors: () => doors,

@@ -4,6 +4,7 @@ import type { Feed, Tail } from "./tail.ts";
 
 const PAGE = 500;
 const MOST_WAITING = 20_000;
+const MOST_AT_ONCE = 64 * 1024;
 
 export interface Following {
   tail: Tail;
@@ -33,6 +34,18 @@ export async function follow({ tail, feed, stream, after, sees, say, onJoined }:
     const text = await say(kept);
     if (text !== undefined) stream.send(text);
   };
+  // What happened at once is written at once: a write for each event would cost more than the event.
+  const tellAll = async (batch: readonly KeptEvent[]): Promise<void> => {
+    let text = "";
+    for (const kept of batch) {
+      const said = say(kept);
+      text += (typeof said === "string" ? said : await said) ?? "";
+      if (text.length < MOST_AT_ONCE) continue;
+      stream.send(text);
+      text = "";
+    }
+    if (text !== "") stream.send(text);
+  };
   try {
     for await (const page of pagesAfter(feed, after)) {
       if (stream.ended.aborted) return;
@@ -47,7 +60,7 @@ export async function follow({ tail, feed, stream, after, sees, say, onJoined }:
     while (!stream.ended.aborted) {
       const batch = waiting;
       waiting = [];
-      for (const kept of batch) await tell(kept);
+      await tellAll(batch);
       if (waiting.length > 0) continue;
       await new Promise<void>((resolve) => {
         wake = resolve;
