@@ -6,7 +6,7 @@ export default defineConfig({
     globalSetup: ["test/global-setup.ts"],
     pool: "forks", // native database drivers and child processes do not share a process well
     maxWorkers: 2,
-    testTimeout: 20_000,
-    hookTimeout: 30_000,
+    testTimeout: 90_000,
+    hookTimeout: 90_000,
   },
 });
