@@ -6,6 +6,7 @@ import { ServerProcess } from "./server-process.ts";
 const [mode, kind, directory = ""] = process.argv.slice(2);
 const COUNT = Number(mode ?? 10_000);
 const ASKING = 32;
+const WAVE = 250;
 
 /** One way of being held: what is to be there before, and a call that comes back true with its own answer. */
 interface Way {
@@ -71,8 +72,13 @@ async function measure(way: Way): Promise<Measured> {
   const ids = await way.prepare?.(server);
   const client = new Client(server, COUNT);
   const before = await server.call("memory");
-  const held = Array.from({ length: COUNT }, (_, n) => way.hold(client, n, ids?.[n]));
-  while ((await server.call("holds")) < COUNT) await new Promise((resolve) => setTimeout(resolve, 50));
+  const held: Array<Promise<boolean>> = [];
+  // In waves: a machine drops connections that come faster than they are accepted.
+  while (held.length < COUNT) {
+    const wave = Math.min(WAVE, COUNT - held.length);
+    for (let n = 0; n < wave; n += 1) held.push(way.hold(client, held.length, ids?.[held.length]));
+    while ((await server.call("holds")) < held.length) await new Promise((resolve) => setTimeout(resolve, 5));
+  }
   const perHoldBytes = ((await server.call("memory")) - before) / COUNT;
   const started = performance.now();
   const answering = server.call("answerAll");

@@ -50,6 +50,7 @@ export function serving(ready: { port: number; token: string }, calls: Record<st
   process.on("message", (what) => {
     void all[String(what)]?.().then((value) => process.send?.(value));
   });
+  process.once("disconnect", () => process.exit()); // nobody is left to measure anything
   process.send?.(ready);
 }
 
