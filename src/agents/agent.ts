@@ -1,0 +1,93 @@
+import type { RunResult } from "../core/lifecycle.ts";
+
+/** What one line of an agent's output shows. A line may show several things, or none that we know. */
+export type Sight =
+  /** The agent's own handle for resuming, and what it can call, where it says so. */
+  | { kind: "session"; session: string; tools?: readonly string[] }
+  /** Words of the model, whole or the next piece of them. Only these are searched for a marker. */
+  | { kind: "text"; text: string; isPiece: boolean }
+  /** It called a tool; what it said before is no longer its last word. */
+  | { kind: "called"; name: string; callId: string }
+  /** The model was shown the result of a call. */
+  | { kind: "shown"; callId: string; isError: boolean; text: string }
+  /** It stopped at this call of its own question tool and can be resumed with the answer as the call's result. */
+  | { kind: "deferred"; callId: string; name: string; input: unknown }
+  | { kind: "usage"; usage: Usage }
+  /** Its own report of the end, in its own words; more lines may follow. */
+  | { kind: "ended"; result: RunResult; text: string; structured?: unknown }
+  /** Something worth a line in the log. */
+  | { kind: "warning"; text: string };
+
+/** What was used. `session` counts from the session's first start, over all resumes; `process` from this one's. */
+export interface Usage {
+  since: "session" | "process" | "line";
+  turns?: number;
+  costUsd?: number;
+  inputTokens?: number;
+  outputTokens?: number;
+}
+
+/** What an agent file has to know of a run to build a command line. */
+export interface Task {
+  runId: string;
+  epoch: number;
+  /** The directory of the run's own files, 0700. */
+  runDir: string;
+  /** Where the agent works. */
+  dir: string;
+  /** The absolute program, and the arguments that the user gave after it, without the prompt. */
+  program: string;
+  args: readonly string[];
+  /** What the user wants done; undefined when the arguments say it all. */
+  prompt: string | undefined;
+  session: string | undefined;
+  /** The version that the program reports. */
+  version: string | undefined;
+  /** How to start askd itself, for hooks and MCP servers. */
+  askd: readonly string[];
+  /** How long a question may be held live. */
+  liveWindowMs: number;
+  maxTurns: number | undefined;
+  budgetUsd: number | undefined;
+}
+
+/** How a run goes on: by an answer that its own question tool takes, or by a message. */
+export type Resume = { by: "call"; callId: string } | { by: "message"; text: string };
+
+/** A process to be started. */
+export interface Start {
+  argv: readonly string[];
+  env: Readonly<Record<string, string>>;
+  /** Files that it reads, written 0600 into the run directory before. */
+  files: ReadonlyArray<{ name: string; text: string }>;
+  stdin: string | undefined;
+  /** What was added to the user's own command line, in words, for the log. */
+  added: readonly string[];
+}
+
+/** Whether the agent's own record shows that its model was given this. */
+export type Witnessed = "given" | "absent" | "unknown";
+
+/** What to look for in the agent's own record. */
+export interface Evidence {
+  session: string;
+  /** Where the agent works, and the environment that says where it keeps its record. */
+  dir: string;
+  env: Readonly<Record<string, string | undefined>>;
+  /** The id of the answer, which stands in the message; or the call whose result it is. */
+  answerId: string;
+  callId: string | undefined;
+}
+
+/** One coding agent: how its command lines look, what its lines mean, where its record is. It starts nothing. */
+export interface Agent {
+  name: string;
+  /** What its program is called. */
+  program: string;
+  start(task: Task): Start;
+  resume(task: Task & { session: string }, how: Resume): Start;
+  read(line: string): Sight[];
+  witness(evidence: Evidence): Promise<Witnessed>;
+  /** The command with which a person goes on in the agent's own interface. */
+  takeover(session: string, program: string): readonly string[];
+}
