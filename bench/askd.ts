@@ -2,6 +2,7 @@ import { engineOn } from "../src/app.ts";
 import type { Actor } from "../src/core/actor.ts";
 import { AnswerInput } from "../src/core/answer-input.ts";
 import { parseAsk } from "../src/core/ask-input.ts";
+import { isHanding } from "../src/core/question.ts";
 import { later } from "../src/core/instant.ts";
 import { DEFAULT_LIMITS, DEFAULT_RULES, type Rules } from "../src/core/rules.ts";
 import type { LocalEngine } from "../src/engine/local.ts";
@@ -25,7 +26,7 @@ export function benchEngine(store: Store): LocalEngine {
 
 /**
  * The whole product path: validation, matching, trail with hash chain, jobs, version guards.
- * Three commits: the ask, the answer, and that it is handed to the waiting caller.
+ * Two commits: the ask, and the answer, which also says that the waiting caller hands it over.
  */
 export function askd(store: Store): Subject {
   const engine = benchEngine(store);
@@ -38,13 +39,14 @@ export function askd(store: Store): Subject {
       const raw = { ...ASKED, question: `Redis or Memcached for cache ${asked}?` };
       const { question } = await engine.ask(parseAsk(raw, { via: "mcp" }, DEFAULT_RULES, now), AGENT);
       let seenAt = 0;
-      const seen = engine
-        .wait(question.id, { until: later(now, 180_000) })
-        .then(() => void (seenAt = performance.now()));
+      const seen = engine.wait(question.id, { until: later(now, 180_000), takes: true }).then((read) => {
+        seenAt = performance.now();
+        return read;
+      });
       const answeredAt = performance.now();
       await engine.answer(question.id, ANSWERED, ADA);
-      await seen;
-      await engine.handOver(question.id);
+      const { question: outcome, run } = await seen;
+      if (!isHanding(outcome, run.epoch)) await engine.handOver(question.id);
       return { wakeMs: seenAt - answeredAt };
     },
     close: () => engine.stop(),

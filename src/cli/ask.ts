@@ -4,7 +4,7 @@ import { parseDuration, sayDuration } from "../core/duration.ts";
 import { shortId } from "../core/id.ts";
 import { proceedSentence } from "../core/injection.ts";
 import { DAY_MS, later, msBetween } from "../core/instant.ts";
-import { findAnswer, owes } from "../core/question.ts";
+import { findAnswer, isHanding, owes } from "../core/question.ts";
 import { Refusal } from "../core/refusal.ts";
 import { CHECK_FIELDS, valuesOf, viewCheck } from "../core/view.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -91,7 +91,7 @@ async function hold(asked: Read, holdMs: number, engine: Engine, context: Contex
   if (context.stderr.isTty && !context.isQuiet) context.stderr.write("\x07");
   say(context, `waiting for a person, at most ${sayDuration(holdMs)}`);
   const until = later(await engine.now(), holdMs);
-  const read = await Promise.race([engine.wait(id, { until, signal }), failureOf(engine.work())]);
+  const read = await Promise.race([engine.wait(id, { until, signal, takes: true }), failureOf(engine.work())]);
   if (read.question.status !== "pending") return handOver(read, engine, context);
   const left = await engine.endHold(id, signal.aborted ? "gone" : "window");
   if (left.question.status !== "pending") return handOver(left, engine, context);
@@ -109,7 +109,8 @@ async function failureOf(work: Promise<void>): Promise<never> {
 async function handOver(read: Read, engine: Engine, context: Context): Promise<number> {
   const { id } = read.question;
   const isOwed = owes(read.question);
-  const { question, content } = isOwed ? await engine.handOver(id) : read;
+  const isOnItsWay = !isOwed || isHanding(read.question, read.run.epoch);
+  const { question, content } = isOnItsWay ? read : await engine.handOver(id);
   const answer = findAnswer(question);
   printResult(context, command.fields ?? [], {
     page: () =>

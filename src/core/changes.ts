@@ -14,6 +14,8 @@ export interface At {
   by: Actor;
   ids: Ids;
   rules: Rules;
+  /** The caller that holds the question is here and takes its outcome as soon as it is committed. */
+  isTaken?: boolean;
 }
 
 /** A small row of any other kind: person, token, worker, delivery, inbox entry, alert. */

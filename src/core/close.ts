@@ -5,7 +5,7 @@ import { questionEvent, runEvent } from "./event.ts";
 import { afterGiven, giveAll, resume } from "./handover.ts";
 import { later } from "./instant.ts";
 import { type Job, questionJob } from "./job.ts";
-import { NOT_OPEN, type Answer, type Closed, type Pending, owes } from "./question.ts";
+import { NOT_OPEN, type Answer, type Closed, type Pending, isHanding, owes } from "./question.ts";
 import { HANDOVER_GRACE_MS } from "./rules.ts";
 import { type Run, hasEnded, isAlive } from "./run.ts";
 
@@ -23,7 +23,7 @@ export function close(
   options: { resume: boolean } = { resume: true },
 ): Settled {
   const { run, question } = read;
-  const outcome = isSelfServed(run, question) ? giveAll(closed, at, "stored") : closed;
+  const outcome = isSelfServed(run, question) ? giveAll(closed, at, "stored") : handedOver(closed, read, at);
   const owed = owes(outcome) ? [...run.owes, question.id] : run.owes;
   const next = afterOutcome({ ...run, pendingId: undefined, owes: owed }, question, outcome, at, options);
   return {
@@ -53,8 +53,15 @@ export function closeWith(
   const detail = {
     ...{ outcome: given.outcome, answer: hashText(JSON.stringify(given.items)), id: given.id },
     ...(given.policy !== undefined && { policy: given.policy }),
+    ...(isHanding(question, read.run.epoch) && { handing: read.run.epoch }),
   };
   return { ...closed, events: [questionEvent("answered", read.question, question, at, detail), ...closed.events] };
+}
+
+/** An outcome that the one who commits it writes out itself is born on its way: that spares a commit of its own. */
+function handedOver(closed: Closed, { run, question }: Read & { question: Pending }, at: At): Closed {
+  if (!at.isTaken || !question.hold || !isAlive(run) || closed.handover.state !== "owed") return closed;
+  return { ...closed, handover: { state: "handing", epoch: run.epoch, at: at.now } };
 }
 
 /** An ask of a shell script has no agent to bring anything to: whoever wants the answer reads it. */

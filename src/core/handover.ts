@@ -3,7 +3,7 @@ import { clockKey } from "./clock.ts";
 import { questionEvent, runEvent } from "./event.ts";
 import type { QuestionId } from "./id.ts";
 import { type Job, jobKey, questionJob } from "./job.ts";
-import { type Handover, type Question, owes } from "./question.ts";
+import { type Handover, type Question, isHanding, owes } from "./question.ts";
 import { Refusal } from "./refusal.ts";
 import { type Run, hasEnded, isSuspended } from "./run.ts";
 
@@ -11,7 +11,7 @@ import { type Run, hasEnded, isSuspended } from "./run.ts";
 export function handOver(run: Run, questions: readonly Question[], epoch: number, at: At): Changes {
   if (epoch !== run.epoch) throw staleEpoch(run, epoch);
   const owed = questions.filter(owes);
-  if (owed.length === 0) return {};
+  if (owed.every((question) => isHanding(question, epoch))) return {};
   const handed = owed.map((question) =>
     mapHandovers(question, (handover) => (isOpen(handover) ? { state: "handing", epoch, at: at.now } : handover)),
   );

@@ -167,10 +167,20 @@ export function requireVersion(question: Question, expected: number | undefined)
 
 /** Everything about a question that its agent has not been shown yet. */
 export function owes(question: Question): boolean {
+  return openHandovers(question).length > 0;
+}
+
+function openHandovers(question: Question): Handover[] {
   const handovers = question.amendments.map((amendment) => amendment.handover);
   if (!isPending(question)) handovers.push(question.handover);
   if (question.status === "timeout" && question.forced) handovers.push(question.forced.handover);
-  return handovers.some((handover) => handover.state === "owed" || handover.state === "handing");
+  return handovers.filter((handover) => handover.state === "owed" || handover.state === "handing");
+}
+
+/** Says whether everything it owes is on its way to the agent of that epoch. */
+export function isHanding(question: Question, epoch: number): boolean {
+  const open = openHandovers(question);
+  return open.length > 0 && open.every((handover) => handover.state === "handing" && handover.epoch === epoch);
 }
 
 /** The answer that counts: the forced one, the person's, or the policy's. */

@@ -48,6 +48,8 @@ export interface WaitOptions {
   /** When to come back without an outcome. */
   until: Instant;
   signal?: AbortSignal;
+  /** The caller writes the outcome out to the agent: an answer given in this process is committed as on its way. */
+  takes?: boolean;
 }
 
 /** What a damaged or rewritten trail looks like. */

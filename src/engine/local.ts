@@ -99,8 +99,8 @@ export class LocalEngine implements Engine {
     });
   }
 
-  async wait(id: QuestionId, { until, signal }: WaitOptions): Promise<Read> {
-    const listener = this.#waiters.listen(id);
+  async wait(id: QuestionId, { until, signal, takes = false }: WaitOptions): Promise<Read> {
+    const listener = this.#waiters.listen(id, { takes });
     try {
       for (;;) {
         const read = this.#decider.rows.recall(id) ?? (await this.read(id));
@@ -117,7 +117,9 @@ export class LocalEngine implements Engine {
   async answer(id: QuestionId, input: AnswerInput, by: Actor): Promise<Done> {
     this.#replies.count(by, id, epochMs(this.#deps.now()));
     try {
-      const read = await this.#change(id, by, (before, at) => answer(before, input, at));
+      const read = await this.#change(id, by, (before, at) =>
+        answer(before, input, { ...at, isTaken: this.#waiters.hasTaker(id) }),
+      );
       return { ...read, isNew: true };
     } catch (error) {
       if (error instanceof Refusal && error.code === "not_pending") {

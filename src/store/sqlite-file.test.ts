@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { platform, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { instant } from "../core/instant.ts";
@@ -51,6 +51,10 @@ test("a file that is no database is named and left alone", async () => {
     hint: expect.stringContaining("--store"),
   });
   expect(statSync(path).size).toBe(12_000);
+});
+
+test.runIf(platform() === "linux")("a place where the system keeps its own files is refused at once", async () => {
+  await expect(openSqliteStore("/proc/askd/store/askd.db")).rejects.toMatchObject({ code: "store_unusable" });
 });
 
 test("a place where no directory can be is refused with what to do", async () => {

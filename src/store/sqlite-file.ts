@@ -23,7 +23,7 @@ export function prepareFiles(database: string): StoreFiles {
   const directory = dirname(database);
   const wake = join(directory, "askd.wake");
   try {
-    mkdirSync(directory, { recursive: true, mode: DIRECTORY_MODE });
+    makeDirectory(directory);
     makePrivate(directory, [basename(database), "askd."]);
     if (isNetworkFileSystem(statfsSync(directory).type)) throw networkRefusal(directory);
     createIfMissing(database);
@@ -45,6 +45,17 @@ export function closeToOthers(files: StoreFiles): void {
 
 export function isNetworkFileSystem(type: number): boolean {
   return NETWORK_FILE_SYSTEMS.has(type >>> 0);
+}
+
+/** One by one: Node's own way of making all at once never ends below /proc, where nothing can be made. */
+function makeDirectory(path: string): void {
+  if (existsSync(path)) return;
+  makeDirectory(dirname(path));
+  try {
+    mkdirSync(path, { mode: DIRECTORY_MODE });
+  } catch (error) {
+    if (!existsSync(path)) throw error; // else another process was faster
+  }
 }
 
 function makePrivate(directory: string, ours: readonly string[]): void {

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Read } from "../../core/changes.ts";
 import { liveWindow, withoutProgress } from "../../core/client/profile.ts";
-import { isPending, owes } from "../../core/question.ts";
+import { isHanding, isPending, owes } from "../../core/question.ts";
 import { type ToolCall, type ToolResult, progressToken } from "./caller.ts";
 import { hold } from "./hold.ts";
 import { resultOf } from "./result.ts";
@@ -31,7 +31,7 @@ export async function handOver(call: ToolCall, read: Read): Promise<ToolResult> 
   const { id } = read.question;
   const delimiter = `answer-${randomBytes(4).toString("hex")}`;
   if (isPending(read.question) || !owes(read.question) || call.signal.aborted) return resultOf(read, delimiter);
-  const handed = await engine.handOver(id);
+  const handed = isHanding(read.question, read.run.epoch) ? read : await engine.handOver(id);
   call.caller.afterReply(call.context.mcpReq.id, async () => {
     await engine.given(id, "mcp");
   });

@@ -31,7 +31,11 @@ export async function hold(asked: Read, holding: Holding): Promise<Read> {
   const ended = await engine.endHold(id, "window");
   if (!isPending(ended.question) || !ended.question.settling) return ended;
   // Somebody has answered and can still take it back for a moment: that is waited for.
-  const settled = await engine.wait(id, { until: later(ended.question.settling.until, SETTLE_MS), signal });
+  const settled = await engine.wait(id, {
+    until: later(ended.question.settling.until, SETTLE_MS),
+    signal,
+    takes: true,
+  });
   return isPending(settled.question) ? engine.endHold(id, signal.aborted ? "gone" : "window") : settled;
 }
 
@@ -42,7 +46,11 @@ async function waitUntil(asked: Read, time: { from: Instant; until: Instant }, h
     if (!isPending(read.question) || signal.aborted || now >= time.until) return read;
     if (now > time.from || holding.windowMs > PROGRESS_MS)
       await onProgress(msBetween(time.from, now), say(read, time.from, now));
-    read = await engine.wait(read.question.id, { until: earlier(later(now, PROGRESS_MS), time.until), signal });
+    read = await engine.wait(read.question.id, {
+      until: earlier(later(now, PROGRESS_MS), time.until),
+      signal,
+      takes: true,
+    });
   }
 }
 
