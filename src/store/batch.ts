@@ -19,10 +19,15 @@ export interface BatchDeps {
   tell(change: Change): void;
 }
 
-interface Waiting {
-  commit: Prepared;
+interface Caller {
   resolve(committed: Committed): void;
   reject(error: unknown): void;
+}
+
+/** A commit and all who wait for it: reports on one run are written as one. */
+interface Waiting {
+  commit: Prepared;
+  callers: Caller[];
 }
 
 type Tried = { ok: true; committed: Committed[] } | { ok: false; error: unknown };
@@ -41,7 +46,7 @@ export class Batcher {
   add(changes: Changes): Promise<Committed> {
     const commit = prepare(changes);
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ commit, resolve, reject });
+      this.#waiting.push({ commit, callers: [{ resolve, reject }] });
       this.#working ??= this.#work();
     });
   }
@@ -69,7 +74,7 @@ export class Batcher {
     for (const one of batch) {
       const again = isForAll ? results : await this.#try([one]);
       if (again.ok) this.#answer([one], again.committed);
-      else one.reject(again.error);
+      else for (const caller of one.callers) caller.reject(again.error);
     }
   }
 
@@ -85,9 +90,11 @@ export class Batcher {
     const kept: Prepared[] = [];
     batch.forEach((one, index) => {
       const result = results[index];
-      if (result === undefined) return one.reject(new Error("The store did not say what became of a commit."));
-      if (result.ok) kept.push(one.commit);
-      one.resolve(result);
+      if (result?.ok) kept.push(one.commit);
+      for (const caller of one.callers) {
+        if (result) caller.resolve(result);
+        else caller.reject(new Error("The store did not say what became of a commit."));
+      }
     });
     if (kept.length > 0) this.#deps.tell(changeOf(kept));
   }
@@ -98,24 +105,46 @@ function takeBatch(waiting: readonly Waiting[]): { batch: Waiting[]; rest: Waiti
   const batch: Waiting[] = [];
   const passedOver: Waiting[] = [];
   const touched = new Set<string>();
+  const reports = new Map<string, Waiting>();
   let bytes = 0;
   let looked = 0;
   for (const one of waiting) {
     const isFull = batch.length >= BATCH_COMMITS || (batch.length > 0 && bytes + one.commit.bytes > BATCH_BYTES);
     if (isFull || looked >= LOOK_AHEAD) break;
     looked += 1;
+    const runId = reportedRun(one.commit);
+    const report = runId === undefined ? undefined : reports.get(runId);
+    if (report) {
+      join(report, one);
+      bytes += one.commit.bytes;
+      continue;
+    }
     const collides = one.commit.touches.some((name) => touched.has(name));
     // What a waiting commit touches counts too, or a later one could overtake it.
     for (const name of one.commit.touches) touched.add(name);
     if (collides) {
       passedOver.push(one);
+      for (const id of one.commit.runIds) reports.delete(id);
     } else {
       batch.push(one);
       bytes += one.commit.bytes;
+      if (runId !== undefined) reports.set(runId, one);
     }
   }
   batch.sort(byRunId);
   return { batch, rest: [...passedOver, ...waiting.slice(looked)] };
+}
+
+/** The run that a commit only reports on. Such a commit has no guard, so many of them go through or fail together. */
+function reportedRun({ runIds, touches, runs, questions, contents }: Prepared): string | undefined {
+  const isReport = touches.length === 1 && runIds.length === 1;
+  return isReport && runs.length + questions.length + contents.length === 0 ? runIds[0] : undefined;
+}
+
+function join(report: Waiting, other: Waiting): void {
+  const events = [...report.commit.events, ...other.commit.events];
+  report.commit = { ...report.commit, events, bytes: report.commit.bytes + other.commit.bytes };
+  report.callers.push(...other.callers);
 }
 
 function byRunId(one: Waiting, other: Waiting): number {

@@ -7,9 +7,6 @@ import { insertInto, type Connection } from "./sqlite-connection.ts";
 import { SCHEMA, newerSchema } from "./sqlite-schema.ts";
 import type { ClaimFilter } from "./store.ts";
 
-// Attempts come from one counter for all jobs, one number per transaction: a key that was dropped and scheduled anew
-// must not get the attempt of a worker that still has the old one in hand.
-const COUNT_ATTEMPT = "update meta set attempt = ?";
 const NEXT_ATTEMPT = "update meta set attempt = attempt + 1 returning attempt, writable_by";
 
 const END = "delete from job where key = ?";
@@ -47,17 +44,14 @@ export function putJobs(
   { attempt, now }: { attempt: number; now: Instant },
 ): void {
   const rows: SqlValue[][] = [];
-  let isCounted = false;
   for (const commit of batch) {
     for (const key of commit.dropped) connection.prepare(END).run(key);
     for (const { key } of commit.finished) connection.prepare(END).run(key);
     for (const { key, dueAt, body } of commit.postponed)
       connection.prepare(POSTPONE).run(body, dueAt, dueAt, attempt, key);
     for (const job of commit.scheduled) rows.push(jobRow(job, attempt, now));
-    isCounted ||= commit.postponed.length + commit.scheduled.length > 0;
   }
   connection.insert(SCHEDULE, rows);
-  if (isCounted) connection.prepare(COUNT_ATTEMPT).run(attempt);
 }
 
 /** Takes the jobs that are ready, longest ready first, if there are any. */

@@ -5,21 +5,22 @@ import type { Run } from "../core/run.ts";
 import type { SqlValue } from "../sqlite.ts";
 import type { Prepared, PreparedRow } from "./prepare.ts";
 import { insertInto, type Connection } from "./sqlite-connection.ts";
-import { SqliteGuard, type KeptRun } from "./sqlite-guard.ts";
+import { SqliteGuard } from "./sqlite-guard.ts";
+import { type Ends, type KeptRun, SqliteKept } from "./sqlite-kept.ts";
 import { putJobs } from "./sqlite-job.ts";
 import { SCHEMA } from "./sqlite-schema.ts";
 import type { Committed } from "./store.ts";
 
-const META = "select writable_by, attempt, (select max(seq) from event) as seq from meta";
-const NEW_RUN = `insert into run (id, version, body, chain_n, chain_hash, chain_seq, status, ended_at, name, external_id,
-  host, agent, session, parent_id) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
-const PUT_RUN = "update run set version = ?, body = ?, chain_n = ?, chain_hash = ?, chain_seq = ? where id = ?";
-const PUT_COLUMNS = `update run set status = ?, ended_at = ?, name = ?, external_id = ?, host = ?, agent = ?, session = ?,
-  parent_id = ? where id = ?`;
-const PUT_CHAIN = "update run set chain_n = ?, chain_hash = ?, chain_seq = ? where id = ?";
-const NEW_QUESTION = "insert into question (id, version, body, run_id, key, status) values (?, ?, ?, ?, ?, ?)";
-const PUT_QUESTION = "update question set version = ?, body = ?, status = ? where id = ?";
-const PUT_CONTENT = "insert into content (hash, body) values (?, ?) on conflict do nothing";
+const RUN_COLUMNS = ["number", "id", "version", "body", "chain_n", "chain_hash", "chain_seq"];
+const SEARCHED = ["status", "ended_at", "name", "external_id", "host", "agent", "session", "parent_id"];
+const NEW_RUNS = insertInto("run", [...RUN_COLUMNS, ...SEARCHED]);
+const PUT_RUN = "update run set version = ?, body = ?, chain_n = ?, chain_hash = ?, chain_seq = ? where number = ?";
+const PUT_COLUMNS = `update run set ${SEARCHED.map((column) => `${column} = ?`).join(", ")} where number = ?`;
+const PUT_CHAIN = "update run set chain_n = ?, chain_hash = ?, chain_seq = ? where number = ?";
+const NEW_QUESTIONS = insertInto("question", ['"row"', "id", "version", "body", "run_id", "key", "status"]);
+const PUT_QUESTION = `update question set version = ?, body = ? where "row" = ?`;
+const PUT_STATUS = `update question set version = ?, body = ?, status = ? where "row" = ?`;
+const PUT_CONTENTS = insertInto("content", ["hash", "body"], "on conflict do nothing");
 const PUT_ENTRY = `insert into entry (kind, id, parent, version, body) values (?, ?, ?, ?, ?)
   on conflict do update set parent = excluded.parent, version = excluded.version, body = excluded.body`;
 const NEW_EVENTS = insertInto("event", ["seq", "run_id", "n", "before", "hash", "body"]);
@@ -34,125 +35,148 @@ interface Head {
   seq: number;
 }
 
-interface Meta {
-  writable_by: number;
-  attempt: number;
-  seq: number | null;
+const START: Head = { n: 0, hash: CHAIN_START, seq: 0 };
+
+/** New rows of a batch, gathered so that each table is written with few calls. */
+interface Gathered {
+  runs: SqlValue[][];
+  questions: SqlValue[][];
+  contents: SqlValue[][];
+  events: SqlValue[][];
 }
 
 /** Writes batches; each inside one write transaction that the caller has begun. */
 export class SqliteWriter {
   readonly #connection: Connection;
+  readonly #kept: SqliteKept;
   readonly #guard: SqliteGuard;
+  #isOpen = false;
 
   constructor(connection: Connection) {
     this.#connection = connection;
-    this.#guard = new SqliteGuard(connection);
+    this.#kept = new SqliteKept(connection);
+    this.#guard = new SqliteGuard(connection, this.#kept);
   }
 
   /** No two commits of a batch touch the same thing, so all are checked against what was there before it. */
   write(batch: readonly Prepared[], now: Instant): Committed[] {
-    const meta = this.#connection.prepare<Meta>(META).get();
-    if (meta === undefined || meta.writable_by > SCHEMA) return batch.map(() => NEWER_SCHEMA);
-    const attempt = meta.attempt + 1;
-    const kept = new Map<string, KeptRun>();
+    if (this.#isOpen) this.#kept.forget();
+    this.#isOpen = true;
+    const ends = this.#kept.begin();
+    if (ends === undefined || ends.writable_by > SCHEMA) return batch.map(() => NEWER_SCHEMA);
+    const attempt = this.#kept.nextAttempt();
     const good: Prepared[] = [];
-    const events = new EventRows(meta.seq ?? 0);
+    const gathered: Gathered = { runs: [], questions: [], contents: [], events: [] };
     const results = batch.map((commit): Committed => {
-      this.#load(commit, kept);
-      const why = this.#guard.check(commit, kept);
+      const why = this.#guard.check(commit);
       if (why !== undefined) return { ok: false, why };
       good.push(commit);
-      const numbers = this.#putRuns(commit, kept, events.add(commit, kept));
-      this.#putRows(commit);
+      const numbers = this.#putRuns(commit, this.#addEvents(commit, gathered, ends), gathered, ends);
+      this.#putRows(commit, gathered, ends);
       return { ok: true, numbers, attempts: attemptsOf(commit, attempt) };
     });
-    this.#connection.insert(NEW_EVENTS, events.rows);
+    this.#connection.insert(NEW_RUNS, gathered.runs);
+    this.#connection.insert(NEW_QUESTIONS, gathered.questions);
+    this.#connection.insert(PUT_CONTENTS, gathered.contents);
+    this.#connection.insert(NEW_EVENTS, gathered.events);
     putJobs(this.#connection, good, { attempt, now });
     return results;
   }
 
-  #load(commit: Prepared, kept: Map<string, KeptRun>): void {
-    for (const id of commit.runIds) {
-      const run = this.#guard.findRun(id);
-      if (run !== undefined) kept.set(id, run);
-    }
+  /** The transaction of the last batch went through; without this word it is taken for undone. */
+  confirm(): void {
+    this.#isOpen = false;
   }
 
-  #putRuns(commit: Prepared, kept: Map<string, KeptRun>, heads: Map<string, Head>): Record<string, number> {
+  /** Chains the commit's events, and returns the new heads of the chains that grew. */
+  #addEvents(commit: Prepared, { events }: Gathered, ends: Ends): Map<string, Head> {
+    const heads = new Map<string, Head>();
+    for (const { runId, body } of commit.events) {
+      const before = heads.get(runId) ?? this.#headOf(runId, commit);
+      const head = { n: before.n + 1, hash: chainHash(before.hash, body), seq: (ends.seq += 1) };
+      heads.set(runId, head);
+      events.push([head.seq, runId, head.n, before.seq, head.hash, body]);
+    }
+    return heads;
+  }
+
+  #headOf(runId: string, commit: Prepared): Head {
+    const run = this.#kept.findRun(runId);
+    if (run) return { n: run.chain_n, hash: run.chain_hash, seq: run.chain_seq };
+    if (commit.runs.some(({ id }) => id === runId)) return START;
+    throw new Error(`An event is about run ${runId}, which is not kept.`);
+  }
+
+  #putRuns(commit: Prepared, heads: Map<string, Head>, gathered: Gathered, ends: Ends): Record<string, number> {
     const numbers: Record<string, number> = {};
     for (const run of commit.runs) {
-      const before = kept.get(run.id);
-      const head = heads.get(run.id) ?? headOf(before);
+      const before = this.#kept.findRun(run.id);
+      const head = heads.get(run.id) ?? this.#headOf(run.id, commit);
       heads.delete(run.id);
+      const number = before?.number ?? (numbers[run.id] = ends.number += 1);
       if (before) this.#updateRun(run, before, head);
-      else numbers[run.id] = this.#insertRun(run, head);
+      else gathered.runs.push([number, run.id, 1, run.body, head.n, head.hash, head.seq, ...columnsOf(run.row)]);
+      this.#kept.putRun(run.id, keptRun(run, number, head));
     }
-    for (const [id, head] of heads) this.#run(PUT_CHAIN, head.n, head.hash, head.seq, id);
+    for (const [id, head] of heads) this.#growChain(id, head);
     return numbers;
   }
 
-  #insertRun({ id, body, row }: PreparedRow<Run>, head: Head): number {
-    const made = this.#run(NEW_RUN, id, 1, body, head.n, head.hash, head.seq, ...columnsOf(row));
-    return Number(made.lastInsertRowid);
-  }
-
-  #updateRun({ id, guard, body, row }: PreparedRow<Run>, before: KeptRun, head: Head): void {
-    this.#run(PUT_RUN, guard + 1, body, head.n, head.hash, head.seq, id);
+  #updateRun({ guard, body, row }: PreparedRow<Run>, before: KeptRun, head: Head): void {
+    this.#run(PUT_RUN, guard + 1, body, head.n, head.hash, head.seq, before.number);
     // They change rarely, and leaving them alone spares the indexes on them.
-    if (areColumnsChanged(row, before)) this.#run(PUT_COLUMNS, ...columnsOf(row), id);
+    if (areColumnsChanged(row, before)) this.#run(PUT_COLUMNS, ...columnsOf(row), before.number);
   }
 
-  #putRows(commit: Prepared): void {
-    // Closed questions first: a commit may close one and ask the next of the same run.
-    for (const question of commit.questions) if (question.row.status !== "pending") this.#putQuestion(question);
-    for (const question of commit.questions) if (question.row.status === "pending") this.#putQuestion(question);
-    for (const { hash, body } of commit.contents) this.#run(PUT_CONTENT, hash, body);
+  /** The run itself stays as it is: somebody only reports about it. */
+  #growChain(id: string, head: Head): void {
+    const before = this.#kept.findRun(id);
+    if (before === undefined) throw new Error(`An event is about run ${id}, which is not kept.`);
+    this.#run(PUT_CHAIN, head.n, head.hash, head.seq, before.number);
+    this.#kept.putRun(id, { ...before, chain_n: head.n, chain_hash: head.hash, chain_seq: head.seq });
+  }
+
+  #putRows(commit: Prepared, gathered: Gathered, ends: Ends): void {
+    for (const question of commit.questions) this.#putQuestion(question, gathered, ends);
+    for (const { hash, body } of commit.contents) gathered.contents.push([hash, body]);
     for (const { kind, id, parent, guard, body } of commit.entries) {
       this.#run(PUT_ENTRY, kind, id, parent, guard + 1, body);
     }
     for (const { n, hash, body } of commit.seals) this.#run(NEW_SEAL, n, hash, body);
   }
 
-  #putQuestion({ id, guard, body, row }: PreparedRow<Question>): void {
-    if (guard === 0) this.#run(NEW_QUESTION, id, 1, body, row.runId, row.key, row.status);
-    else this.#run(PUT_QUESTION, guard + 1, body, row.status, id);
+  #putQuestion({ id, guard, body, row }: PreparedRow<Question>, gathered: Gathered, ends: Ends): void {
+    const { status } = row;
+    const version = guard + 1;
+    const before = this.#kept.findQuestion(id);
+    const place = before?.row ?? (ends.row += 1);
+    if (before === undefined) gathered.questions.push([place, id, version, body, row.runId, row.key, status]);
+    else if (before.status === status) this.#run(PUT_QUESTION, version, body, place);
+    else this.#run(PUT_STATUS, version, body, status, place);
+    this.#kept.putQuestion(id, { row: place, version, status });
   }
 
-  #run(sql: string, ...values: SqlValue[]): { lastInsertRowid: number | bigint } {
-    return this.#connection.prepare(sql).run(...values);
-  }
-}
-
-/** The events of a batch, as rows in the order of the feed. */
-class EventRows {
-  readonly rows: SqlValue[][] = [];
-  #seq: number;
-
-  constructor(lastSeq: number) {
-    this.#seq = lastSeq;
-  }
-
-  /** Adds the commit's events, and returns the new heads of the chains that grew. */
-  add(commit: Prepared, kept: ReadonlyMap<string, KeptRun>): Map<string, Head> {
-    const heads = new Map<string, Head>();
-    for (const { runId, body } of commit.events) {
-      const run = kept.get(runId);
-      if (!run && !commit.runs.some(({ id }) => id === runId)) {
-        throw new Error(`An event is about run ${runId}, which is not kept.`);
-      }
-      const before = heads.get(runId) ?? headOf(run);
-      const head = { n: before.n + 1, hash: chainHash(before.hash, body), seq: (this.#seq += 1) };
-      heads.set(runId, head);
-      this.rows.push([head.seq, runId, head.n, before.seq, head.hash, body]);
-    }
-    return heads;
+  #run(sql: string, ...values: SqlValue[]): void {
+    this.#connection.prepare(sql).run(...values);
   }
 }
 
-function headOf(run: KeptRun | undefined): Head {
-  if (!run) return { n: 0, hash: CHAIN_START, seq: 0 };
-  return { n: run.chain_n, hash: run.chain_hash, seq: run.chain_seq };
+function keptRun({ guard, row }: PreparedRow<Run>, number: number, head: Head): KeptRun {
+  return {
+    number,
+    version: guard + 1,
+    host: row.host,
+    agent: row.agent,
+    session: row.session ?? null,
+    name: row.name,
+    external_id: row.externalId ?? null,
+    parent_id: row.parentId ?? null,
+    status: row.status,
+    ended_at: row.endedAt ?? null,
+    chain_n: head.n,
+    chain_hash: head.hash,
+    chain_seq: head.seq,
+  };
 }
 
 /** The columns that are searched: the one place that takes them from a run. */

@@ -26,7 +26,10 @@ const FIND_CONTENT = "select body from content where hash = ?";
 const FIND_ENTRY = "select kind, id, parent, version, body from entry where kind = ? and id = ?";
 const LIST_ENTRIES = "select kind, id, parent, version, body from entry where kind = ? order by id";
 const LIST_CHILDREN = "select kind, id, parent, version, body from entry where kind = ? and parent = ? order by id";
-const COUNT = "select count(*) as count from question where status = ?";
+const COUNT = "select count(*) as count from question where status = ? and status <> 'answered'";
+// Questions are never deleted, so their last row says how many there are: most are answered, and not in the index.
+const COUNT_ANSWERED = `select coalesce(max("row"), 0)
+  - (select count(*) from question where status <> 'answered') as count from question`;
 const FEED = "select n, hash, body, cast(seq as text) as cursor from event where seq > ? order by seq limit ?";
 const CHAIN = `with recursive chain (seq) as (
     select chain_seq from run where id = ?
@@ -37,6 +40,10 @@ const SEALS = "select n, hash, body from seal where n > ? order by n limit ?";
 
 interface Body {
   body: string;
+}
+
+interface Count {
+  count: number;
 }
 
 type EventRow = Omit<KeptEvent, "event">;
@@ -75,7 +82,11 @@ class SqliteStore implements Store {
     this.#now = now;
     this.#watch = new SqliteWatch(connection, this.#listeners, wake);
     this.#batcher = new Batcher({
-      apply: (batch) => connection.transact(() => writer.write(batch, now())),
+      apply: async (batch) => {
+        const committed = await connection.transact(() => writer.write(batch, now()));
+        writer.confirm();
+        return committed;
+      },
       tell: (change) => {
         this.#watch.touch();
         this.#listeners.tell(change);
@@ -129,7 +140,8 @@ class SqliteStore implements Store {
   }
 
   async countQuestions(status: Question["status"]): Promise<number> {
-    return (await this.#get<{ count: number }>(COUNT, status))?.count ?? 0;
+    const counted = status === "answered" ? this.#get<Count>(COUNT_ANSWERED) : this.#get<Count>(COUNT, status);
+    return (await counted)?.count ?? 0;
   }
 
   lookUp(ref: Ref, limit: number): Promise<{ runs: Run[]; questions: Question[] }> {

@@ -153,6 +153,19 @@ function batches(at: ReturnType<typeof eachWithStore>): void {
     expect(await at.store.findRun(run.id)).toMatchObject({ version: 4, asked: 3 });
   });
 
+  test("that only reports on a run keeps its line, however many come in one turn with changes of that run", async () => {
+    const run = await keepRun(at.store);
+    const report = () => at.store.commit({ events: [anEvent({ runId: run.id, type: "question.late_reply" })] });
+    const change = (version: number) => at.store.commit({ runs: [{ ...run, version, asked: version }] });
+    const many = Array.from({ length: 50 });
+    const results = await Promise.all([...many.map(report), change(1), ...many.map(report), change(2), report()]);
+    expect(results.every(({ ok }) => ok)).toBe(true);
+    expect(await at.store.findRun(run.id)).toMatchObject({ version: 3, asked: 2 });
+    const { events, head } = await at.store.readChain(run.id);
+    expect(events.map(({ n }) => n)).toEqual(Array.from({ length: 101 }, (_, index) => index + 1));
+    expect(head).toEqual({ n: 101, hash: events.at(-1)?.hash });
+  });
+
   test("that touches many runs is answered when another store goes the opposite way", async () => {
     const other = await at.another();
     const runs = await Promise.all(Array.from({ length: 40 }, () => keepRun(at.store)));
