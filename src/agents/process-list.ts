@@ -4,6 +4,8 @@ import { hasProc, parseStat, PLAIN_PS, readBootId, runProgram, type Identity, ty
 
 /** How many processes are looked at before others get their turn. */
 const AT_ONCE = 64;
+/** On a machine where processes start all the time there are always some that we have not seen. */
+const MOST_PASSES = 50;
 const PS_BYTES = 64 * 1024 * 1024;
 
 /** A process that carries a run in its environment, whatever session or group it has moved to. */
@@ -18,16 +20,21 @@ export interface RunProcess extends Identity {
 
 /** The living processes of a run, or of all runs. Of other users' processes it sees nothing. */
 export async function listProcesses(runId?: string): Promise<RunProcess[]> {
+  const all: RunProcess[] = [];
+  for await (const each of seeProcesses(runId)) all.push(each);
+  return all;
+}
+
+/** The same, each as soon as it is seen. */
+export async function* seeProcesses(runId?: string): AsyncGenerator<RunProcess, void, undefined> {
   const boot = await readBootId();
-  const all = hasProc ? await listByProc() : await listByPs();
-  return all.flatMap(({ env, ...stat }) => {
+  for await (const { pid, born, name, parent, group, env } of hasProc ? seeByProc() : seeByPs()) {
     const found = findIn(env, "ASKD_RUN");
-    if (found === undefined || (runId !== undefined && found !== runId)) return [];
+    if (found === undefined || (runId !== undefined && found !== runId)) continue;
     const epoch = findIn(env, "ASKD_EPOCH");
-    const { pid, born, name, parent, group } = stat;
     const own = { runId: found, epoch: epoch !== undefined && /^\d+$/.test(epoch) ? Number(epoch) : undefined };
-    return [{ pid, born, boot, name, parent, group, ...own }];
-  });
+    yield { pid, born, boot, name, parent, group, ...own };
+  }
 }
 
 /** The numbers of this process, of its group and of those that started it. */
@@ -56,15 +63,20 @@ export async function hasMembers(group: number): Promise<boolean> {
 
 type Seen = Stat & { /** Entries that each end with a zero byte. */ env: string };
 
-async function listByProc(): Promise<Seen[]> {
-  const seen: Seen[] = [];
-  for (const [index, pid] of listPids().entries()) {
-    if (index % AT_ONCE === AT_ONCE - 1) await nextTurn();
-    const env = findEnv(pid);
-    const stat = env === undefined ? undefined : findStat(Number(pid));
-    if (env !== undefined && stat !== undefined && !stat.isGone) seen.push({ ...stat, env });
+/** Looks until there is no process that it has not seen, as one may start another and end while we look. */
+async function* seeByProc(): AsyncGenerator<Seen, void, undefined> {
+  const seen = new Set<string>();
+  for (let pass = 0; pass < MOST_PASSES; pass += 1) {
+    const fresh = listPids().filter((pid) => !seen.has(pid));
+    if (fresh.length === 0) return;
+    for (const [index, pid] of fresh.entries()) {
+      if (index % AT_ONCE === AT_ONCE - 1) await nextTurn();
+      seen.add(pid);
+      const env = findEnv(pid);
+      const stat = env === undefined ? undefined : findStat(Number(pid));
+      if (env !== undefined && stat !== undefined && !stat.isGone) yield { ...stat, env };
+    }
   }
-  return seen;
 }
 
 function listPids(): string[] {
@@ -90,16 +102,16 @@ function findStat(pid: number): Stat | undefined {
 }
 
 /** macOS shows the environment after the command, with blanks between; ids hold none. */
-async function listByPs(): Promise<Seen[]> {
+async function* seeByPs(): AsyncGenerator<Seen, void, undefined> {
   const args = ["-axwwE", "-o", "pid=,ppid=,pgid=,stat=,lstart=,command="];
   const { stdout } = await runProgram("ps", args, { ...PLAIN_PS, maxBuffer: PS_BYTES });
   const line = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(\S+\s+\S+\s+\S+\s+\S+\s+\S+)\s+(\S+)(.*)$/gm;
-  return [...stdout.matchAll(line)].flatMap(([, pid, parent, group, state = "", born = "", name = "", rest = ""]) => {
-    if (state.startsWith("Z") || !rest.includes(" ASKD_RUN=")) return [];
+  for (const [, pid, parent, group, state = "", born = "", name = "", rest = ""] of stdout.matchAll(line)) {
+    if (state.startsWith("Z") || !rest.includes(" ASKD_RUN=")) continue;
     const numbers = { pid: Number(pid), parent: Number(parent), group: Number(group) };
     const env = `${rest.trim().replaceAll(/\s+/g, "\0")}\0`;
-    return [{ ...numbers, name, isGone: false, born: born.replaceAll(/\s+/g, " "), env }];
-  });
+    yield { ...numbers, name, isGone: false, born: born.replaceAll(/\s+/g, " "), env };
+  }
 }
 
 function findIn(env: string, name: string): string | undefined {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { findAgent } from "./process.ts";
 import { isAlive, type Identity } from "./process-identity.ts";
-import { hasMembers, listOwnPids, listProcesses, type RunProcess } from "./process-list.ts";
+import { hasMembers, listOwnPids, seeProcesses, type RunProcess } from "./process-list.ts";
 import { isCode } from "./private-file.ts";
 import { listEpochs } from "./run-files.ts";
 
@@ -11,7 +11,7 @@ export const GRACE_MS = 10_000;
 const KILL_MS = 10_000;
 const LOOK_MS = 20;
 const LONGEST_LOOK_MS = 250;
-/** A process can start another and end between our two looks at it; twice in a row it cannot. */
+/** A process that is just becoming another program shows no environment for a moment; twice in a row it does. */
 const CLEAN_LOOKS = 2;
 
 export interface StopInput {
@@ -35,8 +35,7 @@ export async function stopRun(input: StopInput): Promise<Stopped> {
   const { graceMs = GRACE_MS, killMs = KILL_MS } = input;
   const own = listOwnPids();
   const leaders = await listLeaders(input, own);
-  const first = await listOurs(input, own);
-  if (leaders.length === 0 && first.length === 0) return { found: false, left: [] };
+  if (leaders.length === 0 && !(await hasOurs(input, own))) return { found: false, left: [] };
   for (const leader of leaders) if (await isAlive(leader)) signal(-leader.pid, "SIGTERM");
   const alive = await waitUntilGone(
     leaders.map((leader) => leader.pid),
@@ -59,9 +58,15 @@ async function listLeaders({ runDir, lastEpoch }: StopInput, own: ReadonlySet<nu
 }
 
 /** What carries the run and one of these epochs; a process without epoch is a person's. */
-async function listOurs({ runId, lastEpoch }: StopInput, own: ReadonlySet<number>): Promise<RunProcess[]> {
-  const all = await listProcesses(runId);
-  return all.filter(({ pid, epoch }) => epoch !== undefined && epoch <= lastEpoch && !own.has(pid));
+async function* seeOurs({ runId, lastEpoch }: StopInput, own: ReadonlySet<number>): AsyncGenerator<RunProcess> {
+  for await (const each of seeProcesses(runId)) {
+    if (each.epoch !== undefined && each.epoch <= lastEpoch && !own.has(each.pid)) yield each;
+  }
+}
+
+async function hasOurs(input: StopInput, own: ReadonlySet<number>): Promise<boolean> {
+  for await (const _ of seeOurs(input, own)) return true;
+  return false;
 }
 
 /** The groups that still have members after the time that they were given. */
@@ -77,15 +82,18 @@ async function waitUntilGone(groups: readonly number[], graceMs: number): Promis
   }
 }
 
+/** Kills what it sees until nothing is left, and says what does not go away. */
 async function killAll(input: StopInput, own: ReadonlySet<number>, killMs: number): Promise<RunProcess[]> {
   const until = performance.now() + killMs;
-  let cleanLooks = 0;
-  for (;;) {
-    const ours = await listOurs(input, own);
-    cleanLooks = ours.length === 0 ? cleanLooks + 1 : 0;
-    if (cleanLooks === CLEAN_LOOKS || (ours.length > 0 && performance.now() > until)) return ours;
-    for (const each of ours) if (await isAlive(each)) signal(each.pid, "SIGKILL");
-    if (ours.length > 0) await sleep(LOOK_MS);
+  for (let cleanLooks = 0; ;) {
+    const seen: RunProcess[] = [];
+    for await (const each of seeOurs(input, own)) {
+      signal(each.pid, "SIGKILL"); // at once: in a moment it may have started another and be gone
+      seen.push(each);
+    }
+    cleanLooks = seen.length === 0 ? cleanLooks + 1 : 0;
+    if (cleanLooks === CLEAN_LOOKS || (seen.length > 0 && performance.now() > until)) return seen;
+    if (seen.length > 0) await sleep(LOOK_MS);
   }
 }
 
