@@ -4,10 +4,10 @@ import { watchPath } from "./file-watch.ts";
 /** The longest line that is handed out whole. */
 export const LINE_BYTES = 16 * 1024 * 1024;
 const READ_BYTES = 256 * 1024;
-/** How often we look without having been told: a watch can be refused, and some file systems have none. */
-const LOOK_MS = 1000;
-/** A program that writes a little very often is read at most this often. */
-const REST_MS = 5;
+/** While a file grows we look this often; being told of every write would cost more than reading it. */
+const BUSY_MS = 20;
+/** How often we look at a quiet file that is watched: a watch can be refused, and some file systems have none. */
+const QUIET_MS = 1000;
 const NEWLINE = 0x0a;
 
 /** One line of a file, without its end. */
@@ -45,8 +45,9 @@ export async function* tail(file: string, input: TailInput): AsyncGenerator<Tail
       const lines = splitter.add(buffer.subarray(0, bytesRead));
       if (lines.length > 0) yield lines;
       if (bytesRead === READ_BYTES) continue;
-      if (wasGone && bytesRead === 0) break;
-      if (!wasGone) await growth.wait();
+      if (bytesRead > 0) await growth.rest();
+      else if (wasGone) break;
+      else await growth.wait();
     }
     const last = splitter.end();
     if (last && !input.stop?.aborted) yield [last];
@@ -120,21 +121,22 @@ function wholeCharacters(bytes: Buffer): Buffer {
   return start + length > bytes.length ? bytes.subarray(0, start) : bytes;
 }
 
-/** Tells when a file may have grown. */
+/** Waits until a file may have grown, or somebody has told that it will not. */
 class Growth {
-  readonly #unwatch: () => void;
-  #hasGrown = false;
-  #wake: (() => void) | undefined;
+  readonly #file: string;
   readonly #signals: AbortSignal[];
   readonly #notice = (): void => {
     this.#hasGrown = true;
-    this.#wake?.();
+    this.#wake();
   };
+  #hasGrown = false;
+  #wake = (): void => undefined;
+  #unwatch: (() => void) | undefined;
 
   constructor(file: string, signals: ReadonlyArray<AbortSignal | undefined>) {
+    this.#file = file;
     this.#signals = signals.filter((signal) => signal !== undefined);
     for (const signal of this.#signals) signal.addEventListener("abort", this.#notice);
-    this.#unwatch = watchPath(file, this.#notice);
   }
 
   /** What happened so far is about to be read. */
@@ -142,31 +144,32 @@ class Growth {
     this.#hasGrown = false;
   }
 
+  /** Lets a file that grows grow some more. */
+  async rest(): Promise<void> {
+    this.#unwatch?.();
+    this.#unwatch = undefined;
+    this.forget();
+    await this.#pause(BUSY_MS);
+  }
+
+  /** Watches a file that is quiet; the first time it returns at once, as something may have come just before. */
   async wait(): Promise<void> {
-    await this.#pause(REST_MS, () => this.#isOver());
-    await this.#pause(LOOK_MS, () => this.#hasGrown || this.#isOver());
+    if (this.#unwatch) return this.#pause(QUIET_MS);
+    this.#unwatch = watchPath(this.#file, this.#notice);
   }
 
   close(): void {
-    this.#unwatch();
+    this.#unwatch?.();
     for (const signal of this.#signals) signal.removeEventListener("abort", this.#notice);
   }
 
-  #isOver(): boolean {
-    return this.#signals.some((signal) => signal.aborted);
-  }
-
-  #pause(ms: number, isDone: () => boolean): Promise<void> {
-    if (isDone()) return Promise.resolve();
-    return new Promise((resolve) => {
-      const end = (): void => {
-        clearTimeout(timer);
-        this.#wake = undefined;
-        resolve();
-      };
-      const timer = setTimeout(end, ms);
+  async #pause(ms: number): Promise<void> {
+    if (this.#hasGrown || this.#signals.some((signal) => signal.aborted)) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms);
       this.#wake = () => {
-        if (isDone()) end();
+        clearTimeout(timer);
+        resolve();
       };
     });
   }
