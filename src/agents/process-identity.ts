@@ -1,0 +1,89 @@
+import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { promisify } from "node:util";
+
+const BOOT_FILE = "/proc/sys/kernel/random/boot_id";
+/** Where the fields of /proc/<pid>/stat that follow the program's name are, counted from that name. */
+const FIELD = { state: 0, parent: 1, group: 2, born: 19 } as const;
+const GONE: ReadonlySet<string> = new Set(["Z", "X", "x"]);
+/** `ps` says times in the local zone and language, which may change while an agent runs. */
+export const PLAIN_PS = { env: { PATH: "/bin:/usr/bin:/usr/sbin:/sbin", LC_ALL: "C", TZ: "UTC" }, timeout: 10_000 };
+
+export const runProgram = promisify(execFile);
+export const hasProc: boolean = process.platform === "linux";
+
+/** One process for ever: its number alone is given to others when it is gone. */
+export interface Identity {
+  pid: number;
+  born: string;
+  boot: string;
+}
+
+/** What the system says about a process. */
+export interface Stat {
+  pid: number;
+  name: string;
+  isGone: boolean;
+  parent: number;
+  group: number;
+  born: string;
+}
+
+/** The process that has this number now; undefined when there is none, or only its exit code is left. */
+export async function findIdentity(pid: number): Promise<Identity | undefined> {
+  const boot = await readBootId();
+  if (!hasProc) {
+    const born = await findBornByPs(pid);
+    return born === undefined ? undefined : { pid, born, boot };
+  }
+  const stat = await findStat(pid);
+  return stat === undefined || stat.isGone ? undefined : { pid, born: stat.born, boot };
+}
+
+export async function isAlive(identity: Identity): Promise<boolean> {
+  const now = await findIdentity(identity.pid);
+  return now !== undefined && now.born === identity.born && now.boot === identity.boot;
+}
+
+/** Names the time since this machine was started. */
+export async function readBootId(): Promise<string> {
+  if (hasProc) return (await readFile(BOOT_FILE, "utf8")).trim();
+  const { stdout } = await runProgram("sysctl", ["-n", "kern.bootsessionuuid"], PLAIN_PS);
+  return stdout.trim();
+}
+
+async function findStat(pid: number): Promise<Stat | undefined> {
+  try {
+    return parseStat(await readFile(`/proc/${pid}/stat`, "utf8"));
+  } catch {
+    return undefined; // gone, before or while we looked
+  }
+}
+
+/** Reads a line of /proc/<pid>/stat. The name in it is the program's own choice and may hold anything. */
+export function parseStat(line: string): Stat | undefined {
+  const nameAt = line.indexOf("(");
+  const nameEnd = line.lastIndexOf(")");
+  const pid = Number.parseInt(line, 10);
+  const fields = line.slice(nameEnd + 2).split(" ");
+  const born = fields[FIELD.born];
+  if (nameAt < 0 || nameEnd < nameAt || !(pid > 0) || born === undefined || !/^\d+$/.test(born)) return undefined;
+  return {
+    pid,
+    name: line.slice(nameAt + 1, nameEnd),
+    isGone: GONE.has(fields[FIELD.state] ?? ""),
+    parent: Number(fields[FIELD.parent]),
+    group: Number(fields[FIELD.group]),
+    born,
+  };
+}
+
+async function findBornByPs(pid: number): Promise<string | undefined> {
+  try {
+    const { stdout } = await runProgram("ps", ["-o", "stat=,lstart=", "-p", String(pid)], PLAIN_PS);
+    const [state = "", ...born] = stdout.trim().split(/\s+/);
+    return state === "" || GONE.has(state.charAt(0)) ? undefined : born.join(" ");
+  } catch {
+    return undefined; // ps fails when there is no such process
+  }
+}
