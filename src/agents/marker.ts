@@ -1,4 +1,5 @@
 import { MARKER_CLOSE, MARKER_OPEN } from "../core/how-to-ask.ts";
+import { type Json, parseJson } from "./json.ts";
 
 /** What a marker holds at most: a question and its context at their limits, with room for escapes. */
 const MAX_CHARS = 128 * 1024;
@@ -26,7 +27,7 @@ const LESS = "<".charCodeAt(0);
 const THIRD = new Set(TOKENS.map(({ text }) => text.charCodeAt(2)));
 
 /** What was found: the question as the agent wrote it, or something for the log. */
-export type Marked = { kind: "question"; input: Record<string, unknown> } | { kind: "warning"; text: string };
+export type Marked = { kind: "question"; input: Json } | { kind: "warning"; text: string };
 
 /**
  * Finds the first question that an agent marks in its own words, however they are cut into pieces.
@@ -76,7 +77,7 @@ export class MarkerScanner {
     // A closing marker inside of a string closes nothing; the JSON goes on.
     if (!isEnd && bodies.some((body) => body.isObject(text, at))) return [];
     this.#opened = this.#opened.filter((body) => body.kind !== kind);
-    const inputs = isEnd ? bodies.map((body) => parseObject(body.read(text, at))) : [];
+    const inputs = isEnd ? bodies.map((body) => parseJson(body.read(text, at))) : [];
     const input = inputs.find((parsed) => parsed !== undefined);
     if (!input) return this.#warn(`${kind.open} holds no valid JSON`);
     const { question } = input;
@@ -161,19 +162,6 @@ function readToken(text: string, at: number): Token | "more" | undefined {
   const rest = text.length - at;
   const isBegun = TOKENS.some((token) => rest < token.text.length && token.text.startsWith(text.slice(at)));
   return isBegun ? "more" : undefined;
-}
-
-function parseObject(text: string): Record<string, unknown> | undefined {
-  try {
-    const parsed: unknown = JSON.parse(text);
-    return isObject(parsed) ? parsed : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function isSpace(code: number): boolean {
