@@ -36,6 +36,12 @@ export function listAt(value: unknown, ...path: string[]): Json[] {
   return Array.isArray(found) ? found.filter(isJson) : [];
 }
 
+/** The texts in the list at this path; undefined when there is no list. */
+export function textsAt(value: unknown, ...path: string[]): string[] | undefined {
+  const found = valueAt(value, ...path);
+  return Array.isArray(found) ? found.filter((one) => typeof one === "string") : undefined;
+}
+
 /** The words in a message's content: a text, or a list whose parts carry a text. */
 export function wordsAt(value: unknown, ...path: string[]): string {
   return (
