@@ -13,8 +13,8 @@ export type Sight =
   /** It stopped at this call of its own question tool and can be resumed with the answer as the call's result. */
   | { kind: "deferred"; callId: string; name: string; input: unknown }
   | { kind: "usage"; usage: Usage }
-  /** Its own report of the end, in its own words; more lines may follow. */
-  | { kind: "ended"; result: RunResult; text: string; structured?: unknown }
+  /** Its own report of the end; more lines may follow. Without a text, what it said before are its last words. */
+  | { kind: "ended"; result: RunResult; text?: string; structured?: unknown }
   /** Something worth a line in the log. */
   | { kind: "warning"; text: string };
 
@@ -35,16 +35,23 @@ export interface Task {
   runDir: string;
   /** Where the agent works. */
   dir: string;
-  /** The absolute program, and the arguments that the user gave after it, without the prompt. */
+  /** The absolute program, and the arguments that the user gave after it, without the prompt (see `parseArgs`). */
   program: string;
   args: readonly string[];
+  /** The environment that the agent will have, as far as the user gave it. */
+  env: Readonly<Record<string, string | undefined>>;
   /** What the user wants done; undefined when the arguments say it all. */
   prompt: string | undefined;
-  session: string | undefined;
-  /** The version that the program reports. */
+  /** The version that the program reports; undefined counts as a new one. */
   version: string | undefined;
   /** How to start askd itself, for hooks and MCP servers. */
   askd: readonly string[];
+  /** Lets our MCP server speak for this run. */
+  token: string | undefined;
+  /** Our MCP tool that decides permission prompts, where there is one. */
+  promptTool: string | undefined;
+  /** For `command`: how it is resumed, with {session} and {message} in its words. */
+  resumeWith: readonly string[] | undefined;
   /** How long a question may be held live. */
   liveWindowMs: number;
   maxTurns: number | undefined;
@@ -60,9 +67,20 @@ export interface Start {
   env: Readonly<Record<string, string>>;
   /** Files that it reads, written 0600 into the run directory before. */
   files: ReadonlyArray<{ name: string; text: string }>;
+  /** Prompts and answers go here, never on the command line: they may be long, and others can see that. */
   stdin: string | undefined;
+  /** The session that it will have, where we choose it. */
+  session: string | undefined;
+  /** What the user's own command line would print: its lines as they are, its last words, or its last report. */
+  prints: "lines" | "words" | "report";
   /** What was added to the user's own command line, in words, for the log. */
   added: readonly string[];
+}
+
+/** A user's arguments with the prompt taken out. */
+export interface ParsedArgs {
+  args: readonly string[];
+  prompt: string | undefined;
 }
 
 /** Whether the agent's own record shows that its model was given this. */
@@ -84,6 +102,8 @@ export interface Agent {
   name: string;
   /** What its program is called. */
   program: string;
+  /** Finds the prompt among the arguments that a user gave. */
+  parseArgs(args: readonly string[]): ParsedArgs;
   start(task: Task): Start;
   resume(task: Task & { session: string }, how: Resume): Start;
   read(line: string): Sight[];

@@ -1,0 +1,41 @@
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import { SECOND_MS } from "../core/instant.ts";
+import type { Start, Task } from "./agent.ts";
+
+/** What our MCP server is called in the agents' configurations. */
+export const SERVER = "askd";
+const RUN_FILE = "run";
+/** How much longer an agent waits for a call than the call is held. */
+const PATIENCE_S = 60;
+
+/** Variables that say where askd keeps what belongs to it; agents that scrub the environment are told to pass them. */
+export const OWN_VARIABLES: readonly string[] = [
+  ...["ASKD_RUN", "ASKD_EPOCH", "ASKD_HOME", "ASKD_STORE", "ASKD_URL"],
+  ...["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR"],
+];
+
+/** The command of the MCP server that speaks for this run. */
+export function serverArgv(task: Task): string[] {
+  const hold = `${Math.ceil(task.liveWindowMs / SECOND_MS)}s`;
+  return [...task.askd, "mcp", "--hold", hold, "--run-file", join(task.runDir, RUN_FILE)];
+}
+
+/** How long an agent has to wait for a call of ours, in seconds. */
+export function patienceSeconds(task: Task): number {
+  return Math.ceil(task.liveWindowMs / SECOND_MS) + PATIENCE_S;
+}
+
+/** What every start of an agent has in common: the run by environment and by a file, for agents that scrub the one. */
+export function commonStart(task: Task): Pick<Start, "env" | "files"> {
+  const env = { ASKD_RUN: task.runId, ASKD_EPOCH: String(task.epoch) };
+  const told = { ...env, ...(task.token !== undefined && { ASKD_TOKEN: task.token }) };
+  const lines = Object.entries(told).map(([name, value]) => `${name}=${value}\n`);
+  return { env, files: [{ name: RUN_FILE, text: lines.join("") }] };
+}
+
+/** A session id of our choice, the same for the same start of a run. */
+export function chooseSession(task: Task): string {
+  const hash = createHash("sha256").update(`${task.runId}/${task.epoch}`).digest("hex");
+  return `${hash.slice(0, 8)}-${hash.slice(8, 12)}-4${hash.slice(13, 16)}-8${hash.slice(17, 20)}-${hash.slice(20, 32)}`;
+}
