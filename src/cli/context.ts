@@ -54,6 +54,8 @@ export interface Context {
   stderr: Output;
   stdin: Input;
   env: Readonly<Record<string, string | undefined>>;
+  /** The runs that the processes above this one were started for. */
+  runsAbove(): readonly string[];
   cwd: string;
   /** The name of this user on this machine. */
   user: string;

@@ -68,6 +68,8 @@ export interface Engine {
   /** Comes back when the question is closed, or at the given time with whatever it is then. */
   wait(id: QuestionId, options: WaitOptions): Promise<Read>;
   answer(id: QuestionId, input: AnswerInput, by: Actor): Promise<Done>;
+  /** Writes down that somebody tried what they may not do; nothing else changes. */
+  refuse(id: QuestionId, tried: string, by: Actor): Promise<void>;
   /** What the agent would be told, without writing anything. */
   preview(id: QuestionId, input: AnswerInput, by: Actor): Promise<string>;
   undo(id: QuestionId, by: Actor): Promise<Read>;

@@ -1,6 +1,6 @@
 import type { Actor } from "../core/actor.ts";
 import { amend } from "../core/amend.ts";
-import { answer, recordLate, undo } from "../core/answer.ts";
+import { answer, recordLate, recordRefused, undo } from "../core/answer.ts";
 import type { AnswerInput } from "../core/answer-input.ts";
 import { ask, findSame, requireSamePayload } from "../core/ask.ts";
 import type { AskInput } from "../core/ask-input.ts";
@@ -125,6 +125,11 @@ export class LocalEngine implements Engine {
       }
       throw error;
     }
+  }
+
+  async refuse(id: QuestionId, tried: string, by: Actor): Promise<void> {
+    this.#replies.count(by, id, epochMs(this.#deps.now()));
+    await this.#decider.commit(recordRefused(await this.read(id), tried, this.#decider.at(by)));
   }
 
   async preview(id: QuestionId, input: AnswerInput, by: Actor): Promise<string> {
@@ -294,8 +299,16 @@ export class LocalEngine implements Engine {
     await this.#store.close();
   }
 
-  #change(id: QuestionId, by: Actor, decide: (read: Read, at: At) => Changes): Promise<Read> {
-    return this.#decider.changeQuestion(id, by, decide);
+  /** Changes a question. Who may not do so is refused, and that they tried stays in the trail. */
+  async #change(id: QuestionId, by: Actor, decide: (read: Read, at: At) => Changes): Promise<Read> {
+    try {
+      return await this.#decider.changeQuestion(id, by, decide);
+    } catch (error) {
+      if (error instanceof Refusal && error.code === "not_permitted") {
+        await this.#decider.commit(recordRefused(await this.read(id), error.message, this.#decider.at(by)));
+      }
+      throw error;
+    }
   }
 
   /** The same ask again: its question, in whatever state it is by now. */

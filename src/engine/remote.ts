@@ -66,6 +66,11 @@ export class RemoteEngine implements Engine {
     return this.#caller.call("answer", { params: { id }, ...answerBody(input), by });
   }
 
+  /** The server that refuses is the one that writes it down. */
+  refuse(): Promise<void> {
+    return Promise.resolve();
+  }
+
   async preview(id: QuestionId, input: AnswerInput, by: Actor): Promise<string> {
     return (await this.#caller.call("preview", { params: { id }, ...answerBody(input), by })).text;
   }
