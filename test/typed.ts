@@ -29,6 +29,7 @@ export async function type(scene: Scene, argv: readonly string[], over: Partial<
     stdin: { isTty: false, readAll: () => Promise.resolve(""), readLine: () => Promise.resolve(undefined) },
     env: {},
     runsAbove: () => [],
+    startOf: (pid) => `boot:${pid}`,
     cwd: "/project",
     user: "ada",
     host: "here",

@@ -4,7 +4,7 @@ import { isatty } from "node:tty";
 import { fileURLToPath } from "node:url";
 import type { Rules } from "../core/rules.ts";
 import type { Engine } from "../engine/engine.ts";
-import { runsAbove } from "./ancestor.ts";
+import { runsAbove, startOf } from "./proc.ts";
 import type { Context, Input, Output, ServeRequest, Serving } from "./context.ts";
 import type { StorePlace } from "./place.ts";
 
@@ -28,6 +28,7 @@ export function worldOf(process: NodeJS.Process): World {
     stdin: inputFrom(process),
     env: process.env,
     runsAbove: () => runsAbove(process.pid),
+    startOf: (pid) => startOf(pid),
     cwd: process.cwd(),
     user: userName(process),
     host: hostname(),

@@ -9,7 +9,7 @@ import type { At, Changes, Read } from "../core/changes.ts";
 import { assign, claim, comment, release, snooze } from "../core/claim.ts";
 import { SYSTEM } from "../core/actor.ts";
 import type { KeptEvent } from "../core/event.ts";
-import { give, handOver } from "../core/handover.ts";
+import { give, handOver, requireEpoch } from "../core/handover.ts";
 import { endHold } from "../core/hold.ts";
 import type { QuestionId, RunId } from "../core/id.ts";
 import { tellAgent } from "../core/injection.ts";
@@ -75,9 +75,11 @@ export class LocalEngine implements Engine {
     let runId = options.runId;
     return this.#decider.retry(async () => {
       const at = this.#decider.at(by);
-      const run = runId
+      const found = runId
         ? await this.#decider.rows.readRun(runId)
         : runForAsk(options.run ?? {}, input.items, input.key, at);
+      if (options.epoch !== undefined) requireEpoch(found, options.epoch);
+      const run = options.seen ? { ...found, seen: options.seen } : found;
       const open = await this.#decider.rows.readOpen(run);
       const same = findSame(open, input);
       if (same) return this.#known(same, input);
@@ -183,8 +185,8 @@ export class LocalEngine implements Engine {
     return this.#change(id, SYSTEM, (read, at) => endHold(read, why, at));
   }
 
-  handOver(id: QuestionId): Promise<Read> {
-    return this.#change(id, SYSTEM, ({ run, question }, at) => handOver(run, [question], run.epoch, at));
+  handOver(id: QuestionId, epoch?: number): Promise<Read> {
+    return this.#change(id, SYSTEM, ({ run, question }, at) => handOver(run, [question], epoch ?? run.epoch, at));
   }
 
   given(id: QuestionId, witness: string): Promise<Read> {

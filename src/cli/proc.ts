@@ -1,6 +1,9 @@
 import { readFileSync } from "node:fs";
 
 const MOST = 64;
+/** Places in the line of a process, counted from what follows its name. */
+const PARENT_FIELD = 1;
+const START_FIELD = 19;
 const LONGEST_ENVIRON = 4 * 1024 * 1024;
 
 /**
@@ -19,10 +22,21 @@ export function runsAbove(pid: number, readProc: (path: string) => string | unde
   return [...runs];
 }
 
+/** When a process was started, in a form that only serves to tell it from later ones of the same id. */
+export function startOf(pid: number, readProc: (path: string) => string | undefined = readFile): string | undefined {
+  const ticks = fieldsOf(pid, readProc)?.[START_FIELD];
+  const boot = readProc("/proc/sys/kernel/random/boot_id")?.trim();
+  return ticks && boot ? `${boot}:${ticks}` : undefined;
+}
+
 /** The name of a program may hold anything, brackets too: what follows the last one is in fixed places. */
-function parentOf(pid: number, readProc: (path: string) => string | undefined): number | undefined {
+function fieldsOf(pid: number, readProc: (path: string) => string | undefined): string[] | undefined {
   const stat = readProc(`/proc/${pid}/stat`);
-  const parent = Number(stat?.slice(stat.lastIndexOf(")") + 2).split(" ")[1]);
+  return stat?.slice(stat.lastIndexOf(")") + 2).split(" ");
+}
+
+function parentOf(pid: number, readProc: (path: string) => string | undefined): number | undefined {
+  const parent = Number(fieldsOf(pid, readProc)?.[PARENT_FIELD]);
   return Number.isInteger(parent) ? parent : undefined;
 }
 

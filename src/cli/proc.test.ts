@@ -7,7 +7,7 @@ import { AGENT } from "../../test/builders.ts";
 import { ROOMY, Scene, said } from "../../test/scene.ts";
 import { type } from "../../test/typed.ts";
 import { openEngine } from "../app.ts";
-import { runsAbove } from "./ancestor.ts";
+import { runsAbove } from "./proc.ts";
 
 const ASKD = resolve("bin", "askd");
 
