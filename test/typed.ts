@@ -28,6 +28,8 @@ export async function type(scene: Scene, argv: readonly string[], over: Partial<
     stderr: { write: (text) => void (stderr += text), isTty: false, columns: 80 },
     stdin: { isTty: false, readAll: () => Promise.resolve(""), readLine: () => Promise.resolve(undefined) },
     env: {},
+    runsAbove: () => [],
+    startOf: (pid) => `boot:${pid}`,
     cwd: "/project",
     user: "ada",
     host: "here",

@@ -1,20 +1,23 @@
 import type { Actor } from "../core/actor.ts";
 import { RunId } from "../core/id.ts";
 import { Refusal } from "../core/refusal.ts";
+import { hasEnded } from "../core/run.ts";
+import type { Engine } from "../engine/engine.ts";
 import type { Context } from "./context.ts";
 
 type Around = Pick<Context, "env" | "user">;
+type Typing = Around & Pick<Context, "runsAbove">;
 
-/** Who types this command: the user of this machine, unless an agent's run started it. */
-export function whoTypes(context: Around): Actor {
-  const runId = findOwnRun(context);
-  if (runId) return whoAsks(context);
+/** Who types this command: the user of this machine, unless an agent's run started it, however far above. */
+export async function whoTypes(engine: Pick<Engine, "findRun">, context: Typing): Promise<Actor> {
+  const runId = findOwnRun(context) ?? (await findLiveRun(engine, context.runsAbove()));
+  if (runId) return { ...whoAsks(context), runId };
   return { scope: "human", id: context.user, channel: "cli", strength: "local" };
 }
 
 /** Who looks after tokens: whoever has the store, but never an agent in its run. */
-export function whoManages(context: Around): Actor {
-  const by = whoTypes(context);
+export async function whoManages(engine: Pick<Engine, "findRun">, context: Typing): Promise<Actor> {
+  const by = await whoTypes(engine, context);
   return by.scope === "agent" ? by : { ...by, scope: "admin" };
 }
 
@@ -32,4 +35,14 @@ export function findOwnRun({ env }: Pick<Around, "env">): RunId | undefined {
   const parsed = RunId.safeParse(text);
   if (parsed.success) return parsed.data;
   throw new Refusal("bad_input", "ASKD_RUN does not hold the id of a run", { hint: "Unset it, or set it to r_…" });
+}
+
+/** A run that is over has no agent: what it once started, a terminal for one, is a person's by now. */
+async function findLiveRun(engine: Pick<Engine, "findRun">, names: readonly string[]): Promise<RunId | undefined> {
+  for (const name of names) {
+    const id = RunId.safeParse(name);
+    const run = id.success ? await engine.findRun(id.data) : undefined;
+    if (run && !hasEnded(run)) return run.id;
+  }
+  return undefined;
 }

@@ -56,11 +56,12 @@ export const command: Command<typeof ANSWER_FLAGS> = {
     const engine = await context.engine();
     const read = await engine.read(await getAsked(engine, name, context.now()));
     const input = await readInput(read, words[0], args.flags, context);
+    const by = await whoTypes(engine, context);
     if (args.flags["dry-run"]) {
-      context.stdout.write(`${sanitise(await engine.preview(read.question.id, input, whoTypes(context)))}\n`);
+      context.stdout.write(`${sanitise(await engine.preview(read.question.id, input, by))}\n`);
       return 0;
     }
-    const done = await engine.answer(read.question.id, input, whoTypes(context));
+    const done = await engine.answer(read.question.id, input, by);
     printResult(context, QUESTION_FIELDS, {
       page: () => (context.isQuiet ? "" : sayAnswered({ before: read, after: done })),
       json: () => viewQuestion(done),

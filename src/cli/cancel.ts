@@ -20,7 +20,7 @@ export const command: Command<typeof flags> = {
   async run(args, context) {
     const engine = await context.engine();
     const id = await getQuestionId(engine, requireOne(args.positionals, command.usage));
-    const read = await engine.cancel(id, args.flags, whoTypes(context));
+    const read = await engine.cancel(id, args.flags, await whoTypes(engine, context));
     printResult(context, QUESTION_FIELDS, {
       page: () =>
         context.isQuiet

@@ -35,6 +35,7 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
   login: { about: "A code that signs you in on the web, once", load: () => import("./login.ts") },
   token: { about: "Make, list and revoke tokens", load: () => import("./token.ts") },
   mcp: { about: "Serve an agent's questions over MCP on stdio", load: () => import("./mcp.ts") },
+  hook: { about: "Take the questions of an agent's own hooks", load: () => import("./hook.ts") },
   demo: { about: "Watch a scripted agent ask you", load: () => import("./demo.ts") },
 };
 

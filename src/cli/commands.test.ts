@@ -150,6 +150,8 @@ describe("answer", () => {
     const { runs } = await scene.store.lookUp({ by: "number", number: 1 }, 1);
     const { exit } = await type(scene, ["answer", "1", "Redis"], { env: { ASKD_RUN: runs[0]!.id } });
     expect(exit).toBe(7);
+    const { event } = (await scene.engine.readChain(runs[0]!.id)).at(-1)!;
+    expect(event).toMatchObject({ type: "question.refused", by: { scope: "agent", runId: runs[0]!.id } });
   });
 
   test("to the only question that waits needs no id; to one of two it does", async () => {

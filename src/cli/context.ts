@@ -54,6 +54,10 @@ export interface Context {
   stderr: Output;
   stdin: Input;
   env: Readonly<Record<string, string | undefined>>;
+  /** The runs that the processes above this one were started for. */
+  runsAbove(): readonly string[];
+  /** Tells a process from a later one of the same id; nothing where processes cannot be looked at. */
+  startOf(pid: number): string | undefined;
   cwd: string;
   /** The name of this user on this machine. */
   user: string;

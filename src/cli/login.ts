@@ -11,7 +11,7 @@ export const command: Command<typeof flags> = {
   async run(args, context) {
     if (args.positionals.length > 0) throw wrongUsage("login takes no arguments", command.usage);
     const engine = await context.engine();
-    const by = whoManages(context);
+    const by = await whoManages(engine, context);
     const { text } = await engine.issueToken({ scope: "login", subject: by.id }, by);
     const address = await context.findServer();
     context.stdout.write(`${text}\n`);

@@ -49,7 +49,7 @@ async function create(engine: Engine, given: Given, context: Context): Promise<n
       ...(target && { runId: target.named === "run" ? target.run.id : target.question.runId }),
       ...(given.expires !== undefined && { expiresAt: later(await engine.now(), parseDuration(given.expires)) }),
     },
-    whoManages(context),
+    await whoManages(engine, context),
   );
   printResult(context, command.fields ?? [], { page: () => `${text}\n`, json: () => ({ ...viewToken(token), text }) });
   if (!context.isQuiet) context.stderr.write("Keep it: it is shown this once\n");
@@ -57,7 +57,7 @@ async function create(engine: Engine, given: Given, context: Context): Promise<n
 }
 
 async function list(engine: Engine, context: Context): Promise<number> {
-  const tokens = await engine.listTokens(whoManages(context));
+  const tokens = await engine.listTokens(await whoManages(engine, context));
   const now = await engine.now();
   printResult(context, command.fields ?? [], {
     page: () => tokens.map((token) => renderToken(token, now)).join(""),
@@ -67,7 +67,7 @@ async function list(engine: Engine, context: Context): Promise<number> {
 }
 
 async function revoke(engine: Engine, name: string, context: Context): Promise<number> {
-  const by = whoManages(context);
+  const by = await whoManages(engine, context);
   const found = (await engine.listTokens(by)).filter(({ id }) => id.startsWith(name.toLowerCase()));
   const [token] = found;
   if (!token)

@@ -4,6 +4,7 @@ import { isatty } from "node:tty";
 import { fileURLToPath } from "node:url";
 import type { Rules } from "../core/rules.ts";
 import type { Engine } from "../engine/engine.ts";
+import { runsAbove, startOf } from "./proc.ts";
 import type { Context, Input, Output, ServeRequest, Serving } from "./context.ts";
 import type { StorePlace } from "./place.ts";
 
@@ -26,6 +27,8 @@ export function worldOf(process: NodeJS.Process): World {
     stderr: outputTo(process, "stderr"),
     stdin: inputFrom(process),
     env: process.env,
+    runsAbove: () => runsAbove(process.pid),
+    startOf: (pid) => startOf(pid),
     cwd: process.cwd(),
     user: userName(process),
     host: hostname(),

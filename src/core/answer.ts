@@ -18,6 +18,8 @@ import type { Run } from "./run.ts";
 import { mayForce } from "./force.ts";
 import { vote } from "./vote.ts";
 
+const LONGEST_TRIED = 200;
+
 /** Takes what a person says to a question: closes it, counts a vote, or lets it settle until it can no longer be undone. */
 export function answer(read: Read, input: AnswerInput, at: At): Changes {
   if (input.force && mayForce(read.run, read.question)) return force(read, input, at);
@@ -59,6 +61,11 @@ export function undo(read: Read, at: At): Changes {
 export function recordLate({ question }: Read, input: AnswerInput, at: At): Changes {
   const said = input.answer ?? JSON.stringify(input.items ?? {});
   return { events: [unchangedEvent("late_reply", question, at, { reply: hashText(said) })] };
+}
+
+/** Writes down that somebody tried what they may not do; an agent that answers itself, for one. It changes no row. */
+export function recordRefused({ question }: Read, tried: string, at: At): Changes {
+  return { events: [unchangedEvent("refused", question, at, { tried: tried.slice(0, LONGEST_TRIED) })] };
 }
 
 /** What was said, matched to what was asked, or a refusal that says what does not fit. */

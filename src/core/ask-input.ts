@@ -5,6 +5,7 @@ import { type Instant, HOUR_MS, SECOND_MS, epochMs } from "./instant.ts";
 import { ItemInput, readItem } from "./item-input.ts";
 import { makePlain, requireBytes } from "./plain.ts";
 import {
+  AfterHold,
   type Approvals,
   type Notify,
   type OnTimeout,
@@ -26,7 +27,7 @@ export interface AskInput {
   confidence?: number;
   /** How long the caller waits with its agent alive; nothing means that it does not. */
   holdMs?: number;
-  afterHold: "park" | "proceed";
+  afterHold: AfterHold;
   /** Counted from the ask; nothing means that it never times out. */
   timeoutMs?: number;
   onTimeout: OnTimeout;
@@ -47,7 +48,7 @@ export interface AskInput {
 export interface Door {
   via: string;
   holdMs?: number;
-  afterHold?: "park" | "proceed";
+  afterHold?: AfterHold;
   accepts?: Outcome[];
   timeoutMs?: number | "never";
   onTimeout?: TimeoutDo;
@@ -102,7 +103,7 @@ const AskFields = ItemInput.omit({ text: true, id: true }).extend({
   confidence: z.number().min(0).max(100).nullish(),
   hold: Duration.optional(),
   timeoutSeconds: z.number().nonnegative().optional(),
-  afterHold: z.enum(["park", "proceed"]).optional(),
+  afterHold: AfterHold.optional(),
   timeout: Duration.optional(),
   timeoutHours: z.number().positive().optional(),
   expiresAt: z.iso.datetime({ offset: true }).nullish(),
@@ -146,7 +147,7 @@ export function parseAsk(raw: unknown, door: Door, rules: Rules, now: Instant): 
     risk: fields.risk,
     confidence: readConfidence(fields.confidence),
     holdMs: holdMs === 0 ? undefined : holdMs,
-    afterHold: fields.kind === "approval" ? "park" : (fields.afterHold ?? door.afterHold ?? "park"),
+    afterHold: readAfterHold(fields, door),
     timeoutMs,
     onTimeout,
     notify: readNotify(fields),
@@ -159,6 +160,12 @@ export function parseAsk(raw: unknown, door: Door, rules: Rules, now: Instant): 
     via: door.via,
     ...(trace && readTraceparent(trace) && { trace }),
   };
+}
+
+/** Silence approves nothing. */
+function readAfterHold({ kind, afterHold }: AskFields, door: Door): AfterHold {
+  const after = afterHold ?? door.afterHold ?? "park";
+  return kind === "approval" && after === "proceed" ? "park" : after;
 }
 
 function readConfidence(given: number | null | undefined): number | undefined {

@@ -78,6 +78,16 @@ export function findSame(open: readonly Question[], input: AskInput): Question |
   );
 }
 
+/**
+ * Says whether an agent that was refused while its question waits asks the same again, as another call. Leave that was
+ * given but never reached the agent is still there for it, once.
+ */
+export function isAskedAgain(question: Question, input: AskInput): boolean {
+  if (question.key === `=${input.key}` || !question.content.endsWith(hashContent(input))) return false;
+  if (question.status === "pending") return question.hold === undefined;
+  return question.kind === "approval" ? question.handover.state === "owed" : owes(question);
+}
+
 /** The same key with other words is a mistake of the caller, not the same ask. */
 export function requireSamePayload(question: Question, input: AskInput): void {
   if (question.content.endsWith(hashContent(input))) return;

@@ -5,7 +5,7 @@ import { requirePending } from "./closed.ts";
 import { questionEvent, runEvent } from "./event.ts";
 import { cancelled, stopJob } from "./lifecycle.ts";
 import { requirePlain } from "./plain.ts";
-import { type Run, isAlive } from "./run.ts";
+import { type Run, isAlive, isForOneAsk } from "./run.ts";
 
 /**
  * Withdraws a question. Its own agent goes on; a person ends the run with it,
@@ -29,7 +29,7 @@ export function cancel(read: Read, input: { reason?: string; resume?: string }, 
     };
     return closeWith({ ...read, question }, instead, at, { resume: true });
   }
-  const endsRun = at.by.scope !== "agent" || run.implicit;
+  const endsRun = at.by.scope !== "agent" || isForOneAsk(run);
   const wasAlive = isAlive(run) && !run.implicit;
   const ended: Run = endsRun
     ? { ...run, status: "cancelled", reason, endedAt: at.now, ...(wasAlive && { epoch: run.epoch + 1 }) }

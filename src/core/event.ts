@@ -25,6 +25,7 @@ const QUESTION_EVENTS = [
   "undone",
   "amended",
   "late_reply",
+  "refused",
   "forced",
   "handing",
   "given",

@@ -9,7 +9,7 @@ import { type Run, hasEnded, isSuspended } from "./run.ts";
 
 /** Commits that the outcome is about to be written out to the agent of this epoch, if there is one to write out. */
 export function handOver(run: Run, questions: readonly Question[], epoch: number, at: At): Changes {
-  if (epoch !== run.epoch) throw staleEpoch(run, epoch);
+  requireEpoch(run, epoch);
   const owed = questions.filter(owes);
   if (owed.every((question) => isHanding(question, epoch))) return {};
   const handed = owed.map((question) =>
@@ -46,8 +46,10 @@ export function voidHandover<Q extends Question>(question: Q, reason: string): Q
   return mapHandovers(question, (handover) => (isOpen(handover) ? { state: "void", reason } : handover));
 }
 
-export function staleEpoch(run: Run, epoch: number): Refusal {
-  return new Refusal(
+/** Refuses an agent that was started before the one that has the run now. */
+export function requireEpoch(run: Run, epoch: number): void {
+  if (epoch === run.epoch) return;
+  throw new Refusal(
     "stale_epoch",
     `Run #${run.number} was taken over: epoch ${epoch} is over, it is at ${run.epoch}; nothing was changed`,
   );

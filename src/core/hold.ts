@@ -40,8 +40,10 @@ export function watch(read: Read, at: At): Changes {
 function parkQuestion(run: Run, question: Pending, why: string, at: At): Changes {
   const parked: Pending = { ...question, hold: undefined };
   const clock = setClock(parked, at.rules);
+  const isKept = question.hold?.after === "keep";
   // A run without a process of its own waits from the moment that nobody holds.
-  const next: Run = run.implicit && isAlive(run) ? { ...run, status: "awaiting_input", parkedAt: at.now } : run;
+  const next: Run =
+    run.implicit && isAlive(run) && !isKept ? { ...run, status: "awaiting_input", parkedAt: at.now } : run;
   return {
     runs: [next],
     questions: [parked],
@@ -50,7 +52,7 @@ function parkQuestion(run: Run, question: Pending, why: string, at: At): Changes
       ...(next.status === run.status ? [] : [runEvent(run, next, at)]),
     ],
     ...clock,
-    scheduled: [...clock.scheduled, ...stopLater(run, at)],
+    scheduled: [...clock.scheduled, ...(isKept ? [] : stopLater(run, at))],
   };
 }
 

@@ -1,9 +1,9 @@
 import { sayActor } from "./actor.ts";
 import type { Read } from "./changes.ts";
 import { spellDuration } from "./duration.ts";
-import { SECOND_MS, msBetween } from "./instant.ts";
+import { MINUTE_MS, SECOND_MS, msBetween } from "./instant.ts";
 import { answerText, itemText } from "./match.ts";
-import { type Amendment, type Answer, findAnswer } from "./question.ts";
+import { type Amendment, type Answer, type Question, findAnswer } from "./question.ts";
 
 /** What an agent is told when it goes on, and the token that no answer can contain. */
 export interface Told {
@@ -24,6 +24,40 @@ export function tellAgent(told: Told): string {
 export function proceedSentence(windowMs: number): string {
   const wholeMs = Math.round(windowMs / SECOND_MS) * SECOND_MS; // a window ends some milliseconds late
   return `No response received within ${spellDuration(wholeMs)} — proceed using your best judgment.`;
+}
+
+/** Says what a deadline means that passed without an answer. */
+export function sayTimeout(question: Extract<Question, { status: "timeout" }>): string {
+  const waitedMs = msBetween(question.askedAt, question.timedOutAt);
+  if (question.policy === "proceed" && question.kind === "question") return proceedSentence(waitedMs);
+  const waited = spellDuration(Math.round(waitedMs / MINUTE_MS) * MINUTE_MS);
+  const then = question.policy === "skip" ? "skip this task" : "stop this task";
+  return `Nobody answered question ${question.id} within ${waited}. Policy "${question.policy}" applies: ${then}.`;
+}
+
+export function sayCancelled(question: Extract<Question, { status: "cancelled" }>): string {
+  return `Question ${question.id} was cancelled (${question.reason}). No answer will come; go on without it.`;
+}
+
+/** Says that the question is kept and that the agent is to stop. A resume is promised only where somebody does it. */
+export function sayParked({ run, question }: Pick<Read, "run" | "question">, howToLook: string): string {
+  const next = run.giveBack === "poll" ? `To get the answer, ${howToLook}.` : "You will be resumed with the answer.";
+  return (
+    `Nobody has answered yet. Your question is kept as ${question.id} and still waits for a person. ` +
+    `Stop now: end your turn, do not guess and do not ask again. ${next}`
+  );
+}
+
+/** Who answered, through what and when, for agents that get the answer itself in a shape of their own. */
+export function tellProvenance(read: Read, delimiter: string): string {
+  const { question } = read;
+  const answer = findAnswer(question);
+  const told = answer?.policy
+    ? tellPolicy(read, answer, delimiter)
+    : answer
+      ? `Question ${question.id}: ${headline(answer)} ${provenance(answer)}`
+      : tellOutcome(read, delimiter);
+  return [told, ...tellAmendments(read, delimiter)].join("\n");
 }
 
 /** Turns an outcome into the text that an agent receives for one question. */

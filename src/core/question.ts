@@ -69,8 +69,15 @@ export type Approvals = z.infer<typeof Approvals>;
 export const Vote = z.object({ by: Actor, at: Instant, answer: Answer });
 export type Vote = z.infer<typeof Vote>;
 
+/**
+ * What becomes of a question that nobody answered while its caller waited: the agent is stopped, or told to go on by
+ * itself, or left alone because it asks again.
+ */
+export const AfterHold = z.enum(["park", "proceed", "keep"]);
+export type AfterHold = z.infer<typeof AfterHold>;
+
 /** The caller that waits with its agent alive, and until when. */
-export const Hold = z.object({ until: Instant, after: z.enum(["park", "proceed"]), windowMs: z.int() });
+export const Hold = z.object({ until: Instant, after: AfterHold, windowMs: z.int() });
 export type Hold = z.infer<typeof Hold>;
 
 const Amendment = z.object({ id: OutcomeId, text: z.string(), by: Actor, at: Instant, handover: Handover });

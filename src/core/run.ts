@@ -28,6 +28,15 @@ const SUSPENDED: ReadonlySet<RunStatus> = new Set(["awaiting_input", "deferred",
 export const GiveBack = z.enum(["worker", "callback", "poll"]);
 export type GiveBack = z.infer<typeof GiveBack>;
 
+/** The process of an agent that somebody else started: its id means nothing without the time when it was started. */
+export const Seen = z.object({
+  pid: z.int().positive(),
+  startedAt: z.string().max(100),
+  /** Whether a person sits there; unknown where the agent does not say. */
+  isAttended: z.boolean().optional(),
+});
+export type Seen = z.infer<typeof Seen>;
+
 /** One piece of agent work, over all its stops. */
 export const Run = z.object({
   id: RunId,
@@ -54,6 +63,8 @@ export const Run = z.object({
   /** Made by an ask that had no run; it ends when the outcome is given. */
   implicit: z.boolean(),
   epoch: z.int(),
+  /** The agent as it was last seen in a session that askd did not start. */
+  seen: Seen.optional(),
   worker: WorkerId.optional(),
   pendingId: QuestionId.optional(),
   lastQuestionId: QuestionId.optional(),
@@ -83,6 +94,14 @@ export function hasEnded(run: Run): boolean {
 export function isSuspended(run: Pick<Run, "status">): boolean {
   return SUSPENDED.has(run.status);
 }
+
+/** Says whether the run was made for one ask and ends with it; the run of a session can ask again. */
+export function isForOneAsk(run: Pick<Run, "implicit" | "session">): boolean {
+  return run.implicit && (run.session === undefined || run.session.startsWith(ONE_ASK));
+}
+
+/** How the session of a run begins that was made for one ask: what follows names the ask. */
+export const ONE_ASK = "ask:";
 
 /** Says whether the agent's process is there, as far as anybody has seen. */
 export function isAlive(run: Run): boolean {

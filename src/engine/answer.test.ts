@@ -33,6 +33,22 @@ test("of many people answering at once one wins and the others are told who, wha
   }
 });
 
+test("what an agent tries that only a person may changes nothing and is written down", async () => {
+  const scene = new Scene();
+  const { question, run } = await scene.ask();
+  const by: Actor = { ...AGENT, runId: run.id };
+  const refused = { code: "not_permitted" };
+  await expect(scene.engine.answer(question.id, said("1"), by)).rejects.toMatchObject(refused);
+  await expect(scene.engine.extend(question.id, 60_000, by)).rejects.toMatchObject(refused);
+  const chain = await scene.engine.readChain(run.id);
+  expect(chain.slice(-2).map(({ event }) => event)).toMatchObject([
+    { type: "question.refused", by, detail: { tried: "An agent cannot answer a question; a person has to" } },
+    { type: "question.refused", by, detail: { tried: "An agent cannot extend a question; a person has to" } },
+  ]);
+  expect((await scene.engine.read(question.id)).question).toEqual(question);
+  expect((await scene.engine.verify()).problems).toEqual([]);
+});
+
 test("a late reply changes nothing and is written down", async () => {
   const scene = new Scene();
   const { question, run } = await scene.ask();
@@ -60,7 +76,8 @@ test("an agent can never answer, extend, undo or force", async () => {
     scene.engine.claim(question.id, AGENT),
     scene.engine.comment(question.id, "hello", AGENT),
   ];
-  for (const tried of tries) await expect(tried).rejects.toMatchObject({ code: "not_permitted" });
+  for (const tried of await Promise.allSettled(tries))
+    expect(tried).toMatchObject({ reason: { code: "not_permitted" } });
   expect((await scene.engine.read(question.id)).question.status).toBe("pending");
 });
 

@@ -8,7 +8,7 @@ import type { Instant } from "../core/instant.ts";
 import type { RunResult } from "../core/lifecycle.ts";
 import type { Person } from "../core/person.ts";
 import type { Question } from "../core/question.ts";
-import type { GiveBack, Run } from "../core/run.ts";
+import type { GiveBack, Run, Seen } from "../core/run.ts";
 import type { Token, TokenInput } from "../core/token.ts";
 import type { QuestionFilter, Ref, RunFilter } from "../store/store.ts";
 
@@ -34,6 +34,10 @@ export interface RunInput {
 export interface AskOptions {
   runId?: RunId;
   run?: RunInput;
+  /** The start of the agent that asks; one that was taken over can no longer ask. */
+  epoch?: number;
+  /** The agent's process, where somebody else started it. */
+  seen?: Seen;
   /** Values that must not reach any channel, from the environment of the one who asks. */
   secrets?: readonly string[];
 }
@@ -70,6 +74,8 @@ export interface Engine {
   /** Comes back when the question is closed, or at the given time with whatever it is then. */
   wait(id: QuestionId, options: WaitOptions): Promise<Read>;
   answer(id: QuestionId, input: AnswerInput, by: Actor): Promise<Done>;
+  /** Writes down that somebody tried what they may not do; nothing else changes. */
+  refuse(id: QuestionId, tried: string, by: Actor): Promise<void>;
   /** What the agent would be told, without writing anything. */
   preview(id: QuestionId, input: AnswerInput, by: Actor): Promise<string>;
   undo(id: QuestionId, by: Actor): Promise<Read>;
@@ -87,7 +93,7 @@ export interface Engine {
   /** The holder came to its end without an outcome: the question is parked, or the run told to proceed. */
   endHold(id: QuestionId, why: "window" | "gone"): Promise<Read>;
   /** Commits that the outcome is about to be written out to the agent of that epoch. */
-  handOver(id: QuestionId): Promise<Read>;
+  handOver(id: QuestionId, epoch?: number): Promise<Read>;
   /** Commits that the agent's own record shows the outcome. */
   given(id: QuestionId, witness: string): Promise<Read>;
 

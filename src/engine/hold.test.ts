@@ -197,3 +197,42 @@ test("asks through other doors are given when they are read, not when they are a
   expect(answered).toMatchObject({ question: { handover: { state: "owed" } }, run: { status: "resuming" } });
   expect((await scene.engine.given(question.id, "read")).run.status).toBe("completed");
 });
+
+test("an agent that asks again itself is left alone at the end of its window, and its question waits", async () => {
+  const scene = new Scene();
+  const run = await scene.startedRun();
+  const input = scene.input({ hold: "3m", after_hold: "keep", key: "k" });
+  const { question } = await scene.engine.ask(input, AGENT, { runId: run.id });
+  const kept = await scene.engine.endHold(question.id, "window");
+  expect(pendingOf(kept).hold).toBeUndefined();
+  expect(kept.run.status).toBe("running");
+  expect(await scene.jobs()).not.toContain("stop");
+  await scene.engine.answer(question.id, said("1"), ADA);
+  expect((await scene.engine.ask(input, AGENT, { runId: run.id })).question).toMatchObject({ status: "answered" });
+});
+
+test("an agent whose run was taken over neither asks nor takes an answer", async () => {
+  const scene = new Scene();
+  const { id: runId, epoch } = await scene.startedRun();
+  const { question } = await scene.engine.ask(scene.input({ key: "k" }), AGENT, { runId, epoch });
+  await scene.engine.answer(question.id, said("1"), ADA);
+  await scene.engine.startRun(runId, AGENT);
+  const stale = { code: "stale_epoch" };
+  await expect(scene.engine.ask(scene.input({ key: "l" }), AGENT, { runId, epoch })).rejects.toMatchObject(stale);
+  await expect(scene.engine.handOver(question.id, epoch)).rejects.toMatchObject(stale);
+  expect((await scene.engine.read(question.id)).question).toMatchObject({ handover: { state: "owed" } });
+  expect((await scene.engine.handOver(question.id, epoch + 1)).question).toMatchObject({
+    handover: { state: "handing", epoch: epoch + 1 },
+  });
+});
+
+test("the process of an agent that somebody else started is kept as it was last seen", async () => {
+  const scene = new Scene();
+  const seen = { pid: 42, startedAt: "boot:1", isAttended: false };
+  const first = await scene.engine.ask(scene.input({ key: "k" }), AGENT, { run: { session: "s-1" }, seen });
+  expect(first.run.seen).toEqual(seen);
+  await scene.engine.answer(first.question.id, said("1"), ADA);
+  const again = { ...seen, pid: 43 };
+  const next = await scene.engine.ask(scene.input({ key: "l" }), AGENT, { runId: first.run.id, seen: again });
+  expect(next.run.seen).toEqual(again);
+});

@@ -1,6 +1,6 @@
 import type { Actor } from "../core/actor.ts";
 import { amend } from "../core/amend.ts";
-import { answer, recordLate, undo } from "../core/answer.ts";
+import { answer, recordLate, recordRefused, undo } from "../core/answer.ts";
 import type { AnswerInput } from "../core/answer-input.ts";
 import { ask, findSame, requireSamePayload } from "../core/ask.ts";
 import type { AskInput } from "../core/ask-input.ts";
@@ -9,7 +9,7 @@ import type { At, Changes, Read } from "../core/changes.ts";
 import { assign, claim, comment, release, snooze } from "../core/claim.ts";
 import { SYSTEM } from "../core/actor.ts";
 import type { KeptEvent } from "../core/event.ts";
-import { give, handOver } from "../core/handover.ts";
+import { give, handOver, requireEpoch } from "../core/handover.ts";
 import { endHold } from "../core/hold.ts";
 import type { QuestionId, RunId } from "../core/id.ts";
 import { tellAgent } from "../core/injection.ts";
@@ -75,9 +75,11 @@ export class LocalEngine implements Engine {
     let runId = options.runId;
     return this.#decider.retry(async () => {
       const at = this.#decider.at(by);
-      const run = runId
+      const found = runId
         ? await this.#decider.rows.readRun(runId)
         : runForAsk(options.run ?? {}, input.items, input.key, at);
+      if (options.epoch !== undefined) requireEpoch(found, options.epoch);
+      const run = options.seen ? { ...found, seen: options.seen } : found;
       const open = await this.#decider.rows.readOpen(run);
       const same = findSame(open, input);
       if (same) return this.#known(same, input);
@@ -127,6 +129,11 @@ export class LocalEngine implements Engine {
       }
       throw error;
     }
+  }
+
+  async refuse(id: QuestionId, tried: string, by: Actor): Promise<void> {
+    this.#replies.count(by, id, epochMs(this.#deps.now()));
+    await this.#decider.commit(recordRefused(await this.read(id), tried, this.#decider.at(by)));
   }
 
   async preview(id: QuestionId, input: AnswerInput, by: Actor): Promise<string> {
@@ -180,8 +187,8 @@ export class LocalEngine implements Engine {
     return this.#change(id, SYSTEM, (read, at) => endHold(read, why, at));
   }
 
-  handOver(id: QuestionId): Promise<Read> {
-    return this.#change(id, SYSTEM, ({ run, question }, at) => handOver(run, [question], run.epoch, at));
+  handOver(id: QuestionId, epoch?: number): Promise<Read> {
+    return this.#change(id, SYSTEM, ({ run, question }, at) => handOver(run, [question], epoch ?? run.epoch, at));
   }
 
   given(id: QuestionId, witness: string): Promise<Read> {
@@ -296,8 +303,16 @@ export class LocalEngine implements Engine {
     await this.#store.close();
   }
 
-  #change(id: QuestionId, by: Actor, decide: (read: Read, at: At) => Changes): Promise<Read> {
-    return this.#decider.changeQuestion(id, by, decide);
+  /** Changes a question. Who may not do so is refused, and that they tried stays in the trail. */
+  async #change(id: QuestionId, by: Actor, decide: (read: Read, at: At) => Changes): Promise<Read> {
+    try {
+      return await this.#decider.changeQuestion(id, by, decide);
+    } catch (error) {
+      if (error instanceof Refusal && error.code === "not_permitted") {
+        await this.#decider.commit(recordRefused(await this.read(id), error.message, this.#decider.at(by)));
+      }
+      throw error;
+    }
   }
 
   /** The same ask again: its question, in whatever state it is by now. */

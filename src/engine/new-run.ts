@@ -3,7 +3,7 @@ import { requireCallback } from "../core/callback.ts";
 import type { Content } from "../core/content.ts";
 import { hashText } from "../core/content.ts";
 import { requirePlain } from "../core/plain.ts";
-import type { Run } from "../core/run.ts";
+import { ONE_ASK, type Run } from "../core/run.ts";
 import type { RunInput } from "./engine.ts";
 
 const NAME_WORDS = 4;
@@ -39,6 +39,7 @@ export function newRun(input: RunInput, at: At, options: { implicit: boolean }):
     callback: input.callback,
     implicit: options.implicit,
     epoch: 0,
+    seen: undefined,
     owes: [],
     asked: 0,
     askedAt: [],
@@ -58,7 +59,7 @@ export function newRun(input: RunInput, at: At, options: { implicit: boolean }):
 
 /** A run that is made by an ask: for the session that it names, else for this ask only, found again by its key. */
 export function runForAsk(input: RunInput, items: Content["items"], key: string | undefined, at: At): Run {
-  const session = input.session ?? (key === undefined ? undefined : `ask:${hashText(`${at.by.id}\n${key}`)}`);
+  const session = input.session ?? (key === undefined ? undefined : `${ONE_ASK}${hashText(`${at.by.id}\n${key}`)}`);
   return newRun({ name: nameFrom(items[0]?.text ?? ""), ...input, ...(session && { session }) }, at, {
     implicit: true,
   });

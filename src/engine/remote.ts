@@ -1,6 +1,6 @@
 import type { Actor } from "../core/actor.ts";
 import type { AnswerInput } from "../core/answer-input.ts";
-import { askBody } from "../core/api/ask-body.ts";
+import { askBody, seenBody } from "../core/api/ask-body.ts";
 import type { AskInput } from "../core/ask-input.ts";
 import type { Read } from "../core/changes.ts";
 import type { KeptEvent } from "../core/event.ts";
@@ -33,7 +33,7 @@ export class RemoteEngine implements Engine {
     this.#caller = new Caller(deps);
   }
 
-  ask(input: AskInput, by: Actor, { runId, run, secrets }: AskOptions = {}): Promise<Done> {
+  ask(input: AskInput, by: Actor, { runId, run, epoch, seen, secrets }: AskOptions = {}): Promise<Done> {
     // An ask that makes a run of its own is found again only by a key: without one, a second try would ask twice.
     const key = input.key ?? (runId === undefined ? this.#caller.newKey() : undefined);
     const body = {
@@ -41,6 +41,8 @@ export class RemoteEngine implements Engine {
       ...(key !== undefined && { key }),
       ...(runId !== undefined && { run_id: runId }),
       ...(runId === undefined && run && { run: runBody(run) }),
+      ...(epoch !== undefined && { epoch }),
+      ...(seen && { seen: seenBody(seen) }),
       ...(secrets && { secrets: [...secrets] }),
     };
     return this.#caller.call("ask", { body, by, mayRepeat: true });
@@ -64,6 +66,11 @@ export class RemoteEngine implements Engine {
 
   answer(id: QuestionId, input: AnswerInput, by: Actor): Promise<Done> {
     return this.#caller.call("answer", { params: { id }, ...answerBody(input), by });
+  }
+
+  /** The server that refuses is the one that writes it down. */
+  refuse(): Promise<void> {
+    return Promise.resolve();
   }
 
   async preview(id: QuestionId, input: AnswerInput, by: Actor): Promise<string> {
@@ -114,8 +121,8 @@ export class RemoteEngine implements Engine {
     return this.#caller.call("endHold", { params: { id }, body: { why }, mayRepeat: true });
   }
 
-  handOver(id: QuestionId): Promise<Read> {
-    return this.#caller.call("handOver", { params: { id }, mayRepeat: true });
+  handOver(id: QuestionId, epoch?: number): Promise<Read> {
+    return this.#caller.call("handOver", { params: { id }, body: { epoch }, mayRepeat: true });
   }
 
   given(id: QuestionId, witness: string): Promise<Read> {

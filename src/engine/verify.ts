@@ -7,6 +7,7 @@ import type { Store } from "../store/store.ts";
 import type { Verified } from "./engine.ts";
 
 const PAGE = 500;
+const CHANGES_NOTHING: ReadonlySet<string> = new Set(["question.late_reply", "question.refused"]);
 
 /** Reads the whole trail and compares it with itself, with the seals, and with the state of every run and question. */
 export async function verify(store: Store): Promise<Verified> {
@@ -46,8 +47,8 @@ function checkState(run: Run, questions: readonly Question[], events: readonly K
   for (const { event } of events) {
     if (event.type.startsWith("alert.")) continue; // it tells of the whole store, in the trail of whoever made the difference
     const name = event.questionId ?? "run";
-    // A late reply is written down without a look at what happens beside it: its line may be older than its place.
-    if (event.type !== "question.late_reply" || !lastOf.has(name)) lastOf.set(name, event);
+    // What changed nothing is written down without a look at what happens beside it: its line may be older than its place.
+    if (!CHANGES_NOTHING.has(event.type) || !lastOf.has(name)) lastOf.set(name, event);
   }
   const ofRun = lastOf.get("run");
   if (ofRun && ofRun.to !== run.status)

@@ -62,6 +62,11 @@ test("a question is answered only through its own session, and never by an agent
   expect((await at.send("GET", "/sessions/s-1", { token: agent })).status).toBe(200);
   expect((await at.send("GET", "/sessions/s-2", { token: agent })).status).toBe(404);
   expect((await at.send("POST", "/sessions/s-1/answer", { token: agent, body })).status).toBe(403);
+  const path = `/api/v1/questions/${question.id}/answer`;
+  expect((await at.send("POST", path, { token: agent, body: { answer: "Redis" } })).status).toBe(403);
+  const tried = (await at.scene.engine.readChain(run.id)).slice(-2).map(({ event }) => event);
+  const refused = { type: "question.refused", by: { scope: "agent", id: "claude" }, detail: { tried: "answer" } };
+  expect(tried).toMatchObject([refused, refused]);
   expect((await at.send("GET", "/sessions/nobody", { token })).status).toBe(404);
 });
 

@@ -11,7 +11,7 @@ import type { Ref } from "../store/store.ts";
 import type { Part } from "./app.ts";
 import type { Signed } from "./credential.ts";
 import { sayEvent } from "./events/live.ts";
-import { type Call, callOf, ownsRun, requireScope } from "./rest/call.ts";
+import { type Call, callOf, ownsRun, recordTried, requireScope } from "./rest/call.ts";
 import type { RestDeps } from "./rest/part.ts";
 import { readJson } from "./rest/request.ts";
 
@@ -43,8 +43,9 @@ export function sessionsPart(deps: RestDeps): Part {
 }
 
 async function answer(context: Context<Signed>, call: Call): Promise<Response> {
-  requireScope(call.bearer, PEOPLE);
   const run = await getRun(call, context.req.param("id") ?? "");
+  if (call.bearer.scope === "agent" && run.pendingId) await recordTried(call, "answer", run.pendingId);
+  requireScope(call.bearer, PEOPLE);
   const body = AnswerBody.safeParse(await readJson(context));
   if (!body.success) throw new Refusal("bad_input", 'Send {"question_id": "q_…", "answer": "…"}');
   const before = await call.engine.read(body.data.question_id);

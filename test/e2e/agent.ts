@@ -14,7 +14,8 @@ export interface Box {
   modelUrl: string;
 }
 
-interface Start {
+/** How an agent is started. */
+export interface Start {
   argv: string[];
   env: Record<string, string>;
 }
@@ -37,14 +38,19 @@ function claude(box: Box, door: Door, prompt: string): Start {
   const flags = ["--output-format", "stream-json", "--verbose", "--mcp-config", config, "--strict-mcp-config"];
   return {
     argv: [programFile("claude"), "-p", prompt, ...flags, "--allowedTools", "mcp__askd__ask_human"],
-    env: {
-      ANTHROPIC_BASE_URL: box.modelUrl,
-      ANTHROPIC_API_KEY: "dummy-key",
-      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
-      DISABLE_AUTOUPDATER: "1",
-      DISABLE_TELEMETRY: "1",
-      DISABLE_ERROR_REPORTING: "1",
-    },
+    env: claudeEnv(box),
+  };
+}
+
+/** What keeps Claude Code on this machine. */
+export function claudeEnv({ modelUrl }: Box): Record<string, string> {
+  return {
+    ANTHROPIC_BASE_URL: modelUrl,
+    ANTHROPIC_API_KEY: "dummy-key",
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+    DISABLE_AUTOUPDATER: "1",
+    DISABLE_TELEMETRY: "1",
+    DISABLE_ERROR_REPORTING: "1",
   };
 }
 
@@ -82,7 +88,7 @@ function codex(box: Box, door: Door, prompt: string): Start {
   };
 }
 
-function gemini(box: Box, door: Door, prompt: string): Start {
+export function gemini(box: Box, door: Door, prompt: string, more: object = {}): Start {
   const server =
     door.kind === "stdio"
       ? { command: door.argv[0], args: door.argv.slice(1), env: door.env }
@@ -93,6 +99,7 @@ function gemini(box: Box, door: Door, prompt: string): Start {
     telemetry: { enabled: false },
     security: { auth: { selectedType: "gemini-api-key" }, folderTrust: { enabled: false } },
     mcpServers: { askd: { ...server, trust: true } },
+    ...more,
   };
   write(join(box.home, ".gemini", "settings.json"), JSON.stringify(settings));
   return {
@@ -134,7 +141,8 @@ function opencode(box: Box, door: Door, prompt: string): Start {
   };
 }
 
-function write(file: string, text: string): void {
+/** Writes a file and the folders above it. */
+export function write(file: string, text: string): void {
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, text);
 }

@@ -9,7 +9,7 @@ import { openEngine } from "../../src/app.ts";
 import type { Question } from "../../src/core/question.ts";
 import type { Engine } from "../../src/engine/engine.ts";
 import { ROOMY } from "../scene.ts";
-import { AGENTS, type Door } from "./agent.ts";
+import { AGENTS, type Box, type Door, type Start } from "./agent.ts";
 import type { ProgramName } from "./install.ts";
 
 const ASKD = resolve("bin", "askd");
@@ -32,17 +32,22 @@ export class Stage {
   readonly #root = mkdtempSync(join(tmpdir(), "askd-e2e-"));
   readonly #closers: Array<() => Promise<unknown>> = [];
   #engine: Engine | undefined;
+  #model: Promise<string> | undefined;
   #journal = join(this.#root, "model.ndjson");
 
   /** Starts the agent with a script for its model and lets it run to its end. */
   async start(program: ProgramName, way: Door["kind"], steps: readonly object[], env: Record<string, string> = {}) {
-    const home = join(this.#root, "home");
-    const dir = join(this.#root, "repo");
-    for (const folder of [home, dir]) mkdirSync(folder, { recursive: true });
-    const modelUrl = await this.#startModel();
     const door = way === "stdio" ? this.#stdio() : await this.#http();
-    const started = AGENTS[program]({ home, dir, modelUrl }, door, `Do the job. @@mock ${JSON.stringify(steps)}`);
+    return this.launch((box) => AGENTS[program](box, door, promptOf(steps)), env);
+  }
+
+  /** Starts a program in the agent's home and folder; a later one finds there what an earlier one left. */
+  async launch(build: (box: Box, askd: readonly string[]) => Start, env: Record<string, string> = {}) {
+    const box = { home: join(this.#root, "home"), dir: join(this.#root, "repo"), modelUrl: await this.#modelUrl() };
+    for (const folder of [box.home, box.dir]) mkdirSync(folder, { recursive: true });
+    const started = build(box, [process.execPath, ASKD]);
     const [file = "", ...args] = started.argv;
+    const { home, dir } = box;
     const child = spawn(file, args, {
       cwd: dir,
       env: {
@@ -67,23 +72,27 @@ export class Stage {
 
   /** Types a command as a person would, in the built program. */
   async type(...args: string[]): Promise<string> {
-    const env = { PATH: process.env["PATH"], ASKD_HOME: this.#home };
+    const env = { PATH: process.env["PATH"], ASKD_HOME: this.askdHome };
     const { stdout } = await promisify(execFile)(process.execPath, [ASKD, ...args], { env });
     return stdout;
   }
 
   /** Every tool result that the model was sent, in the words that it got. */
   results(): string[] {
-    const lines = readFileSync(this.#journal, "utf8").split("\n").filter(Boolean);
-    const requests = lines.map((line) => Request.parse(JSON.parse(line))).filter(({ kind }) => kind === "model");
-    const parts = requests.at(-1)?.conversation?.turns.flatMap((turn) => turn.parts) ?? [];
+    const parts = Request.parse(JSON.parse(this.told())).conversation?.turns.flatMap((turn) => turn.parts) ?? [];
     // Some agents show their model the fields of a result as JSON.
     return parts.filter((part) => part.kind === "result").map((part) => (part.text ?? "").replaceAll("\\n", "\n"));
   }
 
+  /** All that the model was sent last, as the agent wrote it. */
+  told(): string {
+    const lines = readFileSync(this.#journal, "utf8").split("\n").filter(Boolean);
+    return lines.findLast((line) => Request.parse(JSON.parse(line)).kind === "model") ?? "{}";
+  }
+
   async engine(): Promise<Engine> {
-    const file = join(this.#home, "data", "askd.db");
-    if (!this.#engine) mkdirSync(join(this.#home, "data"), { recursive: true });
+    const file = join(this.askdHome, "data", "askd.db");
+    if (!this.#engine) mkdirSync(join(this.askdHome, "data"), { recursive: true });
     this.#engine ??= await openEngine({ store: { kind: "sqlite", file }, rules: ROOMY });
     return this.#engine;
   }
@@ -94,16 +103,17 @@ export class Stage {
     rmSync(this.#root, { recursive: true, force: true, maxRetries: 5 });
   }
 
-  get #home(): string {
+  /** Where askd keeps everything of this stage. */
+  get askdHome(): string {
     return join(this.#root, "askd");
   }
 
   #stdio(): Door {
-    return { kind: "stdio", argv: [process.execPath, ASKD, "mcp"], env: { ASKD_HOME: this.#home } };
+    return { kind: "stdio", argv: [process.execPath, ASKD, "mcp"], env: { ASKD_HOME: this.askdHome } };
   }
 
   async #http(): Promise<Door> {
-    const env = { PATH: process.env["PATH"], ASKD_HOME: this.#home };
+    const env = { PATH: process.env["PATH"], ASKD_HOME: this.askdHome };
     const child = spawn(process.execPath, [ASKD, "serve", "--port", "0", "--quiet"], {
       env,
       stdio: ["ignore", "pipe", "ignore"],
@@ -114,6 +124,11 @@ export class Stage {
     return { kind: "http", url: `${url}/mcp`, token };
   }
 
+  #modelUrl(): Promise<string> {
+    this.#model ??= this.#startModel();
+    return this.#model;
+  }
+
   async #startModel(): Promise<string> {
     const child = spawn(process.execPath, [MODEL, "--journal", this.#journal], {
       stdio: ["ignore", "pipe", "inherit"],
@@ -122,6 +137,11 @@ export class Stage {
     const line = await firstLine(child);
     return `http://127.0.0.1:${z.object({ port: z.number() }).parse(JSON.parse(line)).port}`;
   }
+}
+
+/** A prompt that carries what the model is to say. */
+export function promptOf(steps: readonly object[]): string {
+  return `Do the job. @@mock ${JSON.stringify(steps)}`;
 }
 
 function firstLine(child: ChildProcess): Promise<string> {

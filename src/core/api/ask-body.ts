@@ -2,8 +2,8 @@ import { z } from "zod";
 import type { AskInput } from "../ask-input.ts";
 import { RunId } from "../id.ts";
 import { ItemInput } from "../item-input.ts";
-import { Approvals, Outcome, TimeoutDo } from "../question.ts";
-import { GiveBack } from "../run.ts";
+import { AfterHold, Approvals, Outcome, TimeoutDo } from "../question.ts";
+import { GiveBack, type Seen } from "../run.ts";
 import { Duration } from "./route.ts";
 
 /** What a new run is known by. */
@@ -26,6 +26,21 @@ export const RunBody = z.object({
 });
 export type RunBody = z.infer<typeof RunBody>;
 
+const SeenBody = z.object({
+  pid: z.int().positive(),
+  started_at: z.string().max(100),
+  attended: z.boolean().optional(),
+});
+
+/** The process of an agent for the wire, and back. */
+export function seenBody({ pid, startedAt, isAttended }: Seen): z.infer<typeof SeenBody> {
+  return { pid, started_at: startedAt, ...(isAttended !== undefined && { attended: isAttended }) };
+}
+
+export function readSeen({ pid, started_at: startedAt, attended }: z.infer<typeof SeenBody>): Seen {
+  return { pid, startedAt, ...(attended !== undefined && { isAttended: attended }) };
+}
+
 /**
  * An ask as it comes over the wire. The fields that are named here are the product's own; the other names that
  * clients use for the same are read too, and whoever parses the ask says what is wrong with it.
@@ -38,7 +53,7 @@ export const AskBody = z.looseObject({
   risk: z.enum(["low", "medium", "high"]).optional(),
   confidence: z.number().nullish(),
   hold: Duration.optional().describe("How long the caller waits with its agent alive"),
-  after_hold: z.enum(["park", "proceed"]).optional(),
+  after_hold: AfterHold.optional(),
   timeout: Duration.optional().describe('24h unless said; "never" for none'),
   on_timeout: z.union([TimeoutDo, z.looseObject({})]).optional(),
   default_answer: z.string().optional(),
@@ -48,6 +63,8 @@ export const AskBody = z.looseObject({
   accepts: z.array(Outcome).optional(),
   run_id: RunId.optional().describe("The run that asks; without it a run is made for this ask"),
   run: RunBody.optional(),
+  epoch: z.int().optional().describe("The start of the agent that asks, as ASKD_EPOCH told it"),
+  seen: SeenBody.optional().describe("The agent's process, where somebody else started it"),
   via: z
     .string()
     .regex(/^[a-z][a-z0-9_-]{0,31}$/)

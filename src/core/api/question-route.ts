@@ -135,6 +135,7 @@ export const QUESTION_ROUTES = {
     ...{ method: "POST", path: "/questions/{id}/hand-over", scopes: EVERYONE },
     summary: "The outcome is about to be written out to the agent",
     params: OfQuestion,
+    body: z.object({ epoch: z.int().optional() }),
     reply: questionReply,
   }),
   given: route({

@@ -23,7 +23,8 @@ export async function askOnly(call: ToolCall, door: Door): Promise<Read> {
   return (await ask(call, door)).read;
 }
 
-async function ask(call: ToolCall, door: Door): Promise<{ read: Read; windowMs: number }> {
+/** Asks, to be held for as long as this call can be. */
+export async function ask(call: ToolCall, door: Door): Promise<{ read: Read; windowMs: number }> {
   const { engine, rules } = call.deps;
   const asker = await askerOf(call);
   const traceparent = metaText(call.context, "traceparent");

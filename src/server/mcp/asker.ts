@@ -1,8 +1,9 @@
 import type { Actor } from "../../core/actor.ts";
+import { callKey } from "../../core/client/call-key.ts";
 import type { AskInput } from "../../core/ask-input.ts";
 import { hashContent, hashText } from "../../core/content.ts";
 import type { RunId } from "../../core/id.ts";
-import type { Run } from "../../core/run.ts";
+import { ONE_ASK, type Run } from "../../core/run.ts";
 import type { AskOptions, Engine } from "../../engine/engine.ts";
 import { type Caller, type ToolCall, metaText } from "./caller.ts";
 
@@ -28,11 +29,12 @@ export async function askerOf({ caller, context, profile, deps }: ToolCall): Pro
       ? undefined
       : await findSessionRun(deps.engine, { session, agent, host: caller.host });
   const runId = caller.runId ?? run?.id;
+  const call = metaText(context, names.callMeta);
   return {
     by: { scope: "agent", id: agent, channel: "mcp", strength: "none", ...(runId && { runId }) },
     run,
     session,
-    key: metaText(context, names.callMeta),
+    key: session === undefined || call === undefined ? call : callKey(session, call),
   };
 }
 
@@ -62,7 +64,7 @@ export async function askOptions(call: ToolCall, asker: Asker, input: AskInput):
 /** Without any name the words themselves are one, so that asking again finds the question again. */
 function namelessSession(caller: Caller, input: AskInput): string {
   const name = input.key === undefined ? hashContent(input) : `=${input.key}`;
-  return `ask:${hashText(`${caller.principal}\n${name}`)}`;
+  return `${ONE_ASK}${hashText(`${caller.principal}\n${name}`)}`;
 }
 
 async function findSessionRun(

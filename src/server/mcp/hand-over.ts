@@ -8,10 +8,15 @@ import { resultOf } from "./result.ts";
 
 /** Waits for the outcome of a question that is there, and gives it to the agent. */
 export async function holdFor(call: ToolCall, read: Read, windowMs: number): Promise<ToolResult> {
-  if (windowMs <= 0) return handOver(call, read);
+  return handOver(call, await waitFor(call, read, windowMs));
+}
+
+/** Waits for the outcome of a question, or for the end of the window. */
+export async function waitFor(call: ToolCall, read: Read, windowMs: number): Promise<Read> {
+  if (windowMs <= 0) return read;
   const { deps, context, signal } = call;
   const token = progressToken(context);
-  const held = await hold(read, {
+  return hold(read, {
     engine: deps.engine,
     windowMs,
     signal,
@@ -22,20 +27,23 @@ export async function holdFor(call: ToolCall, read: Read, windowMs: number): Pro
       await context.mcpReq.notify({ method: "notifications/progress", params }).catch(() => undefined);
     },
   });
-  return handOver(call, held);
 }
 
-/** Returns what there is. An outcome is committed as on its way before it is written, and as given once it is out. */
+/** Returns what there is. */
 export async function handOver(call: ToolCall, read: Read): Promise<ToolResult> {
+  return resultOf(await bringOut(call, read), `answer-${randomBytes(4).toString("hex")}`);
+}
+
+/** An outcome is committed as on its way before it is written, and as given once it is out. */
+export async function bringOut(call: ToolCall, read: Read): Promise<Read> {
   const { engine } = call.deps;
   const { id } = read.question;
-  const delimiter = `answer-${randomBytes(4).toString("hex")}`;
-  if (isPending(read.question) || !owes(read.question) || call.signal.aborted) return resultOf(read, delimiter);
+  if (isPending(read.question) || !owes(read.question) || call.signal.aborted) return read;
   const handed = isHanding(read.question, read.run.epoch) ? read : await engine.handOver(id);
   call.caller.afterReply(call.context.mcpReq.id, async () => {
     await engine.given(id, "mcp");
   });
-  return resultOf(handed, delimiter);
+  return handed;
 }
 
 /** How long this call can be held if that long is wanted. */

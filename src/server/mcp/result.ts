@@ -1,9 +1,7 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import { sayActor } from "../../core/actor.ts";
 import type { Read } from "../../core/changes.ts";
-import { spellDuration } from "../../core/duration.ts";
-import { proceedSentence, tellAgent } from "../../core/injection.ts";
-import { MINUTE_MS, msBetween } from "../../core/instant.ts";
+import { sayCancelled, sayParked, sayTimeout, tellAgent } from "../../core/injection.ts";
 import { type Answer, type Question, findAnswer } from "../../core/question.ts";
 import type { Refusal } from "../../core/refusal.ts";
 import { unreachable } from "../../core/unreachable.ts";
@@ -23,26 +21,19 @@ export function resultOf(read: Read, delimiter: string): CallToolResult {
       if (answer) return result(tellAgent({ delimiter, reads: [read] }), answered(question, answer));
       return result(sayTimeout(question), { status: "timeout", question_id: question.id, policy: question.policy });
     case "cancelled":
-      return result(
-        `Question ${question.id} was cancelled (${question.reason}). No answer will come; go on without it.`,
-        { status: "cancelled", question_id: question.id, reason: question.reason },
-      );
+      return result(sayCancelled(question), {
+        ...{ status: "cancelled", question_id: question.id, reason: question.reason },
+      });
     default:
       return unreachable(question);
   }
 }
 
-/** Says that the question is kept and that the agent is to stop. A resume is promised only where somebody does it. */
-function parked({ run, question }: Read): CallToolResult {
-  const next =
-    run.giveBack === "poll"
-      ? `To get the answer, later call check_answer with ${question.id}.`
-      : "You will be resumed with the answer.";
-  return result(
-    `Nobody has answered yet. Your question is kept as ${question.id} and still waits for a person. ` +
-      `Stop now: end your turn, do not guess and do not ask again. ${next}`,
-    { status: "pending", question_id: question.id, stop_session: true, stop_reason: "waiting_for_user_input" },
-  );
+function parked(read: Read): CallToolResult {
+  const { id } = read.question;
+  return result(sayParked(read, `later call check_answer with ${id}`), {
+    ...{ status: "pending", question_id: id, stop_session: true, stop_reason: "waiting_for_user_input" },
+  });
 }
 
 function answered(question: Question, answer: Answer): Structured {
@@ -57,14 +48,6 @@ function answered(question: Question, answer: Answer): Structured {
     outcome: answer.outcome,
     ...(answer.policy && { policy: answer.policy }),
   };
-}
-
-function sayTimeout(question: Extract<Question, { status: "timeout" }>): string {
-  const waitedMs = msBetween(question.askedAt, question.timedOutAt);
-  if (question.policy === "proceed" && question.kind === "question") return proceedSentence(waitedMs);
-  const waited = spellDuration(Math.round(waitedMs / MINUTE_MS) * MINUTE_MS);
-  const then = question.policy === "skip" ? "skip this task" : "stop this task";
-  return `Nobody answered question ${question.id} within ${waited}. Policy "${question.policy}" applies: ${then}.`;
 }
 
 /**

@@ -102,3 +102,14 @@ export const ASK_USER_QUESTION: InputSchema = {
   properties: { questions: { type: "array", items: QUESTION } },
   required: ["questions"],
 };
+
+/** What Claude Code calls its permission prompt tool with. */
+export const APPROVE: InputSchema = {
+  type: "object",
+  properties: {
+    tool_name: { type: "string" },
+    input: { type: "object", additionalProperties: true },
+    tool_use_id: { type: "string" },
+  },
+  required: ["tool_name", "input", "tool_use_id"],
+};

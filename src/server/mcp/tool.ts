@@ -6,6 +6,7 @@ import { MINUTE_MS, SECOND_MS } from "../../core/instant.ts";
 import { answerText } from "../../core/match.ts";
 import { findAnswer, isPending } from "../../core/question.ts";
 import { Refusal } from "../../core/refusal.ts";
+import { approve } from "./approve.ts";
 import { askHuman, askOnly } from "./ask.ts";
 import { askerOf } from "./asker.ts";
 import type { ToolCall, ToolResult } from "./caller.ts";
@@ -63,6 +64,12 @@ export const TOOLS = {
     description: "Ask the user one or more questions. Then end your turn at once: you go on when they have answered.",
     inputSchema: schema.ASK_USER_QUESTION,
     run: askUserQuestion,
+  },
+  approve: {
+    title: "Ask for permission",
+    description: "Ask a person whether a tool may be used. It is called by the program, not by its model.",
+    inputSchema: schema.APPROVE,
+    run: approve,
   },
 } as const satisfies Record<string, Tool>;
 

@@ -58,6 +58,13 @@ export function requireScope(bearer: Actor, scopes: readonly Caller[]): void {
   throw new Refusal("not_permitted", `A token of scope ${bearer.scope} may not do this`);
 }
 
+/** Writes down what somebody tried who may not; of a question that is not there nothing can be said. */
+export async function recordTried({ engine, bearer }: Call, tried: string, id: QuestionId): Promise<void> {
+  await engine.refuse(id, tried, bearer).catch((error: unknown) => {
+    if (!(error instanceof Refusal)) throw error;
+  });
+}
+
 /** The question if the bearer may know of it; to an agent those of others do not exist. */
 export async function readOwn(call: Call, id: QuestionId): Promise<Read> {
   const read = await call.engine.read(id);

@@ -160,10 +160,15 @@ function sharesAddress(path: string, method: string, may: Caller): boolean {
 
 /** Everything that could have changed. */
 async function state(): Promise<unknown> {
-  const { engine, store } = at.scene;
+  const { engine } = at.scene;
+  // That somebody tried is written down; it is the only thing that is.
+  const events = (await engine.readFeed("", 10_000)).filter(({ event }) => event.type !== "question.refused");
   const runs = await engine.listRuns({ order: "oldest", limit: 100 });
   const questions = await engine.listQuestions({ order: "oldest", limit: 100 });
-  return [await store.findFeedEnd(), runs, questions, await engine.listTokens(SYSTEM), await engine.listPeople()];
+  return [
+    events.map(({ event }) => event),
+    ...[runs, questions, await engine.listTokens(SYSTEM), await engine.listPeople()],
+  ];
 }
 
 function send({ verb, method, path }: Place, { headers }: Visitor): Promise<{ status: number; text: string }> {

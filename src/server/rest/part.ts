@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import { API_PATH, type Route } from "../../core/api/route.ts";
 import { ROUTES, type RequestOf, VERBS, type Verb } from "../../core/api/table.ts";
-import type { QuestionId } from "../../core/id.ts";
+import { QuestionId } from "../../core/id.ts";
 import { requireVersion } from "../../core/question.ts";
 import type { Rules } from "../../core/rules.ts";
 import type { Engine } from "../../engine/engine.ts";
@@ -9,7 +9,7 @@ import type { Part } from "../app.ts";
 import type { Signed } from "../credential.ts";
 import { eventFilter } from "../events/filter.ts";
 import type { Live } from "../events/live.ts";
-import { type Call, type Handler, type Handlers, callOf, readOwn, requireScope } from "./call.ts";
+import { type Call, type Handler, type Handlers, callOf, readOwn, recordTried, requireScope } from "./call.ts";
 import { PEOPLE_VERBS } from "./people-verbs.ts";
 import { QUESTION_VERBS } from "./question-verbs.ts";
 import { readRequest } from "./request.ts";
@@ -47,7 +47,7 @@ function addVerb(app: Hono<Signed>, verb: SignedVerb, deps: RestDeps): void {
   const handle = HANDLERS[verb] as Handler<Verb>;
   app.on(row.method, honoPath(row.path), async (context) => {
     const call = callOf(context, { ...deps, signal: AbortSignal.any([context.req.raw.signal, deps.stopping]) });
-    requireScope(call.bearer, row.scopes);
+    await requireScopeFor(call, verb, context.req.param("id"));
     const request = (await readRequest(context, row)) as RequestOf<Verb>; // parsed by this row's schemas
     await requireMeant(call, row, request);
     if (verb === "readFeed" && context.req.header("accept")?.includes("text/event-stream")) {
@@ -57,6 +57,18 @@ function addVerb(app: Hono<Signed>, verb: SignedVerb, deps: RestDeps): void {
     }
     return replyRows(context, { row, rows: await handle(call, request), bearer: call.bearer });
   });
+}
+
+/** Refuses whoever may not do this; what an agent tried with a question stays in that question's trail. */
+async function requireScopeFor(call: Call, verb: Verb, id: string | undefined): Promise<void> {
+  const { scopes, path } = ROUTES[verb];
+  try {
+    requireScope(call.bearer, scopes);
+  } catch (error) {
+    const question = path.startsWith("/questions/{id}") ? QuestionId.safeParse(id) : undefined;
+    if (question?.success) await recordTried(call, verb, question.data);
+    throw error;
+  }
 }
 
 /** A question that is to be changed must be the caller's own, where that matters, and as the caller last saw it. */

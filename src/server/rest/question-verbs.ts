@@ -1,5 +1,5 @@
 import { parseAnswer } from "../../core/answer-input.ts";
-import type { AskBody } from "../../core/api/ask-body.ts";
+import { type AskBody, readSeen } from "../../core/api/ask-body.ts";
 import type { QUESTION_ROUTES } from "../../core/api/question-route.ts";
 import type { RequestOf } from "../../core/api/table.ts";
 import { parseAsk } from "../../core/ask-input.ts";
@@ -41,12 +41,12 @@ export const QUESTION_VERBS: Handlers<keyof typeof QUESTION_ROUTES> = {
   escalate: ({ engine, by }, { params }) => engine.escalate(params.id, by),
   cancel: ({ engine, by }, { params, body }) => engine.cancel(params.id, body, by),
   endHold: ({ engine }, { params, body }) => engine.endHold(params.id, body.why),
-  handOver: ({ engine }, { params }) => engine.handOver(params.id),
+  handOver: ({ engine }, { params, body }) => engine.handOver(params.id, body.epoch),
   given: ({ engine }, { params, body }) => engine.given(params.id, body.witness),
 };
 
 async function ask(call: Call, { body }: RequestOf<"ask">) {
-  const { run_id: _runId, run: _run, via = "api", secrets: _secrets, ...raw } = body;
+  const { run_id: _runId, run: _run, via = "api", secrets: _secrets, epoch: _epoch, seen: _seen, ...raw } = body;
   if (call.key !== undefined && raw.key !== undefined && raw.key !== call.key) {
     throw new Refusal("bad_input", 'The header Idempotency-Key and the field "key" name different asks');
   }
@@ -63,13 +63,15 @@ async function ask(call: Call, { body }: RequestOf<"ask">) {
 }
 
 /** Where an ask belongs; an agent's token that has a run asks in that one only. */
-async function askOptions(call: Call, { run_id: runId, run, secrets }: AskBody): Promise<AskOptions> {
+async function askOptions(call: Call, { run_id: runId, run, epoch, seen, secrets }: AskBody): Promise<AskOptions> {
   const own = call.bearer.scope === "agent" ? call.bearer.runId : undefined;
   if (own !== undefined && run) throw new Refusal("not_permitted", "This token belongs to a run and makes no other");
   if (runId !== undefined) await requireOwnRun(call, runId);
   const asking = runId ?? own;
   return {
     ...(secrets && { secrets }),
+    ...(epoch !== undefined && { epoch }),
+    ...(seen && { seen: readSeen(seen) }),
     ...(asking === undefined ? { run: run && runInput(run) } : { runId: asking }),
   };
 }

@@ -1,0 +1,133 @@
+import { isAskedAgain } from "../core/ask.ts";
+import { type AskInput, parseAsk } from "../core/ask-input.ts";
+import type { Read } from "../core/changes.ts";
+import {
+  type HookCall,
+  type HookClient,
+  type HookReply,
+  denyFor,
+  replyTo,
+  replyUnanswered,
+} from "../core/client/hook.ts";
+import { msBetween } from "../core/instant.ts";
+import { isPending, owes } from "../core/question.ts";
+import { Refusal, type RefusalCode } from "../core/refusal.ts";
+import { isAlive } from "../core/run.ts";
+import type { Engine } from "../engine/engine.ts";
+import { hold } from "../server/mcp/hold.ts";
+import type { Context } from "./context.ts";
+import { type HookPlace, findHookPlace, placeAsk } from "./hook-place.ts";
+
+/** What keeps the question from being asked at all; the agent must not hear of it as an answer. */
+const FAILURES: ReadonlySet<RefusalCode> = new Set([
+  ...(["store_unusable", "store_unreachable", "newer_schema", "sign_in", "not_found", "moved"] as const),
+]);
+
+/** A call that is held up, and what is needed to decide it. */
+export interface Hooked {
+  engine: Engine;
+  client: HookClient;
+  call: HookCall;
+  context: Context;
+  windowMs: number;
+}
+
+/** What to say, and what to write down once it is said. */
+export interface Decided {
+  reply: HookReply;
+  afterwards?: () => Promise<unknown>;
+}
+
+/** Asks, waits as long as the program lets its hook wait, and says what becomes of the call. */
+export async function decideCall(hooked: Hooked): Promise<Decided> {
+  try {
+    const place = await findHookPlace(hooked.engine, hooked.client, hooked.call.session, hooked.context);
+    const asked = await ask(hooked, place);
+    const read = mayHold(asked) ? await holdWithWork(hooked, asked) : asked;
+    return isPending(read.question) ? await leaveOpen(hooked, place, read) : await handOver(hooked, place, read);
+  } catch (error) {
+    if (!(error instanceof Refusal) || FAILURES.has(error.code)) throw error;
+    // Another start of this agent has the run; this one ends without having changed anything.
+    if (error.code === "stale_epoch") return { reply: { do: "park", why: error.message } };
+    return { reply: denyFor(error) };
+  }
+}
+
+async function ask(hooked: Hooked, place: HookPlace): Promise<Read> {
+  const { engine, call, context, windowMs, client } = hooked;
+  const door = {
+    via: "hook",
+    ...call.door,
+    holdMs: windowMs,
+    ...((call.isSubagent || call.is === "form") && { afterHold: "keep" as const }),
+  };
+  const parsed = parseAsk(call.ask, door, context.rules, await engine.now());
+  const input: AskInput = {
+    ...parsed,
+    holdMs: Math.min(parsed.holdMs ?? windowMs, windowMs),
+    ...(call.key !== undefined && { key: call.key }),
+  };
+  const open = await readOpen(engine, place);
+  const same = open.find(({ question }) => isAskedAgain(question, input));
+  if (same) return same;
+  await withdrawLeft(hooked, place, open);
+  return engine.ask(input, place.by, await placeAsk(place, call, client, context));
+}
+
+/** Who sits at the agent has dealt with what it asked before: it would not ask the next thing otherwise. */
+async function withdrawLeft({ engine }: Hooked, { seat, by }: HookPlace, open: readonly Read[]): Promise<void> {
+  const left = open.find(({ question }) => isPending(question) && question.hold === undefined);
+  if (seat.isAttended && left) await engine.cancel(left.question.id, { reason: "dealt with at the agent" }, by);
+}
+
+/** A run that is to be started again is not held as well: its answer would go two ways. */
+function mayHold({ run, question }: Read): boolean {
+  return isPending(question) && (run.giveBack === "poll" || isAlive(run));
+}
+
+/** No server may be running: what falls due meanwhile is done here. */
+async function holdWithWork({ engine, context, windowMs }: Hooked, asked: Read): Promise<Read> {
+  const signal = context.interrupt();
+  // A hook before this one may have begun to wait and died: what it promised ends when it said.
+  const until = isPending(asked.question) ? asked.question.hold?.until : undefined;
+  const leftMs = until === undefined ? windowMs : Math.max(0, msBetween(await engine.now(), until));
+  const held = hold(asked, {
+    engine,
+    windowMs: Math.min(windowMs, leftMs),
+    signal,
+    onProgress: () => Promise.resolve(),
+  });
+  const failed = engine.work().then(() => new Promise<never>(() => undefined)); // it ends only when stopped
+  return Promise.race([held, failed]);
+}
+
+async function leaveOpen({ engine, call, client }: Hooked, { seat, by }: HookPlace, read: Read): Promise<Decided> {
+  // Nobody can take the answer to a form later on.
+  if (call.is === "form") await engine.cancel(read.question.id, { reason: "nobody waits for it any more" }, by);
+  return { reply: replyUnanswered(call, read, { park: client.mayPark, isAttended: seat.isAttended }) };
+}
+
+/** The outcome is committed as on its way before it is written. Of our own agents a worker sees whether it arrived. */
+async function handOver({ engine, call }: Hooked, place: HookPlace, read: Read): Promise<Decided> {
+  const { id } = read.question;
+  if (!owes(read.question)) return { reply: replyTo(call, read) };
+  const handed = await engine.handOver(id, place.epoch);
+  const reply = replyTo(call, handed);
+  return place.isOurs ? { reply } : { reply, afterwards: () => engine.given(id, "hook") };
+}
+
+/** The call is over: what it was given has arrived, and what it still asks somebody dealt with there. */
+export async function endCall(hooked: Omit<Hooked, "call" | "windowMs">, ended: { session: string; key: string }) {
+  const { engine, client, context } = hooked;
+  const place = await findHookPlace(engine, client, ended.session, context);
+  const found = (await readOpen(engine, place)).find(({ question }) => question.key === `=${ended.key}`);
+  if (!found) return;
+  const { id } = found.question;
+  if (isPending(found.question)) await engine.cancel(id, { reason: "dealt with at the agent" }, place.by);
+  else await engine.given(id, "hook");
+}
+
+function readOpen(engine: Engine, { run }: HookPlace): Promise<Read[]> {
+  const ids = run ? [...(run.pendingId ? [run.pendingId] : []), ...run.owes] : [];
+  return Promise.all(ids.map((id) => engine.read(id)));
+}

@@ -1,0 +1,84 @@
+import type { Actor } from "../core/actor.ts";
+import type { HookCall, HookClient, Seat } from "../core/client/hook.ts";
+import { Refusal } from "../core/refusal.ts";
+import type { Run } from "../core/run.ts";
+import { secretsIn } from "../core/secret-env.ts";
+import type { AskOptions, Engine, RunInput } from "../engine/engine.ts";
+import { findOwnRun } from "./actor.ts";
+import type { Context } from "./context.ts";
+import { findRepository } from "./repository.ts";
+
+const RUNS_OF_A_SESSION = 10;
+
+/** Where a hooked call belongs. */
+export interface HookPlace {
+  by: Actor;
+  seat: Seat;
+  /** The run if there is one by now. */
+  run: Run | undefined;
+  /** Whether askd started this agent; then its worker sees for itself what reached it. */
+  isOurs: boolean;
+  epoch: number | undefined;
+}
+
+/** Finds the run of a session: the one that its agent was started for, else the one that it was adopted as. */
+export async function findHookPlace(
+  engine: Engine,
+  client: HookClient,
+  session: string,
+  context: Context,
+): Promise<HookPlace> {
+  const own = findOwnRun(context);
+  const seat = client.seat(context.env);
+  const run = own ? await engine.findRun(own) : await findAdopted(engine, client.agent, session, context.host);
+  if (own && !run) throw new Refusal("not_found", `There is no run ${own}, which ASKD_RUN names`);
+  const by: Actor = { scope: "agent", id: client.agent, channel: "hook", strength: "none" };
+  return {
+    by: run ? { ...by, runId: run.id } : by,
+    ...{ seat, run },
+    isOurs: own !== undefined,
+    epoch: own === undefined ? undefined : readEpoch(context.env["ASKD_EPOCH"]),
+  };
+}
+
+/** Where the ask goes. A session that nobody here started becomes a run, with what is known of it. */
+export async function placeAsk(
+  place: HookPlace,
+  call: HookCall,
+  client: HookClient,
+  context: Context,
+): Promise<AskOptions> {
+  const { pid, isAttended } = place.seat;
+  const startedAt = pid === undefined ? undefined : context.startOf(pid);
+  const seen =
+    place.isOurs || pid === undefined || startedAt === undefined
+      ? undefined
+      : { pid, startedAt, ...(isAttended !== undefined && { isAttended }) };
+  return {
+    secrets: secretsIn(context.env),
+    ...(place.epoch !== undefined && { epoch: place.epoch }),
+    ...(seen && { seen }),
+    ...(place.run ? { runId: place.run.id } : { run: await adopt(place, call, client, context) }),
+  };
+}
+
+/** Only where nobody sits may the session be taken up again by itself; everybody else asks us for the answer. */
+async function adopt({ seat }: HookPlace, call: HookCall, client: HookClient, context: Context): Promise<RunInput> {
+  const dir = call.dir ?? context.cwd;
+  return {
+    ...{ agent: client.agent, host: context.host, session: call.session, dir },
+    giveBack: seat.isHeadless ? "worker" : "poll",
+    ...(await findRepository(dir, context.readFile)),
+  };
+}
+
+async function findAdopted(engine: Engine, agent: string, session: string, host: string): Promise<Run | undefined> {
+  const { runs } = await engine.lookUp({ by: "session", text: session }, RUNS_OF_A_SESSION);
+  return runs.find((run) => run.host === host && run.agent === agent);
+}
+
+function readEpoch(text: string | undefined): number | undefined {
+  if (text === undefined || text === "") return undefined;
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new Refusal("bad_input", "ASKD_EPOCH does not hold a number");
+}

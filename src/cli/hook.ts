@@ -1,0 +1,111 @@
+import { randomBytes } from "node:crypto";
+import { claudeHook } from "../core/client/claude-hook.ts";
+import { codexHook } from "../core/client/codex-hook.ts";
+import { geminiHook } from "../core/client/gemini-hook.ts";
+import type { HookCall, HookClient, HookEvent } from "../core/client/hook.ts";
+import { parseDuration } from "../core/duration.ts";
+import { SECOND_MS } from "../core/instant.ts";
+import { Refusal } from "../core/refusal.ts";
+import { requireOne } from "./arguments.ts";
+import type { Command } from "./command.ts";
+import type { Context } from "./context.ts";
+import type { Flags, Values } from "./flags.ts";
+import { decideCall, endCall } from "./hook-call.ts";
+import { oneLine } from "./sanitise.ts";
+
+const CLIENTS: readonly HookClient[] = [claudeHook, geminiHook, codexHook];
+const INPUT_BYTES = 16 * 1024 * 1024;
+/** What is left between our reply and the moment when the program gives up on its hook. */
+const MARGIN_MS = 15 * SECOND_MS;
+const SHORTEST_WINDOW_MS = SECOND_MS;
+/** The programs show this one to the model and do not run the tool. */
+const EXIT_BLOCK = 2;
+/** They show this one to whoever sits there and go on as if there were no hook. */
+const EXIT_SHOWN = 1;
+
+const flags = {
+  hold: { type: "string", value: "duration", about: "How long to wait for a person with the agent alive (3m)" },
+  timeout: {
+    type: "string",
+    value: "duration",
+    about: "The hook's timeout in the agent's settings, if not its default",
+  },
+} as const satisfies Flags;
+
+export const command: Command<typeof flags> = {
+  usage: "hook <claude|gemini|codex> [--hold 3m] [--timeout 10m]",
+  flags,
+  examples: ["askd hook claude --hold 5m    as a PreToolUse hook for AskUserQuestion"],
+  async run(args, context) {
+    const name = requireOne(args.positionals, command.usage);
+    const client = CLIENTS.find(({ agent }) => agent === name);
+    if (!client) {
+      throw new Refusal("bad_input", `There is no hook for "${oneLine(name)}"`, {
+        hint: `Choose from: ${CLIENTS.map(({ agent }) => agent).join(", ")}`,
+      });
+    }
+    return answerHook(client, windowFor(client, args.flags, context), context);
+  },
+};
+
+/** Always ends before the program gives up: what it would do then loses the question. */
+function windowFor({ limitMs }: HookClient, given: Values<typeof flags>, { rules }: Context): number {
+  const wantedMs = given.hold === undefined ? rules.liveWindowMs : parseDuration(given.hold);
+  const mostMs = (given.timeout === undefined ? limitMs : parseDuration(given.timeout)) - MARGIN_MS;
+  return Math.max(SHORTEST_WINDOW_MS, Math.min(wantedMs, mostMs));
+}
+
+async function answerHook(client: HookClient, windowMs: number, context: Context): Promise<number> {
+  let event: HookEvent | undefined;
+  try {
+    event = client.parse(readJson(await context.stdin.readAll(INPUT_BYTES)));
+    if (event.is === "other") return 0;
+    const engine = await context.engine();
+    if (event.is === "over") await endCall({ engine, client, context }, event);
+    else {
+      const { call } = event;
+      const { reply, afterwards } = await decideCall({ engine, client, call, context, windowMs });
+      const output = client.say(call, reply, `answer-${randomBytes(4).toString("hex")}`);
+      if (output) context.stdout.write(`${JSON.stringify(output)}\n`);
+      await afterwards?.();
+    }
+    return 0;
+  } catch (error) {
+    return fail(error, event, { client, context });
+  }
+}
+
+/**
+ * What cannot be kept must not vanish: the tool is blocked and its model told so. Only a question at a terminal is
+ * left to the agent itself, which then asks whoever sits there.
+ */
+function fail(error: unknown, event: HookEvent | undefined, at: { client: HookClient; context: Context }): number {
+  const { client, context } = at;
+  const message = oneLine(error instanceof Error ? error.message : String(error));
+  const hint = error instanceof Refusal && error.hint ? ` ${oneLine(error.hint)}.` : "";
+  if (event?.is === "over") {
+    context.stderr.write(`askd: ${message}.${hint}\n`);
+    return EXIT_SHOWN;
+  }
+  const isAsked = event?.is === "call" && event.call.is === "question";
+  if (isAsked && client.seat(context.env).isAttended) {
+    context.stderr.write(`askd: the question is asked here only: ${message}.${hint}\n`);
+    return EXIT_SHOWN;
+  }
+  context.stderr.write(`askd: ${sayLost(event)}: ${message}.${hint} It is not answered; stop and report this.\n`);
+  return EXIT_BLOCK;
+}
+
+function sayLost(event: HookEvent | undefined): string {
+  const call: HookCall | undefined = event?.is === "call" ? event.call : undefined;
+  return call ? `this ${call.is} could not be kept` : "this call could not be read";
+}
+
+function readJson(text: string): unknown {
+  try {
+    const raw: unknown = JSON.parse(text);
+    return raw;
+  } catch (cause) {
+    throw new Refusal("bad_input", "The hook's input is not JSON", { cause });
+  }
+}

@@ -1,0 +1,59 @@
+import type { Read } from "./changes.ts";
+import { hashText } from "./content.ts";
+import { findAnswer } from "./question.ts";
+import { Refusal } from "./refusal.ts";
+
+const MAX_DEPTH = 64;
+const ALLOW = "allow";
+
+/** A tool that an agent wants to use, with exactly these arguments. */
+export interface ToolUse {
+  tool: string;
+  input: unknown;
+}
+
+/** Asks whether a tool may be used with exactly these arguments; whoever answers sees all of them. */
+export function approvalAsk(use: ToolUse): Record<string, unknown> {
+  return {
+    kind: "approval",
+    question: `May the agent use ${use.tool}?`,
+    header: use.tool.slice(-30),
+    options: [
+      { value: ALLOW, label: "Allow" },
+      { value: "deny", label: "Deny" },
+    ],
+    allow_text: false,
+    accepts: ["answer", "clarify"],
+    context: fenced(JSON.stringify(sorted(use.input, 0), null, 2) ?? "null"),
+    fingerprint: fingerprintOf(use),
+  };
+}
+
+/** Names a tool with its arguments; the order in which a client writes them makes no difference. */
+export function fingerprintOf({ tool, input }: ToolUse): string {
+  return hashText(JSON.stringify([tool, sorted(input, 0)]));
+}
+
+/** Says whether a person allowed exactly this. Everything else is a no: silence, a policy, other arguments. */
+export function isAllowed({ question }: Pick<Read, "question">, use: ToolUse): boolean {
+  const answer = findAnswer(question);
+  if (question.kind !== "approval" || question.fingerprint !== fingerprintOf(use)) return false;
+  if (answer?.outcome !== "answer" || answer.policy !== undefined) return false;
+  const given = Object.values(answer.items);
+  return given.length > 0 && given.every(({ values, text }) => text === undefined && values.join() === ALLOW);
+}
+
+function sorted(value: unknown, depth: number): unknown {
+  if (depth > MAX_DEPTH) throw new Refusal("too_large", `The arguments are nested deeper than ${MAX_DEPTH} levels`);
+  if (Array.isArray(value)) return value.map((each) => sorted(each, depth + 1));
+  if (value === null || typeof value !== "object") return value;
+  const entries = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
+  return Object.fromEntries(entries.map(([name, each]) => [name, sorted(each, depth + 1)]));
+}
+
+/** A fence that no argument can end. */
+function fenced(text: string): string {
+  const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map((ticks) => ticks.length));
+  const fence = "`".repeat(longest + 1);
+  return `${fence}json\n${text}\n${fence}`;
+}

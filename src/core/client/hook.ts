@@ -1,0 +1,120 @@
+import type { z } from "zod";
+import { type ToolUse, isAllowed } from "../approval.ts";
+import { type Door, sayIssue } from "../ask-input.ts";
+import type { Read } from "../changes.ts";
+import { sayCancelled, sayParked, sayTimeout } from "../injection.ts";
+import { findAnswer } from "../question.ts";
+import { Refusal } from "../refusal.ts";
+import { unreachable } from "../unreachable.ts";
+
+/** A call that an agent's hook holds up until we have said what becomes of it. */
+export interface HookCall extends ToolUse {
+  /** A question, leave to use a tool, or a form that a tool shows. */
+  is: "question" | "approval" | "form";
+  /** How the client calls what happened. */
+  event: string;
+  session: string;
+  dir: string | undefined;
+  /** The client's own name for the call; without one the words are the name. */
+  key: string | undefined;
+  isSubagent: boolean;
+  /** What is asked, in a shape that every door takes. */
+  ask: Record<string, unknown>;
+  door: Omit<Door, "via">;
+}
+
+/** What a hook was told: something to decide, that a call is over, or what does not concern us. */
+export type HookEvent = { is: "call"; call: HookCall } | { is: "over"; session: string; key: string } | { is: "other" };
+
+/** What becomes of the call: it gets the outcome, or a no, or its agent is parked in it, or we have no opinion. */
+export type HookReply =
+  | { do: "give"; read: Read }
+  | { do: "deny"; why: string }
+  | { do: "park"; why: string }
+  | { do: "pass" };
+
+/** What a program says of itself to its hooks. */
+export interface Seat {
+  /** Whether a person sits there; nothing where the program does not say. */
+  isAttended?: boolean;
+  /** Nobody sits there and the session can be taken up again by itself. */
+  isHeadless: boolean;
+  pid?: number;
+}
+
+/** How an agent's program is hooked. */
+export interface HookClient {
+  agent: string;
+  /** How long the program lets a hook take unless its settings say otherwise. */
+  limitMs: number;
+  /** Says whether the program can be parked in the middle of a call. */
+  mayPark: boolean;
+  /** Who sits where the hook runs, by what the program says there. */
+  seat(env: Readonly<Record<string, string | undefined>>): Seat;
+  parse(raw: unknown): HookEvent;
+  /** The hook's output; nothing for no opinion. */
+  say(call: HookCall, reply: HookReply, delimiter: string): object | undefined;
+}
+
+/** Reads what a program wrote to its hook, or says what is wrong with it. */
+export function parseHookInput<Schema extends z.ZodType>(shape: Schema, raw: unknown): z.infer<Schema> {
+  const parsed = shape.safeParse(raw);
+  if (!parsed.success) throw new Refusal("bad_input", `The hook's input cannot be read: ${sayIssue(parsed.error)}`);
+  return parsed.data;
+}
+
+const LOOK_AGAIN = "do the same again in a later turn";
+
+/** What the agent gets of a question that is closed. */
+export function replyTo(call: HookCall, read: Read): HookReply {
+  const { question } = read;
+  if (call.is === "approval" && findAnswer(question))
+    return isAllowed(read, call) ? { do: "give", read } : { do: "deny", why: sayDenied(read) };
+  switch (question.status) {
+    case "pending":
+      throw new Error(`${question.id} is still open`);
+    case "answered":
+      return { do: "give", read };
+    case "timeout":
+      if (findAnswer(question) || (question.policy === "proceed" && question.kind === "question"))
+        return { do: "give", read };
+      return { do: "deny", why: sayTimeout(question) };
+    case "cancelled":
+      return { do: "deny", why: sayCancelled(question) };
+    default:
+      return unreachable(question);
+  }
+}
+
+/** What the agent gets when nobody has answered in the time that it can be held. */
+export function replyUnanswered(
+  call: HookCall,
+  read: Read,
+  can: { park: boolean; isAttended: boolean | undefined },
+): HookReply {
+  const { id } = read.question;
+  if (call.is === "form") return { do: "pass" };
+  if (call.isSubagent)
+    return {
+      do: "deny",
+      why: `Nobody has answered yet; ${id} still waits. Call check_answer ${id} (it holds), or ask the same again.`,
+    };
+  const why = sayParked(read, LOOK_AGAIN);
+  if (can.park && read.run.giveBack !== "poll") return { do: "park", why };
+  // Whoever sits there is asked by the agent itself; leave to use a tool is not given like that.
+  if (can.isAttended && call.is === "question") return { do: "pass" };
+  return { do: "deny", why };
+}
+
+/** An expected "no", in words that tell the agent what to do next. */
+export function denyFor(refusal: Refusal): HookReply {
+  const hint = refusal.code === "already_pending" ? "Ask this one again once that is answered" : refusal.hint;
+  return { do: "deny", why: hint ? `${refusal.message}. ${hint}.` : `${refusal.message}.` };
+}
+
+function sayDenied({ question }: Read): string {
+  const answer = findAnswer(question);
+  const by = answer && !answer.policy ? ` by ${answer.by.onBehalfOf ?? answer.by.id}` : "";
+  const note = answer?.note ? `: ${answer.note}` : "";
+  return `Not allowed${by} (${question.id})${note}. Do not try the same again.`;
+}

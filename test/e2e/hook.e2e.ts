@@ -1,0 +1,208 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { RunId } from "../../src/core/id.ts";
+import { AGENT } from "../builders.ts";
+import { type Box, type Start, claudeEnv, gemini, write } from "./agent.ts";
+import { programFile } from "./install.ts";
+import { Stage, promptOf } from "./stage.ts";
+
+const CACHE = {
+  question: "Which cache should I use?",
+  header: "Cache",
+  multiSelect: false,
+  options: [
+    { label: "Redis (Recommended)", description: "pub/sub" },
+    { label: "Memcached", description: "simple" },
+  ],
+};
+const EVICTION = {
+  ...CACHE,
+  question: "Which eviction?",
+  header: "Eviction",
+  multiSelect: true,
+  options: [
+    { label: "TTL", description: "by age" },
+    { label: "LRU", description: "by use" },
+    { label: "LFU", description: "by count" },
+  ],
+};
+const FINAL = { say: "Final: {{result}}" };
+const ask = (...questions: object[]) => ({ call: "AskUserQuestion", input: { questions } });
+
+let stage: Stage;
+beforeEach(() => {
+  stage = new Stage();
+});
+afterEach(() => stage.close());
+
+/** Claude Code as a person would start it, with our hook in its settings. */
+function claude(args: readonly string[], hold: string, matcher = "AskUserQuestion") {
+  return (box: Box, askd: readonly string[]): Start => {
+    const command = [...askd, "hook", "claude", "--hold", hold].map((word) => `'${word}'`).join(" ");
+    const hooks = [{ type: "command", command, timeout: 600 }];
+    const settings = join(box.home, "askd-settings.json");
+    write(settings, JSON.stringify({ hooks: { PreToolUse: [{ matcher, hooks }], PostToolUse: [{ matcher, hooks }] } }));
+    const flags = ["--output-format", "stream-json", "--verbose", "--settings", settings];
+    return {
+      argv: [programFile("claude"), "-p", ...args, ...flags, "--permission-prompt-tool", "stdio"],
+      env: { ...claudeEnv(box), ASKD_HOME: stage.askdHome },
+    };
+  };
+}
+
+function ofLast(output: string, type: string): Record<string, unknown> {
+  const lines = output.split("\n").filter((line) => line.startsWith("{"));
+  const events = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+  return events.findLast((event) => event["type"] === type) ?? {};
+}
+
+async function onlyRun() {
+  const engine = await stage.engine();
+  const [run, ...others] = await engine.listRuns({ order: "oldest", limit: 2 });
+  expect(others).toEqual([]);
+  return run!;
+}
+
+describe("claude", () => {
+  test("gets the answer of a person as the result of its own question tool, and the run knows its session", async () => {
+    const { ended } = await stage.launch(claude([promptOf([ask(CACHE), FINAL])], "60s"));
+    const { id } = await stage.waiting();
+    const run = await onlyRun();
+    expect(run).toMatchObject({ agent: "claude", giveBack: "worker", seen: { isAttended: false } });
+    await stage.type("answer", id, "1");
+    const { exitCode, output } = await ended;
+    expect(exitCode === 0 ? "it ended well" : output).toBe("it ended well");
+    expect(stage.results().join("\n")).toContain(
+      'Your questions have been answered: "Which cache should I use?"="Redis (Recommended)"',
+    );
+    expect(stage.told()).toMatch(/A person answered your question\. Answered by \S+ \(cli\) at .* Recorded as a_/);
+    expect(run.session).toBe(ofLast(output, "result")["session_id"]);
+    expect(run.dir).toMatch(/repo$/);
+    expect((await (await stage.engine()).read(id)).question).toMatchObject({ handover: { state: "given" } });
+    expect(await onlyRun()).toMatchObject({ status: "completed" });
+  });
+
+  test("is parked when nobody answers, and goes on days later with the genuine result of its call", async () => {
+    const parked = await (await stage.launch(claude([promptOf([ask(CACHE), FINAL])], "1s"))).ended;
+    expect(ofLast(parked.output, "result")).toMatchObject({ stop_reason: "tool_deferred" });
+    const { id } = await stage.waiting();
+    const { session = "", status } = await onlyRun();
+    expect(status).toBe("awaiting_input");
+    expect(stage.results()).toEqual([]);
+
+    // Still nobody: nothing is asked twice, and the model is not asked at all.
+    const again = await (await stage.launch(claude(["--resume", session], "1s"))).ended;
+    expect(ofLast(again.output, "result")).toMatchObject({ stop_reason: "tool_deferred" });
+    expect((await stage.waiting()).id).toBe(id);
+
+    await stage.type("answer", id, "Memcached");
+    const resumed = await (await stage.launch(claude(["--resume", session], "1s"))).ended;
+    expect(resumed.exitCode === 0 ? "it ended well" : resumed.output).toBe("it ended well");
+    expect(stage.results()).toEqual([expect.stringContaining('"Which cache should I use?"="Memcached"')]);
+    const { question } = await (await stage.engine()).read(id);
+    expect(question).toMatchObject({ status: "answered", handover: { state: "given" } });
+    expect((await (await stage.engine()).verify()).problems).toEqual([]);
+  });
+
+  test("gets several choices, free text and a note as they were given", async () => {
+    const { ended } = await stage.launch(claude([promptOf([ask(EVICTION, CACHE), FINAL])], "60s"));
+    const { id } = await stage.waiting();
+    await stage.type("answer", id, "-c", "1=A,B", "-c", "2=the one we run already", "-m", "not in production");
+    await ended;
+    const told = stage.results().join("\n");
+    expect(told).toContain('"Which eviction?"="TTL, LRU"');
+    expect(told).toContain("notes: not in production");
+    expect(told).toContain('"Which cache should I use?"="the one we run already"');
+  });
+
+  test("that asks twice in one turn keeps one question and is told to ask the other again", async () => {
+    const steps = [{ calls: [ask(CACHE), ask(EVICTION)] }, FINAL];
+    const { ended } = await stage.launch(claude([promptOf(steps)], "2s"));
+    const { output } = await ended;
+    expect(ofLast(output, "result")).toMatchObject({ stop_reason: "tool_deferred" });
+    const { id, title } = await stage.waiting();
+    const { session = "" } = await onlyRun();
+    await stage.type("answer", id, "1");
+    await (
+      await stage.launch(claude(["--resume", session], "2s"))
+    ).ended;
+    const told = stage.results().join("\n");
+    expect(told).toContain(`"${title}"="${title === CACHE.question ? "Redis (Recommended)" : "TTL"}"`);
+    expect(told).toContain("Ask this one again once that is answered.");
+  });
+
+  test("that was taken over is parked at once and changes nothing", async () => {
+    const engine = await stage.engine();
+    const run = await startedRun("claude");
+    await engine.startRun(run.id, AGENT);
+    const env = { ASKD_RUN: run.id, ASKD_EPOCH: String(run.epoch) };
+    const { output } = await (await stage.launch(claude([promptOf([ask(CACHE), FINAL])], "60s"), env)).ended;
+    expect(ofLast(output, "result")).toMatchObject({ stop_reason: "tool_deferred" });
+    expect(await engine.listQuestions({ order: "oldest", limit: 1 })).toEqual([]);
+    expect(await engine.findRun(run.id)).toMatchObject({ asked: 0, status: "running" });
+  });
+
+  test("of a run that askd started has the answer on its way, and its call being over shows that it arrived", async () => {
+    const engine = await stage.engine();
+    const run = await startedRun("claude");
+    const env = { ASKD_RUN: run.id, ASKD_EPOCH: String(run.epoch) };
+    const { ended } = await stage.launch(claude([promptOf([ask(CACHE), FINAL])], "60s"), env);
+    const { id } = await stage.waiting();
+    await stage.type("answer", id, "1");
+    await ended;
+    const types = (await engine.readChain(run.id)).map(({ event }) => event.type);
+    expect(types.slice(-3)).toEqual(["question.answered", "question.handing", "question.given"]);
+  });
+
+  test("uses a tool only after a person allowed exactly that, and parks until then", async () => {
+    const touch = { call: "Bash", input: { command: "touch allowed", description: "make a file" } };
+    const parked = await (await stage.launch(claude([promptOf([touch, FINAL])], "1s", "Bash"))).ended;
+    expect(ofLast(parked.output, "result")).toMatchObject({ stop_reason: "tool_deferred" });
+    const { id, kind, fingerprint } = await stage.waiting();
+    expect(kind).toBe("approval");
+    expect(fingerprint).toMatch(/^[0-9a-f]{64}$/);
+    const { session = "", dir = "" } = await onlyRun();
+    await stage.type("answer", id, "allow");
+    const resumed = await (await stage.launch(claude(["--resume", session], "1s", "Bash"))).ended;
+    expect(resumed.exitCode === 0 ? "it ended well" : resumed.output).toBe("it ended well");
+    expect(stage.results().join("\n")).not.toContain("error");
+    expect(() => writeFileSync(join(dir, "allowed"), "", { flag: "wx" })).toThrow("EEXIST");
+  });
+
+  test("whose hook cannot keep a question hears so, and does not take silence for an answer", async () => {
+    mkdirSync(join(stage.askdHome, "data", "askd.db"), { recursive: true });
+    const { ended } = await stage.launch(claude([promptOf([ask(CACHE), FINAL])], "1s"));
+    const { output } = await ended;
+    expect(stage.results().join("\n")).toContain("askd: this question could not be kept");
+    expect(output).not.toContain("    at ");
+  });
+});
+
+test("gemini stops in the middle of its call when nobody answers, and the question is kept", async () => {
+  const engine = await stage.engine();
+  const run = await startedRun("gemini");
+  const steps = [{ call: "mcp_askd_ask_human", input: { question: "Redis or Memcached?" } }, FINAL];
+  const build = (box: Box, askd: readonly string[]): Start => {
+    const command = [...askd, "hook", "gemini", "--hold", "1s"].map((word) => `'${word}'`).join(" ");
+    const hooks = { BeforeTool: [{ matcher: ".*ask_human", hooks: [{ type: "command", command, timeout: 60_000 }] }] };
+    const door = { kind: "stdio", argv: [...askd, "mcp"], env: { ASKD_HOME: stage.askdHome } } as const;
+    const start = gemini(box, door, promptOf(steps), { hooks });
+    return { ...start, env: { ...start.env, ASKD_HOME: stage.askdHome } };
+  };
+  const { ended } = await stage.launch(build, { ASKD_RUN: run.id, ASKD_EPOCH: String(run.epoch) });
+  const { exitCode, output } = await ended;
+  expect(exitCode === 0 ? "it ended well" : output).toBe("it ended well");
+  const { id, title } = await stage.waiting();
+  expect(title).toBe("Redis or Memcached?");
+  expect(output).toContain(`Your question is kept as ${id}`);
+  expect(output).toContain("stop_execution");
+  expect(output).not.toContain('"content":"Final:');
+  expect(await engine.findRun(run.id)).toMatchObject({ pendingId: id });
+});
+
+async function startedRun(agent: string): Promise<{ id: RunId; epoch: number }> {
+  const engine = await stage.engine();
+  const run = await engine.createRun({ name: "add-caching", agent, giveBack: "worker" }, AGENT);
+  return engine.startRun(run.id, AGENT);
+}
