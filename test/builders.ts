@@ -48,6 +48,8 @@ export function aRun(over: Partial<Run> = {}): Run {
     giveBack: "worker",
     implicit: false,
     epoch: 1,
+    starts: 0,
+    isContinued: false,
     owes: [],
     asked: 0,
     askedAt: [],

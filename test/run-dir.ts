@@ -35,7 +35,15 @@ export async function aRunScene(runId: RunId = IDS.run()): Promise<RunScene> {
     rmSync(root, { recursive: true });
   });
   const script: RunScene["script"] = (text, { stdin, args = [], ...over } = {}) => {
-    const start: Start = { argv: ["/bin/sh", "-c", text, "agent", ...args], env: {}, files: [], stdin, added: [] };
+    const start: Start = {
+      argv: ["/bin/sh", "-c", text, "agent", ...args],
+      env: {},
+      files: [],
+      stdin,
+      session: undefined,
+      prints: "lines",
+      added: [],
+    };
     const env = { PATH: process.env["PATH"] ?? "/usr/bin:/bin" };
     return { runId, epoch: 1, runDir, dir: root, env, start, ...over };
   };

@@ -8,7 +8,7 @@ import { createFile, findText, replaceFile } from "./private-file.ts";
 const LAUNCH = "env.json";
 const OTHERS = 0o077;
 /** Files of ours that say nothing secret by themselves or are the run's own log; the others end with the run. */
-const KEPT = /^\d+\.(pid|exit|out|err|offset)$/;
+const KEPT = /^\d+\.(pid|exit|out|err)$/;
 const FILE_NAME = /^[A-Za-z0-9][\w.-]{0,99}$/;
 /** Variables that belong to the caller and not to the agent that it starts. */
 const CALLERS_OWN = /^ASKD_(RUN|EPOCH|ANSWER_FILE|\w*(TOKEN|SECRET|PASSW|KEY)\w*)$/;
@@ -30,17 +30,16 @@ export const Launch = z.object({
     budgetUsd: z.number().positive().optional(),
     /** How to start the agent again: `{session}` and `{message}` stand for what they say. */
     resumeWith: z.array(z.string()).min(1).optional(),
+    /** How long its questions are held live. */
+    liveWindowMs: z.int().positive().optional(),
+    /** Our tool that decides its permission prompts. */
+    promptTool: z.string().optional(),
   }),
 });
 export type Launch = z.infer<typeof Launch>;
 
-const Offset = z
-  .string()
-  .regex(/^\d{1,15}\n$/)
-  .transform(Number);
-
 /** What belongs to one start of the agent; a start that came too late writes to files that nobody reads. */
-export type EpochFile = "pid" | "exit" | "out" | "err" | "offset";
+export type EpochFile = "pid" | "exit" | "out" | "err";
 
 /** A file of a run that cannot be what we wrote: it was changed or cut off. */
 export class BrokenRunFile extends Error {
@@ -90,17 +89,6 @@ export async function findLaunch(runDir: string): Promise<Launch | undefined> {
   const file = join(runDir, LAUNCH);
   const text = await findText(file);
   return text === undefined ? undefined : parseFile(file, () => Launch.parse(JSON.parse(text)));
-}
-
-/** How many bytes of the epoch's output have been worked up. */
-export async function readOffset(runDir: string, epoch: number): Promise<number> {
-  const file = epochFile(runDir, epoch, "offset");
-  const text = await findText(file);
-  return text === undefined ? 0 : parseFile(file, () => Offset.parse(text));
-}
-
-export async function keepOffset(runDir: string, epoch: number, bytes: number): Promise<void> {
-  await replaceFile(epochFile(runDir, epoch, "offset"), `${bytes}\n`);
 }
 
 /** Writes the files that an agent is started with. */

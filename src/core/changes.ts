@@ -20,7 +20,7 @@ export interface At {
 
 /** A small row of any other kind: person, token, worker, delivery, inbox entry, alert. */
 export interface Entry {
-  kind: "person" | "token" | "worker" | "delivery" | "inbox" | "alert";
+  kind: "person" | "token" | "worker" | "usage" | "delivery" | "inbox" | "alert";
   id: string;
   /** What it belongs to, for lists: a delivery's question. */
   parent?: string;

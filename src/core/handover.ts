@@ -2,7 +2,8 @@ import type { At, Changes } from "./changes.ts";
 import { clockKey } from "./clock.ts";
 import { questionEvent, runEvent } from "./event.ts";
 import type { QuestionId } from "./id.ts";
-import { type Job, jobKey, questionJob } from "./job.ts";
+import type { Instant } from "./instant.ts";
+import { type Job, jobKey } from "./job.ts";
 import { type Handover, type Question, isHanding, owes } from "./question.ts";
 import { Refusal } from "./refusal.ts";
 import { type Run, hasEnded, isSuspended } from "./run.ts";
@@ -28,7 +29,7 @@ export function give(run: Run, questions: readonly Question[], witness: string, 
   if (owed.length === 0) return {};
   const given = owed.map((question) => giveAll(question, at, witness));
   const ids = new Set<QuestionId>(given.map((question) => question.id));
-  const rest = { ...run, owes: run.owes.filter((id) => !ids.has(id)) };
+  const rest = { ...run, starts: 0, owes: run.owes.filter((id) => !ids.has(id)) };
   const next = rest.owes.length === 0 ? afterGiven(rest, at) : rest;
   return {
     runs: [next],
@@ -56,18 +57,18 @@ export function requireEpoch(run: Run, epoch: number): void {
 }
 
 /** Puts a parked run on its way back to its agent. */
-export function resume(run: Run, question: Pick<Question, "id" | "runId">, at: At): { run: Run; scheduled: Job[] } {
+export function resume(run: Run, question: Pick<Question, "id"> | undefined, at: At): { run: Run; scheduled: Job[] } {
   // A run whose agent ended before it was told anything was not parked this time.
   const parkedAt = isSuspended(run) ? run.parkedAt : undefined;
   const next: Run = { ...run, status: "resuming", whenParked: undefined, parkedAt };
   if (run.giveBack !== "worker") return { run: next, scheduled: [] };
-  const job: Job = {
-    ...questionJob("resume", question, at.now),
-    key: jobKey("resume", run.id),
-    host: run.host,
-    agent: run.agent,
-  };
-  return { run: next, scheduled: [job] };
+  return { run: next, scheduled: [{ ...startJob(run, at.now), questionId: question?.id }] };
+}
+
+/** Has a worker on the host of the run start its agent. */
+export function startJob(run: Run, dueAt: Instant): Job {
+  const { id, host, agent } = run;
+  return { key: jobKey("resume", id), kind: "resume", dueAt, runId: id, host, agent, tries: 0 };
 }
 
 /** What becomes of a run once its agent has been shown everything. */

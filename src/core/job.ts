@@ -11,6 +11,7 @@ export const JobKind = z.enum([
   "settle",
   "stop",
   "resume",
+  "carry",
   "watch",
   "callback",
   "step",

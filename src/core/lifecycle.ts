@@ -1,7 +1,7 @@
 import type { At, Changes } from "./changes.ts";
 import { questionEvent, runEvent } from "./event.ts";
 import { clockKey, setClock } from "./clock.ts";
-import { resume, voidHandover } from "./handover.ts";
+import { resume, startJob, voidHandover } from "./handover.ts";
 import { type Job, jobKey, questionJob } from "./job.ts";
 import { NOT_OPEN, type Pending, type Question, isPending } from "./question.ts";
 import { Refusal } from "./refusal.ts";
@@ -24,7 +24,8 @@ export interface RunRead {
 
 /** Puts a new run where workers find it. */
 export function queueRun(run: Run, at: At): Changes {
-  return { runs: [run], events: [runEvent(undefined, run, at)] };
+  const scheduled = run.giveBack === "worker" ? [startJob(run, at.now)] : [];
+  return { runs: [run], events: [runEvent(undefined, run, at)], scheduled };
 }
 
 /** The agent's process is there. */
@@ -115,8 +116,13 @@ export function resumeRun({ run, open }: RunRead, at: At): Changes {
 
 /** Has the host of a run end the processes of the epoch that is over. */
 export function stopJob(run: Run, at: At): Job[] {
-  if (run.giveBack !== "worker" || run.implicit || !isAlive(run)) return [];
+  if (run.giveBack !== "worker" || !isCarried(run)) return [];
   return [{ key: jobKey("stop", run.id), kind: "stop", dueAt: at.now, runId: run.id, host: run.host, tries: 0 }];
+}
+
+/** Says whether processes of it may be there that a worker of its host started. */
+function isCarried(run: Run): boolean {
+  return run.worker !== undefined || (isAlive(run) && !run.implicit);
 }
 
 function park(run: Run, pending: Question, at: At): Changes {

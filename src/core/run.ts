@@ -65,7 +65,12 @@ export const Run = z.object({
   epoch: z.int(),
   /** The agent as it was last seen in a session that askd did not start. */
   seen: Seen.optional(),
+  /** Who starts the agent and follows it, while its processes may be alive. */
   worker: WorkerId.optional(),
+  /** How often the agent was started since it last took what it was owed. */
+  starts: z.int().default(0),
+  /** It was started again once because nobody saw how its agent ended. */
+  isContinued: z.boolean().default(false),
   pendingId: QuestionId.optional(),
   lastQuestionId: QuestionId.optional(),
   /** Questions whose outcome or amendment the agent has not been shown yet. */

@@ -40,6 +40,8 @@ export function newRun(input: RunInput, at: At, options: { implicit: boolean }):
     implicit: options.implicit,
     epoch: 0,
     seen: undefined,
+    starts: 0,
+    isContinued: false,
     owes: [],
     asked: 0,
     askedAt: [],

@@ -1,0 +1,190 @@
+import type { Actor } from "../core/actor.ts";
+import { SYSTEM } from "../core/actor.ts";
+import { type Carrier, endCarried, nameSession } from "../core/carry.ts";
+import { parseAsk } from "../core/ask-input.ts";
+import type { RunId } from "../core/id.ts";
+import type { RunResult } from "../core/lifecycle.ts";
+import { Refusal } from "../core/refusal.ts";
+import type { Rules } from "../core/rules.ts";
+import { hasEnded } from "../core/run.ts";
+import type { Engine } from "../engine/engine.ts";
+import type { Work } from "../engine/worker.ts";
+import type { Agent, Sight } from "./agent.ts";
+import { isShownBy, listOnTheWay, witness } from "./outcome.ts";
+import { waitForEnd, type Ended } from "./process-end.ts";
+import { Reading } from "./reading.ts";
+import { type Launch, epochFile, forgetLaunch } from "./run-files.ts";
+import { findText } from "./private-file.ts";
+import { type Stopped, stopRun } from "./stop.ts";
+import { tail } from "./tail.ts";
+import { keepDeferred, keepTree } from "./told.ts";
+import { UsageMeter, findBase } from "./usage.ts";
+
+const KEEP_MS = 2_000;
+/** How long an agent that asked in its words may take to end by itself. */
+const ASKED_GRACE_MS = 15_000;
+const SUMMARY_CHARS = 2_000;
+
+export interface Followed {
+  runId: RunId;
+  runDir: string;
+  by: Carrier;
+  agent: Agent;
+  launch: Launch;
+  engine: Engine;
+  work: Pick<Work, "store" | "decider">;
+  rules: Rules;
+  /** Something for the log of the run. */
+  note(text: string): void;
+  /** Told to leave the agent alone: this process ends, the agent goes on. */
+  leave: AbortSignal;
+}
+
+/** Reads what one start of an agent writes until its processes are gone, and brings the run to where it stands then. */
+export class Follower {
+  readonly #to: Followed;
+  readonly #reading = new Reading();
+  readonly #who: Actor;
+  #meter: UsageMeter | undefined;
+  #keptAtMs = 0;
+  #isAsked = false;
+  #hasSpoken = false;
+
+  constructor(to: Followed) {
+    this.#to = to;
+    const { agent, runId } = to;
+    this.#who = { scope: "agent", id: agent.name, channel: "run", strength: "none", runId };
+  }
+
+  async follow(): Promise<void> {
+    const { runDir, runId, by, leave, work } = this.#to;
+    this.#meter = await UsageMeter.open(work.store, runId, await findBase(runDir, by.epoch));
+    const gone = new AbortController();
+    const ended = waitForEnd(runDir, by.epoch, leave).then((how) => {
+      gone.abort();
+      return how;
+    });
+    // Whoever takes over reads from the start: all that reading leads to is done once, however often it is read.
+    for await (const lines of tail(epochFile(runDir, by.epoch, "out"), { from: 0, gone: gone.signal, stop: leave })) {
+      for (const { text, isCut } of lines) {
+        if (isCut) this.#to.note("A line was too long and was cut");
+        await this.#take(this.#to.agent.read(text));
+      }
+      await this.#keepUsage();
+    }
+    const how = await ended;
+    if (how && !leave.aborted) await this.#finish(how);
+  }
+
+  async #take(sights: readonly Sight[]): Promise<void> {
+    const { session } = this.#reading;
+    this.#reading.take(sights);
+    for (const text of this.#reading.warnings.splice(0)) this.#to.note(text);
+    if (this.#reading.session !== session) await this.#nameSession();
+    if (this.#reading.marked && !this.#isAsked) await this.#askMarked();
+    for (const sight of sights) if (isNews(sight)) await this.#see(sight);
+  }
+
+  /** What was on its way has arrived when the agent shows it, or goes on to speak and its record has it. */
+  async #see(sight: Sight): Promise<void> {
+    const { work, runId, engine, agent, launch } = this.#to;
+    const isFirst = !this.#hasSpoken && sight.kind !== "shown";
+    this.#hasSpoken ||= isFirst;
+    if (!isFirst && sight.kind !== "shown") return;
+    const run = await work.store.findRun(runId);
+    if (!run || run.owes.length === 0) return;
+    for (const evident of await listOnTheWay(work.store, run)) {
+      const isGiven =
+        isShownBy(sight, evident) || (isFirst && (await witness(agent, run, launch, evident)) === "given");
+      if (isGiven) await engine.given(evident.question.id, sight.kind === "shown" ? "stream" : "transcript");
+    }
+  }
+
+  async #nameSession(): Promise<void> {
+    const { work, runId, by } = this.#to;
+    const { session } = this.#reading;
+    if (session === undefined) return;
+    await work.decider.changeRun(runId, SYSTEM, (read, at) => nameSession(read, session, by.epoch, at));
+  }
+
+  async #askMarked(): Promise<void> {
+    this.#isAsked = true;
+    if (!(await this.#ask(this.#reading.marked, "marker"))) return;
+    const { runDir, runId, by, leave } = this.#to;
+    // It was told to stop after asking; if it does not, it is stopped.
+    const timer = setTimeout(() => {
+      void stopRun({ runId, runDir, lastEpoch: by.epoch }).catch((error: unknown) => this.#to.note(String(error)));
+    }, ASKED_GRACE_MS).unref();
+    leave.addEventListener("abort", () => clearTimeout(timer), { once: true });
+  }
+
+  /** Asks what the agent wrote in its words; what cannot be asked is a line in the log. */
+  async #ask(raw: unknown, via: "marker" | "result"): Promise<boolean> {
+    const { engine, rules, runId, by, note } = this.#to;
+    try {
+      const input = parseAsk(raw, { via }, rules, await engine.now());
+      const key = `${via}:${by.epoch}`;
+      await engine.ask({ ...input, key: input.key ?? key, holdMs: undefined }, this.#who, { runId, epoch: by.epoch });
+      return true;
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      note(`It wanted to ask, but: ${error.message}`);
+      return false;
+    }
+  }
+
+  async #keepUsage(): Promise<void> {
+    const nowMs = performance.now();
+    if (nowMs - this.#keptAtMs < KEEP_MS) return;
+    this.#keptAtMs = nowMs;
+    await this.#meter?.keep(this.#reading.usage);
+  }
+
+  async #finish(how: Ended): Promise<void> {
+    const { runDir, runId, by, work, launch, agent, engine, note } = this.#to;
+    const stopped: Stopped = await stopRun({ runId, runDir, lastEpoch: by.epoch, graceMs: 0 });
+    if (stopped.left.length > 0) throw new Error(`${stopped.left.length} processes of run ${runId} do not go away`);
+    this.#reading.end();
+    for (const text of this.#reading.warnings.splice(0)) note(text);
+    await this.#meter?.keep(this.#reading.usage);
+    if (this.#reading.marked && !this.#isAsked) await this.#askMarked();
+    const { reported } = this.#reading;
+    if (reported?.warning) note(reported.warning);
+    if (reported?.ask) await this.#ask(reported.ask, "result");
+    await keepDeferred(runDir, this.#reading.deferred?.callId);
+    await keepTree(runDir, launch.dir);
+    const run = await work.store.findRun(runId);
+    for (const evident of run ? await listOnTheWay(work.store, run) : []) {
+      const said = run && (await witness(agent, run, launch, evident));
+      if (said === "given" || (said === "unknown" && this.#hasTaken(how))) {
+        await engine.given(evident.question.id, said === "given" ? "transcript" : "exit");
+      }
+    }
+    const result = await this.#resultOf(how);
+    const left = await work.decider.changeRun(runId, SYSTEM, (read, at) => endCarried(read, by, result, at));
+    if (hasEnded(left)) await forgetLaunch(runDir);
+  }
+
+  /** A program without a record of its own was given what it was started with, if it came to an end by itself. */
+  #hasTaken(how: Ended): boolean {
+    return this.#to.agent.program === "" && how.state === "dead" && how.exitCode !== undefined;
+  }
+
+  async #resultOf(how: Ended): Promise<RunResult> {
+    const { reported, ended, lastWords } = this.#reading;
+    if (reported) return reported.result;
+    const exitCode = how.state === "dead" ? how.exitCode : undefined;
+    if (exitCode === undefined && !ended) return { status: "failed", reason: "worker_lost" };
+    if (ended && (exitCode === 0 || exitCode === undefined || ended.status !== "completed")) return ended;
+    const summary = lastWords.trim().slice(-SUMMARY_CHARS);
+    if (exitCode === 0) return { status: "completed", ...(summary && { summary }) };
+    const complaint = (await findText(epochFile(this.#to.runDir, this.#to.by.epoch, "err")))
+      ?.trim()
+      .slice(-SUMMARY_CHARS);
+    return { status: "failed", reason: "agent_error", summary: complaint || summary || `exit code ${exitCode}` };
+  }
+}
+
+function isNews(sight: Sight): boolean {
+  return sight.kind === "shown" || sight.kind === "text" || sight.kind === "called" || sight.kind === "ended";
+}

@@ -1,0 +1,71 @@
+import { execFile } from "node:child_process";
+import { access, constants } from "node:fs/promises";
+import { delimiter, isAbsolute, join, resolve } from "node:path";
+import { promisify } from "node:util";
+import { SECOND_MS } from "../core/instant.ts";
+import { Refusal } from "../core/refusal.ts";
+import type { Run } from "../core/run.ts";
+import type { Agent, Task } from "./agent.ts";
+import { type Launch, findLaunch } from "./run-files.ts";
+
+const VERSION_MS = 20 * SECOND_MS;
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** What it takes to start the run: as its caller kept it, or for a session that somebody else started, as it was seen. */
+export async function launchOf(run: Run, runDir: string, agent: Agent, env: Env): Promise<Launch> {
+  const kept = await findLaunch(runDir);
+  if (kept) return kept;
+  if (run.session === undefined || run.dir === undefined || agent.program === "") {
+    throw new Error(`What run #${run.number} was started with is not on this machine any more`);
+  }
+  const program = await findProgram(agent.program, env, run.dir);
+  const own = Object.fromEntries(Object.entries(env).flatMap(([name, value]) => (value ? [[name, value]] : [])));
+  return { agent: agent.name, program, args: [], dir: run.dir, env: own, options: {} };
+}
+
+/** The absolute path of a program, as a shell would find it. */
+export async function findProgram(name: string, env: Env, dir: string): Promise<string> {
+  const places = name.includes("/")
+    ? [resolve(dir, name)]
+    : (env["PATH"] ?? "")
+        .split(delimiter)
+        .map((folder) => join(isAbsolute(folder) ? folder : resolve(dir, folder), name));
+  for (const place of places) {
+    if (await isProgram(place)) return place;
+  }
+  throw new Refusal("not_found", `There is no program "${name}" on the path`, { hint: "Install it, or name its file" });
+}
+
+/** What the program says its version is; nothing when it does not say. */
+export async function findVersion(agent: Agent, launch: Launch): Promise<string | undefined> {
+  if (agent.program === "") return undefined;
+  const options = { timeout: VERSION_MS, env: launch.env, cwd: launch.dir };
+  const said = await promisify(execFile)(launch.program, ["--version"], options).catch(() => undefined);
+  return /\d+\.\d+\.\d+[\w.-]*/.exec(said?.stdout ?? "")?.[0];
+}
+
+/** What an agent file has to know. */
+export function taskOf(
+  run: Pick<Run, "id">,
+  at: { epoch: number; runDir: string; askd: readonly string[]; liveWindowMs: number; version: string | undefined },
+  launch: Launch,
+): Task {
+  const { program, args, prompt, dir, env, options } = launch;
+  return {
+    ...{ runId: run.id, ...at, program, args, prompt, dir, env },
+    token: undefined,
+    promptTool: options.promptTool,
+    resumeWith: options.resumeWith,
+    liveWindowMs: options.liveWindowMs ?? at.liveWindowMs,
+    maxTurns: options.maxTurns,
+    budgetUsd: options.budgetUsd,
+  };
+}
+
+async function isProgram(file: string): Promise<boolean> {
+  return access(file, constants.X_OK).then(
+    () => true,
+    () => false,
+  );
+}

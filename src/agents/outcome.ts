@@ -1,0 +1,71 @@
+import type { Read } from "../core/changes.ts";
+import { type Question, findAnswer, isPending, owes } from "../core/question.ts";
+import type { Run } from "../core/run.ts";
+import type { Store } from "../store/store.ts";
+import type { Agent, Sight, Witnessed } from "./agent.ts";
+import type { Launch } from "./run-files.ts";
+
+/** The names under which the agent's record shows what it was given: ids of answers and corrections, or the call. */
+export interface Evident {
+  question: Question;
+  ids: string[];
+  callId: string | undefined;
+}
+
+/** Outcomes of the run that are on their way to its agent. */
+export async function listOnTheWay(store: Store, run: Run): Promise<Evident[]> {
+  const found = await Promise.all(run.owes.map((id) => store.findQuestion(id)));
+  return found.flatMap((question) =>
+    question && !isPending(question) && owes(question) ? [evident(question, run)] : [],
+  );
+}
+
+/** All outcomes that the run still owes its agent, with what was asked. */
+export async function readOwed(store: Store, run: Run): Promise<Read[]> {
+  const reads = await Promise.all(run.owes.map((id) => readOne(store, run, id)));
+  return reads.filter((read) => read !== undefined);
+}
+
+/** Says whether a line of the agent shows that its model was given this. */
+export function isShownBy(sight: Sight, { ids, callId }: Evident): boolean {
+  if (sight.kind !== "shown" || sight.isError) return false;
+  return sight.callId === callId || ids.some((id) => sight.text.includes(id));
+}
+
+/** Asks the agent's own record. */
+export async function witness(agent: Agent, run: Run, launch: Launch, { ids, callId }: Evident): Promise<Witnessed> {
+  const { session } = run;
+  if (session === undefined) return "unknown";
+  const { dir, env } = launch;
+  const found = await Promise.all(ids.map((answerId) => agent.witness({ session, dir, env, answerId, callId })));
+  if (found.length > 0 && found.every((each) => each === "given")) return "given";
+  return found.includes("absent") ? "absent" : "unknown";
+}
+
+/** Says whether the session can still be resumed: its record is there. */
+export async function isSessionThere(agent: Agent, run: Run, launch: Launch): Promise<boolean> {
+  if (run.session === undefined) return false;
+  const { dir, env } = launch;
+  return (await agent.witness({ session: run.session, dir, env, answerId: run.id, callId: undefined })) !== "unknown";
+}
+
+function evident(question: Question, run: Run): Evident {
+  const isOpen = ({ handover }: { handover: { state: string } }): boolean =>
+    handover.state === "handing" || handover.state === "owed";
+  const amended = question.amendments.filter(isOpen).map(({ id }) => id);
+  const answer = findAnswer(question);
+  const isOutcomeOpen =
+    !isPending(question) &&
+    (isOpen(question) || (question.status === "timeout" && question.forced !== undefined && isOpen(question.forced)));
+  // An outcome without an answer is told by the question's own id.
+  const ids = [...(isOutcomeOpen ? [answer?.id ?? question.id] : []), ...amended];
+  const prefix = `=${run.session ?? ""}:`;
+  const callId = question.key.startsWith(prefix) ? question.key.slice(prefix.length) : undefined;
+  return { question, ids, callId };
+}
+
+async function readOne(store: Store, run: Run, id: Question["id"]): Promise<Read | undefined> {
+  const question = await store.findQuestion(id);
+  const content = question && (await store.findContent(question.content));
+  return question && content && !isPending(question) ? { run, question, content } : undefined;
+}

@@ -1,0 +1,63 @@
+import { z } from "zod";
+import type { WorkerId } from "../core/id.ts";
+import { Instant, SECOND_MS, msBetween } from "../core/instant.ts";
+import type { Store } from "../store/store.ts";
+import { type Identity, isAlive } from "./process-identity.ts";
+
+const BEAT_MS = 4 * SECOND_MS;
+/** A worker that was silent for so long is taken for gone, whatever its process does. */
+const SILENT_MS = 12 * SECOND_MS;
+
+const WorkerRow = z.looseObject({
+  host: z.string(),
+  process: z.object({ pid: z.int(), born: z.string(), boot: z.string() }),
+  beatAt: Instant,
+});
+
+export interface WorkerRowDeps {
+  store: Store;
+  id: WorkerId;
+  host: string;
+  process: Identity;
+  onFailure(error: unknown): void;
+}
+
+/** This worker's row, which says that it is alive: the one heartbeat for all runs that it carries. */
+export class Heart {
+  readonly #deps: WorkerRowDeps;
+  #version = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(deps: WorkerRowDeps) {
+    this.#deps = deps;
+  }
+
+  /** Beats from now on; the first beat is kept when this resolves. */
+  async start(): Promise<void> {
+    if (this.#timer) return;
+    this.#timer = setInterval(() => void this.#beat().catch(this.#deps.onFailure), BEAT_MS).unref();
+    await this.#beat();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  async #beat(): Promise<void> {
+    const { store, id, host, process } = this.#deps;
+    const body = { host, process, beatAt: await store.now() };
+    const committed = await store.commit({ entries: [{ kind: "worker", id, version: this.#version, body }] });
+    if (committed.ok) this.#version += 1;
+    else throw new Error(`The row of worker ${id} was not kept: ${committed.why}`);
+  }
+}
+
+/** Says whether a worker on this host can no longer be relied on: its process is gone, or it has been silent. */
+export async function isWorkerGone(store: Store, id: WorkerId): Promise<boolean> {
+  const entry = await store.findEntry("worker", id);
+  const row = WorkerRow.safeParse(entry?.body);
+  if (!row.success) return true;
+  if (msBetween(row.data.beatAt, await store.now()) > SILENT_MS) return true;
+  return !(await isAlive(row.data.process));
+}

@@ -1,0 +1,138 @@
+import type { At, Changes } from "./changes.ts";
+import { questionEvent, runEvent } from "./event.ts";
+import { handOver, requireEpoch, resume, startJob, voidHandover } from "./handover.ts";
+import type { WorkerId } from "./id.ts";
+import { type Instant, SECOND_MS, later } from "./instant.ts";
+import { type Job, jobKey } from "./job.ts";
+import { type RunRead, type RunResult, endRun } from "./lifecycle.ts";
+import { isPending } from "./question.ts";
+import { type Run, hasEnded } from "./run.ts";
+
+/** How often somebody looks whether the worker that carries a run is still there. */
+export const CARRY_MS = 5 * SECOND_MS;
+/** How long before each new try to bring an outcome to an agent that ends without having taken it. */
+const RETRY_MS = [0, SECOND_MS, 5 * SECOND_MS, 30 * SECOND_MS] as const;
+
+/** The one who starts and follows an agent, and which start of it that is. */
+export interface Carrier {
+  worker: WorkerId;
+  epoch: number;
+}
+
+/** Looks after a run while an agent of it may be alive; only its own host can. */
+export function carryJob(run: Pick<Run, "id" | "host">, at: Instant): Job {
+  const dueAt = later(at, CARRY_MS);
+  return { key: jobKey("carry", run.id), kind: "carry", dueAt, runId: run.id, host: run.host, tries: 0 };
+}
+
+/** Says whether a worker is to start the agent of this run, for the first time or again. */
+export function isStartable(run: Run): boolean {
+  return run.giveBack === "worker" && (run.status === "queued" || run.status === "resuming");
+}
+
+/** A worker takes a run up: a new epoch begins, and all that its agent is owed is on its way. */
+export function takeRun({ run, open }: RunRead, worker: WorkerId, at: At): Changes {
+  if (!isStartable(run)) return {};
+  const taken: Run = {
+    ...run,
+    worker,
+    // Whoever started the session before, from here on its processes are ours to see.
+    implicit: false,
+    seen: undefined,
+    epoch: run.epoch + 1,
+    starts: run.starts + 1,
+    status: run.status === "queued" ? "running" : run.status,
+    startedAt: run.startedAt ?? at.now,
+  };
+  const closed = open.filter((question) => !isPending(question));
+  const handed = handOver(taken, closed, taken.epoch, at);
+  return {
+    ...handed,
+    runs: [taken],
+    events: [runEvent(run, taken, at, { epoch: taken.epoch, worker }), ...(handed.events ?? [])],
+    scheduled: [carryJob(run, at.now)],
+  };
+}
+
+/** Another worker goes on with an agent whose worker is gone; the agent is the same, and so is its epoch. */
+export function adoptRun({ run }: RunRead, { worker, epoch }: Carrier, at: At): Changes {
+  if (hasEnded(run) || run.epoch !== epoch || run.worker === worker) return {};
+  const adopted: Run = { ...run, worker };
+  return {
+    runs: [adopted],
+    events: [runEvent(run, adopted, at, { epoch, worker, ...(run.worker && { adopted_from: run.worker }) })],
+  };
+}
+
+/** The worker that took the run up is gone and never started its agent: it waits for another one as before. */
+export function putBack({ run }: RunRead, epoch: number, at: At): Changes {
+  if (hasEnded(run) || run.epoch !== epoch) return {};
+  const back: Run = { ...run, worker: undefined, status: run.status === "resuming" ? "resuming" : "queued" };
+  return {
+    runs: [back],
+    events: [runEvent(run, back, at, { epoch, reason: "never_started" })],
+    scheduled: [startJob(run, at.now)],
+    dropped: [jobKey("carry", run.id)],
+  };
+}
+
+/** The agent's own handle for resuming. */
+export function nameSession({ run }: RunRead, session: string, epoch: number, at: At): Changes {
+  requireEpoch(run, epoch);
+  if (run.session === session) return {};
+  const named: Run = { ...run, session };
+  return { runs: [named], events: [runEvent(run, named, at, { epoch, session })] };
+}
+
+/**
+ * The processes of an epoch are gone, as the worker that carries the run has seen; of another nothing is believed.
+ * A run goes on from its session once if nobody saw how its agent ended, and several times if an outcome is owed.
+ */
+export function endCarried(read: RunRead, by: Carrier, result: RunResult, at: At): Changes {
+  const { run, open } = read;
+  // A run that was cancelled is at a later epoch already; that its processes are gone is still to be written down.
+  if (run.worker !== by.worker || (run.epoch !== by.epoch && !hasEnded(run))) return {};
+  const dropped = [jobKey("carry", run.id), jobKey("stop", run.id)];
+  if (hasEnded(run)) {
+    const left: Run = { ...run, worker: undefined };
+    return { runs: [left], events: [runEvent(run, left, at, { processes: "gone" })], dropped };
+  }
+  if (open.some(isPending)) return { ...endRun(read, result, at), dropped };
+  if (open.length > 0) return { ...bringAgain(read, result, at), dropped };
+  if (result.reason === "worker_lost" && run.session !== undefined && !run.isContinued) {
+    const next = resume({ ...run, worker: undefined, isContinued: true }, undefined, at);
+    return {
+      runs: [next.run],
+      events: [runEvent(run, next.run, at, { reason: result.reason })],
+      scheduled: next.scheduled,
+      dropped,
+    };
+  }
+  return { ...endRun(read, result, at), dropped };
+}
+
+/** The agent ended without having taken what it is owed: it is started again, but not for ever. */
+function bringAgain({ run, open }: RunRead, result: RunResult, at: At): Changes {
+  const delayMs = RETRY_MS[run.starts - 1];
+  if (delayMs !== undefined) {
+    const next = resume({ ...run, worker: undefined }, undefined, { ...at, now: later(at.now, delayMs) });
+    const events = [runEvent(run, next.run, at, { tries: run.starts, after_ms: delayMs })];
+    return { runs: [next.run], events, scheduled: next.scheduled };
+  }
+  const reason = "resume_failed";
+  const ended: Run = {
+    ...{ ...run, worker: undefined, status: "failed", reason, endedAt: at.now, owes: [] },
+    result: { summary: result.summary ?? `The agent ended ${run.starts} times without taking the answer` },
+  };
+  const questions = open.map((question) => voidHandover(question, reason));
+  return {
+    runs: [ended],
+    questions,
+    events: [
+      ...questions.map((question, index) =>
+        questionEvent("delivery_failed", open[index], question, at, { reason, tries: run.starts }),
+      ),
+      runEvent(run, ended, at),
+    ],
+  };
+}
