@@ -29,18 +29,18 @@ export interface Ended {
 
 /** One agent with a home, a model and our tools of its own; everything on this machine. */
 export class Stage {
-  readonly #root = mkdtempSync(join(tmpdir(), "askd-e2e-"));
+  readonly root = mkdtempSync(join(tmpdir(), "askd-e2e-"));
   readonly #closers: Array<() => Promise<unknown>> = [];
   #engine: Engine | undefined;
-  #journal = join(this.#root, "model.ndjson");
+  #journal = join(this.root, "model.ndjson");
 
   /** Starts the agent with a script for its model and lets it run to its end. */
   async start(program: ProgramName, way: Door["kind"], steps: readonly object[], env: Record<string, string> = {}) {
-    const home = join(this.#root, "home");
-    const dir = join(this.#root, "repo");
+    const home = join(this.root, "home");
+    const dir = join(this.root, "repo");
     for (const folder of [home, dir]) mkdirSync(folder, { recursive: true });
-    const modelUrl = await this.#startModel();
-    const door = way === "stdio" ? this.#stdio() : await this.#http();
+    const modelUrl = await this.startModel();
+    const door = way === "stdio" ? this.stdio() : await this.#http();
     const started = AGENTS[program]({ home, dir, modelUrl }, door, `Do the job. @@mock ${JSON.stringify(steps)}`);
     const [file = "", ...args] = started.argv;
     const child = spawn(file, args, {
@@ -91,14 +91,15 @@ export class Stage {
   async close(): Promise<void> {
     for (const close of this.#closers.reverse()) await close();
     await this.#engine?.stop();
-    rmSync(this.#root, { recursive: true, force: true, maxRetries: 5 });
+    rmSync(this.root, { recursive: true, force: true, maxRetries: 5 });
   }
 
   get #home(): string {
-    return join(this.#root, "askd");
+    return join(this.root, "askd");
   }
 
-  #stdio(): Door {
+  /** Our MCP server as a person would configure it. */
+  stdio(): Door {
     return { kind: "stdio", argv: [process.execPath, ASKD, "mcp"], env: { ASKD_HOME: this.#home } };
   }
 
@@ -114,7 +115,8 @@ export class Stage {
     return { kind: "http", url: `${url}/mcp`, token };
   }
 
-  async #startModel(): Promise<string> {
+  /** Starts a model that does what the prompts say, and returns its address. */
+  async startModel(): Promise<string> {
     const child = spawn(process.execPath, [MODEL, "--journal", this.#journal], {
       stdio: ["ignore", "pipe", "inherit"],
     });
