@@ -105,3 +105,30 @@ describe.each(Object.keys(TYPED) as Array<keyof typeof TYPED>)("%s", (program) =
     expect(await agent.witness({ ...evidence, env: { HOME: join(stage.root, "nowhere") } })).toBe("unknown");
   });
 });
+
+test("claude stops at its own question, is resumed at that call, and its record proves the result", async () => {
+  const question = { question: "Which cache?", header: "Cache", multiSelect: false };
+  const options = ["Redis", "Memcached"].map((label) => ({ label, description: label }));
+  const steps = [
+    { say: "I ask.", call: "AskUserQuestion", input: { questions: [{ ...question, options }] } },
+    { say: "Final: {{result}}" },
+  ];
+  const settled = await settle("claude", `Do it. @@mock ${JSON.stringify(steps)}`);
+  const answer = join(stage.root, "answer");
+  const askd = [process.execPath, resolve("test", "agents", "gate.mjs")];
+  const task: Task = { ...settled, askd, env: { ...settled.env, GATE_ANSWER: answer } };
+
+  const first = await run(claude, task, claude.start(task));
+  expect(first.deferred).toMatchObject({ name: "AskUserQuestion", input: { questions: [question] } });
+  const [session = "", callId = ""] = [first.session, first.deferred?.callId];
+  const evidence: Evidence = { session, dir: task.dir, env: task.env, answerId: OTHER_ID, callId };
+  expect(await claude.witness(evidence)).toBe("absent");
+
+  writeFileSync(answer, "Memcached");
+  const again = claude.resume({ ...task, epoch: 2, session }, { by: "call", callId });
+  const second = await run(claude, task, again);
+  expect(second.deferred).toBeUndefined();
+  expect(second.lastWords).toMatch(/^Final: .*"Which cache\?"="Memcached"/);
+  expect(await claude.witness(evidence)).toBe("given");
+  expect(await claude.witness({ ...evidence, callId: "toolu_other" })).toBe("absent");
+});
