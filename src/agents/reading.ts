@@ -62,8 +62,7 @@ export class Reading {
         return;
       case "text":
         this.#words = (sight.isPiece ? this.#words + sight.text : sight.text).slice(-MAX_WORDS_CHARS);
-        this.#ended = undefined;
-        this.deferred = undefined;
+        if (sight.text.trim() !== "") this.#goOn();
         this.#takeMarks(this.#scanner.push(sight.text));
         return;
       case "called":
@@ -82,6 +81,12 @@ export class Reading {
       case "warning":
         this.warnings.push(sight.text);
     }
+  }
+
+  /** It said an end and speaks again: another turn has begun. */
+  #goOn(): void {
+    this.#ended = undefined;
+    this.deferred = undefined;
   }
 
   #takeMarks(marks: ReturnType<MarkerScanner["push"]>): void {

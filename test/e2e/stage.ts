@@ -29,21 +29,21 @@ export interface Ended {
 
 /** One agent with a home, a model and our tools of its own; everything on this machine. */
 export class Stage {
-  readonly #root = mkdtempSync(join(tmpdir(), "askd-e2e-"));
+  readonly root = mkdtempSync(join(tmpdir(), "askd-e2e-"));
   readonly #closers: Array<() => Promise<unknown>> = [];
   #engine: Engine | undefined;
   #model: Promise<string> | undefined;
-  #journal = join(this.#root, "model.ndjson");
+  #journal = join(this.root, "model.ndjson");
 
   /** Starts the agent with a script for its model and lets it run to its end. */
   async start(program: ProgramName, way: Door["kind"], steps: readonly object[], env: Record<string, string> = {}) {
-    const door = way === "stdio" ? this.#stdio() : await this.#http();
+    const door = way === "stdio" ? this.stdio() : await this.#http();
     return this.launch((box) => AGENTS[program](box, door, promptOf(steps)), env);
   }
 
   /** Starts a program in the agent's home and folder; a later one finds there what an earlier one left. */
   async launch(build: (box: Box, askd: readonly string[]) => Start, env: Record<string, string> = {}) {
-    const box = { home: join(this.#root, "home"), dir: join(this.#root, "repo"), modelUrl: await this.#modelUrl() };
+    const box = { home: join(this.root, "home"), dir: join(this.root, "repo"), modelUrl: await this.startModel() };
     for (const folder of [box.home, box.dir]) mkdirSync(folder, { recursive: true });
     const started = build(box, [process.execPath, ASKD]);
     const [file = "", ...args] = started.argv;
@@ -100,15 +100,16 @@ export class Stage {
   async close(): Promise<void> {
     for (const close of this.#closers.reverse()) await close();
     await this.#engine?.stop();
-    rmSync(this.#root, { recursive: true, force: true, maxRetries: 5 });
+    rmSync(this.root, { recursive: true, force: true, maxRetries: 5 });
   }
 
   /** Where askd keeps everything of this stage. */
   get askdHome(): string {
-    return join(this.#root, "askd");
+    return join(this.root, "askd");
   }
 
-  #stdio(): Door {
+  /** Our MCP server as a person would configure it. */
+  stdio(): Door {
     return { kind: "stdio", argv: [process.execPath, ASKD, "mcp"], env: { ASKD_HOME: this.askdHome } };
   }
 
@@ -124,7 +125,8 @@ export class Stage {
     return { kind: "http", url: `${url}/mcp`, token };
   }
 
-  #modelUrl(): Promise<string> {
+  /** Starts a model that does what the prompts say, once, and returns its address. */
+  startModel(): Promise<string> {
     this.#model ??= this.#startModel();
     return this.#model;
   }
