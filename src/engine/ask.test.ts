@@ -3,6 +3,15 @@ import { ADA, AGENT } from "../../test/builders.ts";
 import { MCP, Scene, said } from "../../test/scene.ts";
 import { DEFAULT_LIMITS } from "../core/rules.ts";
 
+test("the agent of a session that withdraws a question can ask the next", async () => {
+  const scene = new Scene();
+  const first = await scene.engine.ask(scene.input({ key: "k" }), AGENT, { run: { session: "s-1" } });
+  const { run } = await scene.engine.cancel(first.question.id, {}, { ...AGENT, runId: first.run.id });
+  expect(run.status).toBe("completed");
+  const next = await scene.engine.ask(scene.input({ key: "l" }), AGENT, { runId: run.id });
+  expect(next.question.status).toBe("pending");
+});
+
 test("an ask without a run makes one, named from the question, that waits", async () => {
   const scene = new Scene();
   const { run, question, isNew } = await scene.ask();

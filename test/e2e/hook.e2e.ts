@@ -1,9 +1,9 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { RunId } from "../../src/core/id.ts";
 import { AGENT } from "../builders.ts";
-import { type Box, type Start, claudeEnv, gemini, write } from "./agent.ts";
+import { AGENTS, type Box, type Start, claudeEnv, gemini, write } from "./agent.ts";
 import { programFile } from "./install.ts";
 import { Stage, promptOf } from "./stage.ts";
 
@@ -177,6 +177,51 @@ describe("claude", () => {
     expect(stage.results().join("\n")).toContain("askd: this question could not be kept");
     expect(output).not.toContain("    at ");
   });
+});
+
+test("claude without a hook is held by our permission prompt tool, for its questions and for its tools", async () => {
+  const touch = { call: "Bash", input: { command: "touch allowed", description: "make a file" } };
+  const build = (box: Box, askd: readonly string[]): Start => {
+    const [command, ...args] = [...askd, "mcp", "--tools", "approve"];
+    const server = { type: "stdio", command, args, env: { ASKD_HOME: stage.askdHome } };
+    const config = JSON.stringify({ mcpServers: { askd: server } });
+    const flags = ["--output-format", "stream-json", "--verbose", "--mcp-config", config, "--strict-mcp-config"];
+    const prompt = promptOf([ask(CACHE), touch, FINAL]);
+    const argv = [programFile("claude"), "-p", prompt, ...flags, "--permission-prompt-tool", "mcp__askd__approve"];
+    return { argv, env: claudeEnv(box) };
+  };
+  const { ended } = await stage.launch(build);
+  const first = await stage.waiting();
+  await stage.type("answer", first.id, "2");
+  const second = await stage.waiting();
+  expect(second).toMatchObject({ kind: "approval", title: "May the agent use Bash?" });
+  await stage.type("answer", second.id, "deny", "-m", "not here");
+  const { exitCode, output } = await ended;
+  expect(exitCode === 0 ? "it ended well" : output).toBe("it ended well");
+  const told = stage.results().join("\n");
+  expect(told).toContain('"Which cache should I use?"="Memcached"');
+  expect(told).toContain("not here");
+});
+
+test("codex gets the answer of a person to its own question tool", async () => {
+  const steps = [{ call: "request_user_input", input: { questions: [{ id: "cache", ...CACHE }] } }, FINAL];
+  const build = (box: Box, askd: readonly string[]): Start => {
+    const door = { kind: "stdio", argv: [...askd, "mcp"], env: { ASKD_HOME: stage.askdHome } } as const;
+    const start = AGENTS.codex(box, door, promptOf(steps));
+    const command = [...askd, "hook", "codex"].map((word) => `'${word}'`).join(" ");
+    const hook = ['matcher = "request_user_input"', "[[hooks.PreToolUse.hooks]]", 'type = "command"', "timeout = 60"];
+    const lines = ["[[hooks.PreToolUse]]", ...hook, `command = ${JSON.stringify(command)}`];
+    appendFileSync(join(box.home, ".codex", "config.toml"), `${lines.join("\n")}\n`);
+    const [file = "", exec = "", ...args] = start.argv;
+    const flags = ["--dangerously-bypass-hook-trust", "--enable", "default_mode_request_user_input"];
+    return { argv: [file, exec, ...flags, ...args], env: { ...start.env, ASKD_HOME: stage.askdHome } };
+  };
+  const { ended } = await stage.launch(build);
+  const { id } = await stage.waiting();
+  await stage.type("answer", id, "2");
+  await ended;
+  expect(stage.results().join("\n")).toMatch(/Answer:\s+<answer-\w+>\s+Memcached/);
+  expect(await onlyRun()).toMatchObject({ agent: "codex", giveBack: "poll", status: "completed" });
 });
 
 test("gemini stops in the middle of its call when nobody answers, and the question is kept", async () => {

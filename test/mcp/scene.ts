@@ -52,6 +52,7 @@ export interface ConnectOptions {
   name?: string;
   tools?: readonly ToolName[];
   caller?: Partial<Caller>;
+  deps?: Partial<McpDeps>;
   /** Replies to forms; a client that has it declares that it can show them. */
   form?: (
     message: string,
@@ -180,14 +181,17 @@ export class McpScene {
     return { part, listening };
   }
 
-  #stdio({ tools = DEFAULT_TOOLS, caller }: ConnectOptions): Transport {
+  #stdio({ tools = DEFAULT_TOOLS, caller, deps }: ConnectOptions): Transport {
     const input = new PassThrough();
     const output = new PassThrough();
     const stop = new AbortController();
-    const served = serveStdio(this.deps, {
-      ...{ input, output, tools, signal: stop.signal },
-      caller: { host: "here", env: {}, secrets: [], principal: "ada", session: `mcp:${Math.random()}`, ...caller },
-    });
+    const served = serveStdio(
+      { ...this.deps, ...deps },
+      {
+        ...{ input, output, tools, signal: stop.signal },
+        caller: { host: "here", env: {}, secrets: [], principal: "ada", session: `mcp:${Math.random()}`, ...caller },
+      },
+    );
     this.#closers.push(async () => {
       input.end();
       await served;

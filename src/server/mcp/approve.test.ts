@@ -1,0 +1,78 @@
+import { afterEach, expect, test } from "vitest";
+import { McpScene } from "../../../test/mcp/scene.ts";
+import { ROOMY } from "../../../test/scene.ts";
+import { DEFAULT_TOOLS, parseTools } from "./tool.ts";
+
+const DOOR = { way: "stdio", era: "modern", name: "claude-code" } as const;
+const CALLER = { env: { CLAUDE_CODE_SESSION_ID: "s-1" } };
+const QUESTIONS = [
+  { question: "Which eviction?", header: "Eviction", multiSelect: true, options: [{ label: "TTL" }, { label: "LRU" }] },
+];
+
+let scene: McpScene;
+afterEach(() => scene?.close());
+
+async function connect(over: { windowMs?: number } = {}) {
+  scene = new McpScene();
+  const deps = over.windowMs === undefined ? {} : { rules: { ...ROOMY, liveWindowMs: over.windowMs } };
+  return scene.connect({ ...DOOR, tools: parseTools("approve"), caller: CALLER, deps });
+}
+
+const use = (tool: string, input: object, id = "toolu_1") => ({ tool_name: tool, input, tool_use_id: id });
+
+test("is offered only when asked for", () => {
+  expect(DEFAULT_TOOLS).not.toContain("approve");
+  expect(parseTools("approve,ask_human")).toEqual(["ask_human", "approve"]);
+});
+
+test("a question of the program's own tool is answered in that tool's words", async () => {
+  const client = await connect();
+  const calling = client.call("approve", use("AskUserQuestion", { questions: QUESTIONS }));
+  const question = await scene.waiting();
+  expect(question).toMatchObject({ kind: "question", key: "=s-1:toolu_1" });
+  await scene.answer(question.id, "1,2");
+  expect(JSON.parse((await calling).text)).toEqual({
+    ...{ behavior: "allow", updatedInput: { questions: QUESTIONS, answers: { "Which eviction?": "TTL, LRU" } } },
+  });
+  await scene.given(question.id);
+});
+
+test("a tool is used with exactly the arguments that a person allowed", async () => {
+  const client = await connect();
+  const calling = client.call("approve", use("Bash", { command: "make", timeout: 5 }));
+  const question = await scene.waiting();
+  expect(question).toMatchObject({ kind: "approval", title: "May the agent use Bash?" });
+  const { content } = await scene.engine.read(question.id);
+  expect(content.context).toBe('```json\n{\n  "command": "make",\n  "timeout": 5\n}\n```');
+  await scene.answer(question.id, "allow");
+  expect(JSON.parse((await calling).text)).toEqual({
+    ...{ behavior: "allow", updatedInput: { command: "make", timeout: 5 } },
+  });
+  await scene.given(question.id);
+  const other = await client.call("approve", use("Bash", { command: "make clean" }));
+  expect(JSON.parse(other.text)).toMatchObject({ behavior: "deny", message: expect.stringContaining("was used for") });
+});
+
+test("a no is a no, with its reason", async () => {
+  const client = await connect();
+  const calling = client.call("approve", use("Bash", { command: "make" }));
+  const { id } = await scene.waiting();
+  await scene.answer(id, "deny");
+  expect(JSON.parse((await calling).text)).toEqual({
+    ...{ behavior: "deny", message: `Not allowed by ada (${id}). Do not try the same again.` },
+  });
+});
+
+test("when nobody answers the question is kept, the agent told to stop, and the same call finds the answer", async () => {
+  const client = await connect({ windowMs: 1 });
+  const { text } = await client.call("approve", use("Bash", { command: "make" }));
+  const { id } = await scene.waiting();
+  expect(JSON.parse(text)).toEqual({ behavior: "deny", message: expect.stringContaining(`kept as ${id}`) });
+  await scene.answer(id, "allow");
+  const again = await client.call("approve", use("Bash", { command: "make" }, "toolu_2"));
+  expect(JSON.parse(again.text)).toMatchObject({ behavior: "allow" });
+  await scene.given(id);
+  // What was given once is used up.
+  const third = await client.call("approve", use("Bash", { command: "make" }, "toolu_3"));
+  expect(JSON.parse(third.text)).toMatchObject({ behavior: "deny", message: expect.stringContaining("Stop now") });
+});
