@@ -1,6 +1,6 @@
 import { randomBytes as systemRandom, randomUUID } from "node:crypto";
 import { hostname } from "node:os";
-import { type Ids, idsFrom, pooled } from "./core/id.ts";
+import { type Ids, type WorkerId, idsFrom, pooled } from "./core/id.ts";
 import { instant } from "./core/instant.ts";
 import { Refusal } from "./core/refusal.ts";
 import type { Rules } from "./core/rules.ts";
@@ -20,6 +20,18 @@ type OtherServer = { kind: "server"; url: string; token: string | undefined; run
 export interface AppOptions {
   store: OwnStore | OtherServer;
   rules: Rules;
+  /** Set where this process starts the agents of this host and follows them. */
+  runs?: RunsOptions;
+}
+
+/** Where agents are started from. */
+export interface RunsOptions {
+  stateDir: string;
+  /** How to start askd itself. */
+  askd: readonly string[];
+  env: Readonly<Record<string, string | undefined>>;
+  /** Hears what is worth a line in a log: of which run, and what. */
+  note: (run: string, text: string) => void;
 }
 
 export interface ServerOptions extends AppOptions {
@@ -34,9 +46,26 @@ export interface ServerOptions extends AppOptions {
 }
 
 /** Opens the store and puts an engine on it, or reaches the engine of a server. */
-export async function openEngine({ store, rules }: AppOptions): Promise<Engine> {
+export async function openEngine({ store, rules, runs }: AppOptions): Promise<Engine> {
   if (store.kind === "server") return openRemote(store);
-  return engineOn(await openStore(store), { rules });
+  return engineFor(await openStore(store), { rules }, runs);
+}
+
+/** The engine on a store, with agents to start where that is wanted. */
+async function engineFor(store: Store, options: EngineOptions, runs: RunsOptions | undefined): Promise<LocalEngine> {
+  if (!runs) return engineOn(store, options);
+  const { agents } = await import("./agents/agents.ts");
+  const { Runner } = await import("./agents/runner.ts");
+  const ids = options.ids ?? idsFrom(Date.now, pooled(systemRandom));
+  const worker = ids.worker();
+  const runner = new Runner({
+    ...{ ...runs, worker, agents, host: hostname(), rules: options.rules, liveWindowMs: options.rules.liveWindowMs },
+    engine: () => engine,
+    note: (run, text) => runs.note(`#${run.number}`, text),
+    onFailure: (run, error) => runs.note(`#${run.number}`, error instanceof Error ? error.message : String(error)),
+  });
+  const engine: LocalEngine = engineOn(store, { ...options, ids, worker, runner });
+  return engine;
 }
 
 /** Serves a store over HTTP, and leaves word of it for this user's programs. */
@@ -53,7 +82,7 @@ export async function openServer(options: ServerOptions, request: ServeOptions) 
   const store = await openStore(options.store);
   const onFailure: WorkerDeps["onFailure"] = (job, error) =>
     log("warn", "job_failed", { job: job.key, tries: job.tries, message: sayError(error).message });
-  const engine = engineOn(store, { rules: options.rules, onFailure });
+  const engine = await engineFor(store, { rules: options.rules, onFailure }, options.runs);
   const version = typeof ASKD_VERSION === "string" ? ASKD_VERSION : "0.0.0";
   const { readTarget } = await import("./server/traces/otlp.ts");
   const traces = readTarget(options.env);
@@ -91,13 +120,23 @@ export interface EngineOptions {
   ids?: Ids;
   /** Hears of jobs that failed. They keep how often that was and are tried again. */
   onFailure?: WorkerDeps["onFailure"];
+  worker?: WorkerId;
+  /** Starts and follows agents; left in peace when the engine stops. */
+  runner?: RunsAgents;
+}
+
+interface RunsAgents {
+  agents: readonly string[];
+  count: number;
+  handlers(): WorkerDeps["handlers"];
+  leave(): Promise<void>;
 }
 
 /** Puts an engine on a store, with everything that it needs to do what falls due. */
 export function engineOn(store: Store, options: EngineOptions): LocalEngine {
   const { rules, nowMs = Date.now, randomBytes = pooled(systemRandom) } = options;
   const clock = new StoreClock(nowMs);
-  const ids = options.ids ?? idsFrom(nowMs, randomBytes);
+  const { runner, ids = idsFrom(nowMs, randomBytes) } = options;
   return new LocalEngine({
     store,
     ids,
@@ -105,13 +144,14 @@ export function engineOn(store: Store, options: EngineOptions): LocalEngine {
     randomBytes,
     now: () => clock.now(),
     worker: {
-      id: ids.worker(),
+      id: options.worker ?? ids.worker(),
       host: hostname(),
-      agents: [],
-      handlers: jobHandlers({ post: { allowLoopback: rules.callbackLoopback } }),
+      agents: runner?.agents ?? [],
+      handlers: { ...jobHandlers({ post: { allowLoopback: rules.callbackLoopback } }), ...runner?.handlers() },
       syncClock: (now) => clock.sync(now),
       onFailure: options.onFailure ?? (() => undefined),
     },
+    ...(runner && { beforeStop: () => runner.leave() }),
   });
 }
 

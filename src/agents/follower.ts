@@ -5,7 +5,7 @@ import { parseAsk } from "../core/ask-input.ts";
 import type { RunId } from "../core/id.ts";
 import type { RunResult } from "../core/lifecycle.ts";
 import { Refusal } from "../core/refusal.ts";
-import type { Rules } from "../core/rules.ts";
+import { type Rules, rulesFor } from "../core/rules.ts";
 import { hasEnded } from "../core/run.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Work } from "../engine/worker.ts";
@@ -120,9 +120,9 @@ export class Follower {
 
   /** Asks what the agent wrote in its words; what cannot be asked is a line in the log. */
   async #ask(raw: unknown, via: "marker" | "result"): Promise<boolean> {
-    const { engine, rules, runId, by, note } = this.#to;
+    const { engine, rules, runId, by, note, launch } = this.#to;
     try {
-      const input = parseAsk(raw, { via }, rules, await engine.now());
+      const input = parseAsk(raw, { via }, rulesFor(launch.env, rules), await engine.now());
       const key = `${via}:${by.epoch}`;
       await engine.ask({ ...input, key: input.key ?? key, holdMs: undefined }, this.#who, { runId, epoch: by.epoch });
       return true;

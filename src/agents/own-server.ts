@@ -11,7 +11,7 @@ const PATIENCE_S = 60;
 
 /** Variables that say where askd keeps what belongs to it; agents that scrub the environment are told to pass them. */
 export const OWN_VARIABLES: readonly string[] = [
-  ...["ASKD_RUN", "ASKD_EPOCH", "ASKD_HOME", "ASKD_STORE", "ASKD_URL"],
+  ...["ASKD_RUN", "ASKD_EPOCH", "ASKD_HOME", "ASKD_STORE", "ASKD_URL", "ASKD_ON_TIMEOUT", "ASKD_MAX_QUESTIONS"],
   ...["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR"],
 ];
 

@@ -40,6 +40,13 @@ export async function findIdentity(pid: number): Promise<Identity | undefined> {
   return stat === undefined || stat.isGone ? undefined : { pid, born: stat.born, boot };
 }
 
+/** This process. */
+export async function readOwnIdentity(): Promise<Identity> {
+  const own = await findIdentity(process.pid);
+  if (!own) throw new Error("This process cannot be seen");
+  return own;
+}
+
 export async function isAlive(identity: Identity): Promise<boolean> {
   const now = await findIdentity(identity.pid);
   return now !== undefined && now.born === identity.born && now.boot === identity.boot;

@@ -8,10 +8,8 @@ import {
   findLaunch,
   forgetLaunch,
   keepLaunch,
-  keepOffset,
   listEpochs,
   makeRunDir,
-  readOffset,
   runDirOf,
   writeStartFiles,
   type Launch,
@@ -73,17 +71,6 @@ test.each(["", "{", "[]", '{"agent":"claude"}', JSON.stringify({ ...LAUNCH, prog
     await expect(findLaunch(dir)).rejects.toThrow(/env\.json is broken: /);
   },
 );
-
-test("how far the output was read is kept per epoch and starts at nothing", async () => {
-  const dir = await aRunDir();
-  expect(await readOffset(dir, 1)).toBe(0);
-  await keepOffset(dir, 1, 123_456_789_012);
-  await keepOffset(dir, 2, 5);
-  await keepOffset(dir, 2, 6);
-  expect([await readOffset(dir, 1), await readOffset(dir, 2)]).toEqual([123_456_789_012, 6]);
-  writeFileSync(join(dir, "1.offset"), "12");
-  await expect(readOffset(dir, 1)).rejects.toThrow(BrokenRunFile);
-});
 
 test("epochs are listed in the order of their numbers", async () => {
   const dir = await aRunDir();

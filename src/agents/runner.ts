@@ -36,6 +36,10 @@ export class Runner {
     this.#deps = deps;
   }
 
+  get agents(): readonly string[] {
+    return Object.keys(this.#deps.agents);
+  }
+
   /** How many agents this process follows. */
   get count(): number {
     return this.#carried.size;

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { SYSTEM } from "../core/actor.ts";
 import { isStartable, takeRun } from "../core/carry.ts";
+import { give } from "../core/handover.ts";
 import type { WorkerId } from "../core/id.ts";
 import { SECOND_MS, later } from "../core/instant.ts";
 import type { ClaimedJob } from "../core/job.ts";
@@ -62,12 +63,13 @@ export async function startRun(job: ClaimedJob, work: Work, deps: StarterDeps): 
 /** Of two agents of a run one would undo what the other does: the earlier one has to be gone. */
 async function isStillThere(run: Run, runDir: string): Promise<boolean> {
   if ((await findAgent(runDir, run.epoch)).state === "alive") return true;
-  return run.seen !== undefined && (await isAlive({ pid: run.seen.pid, born: run.seen.startedAt, boot: "" }));
+  if (!run.seen) return false;
+  const [boot = "", born = ""] = run.seen.startedAt.split(":");
+  return isAlive({ pid: run.seen.pid, born, boot });
 }
 
 /** What an earlier start was about to give may have arrived; the agent's own record says so. */
 async function confirmGiven(run: Run, agent: Agent, launch: Launch, { store, decider }: Work): Promise<void> {
-  const { give } = await import("../core/handover.ts");
   for (const evident of await listOnTheWay(store, run)) {
     const { question } = evident;
     const wasHanded = !("handover" in question) || question.handover?.state === "handing";

@@ -72,8 +72,8 @@ export interface Context {
   mayPrompt: boolean;
   isQuiet: boolean;
   now(): Instant;
-  /** The engine on the store of this place; opened when first used. */
-  engine(): Promise<Engine>;
+  /** The engine on the store of this place; opened when first used, with `runs` as one that starts agents. */
+  engine(options?: { runs: boolean }): Promise<Engine>;
   /** Serves the store of this place over HTTP. */
   serve(request: ServeRequest): Promise<Serving>;
   /** Where the server of this place is, if there is one. */

@@ -25,7 +25,7 @@ export async function start(process: NodeJS.Process): Promise<void> {
 /** Does what the arguments say and returns the exit code. */
 export async function main(argv: readonly string[], world: World): Promise<number> {
   let engine: Promise<Engine> | undefined;
-  const openEngine: World["openEngine"] = (store, rules) => (engine ??= world.openEngine(store, rules));
+  const openEngine: World["openEngine"] = (...options) => (engine ??= world.openEngine(...options));
   try {
     return await dispatch(argv, { ...world, openEngine });
   } catch (error) {

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { instant } from "../core/instant.ts";
-import { DEFAULT_RULES } from "../core/rules.ts";
+import { DEFAULT_RULES, rulesFor } from "../core/rules.ts";
 import type { Context } from "./context.ts";
 import type { Values } from "./flags.ts";
 import type { GLOBAL_FLAGS } from "./global-flags.ts";
@@ -13,7 +13,10 @@ import type { World } from "./world.ts";
 export function makeContext(flags: Values<typeof GLOBAL_FLAGS>, world: World): Context {
   const cwd = resolve(world.cwd, flags.dir ?? ".");
   const place = findPlace({ ...world, cwd, ...(flags.store !== undefined && { store: flags.store }) });
-  const rules = { ...DEFAULT_RULES, callbackLoopback: world.env["ASKD_CALLBACK_LOOPBACK"] === "1" };
+  const rules = {
+    ...rulesFor(world.env, DEFAULT_RULES),
+    callbackLoopback: world.env["ASKD_CALLBACK_LOOPBACK"] === "1",
+  };
   const hasColour = !flags["no-color"] && mayUseColour(world.stdout.isTty, world.env);
   return {
     ...world,
@@ -25,12 +28,13 @@ export function makeContext(flags: Values<typeof GLOBAL_FLAGS>, world: World): C
     mayPrompt: world.stdin.isTty && world.stderr.isTty && !flags["no-input"] && !world.env["ASKD_PROMPT_DISABLED"],
     isQuiet: flags.quiet ?? false,
     now: () => instant(world.nowMs()),
-    engine: async () => {
-      const engine = await world.openEngine(place.store, rules);
+    engine: async (options) => {
+      const engine = await world.openEngine(place.store, rules, options?.runs ? place.stateDir : undefined);
       if (place.store.kind !== "server") await engine.doDue();
       return engine;
     },
-    serve: (request) => world.openServer({ store: place.store, rules, runtimeDir: place.runtimeDir }, request),
+    serve: (request) =>
+      world.openServer({ store: place.store, rules, runtimeDir: place.runtimeDir, stateDir: place.stateDir }, request),
     findServer: () =>
       place.store.kind === "server" ? Promise.resolve(place.store.url) : world.findServer(place.runtimeDir),
   };

@@ -7,6 +7,7 @@ import type { Engine } from "../engine/engine.ts";
 import { runsAbove, startOf } from "./proc.ts";
 import type { Context, Input, Output, ServeRequest, Serving } from "./context.ts";
 import type { StorePlace } from "./place.ts";
+import { oneLine } from "./sanitise.ts";
 
 /** The process that a command runs in, as far as the command line has to know it. */
 export interface World extends Omit<
@@ -14,8 +15,12 @@ export interface World extends Omit<
   "style" | "place" | "rules" | "json" | "mayPrompt" | "isQuiet" | "now" | "engine" | "serve" | "findServer"
 > {
   nowMs(): number;
-  openEngine(store: StorePlace, rules: Rules): Promise<Engine>;
-  openServer(at: { store: StorePlace; rules: Rules; runtimeDir: string }, request: ServeRequest): Promise<Serving>;
+  /** With a directory for the files of runs, the engine starts agents too. */
+  openEngine(store: StorePlace, rules: Rules, stateDir?: string): Promise<Engine>;
+  openServer(
+    at: { store: StorePlace; rules: Rules; runtimeDir: string; stateDir: string },
+    request: ServeRequest,
+  ): Promise<Serving>;
   findServer(runtimeDir: string): Promise<string | undefined>;
 }
 
@@ -58,11 +63,17 @@ export function worldOf(process: NodeJS.Process): World {
       return isThere;
     },
     runChild: async (child) => (await import("./child.ts")).runChild(child, process.env),
-    openEngine: async (store, rules) => (await import("../app.ts")).openEngine({ store, rules }),
+    openEngine: async (store, rules, stateDir) =>
+      (await import("../app.ts")).openEngine({
+        store,
+        rules,
+        ...(stateDir !== undefined && { runs: runsOf(process, bin, stateDir) }),
+      }),
     openServer: async (at, request) =>
       (await import("../app.ts")).openServer(
         {
           ...at,
+          runs: runsOf(process, bin, at.stateDir),
           user: userName(process),
           writeLog: (line) => void process.stderr.write(line),
           isVerbose: Boolean(process.env["ASKD_DEBUG"]),
@@ -71,6 +82,16 @@ export function worldOf(process: NodeJS.Process): World {
         request,
       ),
     findServer: async (runtimeDir) => (await import("../app.ts")).findServer(runtimeDir),
+  };
+}
+
+/** Agents are started with this very program for their hooks and servers. */
+function runsOf(process: NodeJS.Process, bin: string, stateDir: string) {
+  return {
+    stateDir,
+    askd: [process.execPath, bin],
+    env: process.env,
+    note: (run: string, text: string): void => void process.stderr.write(`${run}: ${oneLine(text)}\n`),
   };
 }
 

@@ -12,8 +12,8 @@ import {
   Approvals as ApprovalsSchema,
   EscalationStep,
   Outcome,
-  TimeoutDo,
 } from "./question.ts";
+import { TimeoutDo } from "./timeout-do.ts";
 import { Refusal } from "./refusal.ts";
 import type { Rules } from "./rules.ts";
 import { readTraceparent } from "./trace.ts";

@@ -3,6 +3,7 @@ import { Actor } from "./actor.ts";
 import { OutcomeId, QuestionId, RunId } from "./id.ts";
 import { Instant } from "./instant.ts";
 import { Refusal } from "./refusal.ts";
+import { TimeoutDo } from "./timeout-do.ts";
 
 export const Outcome = z.enum(["answer", "decide", "clarify"]);
 export type Outcome = z.infer<typeof Outcome>;
@@ -29,9 +30,6 @@ export const Handover = z.discriminatedUnion("state", [
   z.object({ state: z.literal("void"), reason: z.string() }),
 ]);
 export type Handover = z.infer<typeof Handover>;
-
-export const TimeoutDo = z.enum(["wait", "proceed", "skip", "default", "escalate", "fail", "defer"]);
-export type TimeoutDo = z.infer<typeof TimeoutDo>;
 
 export const EscalationStep = z.object({
   afterMs: z.int().positive(),

@@ -1,4 +1,5 @@
 import type { AlertRules } from "./alert.ts";
+import { TimeoutDo } from "./timeout-do.ts";
 import { DAY_MS, MINUTE_MS, SECOND_MS } from "./instant.ts";
 
 /** What can be configured about questions; the defaults are the product's promise. */
@@ -63,6 +64,14 @@ export const DEFAULT_RULES: Rules = {
   alerts: { pendingQuestions: 10, timeoutRate: 0.3, windowMs: DAY_MS },
   limits: DEFAULT_LIMITS,
 };
+
+/** The rules as the environment of a run's agent changes them: what its starter wanted for this run. */
+export function rulesFor(env: Readonly<Record<string, string | undefined>>, rules: Rules): Rules {
+  const onTimeout = TimeoutDo.safeParse(env["ASKD_ON_TIMEOUT"]);
+  const most = Number(env["ASKD_MAX_QUESTIONS"] || Number.NaN);
+  const asksPerRun = most >= 0 ? Math.min(most, rules.limits.asksPerRun) : rules.limits.asksPerRun;
+  return { ...rules, ...(onTimeout.success && { onTimeout: onTimeout.data }), limits: { ...rules.limits, asksPerRun } };
+}
 
 /** How long the holder's hand-over may take before somebody looks after it. */
 export const HANDOVER_GRACE_MS = 15 * SECOND_MS;

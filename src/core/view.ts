@@ -5,7 +5,8 @@ import type { Read } from "./changes.ts";
 import type { Content, Item } from "./content.ts";
 import { shortId } from "./id.ts";
 import { Instant } from "./instant.ts";
-import { type Answer, Outcome, TimeoutDo, findAnswer, isPending } from "./question.ts";
+import { type Answer, Outcome, findAnswer, isPending } from "./question.ts";
+import { TimeoutDo } from "./timeout-do.ts";
 import { type Run, RunStatus } from "./run.ts";
 import { toWire } from "./wire.ts";
 

@@ -14,6 +14,8 @@ import type { QuestionFilter, Ref, RunFilter } from "../store/store.ts";
 
 /** What a new run is known by before it does anything. */
 export interface RunInput {
+  /** Chosen by a caller on this machine that has to make the run's directory first. */
+  id?: RunId;
   name?: string;
   agent?: string;
   host?: string;

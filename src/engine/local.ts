@@ -36,6 +36,8 @@ export interface LocalDeps extends DecideDeps {
   randomBytes: (count: number) => Uint8Array;
   /** How jobs are done, by kind; what is not in the table is left to others. */
   worker: Omit<WorkerDeps, "store" | "decider">;
+  /** What has to be put down before the store is closed. */
+  beforeStop?: () => Promise<void>;
 }
 
 const PENDING_COUNT_FRESH_MS = 1_000;
@@ -300,6 +302,7 @@ export class LocalEngine implements Engine {
   async stop(): Promise<void> {
     this.#stopListening();
     await this.#worker.stop();
+    await this.#deps.beforeStop?.();
     await this.#store.close();
   }
 

@@ -18,7 +18,7 @@ export function newRun(input: RunInput, at: At, options: { implicit: boolean }):
   }
   // Every field is named, also those that come later: adding one to a copy costs more than all the rest of a decision.
   return {
-    id: at.ids.run(),
+    id: input.id ?? at.ids.run(),
     version: 0,
     number: 0,
     name: input.name ?? "run",

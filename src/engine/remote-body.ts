@@ -6,7 +6,7 @@ import { SECOND_MS } from "../core/instant.ts";
 import type { RunInput } from "./engine.ts";
 
 /** A run's description for the wire. */
-export function runBody({ externalId, parentId, giveBack, callback, ...run }: RunInput): RunBody {
+export function runBody({ id: _id, externalId, parentId, giveBack, callback, ...run }: RunInput): RunBody {
   return {
     ...run,
     ...(externalId !== undefined && { external_id: externalId }),

@@ -2,7 +2,8 @@ import { z } from "zod";
 import type { AskInput } from "../ask-input.ts";
 import { RunId } from "../id.ts";
 import { ItemInput } from "../item-input.ts";
-import { AfterHold, Approvals, Outcome, TimeoutDo } from "../question.ts";
+import { AfterHold, Approvals, Outcome } from "../question.ts";
+import { TimeoutDo } from "../timeout-do.ts";
 import { GiveBack, type Seen } from "../run.ts";
 import { Duration } from "./route.ts";
 

@@ -1,6 +1,6 @@
 import type { Event } from "../../core/event.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../core/instant.ts";
-import { TimeoutDo } from "../../core/question.ts";
+import { TimeoutDo } from "../../core/timeout-do.ts";
 import { RunStatus, isSuspended } from "../../core/run.ts";
 import { Histogram, Series } from "./series.ts";
 
