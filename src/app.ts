@@ -151,7 +151,7 @@ export function engineOn(store: Store, options: EngineOptions): LocalEngine {
       syncClock: (now) => clock.sync(now),
       onFailure: options.onFailure ?? (() => undefined),
     },
-    ...(runner && { beforeStop: () => runner.leave() }),
+    ...(runner && { runner }),
   });
 }
 

@@ -122,7 +122,7 @@ function readCallback(url: string | undefined, env: Context["env"]): Pick<RunInp
   });
 }
 
-function readPriority(text: string): number {
+export function readPriority(text: string): number {
   const priority = Number(text.replace(/^p/i, ""));
   if (Number.isInteger(priority) && priority >= 0 && priority <= 4) return priority;
   throw new Refusal("bad_input", `--priority takes a number from 0 to 4`);

@@ -31,6 +31,15 @@ export interface Child {
   onLine?: (line: string) => void;
 }
 
+/** A program that goes on by itself. */
+export interface Detached {
+  argv: readonly string[];
+  /** Its whole environment. */
+  env: Readonly<Record<string, string>>;
+  /** Where it writes to. */
+  log: string;
+}
+
 /** Where a server is to listen, and under which names. */
 export interface ServeRequest {
   port: number;
@@ -47,6 +56,9 @@ export interface Serving {
   work(): Promise<void>;
   close(): Promise<void>;
 }
+
+/** An engine, and how many agents it follows where it starts some. */
+export type OpenedEngine = Engine & { carried?(): number };
 
 /** Everything a command may touch. */
 export interface Context {
@@ -73,7 +85,7 @@ export interface Context {
   isQuiet: boolean;
   now(): Instant;
   /** The engine on the store of this place; opened when first used, with `runs` as one that starts agents. */
-  engine(options?: { runs: boolean }): Promise<Engine>;
+  engine(options?: { runs: boolean }): Promise<OpenedEngine>;
   /** Serves the store of this place over HTTP. */
   serve(request: ServeRequest): Promise<Serving>;
   /** Where the server of this place is, if there is one. */
@@ -91,6 +103,11 @@ export interface Context {
   platform: NodeJS.Platform;
   /** Runs this program again, or another one, and returns its exit code and what it printed. */
   runChild(child: Child): Promise<{ exitCode: number; stdout: string }>;
+  /** Starts a program that outlives this one. */
+  detach(child: Detached): Promise<void>;
+  /** Takes the lock of a file until it is given back or this process ends; nothing if another process has it. */
+  lock(file: string): Promise<(() => void) | undefined>;
+  isLocked(file: string): Promise<boolean>;
   /** How to start this very program as a child. */
   self: readonly string[];
   /** How a person types its name here. */

@@ -1,5 +1,4 @@
 import { Refusal } from "../core/refusal.ts";
-import type { Engine } from "../engine/engine.ts";
 import { type Command, commandNames, findCommand } from "./command.ts";
 import { parseFlags, splitCommand } from "./flags.ts";
 import { GLOBAL_FLAGS } from "./global-flags.ts";
@@ -24,7 +23,7 @@ export async function start(process: NodeJS.Process): Promise<void> {
 
 /** Does what the arguments say and returns the exit code. */
 export async function main(argv: readonly string[], world: World): Promise<number> {
-  let engine: Promise<Engine> | undefined;
+  let engine: ReturnType<World["openEngine"]> | undefined;
   const openEngine: World["openEngine"] = (...options) => (engine ??= world.openEngine(...options));
   try {
     return await dispatch(argv, { ...world, openEngine });

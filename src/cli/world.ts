@@ -3,9 +3,8 @@ import { dirname, relative } from "node:path";
 import { isatty } from "node:tty";
 import { fileURLToPath } from "node:url";
 import type { Rules } from "../core/rules.ts";
-import type { Engine } from "../engine/engine.ts";
 import { runsAbove, startOf } from "./proc.ts";
-import type { Context, Input, Output, ServeRequest, Serving } from "./context.ts";
+import type { Context, Input, OpenedEngine, Output, ServeRequest, Serving } from "./context.ts";
 import type { StorePlace } from "./place.ts";
 import { oneLine } from "./sanitise.ts";
 
@@ -16,7 +15,7 @@ export interface World extends Omit<
 > {
   nowMs(): number;
   /** With a directory for the files of runs, the engine starts agents too. */
-  openEngine(store: StorePlace, rules: Rules, stateDir?: string): Promise<Engine>;
+  openEngine(store: StorePlace, rules: Rules, stateDir?: string): Promise<OpenedEngine>;
   openServer(
     at: { store: StorePlace; rules: Rules; runtimeDir: string; stateDir: string },
     request: ServeRequest,
@@ -47,21 +46,10 @@ export function worldOf(process: NodeJS.Process): World {
     pause: (ms) => new Promise((resolve) => setTimeout(resolve, ms).unref()),
     interrupt: () => interruptOf(process),
     streams: () => ({ input: process.stdin, output: process.stdout }),
-    readFile: async (path) => (await import("node:fs/promises")).readFile(path, "utf8"),
-    writeFile: async (path, text) => {
-      const { mkdir, writeFile } = await import("node:fs/promises");
-      await mkdir(dirname(path), { recursive: true });
-      await writeFile(path, text);
-    },
-    removeFile: async (path) => {
-      const { rm, stat } = await import("node:fs/promises");
-      const isThere = await stat(path).then(
-        () => true,
-        () => false,
-      );
-      await rm(path, { force: true });
-      return isThere;
-    },
+    ...FILES,
+    detach: async (child) => (await import("./service-process.ts")).detach(child),
+    lock: async (file) => (await import("./service-process.ts")).lock(file),
+    isLocked: async (file) => (await import("./service-process.ts")).isLocked(file),
     runChild: async (child) => (await import("./child.ts")).runChild(child, process.env),
     openEngine: async (store, rules, stateDir) =>
       (await import("../app.ts")).openEngine({
@@ -84,6 +72,25 @@ export function worldOf(process: NodeJS.Process): World {
     findServer: async (runtimeDir) => (await import("../app.ts")).findServer(runtimeDir),
   };
 }
+
+/** Loaded when used: most commands touch no file but the store. */
+const FILES: Pick<World, "readFile" | "writeFile" | "removeFile"> = {
+  readFile: async (path) => (await import("node:fs/promises")).readFile(path, "utf8"),
+  writeFile: async (path, text) => {
+    const { mkdir, writeFile } = await import("node:fs/promises");
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, text);
+  },
+  removeFile: async (path) => {
+    const { rm, stat } = await import("node:fs/promises");
+    const isThere = await stat(path).then(
+      () => true,
+      () => false,
+    );
+    await rm(path, { force: true });
+    return isThere;
+  },
+};
 
 /** Agents are started with this very program for their hooks and servers. */
 function runsOf(process: NodeJS.Process, bin: string, stateDir: string) {

@@ -123,6 +123,8 @@ export const RunView = z.object({
 });
 export type RunView = z.infer<typeof RunView>;
 
+export const RUN_FIELDS: readonly string[] = Object.keys(RunView.shape);
+
 export function viewRun(run: Run): RunView {
   return {
     id: run.id,

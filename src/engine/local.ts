@@ -36,8 +36,8 @@ export interface LocalDeps extends DecideDeps {
   randomBytes: (count: number) => Uint8Array;
   /** How jobs are done, by kind; what is not in the table is left to others. */
   worker: Omit<WorkerDeps, "store" | "decider">;
-  /** What has to be put down before the store is closed. */
-  beforeStop?: () => Promise<void>;
+  /** Agents that this process follows, and how it lets go of them before the store is closed. */
+  runner?: { readonly count: number; leave(): Promise<void> };
 }
 
 const PENDING_COUNT_FRESH_MS = 1_000;
@@ -70,6 +70,11 @@ export class LocalEngine implements Engine {
   /** Questions that callers in this process wait for. */
   get holds(): number {
     return this.#waiters.count;
+  }
+
+  /** Agents that this process follows. */
+  carried(): number {
+    return this.#deps.runner?.count ?? 0;
   }
 
   async ask(input: AskInput, by: Actor, options: AskOptions = {}): Promise<Done> {
@@ -302,7 +307,7 @@ export class LocalEngine implements Engine {
   async stop(): Promise<void> {
     this.#stopListening();
     await this.#worker.stop();
-    await this.#deps.beforeStop?.();
+    await this.#deps.runner?.leave();
     await this.#store.close();
   }
 

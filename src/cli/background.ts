@@ -1,0 +1,32 @@
+import { join } from "node:path";
+import type { Context } from "./context.ts";
+
+/** Said where nothing may go on in the background: the command that waits does the work itself. */
+export function isServiceOff(env: Context["env"]): boolean {
+  return Boolean(env["CI"]) || Boolean(env["ASKD_NO_SERVICE"]);
+}
+
+/** Has a worker of this user run on this machine: the one that is there, or a new one. */
+export async function startService(context: Context): Promise<"running" | "started"> {
+  if (isServiceOff(context.env) || (await context.isLocked(lockFile(context)))) return "running";
+  const { store } = context.place;
+  const where = store.kind === "sqlite" ? `sqlite:${store.file}` : store.url;
+  // A clean environment: what this one holds belongs to the caller, and every run has kept its own.
+  const kept = ["HOME", "USER", "LOGNAME", "PATH", "LANG", "TMPDIR", "ASKD_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"];
+  const names = [...kept, "XDG_STATE_HOME", "XDG_RUNTIME_DIR", "XDG_CACHE_HOME"];
+  const env = Object.fromEntries(
+    names.flatMap((name) => (context.env[name] === undefined ? [] : [[name, context.env[name] ?? ""]])),
+  );
+  await context.detach({
+    argv: [...context.self, "--store", where, "worker", "--idle", "5m"],
+    env,
+    log: join(context.place.stateDir, "worker.log"),
+  });
+  return "started";
+}
+
+/** Held by the worker of this store on this machine. */
+export function lockFile({ place }: Pick<Context, "place">): string {
+  const { store } = place;
+  return store.kind === "sqlite" ? join(store.file, "..", "askd.lock") : join(place.runtimeDir, "askd.lock");
+}

@@ -1,0 +1,146 @@
+import { watch } from "node:fs";
+import { open } from "node:fs/promises";
+import type { Agent } from "../agents/agent.ts";
+import { agents } from "../agents/agents.ts";
+import { taskOf } from "../agents/launch.ts";
+import { findText } from "../agents/private-file.ts";
+import { Reading } from "../agents/reading.ts";
+import { type Launch, epochFile, listEpochs, runDirOf } from "../agents/run-files.ts";
+import { type Run, hasEnded } from "../core/run.ts";
+import type { Engine } from "../engine/engine.ts";
+import type { Context } from "./context.ts";
+import { oneLine } from "./sanitise.ts";
+
+const LOOK_MS = 250;
+const COPY_BYTES = 256 * 1024;
+const EXIT_ERROR = 1;
+const EXIT_TIMEOUT = 9;
+const EXIT_CANCELLED = 10;
+const EXIT_INTERRUPTED = 130;
+
+/** Follows a run to its end: what its agent prints comes out here as if it had been started here. */
+export async function followRun(run: Run, launch: Launch, engine: Engine, context: Context): Promise<number> {
+  const runDir = runDirOf(context.place.stateDir, run.id);
+  const agent = agents[launch.agent];
+  const prints = agent ? printsOf(agent, run, runDir, launch, context) : "lines";
+  const copy = new Copy(runDir, context);
+  const signal = context.interrupt();
+  let told = "";
+  for (;;) {
+    const now = (await engine.findRun(run.id)) ?? run;
+    const isOver = hasEnded(now) && now.worker === undefined;
+    if (prints === "lines") await copy.more();
+    if (now.pendingId !== undefined && now.pendingId !== told) {
+      told = now.pendingId;
+      await sayQuestion(now, engine, context);
+    }
+    if (isOver) return end(now, { runDir, agent, prints, copy }, context);
+    if (signal.aborted) {
+      context.stderr.write(`#${run.number} goes on. Follow it with: ${context.program} logs ${run.number} -f\n`);
+      return EXIT_INTERRUPTED;
+    }
+    await changed(runDir, signal, context);
+  }
+}
+
+/** What the user's own command line would have printed. */
+function printsOf(agent: Agent, run: Run, runDir: string, launch: Launch, context: Context) {
+  const at = { epoch: 1, runDir, askd: context.self, liveWindowMs: context.rules.liveWindowMs, version: undefined };
+  return agent.start(taskOf(run, at, launch)).prints;
+}
+
+async function sayQuestion(run: Run, engine: Engine, { stderr, isQuiet, program }: Context): Promise<void> {
+  if (isQuiet || run.pendingId === undefined) return;
+  const { question } = await engine.read(run.pendingId);
+  const bell = stderr.isTty ? "\x07" : "";
+  stderr.write(
+    `${bell}❓ Task ${run.externalId ?? run.number} needs human input\n   Question: ${oneLine(question.title)}\n` +
+      `   Answer with: ${program} answer ${run.number} "…"\n`,
+  );
+}
+
+interface Ending {
+  runDir: string;
+  agent: Agent | undefined;
+  prints: "lines" | "words" | "report";
+  copy: Copy;
+}
+
+async function end(run: Run, { runDir, agent, prints, copy }: Ending, context: Context): Promise<number> {
+  if (prints === "lines") await copy.more();
+  else if (agent) context.stdout.write(await lastWords(runDir, agent, prints));
+  await copy.complaints();
+  if (run.status === "cancelled" || run.status === "skipped") return EXIT_CANCELLED;
+  if (run.reason === "input_timeout") return EXIT_TIMEOUT;
+  const epoch = (await listEpochs(runDir, "exit")).at(-1);
+  const code = epoch === undefined ? undefined : await findText(epochFile(runDir, epoch, "exit"));
+  return code === undefined ? EXIT_ERROR : Number(code);
+}
+
+/** The agent's last words of its last start, or its whole report. */
+async function lastWords(runDir: string, agent: Agent, prints: "words" | "report"): Promise<string> {
+  const epoch = (await listEpochs(runDir, "out")).at(-1);
+  const text = epoch === undefined ? undefined : await findText(epochFile(runDir, epoch, "out"));
+  const lines = (text ?? "").split("\n");
+  if (prints === "report") return `${lines.findLast((line) => line.includes('"type":"result"')) ?? ""}\n`;
+  const reading = new Reading();
+  for (const line of lines) reading.take(agent.read(line));
+  return `${reading.lastWords}\n`;
+}
+
+/** Copies what all starts of an agent wrote, byte by byte, in their order. */
+class Copy {
+  readonly #runDir: string;
+  readonly #context: Context;
+  readonly #done = new Map<string, number>();
+
+  constructor(runDir: string, context: Context) {
+    this.#runDir = runDir;
+    this.#context = context;
+  }
+
+  async more(): Promise<void> {
+    const { output } = this.#context.streams();
+    for (const epoch of await listEpochs(this.#runDir, "out")) {
+      await this.#copy(epochFile(this.#runDir, epoch, "out"), (bytes) => output.write(bytes));
+      await this.#copy(epochFile(this.#runDir, epoch, "err"), (bytes) => this.#complain(bytes));
+    }
+  }
+
+  async complaints(): Promise<void> {
+    for (const epoch of await listEpochs(this.#runDir, "err")) {
+      await this.#copy(epochFile(this.#runDir, epoch, "err"), (bytes) => this.#complain(bytes));
+    }
+  }
+
+  #complain(bytes: Buffer): void {
+    this.#context.stderr.write(bytes.toString("utf8"));
+  }
+
+  async #copy(file: string, write: (bytes: Buffer) => void): Promise<void> {
+    const handle = await open(file, "r");
+    try {
+      for (let at = this.#done.get(file) ?? 0; ;) {
+        const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(COPY_BYTES), 0, COPY_BYTES, at);
+        if (bytesRead === 0) break;
+        write(buffer.subarray(0, bytesRead));
+        at += bytesRead;
+        this.#done.set(file, at);
+      }
+    } finally {
+      await handle.close();
+    }
+  }
+}
+
+/** Waits until something in the run's directory may have changed, not for long. */
+async function changed(runDir: string, signal: AbortSignal, context: Context): Promise<void> {
+  let ring = (): void => undefined;
+  const rung = new Promise<void>((resolve) => (ring = resolve));
+  const watcher = watch(runDir, ring);
+  watcher.on("error", ring);
+  signal.addEventListener("abort", ring, { once: true });
+  await Promise.race([rung, context.pause(LOOK_MS)]);
+  signal.removeEventListener("abort", ring);
+  watcher.close();
+}

@@ -1,0 +1,186 @@
+import { randomBytes } from "node:crypto";
+import { resolve } from "node:path";
+import type { Agent } from "../agents/agent.ts";
+import { agentOf, agents } from "../agents/agents.ts";
+import { findProgram } from "../agents/launch.ts";
+import { type Launch, keepLaunch, makeRunDir } from "../agents/run-files.ts";
+import { addWorktree, excludeAskd } from "../agents/worktree.ts";
+import { parseDuration } from "../core/duration.ts";
+import { idsFrom } from "../core/id.ts";
+import { Refusal } from "../core/refusal.ts";
+import type { Run } from "../core/run.ts";
+import { TimeoutDo } from "../core/timeout-do.ts";
+import { RUN_FIELDS, viewRun } from "../core/view.ts";
+import type { Engine, RunInput } from "../engine/engine.ts";
+import { nameFrom } from "../engine/new-run.ts";
+import { whoTypes } from "./actor.ts";
+import { wrongUsage } from "./arguments.ts";
+import { readPriority } from "./ask-flags.ts";
+import { isServiceOff, startService } from "./background.ts";
+import type { Command } from "./command.ts";
+import type { Context } from "./context.ts";
+import type { Flags, Values } from "./flags.ts";
+import { printResult } from "./output.ts";
+import { findRepository } from "./repository.ts";
+import { followRun } from "./run-follow.ts";
+import { oneLine } from "./sanitise.ts";
+import { getTarget } from "./target.ts";
+
+const flags = {
+  agent: { type: "string", value: "agent", about: `Which agent: ${Object.keys(agents).join(", ")} (claude)` },
+  name: { type: "string", value: "name", about: "What to call the run" },
+  wait: { type: "boolean", about: "Follow it until it ends" },
+  worktree: { type: "boolean", about: "Let it work in a git worktree of its own" },
+  parent: { type: "string", value: "run", about: "The run that this one is part of" },
+  priority: { type: "string", value: "0-4", about: "Priority of the work" },
+  label: { type: "string", multiple: true, value: "label", about: "A label; can be repeated" },
+  budget: { type: "string", value: "dollars", about: "What it may cost" },
+  "max-turns": { type: "string", value: "count", about: "How many turns it may take" },
+  "max-questions": { type: "string", value: "count", about: "How many questions it may ask" },
+  "live-window": { type: "string", value: "duration", about: "How long a question waits with the agent alive (3m)" },
+  "on-timeout": { type: "string", value: "policy", about: "What happens to its questions that nobody answers" },
+  "external-id": { type: "string", value: "id", about: "The id of this work in another system" },
+  size: { type: "string", value: "size", about: "Size of the work" },
+  "resume-with": {
+    type: "string",
+    value: "command",
+    about: "How a command is started again; {session} and {message} are filled in",
+  },
+} as const satisfies Flags;
+
+type Given = Values<typeof flags>;
+
+export const command: Command<typeof flags> = {
+  usage: 'run [--agent <agent>] "<prompt>"  |  run -- <command …>',
+  flags,
+  fields: RUN_FIELDS,
+  examples: [
+    'askd run "Add caching to the API"',
+    'askd run --wait -- claude -p "Fix the login bug" --model opus',
+    "askd run --wait -- ./nightly.sh",
+  ],
+  async run(args, context) {
+    const isHere = args.flags.wait === true && isServiceOff(context.env);
+    const engine = await context.engine({ runs: isHere });
+    const launch = await readLaunch(args.positionals, args.flags, context);
+    const run = await queue(engine, launch, args.flags, context);
+    const started = isHere ? "here" : await startService(context);
+    say(context, run, started);
+    if (!args.flags.wait) {
+      printResult(context, RUN_FIELDS, { page: () => `${run.number}\n`, json: () => viewRun(run) });
+      return 0;
+    }
+    if (isHere) void engine.work();
+    return followRun(run, launch, engine, context);
+  },
+};
+
+/** What is to be started: a prompt for an agent, or a whole command line. */
+async function readLaunch(words: readonly string[], given: Given, context: Context): Promise<Launch> {
+  const [first, ...rest] = words;
+  if (first === undefined) throw wrongUsage("There is nothing to run", command.usage);
+  const isPrompt = given.agent !== undefined || (rest.length === 0 && /\s/.test(first));
+  const agent = isPrompt ? getAgent(given.agent ?? "claude") : agentOf(first);
+  if (isPrompt && agent.program === "") throw wrongUsage("A command is named after --", command.usage);
+  const program = await findProgram(isPrompt ? agent.program : first, context.env, context.cwd);
+  const parsed = isPrompt ? { args: [], prompt: words.join(" ") } : agent.parseArgs(rest);
+  return {
+    agent: agent.name,
+    program,
+    args: [...parsed.args],
+    ...(parsed.prompt !== undefined && { prompt: parsed.prompt }),
+    dir: context.cwd,
+    env: environment(given, context),
+    options: options(given),
+  };
+}
+
+/** The caller's environment, with what says where this askd keeps its things and what is wanted of the questions. */
+function environment(given: Given, { env, place }: Context): Record<string, string> {
+  const kept = Object.fromEntries(
+    Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
+  const { store } = place;
+  return {
+    ...kept,
+    ...(store.kind === "sqlite" && { ASKD_STORE: `sqlite:${store.file}` }),
+    ...(store.kind === "postgres" && { ASKD_STORE: store.url }),
+    ...(given["on-timeout"] !== undefined && { ASKD_ON_TIMEOUT: readPolicy(given["on-timeout"]) }),
+    ...(given["max-questions"] !== undefined && {
+      ASKD_MAX_QUESTIONS: String(readCount(given["max-questions"], "max-questions")),
+    }),
+  };
+}
+
+function options(given: Given): Launch["options"] {
+  const resumeWith = given["resume-with"]?.trim().split(/\s+/);
+  return {
+    ...(given["max-turns"] !== undefined && { maxTurns: readCount(given["max-turns"], "max-turns") }),
+    ...(given.budget !== undefined && { budgetUsd: readDollars(given.budget) }),
+    ...(given["live-window"] !== undefined && { liveWindowMs: Math.max(1_000, parseDuration(given["live-window"])) }),
+    ...(resumeWith && { resumeWith }),
+    promptTool: "approve",
+  };
+}
+
+async function queue(engine: Engine, launch: Launch, given: Given, context: Context): Promise<Run> {
+  if (context.place.store.kind === "server") {
+    throw new Refusal("bad_input", "ASKD_URL names a server; agents are started where the store is", {
+      hint: "Run this on the server's machine, or unset ASKD_URL",
+    });
+  }
+  const id = idsFrom(Date.now, randomBytes).run();
+  const name = given.name ?? nameFrom(launch.prompt ?? [launch.program.split("/").at(-1), ...launch.args].join(" "));
+  const tree = given.worktree ? await addWorktree(launch.dir, `${oneLine(name)}-${id.slice(-4)}`) : undefined;
+  const dir = tree?.path ?? launch.dir;
+  await excludeAskd(dir);
+  const runDir = await makeRunDir(context.place.stateDir, id);
+  await keepLaunch(runDir, { ...launch, dir });
+  const parent = given.parent === undefined ? undefined : await getTarget(engine, given.parent);
+  const input: RunInput = {
+    ...{ id, name, agent: launch.agent, host: context.host, dir, giveBack: "worker" },
+    ...(await findRepository(resolve(dir), context.readFile)),
+    ...(tree && { branch: tree.branch }),
+    ...(given.label && { labels: given.label }),
+    ...(given.priority !== undefined && { priority: readPriority(given.priority) }),
+    ...(given.size !== undefined && { size: given.size }),
+    ...(given["external-id"] !== undefined && { externalId: given["external-id"] }),
+    ...(parent?.named === "run" && { parentId: parent.run.id }),
+  };
+  return engine.createRun(input, await whoTypes(engine, context));
+}
+
+function say(context: Context, run: Run, started: "here" | "running" | "started"): void {
+  if (context.isQuiet || context.json) return;
+  const { program } = context;
+  const service = started === "started" ? " (started the askd worker in the background)" : "";
+  context.stderr.write(
+    `#${run.number} ${oneLine(run.name)} is queued${service}. Follow: ${program} logs ${run.number} -f\n`,
+  );
+}
+
+function getAgent(name: string): Agent {
+  const agent = agents[name];
+  if (agent) return agent;
+  throw new Refusal("bad_input", `There is no agent "${oneLine(name)}"`, {
+    hint: `Choose from: ${Object.keys(agents).join(", ")}`,
+  });
+}
+
+function readPolicy(text: string): string {
+  const parsed = TimeoutDo.safeParse(text);
+  if (parsed.success) return parsed.data;
+  throw new Refusal("bad_input", `--on-timeout takes one of: ${TimeoutDo.options.join(", ")}`);
+}
+
+function readCount(text: string, flag: string): number {
+  const count = Number(text);
+  if (Number.isInteger(count) && count >= 1) return count;
+  throw new Refusal("bad_input", `--${flag} takes a whole number from 1`);
+}
+
+function readDollars(text: string): number {
+  const dollars = Number(text.replace(/^\$/, ""));
+  if (dollars > 0) return dollars;
+  throw new Refusal("bad_input", "--budget takes an amount in dollars, such as 2.50");
+}

@@ -1,0 +1,54 @@
+import { parseDuration } from "../core/duration.ts";
+import { Refusal } from "../core/refusal.ts";
+import { wrongUsage } from "./arguments.ts";
+import { lockFile } from "./background.ts";
+import type { Command } from "./command.ts";
+import type { Flags } from "./flags.ts";
+
+const LOOK_MS = 1_000;
+
+const flags = {
+  idle: { type: "string", value: "duration", about: "End when there was nothing to do for so long" },
+} as const satisfies Flags;
+
+export const command: Command<typeof flags> = {
+  usage: "worker [--idle 5m]",
+  flags,
+  examples: ["askd worker"],
+  async run(args, context) {
+    if (args.positionals.length > 0) throw wrongUsage("worker takes no arguments", command.usage);
+    if (context.place.store.kind === "server") {
+      throw new Refusal("bad_input", "ASKD_URL names a server; a worker needs the store itself", {
+        hint: "Name the store with --store",
+      });
+    }
+    const idleMs = args.flags.idle === undefined ? undefined : parseDuration(args.flags.idle);
+    const unlock = await context.lock(lockFile(context));
+    if (!unlock) {
+      if (!context.isQuiet) context.stderr.write("A worker of this store runs already; this one ends.\n");
+      return 0;
+    }
+    const signal = context.interrupt();
+    const engine = await context.engine({ runs: true });
+    if (!context.isQuiet) context.stderr.write("Working. Stop with Ctrl-C; agents go on.\n");
+    const work = engine.work();
+    try {
+      let busyAtMs = performance.now();
+      while (!signal.aborted) {
+        await Promise.race([context.pause(LOOK_MS), aborted(signal), work]);
+        if ((engine.carried?.() ?? 0) > 0) busyAtMs = performance.now();
+        if (idleMs !== undefined && performance.now() - busyAtMs > idleMs) break;
+      }
+    } finally {
+      unlock();
+    }
+    return 0;
+  },
+};
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}
