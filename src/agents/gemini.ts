@@ -1,6 +1,6 @@
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { howToAskByMarker } from "../core/how-to-ask.ts";
 import { SECOND_MS } from "../core/instant.ts";
 import type { Agent, Evidence, ParsedArgs, Sight, Start, Task, Witnessed } from "./agent.ts";
@@ -11,6 +11,7 @@ import { type OptionTable, type Piece, findOption, parsePieces, withoutOptions, 
 import { SERVER, chooseSession, commonStart, patienceSeconds, serverArgv } from "./own-server.ts";
 import { findFiles, searchRecords } from "./record.ts";
 
+const OTHERS_WRITE = 0o022;
 const SETTINGS_FILE = "gemini-settings.json";
 const SETTINGS_ENV = "GEMINI_CLI_SYSTEM_DEFAULTS_PATH";
 /** Where an administrator's own defaults would be; they are not to be hidden. */
@@ -96,7 +97,15 @@ function build(task: Task, pieces: readonly Piece[], session: readonly string[])
 
 /** Settings by environment are taken only from places that root owns; there is no other way than the user's files. */
 function mayConfigure(task: Task): boolean {
-  return process.getuid?.() === 0 && task.env[SETTINGS_ENV] === undefined && !existsSync(ADMIN_SETTINGS);
+  if (process.getuid?.() !== 0 || task.env[SETTINGS_ENV] !== undefined || existsSync(ADMIN_SETTINGS)) return false;
+  return isRootsOwn(task.runDir);
+}
+
+/** Gemini CLI looks at every folder above too. */
+function isRootsOwn(path: string): boolean {
+  const { uid, mode } = statSync(path, { throwIfNoEntry: false }) ?? { uid: 0, mode: 0 };
+  if (uid !== 0 || (mode & OTHERS_WRITE) !== 0) return false;
+  return dirname(path) === path || isRootsOwn(dirname(path));
 }
 
 function makeSettings(task: Task): string {

@@ -5,6 +5,7 @@ import type { Start, Task } from "./agent.ts";
 
 /** What our MCP server is called in the agents' configurations. */
 export const SERVER = "askd";
+const TOOLS = ["ask_human", "check_answer", "cancel_question"];
 const RUN_FILE = "run";
 /** How much longer an agent waits for a call than the call is held. */
 const PATIENCE_S = 60;
@@ -18,7 +19,8 @@ export const OWN_VARIABLES: readonly string[] = [
 /** The command of the MCP server that speaks for this run. */
 export function serverArgv(task: Task): string[] {
   const hold = `${Math.ceil(task.liveWindowMs / SECOND_MS)}s`;
-  return [...task.askd, "mcp", "--hold", hold, "--run-file", join(task.runDir, RUN_FILE)];
+  const tools = task.promptTool === undefined ? [] : ["--tools", [...TOOLS, task.promptTool].join(",")];
+  return [...task.askd, "mcp", "--hold", hold, ...tools, "--run-file", join(task.runDir, RUN_FILE)];
 }
 
 /** How long an agent has to wait for a call of ours, in seconds. */

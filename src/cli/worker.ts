@@ -31,11 +31,11 @@ export const command: Command<typeof flags> = {
     const signal = context.interrupt();
     const engine = await context.engine({ runs: true });
     if (!context.isQuiet) context.stderr.write("Working. Stop with Ctrl-C; agents go on.\n");
-    const work = engine.work();
+    const over = Promise.race([aborted(signal), engine.work()]);
     try {
       let busyAtMs = performance.now();
       while (!signal.aborted) {
-        await Promise.race([context.pause(LOOK_MS), aborted(signal), work]);
+        await Promise.race([context.pause(LOOK_MS), over]);
         if ((engine.carried?.() ?? 0) > 0) busyAtMs = performance.now();
         if (idleMs !== undefined && performance.now() - busyAtMs > idleMs) break;
       }

@@ -5,7 +5,9 @@ import { type ProgramName, programFile } from "./install.ts";
 /** How an agent reaches our tools. */
 export type Door =
   | { kind: "stdio"; argv: readonly string[]; env: Readonly<Record<string, string>> }
-  | { kind: "http"; url: string; token: string };
+  | { kind: "http"; url: string; token: string }
+  /** Nothing is configured; whoever starts the agent sees to that. */
+  | { kind: "none" };
 
 /** Where one agent lives while it runs. */
 export interface Box {
@@ -32,9 +34,11 @@ function claude(box: Box, door: Door, prompt: string): Start {
   const server =
     door.kind === "stdio"
       ? { type: "stdio", command: door.argv[0], args: door.argv.slice(1), env: door.env }
-      : { type: "http", url: door.url, headers: { Authorization: `Bearer ${door.token}` } };
+      : door.kind === "http"
+        ? { type: "http", url: door.url, headers: { Authorization: `Bearer ${door.token}` } }
+        : undefined;
   const config = join(box.home, "mcp.json");
-  write(config, JSON.stringify({ mcpServers: { askd: { ...server, alwaysLoad: true } } }));
+  write(config, JSON.stringify({ mcpServers: server ? { askd: { ...server, alwaysLoad: true } } : {} }));
   const flags = ["--output-format", "stream-json", "--verbose", "--mcp-config", config, "--strict-mcp-config"];
   return {
     argv: [programFile("claude"), "-p", prompt, ...flags, "--allowedTools", "mcp__askd__ask_human"],
@@ -64,7 +68,9 @@ function codex(box: Box, door: Door, prompt: string): Start {
             .map(([name, value]) => `${name} = ${JSON.stringify(value)}`)
             .join(", ")} }`,
         ]
-      : [`url = ${JSON.stringify(door.url)}`, 'bearer_token_env_var = "ASKD_TOKEN"'];
+      : door.kind === "http"
+        ? [`url = ${JSON.stringify(door.url)}`, 'bearer_token_env_var = "ASKD_TOKEN"']
+        : [];
   const lines = [
     'model = "gpt-5.2"',
     'model_provider = "mock"',
@@ -78,8 +84,7 @@ function codex(box: Box, door: Door, prompt: string): Start {
     'env_key = "MOCK_API_KEY"',
     "request_max_retries = 1",
     "stream_max_retries = 1",
-    "[mcp_servers.askd]",
-    ...server,
+    ...(door.kind === "none" ? [] : ["[mcp_servers.askd]", ...server]),
   ];
   write(join(box.home, ".codex", "config.toml"), `${lines.join("\n")}\n`);
   return {
@@ -92,13 +97,15 @@ export function gemini(box: Box, door: Door, prompt: string, more: object = {}):
   const server =
     door.kind === "stdio"
       ? { command: door.argv[0], args: door.argv.slice(1), env: door.env }
-      : { httpUrl: door.url, headers: { Authorization: `Bearer ${door.token}` } };
+      : door.kind === "http"
+        ? { httpUrl: door.url, headers: { Authorization: `Bearer ${door.token}` } }
+        : undefined;
   const settings = {
     general: { enableAutoUpdate: false, enableAutoUpdateNotification: false },
     privacy: { usageStatisticsEnabled: false },
     telemetry: { enabled: false },
     security: { auth: { selectedType: "gemini-api-key" }, folderTrust: { enabled: false } },
-    mcpServers: { askd: { ...server, trust: true } },
+    ...(server && { mcpServers: { askd: { ...server, trust: true } } }),
     ...more,
   };
   write(join(box.home, ".gemini", "settings.json"), JSON.stringify(settings));
@@ -112,13 +119,15 @@ function opencode(box: Box, door: Door, prompt: string): Start {
   const server =
     door.kind === "stdio"
       ? { type: "local", command: door.argv, environment: door.env, enabled: true }
-      : {
-          type: "remote",
-          url: door.url,
-          headers: { Authorization: `Bearer ${door.token}` },
-          oauth: false,
-          enabled: true,
-        };
+      : door.kind === "http"
+        ? {
+            type: "remote",
+            url: door.url,
+            headers: { Authorization: `Bearer ${door.token}` },
+            oauth: false,
+            enabled: true,
+          }
+        : undefined;
   const provider = {
     npm: "@ai-sdk/openai-compatible",
     name: "Mock",
@@ -127,7 +136,7 @@ function opencode(box: Box, door: Door, prompt: string): Start {
   };
   const config = {
     ...{ autoupdate: false, share: "disabled", model: "mock/mock-1", small_model: "mock/mock-1" },
-    ...{ provider: { mock: provider }, mcp: { askd: server } },
+    ...{ provider: { mock: provider }, mcp: server ? { askd: server } : {} },
   };
   write(join(box.home, ".config", "opencode", "opencode.json"), JSON.stringify(config));
   return {

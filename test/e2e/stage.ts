@@ -1,10 +1,11 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { z } from "zod";
+import { listProcesses } from "../../src/agents/process-list.ts";
 import { openEngine } from "../../src/app.ts";
 import type { Question } from "../../src/core/question.ts";
 import type { Engine } from "../../src/engine/engine.ts";
@@ -29,7 +30,8 @@ export interface Ended {
 
 /** One agent with a home, a model and our tools of its own; everything on this machine. */
 export class Stage {
-  readonly root = mkdtempSync(join(tmpdir(), "askd-e2e-"));
+  // In the home: Gemini CLI takes settings only from below folders that nobody else may write to.
+  readonly root = mkdtempSync(join(homedir(), ".askd-e2e-"));
   readonly #closers: Array<() => Promise<unknown>> = [];
   #engine: Engine | undefined;
   #model: Promise<string> | undefined;
@@ -39,6 +41,52 @@ export class Stage {
   async start(program: ProgramName, way: Door["kind"], steps: readonly object[], env: Record<string, string> = {}) {
     const door = way === "stdio" ? this.stdio() : await this.#http();
     return this.launch((box) => AGENTS[program](box, door, promptOf(steps)), env);
+  }
+
+  /** Where an agent lives, and the environment that it lives in. */
+  async box(envOf: (box: Box) => Record<string, string>) {
+    const box = { home: join(this.root, "home"), dir: join(this.root, "repo"), modelUrl: await this.startModel() };
+    for (const folder of [box.home, box.dir]) mkdirSync(folder, { recursive: true });
+    const own = { PATH: process.env["PATH"] ?? "", HOME: box.home, TERM: "dumb", LANG: "C.UTF-8", SHELL: "/bin/sh" };
+    return { box, env: { ...own, ...envOf(box), ASKD_HOME: this.askdHome, ASKD_NO_SERVICE: "1" } };
+  }
+
+  /** Has a worker start and resume agents until the stage is closed. */
+  async work(): Promise<void> {
+    const env = { PATH: process.env["PATH"], HOME: this.root, ASKD_HOME: this.askdHome };
+    const child = spawn(process.execPath, [ASKD, "worker"], { env, stdio: ["ignore", "ignore", "pipe"] });
+    this.#closers.push(() => endOf(child, { kill: true }));
+    await new Promise((resolve) => child.stderr?.once("data", resolve));
+    child.stderr?.on("data", (text: Buffer) => process.env["ASKD_DEBUG"] && process.stderr.write(text));
+  }
+
+  /** Types a command in a folder, in the environment of an agent's user. */
+  async typeIn(dir: string, env: Record<string, string>, ...args: string[]): Promise<string> {
+    const { stdout } = await promisify(execFile)(process.execPath, [ASKD, ...args], { cwd: dir, env });
+    return stdout;
+  }
+
+  /** Waits until something is so, but not for ever. */
+  async until<Value>(what: string, look: () => Promise<Value | undefined>): Promise<Value> {
+    const end = performance.now() + 60_000;
+    for (;;) {
+      const found = await look();
+      if (found !== undefined) return found;
+      if (performance.now() > end) throw new Error(`waited in vain until ${what}`);
+      await pause(50);
+    }
+  }
+
+  /** What carries the run and is alive. */
+  async processesOf(runId: string) {
+    return listProcesses(runId);
+  }
+
+  /** How many messages or results the model was sent last that hold this. */
+  timesTold(id: string | undefined): number {
+    const turns = Request.parse(JSON.parse(this.told())).conversation?.turns ?? [];
+    const parts = turns.filter(({ role }) => role !== "assistant").flatMap((turn) => turn.parts);
+    return parts.filter((part) => id !== undefined && part.text?.includes(id)).length;
   }
 
   /** Starts a program in the agent's home and folder; a later one finds there what an earlier one left. */

@@ -1,0 +1,100 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { AGENTS } from "./agent.ts";
+import { type ProgramName, programFile } from "./install.ts";
+import { Stage, promptOf } from "./stage.ts";
+
+const CACHE = {
+  question: "Which cache should I use?",
+  header: "Cache",
+  multiSelect: false,
+  options: [
+    { label: "Redis", description: "pub/sub" },
+    { label: "Memcached", description: "simple" },
+  ],
+};
+const FINAL = { say: "Final: {{history}}" };
+const native = (...questions: object[]) => ({ call: "AskUserQuestion", input: { questions } });
+const ours = (question: string) => ({ call: "ask_human", input: { question, options: ["Redis", "Memcached"] } });
+/** An agent that was told to stop says so and ends. */
+const STOP = { say: "I stop here." };
+
+/** What a person would type behind the program's name. */
+const TYPED: Record<ProgramName, readonly string[]> = {
+  claude: ["-p"],
+  codex: ["exec", "--skip-git-repo-check"],
+  gemini: ["-m", "gemini-2.5-pro", "-p"],
+  opencode: ["run"],
+};
+
+let stage: Stage;
+beforeEach(() => {
+  stage = new Stage();
+});
+afterEach(() => stage.close());
+
+/** Has askd run an agent in the background, with a question held for a second only. */
+async function run(program: ProgramName, steps: readonly object[], ...flags: string[]): Promise<number> {
+  const { box, env } = await stage.box((at) => AGENTS[program](at, { kind: "none" }, "").env);
+  execFileSync("git", ["init", "-q", box.dir]);
+  writeFileSync(join(box.dir, "dirty.txt"), "half done");
+  await stage.work();
+  const args = ["run", "--live-window", "1s", ...flags, "--", programFile(program), ...TYPED[program], promptOf(steps)];
+  return Number(await stage.typeIn(box.dir, env, ...args));
+}
+
+async function until(number: number, status: string) {
+  const engine = await stage.engine();
+  return stage.until(`#${number} is ${status}`, async () => {
+    const { runs } = await engine.lookUp({ by: "number", number }, 1);
+    const [found] = runs;
+    if (found?.status === "failed" && status !== "failed")
+      throw new Error(`#${number} failed: ${JSON.stringify([found.reason, found.result])}`);
+    return found?.status === status ? found : undefined;
+  });
+}
+
+describe.each(["claude", "codex", "gemini", "opencode"] as const)("%s", (program) => {
+  test("asks, is parked, answered from the command line, resumed, and finishes with the answer", async () => {
+    const number = await run(program, [ours("Redis or Memcached?"), STOP, FINAL]);
+    const parked = await until(number, "awaiting_input");
+    expect(parked.session).toBeTruthy();
+    expect(await stage.processesOf(parked.id)).toEqual([]);
+    expect(readFileSync(join(parked.dir ?? "", "dirty.txt"), "utf8")).toBe("half done");
+    await stage.type("answer", String(number), "Memcached", "-m", "keep it small");
+    const done = await until(number, "completed");
+    expect(stage.told()).toMatch(/Memcached/);
+    expect(stage.told()).toMatch(/keep it small/);
+    const { question } = await (await stage.engine()).read(done.lastQuestionId!);
+    expect(question).toMatchObject({ status: "answered", handover: { state: "given", witness: "transcript" } });
+    expect(stage.timesTold("answer" in question ? question.answer?.id : undefined)).toBe(1);
+  });
+});
+
+describe("Claude Code", () => {
+  test("gets the answer to its own question as the genuine result of the original call", async () => {
+    const number = await run("claude", [native(CACHE), FINAL]);
+    const parked = await until(number, "awaiting_input");
+    expect(await stage.processesOf(parked.id)).toEqual([]);
+    expect(existsSync(join(parked.dir ?? "", "dirty.txt"))).toBe(true);
+    await stage.type("answer", String(number), "1");
+    await until(number, "completed");
+    expect(stage.results()).toEqual([expect.stringMatching(/"Which cache should I use\?"="Redis"/)]);
+  });
+
+  test("asks twice in one run, by its own tool and by ours", async () => {
+    const number = await run("claude", [native(CACHE), ours("TTL or LRU?"), STOP, FINAL]);
+    await until(number, "awaiting_input");
+    await stage.type("answer", String(number), "1");
+    await stage.until("the second question", async () => {
+      const question = await stage.waiting();
+      return question.title.includes("TTL") ? question : undefined;
+    });
+    await until(number, "awaiting_input");
+    await stage.type("answer", String(number), "Redis");
+    await until(number, "completed");
+    expect(stage.told()).toMatch(/TTL or LRU/);
+  });
+});
