@@ -47,9 +47,9 @@ export function worldOf(process: NodeJS.Process): World {
     interrupt: () => interruptOf(process),
     streams: () => ({ input: process.stdin, output: process.stdout }),
     ...FILES,
-    detach: async (child) => (await import("./service-process.ts")).detach(child),
-    lock: async (file) => (await import("./service-process.ts")).lock(file),
-    isLocked: async (file) => (await import("./service-process.ts")).isLocked(file),
+    detach: async (child) => (await import("./detach.ts")).detach(child),
+    lock: async (file) => (await import("../agents/lock.ts")).lock(file),
+    isLocked: async (file) => (await import("../agents/lock.ts")).isLocked(file),
     runChild: async (child) => (await import("./child.ts")).runChild(child, process.env),
     openEngine: async (store, rules, stateDir) =>
       (await import("../app.ts")).openEngine({

@@ -38,7 +38,8 @@ export function startRun({ run }: RunRead, at: At): Changes {
     startedAt: run.startedAt ?? at.now,
     reason: undefined,
   };
-  return { runs: [started], events: [runEvent(run, started, at, { epoch: started.epoch })] };
+  const events = [runEvent(run, started, at, { epoch: started.epoch })];
+  return { runs: [started], events, dropped: [jobKey("resume", run.id)] };
 }
 
 /**

@@ -77,6 +77,7 @@ test("a park, and a resume with the time between them", async () => {
   await engine.answer(question.id, said("1"), ADA);
   expect(await moved(() => engine.startRun(run.id, AGENT))).toEqual({
     askd_runs_resumed_total: 1,
+    askd_jobs_due: -1,
     askd_run_suspension_seconds_sum: 3600,
     askd_run_suspension_seconds_count: 1,
   });
