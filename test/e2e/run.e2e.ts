@@ -97,4 +97,82 @@ describe("Claude Code", () => {
     await until(number, "completed");
     expect(stage.told()).toMatch(/TTL or LRU/);
   });
+
+  test("takes several choices, a text of the person's own and a note, as the result of its own call", async () => {
+    const eviction = { ...CACHE, question: "Which eviction?", header: "Eviction", multiSelect: true };
+    const number = await run("claude", [native(CACHE, eviction), FINAL]);
+    await until(number, "awaiting_input");
+    await stage.type("answer", String(number), "-c", "cache=Use etcd", "-c", "eviction=1,2", "-m", "see the wiki");
+    await until(number, "completed");
+    const [result] = stage.results();
+    expect(result).toMatch(/"Which cache should I use\?"="Use etcd"/);
+    expect(result).toMatch(/"Which eviction\?"="Redis, Memcached"/);
+    expect(stage.told()).toMatch(/see the wiki/);
+  });
+
+  test("is asked back, explains, asks again in the same thread, and goes on", async () => {
+    const number = await run("claude", [
+      ours("Redis or Memcached?"),
+      STOP,
+      ours("Redis, because of pub/sub?"),
+      STOP,
+      FINAL,
+    ]);
+    const first = await until(number, "awaiting_input");
+    await stage.type("answer", String(number), "--clarify", "What is the difference?");
+    const second = await stage.until("the second question", async () => {
+      const question = await stage.waiting();
+      return question.id === first.lastQuestionId ? undefined : question;
+    });
+    expect(second.thread).toBe(first.lastQuestionId);
+    expect(stage.told()).toMatch(/What is the difference\?/);
+    await until(number, "awaiting_input");
+    await stage.type("answer", String(number), "1");
+    await until(number, "completed");
+  });
+});
+
+describe("a question that nobody answers in time", () => {
+  const asking = (policy: string, more: object = {}) => ({
+    call: "ask_human",
+    input: {
+      question: "Redis or Memcached?",
+      options: ["Redis", "Memcached"],
+      timeout: "4s",
+      on_timeout: policy,
+      ...more,
+    },
+  });
+
+  test.each([
+    ["proceed", {}, "completed", /No response received/],
+    ["default", { default_answer: "Memcached" }, "completed", /Policy \\?"default\\?" applies: Memcached/],
+    ["skip", {}, "skipped", undefined],
+    ["fail", {}, "failed", undefined],
+    ["escalate", { timeout_params: { then: "skip" } }, "skipped", undefined],
+    ["defer", {}, "deferred", undefined],
+  ] as const)("ends by the policy %s", async (policy, more, status, told) => {
+    const number = await run("claude", [asking(policy, more), STOP, FINAL]);
+    const ended = await until(number, status);
+    if (told) expect(stage.told()).toMatch(told);
+    if (status === "failed") expect(ended.reason).toBe("input_timeout");
+    if (status !== "deferred") return;
+    await stage.type("answer", String(number), "1");
+    await until(number, "completed");
+  });
+
+  test("waits for ever where that was asked for", async () => {
+    const number = await run("claude", [asking("wait"), STOP, FINAL]);
+    await until(number, "awaiting_input");
+    const { dueAt } = await stage.waiting();
+    expect(dueAt).toBeUndefined();
+  });
+
+  test("is answered late on purpose, and the run goes on", async () => {
+    const number = await run("claude", [asking("fail"), STOP, FINAL]);
+    await until(number, "failed");
+    await stage.type("answer", "--force", String(number), "Memcached");
+    await until(number, "completed");
+    expect(stage.told()).toMatch(/Memcached/);
+  });
 });
