@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { execFileSync } from "node:child_process";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { AGENTS } from "./agent.ts";
+import { AGENTS, claudeEnv } from "./agent.ts";
 import { type ProgramName, programFile } from "./install.ts";
 import { Stage, promptOf } from "./stage.ts";
 
@@ -130,6 +130,34 @@ describe("Claude Code", () => {
     await stage.type("answer", String(number), "1");
     await until(number, "completed");
   });
+});
+
+test("a session that a person started is parked by our hook and resumed by a worker", async () => {
+  const { ended } = await stage.launch(
+    (box, askd) => {
+      const command = [...askd, "hook", "claude", "--hold", "1s"].map((word) => `'${word}'`).join(" ");
+      const hooks = {
+        PreToolUse: [{ matcher: "AskUserQuestion", hooks: [{ type: "command", command, timeout: 60 }] }],
+      };
+      const argv = [
+        programFile("claude"),
+        "-p",
+        promptOf([native(CACHE), FINAL]),
+        "--settings",
+        JSON.stringify({ hooks }),
+      ];
+      return { argv: [...argv, "--permission-prompt-tool", "stdio"], env: claudeEnv(box) };
+    },
+    { ASKD_HOME: stage.askdHome },
+  );
+  expect((await ended).exitCode).toBe(0);
+  const { env } = await stage.box(claudeEnv);
+  await stage.work({ ...env, PATH: `${dirname(programFile("claude"))}:${env.PATH}` });
+  const adopted = await until(1, "awaiting_input");
+  expect(adopted).toMatchObject({ agent: "claude", giveBack: "worker", dir: join(stage.root, "repo") });
+  await stage.type("answer", "1", "Memcached");
+  await until(1, "completed");
+  expect(stage.results()).toEqual([expect.stringMatching(/"Which cache should I use\?"="Memcached"/)]);
 });
 
 describe("a question that nobody answers in time", () => {

@@ -52,9 +52,9 @@ export class Stage {
   }
 
   /** Has a worker start and resume agents until the stage is closed. */
-  async work(): Promise<void> {
-    const env = { PATH: process.env["PATH"], HOME: this.root, ASKD_HOME: this.askdHome };
-    const child = spawn(process.execPath, [ASKD, "worker"], { env, stdio: ["ignore", "ignore", "pipe"] });
+  async work(env: Record<string, string> = {}): Promise<void> {
+    const own = { PATH: process.env["PATH"], HOME: this.root, ASKD_HOME: this.askdHome, ...env };
+    const child = spawn(process.execPath, [ASKD, "worker"], { env: own, stdio: ["ignore", "ignore", "pipe"] });
     this.#closers.push(() => endOf(child, { kill: true }));
     await new Promise((resolve) => child.stderr?.once("data", resolve));
     child.stderr?.on("data", (text: Buffer) => process.env["ASKD_DEBUG"] && process.stderr.write(text));
