@@ -97,6 +97,9 @@ function build(task: Task, before: readonly Piece[], options: readonly Piece[], 
   };
 }
 
+/** Its own 10 s are too short on a busy machine, and without our tools the agent could not ask. */
+const STARTUP_S = 60;
+
 /** One table, so that a server of that name in the user's configuration is replaced, not mixed. */
 function serverConfig(task: Task): string {
   const [command, ...args] = serverArgv(task);
@@ -106,6 +109,7 @@ function serverConfig(task: Task): string {
     `env_vars=${JSON.stringify(OWN_VARIABLES)}`,
     'default_tools_approval_mode="approve"',
     `tool_timeout_sec=${patienceSeconds(task)}`,
+    `startup_timeout_sec=${STARTUP_S}`,
   ];
   return `mcp_servers.${SERVER}={${fields.join(",")}}`;
 }

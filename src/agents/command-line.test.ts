@@ -228,7 +228,7 @@ describe("Claude Code", () => {
 
 describe("Codex", () => {
   const CONFIG = expect.stringMatching(
-    /^mcp_servers\.askd=\{command="node",args=\[.*"--run-file","\/runs\/1\/run"\],env_vars=\[.*\],default_tools_approval_mode="approve",tool_timeout_sec=240\}$/,
+    /^mcp_servers\.askd=\{command="node",args=\[.*"--run-file","\/runs\/1\/run"\],env_vars=\[.*\],default_tools_approval_mode="approve",tool_timeout_sec=240,startup_timeout_sec=60\}$/,
   );
 
   test("keeps options where they stood and reads its prompt from stdin", () => {

@@ -36,12 +36,12 @@ beforeEach(() => {
 afterEach(() => stage.close());
 
 /** Has askd run an agent in the background, with a question held for a second only. */
-async function run(program: ProgramName, steps: readonly object[], ...flags: string[]): Promise<number> {
+async function run(program: ProgramName, steps: readonly object[], window = "1s"): Promise<number> {
   const { box, env } = await stage.box((at) => AGENTS[program](at, { kind: "none" }, "").env);
   execFileSync("git", ["init", "-q", box.dir]);
   writeFileSync(join(box.dir, "dirty.txt"), "half done");
   await stage.work();
-  const args = ["run", "--live-window", "1s", ...flags, "--", programFile(program), ...TYPED[program], promptOf(steps)];
+  const args = ["run", "--live-window", window, "--", programFile(program), ...TYPED[program], promptOf(steps)];
   return Number(await stage.typeIn(box.dir, env, ...args));
 }
 
@@ -70,6 +70,20 @@ describe.each(["claude", "codex", "gemini", "opencode"] as const)("%s", (program
     const { question } = await (await stage.engine()).read(done.lastQuestionId!);
     expect(question).toMatchObject({ status: "answered", handover: { state: "given", witness: "transcript" } });
     expect(stage.timesTold("answer" in question ? question.answer?.id : undefined)).toBe(1);
+  });
+
+  test("that is answered while it waits goes on in the same process", async () => {
+    const number = await run(program, [ours("Redis or Memcached?"), FINAL], "40s");
+    await stage.waiting();
+    await stage.type("answer", String(number), "Redis");
+    const done = await until(number, "completed");
+    expect(done.epoch).toBe(1);
+    const { question } = await (await stage.engine()).read(done.lastQuestionId!);
+    expect(question).toMatchObject({
+      status: "answered",
+      handover: { state: "given", witness: expect.stringMatching(/^(stream|transcript)$/) },
+    });
+    expect(stage.results()).toEqual([expect.stringContaining("Redis")]);
   });
 });
 

@@ -38,6 +38,12 @@ export async function askerOf({ caller, context, profile, deps }: ToolCall): Pro
   };
 }
 
+/** Which start of the agent this is, where askd started it. */
+export function ownEpoch({ runId, env }: Caller): number | undefined {
+  const epoch = runId === undefined ? Number.NaN : Number(env["ASKD_EPOCH"] || Number.NaN);
+  return Number.isInteger(epoch) ? epoch : undefined;
+}
+
 /** Where this ask belongs: a run that is there, or one that is made for the session or for the ask. */
 export async function askOptions(call: ToolCall, asker: Asker, input: AskInput): Promise<AskOptions> {
   const { caller, profile, deps } = call;
@@ -48,7 +54,8 @@ export async function askOptions(call: ToolCall, asker: Asker, input: AskInput):
     ? await findSessionRun(deps.engine, { session, agent: profile.agent, host: caller.host })
     : asker.run;
   const runId: RunId | undefined = caller.runId ?? found?.id;
-  if (runId) return { runId, secrets };
+  const epoch = ownEpoch(caller);
+  if (runId) return { runId, secrets, ...(epoch !== undefined && { epoch }) };
   return {
     secrets,
     run: {
