@@ -27,6 +27,7 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
   answer: { about: "Answer a question", aliases: ["respond"], load: () => import("./answer.ts") },
   tree: { about: "Runs with their subtasks and questions", load: () => import("./tree.ts") },
   run: { about: "Run an agent; its questions are kept, and it is resumed", load: () => import("./run.ts") },
+  runs: { about: "List, show, resume and cancel runs", load: () => import("./runs.ts") },
   worker: { about: "Start and resume agents on this machine", load: () => import("./worker.ts") },
   ask: { about: "Ask a person; with --wait the answer comes on stdout", load: () => import("./ask.ts") },
   check: { about: "The state of a question, without waiting", load: () => import("./check.ts") },
