@@ -26,6 +26,7 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
   show: { about: "One run or question in full", load: () => import("./show.ts") },
   answer: { about: "Answer a question", aliases: ["respond"], load: () => import("./answer.ts") },
   tree: { about: "Runs with their subtasks and questions", load: () => import("./tree.ts") },
+  logs: { about: "What the agent of a run did; -f follows it", load: () => import("./logs.ts") },
   run: { about: "Run an agent; its questions are kept, and it is resumed", load: () => import("./run.ts") },
   runs: { about: "List, show, resume and cancel runs", load: () => import("./runs.ts") },
   worker: { about: "Start and resume agents on this machine", load: () => import("./worker.ts") },
