@@ -48,7 +48,7 @@ test("nothing that an agent writes reaches the terminal as a command", () => {
     input: { command: "printf '\u001b]0;x\u0007'\nrm" },
   };
   const said = say(claude, spoken({ type: "text", text: "a\u001b[31mb\u202e" }, call)).join("\n");
-  expect(said).not.toMatch(/[\u001b\u0007\u202e]/);
+  for (const unsafe of ["\u001b", "\u0007", "\u202e"]) expect(said).not.toContain(unsafe);
   expect(said).toContain("\\x1b[31m");
 });
 

@@ -1,5 +1,6 @@
 import type { Agent, Sight } from "../agents/agent.ts";
 import { findCallDetail } from "../agents/call-detail.ts";
+import { unreachable } from "../core/unreachable.ts";
 import { oneLine, sanitise } from "./sanitise.ts";
 import { type Style, cutCells } from "./terminal.ts";
 
@@ -65,6 +66,8 @@ export class LogLines {
       case "session":
       case "usage":
         return [];
+      default:
+        return unreachable(sight);
     }
   }
 }
