@@ -10,6 +10,7 @@ import { hasEnded } from "../core/run.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Work } from "../engine/worker.ts";
 import type { Agent, Sight } from "./agent.ts";
+import { mirrorNoted } from "./mirror.ts";
 import { isShownBy, listOnTheWay, witness } from "./outcome.ts";
 import { waitForEnd, type Ended } from "./process-end.ts";
 import { Reading } from "./reading.ts";
@@ -105,6 +106,7 @@ export class Follower {
     const { session } = this.#reading;
     if (session === undefined) return;
     await work.decider.changeRun(runId, SYSTEM, (read, at) => nameSession(read, session, by.epoch, at));
+    await this.#mirror();
   }
 
   async #askMarked(): Promise<void> {
@@ -125,6 +127,7 @@ export class Follower {
       const input = parseAsk(raw, { via }, rulesFor(launch.env, rules), await engine.now());
       const key = `${via}:${by.epoch}`;
       await engine.ask({ ...input, key: input.key ?? key, holdMs: undefined }, this.#who, { runId, epoch: by.epoch });
+      await this.#mirror();
       return true;
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
@@ -162,7 +165,13 @@ export class Follower {
     }
     const result = await this.#resultOf(how);
     const left = await work.decider.changeRun(runId, SYSTEM, (read, at) => endCarried(read, by, result, at));
+    await this.#mirror();
     if (hasEnded(left)) await forgetLaunch(runDir);
+  }
+
+  #mirror(): Promise<void> {
+    const { work, runId, note } = this.#to;
+    return mirrorNoted(work.store, runId, note);
   }
 
   /** A program without a record of its own was given what it was started with, if it came to an end by itself. */

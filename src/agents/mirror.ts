@@ -1,9 +1,15 @@
 import { lstat, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Content, Item } from "../core/content.ts";
+import type { QuestionId, RunId } from "../core/id.ts";
 import { isPending, type Question } from "../core/question.ts";
 import type { Run } from "../core/run.ts";
+import type { Engine } from "../engine/engine.ts";
+import type { Store } from "../store/store.ts";
 import { isCode, replaceFile } from "./private-file.ts";
+
+/** A run that changes faster than its file is written is mirrored by whoever changes it last. */
+const MOST_TURNS = 5;
 
 /** A run as `state.json` shows it to scripts. */
 export interface MirroredState {
@@ -25,6 +31,52 @@ export function mirroredState(run: Run, asked: MirroredQuestion | undefined): Mi
     session_id: run.session ?? null,
     pending_question: asked && isPending(asked.question) ? mirroredQuestion(asked) : null,
   };
+}
+
+/** Where a run and what it asks are read from. */
+export interface MirrorSource {
+  findRun(id: RunId): Promise<Run | undefined>;
+  findAsked(id: QuestionId): Promise<MirroredQuestion | undefined>;
+}
+
+export function ofStore(store: Pick<Store, "findRun" | "findQuestion" | "findContent">): MirrorSource {
+  return {
+    findRun: (id) => store.findRun(id),
+    findAsked: async (id) => {
+      const question = await store.findQuestion(id);
+      const content = question && (await store.findContent(question.content));
+      return question && content && { question, content };
+    },
+  };
+}
+
+export function ofEngine(engine: Pick<Engine, "findRun" | "read">): MirrorSource {
+  return { findRun: (id) => engine.findRun(id), findAsked: (id) => engine.read(id) };
+}
+
+/** Brings the `state.json` of a run up to date, where it has a directory. */
+export async function mirrorRun(source: MirrorSource, id: RunId): Promise<void> {
+  let written: number | undefined;
+  // Others write it too: whoever finds a newer run after its own write writes once more, so that the newest stays.
+  for (let turn = 0; turn < MOST_TURNS; turn += 1) {
+    const run = await source.findRun(id);
+    if (run?.dir === undefined || run.version === written) return;
+    const asked = run.pendingId && (await source.findAsked(run.pendingId));
+    try {
+      await writeMirror(run.dir, run.number, mirroredState(run, asked || undefined));
+    } catch (error) {
+      if (isCode(error, "ENOENT")) return; // the directory is gone, and with it whoever would read there
+      throw error;
+    }
+    written = run.version;
+  }
+}
+
+/** The same for those who have more to do than this: that it failed is noted, and changes nothing. */
+export async function mirrorNoted(store: Store, id: RunId, note: (text: string) => void): Promise<void> {
+  await mirrorRun(ofStore(store), id).catch((error: unknown) => {
+    note(`state.json was not written: ${error instanceof Error ? error.message : String(error)}`);
+  });
 }
 
 /** Writes `.askd/runs/<number>/state.json` into the directory of a run; readers see the old or the new one, whole. */

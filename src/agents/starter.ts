@@ -9,6 +9,7 @@ import type { Run } from "../core/run.ts";
 import { type Work, finishing } from "../engine/worker.ts";
 import type { Agent, Start } from "./agent.ts";
 import { findVersion, launchOf, taskOf } from "./launch.ts";
+import { mirrorNoted } from "./mirror.ts";
 import { isSessionThere, listOnTheWay, readOwed, witness } from "./outcome.ts";
 import { isAlive } from "./process-identity.ts";
 import { blockEpochs, findAgent, startProcess } from "./process.ts";
@@ -57,7 +58,9 @@ export async function startRun(job: ClaimedJob, work: Work, deps: StarterDeps): 
   await confirmGiven(found, agent, launch, work);
   const run = await decider.changeRun(found.id, SYSTEM, (read, at) => finishing(job, takeRun(read, deps.worker, at)));
   if (run.worker !== deps.worker || run.epoch !== found.epoch + 1) return undefined;
-  return (await start(run, { agent, launch, runDir }, work, deps)) ? { run, runDir, agent, launch } : undefined;
+  const isStarted = await start(run, { agent, launch, runDir }, work, deps);
+  await mirrorNoted(store, run.id, (text) => deps.note(run, text));
+  return isStarted ? { run, runDir, agent, launch } : undefined;
 }
 
 /** Of two agents of a run one would undo what the other does: the earlier one has to be gone. */

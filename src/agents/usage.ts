@@ -1,18 +1,10 @@
 import { join } from "node:path";
 import { z } from "zod";
 import type { RunId } from "../core/id.ts";
+import { UsageRow } from "../core/usage.ts";
 import type { Store } from "../store/store.ts";
 import type { Usage } from "./agent.ts";
 import { findText, replaceFile } from "./private-file.ts";
-
-/** What a run has used over all its starts. */
-export const UsageRow = z.object({
-  turns: z.number(),
-  costUsd: z.number(),
-  inputTokens: z.number(),
-  outputTokens: z.number(),
-});
-export type UsageRow = z.infer<typeof UsageRow>;
 
 const BASE = "usage";
 const Base = z.object({ epoch: z.int(), before: UsageRow });

@@ -74,16 +74,27 @@ export function describeDifference(before: Fingerprint, after: Fingerprint): str
 
 /** What differs from the last commit, as `git diff --stat` says it, and the files that are new. */
 export async function findDiffStat(dir: string): Promise<string | undefined> {
+  const found = await findDiff(dir, { isStat: true });
+  if (!found) return undefined;
+  return [...found.diff.split("\n"), ...found.untracked.map((path) => ` ${path} (new)`)]
+    .filter((line) => line !== "")
+    .join("\n");
+}
+
+/** What differs from the last commit and which files are new; undefined outside of a tree. No program of theirs is run. */
+export async function findDiff(
+  dir: string,
+  { isStat }: { isStat: boolean },
+): Promise<{ diff: string; untracked: string[] } | undefined> {
   const root = await findRoot(dir);
   if (root === undefined) return undefined;
   const status = (await readGit(root, ["status", "--porcelain=v2", "--branch", "--untracked-files=no"])) ?? "";
   const isFirst = status.startsWith("# branch.oid (initial)\n");
   const head = (isFirst ? await findFirst(root, ["hash-object", "-t", "tree", "/dev/null"]) : undefined) ?? "HEAD";
-  const diff = ["diff", "--stat", "--no-color", "--no-ext-diff", "--no-textconv", "--no-renames", head, "--"];
-  const stat = (await readGit(root, diff)) ?? "";
-  const untracked = (await readGit(root, ["ls-files", "--others", "--exclude-standard", "-z"])) ?? "";
-  const fresh = untracked.split("\0").filter((path) => path !== "" && !NOT_WORK.test(path));
-  return [...stat.split("\n"), ...fresh.map((path) => ` ${path} (new)`)].filter((line) => line !== "").join("\n");
+  const plain = ["--no-color", "--no-ext-diff", "--no-textconv", "--no-renames"];
+  const diff = (await readGit(root, ["diff", ...(isStat ? ["--stat"] : []), ...plain, head, "--"])) ?? "";
+  const listed = (await readGit(root, ["ls-files", "--others", "--exclude-standard", "-z"])) ?? "";
+  return { diff, untracked: listed.split("\0").filter((path) => path !== "" && !NOT_WORK.test(path)) };
 }
 
 /** The top of the working tree that a directory is in. */

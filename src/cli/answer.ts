@@ -8,6 +8,7 @@ import { hasEnded } from "../core/run.ts";
 import { QUESTION_FIELDS, viewQuestion } from "../core/view.ts";
 import type { Engine } from "../engine/engine.ts";
 import { whoTypes } from "./actor.ts";
+import { afterChange } from "./after-change.ts";
 import { readAnswer } from "./answer-text.ts";
 import { wrongUsage } from "./arguments.ts";
 import type { Command } from "./command.ts";
@@ -66,6 +67,7 @@ export const command: Command<typeof ANSWER_FLAGS> = {
       page: () => (context.isQuiet ? "" : sayAnswered({ before: read, after: done })),
       json: () => viewQuestion(done),
     });
+    await afterChange(done.run, engine, context);
     await engine.doDue(); // what the answer made due, a callback for one, does not wait for the next command
     return 0;
   },

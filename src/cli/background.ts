@@ -8,7 +8,7 @@ export function isServiceOff(env: Context["env"]): boolean {
 
 /** Has a worker of this user run on this machine: the one that is there, or a new one. */
 export async function startService(context: Context): Promise<"running" | "started"> {
-  if (isServiceOff(context.env) || (await context.isLocked(lockFile(context)))) return "running";
+  if (isServiceOff(context.env) || (await isWorkerHere(context))) return "running";
   const { store } = context.place;
   const where = store.kind === "sqlite" ? `sqlite:${store.file}` : store.url;
   // A clean environment: what this one holds belongs to the caller, and every run has kept its own.
@@ -23,6 +23,11 @@ export async function startService(context: Context): Promise<"running" | "start
     log: join(context.place.stateDir, "worker.log"),
   });
   return "started";
+}
+
+/** Says whether a worker of this store runs on this machine. */
+export function isWorkerHere(context: Context): Promise<boolean> {
+  return context.isLocked(lockFile(context));
 }
 
 /** Held by the worker of this store on this machine. */

@@ -1,6 +1,7 @@
 import { shortId } from "../core/id.ts";
 import { QUESTION_FIELDS, viewQuestion } from "../core/view.ts";
 import { whoTypes } from "./actor.ts";
+import { afterChange } from "./after-change.ts";
 import { requireOne } from "./arguments.ts";
 import type { Command } from "./command.ts";
 import type { Flags } from "./flags.ts";
@@ -28,6 +29,7 @@ export const command: Command<typeof flags> = {
           : `✓ Question ${shortId(id)} of #${read.run.number} ${oneLine(read.run.name)} is ${read.question.status}; the run is ${read.run.status}\n`,
       json: () => viewQuestion(read),
     });
+    await afterChange(read.run, engine, context);
     await engine.doDue(); // what the end made due does not wait for the next command
     return 0;
   },

@@ -4,13 +4,14 @@ import type { Child } from "./context.ts";
 
 /** Runs a program to its end; what it says on stderr is passed on line by line. */
 export function runChild(
-  { argv, env = {}, stdio, onLine }: Child,
+  { argv, env = {}, cwd, stdio, onLine }: Child,
   parentEnv: Readonly<Record<string, string | undefined>>,
 ): Promise<{ exitCode: number; stdout: string }> {
   const [program = "", ...args] = argv;
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, {
       env: { ...parentEnv, ...env },
+      ...(cwd !== undefined && { cwd }),
       stdio: stdio === "inherit" ? "inherit" : ["ignore", "pipe", "pipe"],
     });
     let stdout = "";

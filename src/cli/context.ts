@@ -26,6 +26,8 @@ export interface Input {
 export interface Child {
   argv: readonly string[];
   env?: Readonly<Record<string, string>>;
+  /** Where it works, if not here. */
+  cwd?: string;
   /** `inherit` gives it the terminal; `pipe` collects what it prints and shows its stderr line by line. */
   stdio: "inherit" | "pipe";
   onLine?: (line: string) => void;

@@ -1,7 +1,6 @@
-import { watch } from "node:fs";
-import { open } from "node:fs/promises";
 import type { Agent } from "../agents/agent.ts";
 import { agents } from "../agents/agents.ts";
+import { watchPath } from "../agents/file-watch.ts";
 import { taskOf } from "../agents/launch.ts";
 import { findText } from "../agents/private-file.ts";
 import { Reading } from "../agents/reading.ts";
@@ -9,10 +8,10 @@ import { type Launch, epochFile, listEpochs, runDirOf } from "../agents/run-file
 import { type Run, hasEnded } from "../core/run.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Context } from "./context.ts";
+import { GrowingFiles } from "./run-copy.ts";
 import { oneLine } from "./sanitise.ts";
 
 const LOOK_MS = 250;
-const COPY_BYTES = 256 * 1024;
 const EXIT_ERROR = 1;
 const EXIT_TIMEOUT = 9;
 const EXIT_CANCELLED = 10;
@@ -92,7 +91,7 @@ async function lastWords(runDir: string, agent: Agent, prints: "words" | "report
 class Copy {
   readonly #runDir: string;
   readonly #context: Context;
-  readonly #done = new Map<string, number>();
+  readonly #files = new GrowingFiles();
 
   constructor(runDir: string, context: Context) {
     this.#runDir = runDir;
@@ -102,45 +101,31 @@ class Copy {
   async more(): Promise<void> {
     const { output } = this.#context.streams();
     for (const epoch of await listEpochs(this.#runDir, "out")) {
-      await this.#copy(epochFile(this.#runDir, epoch, "out"), (bytes) => output.write(bytes));
-      await this.#copy(epochFile(this.#runDir, epoch, "err"), (bytes) => this.#complain(bytes));
+      await this.#files.read(epochFile(this.#runDir, epoch, "out"), (bytes) => void output.write(bytes));
+      await this.#files.read(epochFile(this.#runDir, epoch, "err"), (bytes) => this.#complain(bytes));
     }
   }
 
   async complaints(): Promise<void> {
     for (const epoch of await listEpochs(this.#runDir, "err")) {
-      await this.#copy(epochFile(this.#runDir, epoch, "err"), (bytes) => this.#complain(bytes));
+      await this.#files.read(epochFile(this.#runDir, epoch, "err"), (bytes) => this.#complain(bytes));
     }
   }
 
   #complain(bytes: Buffer): void {
     this.#context.stderr.write(bytes.toString("utf8"));
   }
-
-  async #copy(file: string, write: (bytes: Buffer) => void): Promise<void> {
-    const handle = await open(file, "r");
-    try {
-      for (let at = this.#done.get(file) ?? 0; ;) {
-        const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(COPY_BYTES), 0, COPY_BYTES, at);
-        if (bytesRead === 0) break;
-        write(buffer.subarray(0, bytesRead));
-        at += bytesRead;
-        this.#done.set(file, at);
-      }
-    } finally {
-      await handle.close();
-    }
-  }
 }
 
 /** Waits until something in the run's directory may have changed, not for long. */
-async function changed(runDir: string, signal: AbortSignal, context: Context): Promise<void> {
+export async function changed(runDir: string, signal: AbortSignal, context: Pick<Context, "pause">): Promise<void> {
   let ring = (): void => undefined;
   const rung = new Promise<void>((resolve) => (ring = resolve));
-  const watcher = watch(runDir, ring);
-  watcher.on("error", ring);
+  const close = watchPath(runDir, ring);
+  const awake = setTimeout(ring, LOOK_MS); // where nothing can be watched, nothing else keeps this process alive
   signal.addEventListener("abort", ring, { once: true });
   await Promise.race([rung, context.pause(LOOK_MS)]);
   signal.removeEventListener("abort", ring);
-  watcher.close();
+  clearTimeout(awake);
+  close();
 }

@@ -14,6 +14,7 @@ import { RUN_FIELDS, viewRun } from "../core/view.ts";
 import type { Engine, RunInput } from "../engine/engine.ts";
 import { nameFrom } from "../engine/new-run.ts";
 import { whoTypes } from "./actor.ts";
+import { mirrorHere } from "./after-change.ts";
 import { wrongUsage } from "./arguments.ts";
 import { readPriority } from "./ask-flags.ts";
 import { isServiceOff, startService } from "./background.ts";
@@ -64,6 +65,7 @@ export const command: Command<typeof flags> = {
     const engine = await context.engine({ runs: isHere });
     const launch = await readLaunch(args.positionals, args.flags, context);
     const run = await queue(engine, launch, args.flags, context);
+    await mirrorHere(run.id, engine, context);
     const started = isHere ? "here" : await startService(context);
     say(context, run, started);
     if (!args.flags.wait) {
@@ -154,8 +156,9 @@ function say(context: Context, run: Run, started: "here" | "running" | "started"
   if (context.isQuiet || context.json) return;
   const { program } = context;
   const service = started === "started" ? " (started the askd worker in the background)" : "";
+  const waits = started === "running" && isServiceOff(context.env) ? ` Start it with: ${program} worker.` : "";
   context.stderr.write(
-    `#${run.number} ${oneLine(run.name)} is queued${service}. Follow: ${program} logs ${run.number} -f\n`,
+    `#${run.number} ${oneLine(run.name)} is queued${service}.${waits} Follow: ${program} logs ${run.number} -f\n`,
   );
 }
 

@@ -6,9 +6,10 @@ import { type Instant, msBetween } from "../core/instant.ts";
 import { answerText } from "../core/match.ts";
 import { type Answer, type Question, findAnswer, isPending } from "../core/question.ts";
 import type { Run } from "../core/run.ts";
+import type { UsageRow } from "../core/usage.ts";
 import { oneLine, sanitise } from "./sanitise.ts";
 import { type Style, cellsOf, padCells, wrap } from "./terminal.ts";
-import { argumentOf, choicesOf, sayBy, sayRun, sayThen } from "./wording.ts";
+import { argumentOf, choicesOf, sayBy, sayCost, sayRun, sayThen } from "./wording.ts";
 import { type Ahead, sayAgo, sayClock } from "./when.ts";
 
 /** What `askd show` shows: a run with all that it asked, oldest first. */
@@ -18,6 +19,9 @@ export interface ShowView {
   width: number;
   run: Run;
   questions: ReadonlyArray<{ question: Question; content: Content }>;
+  usage?: UsageRow | undefined;
+  /** What more is known of the run on this machine, as lines of `Name: value`. */
+  more?: ReadonlyArray<readonly [name: string, value: string]>;
 }
 
 /** The page of `askd show`. */
@@ -32,10 +36,10 @@ export function renderShow(view: ShowView, style: Style): string {
   return `${blocks.map((block) => block.join("\n")).join("\n\n")}\n`;
 }
 
-function runLines({ run, now }: ShowView, pending: Question | undefined): string[] {
+function runLines({ run, now, usage, more = [] }: ShowView, pending: Question | undefined): string[] {
   const held = pending && isPending(pending) ? pending : undefined;
   const agent = run.agent === "none" ? undefined : `${run.agent}${run.session ? `, session ${run.session}` : ""}`;
-  const fields: Array<[string, string | undefined]> = [
+  const fields: Array<readonly [string, string | undefined]> = [
     ["Status", sayRun(run, held, now)],
     ["External id", run.externalId],
     ["Repository", run.repo],
@@ -43,8 +47,11 @@ function runLines({ run, now }: ShowView, pending: Question | undefined): string
     ["Directory", run.dir],
     ["Started", run.startedAt && sayAgo(run.startedAt, now)],
     ["Ended", run.endedAt && sayAgo(run.endedAt, now)],
+    ["Turns", usage && usage.turns > 0 ? String(usage.turns) : undefined],
+    ["Cost", usage && usage.costUsd > 0 ? sayCost(usage.costUsd) : undefined],
     ["Agent", agent],
     ["Summary", run.result?.summary],
+    ...more,
   ];
   return [
     `Task #${run.number}: ${oneLine(run.name)}`,

@@ -4,9 +4,10 @@ import type { Instant } from "../core/instant.ts";
 import { msBetween } from "../core/instant.ts";
 import { isPending } from "../core/question.ts";
 import type { Run } from "../core/run.ts";
+import type { UsageRow } from "../core/usage.ts";
 import { oneLine } from "./sanitise.ts";
 import type { Style } from "./terminal.ts";
-import { argumentOf, exampleAnswer, sayChoices, sayDue, sayRun } from "./wording.ts";
+import { argumentOf, exampleAnswer, sayChoices, sayDue, sayRun, sayUsage } from "./wording.ts";
 import { sayAge, sayAgo } from "./when.ts";
 
 /** What `askd status` shows. */
@@ -19,6 +20,8 @@ export interface StatusView {
   /** Failed or skipped today, with the last question where there was one. */
   failed: ReadonlyArray<{ run: Run; last: Read | undefined }>;
   completed: readonly Run[];
+  /** What runs have used, by their ids. */
+  usage: ReadonlyMap<string, UsageRow>;
   /** Says whether anything has ever been asked or run. */
   isFirstUse: boolean;
 }
@@ -34,12 +37,12 @@ export function renderStatus(view: StatusView, style: Style): string {
     ),
     section(
       "RUNNING:",
-      view.running.map((run) => runLine(run, view.now)),
+      view.running.map((run) => runLine(run, view)),
       style,
     ),
     section(
       "QUEUED:",
-      view.queued.map((run) => runLine(run, view.now)),
+      view.queued.map((run) => runLine(run, view)),
       style,
     ),
     section(
@@ -99,9 +102,11 @@ function failedLines({ run, last }: StatusView["failed"][number], now: Instant, 
   ];
 }
 
-function runLine(run: Run, now: Instant): string {
-  const state = run.status === "running" || run.status === "queued" ? "" : ` (${sayRun(run, undefined, now)})`;
-  return `  ${title(run)}${state}`;
+function runLine(run: Run, { now, usage }: StatusView): string {
+  const used = sayUsage(usage.get(run.id));
+  const isPlain = run.status === "running" || run.status === "queued";
+  const said = [...(isPlain ? [] : [sayRun(run, undefined, now)]), ...(used ? [used] : [])];
+  return `  ${title(run)}${said.length > 0 ? ` (${said.join(", ")})` : ""}`;
 }
 
 function title(run: Run): string {

@@ -1,5 +1,6 @@
 import type { Read } from "../core/changes.ts";
 import type { Run } from "../core/run.ts";
+import { viewUsage } from "../core/usage.ts";
 import { viewQuestion, viewRun } from "../core/view.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Command } from "./command.ts";
@@ -7,6 +8,7 @@ import type { Context } from "./context.ts";
 import type { Flags } from "./flags.ts";
 import { printResult } from "./output.ts";
 import { type StatusView, renderShortStatus, renderStatus } from "./status-view.ts";
+import { readUsage } from "./usage.ts";
 import { startOfDay } from "./when.ts";
 
 const MOST_SHOWN = 100;
@@ -27,10 +29,10 @@ export const command: Command<typeof flags> = {
       page: () => (args.flags.short ? renderShortStatus(view) : renderStatus(view, context.style)),
       json: () => ({
         waiting: view.waiting.map(viewQuestion),
-        running: view.running.map(viewRun),
-        queued: view.queued.map(viewRun),
-        failed: view.failed.map(({ run }) => viewRun(run)),
-        completed: view.completed.map(viewRun),
+        running: view.running.map(viewUsed(view)),
+        queued: view.queued.map(viewUsed(view)),
+        failed: view.failed.map(({ run }) => viewUsed(view)(run)),
+        completed: view.completed.map(viewUsed(view)),
       }),
     });
     return args.flags["exit-code"] && view.waiting.length > 0 ? EXIT_WAITING : 0;
@@ -57,8 +59,13 @@ async function readStatus(engine: Engine, context: Context): Promise<StatusView>
     queued,
     failed: await Promise.all(failed.map(async (run) => ({ run, last: await readLast(engine, run) }))),
     completed,
+    usage: await readUsage(engine, [...running, ...queued, ...failed, ...completed]),
     isFirstUse: isEmpty && (await engine.listRuns({ order: "newest", limit: 1 })).length === 0,
   };
+}
+
+function viewUsed({ usage }: StatusView): (run: Run) => object {
+  return (run) => ({ ...viewRun(run), ...viewUsage(usage.get(run.id)) });
 }
 
 function readLast(engine: Engine, run: Run): Promise<Read> | undefined {

@@ -25,6 +25,15 @@ export async function getTarget(engine: Engine, text: string): Promise<Target> {
   });
 }
 
+/** The run that somebody named, by itself or by its question. */
+export async function getRun(engine: Engine, text: string): Promise<Run> {
+  const target = await getTarget(engine, text);
+  if (target.named === "run") return target.run;
+  const run = await engine.findRun(target.question.runId);
+  if (!run) throw new Refusal("not_found", `The run of ${shortId(target.question.id)} is gone`);
+  return run;
+}
+
 /** The question that somebody named, by itself or by its run. */
 export async function getQuestionId(engine: Engine, text: string): Promise<QuestionId> {
   const target = await getTarget(engine, text);

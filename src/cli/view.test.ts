@@ -91,7 +91,17 @@ const cloudQuestion = aQuestion({
 });
 
 function aStatus(over: Partial<StatusView> = {}): StatusView {
-  return { now, waiting: [], running: [], queued: [], failed: [], completed: [], isFirstUse: false, ...over };
+  return {
+    now,
+    waiting: [],
+    running: [],
+    queued: [],
+    failed: [],
+    completed: [],
+    usage: new Map(),
+    isFirstUse: false,
+    ...over,
+  };
 }
 
 describe("status", () => {

@@ -5,6 +5,7 @@ import { type Instant, msBetween } from "../core/instant.ts";
 import type { Pending, Question } from "../core/question.ts";
 import type { Run, RunStatus } from "../core/run.ts";
 import { sayPolicy } from "../core/timeout.ts";
+import type { UsageRow } from "../core/usage.ts";
 import { oneLine } from "./sanitise.ts";
 import { sayAge } from "./when.ts";
 
@@ -33,6 +34,20 @@ export function sayRun(run: Run, pending: Pending | undefined, now: Instant): st
   const word = run.externalId === undefined ? run.status : (TASK_WORDS[run.status] ?? run.status);
   if (pending?.hold) return `${word} (waiting for input, held ${sayHeld(pending.hold, now)})`;
   return run.reason ? `${word} (${oneLine(run.reason)})` : word;
+}
+
+/** `5 turns, $0.12`, as far as it was counted; nothing where nothing was. */
+export function sayUsage(usage: UsageRow | undefined): string | undefined {
+  const parts = [
+    ...(usage && usage.turns > 0 ? [`${usage.turns} turn${usage.turns === 1 ? "" : "s"}`] : []),
+    ...(usage && usage.costUsd > 0 ? [sayCost(usage.costUsd)] : []),
+  ];
+  return parts.length > 0 ? parts.join(", ") : undefined;
+}
+
+/** Dollars to the cent, and what is less than a cent as such. */
+export function sayCost(usd: number): string {
+  return usd > 0 && usd < 0.01 ? "<$0.01" : `$${usd.toFixed(2)}`;
 }
 
 export function sayHeld(hold: NonNullable<Pending["hold"]>, now: Instant): string {

@@ -10,6 +10,7 @@ import type { Person } from "../core/person.ts";
 import type { Question } from "../core/question.ts";
 import type { GiveBack, Run, Seen } from "../core/run.ts";
 import type { Token, TokenInput } from "../core/token.ts";
+import type { RunUsage } from "../core/usage.ts";
 import type { QuestionFilter, Ref, RunFilter } from "../store/store.ts";
 
 /** What a new run is known by before it does anything. */
@@ -123,6 +124,8 @@ export interface Engine {
   lookUp(ref: Ref, limit: number): Promise<{ runs: Run[]; questions: Question[] }>;
   listQuestions(filter: QuestionFilter): Promise<Question[]>;
   listRuns(filter: RunFilter): Promise<Run[]>;
+  /** What these runs have used so far; those of which nothing was counted are left out. */
+  usageOf(ids: readonly RunId[]): Promise<RunUsage[]>;
   countQuestions(status: Question["status"]): Promise<number>;
   readChain(runId: RunId): Promise<KeptEvent[]>;
   readFeed(after: string, limit: number): Promise<KeptEvent[]>;

@@ -21,6 +21,7 @@ import { Refusal } from "../core/refusal.ts";
 import type { Run } from "../core/run.ts";
 import { escalate, extend } from "../core/timeout.ts";
 import type { Token, TokenInput } from "../core/token.ts";
+import { RunUsage } from "../core/usage.ts";
 import type { QuestionFilter, Ref, RunFilter, Store } from "../store/store.ts";
 import { Decider, type DecideDeps, after } from "./decide.ts";
 import type { AskOptions, Done, Engine, RunInput, Verified, WaitOptions } from "./engine.ts";
@@ -272,6 +273,14 @@ export class LocalEngine implements Engine {
 
   listRuns(filter: RunFilter): Promise<Run[]> {
     return this.#store.listRuns(filter);
+  }
+
+  async usageOf(ids: readonly RunId[]): Promise<RunUsage[]> {
+    const entries = await Promise.all(ids.map((id) => this.#store.findEntry("usage", id)));
+    return entries.flatMap((entry) => {
+      const usage = entry && RunUsage.safeParse({ ...entry.body, runId: entry.id });
+      return usage?.success ? [usage.data] : [];
+    });
   }
 
   countQuestions(status: Question["status"]): Promise<number> {

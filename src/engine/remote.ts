@@ -1,6 +1,7 @@
 import type { Actor } from "../core/actor.ts";
 import type { AnswerInput } from "../core/answer-input.ts";
 import { askBody, seenBody } from "../core/api/ask-body.ts";
+import { MOST_RUNS } from "../core/api/run-route.ts";
 import type { AskInput } from "../core/ask-input.ts";
 import type { Read } from "../core/changes.ts";
 import type { KeptEvent } from "../core/event.ts";
@@ -12,6 +13,7 @@ import type { Question } from "../core/question.ts";
 import { Refusal } from "../core/refusal.ts";
 import type { Run } from "../core/run.ts";
 import type { Token, TokenInput } from "../core/token.ts";
+import type { RunUsage } from "../core/usage.ts";
 import type { QuestionFilter, Ref, RunFilter } from "../store/store.ts";
 import type { AskOptions, Done, Engine, RunInput, Verified, WaitOptions } from "./engine.ts";
 import { type CallOptions, Caller, type CallerDeps } from "./remote-call.ts";
@@ -204,6 +206,15 @@ export class RemoteEngine implements Engine {
   listRuns({ statuses, parentId, endedSince, limit, order, after }: RunFilter): Promise<Run[]> {
     const filter = { status: statuses?.join(","), parent: parentId, ended_since: endedSince, order };
     return pageThrough(limit, after, (page) => this.#caller.call("listRuns", { query: { ...filter, ...page } }));
+  }
+
+  async usageOf(ids: readonly RunId[]): Promise<RunUsage[]> {
+    const usage: RunUsage[] = [];
+    for (let at = 0; at < ids.length; at += MOST_RUNS) {
+      const runs = ids.slice(at, at + MOST_RUNS).join(",");
+      usage.push(...(await this.#caller.call("usageOf", { query: { runs } })));
+    }
+    return usage;
   }
 
   async countQuestions(status: Question["status"]): Promise<number> {

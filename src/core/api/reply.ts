@@ -9,6 +9,7 @@ import { Person } from "../person.ts";
 import { Question } from "../question.ts";
 import { Run } from "../run.ts";
 import { Token } from "../token.ts";
+import { RunUsage, UsageView, viewUsage } from "../usage.ts";
 import { QuestionView, RunView, viewQuestion, viewRun } from "../view.ts";
 import { toWire } from "../wire.ts";
 import type { Reply } from "./route.ts";
@@ -76,6 +77,11 @@ export const runsReply: Reply<Page<Run>> = {
   rows: pageOf(Run),
   schema: z.object({ runs: z.array(RunView), next_cursor: Cursor }),
   view: ({ rows, next }) => ({ runs: rows.map(viewRun), next_cursor: next ?? null }),
+};
+export const usageReply: Reply<RunUsage[]> = {
+  rows: z.array(RunUsage),
+  schema: z.object({ usage: z.array(UsageView.extend({ run_id: z.string() })) }),
+  view: (usage) => ({ usage: usage.map((one) => ({ run_id: one.runId, ...viewUsage(one) })) }),
 };
 export const eventsReply: Reply<Page<KeptEvent>> = {
   rows: pageOf(KeptEventRows),

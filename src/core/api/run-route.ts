@@ -2,7 +2,7 @@ import { z } from "zod";
 import { RunId } from "../id.ts";
 import { RunStatus } from "../run.ts";
 import { RunBody } from "./ask-body.ts";
-import { eventsReply, foundReply, runReply, runsReply } from "./reply.ts";
+import { eventsReply, foundReply, runReply, runsReply, usageReply } from "./reply.ts";
 import { EVERYONE, Limit, Moment, OfRun, Order, PEOPLE, route } from "./route.ts";
 
 const ALIASES: Readonly<Record<string, RunStatus>> = {
@@ -15,11 +15,17 @@ const ALIASES: Readonly<Record<string, RunStatus>> = {
 };
 
 /** Several states of runs between commas, also by the names that other systems have for them. */
-const StatusesQuery = z
+export const StatusesQuery = z
   .string()
   .transform((text) => text.split(",").map((name) => ALIASES[name.trim()] ?? name.trim()))
   .pipe(z.array(RunStatus));
 const MOST_EVENTS = 1000;
+/** How many runs one request can name. */
+export const MOST_RUNS = 100;
+const RunIdsQuery = z
+  .string()
+  .transform((text) => text.split(","))
+  .pipe(z.array(RunId).max(MOST_RUNS));
 /** A place in the feed, as an earlier reply named it. */
 export const Cursor = z.string().regex(/^\d{1,20}(-\d{1,20})?$/);
 
@@ -46,6 +52,11 @@ export const RUN_ROUTES = {
     ...{ method: "GET", path: "/runs/{id}", scopes: EVERYONE, summary: "One run" },
     params: OfRun,
     reply: runReply,
+  }),
+  usageOf: route({
+    ...{ method: "GET", path: "/usage", scopes: EVERYONE, summary: "What runs have used: turns, cost and tokens" },
+    query: z.object({ runs: RunIdsQuery.describe("Ids of runs between commas") }),
+    reply: usageReply,
   }),
   readChain: route({
     ...{ method: "GET", path: "/runs/{id}/events", scopes: EVERYONE, summary: "Everything that happened in a run" },

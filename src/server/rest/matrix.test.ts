@@ -122,7 +122,7 @@ function placesFor(ids: { question: string; run: string; token: string }): Place
     const row: Route = ROUTES[verb];
     const id = row.path.startsWith("/tokens") ? ids.token : row.path.startsWith("/people") ? "ada" : undefined;
     const named = row.path.startsWith("/runs") ? ids.run : ids.question;
-    return { verb, row, path: `${API_PATH}${row.path.replace("{id}", id ?? named)}${queryFor(verb)}` };
+    return { verb, row, path: `${API_PATH}${row.path.replace("{id}", id ?? named)}${queryFor(verb, ids.run)}` };
   });
   const sessions = ["", "/pending-question", "/answer", "/task", "/events"].map((rest) => `/sessions/${MARK}${rest}`);
   return [
@@ -133,7 +133,8 @@ function placesFor(ids: { question: string; run: string; token: string }): Place
   ].filter(({ verb }) => verb !== "redeemLogin");
 }
 
-function queryFor(verb: string): string {
+function queryFor(verb: string, run: string): string {
+  if (verb === "usageOf") return `?runs=${run}`;
   if (verb === "lookUp") return `?by=name&text=${MARK}`;
   return verb === "wait" ? "?until=2020-01-01T00:00:00Z" : "";
 }

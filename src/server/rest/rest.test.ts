@@ -20,7 +20,7 @@ test("every verb of the engine is a route, except those that only make sense whe
     ...{ handOver: true, given: true, createRun: true, startRun: true, endRun: true, cancelRun: true },
     ...{ resumeRun: true, issueToken: true, authenticate: true, redeemLogin: true, revokeToken: true },
     ...{ listTokens: true, putPerson: true, listPeople: true, read: true, findRun: true, lookUp: true },
-    ...{ listQuestions: true, listRuns: true, countQuestions: true, readChain: true, readFeed: true },
+    ...{ listQuestions: true, usageOf: true, listRuns: true, countQuestions: true, readChain: true, readFeed: true },
     ...{ verify: true, now: true, doDue: true },
   };
   expect([...VERBS].sort()).toEqual(Object.keys(remote).sort());

@@ -17,6 +17,10 @@ export const RUN_VERBS: Handlers<keyof typeof RUN_ROUTES> = {
     if (!run) throw new Refusal("not_found", `There is no run ${params.id}`, { hint: "See all with: askd status" });
     return run;
   },
+  usageOf: async (call, { query }) => {
+    const owned = await Promise.all(query.runs.map((id) => ownsRun(call, id)));
+    return call.engine.usageOf(query.runs.filter((_, index) => owned[index]));
+  },
   readChain: async (call, { params }) => {
     await requireOwnRun(call, params.id);
     return { rows: await call.engine.readChain(params.id) };

@@ -1,0 +1,66 @@
+import { findDiff } from "../agents/working-tree.ts";
+import { isCode } from "../agents/private-file.ts";
+import { Refusal } from "../core/refusal.ts";
+import type { Run } from "../core/run.ts";
+import { requireOne } from "./arguments.ts";
+import type { Command } from "./command.ts";
+import type { Context } from "./context.ts";
+import type { Flags } from "./flags.ts";
+import { oneLine, sanitise } from "./sanitise.ts";
+import { getRun } from "./target.ts";
+import type { Style } from "./terminal.ts";
+
+const flags = {
+  stat: { type: "boolean", about: "Only which files, and how much" },
+} as const satisfies Flags;
+
+export const command: Command<typeof flags> = {
+  usage: "diff <id> [--stat]",
+  flags,
+  examples: ["askd diff 42", "askd diff 42 --stat", "askd diff 42 > work.patch"],
+  async run(args, context) {
+    const engine = await context.engine();
+    const run = await getRun(engine, requireOne(args.positionals, command.usage));
+    const { diff, untracked } = await getDiff(run, args.flags.stat ?? false, context);
+    if (diff === "" && untracked.length === 0) {
+      if (!context.isQuiet) context.stderr.write(`Nothing is changed in ${oneLine(run.dir ?? "")}\n`);
+      return 0;
+    }
+    // What stands before the first file is passed over by whatever reads a patch.
+    const fresh = untracked.length > 0 ? ["New files:", ...untracked.map((path) => `  ${oneLine(path)}`), ""] : [];
+    context.stdout.write(fresh.map((line) => `${line}\n`).join(""));
+    // On a terminal the text of files is made safe; a program gets the patch as it is.
+    context.stdout.write(context.stdout.isTty ? colour(sanitise(diff), context.style) : diff);
+    return 0;
+  },
+};
+
+async function getDiff(run: Run, isStat: boolean, context: Context) {
+  const { dir } = run;
+  if (dir === undefined || run.host !== context.host) {
+    const why = dir === undefined ? "has no directory" : `works on ${oneLine(run.host)}`;
+    throw new Refusal("not_found", `#${run.number} ${why}; its work cannot be seen here`, {
+      hint: `See what is known: ${context.program} show ${run.number}`,
+    });
+  }
+  const found = await findDiff(dir, { isStat }).catch((error: unknown) => {
+    if (isCode(error, "ENOTDIR")) return undefined;
+    throw error;
+  });
+  if (found) return found;
+  throw new Refusal("not_found", `${oneLine(dir)} is not in a git working tree, so what changed is not known`, {
+    hint: `Look there yourself, or see what the agent did: ${context.program} logs ${run.number}`,
+  });
+}
+
+function colour(diff: string, style: Style): string {
+  return diff
+    .split("\n")
+    .map((line) => {
+      if (/^(diff |index |--- |\+\+\+ )/.test(line)) return style.bold(line);
+      if (line.startsWith("@@")) return style.dim(line);
+      if (line.startsWith("+")) return style.green(line);
+      return line.startsWith("-") ? style.red(line) : line;
+    })
+    .join("\n");
+}

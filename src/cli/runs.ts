@@ -1,0 +1,134 @@
+import { StatusesQuery } from "../core/api/run-route.ts";
+import { MOST_LISTED } from "../core/api/route.ts";
+import { Refusal } from "../core/refusal.ts";
+import { type Run, RunStatus } from "../core/run.ts";
+import { USAGE_FIELDS, viewUsage } from "../core/usage.ts";
+import { RUN_FIELDS, viewRun } from "../core/view.ts";
+import type { Engine } from "../engine/engine.ts";
+import { whoTypes } from "./actor.ts";
+import { afterChange } from "./after-change.ts";
+import { requireOne, wrongUsage } from "./arguments.ts";
+import type { Command } from "./command.ts";
+import type { Context } from "./context.ts";
+import type { Flags, Values } from "./flags.ts";
+import { readLimit } from "./list.ts";
+import { printResult } from "./output.ts";
+import { readFiles } from "./run-state.ts";
+import { renderRuns } from "./runs-view.ts";
+import { oneLine } from "./sanitise.ts";
+import { SHOW_FIELDS, showRun } from "./show.ts";
+import { getRun } from "./target.ts";
+import { textWidth } from "./terminal.ts";
+import { readUsage } from "./usage.ts";
+
+/** How many runs are looked at for those that the flags want. */
+const MOST_SEARCHED = 10_000;
+
+const flags = {
+  status: { type: "string", value: "status", about: "list: only in these states, between commas" },
+  agent: { type: "string", value: "agent", about: "list: only of this agent" },
+  label: { type: "string", multiple: true, value: "label", about: "list: only with this label; can be repeated" },
+  limit: { type: "string", value: "count", about: "list: at most this many (30)" },
+  reason: { type: "string", short: "m", value: "text", about: "cancel: why; people see it" },
+} as const satisfies Flags;
+type Given = Values<typeof flags>;
+
+const LIST_FIELDS: readonly string[] = [...RUN_FIELDS, ...USAGE_FIELDS, "question"];
+
+export const command: Command<typeof flags> = {
+  usage: "runs list|show|resume|cancel [<run>]",
+  flags,
+  fields: [...new Set([...LIST_FIELDS, ...SHOW_FIELDS, "worker", "files", "starts"])],
+  examples: ["askd runs list --status awaiting_input", "askd runs show 42", 'askd runs cancel 42 -m "not needed"'],
+  async run(args, context) {
+    const [what, ...rest] = args.positionals;
+    const engine = await context.engine();
+    if (what === undefined || (what === "list" && rest.length === 0)) return list(engine, args.flags, context);
+    const verb = VERBS[what];
+    if (!verb) throw wrongUsage("Say what to do with runs", command.usage);
+    const run = await getRun(engine, requireOne(rest, command.usage));
+    return verb(run, { engine, given: args.flags, context });
+  },
+};
+
+interface At {
+  engine: Engine;
+  given: Given;
+  context: Context;
+}
+
+const VERBS: Readonly<Record<string, (run: Run, at: At) => Promise<number>>> = { show, resume, cancel };
+
+async function list(engine: Engine, given: Given, context: Context): Promise<number> {
+  const runs = await find(engine, given);
+  const usage = await readUsage(engine, runs);
+  const rows = await Promise.all(
+    runs.map(async (run) => ({
+      run,
+      usage: usage.get(run.id),
+      question: run.pendingId && (await engine.read(run.pendingId)).question.title,
+    })),
+  );
+  const view = { now: await engine.now(), width: textWidth(context.stdout.columns), runs: rows };
+  printResult(context, LIST_FIELDS, {
+    page: () => renderRuns(view, context.style),
+    json: () =>
+      rows.map(({ run, usage: used, question }) => ({
+        ...{ ...viewRun(run), ...viewUsage(used), question: question ?? null },
+      })),
+  });
+  return 0;
+}
+
+/** The store knows states; agents and labels are looked at here. */
+async function find(engine: Engine, { status, agent, label = [], limit }: Given): Promise<Run[]> {
+  const most = readLimit(limit);
+  const statuses = status === undefined ? undefined : readStatuses(status);
+  const isMeant = (run: Run): boolean =>
+    (agent === undefined || run.agent === agent) && label.every((each) => run.labels.includes(each));
+  const found: Run[] = [];
+  let after: Run["id"] | undefined;
+  for (let seen = 0; found.length < most && seen < MOST_SEARCHED; seen += MOST_LISTED) {
+    const filter = { ...(statuses && { statuses }), ...(after && { after }) };
+    const page = await engine.listRuns({ ...filter, order: "newest", limit: MOST_LISTED });
+    found.push(...page.filter(isMeant));
+    after = page.at(-1)?.id;
+    if (page.length < MOST_LISTED) break;
+  }
+  return found.slice(0, most);
+}
+
+function readStatuses(text: string): RunStatus[] {
+  const parsed = StatusesQuery.safeParse(text);
+  if (parsed.success) return parsed.data;
+  throw new Refusal("bad_input", `There is no state "${oneLine(text)}"`, {
+    hint: `Use ${RunStatus.options.join(", ")}`,
+  });
+}
+
+async function show(run: Run, { engine, context }: At): Promise<number> {
+  await showRun(run, engine, context, await readFiles(run, context));
+  return 0;
+}
+
+async function resume(run: Run, { engine, context }: At): Promise<number> {
+  const resumed = await engine.resumeRun(run.id, await whoTypes(engine, context));
+  await done(resumed, `goes on; it is ${resumed.status}`, { engine, context });
+  return 0;
+}
+
+async function cancel(run: Run, { engine, given, context }: At): Promise<number> {
+  const cancelled = await engine.cancelRun(run.id, await whoTypes(engine, context), given.reason);
+  const asked = run.pendingId === undefined ? "" : ", and so is its question";
+  await done(cancelled, `is cancelled${asked}`, { engine, context });
+  return 0;
+}
+
+async function done(run: Run, what: string, { engine, context }: Omit<At, "given">): Promise<void> {
+  printResult(context, RUN_FIELDS, {
+    page: () => (context.isQuiet ? "" : `✓ #${run.number} ${oneLine(run.name)} ${what}\n`),
+    json: () => viewRun(run),
+  });
+  await afterChange(run, engine, context);
+  await engine.doDue(); // what the change made due does not wait for the next command
+}

@@ -1,0 +1,71 @@
+import { agents } from "../agents/agents.ts";
+import { findLaunch, runDirOf } from "../agents/run-files.ts";
+import { shortId } from "../core/id.ts";
+import { Refusal } from "../core/refusal.ts";
+import type { Run } from "../core/run.ts";
+import { requireOne } from "./arguments.ts";
+import type { Command } from "./command.ts";
+import type { Context } from "./context.ts";
+import type { Flags } from "./flags.ts";
+import { oneLine } from "./sanitise.ts";
+import { shellWord } from "./shell-word.ts";
+import { getRun } from "./target.ts";
+
+const flags = {
+  exec: { type: "boolean", about: "Start it here and now, instead of printing what to type" },
+} as const satisfies Flags;
+
+export const command: Command<typeof flags> = {
+  usage: "takeover <run> [--exec]",
+  flags,
+  examples: ["askd takeover 42", "askd takeover 42 --exec"],
+  async run(args, context) {
+    const engine = await context.engine();
+    const run = await getRun(engine, requireOne(args.positionals, command.usage));
+    requireLeft(run, context);
+    const { dir, argv } = await commandFor(run, context);
+    warn(run, context);
+    if (!args.flags.exec) {
+      context.stdout.write(`cd ${shellWord(dir)} && ${argv.map(shellWord).join(" ")}\n`);
+      return 0;
+    }
+    return (await context.runChild({ argv, cwd: dir, stdio: "inherit" })).exitCode;
+  },
+};
+
+/** Two at once in one session would undo each other's work. */
+function requireLeft(run: Run, { program }: Context): void {
+  const isBusy = run.worker !== undefined || ["running", "queued", "resuming"].includes(run.status);
+  if (!isBusy) return;
+  throw new Refusal("not_pending", `#${run.number} is ${run.status}: its agent works, or is about to`, {
+    hint: `Wait until it asks or ends (${program} logs ${run.number} -f), or end it: ${program} runs cancel ${run.number}`,
+  });
+}
+
+/** How its own program goes on with the session, and where. */
+async function commandFor(run: Run, context: Context): Promise<{ dir: string; argv: readonly string[] }> {
+  const agent = agents[run.agent];
+  const { session, dir } = run;
+  // A session is what the agent said it is: one that looks like a flag would be taken for one.
+  if (!agent || agent.program === "" || session === undefined || dir === undefined || session.startsWith("-")) {
+    throw new Refusal("bad_input", `#${run.number} has no session that a person could go on with`, {
+      hint: `See what it did: ${context.program} logs ${run.number}`,
+    });
+  }
+  if (run.host !== context.host) {
+    throw new Refusal("not_found", `The session of #${run.number} is on ${oneLine(run.host)}`, {
+      hint: `Type this there: ${context.program} takeover ${run.number}`,
+    });
+  }
+  const launch = await findLaunch(runDirOf(context.place.stateDir, run.id));
+  const isUsual = launch === undefined || launch.program.endsWith(`/${agent.program}`);
+  return { dir, argv: agent.takeover(session, isUsual ? agent.program : launch.program) };
+}
+
+function warn(run: Run, { stderr, program }: Context): void {
+  if (run.pendingId === undefined) return;
+  stderr.write(
+    `Note: ${shortId(run.pendingId)} still waits; an answer to it would start the agent again beside you.\n` +
+      `  Withdraw it first: ${program} cancel ${run.number}\n`,
+  );
+}

@@ -1,0 +1,13 @@
+import type { Run } from "../core/run.ts";
+import type { UsageRow } from "../core/usage.ts";
+import type { Engine } from "../engine/engine.ts";
+
+/** What these runs have used, by their ids. */
+export async function readUsage(
+  engine: Engine,
+  runs: ReadonlyArray<Pick<Run, "id">>,
+): Promise<ReadonlyMap<string, UsageRow>> {
+  if (runs.length === 0) return new Map();
+  const used = await engine.usageOf(runs.map(({ id }) => id));
+  return new Map(used.map((usage) => [usage.runId, usage]));
+}
