@@ -6,6 +6,7 @@ import type { Change, Committed } from "./store.ts";
 
 export const BATCH_COMMITS = 128;
 export const BATCH_BYTES = 1024 * 1024;
+const ALONE_AFTER = 4;
 /** How far past commits that must wait we look for others that need not. */
 const LOOK_AHEAD = 4 * BATCH_COMMITS;
 
@@ -37,6 +38,8 @@ export class Batcher {
   readonly #deps: BatchDeps;
   #waiting: Waiting[] = [];
   #working: Promise<void> | undefined;
+  /** How many of the latest batches in a row held one commit only. */
+  #alone = 0;
 
   constructor(deps: BatchDeps) {
     this.#deps = deps;
@@ -58,12 +61,18 @@ export class Batcher {
 
   async #work(): Promise<void> {
     while (this.#waiting.length > 0) {
-      await nextTurn();
+      if (this.#mayGather()) await nextTurn();
       const { batch, rest } = takeBatch(this.#waiting);
       this.#waiting = rest;
+      this.#alone = batch.length === 1 ? this.#alone + 1 : 0;
       await this.#write(batch);
     }
     this.#working = undefined;
+  }
+
+  /** Waiting for company costs time, so who was alone for a while waits for it only now and then. */
+  #mayGather(): boolean {
+    return this.#alone < ALONE_AFTER || this.#alone % ALONE_AFTER === 0 || this.#waiting.length > 1;
   }
 
   async #write(batch: readonly Waiting[]): Promise<void> {

@@ -50,7 +50,10 @@ export class SqliteWatch {
   }
 
   #start(): void {
-    this.#timer = setInterval(() => this.#look(), LOOK_MS).unref();
+    this.#timer = setInterval(() => {
+      this.#look();
+      this.#passOwn();
+    }, LOOK_MS).unref();
     this.#seq = this.#lastSeq();
     this.#version = this.#readVersion();
     try {
@@ -64,14 +67,23 @@ export class SqliteWatch {
   #look(): void {
     if (this.#timer === undefined) return;
     try {
-      const last = this.#lastSeq();
+      // The version counts what other connections wrote; our own touches wake us as well.
       const version = this.#readVersion();
-      // The version counts what other connections wrote; while it stands still, all events up to here are our own.
-      if (version === this.#version) this.#seq = last;
-      else this.#listeners.tell({ questions: this.#readChanged(), dueAt: undefined });
+      if (version === this.#version) return;
+      this.#listeners.tell({ questions: this.#readChanged(), dueAt: undefined });
       this.#version = version;
     } catch {
       // Locked for a moment, or broken: then whoever reads or writes next meets the same error and reports it.
+    }
+  }
+
+  /** While the version stands still, all events up to here are our own and need not be read. */
+  #passOwn(): void {
+    try {
+      const last = this.#lastSeq();
+      if (this.#readVersion() === this.#version) this.#seq = last;
+    } catch {
+      // As above.
     }
   }
 
