@@ -10,6 +10,7 @@ import type { Engine } from "../engine/engine.ts";
 import type { Handler, Work } from "../engine/worker.ts";
 import { Follower } from "./follower.ts";
 import { launchOf } from "./launch.ts";
+import { MirrorWatch } from "./mirror-watch.ts";
 import { blockEpochs, findAgent } from "./process.ts";
 import { readOwnIdentity } from "./process-identity.ts";
 import { makeRunDir } from "./run-files.ts";
@@ -31,6 +32,7 @@ export class Runner {
   readonly #carried = new Map<RunId, Promise<void>>();
   readonly #leave = new AbortController();
   #heart: Heart | undefined;
+  #mirrors: MirrorWatch | undefined;
 
   constructor(deps: RunnerDeps) {
     this.#deps = deps;
@@ -58,6 +60,7 @@ export class Runner {
     this.#leave.abort();
     await Promise.all(this.#carried.values());
     this.#heart?.stop();
+    await this.#mirrors?.stop();
   }
 
   async #start(job: ClaimedJob, work: Work): Promise<void> {
@@ -130,6 +133,7 @@ export class Runner {
     const onFailure = (): void => undefined; // the next beat comes soon, and who misses many takes over
     this.#heart ??= new Heart({ store, id, host, process: await readOwnIdentity(), onFailure });
     await this.#heart.start();
+    this.#mirrors ??= new MirrorWatch({ store, host, note: this.#deps.note });
   }
 }
 

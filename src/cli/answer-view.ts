@@ -28,6 +28,6 @@ function sayNext(before: Read, { run, question }: Read): string | undefined {
   if (run.status !== "resuming") return undefined;
   if (run.externalId !== undefined) return "Task returned to 'open' state and will be picked up by worker";
   return run.giveBack === "worker"
-    ? `Resuming with ${oneLine(run.agent)}`
+    ? `Resuming with ${oneLine(run.agent)}. Follow: askd logs ${run.number} -f`
     : "The run goes on when it asks for the answer";
 }

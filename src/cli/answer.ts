@@ -9,8 +9,10 @@ import { QUESTION_FIELDS, viewQuestion } from "../core/view.ts";
 import type { Engine } from "../engine/engine.ts";
 import { whoTypes } from "./actor.ts";
 import { afterChange } from "./after-change.ts";
+import { followAnswered, openLog } from "./answer-follow.ts";
 import { readAnswer } from "./answer-text.ts";
 import { wrongUsage } from "./arguments.ts";
+import { isServiceOff } from "./background.ts";
 import type { Command } from "./command.ts";
 import type { Context } from "./context.ts";
 import type { Flags, Values } from "./flags.ts";
@@ -19,6 +21,7 @@ import { oneLine, sanitise } from "./sanitise.ts";
 import { sayAnswered } from "./answer-view.ts";
 import { getTarget } from "./target.ts";
 import { sayAgo } from "./when.ts";
+import { refOf } from "./wording.ts";
 
 export const ANSWER_FLAGS = {
   choose: {
@@ -35,6 +38,7 @@ export const ANSWER_FLAGS = {
   clarify: { type: "string", value: "text", about: "Ask back before you answer" },
   force: { type: "boolean", about: "Answer after the deadline and resume the run" },
   "no-resume": { type: "boolean", about: "Store the answer, leave the run where it is" },
+  wait: { type: "boolean", about: "Follow the run until it ends or asks again" },
   "undo-window": { type: "string", value: "duration", about: "How long the answer can be taken back (0s)" },
   "dry-run": { type: "boolean", about: "Show what the agent would get, change nothing" },
   yes: { type: "boolean", about: "You have read what a high risk means" },
@@ -54,7 +58,9 @@ export const command: Command<typeof ANSWER_FLAGS> = {
     const [name, ...words] = args.positionals;
     if (name === undefined) throw wrongUsage("Which question? An id is missing", command.usage);
     if (words.length > 1) throw wrongUsage("Put the answer in quotes", command.usage);
-    const engine = await context.engine();
+    // Where nothing may go on in the background, whoever waits does the work.
+    const isHere = args.flags.wait === true && isServiceOff(context.env);
+    const engine = await context.engine({ runs: isHere && context.place.store.kind !== "server" });
     const read = await engine.read(await getAsked(engine, name, context.now()));
     const input = await readInput(read, words[0], args.flags, context);
     const by = await whoTypes(engine, context);
@@ -62,16 +68,29 @@ export const command: Command<typeof ANSWER_FLAGS> = {
       context.stdout.write(`${sanitise(await engine.preview(read.question.id, input, by))}\n`);
       return 0;
     }
+    const log = args.flags.wait ? await openLog(read.run, context) : undefined;
     const done = await engine.answer(read.question.id, input, by);
     printResult(context, QUESTION_FIELDS, {
-      page: () => (context.isQuiet ? "" : sayAnswered({ before: read, after: done })),
+      page: () =>
+        context.isQuiet ? "" : log && isToGoOn(done) ? sayGoesOn(done) : sayAnswered({ before: read, after: done }),
       json: () => viewQuestion(done),
     });
-    await afterChange(done.run, engine, context);
+    if (isHere) void engine.work();
+    else await afterChange(done.run, engine, context);
     await engine.doDue(); // what the answer made due, a callback for one, does not wait for the next command
-    return 0;
+    return log && isToGoOn(done) ? followAnswered(done.run, log, engine, context) : 0;
   },
 };
+
+function sayGoesOn({ run }: Read): string {
+  return `Resuming task ${refOf(run)} with your answer...\n`;
+}
+
+/** Says whether there is something to follow: an answer that is final, and a run that may take it. */
+function isToGoOn({ question, run }: Read): boolean {
+  if (question.status === "pending") return false;
+  return run.status === "running" || (run.status === "resuming" && run.giveBack === "worker");
+}
 
 /** The question that is meant; a run that ended without one is said to be over. */
 async function getAsked(engine: Engine, name: string, now: Instant): Promise<QuestionId> {

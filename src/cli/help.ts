@@ -23,7 +23,7 @@ export function renderHelp(): string {
     ...table("Commands", commands),
     ...table("Flags", flagRows(GLOBAL_FLAGS)),
     ...table("Environment", SETTINGS),
-    "Without a command: askd status. More: askd help <command>",
+    "Without a command: askd status. More: askd help <command>, askd help agents",
     "",
   ].join("\n");
 }

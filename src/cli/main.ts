@@ -41,6 +41,7 @@ async function dispatch(argv: readonly string[], world: World): Promise<number> 
   const { name, rest } = splitCommand(argv, GLOBAL_FLAGS);
   if (name === "help") {
     const topic = splitCommand(rest, GLOBAL_FLAGS);
+    if (topic.name === "agents") return print(world, (await import("./agent-guide.ts")).renderAgentsHelp());
     return topic.name === undefined ? printHelp(world) : runCommand(topic.name, ["--help"], world);
   }
   if (name !== undefined) return runCommand(name, rest, world);

@@ -48,7 +48,8 @@ function printsOf(agent: Agent, run: Run, runDir: string, launch: Launch, contex
   return agent.start(taskOf(run, at, launch)).prints;
 }
 
-async function sayQuestion(run: Run, engine: Engine, { stderr, isQuiet, program }: Context): Promise<void> {
+/** Says that a run asks something, and how to answer. */
+export async function sayQuestion(run: Run, engine: Engine, { stderr, isQuiet, program }: Context): Promise<void> {
   if (isQuiet || run.pendingId === undefined) return;
   const { question } = await engine.read(run.pendingId);
   const bell = stderr.isTty ? "\x07" : "";

@@ -120,7 +120,8 @@ export class Stage {
 
   /** Types a command as a person would, in the built program. */
   async type(...args: string[]): Promise<string> {
-    const env = { PATH: process.env["PATH"], ASKD_HOME: this.askdHome };
+    // What goes on after a command is for the test to start: nothing is left running behind it.
+    const env = { PATH: process.env["PATH"], ASKD_HOME: this.askdHome, ASKD_NO_SERVICE: "1" };
     const { stdout } = await promisify(execFile)(process.execPath, [ASKD, ...args], { env });
     return stdout;
   }

@@ -1,0 +1,72 @@
+import { agents } from "../agents/agents.ts";
+import { runDirOf } from "../agents/run-files.ts";
+import { type Run, hasEnded } from "../core/run.ts";
+import type { Engine } from "../engine/engine.ts";
+import type { Context } from "./context.ts";
+import { changed, sayQuestion } from "./run-follow.ts";
+import { RunLog } from "./run-log.ts";
+import { oneLine } from "./sanitise.ts";
+import { readUsage } from "./usage.ts";
+import { sayRun, sayUsage } from "./wording.ts";
+
+const EXIT_ERROR = 1;
+const EXIT_PENDING = 8;
+const EXIT_TIMEOUT = 9;
+const EXIT_CANCELLED = 10;
+const EXIT_INTERRUPTED = 130;
+
+/** What the agent of a run does from here on, for whoever answers and stays to see it. */
+export async function openLog(run: Run, context: Context): Promise<RunLog> {
+  const log = new RunLog({
+    ...{ runDir: runDirOf(context.place.stateDir, run.id), kind: "out", agent: agents[run.agent] },
+    style: context.style,
+    write: (text) => {
+      const words = text.replace(/^(?=.)/gm, "  ");
+      if (!context.isQuiet && !context.json) context.stdout.write(words);
+    },
+  });
+  await log.skip();
+  return log;
+}
+
+/** Follows a run that was given an answer until it ends or asks again. */
+export async function followAnswered(run: Run, log: RunLog, engine: Engine, context: Context): Promise<number> {
+  const runDir = runDirOf(context.place.stateDir, run.id);
+  const signal = context.interrupt();
+  for (;;) {
+    const now = (await engine.findRun(run.id)) ?? run;
+    if (hasEnded(now) && now.worker === undefined) return end(now, log, engine, context);
+    if (await asksAgain(now, engine)) {
+      await log.end();
+      await sayQuestion(now, engine, context);
+      return EXIT_PENDING;
+    }
+    await log.more();
+    if (signal.aborted) {
+      context.stderr.write(`#${run.number} goes on. Follow it with: ${context.program} logs ${run.number} -f\n`);
+      return EXIT_INTERRUPTED;
+    }
+    await changed(runDir, signal, context);
+  }
+}
+
+/** It waits for the next answer: its agent is gone, or alive and held. */
+async function asksAgain(run: Run, engine: Engine): Promise<boolean> {
+  if (run.pendingId === undefined) return false;
+  if (run.worker === undefined) return true;
+  const { question } = await engine.read(run.pendingId);
+  return question.status === "pending" && question.hold !== undefined;
+}
+
+async function end(run: Run, log: RunLog, engine: Engine, context: Context): Promise<number> {
+  await log.end();
+  const used = sayUsage((await readUsage(engine, [run])).get(run.id));
+  const isDone = run.status === "completed";
+  if (!context.isQuiet && !context.json) {
+    const said = `${isDone ? "✓" : "✗"} #${run.number} ${oneLine(run.name)} ${sayRun(run, undefined, context.now())}`;
+    context.stdout.write(`${said}${used ? ` (${used})` : ""}\n`);
+  }
+  if (isDone) return 0;
+  if (run.reason === "input_timeout") return EXIT_TIMEOUT;
+  return run.status === "failed" ? EXIT_ERROR : EXIT_CANCELLED;
+}

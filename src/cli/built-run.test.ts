@@ -1,0 +1,136 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { BuiltScene } from "../../test/built.ts";
+
+const ASKS = `#!/bin/sh
+if [ -n "$ASKD_ANSWER_FILE" ]; then
+  grep -q Memcached "$ASKD_ANSWER_FILE" && echo "going on" >> work.txt
+  echo "all done"
+  exit 0
+fi
+echo $$ > agent.pid
+echo "half" >> work.txt
+echo "I have a question."
+echo '<<ASK_HUMAN>> {"question": "Redis or Memcached?", "options": ["Redis", "Memcached"]} <</ASK_HUMAN>>'
+`;
+
+/** A repository whose one file a run is about to change. */
+function commitWork(dir: string): void {
+  const git = (...args: string[]): void => {
+    const who = ["-c", "user.name=t", "-c", "user.email=t@example.com", "-c", "commit.gpgsign=false"];
+    execFileSync("git", [...who, ...args], { cwd: dir, stdio: "ignore" });
+  };
+  writeFileSync(join(dir, "work.txt"), "");
+  git("init", "-q");
+  git("add", "work.txt");
+  git("commit", "-qm", "first");
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+describe("a run that asks by a marker", () => {
+  test("is parked with its work untouched, answered, and resumed in the background to its end", async () => {
+    const at = new BuiltScene();
+    at.program("agent.sh", ASKS);
+    commitWork(at.project);
+    const run = await at.type("run", "--name", "add-caching", "--", "./agent.sh");
+    expect(run).toMatchObject({ exit: 0, stdout: Buffer.from("1\n") });
+    expect(run.stderr).toContain("#1 add-caching is queued (started the askd worker in the background)");
+
+    const parked = await at.state("1", "waiting_input");
+    expect(parked).toMatchObject({
+      session_id: null,
+      pending_question: { question: "Redis or Memcached?", context: "", options: ["Redis", "Memcached"] },
+    });
+    expect(isAlive(Number(readFileSync(join(at.project, "agent.pid"), "utf8")))).toBe(false);
+    expect(await at.show("1")).toMatchObject({ status: "awaiting_input" });
+    expect(readFileSync(join(at.project, "work.txt"), "utf8")).toBe("half\n");
+    expect(execFileSync("git", ["diff", "--stat"], { cwd: at.project, encoding: "utf8" })).toContain("work.txt | 1 +");
+    expect((await at.type("diff", "1")).stdout.toString()).toContain("+half\n");
+    expect((await at.type("runs", "list")).stdout.toString()).toContain("❓ Redis or Memcached?");
+
+    const answered = await at.type("answer", "1", "memcached", "--wait");
+    expect(answered.exit).toBe(0);
+    expect(answered.stdout.toString()).toMatch(
+      /^Resuming task #1 with your answer\.\.\.\n[\s\S]*\n {2}all done\n✓ #1 add-caching completed\n$/,
+    );
+    expect(await at.state("1", "completed")).toMatchObject({ pending_question: null });
+    expect(readFileSync(join(at.project, "work.txt"), "utf8")).toBe("half\ngoing on\n");
+    expect(at.workers()).toHaveLength(1);
+    const log = (await at.type("logs", "1", "-f")).stdout.toString();
+    expect(log).toMatch(
+      /^I have a question\.\n[\s\S]*── stopped \(exit code 0\), then resumed: start 2 ──\nall done\n$/,
+    );
+    const shown = JSON.parse((await at.type("runs", "show", "1", "--json")).stdout.toString());
+    expect(shown.starts).toEqual([
+      { epoch: 1, exit_code: 0 },
+      { epoch: 2, exit_code: 0 },
+    ]);
+    // What the run was started with may hold secrets, and ends with it.
+    expect(existsSync(join(shown.files, "env.json"))).toBe(false);
+  });
+
+  test("and is cancelled while it is parked takes no answer any more", async () => {
+    const at = new BuiltScene();
+    at.program("agent.sh", ASKS);
+    await at.type("run", "--", "./agent.sh");
+    await at.state("1", "waiting_input");
+    const cancelled = await at.type("runs", "cancel", "1", "-m", "not needed");
+    expect(cancelled).toMatchObject({ exit: 0 });
+    expect(await at.state("1", "cancelled")).toMatchObject({ pending_question: null });
+    expect(await at.type("answer", "1", "Redis")).toMatchObject({ exit: 6, stdout: Buffer.alloc(0) });
+    expect(existsSync(join(at.project, "work.txt"))).toBe(true);
+  });
+
+  test("is followed by who answers where nothing may run in the background", async () => {
+    const at = new BuiltScene();
+    at.program("agent.sh", ASKS);
+    const off = { ASKD_NO_SERVICE: "1" };
+    expect((await at.typeWith(off, "run", "--", "./agent.sh")).stderr).toContain("Start it with: askd worker");
+    await at.typeWith(off, "worker", "--idle", "1s");
+    await at.state("1", "waiting_input");
+    expect((await at.typeWith(off, "answer", "1", "Redis", "--no-resume")).exit).toBe(0);
+    expect((await at.typeWith(off, "runs", "resume", "1")).stderr).toBe("Resume it with: askd worker\n");
+    await at.typeWith(off, "worker", "--idle", "1s");
+    await at.state("1", "completed");
+    expect(at.workers()).toEqual([]);
+  });
+});
+
+describe("run --wait of a command that never asks", () => {
+  const BYTES = 5 * 1024 * 1024;
+  // Every byte, NUL too, with lines of all lengths up to 64 kB and no end of line at the end.
+  const FILL = `for (let at = 0; at < bytes.length; at += 1) {
+    const byte = (at * 31 + (at >> 8)) & 0xff;
+    bytes[at] = byte === 10 && (at & 0xff00) !== 0 ? 0 : byte;
+  }`;
+  const PRINTS = `
+    const bytes = Buffer.alloc(${BYTES});
+    ${FILL}
+    process.stderr.write("to stderr\\n");
+    process.stdout.write(bytes, () => process.exit(7));
+  `;
+
+  test.each<Record<string, string>>([{ ASKD_NO_SERVICE: "1" }, {}])(
+    "has its output byte by byte and its exit code (%j)",
+    async (env) => {
+      const at = new BuiltScene();
+      const expected = spawnSync(process.execPath, ["-e", PRINTS], { maxBuffer: 2 * BYTES });
+      const { exit, stdout, stderr } = await at.typeWith(env, "run", "--wait", "--", process.execPath, "-e", PRINTS);
+      expect(exit).toBe(expected.status);
+      expect(stdout.length).toBe(BYTES);
+      expect(stdout.includes(0)).toBe(true);
+      expect(stdout.equals(expected.stdout)).toBe(true);
+      expect(stderr).toContain("to stderr\n");
+    },
+  );
+});

@@ -1,0 +1,94 @@
+import { execFileSync, spawn } from "node:child_process";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { onTestFinished } from "vitest";
+import { until } from "./run-dir.ts";
+
+// The program as people start it; `npm test` builds it first.
+const BIN = fileURLToPath(new URL("../bin/askd", import.meta.url));
+const BOUND_MS = 60_000;
+
+/** How a command ended, and what it printed, byte by byte. */
+export interface Ended {
+  exit: number | null;
+  stdout: Buffer;
+  stderr: string;
+}
+
+/** A home of its own with a project in it, for the built program; every process of it is gone when the test ends. */
+export class BuiltScene {
+  readonly home = mkdtempSync(join(tmpdir(), "askd-built-"));
+  readonly project = join(this.home, "project");
+
+  constructor() {
+    mkdirSync(this.project);
+    onTestFinished(async () => {
+      await this.#endWorkers();
+      rmSync(this.home, { recursive: true, force: true });
+    });
+  }
+
+  /** Writes a program into the project. */
+  program(name: string, text: string): string {
+    const file = join(this.project, name);
+    writeFileSync(file, text);
+    chmodSync(file, 0o755);
+    return file;
+  }
+
+  type(...argv: string[]): Promise<Ended> {
+    return this.typeWith({}, ...argv);
+  }
+
+  /** Types a command with these variables on top. */
+  typeWith(env: Readonly<Record<string, string>>, ...argv: string[]): Promise<Ended> {
+    const own = { PATH: process.env["PATH"], HOME: this.home, ASKD_HOME: this.home };
+    const child = spawn(process.execPath, [BIN, ...argv], {
+      ...{ cwd: this.project, env: { ...own, ...env }, stdio: ["ignore", "pipe", "pipe"], timeout: BOUND_MS },
+    });
+    const stdout: Buffer[] = [];
+    let stderr = "";
+    child.stdout?.on("data", (bytes: Buffer) => stdout.push(bytes));
+    child.stderr?.setEncoding("utf8").on("data", (text: string) => (stderr += text));
+    return new Promise((resolve) => {
+      child.once("close", (exit) => resolve({ exit, stdout: Buffer.concat(stdout), stderr }));
+    });
+  }
+
+  /** What `show --json` says of a run. */
+  async show(run: string): Promise<Record<string, unknown>> {
+    const shown: Record<string, unknown> = JSON.parse((await this.type("show", run, "--json")).stdout.toString("utf8"));
+    return shown;
+  }
+
+  /** What the mirror of a run says, as soon as it says this status. */
+  async state(run: string, status: string): Promise<Record<string, unknown>> {
+    const file = join(this.project, ".askd/runs", run, "state.json");
+    return until(`state.json of run ${run} says ${status}`, () => {
+      const state: Record<string, unknown> = JSON.parse(readFileSync(file, "utf8"));
+      return state["status"] === status ? state : undefined;
+    });
+  }
+
+  /** The workers of this home that go on in the background, by their process ids. */
+  workers(): number[] {
+    const listed = execFileSync("ps", ["-A", "-ww", "-o", "pid=,args="], { encoding: "utf8" });
+    return listed
+      .split("\n")
+      .filter((line) => line.includes(`sqlite:${this.home}/`))
+      .map((line) => Number.parseInt(line, 10));
+  }
+
+  async #endWorkers(): Promise<void> {
+    for (const pid of this.workers()) {
+      try {
+        process.kill(pid, "SIGTERM");
+      } catch {
+        // It ended by itself.
+      }
+    }
+    await until("the workers are gone", () => this.workers().length === 0);
+  }
+}
