@@ -61,7 +61,9 @@ export class Reading {
         this.tools = sight.tools ?? this.tools;
         return;
       case "text":
-        this.#words = (sight.isPiece ? this.#words + sight.text : sight.text).slice(-MAX_WORDS_CHARS);
+        this.#words = sight.isPiece ? this.#words + sight.text : sight.text;
+        // Not at every piece: cutting so long a text costs as much as reading all of it.
+        if (this.#words.length > 2 * MAX_WORDS_CHARS) this.#words = this.#words.slice(-MAX_WORDS_CHARS);
         if (sight.text.trim() !== "") this.#goOn();
         this.#takeMarks(this.#scanner.push(sight.text));
         return;

@@ -108,11 +108,8 @@ describe("a run that asks by a marker", () => {
 
 describe("run --wait of a command that never asks", () => {
   const BYTES = 5 * 1024 * 1024;
-  // Every byte, NUL too, with lines of all lengths up to 64 kB and no end of line at the end.
-  const FILL = `for (let at = 0; at < bytes.length; at += 1) {
-    const byte = (at * 31 + (at >> 8)) & 0xff;
-    bytes[at] = byte === 10 && (at & 0xff00) !== 0 ? 0 : byte;
-  }`;
+  // Every byte, NUL too, in many short lines, with no end of line at the end.
+  const FILL = `for (let at = 0; at < bytes.length; at += 1) bytes[at] = (at * 31 + (at >> 8)) & 0xff;`;
   const PRINTS = `
     const bytes = Buffer.alloc(${BYTES});
     ${FILL}

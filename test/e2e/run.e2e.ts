@@ -196,6 +196,7 @@ describe("a question that nobody answers in time", () => {
   ] as const)("ends by the policy %s", async (policy, more, status, told) => {
     const number = await run("claude", [asking(policy, more), STOP, FINAL]);
     const ended = await until(number, status);
+    expect(ended.status).toBe(status);
     if (told) expect(stage.told()).toMatch(told);
     if (status === "failed") expect(ended.reason).toBe("input_timeout");
     if (status !== "deferred") return;
