@@ -1,5 +1,6 @@
 import { Refusal } from "../core/refusal.ts";
 import { wrongUsage } from "./arguments.ts";
+import { lockFile } from "./background.ts";
 import type { Command } from "./command.ts";
 import type { Context, Serving } from "./context.ts";
 import type { Flags, Values } from "./flags.ts";
@@ -30,9 +31,13 @@ export const command: Command<typeof flags> = {
     });
     context.stdout.write(`${serving.url}\n`);
     if (!context.isQuiet) context.stderr.write(`Sign in with: ${context.program} login\n`);
+    const isIdle = args.flags["no-worker"] ?? false;
+    // Others need not start a worker while this one is there; two of them would be waste, not an error.
+    const unlock = isIdle ? undefined : await context.lock(lockFile(context));
     try {
-      await untilStopped(serving, args.flags["no-worker"] ?? false, signal);
+      await untilStopped(serving, isIdle, signal);
     } finally {
+      unlock?.();
       await serving.close();
     }
     return 0;
