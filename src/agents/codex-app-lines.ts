@@ -4,7 +4,7 @@ import { type Json, numberAt, textAt, valueAt, wordsAt } from "./json.ts";
 
 const CALLS = new Set(["mcpToolCall", "commandExecution", "fileChange", "webSearch", "dynamicToolCall"]);
 
-/** How the bridge says that the model was sent the result of a request of its own tool. */
+/** How the bridge says that the model was sent what came of a request. */
 export const SHOWN = "askd/shown";
 
 /** Says what one line of the bridge shows: what the app-server notified it of, or what `codex exec` printed. */
@@ -55,8 +55,7 @@ function readItem(item: unknown, isDone: boolean): Sight[] {
 
 function readShown(params: unknown): Sight[] {
   const callId = textAt(params, "callId");
-  const text = JSON.stringify(valueAt(params, "result") ?? null);
-  return callId === undefined ? [] : [{ kind: "shown", callId, isError: false, text }];
+  return callId === undefined ? [] : [{ kind: "shown", callId, isError: false, text: JSON.stringify(params) }];
 }
 
 /** Codex counts from the beginning of the thread, over all resumes. */

@@ -4,46 +4,57 @@ import { textAt, valueAt } from "./json.ts";
 /** What begins only when the model speaks. */
 const SPOKEN = new Set(["agentMessage", "reasoning"]);
 
-/** A result of the agent's own tool that its model was sent. */
-export interface ShownResult {
-  callId: string;
+/** What the agent was replied, and of which questions and answers that is. */
+export interface Replied {
   result: object;
+  ids: readonly string[];
+}
+
+/** A reply that the model has seen the effect of. */
+export interface ShownReply extends Replied {
+  callId: string;
 }
 
 interface Asked {
+  threadId: string;
   callId: string;
-  result: object | undefined;
+  replied: Replied | undefined;
   isTaken: boolean;
-  /** How many replies of the model have ended since it asked; the first is the one that it asked in. */
+  /** How many messages of the model have ended since it asked; the first is the one that it asked in. */
   replies: number;
 }
 
 /**
- * Finds out when the model was sent what its question tool got. The app-server says only that it took a reply; the
- * model has it when it speaks again after the reply in which it asked.
+ * Finds out when the model was sent what came of a request. The app-server says only that it took our reply; the
+ * model knows when it speaks again after its message in which it asked, or has come to the end of its turn.
  */
 export class ShownWatch {
   readonly #asked = new Map<string | number, Asked>();
 
-  asked(id: string | number, callId: string): void {
-    this.#asked.set(id, { callId, result: undefined, isTaken: false, replies: 0 });
+  asked(id: string | number, params: unknown): void {
+    const threadId = textAt(params, "threadId") ?? "";
+    const callId = textAt(params, "itemId") ?? "";
+    this.#asked.set(id, { threadId, callId, replied: undefined, isTaken: false, replies: 0 });
   }
 
-  replied(id: string | number, result: object): void {
+  replied(id: string | number, replied: Replied): void {
     const asked = this.#asked.get(id);
-    if (asked) asked.result = result;
+    if (asked) asked.replied = replied;
   }
 
-  take({ method, params }: Incoming): ShownResult[] {
+  take({ method, params }: Incoming): ShownReply[] {
     const taken = method === "serverRequest/resolved" ? this.#asked.get(idAt(params)) : undefined;
     if (taken) taken.isTaken = true;
-    if (method === "thread/tokenUsage/updated") for (const asked of this.#asked.values()) asked.replies += 1;
+    const threadId = textAt(params, "threadId");
+    const own = [...this.#asked].filter(([, asked]) => asked.threadId === threadId);
+    if (method === "thread/tokenUsage/updated") for (const [, asked] of own) asked.replies += 1;
     const isSpoken = method === "item/started" && SPOKEN.has(textAt(params, "item", "type") ?? "");
-    const shown = [...this.#asked].filter(
-      ([, { isTaken, replies }]) => isTaken && (replies > 1 || (isSpoken && replies > 0)),
+    const isOver = method === "turn/completed" && textAt(params, "turn", "status") === "completed";
+    const shown = own.filter(
+      ([, { isTaken, replies }]) => isTaken && (isOver || replies > 1 || (isSpoken && replies > 0)),
     );
     for (const [id] of shown) this.#asked.delete(id);
-    return shown.flatMap(([, { callId, result }]) => (result ? [{ callId, result }] : []));
+    return shown.flatMap(([, { callId, replied }]) => (replied ? [{ callId, ...replied }] : []));
   }
 }
 

@@ -62,7 +62,7 @@ class CodexClient {
     interrupt.addEventListener("abort", () => this.#stop.abort(), { once: true });
     this.#requests = new CodexRequests({
       ...{ context, holdMs, rpc: this.#rpc, stop: this.#stop.signal },
-      replied: (id, result) => this.#shown.replied(id, result),
+      replied: (id, replied) => this.#shown.replied(id, replied),
       park: () => this.#park(),
     });
   }
@@ -114,14 +114,13 @@ class CodexClient {
     // Pieces of what comes whole later, and what its helpers do, are not for the run's log.
     if (isOurs && !/delta$/i.test(method)) print(this.#context, method, params);
     if (id !== undefined) {
-      this.#shown.asked(id, textAt(params, "itemId") ?? "");
+      this.#shown.asked(id, params);
       this.#requests.take({ ...message, id });
       return;
     }
     this.#requests.notice(message);
-    if (!isOurs) return;
     for (const shown of this.#shown.take(message)) print(this.#context, SHOWN, shown);
-    if (method === "turn/completed") this.#end(textAt(params, "turn", "status") === "failed" ? 1 : 0);
+    if (isOurs && method === "turn/completed") this.#end(textAt(params, "turn", "status") === "failed" ? 1 : 0);
   }
 
   /** The call cannot be kept alive without its process: the turn ends here, and the answer comes as a message. */

@@ -1,14 +1,15 @@
 import { randomBytes } from "node:crypto";
+import type { Replied } from "../agents/codex-shown.ts";
 import type { Incoming, JsonRpc } from "../agents/json-rpc.ts";
 import { textAt, valueAt } from "../agents/json.ts";
 import { isAllowed } from "../core/approval.ts";
 import type { Read } from "../core/changes.ts";
 import { codexApp } from "../core/client/codex-app.ts";
-import type { HookCall, HookReply } from "../core/client/hook.ts";
-import { isHanding } from "../core/question.ts";
+import type { HookCall } from "../core/client/hook.ts";
+import { findAnswer, isHanding } from "../core/question.ts";
 import { findOwnRun } from "./actor.ts";
 import type { Context } from "./context.ts";
-import { decideCall } from "./hook-call.ts";
+import { type Decided, decideCall } from "./hook-call.ts";
 import { oneLine } from "./sanitise.ts";
 
 type Request = Incoming & { id: string | number };
@@ -20,7 +21,7 @@ export interface RequestDeps {
   /** Aborts when nothing can be waited for any more. */
   stop: AbortSignal;
   /** Hears what a request was replied. */
-  replied(id: string | number, result: object): void;
+  replied(id: string | number, replied: Replied): void;
   /** Nobody answered in time: the agent is to be stopped where it is. */
   park(): Promise<void>;
 }
@@ -83,7 +84,7 @@ export class CodexRequests {
     const call = this.#parse(request);
     if (!call) return rpc.refuse(id, `Nobody here can answer ${method}`);
     const isSubagent = textAt(params, "threadId") !== this.#threadId;
-    const reply = await this.#decide({ ...call, isSubagent }, AbortSignal.any([signal, stop]));
+    const { reply, handed } = await this.#decide({ ...call, isSubagent }, AbortSignal.any([signal, stop]));
     this.#open.delete(id);
     const result = codexApp.say(call, reply, `answer-${randomBytes(4).toString("hex")}`);
     if (!result) {
@@ -91,7 +92,7 @@ export class CodexRequests {
       await this.#deps.park();
       return;
     }
-    this.#deps.replied(id, result);
+    this.#deps.replied(id, { result, ids: handed ? idsOf(handed) : [] });
     rpc.reply(id, result);
   }
 
@@ -105,20 +106,20 @@ export class CodexRequests {
     }
   }
 
-  async #decide(call: HookCall, signal: AbortSignal): Promise<HookReply> {
+  async #decide(call: HookCall, signal: AbortSignal): Promise<Decided> {
     const { context, holdMs: windowMs } = this.#deps;
     const allowed = this.#allowed;
     if (allowed && isAllowed(allowed, call)) {
       this.#allowed = undefined;
-      return { do: "give", read: allowed };
+      return { reply: { do: "give", read: allowed } };
     }
     try {
       const engine = await context.engine();
       const hooked = { engine, client: codexApp, call, context: { ...context, interrupt: () => signal }, windowMs };
-      return (await decideCall(hooked)).reply;
+      return await decideCall(hooked);
     } catch (error) {
       const why = this.#complain(error);
-      return { do: "deny", why: `This ${call.is} could not be kept: ${why}. Stop and report this.` };
+      return { reply: { do: "deny", why: `This ${call.is} could not be kept: ${why}. Stop and report this.` } };
     }
   }
 
@@ -127,4 +128,10 @@ export class CodexRequests {
     this.#deps.context.stderr.write(`askd: ${message}\n`);
     return message;
   }
+}
+
+/** The names by which it is known later what was handed over. */
+function idsOf({ question }: Read): string[] {
+  const answer = findAnswer(question);
+  return [question.id, ...(answer ? [answer.id] : []), ...question.amendments.map(({ id }) => id)];
 }

@@ -15,7 +15,7 @@ const CHANGE = "item/fileChange/requestApproval";
 const PERMISSIONS = "item/permissions/requestApproval";
 const FORM = "mcpServer/elicitation/request";
 
-const Anything = z.looseObject({ method: z.string(), params: z.unknown() });
+const Anything = z.looseObject({ method: z.string(), params: z.unknown().optional() });
 const Params = z.looseObject({ threadId: z.string().min(1), turnId: z.string().nullish() });
 const ItemParams = Params.extend({ itemId: z.string().min(1), reason: z.string().nullish() });
 const Questions = z.looseObject({
@@ -32,21 +32,21 @@ const Command = ItemParams.extend({
   approvalId: z.string().nullish(),
   command: z.string().nullish(),
   cwd: z.string().nullish(),
-  networkApprovalContext: z.unknown(),
-  additionalPermissions: z.unknown(),
+  networkApprovalContext: z.unknown().optional(),
+  additionalPermissions: z.unknown().optional(),
 });
-const Permissions = ItemParams.extend({ permissions: z.record(z.string(), z.unknown()), cwd: z.unknown() });
+const Permissions = ItemParams.extend({ permissions: z.record(z.string(), z.unknown()), cwd: z.unknown().optional() });
 const Form = Params.extend({
   serverName: z.string(),
   mode: z.string(),
   message: z.string().default(""),
-  requestedSchema: z.unknown(),
-  _meta: z.unknown(),
+  requestedSchema: z.unknown().optional(),
+  _meta: z.unknown().optional(),
 });
 const EmptyForm = z.looseObject({ properties: z.record(z.string(), z.unknown()).default({}) });
 /** The change itself is not in the request but in the item that it is about, which came before. */
 const Change = z.object({
-  params: ItemParams.extend({ grantRoot: z.unknown() }),
+  params: ItemParams.extend({ grantRoot: z.unknown().optional() }),
   item: z.looseObject({ changes: z.array(z.unknown()).min(1) }),
 });
 
