@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { Run } from "../../src/core/run.ts";
 import { AGENTS } from "./agent.ts";
 import { programFile } from "./install.ts";
 import { Stage, promptOf } from "./stage.ts";
@@ -28,6 +29,11 @@ beforeEach(() => {
 });
 afterEach(() => stage.close());
 
+interface Over {
+  program?: string;
+  args?: readonly string[];
+}
+
 interface Started {
   number: number;
   dir: string;
@@ -36,10 +42,12 @@ interface Started {
 }
 
 /** Has askd run Codex by its app-server in the background. */
-async function run(window: string, steps: readonly object[], program = programFile("codex")): Promise<Started> {
+async function run(window: string, steps: readonly object[], over: Over = {}): Promise<Started> {
   const { box, env } = await stage.box((at) => AGENTS.codex(at, { kind: "none" }, "").env);
   await stage.work();
-  const typed = ["run", "--live-window", window, "--", program, "exec", "--skip-git-repo-check", promptOf(steps)];
+  const { program = programFile("codex"), args = [] } = over;
+  const command = [program, "exec", "--skip-git-repo-check", ...args, promptOf(steps)];
+  const typed = ["run", "--live-window", window, "--", ...command];
   const number = Number(await stage.typeIn(box.dir, { ...env, ASKD_CODEX: "app-server" }, ...typed));
   return {
     number,
@@ -59,9 +67,8 @@ async function until(number: number, status: string) {
   });
 }
 
-async function questionOf(run: { lastQuestionId?: unknown }) {
-  const found = run as Awaited<ReturnType<typeof until>>;
-  return (await (await stage.engine()).read(found.lastQuestionId!)).question;
+async function questionOf({ lastQuestionId }: Run) {
+  return (await (await stage.engine()).read(lastQuestionId!)).question;
 }
 
 describe("Codex's own question tool", () => {
@@ -153,12 +160,35 @@ describe("Leave to run a command", () => {
   });
 });
 
+describe("What else it asks its client", () => {
+  test("a change of files is shown to a person", async () => {
+    const patch = "apply_patch <<EOF\n*** Begin Patch\n*** Add File: made.txt\n+hi\n*** End Patch\nEOF";
+    const { number, dir } = await run("60s", [{ call: "exec_command", input: { cmd: patch } }, FINAL]);
+    const { content } = await (await stage.engine()).read((await stage.waiting()).id);
+    expect(content.context).toMatch(/made\.txt/);
+    await stage.type("answer", String(number), "allow");
+    await until(number, "completed");
+    expect(readFileSync(join(dir, "made.txt"), "utf8")).toBe("hi\n");
+  });
+
+  test("a form of an MCP server is filled in", async () => {
+    const server = `mcp_servers.forms={command="${process.execPath}",args=["${resolve("test", "agents", "form-server.mjs")}"]}`;
+    const { number } = await run("60s", [{ call: "pick_color", input: {} }, FINAL], { args: ["-c", server] });
+    await stage.waiting();
+    await stage.type("answer", String(number), "blue");
+    const done = await until(number, "completed");
+    expect(stage.results()).toEqual([expect.stringMatching(/"accept".*blue/)]);
+    expect(await questionOf(done)).toMatchObject({ handover: { state: "given", witness: "stream" } });
+    expect(done.epoch).toBe(1);
+  });
+});
+
 describe("Without an app-server", () => {
   test("Codex is run by exec, and its log says so", async () => {
     const program = join(stage.root, "codex");
     const refusing = `case "$1" in app-server) echo no server here >&2; exit 2;; esac`;
     writeFileSync(program, `#!/bin/sh\n${refusing}\nexec "${programFile("codex")}" "$@"\n`, { mode: 0o755 });
-    const { number, log } = await run("60s", [ours("Redis or Memcached?"), FINAL], program);
+    const { number, log } = await run("60s", [ours("Redis or Memcached?"), FINAL], { program });
     await stage.waiting();
     await stage.type("answer", String(number), "Memcached");
     const done = await until(number, "completed");
