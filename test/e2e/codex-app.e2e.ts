@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { delimiter, dirname, join, resolve } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Run } from "../../src/core/run.ts";
 import { AGENTS } from "./agent.ts";
@@ -30,6 +30,8 @@ beforeEach(() => {
 afterEach(() => stage.close());
 
 interface Over {
+  /** Started by the agent's name, not by a command line. */
+  isNamed?: boolean;
   program?: string;
   args?: readonly string[];
 }
@@ -47,10 +49,13 @@ async function run(window: string, steps: readonly object[], over: Over = {}): P
   await stage.work();
   const { program = programFile("codex"), args = [] } = over;
   const command = [program, "exec", "--skip-git-repo-check", ...args, promptOf(steps)];
-  const typed = ["run", "--live-window", window, "--", ...command];
-  const number = Number(await stage.typeIn(box.dir, { ...env, ASKD_CODEX: "app-server" }, ...typed));
+  const typed = ["run", "--live-window", window];
+  const path = `${dirname(program)}${delimiter}${env["PATH"]}`;
+  const number = over.isNamed
+    ? await stage.typeIn(box.dir, { ...env, PATH: path }, ...typed, "--agent", "codex-app", promptOf(steps))
+    : await stage.typeIn(box.dir, { ...env, ASKD_CODEX: "app-server" }, ...typed, "--", ...command);
   return {
-    number,
+    number: Number(number),
     dir: box.dir,
     log: (id) => readFileSync(join(stage.askdHome, "state", "runs", id, "1.out"), "utf8"),
   };
@@ -65,6 +70,10 @@ async function until(number: number, status: string) {
       throw new Error(`#${number} failed: ${JSON.stringify([found.reason, found.result])}`);
     return found?.status === status ? found : undefined;
   });
+}
+
+function commandOf(pid: number): string {
+  return existsSync(`/proc/${pid}/cmdline`) ? readFileSync(`/proc/${pid}/cmdline`, "utf8") : "";
 }
 
 async function questionOf({ lastQuestionId }: Run) {
@@ -103,6 +112,17 @@ describe("Codex's own question tool", () => {
     expect(stage.timesTold("answer" in question ? question.answer?.id : undefined)).toBe(1);
   });
 
+  test("is not lost when Codex dies while it waits", async () => {
+    const { number } = await run("60s", [native(CACHE), FINAL]);
+    const { runId } = await stage.waiting();
+    const servers = (await stage.processesOf(runId)).filter(({ pid }) => commandOf(pid).includes("app-server"));
+    for (const { pid } of servers) process.kill(pid, "SIGKILL");
+    await until(number, "awaiting_input");
+    await stage.type("answer", String(number), "Memcached");
+    await until(number, "completed");
+    expect(stage.told()).toMatch(/Memcached/);
+  });
+
   test("is asked beside ours in one run", async () => {
     const { number } = await run("60s", [native(CACHE), ours("TTL or LRU?"), FINAL]);
     await stage.waiting();
@@ -118,7 +138,7 @@ describe("Codex's own question tool", () => {
 
   test("is told why a question is refused", async () => {
     const secret = { id: "key", header: "Key", question: "Which key?", isSecret: true, options: CACHE.options };
-    const { number } = await run("60s", [native(secret), FINAL]);
+    const { number } = await run("60s", [native(secret), FINAL], { isNamed: true });
     await until(number, "completed");
     expect(stage.results()).toEqual([expect.stringMatching(/user_note: .*secret/i)]);
   });
@@ -171,15 +191,26 @@ describe("What else it asks its client", () => {
     expect(readFileSync(join(dir, "made.txt"), "utf8")).toBe("hi\n");
   });
 
-  test("a form of an MCP server is filled in", async () => {
+  const formed = () => {
     const server = `mcp_servers.forms={command="${process.execPath}",args=["${resolve("test", "agents", "form-server.mjs")}"]}`;
-    const { number } = await run("60s", [{ call: "pick_color", input: {} }, FINAL], { args: ["-c", server] });
+    return { args: ["-c", server] };
+  };
+
+  test("a form of an MCP server is filled in", async () => {
+    const { number } = await run("60s", [{ call: "pick_color", input: {} }, FINAL], formed());
     await stage.waiting();
     await stage.type("answer", String(number), "blue");
     const done = await until(number, "completed");
     expect(stage.results()).toEqual([expect.stringMatching(/"accept".*blue/)]);
     expect(await questionOf(done)).toMatchObject({ handover: { state: "given", witness: "stream" } });
     expect(done.epoch).toBe(1);
+  });
+
+  test("a form that nobody fills in is cancelled, and the run goes on", async () => {
+    const { number } = await run("1s", [{ call: "pick_color", input: {} }, FINAL], formed());
+    const done = await until(number, "completed");
+    expect(stage.results()).toEqual([expect.stringMatching(/"cancel"/)]);
+    expect(await questionOf(done)).toMatchObject({ status: "cancelled" });
   });
 });
 
