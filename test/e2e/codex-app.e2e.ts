@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join, resolve } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { codexApp } from "../../src/agents/codex-app.ts";
 import type { Run } from "../../src/core/run.ts";
 import { AGENTS } from "./agent.ts";
 import { programFile } from "./install.ts";
@@ -82,7 +83,7 @@ async function questionOf({ lastQuestionId }: Run) {
 
 describe("Codex's own question tool", () => {
   test("gets a live answer as the genuine result of its call", async () => {
-    const { number } = await run("60s", [native(CACHE), FINAL]);
+    const { number, dir } = await run("60s", [native(CACHE), FINAL]);
     await stage.waiting();
     await stage.type("answer", String(number), "1", "-m", "use db 3");
     const done = await until(number, "completed");
@@ -94,8 +95,12 @@ describe("Codex's own question tool", () => {
         },
       },
     });
-    expect(await questionOf(done)).toMatchObject({ status: "answered", handover: { state: "given" } });
-    expect(done.agent).toBe("codex-app");
+    const question = await questionOf(done);
+    expect(question).toMatchObject({ status: "answered", handover: { state: "given" } });
+    expect(done).toMatchObject({ agent: "codex-app", epoch: 1 });
+    const answerId = "answer" in question ? (question.answer?.id ?? "") : "";
+    const evidence = { session: done.session ?? "", dir, env: { HOME: join(stage.root, "home") }, callId: undefined };
+    expect(await codexApp.witness({ ...evidence, answerId })).toBe("given");
   });
 
   test("is parked when nobody answers, and its thread is resumed with the answer", async () => {
