@@ -64,7 +64,7 @@ function parseArgs(args: readonly string[]): ParsedArgs {
 }
 
 /** Options before `exec` stay there: some are known only to the program, some only to the command. */
-function takeApart(args: readonly string[]): { before: Piece[]; options: Piece[]; words: string[] } {
+export function takeApart(args: readonly string[]): { before: Piece[]; options: Piece[]; words: string[] } {
   const pieces = parsePieces(args, OPTIONS);
   const at = pieces.findIndex((piece) => piece.kind === "word" && isExec(piece.word));
   const rest = pieces.slice(at + 1);
@@ -101,7 +101,7 @@ function build(task: Task, before: readonly Piece[], options: readonly Piece[], 
 const STARTUP_S = 60;
 
 /** One table, so that a server of that name in the user's configuration is replaced, not mixed. */
-function serverConfig(task: Task): string {
+export function serverConfig(task: Task): string {
   const [command, ...args] = serverArgv(task);
   const fields = [
     `command=${JSON.stringify(command)}`,

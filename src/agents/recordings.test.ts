@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { Agent } from "./agent.ts";
 import { claude } from "./claude.ts";
+import { codexApp } from "./codex-app.ts";
 import { codex } from "./codex.ts";
 import { command } from "./command.ts";
 import { gemini } from "./gemini.ts";
@@ -88,7 +89,7 @@ test.each(Object.entries(expected))("%s is recognised behind another program", (
   expect({ session: found, outcome: ended?.status }).toEqual({ session, outcome });
 });
 
-describe.each([...Object.values(AGENTS), command])("$name", (agent) => {
+describe.each([...Object.values(AGENTS), codexApp, command])("$name", (agent) => {
   test("reads the recordings of all others without an error", () => {
     const reply = readFileSync(join(ROOT, "opencode-serve-1.18.33", "question-http.json"), "utf8");
     const lines = [...recordings.flatMap(linesOf), reply, ...reply.split("\n")];

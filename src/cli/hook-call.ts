@@ -35,6 +35,8 @@ export interface Hooked {
 /** What to say, and what to write down once it is said. */
 export interface Decided {
   reply: HookReply;
+  /** What the reply hands over. */
+  handed?: Read;
   afterwards?: () => Promise<unknown>;
 }
 
@@ -113,7 +115,7 @@ async function handOver({ engine, call }: Hooked, place: HookPlace, read: Read):
   if (!owes(read.question)) return { reply: replyTo(call, read) };
   const handed = await engine.handOver(id, place.epoch);
   const reply = replyTo(call, handed);
-  return place.isOurs ? { reply } : { reply, afterwards: () => engine.given(id, "hook") };
+  return place.isOurs ? { reply, handed } : { reply, handed, afterwards: () => engine.given(id, "hook") };
 }
 
 /** The call is over: what it was given has arrived, and what it still asks somebody dealt with there. */

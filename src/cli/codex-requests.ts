@@ -1,0 +1,137 @@
+import { randomBytes } from "node:crypto";
+import type { Replied } from "../agents/codex-shown.ts";
+import type { Incoming, JsonRpc } from "../agents/json-rpc.ts";
+import { textAt, valueAt } from "../agents/json.ts";
+import { isAllowed } from "../core/approval.ts";
+import type { Read } from "../core/changes.ts";
+import { codexApp } from "../core/client/codex-app.ts";
+import type { HookCall } from "../core/client/hook.ts";
+import { findAnswer, isHanding } from "../core/question.ts";
+import { findOwnRun } from "./actor.ts";
+import type { Context } from "./context.ts";
+import { type Decided, decideCall } from "./hook-call.ts";
+import { oneLine } from "./sanitise.ts";
+
+type Request = Incoming & { id: string | number };
+
+export interface RequestDeps {
+  context: Context;
+  rpc: JsonRpc;
+  holdMs: number;
+  /** Aborts when nothing can be waited for any more. */
+  stop: AbortSignal;
+  /** Hears what a request was replied. */
+  replied(id: string | number, replied: Replied): void;
+  /** Nobody answered in time: the agent is to be stopped where it is. */
+  park(): Promise<void>;
+}
+
+/** Asks people what Codex asks its client, one thing after the other: a run has one open question. */
+export class CodexRequests {
+  readonly #deps: RequestDeps;
+  readonly #open = new Map<string | number, AbortController>();
+  /** Items that have begun; what is to be changed in files stands only there. */
+  readonly #items = new Map<string, unknown>();
+  #threadId = "";
+  #allowed: Read | undefined;
+  #queue: Promise<void> = Promise.resolve();
+  #isParked = false;
+
+  constructor(deps: RequestDeps) {
+    this.#deps = deps;
+  }
+
+  /** Names the thread that the run is about; others belong to helpers of its agent. */
+  open(threadId: string): void {
+    this.#threadId = threadId;
+  }
+
+  /** Leave that was given while the agent was parked is there for its next try, once. */
+  async recall(): Promise<void> {
+    const { context } = this.#deps;
+    const own = findOwnRun(context);
+    const engine = own && (await context.engine());
+    const run = own && (await engine?.findRun(own));
+    const last = run && run.lastQuestionId && (await engine?.read(run.lastQuestionId));
+    if (run && last && isHanding(last.question, run.epoch)) this.#allowed = last;
+  }
+
+  take(request: Request): void {
+    const abort = new AbortController();
+    this.#open.set(request.id, abort);
+    this.#queue = this.#queue.then(() => this.#answer(request, abort.signal));
+  }
+
+  notice({ method, params }: Incoming): void {
+    const itemId = textAt(params, "item", "id");
+    if (method === "item/started" && itemId !== undefined) this.#items.set(itemId, valueAt(params, "item"));
+    if (method === "item/completed" && itemId !== undefined) this.#items.delete(itemId);
+    const requestId = valueAt(params, "requestId");
+    if (method !== "serverRequest/resolved" || (typeof requestId !== "string" && typeof requestId !== "number")) return;
+    // Nobody waits for our reply any more.
+    this.#open.get(requestId)?.abort();
+  }
+
+  /** Waits until what is in hand is written down. */
+  async settle(): Promise<void> {
+    await this.#queue;
+  }
+
+  async #answer(request: Request, signal: AbortSignal): Promise<void> {
+    const { rpc, stop } = this.#deps;
+    const { id, method, params } = request;
+    if (this.#isParked || stop.aborted) return;
+    const call = this.#parse(request);
+    if (!call) return rpc.refuse(id, `Nobody here can answer ${method}`);
+    const isSubagent = textAt(params, "threadId") !== this.#threadId;
+    const { reply, handed } = await this.#decide({ ...call, isSubagent }, AbortSignal.any([signal, stop]));
+    this.#open.delete(id);
+    const result = codexApp.say(call, reply, `answer-${randomBytes(4).toString("hex")}`);
+    if (!result) {
+      this.#isParked = true;
+      await this.#deps.park();
+      return;
+    }
+    this.#deps.replied(id, { result, ids: handed ? idsOf(handed) : [] });
+    rpc.reply(id, result);
+  }
+
+  #parse({ method, params }: Request): HookCall | undefined {
+    try {
+      const event = codexApp.parse({ method, params, item: this.#items.get(textAt(params, "itemId") ?? "") });
+      return event.is === "call" ? event.call : undefined;
+    } catch (error) {
+      this.#complain(error);
+      return undefined;
+    }
+  }
+
+  async #decide(call: HookCall, signal: AbortSignal): Promise<Decided> {
+    const { context, holdMs: windowMs } = this.#deps;
+    const allowed = this.#allowed;
+    if (allowed && isAllowed(allowed, call)) {
+      this.#allowed = undefined;
+      return { reply: { do: "give", read: allowed } };
+    }
+    try {
+      const engine = await context.engine();
+      const hooked = { engine, client: codexApp, call, context: { ...context, interrupt: () => signal }, windowMs };
+      return await decideCall(hooked);
+    } catch (error) {
+      const why = this.#complain(error);
+      return { reply: { do: "deny", why: `This ${call.is} could not be kept: ${why}. Stop and report this.` } };
+    }
+  }
+
+  #complain(error: unknown): string {
+    const message = oneLine(error instanceof Error ? error.message : String(error));
+    this.#deps.context.stderr.write(`askd: ${message}\n`);
+    return message;
+  }
+}
+
+/** The names by which it is known later what was handed over. */
+function idsOf({ question }: Read): string[] {
+  const answer = findAnswer(question);
+  return [question.id, ...(answer ? [answer.id] : []), ...question.amendments.map(({ id }) => id)];
+}
