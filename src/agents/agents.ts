@@ -3,13 +3,22 @@ import { claude } from "./claude.ts";
 import { codex } from "./codex.ts";
 import { command } from "./command.ts";
 import { gemini } from "./gemini.ts";
+import { opencodeServe } from "./opencode-serve.ts";
 import { opencode } from "./opencode.ts";
 
 /** The agents that can be started, by name. */
-export const agents: Readonly<Record<string, Agent>> = { claude, codex, gemini, opencode, command };
+export const agents: Readonly<Record<string, Agent>> = {
+  ...{ claude, codex, gemini, opencode, command },
+  [opencodeServe.name]: opencodeServe,
+};
 
 /** The agent whose program this is; any other program is a command. */
 export function agentOf(program: string): Agent {
   const name = program.slice(program.lastIndexOf("/") + 1);
   return Object.values(agents).find((agent) => agent.program === name) ?? command;
+}
+
+/** The way of starting an agent that the environment chooses, where there are two. */
+export function chooseWay(agent: Agent, env: Readonly<Record<string, string | undefined>>): Agent {
+  return agent === opencode && env["ASKD_OPENCODE"] === "serve" ? opencodeServe : agent;
 }

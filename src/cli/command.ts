@@ -15,6 +15,8 @@ export interface Command<F extends Flags = Flags> {
 
 interface Entry {
   about: string;
+  /** Only programs type it; help does not list it. */
+  isHidden?: true;
   aliases?: readonly string[];
   load(): Promise<{ command: Command }>;
 }
@@ -38,6 +40,7 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
   token: { about: "Make, list and revoke tokens", load: () => import("./token.ts") },
   mcp: { about: "Serve an agent's questions over MCP on stdio", load: () => import("./mcp.ts") },
   hook: { about: "Take the questions of an agent's own hooks", load: () => import("./hook.ts") },
+  bridge: { about: "Be the client of an agent's own server", isHidden: true, load: () => import("./bridge.ts") },
   demo: { about: "Watch a scripted agent ask you", load: () => import("./demo.ts") },
 };
 
@@ -47,7 +50,12 @@ export function findCommand(name: string): { name: string; entry: Entry } | unde
   return found && { name: found[0], entry: found[1] };
 }
 
-/** Every word that names a command. */
+/** Every word that names a command for people. */
 export function commandNames(): string[] {
-  return Object.entries(COMMANDS).flatMap(([name, { aliases }]) => [name, ...(aliases ?? [])]);
+  return shownCommands().flatMap(([name, { aliases }]) => [name, ...(aliases ?? [])]);
+}
+
+/** The commands that people type, in the order of help. */
+export function shownCommands(): Array<[string, Entry]> {
+  return Object.entries(COMMANDS).filter(([, { isHidden }]) => !isHidden);
 }

@@ -1,5 +1,5 @@
 import type { Command } from "./command.ts";
-import { COMMANDS } from "./command.ts";
+import { shownCommands } from "./command.ts";
 import type { Flag, Flags } from "./flags.ts";
 import { GLOBAL_FLAGS } from "./global-flags.ts";
 
@@ -11,7 +11,7 @@ const SETTINGS: ReadonlyArray<readonly [name: string, about: string]> = [
 
 /** What `askd --help` prints. */
 export function renderHelp(): string {
-  const commands = Object.entries(COMMANDS).map(([name, { about, aliases }]): [string, string] => [
+  const commands = shownCommands().map(([name, { about, aliases }]): [string, string] => [
     name,
     aliases ? `${about} (or: ${aliases.join(", ")})` : about,
   ]);

@@ -9,6 +9,7 @@ import {
   replyTo,
   replyUnanswered,
 } from "../core/client/hook.ts";
+import type { QuestionId } from "../core/id.ts";
 import { msBetween } from "../core/instant.ts";
 import { isPending, owes } from "../core/question.ts";
 import { Refusal, type RefusalCode } from "../core/refusal.ts";
@@ -36,6 +37,8 @@ export interface Hooked {
 export interface Decided {
   reply: HookReply;
   afterwards?: () => Promise<unknown>;
+  /** The outcome that is on its way with the reply to an agent of ours. */
+  handed?: QuestionId;
 }
 
 /** Asks, waits as long as the program lets its hook wait, and says what becomes of the call. */
@@ -113,7 +116,7 @@ async function handOver({ engine, call }: Hooked, place: HookPlace, read: Read):
   if (!owes(read.question)) return { reply: replyTo(call, read) };
   const handed = await engine.handOver(id, place.epoch);
   const reply = replyTo(call, handed);
-  return place.isOurs ? { reply } : { reply, afterwards: () => engine.given(id, "hook") };
+  return place.isOurs ? { reply, handed: id } : { reply, afterwards: () => engine.given(id, "hook") };
 }
 
 /** The call is over: what it was given has arrived, and what it still asks somebody dealt with there. */

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { resolve } from "node:path";
 import type { Agent } from "../agents/agent.ts";
-import { agentOf, agents } from "../agents/agents.ts";
+import { agentOf, agents, chooseWay } from "../agents/agents.ts";
 import { findProgram } from "../agents/launch.ts";
 import { type Launch, keepLaunch, makeRunDir } from "../agents/run-files.ts";
 import { addWorktree, excludeAskd } from "../agents/worktree.ts";
@@ -80,7 +80,7 @@ async function readLaunch(words: readonly string[], given: Given, context: Conte
   const [first, ...rest] = words;
   if (first === undefined) throw wrongUsage("There is nothing to run", command.usage);
   const isPrompt = given.agent !== undefined || (rest.length === 0 && /\s/.test(first));
-  const agent = isPrompt ? getAgent(given.agent ?? "claude") : agentOf(first);
+  const agent = chooseWay(isPrompt ? getAgent(given.agent ?? "claude") : agentOf(first), context.env);
   if (isPrompt && agent.program === "") throw wrongUsage("A command is named after --", command.usage);
   const program = await findProgram(isPrompt ? agent.program : first, context.env, context.cwd);
   const parsed = isPrompt ? { args: [], prompt: words.join(" ") } : agent.parseArgs(rest);
