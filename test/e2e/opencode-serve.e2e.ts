@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { AGENTS, write } from "./agent.ts";
 import { programFile } from "./install.ts";
 import { Stage, promptOf } from "./stage.ts";
@@ -24,6 +24,7 @@ const native = (...questions: object[]) => ({ call: "question", input: { questio
 
 /** A start of its server takes seconds, on a busy machine many. */
 const LONG_MS = 240_000;
+vi.setConfig({ testTimeout: LONG_MS });
 
 let stage: Stage;
 beforeEach(() => {
@@ -50,12 +51,13 @@ async function run(steps: readonly object[], { hold, program = programFile("open
 
 async function until(number: number, status: string) {
   const engine = await stage.engine();
-  return stage.until(`#${number} is ${status}`, async () => {
+  const look = async () => {
     const [found] = (await engine.lookUp({ by: "number", number }, 1)).runs;
     if (found?.status === "failed" && status !== "failed")
       throw new Error(`#${number} failed: ${JSON.stringify([found.reason, found.result])}`);
     return found?.status === status ? found : undefined;
-  });
+  };
+  return stage.until(`#${number} is ${status}`, look, LONG_MS / 2);
 }
 
 const logOf = (runId: string, epoch: number, kind: "out" | "err") =>
@@ -77,23 +79,19 @@ test("a person's answers are the genuine result of its own question tool", async
   expect(await stage.processesOf(done.id)).toEqual([]);
 });
 
-test(
-  "what nobody answers in time is parked, and resumed with the answer",
-  async () => {
-    const { number } = await run([native(CACHE), FINAL], { hold: "1s" });
-    const parked = await until(number, "awaiting_input");
-    expect(parked.session).toMatch(/^ses_/);
-    expect(await stage.processesOf(parked.id)).toEqual([]);
-    await stage.type("answer", String(number), "Neither, use files");
-    const done = await until(number, "completed");
-    expect(done).toMatchObject({ epoch: 2, session: parked.session });
-    expect(stage.told()).toMatch(/Neither, use files/);
-    const { question } = await (await stage.engine()).read(done.lastQuestionId!);
-    expect(question).toMatchObject({ status: "answered", handover: { state: "given", witness: "transcript" } });
-    expect(stage.timesTold("answer" in question ? question.answer?.id : undefined)).toBe(1);
-  },
-  LONG_MS,
-);
+test("what nobody answers in time is parked, and resumed with the answer", async () => {
+  const { number } = await run([native(CACHE), FINAL], { hold: "1s" });
+  const parked = await until(number, "awaiting_input");
+  expect(parked.session).toMatch(/^ses_/);
+  expect(await stage.processesOf(parked.id)).toEqual([]);
+  await stage.type("answer", String(number), "Neither, use files");
+  const done = await until(number, "completed");
+  expect(done).toMatchObject({ epoch: 2, session: parked.session });
+  expect(stage.told()).toMatch(/Neither, use files/);
+  const { question } = await (await stage.engine()).read(done.lastQuestionId!);
+  expect(question).toMatchObject({ status: "answered", handover: { state: "given", witness: "transcript" } });
+  expect(stage.timesTold("answer" in question ? question.answer?.id : undefined)).toBe(1);
+});
 
 test("leave to use a tool is asked of a person", async () => {
   const bash = { call: "bash", input: { command: "echo it-was-run", description: "says so" } };
@@ -104,6 +102,17 @@ test("leave to use a tool is asked of a person", async () => {
   expect(stage.results()).toEqual([expect.stringContaining("it-was-run")]);
   const { question } = await (await stage.engine()).read(done.lastQuestionId!);
   expect(question).toMatchObject({ status: "answered", handover: { state: "given", witness: "reply" } });
+});
+
+test("leave that is given while it is parked is good for one try, and not asked for again", async () => {
+  const bash = { call: "bash", input: { command: "echo it-was-run", description: "says so" } };
+  const { number } = await run([bash, bash, FINAL], { hold: "1s", config: { permission: { bash: "ask" } } });
+  await until(number, "awaiting_input");
+  await stage.type("answer", String(number), "allow");
+  const done = await until(number, "completed");
+  expect(stage.results().at(-1)).toContain("it-was-run");
+  expect(await (await stage.engine()).listQuestions({ order: "oldest", limit: 9 })).toHaveLength(1);
+  expect(done.epoch).toBe(2);
 });
 
 test("a server that does not come up is done without", async () => {
