@@ -125,6 +125,21 @@ test("a reply that is not ours is no answer: the turn is aborted and the questio
   await expectLeft(scene, id);
 });
 
+test("leave that nobody was asked for yet is not given by the agent itself", async () => {
+  const told = (reply: string) => ({ type: "permission.replied", properties: { requestID: "per_1", reply } });
+  const asked = [BUSY, question("que_1", "First?"), permission, SIGNAL];
+  const { scene, ended } = await bridge([...asked, told("once")]);
+  await held(scene, "First?");
+  signal("SIGUSR2");
+  expect(await ended).toMatchObject({ exit: 1, stderr: expect.stringContaining("Somebody else replied") });
+  rmSync(join(dir, "journal"));
+  const refused = await bridge([...asked, told("reject"), { until: "/question/que_1/reply" }, IDLE]);
+  const { id } = await held(refused.scene, "First?");
+  signal("SIGUSR2");
+  await refused.scene.engine.answer(id, said("A"), ADA);
+  expect(await refused.ended).toMatchObject({ exit: 0 });
+});
+
 test("a server that dies leaves the question as it is, and is told of", async () => {
   const { scene, ended } = await bridge([BUSY, question("que_1", "First?"), SIGNAL, { exit: 3 }]);
   const { id } = await held(scene, "First?");
@@ -148,6 +163,7 @@ test("an error that is its last word fails the turn; one that it gets over does 
   const part = { id: "prt_1", type: "step-start", sessionID: "ses_1" };
   const goesOn = { type: "message.part.updated", properties: { sessionID: "ses_1", part } };
   expect(await (await bridge([BUSY, error, IDLE])).ended).toMatchObject({ exit: 1 });
+  expect(await (await bridge([error])).ended).toMatchObject({ exit: 1 }); // the message was not taken
   const { exit, stdout } = await (await bridge([BUSY, error, goesOn, IDLE])).ended;
   expect(exit).toBe(0);
   expect(

@@ -113,24 +113,31 @@ class Turn {
       case "question.replied":
       case "question.rejected":
       case "permission.replied":
-        return this.#seeReply(textAt(event, "properties", "requestID") ?? "");
+        return this.#seeReply(event, textAt(event, "properties", "requestID") ?? "");
       case "session.status":
+      case "session.error":
       case "session.idle":
         return this.#seeStatus(event);
       default:
     }
   }
 
-  /** Somebody else replied, such as the agent itself by its own server: that is not what a person said. */
-  #seeReply(requestId: string): void {
-    if (!this.#replied.has(requestId) && requestId === this.#current) this.#leave.abort();
-    this.#replied.add(requestId);
+  /** Nobody but a person gives an answer or leave; what the agent itself tells its server is neither. */
+  #seeReply(event: Json, requestId: string): void {
+    if (this.#replied.has(requestId)) return;
+    if (requestId === this.#current) return this.#leave.abort();
+    // With one refusal the server refuses all that the session waits for.
+    const isNo = event["type"] === "question.rejected" || textAt(event, "properties", "reply") === "reject";
+    if (isNo) this.#replied.add(requestId);
+    else this.#fail(new Error("Somebody else replied to what OpenCode asked"));
   }
 
   #seeStatus(event: Json): void {
     if (textAt(event, "properties", "sessionID") !== this.#session) return;
     if (event["type"] === "session.status") this.#isBusy ||= textAt(event, "properties", "status", "type") === "busy";
-    else if (this.#isBusy) this.#end(this.#exitCode);
+    else if (event["type"] === "session.idle" && this.#isBusy) this.#end(this.#exitCode);
+    // A message that it cannot take, such as one to an agent that it does not know, leads to nothing more.
+    else if (event["type"] === "session.error" && !this.#isBusy) this.#end(EXIT_ERROR);
   }
 
   async #ask(event: Json): Promise<void> {
