@@ -4,12 +4,14 @@ import { codexApp } from "./codex-app.ts";
 import { codex } from "./codex.ts";
 import { command } from "./command.ts";
 import { gemini } from "./gemini.ts";
+import { opencodeServe } from "./opencode-serve.ts";
 import { opencode } from "./opencode.ts";
 
 /** The agents that can be started, by name. */
 export const agents: Readonly<Record<string, Agent>> = {
   ...{ claude, codex, gemini, opencode, command },
   [codexApp.name]: codexApp,
+  [opencodeServe.name]: opencodeServe,
 };
 
 /** The agent whose program this is; any other program is a command. */
@@ -20,5 +22,7 @@ export function agentOf(program: string): Agent {
 
 /** The way of starting an agent that the environment chooses, where there are two. */
 export function chooseWay(agent: Agent, env: Readonly<Record<string, string | undefined>>): Agent {
-  return agent === codex && env["ASKD_CODEX"] === "app-server" ? codexApp : agent;
+  if (agent === codex && env["ASKD_CODEX"] === "app-server") return codexApp;
+  if (agent === opencode && env["ASKD_OPENCODE"] === "serve") return opencodeServe;
+  return agent;
 }

@@ -12,7 +12,8 @@ import { findFiles } from "./record.ts";
 
 const CONFIG_ENV = "OPENCODE_CONFIG_CONTENT";
 
-const OPTIONS: OptionTable = [
+/** What `opencode run` can be told on its command line. */
+export const OPTIONS: OptionTable = [
   ["one", "--session", "-s"],
   ["one", "--model", "-m"],
   ["one", "--password", "-p"],

@@ -17,6 +17,7 @@ export type Bridge = (input: BridgeInput, context: Context) => Promise<number>;
 
 const BRIDGES: Readonly<Record<string, () => Promise<{ bridge: Bridge }>>> = {
   codex: () => import("./bridge-codex.ts"),
+  opencode: () => import("./bridge-opencode.ts"),
 };
 
 const flags = {

@@ -67,8 +67,8 @@ export class Stage {
   }
 
   /** Waits until something is so, but not for ever. */
-  async until<Value>(what: string, look: () => Promise<Value | undefined>): Promise<Value> {
-    const end = performance.now() + 60_000;
+  async until<Value>(what: string, look: () => Promise<Value | undefined>, boundMs = 60_000): Promise<Value> {
+    const end = performance.now() + boundMs;
     for (;;) {
       const found = await look();
       if (found !== undefined) return found;
