@@ -29,8 +29,11 @@ export function makeSettings(task: Task, own: string | undefined): string | unde
 }
 
 function makeHook(task: Task): Json {
-  const command = [...task.askd, "hook", "claude"].map(quote).join(" ");
-  const timeout = Math.ceil(task.liveWindowMs / SECOND_MS) + HOOK_SPARE_S;
+  const holdS = Math.ceil(task.liveWindowMs / SECOND_MS);
+  const timeout = holdS + HOOK_SPARE_S;
+  const command = [...task.askd, "hook", "claude", "--hold", `${holdS}s`, "--timeout", `${timeout}s`]
+    .map(quote)
+    .join(" ");
   return { matcher: "AskUserQuestion", hooks: [{ type: "command", command, timeout }] };
 }
 

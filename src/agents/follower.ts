@@ -38,6 +38,7 @@ export interface Followed {
   note(text: string): void;
   /** Told to leave the agent alone: this process ends, the agent goes on. */
   leave: AbortSignal;
+  onStep?: ((step: string) => void) | undefined;
 }
 
 /** Reads what one start of an agent writes until its processes are gone, and brings the run to where it stands then. */
@@ -59,6 +60,7 @@ export class Follower {
   async follow(): Promise<void> {
     const { runDir, runId, by, leave, work } = this.#to;
     this.#meter = await UsageMeter.open(work.store, runId, await findBase(runDir, by.epoch));
+    this.#to.onStep?.("following");
     const gone = new AbortController();
     const ended = waitForEnd(runDir, by.epoch, leave).then((how) => {
       gone.abort();
@@ -71,8 +73,10 @@ export class Follower {
         await this.#take(this.#to.agent.read(text));
       }
       await this.#keepUsage();
+      this.#to.onStep?.("read");
     }
     const how = await ended;
+    this.#to.onStep?.("gone");
     if (how && !leave.aborted) await this.#finish(how);
   }
 
@@ -96,7 +100,9 @@ export class Follower {
     for (const evident of await listOnTheWay(work.store, run)) {
       const isGiven =
         isShownBy(sight, evident) || (isFirst && (await witness(agent, run, launch, evident)) === "given");
-      if (isGiven) await engine.given(evident.question.id, sight.kind === "shown" ? "stream" : "transcript");
+      if (!isGiven) continue;
+      await engine.given(evident.question.id, sight.kind === "shown" ? "stream" : "transcript");
+      this.#to.onStep?.("given");
     }
   }
 
@@ -144,6 +150,7 @@ export class Follower {
     const { runDir, runId, by, work, launch, agent, engine, note } = this.#to;
     const stopped: Stopped = await stopRun({ runId, runDir, lastEpoch: by.epoch, graceMs: 0 });
     if (stopped.left.length > 0) throw new Error(`${stopped.left.length} processes of run ${runId} do not go away`);
+    this.#to.onStep?.("cleaned");
     this.#reading.end();
     for (const text of this.#reading.warnings.splice(0)) note(text);
     await this.#meter?.keep(this.#reading.usage);
@@ -153,6 +160,7 @@ export class Follower {
     if (reported?.ask) await this.#ask(reported.ask, "result");
     await keepDeferred(runDir, this.#reading.deferred?.callId);
     await keepTree(runDir, launch.dir);
+    this.#to.onStep?.("kept");
     const run = await work.store.findRun(runId);
     for (const evident of run ? await listOnTheWay(work.store, run) : []) {
       const said = run && (await witness(agent, run, launch, evident));
@@ -161,7 +169,9 @@ export class Follower {
       }
     }
     const result = await this.#resultOf(how);
+    this.#to.onStep?.("ending");
     const left = await work.decider.changeRun(runId, SYSTEM, (read, at) => endCarried(read, by, result, at));
+    this.#to.onStep?.("ended");
     if (hasEnded(left)) await forgetLaunch(runDir);
   }
 

@@ -64,6 +64,7 @@ export class Runner {
     await this.#beat(work);
     const begun = await startRun(job, work, this.#deps);
     if (begun) this.#follow(begun, work);
+    else this.#deps.onStep?.("lost");
   }
 
   /** Somebody has to be there for every agent: if its worker is gone, this one goes on with it. */
@@ -111,9 +112,19 @@ export class Runner {
   }
 
   #follow({ run, runDir, agent, launch }: Begun, work: Work): void {
-    const { engine, rules, worker, note, onFailure } = this.#deps;
+    const { engine, rules, worker, note, onFailure, onStep } = this.#deps;
     const follower = new Follower({
-      ...{ runId: run.id, runDir, by: { worker, epoch: run.epoch }, agent, launch, engine: engine(), work, rules },
+      ...{
+        runId: run.id,
+        runDir,
+        by: { worker, epoch: run.epoch },
+        agent,
+        launch,
+        engine: engine(),
+        work,
+        rules,
+        onStep,
+      },
       note: (text) => note(run, text),
       leave: this.#leave.signal,
     });

@@ -28,6 +28,8 @@ export interface StarterDeps {
   env: Readonly<Record<string, string | undefined>>;
   liveWindowMs: number;
   note(run: Run, text: string): void;
+  /** Hears how far the work with an agent has come; proofs end the process there. */
+  onStep?: ((step: string) => void) | undefined;
 }
 
 /** A start that went through: this worker carries that run now. */
@@ -48,6 +50,7 @@ export async function startRun(job: ClaimedJob, work: Work, deps: StarterDeps): 
     return undefined;
   }
   const runDir = await makeRunDir(deps.stateDir, found.id);
+  deps.onStep?.("claimed");
   if (await isStillThere(found, runDir)) {
     // Whoever has it will end, or be stopped, or be missed by the one that looks after it.
     await decider.commit({ postponed: [{ job, dueAt: later(work.now, WAIT_MS), tries: job.tries }] });
@@ -55,8 +58,10 @@ export async function startRun(job: ClaimedJob, work: Work, deps: StarterDeps): 
   }
   const launch = await launchOf(found, runDir, agent, deps.env);
   await confirmGiven(found, agent, launch, work);
+  deps.onStep?.("confirmed");
   const run = await decider.changeRun(found.id, SYSTEM, (read, at) => finishing(job, takeRun(read, deps.worker, at)));
   if (run.worker !== deps.worker || run.epoch !== found.epoch + 1) return undefined;
+  deps.onStep?.("taken");
   return (await start(run, { agent, launch, runDir }, work, deps)) ? { run, runDir, agent, launch } : undefined;
 }
 
@@ -86,15 +91,20 @@ async function start(
 ): Promise<boolean> {
   const { launch, runDir } = at;
   await blockEpochs(runDir, run.epoch - 1);
+  deps.onStep?.("blocked");
   await stopRun({ runId: run.id, runDir, lastEpoch: run.epoch - 1 });
+  deps.onStep?.("cleared");
   const built = await build(run, at, store, deps);
   await keepBase(runDir, run.epoch, store, run.id);
+  deps.onStep?.("built");
   // Right before the start: somebody may have taken the run over while this process slept.
   const now = await store.findRun(run.id);
   if (now?.worker !== deps.worker || now.epoch !== run.epoch) return false;
   for (const text of built.added) deps.note(run, `added: ${text}`);
   const { dir, env, umask } = launch;
+  deps.onStep?.("starting");
   const begun = await startProcess({ runId: run.id, epoch: run.epoch, runDir, dir, env, umask, start: built });
+  deps.onStep?.(begun.won ? "started" : "beaten");
   return begun.won;
 }
 
