@@ -127,7 +127,13 @@ describe("Claude Code", () => {
         PreToolUse: [
           {
             matcher: "AskUserQuestion",
-            hooks: [{ type: "command", command: "node '/opt/my tools/askd' hook claude", timeout: 210 }],
+            hooks: [
+              {
+                type: "command",
+                command: "node '/opt/my tools/askd' hook claude --hold 180s --timeout 210s",
+                timeout: 210,
+              },
+            ],
           },
         ],
       },
