@@ -1,20 +1,22 @@
 import type { Actor } from "../core/actor.ts";
 import { SYSTEM } from "../core/actor.ts";
-import { type Carrier, endCarried, nameSession } from "../core/carry.ts";
+import { type Carrier, endCarried } from "../core/carry.ts";
 import { parseAsk } from "../core/ask-input.ts";
 import type { RunId } from "../core/id.ts";
 import type { RunResult } from "../core/lifecycle.ts";
+import { isHanding } from "../core/question.ts";
 import { Refusal } from "../core/refusal.ts";
 import { type Rules, rulesFor } from "../core/rules.ts";
 import { hasEnded } from "../core/run.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Work } from "../engine/worker.ts";
 import type { Agent, Sight } from "./agent.ts";
-import { isShownBy, listOnTheWay, witness } from "./outcome.ts";
+import { type Evident, isShownBy, listOnTheWay, witness } from "./outcome.ts";
 import { waitForEnd, type Ended } from "./process-end.ts";
 import { Reading } from "./reading.ts";
 import { type Launch, epochFile, forgetLaunch } from "./run-files.ts";
 import { findText } from "./private-file.ts";
+import { keepSession } from "./session.ts";
 import { type Stopped, stopRun } from "./stop.ts";
 import { tail } from "./tail.ts";
 import { keepDeferred, keepTree } from "./told.ts";
@@ -24,6 +26,9 @@ const KEEP_MS = 2_000;
 /** How long an agent that asked in its words may take to end by itself. */
 const ASKED_GRACE_MS = 15_000;
 const SUMMARY_CHARS = 2_000;
+/** How a shell says that a program was ended by a signal: HUP, INT, KILL or TERM come from outside. */
+const SIGNALLED = 128;
+const KILLED: ReadonlySet<number> = new Set([1, 2, 9, 15].map((signal) => SIGNALLED + signal));
 
 export interface Followed {
   runId: RunId;
@@ -107,10 +112,10 @@ export class Follower {
   }
 
   async #nameSession(): Promise<void> {
-    const { work, runId, by } = this.#to;
+    const { work, runId, by, note } = this.#to;
     const { session } = this.#reading;
-    if (session === undefined) return;
-    await work.decider.changeRun(runId, SYSTEM, (read, at) => nameSession(read, session, by.epoch, at));
+    if (session === undefined || (await keepSession(runId, session, by.epoch, work))) return;
+    note(`The session ${session} belongs to another run; this one cannot be taken up again from it`);
   }
 
   async #askMarked(): Promise<void> {
@@ -148,6 +153,8 @@ export class Follower {
 
   async #finish(how: Ended): Promise<void> {
     const { runDir, runId, by, work, launch, agent, engine, note } = this.#to;
+    // Who slept meanwhile leaves it to the one that took over.
+    if ((await work.store.findRun(runId))?.worker !== by.worker) return;
     const stopped: Stopped = await stopRun({ runId, runDir, lastEpoch: by.epoch, graceMs: 0 });
     if (stopped.left.length > 0) throw new Error(`${stopped.left.length} processes of run ${runId} do not go away`);
     this.#to.onStep?.("cleaned");
@@ -158,13 +165,13 @@ export class Follower {
     const { reported } = this.#reading;
     if (reported?.warning) note(reported.warning);
     if (reported?.ask) await this.#ask(reported.ask, "result");
-    await keepDeferred(runDir, this.#reading.deferred?.callId);
+    if (this.#reading.deferred) await keepDeferred(runDir, this.#reading.deferred.callId);
     await keepTree(runDir, launch.dir);
     this.#to.onStep?.("kept");
     const run = await work.store.findRun(runId);
     for (const evident of run ? await listOnTheWay(work.store, run) : []) {
       const said = run && (await witness(agent, run, launch, evident));
-      if (said === "given" || (said === "unknown" && this.#hasTaken(how))) {
+      if (said === "given" || (said === "unknown" && this.#hasTaken(how, evident))) {
         await engine.given(evident.question.id, said === "given" ? "transcript" : "exit");
       }
     }
@@ -176,16 +183,20 @@ export class Follower {
   }
 
   /** A program without a record of its own was given what it was started with, if it came to an end by itself. */
-  #hasTaken(how: Ended): boolean {
-    return this.#to.agent.program === "" && how.state === "dead" && how.exitCode !== undefined;
+  #hasTaken(how: Ended, { question }: Evident): boolean {
+    if (this.#to.agent.program !== "" || how.state !== "dead" || how.exitCode === undefined) return false;
+    return !KILLED.has(how.exitCode) && isHanding(question, this.#to.by.epoch);
   }
 
   async #resultOf(how: Ended): Promise<RunResult> {
     const { reported, ended, lastWords } = this.#reading;
     if (reported) return reported.result;
     const exitCode = how.state === "dead" ? how.exitCode : undefined;
-    if (exitCode === undefined && !ended) return { status: "failed", reason: "worker_lost" };
-    if (ended && (exitCode === 0 || exitCode === undefined || ended.status !== "completed")) return ended;
+    const isKilled = exitCode !== undefined && KILLED.has(exitCode);
+    if (ended && (!exitCode || isKilled || ended.status !== "completed")) return ended;
+    if (exitCode === undefined) return { status: "failed", reason: "worker_lost" };
+    if (isKilled)
+      return { status: "failed", reason: "agent_killed", summary: `It was ended by signal ${exitCode - SIGNALLED}` };
     const summary = lastWords.trim().slice(-SUMMARY_CHARS);
     if (exitCode === 0) return { status: "completed", ...(summary && { summary }) };
     const complaint = (await findText(epochFile(this.#to.runDir, this.#to.by.epoch, "err")))

@@ -54,6 +54,14 @@ export function runDirOf(stateDir: string, runId: RunId): string {
   return join(stateDir, "runs", RunId.parse(runId));
 }
 
+/** Says whether the run's own files are kept here. */
+export async function hasRunDir(stateDir: string, runId: RunId): Promise<boolean> {
+  return lstat(runDirOf(stateDir, runId)).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+}
+
 /** Makes the directory of a run's own files, which nobody else may enter. */
 export async function makeRunDir(stateDir: string, runId: RunId): Promise<string> {
   const dir = runDirOf(stateDir, runId);
