@@ -211,7 +211,7 @@ function findMarked() {
 /** It asks unless it was told something, as the result of its call or by a message after its task. */
 function mayAsk() {
   const told = readRecord().filter(
-    ({ type, message }) => type === "user" && !/^You were interrupted/.test(message.content),
+    ({ type, message }) => type === "user" && !String(message.content).startsWith("You were interrupted"),
   );
   return told.length <= 1;
 }

@@ -16,7 +16,7 @@ import { said } from "../scene.ts";
 import { liveEngine } from "./live-engine.ts";
 import { type Place, openStore } from "./place.ts";
 import type { Program } from "./program.ts";
-import { checkRun } from "./run-check.ts";
+import { checkRun, readNotes } from "./run-check.ts";
 import type { WorkerTask } from "./run-task.ts";
 
 const LOOK_MS = 20;
@@ -37,6 +37,8 @@ export interface RunCase {
   agent?: string;
   /** When the hook of a start is killed: after milliseconds or with its output, `300@1` or `output@2`. */
   hook?: string;
+  /** Kills the hook that runs as soon as the question is asked, or answered. */
+  hookWhen?: "asked" | "answered";
   workMs?: number;
 }
 
@@ -79,6 +81,7 @@ class RunPlay {
   #lost: Run["worker"];
   #answeredAtMs: number | undefined;
   #complaints = "";
+  #hasKilledHook = false;
 
   constructor(at: { program: Program; place: Place; play: RunCase; root: string; engine: LocalEngine }) {
     this.#at = at;
@@ -96,11 +99,14 @@ class RunPlay {
       await sleep(LOOK_MS);
       run = await this.#look();
     }
-    const problems = await checkRun(engine, run, root);
+    const mayAskNothing = play.hook !== undefined; // it may have died before it had asked
+    const problems = await checkRun(engine, run, root, { mayAskNothing });
     problems.push(...(await this.#wakeStopped()));
     problems.push(...(await this.#endWorkers()));
     problems.push(...(await engine.verify()).problems);
-    if (play.worker && this.#diedAtMs === undefined) problems.push(`no worker came to ${play.worker.step}`);
+    const mayBeLate = play.worker?.step === "ended"; // the run is over then
+    if (play.worker && !mayBeLate && this.#diedAtMs === undefined)
+      problems.push(`no worker came to ${play.worker.step}`);
     const starts = run.epoch;
     const told = problems.length > 0 ? [...problems, this.#complaints] : [];
     return { name: play.name, status: run.status, starts, reclaimMs: this.#reclaimMs, problems: told };
@@ -184,9 +190,23 @@ class RunPlay {
     if (question.status !== "pending") return;
     const isParking = question.hold === undefined;
     const isParked = isParking && run.status === "awaiting_input";
+    if (play.hookWhen === "asked") this.#killHook();
     if (!{ held: true, parking: isParking, parked: isParked }[play.answer]) return;
     await engine.answer(question.id, said("Memcached"), ADA);
     this.#answeredAtMs = performance.now();
+    if (play.hookWhen === "answered") this.#killHook();
+  }
+
+  /** Kills the hook that was started last, with all that it started; once. */
+  #killHook(): void {
+    const hook = readNotes(this.#at.root).findLast(({ is }) => is === "hook")?.hook;
+    if (this.#hasKilledHook || hook === undefined) return;
+    this.#hasKilledHook = true;
+    try {
+      process.kill(-hook, "SIGKILL");
+    } catch {
+      // it ended by itself
+    }
   }
 
   /** A worker that slept while another did its work starts nothing when it wakes. */
@@ -196,12 +216,14 @@ class RunPlay {
     const before = stopped.steps.length;
     stopped.child.kill("SIGCONT");
     const until = performance.now() + 10_000;
-    while (!stopped.steps.slice(before).includes("lost") && performance.now() < until) await sleep(LOOK_MS);
+    // Its job may be lost before it can take the run up.
+    const isAwake = (): boolean => stopped.steps.slice(before).includes("lost") || isJobLost(this.#at.play);
+    while (!isAwake() && performance.now() < until) await sleep(LOOK_MS);
     const steps = stopped.steps.slice(before);
     const run = await this.#look();
     return [
-      ...(steps.includes("lost") ? [] : [`the worker that slept went on with ${steps.join(", ")}`]),
-      ...(await checkRun(this.#at.engine, run, this.#at.root)),
+      ...(isAwake() && !steps.includes("started") ? [] : [`the worker that slept went on with ${steps.join(", ")}`]),
+      ...(await checkRun(this.#at.engine, run, this.#at.root, { mayAskNothing: false })),
     ];
   }
 
@@ -215,6 +237,10 @@ class RunPlay {
     });
     return (await Promise.all(ended)).flat();
   }
+}
+
+function isJobLost({ worker }: RunCase): boolean {
+  return worker?.step === "claimed" || worker?.step === "taking";
 }
 
 function isStopped({ child }: Worker): boolean {

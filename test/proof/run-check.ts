@@ -10,6 +10,7 @@ const Note = z.looseObject({
   is: z.string(),
   pid: z.int(),
   epoch: z.int().optional(),
+  hook: z.int().optional(),
   /** Other agents of the run that were alive when this one started, and what earlier ones had left behind. */
   agents: z.array(z.int()).default([]),
   left: z.array(z.int()).default([]),
@@ -25,8 +26,13 @@ const Line = z.looseObject({
 });
 
 /** Looks at what a run left behind: one line for each promise that was broken. */
-export async function checkRun(engine: Engine, run: Run, root: string): Promise<string[]> {
-  const notes = readLines(join(root, "journal")).map((line) => Note.parse(line));
+export async function checkRun(
+  engine: Engine,
+  run: Run,
+  root: string,
+  { mayAskNothing }: { mayAskNothing: boolean },
+): Promise<string[]> {
+  const notes = readNotes(root);
   const strays = await listProcesses(run.id);
   const questions = await engine.listQuestions({ runId: run.id, order: "oldest", limit: 100 });
   const record = readRecord(join(root, "home", ".claude", "projects"));
@@ -40,9 +46,14 @@ export async function checkRun(engine: Engine, run: Run, root: string): Promise<
       ? []
       : [`agents were started in the epochs ${epochs.join(", ")}`]),
     ...strays.map(({ pid, name, epoch }) => `process ${pid} (${name}) of epoch ${epoch} was left behind`),
-    ...(questions.length === 0 ? ["nothing was asked"] : []),
+    ...(questions.length === 0 && !mayAskNothing ? ["nothing was asked"] : []),
     ...questions.flatMap((question) => checkQuestion(question, run, record)),
   ];
+}
+
+/** What the stand-in wrote down about itself. */
+export function readNotes(root: string): Array<z.infer<typeof Note>> {
+  return readLines(join(root, "journal")).map((line) => Note.parse(line));
 }
 
 /** The agent's own record shows an answer once: in one message to its model, or as the result of its call. */

@@ -4,7 +4,7 @@ import { type Program, buildProgram } from "./program.ts";
 import { type AnswerWhen, type RunCase, type RunOutcome, playCase } from "./run-case.ts";
 
 /** Where a worker can die while it starts an agent, follows it and sees it end. */
-const STARTING = ["claimed", "taken", "blocked", "cleared", "confirmed", "built", "starting", "started"];
+const STARTING = ["claimed", "taking", "taken", "blocked", "cleared", "confirmed", "built", "starting", "started"];
 const FOLLOWING = ["following", "read", "given"];
 const ENDING = ["gone", "cleaned", "kept", "ending", "ended"];
 /** Where an agent can die: on its first start, and when it is resumed at its call. */
@@ -47,6 +47,10 @@ export function listCases(): RunCase[] {
       { name: `hook ${when}@1`, answer: "parked", hook: `${when}@1` },
       { name: `hook ${when}@1, answered when held`, answer: "held", hook: `${when}@1` },
       ...(Number(when) > 350 ? [] : [{ name: `hook ${when}@2`, answer: "parked" as const, hook: `${when}@2` }]),
+    ]),
+    ...(["asked", "answered"] as const).flatMap((hookWhen): RunCase[] => [
+      { name: `hook killed when ${hookWhen}`, answer: "parked", hookWhen },
+      { name: `hook killed when ${hookWhen}, answered when held`, answer: "held", hookWhen },
     ]),
     ...SLEEPING.map((step): RunCase => ({
       ...{ name: `worker sleeps at ${step}@2`, answer: "parked" },
