@@ -99,6 +99,14 @@ export async function findLaunch(runDir: string): Promise<Launch | undefined> {
   return text === undefined ? undefined : parseFile(file, () => Launch.parse(JSON.parse(text)));
 }
 
+/** Says whether anything is kept here that a start needs. */
+export async function hasLaunch(runDir: string): Promise<boolean> {
+  return lstat(join(runDir, LAUNCH)).then(
+    () => true,
+    () => false,
+  );
+}
+
 /** Writes the files that an agent is started with. */
 export async function writeStartFiles(runDir: string, files: Start["files"]): Promise<void> {
   for (const { name, text } of files) {

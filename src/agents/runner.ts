@@ -9,6 +9,7 @@ import { type Run, hasEnded } from "../core/run.ts";
 import type { Engine } from "../engine/engine.ts";
 import { JobLost } from "../engine/decide.ts";
 import type { Handler, Work } from "../engine/worker.ts";
+import type { Store } from "../store/store.ts";
 import { Follower } from "./follower.ts";
 import { launchOf } from "./launch.ts";
 import { blockEpochs, findAgent } from "./process.ts";
@@ -16,6 +17,7 @@ import { readOwnIdentity } from "./process-identity.ts";
 import { hasRunDir, makeRunDir } from "./run-files.ts";
 import { type StarterDeps, type Taken, startAgent, takeUp } from "./starter.ts";
 import { stopRun } from "./stop.ts";
+import { sweepRuns } from "./sweep.ts";
 import { Heart, isWorkerGone } from "./worker-row.ts";
 
 export interface RunnerDeps extends StarterDeps {
@@ -32,7 +34,7 @@ export class Runner {
   readonly #carried = new Map<RunId, Promise<void>>();
   readonly #stopping = new Set<Promise<void>>();
   readonly #leave = new AbortController();
-  #heart: Heart | undefined;
+  #heart: Promise<Heart> | undefined;
 
   constructor(deps: RunnerDeps) {
     this.#deps = deps;
@@ -59,7 +61,7 @@ export class Runner {
   async leave(): Promise<void> {
     this.#leave.abort();
     await Promise.all([...this.#carried.values(), ...this.#stopping]);
-    this.#heart?.stop();
+    (await this.#heart)?.stop();
   }
 
   async #start(job: ClaimedJob, work: Work): Promise<void> {
@@ -172,11 +174,17 @@ export class Runner {
     this.#carried.set(run.id, carried);
   }
 
+  /** Nobody takes over what this worker has while it beats; the first time it also clears up. */
   async #beat({ store }: Work): Promise<void> {
-    const { worker: id, host, engine: _engine } = this.#deps;
+    this.#heart ??= this.#makeHeart(store);
+    await (await this.#heart).start();
+  }
+
+  async #makeHeart(store: Store): Promise<Heart> {
+    const { worker: id, host, stateDir } = this.#deps;
     const onFailure = (): void => undefined; // the next beat comes soon, and who misses many takes over
-    this.#heart ??= new Heart({ store, id, host, process: await readOwnIdentity(), onFailure });
-    await this.#heart.start();
+    void sweepRuns(stateDir, store).catch(onFailure); // the next worker sweeps again
+    return new Heart({ store, id, host, process: await readOwnIdentity(), onFailure });
   }
 }
 
