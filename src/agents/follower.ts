@@ -152,7 +152,7 @@ export class Follower {
   }
 
   async #finish(how: Ended): Promise<void> {
-    const { runDir, runId, by, work, launch, agent, engine, note } = this.#to;
+    const { runDir, runId, by, work, launch, note } = this.#to;
     // Who slept meanwhile leaves it to the one that took over.
     if ((await work.store.findRun(runId))?.worker !== by.worker) return;
     const stopped: Stopped = await stopRun({ runId, runDir, lastEpoch: by.epoch, graceMs: 0 });
@@ -168,6 +168,17 @@ export class Follower {
     if (this.#reading.deferred) await keepDeferred(runDir, this.#reading.deferred.callId);
     await keepTree(runDir, launch.dir);
     this.#to.onStep?.("kept");
+    await this.#confirmGiven(how);
+    const result = await this.#resultOf(how);
+    this.#to.onStep?.("ending");
+    const left = await work.decider.changeRun(runId, SYSTEM, (read, at) => endCarried(read, by, result, at));
+    this.#to.onStep?.("ended");
+    if (hasEnded(left)) await forgetLaunch(runDir);
+  }
+
+  /** Now that it has written all that it ever will, its record says what has arrived. */
+  async #confirmGiven(how: Ended): Promise<void> {
+    const { runId, work, launch, agent, engine } = this.#to;
     const run = await work.store.findRun(runId);
     for (const evident of run ? await listOnTheWay(work.store, run) : []) {
       const said = run && (await witness(agent, run, launch, evident));
@@ -175,11 +186,6 @@ export class Follower {
         await engine.given(evident.question.id, said === "given" ? "transcript" : "exit");
       }
     }
-    const result = await this.#resultOf(how);
-    this.#to.onStep?.("ending");
-    const left = await work.decider.changeRun(runId, SYSTEM, (read, at) => endCarried(read, by, result, at));
-    this.#to.onStep?.("ended");
-    if (hasEnded(left)) await forgetLaunch(runDir);
   }
 
   /** A program without a record of its own was given what it was started with, if it came to an end by itself. */

@@ -136,7 +136,7 @@ async function work() {
   const shell = spawn("/bin/sh", ["-c", 'trap "" TERM; sleep 600 & wait'], { detached: true, stdio: "ignore" });
   step("working");
   await sleep(play.workMs ?? 20);
-  process.kill(-shell.pid, "SIGKILL");
+  kill(shell.pid);
 }
 
 /** Runs the hook of our settings as the real one does: by a shell, in a session of its own, JSON on its stdin. */
@@ -189,9 +189,10 @@ function mayDie(what, name) {
   return true;
 }
 
+/** Kills what was started in a session of its own, with all that it started. */
 function kill(pid) {
   try {
-    process.kill(-pid, "SIGKILL");
+    process.kill(-Number(pid), "SIGKILL");
   } catch {
     // gone by itself
   }

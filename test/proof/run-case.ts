@@ -16,7 +16,7 @@ import { said } from "../scene.ts";
 import { liveEngine } from "./live-engine.ts";
 import { type Place, openStore } from "./place.ts";
 import type { Program } from "./program.ts";
-import { checkRun, readNotes } from "./run-check.ts";
+import { type Expected, checkRun, readNotes } from "./run-check.ts";
 import type { WorkerTask } from "./run-task.ts";
 
 const LOOK_MS = 20;
@@ -40,6 +40,8 @@ export interface RunCase {
   /** Kills the hook that runs as soon as the question is asked, or answered. */
   hookWhen?: "asked" | "answered";
   workMs?: number;
+  /** Cancels the run when its agent works, or when its worker is gone. */
+  cancel?: "working" | "orphaned";
 }
 
 export interface RunOutcome {
@@ -95,12 +97,12 @@ class RunPlay {
     let run = await this.#look();
     while (!(hasEnded(run) && run.worker === undefined) && performance.now() - startedAtMs < BOUND_MS) {
       await this.#answer(run);
+      await this.#cancel(run);
       this.#watchWorkers(run, startedAtMs);
       await sleep(LOOK_MS);
       run = await this.#look();
     }
-    const mayAskNothing = play.hook !== undefined; // it may have died before it had asked
-    const problems = await checkRun(engine, run, root, { mayAskNothing });
+    const problems = await checkRun(engine, run, root, this.#expected());
     problems.push(...(await this.#wakeStopped()));
     problems.push(...(await this.#endWorkers()));
     problems.push(...(await engine.verify()).problems);
@@ -197,6 +199,20 @@ class RunPlay {
     if (play.hookWhen === "answered") this.#killHook();
   }
 
+  async #cancel(run: Run): Promise<void> {
+    const { play, engine, root } = this.#at;
+    if (play.cancel === undefined || hasEnded(run)) return;
+    const isWorking = readNotes(root).some(({ is }) => is === "start");
+    const isDue = play.cancel === "working" ? isWorking : this.#workers.at(-1)?.isGone();
+    if (isDue) await engine.cancelRun(run.id, ADA);
+  }
+
+  /** A hook that is killed may not have asked yet; of a run that is cancelled nothing is expected but that it is over. */
+  #expected(): Expected {
+    const { hook, cancel } = this.#at.play;
+    return { status: cancel === undefined ? "completed" : "cancelled", mayAskNothing: hook !== undefined };
+  }
+
   /** Kills the hook that was started last, with all that it started; once. */
   #killHook(): void {
     const hook = readNotes(this.#at.root).findLast(({ is }) => is === "hook")?.hook;
@@ -223,7 +239,7 @@ class RunPlay {
     const run = await this.#look();
     return [
       ...(isAwake() && !steps.includes("started") ? [] : [`the worker that slept went on with ${steps.join(", ")}`]),
-      ...(await checkRun(this.#at.engine, run, this.#at.root, { mayAskNothing: false })),
+      ...(await checkRun(this.#at.engine, run, this.#at.root, this.#expected())),
     ];
   }
 

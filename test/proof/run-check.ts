@@ -25,20 +25,20 @@ const Line = z.looseObject({
   message: z.looseObject({ content: z.union([z.string(), z.array(Block)]) }).optional(),
 });
 
+export interface Expected {
+  status: Run["status"];
+  mayAskNothing: boolean;
+}
+
 /** Looks at what a run left behind: one line for each promise that was broken. */
-export async function checkRun(
-  engine: Engine,
-  run: Run,
-  root: string,
-  { mayAskNothing }: { mayAskNothing: boolean },
-): Promise<string[]> {
+export async function checkRun(engine: Engine, run: Run, root: string, expected: Expected): Promise<string[]> {
   const notes = readNotes(root);
   const strays = await listProcesses(run.id);
   const questions = await engine.listQuestions({ runId: run.id, order: "oldest", limit: 100 });
   const record = readRecord(join(root, "home", ".claude", "projects"));
   const epochs = notes.flatMap((note) => note.epoch ?? []);
   return [
-    ...(run.status === "completed" ? [] : [`the run is ${run.status} (${run.reason ?? "no reason"})`]),
+    ...(run.status === expected.status ? [] : [`the run is ${run.status} (${run.reason ?? "no reason"})`]),
     ...(run.worker === undefined ? [] : [`worker ${run.worker} still has the run`]),
     ...notes.flatMap(({ pid, agents }) => agents.map((other) => `agent ${pid} was started while ${other} was alive`)),
     ...notes.flatMap(({ pid, left }) => left.map((other) => `agent ${pid} was started while ${other} was left behind`)),
@@ -46,9 +46,18 @@ export async function checkRun(
       ? []
       : [`agents were started in the epochs ${epochs.join(", ")}`]),
     ...strays.map(({ pid, name, epoch }) => `process ${pid} (${name}) of epoch ${epoch} was left behind`),
-    ...(questions.length === 0 && !mayAskNothing ? ["nothing was asked"] : []),
-    ...questions.flatMap((question) => checkQuestion(question, run, record)),
+    ...(expected.status === "completed" ? checkAnswers(questions, run, record, expected) : []),
   ];
+}
+
+function checkAnswers(
+  questions: readonly Question[],
+  run: Run,
+  record: ReadonlyArray<z.infer<typeof Line>>,
+  { mayAskNothing }: Expected,
+): string[] {
+  if (questions.length === 0) return mayAskNothing ? [] : ["nothing was asked"];
+  return questions.flatMap((question) => checkQuestion(question, run, record));
 }
 
 /** What the stand-in wrote down about itself. */

@@ -1,3 +1,4 @@
+import { startPostgres } from "../postgres.ts";
 import type { Database } from "./place.ts";
 import { withPlace } from "./place.ts";
 import { type Program, buildProgram } from "./program.ts";
@@ -23,6 +24,20 @@ const LATER = [
 ];
 const HOOK_MS = [0, 60, 120, 200, 350, 700, 1_300];
 const SLEEPING = ["claimed", "taken", "blocked", "built", "starting"];
+
+const SHORT: ReadonlySet<string> = new Set([
+  ...["claimed", "taken", "started", "given"].map(
+    (step) => `worker ${step}@${step === "given" ? 1 : 2}, answered when parked`,
+  ),
+  ...["worker ending@1, answered when parking", "worker sleeps at starting@2", "agent deferring@1", "agent begin@2"],
+  ...[
+    "agent recording@2",
+    "agent recorded@2",
+    "hook killed when asked",
+    "hook killed when answered, answered when held",
+  ],
+  ...["cancelled after its worker died at taken", "nobody dies, answered when held"],
+]);
 
 /** Every point at which somebody can die in the life of a run with one question. */
 export function listCases(): RunCase[] {
@@ -62,10 +77,20 @@ export function listCases(): RunCase[] {
       workMs: 3_000,
       worker: { step: "given", nth: 1, signal: "SIGKILL" },
     },
+    { name: "cancelled while its agent works", answer: "held", workMs: 60_000, cancel: "working" },
+    ...["taken", "starting", "started", "read"].map((step): RunCase => ({
+      ...{ name: `cancelled after its worker died at ${step}`, answer: "held", workMs: 60_000, cancel: "orphaned" },
+      worker: { step, nth: 1, signal: "SIGKILL" },
+    })),
     { name: "nobody dies", answer: "parked" },
     { name: "nobody dies, answered when held", answer: "held" },
     { name: "nobody dies, answered when parking", answer: "parking" },
   ];
+}
+
+/** One of each kind, for every day. */
+export function listShort(): RunCase[] {
+  return listCases().filter(({ name }) => SHORT.has(name));
 }
 
 /** A worker that dies at any moment. */
@@ -83,6 +108,9 @@ export async function playRuns(
   options: { atOnce: number; onOutcome?: (outcome: RunOutcome) => void },
 ): Promise<RunOutcome[]> {
   const program = await buildProgram("test/proof/run-worker.ts");
+  // One server for all: every case has a database of its own.
+  const server = database === "postgres" && !process.env["ASKD_TEST_POSTGRES"] ? await startPostgres() : undefined;
+  if (server) process.env["ASKD_TEST_POSTGRES"] = server.url;
   const outcomes: RunOutcome[] = [];
   const left = [...cases];
   const playLeft = async (): Promise<void> => {
@@ -95,6 +123,8 @@ export async function playRuns(
   try {
     await Promise.all(Array.from({ length: options.atOnce }, playLeft));
   } finally {
+    if (server) delete process.env["ASKD_TEST_POSTGRES"];
+    await server?.stop();
     program.remove();
   }
   return outcomes;
