@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { IDS, NOON, aQuestion, aRun, answered } from "../../test/builders.ts";
 import { DEFAULT_RULES } from "./rules.ts";
 import { SYSTEM } from "./actor.ts";
-import { adoptRun, endCarried, putBack, takeRun } from "./carry.ts";
+import { adoptRun, endCarried, nameSession, putBack, takeRun } from "./carry.ts";
 import type { At } from "./changes.ts";
 import { MINUTE_MS, later, msBetween } from "./instant.ts";
 import type { Run } from "./run.ts";
@@ -83,6 +83,19 @@ describe("a run whose agent was never started", () => {
     expect(runs?.[0]).toMatchObject({ status: "cancelled", worker: undefined });
     expect(scheduled).toBeUndefined();
     expect(dropped).toEqual([`carry:${run.id}`, `stop:${run.id}`]);
+  });
+});
+
+describe("a session", () => {
+  test("is named by the start that has the run, and by no earlier one", () => {
+    const read = { run: carried(), open: [] };
+    expect(nameSession(read, "t", 3, AT).runs?.[0]).toMatchObject({ session: "t" });
+    expect(() => nameSession(read, "t", 2, AT)).toThrow("epoch 2 is over");
+  });
+
+  test("of a run that was cancelled is of no interest", () => {
+    const run = carried({ status: "cancelled", epoch: 4, session: undefined });
+    expect(nameSession({ run, open: [] }, "t", 3, AT)).toEqual({});
   });
 });
 

@@ -94,8 +94,9 @@ export function putBack(read: RunRead, from: Carrier, failure: string | undefine
 
 /** The agent's own handle for resuming. */
 export function nameSession({ run }: RunRead, session: string, epoch: number, at: At): Changes {
+  // Who sees a cancelled run to its end reads the same lines; there is nothing to take up again.
+  if (hasEnded(run) || run.session === session) return {};
   requireEpoch(run, epoch);
-  if (run.session === session) return {};
   const named: Run = { ...run, session };
   return { runs: [named], events: [runEvent(run, named, at, { epoch, session })] };
 }
