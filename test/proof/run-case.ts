@@ -181,7 +181,7 @@ class RunPlay {
       this.#startWorker();
     }
     const hasAnother = hasEnded(run) || (run.worker !== undefined && run.worker !== this.#lost);
-    if (this.#diedAtMs !== undefined && this.#reclaimMs === undefined && hasAnother)
+    if (this.#diedAtMs !== undefined && this.#reclaimMs === undefined && hasAnother && !this.#at.play.cancel)
       this.#reclaimMs = performance.now() - this.#diedAtMs;
   }
 

@@ -26,9 +26,7 @@ const HOOK_MS = [0, 60, 120, 200, 350, 700, 1_300];
 const SLEEPING = ["claimed", "taken", "blocked", "built", "starting"];
 
 const SHORT: ReadonlySet<string> = new Set([
-  ...["claimed", "taken", "started", "given"].map(
-    (step) => `worker ${step}@${step === "given" ? 1 : 2}, answered when parked`,
-  ),
+  ...["taken", "started", "given"].map((step) => `worker ${step}@${step === "given" ? 1 : 2}, answered when parked`),
   ...["worker ending@1, answered when parking", "worker sleeps at starting@2", "agent deferring@1", "agent begin@2"],
   ...[
     "agent recording@2",
@@ -36,7 +34,7 @@ const SHORT: ReadonlySet<string> = new Set([
     "hook killed when asked",
     "hook killed when answered, answered when held",
   ],
-  ...["cancelled after its worker died at taken", "nobody dies, answered when held"],
+  ...["cancelled after its worker died at taken"],
 ]);
 
 /** Every point at which somebody can die in the life of a run with one question. */
