@@ -32,6 +32,8 @@ export interface RunsOptions {
   env: Readonly<Record<string, string | undefined>>;
   /** Hears what is worth a line in a log: of which run, and what. */
   note: (run: string, text: string) => void;
+  /** Hears how far the work with an agent has come; proofs end the process there. */
+  onStep?: (step: string) => void;
 }
 
 export interface ServerOptions extends AppOptions {

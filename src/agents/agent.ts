@@ -108,6 +108,8 @@ export interface Agent {
   resume(task: Task & { session: string }, how: Resume): Start;
   read(line: string): Sight[];
   witness(evidence: Evidence): Promise<Witnessed>;
+  /** Says whether its record has the call as put off and without a result; undefined when that cannot be told. */
+  isPutOff?(evidence: Omit<Evidence, "answerId">): Promise<boolean | undefined>;
   /** The command with which a person goes on in the agent's own interface. */
   takeover(session: string, program: string): readonly string[];
 }

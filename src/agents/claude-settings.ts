@@ -29,9 +29,9 @@ export function makeSettings(task: Task, own: string | undefined): string | unde
 }
 
 function makeHook(task: Task): Json {
-  const hold = Math.ceil(task.liveWindowMs / SECOND_MS);
-  const timeout = hold + HOOK_SPARE_S;
-  const command = [...task.askd, "hook", "claude", "--hold", `${hold}s`, "--timeout", `${timeout}s`]
+  const holdS = Math.ceil(task.liveWindowMs / SECOND_MS);
+  const timeout = holdS + HOOK_SPARE_S;
+  const command = [...task.askd, "hook", "claude", "--hold", `${holdS}s`, "--timeout", `${timeout}s`]
     .map(quote)
     .join(" ");
   return { matcher: "AskUserQuestion", hooks: [{ type: "command", command, timeout }] };

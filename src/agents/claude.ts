@@ -65,6 +65,7 @@ export const claude: Agent = {
   },
   read: (line) => readJsonLine(line, readClaude),
   witness,
+  isPutOff,
   takeover: (session, program) => [program, "--resume", session],
 };
 
@@ -165,9 +166,24 @@ function sayFallback(task: Task, promptTool: string | undefined): string {
 
 /** Looks into the session's transcript, in whichever project it is. */
 async function witness({ session, env, answerId, callId }: Evidence): Promise<Witnessed> {
-  const root = join(env["CLAUDE_CONFIG_DIR"] ?? join(env["HOME"] ?? homedir(), ".claude"), "projects");
-  const files = await findFiles(root, (name) => name === `${session}.jsonl`, 1);
+  const files = await findTranscripts(session, env);
   return searchRecords(files, [answerId, callId], (line) => isShown(line, answerId, callId));
+}
+
+/** The same that the program looks for when it is resumed: its mark of a call that was put off, and any result of it. */
+async function isPutOff({ session, env, callId }: Omit<Evidence, "answerId">): Promise<boolean | undefined> {
+  const files = await findTranscripts(session, env);
+  const isResult = (line: Json): boolean =>
+    listAt(line, "message", "content").some((block) => block["tool_use_id"] === callId);
+  if ((await searchRecords(files, [callId], isResult)) === "given") return false;
+  const isMark = (line: Json): boolean =>
+    textAt(line, "attachment", "type") === "hook_deferred_tool" && textAt(line, "attachment", "toolUseID") === callId;
+  return (await searchRecords(files, [callId], isMark)) === "given" ? true : undefined;
+}
+
+function findTranscripts(session: string, env: Evidence["env"]): Promise<string[]> {
+  const root = join(env["CLAUDE_CONFIG_DIR"] ?? join(env["HOME"] ?? homedir(), ".claude"), "projects");
+  return findFiles(root, (name) => name === `${session}.jsonl`, 1);
 }
 
 /** The hook's own output also stands in the transcript, before the model saw anything: only messages to it count. */

@@ -1,9 +1,10 @@
 import type { Actor } from "../core/actor.ts";
 import { SYSTEM } from "../core/actor.ts";
-import { type Carrier, endCarried, nameSession } from "../core/carry.ts";
+import { type Carrier, endCarried } from "../core/carry.ts";
 import { parseAsk } from "../core/ask-input.ts";
 import type { RunId } from "../core/id.ts";
 import type { RunResult } from "../core/lifecycle.ts";
+import { isHanding } from "../core/question.ts";
 import { Refusal } from "../core/refusal.ts";
 import { type Rules, rulesFor } from "../core/rules.ts";
 import { hasEnded } from "../core/run.ts";
@@ -11,11 +12,12 @@ import type { Engine } from "../engine/engine.ts";
 import type { Work } from "../engine/worker.ts";
 import type { Agent, Sight } from "./agent.ts";
 import { mirrorNoted } from "./mirror.ts";
-import { isShownBy, listOnTheWay, witness } from "./outcome.ts";
+import { type Evident, isShownBy, listOnTheWay, witness } from "./outcome.ts";
 import { waitForEnd, type Ended } from "./process-end.ts";
 import { Reading } from "./reading.ts";
 import { type Launch, epochFile, forgetLaunch } from "./run-files.ts";
 import { findText } from "./private-file.ts";
+import { keepSession } from "./session.ts";
 import { type Stopped, stopRun } from "./stop.ts";
 import { tail } from "./tail.ts";
 import { keepDeferred, keepTree } from "./told.ts";
@@ -25,6 +27,9 @@ const KEEP_MS = 2_000;
 /** How long an agent that asked in its words may take to end by itself. */
 const ASKED_GRACE_MS = 15_000;
 const SUMMARY_CHARS = 2_000;
+/** How a shell says that a program was ended by a signal: HUP, INT, KILL or TERM come from outside. */
+const SIGNALLED = 128;
+const KILLED: ReadonlySet<number> = new Set([1, 2, 9, 15].map((signal) => SIGNALLED + signal));
 
 export interface Followed {
   runId: RunId;
@@ -39,6 +44,7 @@ export interface Followed {
   note(text: string): void;
   /** Told to leave the agent alone: this process ends, the agent goes on. */
   leave: AbortSignal;
+  onStep?: ((step: string) => void) | undefined;
 }
 
 /** Reads what one start of an agent writes until its processes are gone, and brings the run to where it stands then. */
@@ -60,6 +66,7 @@ export class Follower {
   async follow(): Promise<void> {
     const { runDir, runId, by, leave, work } = this.#to;
     this.#meter = await UsageMeter.open(work.store, runId, await findBase(runDir, by.epoch));
+    this.#to.onStep?.("following");
     const gone = new AbortController();
     const ended = waitForEnd(runDir, by.epoch, leave).then((how) => {
       gone.abort();
@@ -72,8 +79,10 @@ export class Follower {
         await this.#take(this.#to.agent.read(text));
       }
       await this.#keepUsage();
+      this.#to.onStep?.("read");
     }
     const how = await ended;
+    this.#to.onStep?.("gone");
     if (how && !leave.aborted) await this.#finish(how);
   }
 
@@ -97,15 +106,18 @@ export class Follower {
     for (const evident of await listOnTheWay(work.store, run)) {
       const isGiven =
         isShownBy(sight, evident) || (isFirst && (await witness(agent, run, launch, evident)) === "given");
-      if (isGiven) await engine.given(evident.question.id, sight.kind === "shown" ? "stream" : "transcript");
+      if (!isGiven) continue;
+      await engine.given(evident.question.id, sight.kind === "shown" ? "stream" : "transcript");
+      this.#to.onStep?.("given");
     }
   }
 
   async #nameSession(): Promise<void> {
-    const { work, runId, by } = this.#to;
+    const { work, runId, by, note } = this.#to;
     const { session } = this.#reading;
     if (session === undefined) return;
-    await work.decider.changeRun(runId, SYSTEM, (read, at) => nameSession(read, session, by.epoch, at));
+    const isKept = await keepSession(runId, session, by.epoch, work);
+    if (!isKept) note(`The session ${session} belongs to another run; this one cannot be taken up again from it`);
     await this.#mirror();
   }
 
@@ -144,9 +156,12 @@ export class Follower {
   }
 
   async #finish(how: Ended): Promise<void> {
-    const { runDir, runId, by, work, launch, agent, engine, note } = this.#to;
+    const { runDir, runId, by, work, launch, note } = this.#to;
+    // Who slept meanwhile leaves it to the one that took over.
+    if ((await work.store.findRun(runId))?.worker !== by.worker) return;
     const stopped: Stopped = await stopRun({ runId, runDir, lastEpoch: by.epoch, graceMs: 0 });
     if (stopped.left.length > 0) throw new Error(`${stopped.left.length} processes of run ${runId} do not go away`);
+    this.#to.onStep?.("cleaned");
     this.#reading.end();
     for (const text of this.#reading.warnings.splice(0)) note(text);
     await this.#meter?.keep(this.#reading.usage);
@@ -154,17 +169,14 @@ export class Follower {
     const { reported } = this.#reading;
     if (reported?.warning) note(reported.warning);
     if (reported?.ask) await this.#ask(reported.ask, "result");
-    await keepDeferred(runDir, this.#reading.deferred?.callId);
+    if (this.#reading.deferred) await keepDeferred(runDir, this.#reading.deferred.callId);
     await keepTree(runDir, launch.dir);
-    const run = await work.store.findRun(runId);
-    for (const evident of run ? await listOnTheWay(work.store, run) : []) {
-      const said = run && (await witness(agent, run, launch, evident));
-      if (said === "given" || (said === "unknown" && this.#hasTaken(how))) {
-        await engine.given(evident.question.id, said === "given" ? "transcript" : "exit");
-      }
-    }
+    this.#to.onStep?.("kept");
+    await this.#confirmGiven(how);
     const result = await this.#resultOf(how);
+    this.#to.onStep?.("ending");
     const left = await work.decider.changeRun(runId, SYSTEM, (read, at) => endCarried(read, by, result, at));
+    this.#to.onStep?.("ended");
     await this.#mirror();
     if (hasEnded(left)) await forgetLaunch(runDir);
   }
@@ -174,17 +186,33 @@ export class Follower {
     return mirrorNoted(work.store, runId, note);
   }
 
+  /** Now that it has written all that it ever will, its record says what has arrived. */
+  async #confirmGiven(how: Ended): Promise<void> {
+    const { runId, work, launch, agent, engine } = this.#to;
+    const run = await work.store.findRun(runId);
+    for (const evident of run ? await listOnTheWay(work.store, run) : []) {
+      const said = run && (await witness(agent, run, launch, evident));
+      if (said === "given" || (said === "unknown" && this.#hasTaken(how, evident))) {
+        await engine.given(evident.question.id, said === "given" ? "transcript" : "exit");
+      }
+    }
+  }
+
   /** A program without a record of its own was given what it was started with, if it came to an end by itself. */
-  #hasTaken(how: Ended): boolean {
-    return this.#to.agent.program === "" && how.state === "dead" && how.exitCode !== undefined;
+  #hasTaken(how: Ended, { question }: Evident): boolean {
+    if (this.#to.agent.program !== "" || how.state !== "dead" || how.exitCode === undefined) return false;
+    return !KILLED.has(how.exitCode) && isHanding(question, this.#to.by.epoch);
   }
 
   async #resultOf(how: Ended): Promise<RunResult> {
     const { reported, ended, lastWords } = this.#reading;
     if (reported) return reported.result;
     const exitCode = how.state === "dead" ? how.exitCode : undefined;
-    if (exitCode === undefined && !ended) return { status: "failed", reason: "worker_lost" };
-    if (ended && (exitCode === 0 || exitCode === undefined || ended.status !== "completed")) return ended;
+    const isKilled = exitCode !== undefined && KILLED.has(exitCode);
+    if (ended && (!exitCode || isKilled || ended.status !== "completed")) return ended;
+    if (exitCode === undefined) return { status: "failed", reason: "worker_lost" };
+    if (isKilled)
+      return { status: "failed", reason: "agent_killed", summary: `It was ended by signal ${exitCode - SIGNALLED}` };
     const summary = lastWords.trim().slice(-SUMMARY_CHARS);
     if (exitCode === 0) return { status: "completed", ...(summary && { summary }) };
     const complaint = (await findText(epochFile(this.#to.runDir, this.#to.by.epoch, "err")))

@@ -59,9 +59,15 @@ function evident(question: Question, run: Run): Evident {
     (isOpen(question) || (question.status === "timeout" && question.forced !== undefined && isOpen(question.forced)));
   // An outcome without an answer is told by the question's own id.
   const ids = [...(isOutcomeOpen ? [answer?.id ?? question.id] : []), ...amended];
-  const prefix = `=${run.session ?? ""}:`;
-  const callId = question.key.startsWith(prefix) ? question.key.slice(prefix.length) : undefined;
-  return { question, ids, callId };
+  return { question, ids, callId: callOf(question, run.session) };
+}
+
+/** The agent's own call that asked this, if it did so by its own question tool. */
+export function callOf(question: Question, session: string | undefined): string | undefined {
+  // A call of our own tool has a result as soon as it is parked, which is not the answer.
+  if (question.via !== "hook") return undefined;
+  const prefix = `=${session ?? ""}:`;
+  return question.key.startsWith(prefix) ? question.key.slice(prefix.length) : undefined;
 }
 
 async function readOne(store: Store, run: Run, id: Question["id"]): Promise<Read | undefined> {

@@ -54,6 +54,14 @@ export function runDirOf(stateDir: string, runId: RunId): string {
   return join(stateDir, "runs", RunId.parse(runId));
 }
 
+/** Says whether the run's own files are kept here. */
+export async function hasRunDir(stateDir: string, runId: RunId): Promise<boolean> {
+  return lstat(runDirOf(stateDir, runId)).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+}
+
 /** Makes the directory of a run's own files, which nobody else may enter. */
 export async function makeRunDir(stateDir: string, runId: RunId): Promise<string> {
   const dir = runDirOf(stateDir, runId);
@@ -89,6 +97,14 @@ export async function findLaunch(runDir: string): Promise<Launch | undefined> {
   const file = join(runDir, LAUNCH);
   const text = await findText(file);
   return text === undefined ? undefined : parseFile(file, () => Launch.parse(JSON.parse(text)));
+}
+
+/** Says whether anything is kept here that a start needs. */
+export async function hasLaunch(runDir: string): Promise<boolean> {
+  return lstat(join(runDir, LAUNCH)).then(
+    () => true,
+    () => false,
+  );
 }
 
 /** Writes the files that an agent is started with. */

@@ -13,7 +13,8 @@ import { mirrorNoted } from "./mirror.ts";
 import { isSessionThere, listOnTheWay, readOwed, witness } from "./outcome.ts";
 import { isAlive } from "./process-identity.ts";
 import { blockEpochs, findAgent, startProcess } from "./process.ts";
-import { type Launch, makeRunDir } from "./run-files.ts";
+import { type Launch, listEpochs, makeRunDir } from "./run-files.ts";
+import { keepSession } from "./session.ts";
 import { stopRun } from "./stop.ts";
 import { resumeBy, retell } from "./told.ts";
 import { keepBase } from "./usage.ts";
@@ -29,18 +30,20 @@ export interface StarterDeps {
   env: Readonly<Record<string, string | undefined>>;
   liveWindowMs: number;
   note(run: Run, text: string): void;
+  /** Hears how far the work with an agent has come; proofs end the process there. */
+  onStep?: ((step: string) => void) | undefined;
 }
 
-/** A start that went through: this worker carries that run now. */
-export interface Begun {
+/** A run that this worker has taken up, and what it takes to start its agent. */
+export interface Taken {
   run: Run;
   runDir: string;
   agent: Agent;
   launch: Launch;
 }
 
-/** Takes a run up and starts its agent, for the first time or with what it is owed; nothing if that is not to be. */
-export async function startRun(job: ClaimedJob, work: Work, deps: StarterDeps): Promise<Begun | undefined> {
+/** Takes a run up, for its first start or with what its agent is owed; nothing if that is not to be. */
+export async function takeUp(job: ClaimedJob, work: Work, deps: StarterDeps): Promise<Taken | undefined> {
   const { store, decider } = work;
   const found = job.runId && (await store.findRun(job.runId));
   const agent = found && deps.agents[found.agent];
@@ -49,18 +52,47 @@ export async function startRun(job: ClaimedJob, work: Work, deps: StarterDeps): 
     return undefined;
   }
   const runDir = await makeRunDir(deps.stateDir, found.id);
-  if (await isStillThere(found, runDir)) {
+  deps.onStep?.("claimed");
+  if (found.worker !== undefined || (await isStillThere(found, runDir))) {
     // Whoever has it will end, or be stopped, or be missed by the one that looks after it.
     await decider.commit({ postponed: [{ job, dueAt: later(work.now, WAIT_MS), tries: job.tries }] });
     return undefined;
   }
   const launch = await launchOf(found, runDir, agent, deps.env);
-  await confirmGiven(found, agent, launch, work);
+  deps.onStep?.("taking");
   const run = await decider.changeRun(found.id, SYSTEM, (read, at) => finishing(job, takeRun(read, deps.worker, at)));
-  if (run.worker !== deps.worker || run.epoch !== found.epoch + 1) return undefined;
-  const isStarted = await start(run, { agent, launch, runDir }, work, deps);
-  await mirrorNoted(store, run.id, (text) => deps.note(run, text));
-  return isStarted ? { run, runDir, agent, launch } : undefined;
+  if (run.worker !== deps.worker) return undefined;
+  deps.onStep?.("taken");
+  return { run, runDir, agent, launch };
+}
+
+/** Starts the agent of a run that was taken up; false if somebody else has the run, or has ended it, by now. */
+export async function startAgent(taken: Taken, work: Work, deps: StarterDeps): Promise<boolean> {
+  const { run, launch, runDir } = taken;
+  const { id: runId, epoch } = run;
+  await blockEpochs(runDir, epoch - 1);
+  deps.onStep?.("blocked");
+  const { left } = await stopRun({ runId, runDir, lastEpoch: epoch - 1 });
+  if (left.length > 0) throw new Error(`${left.length} processes of an earlier start do not go away`);
+  deps.onStep?.("cleared");
+  await confirmGiven(taken, work);
+  const confirmed = await findOwn(run, work, deps);
+  if (!confirmed) return false;
+  deps.onStep?.("confirmed");
+  const built = await build({ ...taken, run: confirmed }, work.store, deps);
+  await keepBase(runDir, epoch, work.store, runId);
+  // An agent that dies before its first word can be taken up again, too.
+  if (built.session !== undefined) await keepSession(runId, built.session, epoch, work);
+  deps.onStep?.("built");
+  // Right before the start: somebody may have taken the run over while this process slept.
+  if (!(await findOwn(run, work, deps))) return false;
+  for (const text of built.added) deps.note(run, `added: ${text}`);
+  const { dir, env, umask } = launch;
+  deps.onStep?.("starting");
+  const { won } = await startProcess({ runId, epoch, runDir, dir, env, umask, start: built });
+  if (won) deps.onStep?.("started");
+  await mirrorNoted(work.store, runId, (text) => deps.note(run, text));
+  return won;
 }
 
 /** Of two agents of a run one would undo what the other does: the earlier one has to be gone. */
@@ -71,54 +103,40 @@ async function isStillThere(run: Run, runDir: string): Promise<boolean> {
   return isAlive({ pid: run.seen.pid, born, boot });
 }
 
-/** What an earlier start was about to give may have arrived; the agent's own record says so. */
-async function confirmGiven(run: Run, agent: Agent, launch: Launch, { store, decider }: Work): Promise<void> {
+/** The run as it is now, if it is still this worker's and at the same start. */
+async function findOwn(run: Run, { store }: Work, deps: StarterDeps): Promise<Run | undefined> {
+  const now = await store.findRun(run.id);
+  return now?.worker === deps.worker && now.epoch === run.epoch ? now : undefined;
+}
+
+/** What an earlier start was about to give may have arrived; now that it is gone, the agent's own record says so. */
+async function confirmGiven({ run, agent, launch }: Taken, { store, decider }: Work): Promise<void> {
   for (const evident of await listOnTheWay(store, run)) {
-    const { question } = evident;
-    const wasHanded = !("handover" in question) || question.handover?.state === "handing";
-    if (!wasHanded || (await witness(agent, run, launch, evident)) !== "given") continue;
-    await decider.changeQuestion(question.id, SYSTEM, (read, at) => give(read.run, [read.question], "transcript", at));
+    if ((await witness(agent, run, launch, evident)) !== "given") continue;
+    await decider.changeQuestion(evident.question.id, SYSTEM, (read, at) =>
+      give(read.run, [read.question], "transcript", at),
+    );
   }
 }
 
-async function start(
-  run: Run,
-  at: { agent: Agent; launch: Launch; runDir: string },
-  { store }: Work,
-  deps: StarterDeps,
-): Promise<boolean> {
-  const { launch, runDir } = at;
-  await blockEpochs(runDir, run.epoch - 1);
-  await stopRun({ runId: run.id, runDir, lastEpoch: run.epoch - 1 });
-  const built = await build(run, at, store, deps);
-  await keepBase(runDir, run.epoch, store, run.id);
-  // Right before the start: somebody may have taken the run over while this process slept.
-  const now = await store.findRun(run.id);
-  if (now?.worker !== deps.worker || now.epoch !== run.epoch) return false;
-  for (const text of built.added) deps.note(run, `added: ${text}`);
-  const { dir, env, umask } = launch;
-  const begun = await startProcess({ runId: run.id, epoch: run.epoch, runDir, dir, env, umask, start: built });
-  return begun.won;
-}
-
-async function build(
-  run: Run,
-  { agent, launch, runDir }: { agent: Agent; launch: Launch; runDir: string },
-  store: Work["store"],
-  deps: StarterDeps,
-): Promise<Start> {
+async function build({ run, agent, launch, runDir }: Taken, store: Work["store"], deps: StarterDeps): Promise<Start> {
   const version = await findVersion(agent, launch);
   const task = taskOf(run, { ...deps, epoch: run.epoch, runDir, version }, launch);
   const delimiter = `answer-${randomBytes(4).toString("hex")}`;
   const reads = await readOwed(store, run);
-  if (run.session === undefined && reads.length === 0 && run.epoch === 1) return agent.start(task);
-  const how = await resumeBy(run, runDir, launch.dir, { delimiter, reads });
-  if (agent.program === "") return agent.resume({ ...task, session: run.session ?? "" }, how);
-  if (run.session !== undefined && (await isSessionThere(agent, run, launch))) {
-    return agent.resume({ ...task, session: run.session }, how);
-  }
-  if (run.status === "running" && reads.length === 0) return agent.start(task);
+  const isKnown = run.session !== undefined && (await isSessionThere(agent, run, launch));
+  if (!isKnown && reads.length === 0 && !(await hasStarted(runDir, run.epoch - 1))) return agent.start(task);
+  const how = await resumeBy(run, { agent, launch, runDir }, { delimiter, reads });
+  if (agent.program === "" || isKnown) return agent.resume({ ...task, session: run.session ?? "" }, how);
   deps.note(run, `the session ${run.session ?? ""} is gone; a new one is told what is known`);
   const prompt = await retell({ prompt: launch.prompt, dir: launch.dir, runDir }, agent, reads, delimiter);
   return agent.start({ ...task, prompt });
+}
+
+/** Says whether the agent was ever there up to this epoch; a start that was made void does not count. */
+async function hasStarted(runDir: string, lastEpoch: number): Promise<boolean> {
+  for (const epoch of await listEpochs(runDir, "pid")) {
+    if (epoch <= lastEpoch && (await findAgent(runDir, epoch)).state === "dead") return true;
+  }
+  return false;
 }

@@ -1,12 +1,12 @@
-import { open as openFile } from "node:fs/promises";
+import { appendFile, open as openFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Read } from "../core/changes.ts";
-import { callKey } from "../core/client/call-key.ts";
 import { tellAgent, tellOutcome } from "../core/injection.ts";
 import type { Run } from "../core/run.ts";
 import type { Agent, Resume } from "./agent.ts";
 import { findText, replaceFile } from "./private-file.ts";
-import { epochFile, listEpochs } from "./run-files.ts";
+import { callOf } from "./outcome.ts";
+import { type Launch, epochFile, listEpochs } from "./run-files.ts";
 import { Fingerprint, describeDifference, findDiffStat, findFingerprint } from "./working-tree.ts";
 
 const TREE = "tree.json";
@@ -20,16 +20,26 @@ export async function keepTree(runDir: string, dir: string): Promise<void> {
   if (tree) await replaceFile(join(runDir, TREE), JSON.stringify(tree));
 }
 
-/** Keeps the call of its own question tool that the agent stopped at, or that there is none. */
-export async function keepDeferred(runDir: string, callId: string | undefined): Promise<void> {
-  await replaceFile(join(runDir, DEFERRED), callId ?? "");
+/** Keeps that the agent stopped at this call of its own question tool; earlier ones stay, whoever writes last. */
+export async function keepDeferred(runDir: string, callId: string): Promise<void> {
+  await appendFile(join(runDir, DEFERRED), `${callId}\n`, { mode: 0o600 });
 }
 
 /** How the agent is given what it is owed: as the result of the call that it stopped at, else by a message. */
-export async function resumeBy(run: Run, runDir: string, dir: string, told: Told): Promise<Resume> {
-  const callId = await findText(join(runDir, DEFERRED));
-  const key = callId && run.session !== undefined ? `=${callKey(run.session, callId)}` : undefined;
-  if (callId && told.reads.some(({ question }) => question.key === key)) return { by: "call", callId };
+export async function resumeBy(
+  run: Run,
+  { agent, launch, runDir }: { agent: Agent; launch: Launch; runDir: string },
+  told: Told,
+): Promise<Resume> {
+  const { dir, env } = launch;
+  const { session } = run;
+  const kept = (await findText(join(runDir, DEFERRED)))?.split("\n") ?? [];
+  for (const { question } of session === undefined ? [] : told.reads) {
+    const callId = callOf(question, session);
+    if (session === undefined || callId === undefined) continue;
+    // With a message as well the agent would be told twice: it goes on from the call in any case.
+    if ((await agent.isPutOff?.({ session, dir, env, callId })) ?? kept.includes(callId)) return { by: "call", callId };
+  }
   const parts = told.reads.length > 0 ? [tellAgent(told)] : ["You were interrupted. Continue with the task."];
   const differences = await differencesIn(runDir, dir);
   if (differences.length > 0) {

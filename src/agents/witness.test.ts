@@ -168,3 +168,20 @@ test("a database of opencode with other tables says nothing", async () => {
   db.close();
   expect(await ask(opencode, { XDG_DATA_HOME: home })).toBe("unknown");
 });
+
+describe("a call of claude", () => {
+  const mark = { type: "attachment", attachment: { type: "hook_deferred_tool", toolUseID: CALL } };
+  const called = { type: "assistant", message: { content: [{ type: "tool_use", id: CALL }] } };
+
+  test.each<[string, object[], boolean | undefined]>([
+    ["is put off when it is marked so", [called, mark], true],
+    ["is no longer put off when it has a result", [called, mark, toClaude([result({})])], false],
+    ["is no longer put off when it has failed", [called, mark, toClaude([result({ is_error: true })])], false],
+    ["was not put off when another was", [called, { ...mark, attachment: { toolUseID: "toolu_12" } }], undefined],
+    ["may have been put off where nothing says so", [called], undefined],
+  ])("%s", async (_what, lines, isPutOff) => {
+    write(FILES.claude, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+    const evidence = { session: SESSION, dir: "/repo", env: { HOME: home }, callId: CALL };
+    expect(await claude.isPutOff?.(evidence)).toBe(isPutOff);
+  });
+});

@@ -34,8 +34,8 @@ export class Heart {
 
   /** Beats from now on; the first beat is kept when this resolves. */
   async start(): Promise<void> {
-    if (this.#timer) return;
-    this.#timer = setInterval(() => void this.#beat().catch(this.#deps.onFailure), BEAT_MS).unref();
+    if (this.#timer && this.#version > 0) return;
+    this.#timer ??= setInterval(() => void this.#beat().catch(this.#deps.onFailure), BEAT_MS).unref();
     await this.#beat();
   }
 
@@ -48,8 +48,13 @@ export class Heart {
     const { store, id, host, process } = this.#deps;
     const body = { host, process, beatAt: await store.now() };
     const committed = await store.commit({ entries: [{ kind: "worker", id, version: this.#version, body }] });
-    if (committed.ok) this.#version += 1;
-    else throw new Error(`The row of worker ${id} was not kept: ${committed.why}`);
+    if (committed.ok) {
+      this.#version += 1;
+      return;
+    }
+    // A beat whose commit was cut off may have been kept, and two may meet.
+    this.#version = (await store.findEntry("worker", id))?.version ?? 0;
+    if (committed.why !== "moved") throw new Error(`The row of worker ${id} was not kept: ${committed.why}`);
   }
 }
 

@@ -13,6 +13,9 @@ export const CARRY_MS = 5 * SECOND_MS;
 /** How long before each new try to bring an outcome to an agent that ends without having taken it. */
 const RETRY_MS = [0, SECOND_MS, 5 * SECOND_MS, 30 * SECOND_MS] as const;
 
+/** Ends that say nothing about the work: the machine went down, or somebody killed the agent. */
+const UNSEEN: ReadonlySet<string | undefined> = new Set(["worker_lost", "agent_killed"]);
+
 /** The one who starts and follows an agent, and which start of it that is. */
 export interface Carrier {
   worker: WorkerId;
@@ -32,7 +35,7 @@ export function isStartable(run: Run): boolean {
 
 /** A worker takes a run up: a new epoch begins, and all that its agent is owed is on its way. */
 export function takeRun({ run, open }: RunRead, worker: WorkerId, at: At): Changes {
-  if (!isStartable(run)) return {};
+  if (!isStartable(run) || run.worker !== undefined) return {};
   const taken: Run = {
     ...run,
     worker,
@@ -54,32 +57,46 @@ export function takeRun({ run, open }: RunRead, worker: WorkerId, at: At): Chang
   };
 }
 
-/** Another worker goes on with an agent whose worker is gone; the agent is the same, and so is its epoch. */
-export function adoptRun({ run }: RunRead, { worker, epoch }: Carrier, at: At): Changes {
-  if (hasEnded(run) || run.epoch !== epoch || run.worker === worker) return {};
+/**
+ * Another worker goes on with an agent whose worker is gone; the agent is the same, and so is its epoch. A run that has
+ * ended is adopted too: somebody has to see that its processes are gone.
+ */
+export function adoptRun({ run }: RunRead, from: Carrier, worker: WorkerId, at: At): Changes {
+  if (run.worker !== from.worker || run.epoch !== from.epoch || run.worker === worker) return {};
   const adopted: Run = { ...run, worker };
-  return {
-    runs: [adopted],
-    events: [runEvent(run, adopted, at, { epoch, worker, ...(run.worker && { adopted_from: run.worker }) })],
-  };
+  const detail = { epoch: from.epoch, worker, adopted_from: from.worker };
+  return { runs: [adopted], events: [runEvent(run, adopted, at, detail)] };
 }
 
-/** The worker that took the run up is gone and never started its agent: it waits for another one as before. */
-export function putBack({ run }: RunRead, epoch: number, at: At): Changes {
-  if (hasEnded(run) || run.epoch !== epoch) return {};
-  const back: Run = { ...run, worker: undefined, status: run.status === "resuming" ? "resuming" : "queued" };
+/**
+ * The agent of this epoch was never started, and cannot be any more: the run waits for another start as before. Where
+ * starting failed, that is tried again, but not for ever; that a worker died says nothing about the run.
+ */
+export function putBack(read: RunRead, from: Carrier, failure: string | undefined, at: At): Changes {
+  const { run } = read;
+  if (run.worker !== from.worker || run.epoch !== from.epoch) return {};
+  if (hasEnded(run)) return letGo(run, at);
+  const dropped = [jobKey("carry", run.id)];
+  const delayMs = failure === undefined ? 0 : RETRY_MS[run.starts - 1];
+  if (delayMs === undefined) return { ...giveUp(read, { reason: "start_failed", summary: failure }, at), dropped };
+  const back: Run = {
+    ...{ ...run, worker: undefined, status: run.status === "resuming" ? "resuming" : "queued" },
+    starts: failure === undefined ? run.starts - 1 : run.starts,
+  };
+  const detail = { epoch: from.epoch, reason: "never_started", ...(failure !== undefined && { failure }) };
   return {
     runs: [back],
-    events: [runEvent(run, back, at, { epoch, reason: "never_started" })],
-    scheduled: [startJob(run, at.now)],
-    dropped: [jobKey("carry", run.id)],
+    events: [runEvent(run, back, at, detail)],
+    scheduled: [startJob(run, later(at.now, delayMs))],
+    dropped,
   };
 }
 
 /** The agent's own handle for resuming. */
 export function nameSession({ run }: RunRead, session: string, epoch: number, at: At): Changes {
+  // Who sees a cancelled run to its end reads the same lines; there is nothing to take up again.
+  if (hasEnded(run) || run.session === session) return {};
   requireEpoch(run, epoch);
-  if (run.session === session) return {};
   const named: Run = { ...run, session };
   return { runs: [named], events: [runEvent(run, named, at, { epoch, session })] };
 }
@@ -92,14 +109,11 @@ export function endCarried(read: RunRead, by: Carrier, result: RunResult, at: At
   const { run, open } = read;
   // A run that was cancelled is at a later epoch already; that its processes are gone is still to be written down.
   if (run.worker !== by.worker || (run.epoch !== by.epoch && !hasEnded(run))) return {};
+  if (hasEnded(run)) return letGo(run, at);
   const dropped = [jobKey("carry", run.id), jobKey("stop", run.id)];
-  if (hasEnded(run)) {
-    const left: Run = { ...run, worker: undefined };
-    return { runs: [left], events: [runEvent(run, left, at, { processes: "gone" })], dropped };
-  }
   if (open.some(isPending)) return { ...endRun(read, result, at), dropped };
   if (open.length > 0) return { ...bringAgain(read, result, at), dropped };
-  if (result.reason === "worker_lost" && run.session !== undefined && !run.isContinued) {
+  if (UNSEEN.has(result.reason) && run.session !== undefined && !run.isContinued) {
     const next = resume({ ...run, worker: undefined, isContinued: true }, undefined, at);
     return {
       runs: [next.run],
@@ -111,6 +125,13 @@ export function endCarried(read: RunRead, by: Carrier, result: RunResult, at: At
   return { ...endRun(read, result, at), dropped };
 }
 
+/** The processes of a run that had ended before are gone as well. */
+function letGo(run: Run, at: At): Changes {
+  const left: Run = { ...run, worker: undefined };
+  const dropped = [jobKey("carry", run.id), jobKey("stop", run.id)];
+  return { runs: [left], events: [runEvent(run, left, at, { processes: "gone" })], dropped };
+}
+
 /** The agent ended without having taken what it is owed: it is started again, but not for ever. */
 function bringAgain({ run, open }: RunRead, result: RunResult, at: At): Changes {
   const delayMs = RETRY_MS[run.starts - 1];
@@ -119,10 +140,16 @@ function bringAgain({ run, open }: RunRead, result: RunResult, at: At): Changes 
     const events = [runEvent(run, next.run, at, { tries: run.starts, after_ms: delayMs })];
     return { runs: [next.run], events, scheduled: next.scheduled };
   }
-  const reason = "resume_failed";
+  const summary = result.summary ?? `The agent ended ${run.starts} times without taking the answer`;
+  return giveUp({ run, open }, { reason: "resume_failed", summary }, at);
+}
+
+/** The agent cannot be brought what it is owed. */
+function giveUp({ run, open }: RunRead, why: { reason: string; summary: string | undefined }, at: At): Changes {
+  const { reason, summary } = why;
   const ended: Run = {
     ...{ ...run, worker: undefined, status: "failed", reason, endedAt: at.now, owes: [] },
-    result: { summary: result.summary ?? `The agent ended ${run.starts} times without taking the answer` },
+    ...(summary !== undefined && { result: { summary } }),
   };
   const questions = open.map((question) => voidHandover(question, reason));
   return {

@@ -1,0 +1,71 @@
+import { randomBytes } from "node:crypto";
+import { expect, test } from "vitest";
+import { ADA, AGENT, IDS } from "../../test/builders.ts";
+import { type RunScene, aRunScene } from "../../test/run-dir.ts";
+import { SCRIPT, Scene, said } from "../../test/scene.ts";
+import { SYSTEM } from "../core/actor.ts";
+import { takeRun } from "../core/carry.ts";
+
+import { type QuestionId, idsFrom } from "../core/id.ts";
+import { Decider } from "../engine/decide.ts";
+import { command } from "./command.ts";
+import { Follower } from "./follower.ts";
+
+const WORKER = IDS.worker();
+
+/** A run of a command that this worker has taken up, with a question that was answered while it ran. */
+async function aCarriedRun() {
+  const files = await aRunScene(idsFrom(Date.now, randomBytes).run());
+  const scene = new Scene();
+  const { store, rules, engine } = scene;
+  const decider = new Decider({ store, rules, ids: IDS, now: () => scene.now });
+  const take = () => decider.changeRun(files.runId, SYSTEM, (read, at) => takeRun(read, WORKER, at));
+  await engine.createRun({ id: files.runId, agent: "command", host: "here", giveBack: "worker" }, AGENT);
+  await take();
+  const follow = async (epoch: number): Promise<void> => {
+    const launch = { agent: "command", program: "/bin/sh", args: [], dir: files.dir, env: {}, options: {} };
+    await new Follower({
+      ...{ runId: files.runId, runDir: files.runDir, by: { worker: WORKER, epoch }, agent: command, launch },
+      ...{ engine, work: { store, decider }, rules, note: () => undefined, leave: new AbortController().signal },
+    }).follow();
+  };
+  const { question } = await engine.ask(scene.input({}, SCRIPT), AGENT, { runId: files.runId, epoch: 1 });
+  await engine.answer(question.id, said("Redis"), ADA);
+  return { files, scene, take, follow, id: question.id };
+}
+
+async function stateOf({ scene, files, id }: { scene: Scene; files: RunScene; id: QuestionId }) {
+  const { question, run } = await scene.engine.read(id);
+  const handover = question.status === "pending" ? undefined : question.handover.state;
+  return { run: run.status, worker: run.worker, handover, id: files.runId === run.id };
+}
+
+test("an answer that comes while a command ends was not given to it: it is started again with it", async () => {
+  const carried = await aCarriedRun();
+  await carried.files.start("exit 0");
+  await carried.follow(1);
+  expect(await stateOf(carried)).toMatchObject({ run: "resuming", worker: undefined, handover: "owed" });
+});
+
+test("a command that was killed has not taken what it was started with; one that ended has", async () => {
+  const carried = await aCarriedRun();
+  await carried.files.start("exit 0");
+  await carried.follow(1);
+  await carried.take();
+  await carried.files.start("kill -9 $$", { epoch: 2 });
+  await carried.follow(2);
+  expect(await stateOf(carried)).toMatchObject({ run: "resuming", worker: undefined, handover: "handing" });
+  await carried.take();
+  await carried.files.start("exit 0", { epoch: 3 });
+  await carried.follow(3);
+  expect(await stateOf(carried)).toMatchObject({ run: "completed", worker: undefined, handover: "given" });
+});
+
+test("who slept while another worker took over changes nothing when the agent is gone", async () => {
+  const carried = await aCarriedRun();
+  await carried.files.start("exit 0");
+  const run = await carried.scene.engine.findRun(carried.files.runId);
+  if (run) await carried.scene.store.commit({ runs: [{ ...run, worker: IDS.worker() }] });
+  await carried.follow(1);
+  expect(await stateOf(carried)).toMatchObject({ run: "running", handover: "owed" });
+});

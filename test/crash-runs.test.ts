@@ -1,0 +1,14 @@
+import { describe, expect, test } from "vitest";
+import { Database } from "./proof/place.ts";
+import { listShort, playRuns } from "./proof/runs.ts";
+
+const AT_ONCE = 6;
+
+describe.each(Database.options)("on %s", (database) => {
+  test("an answer reaches its agent once and the run ends, whoever dies between", async () => {
+    const cases = listShort();
+    const outcomes = await playRuns(database, cases, { atOnce: AT_ONCE });
+    expect(outcomes.flatMap(({ name, problems }) => problems.map((problem) => `${name}: ${problem}`))).toEqual([]);
+    expect(outcomes).toHaveLength(cases.length);
+  }, 300_000);
+});
