@@ -5,7 +5,7 @@ import type { ClaimedJob, JobKind } from "../core/job.ts";
 import type { ClaimFilter, Store } from "../store/store.ts";
 import { type Decider, JobLost } from "./decide.ts";
 
-const LEASE_MS = 20_000;
+const LEASE_MS = 15_000;
 const CLAIMED_AT_ONCE = 128;
 const LONGEST_SLEEP_MS = 30_000;
 const RETRY_MS = [1_000, 5_000, 30_000, 120_000, 600_000, 3_600_000];
