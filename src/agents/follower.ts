@@ -21,6 +21,7 @@ import { keepSession } from "./session.ts";
 import { type Stopped, stopRun } from "./stop.ts";
 import { tail } from "./tail.ts";
 import { keepDeferred, keepTree } from "./told.ts";
+import { hasLostTools } from "./tool-check.ts";
 import { UsageMeter, findBase } from "./usage.ts";
 
 const KEEP_MS = 2_000;
@@ -56,6 +57,7 @@ export class Follower {
   #keptAtMs = 0;
   #isAsked = false;
   #hasSpoken = false;
+  #isToolless = false;
 
   constructor(to: Followed) {
     this.#to = to;
@@ -91,6 +93,7 @@ export class Follower {
     this.#reading.take(sights);
     for (const text of this.#reading.warnings.splice(0)) this.#to.note(text);
     if (this.#reading.session !== session) await this.#nameSession();
+    if (sights.some((sight) => sight.kind === "session" && sight.tools)) await this.#checkTools();
     if (this.#reading.marked && !this.#isAsked) await this.#askMarked();
     for (const sight of sights) if (isNews(sight)) await this.#see(sight);
   }
@@ -110,6 +113,15 @@ export class Follower {
       await engine.given(evident.question.id, sight.kind === "shown" ? "stream" : "transcript");
       this.#to.onStep?.("given");
     }
+  }
+
+  /** An agent that can no longer ask would guess: it is stopped, and taken up again once. */
+  async #checkTools(): Promise<void> {
+    const { runDir, runId, by, note } = this.#to;
+    if (this.#isToolless || !(await hasLostTools(runDir, this.#reading.tools ?? []))) return;
+    this.#isToolless = true;
+    note("It came back without the tools to ask with and is started again");
+    await stopRun({ runId, runDir, lastEpoch: by.epoch });
   }
 
   async #nameSession(): Promise<void> {
@@ -206,6 +218,7 @@ export class Follower {
 
   async #resultOf(how: Ended): Promise<RunResult> {
     const { reported, ended, lastWords } = this.#reading;
+    if (this.#isToolless) return { status: "failed", reason: "tools_lost" };
     if (reported) return reported.result;
     const exitCode = how.state === "dead" ? how.exitCode : undefined;
     const isKilled = exitCode !== undefined && KILLED.has(exitCode);

@@ -14,7 +14,7 @@ export const CARRY_MS = 5 * SECOND_MS;
 const RETRY_MS = [0, SECOND_MS, 5 * SECOND_MS, 30 * SECOND_MS] as const;
 
 /** Ends that say nothing about the work: the machine went down, or somebody killed the agent. */
-const UNSEEN: ReadonlySet<string | undefined> = new Set(["worker_lost", "agent_killed"]);
+const UNSEEN: ReadonlySet<string | undefined> = new Set(["worker_lost", "agent_killed", "tools_lost"]);
 
 /** The one who starts and follows an agent, and which start of it that is. */
 export interface Carrier {
