@@ -1,5 +1,5 @@
 import type { Read } from "../core/changes.ts";
-import { type Question, findAnswer, isPending, owes } from "../core/question.ts";
+import { type Question, isPending, outcomeName, owes } from "../core/question.ts";
 import type { Run } from "../core/run.ts";
 import type { Store } from "../store/store.ts";
 import type { Agent, Sight, Witnessed } from "./agent.ts";
@@ -53,12 +53,10 @@ function evident(question: Question, run: Run): Evident {
   const isOpen = ({ handover }: { handover: { state: string } }): boolean =>
     handover.state === "handing" || handover.state === "owed";
   const amended = question.amendments.filter(isOpen).map(({ id }) => id);
-  const answer = findAnswer(question);
   const isOutcomeOpen =
     !isPending(question) &&
     (isOpen(question) || (question.status === "timeout" && question.forced !== undefined && isOpen(question.forced)));
-  // An outcome without an answer is told by the question's own id.
-  const ids = [...(isOutcomeOpen ? [answer?.id ?? question.id] : []), ...amended];
+  const ids = [...(isOutcomeOpen ? [outcomeName(question)] : []), ...amended];
   return { question, ids, callId: callOf(question, run.session) };
 }
 

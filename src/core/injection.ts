@@ -3,7 +3,7 @@ import type { Read } from "./changes.ts";
 import { spellDuration } from "./duration.ts";
 import { MINUTE_MS, SECOND_MS, msBetween } from "./instant.ts";
 import { answerText, itemText } from "./match.ts";
-import { type Amendment, type Answer, type Question, findAnswer } from "./question.ts";
+import { type Amendment, type Answer, type Question, findAnswer, outcomeName } from "./question.ts";
 
 /** What an agent is told when it goes on, and the token that no answer can contain. */
 export interface Told {
@@ -66,13 +66,18 @@ export function tellOutcome(read: Read, delimiter: string): string {
   const answer = findAnswer(question);
   if (question.status === "pending") return `Question ${question.id} is still waiting for a person.`;
   if (question.status === "cancelled")
-    return `Question ${question.id} was cancelled (${question.reason}). No answer will come.`;
+    return `Question ${question.id} was cancelled (${question.reason}). No answer will come.\n${recorded(question)}`;
   if (question.status === "timeout" && !answer) {
-    return `${proceedSentence(msBetween(question.askedAt, question.timedOutAt))}\n${asked(read, delimiter)}`;
+    const sentence = proceedSentence(msBetween(question.askedAt, question.timedOutAt));
+    return `${sentence}\n${asked(read, delimiter)}\n${recorded(question)}`;
   }
   if (!answer) throw new Error(`${question.id} is answered without an answer`);
   if (answer.policy) return tellPolicy(read, answer, delimiter);
   return tellAnswer(read, answer, delimiter);
+}
+
+function recorded(question: Question): string {
+  return `Recorded as ${outcomeName(question)}.`;
 }
 
 function tellAnswer(read: Read, answer: Answer, delimiter: string): string {

@@ -188,6 +188,11 @@ export function isHanding(question: Question, epoch: number): boolean {
   return open.length > 0 && open.every((handover) => handover.state === "handing" && handover.epoch === epoch);
 }
 
+/** The name by which an agent's record shows an outcome; one without an answer has no id of its own. */
+export function outcomeName(question: Question): string {
+  return findAnswer(question)?.id ?? `${question.id}:${question.status}`;
+}
+
 /** The answer that counts: the forced one, the person's, or the policy's. */
 export function findAnswer(question: Question): Answer | undefined {
   if (question.status === "answered") return question.answer;

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Read } from "../../core/changes.ts";
 import { liveWindow, withoutProgress } from "../../core/client/profile.ts";
-import { isHanding, isPending, owes } from "../../core/question.ts";
+import { findAnswer, isHanding, isPending, owes } from "../../core/question.ts";
 import { ownEpoch } from "./asker.ts";
 import { type ToolCall, type ToolResult, progressToken } from "./caller.ts";
 import { hold } from "./hold.ts";
@@ -41,8 +41,8 @@ export async function bringOut(call: ToolCall, read: Read): Promise<Read> {
   const { id } = read.question;
   if (isPending(read.question) || !owes(read.question) || call.signal.aborted) return read;
   const handed = isHanding(read.question, read.run.epoch) ? read : await engine.handOver(id, ownEpoch(call.caller));
-  // Whoever follows the agent sees whether it arrived.
-  if (handed.run.worker !== undefined) return handed;
+  // Whoever follows the agent sees whether an answer arrived; nothing else has a name that could be seen.
+  if (handed.run.worker !== undefined && findAnswer(handed.question)) return handed;
   call.caller.afterReply(call.context.mcpReq.id, async () => {
     await engine.given(id, "mcp");
   });
