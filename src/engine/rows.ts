@@ -2,12 +2,15 @@ import type { Read } from "../core/changes.ts";
 import type { Content } from "../core/content.ts";
 import { shortId, type QuestionId, type RunId } from "../core/id.ts";
 import type { Changes } from "../core/changes.ts";
-import type { Question } from "../core/question.ts";
+import { type Question, findAnswer } from "../core/question.ts";
 import { Refusal } from "../core/refusal.ts";
 import type { Run } from "../core/run.ts";
 import type { Change, Committed, Store } from "../store/store.ts";
 
-const KEPT = 2_000;
+/** As many as may be held at once, and then some. */
+const KEPT = 20_000;
+/** Longer texts are read again when needed, so that what is remembered stays small. */
+const SHORT_CHARS = 4_000;
 
 /**
  * Reads questions with their runs, and remembers the latest that this process wrote until it hears of a change
@@ -75,9 +78,10 @@ export class Rows {
       keep(this.#runs, run.id, { ...run, number, version: run.version + 1 });
     }
     for (const question of changes.questions ?? []) {
-      keep(this.#questions, question.id, { ...question, version: question.version + 1 });
+      if (isShortAnswer(question)) keep(this.#questions, question.id, { ...question, version: question.version + 1 });
+      else this.#questions.delete(question.id);
     }
-    for (const { hash, content } of changes.contents ?? []) keep(this.#contents, hash, content);
+    for (const { hash, content } of changes.contents ?? []) this.#rememberContent(hash, content);
   }
 
   async #readContent(hash: string): Promise<Content> {
@@ -86,9 +90,21 @@ export class Rows {
     const content = await this.#store.findContent(hash);
     if (!content)
       throw new Refusal("store_unusable", `The text of a question is missing (${hash})`, { hint: "Restore a backup" });
-    keep(this.#contents, hash, content);
+    this.#rememberContent(hash, content);
     return content;
   }
+
+  #rememberContent(hash: string, content: Content): void {
+    const chars = content.items.reduce((sum, { text }) => sum + text.length, content.context?.length ?? 0);
+    if (chars <= SHORT_CHARS) keep(this.#contents, hash, content);
+  }
+}
+
+function isShortAnswer(question: Question): boolean {
+  const answer = findAnswer(question);
+  if (!answer) return true;
+  const texts = Object.values(answer.items).map(({ text }) => text?.length ?? 0);
+  return texts.reduce((sum, chars) => sum + chars, answer.note?.length ?? 0) <= SHORT_CHARS;
 }
 
 function keep<Key, Value>(map: Map<Key, Value>, key: Key, value: Value): void {

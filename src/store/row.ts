@@ -9,9 +9,12 @@ interface Schema<Row> {
   safeParse(raw: unknown): { success: true; data: Row } | { success: false; error: { message: string } };
 }
 
+/** What runs that were kept by an earlier program do not say. */
+const LATER = { starts: 0, isContinued: false } as const;
+
 /** The run that was kept, under the number the store gave it. */
 export function parseRun(body: string, number: number): Run {
-  return { ...parseBody(Run, body), number };
+  return { ...LATER, ...parseBody(Run, body), number };
 }
 
 export function parseQuestion(body: string): Question {

@@ -47,7 +47,7 @@ const QUESTION = `select "row", version, status from question where id = ?`;
 const RESERVE = "update meta set attempt = attempt + ? returning attempt";
 
 const RESERVED_AT_ONCE = 1_000;
-const REMEMBERED = 4_000;
+const REMEMBERED = 40_000;
 
 /**
  * What a writer knows of the rows it changes. Inside a write transaction that holds for as long as no other connection
