@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { SECOND_MS } from "../core/instant.ts";
 import type { Task } from "./agent.ts";
 import { type Json, listAt, parseJson, valueAt } from "./json.ts";
+import { isOlder } from "./version.ts";
 
 /** The hook decides this much before its own time is over; after that Claude Code would go on without an answer. */
 const HOOK_SPARE_S = 30;
@@ -12,11 +13,7 @@ const FIRST = { promptTool: [2, 0, 76], defer: [2, 1, 89] } as const;
 
 /** Says whether this version can do that; an unknown version is a new one. */
 export function canDo(what: keyof typeof FIRST, version: string | undefined): boolean {
-  const numbers = /(\d+)\.(\d+)\.(\d+)/.exec(version ?? "");
-  if (!numbers) return true;
-  const [major = 0, minor = 0, patch = 0] = numbers.slice(1).map(Number);
-  const [firstMajor, firstMinor, firstPatch] = FIRST[what];
-  return (major - firstMajor || minor - firstMinor || patch - firstPatch) >= 0;
+  return !isOlder(version, FIRST[what]);
 }
 
 /** Settings with our hook for questions beside what the user's own settings say; undefined when those cannot be read. */

@@ -8,6 +8,7 @@ import { readJsonLine } from "./line.ts";
 import { messageOf } from "./message.ts";
 import { type Piece, findOption, writePieces } from "./options.ts";
 import { SERVER, commonStart } from "./own-server.ts";
+import { isOlder } from "./version.ts";
 
 const PLAN_FILE = "codex-app.json";
 /** The first version whose app-server was seen to ask its client, and go on with what it is told. */
@@ -81,7 +82,7 @@ function build(task: Task, exec: Start, session: string | undefined): Start {
 
 /** Why the app-server cannot do what this command line wants; nothing when it can. */
 function whyExec(task: Task, given: readonly Piece[]): string | undefined {
-  if (isOlder(task.version)) return `Codex ${task.version} is older than ${OLDEST.join(".")}`;
+  if (isOlder(task.version, OLDEST)) return `Codex ${task.version} is older than ${OLDEST.join(".")}`;
   const known = (name: string): boolean => PASSED.has(name) || DROPPED.has(name) || name in FIELDS || name === BYPASS;
   const unknown = given.find((piece) => piece.kind === "option" && !known(piece.name));
   return unknown?.kind === "option" ? `only exec knows ${unknown.name}` : undefined;
@@ -97,10 +98,4 @@ function threadOf(given: readonly Piece[]): Record<string, string> {
     ...Object.fromEntries(named),
     ...(isBypassed && { approvalPolicy: "never", sandbox: "danger-full-access" }),
   };
-}
-
-function isOlder(version: string | undefined): boolean {
-  const parts = version?.split(/[.-]/, 3).map(Number) ?? [];
-  const at = OLDEST.findIndex((least, index) => parts[index] !== least);
-  return at >= 0 && parts.length > 0 && (parts[at] ?? 0) < (OLDEST[at] ?? 0);
 }

@@ -4,6 +4,7 @@ import { SECOND_MS } from "../core/instant.ts";
 import type { Agent, Start, Task } from "./agent.ts";
 import { OPTIONS, opencode } from "./opencode.ts";
 import { type Piece, findOption, parsePieces, writePieces } from "./options.ts";
+import { isOlder } from "./version.ts";
 
 const PLAN_FILE = "opencode-serve.json";
 /** The first version whose server was seen to ask its client, and go on with what it is told. */
@@ -73,15 +74,9 @@ function planOf(task: Task, run: Start, given: readonly Piece[]): OpencodePlan {
 
 /** Why the server cannot do what this command line wants; nothing when it can. */
 function whyRun(task: Task, run: Start, given: readonly Piece[]): string | undefined {
-  if (isOlder(task.version)) return `OpenCode ${task.version} is older than ${OLDEST.join(".")}`;
+  if (isOlder(task.version, OLDEST)) return `OpenCode ${task.version} is older than ${OLDEST.join(".")}`;
   if (run.stdin === undefined) return "it was given no prompt";
   const known = (name: string): boolean => PASSED.has(name) || TOLD.has(name) || DROPPED.has(name);
   const unknown = given.find((piece) => piece.kind === "option" && !known(piece.name));
   return unknown?.kind === "option" ? `only run knows ${unknown.name}` : undefined;
-}
-
-function isOlder(version: string | undefined): boolean {
-  const parts = version?.split(/[.-]/, 3).map(Number) ?? [];
-  const at = OLDEST.findIndex((least, index) => parts[index] !== least);
-  return at >= 0 && parts.length > 0 && (parts[at] ?? 0) < (OLDEST[at] ?? 0);
 }

@@ -3,12 +3,11 @@ import { approvalAsk } from "../approval.ts";
 import type { Read } from "../changes.ts";
 import { tellProvenance } from "../injection.ts";
 import { MINUTE_MS } from "../instant.ts";
-import { itemText } from "../match.ts";
 import { findAnswer } from "../question.ts";
 import { Refusal } from "../refusal.ts";
 import { callKey } from "./call-key.ts";
 import { formAsk, readForm } from "./form-ask.ts";
-import { type HookCall, type HookClient, type HookEvent, type HookReply, parseHookInput } from "./hook.ts";
+import { type HookCall, type HookClient, type HookEvent, type HookReply, answerWords, parseHookInput } from "./hook.ts";
 
 const QUESTION_TOOL = "AskUserQuestion";
 /** Our own tools ask by themselves. */
@@ -143,16 +142,8 @@ function sayForm(call: HookCall, reply: HookReply): Record<string, unknown> | un
   return reply.do === "deny" ? { action: "decline" } : undefined;
 }
 
-function answerTo(call: HookCall, { question, content }: Read, index: number): string | undefined {
-  const answer = findAnswer(question);
-  const item = content.items[index];
-  if (!answer || !item) return undefined;
-  if (answer.outcome === "decide") return "You decide: choose yourself, and record what you chose and why.";
-  if (answer.outcome === "clarify") return `They ask back: ${answer.note ?? ""} Explain that, then ask again.`;
-  const given = answer.items[item.id];
-  if (!given || given.text !== undefined) return given?.text;
+function answerTo(call: HookCall, read: Read, index: number): string | undefined {
   const labels = parseHookInput(QuestionInput, call.input).questions[index]?.options.map(({ label }) => label) ?? [];
-  return given.values
-    .map((value) => labels[item.options.findIndex((option) => option.value === value)] ?? itemText(item, given))
-    .join(", ");
+  const words = answerWords(read, index, labels);
+  return words.length > 0 ? words.join(", ") : undefined;
 }

@@ -1,13 +1,18 @@
 import { z } from "zod";
 import { type ToolUse, approvalAsk } from "../approval.ts";
-import type { Read } from "../changes.ts";
 import { tellProvenance } from "../injection.ts";
-import { DAY_MS } from "../instant.ts";
-import { itemText } from "../match.ts";
 import { findAnswer } from "../question.ts";
 import { callKey } from "./call-key.ts";
 import { formAsk, readForm } from "./form-ask.ts";
-import { type HookCall, type HookClient, type HookEvent, type HookReply, parseHookInput } from "./hook.ts";
+import {
+  type HookCall,
+  type HookClient,
+  type HookEvent,
+  type HookReply,
+  SERVED,
+  answerWords,
+  parseHookInput,
+} from "./hook.ts";
 
 const QUESTION = "item/tool/requestUserInput";
 const COMMAND = "item/commandExecution/requestApproval";
@@ -53,9 +58,7 @@ const Change = z.object({
 /** Codex as an app-server: it asks its client, which is us, and can be parked by interrupting its turn. */
 export const codexApp: HookClient = {
   agent: "codex",
-  limitMs: 365 * DAY_MS,
-  mayPark: true,
-  seat: () => ({ isAttended: false, isHeadless: true }),
+  ...SERVED,
   parse: parseRequest,
   say: sayResult,
 };
@@ -156,7 +159,7 @@ function answersTo(call: HookCall, reply: Exclude<HookReply, { do: "park" }>, de
   return Object.fromEntries(
     questions.map(({ id, options }, index) => {
       const labels = (options ?? []).map(({ label }) => label);
-      const given = reply.do === "give" ? answerTo(reply.read, index, labels) : [];
+      const given = reply.do === "give" ? answerWords(reply.read, index, labels) : [];
       const notes = index === 0 ? [...notesOf(reply), said] : [];
       return [id, { answers: [...given, ...notes.filter(Boolean).map((note) => `user_note: ${note}`)] }];
     }),
@@ -166,18 +169,4 @@ function answersTo(call: HookCall, reply: Exclude<HookReply, { do: "park" }>, de
 function notesOf(reply: HookReply): string[] {
   const answer = reply.do === "give" ? findAnswer(reply.read.question) : undefined;
   return answer?.outcome === "answer" && answer.note !== undefined ? [answer.note] : [];
-}
-
-function answerTo({ question, content }: Read, index: number, labels: readonly string[]): string[] {
-  const answer = findAnswer(question);
-  const item = content.items[index];
-  if (!answer || !item) return [];
-  if (answer.outcome === "decide") return ["You decide: choose yourself, and record what you chose and why."];
-  if (answer.outcome === "clarify") return [`They ask back: ${answer.note ?? ""} Explain that, then ask again.`];
-  const given = answer.items[item.id];
-  if (!given) return [];
-  if (given.text !== undefined) return [given.text];
-  return given.values.map(
-    (value) => labels[item.options.findIndex((option) => option.value === value)] ?? itemText(item, given),
-  );
 }

@@ -3,6 +3,8 @@ import { type ToolUse, isAllowed } from "../approval.ts";
 import { type Door, sayIssue } from "../ask-input.ts";
 import type { Read } from "../changes.ts";
 import { sayCancelled, sayParked, sayTimeout } from "../injection.ts";
+import { DAY_MS } from "../instant.ts";
+import { itemText } from "../match.ts";
 import { findAnswer } from "../question.ts";
 import { Refusal } from "../refusal.ts";
 import { unreachable } from "../unreachable.ts";
@@ -61,6 +63,28 @@ export function parseHookInput<Schema extends z.ZodType>(shape: Schema, raw: unk
   const parsed = shape.safeParse(raw);
   if (!parsed.success) throw new Refusal("bad_input", `The hook's input cannot be read: ${sayIssue(parsed.error)}`);
   return parsed.data;
+}
+
+/** A client that asks us itself, from a server of its own: it waits as long as we let it, and nobody sits there. */
+export const SERVED: Pick<HookClient, "limitMs" | "mayPark" | "seat"> = {
+  limitMs: 365 * DAY_MS,
+  mayPark: true,
+  seat: () => ({ isAttended: false, isHeadless: true }),
+};
+
+/** What was said to one of several questions, in the labels that the agent itself gave its options. */
+export function answerWords({ question, content }: Read, index: number, labels: readonly string[]): string[] {
+  const answer = findAnswer(question);
+  const item = content.items[index];
+  if (!answer || !item) return [];
+  if (answer.outcome === "decide") return ["You decide: choose yourself, and record what you chose and why."];
+  if (answer.outcome === "clarify") return [`They ask back: ${answer.note ?? ""} Explain that, then ask again.`];
+  const given = answer.items[item.id];
+  if (!given) return [];
+  if (given.text !== undefined) return [given.text];
+  return given.values.map(
+    (value) => labels[item.options.findIndex((option) => option.value === value)] ?? itemText(item, given),
+  );
 }
 
 const LOOK_AGAIN = "do the same again in a later turn";

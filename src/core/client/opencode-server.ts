@@ -2,11 +2,17 @@ import { z } from "zod";
 import { approvalAsk } from "../approval.ts";
 import type { Read } from "../changes.ts";
 import { tellProvenance } from "../injection.ts";
-import { DAY_MS } from "../instant.ts";
-import { itemText } from "../match.ts";
 import { findAnswer } from "../question.ts";
 import { callKey } from "./call-key.ts";
-import { type HookCall, type HookClient, type HookEvent, type HookReply, parseHookInput } from "./hook.ts";
+import {
+  type HookCall,
+  type HookClient,
+  type HookEvent,
+  type HookReply,
+  SERVED,
+  answerWords,
+  parseHookInput,
+} from "./hook.ts";
 
 const QUESTION = "question.asked";
 const PERMISSION = "permission.asked";
@@ -29,9 +35,7 @@ const Permission = Asked.extend({
 /** OpenCode as a server: it asks its client, which is us, and can be parked by aborting its turn. */
 export const opencodeServer: HookClient = {
   agent: "opencode",
-  limitMs: 365 * DAY_MS,
-  mayPark: true,
-  seat: () => ({ isAttended: false, isHeadless: true }),
+  ...SERVED,
   parse: parseEvent,
   say: sayBody,
 };
@@ -80,27 +84,13 @@ function answersTo(call: HookCall, reply: Extract<HookReply, { do: "give" | "den
   if (reply.do === "deny") return questions.map((_, index) => (index === 0 ? [`(no answer) ${reply.why}`] : []));
   const { read } = reply;
   return questions.map(({ options }, index) => {
-    const given = answerTo(
+    const given = answerWords(
       read,
       index,
       (options ?? []).map(({ label }) => label),
     );
     return index === 0 ? [...given, ...remarks(read, delimiter)] : given;
   });
-}
-
-function answerTo({ question, content }: Read, index: number, labels: readonly string[]): string[] {
-  const answer = findAnswer(question);
-  const item = content.items[index];
-  if (!answer || !item) return [];
-  if (answer.outcome === "decide") return ["You decide: choose yourself, and record what you chose and why."];
-  if (answer.outcome === "clarify") return [`They ask back: ${answer.note ?? ""} Explain that, then ask again.`];
-  const given = answer.items[item.id];
-  if (!given) return [];
-  if (given.text !== undefined) return [given.text];
-  return given.values.map(
-    (value) => labels[item.options.findIndex((option) => option.value === value)] ?? itemText(item, given),
-  );
 }
 
 function remarks(read: Read, delimiter: string): string[] {
