@@ -5,6 +5,8 @@ import type { Store } from "../store/store.ts";
 import type { Agent, Sight, Witnessed } from "./agent.ts";
 import type { Launch } from "./run-files.ts";
 
+const MOST_ASKED = 100;
+
 /** The names under which the agent's record shows what it was given: ids of answers and corrections, or the call. */
 export interface Evident {
   question: Question;
@@ -23,6 +25,13 @@ export async function listOnTheWay(store: Store, run: Run): Promise<Evident[]> {
 /** All outcomes that the run still owes its agent, with what was asked. */
 export async function readOwed(store: Store, run: Run): Promise<Read[]> {
   const reads = await Promise.all(run.owes.map((id) => readOne(store, run, id)));
+  return reads.filter((read) => read !== undefined);
+}
+
+/** Everything that the run has asked and that is closed, oldest first. */
+export async function readHistory(store: Store, run: Run): Promise<Read[]> {
+  const asked = await store.listQuestions({ runId: run.id, order: "oldest", limit: MOST_ASKED });
+  const reads = await Promise.all(asked.map(({ id }) => readOne(store, run, id)));
   return reads.filter((read) => read !== undefined);
 }
 

@@ -10,7 +10,7 @@ import { type Work, finishing } from "../engine/worker.ts";
 import type { Agent, Start } from "./agent.ts";
 import { findVersion, launchOf, taskOf } from "./launch.ts";
 import { mirrorNoted } from "./mirror.ts";
-import { isSessionThere, listOnTheWay, readOwed, witness } from "./outcome.ts";
+import { isSessionThere, listOnTheWay, readHistory, readOwed, witness } from "./outcome.ts";
 import { isAlive } from "./process-identity.ts";
 import { blockEpochs, findAgent, startProcess } from "./process.ts";
 import { type Launch, listEpochs, makeRunDir } from "./run-files.ts";
@@ -129,7 +129,8 @@ async function build({ run, agent, launch, runDir }: Taken, store: Work["store"]
   const how = await resumeBy(run, { agent, launch, runDir }, { delimiter, reads });
   if (agent.program === "" || isKnown) return agent.resume({ ...task, session: run.session ?? "" }, how);
   deps.note(run, `the session ${run.session ?? ""} is gone; a new one is told what is known`);
-  const prompt = await retell({ prompt: launch.prompt, dir: launch.dir, runDir }, agent, reads, delimiter);
+  const history = await readHistory(store, run);
+  const prompt = await retell({ prompt: launch.prompt, dir: launch.dir, runDir }, agent, history, delimiter);
   return agent.start({ ...task, prompt });
 }
 

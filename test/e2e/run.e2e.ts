@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { execFileSync } from "node:child_process";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -172,6 +172,36 @@ test("a session that a person started is parked by our hook and resumed by a wor
   await stage.type("answer", "1", "Memcached");
   await until(1, "completed");
   expect(stage.results()).toEqual([expect.stringMatching(/"Which cache should I use\?"="Memcached"/)]);
+});
+
+test("a session that is gone is begun anew with the task, all answers and what was said last", async () => {
+  const number = await run("claude", [ours("Redis or Memcached?"), STOP, ours("TTL or LRU?"), STOP, FINAL]);
+  const first = await until(number, "awaiting_input");
+  await stage.type("answer", String(number), "Memcached");
+  await stage.until("the second question", async () => {
+    const question = await stage.waiting();
+    return question.id === first.lastQuestionId ? undefined : question;
+  });
+  const { session } = await until(number, "awaiting_input");
+  rmSync(join(stage.root, "home", ".claude", "projects"), { recursive: true });
+  await stage.type("answer", String(number), "Redis");
+  const again = await stage.until("another session", async () => {
+    const { runs } = await (await stage.engine()).lookUp({ by: "number", number }, 1);
+    return runs[0]?.session === session ? undefined : runs[0];
+  });
+  expect(again.session).toBeTruthy();
+  const told = await stage.until("the new session is told", async () =>
+    stage.told().includes("Your session is gone") ? stage.told() : undefined,
+  );
+  const asked = await (await stage.engine()).listQuestions({ runId: again.id, order: "oldest", limit: 10 });
+  const answers = asked.flatMap((question) => (question.status === "answered" ? [question.answer.id] : []));
+  expect(answers).toHaveLength(2);
+  for (const known of [...answers, "Task:", "Do the job.", "What you said last:"]) expect(told).toContain(known);
+  await stage.type("runs", "cancel", String(number));
+  await stage.until("all of it is gone", async () => {
+    const run = await (await stage.engine()).findRun(again.id);
+    return run?.worker === undefined && (await stage.processesOf(again.id)).length === 0 ? true : undefined;
+  });
 });
 
 describe("a question that nobody answers in time", () => {
