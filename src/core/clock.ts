@@ -11,6 +11,11 @@ export function clockKey(question: Pick<Question, "id">): string {
   return `clock:${question.id}`;
 }
 
+/** Is it what time does to a question, and not work that takes time itself? */
+export function isClock(job: Pick<Job, "key">): boolean {
+  return job.key.startsWith("clock:");
+}
+
 export function clockJob(kind: JobKind, question: Pick<Question, "id" | "runId">, dueAt: Instant): Job {
   return { key: clockKey(question), kind, dueAt, runId: question.runId, questionId: question.id, tries: 0 };
 }

@@ -1,5 +1,6 @@
 import type { WorkerId } from "../core/id.ts";
 import type { Changes } from "../core/changes.ts";
+import { isClock } from "../core/clock.ts";
 import { type Instant, epochMs, later } from "../core/instant.ts";
 import type { ClaimedJob, JobKind } from "../core/job.ts";
 import type { ClaimFilter, Store } from "../store/store.ts";
@@ -64,7 +65,7 @@ export class Worker {
       const { now, jobs } = await this.#deps.store.claimJobs(this.#filter);
       this.#deps.syncClock(now);
       if (jobs.length === 0) break;
-      await Promise.all(jobs.map((job) => this.#do(job, now)));
+      await Promise.all(inOrder(jobs).map((line) => this.#doLine(line, now)));
       done += jobs.length;
     }
     return done;
@@ -115,6 +116,10 @@ export class Worker {
     clearTimeout(timer);
   }
 
+  async #doLine(jobs: readonly ClaimedJob[], now: Instant): Promise<void> {
+    for (const job of jobs) await this.#do(job, now);
+  }
+
   async #do(job: ClaimedJob, now: Instant): Promise<void> {
     const { store, decider, handlers } = this.#deps;
     try {
@@ -138,6 +143,18 @@ export class Worker {
       if (!(error instanceof JobLost)) this.#deps.onFailure(job, error);
     }
   }
+}
+
+/** What time does to the questions of one run is done in its order; everything else goes on side by side. */
+function inOrder(jobs: readonly ClaimedJob[]): ClaimedJob[][] {
+  const lines = new Map<string, ClaimedJob[]>();
+  for (const job of jobs) {
+    const name = isClock(job) ? (job.runId ?? job.key) : job.key;
+    const line = lines.get(name);
+    if (line) line.push(job);
+    else lines.set(name, [job]);
+  }
+  return [...lines.values()];
 }
 
 /** The changes together with the end of the job, unless they schedule the very same job anew. */
