@@ -15,7 +15,7 @@ import type { Store } from "./store/store.ts";
 declare const ASKD_VERSION: string | undefined; // set when the program is built
 
 type OwnStore = { kind: "sqlite"; file: string } | { kind: "postgres"; url: string };
-type OtherServer = { kind: "server"; url: string; token: string | undefined; runtimeDir: string };
+type OtherServer = { kind: "server"; url: string; token: string | undefined; runtimeDir: string; source: string };
 
 export interface AppOptions {
   store: OwnStore | OtherServer;
@@ -73,8 +73,8 @@ async function engineFor(store: Store, options: EngineOptions, runs: RunsOptions
 /** Serves a store over HTTP, and leaves word of it for this user's programs. */
 export async function openServer(options: ServerOptions, request: ServeOptions) {
   if (options.store.kind === "server") {
-    throw new Refusal("bad_input", "ASKD_URL names a server; there is no store here to serve", {
-      hint: "Unset ASKD_URL, or name a store with --store",
+    throw new Refusal("bad_input", `${options.store.source} names a server; there is no store here to serve`, {
+      hint: "Name a store with --store",
     });
   }
   const { serveStore } = await import("./server/serve-store.ts");

@@ -13,7 +13,14 @@ export async function startService(context: Context): Promise<"running" | "start
   const where = store.kind === "sqlite" ? `sqlite:${store.file}` : store.url;
   // A clean environment: what this one holds belongs to the caller, and every run has kept its own.
   const kept = ["HOME", "USER", "LOGNAME", "PATH", "LANG", "TMPDIR", "ASKD_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"];
-  const names = [...kept, "XDG_STATE_HOME", "XDG_RUNTIME_DIR", "XDG_CACHE_HOME"];
+  const names = [
+    ...kept,
+    "XDG_STATE_HOME",
+    "XDG_RUNTIME_DIR",
+    "XDG_CACHE_HOME",
+    "ASKD_CONFIG_DIR",
+    "ASKD_CONFIG_SYSTEM",
+  ];
   const env = Object.fromEntries(
     names.flatMap((name) => (context.env[name] === undefined ? [] : [[name, context.env[name] ?? ""]])),
   );

@@ -9,6 +9,10 @@ export interface Command<F extends Flags = Flags> {
   examples?: readonly string[];
   /** The fields that `--json` can show. */
   fields?: readonly string[];
+  /** Works for every project alike: what the project of this folder wants does not count. */
+  isForAllProjects?: true;
+  /** Looks at the settings themselves: works with wrong ones, and on no store that they name. */
+  isAboutConfig?: true;
   /** Does it and returns the exit code. */
   run(args: Args<F>, context: Context): Promise<number>;
 }

@@ -1,4 +1,5 @@
 import type { Readable, Writable } from "node:stream";
+import type { Config } from "../config/load.ts";
 import type { Instant } from "../core/instant.ts";
 import type { Rules } from "../core/rules.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -80,6 +81,8 @@ export interface Context {
   ahead(at: Instant): number;
   style: Style;
   place: Place;
+  /** What files and variables set; the rules have it already. */
+  config: Config;
   rules: Rules;
   json: JsonChoice | undefined;
   /** May a person be asked something here? */

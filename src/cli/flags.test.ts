@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { nearest } from "../core/nearest.ts";
 import { type Flags, parseFlags, splitCommand } from "./flags.ts";
-import { nearest } from "./nearest.ts";
 
 const flags = {
   json: { type: "string", optional: /^$/, about: "" },

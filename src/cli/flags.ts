@@ -1,6 +1,6 @@
 import { type ParseArgsConfig, parseArgs } from "node:util";
+import { nearest } from "../core/nearest.ts";
 import { Refusal } from "../core/refusal.ts";
-import { nearest } from "./nearest.ts";
 
 /** One flag of a command, as help shows it and as it is parsed. */
 export interface Flag {

@@ -13,6 +13,8 @@ export const GLOBAL_FLAGS = {
   verbose: { type: "boolean", about: "Say more on stderr" },
   "no-color": { type: "boolean", about: "No colour" },
   store: { type: "string", value: "store", about: "Use sqlite:<path> or postgres://…" },
+  url: { type: "string", value: "url", about: "Use the server at this address" },
+  profile: { type: "string", value: "name", about: "Use the server or store of a profile" },
   dir: { type: "string", short: "C", value: "dir", about: "Act as if started in this folder" },
   help: { type: "boolean", short: "h", about: "Show help" },
   version: { type: "boolean", about: "Show the version" },

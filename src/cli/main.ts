@@ -1,8 +1,8 @@
+import { nearest } from "../core/nearest.ts";
 import { Refusal } from "../core/refusal.ts";
 import { type Command, commandNames, findCommand } from "./command.ts";
 import { parseFlags, splitCommand } from "./flags.ts";
 import { GLOBAL_FLAGS } from "./global-flags.ts";
-import { nearest } from "./nearest.ts";
 import { oneLine, sanitise } from "./sanitise.ts";
 import { VERSION } from "./version.ts";
 import { type World, worldOf } from "./world.ts";
@@ -59,7 +59,7 @@ async function runCommand(typed: string, argv: readonly string[], world: World):
     return print(world, renderCommandHelp(found?.name ?? typed, found?.entry.about ?? "", command));
   }
   const { makeContext } = await import("./make-context.ts");
-  const context = makeContext(args.flags, world);
+  const context = await makeContext(args.flags, world, command);
   if (context.json && !command.fields) throw new Refusal("bad_input", `askd ${typed} has no JSON output`);
   if (context.json?.show === "names") return print(world, `${(command.fields ?? []).join("\n")}\n`);
   return command.run(args, context);

@@ -1,27 +1,35 @@
 import { resolve } from "node:path";
+import { withEnv } from "../config/env.ts";
+import { rulesOf } from "../config/rules.ts";
 import { instant } from "../core/instant.ts";
-import { DEFAULT_RULES, rulesFor } from "../core/rules.ts";
+import type { Command } from "./command.ts";
 import type { Context } from "./context.ts";
 import type { Values } from "./flags.ts";
 import type { GLOBAL_FLAGS } from "./global-flags.ts";
 import { parseJsonChoice } from "./json.ts";
 import { findPlace } from "./place.ts";
+import { readSettings } from "./settings.ts";
 import { mayUseColour, styleFor } from "./terminal.ts";
 import type { World } from "./world.ts";
 
-/** What a command works with: the world as the global flags want it seen. */
-export function makeContext(flags: Values<typeof GLOBAL_FLAGS>, world: World): Context {
+/** What a command works with: the world as the global flags and the settings want it seen. */
+export async function makeContext(
+  flags: Values<typeof GLOBAL_FLAGS>,
+  world: World,
+  command: Pick<Command, "isForAllProjects" | "isAboutConfig">,
+): Promise<Context> {
   const cwd = resolve(world.cwd, flags.dir ?? ".");
-  const place = findPlace({ ...world, cwd, ...(flags.store !== undefined && { store: flags.store }) });
-  const rules = {
-    ...rulesFor(world.env, DEFAULT_RULES),
-    callbackLoopback: world.env["ASKD_CALLBACK_LOOPBACK"] === "1",
-  };
+  const config = await readSettings({ ...world, cwd }, command);
+  const { store, url, profile } = flags;
+  const settings = command.isAboutConfig ? {} : config.values;
+  const place = findPlace({ ...world, cwd, store, url, profile, settings });
+  const rules = rulesOf(command.isAboutConfig ? {} : withEnv(config.values, world.env));
   const hasColour = !flags["no-color"] && mayUseColour(world.stdout.isTty, world.env);
   return {
     ...world,
     cwd,
     place,
+    config,
     rules,
     style: styleFor(hasColour ? "on" : "off"),
     json: flags.json === undefined ? undefined : parseJsonChoice(flags.json),

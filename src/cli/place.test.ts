@@ -9,7 +9,13 @@ function around(env: Record<string, string>, more: Partial<Surroundings> = {}): 
 describe("a server in place of a store", () => {
   test("is named by ASKD_URL, with the token beside it", () => {
     const { store } = findPlace(around({ ASKD_URL: "https://askd.example/", ASKD_TOKEN: "t", ASKD_HOME: "/box" }));
-    expect(store).toEqual({ kind: "server", url: "https://askd.example", token: "t", runtimeDir: "/box/run" });
+    expect(store).toEqual({
+      kind: "server",
+      url: "https://askd.example",
+      token: "t",
+      runtimeDir: "/box/run",
+      source: "ASKD_URL",
+    });
     expect(findPlace(around({ ASKD_URL: "http://127.0.0.1:4319" })).store.kind).toBe("server");
     expect(findPlace(around({ ASKD_URL: "https://askd.example" }, { store: "sqlite:a.db" })).store.kind).toBe("sqlite");
   });

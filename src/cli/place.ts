@@ -1,11 +1,13 @@
 import { isAbsolute, join, resolve } from "node:path";
+import type { Values } from "../config/schema.ts";
+import { readSecret } from "../config/secret.ts";
 import { Refusal } from "../core/refusal.ts";
 
 /** Where questions are kept. */
 export type StorePlace =
   | { kind: "sqlite"; file: string }
   | { kind: "postgres"; url: string }
-  | { kind: "server"; url: string; token: string | undefined; runtimeDir: string };
+  | { kind: "server"; url: string; token: string | undefined; runtimeDir: string; source: string };
 
 /** Where everything of this user is. */
 export interface Place {
@@ -22,21 +24,35 @@ export interface Surroundings {
   cwd: string;
   homeDir: string;
   platform: NodeJS.Platform;
-  /** What `--store` was given; it wins over the environment. */
-  store?: string;
+  /** What the flags were given; they win over the environment, and that over the settings. */
+  store?: string | undefined;
+  url?: string | undefined;
+  profile?: string | undefined;
+  settings?: Pick<Values, "profile" | "profiles" | "store">;
 }
 
 /** Finds where things are: `ASKD_HOME` moves everything, else the XDG folders, else those of the platform. */
 export function findPlace(around: Surroundings): Place {
-  const dirs = around.env["ASKD_HOME"] ? belowHome(around, around.env["ASKD_HOME"]) : byUser(around);
-  const configDir = around.env["ASKD_CONFIG_DIR"];
+  const dirs = findDirs(around);
   return {
-    store: findServer(around, dirs.runtime) ?? findStore(around, join(dirs.data, "askd.db")),
-    configFile: join(configDir ? resolve(around.cwd, configDir) : dirs.config, "config.toml"),
+    store: findByFlag(around, dirs.runtime) ??
+      findByEnv(around, dirs.runtime) ??
+      findBySetting(around, dirs.runtime) ?? { kind: "sqlite", file: join(dirs.data, "askd.db") },
+    configFile: findConfigFile(around),
     stateDir: dirs.state,
     cacheDir: dirs.cache,
     runtimeDir: dirs.runtime,
   };
+}
+
+/** Where this user's own settings are. */
+export function findConfigFile(around: Surroundings): string {
+  const dir = around.env["ASKD_CONFIG_DIR"];
+  return join(dir ? resolve(around.cwd, dir) : findDirs(around).config, "config.toml");
+}
+
+function findDirs(around: Surroundings): Dirs {
+  return around.env["ASKD_HOME"] ? belowHome(around, around.env["ASKD_HOME"]) : byUser(around);
 }
 
 interface Dirs {
@@ -86,28 +102,76 @@ function byUser(around: Surroundings): Dirs {
   };
 }
 
-/** The server that `ASKD_URL` names, unless `--store` names a store of our own. */
-function findServer({ env, store }: Surroundings, runtimeDir: string): StorePlace | undefined {
-  const given = env["ASKD_URL"];
-  if (!given || store !== undefined) return undefined;
+function findByFlag(around: Surroundings, runtimeDir: string): StorePlace | undefined {
+  const { store, url, profile } = around;
+  const given = Object.entries({ "--store": store, "--url": url, "--profile": profile }).filter(
+    ([, value]) => value !== undefined,
+  );
+  if (given.length > 1) {
+    throw new Refusal("bad_input", `${given.map(([name]) => name).join(" and ")} name different places`, {
+      hint: "Give one of them",
+    });
+  }
+  if (store !== undefined) return storeAt(store, "--store", around.cwd);
+  if (url !== undefined) return serverAt(url, { source: "--url", token: around.env["ASKD_TOKEN"], runtimeDir });
+  return profile === undefined ? undefined : profileAt(profile, around, runtimeDir);
+}
+
+function findByEnv(around: Surroundings, runtimeDir: string): StorePlace | undefined {
+  const { ASKD_URL: url, ASKD_STORE: store, ASKD_PROFILE: profile, ASKD_TOKEN: token } = around.env;
+  if (url) return serverAt(url, { source: "ASKD_URL", token, runtimeDir });
+  if (store) return storeAt(store, "ASKD_STORE", around.cwd);
+  return profile ? profileAt(profile, around, runtimeDir) : undefined;
+}
+
+function findBySetting(around: Surroundings, runtimeDir: string): StorePlace | undefined {
+  const { profile, store } = around.settings ?? {};
+  if (profile !== undefined) return profileAt(profile, around, runtimeDir);
+  if (!store) return undefined;
+  const { url, url_env: variable, url_file: file } = store;
+  const key = variable === undefined ? "store.url_file" : "store.url_env";
+  const given = url ?? readSecret({ variable, file, key }, around.env);
+  return given === undefined ? undefined : storeAt(given, url === undefined ? key : "store.url", around.cwd);
+}
+
+/** A profile is a server with its token, or a store. Its token goes to no other server. */
+function profileAt(name: string, around: Surroundings, runtimeDir: string): StorePlace {
+  const profiles = around.settings?.profiles ?? {};
+  const profile = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
+  if (!profile) {
+    const names = Object.keys(profiles);
+    throw new Refusal("not_found", `There is no profile "${name}"`, {
+      hint:
+        names.length > 0 ? `Choose from: ${names.join(", ")}` : `Make one: askd config set profiles.${name}.url <url>`,
+    });
+  }
+  const source = `The profile ${name}`;
+  if (profile.url === undefined) return storeAt(profile.store ?? "", source, around.cwd);
+  const { token_env: variable, token_file: file } = profile;
+  const key = `profiles.${name}.${variable === undefined ? "token_file" : "token_env"}`;
+  const token = readSecret({ variable, file, key }, around.env) ?? around.env["ASKD_TOKEN"];
+  return serverAt(profile.url, { source, token, runtimeDir });
+}
+
+function serverAt(
+  given: string,
+  { source, token, runtimeDir }: { source: string; token: string | undefined; runtimeDir: string },
+): StorePlace {
   const url = URL.canParse(given) ? new URL(given) : undefined;
   if (!url || !/^https?:$/.test(url.protocol) || url.username !== "") {
-    throw new Refusal("bad_input", "The value of ASKD_URL is not the address of a server", {
+    throw new Refusal("bad_input", `The value of ${source} is not the address of a server`, {
       hint: "Write https://<host> or http://127.0.0.1:4319",
     });
   }
   if (url.protocol === "http:" && !/^(localhost|127\.0\.0\.1|\[::1\])$/.test(url.hostname)) {
-    throw new Refusal("not_permitted", "ASKD_URL would send your token over the network in the clear", {
+    throw new Refusal("not_permitted", `${source} would send your token over the network in the clear`, {
       hint: "Use https://",
     });
   }
-  return { kind: "server", url: given.replace(/\/+$/, ""), token: env["ASKD_TOKEN"] || undefined, runtimeDir };
+  return { kind: "server", url: given.replace(/\/+$/, ""), token: token || undefined, runtimeDir, source };
 }
 
-function findStore({ env, cwd, store }: Surroundings, file: string): StorePlace {
-  const given = store ?? env["ASKD_STORE"] ?? "";
-  const source = store === undefined ? "ASKD_STORE" : "--store";
-  if (given === "" && store === undefined) return { kind: "sqlite", file };
+function storeAt(given: string, source: string, cwd: string): StorePlace {
   if (/^postgres(ql)?:\/\//.test(given)) return { kind: "postgres", url: requireUrl(given, source) };
   const path = /^sqlite:(?:\/\/(?=\/))?(.+)$/s.exec(given)?.[1];
   if (path && !path.includes("\0")) return { kind: "sqlite", file: resolve(cwd, path) };

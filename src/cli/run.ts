@@ -126,9 +126,10 @@ function options(given: Given): Launch["options"] {
 }
 
 async function queue(engine: Engine, launch: Launch, given: Given, context: Context): Promise<Run> {
-  if (context.place.store.kind === "server") {
-    throw new Refusal("bad_input", "ASKD_URL names a server; agents are started where the store is", {
-      hint: "Run this on the server's machine, or unset ASKD_URL",
+  const { store } = context.place;
+  if (store.kind === "server") {
+    throw new Refusal("bad_input", `${store.source} names a server; agents are started where the store is`, {
+      hint: "Run this on the server's machine, or name a store with --store",
     });
   }
   const id = idsFrom(Date.now, randomBytes).run();

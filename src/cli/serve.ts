@@ -18,6 +18,7 @@ const flags = {
 export const command: Command<typeof flags> = {
   usage: "serve [--port 4319] [--no-worker]",
   flags,
+  isForAllProjects: true,
   examples: ["askd serve", "askd serve --host 0.0.0.0 --behind-proxy --name askd.example.com"],
   async run(args, context) {
     if (args.positionals.length > 0) throw wrongUsage("serve takes no arguments", command.usage);

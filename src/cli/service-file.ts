@@ -20,7 +20,14 @@ export interface ServiceFile {
 }
 
 // Only what moves the store or the port; nothing secret belongs into a service's file.
-const KEPT = ["ASKD_HOME", "ASKD_STORE", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"] as const;
+const KEPT = [
+  "ASKD_HOME",
+  "ASKD_STORE",
+  "XDG_DATA_HOME",
+  "XDG_STATE_HOME",
+  "XDG_CONFIG_HOME",
+  "ASKD_CONFIG_DIR",
+] as const;
 const NAME = "askd";
 
 /** The service of this platform: a systemd unit of the user, or a launchd agent. */

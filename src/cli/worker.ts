@@ -14,11 +14,13 @@ const flags = {
 export const command: Command<typeof flags> = {
   usage: "worker [--idle 5m]",
   flags,
+  isForAllProjects: true,
   examples: ["askd worker"],
   async run(args, context) {
     if (args.positionals.length > 0) throw wrongUsage("worker takes no arguments", command.usage);
-    if (context.place.store.kind === "server") {
-      throw new Refusal("bad_input", "ASKD_URL names a server; a worker needs the store itself", {
+    const { store } = context.place;
+    if (store.kind === "server") {
+      throw new Refusal("bad_input", `${store.source} names a server; a worker needs the store itself`, {
         hint: "Name the store with --store",
       });
     }

@@ -11,7 +11,7 @@ import { oneLine } from "./sanitise.ts";
 /** The process that a command runs in, as far as the command line has to know it. */
 export interface World extends Omit<
   Context,
-  "style" | "place" | "rules" | "json" | "mayPrompt" | "isQuiet" | "now" | "engine" | "serve" | "findServer"
+  "style" | "place" | "config" | "rules" | "json" | "mayPrompt" | "isQuiet" | "now" | "engine" | "serve" | "findServer"
 > {
   nowMs(): number;
   /** With a directory for the files of runs, the engine starts agents too. */

@@ -27,7 +27,7 @@ export interface AskRead {
 export function ask({ run, open, followed, secrets }: AskRead, input: AskInput, at: At): Changes & { read: Read } {
   requireMayAsk(run, open, at);
   const plain: Content = { items: input.items, context: input.context };
-  const content: Content = { ...plain, ...redactContent(plain, secrets) };
+  const content: Content = { ...plain, ...redactContent(plain, secrets, at.rules.redact) };
   if (input.onTimeout.answer !== undefined) matchAnswer(content, defaultInput(input.onTimeout.answer), at.rules.limits);
   const question = newQuestion(run, content, input, followed, at);
   const status = statusAfterAsk(run, input);

@@ -24,9 +24,10 @@ const PLACEHOLDER =
   /^(?:[*x•.]+|\$\{?\w+\}?|%\w+%|process\.env\S*|os\.environ\S*|change_?me|your[_-]\S*|example\S*|placeholder|redacted|true|false|null|none|undefined|string|\[redacted\]|\d{1,6})$/i;
 const LEAST_BITS_PER_CHAR = 2.6;
 
-/** Takes out what looks like a secret, and every value that is known to be one. */
-export function redact(text: string, secrets: readonly string[]): string {
+/** Takes out what looks like a secret, every value that is known to be one, and what these patterns match. */
+export function redact(text: string, secrets: readonly string[], patterns: readonly RegExp[] = []): string {
   let clean = text;
+  for (const pattern of patterns) clean = clean.replace(pattern, MASK);
   for (const secret of secrets) {
     if (secret.length >= LEAST_SECRET_CHARS && clean.includes(secret)) clean = clean.replaceAll(secret, MASK);
   }
@@ -61,9 +62,14 @@ function redactKeyBlocks(text: string): string {
 }
 
 /** The content with secrets taken out, if that changes anything. */
-export function redactContent(content: Content, secrets: readonly string[]): Pick<Content, "shared"> {
-  const items = content.items.map((item) => redactItem(item, secrets));
-  const context = content.context === undefined ? undefined : redact(content.context, secrets);
+export function redactContent(
+  content: Content,
+  secrets: readonly string[],
+  patterns: readonly RegExp[] = [],
+): Pick<Content, "shared"> {
+  const clean = (text: string): string => redact(text, secrets, patterns);
+  const items = content.items.map((item) => redactItem(item, clean));
+  const context = content.context === undefined ? undefined : clean(content.context);
   const isSame = context === content.context && items.every((item, index) => item === content.items[index]);
   return isSame ? {} : { shared: { items, ...(context !== undefined && { context }) } };
 }
@@ -72,13 +78,13 @@ export function redactContent(content: Content, secrets: readonly string[]): Pic
 const MAYBE_SECRET =
   /-----BEGIN|eyJ|A(?:KIA|SIA|BIA|CCA|3T)|gh[pousr]_|github_pat|gl[a-z]{2,5}-|[srp]k[-_]|whs|xox|xapp|hooks\.|AIza|ya29|GOCSPX|1\/\/0|npm_|pypi-|rubygems|dckr|hf_|SG\.|do[opr]_v1|dapi|dp\.|lin_api|ntn_|shp|ATATT|hvs\.|PMAK|figd|sq0|EAA|SK[0-9a-f]|key-|NRAK|glsa|sntrys|tskey|webhooks|:AA|[MNO][\w-]{23}|:\/\/[^\s/@]{0,100}:|bearer|authorization|key|secret|token|passw|passphrase|pwd|credential/i;
 
-function redactItem(item: Item, secrets: readonly string[]): Item {
-  const text = redact(item.text, secrets);
+function redactItem(item: Item, clean: (text: string) => string): Item {
+  const text = clean(item.text);
   let isSame = text === item.text;
   const options = item.options.map((option) => {
-    const label = redact(option.label, secrets);
-    const description = option.description === undefined ? undefined : redact(option.description, secrets);
-    const preview = option.preview === undefined ? undefined : redact(option.preview, secrets);
+    const label = clean(option.label);
+    const description = option.description === undefined ? undefined : clean(option.description);
+    const preview = option.preview === undefined ? undefined : clean(option.preview);
     if (label === option.label && description === option.description && preview === option.preview) return option;
     isSame = false;
     return {

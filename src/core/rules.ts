@@ -1,4 +1,5 @@
 import type { AlertRules } from "./alert.ts";
+import { parseDuration } from "./duration.ts";
 import { TimeoutDo } from "./timeout-do.ts";
 import { DAY_MS, MINUTE_MS, SECOND_MS } from "./instant.ts";
 
@@ -13,6 +14,10 @@ export interface Rules {
   personChannel: boolean;
   /** Confidence at or above which an agent goes on alone, and below which it hands over; off unless set. */
   confidence: { act: number; ask: number } | undefined;
+  /** How long an answer can be taken back, by where it was given. */
+  undoMs: Readonly<Record<"web" | "slack" | "cli" | "api", number>>;
+  /** What is taken out besides the usual forms of secrets; each pattern is global. */
+  redact: readonly RegExp[];
   /** Lets callbacks go to programs on this machine, without TLS. */
   callbackLoopback: boolean;
   alerts: AlertRules;
@@ -60,6 +65,8 @@ export const DEFAULT_RULES: Rules = {
   remindAt: [0.5, 0.9],
   personChannel: false,
   confidence: undefined,
+  undoMs: { web: 5 * SECOND_MS, slack: 5 * SECOND_MS, cli: 0, api: 0 },
+  redact: [],
   callbackLoopback: false,
   alerts: { pendingQuestions: 10, timeoutRate: 0.3, windowMs: DAY_MS },
   limits: DEFAULT_LIMITS,
@@ -70,7 +77,21 @@ export function rulesFor(env: Readonly<Record<string, string | undefined>>, rule
   const onTimeout = TimeoutDo.safeParse(env["ASKD_ON_TIMEOUT"]);
   const most = Number(env["ASKD_MAX_QUESTIONS"] || Number.NaN);
   const asksPerRun = most >= 0 ? Math.min(most, rules.limits.asksPerRun) : rules.limits.asksPerRun;
-  return { ...rules, ...(onTimeout.success && { onTimeout: onTimeout.data }), limits: { ...rules.limits, asksPerRun } };
+  const timeoutMs = findDuration(env["ASKD_TIMEOUT"]);
+  return {
+    ...rules,
+    ...(onTimeout.success && { onTimeout: onTimeout.data }),
+    ...(timeoutMs !== undefined && { timeoutMs }),
+    limits: { ...rules.limits, asksPerRun },
+  };
+}
+
+function findDuration(text: string | undefined): number | undefined {
+  try {
+    return text ? parseDuration(text) : undefined;
+  } catch {
+    return undefined; // whoever started the agent was told
+  }
 }
 
 /** How long the holder's hand-over may take before somebody looks after it. */

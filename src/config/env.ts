@@ -1,0 +1,73 @@
+import { parseDuration } from "../core/duration.ts";
+import { Refusal } from "../core/refusal.ts";
+import { TimeoutDo } from "../core/timeout-do.ts";
+import type { Values } from "./schema.ts";
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** The variables that set what files can set too. They win over files, and flags win over them. */
+export const VARIABLES = {
+  profile: "ASKD_PROFILE",
+  "questions.live_window": "ASKD_LIVE_WINDOW",
+  "questions.timeout": "ASKD_TIMEOUT",
+  "questions.on_timeout": "ASKD_ON_TIMEOUT",
+  "questions.max_per_run": "ASKD_MAX_QUESTIONS",
+  "server.port": "ASKD_PORT",
+  "store.url": "ASKD_STORE",
+  "callbacks.allow_loopback": "ASKD_CALLBACK_LOOPBACK",
+} as const;
+
+/** The values with what the environment sets in their place. */
+export function withEnv(values: Values, env: Env): Values {
+  const live = readDuration(env, "ASKD_LIVE_WINDOW");
+  const timeout = readDuration(env, "ASKD_TIMEOUT");
+  const onTimeout = readPolicy(env, "ASKD_ON_TIMEOUT");
+  const most = readCount(env, "ASKD_MAX_QUESTIONS", Number.MAX_SAFE_INTEGER);
+  const port = readCount(env, "ASKD_PORT", 65_535);
+  const loopback = env["ASKD_CALLBACK_LOOPBACK"];
+  return {
+    ...values,
+    questions: {
+      ...values.questions,
+      ...(live !== undefined && { live_window: live }),
+      ...(timeout !== undefined && { timeout }),
+      ...(onTimeout !== undefined && { on_timeout: onTimeout }),
+      ...(most !== undefined && { max_per_run: most }),
+    },
+    server: { ...values.server, ...(port !== undefined && { port }) },
+    callbacks: { ...values.callbacks, ...(loopback && { allow_loopback: loopback === "1" }) },
+  };
+}
+
+function readDuration(env: Env, name: string): string | undefined {
+  const text = env[name];
+  if (!text) return undefined;
+  try {
+    parseDuration(text);
+    return text;
+  } catch (cause) {
+    throw wrong(name, 'write a duration such as "3m"', cause);
+  }
+}
+
+function readPolicy(env: Env, name: string): TimeoutDo | undefined {
+  if (!env[name]) return undefined;
+  const parsed = TimeoutDo.safeParse(env[name]);
+  if (parsed.success) return parsed.data;
+  throw wrong(name, `write one of: ${TimeoutDo.options.join(", ")}`);
+}
+
+function readCount(env: Env, name: string, most: number): number | undefined {
+  const text = env[name];
+  if (!text) return undefined;
+  const count = Number(text);
+  if (Number.isInteger(count) && count >= 0 && count <= most) return count;
+  throw wrong(name, most < Number.MAX_SAFE_INTEGER ? `write a number from 0 to ${most}` : "write a whole number");
+}
+
+function wrong(name: string, hint: string, cause?: unknown): Refusal {
+  return new Refusal("bad_input", `The value of ${name} cannot be read; ${hint}`, {
+    hint: `Set it again, or unset ${name}`,
+    cause,
+  });
+}

@@ -1,0 +1,60 @@
+import { constants } from "node:fs";
+import { open, realpath } from "node:fs/promises";
+import { isAbsolute, relative } from "node:path";
+import type { ConfigFile } from "./find.ts";
+import type { Problem } from "./problem.ts";
+
+const MOST_BYTES = 256 * 1024;
+const OTHERS_WRITE = 0o002;
+
+/** The text of a file, or why it is not taken. */
+export type ReadText = { text: string } | { problem: Problem };
+
+/** Reads a file of ours: a plain one, not too large, not written by strangers, and a project's own. */
+export async function readConfigFile(file: ConfigFile): Promise<ReadText> {
+  try {
+    const outside = await findWayOut(file);
+    if (outside) return refuse(file, "leads out of its project by a link", "Put a file there instead of the link");
+    // A pipe would otherwise keep us waiting for its writer.
+    const handle = await open(file.path, constants.O_RDONLY | constants.O_NONBLOCK);
+    try {
+      const found = await handle.stat();
+      const { size, mode } = found;
+      if (!found.isFile()) return refuse(file, "is not a file", "Remove it, or write the settings into a file");
+      if (size > MOST_BYTES)
+        return refuse(file, `has ${size} bytes; at most ${MOST_BYTES} are read`, "Make it smaller");
+      if (file.layer !== "project" && isShared(mode)) {
+        return refuse(file, "can be changed by everybody on this machine", `Type: chmod o-w '${file.path}'`);
+      }
+      return decode(file, await handle.readFile());
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : String(error);
+    return refuse(file, `cannot be read (${code})`, "Make it readable for you, or remove it");
+  }
+}
+
+async function findWayOut({ path, root }: ConfigFile): Promise<boolean> {
+  if (root === undefined) return false;
+  const way = relative(await realpath(root), await realpath(path));
+  return way === ".." || way.startsWith("../") || way.startsWith("..\\") || isAbsolute(way);
+}
+
+/** Where there are no such rights, Windows for one, every file looks as if all could write it. */
+function isShared(mode: number): boolean {
+  return process.getuid !== undefined && (mode & OTHERS_WRITE) !== 0;
+}
+
+function decode(file: ConfigFile, bytes: Uint8Array): ReadText {
+  try {
+    return { text: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes) };
+  } catch {
+    return refuse(file, "is not UTF-8 text", "Save it as UTF-8");
+  }
+}
+
+function refuse({ path }: ConfigFile, message: string, hint: string): { problem: Problem } {
+  return { problem: { level: "error", source: path, message, hint } };
+}

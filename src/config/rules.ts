@@ -1,0 +1,62 @@
+import { parseDuration } from "../core/duration.ts";
+import { DEFAULT_RULES, type Limits, type Rules } from "../core/rules.ts";
+import type { Values } from "./schema.ts";
+
+/** The rules of the product as these values change them. */
+export function rulesOf(values: Values): Rules {
+  const { questions = {}, callbacks = {}, redact = {} } = values;
+  const base = DEFAULT_RULES;
+  return {
+    ...base,
+    liveWindowMs: ms(questions.live_window, base.liveWindowMs),
+    timeoutMs: ms(questions.timeout, base.timeoutMs),
+    onTimeout: questions.on_timeout ?? base.onTimeout,
+    remindAt: questions.remind_at ?? base.remindAt,
+    confidence: questions.confidence ?? base.confidence,
+    undoMs: undoOf(values),
+    redact: (redact.patterns ?? []).map((source) => new RegExp(source, "gu")),
+    callbackLoopback: callbacks.allow_loopback ?? base.callbackLoopback,
+    alerts: alertsOf(values),
+    limits: limitsOf(values),
+  };
+}
+
+function undoOf({ answers = {} }: Values): Rules["undoMs"] {
+  const { web, slack, cli, api } = answers.undo_window ?? {};
+  const base = DEFAULT_RULES.undoMs;
+  return { web: ms(web, base.web), slack: ms(slack, base.slack), cli: ms(cli, base.cli), api: ms(api, base.api) };
+}
+
+function alertsOf({ alerts = {} }: Values): Rules["alerts"] {
+  const base = DEFAULT_RULES.alerts;
+  return {
+    pendingQuestions: alerts.pending_questions_threshold ?? base.pendingQuestions,
+    timeoutRate: alerts.timeout_rate_threshold ?? base.timeoutRate,
+    windowMs: ms(alerts.window, base.windowMs),
+  };
+}
+
+/** A run may ask as often as is wanted here, and never more often than the limit. */
+function limitsOf({ limits = {}, questions = {} }: Values): Limits {
+  const base = DEFAULT_RULES.limits;
+  const asksPerRun = limits.asks_per_run ?? base.asksPerRun;
+  return {
+    questionBytes: limits.question_bytes ?? base.questionBytes,
+    contextBytes: limits.context_bytes ?? base.contextBytes,
+    answerBytes: limits.answer_bytes ?? base.answerBytes,
+    items: limits.items ?? base.items,
+    options: limits.options ?? base.options,
+    headerChars: limits.header_chars ?? base.headerChars,
+    asksPerRun: Math.min(questions.max_per_run ?? asksPerRun, asksPerRun),
+    asksPerMinute: limits.asks_per_minute ?? base.asksPerMinute,
+    pending: limits.pending ?? base.pending,
+    repliesPerMinute: limits.replies_per_minute ?? base.repliesPerMinute,
+    comments: limits.comments ?? base.comments,
+    requestsPerMinute: limits.requests_per_minute ?? base.requestsPerMinute,
+    streams: limits.streams ?? base.streams,
+  };
+}
+
+function ms(duration: string | undefined, base: number): number {
+  return duration === undefined ? base : parseDuration(duration);
+}

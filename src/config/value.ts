@@ -1,0 +1,100 @@
+import { z } from "zod";
+import { parseDuration, sayDuration } from "../core/duration.ts";
+import { redact } from "../core/redact.ts";
+
+const LONGEST_TEXT = 2_000;
+const HOURS = /^([01]?\d|2[0-3]):([0-5]\d)\s*-\s*([01]?\d|2[0-3]):([0-5]\d)$/;
+
+// Every message says what to write instead: it is all that a person gets to see.
+
+/** A duration such as `3m`, within bounds. */
+export function duration(leastMs: number, mostMs: number, example: string) {
+  const error = `write a duration from ${sayDuration(leastMs)} to ${sayDuration(mostMs)}, such as "${example}"`;
+  return z.string({ error }).refine((text) => isWithin(text, leastMs, mostMs), { error });
+}
+
+/** A whole number within bounds. */
+export function count(least: number, most: number) {
+  const error = `write a whole number from ${least} to ${most}`;
+  return z.int({ error }).min(least, { error }).max(most, { error });
+}
+
+/** A part of one, such as 0.3. */
+export function part() {
+  const error = "write a number from 0 to 1, such as 0.5";
+  return z.number({ error }).min(0, { error }).max(1, { error });
+}
+
+export function flag() {
+  return z.boolean({ error: "write true or false" });
+}
+
+export function oneOf<const Names extends readonly string[]>(names: Names) {
+  return z.enum(names, { error: `write one of: ${names.map((name) => `"${name}"`).join(", ")}` });
+}
+
+/** Some words of any kind. */
+export function text(what: string) {
+  const error = `write ${what} in quotes`;
+  return z.string({ error }).min(1, { error }).max(LONGEST_TEXT, { error });
+}
+
+/** The name of an environment variable, and not what it holds. */
+export function variable() {
+  const error = 'write the name of an environment variable, such as "GITHUB_TOKEN"';
+  return z
+    .string({ error })
+    .regex(/^[A-Za-z_]\w{0,99}$/, { error })
+    .refine((name) => redact(name, []) === name, { error: `${error}; this looks like the secret itself` });
+}
+
+/** The file that holds a secret. */
+export function secretFile() {
+  const error = "write the absolute path of a file that only you can read";
+  return z.string({ error }).regex(/^(\/|[A-Za-z]:[\\/])/, { error });
+}
+
+/** An address that people are reached at; other machines only by https. */
+export function address() {
+  const error = "write an address that starts with https://";
+  return z.string({ error }).refine(isSafeAddress, { error });
+}
+
+/** A part of the day such as `22:00-07:00`. */
+export function hours() {
+  const error = 'write a part of the day, such as "22:00-07:00"';
+  return z.string({ error }).refine((given) => HOURS.test(given), { error });
+}
+
+/** A command as a list of words, the program first; no shell reads it. */
+export function words(example: string) {
+  const error = `write a list of words, such as ${example}`;
+  return z
+    .array(z.string({ error }).max(LONGEST_TEXT, { error }), { error })
+    .min(1, { error })
+    .max(100, { error })
+    .refine(([program]) => program !== "", { error });
+}
+
+/** From which minute of the day to which; the end may be on the next day. */
+export function parseHours(given: string): { from: number; to: number } {
+  const [, fromHour, fromMinute, toHour, toMinute] = HOURS.exec(given) ?? [];
+  return { from: Number(fromHour) * 60 + Number(fromMinute), to: Number(toHour) * 60 + Number(toMinute) };
+}
+
+function isWithin(given: string, leastMs: number, mostMs: number): boolean {
+  try {
+    const ms = parseDuration(given);
+    return ms >= leastMs && ms <= mostMs;
+  } catch {
+    return false; // parseDuration refuses what is no duration
+  }
+}
+
+function isSafeAddress(given: string): boolean {
+  const url = URL.canParse(given) ? new URL(given) : undefined;
+  if (!url || url.password !== "") return false;
+  return (
+    url.protocol === "https:" || (url.protocol === "http:" && /^(localhost|127\.0\.0\.1|\[::1\])$/.test(url.hostname))
+  );
+}
