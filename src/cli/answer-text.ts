@@ -1,6 +1,8 @@
 import type { AnswerInput } from "../core/answer-input.ts";
 import type { Read } from "../core/changes.ts";
+import { readChoices } from "../core/choice.ts";
 import { Refusal } from "../core/refusal.ts";
+import { fillTemplate } from "../core/template.ts";
 import type { AnswerValues } from "./answer.ts";
 import type { Context } from "./context.ts";
 import { sanitise } from "./sanitise.ts";
@@ -9,7 +11,7 @@ import { sayChoices } from "./wording.ts";
 const MARKER = "## Your Response (write below this line)";
 const ANSWER_BYTES = 1024 * 1024;
 
-type Said = Partial<Pick<AnswerInput, "answer" | "items" | "note">>;
+type Said = Partial<Pick<AnswerInput, "answer" | "items" | "note" | "template">>;
 
 /** What the person says, from wherever they say it: the command line, a file, the editor, the prompt. */
 export async function readAnswer(
@@ -18,7 +20,8 @@ export async function readAnswer(
   flags: AnswerValues,
   context: Context,
 ): Promise<Said> {
-  if (flags.choose) return chosen(read, flags.choose);
+  if (flags.use !== undefined) return useTemplate(flags.use, read, [word, flags], context);
+  if (flags.choose) return { items: readChoices(read.content, flags.choose) };
   if (word !== undefined) return { answer: word };
   if (flags.file !== undefined) {
     const text = flags.file === "-" ? await context.stdin.readAll(ANSWER_BYTES) : await context.readFile(flags.file);
@@ -29,28 +32,20 @@ export async function readAnswer(
   return { answer: await promptAnswer(read, context) };
 }
 
-/** `-c 1`, `-c A,B` or `-c 1 -c 3` for one item; `-c cache=1 -c ttl=A,B` for several. */
-function chosen({ content }: Read, choices: readonly string[]): Said {
-  const [only, ...others] = content.items;
-  if (only && others.length === 0) {
-    const values = choices.length > 1 ? { values: [...choices] } : { values: [], text: choices[0] ?? "" };
-    return { items: { [only.id]: values } };
+/** A canned answer; what was typed beside it is its note. */
+async function useTemplate(
+  name: string,
+  read: Read,
+  [word, { choose, file, edit, message }]: [string | undefined, AnswerValues],
+  context: Context,
+): Promise<Said> {
+  if (word !== undefined || choose || file !== undefined || edit) {
+    throw new Refusal("bad_input", "A template is the whole answer", { hint: "Add a note to it with: -m <text>" });
   }
-  const pairs = choices.map((choice) => /^([^=]+)=(.+)$/s.exec(choice));
-  if (pairs.some((pair) => pair === null)) {
-    const names = content.items.map((item) => `-c ${item.id}=…`).join(" ");
-    throw new Refusal("bad_input", "Say which item each choice is for", { hint: `Write: ${names}` });
-  }
-  const items = new Map<string, string[]>();
-  for (const pair of pairs) items.set(pair?.[1] ?? "", [...(items.get(pair?.[1] ?? "") ?? []), pair?.[2] ?? ""]);
-  return {
-    items: Object.fromEntries(
-      [...items].map(([name, values]) => [
-        name,
-        values.length > 1 ? { values } : { values: [], text: values[0] ?? "" },
-      ]),
-    ),
-  };
+  const { getTemplate } = await import("./template.ts");
+  const filled = fillTemplate(await getTemplate(await context.engine(), name), read);
+  const notes = [filled.note, message].filter((note) => note !== undefined);
+  return { ...filled, note: notes.length > 0 ? notes.join("\n") : undefined, template: name };
 }
 
 /** Without words on a terminal: the question is shown, and the editor opens, or a line can be typed. */

@@ -32,6 +32,7 @@ export const ANSWER_FLAGS = {
     about: "1, A, value or label; name=key for one of several items",
   },
   message: { type: "string", short: "m", value: "text", about: "Free text, or a note beside a choice" },
+  use: { type: "string", short: "t", value: "template", about: "A canned answer; see askd template" },
   file: { type: "string", short: "F", value: "file", about: "Read the answer from a file, or - for stdin" },
   edit: { type: "boolean", short: "e", about: "Write the answer in your editor" },
   decide: { type: "boolean", about: "Leave the choice to the agent" },

@@ -41,6 +41,7 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
   ask: { about: "Ask a person; with --wait the answer comes on stdout", load: () => import("./ask.ts") },
   check: { about: "The state of a question, without waiting", load: () => import("./check.ts") },
   cancel: { about: "Withdraw a question", load: () => import("./cancel.ts") },
+  template: { about: "Canned answers that everybody shares", load: () => import("./template.ts") },
   audit: { about: "Who did what and when; verifies the trail", load: () => import("./audit.ts") },
   serve: { about: "Serve questions over HTTP, on this machine", load: () => import("./serve.ts") },
   service: { about: "Have askd start when you sign in", load: () => import("./service.ts") },

@@ -14,6 +14,8 @@ export const AnswerInput = z.object({
   /** The same in words: a key, value, label or free text. */
   answer: z.string().optional(),
   note: z.string().optional(),
+  /** The template that the words come from. */
+  template: z.string().max(64).optional(),
   outcome: Outcome.default("answer"),
   /** Answers after the deadline, on purpose. */
   force: z.boolean().default(false),

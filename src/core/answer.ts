@@ -76,6 +76,7 @@ export function readAnswer({ question, content }: Read & { question: Question },
     outcome,
     items,
     note: words,
+    template: input.template,
     by: at.by,
     at: at.now,
   });

@@ -18,9 +18,9 @@ export interface At {
   isTaken?: boolean;
 }
 
-/** A small row of any other kind: person, token, worker, delivery, inbox entry, alert. */
+/** A small row of any other kind: person, token, worker, delivery, inbox entry, alert, template. */
 export interface Entry {
-  kind: "person" | "token" | "worker" | "usage" | "delivery" | "inbox" | "alert";
+  kind: "person" | "token" | "worker" | "usage" | "delivery" | "inbox" | "alert" | "template";
   id: string;
   /** What it belongs to, for lists: a delivery's question. */
   parent?: string;

@@ -53,6 +53,7 @@ export function closeWith(
   const detail = {
     ...{ outcome: given.outcome, answer: hashText(JSON.stringify(given.items)), id: given.id },
     ...(given.policy !== undefined && { policy: given.policy }),
+    ...(given.template !== undefined && { template: given.template }),
     ...(isHanding(question, read.run.epoch) && { handing: read.run.epoch }),
   };
   return { ...closed, events: [questionEvent("answered", read.question, question, at, detail), ...closed.events] };

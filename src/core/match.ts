@@ -10,7 +10,7 @@ type Items = Answer["items"];
 type Matched = Items[string];
 
 /** Turns what somebody chose or wrote into an answer for every item, or says what does not fit. */
-export function matchAnswer(content: Content, input: AnswerInput, limits: Limits): Items {
+export function matchAnswer(content: Content, input: Pick<AnswerInput, "items" | "answer">, limits: Limits): Items {
   const spoken = input.items ?? splitText(content.items, input.answer ?? "");
   const matched: Items = {};
   for (const [name, given] of Object.entries(spoken)) {

@@ -15,6 +15,8 @@ export const Answer = z.object({
   /** What was chosen or written, by item id. */
   items: z.record(z.string(), z.object({ values: z.array(z.string()), text: z.string().optional() })),
   note: z.string().optional(),
+  /** The template that the words come from. */
+  template: z.string().optional(),
   by: Actor,
   at: Instant,
   /** The rule that answered in place of a person. */

@@ -9,6 +9,7 @@ import type { RunResult } from "../core/lifecycle.ts";
 import type { Person } from "../core/person.ts";
 import type { Question } from "../core/question.ts";
 import type { GiveBack, Run, Seen } from "../core/run.ts";
+import type { Template, TemplateInput } from "../core/template.ts";
 import type { Token, TokenInput } from "../core/token.ts";
 import type { RunUsage } from "../core/usage.ts";
 import type { QuestionFilter, Ref, RunFilter } from "../store/store.ts";
@@ -118,6 +119,11 @@ export interface Engine {
   listTokens(by: Actor): Promise<Token[]>;
   putPerson(person: Person, by: Actor): Promise<Person>;
   listPeople(): Promise<Person[]>;
+  /** Adds a canned answer for everybody, or changes the one of that name. */
+  putTemplate(input: TemplateInput, by: Actor): Promise<Template>;
+  /** All canned answers, by name; `offerTemplates` of core picks and orders those that fit a question. */
+  listTemplates(): Promise<Template[]>;
+  removeTemplate(name: string, by: Actor): Promise<Template>;
 
   read(id: QuestionId): Promise<Read>;
   findRun(id: RunId): Promise<Run | undefined>;

@@ -19,6 +19,7 @@ import type { Person } from "../core/person.ts";
 import type { Question } from "../core/question.ts";
 import { Refusal } from "../core/refusal.ts";
 import type { Run } from "../core/run.ts";
+import type { Template, TemplateInput } from "../core/template.ts";
 import { escalate, extend } from "../core/timeout.ts";
 import type { Token, TokenInput } from "../core/token.ts";
 import { RunUsage } from "../core/usage.ts";
@@ -29,6 +30,8 @@ import { scheduleSeals } from "./jobs.ts";
 import { newRun, runForAsk } from "./new-run.ts";
 import { People } from "./people.ts";
 import { ReplyLimit } from "./reply-limit.ts";
+import { Room } from "./room.ts";
+import { Templates } from "./templates.ts";
 import { verify } from "./verify.ts";
 import { Waiters } from "./waiters.ts";
 import { Worker, type WorkerDeps } from "./worker.ts";
@@ -41,8 +44,6 @@ export interface LocalDeps extends DecideDeps {
   runner?: { readonly count: number; leave(): Promise<void> };
 }
 
-const PENDING_COUNT_FRESH_MS = 1_000;
-
 /** The engine that writes to a store of its own. There is no other writer. */
 export class LocalEngine implements Engine {
   readonly #deps: LocalDeps;
@@ -52,8 +53,9 @@ export class LocalEngine implements Engine {
   readonly #worker: Worker;
   readonly #people: People;
   readonly #replies: ReplyLimit;
+  readonly #room: Room;
+  readonly #templates: Templates;
   readonly #stopListening: () => void;
-  #pending = { count: 0, readAtMs: -Infinity };
 
   constructor(deps: LocalDeps) {
     this.#deps = deps;
@@ -61,6 +63,8 @@ export class LocalEngine implements Engine {
     this.#decider = new Decider(deps);
     this.#worker = new Worker({ ...deps.worker, store: deps.store, decider: this.#decider });
     this.#people = new People({ store: deps.store, now: deps.now, randomBytes: deps.randomBytes });
+    this.#room = new Room(deps.store, deps.rules.limits.pending);
+    this.#templates = new Templates({ store: deps.store, at: (by) => this.#decider.at(by) });
     this.#replies = new ReplyLimit(deps.rules.limits.repliesPerMinute);
     this.#stopListening = deps.store.onChange((change) => {
       this.#decider.rows.forgetChanged(change);
@@ -79,7 +83,7 @@ export class LocalEngine implements Engine {
   }
 
   async ask(input: AskInput, by: Actor, options: AskOptions = {}): Promise<Done> {
-    await this.#requireRoom();
+    await this.#room.require();
     let runId = options.runId;
     return this.#decider.retry(async () => {
       const at = this.#decider.at(by);
@@ -255,6 +259,18 @@ export class LocalEngine implements Engine {
     return this.#people.list();
   }
 
+  putTemplate(input: TemplateInput, by: Actor): Promise<Template> {
+    return this.#templates.put(input, by);
+  }
+
+  listTemplates(): Promise<Template[]> {
+    return this.#templates.list();
+  }
+
+  removeTemplate(name: string, by: Actor): Promise<Template> {
+    return this.#templates.remove(name, by);
+  }
+
   read(id: QuestionId): Promise<Read> {
     return this.#decider.rows.read(id);
   }
@@ -347,24 +363,5 @@ export class LocalEngine implements Engine {
     const theirs = runs.find((each) => each.host === run.host && each.agent === run.agent);
     if (!theirs) return undefined;
     return { run: theirs, question: await this.#store.findQuestionByKey(theirs.id, key) };
-  }
-
-  /** Refuses when too many wait. The count may be a second old, but a refusal rests on a fresh one. */
-  async #requireRoom(): Promise<void> {
-    const limit = this.#deps.rules.limits.pending;
-    const isFresh = performance.now() - this.#pending.readAtMs < PENDING_COUNT_FRESH_MS;
-    if (!isFresh || this.#pending.count >= limit) {
-      this.#pending = { count: await this.#store.countQuestions("pending"), readAtMs: performance.now() };
-    }
-    if (this.#pending.count >= limit) {
-      throw new Refusal(
-        "too_many",
-        `${limit} questions are waiting already; no more are accepted until some are answered`,
-        {
-          hint: "Answer or cancel some: askd list --awaiting",
-        },
-      );
-    }
-    this.#pending.count += 1;
   }
 }

@@ -12,6 +12,7 @@ import type { Person } from "../core/person.ts";
 import type { Question } from "../core/question.ts";
 import { Refusal } from "../core/refusal.ts";
 import type { Run } from "../core/run.ts";
+import type { Template, TemplateInput } from "../core/template.ts";
 import type { Token, TokenInput } from "../core/token.ts";
 import type { RunUsage } from "../core/usage.ts";
 import type { QuestionFilter, Ref, RunFilter } from "../store/store.ts";
@@ -181,6 +182,18 @@ export class RemoteEngine implements Engine {
 
   listPeople(): Promise<Person[]> {
     return this.#caller.call("listPeople", {});
+  }
+
+  putTemplate({ name, ...body }: TemplateInput, by: Actor): Promise<Template> {
+    return this.#caller.call("putTemplate", { params: { id: name }, body, by });
+  }
+
+  listTemplates(): Promise<Template[]> {
+    return this.#caller.call("listTemplates", {});
+  }
+
+  removeTemplate(name: string, by: Actor): Promise<Template> {
+    return this.#caller.call("removeTemplate", { params: { id: name }, by });
   }
 
   read(id: QuestionId): Promise<Read> {

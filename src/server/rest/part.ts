@@ -10,6 +10,7 @@ import type { Signed } from "../credential.ts";
 import { eventFilter } from "../events/filter.ts";
 import type { Live } from "../events/live.ts";
 import { type Call, type Handler, type Handlers, callOf, readOwn, recordTried, requireScope } from "./call.ts";
+import { MEMORY_VERBS } from "./memory-verbs.ts";
 import { PEOPLE_VERBS } from "./people-verbs.ts";
 import { QUESTION_VERBS } from "./question-verbs.ts";
 import { readRequest } from "./request.ts";
@@ -19,7 +20,7 @@ import { RUN_VERBS } from "./run-verbs.ts";
 
 type SignedVerb = Exclude<Verb, "redeemLogin">;
 
-const HANDLERS: Handlers<SignedVerb> = { ...QUESTION_VERBS, ...RUN_VERBS, ...PEOPLE_VERBS };
+const HANDLERS: Handlers<SignedVerb> = { ...QUESTION_VERBS, ...RUN_VERBS, ...PEOPLE_VERBS, ...MEMORY_VERBS };
 
 export interface RestDeps {
   engine: Engine;

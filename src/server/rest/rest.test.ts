@@ -21,7 +21,7 @@ test("every verb of the engine is a route, except those that only make sense whe
     ...{ resumeRun: true, issueToken: true, authenticate: true, redeemLogin: true, revokeToken: true },
     ...{ listTokens: true, putPerson: true, listPeople: true, read: true, findRun: true, lookUp: true },
     ...{ listQuestions: true, usageOf: true, listRuns: true, countQuestions: true, readChain: true, readFeed: true },
-    ...{ verify: true, now: true, doDue: true },
+    ...{ verify: true, now: true, doDue: true, putTemplate: true, listTemplates: true, removeTemplate: true },
   };
   expect([...VERBS].sort()).toEqual(Object.keys(remote).sort());
   const addresses = VERBS.map((verb) => `${ROUTES[verb].method} ${ROUTES[verb].path}`);

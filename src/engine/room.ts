@@ -1,0 +1,32 @@
+import { Refusal } from "../core/refusal.ts";
+import type { Store } from "../store/store.ts";
+
+const FRESH_MS = 1_000;
+
+/** Keeps the number of waiting questions within its limit. */
+export class Room {
+  readonly #store: Pick<Store, "countQuestions">;
+  readonly #limit: number;
+  #pending = { count: 0, readAtMs: -Infinity };
+
+  constructor(store: Pick<Store, "countQuestions">, limit: number) {
+    this.#store = store;
+    this.#limit = limit;
+  }
+
+  /** Refuses when too many wait. The count may be a second old, but a refusal rests on a fresh one. */
+  async require(): Promise<void> {
+    const isFresh = performance.now() - this.#pending.readAtMs < FRESH_MS;
+    if (!isFresh || this.#pending.count >= this.#limit) {
+      this.#pending = { count: await this.#store.countQuestions("pending"), readAtMs: performance.now() };
+    }
+    if (this.#pending.count >= this.#limit) {
+      throw new Refusal(
+        "too_many",
+        `${this.#limit} questions are waiting already; no more are accepted until some are answered`,
+        { hint: "Answer or cancel some: askd list --awaiting" },
+      );
+    }
+    this.#pending.count += 1;
+  }
+}

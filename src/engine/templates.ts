@@ -1,0 +1,61 @@
+import type { Actor } from "../core/actor.ts";
+import type { At } from "../core/changes.ts";
+import { Refusal } from "../core/refusal.ts";
+import {
+  type Template,
+  type TemplateInput,
+  isRemoved,
+  parseTemplate,
+  putTemplate,
+  removeTemplate,
+  templateEntry,
+} from "../core/template.ts";
+import type { Store } from "../store/store.ts";
+
+const MOST_TEMPLATES = 500;
+
+interface TemplateDeps {
+  store: Store;
+  at: (by: Actor) => At;
+}
+
+/** The canned answers that everybody on a store shares. */
+export class Templates {
+  readonly #deps: TemplateDeps;
+
+  constructor(deps: TemplateDeps) {
+    this.#deps = deps;
+  }
+
+  async put(input: TemplateInput, by: Actor): Promise<Template> {
+    const before = await this.#find(input.name);
+    const isNew = !before || isRemoved(before);
+    if (isNew && (await this.list()).length >= MOST_TEMPLATES) {
+      throw new Refusal("too_many", `There are ${MOST_TEMPLATES} templates already`, {
+        hint: "Remove some: askd template remove <name>",
+      });
+    }
+    return this.#write(putTemplate(before, input, this.#deps.at(by)));
+  }
+
+  async remove(name: string, by: Actor): Promise<Template> {
+    return this.#write(removeTemplate(await this.#find(name), name, this.#deps.at(by)));
+  }
+
+  /** All that can be used, by name. */
+  async list(): Promise<Template[]> {
+    const entries = await this.#deps.store.listEntries("template");
+    return entries.map(parseTemplate).filter((template) => !isRemoved(template));
+  }
+
+  async #find(name: string): Promise<Template | undefined> {
+    const entry = await this.#deps.store.findEntry("template", name);
+    return entry && parseTemplate(entry);
+  }
+
+  async #write(template: Template): Promise<Template> {
+    const committed = await this.#deps.store.commit({ entries: [templateEntry(template)] });
+    if (committed.ok) return { ...template, version: template.version + 1 };
+    throw new Refusal("moved", `Template ${template.name} was changed meanwhile; try again`);
+  }
+}

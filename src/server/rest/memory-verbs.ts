@@ -1,0 +1,9 @@
+import type { MEMORY_ROUTES } from "../../core/api/memory-route.ts";
+import type { Handlers } from "./call.ts";
+
+/** What is remembered and counted, each by its engine's verb. */
+export const MEMORY_VERBS: Handlers<keyof typeof MEMORY_ROUTES> = {
+  listTemplates: ({ engine }) => engine.listTemplates(),
+  putTemplate: ({ engine, by }, { params, body }) => engine.putTemplate({ ...body, name: params.id }, by),
+  removeTemplate: ({ engine, by }, { params }) => engine.removeTemplate(params.id, by),
+};
