@@ -106,6 +106,20 @@ describe("ask", () => {
   });
 });
 
+describe("show", () => {
+  test("tells what was answered to a question like it", async () => {
+    const scene = new Scene();
+    await asked(scene);
+    await type(scene, ["answer", "1", "Redis"], { user: "mika" });
+    await scene.pass(21 * 24 * HOUR_MS);
+    await asked(scene);
+    const { stdout } = await type(scene, ["show", "2"]);
+    expect(stdout).toMatch(/\n {2}Similar: "Redis" for "Redis or Memcached\?", mika, 3 weeks ago \(q-\w{4}\)\n/);
+    const { similar } = JSON.parse((await type(scene, ["show", "2", "--json=similar"])).stdout);
+    expect(similar).toMatchObject([{ answer: "Redis", answered_by: "mika", same_repo: false, score: 1 }]);
+  });
+});
+
 describe("answer", () => {
   test("is recorded once, and the second person is told who was first", async () => {
     const scene = new Scene();

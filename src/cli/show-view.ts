@@ -1,3 +1,4 @@
+import { sayActor } from "../core/actor.ts";
 import type { Read } from "../core/changes.ts";
 import { type Content, type Item, recommendedOption } from "../core/content.ts";
 import { sayDuration } from "../core/duration.ts";
@@ -6,11 +7,15 @@ import { type Instant, msBetween } from "../core/instant.ts";
 import { answerText } from "../core/match.ts";
 import { type Answer, type Question, findAnswer, isPending } from "../core/question.ts";
 import type { Run } from "../core/run.ts";
+import type { Similar } from "../core/similar.ts";
 import type { UsageRow } from "../core/usage.ts";
 import { oneLine, sanitise } from "./sanitise.ts";
-import { type Style, cellsOf, padCells, wrap } from "./terminal.ts";
+import { type Style, cellsOf, cutCells, padCells, wrap } from "./terminal.ts";
 import { argumentOf, choicesOf, sayBy, sayCost, sayRun, sayThen } from "./wording.ts";
-import { type Ahead, sayAgo, sayClock } from "./when.ts";
+import { type Ahead, sayAgo, sayClock, spellAgo } from "./when.ts";
+
+const MOST_SIMILAR_CELLS = 40;
+const LEAST_TITLE_CELLS = 20;
 
 /** What `askd show` shows: a run with all that it asked, oldest first. */
 export interface ShowView {
@@ -20,6 +25,8 @@ export interface ShowView {
   run: Run;
   questions: ReadonlyArray<{ question: Question; content: Content }>;
   usage?: UsageRow | undefined;
+  /** What people answered to questions like the one that waits. */
+  similar?: readonly Similar[];
   /** What more is known of the run on this machine, as lines of `Name: value`. */
   more?: ReadonlyArray<readonly [name: string, value: string]>;
 }
@@ -63,7 +70,7 @@ function pendingLines(read: Read, view: ShowView, style: Style): string[] {
   const { question, content, run } = read;
   const heading = `PENDING QUESTION (asked ${sayAgo(question.askedAt, view.now)}):`;
   const context = content.context === undefined ? [] : ["Context:", ...wrap(sanitise(content.context), view.width - 2)];
-  const clock = [...leanLine(question, content), ...dueLine(read, view), ...claimLine(question)];
+  const clock = [...leanLine(question, content), ...dueLine(read, view), ...claimLine(question), ...similarLines(view)];
   const [only, ...others] = content.items;
   const asked =
     only && others.length === 0
@@ -114,6 +121,15 @@ function dueLine({ question, content }: Read, { now, ahead }: ShowView): string[
 
 function claimLine(question: Question): string[] {
   return question.claim ? [`Claimed by ${sayBy(question.claim.by)}.`] : [];
+}
+
+/** `Similar: "Redis" for "Which job queue?", mika, 3 weeks ago (q-5c1a)` */
+function similarLines({ similar = [], now, width }: ShowView): string[] {
+  return similar.map(({ id, answer, title, by, at }) => {
+    const when = `${oneLine(sayActor(by))}, ${spellAgo(at, now)} (${shortId(id)})`;
+    const said = `Similar: "${cutCells(oneLine(answer), MOST_SIMILAR_CELLS)}"`;
+    return `${said} for "${cutCells(oneLine(title), Math.max(LEAST_TITLE_CELLS, width - cellsOf(said) - cellsOf(when) - 12))}", ${when}`;
+  });
 }
 
 function historyLines({ question, content }: ShowView["questions"][number], view: ShowView): string[] {

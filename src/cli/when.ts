@@ -7,6 +7,7 @@ const UNITS: ReadonlyArray<readonly [short: string, long: string, ms: number]> =
   ["s", "second", SECOND_MS],
 ];
 const WEEK_MS = 7 * DAY_MS;
+const WEEKS = ["w", "week", WEEK_MS] as const;
 const WEEKDAYS = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
 
 /** A time span by its largest unit: `2h`, `40s`. */
@@ -24,7 +25,7 @@ export function sayAgo(at: Instant, now: Instant): string {
 /** The same in words: `2 hours ago`. */
 export function spellAgo(at: Instant, now: Instant): string {
   const ms = msBetween(at, now);
-  const unit = UNITS.find(([, , unitMs]) => ms >= unitMs);
+  const unit = ms >= 2 * WEEK_MS ? WEEKS : UNITS.find(([, , unitMs]) => ms >= unitMs);
   if (!unit) return "just now";
   const count = Math.floor(ms / unit[2]);
   return `${count} ${unit[1]}${count === 1 ? "" : "s"} ago`;

@@ -9,6 +9,7 @@ import type { RunResult } from "../core/lifecycle.ts";
 import type { Person } from "../core/person.ts";
 import type { Question } from "../core/question.ts";
 import type { GiveBack, Run, Seen } from "../core/run.ts";
+import type { Similar } from "../core/similar.ts";
 import type { Template, TemplateInput } from "../core/template.ts";
 import type { Token, TokenInput } from "../core/token.ts";
 import type { RunUsage } from "../core/usage.ts";
@@ -126,6 +127,8 @@ export interface Engine {
   removeTemplate(name: string, by: Actor): Promise<Template>;
 
   read(id: QuestionId): Promise<Read>;
+  /** What people answered to questions like this one, of the same repository first; often nothing. */
+  findSimilar(id: QuestionId, limit: number): Promise<Similar[]>;
   findRun(id: RunId): Promise<Run | undefined>;
   lookUp(ref: Ref, limit: number): Promise<{ runs: Run[]; questions: Question[] }>;
   listQuestions(filter: QuestionFilter): Promise<Question[]>;

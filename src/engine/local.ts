@@ -19,6 +19,7 @@ import type { Person } from "../core/person.ts";
 import type { Question } from "../core/question.ts";
 import { Refusal } from "../core/refusal.ts";
 import type { Run } from "../core/run.ts";
+import type { Similar } from "../core/similar.ts";
 import type { Template, TemplateInput } from "../core/template.ts";
 import { escalate, extend } from "../core/timeout.ts";
 import type { Token, TokenInput } from "../core/token.ts";
@@ -31,6 +32,7 @@ import { newRun, runForAsk } from "./new-run.ts";
 import { People } from "./people.ts";
 import { ReplyLimit } from "./reply-limit.ts";
 import { Room } from "./room.ts";
+import { findSimilar } from "./similar.ts";
 import { Templates } from "./templates.ts";
 import { verify } from "./verify.ts";
 import { Waiters } from "./waiters.ts";
@@ -273,6 +275,10 @@ export class LocalEngine implements Engine {
 
   read(id: QuestionId): Promise<Read> {
     return this.#decider.rows.read(id);
+  }
+
+  findSimilar(id: QuestionId, limit: number): Promise<Similar[]> {
+    return findSimilar(id, limit, { store: this.#store, read: (each) => this.read(each) });
   }
 
   findRun(id: RunId): Promise<Run | undefined> {

@@ -9,4 +9,5 @@ describe("over HTTP", async () => {
   await import("./answer.test.ts");
   await import("./hold.test.ts");
   await import("./timeout.test.ts");
+  await import("./similar.test.ts");
 });

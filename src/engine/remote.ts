@@ -12,6 +12,7 @@ import type { Person } from "../core/person.ts";
 import type { Question } from "../core/question.ts";
 import { Refusal } from "../core/refusal.ts";
 import type { Run } from "../core/run.ts";
+import type { Similar } from "../core/similar.ts";
 import type { Template, TemplateInput } from "../core/template.ts";
 import type { Token, TokenInput } from "../core/token.ts";
 import type { RunUsage } from "../core/usage.ts";
@@ -198,6 +199,10 @@ export class RemoteEngine implements Engine {
 
   read(id: QuestionId): Promise<Read> {
     return this.#caller.call("read", { params: { id } });
+  }
+
+  findSimilar(id: QuestionId, limit: number): Promise<Similar[]> {
+    return this.#caller.call("findSimilar", { params: { id }, query: { limit } });
   }
 
   findRun(id: RunId): Promise<Run | undefined> {

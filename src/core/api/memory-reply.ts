@@ -1,6 +1,8 @@
 import { z } from "zod";
 import { sayActor } from "../actor.ts";
+import { shortId } from "../id.ts";
 import { Instant } from "../instant.ts";
+import { Similar } from "../similar.ts";
 import { Template } from "../template.ts";
 import type { Reply } from "./route.ts";
 
@@ -14,6 +16,25 @@ const TemplateView = z.object({
 export type TemplateView = z.infer<typeof TemplateView>;
 export const TEMPLATE_VIEW_FIELDS: readonly string[] = Object.keys(TemplateView.shape);
 
+const SimilarView = z.object({
+  id: z.string(),
+  short_id: z.string(),
+  title: z.string(),
+  answer: z.string(),
+  note: z.string().nullable(),
+  answered_by: z.string(),
+  answered_at: Instant,
+  channel: z.string(),
+  repo: z.string().nullable(),
+  same_repo: z.boolean(),
+  score: z.number(),
+});
+
+export const similarReply: Reply<Similar[]> = {
+  rows: z.array(Similar),
+  schema: z.object({ similar: z.array(SimilarView) }),
+  view: (similar) => ({ similar: similar.map(viewSimilar) }),
+};
 export const templateReply: Reply<Template> = { rows: Template, schema: TemplateView, view: viewTemplate };
 export const templatesReply: Reply<Template[]> = {
   rows: z.array(Template),
@@ -29,5 +50,14 @@ export function viewTemplate({ name, text, choose, match, changes }: Template): 
     choose: choose ?? null,
     match: { repo: match?.repo ?? null, label: match?.label ?? null },
     changes: changes.map(({ did, by, at }) => ({ did, by: sayActor(by), at })),
+  };
+}
+
+/** A past answer as programs see it. */
+export function viewSimilar({ id, title, answer, note, by, at, repo, isSameRepo, score }: Similar): object {
+  return {
+    ...{ id, short_id: shortId(id), title, answer, note: note ?? null },
+    ...{ answered_by: sayActor(by), answered_at: at, channel: by.channel },
+    ...{ repo: repo ?? null, same_repo: isSameRepo, score },
   };
 }

@@ -4,6 +4,7 @@ import type { Handlers } from "./call.ts";
 /** What is remembered and counted, each by its engine's verb. */
 export const MEMORY_VERBS: Handlers<keyof typeof MEMORY_ROUTES> = {
   listTemplates: ({ engine }) => engine.listTemplates(),
+  findSimilar: ({ engine }, { params, query }) => engine.findSimilar(params.id, query.limit),
   putTemplate: ({ engine, by }, { params, body }) => engine.putTemplate({ ...body, name: params.id }, by),
   removeTemplate: ({ engine, by }, { params }) => engine.removeTemplate(params.id, by),
 };
