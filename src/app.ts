@@ -93,7 +93,7 @@ export async function openServer(options: ServerOptions, request: ServeOptions) 
 
 /** Where the server of this user is, as it said itself. */
 export async function findServer(runtimeDir: string): Promise<string | undefined> {
-  return (await import("./server/serve-store.ts")).findAddress(runtimeDir);
+  return (await import("./server/local-token.ts")).findAddress(runtimeDir);
 }
 
 async function openRemote({ url, token, runtimeDir }: OtherServer): Promise<Engine> {

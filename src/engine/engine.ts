@@ -138,6 +138,8 @@ export interface Engine {
   countQuestions(status: Question["status"]): Promise<number>;
   readChain(runId: RunId): Promise<KeptEvent[]>;
   readFeed(after: string, limit: number): Promise<KeptEvent[]>;
+  /** The cursor of the last event that the feed shows now. */
+  findFeedEnd(): Promise<string>;
   verify(): Promise<Verified>;
 
   now(): Promise<Instant>;

@@ -317,6 +317,10 @@ export class LocalEngine implements Engine {
     return this.#store.readFeed(cursor, limit);
   }
 
+  findFeedEnd(): Promise<string> {
+    return this.#store.findFeedEnd();
+  }
+
   verify(): Promise<Verified> {
     return verify(this.#store);
   }

@@ -247,6 +247,10 @@ export class RemoteEngine implements Engine {
     return (await this.#caller.call("readFeed", { query: { after: after || "0", limit } })).rows;
   }
 
+  async findFeedEnd(): Promise<string> {
+    return (await this.#caller.call("findFeedEnd", {})).cursor;
+  }
+
   verify(): Promise<Verified> {
     return this.#caller.call("verify", {});
   }

@@ -19,3 +19,11 @@ export async function keepLocalToken(file: string, engine: Engine, user: string)
   // Another server that starts now may have been faster; then its token is tried.
   if (!(await createPrivate(file, text))) await keepLocalToken(file, engine, user);
 }
+
+/** Where the server of this user is, as it said itself. */
+export async function findAddress(runtimeDir: string): Promise<string | undefined> {
+  const word = await readPrivate(serverFiles(runtimeDir).address);
+  if (word === undefined) return undefined;
+  const parsed: unknown = JSON.parse(word);
+  return parsed !== null && typeof parsed === "object" && "url" in parsed ? String(parsed.url) : undefined;
+}

@@ -50,14 +50,6 @@ export async function serveStore(deps: StoreServed, options: ServeOptions) {
   }
 }
 
-/** Where the server of this user is, as it said itself. */
-export async function findAddress(runtimeDir: string): Promise<string | undefined> {
-  const word = await readPrivate(serverFiles(runtimeDir).address);
-  if (word === undefined) return undefined;
-  const parsed: unknown = JSON.parse(word);
-  return parsed !== null && typeof parsed === "object" && "url" in parsed ? String(parsed.url) : undefined;
-}
-
 function feedOf(store: Store): Parameters<typeof serveHttp>[0]["feed"] {
   return {
     read: (after, limit) => store.readFeed(after, limit),

@@ -127,6 +127,7 @@ export const verifiedReply: Reply<z.infer<typeof VerifiedView>> = same(VerifiedV
 export const countReply: Reply<{ count: number }> = same(z.object({ count: z.int() }));
 export const doneCountReply: Reply<{ done: number }> = same(z.object({ done: z.int() }));
 export const nowReply: Reply<{ now: Instant }> = same(z.object({ now: Instant }));
+export const cursorReply: Reply<{ cursor: string }> = same(z.object({ cursor: z.string() }));
 export const textReply: Reply<{ text: string }> = same(z.object({ text: z.string() }));
 
 export function viewEvent({ event, n, hash, cursor }: KeptEvent): EventView {

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { RunId } from "../id.ts";
 import { RunStatus } from "../run.ts";
 import { RunBody } from "./ask-body.ts";
-import { eventsReply, foundReply, runReply, runsReply, usageReply } from "./reply.ts";
+import { cursorReply, eventsReply, foundReply, runReply, runsReply, usageReply } from "./reply.ts";
 import { EVERYONE, Limit, Moment, OfRun, Order, PEOPLE, route } from "./route.ts";
 
 const ALIASES: Readonly<Record<string, RunStatus>> = {
@@ -111,5 +111,10 @@ export const RUN_ROUTES = {
       types: z.string().max(1000).optional().describe("Names between commas; question.* takes all of a kind"),
     }),
     reply: eventsReply,
+  }),
+  findFeedEnd: route({
+    ...{ method: "GET", path: "/events/end", scopes: PEOPLE },
+    summary: "The place in the feed after which everything is still to happen",
+    reply: cursorReply,
   }),
 };

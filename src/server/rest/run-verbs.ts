@@ -36,6 +36,7 @@ export const RUN_VERBS: Handlers<keyof typeof RUN_ROUTES> = {
     const last = page.at(-1);
     return { rows: page.filter(({ event }) => sees(event)), ...(last && { next: last.cursor }) };
   },
+  findFeedEnd: async ({ engine }) => ({ cursor: await engine.findFeedEnd() }),
 };
 
 /** A run's description off the wire. */
