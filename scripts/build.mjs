@@ -34,6 +34,7 @@ const { outputFiles } = await build({
   splitting: true,
   chunkNames: "part-[hash]",
   platform: "node",
+  mainFields: ["module", "main"], // what some packages offer as "main" cannot be bundled
   target: TARGET,
   format: "esm",
   external: ["pg", "@photostructure/sqlite", "@modelcontextprotocol/server"],

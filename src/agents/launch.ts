@@ -39,9 +39,13 @@ export async function findProgram(name: string, env: Env, dir: string): Promise<
 
 /** What the program says its version is; nothing when it does not say. */
 export async function findVersion(agent: Agent, launch: Launch): Promise<string | undefined> {
-  if (agent.program === "") return undefined;
-  const options = { timeout: VERSION_MS, env: launch.env, cwd: launch.dir };
-  const said = await promisify(execFile)(launch.program, ["--version"], options).catch(() => undefined);
+  return agent.program === "" ? undefined : readVersion(launch.program, launch);
+}
+
+/** The same for any program. */
+export async function readVersion(program: string, at: { env: Env; dir: string }): Promise<string | undefined> {
+  const options = { timeout: VERSION_MS, env: { ...at.env }, cwd: at.dir };
+  const said = await promisify(execFile)(program, ["--version"], options).catch(() => undefined);
   return /\d+\.\d+\.\d+[\w.-]*/.exec(said?.stdout ?? "")?.[0];
 }
 

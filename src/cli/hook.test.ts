@@ -283,3 +283,30 @@ describe("a hook that is killed", () => {
 });
 
 const OTHER = { questions: [{ question: "Which database?", options: [{ label: "SQLite" }, { label: "PostgreSQL" }] }] };
+
+describe("a hook that stands in settings", () => {
+  test("keeps the question of a session without a person", async () => {
+    const scene = new Scene();
+    const hooked = hook(scene, hookInput(QUESTION), {}, "--standing");
+    const question = await waiting(scene.engine);
+    await scene.engine.answer(question.id, said("1"), ADA);
+    expect(decision(await hooked)).toMatchObject({ permissionDecision: "allow" });
+  });
+
+  test.each([
+    ["where a person sits", ATTENDED],
+    ["where nobody says who sits there", {}],
+    ["in a run, which brings a hook of its own", { ...HEADLESS, ASKD_RUN: "r_01jbz0000000000000000000rr" }],
+  ])("has no opinion %s", async (_, env) => {
+    const scene = new Scene();
+    const said = await hook(scene, hookInput(QUESTION), { env }, "--standing");
+    expect(said).toEqual({ exit: 0, stdout: "", stderr: "" });
+    expect(await scene.store.countQuestions("pending")).toBe(0);
+  });
+
+  test("of Gemini CLI is there for runs only", async () => {
+    const scene = new Scene();
+    const said = await type(scene, ["hook", "gemini", "--standing"], { env: {} });
+    expect(said).toEqual({ exit: 0, stdout: "", stderr: "" });
+  });
+});

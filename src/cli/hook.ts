@@ -6,6 +6,7 @@ import type { HookCall, HookClient, HookEvent } from "../core/client/hook.ts";
 import { parseDuration } from "../core/duration.ts";
 import { SECOND_MS } from "../core/instant.ts";
 import { Refusal } from "../core/refusal.ts";
+import { findOwnRun } from "./actor.ts";
 import { requireOne } from "./arguments.ts";
 import type { Command } from "./command.ts";
 import type { Context } from "./context.ts";
@@ -30,6 +31,7 @@ const flags = {
     value: "duration",
     about: "The hook's timeout in the agent's settings, if not its default",
   },
+  standing: { type: "boolean", about: "It stands in settings for good: leave alone what it is not needed for" },
 } as const satisfies Flags;
 
 export const command: Command<typeof flags> = {
@@ -44,9 +46,19 @@ export const command: Command<typeof flags> = {
         hint: `Choose from: ${CLIENTS.map(({ agent }) => agent).join(", ")}`,
       });
     }
+    if (args.flags.standing && !isNeeded(client, context)) return 0;
     return answerHook(client, windowFor(client, args.flags, context), context);
   },
 };
+
+/**
+ * Settings hold for every session of the program, also for one where a person sits, who would wait for nothing. Where
+ * its runs bring a hook along, this one is for sessions without a person; elsewhere it is for runs, which it can park.
+ */
+function isNeeded(client: HookClient, context: Context): boolean {
+  const isRun = findOwnRun(context) !== undefined;
+  return client.runsBringHook ? !isRun && client.seat(context.env).isAttended === false : isRun;
+}
 
 /** Always ends before the program gives up: what it would do then loses the question. */
 function windowFor({ limitMs }: HookClient, given: Values<typeof flags>, { rules }: Context): number {

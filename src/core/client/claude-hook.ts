@@ -46,6 +46,7 @@ export const claudeHook: HookClient = {
   agent: "claude",
   limitMs: 10 * MINUTE_MS,
   mayPark: true,
+  runsBringHook: true,
   seat: (env) => {
     const attended = env["CLAUDE_CODE_SESSION_ATTENDED"];
     const isHeadless = attended === "0" && env["CLAUDE_CODE_ENTRYPOINT"] === "sdk-cli";

@@ -25,6 +25,7 @@ export const codexHook: HookClient = {
   agent: "codex",
   limitMs: MINUTE_MS,
   mayPark: false,
+  runsBringHook: false,
   seat: () => ({ isHeadless: false }),
   parse: parseHook,
   say: sayHook,

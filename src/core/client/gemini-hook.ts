@@ -24,6 +24,7 @@ export const geminiHook: HookClient = {
   agent: "gemini",
   limitMs: MINUTE_MS,
   mayPark: true,
+  runsBringHook: false,
   seat: () => ({ isHeadless: false }),
   parse: parseHook,
   say: sayHook,

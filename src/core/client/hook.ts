@@ -51,6 +51,8 @@ export interface HookClient {
   limitMs: number;
   /** Says whether the program can be parked in the middle of a call. */
   mayPark: boolean;
+  /** Says whether `askd run` starts the program with a hook of its own. */
+  runsBringHook: boolean;
   /** Who sits where the hook runs, by what the program says there. */
   seat(env: Readonly<Record<string, string | undefined>>): Seat;
   parse(raw: unknown): HookEvent;
@@ -66,9 +68,10 @@ export function parseHookInput<Schema extends z.ZodType>(shape: Schema, raw: unk
 }
 
 /** A client that asks us itself, from a server of its own: it waits as long as we let it, and nobody sits there. */
-export const SERVED: Pick<HookClient, "limitMs" | "mayPark" | "seat"> = {
+export const SERVED: Pick<HookClient, "limitMs" | "mayPark" | "runsBringHook" | "seat"> = {
   limitMs: 365 * DAY_MS,
   mayPark: true,
+  runsBringHook: true,
   seat: () => ({ isAttended: false, isHeadless: true }),
 };
 

@@ -1,0 +1,58 @@
+import { existsSync } from "node:fs";
+import { findProgram, readVersion } from "../agents/launch.ts";
+import type { Around, Client } from "./client.ts";
+import { claude } from "./clients/claude.ts";
+import { codex } from "./clients/codex.ts";
+import { copilot } from "./clients/copilot.ts";
+import { cursor } from "./clients/cursor.ts";
+import { gemini } from "./clients/gemini.ts";
+import { goose } from "./clients/goose.ts";
+import { opencode } from "./clients/opencode.ts";
+import { vscode } from "./clients/vscode.ts";
+import { zed } from "./clients/zed.ts";
+
+/** Every client whose files can be changed, in the order in which they are shown. */
+export const CLIENTS: readonly Client[] = [claude, codex, gemini, opencode, cursor, vscode, copilot, zed, goose];
+
+/** A client that is in use on this machine. */
+export interface Found {
+  client: Client;
+  /** Its program, where it is on the path, and what it says its version is. */
+  program?: string;
+  version?: string;
+  /** The folder or file that shows that it is in use. */
+  home?: string;
+}
+
+/** The client of that name, or with that program. */
+export function findClient(name: string): Client | undefined {
+  return CLIENTS.find((client) => client.name === name || client.programs.includes(name));
+}
+
+/** Looks for a client: a program on the path, or settings of its own. */
+export async function findOne(client: Client, around: Around): Promise<Found | undefined> {
+  const program = await findFirst(client.programs, around);
+  const home = client.homes(around).find((path) => existsSync(path));
+  if (program === undefined && home === undefined) return undefined;
+  const version = program === undefined ? undefined : await readVersion(program, { env: around.env, dir: around.dir });
+  return {
+    client,
+    ...(program !== undefined && { program }),
+    ...(version !== undefined && { version }),
+    ...(home !== undefined && { home }),
+  };
+}
+
+/** Every client that is in use here. */
+export async function findClients(around: Around): Promise<Found[]> {
+  const found = await Promise.all(CLIENTS.map((client) => findOne(client, around)));
+  return found.filter((one) => one !== undefined);
+}
+
+async function findFirst(names: readonly string[], { env, dir }: Around): Promise<string | undefined> {
+  for (const name of names) {
+    const program = await findProgram(name, env, dir).catch(() => undefined); // it is not there
+    if (program !== undefined) return program;
+  }
+  return undefined;
+}

@@ -1,0 +1,26 @@
+import { join } from "node:path";
+import type { Client } from "../client.ts";
+import { SERVER, serverArgv } from "../server-wish.ts";
+
+/** Cursor, and its command line. */
+export const cursor: Client = {
+  name: "cursor",
+  title: "Cursor",
+  programs: ["cursor", "cursor-agent"],
+  homes: ({ homeDir }) => [join(homeDir, ".cursor")],
+  targets: (scope, around) => [
+    {
+      file: join(scope === "user" ? around.homeDir : around.dir, ".cursor", "mcp.json"),
+      format: "json",
+      wishes: [
+        {
+          is: "server",
+          path: ["mcpServers", SERVER],
+          argv: serverArgv(scope, around),
+          line: { command: "command", args: "args" },
+          fields: {},
+        },
+      ],
+    },
+  ],
+};

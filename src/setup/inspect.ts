@@ -1,0 +1,157 @@
+import { existsSync } from "node:fs";
+import { isAbsolute } from "node:path";
+import { findProgram } from "../agents/launch.ts";
+import { type Json, isJson, valueAt } from "../agents/json.ts";
+import { type Around, type Client, SCOPES, type Scope } from "./client.ts";
+import { type Argv, shellWords, splitLine, splitShellLine } from "./command-line.ts";
+import { readConfig, textOf } from "./config-file.ts";
+import { editorFor } from "./editor.ts";
+import { type HookWish, type ServerWish, Unfit, type Wish, changesFor, hookClient, hooksOf, lineOf } from "./wish.ts";
+
+/** A hook of ours that stands in the settings of a client. */
+export interface HookFinding {
+  file: string;
+  event: string;
+  matcher: string;
+  command: string;
+  /** Says whether everything is there that the command names. */
+  exists: boolean;
+  /** Nothing where the client's own default holds. */
+  timeoutMs: number | undefined;
+}
+
+/** What the settings of a client say of askd in one scope. */
+export interface Findings {
+  scope: Scope;
+  file: string;
+  /** The command of our server, or its address. */
+  serverCommand: Argv | undefined;
+  serverUrl: string | undefined;
+  /** Says whether everything is there that the command names; an address is not looked at. */
+  serverExists: boolean;
+  /** Says whether the command starts askd, as far as one can tell. */
+  isOwnCommand: boolean;
+  /** Undefined for clients that know no such thing. */
+  alwaysLoad: boolean | undefined;
+  allowRules: { wanted: readonly string[]; missing: readonly string[] };
+  /** Hooks that are wanted and not there, by their event. */
+  hooks: readonly HookFinding[];
+  missingHooks: readonly string[];
+  /** How long one call may take: as configured, or the client's default; undefined where nobody knows. */
+  timeoutMs: number | undefined;
+  isTimeoutSet: boolean;
+  /** Files of this scope that cannot be read, and why. */
+  problems: ReadonlyArray<{ file: string; why: string }>;
+  /** Says whether init would change nothing in this scope. */
+  isCurrent: boolean;
+}
+
+/** Looks at a client's settings in every scope; only scopes that know our server, or cannot be read, are returned. */
+export async function inspect(client: Client, around: Around): Promise<Findings[]> {
+  const found: Findings[] = [];
+  for (const scope of SCOPES) {
+    const findings = await inspectScope(client, scope, around);
+    const isNew = found.every(({ file }) => file !== findings.file);
+    const hasServer = findings.serverCommand !== undefined || findings.serverUrl !== undefined;
+    if (isNew && (hasServer || findings.problems.length > 0)) found.push(findings);
+  }
+  return found;
+}
+
+interface Seen<Kind extends Wish = Wish> {
+  file: string;
+  wish: Kind;
+  document: Json;
+}
+
+/** What one scope says, whether or not it knows our server. */
+export async function inspectScope(client: Client, scope: Scope, around: Around): Promise<Findings> {
+  const problems: Array<{ file: string; why: string }> = [];
+  const seen: Seen[] = [];
+  const targets = client.targets(scope, around);
+  for (const { file, format, wishes } of targets) {
+    try {
+      const { bytes } = await readConfig(file);
+      const document = editorFor(format).parse(bytes ? textOf(bytes) : "");
+      seen.push(...wishes.map((wish) => ({ file, wish, document })));
+    } catch (error) {
+      if (!(error instanceof Unfit)) throw error;
+      problems.push({ file, why: error.message });
+    }
+  }
+  const hooks = await Promise.all(seen.filter(isOf("hook")).flatMap((one) => findHooks(one, around)));
+  return {
+    ...{ scope, file: targets[0]?.file ?? "", problems, hooks },
+    ...(await readServer(seen.find(isOf("server")), around)),
+    allowRules: readRules(seen.filter(isOf("allow"))),
+    missingHooks: seen
+      .filter(isOf("hook"))
+      .flatMap((one) => (listOf(one).length > 0 ? [] : [one.wish.path.at(-1) ?? ""])),
+    isCurrent: problems.length === 0 && seen.every(({ wish, document }) => !isDue(wish, document)),
+  };
+}
+
+function isOf<Kind extends Wish["is"]>(kind: Kind) {
+  return (one: Seen): one is Seen<Extract<Wish, { is: Kind }>> => one.wish.is === kind;
+}
+
+async function readServer(one: Seen<ServerWish> | undefined, around: Around) {
+  const entry = one && valueAt(one.document, ...one.wish.path);
+  const known: Json = isJson(entry) ? entry : {};
+  const line = one && lineOf(known, one.wish.line);
+  const url = known["url"] ?? known["httpUrl"] ?? known["serverUrl"];
+  const { field = "", unitMs = 1, defaultMs } = one?.wish.timeout ?? {};
+  const own = known[field];
+  return {
+    serverCommand: line,
+    serverUrl: typeof url === "string" ? url : undefined,
+    serverExists: line !== undefined && (await isThere(line, around)),
+    isOwnCommand: line !== undefined && splitLine(line) !== undefined,
+    alwaysLoad: one?.wish.fields["alwaysLoad"] ? known["alwaysLoad"] === true : undefined,
+    timeoutMs: typeof own === "number" ? own * unitMs : defaultMs,
+    isTimeoutSet: typeof own === "number",
+  };
+}
+
+function readRules(rules: ReadonlyArray<Seen<Extract<Wish, { is: "allow" }>>>): Findings["allowRules"] {
+  const missing = rules.filter(({ wish, document }) => isDue(wish, document));
+  return { wanted: rules.map(({ wish }) => wish.text), missing: missing.map(({ wish }) => wish.text) };
+}
+
+function listOf({ wish, document }: Seen<HookWish>) {
+  const list = valueAt(document, ...wish.path);
+  return hooksOf(Array.isArray(list) ? list : [], hookClient(wish));
+}
+
+function findHooks(one: Seen<HookWish>, around: Around): Array<Promise<HookFinding>> {
+  const client = hookClient(one.wish);
+  return listOf(one).map(async ({ matcher, command, timeout }) => ({
+    ...{
+      file: one.file,
+      event: one.wish.path.at(-1) ?? "",
+      matcher: typeof matcher === "string" ? matcher : "",
+      command,
+    },
+    exists: await isThere(shellWords(splitShellLine(command, client)?.start ?? ""), around),
+    timeoutMs: typeof timeout === "number" ? timeout * (one.wish.timeout?.unitMs ?? 1) : undefined,
+  }));
+}
+
+/** The program, and every absolute path among its first words, as a client would start it. */
+async function isThere(argv: Argv, { env, dir }: Around): Promise<boolean> {
+  const [program = "", ...rest] = splitLine(argv)?.start ?? argv.slice(0, 1);
+  const isFound = await findProgram(program, env, dir).then(
+    () => true,
+    () => false,
+  );
+  return isFound && rest.filter((word) => isAbsolute(word)).every((word) => existsSync(word));
+}
+
+function isDue(wish: Wish, document: Json): boolean {
+  try {
+    return changesFor(wish, document).length > 0;
+  } catch (error) {
+    if (error instanceof Unfit) return true;
+    throw error;
+  }
+}

@@ -1,0 +1,112 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Json } from "../agents/json.ts";
+import type { Client, Format, Scope, Target, Around } from "./client.ts";
+import { type ConfigFile, findLock, readConfig, textOf } from "./config-file.ts";
+import { editorFor } from "./editor.ts";
+import { renderSnippet } from "./snippet.ts";
+import { type Change, Unfit, type Wish, changesFor } from "./wish.ts";
+import { applyToValue } from "./value.ts";
+import { sayChanges } from "./say-change.ts";
+
+/** What kind of a change it is, which is how it can be taken back. */
+export type How =
+  | { kind: "settings"; format: Format; changes: readonly Change[] }
+  | { kind: "new" }
+  | { kind: "block" };
+
+/** What would become of one file. */
+export interface FilePlan {
+  file: string;
+  real: string;
+  /** Whom it is for, in words. */
+  titles: readonly string[];
+  before: Buffer | undefined;
+  /** The same as before where nothing is to be done. */
+  after: Buffer | undefined;
+  how: How;
+  /** What is different then, in words. */
+  says: readonly string[];
+  notes: readonly string[];
+  /** Why the file is left alone, and what to put into it by hand. */
+  problem?: { why: string; snippet: string };
+}
+
+/** A client and the scope in which it is to be wired. */
+export interface Wanted {
+  client: Client;
+  scope: Scope;
+}
+
+/** Says whether the plan changes its file. */
+export function isChange({ before, after, problem }: FilePlan): boolean {
+  return problem === undefined && after !== undefined && !(before && before.equals(after));
+}
+
+/** What has to be done so that these clients know askd. A file that several of them read is changed once. */
+export async function planClients(wanted: readonly Wanted[], around: Around): Promise<FilePlan[]> {
+  const byFile = new Map<string, Array<{ client: Client; target: Target }>>();
+  for (const { client, scope } of wanted) {
+    for (const target of client.targets(scope, around)) {
+      byFile.set(target.file, [...(byFile.get(target.file) ?? []), { client, target }]);
+    }
+  }
+  return Promise.all([...byFile].map(([file, parts]) => planFile(file, parts)));
+}
+
+async function planFile(file: string, parts: ReadonlyArray<{ client: Client; target: Target }>): Promise<FilePlan> {
+  const format = parts[0]?.target.format ?? "json";
+  const wishes = parts.flatMap(({ target }) => target.wishes);
+  const plan = {
+    ...{ file, real: file, before: undefined, after: undefined, says: [] },
+    titles: parts.map(({ client }) => client.title),
+    notes: parts.flatMap(({ target }) => target.note ?? []),
+    how: { kind: "settings" as const, format, changes: [] },
+  };
+  try {
+    const config = await readConfig(file);
+    const made = editFile(config, format, wishes);
+    const lock = made.changes.length > 0 ? await findLock(config.real) : undefined;
+    if (lock !== undefined) throw new Unfit(lock);
+    const says = sayChanges(wishes, made.document);
+    const how = { ...plan.how, changes: made.changes };
+    return { ...plan, real: config.real, before: config.bytes, after: made.after, how, says };
+  } catch (error) {
+    if (!(error instanceof Unfit)) throw error;
+    return { ...plan, problem: { why: error.message, snippet: renderSnippet(format, wishes) } };
+  }
+}
+
+interface Edited {
+  /** What the file says now. */
+  document: Json;
+  changes: Change[];
+  after: Buffer | undefined;
+}
+
+/** The file with all wishes in it; throws `Unfit` where that cannot be done without touching anything else. */
+function editFile({ bytes }: ConfigFile, format: Format, wishes: readonly Wish[]): Edited {
+  const editor = editorFor(format);
+  const before = bytes === undefined ? "" : textOf(bytes);
+  const document = editor.parse(before);
+  const changes: Change[] = [];
+  let text = before;
+  let wanted = document;
+  for (const wish of wishes) {
+    for (const change of changesFor(wish, wanted)) {
+      text = editor.apply(text, change);
+      wanted = applyToValue(wanted, change);
+      changes.push(change);
+    }
+  }
+  if (!isDeepStrictEqual(plainOf(editor.parse(text)), plainOf(wanted))) {
+    throw new Unfit("it is written in a way that cannot be changed without changing something else");
+  }
+  return { document, changes, after: changes.length === 0 ? bytes : Buffer.from(text) };
+}
+
+/** The parsers make objects of different kinds; only what they hold counts. */
+function plainOf(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(plainOf);
+  if (typeof value !== "object" || value === null || value instanceof Date) return value;
+  return { ...Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, plainOf(inner)])) };
+}

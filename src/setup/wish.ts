@@ -1,0 +1,173 @@
+import { type Json, isJson, valueAt } from "../agents/json.ts";
+import { type Argv, quoteLine, splitLine, splitShellLine } from "./command-line.ts";
+
+/**
+ * When a field is written. `fresh`: only into a new entry. `absent`: where it is missing. `at_least`: where it is
+ * missing or lower. `raise`: where it is lower; a missing one is fine.
+ */
+export type When = "fresh" | "absent" | "at_least" | "raise";
+
+/** One field of an entry of ours. */
+export interface Field {
+  value: unknown;
+  when: When;
+}
+
+/** Our MCP server among a client's servers. */
+export interface ServerWish {
+  is: "server";
+  path: readonly string[];
+  argv: Argv;
+  /** The field that holds the program, and the one for its arguments; without that one the first holds all words. */
+  line: { command: string; args?: string };
+  fields: Readonly<Record<string, Field>>;
+  /** Where the limit of one call stands, and what it is when nothing stands there. */
+  timeout?: { field: string; unitMs: number; defaultMs: number | undefined };
+}
+
+/** Leave to use a tool of ours without being asked: a text in a list. */
+export interface AllowWish {
+  is: "allow";
+  path: readonly string[];
+  text: string;
+}
+
+/** A hook of ours in a list of hooks by matcher. */
+export interface HookWish {
+  is: "hook";
+  path: readonly string[];
+  matcher: string;
+  argv: Argv;
+  /** In the client's own unit, which is that many milliseconds. */
+  timeout?: { value: number; unitMs: number };
+}
+
+/** Something of ours that a file of a client's settings should say. */
+export type Wish = ServerWish | AllowWish | HookWish;
+
+export type Path = ReadonlyArray<string | number>;
+
+/** One change of a document: a value that is set, one that is added to a list, or one that is taken out. */
+export type Change =
+  | { do: "set"; path: Path; value: unknown }
+  | { do: "append"; path: Path; value: unknown }
+  | { do: "remove"; path: Path };
+
+/** What stands in the file in a shape that cannot be changed in place. */
+export class Unfit extends Error {}
+
+/** What has to be changed so that the document says this; nothing when it does. */
+export function changesFor(wish: Wish, document: Json): Change[] {
+  if (wish.is === "server") return changesForServer(wish, document);
+  const list = valueAt(document, ...wish.path);
+  if (list !== undefined && !Array.isArray(list)) throw new Unfit(`${wish.path.join(".")} is not a list`);
+  if (wish.is === "hook") return changesForHook(wish, list ?? []);
+  return list?.includes(wish.text) ? [] : [{ do: "append", path: wish.path, value: wish.text }];
+}
+
+/** The command line of a server entry, whichever way the client writes it. */
+export function lineOf(entry: Json, { command, args }: ServerWish["line"]): string[] | undefined {
+  const first = entry[command];
+  const rest: unknown = args === undefined ? [] : (entry[args] ?? []);
+  const words: unknown = args === undefined ? first : Array.isArray(rest) ? [first].concat(rest) : undefined;
+  return Array.isArray(words) && words.every((word) => typeof word === "string") ? words : undefined;
+}
+
+/** A new entry as a client wants it. */
+export function freshEntry({ argv, line, fields }: ServerWish): Json {
+  const named = (isFirst: boolean) =>
+    Object.entries(fields)
+      .filter(([, { when }]) => when !== "raise" && (when === "fresh") === isFirst)
+      .map(([name, { value }]) => [name, value] as const);
+  return Object.fromEntries([...named(true), ...Object.entries(writeLine(argv, line)), ...named(false)]);
+}
+
+function changesForServer(wish: ServerWish, document: Json): Change[] {
+  requireTables(wish.path, document);
+  const entry = valueAt(document, ...wish.path);
+  if (entry === undefined) return [{ do: "set", path: wish.path, value: freshEntry(wish) }];
+  if (!isJson(entry)) throw new Unfit(`${wish.path.join(".")} is not a table`);
+  const set = (name: string, value: unknown): Change => ({ do: "set", path: [...wish.path, name], value });
+  const known = splitLine(lineOf(entry, wish.line) ?? []);
+  // Words behind the command are the user's own; a server that is started in another way, or reached by address, too.
+  const words = known && [...wish.argv.slice(0, -1), ...(known.rest.length > 0 ? known.rest : ["mcp"])];
+  const line = words ? Object.entries(writeLine(words, wish.line)) : [];
+  return [
+    ...line.filter(([name, value]) => JSON.stringify(entry[name]) !== JSON.stringify(value)),
+    ...Object.entries(wish.fields)
+      .filter(([name, field]) => isDue(entry[name], field))
+      .map(([name, { value }]) => [name, value] as const),
+  ].map(([name, value]) => set(name, value));
+}
+
+function writeLine(argv: Argv, { command, args }: ServerWish["line"]): Record<string, unknown> {
+  return args === undefined ? { [command]: [...argv] } : { [command]: argv[0], [args]: argv.slice(1) };
+}
+
+function isDue(now: unknown, { value, when }: Field): boolean {
+  if (when === "fresh") return false;
+  if (now === undefined) return when !== "raise";
+  return when !== "absent" && typeof now === "number" && typeof value === "number" && now < value;
+}
+
+/** What lies on the way has to be a table too: a client would not read what is put below anything else. */
+function requireTables(path: readonly string[], document: Json): void {
+  for (const length of path.keys()) {
+    const value = valueAt(document, ...path.slice(0, length));
+    if (value !== undefined && value !== null && !isJson(value)) {
+      throw new Unfit(`${path.slice(0, length).join(".") || "the file"} is not a table`);
+    }
+  }
+}
+
+/** A hook of ours where it stands: the group, the hook in it, and the words of its command. */
+export interface HookSeen {
+  at: [group: number, hook: number];
+  matcher: unknown;
+  command: string;
+  timeout: unknown;
+}
+
+/** Every hook in a list that is a hook of askd for this client. */
+export function hooksOf(list: readonly unknown[], client: string): HookSeen[] {
+  return list.flatMap((group, index) => {
+    const hooks = isJson(group) && Array.isArray(group["hooks"]) ? group["hooks"] : [];
+    return hooks.flatMap((hook: unknown, inner): HookSeen[] => {
+      const command = isJson(hook) ? hook["command"] : undefined;
+      if (!isJson(group) || !isJson(hook) || typeof command !== "string") return [];
+      if (splitShellLine(command, client) === undefined) return [];
+      return [{ at: [index, inner], matcher: group["matcher"], command, timeout: hook["timeout"] }];
+    });
+  });
+}
+
+/** The name by which a hook of ours is told its client: the word behind `hook`. */
+export function hookClient({ argv }: HookWish): string {
+  return argv[argv.indexOf("hook") + 1] ?? "";
+}
+
+function changesForHook(wish: HookWish, list: readonly unknown[]): Change[] {
+  const client = hookClient(wish);
+  const seen = hooksOf(list, client).find(({ matcher }) => matcher === wish.matcher);
+  if (!seen) {
+    const timeout = wish.timeout && { timeout: wish.timeout.value };
+    const hook = { type: "command", command: quoteLine(wish.argv), ...timeout };
+    return [{ do: "append", path: wish.path, value: { matcher: wish.matcher, hooks: [hook] } }];
+  }
+  const at = [...wish.path, seen.at[0], "hooks", seen.at[1]];
+  const isShort = wish.timeout !== undefined && typeof seen.timeout === "number" && seen.timeout < wish.timeout.value;
+  const command = renewHook(seen.command, wish, isShort);
+  return [
+    ...(command === seen.command ? [] : [{ do: "set" as const, path: [...at, "command"], value: command }]),
+    ...(isShort ? [{ do: "set" as const, path: [...at, "timeout"], value: wish.timeout?.value }] : []),
+  ];
+}
+
+/** The same words behind another start; what it says of its own timeout changes with the timeout. */
+function renewHook(command: string, wish: HookWish, isShort: boolean): string {
+  const words = splitShellLine(command, hookClient(wish))?.rest ?? "";
+  const start = quoteLine(wish.argv.slice(0, wish.argv.indexOf("hook")));
+  const told = wish.argv[wish.argv.indexOf("--timeout") + 1];
+  const rest = isShort && told !== undefined ? words.replace(/--timeout[= ]\S+/, `--timeout ${told}`) : words;
+  return `${start} ${rest}`;
+}
