@@ -121,7 +121,7 @@ async function readInput(
     outcome,
     force: flags.force ?? false,
     confirmed: (flags.yes ?? false) || (await hasConfirmed(read, context)),
-    undoMs: flags["undo-window"] === undefined ? 0 : parseDuration(flags["undo-window"]),
+    undoMs: flags["undo-window"] === undefined ? context.rules.undoMs.cli : parseDuration(flags["undo-window"]),
     resume: !flags["no-resume"],
   });
 }

@@ -11,6 +11,7 @@ import type { Engine } from "../engine/engine.ts";
 import { whoAsks } from "./actor.ts";
 import { ASK_FLAGS, askOptions, rawAsk } from "./ask-flags.ts";
 import { atMostOne, wrongUsage } from "./arguments.ts";
+import { bellFor } from "./bell.ts";
 import { exitCodeOf } from "./check-view.ts";
 import type { Command } from "./command.ts";
 import type { Context } from "./context.ts";
@@ -88,7 +89,7 @@ function readWait(text: string, timeoutMs: number | undefined): number {
 async function hold(asked: Read, holdMs: number, engine: Engine, context: Context): Promise<number> {
   const { id } = asked.question;
   const signal = context.interrupt();
-  if (context.stderr.isTty && !context.isQuiet) context.stderr.write("\x07");
+  context.stderr.write(bellFor(context));
   say(context, `waiting for a person, at most ${sayDuration(holdMs)}`);
   const until = later(await engine.now(), holdMs);
   const read = await Promise.race([engine.wait(id, { until, signal, takes: true }), failureOf(engine.work())]);

@@ -19,11 +19,12 @@ export async function makeContext(
   command: Pick<Command, "isForAllProjects" | "isAboutConfig">,
 ): Promise<Context> {
   const cwd = resolve(world.cwd, flags.dir ?? ".");
-  const config = await readSettings({ ...world, cwd }, command);
-  const { store, url, profile } = flags;
+  const read = await readSettings({ ...world, cwd }, command);
+  const config = command.isAboutConfig ? read : { ...read, values: withEnv(read.values, world.env) };
   const settings = command.isAboutConfig ? {} : config.values;
+  const { store, url, profile } = flags;
   const place = findPlace({ ...world, cwd, store, url, profile, settings });
-  const rules = rulesOf(command.isAboutConfig ? {} : withEnv(config.values, world.env));
+  const rules = rulesOf(settings);
   const hasColour = !flags["no-color"] && mayUseColour(world.stdout.isTty, world.env);
   return {
     ...world,

@@ -7,6 +7,7 @@ import { Reading } from "../agents/reading.ts";
 import { type Launch, epochFile, listEpochs, runDirOf } from "../agents/run-files.ts";
 import { type Run, hasEnded } from "../core/run.ts";
 import type { Engine } from "../engine/engine.ts";
+import { bellFor } from "./bell.ts";
 import type { Context } from "./context.ts";
 import { GrowingFiles } from "./run-copy.ts";
 import { oneLine } from "./sanitise.ts";
@@ -49,12 +50,12 @@ function printsOf(agent: Agent, run: Run, runDir: string, launch: Launch, contex
 }
 
 /** Says that a run asks something, and how to answer. */
-export async function sayQuestion(run: Run, engine: Engine, { stderr, isQuiet, program }: Context): Promise<void> {
+export async function sayQuestion(run: Run, engine: Engine, context: Context): Promise<void> {
+  const { stderr, isQuiet, program } = context;
   if (isQuiet || run.pendingId === undefined) return;
   const { question } = await engine.read(run.pendingId);
-  const bell = stderr.isTty ? "\x07" : "";
   stderr.write(
-    `${bell}❓ Task ${run.externalId ?? run.number} needs human input\n   Question: ${oneLine(question.title)}\n` +
+    `${bellFor(context)}❓ Task ${run.externalId ?? run.number} needs human input\n   Question: ${oneLine(question.title)}\n` +
       `   Answer with: ${program} answer ${run.number} "…"\n`,
   );
 }

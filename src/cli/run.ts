@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { resolve } from "node:path";
-import type { Agent } from "../agents/agent.ts";
-import { agentOf, agents, chooseWay } from "../agents/agents.ts";
+import { agents } from "../agents/agents.ts";
 import { findProgram } from "../agents/launch.ts";
 import { type Launch, keepLaunch, makeRunDir } from "../agents/run-files.ts";
 import { addWorktree, excludeAskd } from "../agents/worktree.ts";
+import { VARIABLES } from "../config/env.ts";
 import { parseDuration } from "../core/duration.ts";
 import { idsFrom } from "../core/id.ts";
 import { Refusal } from "../core/refusal.ts";
@@ -23,9 +23,12 @@ import type { Context } from "./context.ts";
 import type { Flags, Values } from "./flags.ts";
 import { printResult } from "./output.ts";
 import { findRepository } from "./repository.ts";
+import { type AgentSection, findAgent, getAgent } from "./run-agent.ts";
 import { followRun } from "./run-follow.ts";
 import { oneLine } from "./sanitise.ts";
 import { getTarget } from "./target.ts";
+
+const LEAST_WINDOW_MS = 1_000;
 
 const flags = {
   agent: { type: "string", value: "agent", about: `Which agent: ${Object.keys(agents).join(", ")} (claude)` },
@@ -82,23 +85,26 @@ async function readLaunch(words: readonly string[], given: Given, context: Conte
   const [first, ...rest] = words;
   if (first === undefined) throw wrongUsage("There is nothing to run", command.usage);
   const isPrompt = given.agent !== undefined || (rest.length === 0 && /\s/.test(first));
-  const agent = chooseWay(isPrompt ? getAgent(given.agent ?? "claude") : agentOf(first), context.env);
-  if (isPrompt && agent.program === "") throw wrongUsage("A command is named after --", command.usage);
-  const program = await findProgram(isPrompt ? agent.program : first, context.env, context.cwd);
-  const parsed = isPrompt ? { args: [], prompt: words.join(" ") } : agent.parseArgs(rest);
+  const { agent, section } = isPrompt ? getAgent(given.agent ?? "claude", context) : findAgent(first, context);
+  const [name = "", ...before] = isPrompt ? (section.argv ?? [agent.program]) : [first];
+  if (name === "") throw wrongUsage("A command is named after --", command.usage);
+  const program = await findProgram(name, context.env, context.cwd);
+  const parsed = agent.parseArgs(isPrompt ? before : rest);
+  const prompt = isPrompt ? words.join(" ") : parsed.prompt;
   return {
     agent: agent.name,
     program,
     args: [...parsed.args],
-    ...(parsed.prompt !== undefined && { prompt: parsed.prompt }),
+    ...(prompt !== undefined && { prompt }),
     dir: context.cwd,
     env: environment(given, context),
-    options: options(given),
+    options: options(given, section, context),
   };
 }
 
 /** The caller's environment, with what says where this askd keeps its things and what is wanted of the questions. */
-function environment(given: Given, { env, place }: Context): Record<string, string> {
+function environment(given: Given, context: Context): Record<string, string> {
+  const { env, place } = context;
   const kept = Object.fromEntries(
     Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
   );
@@ -107,6 +113,7 @@ function environment(given: Given, { env, place }: Context): Record<string, stri
     ...kept,
     ...(store.kind === "sqlite" && { ASKD_STORE: `sqlite:${store.file}` }),
     ...(store.kind === "postgres" && { ASKD_STORE: store.url }),
+    ...ofProject(context),
     ...(given["on-timeout"] !== undefined && { ASKD_ON_TIMEOUT: readPolicy(given["on-timeout"]) }),
     ...(given["max-questions"] !== undefined && {
       ASKD_MAX_QUESTIONS: String(readCount(given["max-questions"], "max-questions")),
@@ -114,12 +121,30 @@ function environment(given: Given, { env, place }: Context): Record<string, stri
   };
 }
 
-function options(given: Given): Launch["options"] {
-  const resumeWith = given["resume-with"]?.trim().split(/\s+/);
+/** What the project wants of its questions. The worker serves all projects and has to be told. */
+function ofProject({ config, env }: Context): Record<string, string> {
+  const { questions = {} } = config.values;
+  return Object.fromEntries(
+    (["timeout", "on_timeout", "max_per_run"] as const).flatMap((name) => {
+      const value = questions[name];
+      const variable = VARIABLES[`questions.${name}`];
+      const isOfProject = config.origins.get(`questions.${name}`)?.layer === "project" && !env[variable];
+      return isOfProject && value !== undefined ? [[variable, String(value)]] : [];
+    }),
+  );
+}
+
+/** What the flags say, else what is configured for this agent, else for all. */
+function options(given: Given, section: AgentSection, { rules }: Context): Launch["options"] {
+  const resumeWith = given["resume-with"]?.trim().split(/\s+/) ?? section.resume;
+  const maxTurns = given["max-turns"] === undefined ? section.max_turns : readCount(given["max-turns"], "max-turns");
+  const budgetUsd = given.budget === undefined ? section.budget : readDollars(given.budget);
+  const window = given["live-window"] ?? section.live_window;
+  const liveWindowMs = window === undefined ? rules.liveWindowMs : parseDuration(window);
   return {
-    ...(given["max-turns"] !== undefined && { maxTurns: readCount(given["max-turns"], "max-turns") }),
-    ...(given.budget !== undefined && { budgetUsd: readDollars(given.budget) }),
-    ...(given["live-window"] !== undefined && { liveWindowMs: Math.max(1_000, parseDuration(given["live-window"])) }),
+    ...(maxTurns !== undefined && { maxTurns }),
+    ...(budgetUsd !== undefined && { budgetUsd }),
+    liveWindowMs: Math.max(LEAST_WINDOW_MS, liveWindowMs),
     ...(resumeWith && { resumeWith }),
     promptTool: "approve",
   };
@@ -161,14 +186,6 @@ function say(context: Context, run: Run, started: "here" | "running" | "started"
   context.stderr.write(
     `#${run.number} ${oneLine(run.name)} is queued${service}.${waits} Follow: ${program} logs ${run.number} -f\n`,
   );
-}
-
-function getAgent(name: string): Agent {
-  const agent = agents[name];
-  if (agent) return agent;
-  throw new Refusal("bad_input", `There is no agent "${oneLine(name)}"`, {
-    hint: `Choose from: ${Object.keys(agents).join(", ")}`,
-  });
 }
 
 function readPolicy(text: string): string {

@@ -2,7 +2,7 @@ import { Refusal } from "../core/refusal.ts";
 import { wrongUsage } from "./arguments.ts";
 import { lockFile } from "./background.ts";
 import type { Command } from "./command.ts";
-import type { Context, Serving } from "./context.ts";
+import type { Context, ServeRequest, Serving } from "./context.ts";
 import type { Flags, Values } from "./flags.ts";
 
 const PORT = 4319;
@@ -22,14 +22,10 @@ export const command: Command<typeof flags> = {
   examples: ["askd serve", "askd serve --host 0.0.0.0 --behind-proxy --name askd.example.com"],
   async run(args, context) {
     if (args.positionals.length > 0) throw wrongUsage("serve takes no arguments", command.usage);
-    requireShielded(args.flags);
+    const request = readRequest(args.flags, context);
+    requireShielded(request);
     const signal = context.interrupt();
-    const serving = await context.serve({
-      port: readPort(args.flags.port),
-      ...(args.flags.host !== undefined && { host: args.flags.host }),
-      names: args.flags.name ?? [],
-      isSecure: args.flags["behind-proxy"] ?? false,
-    });
+    const serving = await context.serve(request);
     context.stdout.write(`${serving.url}\n`);
     if (!context.isQuiet) context.stderr.write(`Sign in with: ${context.program} login\n`);
     const isIdle = args.flags["no-worker"] ?? false;
@@ -53,22 +49,33 @@ async function untilStopped(serving: Serving, isIdle: boolean, signal: AbortSign
   await (isIdle ? stopped : Promise.race([stopped, serving.work()]));
 }
 
+/** What the flags say, else what is configured. */
+function readRequest(given: Values<typeof flags>, { config }: Context): ServeRequest {
+  const { port, host, names = [], behind_proxy: isBehindProxy = false } = config.values.server ?? {};
+  const where = given.host ?? host;
+  return {
+    port: readPort(given.port) ?? port ?? PORT,
+    ...(where !== undefined && { host: where }),
+    names: given.name ?? names,
+    isSecure: given["behind-proxy"] ?? isBehindProxy,
+  };
+}
+
 /** Beyond this machine everything would travel in the clear, tokens included. */
-function requireShielded(given: Values<typeof flags>): void {
-  const { host, name = [] } = given;
-  if (given["behind-proxy"] && name.length === 0) {
+function requireShielded({ host, names, isSecure }: ServeRequest): void {
+  if (isSecure && names.length === 0) {
     throw new Refusal("bad_input", "A server behind a proxy has to know its name", {
       hint: "Add --name askd.example.com",
     });
   }
-  if (host === undefined || given["behind-proxy"]) return;
+  if (host === undefined || isSecure) return;
   throw new Refusal("not_permitted", `Listening on ${host} would show everything to the network`, {
     hint: "Put a proxy with TLS before it and add --behind-proxy and --name",
   });
 }
 
-function readPort(text: Context["env"][string]): number {
-  if (text === undefined) return PORT;
+function readPort(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
   const port = Number(text);
   if (Number.isInteger(port) && port >= 0 && port <= 65_535 && text.trim() !== "") return port;
   throw new Refusal("bad_input", "--port takes a number from 0 to 65535");

@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { parseDuration, sayDuration } from "../core/duration.ts";
 import { redact } from "../core/redact.ts";
+import { isHours } from "./hours.ts";
 
 const LONGEST_TEXT = 2_000;
-const HOURS = /^([01]?\d|2[0-3]):([0-5]\d)\s*-\s*([01]?\d|2[0-3]):([0-5]\d)$/;
 
 // Every message says what to write instead: it is all that a person gets to see.
 
@@ -63,7 +63,7 @@ export function address() {
 /** A part of the day such as `22:00-07:00`. */
 export function hours() {
   const error = 'write a part of the day, such as "22:00-07:00"';
-  return z.string({ error }).refine((given) => HOURS.test(given), { error });
+  return z.string({ error }).refine(isHours, { error });
 }
 
 /** A command as a list of words, the program first; no shell reads it. */
@@ -74,12 +74,6 @@ export function words(example: string) {
     .min(1, { error })
     .max(100, { error })
     .refine(([program]) => program !== "", { error });
-}
-
-/** From which minute of the day to which; the end may be on the next day. */
-export function parseHours(given: string): { from: number; to: number } {
-  const [, fromHour, fromMinute, toHour, toMinute] = HOURS.exec(given) ?? [];
-  return { from: Number(fromHour) * 60 + Number(fromMinute), to: Number(toHour) * 60 + Number(toMinute) };
 }
 
 function isWithin(given: string, leastMs: number, mostMs: number): boolean {

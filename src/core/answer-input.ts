@@ -35,11 +35,12 @@ export const AnswerBody = AnswerInput.omit({ undoMs: true, ifVersion: true }).ex
   undo_window: z.union([z.string(), z.number().nonnegative()]).optional(),
 });
 
-/** Reads an answer as it comes over the wire, or says what is wrong with it. */
-export function parseAnswer(raw: unknown): AnswerInput {
+/** Reads an answer as it comes over the wire, or says what is wrong with it. Where it does not say so, it can be undone this long. */
+export function parseAnswer(raw: unknown, undoMs = 0): AnswerInput {
   const parsed = AnswerBody.safeParse(raw);
   if (!parsed.success) throw new Refusal("bad_input", `The answer cannot be read: ${sayIssue(parsed.error)}`);
-  const { undo_window: undoWindow = 0, ...input } = parsed.data;
+  const { undo_window: undoWindow, ...input } = parsed.data;
+  if (undoWindow === undefined) return { ...input, undoMs };
   return { ...input, undoMs: typeof undoWindow === "number" ? undoWindow * SECOND_MS : parseDuration(undoWindow) };
 }
 

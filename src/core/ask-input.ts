@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Item } from "./content.ts";
+import { type Item, recommendedOption } from "./content.ts";
 import { parseDuration } from "./duration.ts";
 import { type Instant, HOUR_MS, SECOND_MS, epochMs } from "./instant.ts";
 import { ItemInput, readItem } from "./item-input.ts";
@@ -193,10 +193,8 @@ function readOnTimeout(fields: AskFields, items: readonly Item[], door: Door, ru
   const given = fields.onTimeout ?? fields.timeoutAction;
   const action = typeof given === "object" ? given : {};
   const params = { ...fields.timeoutParams, ...action };
-  const what =
-    typeof given === "string"
-      ? given
-      : (action.type ?? action.action ?? action.do ?? door.onTimeout ?? rules.onTimeout);
+  const declared = typeof given === "string" ? given : (action.type ?? action.action ?? action.do ?? door.onTimeout);
+  const what = declared ?? policyFor(fields, items, rules);
   if (fields.kind === "approval" && (what === "proceed" || what === "default")) {
     throw new Refusal(
       "bad_input",
@@ -217,6 +215,17 @@ function readOnTimeout(fields: AskFields, items: readonly Item[], door: Door, ru
     assignTo: params.assignTo,
     markAs: params.markAs,
   };
+}
+
+/** What is configured for questions that do not say it themselves, as far as it can be: else they fail. */
+function policyFor(
+  { kind, defaultAnswer }: AskFields,
+  items: readonly Item[],
+  { onTimeout }: Rules,
+): Rules["onTimeout"] {
+  if (kind === "approval" && (onTimeout === "proceed" || onTimeout === "default")) return "fail";
+  const hasDefault = defaultAnswer !== undefined || items.every((item) => recommendedOption(item));
+  return onTimeout === "default" && !hasDefault ? "fail" : onTimeout;
 }
 
 /** What `default` will answer, in words that match the options: given, or what is recommended. */

@@ -52,7 +52,11 @@ async function answer(context: Context<Signed>, call: Call): Promise<Response> {
   if (before.run.id !== run.id) {
     throw new Refusal("not_found", `Session ${run.number} has no question ${shortId(body.data.question_id)}`);
   }
-  await call.engine.answer(before.question.id, AnswerInput.parse({ answer: body.data.answer }), call.by);
+  await call.engine.answer(
+    before.question.id,
+    AnswerInput.parse({ answer: body.data.answer, undoMs: call.rules.undoMs.api }),
+    call.by,
+  );
   const wasParked = !isAlive(before.run);
   const message = wasParked ? "Answer stored; the session resumes" : "Answer stored; the agent was waiting for it";
   return context.json({ success: true, message, can_resume: wasParked });

@@ -24,7 +24,8 @@ export const QUESTION_VERBS: Handlers<keyof typeof QUESTION_ROUTES> = {
     return call.engine.wait(params.id, { until: earlier(longest, query.until), signal: call.signal });
   },
   answer: ({ engine, ...call }, { params, body }) => {
-    const input = { ...parseAnswer(body), ifVersion: call.ifVersion };
+    const { web, api } = call.rules.undoMs;
+    const input = { ...parseAnswer(body, call.by.channel === "web" ? web : api), ifVersion: call.ifVersion };
     return engine.answer(params.id, input, inNameOf(call, body));
   },
   preview: async ({ engine, ...call }, { params, body }) => {
