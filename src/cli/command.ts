@@ -48,6 +48,7 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
   login: { about: "A code that signs you in on the web, once", load: () => import("./login.ts") },
   token: { about: "Make, list and revoke tokens", load: () => import("./token.ts") },
   mcp: { about: "Serve an agent's questions over MCP on stdio", load: () => import("./mcp.ts") },
+  config: { about: "See and change what is set, and where", load: () => import("./config.ts") },
   hook: { about: "Take the questions of an agent's own hooks", load: () => import("./hook.ts") },
   bridge: { about: "Be the client of an agent's own server", isHidden: true, load: () => import("./bridge.ts") },
   demo: { about: "Watch a scripted agent ask you", load: () => import("./demo.ts") },

@@ -11,9 +11,14 @@ export function findEditor(env: Context["env"]): string | undefined {
 }
 
 /** Lets a person edit a text; undefined when the editor did not end well. */
-export async function edit(text: string, editor: string, runChild: Context["runChild"]): Promise<string | undefined> {
+export async function edit(
+  text: string,
+  editor: string,
+  runChild: Context["runChild"],
+  name = "answer.md",
+): Promise<string | undefined> {
   const dir = await mkdtemp(join(tmpdir(), "askd-"));
-  const file = join(dir, "answer.md");
+  const file = join(dir, name);
   try {
     await writeFile(file, text, { mode: 0o600 });
     // An editor is a shell command by convention: "code --wait".

@@ -1,0 +1,29 @@
+import { z } from "zod";
+import { Values } from "./schema.ts";
+
+/** Where editors find the schema of our files; the first line of a file that we make names it. */
+export const SCHEMA_URL = "https://cdn.jsdelivr.net/npm/askd/askd.schema.json";
+export const FIRST_LINE = `#:schema ${SCHEMA_URL}`;
+
+/** The schema of our files as JSON Schema, for editors. */
+export function jsonSchema(): object {
+  const { $schema, ...rest } = z.toJSONSchema(Values, {
+    io: "input",
+    override: ({ jsonSchema: made }) => {
+      // We only warn of unknown keys; an editor may mark them at once.
+      if (made.type === "object" && made.properties) made.additionalProperties = false;
+    },
+  });
+  return {
+    $schema,
+    $id: SCHEMA_URL,
+    title: "askd",
+    description: "Settings of askd: askd.toml and config.toml",
+    ...rest,
+  };
+}
+
+/** The text of the file that is published with the package. */
+export function schemaText(): string {
+  return `${JSON.stringify(jsonSchema(), undefined, 2)}\n`;
+}
