@@ -12,6 +12,19 @@ const ENTRY = "cli.js";
 
 const { version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
 
+/** What browsers load, each as one small text that the server keeps in memory. */
+async function bundleForBrowsers(entry) {
+  const { outputFiles } = await build({
+    ...{ absWorkingDir: ROOT, entryPoints: [entry], write: false, bundle: true, minify: true, charset: "utf8" },
+    ...{ target: ["chrome111", "firefox113", "safari16.4"], format: "iife", logLevel: "warning" },
+  });
+  return outputFiles[0].text.trim();
+}
+const ASSETS = {
+  script: await bundleForBrowsers("src/web/client/main.ts"),
+  style: await bundleForBrowsers("src/web/style/main.css"),
+};
+
 /** The `z` object keeps all of zod in the bundle (450 kB); as a namespace only what is used stays (85 kB). */
 const zodNamespace = {
   name: "zod-namespace",
@@ -37,8 +50,8 @@ const { outputFiles } = await build({
   mainFields: ["module", "main"], // what some packages offer as "main" cannot be bundled
   target: TARGET,
   format: "esm",
-  external: ["pg", "@photostructure/sqlite", "@modelcontextprotocol/server"],
-  define: { ASKD_VERSION: JSON.stringify(version) },
+  external: ["pg", "@photostructure/sqlite", "@modelcontextprotocol/server", "markdown-it"],
+  define: { ASKD_VERSION: JSON.stringify(version), ASKD_ASSETS: JSON.stringify(ASSETS) },
   plugins: [zodNamespace],
   logLevel: "warning",
 });

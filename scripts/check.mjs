@@ -12,6 +12,7 @@ const STEPS = [
   ["format", join(BIN, "oxfmt"), ["--check"]],
   ["lint", join(BIN, "oxlint"), ["--type-aware", "--deny-warnings"]],
   ["types", join(BIN, "tsc"), ["-p", "."]],
+  ["script", join(BIN, "tsc"), ["-p", join("src", "web", "client")]],
   ["unused", join(BIN, "knip"), []],
   ["package", join(BIN, "publint"), ["--strict", "--pack", "npm"]],
   ["tests", join(BIN, "vitest"), ["run"]],

@@ -88,7 +88,9 @@ export async function openServer(options: ServerOptions, request: ServeOptions) 
   const version = typeof ASKD_VERSION === "string" ? ASKD_VERSION : "0.0.0";
   const { readTarget } = await import("./server/traces/otlp.ts");
   const traces = readTarget(options.env);
-  return serveStore({ ...options, store, engine, log, version, ...(traces && { traces }) }, request);
+  const { findTakeover, findWork } = await import("./agents/at-hand.ts");
+  const atHand = { work: findWork, takeover: findTakeover };
+  return serveStore({ ...options, store, engine, log, version, atHand, ...(traces && { traces }) }, request);
 }
 
 /** Where the server of this user is, as it said itself. */

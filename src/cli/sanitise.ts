@@ -1,22 +1,8 @@
-// Everything that a terminal would act on, or that a reader could not see: C0 and C1 controls except newline and tab,
-// bidi controls and marks, zero-width and invisible characters, line separators, tags, lone surrogates.
-// A joiner between two pictures is what makes one emoji of them, and stays.
-const UNSAFE = new RegExp(
-  [
-    String.raw`[\0-\x08\x0b-\x1f\x7f-\x9f]`,
-    String.raw`[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200c\u200e\u200f]`,
-    String.raw`[\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb]`,
-    String.raw`[\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]`,
-    String.raw`(?<!\p{Extended_Pictographic}[\ufe0f\u{1f3fb}-\u{1f3ff}]?)\u200d`,
-    String.raw`\u200d(?!\p{Extended_Pictographic})`,
-    String.raw`\p{Surrogate}`,
-  ].join("|"),
-  "gu",
-);
+import { UNSEEN, makeVisible } from "../core/visible.ts";
 
 /** Makes foreign text safe to print: what a terminal would obey, or a reader would miss, becomes visible. */
 export function sanitise(text: string): string {
-  return text.replaceAll("\r\n", "\n").replace(UNSAFE, showCharacter);
+  return makeVisible(text);
 }
 
 /** Foreign text in one line. */
@@ -28,17 +14,10 @@ export function oneLine(text: string): string {
 
 /** Escapes in JSON text what `sanitise` would make visible; JSON has such characters only inside strings. */
 export function sanitiseJson(json: string): string {
-  return json.replace(UNSAFE, (character) =>
+  return json.replace(UNSEEN, (character) =>
     Array.from(
       { length: character.length },
       (_, index) => `\\u${character.charCodeAt(index).toString(16).padStart(4, "0")}`,
     ).join(""),
   );
-}
-
-function showCharacter(character: string): string {
-  const code = character.codePointAt(0) ?? 0;
-  if (code < 0x100) return `\\x${code.toString(16).padStart(2, "0")}`;
-  if (code < 0x10000) return `\\u${code.toString(16).padStart(4, "0")}`;
-  return `\\u{${code.toString(16)}}`;
 }

@@ -8,7 +8,7 @@ import type { Command } from "./command.ts";
 import type { Context } from "./context.ts";
 import type { Flags } from "./flags.ts";
 import { oneLine } from "./sanitise.ts";
-import { shellWord } from "./shell-word.ts";
+import { shellWord } from "../core/shell-word.ts";
 import { getRun } from "./target.ts";
 
 const flags = {

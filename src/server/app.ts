@@ -6,6 +6,8 @@ import type { Engine } from "../engine/engine.ts";
 import { type Signed, credential } from "./credential.ts";
 import { type Doors, guard } from "./guard.ts";
 import type { Log } from "./log.ts";
+import { replyBounce, replyProblemPage, wantsPage } from "./pages/problem-page.tsx";
+import { pageSession } from "./pages/session.ts";
 import { replyProblem } from "./problem.ts";
 
 const MOST_BODY_BYTES = 1024 * 1024;
@@ -23,26 +25,44 @@ export interface Part {
   path: string;
   public?: Hono;
   signed?: Hono<Signed>;
+  /** For people with a browser: reached by the cookie of a session, and written to by forms. */
+  pages?: Hono<Signed>;
 }
 
 /** Puts the parts of the server behind one guard. */
 export function createApp(deps: ServerDeps, parts: readonly Part[]): Hono {
   const app = new Hono();
-  app.onError((error, context) => replyProblem(context, error, deps.onBug));
+  app.onError((error, context) => {
+    if (!wantsPage(context)) return replyProblem(context, error, deps.onBug);
+    if (!(error instanceof Refusal)) deps.onBug(error);
+    return replyProblemPage(context, error);
+  });
   app.notFound(() => {
     throw new Refusal("not_found", "There is nothing at this address", { hint: "See /openapi.json" });
   });
   if (deps.log) app.use(writeDown(deps.log));
-  app.use(guard(deps.doors));
+  app.use(guard(deps.doors, { isPage: pageFinder(parts), bounce: replyBounce }));
   app.use(bodyLimit({ maxSize: MOST_BODY_BYTES, onError: tooLarge }));
   app.get("/health", (context) => context.json({ status: "ok" }));
   for (const part of parts) if (part.public) app.route(part.path, part.public);
+  for (const { path, pages } of parts) {
+    if (!pages) continue;
+    for (const address of new Set(pages.routes.map((route) => route.path))) app.use(address, pageSession(deps.engine));
+    app.route(path, pages);
+  }
   // What is not public needs a credential before anything is said about it, even that it does not exist.
   const signed = new Hono<Signed>();
   signed.use(credential(deps.engine));
   for (const part of parts) if (part.signed) signed.route(part.path, part.signed);
   app.route("/", signed);
   return app;
+}
+
+/** Says of an address whether it is one of the pages. */
+function pageFinder(parts: readonly Part[]): (path: string) => boolean {
+  const addresses = parts.flatMap(({ pages }) => pages?.routes.map(({ path }) => path) ?? []);
+  const shapes = [...new Set(addresses)].map((path) => new RegExp(`^${path.replace(/:\w+/g, "[^/]+")}$`));
+  return (path) => shapes.some((shape) => shape.test(path));
 }
 
 /** Writes down every request without what it says: its query and body may hold what is nobody's business. */

@@ -24,18 +24,34 @@ const HEADERS: Readonly<Record<string, string>> = {
   "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'; base-uri 'none'",
 };
 
+/** The pages that people open with a browser. */
+export interface Pages {
+  isPage(path: string): boolean;
+  /** Leads whoever comes by a link on another site back to the same address, from here. */
+  bounce(context: Context): Response | Promise<Response>;
+}
+
 /**
  * Stands before every route: a web page that reaches us through the user's browser, by another name of ours
- * or from another origin, gets nothing. Writes must be JSON, which a foreign form cannot send.
+ * or from another origin, gets nothing. Writes must be JSON, which a foreign form cannot send; the forms of pages
+ * prove that they are ours.
  */
-export function guard(doors: () => Doors): MiddlewareHandler {
+export function guard(doors: () => Doors, pages: Pages): MiddlewareHandler {
   return async (context, next) => {
     for (const [name, value] of Object.entries(HEADERS)) context.header(name, value);
     requireHost(context, doors());
+    if (isLinkFromElsewhere(context) && pages.isPage(context.req.path)) return pages.bounce(context);
     requireOrigin(context, doors());
-    requireJson(context);
-    await next();
+    requireJson(context, pages);
+    return next();
   };
+}
+
+/** Somebody followed a link on another site: their cookie stays behind, and nothing but the address came along. */
+function isLinkFromElsewhere({ req }: Context): boolean {
+  const site = req.header("sec-fetch-site");
+  const isTop = req.header("sec-fetch-mode") === "navigate" && req.header("sec-fetch-dest") === "document";
+  return req.method === "GET" && isTop && (site === "cross-site" || site === "same-site");
 }
 
 function requireHost(context: Context, { hosts }: Doors): void {
@@ -58,12 +74,15 @@ function isEmpty(context: Context): boolean {
   return (context.req.header("content-length") ?? "0") === "0" && context.req.header("transfer-encoding") === undefined;
 }
 
-const FORM_PATHS: ReadonlySet<string> = new Set(["/login", "/logout"]);
+const FORM_PATHS: ReadonlySet<string> = new Set(["/login", "/logout", "/csp-report"]);
 
-function requireJson(context: Context): void {
+const FORM = "application/x-www-form-urlencoded";
+
+function requireJson(context: Context, { isPage }: Pages): void {
   if (context.req.method === "GET" || context.req.method === "HEAD") return;
   const type = context.req.header("content-type")?.split(";")[0]?.trim().toLowerCase();
   if (type === "application/json" || FORM_PATHS.has(context.req.path)) return;
+  if (isPage(context.req.path) && type === FORM) return;
   if (type === undefined && isEmpty(context)) return;
   throw new Refusal("bad_input", "Send JSON: Content-Type must be application/json");
 }

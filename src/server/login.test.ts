@@ -23,7 +23,7 @@ test("the page of the form runs no script and sends the form nowhere else", asyn
   const { status, headers, body } = await at.send("GET", "/login");
   expect(status).toBe(200);
   expect(headers.get("content-security-policy")).toBe(
-    "default-src 'none'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+    "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
   );
   expect(body["text"]).toContain('<form method="post" action="/login">');
 });

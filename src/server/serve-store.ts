@@ -2,6 +2,7 @@ import { hostname } from "node:os";
 import type { LocalEngine } from "../engine/local.ts";
 import type { Rules } from "../core/rules.ts";
 import type { Store } from "../store/store.ts";
+import type { AtHand } from "../web/card-view.ts";
 import { keepLocalToken, serverFiles } from "./local-token.ts";
 import { type Log, sayError } from "./log.ts";
 import { mcpPart } from "./mcp/http.ts";
@@ -18,6 +19,7 @@ interface StoreServed {
   log: Log;
   version: string;
   traces?: OtlpTarget;
+  atHand?: AtHand;
 }
 
 /** Serves a store, with a token and an address that programs of this user find; closing takes the address away. */

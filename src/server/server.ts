@@ -9,12 +9,16 @@ import type { Feed } from "./events/tail.ts";
 import { type Doors, loopbackDoors } from "./guard.ts";
 import { listen } from "./listen.ts";
 import { type Log, sayError } from "./log.ts";
-import { loginPart } from "./login.ts";
+import { loginPart } from "./login.tsx";
 import { openapiPart } from "./openapi.ts";
 import { Monitor } from "./metrics/monitor.ts";
 import { type RestDeps, restPart } from "./rest/part.ts";
 import { sessionsPart } from "./sessions.ts";
+import { assetsPart } from "./pages/assets.ts";
+import { pagesPart } from "./pages/part.tsx";
+import { Presence } from "./pages/presence.ts";
 import type { OtlpTarget } from "./traces/otlp.ts";
+import type { AtHand } from "../web/card-view.ts";
 import type { Store } from "../store/store.ts";
 
 export interface ServeDeps {
@@ -29,6 +33,8 @@ export interface ServeDeps {
   traces?: OtlpTarget;
   /** Callers that wait in this process. */
   holds?: () => number;
+  /** What is known of runs on this machine. */
+  atHand?: AtHand;
   /** More parts of the server, from elsewhere. */
   parts?: readonly Part[];
   heartbeatMs?: number;
@@ -96,7 +102,13 @@ export function buildHttp(
   });
   const parts = [
     openapiPart(deps.version),
+    assetsPart(),
     loginPart({ engine, isSecure }),
+    pagesPart({
+      ...{ engine, rules, feed: deps.feed, log, live, isSecure },
+      presence: new Presence(),
+      atHand: deps.atHand,
+    }),
     restPart(rest),
     sessionsPart(rest),
     monitor.part(),

@@ -1,16 +1,16 @@
-import { sanitise } from "./sanitise.ts";
+import { makeVisible } from "./visible.ts";
 
 const PLAIN = /^[\w./:@%+=,-]+$/;
 
 /** A word that a shell takes as it is. What a terminal would act on is written as an escape that the shell reads. */
 export function shellWord(text: string): string {
   if (PLAIN.test(text)) return text;
-  const shown = sanitise(text);
+  const shown = makeVisible(text);
   if (shown === text && !/[\n\t]/.test(text)) return `'${text.replaceAll("'", `'\\''`)}'`;
   const escaped = Array.from(text, (character) => {
     if (character === "'" || character === "\\") return `\\${character}`;
     const code = character.codePointAt(0) ?? 0;
-    if (sanitise(character) === character && code >= 0x20) return character;
+    if (makeVisible(character) === character && code >= 0x20) return character;
     return code < 0x80 ? `\\x${code.toString(16).padStart(2, "0")}` : `\\U${code.toString(16).padStart(8, "0")}`;
   });
   return `$'${escaped.join("")}'`;

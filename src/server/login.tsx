@@ -1,15 +1,18 @@
 import { type Context, Hono } from "hono";
 import { deleteCookie, getCookie, setCookie } from "hono/cookie";
-import { html } from "hono/html";
 import { SYSTEM } from "../core/actor.ts";
 import { HOUR_MS } from "../core/instant.ts";
 import { Refusal } from "../core/refusal.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Part } from "./app.ts";
 import { COOKIE, SECURE_COOKIE } from "./credential.ts";
+import { ASSETS } from "./pages/assets.ts";
+import { sendPlainPage } from "./pages/page.ts";
+import { languageOf } from "./pages/reader.ts";
+import { PlainPage, SignIn } from "../web/plain-page.tsx";
+import { say } from "../web/words.ts";
 
 const SESSION_MS = 12 * HOUR_MS;
-const PAGE_POLICY = "default-src 'none'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
 
 export interface LoginDeps {
   engine: Engine;
@@ -20,7 +23,7 @@ export interface LoginDeps {
 /** Signing in with the code that `askd login` prints, and out again. Works without script. */
 export function loginPart(deps: LoginDeps): Part {
   const app = new Hono();
-  app.get("/login", (context) => page(context, 200));
+  app.get("/login", (context) => page(context, { next: readNext(context.req.query("next")), isWrong: false }));
   app.post("/login", (context) => signIn(context, deps));
   app.post("/logout", async (context) => {
     await endSession(context, deps);
@@ -32,7 +35,7 @@ export function loginPart(deps: LoginDeps): Part {
 }
 
 async function signIn(context: Context, deps: LoginDeps): Promise<Response> {
-  const code = await readCode(context);
+  const { code, next } = await readForm(context);
   try {
     const { text } = await deps.engine.redeemLogin(code, { ...SYSTEM, channel: "web" });
     // A session that was there before ends, so that nobody who knew it shares the new one.
@@ -41,19 +44,24 @@ async function signIn(context: Context, deps: LoginDeps): Promise<Response> {
       ...{ path: "/", httpOnly: true, sameSite: "Strict", maxAge: SESSION_MS / 1000 },
       ...(deps.isSecure && { secure: true, prefix: "host" }),
     });
-    return context.redirect("/", 303);
+    return context.redirect(next, 303);
   } catch (error) {
     if (!(error instanceof Refusal) || error.code !== "sign_in") throw error;
-    return page(context, 401, `${error.message}.`);
+    return page(context, { next, isWrong: true });
   }
 }
 
 /** Takes the code out of a form; a file or a second value is no code. */
-async function readCode(context: Context): Promise<string> {
+async function readForm(context: Context): Promise<{ code: string; next: string }> {
   const type = context.req.header("content-type")?.split(";")[0]?.trim().toLowerCase();
   if (type !== "application/x-www-form-urlencoded") throw new Refusal("bad_input", "Send the form of this page");
-  const { code } = await context.req.parseBody();
-  return typeof code === "string" ? code.trim().slice(0, 200) : "";
+  const { code, next } = await context.req.parseBody();
+  return { code: typeof code === "string" ? code.trim().slice(0, 200) : "", next: readNext(next) };
+}
+
+/** Where somebody wanted to go; never to another server. */
+function readNext(next: unknown): string {
+  return typeof next === "string" && /^\/(?![/\\])[\x21-\x7e]{0,500}$/.test(next) && !next.includes("\\") ? next : "/";
 }
 
 async function endSession(context: Context, { engine }: LoginDeps): Promise<void> {
@@ -65,28 +73,13 @@ async function endSession(context: Context, { engine }: LoginDeps): Promise<void
   }
 }
 
-function page(context: Context, status: 200 | 401, problem = ""): Response | Promise<Response> {
-  context.header("Content-Security-Policy", PAGE_POLICY);
-  context.status(status);
-  return context.html(
-    html`<!doctype html>
-      <html lang="en">
-        <head>
-          <meta charset="utf-8" />
-          <meta name="viewport" content="width=device-width" />
-          <title>askd: sign in</title>
-        </head>
-        <body>
-          <main>
-            <h1>Sign in</h1>
-            <p role="alert">${problem}</p>
-            <form method="post" action="/login">
-              <label for="code">The code that <code>askd login</code> prints</label>
-              <input id="code" name="code" type="password" autocomplete="one-time-code" required autofocus />
-              <button type="submit">Sign in</button>
-            </form>
-          </main>
-        </body>
-      </html>`,
+function page(context: Context, { next, isWrong }: { next: string; isWrong: boolean }): Response | Promise<Response> {
+  const language = languageOf(context);
+  return sendPlainPage(
+    context,
+    <PlainPage frame={{ language, assets: ASSETS, title: say(language, "login.title") }}>
+      <SignIn language={language} next={next} isWrong={isWrong} />
+    </PlainPage>,
+    isWrong ? 401 : 200,
   );
 }

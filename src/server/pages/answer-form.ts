@@ -1,0 +1,82 @@
+import type { AnswerField } from "../../core/answer-schema.ts";
+import { AnswerInput } from "../../core/answer-input.ts";
+import type { Content, Item, Option } from "../../core/content.ts";
+import { type Draft, OTHER, draftedText, fieldNames } from "../../web/draft.ts";
+
+type Spoken = { values: string[]; text?: string };
+
+/** What a form says, as the engine takes it; undefined where an item has no answer. */
+export function readAnswerForm(content: Content, draft: Draft): AnswerInput | undefined {
+  const outcome = draftedText(draft, "do");
+  const note = draftedText(draft, "note").trim();
+  const base = { ...(note !== "" && { note }), force: draftedText(draft, "force") === "1" };
+  if (outcome === "decide") return AnswerInput.parse({ ...base, outcome });
+  if (outcome === "clarify") {
+    const back = draftedText(draft, "back").trim() || note;
+    return back === "" ? undefined : AnswerInput.parse({ outcome, note: back });
+  }
+  const items: Record<string, Spoken> = {};
+  for (const [index, item] of content.items.entries()) {
+    const spoken = readItem(item, index, draft);
+    if (!spoken) return undefined;
+    items[item.id] = spoken;
+  }
+  return AnswerInput.parse({ ...base, items });
+}
+
+/** What somebody wrote in their own words, so that it can be given back to them. */
+export function writtenIn(content: Content, draft: Draft): string {
+  const own = content.items.map((_, index) => draftedText(draft, fieldNames(index).text));
+  const parts = [...own, draftedText(draft, "note"), draftedText(draft, "back")];
+  return parts
+    .map((part) => part.trim())
+    .filter((part) => part !== "")
+    .join("\n");
+}
+
+/** The form with the options chosen that a link names. */
+export function chosenBy(content: Content, said: string): Draft {
+  const [item, second] = content.items;
+  const word = said.trim().toLowerCase();
+  if (!item || second || word === "") return new Map();
+  const { choice, text } = fieldNames(0);
+  const place = item.options.findIndex(({ key, value, label }) =>
+    [key, value, label].some((name) => name.toLowerCase() === word),
+  );
+  if (place >= 0) return new Map([[choice, [String(place)]]]);
+  return item.allowText
+    ? new Map([...(item.options.length > 0 ? [[choice, [OTHER]] as const] : []), [text, [said]]])
+    : new Map();
+}
+
+function readItem(item: Item, index: number, draft: Draft): Spoken | undefined {
+  const names = fieldNames(index);
+  const text = draftedText(draft, names.text).trim();
+  if (item.schema?.type === "object") {
+    const fields = Object.entries(item.schema.properties).flatMap(([property, field]) => {
+      const given = draftedText(draft, names.part(property)).trim();
+      return given === "" ? [] : [[property, typed(field, given)] as const];
+    });
+    return fields.length === 0 ? undefined : { values: [], text: JSON.stringify(Object.fromEntries(fields)) };
+  }
+  const chosen = (draft.get(names.choice) ?? []).flatMap((place) => item.options[Number(place)] ?? []);
+  const isOwn = item.options.length === 0 || (draft.get(names.choice) ?? []).includes(OTHER);
+  if (isOwn && text !== "") return { values: [], text: [...chosen.map(({ label }) => label), text].join(", ") };
+  return chosen.length === 0 ? undefined : { values: chosen.map((option) => nameOf(item, option)) };
+}
+
+/** A number or a truth where the schema wants one; what is neither stays as it was typed, and is refused as such. */
+function typed(field: AnswerField, text: string): string | number | boolean {
+  if (field.type === "string") return text;
+  if (field.type === "boolean") return text === "true" ? true : text === "false" ? false : text;
+  return Number.isFinite(Number(text)) ? Number(text) : text;
+}
+
+/** A name that means this option and no other: its letter, unless that is what another one is called. */
+function nameOf(item: Item, option: Option): string {
+  const letter = option.key.toLowerCase();
+  const isTaken = item.options.some(
+    ({ key, value, label }) => key !== option.key && [value, label].some((name) => name.toLowerCase() === letter),
+  );
+  return isTaken ? option.value : option.key;
+}

@@ -1,0 +1,73 @@
+import type { AnswerInput } from "../../core/answer-input.ts";
+import type { Read } from "../../core/changes.ts";
+import { SECOND_MS } from "../../core/instant.ts";
+import { Refusal } from "../../core/refusal.ts";
+import { wordToType } from "../../core/risk-word.ts";
+import { type Draft, draftedText } from "../../web/draft.ts";
+import { say } from "../../web/words.ts";
+import { readAnswerForm, writtenIn } from "./answer-form.ts";
+import { readDraft } from "./draft.ts";
+import type { Call, PagesDeps } from "./deps.ts";
+import { goTo, nextAddress } from "./go-on.ts";
+import { sendAgain } from "./send-card.tsx";
+import { findQuestionId } from "./read-card.ts";
+import { languageOf } from "./reader.ts";
+
+const UNDO_MS = 5 * SECOND_MS;
+/** Somebody else was faster, or the time was over. */
+const LOST: ReadonlySet<string> = new Set(["not_pending", "settling"]);
+
+/** Takes the form of a card as an answer, or shows it again with what is missing. */
+export async function answer(context: Call, deps: PagesDeps): Promise<Response> {
+  const { engine } = deps;
+  const id = await findQuestionId(engine, context.req.param("id") ?? "");
+  const draft = await readDraft(context);
+  const before = await engine.read(id);
+  const input = readInput(context, before, draft);
+  if (typeof input === "string") return sendAgain(context, deps, before, { problem: input, draft }, 422);
+  try {
+    const { question } = await engine.answer(id, { ...input, undoMs: UNDO_MS }, context.get("actor"));
+    const isDone = question.status !== "pending" || question.settling !== undefined;
+    const next = isDone && question.status !== "timeout" ? await nextAddress(context, deps, id) : "/";
+    return goTo(context, next === "/" ? `/q/${id}` : next);
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.code === "not_found") throw error;
+    const now = await engine.read(id);
+    const written = writtenIn(now.content, draft);
+    const lost = LOST.has(error.code) && written !== "" ? { lost: written } : {};
+    const problem = LOST.has(error.code) ? {} : { problem: sayRefusal(error) };
+    return sendAgain(context, deps, now, { ...problem, ...lost, draft }, error.httpStatus);
+  }
+}
+
+/** Shows what the agent would be told, without telling it. */
+export async function preview(context: Call, deps: PagesDeps): Promise<Response> {
+  const { engine } = deps;
+  const id = await findQuestionId(engine, context.req.param("id") ?? "");
+  const draft = await readDraft(context);
+  const read = await engine.read(id);
+  const input = readAnswerForm(read.content, new Map([...draft, ["do", ["answer"]]]));
+  if (!input) return sendAgain(context, deps, read, { problem: say(languageOf(context), "answer.none"), draft }, 422);
+  try {
+    const text = await engine.preview(id, { ...input, confirmed: true }, context.get("actor"));
+    return await sendAgain(context, deps, read, { preview: text, draft }, 200);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return sendAgain(context, deps, read, { problem: sayRefusal(error), draft }, error.httpStatus);
+  }
+}
+
+/** What the form says, or what is missing in it. */
+function readInput(context: Call, { question, content, run }: Read, draft: Draft): AnswerInput | string {
+  const language = languageOf(context);
+  const input = readAnswerForm(content, draft);
+  if (!input) return say(language, "answer.none");
+  if (question.risk !== "high") return { ...input, confirmed: true };
+  const word = wordToType(question.title, run.name);
+  if (draftedText(draft, "word").trim() === word) return { ...input, confirmed: true };
+  return say(language, "risk.wrong", { word });
+}
+
+function sayRefusal(refusal: Refusal): string {
+  return refusal.hint === undefined ? refusal.message : `${refusal.message}. ${refusal.hint}`;
+}

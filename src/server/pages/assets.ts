@@ -1,0 +1,47 @@
+import { hash } from "node:crypto";
+import { Hono } from "hono";
+import { Refusal } from "../../core/refusal.ts";
+import type { Assets } from "../../web/layout.tsx";
+import type { Part } from "../app.ts";
+
+declare const ASKD_ASSETS: Assets | undefined; // the texts themselves, set when the program is built
+
+const TEXTS: Assets = typeof ASKD_ASSETS === "object" ? ASKD_ASSETS : { script: "", style: "" };
+const FOREVER = "public, max-age=31536000, immutable";
+const MOST_SHOWN = 99;
+
+/** Where browsers find the script and the style; an address stands for one exact text. */
+export const ASSETS: Assets = {
+  script: `/assets/${hash("sha256", TEXTS.script, "hex").slice(0, 16)}.js`,
+  style: `/assets/${hash("sha256", TEXTS.style, "hex").slice(0, 16)}.css`,
+};
+
+/** The script, the style and the icon, out of memory. There is nothing in them that is anybody's own. */
+export function assetsPart(): Part {
+  const app = new Hono();
+  const files: Readonly<Record<string, { text: string; type: string }>> = {
+    [ASSETS.script]: { text: TEXTS.script, type: "text/javascript; charset=utf-8" },
+    [ASSETS.style]: { text: TEXTS.style, type: "text/css; charset=utf-8" },
+  };
+  app.get("/assets/:file", (context) => {
+    const file = Object.hasOwn(files, context.req.path) ? files[context.req.path] : undefined;
+    if (!file) throw new Refusal("not_found", "There is no such file; load the page again");
+    return context.body(file.text, 200, { "Content-Type": file.type, "Cache-Control": FOREVER });
+  });
+  app.get("/favicon.svg", (context) => {
+    const count = Math.min(MOST_SHOWN, Math.max(0, Math.trunc(Number(context.req.query("n")) || 0)));
+    return context.body(icon(count), 200, { "Content-Type": "image/svg+xml", "Cache-Control": FOREVER });
+  });
+  return { path: "/", public: app };
+}
+
+/** A question mark, and how many questions wait. */
+function icon(count: number): string {
+  const mark = count === 0 ? "?" : String(count);
+  const fill = count === 0 ? "#2F5BD7" : "#B3261E";
+  return (
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="${fill}"/>` +
+    `<text x="16" y="23" font-family="system-ui,sans-serif" font-size="${mark.length > 1 ? 18 : 21}" font-weight="700" ` +
+    `fill="#fff" text-anchor="middle">${mark}</text></svg>`
+  );
+}

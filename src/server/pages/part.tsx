@@ -1,0 +1,167 @@
+import { Hono } from "hono";
+import { setCookie } from "hono/cookie";
+import type { KeptEvent } from "../../core/event.ts";
+import { DAY_MS, epochMs } from "../../core/instant.ts";
+import { Refusal } from "../../core/refusal.ts";
+import { seenWords } from "../../web/aside.tsx";
+import { Idle, QuestionList } from "../../web/inbox.tsx";
+import { Layout } from "../../web/layout.tsx";
+import { tell } from "../../web/reader.ts";
+import { Settings } from "../../web/settings.tsx";
+import { WorkSoFar } from "../../web/work.tsx";
+import { LANGUAGES } from "../../web/words.ts";
+import { makeVisible } from "../../core/visible.ts";
+import type { Part } from "../app.ts";
+import type { Signed } from "../credential.ts";
+import type { Log } from "../log.ts";
+import { chosenBy } from "./answer-form.ts";
+import { ASSETS } from "./assets.ts";
+import { sendPage } from "./page.ts";
+import { findQuestionId } from "./read-card.ts";
+import { readIdle, readInbox } from "./read-inbox.ts";
+import { KEYS_COOKIE, LANGUAGE_COOKIE, readReader } from "./reader.ts";
+import { sendCard } from "./send-card.tsx";
+import { addVerbs } from "./verbs.ts";
+import { goTo } from "./go-on.ts";
+import type { Call, PagesDeps } from "./deps.ts";
+
+const MOST_REPORTS = 100;
+const LONGEST_REPORT = 2_000;
+
+/** The pages that people read and answer on. */
+export function pagesPart(deps: PagesDeps): Part {
+  const pages = new Hono<Signed>();
+  pages.get("/", (context) => showInbox(context, deps));
+  pages.get("/q/:id", (context) => showQuestion(context, deps));
+  pages.get("/q/:id/work", (context) => showWork(context, deps));
+  pages.post("/q/:id/look", (context) => look(context, deps));
+  pages.get("/live", (context) => deps.live.reply(context, concernsPeople, sayThatItHappened));
+  pages.get("/settings", (context) => showSettings(context, deps));
+  pages.post("/settings", (context) => saveSettings(context, deps));
+  addVerbs(pages, deps);
+  return { path: "/", pages, public: reports(deps.log) };
+}
+
+/** Browsers say here what a page was kept from doing. Anybody can write here, so only so much is written down. */
+function reports(log: Log): Hono {
+  const app = new Hono();
+  let left = MOST_REPORTS;
+  app.post("/csp-report", async (context) => {
+    left -= 1;
+    if (left >= 0) log("warn", "csp", { report: (await context.req.text()).slice(0, LONGEST_REPORT) });
+    return context.body(null, 204);
+  });
+  return app;
+}
+
+function concernsPeople({ event }: KeptEvent): boolean {
+  return event.type.startsWith("question.") || event.type.startsWith("run.");
+}
+
+/** Pages read anew what they show; that something happened is all they need to know. */
+function sayThatItHappened({ cursor }: KeptEvent): string {
+  return `id: ${cursor}\ndata: 1\n\n`;
+}
+
+async function showInbox(context: Call, deps: PagesDeps): Promise<Response> {
+  const cursor = await deps.feed.findEnd();
+  const reader = await readReader(context, deps.engine);
+  const find = (context.req.query("find") ?? "").trim().slice(0, 200);
+  const inbox = await readInbox(deps.engine, reader, find);
+  const first = inbox.groups.find(({ name }) => name === "waiting")?.reads[0];
+  if (first) return sendCard(context, deps, { reader, read: first, inbox, cursor, find });
+  const idle = await readIdle(deps.engine, reader, find);
+  const frame = {
+    ...{ reader, assets: ASSETS, page: "inbox" as const, cursor, settling: inbox.settling },
+    ...{ title: tell(reader, "nav.inbox"), waiting: inbox.waiting.length },
+  };
+  return sendPage(
+    context,
+    <Layout frame={frame}>
+      <div class="wrap">
+        <QuestionList reader={reader} groups={inbox.groups} current={undefined} find={find} />
+        <Idle view={idle} />
+      </div>
+    </Layout>,
+  );
+}
+
+async function showQuestion(context: Call, deps: PagesDeps): Promise<Response> {
+  const name = context.req.param("id") ?? "";
+  const id = await findQuestionId(deps.engine, name);
+  if (id !== name) return context.redirect(`/q/${id}`, 303);
+  const cursor = await deps.feed.findEnd();
+  const reader = await readReader(context, deps.engine);
+  const read = await deps.engine.read(id);
+  const inbox = await readInbox(deps.engine, reader);
+  const choice = context.req.query("choose");
+  const draft = choice === undefined ? undefined : chosenBy(read.content, choice);
+  return sendCard(context, deps, { reader, read, inbox, cursor, ...(draft && { draft }), page: "question" });
+}
+
+/** What the agent has changed; the script puts it into the card, others get it as a page. */
+async function showWork(context: Call, deps: PagesDeps): Promise<Response> {
+  const reader = await readReader(context, deps.engine);
+  const { run, question } = await deps.engine.read(await findQuestionId(deps.engine, context.req.param("id") ?? ""));
+  const work = await deps.atHand?.work(run);
+  const inbox = await readInbox(deps.engine, reader);
+  const frame = {
+    ...{
+      reader,
+      assets: ASSETS,
+      page: "question" as const,
+      title: tell(reader, "work"),
+      waiting: inbox.waiting.length,
+    },
+  };
+  return sendPage(
+    context,
+    <Layout frame={frame}>
+      <main id="main" class="page">
+        <p>
+          <a href={`/q/${question.id}`}>{tell(reader, "work.back")}</a>
+        </p>
+        <h1>{makeVisible(question.title)}</h1>
+        <WorkSoFar reader={reader} run={run} work={work} />
+      </main>
+    </Layout>,
+  );
+}
+
+/** Notes that somebody has a question open, and tells them who else has. */
+async function look(context: Call, deps: PagesDeps): Promise<Response> {
+  const { engine, presence } = deps;
+  const read = await engine.read(await findQuestionId(engine, context.req.param("id") ?? ""));
+  const reader = await readReader(context, engine);
+  const nowMs = epochMs(reader.now);
+  presence.note(read.question.id, reader.id, nowMs);
+  return context.json({ seen: seenWords({ reader, read, looking: presence.lookers(read.question.id, nowMs) }) });
+}
+
+async function showSettings(context: Call, deps: PagesDeps): Promise<Response> {
+  const reader = await readReader(context, deps.engine);
+  const inbox = await readInbox(deps.engine, reader);
+  const chosen = /askd_language=(\w+)/.exec(context.req.header("cookie") ?? "")?.[1];
+  const frame = {
+    ...{ reader, assets: ASSETS, page: "settings" as const, settling: inbox.settling },
+    ...{ title: tell(reader, "settings.title"), waiting: inbox.waiting.length },
+  };
+  return sendPage(
+    context,
+    <Layout frame={frame}>
+      <Settings view={{ reader, chosen }} />
+    </Layout>,
+  );
+}
+
+async function saveSettings(context: Call, { isSecure }: PagesDeps): Promise<Response> {
+  const { language, keys } = await context.req.parseBody();
+  const isKnown = LANGUAGES.some((each) => each === language) || language === "";
+  if (typeof language !== "string" || !isKnown || (keys !== "on" && keys !== "off")) {
+    throw new Refusal("bad_input", "These settings cannot be read");
+  }
+  const kept = { path: "/", sameSite: "Strict", secure: isSecure, maxAge: (366 * DAY_MS) / 1000 } as const;
+  setCookie(context, LANGUAGE_COOKIE, language, language === "" ? { ...kept, maxAge: 0 } : kept);
+  setCookie(context, KEYS_COOKIE, keys, kept);
+  return goTo(context, "/settings");
+}

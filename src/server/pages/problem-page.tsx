@@ -1,0 +1,49 @@
+import type { Context } from "hono";
+import { API_PATH } from "../../core/api/route.ts";
+import { Refusal } from "../../core/refusal.ts";
+import { Bounce, PlainPage, ProblemWords } from "../../web/plain-page.tsx";
+import { say } from "../../web/words.ts";
+import { ASSETS } from "./assets.ts";
+import { sendPlainPage } from "./page.ts";
+import { languageOf } from "./reader.ts";
+import { loginAddress } from "./session.ts";
+
+/** Says whether a person looks at what comes back, and not a program. */
+export function wantsPage({ req }: Context): boolean {
+  return (req.header("accept") ?? "").includes("text/html") && !req.path.startsWith(API_PATH);
+}
+
+/** A "no" as a page. Who is not signed in is led to where that is done. */
+export function replyProblemPage(context: Context, error: unknown): Response | Promise<Response> {
+  const language = languageOf(context);
+  const refusal = error instanceof Refusal ? error : undefined;
+  if (refusal?.code === "sign_in") return context.redirect(loginAddress(pathOf(context)), 303);
+  const detail = refusal?.code === "not_found" ? say(language, "problem.missing") : (refusal?.message ?? "");
+  const hint = refusal?.code === "not_found" ? undefined : refusal?.hint;
+  return sendPlainPage(
+    context,
+    <PlainPage frame={{ language, assets: ASSETS, title: say(language, "problem.title") }}>
+      <ProblemWords language={language} detail={detail} {...(hint !== undefined && { hint })} />
+    </PlainPage>,
+    refusal?.httpStatus ?? 500,
+  );
+}
+
+/** Sends somebody who comes by a link from elsewhere to the same address again, now from here. */
+export function replyBounce(context: Context): Response | Promise<Response> {
+  const language = languageOf(context);
+  const path = pathOf(context);
+  return sendPlainPage(
+    context,
+    <PlainPage frame={{ language, assets: ASSETS, title: say(language, "bounce.title"), goTo: path }}>
+      <Bounce language={language} path={path} />
+    </PlainPage>,
+  );
+}
+
+/** The address within this server; only a form that is sent is not an address to come back to. */
+function pathOf({ req }: Context): string {
+  if (req.method !== "GET") return "/";
+  const { pathname, search } = new URL(req.url);
+  return `${pathname}${search}`;
+}

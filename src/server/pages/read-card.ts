@@ -1,0 +1,61 @@
+import type { Read } from "../../core/changes.ts";
+import type { Event } from "../../core/event.ts";
+import { QuestionId } from "../../core/id.ts";
+import { epochMs } from "../../core/instant.ts";
+import { Refusal } from "../../core/refusal.ts";
+import type { Engine } from "../../engine/engine.ts";
+import { isTold } from "../../web/aside.tsx";
+import type { AtHand, CardView } from "../../web/card-view.ts";
+import { type Draft, NO_DRAFT } from "../../web/draft.ts";
+import type { Reader } from "../../web/reader.ts";
+import type { Presence } from "./presence.ts";
+
+const MOST_EVENTS = 30;
+
+export interface CardDeps {
+  engine: Engine;
+  presence: Presence;
+  atHand?: AtHand | undefined;
+}
+
+/** What a card is shown with beside the question itself. */
+export type CardMore = Partial<Pick<CardView, "problem" | "lost" | "preview">> & { draft?: Draft };
+
+/** Reads everything that a question's card shows. */
+export async function readCard(deps: CardDeps, reader: Reader, read: Read, more: CardMore = {}): Promise<CardView> {
+  const { engine, presence, atHand } = deps;
+  const { run, question } = read;
+  const [usage] = await engine.usageOf([run.id]);
+  return {
+    ...{ reader, read, usage, draft: NO_DRAFT, ...more },
+    events: await readEvents(engine, read),
+    looking: presence.lookers(question.id, epochMs(reader.now)),
+    takeover: atHand?.takeover(run),
+    hasWork: atHand !== undefined && run.dir !== undefined,
+    similar: [],
+  };
+}
+
+/** The question at an address: by its whole id, or by the short one that people type. */
+export async function findQuestionId(engine: Engine, name: string): Promise<QuestionId> {
+  const whole = QuestionId.safeParse(name);
+  if (whole.success) return whole.data;
+  const short = name.replace(/^q[-_]/, "");
+  const found = /^[0-9a-z]{4,26}$/.test(short) ? (await engine.lookUp({ by: "short", text: short }, 2)).questions : [];
+  if (found.length === 1 && found[0]) return found[0].id;
+  throw new Refusal("not_found", "There is no such question");
+}
+
+/** What happened to a question, and to its run since it was asked. */
+async function readEvents(engine: Engine, { run, question }: Read): Promise<Event[]> {
+  const chain = (await engine.readChain(run.id)).map(({ event }) => event);
+  const start = chain.findIndex((event) => event.questionId === question.id);
+  const next = chain.findIndex(
+    (event, at) => at > start && event.type === "question.asked" && event.questionId !== question.id,
+  );
+  const own = chain.filter((event, at) => {
+    if (event.questionId !== undefined) return event.questionId === question.id;
+    return at > start && (next < 0 || at < next);
+  });
+  return own.filter(isTold).slice(-MOST_EVENTS);
+}

@@ -1,0 +1,101 @@
+import { sayActor } from "../../core/actor.ts";
+import type { Read } from "../../core/changes.ts";
+import { type Place, compareUrgency, placeOf } from "../../core/inbox.ts";
+import { epochMs, msBetween } from "../../core/instant.ts";
+import { type Pending, type Question, findAnswer, isPending } from "../../core/question.ts";
+import type { Engine } from "../../engine/engine.ts";
+import type { Group, IdleView } from "../../web/inbox.tsx";
+import { type Reader, startOfDay } from "../../web/reader.ts";
+
+const MOST_PENDING = 2_000;
+const MOST_ROWS = 100;
+const MOST_CLOSED = 50;
+const MOST_RUNNING = 100;
+const PLACES: readonly Place[] = ["waiting", "claimed", "others", "snoozed"];
+
+/** What the inbox of one person holds. */
+export interface Inbox {
+  groups: Group[];
+  /** Questions that wait for them, most urgent first, listed or not. */
+  waiting: Pending[];
+  /** Their own answer that can still be taken back. */
+  settling: (Read & { question: Pending }) | undefined;
+}
+
+/** Reads the questions that concern a person, most urgent first in every group. */
+export async function readInbox(engine: Engine, reader: Reader, find = ""): Promise<Inbox> {
+  const listed = await engine.listQuestions({ status: "pending", order: "oldest", limit: MOST_PENDING });
+  const pending = listed.filter(isPending).sort(compareUrgency);
+  const isMine = ({ settling }: Pending): boolean =>
+    settling !== undefined && sayActor(settling.answer.by) === reader.id;
+  const isWanted = finder(find);
+  const open = pending.filter((question) => question.settling === undefined);
+  const groups: Group[] = [];
+  for (const name of PLACES) {
+    const inside = open.filter((question) => placeOf(question, reader, reader.now) === name);
+    const reads = (await readAll(engine, inside.slice(0, MOST_ROWS))).filter(isWanted);
+    const count = find === "" ? inside.length : reads.length;
+    if (count > 0) groups.push({ name, reads, count });
+  }
+  const closed = (await readClosedToday(engine, reader)).filter(isWanted);
+  if (closed.length > 0) groups.push({ name: "today", reads: closed, count: closed.length });
+  const [mine] = await readAll(engine, pending.filter(isMine).slice(-1));
+  return {
+    groups,
+    waiting: open.filter((question) => placeOf(question, reader, reader.now) === "waiting"),
+    settling: mine && isPending(mine.question) ? { ...mine, question: mine.question } : undefined,
+  };
+}
+
+/** What there is to tell where nothing waits. */
+export async function readIdle(engine: Engine, reader: Reader, find: string): Promise<IdleView> {
+  const running = await engine.listRuns({ statuses: ["running"], order: "newest", limit: MOST_RUNNING });
+  const answered = await engine.listQuestions({ status: "answered", order: "newest", limit: MOST_CLOSED });
+  const [any] = await engine.listQuestions({ order: "newest", limit: 1 });
+  const last = answered
+    .flatMap((question) => {
+      const answer = findAnswer(question);
+      return answer
+        ? [{ at: answer.at, by: answer.by, tookMs: Math.max(0, msBetween(question.askedAt, answer.at)) }]
+        : [];
+    })
+    .sort((one, other) => other.at.localeCompare(one.at))[0];
+  return { reader, running: running.length, last, isNew: any === undefined, find };
+}
+
+async function readClosedToday(engine: Engine, reader: Reader): Promise<Read[]> {
+  const since = startOfDay(reader);
+  const closed: Question[] = [];
+  for (const status of ["answered", "timeout", "cancelled"] as const) {
+    closed.push(...(await engine.listQuestions({ status, order: "newest", limit: MOST_CLOSED })));
+  }
+  const today = closed
+    .map((question) => ({ question, at: closedAt(question) }))
+    .filter(({ at }) => at !== undefined && epochMs(at) >= since)
+    .sort((one, other) => (other.at ?? "").localeCompare(one.at ?? ""));
+  return readAll(
+    engine,
+    today.slice(0, MOST_CLOSED).map(({ question }) => question),
+  );
+}
+
+function closedAt(question: Question) {
+  if (question.status === "cancelled") return question.cancelledAt;
+  return question.status === "timeout" ? question.timedOutAt : findAnswer(question)?.at;
+}
+
+function readAll(engine: Engine, questions: readonly Question[]): Promise<Read[]> {
+  return Promise.all(questions.map(({ id }) => engine.read(id)));
+}
+
+/** Says of a question whether it has what somebody looks for. */
+function finder(find: string): (read: Read) => boolean {
+  const words = find
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== "");
+  return ({ question, run }) => {
+    const text = `${question.title} #${run.number} ${run.name} ${run.externalId ?? ""} ${run.repo ?? ""}`.toLowerCase();
+    return words.every((word) => text.includes(word));
+  };
+}

@@ -1,0 +1,32 @@
+import type { Context } from "hono";
+import { getCookie } from "hono/cookie";
+import type { Engine } from "../../engine/engine.ts";
+import { type Reader, isZone } from "../../web/reader.ts";
+import { type Language, pickLanguage } from "../../web/words.ts";
+import type { Signed } from "../credential.ts";
+import { csrfOf } from "./session.ts";
+
+export const LANGUAGE_COOKIE = "askd_language";
+export const KEYS_COOKIE = "askd_keys";
+const ZONE_COOKIE = "askd_zone";
+
+/** The language of whoever sent a request, signed in or not. */
+export function languageOf(context: Context): Language {
+  return pickLanguage(getCookie(context, LANGUAGE_COOKIE), context.req.header("accept-language"));
+}
+
+/** Who reads the page, with what they set and what their browser said. */
+export async function readReader(context: Context<Signed>, engine: Engine): Promise<Reader> {
+  const { id, scope } = context.get("actor");
+  const zone = decodeURIComponent(getCookie(context, ZONE_COOKIE) ?? "");
+  const people = await engine.listPeople();
+  return {
+    ...{ id, scope },
+    groups: people.find((person) => person.id === id)?.groups ?? [],
+    language: languageOf(context),
+    zone: isZone(zone) ? zone : undefined,
+    now: await engine.now(),
+    hasKeys: getCookie(context, KEYS_COOKIE) !== "off",
+    csrf: csrfOf(context),
+  };
+}

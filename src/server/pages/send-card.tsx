@@ -1,0 +1,57 @@
+import type { Read } from "../../core/changes.ts";
+import { isPending } from "../../core/question.ts";
+import { Card } from "../../web/card.tsx";
+import { QuestionList } from "../../web/inbox.tsx";
+import { Layout } from "../../web/layout.tsx";
+import type { Reader } from "../../web/reader.ts";
+import { ASSETS } from "./assets.ts";
+import type { Call, PagesDeps } from "./deps.ts";
+import { sendPage } from "./page.ts";
+import { type CardMore, readCard } from "./read-card.ts";
+import { type Inbox, readInbox } from "./read-inbox.ts";
+import { readReader } from "./reader.ts";
+
+interface CardPage extends CardMore {
+  reader: Reader;
+  read: Read;
+  inbox: Inbox;
+  cursor: string;
+  find?: string;
+  page?: "inbox" | "question";
+  status?: number;
+}
+
+/** Sends a question with the list beside it. */
+export async function sendCard(context: Call, deps: PagesDeps, given: CardPage): Promise<Response> {
+  const { reader, read, inbox, cursor, find = "", page = "inbox", status = 200, ...more } = given;
+  const view = await readCard(deps, reader, read, more);
+  const own = isPending(read.question) && read.question.settling ? undefined : inbox.settling;
+  const frame = {
+    ...{ reader, assets: ASSETS, page, cursor, title: read.question.title },
+    ...{ settling: own, waiting: inbox.waiting.length },
+  };
+  return sendPage(
+    context,
+    <Layout frame={frame}>
+      <div class="wrap">
+        <QuestionList reader={reader} groups={inbox.groups} current={read.question.id} find={find} />
+        <Card view={view} />
+      </div>
+    </Layout>,
+    status,
+  );
+}
+
+/** Shows the card again with why its form was not taken, and everything that was in it. */
+export async function sendAgain(
+  context: Call,
+  deps: PagesDeps,
+  read: Read,
+  more: CardMore,
+  status: number,
+): Promise<Response> {
+  const cursor = await deps.feed.findEnd();
+  const reader = await readReader(context, deps.engine);
+  const inbox = await readInbox(deps.engine, reader);
+  return sendCard(context, deps, { reader, read, inbox, cursor, page: "question", status, ...more });
+}

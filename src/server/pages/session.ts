@@ -1,0 +1,48 @@
+import { hash, timingSafeEqual } from "node:crypto";
+import type { Context, MiddlewareHandler } from "hono";
+import { getCookie } from "hono/cookie";
+import { Refusal } from "../../core/refusal.ts";
+import type { Engine } from "../../engine/engine.ts";
+import { COOKIE, SECURE_COOKIE, type Signed } from "../credential.ts";
+
+/** Where somebody signs in who wants to see this address. */
+export function loginAddress(path: string): string {
+  return path === "/" ? "/login" : `/login?next=${encodeURIComponent(path)}`;
+}
+
+/** Lets in people whose browser has the cookie of a session; forms must also come from a page of ours. */
+export function pageSession(engine: Engine): MiddlewareHandler<Signed> {
+  return async (context, next) => {
+    const cookie = sessionOf(context);
+    const authenticate = () => (cookie === undefined ? undefined : engine.authenticate(cookie, "web"));
+    const found = await authenticate();
+    if (!found || found.actor.scope === "agent") throw new Refusal("sign_in", "Sign in to see this page");
+    if (context.req.method !== "GET" && context.req.method !== "HEAD") await requireOwnForm(context);
+    context.set("actor", found.actor);
+    context.set("token", found.token);
+    context.set("isStillGood", async () => (await authenticate()) !== undefined);
+    await next();
+  };
+}
+
+/** What the forms of a session carry; it follows from the cookie, which no other page can read. */
+export function csrfOf(context: Context): string {
+  return hash("sha256", `askd form\n${sessionOf(context) ?? ""}`, "hex").slice(0, 40);
+}
+
+function sessionOf(context: Context): string | undefined {
+  return getCookie(context, SECURE_COOKIE) ?? getCookie(context, COOKIE);
+}
+
+async function requireOwnForm(context: Context): Promise<void> {
+  // The guard has let through our own origins only; a request that names none was not made by a browser's form.
+  const isNamed = context.req.header("origin") !== undefined || context.req.header("sec-fetch-site") === "same-origin";
+  const { csrf } = await context.req.parseBody({ all: true }); // read once, the same way everywhere
+  if (isNamed && typeof csrf === "string" && isSame(csrf, csrfOf(context))) return;
+  throw new Refusal("not_permitted", "This form is not from a page of this session; load the page again");
+}
+
+function isSame(one: string, other: string): boolean {
+  const [a, b] = [Buffer.from(one), Buffer.from(other)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}

@@ -1,0 +1,162 @@
+import { sayActor } from "../core/actor.ts";
+import type { Event } from "../core/event.ts";
+import { isPending } from "../core/question.ts";
+import { makeVisible } from "../core/visible.ts";
+import type { CardView } from "./card-view.ts";
+import { type Reader, tell } from "./reader.ts";
+import { Moment, Since } from "./time.tsx";
+import type { Key } from "./words.ts";
+
+/** Memory beside the card: what was answered before, who sees it, what happened. */
+export function Aside({ view }: { view: CardView }) {
+  const { reader } = view;
+  return (
+    <aside aria-label={tell(reader, "details")}>
+      {view.similar.length > 0 ? <SimilarAnswers view={view} /> : null}
+      <section id="seen">
+        <h2>{tell(reader, "seen")}</h2>
+        <p>{seenWords(view)}</p>
+      </section>
+      <Terminal view={view} />
+      <section id="activity">
+        <h2>{tell(reader, "activity")}</h2>
+        <ol>
+          {view.events.map((event) => (
+            <li>
+              <Moment reader={reader} at={event.at} /> {eventWords(reader, event)}
+            </li>
+          ))}
+        </ol>
+      </section>
+      <Comments view={view} />
+    </aside>
+  );
+}
+
+function SimilarAnswers({ view: { reader, read, similar } }: { view: CardView }) {
+  return (
+    <section>
+      <h2>{tell(reader, "similar")}</h2>
+      {similar.map((one) => (
+        <p>
+          {tell(reader, "similar.one", {
+            answer: makeVisible(one.answer),
+            title: makeVisible(one.title),
+            name: makeVisible(one.by),
+          })}{" "}
+          <Since reader={reader} at={one.at} as="run.ago" />.{" "}
+          {isPending(read.question) ? (
+            <a href={`/q/${read.question.id}?choose=${encodeURIComponent(one.answer)}`}>
+              {tell(reader, "similar.use")}
+            </a>
+          ) : null}
+        </p>
+      ))}
+    </section>
+  );
+}
+
+/** Who sees the question, and who has it open now. */
+export function seenWords({ reader, read, looking }: Pick<CardView, "reader" | "read" | "looking">): string {
+  const { question } = read;
+  const others = looking
+    .filter((name) => name !== reader.id)
+    .map((name) => tell(reader, "seen.now", { name: makeVisible(name) }));
+  const meant = [...question.to, ...question.notify.map(({ channel, address }) => address ?? channel)]
+    .filter((name) => name !== reader.id && !looking.includes(name))
+    .map(makeVisible);
+  const names = [tell(reader, "you"), ...others, ...new Set(meant)].join(", ");
+  return `${names}. ${isPending(question) ? tell(reader, "seen.first") : ""}`.trim();
+}
+
+function Terminal({ view: { reader, read, takeover } }: { view: CardView }) {
+  const { run, question } = read;
+  const commands = [isPending(question) ? `askd answer ${run.number} 1` : `askd show ${run.number}`, takeover];
+  return (
+    <section>
+      <h2>{tell(reader, "terminal")}</h2>
+      {commands.map((command, index) =>
+        command === undefined ? null : (
+          <p class="command">
+            <code id={`command-${index}`}>{makeVisible(command)}</code>
+            <button type="button" data-copy={`#command-${index}`} hidden>
+              {tell(reader, "copy")}
+            </button>
+          </p>
+        ),
+      )}
+    </section>
+  );
+}
+
+function Comments({ view: { reader, read } }: { view: CardView }) {
+  const { question } = read;
+  return (
+    <section id="comments">
+      <h2>{tell(reader, "comments")}</h2>
+      {question.comments.map((comment) => (
+        <p>
+          <b>{makeVisible(sayActor(comment.by))}</b> <Moment reader={reader} at={comment.at} />
+          <br />
+          {makeVisible(comment.text)}
+        </p>
+      ))}
+      <form method="post" action={`/q/${question.id}/comment`}>
+        <input type="hidden" name="csrf" value={reader.csrf} />
+        <label class="unseen" for="comment">
+          {tell(reader, "comments.write")}
+        </label>
+        <textarea id="comment" name="text" rows={1} required placeholder={tell(reader, "comments.write")}></textarea>
+        <button type="submit">{tell(reader, "comments.add")}</button>
+      </form>
+    </section>
+  );
+}
+
+// Events that are worth a line to people; the rest is in the audit trail.
+const EVENT_WORDS: Readonly<Partial<Record<Event["type"], Key>>> = {
+  "question.asked": "event.asked",
+  "question.parked": "event.parked",
+  "question.notified": "event.notified",
+  "question.delivery_failed": "event.delivery_failed",
+  "question.reminded": "event.reminded",
+  "question.claimed": "event.claimed",
+  "question.released": "event.released",
+  "question.assigned": "event.assigned",
+  "question.snoozed": "event.snoozed",
+  "question.extended": "event.extended",
+  "question.commented": "event.commented",
+  "question.voted": "event.voted",
+  "question.settling": "event.settling",
+  "question.answered": "event.answered",
+  "question.undone": "event.undone",
+  "question.amended": "event.amended",
+  "question.late_reply": "event.late_reply",
+  "question.refused": "event.refused",
+  "question.forced": "event.forced",
+  "question.given": "event.given",
+  "question.timed_out": "event.timed_out",
+  "question.escalated": "event.escalated",
+  "question.cancelled": "event.cancelled",
+  "run.parked": "event.run.parked",
+  "run.resuming": "event.run.resuming",
+  "run.resumed": "event.run.resumed",
+  "run.completed": "event.run.completed",
+  "run.failed": "event.run.failed",
+  "run.skipped": "event.run.skipped",
+  "run.cancelled": "event.run.cancelled",
+};
+
+/** Says whether an event is shown on a card. */
+export function isTold(event: Event): boolean {
+  return EVENT_WORDS[event.type] !== undefined;
+}
+
+function eventWords(reader: Reader, event: Event): string {
+  const key = EVENT_WORDS[event.type];
+  const channel = event.detail?.["channel"];
+  const about = typeof channel === "string" ? channel : event.by.channel;
+  return key === undefined
+    ? ""
+    : tell(reader, key, { name: makeVisible(sayActor(event.by)), channel: makeVisible(about) });
+}

@@ -1,0 +1,55 @@
+import type { Read } from "../core/changes.ts";
+import type { Event } from "../core/event.ts";
+import type { Instant } from "../core/instant.ts";
+import type { Run } from "../core/run.ts";
+import type { UsageRow } from "../core/usage.ts";
+import type { Draft } from "./draft.ts";
+import type { Reader } from "./reader.ts";
+
+/** What an agent has changed so far. */
+export interface Work {
+  /** Which files, and how much. */
+  stat: string;
+  diff: string;
+  untracked: readonly string[];
+}
+
+/** What is known on this machine about a run beyond what is stored. */
+export interface AtHand {
+  /** What differs in the working tree; undefined where it cannot be seen from here. */
+  work(run: Run): Promise<Work | undefined>;
+  /** What to type to go on in the agent's own session. */
+  takeover(run: Run): string | undefined;
+}
+
+/** An earlier answer that might fit again. */
+export interface Similar {
+  title: string;
+  /** The words that would be answered again. */
+  answer: string;
+  by: string;
+  at: Instant;
+}
+
+/** Everything that the card of a question shows. */
+export interface CardView {
+  reader: Reader;
+  read: Read;
+  /** What happened to the question and, since then, to its run. */
+  events: readonly Event[];
+  usage: UsageRow | undefined;
+  /** Who else has it open. */
+  looking: readonly string[];
+  /** What the form was filled with when it was sent, or what a link chose. */
+  draft: Draft;
+  /** Why the form was not taken. */
+  problem?: string;
+  /** What was written, where somebody else was faster. */
+  lost?: string;
+  /** What the agent would be told. */
+  preview?: string;
+  takeover: string | undefined;
+  /** There is a working tree to look at. */
+  hasWork: boolean;
+  similar: readonly Similar[];
+}

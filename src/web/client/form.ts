@@ -1,0 +1,130 @@
+import { dropDraft, keepDraft } from "./draft.ts";
+import { lost, refreshSoon, whenBack } from "./live.ts";
+import { merge } from "./merge.ts";
+import { all, announce, answerForm, card, find, parsePage, readField, say } from "./page.ts";
+
+const LONGEST_LABEL = 48;
+
+/** Makes forms come back with their words when sending fails, and the main button say what it will answer. */
+export function watchForms(): void {
+  document.addEventListener("input", (event) => {
+    if (event.target instanceof Element && event.target.closest("#answer")) keepDraft();
+    labelPrimary();
+  });
+  document.addEventListener("submit", (event) => {
+    if (event.target instanceof HTMLFormElement && event.target.method === "post") void submit(event, event.target);
+  });
+  document.addEventListener("click", (event) => {
+    if (!(event.target instanceof Element)) return;
+    const copy = event.target.closest<HTMLElement>("[data-copy]");
+    if (copy) void copyFrom(copy);
+    for (const menu of all<HTMLDetailsElement>(".menu[open]")) if (!menu.contains(event.target)) menu.open = false;
+  });
+  for (const button of all<HTMLElement>("[data-copy]")) button.hidden = false;
+  labelPrimary();
+}
+
+/** Repeats the choice on the button that sends it. */
+export function labelPrimary(): void {
+  const form = answerForm();
+  const button = form && find<HTMLButtonElement>("button.p", form);
+  const label = button && find(".label", button);
+  if (!form || !button || !label) return;
+  const chosen = all<HTMLElement>("fieldset.item", form).map(chosenIn);
+  const word = find<HTMLInputElement>("#word", form);
+  const isReady = chosen.every((text) => text !== "");
+  const isTyped = !word || word.value.trim() === word.dataset["word"];
+  button.setAttribute("aria-disabled", String(!isReady || !isTyped));
+  const answer = chosen.join("; ");
+  const shown = answer.length > LONGEST_LABEL ? `${answer.slice(0, LONGEST_LABEL - 1)}…` : answer;
+  const key = button.dataset["resumes"] === "yes" ? "answer.sayResume" : "answer.say";
+  label.textContent = isReady ? say(key, { answer: shown }) : say("answer.choose");
+}
+
+function chosenIn(item: HTMLElement): string {
+  const picked = all<HTMLInputElement>("input:checked", item);
+  const isOwn = picked.some(({ value }) => value === "other") || !find("input[type=radio], input[type=checkbox]", item);
+  const written = isOwn
+    ? all<HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement>("[data-words]", item).map(({ value }) =>
+        value.trim(),
+      )
+    : [];
+  const labels = picked.flatMap((input) => input.dataset["label"] ?? []);
+  const isHalf = isOwn && picked.length > 0 && written.every((text) => text === "") && labels.length === 0;
+  return isHalf ? "" : [...labels, ...written.filter((text) => text !== "")].join(", ");
+}
+
+/** Sends a form without leaving the page, so that nothing is lost when the server is away. */
+async function submit(event: SubmitEvent, form: HTMLFormElement): Promise<void> {
+  const button = event.submitter instanceof HTMLButtonElement ? event.submitter : undefined;
+  const action = button?.getAttribute("formaction") ?? form.getAttribute("action") ?? "";
+  if (action === "/logout" || action === "/login") return;
+  event.preventDefault();
+  if (button?.getAttribute("aria-disabled") === "true") {
+    find<HTMLElement>("fieldset.item input, fieldset.item textarea, #word", form)?.focus();
+    if (find<HTMLInputElement>("fieldset.item input:checked", form)) find<HTMLElement>("#word", form)?.focus();
+    return;
+  }
+  const fields = new URLSearchParams();
+  for (const [name, value] of new FormData(form)) if (typeof value === "string") fields.append(name, value);
+  if (button?.name) fields.append(button.name, button.value);
+  await send(action, fields);
+}
+
+async function send(action: string, fields: URLSearchParams): Promise<void> {
+  let response: Response;
+  try {
+    response = await fetch(action, { method: "POST", body: fields, headers: { "x-askd": "1", accept: "text/html" } });
+  } catch {
+    keepForLater(action, fields); // the network said no; whatever else happens comes from the server
+    return;
+  }
+  if (response.headers.get("content-type")?.includes("json")) {
+    const go = await readField(response, "go");
+    if (action.endsWith("/amend")) dropDraft(card()?.dataset["id"]);
+    for (const menu of all<HTMLDetailsElement>(".menu[open], .correct[open]")) menu.open = false;
+    for (const text of all<HTMLTextAreaElement>("#comment, #correction, #kept")) text.value = "";
+    if (go !== undefined && go !== location.pathname) {
+      location.assign(go);
+      return;
+    }
+    // Nobody stands in the form any more, so it may be replaced.
+    if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
+    refreshSoon();
+    return;
+  }
+  showAgain(parsePage(await response.text()));
+}
+
+/** The server has something to say about the form: what is missing, who was faster, or what was asked for. */
+function showAgain(page: Document): void {
+  const isOpen = answerForm() && find("#answer", page);
+  if (!isOpen) {
+    if (find("main[data-id]", page)) merge(page);
+    else location.reload();
+    return;
+  }
+  find("#problem")?.remove();
+  const problem = find<HTMLElement>("#problem", page);
+  if (problem) answerForm()?.prepend(problem);
+  const preview = find("#preview", page);
+  if (preview) find("#preview")?.replaceWith(preview);
+  for (const menu of all<HTMLDetailsElement>(".menu[open]")) menu.open = false;
+  (problem ?? find("#preview pre"))?.scrollIntoView({ block: "center" });
+}
+
+function keepForLater(action: string, fields: URLSearchParams): void {
+  keepDraft();
+  lost();
+  announce(say("live.kept"));
+  whenBack(() => send(action, fields));
+}
+
+async function copyFrom(button: HTMLElement): Promise<void> {
+  const from = find<HTMLElement>(button.dataset["copy"] ?? "");
+  if (!from) return;
+  await navigator.clipboard.writeText(from instanceof HTMLTextAreaElement ? from.value : (from.textContent ?? ""));
+  const before = button.textContent;
+  button.textContent = say("copied");
+  setTimeout(() => (button.textContent = before), 1500);
+}

@@ -1,0 +1,135 @@
+import { all, answerForm, body, find } from "./page.ts";
+
+const TEXT = "textarea, select, input:not([type=radio], [type=checkbox])";
+const AFTER_G_MS = 1500;
+let goneAt = -Infinity;
+
+/** Single keys: they choose, open and move. None of them answers. */
+export function watchKeys(): void {
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+      const primary = find<HTMLButtonElement>("#answer button.p");
+      if (!primary) return;
+      event.preventDefault();
+      answerForm()?.requestSubmit(primary);
+      return;
+    }
+    // Browsers send a form when Enter is pressed in one of its fields; here only its buttons do that.
+    if (event.key === "Enter" && event.target instanceof HTMLInputElement && event.target.form === answerForm()) {
+      event.preventDefault();
+      return;
+    }
+    if (event.key === "Escape") leave();
+    if (event.ctrlKey || event.metaKey || event.altKey || body.dataset["keys"] === "off") return;
+    const isTyping = event.target instanceof Element && event.target.closest(TEXT) !== null;
+    if (isTyping || find("dialog[open]")) return;
+    if (press(event.key)) event.preventDefault();
+  });
+}
+
+/** Does what a key is for; says whether it is for anything. */
+function press(key: string): boolean {
+  if (performance.now() - goneAt < AFTER_G_MS && key === "i") {
+    location.assign("/");
+    return true;
+  }
+  goneAt = key === "g" ? performance.now() : -Infinity;
+  if (/^[1-9]$/.test(key)) return choose(Number(key));
+  const act = ACTS[key];
+  return act ? act() !== false : false;
+}
+
+const ACTS: Readonly<Record<string, () => void | boolean>> = {
+  j: () => move(1),
+  k: () => move(-1),
+  e: () => open(1),
+  r: () => write(),
+  n: () => focus("#note"),
+  m: () => menu(".menu.back", "#back"),
+  y: () => pressButton("[data-key=y]"),
+  h: () => menu(".menu.snooze", ".snooze button"),
+  c: () => pressButton("[data-key=c]"),
+  a: () => menu(".menu.more", "#to"),
+  d: () => focus("#work summary, #work a"),
+  "+": () => menu(".menu.more", '[name="by"]'),
+  u: () => pressButton("#toast button, #state form[action$='/undo'] button"),
+  z: () => pressButton("#toast button, #state form[action$='/undo'] button"),
+  "/": () => focus("#list [type=search]"),
+  "?": () => find<HTMLDialogElement>("#keys")?.showModal(),
+};
+
+/** Chooses an option of the item that one is in, or of the first. */
+function choose(place: number): boolean {
+  const form = answerForm();
+  if (!form) return false;
+  const item = document.activeElement?.closest("fieldset.item") ?? find("fieldset.item", form);
+  const option = item && all<HTMLInputElement>(".opt input", item)[place - 1];
+  if (!option) return false;
+  option.checked = option.type === "radio" || !option.checked;
+  option.focus();
+  option.dispatchEvent(new Event("input", { bubbles: true }));
+  return true;
+}
+
+function write(): boolean {
+  const item = find("#answer fieldset.item");
+  const other = item && find<HTMLInputElement>("input[value=other]", item);
+  if (other && !other.checked) {
+    other.checked = true;
+    other.dispatchEvent(new Event("input", { bubbles: true }));
+  }
+  return focus("#answer [data-words]");
+}
+
+function rows(): HTMLAnchorElement[] {
+  return all<HTMLAnchorElement>("#list .row").filter((row) => row.checkVisibility());
+}
+
+/** The row that one is on, among all. */
+function placeIn(list: readonly HTMLAnchorElement[]): number {
+  const focused = list.findIndex((row) => row === document.activeElement);
+  return focused >= 0 ? focused : list.findIndex((row) => row.hasAttribute("aria-current"));
+}
+
+function move(by: number): boolean {
+  const list = rows();
+  const next = list[Math.min(list.length - 1, Math.max(0, placeIn(list) + by))];
+  next?.focus();
+  return next !== undefined;
+}
+
+function open(by: number): boolean {
+  const list = rows();
+  const next = list[placeIn(list) + by];
+  if (next) location.assign(next.href);
+  return next !== undefined;
+}
+
+function focus(selector: string): boolean {
+  const element = find<HTMLElement>(selector);
+  element?.focus();
+  return element !== null;
+}
+
+function menu(selector: string, inside: string): boolean {
+  const details = find<HTMLDetailsElement>(selector);
+  if (!details) return false;
+  details.open = true;
+  return focus(inside);
+}
+
+function pressButton(selector: string): boolean {
+  const button = find<HTMLButtonElement>(selector);
+  button?.form?.requestSubmit(button);
+  return button !== null;
+}
+
+function leave(): void {
+  const open = find<HTMLDetailsElement>(".menu[open]");
+  if (open) {
+    open.open = false;
+    find<HTMLElement>("summary", open)?.focus();
+    return;
+  }
+  if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
+}

@@ -1,0 +1,114 @@
+import { merge } from "./merge.ts";
+import { body, card, find, parsePage, readField, say } from "./page.ts";
+import { saySpan } from "./time.ts";
+
+const TOGETHER_MS = 60;
+const AGAIN_MS = 2_000;
+const LOOK_MS = 12_000;
+
+let source: EventSource | undefined;
+let lostAt: number | undefined;
+let cursor = body.dataset["cursor"];
+let isWanted = false;
+let isReading = false;
+const onBack: Array<() => Promise<void>> = [];
+
+/** Follows what happens, for as long as the page is open. */
+export function follow(): void {
+  if (cursor === undefined) return;
+  source = new EventSource(`/live?after=${encodeURIComponent(cursor)}`);
+  source.addEventListener("open", back);
+  source.addEventListener("message", (message) => {
+    cursor = message.lastEventId || cursor;
+    refreshSoon();
+  });
+  source.addEventListener("error", () => {
+    lost();
+    // A browser tries again by itself, unless the server said no.
+    if (source?.readyState === EventSource.CLOSED) setTimeout(follow, AGAIN_MS);
+  });
+}
+
+/** Does this as soon as the connection is back. */
+export function whenBack(work: () => Promise<void>): void {
+  onBack.push(work);
+}
+
+export function lost(): void {
+  lostAt ??= Date.now();
+  showLost();
+}
+
+/** Says for how long there was no connection. */
+export function showLost(): void {
+  const banner = find<HTMLElement>("#offline");
+  if (!banner || banner.dataset["why"] === "signed-out") return;
+  banner.hidden = lostAt === undefined;
+  const live = find<HTMLElement>("#live");
+  if (live) live.hidden = lostAt !== undefined;
+  if (lostAt !== undefined) banner.textContent = say("live.lost", { span: saySpan(Date.now() - lostAt) });
+}
+
+/** Reads the page anew, once for all that happens at a time. */
+export function refreshSoon(): void {
+  if (isWanted) return;
+  isWanted = true;
+  setTimeout(() => void refresh(), TOGETHER_MS);
+}
+
+/** Tells the others that this question is being looked at, and asks who else does. */
+export function lookEverySoOften(): void {
+  const look = async (): Promise<void> => {
+    const id = card()?.dataset["id"];
+    const csrf = find<HTMLInputElement>("input[name=csrf]")?.value;
+    if (id === undefined || csrf === undefined || document.hidden || lostAt !== undefined) return;
+    const response = await fetch(`/q/${id}/look`, { method: "POST", body: new URLSearchParams({ csrf }) });
+    if (!response.ok) return;
+    const seen = await readField(response, "seen");
+    const words = find("#seen p");
+    if (words && seen !== undefined && card()?.dataset["id"] === id) words.textContent = seen;
+  };
+  const quietly = (): void => void look().catch(() => undefined); // the stream says that the connection is lost
+  setTimeout(quietly, 500);
+  setInterval(quietly, LOOK_MS);
+}
+
+function back(): void {
+  const wasLost = lostAt !== undefined;
+  lostAt = undefined;
+  showLost();
+  if (!wasLost) return;
+  const waiting = onBack.splice(0);
+  void Promise.all(waiting.map((work) => work())).then(refreshSoon);
+}
+
+async function refresh(): Promise<void> {
+  if (isReading) return;
+  isReading = true;
+  while (isWanted) {
+    isWanted = false;
+    await read().catch(lost);
+  }
+  isReading = false;
+}
+
+async function read(): Promise<void> {
+  const id = card()?.dataset["id"];
+  const isPage = find("main.page") !== null;
+  const address = isPage || id === undefined ? location.pathname + location.search : `/q/${id}`;
+  const response = await fetch(address, { headers: { accept: "text/html" } });
+  if (response.redirected && new URL(response.url).pathname === "/login") {
+    signedOut();
+    return;
+  }
+  if (response.ok) merge(parsePage(await response.text()));
+}
+
+function signedOut(): void {
+  const banner = find<HTMLElement>("#offline");
+  source?.close();
+  if (!banner) return;
+  banner.dataset["why"] = "signed-out";
+  banner.textContent = say("live.signedOut");
+  banner.hidden = false;
+}

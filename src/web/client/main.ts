@@ -1,0 +1,30 @@
+import { restoreDraft, sweepDrafts } from "./draft.ts";
+import { labelPrimary, watchForms } from "./form.ts";
+import { watchKeys } from "./keys.ts";
+import { follow, lookEverySoOften, refreshSoon, showLost } from "./live.ts";
+import { find } from "./page.ts";
+import { tellZone, tick } from "./time.ts";
+import { showWork } from "./work.ts";
+
+const SECOND_MS = 1000;
+
+restoreDraft();
+watchForms();
+watchKeys();
+follow();
+lookEverySoOften();
+sweepDrafts();
+showWork();
+showLost();
+find("#list .row[aria-current]")?.scrollIntoView({ block: "nearest" });
+if (tellZone()) refreshSoon();
+setInterval(() => {
+  tick();
+  showLost();
+}, SECOND_MS);
+// A page that comes back out of the browser's memory is as old as when it was left.
+addEventListener("pageshow", (event) => {
+  if (!event.persisted) return;
+  refreshSoon();
+  labelPrimary();
+});

@@ -1,0 +1,207 @@
+import { type Actor, sayActor } from "../core/actor.ts";
+import type { Read } from "../core/changes.ts";
+import { type Place, consequenceAt } from "../core/inbox.ts";
+import { HOUR_MS, type Instant, msBetween } from "../core/instant.ts";
+import { findAnswer, isPending } from "../core/question.ts";
+import type { Run } from "../core/run.ts";
+import { makeVisible } from "../core/visible.ts";
+import { answerWords } from "./answer-words.ts";
+import { type Reader, tell, tellSpan } from "./reader.ts";
+import { Left, Moment, Since } from "./time.tsx";
+import type { Key } from "./words.ts";
+
+/** A part of the list, with its questions in the order in which to look at them. */
+export interface Group {
+  name: Place | "today";
+  reads: readonly Read[];
+  /** How many there are, where not all are listed. */
+  count: number;
+}
+
+/** The list of questions beside a card. */
+export interface ListView {
+  reader: Reader;
+  groups: readonly Group[];
+  /** The question that is open. */
+  current: string | undefined;
+  /** What the reader looks for. */
+  find: string;
+}
+
+const TITLES: Readonly<Record<Group["name"], Key>> = {
+  waiting: "group.waiting",
+  claimed: "group.claimed",
+  others: "group.others",
+  snoozed: "group.snoozed",
+  today: "group.today",
+};
+const FOLDED: ReadonlySet<Group["name"]> = new Set(["snoozed", "today"]);
+
+/** All questions that concern the reader, grouped. */
+export function QuestionList({ reader, groups, current, find }: ListView) {
+  return (
+    <nav id="list" class="list" aria-label={tell(reader, "list")}>
+      <form class="find" method="get" action="/" role="search">
+        <input
+          type="search"
+          name="find"
+          value={find}
+          aria-label={tell(reader, "find")}
+          placeholder={tell(reader, "find")}
+        />
+      </form>
+      {groups.map((group) => (
+        <GroupRows reader={reader} group={group} current={current} />
+      ))}
+    </nav>
+  );
+}
+
+function GroupRows({ reader, group, current }: { reader: Reader; group: Group; current: string | undefined }) {
+  const { name, reads, count } = group;
+  const rows = (
+    <ul>
+      {reads.map((read) => (
+        <Row reader={reader} read={read} isCurrent={read.question.id === current} />
+      ))}
+    </ul>
+  );
+  const title = `${tell(reader, TITLES[name])} (${count})`;
+  if (!FOLDED.has(name)) {
+    return (
+      <section data-group={name}>
+        <h2>{title}</h2>
+        {rows}
+      </section>
+    );
+  }
+  return (
+    <section data-group={name}>
+      <details open={reads.some(({ question }) => question.id === current)}>
+        <summary>
+          <h2>{title}</h2>
+        </summary>
+        {rows}
+      </details>
+    </section>
+  );
+}
+
+function Row({ reader, read, isCurrent }: { reader: Reader; read: Read; isCurrent: boolean }) {
+  const { question, run } = read;
+  const isRisky = isPending(question) && question.risk === "high";
+  return (
+    <li data-id={question.id}>
+      <a class="row" href={`/q/${question.id}`} aria-current={isCurrent ? "true" : undefined}>
+        <span class="q">{makeVisible(question.title)}</span>
+        <span class="m">
+          <span class="cut">{runName(run)}</span>
+          <RowState reader={reader} read={read} />
+          {isRisky ? <span class="bad">{tell(reader, "risk.high")}</span> : null}
+          <RowEnd reader={reader} read={read} />
+        </span>
+      </a>
+    </li>
+  );
+}
+
+function RowState({ reader, read: { question, content } }: { reader: Reader; read: Read }) {
+  if (!isPending(question)) {
+    const answer = findAnswer(question);
+    return (
+      <span class="cut">
+        {answer ? answerWords(reader, content, answer) : tell(reader, `status.${question.status}`)}
+      </span>
+    );
+  }
+  if (question.settling) return <span class="ok">{tell(reader, "row.settling")}</span>;
+  if (question.snoozedUntil !== undefined && question.snoozedUntil > reader.now) {
+    return (
+      <span>
+        {tell(reader, "row.snoozed")} <Moment reader={reader} at={question.snoozedUntil} />
+      </span>
+    );
+  }
+  if (question.claim && sayActor(question.claim.by) !== reader.id) {
+    return (
+      <span>
+        {makeVisible(sayActor(question.claim.by))}, <Since reader={reader} at={question.claim.at} as="run.since" />
+      </span>
+    );
+  }
+  return <Since reader={reader} at={question.askedAt} as="run.waiting" />;
+}
+
+function RowEnd({ reader, read: { question } }: { reader: Reader; read: Read }) {
+  if (!isPending(question)) {
+    const answer = findAnswer(question);
+    return answer ? <span class="end">{makeVisible(sayActor(answer.by))}</span> : null;
+  }
+  const at = consequenceAt(question);
+  if (at === undefined) return null;
+  return (
+    <span class={`end${isSoon(reader, at) ? " due" : ""}`}>
+      <Left reader={reader} until={at} as="run.left" />
+    </span>
+  );
+}
+
+function isSoon(reader: Reader, at: Instant): boolean {
+  return msBetween(reader.now, at) < 6 * HOUR_MS;
+}
+
+/** What a run is called: `#42 add-caching`. */
+export function runName(run: Run): string {
+  return makeVisible(`${run.externalId ?? `#${run.number}`} ${run.name}`);
+}
+
+/** What there is to tell where nothing waits. */
+export interface IdleView {
+  reader: Reader;
+  /** Runs that work. */
+  running: number;
+  /** The last question that somebody answered, and how long it took. */
+  last: { at: Instant; tookMs: number; by: Actor } | undefined;
+  /** Nothing was ever asked. */
+  isNew: boolean;
+  find: string;
+}
+
+/** The place of the card when no question is open. */
+export function Idle({ view: { reader, running, last, isNew, find } }: { view: IdleView }) {
+  if (find !== "") {
+    return (
+      <main id="main" class="idle">
+        <h1>{tell(reader, "find.none")}</h1>
+        <p>
+          <a href="/">{tell(reader, "find.all")}</a>
+        </p>
+      </main>
+    );
+  }
+  return (
+    <main id="main" class="idle" data-idle>
+      <h1>{tell(reader, isNew ? "first.title" : "empty.title")}</h1>
+      {isNew ? (
+        <p>{tell(reader, "first.about")}</p>
+      ) : (
+        <p class="quiet">
+          {running > 0 ? `${tell(reader, running === 1 ? "empty.runs.one" : "empty.runs", { n: running })} ` : null}
+          {last ? (
+            <>
+              {tell(reader, "empty.last", { took: tellSpan(reader, last.tookMs), who: makeVisible(sayActor(last.by)) })}{" "}
+              <Since reader={reader} at={last.at} as="run.ago" />.
+            </>
+          ) : null}
+        </p>
+      )}
+      <pre class="command">askd ask "Ready?" -o Yes -o No</pre>
+      <form method="post" action="/test-question">
+        <input type="hidden" name="csrf" value={reader.csrf} />
+        <button class={isNew ? "p" : ""} type="submit">
+          {tell(reader, "first.test")}
+        </button>
+      </form>
+    </main>
+  );
+}

@@ -1,0 +1,195 @@
+import type { Child } from "hono/jsx";
+import { raw } from "hono/html";
+import type { Read } from "../core/changes.ts";
+import type { Pending } from "../core/question.ts";
+import { makeVisible } from "../core/visible.ts";
+import { answerWords } from "./answer-words.ts";
+import { NAVIGATION, type PageName } from "./navigation.ts";
+import { type Reader, tell } from "./reader.ts";
+import { Left } from "./time.tsx";
+import { type Key, say } from "./words.ts";
+
+/** Where the script and the style of the pages are. */
+export interface Assets {
+  script: string;
+  style: string;
+}
+
+/** What every page has around it. */
+export interface Frame {
+  reader: Reader;
+  assets: Assets;
+  page: PageName;
+  title: string;
+  /** How many questions wait for the reader. */
+  waiting: number;
+  /** An answer of the reader that can still be taken back. */
+  settling?: (Read & { question: Pending }) | undefined;
+  /** The last event that the page shows; live updates begin after it. */
+  cursor?: string | undefined;
+}
+
+// What the script says itself; everything else comes from the server.
+const SCRIPT_WORDS: readonly Key[] = [
+  ...(["run.left", "run.waiting", "run.since", "run.settling", "run.ago"] as const),
+  ...(["unit.d", "unit.h", "unit.m", "unit.s"] as const),
+  ...([
+    "live.on",
+    "live.lost",
+    "live.kept",
+    "live.signedOut",
+    "arrived",
+    "copied",
+    "answer.say",
+    "answer.choose",
+  ] as const),
+  ...(["answer.sayResume", "answer.plain", "row.gone"] as const),
+];
+
+/** A whole page, which works without its script. */
+export function Layout({ frame, children }: { frame: Frame; children: Child }) {
+  const { reader, assets, page, waiting, cursor } = frame;
+  const words = Object.fromEntries(SCRIPT_WORDS.map((key) => [key, say(reader.language, key)]));
+  const count = waiting > 0 ? `(${waiting}) ` : "";
+  return (
+    <>
+      {raw("<!doctype html>")}
+      <html lang={reader.language}>
+        <head>
+          <meta charset="utf-8" />
+          <meta name="viewport" content="width=device-width,initial-scale=1" />
+          <meta name="color-scheme" content="light dark" />
+          <title>{`${count}${makeVisible(frame.title)} · askd`}</title>
+          <link rel="icon" href={`/favicon.svg?n=${Math.min(waiting, 99)}`} />
+          <link rel="stylesheet" href={assets.style} />
+          <script src={assets.script} defer></script>
+        </head>
+        <body
+          data-page={page}
+          data-cursor={cursor}
+          data-me={reader.id}
+          data-keys={reader.hasKeys ? "on" : "off"}
+          data-zone={reader.zone ?? ""}
+          data-words={JSON.stringify(words)}
+        >
+          <a class="skip" href="#main">
+            {tell(reader, "skip")}
+          </a>
+          <Top frame={frame} />
+          <p id="offline" class="banner wait" role="status" hidden></p>
+          {children}
+          <p id="said" class="unseen" role="status"></p>
+          <KeyHelp reader={reader} />
+        </body>
+      </html>
+    </>
+  );
+}
+
+function Top({ frame }: { frame: Frame }) {
+  const { reader, page, waiting } = frame;
+  return (
+    <header class="top">
+      <a class="brand" href="/">
+        askd
+      </a>
+      <nav aria-label={tell(reader, "nav.main")}>
+        {NAVIGATION.map(({ href, key, name }) => (
+          <a href={href} aria-current={name === page || (name === "inbox" && page === "question") ? "page" : undefined}>
+            {tell(reader, key)}
+            {name === "inbox" && waiting > 0 ? <span class="count"> {waiting}</span> : null}
+          </a>
+        ))}
+      </nav>
+      <Toast frame={frame} />
+      <span id="live" class="live" hidden>
+        {tell(reader, "live.on")}
+      </span>
+      <a class="me" href="/settings" title={tell(reader, "me", { name: reader.id })}>
+        <span class="unseen">{tell(reader, "me", { name: reader.id })}</span>
+        <span aria-hidden="true">{initials(reader.id)}</span>
+      </a>
+    </header>
+  );
+}
+
+/** What was just answered, for as long as it can be taken back. It stands in the bar, where it covers nothing. */
+function Toast({ frame: { reader, settling } }: { frame: Frame }) {
+  const reply = settling?.question.settling;
+  return (
+    <div id="toast" role="status">
+      {settling && reply ? (
+        <form
+          class="toast"
+          method="post"
+          action={`/q/${settling.question.id}/undo`}
+          data-ends={Date.parse(reply.until)}
+        >
+          <input type="hidden" name="csrf" value={reader.csrf} />
+          <span>
+            <span class="cut">
+              {tell(reader, "toast", { answer: answerWords(reader, settling.content, reply.answer) })}
+            </span>{" "}
+            <Left reader={reader} until={reply.until} as="run.settling" />
+          </span>
+          <button type="submit">
+            {tell(reader, "undo")}
+            <kbd>U</kbd>
+          </button>
+        </form>
+      ) : null}
+    </div>
+  );
+}
+
+const KEYS: ReadonlyArray<readonly [string, Key]> = [
+  ["j k", "keys.move"],
+  ["Enter", "keys.open"],
+  ["1-9", "keys.choose"],
+  ["Ctrl ⌘ Enter", "keys.answer"],
+  ["r", "keys.write"],
+  ["n", "keys.note"],
+  ["m", "keys.back"],
+  ["y", "keys.decide"],
+  ["h", "keys.snooze"],
+  ["c", "keys.claim"],
+  ["a", "keys.assign"],
+  ["d", "keys.work"],
+  ["+", "keys.extend"],
+  ["u z", "keys.undo"],
+  ["e", "keys.next"],
+  ["g i", "keys.inbox"],
+  ["/", "keys.search"],
+  ["Esc", "keys.away"],
+  ["?", "keys.help"],
+];
+
+function KeyHelp({ reader }: { reader: Reader }) {
+  return (
+    <dialog id="keys" aria-labelledby="keys-title">
+      <h2 id="keys-title">{tell(reader, "keys.title")}</h2>
+      <dl>
+        {KEYS.map(([key, about]) => (
+          <div>
+            <dt>
+              <kbd>{key}</kbd>
+            </dt>
+            <dd>{tell(reader, about)}</dd>
+          </div>
+        ))}
+      </dl>
+      <p class="quiet">
+        <a href="/settings">{tell(reader, "keys.settings")}</a>
+      </p>
+      <form method="dialog">
+        <button>{tell(reader, "close")}</button>
+      </form>
+    </dialog>
+  );
+}
+
+function initials(name: string): string {
+  const parts = name.split(/[^\p{L}\p{N}]+/u).filter((part) => part !== "");
+  const [first = "?", second] = parts;
+  return (second ? first.charAt(0) + second.charAt(0) : first.slice(0, 2)).toUpperCase();
+}

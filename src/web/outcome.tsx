@@ -1,0 +1,169 @@
+import { sayActor } from "../core/actor.ts";
+import type { Event } from "../core/event.ts";
+import { msBetween } from "../core/instant.ts";
+import { type Answer, type Pending, type Question, findAnswer } from "../core/question.ts";
+import { makeVisible } from "../core/visible.ts";
+import { answerWords } from "./answer-words.ts";
+import type { CardView } from "./card-view.ts";
+import { type Reader, tell, tellSpan } from "./reader.ts";
+import { Left, Moment } from "./time.tsx";
+
+type Reply = NonNullable<Pending["settling"]>;
+
+/** An answer that can still be taken back. */
+export function Settling({ view, settling }: { view: CardView; settling: Reply }) {
+  const { reader, read } = view;
+  const { answer, until } = settling;
+  const isMine = sayActor(answer.by) === reader.id;
+  const words = answerWords(reader, read.content, answer);
+  return (
+    <>
+      <Lost view={view} answer={isMine ? undefined : answer} />
+      <form class="banner ok" method="post" action={`/q/${read.question.id}/undo`}>
+        <input type="hidden" name="csrf" value={reader.csrf} />
+        <p>
+          {isMine
+            ? tell(reader, "toast", { answer: words })
+            : tell(reader, "settling.theirs", { name: makeVisible(sayActor(answer.by)), answer: words })}{" "}
+          <Left reader={reader} until={until} as="run.settling" />
+        </p>
+        <button type="submit">{tell(reader, "undo")}</button>
+      </form>
+    </>
+  );
+}
+
+/** What became of a question that is closed, and what can still be done. */
+export function Outcome({ view }: { view: CardView }) {
+  const { reader, read } = view;
+  const { question } = read;
+  return (
+    <>
+      <Lost view={view} answer={findAnswer(question)} />
+      <div class={`banner ${question.status === "answered" ? "ok" : "wait"}`}>
+        <p>
+          <Sentence view={view} question={question} />
+        </p>
+        {findAnswer(question)?.note === undefined ? null : (
+          <p>
+            {tell(reader, "note")}: {makeVisible(findAnswer(question)?.note ?? "")}
+          </p>
+        )}
+      </div>
+      {question.amendments.map((amendment) => (
+        <p class="banner">
+          {tell(reader, "amended", { name: makeVisible(sayActor(amendment.by)) })}{" "}
+          <Moment reader={reader} at={amendment.at} />: {makeVisible(amendment.text)}
+          {amendment.handover.state === "void" ? ` (${tell(reader, "amended.late")})` : null}
+        </p>
+      ))}
+      {question.status === "cancelled" ? null : <Correction view={view} />}
+    </>
+  );
+}
+
+function Sentence({ view, question }: { view: CardView; question: Question }) {
+  const { reader, read, events } = view;
+  const answer = findAnswer(question);
+  const said = answer && answerWords(reader, read.content, answer);
+  if (question.status === "cancelled") {
+    const name = makeVisible(sayActor(question.cancelledBy));
+    return (
+      <>
+        {tell(reader, "done.cancelled", { name, reason: makeVisible(question.reason) })}{" "}
+        <Moment reader={reader} at={question.cancelledAt} />.
+      </>
+    );
+  }
+  if (question.status === "timeout" && !question.forced) {
+    return (
+      <>
+        {tell(reader, "done.timeout")} <Moment reader={reader} at={question.timedOutAt} />.{" "}
+        {tell(reader, "done.policy", { policy: tell(reader, `policy.${question.policy}`) })}
+        {said === undefined ? "" : `: ${said}`}.{" "}
+        {tell(reader, "done.run", { run: `#${read.run.number}`, status: tell(reader, `state.${read.run.status}`) })}
+      </>
+    );
+  }
+  if (!answer) return null;
+  return (
+    <>
+      <Chosen reader={reader} answer={answer} said={said ?? ""} />{" "}
+      <Resumed reader={reader} events={events} view={view} />
+    </>
+  );
+}
+
+function Chosen({ reader, answer, said }: { reader: Reader; answer: Answer; said: string }) {
+  const name =
+    answer.policy === undefined
+      ? makeVisible(sayActor(answer.by))
+      : tell(reader, "policy", { name: makeVisible(answer.policy) });
+  const key = answer.outcome === "answer" ? "done.chose" : answer.outcome === "decide" ? "done.decide" : "done.back";
+  return (
+    <>
+      {tell(reader, key, { name, answer: said })} <Moment reader={reader} at={answer.at} /> (
+      {makeVisible(answer.by.channel)}).
+    </>
+  );
+}
+
+/** How soon the run went on. */
+function Resumed({ reader, events, view }: { reader: Reader; events: readonly Event[]; view: CardView }) {
+  const { run } = view.read;
+  const answered = events.find(({ type }) => type === "question.answered" || type === "question.forced");
+  const after = answered && events.slice(events.indexOf(answered) + 1);
+  const went = after?.find(({ type }) => type === "run.resumed" || type === "question.given");
+  const name = `#${run.number}`;
+  if (!answered || !went)
+    return <>{tell(reader, "done.run", { run: name, status: tell(reader, `state.${run.status}`) })}</>;
+  const span = tellSpan(reader, msBetween(answered.at, went.at), 2);
+  return <>{tell(reader, "done.resumed", { run: name, span })}</>;
+}
+
+/** What the reader wrote while somebody else answered; nothing of it is lost. */
+function Lost({ view, answer }: { view: CardView; answer: Answer | undefined }) {
+  const { reader, read, lost } = view;
+  const name = answer ? makeVisible(sayActor(answer.by)) : "";
+  const said = answer ? answerWords(reader, read.content, answer) : "";
+  return (
+    <form
+      id="lost"
+      class="banner wait"
+      method="post"
+      action={`/q/${read.question.id}/amend`}
+      hidden={lost === undefined}
+    >
+      <input type="hidden" name="csrf" value={reader.csrf} />
+      <p>{answer ? tell(reader, "lost", { name, answer: said }) : tell(reader, "lost.other")}</p>
+      <label class="t" for="kept">
+        {tell(reader, "lost.kept")}
+      </label>
+      <textarea id="kept" name="text" rows={3}>
+        {lost ?? ""}
+      </textarea>
+      <div class="rowed">
+        <button type="button" data-copy="#kept" hidden>
+          {tell(reader, "copy")}
+        </button>
+        <button type="submit">{tell(reader, "lost.send")}</button>
+      </div>
+    </form>
+  );
+}
+
+function Correction({ view: { reader, read } }: { view: CardView }) {
+  return (
+    <details class="correct">
+      <summary>{tell(reader, "amend")}</summary>
+      <form method="post" action={`/q/${read.question.id}/amend`}>
+        <input type="hidden" name="csrf" value={reader.csrf} />
+        <label class="t" for="correction">
+          {tell(reader, "amend.about")}
+        </label>
+        <textarea id="correction" name="text" rows={3} required></textarea>
+        <button type="submit">{tell(reader, "amend")}</button>
+      </form>
+    </details>
+  );
+}

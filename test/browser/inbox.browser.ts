@@ -1,0 +1,177 @@
+import type { Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { WebStage } from "./stage.ts";
+
+const stage = new WebStage();
+beforeAll(() => stage.serve());
+afterEach(async () => {
+  await stage.clear();
+  await stage.cancelAll();
+});
+afterAll(() => stage.close());
+
+const CACHE = ["Redis or Memcached?", "-o", "redis:Redis (recommended)", "-o", "memcached:Memcached"] as const;
+
+async function topOf(page: Page, row: string): Promise<number> {
+  return (await page.locator(row).boundingBox())?.y ?? Number.NaN;
+}
+
+test("the question of an agent appears by itself within a second, and is answered by keys alone", async () => {
+  const page = await stage.person("mika");
+  await page.waitForSelector("#live:not([hidden])");
+  const asker = stage.start("ask", ...CACHE, "--wait", "1m");
+  const engine = await stage.engine();
+  const asked = await stage.until(
+    "it is asked",
+    async () => (await engine.listQuestions({ status: "pending", order: "oldest", limit: 1 }))[0],
+  );
+  await page.waitForSelector(`main[data-id="${asked.id}"]`);
+  expect(Date.now() - Date.parse(asked.askedAt)).toBeLessThan(1_000);
+  expect(await page.title()).toContain("(1) Redis or Memcached?");
+  await page.keyboard.press("2");
+  expect(await page.locator("button.p").innerText()).toContain("Memcached");
+  await page.keyboard.press("n");
+  await page.keyboard.type("2 nodes");
+  await page.keyboard.press("Control+Enter");
+  await page.waitForSelector("#state .banner.ok");
+  expect(await asker.ended).toEqual({ exit: 0, stdout: "memcached\n" });
+  await page.waitForSelector('main[data-state="answered"]');
+  expect(await page.locator("#state").innerText()).toContain("mika chose “Memcached”");
+});
+
+test("one key never answers, and keys can be turned off", async () => {
+  const page = await stage.person("mika");
+  await stage.type("ask", ...CACHE);
+  await page.waitForSelector("#answer");
+  for (const key of ["1", "2", "Enter", "r"]) await page.keyboard.press(key);
+  expect(await page.locator("main").getAttribute("data-state")).toBe("open");
+  await page.goto(`${stage.url}/settings`);
+  await page.check("input[name=keys][value=off]");
+  await page.click("main button.p");
+  await page.goto(`${stage.url}/`);
+  await page.keyboard.press("2");
+  expect(await page.locator("input[value='1']").isChecked()).toBe(false);
+  await page.keyboard.press("?");
+  expect(await page.locator("dialog[open]").count()).toBe(0);
+});
+
+test("an answer can be taken back for five seconds, and the form is as it was", async () => {
+  const page = await stage.person("mika");
+  const id = await stage.type("ask", ...CACHE);
+  await page.waitForSelector("#answer");
+  await page.fill("#note", "keep it small");
+  await page.keyboard.press("Control+Enter");
+  await page.waitForSelector('main[data-state="settling"]');
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("u");
+  await page.waitForSelector('main[data-state="open"]');
+  expect(await page.inputValue("#note")).toBe("keep it small");
+  expect((await stage.read(id)).status).toBe("pending");
+});
+
+test("of two people one wins, and the other keeps what they wrote", async () => {
+  await stage.type("ask", ...CACHE);
+  const [mika, lena] = [await stage.person("mika"), await stage.person("lena")];
+  await mika.fill("#note", "Redis, because of pub/sub");
+  await lena.click("label:has-text('Memcached')");
+  await lena.click("button.p");
+  await mika.waitForSelector("#lost:not([hidden])");
+  expect(await mika.locator("#lost").innerText()).toContain("lena answered “Memcached” while you were writing");
+  expect(await mika.inputValue("#kept")).toBe("Redis, because of pub/sub");
+  await mika.reload();
+  expect(await mika.inputValue("#kept")).toBe("Redis, because of pub/sub");
+  await mika.waitForSelector('main[data-state="answered"]');
+  await mika.click("#lost button[type=submit]");
+  await mika.waitForSelector("#state >> text=Correction by mika");
+});
+
+test("the row that is being read never moves", async () => {
+  for (const name of ["One?", "Two?", "Three?"])
+    await stage.type("ask", name, "-o", "Yes", "-o", "No", "--timeout", "5h");
+  const page = await stage.person("mika");
+  const row = "#list li:has-text('Two?')";
+  await page.click(row);
+  await page.waitForSelector("main:has-text('Two?')");
+  const before = await topOf(page, row);
+  const urgent = await stage.type("ask", "Urgent?", "-o", "Yes", "--timeout", "10m");
+  await page.waitForSelector("#list li:has-text('Urgent?')");
+  expect(await topOf(page, row)).toBe(before);
+  expect(await topOf(page, "#list li:has-text('Urgent?')")).toBeGreaterThan(before);
+  await stage.type("cancel", await stage.idOf("One?"));
+  await page.waitForSelector("#list li.gone:has-text('One?')");
+  expect(await topOf(page, row)).toBe(before);
+  await stage.type("cancel", urgent);
+  await page.waitForSelector("[data-group=waiting] li:has-text('Urgent?')", { state: "detached" });
+  expect(await topOf(page, row)).toBe(before);
+});
+
+test("what was written survives a reload and a server that is killed, and is sent when it is back", async () => {
+  const id = await stage.type("ask", ...CACHE);
+  const page = await stage.person("mika");
+  await page.click("label:has-text('Memcached')");
+  await page.fill("#note", "written before the crash");
+  await page.reload();
+  expect(await page.inputValue("#note")).toBe("written before the crash");
+  await stage.kill();
+  await page.waitForSelector("#offline:not([hidden])");
+  expect(await page.locator("#offline").innerText()).toContain("Connection lost");
+  await page.click("button.p");
+  expect(await page.inputValue("#note")).toBe("written before the crash");
+  await stage.serve();
+  await page.waitForSelector("main[data-state=settling], main[data-state=answered]", { timeout: 15_000 });
+  await page.waitForSelector("#offline", { state: "hidden" });
+  await stage.until("it is answered", async () => (await stage.read(id)).status === "answered" || undefined);
+  expect(await stage.read(id)).toMatchObject({ answer: { note: "written before the crash" } });
+});
+
+test("without script a question is read, answered, taken back and answered again", async () => {
+  const id = await stage.type("ask", ...CACHE, "--context", "See [the plan](https://example.com/plan).");
+  const page = await stage.person("mika", { javaScriptEnabled: false });
+  expect(await page.locator(".md a").innerText()).toContain("(example.com)");
+  await page.click("label:has-text('Memcached')");
+  await page.fill("#note", "no script here");
+  await page.click("button.p");
+  expect(await page.locator("#state").innerText()).toContain("Answered “Memcached”");
+  await page.click("#state >> text=Undo");
+  expect((await stage.read(id)).status).toBe("pending");
+  await page.click("text=Something else");
+  await page.fill("[name='t.0']", "Neither");
+  await page.click("button.p");
+  await stage.until("it is answered", async () => (await stage.read(id)).status === "answered" || undefined);
+  await page.goto(page.url());
+  expect(await page.locator("#state").innerText()).toContain("mika chose “Neither”");
+});
+
+test("high risk has nothing chosen and wants a word typed", async () => {
+  await stage.type(
+    "ask",
+    "Drop the legacy users_v1 table?",
+    "-o",
+    "Drop it (recommended)",
+    "-o",
+    "Leave it",
+    "--risk",
+    "high",
+  );
+  const page = await stage.person("mika");
+  expect(await page.locator("#answer input:checked").count()).toBe(0);
+  expect(await page.locator(".rec").count()).toBe(0);
+  expect(await page.locator("button.p").innerText()).toBe("Choose an answer first");
+  await page.click("label:has-text('Drop it')");
+  await page.press("button.p", "Enter");
+  expect(await page.locator("main").getAttribute("data-state")).toBe("open");
+  await page.fill("#word", "users_v1");
+  await page.click("button.p");
+  await page.waitForSelector('main[data-state="settling"]');
+});
+
+test("who else looks is shown", async () => {
+  await stage.type("ask", ...CACHE);
+  await stage.person("lena");
+  const mika = await stage.person("mika");
+  await mika.waitForSelector("#seen >> text=lena (looking now)");
+});
+
+test("nothing was run or loaded that the policy of the pages forbids", () => {
+  expect(stage.violations).toEqual([]);
+});

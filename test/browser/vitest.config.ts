@@ -1,0 +1,14 @@
+import { defineConfig } from "vitest/config";
+
+/** Real browsers on the built program. */
+export default defineConfig({
+  test: {
+    include: ["test/browser/*.browser.ts"],
+    pool: "forks",
+    maxWorkers: 1,
+    fileParallelism: false,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    reporters: ["verbose"],
+  },
+});
