@@ -178,7 +178,7 @@ describe("config set", () => {
     ["agents.nightly.resume", '["n", "{session}"]', '["n", "{session}"]'],
     ["questions.timeout", "90", '"90"'],
     ["questions.timeout", '"2d"', '"2d"'],
-    ["questions.confidence", "{ act = 0.8, ask = 0.5 }", "{ act = 0.8, ask = 0.5 }"],
+    ["questions.confidence", "{ act = 0.8 }", "{ act = 0.8 }"],
     ["alerts.timeout_rate_threshold", "0.5", "0.5"],
   ])("%s takes %s", async (key, value, written) => {
     const home = new ConfigHome();

@@ -5,6 +5,9 @@ import { GLOBAL_FLAGS } from "./global-flags.ts";
 
 const SETTINGS: ReadonlyArray<readonly [name: string, about: string]> = [
   ["ASKD_HOME", "Keep everything below this folder"],
+  ["ASKD_URL", "Use the server at this address, with the token in ASKD_TOKEN"],
+  ["ASKD_PROFILE", "Use this profile of the settings"],
+  ["ASKD_CONFIG_DIR", "Look for your config.toml in this folder"],
   ["ASKD_STORE", "Keep questions in sqlite:<path> or postgres://…"],
   ["ASKD_DEBUG", "Show where an unexpected error comes from"],
 ];

@@ -126,8 +126,7 @@ describe("a wrong value", () => {
     ["[questions]\nmax_per_run = -1\n", "questions.max_per_run cannot be -1; write a whole number from 0"],
     ["[questions]\nmax_per_run = 1.5\n", "questions.max_per_run cannot be 1.5; write a whole number"],
     ["[questions]\nremind_at = [0.5, 2]\n", "questions.remind_at cannot be [0.5,2]; write a number from 0 to 1"],
-    ["[questions]\nconfidence = { act = 0.8 }\n", "questions.confidence.ask is missing; write a number from 0 to 1"],
-    ["[questions.confidence]\nact = 0.2\nask = 0.8\n", "write an ask that is not above act"],
+    ["[questions]\nconfidence = 0.8\n", "questions.confidence cannot be 0.8; write { act = 0.8 }"],
     ["questions = 3\n", "questions cannot be 3; write a table: [questions]"],
     ['[notifications]\nterminal_bell = "yes"\n', `notifications.terminal_bell cannot be "yes"; write true or false`],
     ['[notifications]\nquiet_hours = "22-7"\n', 'notifications.quiet_hours cannot be "22-7"; write a part of the day'],
@@ -150,7 +149,7 @@ describe("a wrong value", () => {
 
   test("counts for nothing, and what is right beside it stays", async () => {
     const { values, errors } = await load((home) =>
-      home.write(home.userFile, '[questions]\ntimeout = 1\nlive_window = "2m"\nconfidence = { act = 0.8 }\n'),
+      home.write(home.userFile, '[questions]\ntimeout = 1\nlive_window = "2m"\nconfidence = { act = 8 }\n'),
     );
     expect(errors).toHaveLength(2);
     expect(values).toEqual({ questions: { live_window: "2m" } });
@@ -208,7 +207,7 @@ describe("the file of a project, which anybody may have written", () => {
     ["[limits]\npending = 1000000\n", "limits.pending"],
     ["[alerts]\npending_questions_threshold = 1000\n", "alerts.pending_questions_threshold"],
     ["[callbacks]\nallow_loopback = true\n", "callbacks.allow_loopback"],
-    ["[questions]\nconfidence = { act = 0, ask = 0 }\n", "questions.confidence.act"],
+    ["[questions]\nconfidence = { act = 0 }\n", "questions.confidence.act"],
     ["[questions]\nremind_at = []\n", "questions.remind_at"],
     ['[answers]\nundo_window.web = "0s"\n', "answers.undo_window.web"],
   ])("may not say %j", async (text, key) => {

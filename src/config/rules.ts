@@ -12,13 +12,19 @@ export function rulesOf(values: Values): Rules {
     timeoutMs: ms(questions.timeout, base.timeoutMs),
     onTimeout: questions.on_timeout ?? base.onTimeout,
     remindAt: questions.remind_at ?? base.remindAt,
-    confidence: questions.confidence ?? base.confidence,
+    confidence: confidenceOf(values),
     undoMs: undoOf(values),
     redact: (redact.patterns ?? []).map((source) => new RegExp(source, "gu")),
     callbackLoopback: callbacks.allow_loopback ?? base.callbackLoopback,
     alerts: alertsOf(values),
     limits: limitsOf(values),
   };
+}
+
+/** An agent that is less sure than that asks, however unsure it is. */
+function confidenceOf({ questions = {} }: Values): Rules["confidence"] {
+  const act = questions.confidence?.act;
+  return act === undefined ? DEFAULT_RULES.confidence : { act, ask: 0 };
 }
 
 function undoOf({ answers = {} }: Values): Rules["undoMs"] {

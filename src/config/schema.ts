@@ -26,13 +26,9 @@ const Questions = z.object({
     .describe("Parts of the time left at which people are reminded"),
   confidence: z
     .object(
-      {
-        act: part().describe("An agent this sure goes on with what it recommends"),
-        ask: part().describe("An agent less sure than this hands over"),
-      },
-      { error: "write { act = 0.8, ask = 0.5 }" },
+      { act: part().optional().describe("An agent this sure goes on with what it recommends") },
+      { error: "write { act = 0.8 }" },
     )
-    .refine(({ act, ask }) => ask <= act, { error: "write an ask that is not above act" })
     .optional()
     .describe("How sure an agent must be to go on without asking"),
 });

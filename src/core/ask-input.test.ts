@@ -205,6 +205,17 @@ describe("bad input", () => {
     expect(parse({ question }).items[0]?.text).toBe(question);
   });
 
+  test("what is configured for silence counts as far as it can, and what is declared is refused if it cannot", () => {
+    const policyOf = (raw: object, onTimeout: "proceed" | "default") =>
+      parseAsk({ question: "q", ...raw }, DOOR, { ...DEFAULT_RULES, onTimeout }, instant(0)).onTimeout.do;
+    expect(policyOf({}, "proceed")).toBe("proceed");
+    expect(policyOf({ kind: "approval" }, "proceed")).toBe("fail");
+    expect(policyOf({}, "default")).toBe("fail");
+    expect(policyOf({ options: ["Redis (recommended)", "Memcached"] }, "default")).toBe("default");
+    expect(policyOf({ default_answer: "Redis" }, "default")).toBe("default");
+    expect(() => policyOf({ kind: "approval", on_timeout: "proceed" }, "proceed")).toThrow(/silence/);
+  });
+
   test("colours in a log do not keep it from being context", () => {
     expect(parse({ question: "q", context: "\u001b[31mfailed\u001b[0m" }).context).toBe("\\x1b[31mfailed\\x1b[0m");
   });

@@ -53,6 +53,10 @@ test.each([
   expect(redact(text, [])).toBe(text);
 });
 
+test("patterns of one's own are taken out as well, everywhere", () => {
+  expect(redact("CUST-12 and CUST-3456, not CUST-x", [], [/CUST-\d+/gu])).toBe("[redacted] and [redacted], not CUST-x");
+});
+
 test.each(["eyJ", "://a:", "password=", "-----BEGIN PRIVATE KEY-----", "sk-", "Bearer ", "a-key-", "a".repeat(50)])(
   "twice as much of %j takes about twice the time, not four times",
   (unit) => {

@@ -96,3 +96,18 @@ test("programs trade a code for a token the same way", async () => {
   expect((await at.send("GET", "/api/v1/me", { token: String(body["text"]) })).status).toBe(200);
   expect((await at.send("POST", "/api/v1/login", { body: { code } })).status).toBe(401);
 });
+
+test("an answer can be taken back as long as is set for where it was given", async () => {
+  const cookie = cookieOf(await signIn(await at.token({ scope: "login" })));
+  const token = await at.token();
+  const statusAfter = async (sent: Parameters<ServedScene["send"]>[2]): Promise<unknown> => {
+    const { question } = await at.scene.ask();
+    const { body } = await at.send("POST", `/api/v1/questions/${question.id}/answer`, sent);
+    return body["status"];
+  };
+  expect(await statusAfter({ body: { answer: "1" }, headers: { cookie, "x-askd": "1" } })).toBe("pending");
+  expect(await statusAfter({ body: { answer: "1" }, token })).toBe("answered");
+  expect(await statusAfter({ body: { answer: "1", undo_window: "5s" }, token })).toBe("pending");
+  await at.scene.pass(5_000);
+  expect(await at.scene.engine.countQuestions("pending")).toBe(0);
+});
