@@ -1,6 +1,5 @@
 import type { AnswerInput } from "../../core/answer-input.ts";
 import type { Read } from "../../core/changes.ts";
-import { SECOND_MS } from "../../core/instant.ts";
 import { Refusal } from "../../core/refusal.ts";
 import { wordToType } from "../../core/risk-word.ts";
 import { type Draft, draftedText } from "../../web/draft.ts";
@@ -13,20 +12,19 @@ import { sendAgain } from "./send-card.tsx";
 import { findQuestionId } from "./read-card.ts";
 import { languageOf } from "./reader.ts";
 
-const UNDO_MS = 5 * SECOND_MS;
 /** Somebody else was faster, or the time was over. */
 const LOST: ReadonlySet<string> = new Set(["not_pending", "settling"]);
 
 /** Takes the form of a card as an answer, or shows it again with what is missing. */
 export async function answer(context: Call, deps: PagesDeps): Promise<Response> {
-  const { engine } = deps;
+  const { engine, rules } = deps;
   const id = await findQuestionId(engine, context.req.param("id") ?? "");
   const draft = await readDraft(context);
   const before = await engine.read(id);
   const input = readInput(context, before, draft);
   if (typeof input === "string") return sendAgain(context, deps, before, { problem: input, draft }, 422);
   try {
-    const { question } = await engine.answer(id, { ...input, undoMs: UNDO_MS }, context.get("actor"));
+    const { question } = await engine.answer(id, { ...input, undoMs: rules.undoMs.web }, context.get("actor"));
     const isDone = question.status !== "pending" || question.settling !== undefined;
     const next = isDone && question.status !== "timeout" ? await nextAddress(context, deps, id) : "/";
     return goTo(context, next === "/" ? `/q/${id}` : next);
