@@ -20,7 +20,7 @@ describe("the built program with files", () => {
     mkdirSync(join(at.home, "config"));
     writeFileSync(
       join(at.home, "config/config.toml"),
-      `[questions]\ntimeout = "5h"\n[agents.nightly]\nargv = ["${program}", "--headless"]\nresume = ["${program}", "--continue", "{message}"]\n`,
+      `[questions]\ntimeout = "5h"\n[agents.nightly]\nargv = ["${program}", "--headless"]\nresume = ["${program}", "--continue", "{message}"]\nlive_window = "7s"\n`,
     );
     writeFileSync(join(at.project, "askd.toml"), '[questions]\ntimeout = "1h"\non_timeout = "skip"\n');
     expect(await at.type("run", "--agent", "nightly", "Add caching")).toMatchObject({ exit: 0 });
@@ -34,6 +34,9 @@ describe("the built program with files", () => {
     }>;
     expect(Date.parse(question?.due_at ?? "") - Date.parse(question?.asked_at ?? "")).toBe(3_600_000);
     expect(JSON.stringify(question?.on_timeout)).toContain("skip");
+    const { id } = await at.show("1");
+    const launch: unknown = JSON.parse(readFileSync(join(at.home, "state/runs", String(id), "env.json"), "utf8"));
+    expect(launch).toMatchObject({ options: { liveWindowMs: 7_000 } });
     expect(await at.type("answer", "1", "redis", "--wait")).toMatchObject({ exit: 0 });
     expect(readFileSync(join(at.project, "told.txt"), "utf8")).toContain("Redis");
   });

@@ -190,7 +190,7 @@ describe("config set", () => {
   test.each([
     [["questions.timeout", "soon"], "questions.timeout cannot be that: write a duration"],
     [["server.port", "many"], "server.port cannot be that: write a whole number from 0 to 65535"],
-    [["channels.github.token", "abc"], 'There is no setting "channels.github.token"'],
+    [["channels.github.token", "abc"], "Type: askd config set channels.github.token_env <variable>"],
     [["questions", "1"], "questions is a table"],
     [["questions.timeout"], "Say a key and a value"],
     [["--project", "store.url", "sqlite:/x"], "A project may not set store.url"],

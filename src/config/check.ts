@@ -16,9 +16,9 @@ import {
 import type { Problem } from "./problem.ts";
 import { refuseInProject } from "./project-key.ts";
 import { Values } from "./schema.ts";
+import { isSecretName } from "./secret-name.ts";
 import { type TomlMap, findPlace, lineAt } from "./toml-map.ts";
 
-const SECRET_NAME = /(?:^|_)(?:token|secret|passw(?:or)?d|passphrase|credentials?|(?:api|private|access)_?key)s?$/i;
 const SHOWN_CHARS = 60;
 
 /** A file that was read and parsed. */
@@ -64,10 +64,8 @@ function findUnknown(table: Table, above: Path = []): Path[] {
 function unknownKey(parsed: Parsed, path: Path): Found {
   const name = path.at(-1) ?? "";
   if (
-    SECRET_NAME.test(name) ||
-    leavesOf({ [name]: valueAt(parsed.table, path) }).some(({ path: [, ...below] }) =>
-      SECRET_NAME.test(below.at(-1) ?? ""),
-    )
+    isSecretName(name) ||
+    leavesOf({ [name]: valueAt(parsed.table, path) }).some(({ path: [, ...below] }) => isSecretName(below.at(-1) ?? ""))
   ) {
     return at(parsed, path, {
       ...{ level: "error", message: `"${sayKey(path)}" would keep a secret in this file` },

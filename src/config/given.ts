@@ -4,11 +4,17 @@ import { nearest } from "../core/nearest.ts";
 import { Refusal } from "../core/refusal.ts";
 import { type Path, keysIn, namesIn, parseKey, sayKey, schemaAt } from "./key.ts";
 import { Values } from "./schema.ts";
+import { isSecretName } from "./secret-name.ts";
 
 /** The path of a key that somebody typed, or what was probably meant. */
 export function requireKey(typed: string): Path {
   const path = parseKey(typed);
   if (path && schemaAt(Values, path)) return path;
+  if (path && isSecretName(path.at(-1) ?? "")) {
+    throw new Refusal("bad_input", `${typed} would keep a secret in a file of settings`, {
+      hint: `Keep it elsewhere. Type: askd config set ${typed}_env <variable>, or ${typed}_file <path>`,
+    });
+  }
   const known = keysIn(Values).filter((key) => !key.includes("<name>"));
   const meant = nearest(typed, known) ?? known.find((key) => key.endsWith(`.${typed}`));
   throw new Refusal("bad_input", `There is no setting "${typed}"`, {

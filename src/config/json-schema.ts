@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { Values } from "./schema.ts";
+import { isTable, valueAt } from "./key.ts";
+import { DEFAULTS, Values } from "./schema.ts";
 
 /** Where editors find the schema of our files; the first line of a file that we make names it. */
 export const SCHEMA_URL = "https://cdn.jsdelivr.net/npm/askd/askd.schema.json";
@@ -9,9 +10,11 @@ export const FIRST_LINE = `#:schema ${SCHEMA_URL}`;
 export function jsonSchema(): object {
   const { $schema, ...rest } = z.toJSONSchema(Values, {
     io: "input",
-    override: ({ jsonSchema: made }) => {
+    override: ({ jsonSchema: made, path }) => {
       // We only warn of unknown keys; an editor may mark them at once.
       if (made.type === "object" && made.properties) made.additionalProperties = false;
+      const value = valueAt(DEFAULTS, path.filter((name) => name !== "properties").map(String));
+      if (value !== undefined && !isTable(value)) Object.assign(made, { default: value });
     },
   });
   return {
