@@ -42,6 +42,7 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
   check: { about: "The state of a question, without waiting", load: () => import("./check.ts") },
   cancel: { about: "Withdraw a question", load: () => import("./cancel.ts") },
   template: { about: "Canned answers that everybody shares", load: () => import("./template.ts") },
+  stats: { about: "How many, how fast, by whom; what agents waited", load: () => import("./stats.ts") },
   audit: { about: "Who did what and when; verifies the trail", load: () => import("./audit.ts") },
   serve: { about: "Serve questions over HTTP, on this machine", load: () => import("./serve.ts") },
   service: { about: "Have askd start when you sign in", load: () => import("./service.ts") },

@@ -7,4 +7,5 @@ Scene.engines = "remote";
 describe("against a server", async () => {
   await import("./commands.test.ts");
   await import("./template.test.ts");
+  await import("./stats.test.ts");
 });

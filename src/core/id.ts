@@ -43,6 +43,11 @@ export function idsFrom(nowMs: () => number, randomBytes: (count: number) => Uin
   };
 }
 
+/** Comes before every id of a question that was made at that time or later. */
+export function firstQuestionId(epochMs: number): QuestionId {
+  return `q_${encodeTime(epochMs)}${ALPHABET.charAt(0).repeat(RANDOM_CHARS)}` as QuestionId; // in the form of one
+}
+
 /** Takes random bytes from a larger supply, since each call to the system costs more than an id. */
 export function pooled(randomBytes: (count: number) => Uint8Array): (count: number) => Uint8Array {
   let pool: Uint8Array = new Uint8Array(0);

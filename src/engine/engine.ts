@@ -10,6 +10,7 @@ import type { Person } from "../core/person.ts";
 import type { Question } from "../core/question.ts";
 import type { GiveBack, Run, Seen } from "../core/run.ts";
 import type { Similar } from "../core/similar.ts";
+import type { Stats, StatsQuery } from "../core/stats.ts";
 import type { Template, TemplateInput } from "../core/template.ts";
 import type { Token, TokenInput } from "../core/token.ts";
 import type { RunUsage } from "../core/usage.ts";
@@ -136,6 +137,8 @@ export interface Engine {
   /** What these runs have used so far; those of which nothing was counted are left out. */
   usageOf(ids: readonly RunId[]): Promise<RunUsage[]>;
   countQuestions(status: Question["status"]): Promise<number>;
+  /** What is known of the questions of a time, in numbers: the last 7 days unless it says otherwise. */
+  stats(query?: StatsQuery): Promise<Stats>;
   readChain(runId: RunId): Promise<KeptEvent[]>;
   readFeed(after: string, limit: number): Promise<KeptEvent[]>;
   /** The cursor of the last event that the feed shows now. */

@@ -20,6 +20,7 @@ import type { Question } from "../core/question.ts";
 import { Refusal } from "../core/refusal.ts";
 import type { Run } from "../core/run.ts";
 import type { Similar } from "../core/similar.ts";
+import type { Stats, StatsQuery } from "../core/stats.ts";
 import type { Template, TemplateInput } from "../core/template.ts";
 import { escalate, extend } from "../core/timeout.ts";
 import type { Token, TokenInput } from "../core/token.ts";
@@ -33,6 +34,7 @@ import { People } from "./people.ts";
 import { ReplyLimit } from "./reply-limit.ts";
 import { Room } from "./room.ts";
 import { findSimilar } from "./similar.ts";
+import { countStats } from "./stats.ts";
 import { Templates } from "./templates.ts";
 import { verify } from "./verify.ts";
 import { Waiters } from "./waiters.ts";
@@ -307,6 +309,10 @@ export class LocalEngine implements Engine {
 
   countQuestions(status: Question["status"]): Promise<number> {
     return this.#store.countQuestions(status);
+  }
+
+  stats(query: StatsQuery = {}): Promise<Stats> {
+    return countStats(query, this.#store, this.#deps.rules);
   }
 
   async readChain(runId: RunId): Promise<KeptEvent[]> {

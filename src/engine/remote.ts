@@ -13,6 +13,7 @@ import type { Question } from "../core/question.ts";
 import { Refusal } from "../core/refusal.ts";
 import type { Run } from "../core/run.ts";
 import type { Similar } from "../core/similar.ts";
+import type { Stats, StatsQuery } from "../core/stats.ts";
 import type { Template, TemplateInput } from "../core/template.ts";
 import type { Token, TokenInput } from "../core/token.ts";
 import type { RunUsage } from "../core/usage.ts";
@@ -237,6 +238,11 @@ export class RemoteEngine implements Engine {
 
   async countQuestions(status: Question["status"]): Promise<number> {
     return (await this.#caller.call("countQuestions", { query: { status } })).count;
+  }
+
+  stats({ aheadMs, ...query }: StatsQuery = {}): Promise<Stats> {
+    const ahead = aheadMs === undefined ? undefined : aheadMs / MINUTE_MS;
+    return this.#caller.call("stats", { query: { ...query, ahead_minutes: ahead } });
   }
 
   async readChain(runId: RunId): Promise<KeptEvent[]> {

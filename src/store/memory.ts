@@ -9,9 +9,9 @@ import type { Run } from "../core/run.ts";
 import { Batcher } from "./batch.ts";
 import { Listeners } from "./change.ts";
 import { MemoryTables, nameOf, type JobRow, type RunRow } from "./memory-table.ts";
-import { parseContent, parseEvent, parseJob, parseQuestion, parseRun } from "./row.ts";
+import { parseContent, parseEvent, parseJob, parseQuestion, parseOrigin, parseRun } from "./row.ts";
 import type { SortedTable } from "./sorted-table.ts";
-import type { Change, ClaimFilter, Committed, QuestionFilter, Ref, RunFilter, Store } from "./store.ts";
+import type { Change, ClaimFilter, Committed, Origin, QuestionFilter, Ref, RunFilter, Store } from "./store.ts";
 
 /** Keeps everything in this process, as text, for as long as the process lives. */
 export class MemoryStore implements Store {
@@ -34,6 +34,13 @@ export class MemoryStore implements Store {
   async findRun(id: RunId): Promise<Run | undefined> {
     const row = this.#tables.run.get(id);
     return row && parseRun(row.body, row.number);
+  }
+
+  async readOrigins(ids: readonly RunId[]): Promise<Origin[]> {
+    return ids.flatMap((id) => {
+      const row = this.#tables.run.get(id);
+      return row ? [parseOrigin(row.body)] : [];
+    });
   }
 
   async findQuestion(id: QuestionId): Promise<Question | undefined> {

@@ -29,8 +29,8 @@ import {
 } from "./postgres-read.ts";
 import { toKept } from "./postgres-text.ts";
 import type { Prepared } from "./prepare.ts";
-import { parseContent } from "./row.ts";
-import type { Change, ClaimFilter, Committed, QuestionFilter, Ref, RunFilter, Store } from "./store.ts";
+import { parseOrigin, parseContent } from "./row.ts";
+import type { Change, ClaimFilter, Committed, Origin, QuestionFilter, Ref, RunFilter, Store } from "./store.ts";
 
 const POOL_SIZE = 10;
 const RECONNECT_MS = 250;
@@ -89,6 +89,11 @@ export class PostgresStore implements Store {
   async findRun(id: RunId): Promise<Run | undefined> {
     const sql = "select body, number from run where id = $1";
     return (await readRuns(this.#pool, sql, [id]))[0];
+  }
+
+  async readOrigins(ids: readonly RunId[]): Promise<Origin[]> {
+    const { rows } = await this.#pool.query<{ body: string }>("select body from run where id = any($1)", [ids]);
+    return rows.map(({ body }) => parseOrigin(body));
   }
 
   async findQuestion(id: QuestionId): Promise<Question | undefined> {

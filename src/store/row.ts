@@ -17,6 +17,12 @@ export function parseRun(body: string, number: number): Run {
   return { ...LATER, ...parseBody(Run, body), number };
 }
 
+/** Only where a run comes from: of many runs, checking all the rest would take ten times as long. */
+export function parseOrigin(body: string): Pick<Run, "id" | "agent" | "repo"> {
+  const { id, agent, repo } = JSON.parse(body) as Run; // it was checked when it was written
+  return { id, agent, ...(repo !== undefined && { repo }) };
+}
+
 export function parseQuestion(body: string): Question {
   return parseBody(Question, body);
 }

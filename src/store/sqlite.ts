@@ -9,7 +9,7 @@ import type { Question } from "../core/question.ts";
 import type { Run } from "../core/run.ts";
 import { Batcher } from "./batch.ts";
 import { Listeners } from "./change.ts";
-import { parseContent, parseEvent, parseQuestion, parseRun } from "./row.ts";
+import { parseContent, parseEvent, parseQuestion, parseOrigin, parseRun } from "./row.ts";
 import { Connection } from "./sqlite-connection.ts";
 import { closeToOthers, prepareFiles } from "./sqlite-file.ts";
 import { claimJobs, listJobs, nextJobAt } from "./sqlite-job.ts";
@@ -17,9 +17,10 @@ import { listQuestions, listRuns, lookUp, toEntry, type EntryRow } from "./sqlit
 import { migrate } from "./sqlite-schema.ts";
 import { SqliteWatch } from "./sqlite-watch.ts";
 import { SqliteWriter } from "./sqlite-write.ts";
-import type { Change, ClaimFilter, Committed, QuestionFilter, Ref, RunFilter, Store } from "./store.ts";
+import type { Change, ClaimFilter, Committed, Origin, QuestionFilter, Ref, RunFilter, Store } from "./store.ts";
 
 const FIND_RUN = "select number, body from run where id = ?";
+const READ_RUNS = "select body from run where id in (select value from json_each(?))";
 const FIND_QUESTION = "select body from question where id = ?";
 const FIND_BY_KEY = "select body from question where run_id = ? and key = ?";
 const FIND_CONTENT = "select body from content where hash = ?";
@@ -101,6 +102,10 @@ class SqliteStore implements Store {
   async findRun(id: RunId): Promise<Run | undefined> {
     const row = await this.#get<Body & { number: number }>(FIND_RUN, id);
     return row && parseRun(row.body, row.number);
+  }
+
+  async readOrigins(ids: readonly RunId[]): Promise<Origin[]> {
+    return (await this.#all<Body>(READ_RUNS, JSON.stringify(ids))).map(({ body }) => parseOrigin(body));
   }
 
   async findQuestion(id: QuestionId): Promise<Question | undefined> {

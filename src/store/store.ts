@@ -49,6 +49,9 @@ export interface RunFilter {
 /** How people and agents name a run or a question. `short` is a prefix of the random part of an id. */
 export type Ref = { by: "number"; number: number } | { by: "name" | "external" | "session" | "short"; text: string };
 
+/** What counting has to know of a run. */
+export type Origin = Pick<Run, "id" | "agent" | "repo">;
+
 export interface ClaimFilter {
   worker: WorkerId;
   kinds: readonly JobKind[];
@@ -64,6 +67,8 @@ export interface Store {
   commit(changes: Changes): Promise<Committed>;
 
   findRun(id: RunId): Promise<Run | undefined>;
+  /** Where these runs come from, as far as they are kept, in no particular order. */
+  readOrigins(ids: readonly RunId[]): Promise<Origin[]>;
   findQuestion(id: QuestionId): Promise<Question | undefined>;
   findQuestionByKey(runId: RunId, key: string): Promise<Question | undefined>;
   findContent(hash: string): Promise<Content | undefined>;

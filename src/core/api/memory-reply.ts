@@ -3,6 +3,7 @@ import { sayActor } from "../actor.ts";
 import { shortId } from "../id.ts";
 import { Instant } from "../instant.ts";
 import { Similar } from "../similar.ts";
+import { Stats, StatsView, viewStats } from "../stats.ts";
 import { Template } from "../template.ts";
 import type { Reply } from "./route.ts";
 
@@ -35,6 +36,7 @@ export const similarReply: Reply<Similar[]> = {
   schema: z.object({ similar: z.array(SimilarView) }),
   view: (similar) => ({ similar: similar.map(viewSimilar) }),
 };
+export const statsReply: Reply<Stats> = { rows: Stats, schema: StatsView, view: viewStats };
 export const templateReply: Reply<Template> = { rows: Template, schema: TemplateView, view: viewTemplate };
 export const templatesReply: Reply<Template[]> = {
   rows: z.array(Template),

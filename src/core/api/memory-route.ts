@@ -1,9 +1,11 @@
 import { z } from "zod";
 import { TemplateInput, TemplateName } from "../template.ts";
-import { similarReply, templateReply, templatesReply } from "./memory-reply.ts";
-import { OfQuestion, PEOPLE, route } from "./route.ts";
+import { similarReply, statsReply, templateReply, templatesReply } from "./memory-reply.ts";
+import { Moment, OfQuestion, PEOPLE, route } from "./route.ts";
 
 const MOST_SIMILAR = 20;
+/** No clock is further ahead of UTC, in minutes. */
+const MOST_AHEAD = 24 * 60;
 const OfTemplate = z.object({ id: TemplateName });
 
 /** What is remembered and counted. */
@@ -18,6 +20,22 @@ export const MEMORY_ROUTES = {
     params: OfQuestion,
     query: z.object({ limit: z.coerce.number().int().min(1).max(MOST_SIMILAR).default(3) }),
     reply: similarReply,
+  }),
+  stats: route({
+    ...{
+      method: "GET",
+      path: "/stats",
+      scopes: PEOPLE,
+      summary: "What is known of the questions of a time, in numbers",
+    },
+    query: z.object({
+      since: Moment.optional().describe("7 days before the end unless said"),
+      until: Moment.optional(),
+      repo: z.string().max(800).optional(),
+      agent: z.string().max(64).optional(),
+      ahead_minutes: z.coerce.number().int().min(-MOST_AHEAD).max(MOST_AHEAD).default(0),
+    }),
+    reply: statsReply,
   }),
   putTemplate: route({
     ...{ method: "PUT", path: "/templates/{id}", scopes: PEOPLE, summary: "Add or change a canned answer" },

@@ -1,13 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { randomPart, type QuestionId } from "../../core/id.ts";
 import { later } from "../../core/instant.ts";
-import { NOON, aQuestion, answered } from "../../../test/builders.ts";
+import { IDS, NOON, aQuestion, answered } from "../../../test/builders.ts";
 import { eachWithStore, keep, keepRun, type Open, type Opened } from "./opened.ts";
 
 export function readSuite(open: Open): void {
   describe("reading", () => {
     const at = eachWithStore(open);
     lookingUp(at);
+    counting(at);
     listing(at);
     paging(at);
   });
@@ -37,6 +38,19 @@ function lookingUp(at: Opened): void {
     expect((await at.store.lookUp(short(question.id), 5)).questions.map(({ id }) => id)).toEqual([question.id]);
     expect(await at.store.lookUp({ by: "short", text: "%" }, 5)).toEqual({ runs: [], questions: [] });
     expect(await at.store.lookUp({ by: "short", text: "zzzzzzzzz" }, 5)).toEqual({ runs: [], questions: [] });
+  });
+}
+
+function counting(at: Opened): void {
+  test("tells where many runs come from at once, and leaves out what is not kept", async () => {
+    const one = await keepRun(at.store, { agent: "claude", repo: "acme/api" });
+    const other = await keepRun(at.store, { agent: "codex" });
+    const origins = await at.store.readOrigins([one.id, other.id, IDS.run()]);
+    expect(origins.toSorted((left, right) => (left.id < right.id ? -1 : 1))).toEqual([
+      { id: one.id, agent: "claude", repo: "acme/api" },
+      { id: other.id, agent: "codex" },
+    ]);
+    expect(await at.store.readOrigins([])).toEqual([]);
   });
 }
 
