@@ -16,6 +16,7 @@ const flags = {
 
 export const command: Command<typeof flags> = {
   usage: "audit [<run>] [--verify]",
+  isLong: () => true,
   flags,
   fields: [
     ...["n", "type", "at", "by", "run_id", "question_id", "from", "to", "version", "detail", "hash"],

@@ -7,6 +7,8 @@ export interface Command<F extends Flags = Flags> {
   usage: string;
   flags: F;
   examples?: readonly string[];
+  /** Its page can be longer than a screen: on a terminal it is shown in a pager. */
+  isLong?(args: Args<F>): boolean;
   /** The fields that `--json` can show. */
   fields?: readonly string[];
   /** Works for every project alike: what the project of this folder wants does not count. */

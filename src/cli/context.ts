@@ -12,6 +12,7 @@ export interface Output {
   write(text: string): void;
   isTty: boolean;
   columns: number | undefined;
+  rows?: number | undefined;
 }
 
 /** Where a person or a program may write to us. */
@@ -29,6 +30,8 @@ export interface Child {
   env?: Readonly<Record<string, string>>;
   /** Where it works, if not here. */
   cwd?: string;
+  /** What it reads on stdin, in place of the terminal. */
+  input?: string;
   /** `inherit` gives it the terminal; `pipe` collects what it prints and shows its stderr line by line. */
   stdio: "inherit" | "pipe";
   onLine?: (line: string) => void;
@@ -88,6 +91,8 @@ export interface Context {
   /** May a person be asked something here? */
   mayPrompt: boolean;
   isQuiet: boolean;
+  /** Pages are read aloud: words for icons, nothing drawn, nothing that moves. */
+  isAccessible: boolean;
   now(): Instant;
   /** The engine on the store of this place; opened when first used, with `runs` as one that starts agents. */
   engine(options?: { runs: boolean }): Promise<OpenedEngine>;

@@ -16,6 +16,7 @@ const flags = {
 
 export const command: Command<typeof flags> = {
   usage: "diff <id> [--stat]",
+  isLong: () => true,
   flags,
   examples: ["askd diff 42", "askd diff 42 --stat", "askd diff 42 > work.patch"],
   async run(args, context) {

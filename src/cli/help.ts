@@ -3,6 +3,9 @@ import { shownCommands } from "./command.ts";
 import type { Flag, Flags } from "./flags.ts";
 import { GLOBAL_FLAGS } from "./global-flags.ts";
 
+/** The names of topics; their pages are loaded when they are read. */
+export const TOPIC_NAMES = ["answering", "asking", "exit-codes", "environment", "json", "ids", "timeouts", "agents"];
+
 const SETTINGS: ReadonlyArray<readonly [name: string, about: string]> = [
   ["ASKD_HOME", "Keep everything below this folder"],
   ["ASKD_URL", "Use the server at this address, with the token in ASKD_TOKEN"],
@@ -26,7 +29,8 @@ export function renderHelp(): string {
     ...table("Commands", commands),
     ...table("Flags", flagRows(GLOBAL_FLAGS)),
     ...table("Environment", SETTINGS),
-    "Without a command: askd status. More: askd help <command>, askd help agents",
+    "Without a command: askd status. More: askd help <command>, or one of these topics:",
+    `  ${TOPIC_NAMES.join(", ")}`,
     "",
   ].join("\n");
 }

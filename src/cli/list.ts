@@ -29,6 +29,7 @@ const flags = {
 
 export const command: Command<typeof flags> = {
   usage: "list [--awaiting] [--state <state>] [--run <run>]",
+  isLong: () => true,
   flags,
   fields: QUESTION_FIELDS,
   examples: ["askd list --awaiting", "askd list --state answered --json=id,title,answer"],

@@ -25,6 +25,7 @@ const flags = {
 export const command: Command<typeof flags> = {
   usage: "logs <run> [-f] [--raw] [--err]",
   flags,
+  isLong: ({ flags: { follow, raw } }) => !follow && !raw,
   examples: ["askd logs 42", "askd logs 42 -f", "askd logs 42 --raw > output.jsonl"],
   async run(args, context) {
     const engine = await context.engine();

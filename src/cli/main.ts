@@ -41,8 +41,7 @@ async function dispatch(argv: readonly string[], world: World): Promise<number> 
   const { name, rest } = splitCommand(argv, GLOBAL_FLAGS);
   if (name === "help") {
     const topic = splitCommand(rest, GLOBAL_FLAGS);
-    if (topic.name === "agents") return print(world, (await import("./agent-guide.ts")).renderAgentsHelp());
-    return topic.name === undefined ? printHelp(world) : runCommand(topic.name, ["--help"], world);
+    return topic.name === undefined ? printHelp(world) : printTopic(topic.name, world);
   }
   if (name !== undefined) return runCommand(name, rest, world);
   if (rest.includes("--version")) return print(world, `${VERSION}\n`);
@@ -62,7 +61,11 @@ async function runCommand(typed: string, argv: readonly string[], world: World):
   const context = await makeContext(args.flags, world, command);
   if (context.json && !command.fields) throw new Refusal("bad_input", `askd ${typed} has no JSON output`);
   if (context.json?.show === "names") return print(world, `${(command.fields ?? []).join("\n")}\n`);
-  return command.run(args, context);
+  const { jq } = args.flags;
+  const isLong = command.isLong?.(args) ?? false;
+  if (jq === undefined && !context.isAccessible && !(isLong && context.stdout.isTty)) return command.run(args, context);
+  const { runThrough } = await import("./outlet.ts");
+  return runThrough(context, { isLong, jq }, (through) => command.run(args, through));
 }
 
 async function loadCommand(typed: string): Promise<Command> {
@@ -74,8 +77,30 @@ async function loadCommand(typed: string): Promise<Command> {
   });
 }
 
+/** A topic of its own, or what a command says of itself. */
+async function printTopic(name: string, world: World): Promise<number> {
+  if (findCommand(name)) return runCommand(name, ["--help"], world);
+  const { TOPICS, renderTopic } = await import("./help-topic.ts");
+  const text = await renderTopic(name);
+  if (text !== undefined) return printLong(world, text);
+  const known = [...Object.keys(TOPICS), ...commandNames()];
+  const meant = nearest(name, known);
+  throw new Refusal("bad_input", `There is no help about "${oneLine(name)}"`, {
+    hint: meant ? `Did you mean: askd help ${meant}` : "See all: askd --help",
+  });
+}
+
 async function printHelp(world: World): Promise<number> {
-  return print(world, (await import("./help.ts")).renderHelp());
+  return printLong(world, (await import("./help.ts")).renderHelp());
+}
+
+/** Help that does not fit on the screen goes to the pager. */
+async function printLong(world: World, text: string): Promise<number> {
+  const { stdin, stdout, env } = world;
+  const isLong = stdout.isTty && stdin.isTty && stdout.rows !== undefined && text.split("\n").length > stdout.rows;
+  const isShown =
+    isLong && !env["ASKD_PROMPT_DISABLED"] && (await (await import("./pager.ts")).showInPager(text, world));
+  return isShown ? 0 : print(world, text);
 }
 
 function print(world: World, text: string): number {

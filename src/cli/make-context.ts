@@ -6,7 +6,8 @@ import type { Command } from "./command.ts";
 import type { Context } from "./context.ts";
 import type { Values } from "./flags.ts";
 import type { GLOBAL_FLAGS } from "./global-flags.ts";
-import { parseJsonChoice } from "./json.ts";
+import { isReadAloud } from "./flat.ts";
+import { type JsonChoice, parseJsonChoice } from "./json.ts";
 import { findPlace } from "./place.ts";
 import { readSettings } from "./settings.ts";
 import { mayUseColour, styleFor } from "./terminal.ts";
@@ -25,7 +26,8 @@ export async function makeContext(
   const { store, url, profile } = flags;
   const place = findPlace({ ...world, cwd, store, url, profile, settings });
   const rules = rulesOf(settings);
-  const hasColour = !flags["no-color"] && mayUseColour(world.stdout.isTty, world.env);
+  const isAccessible = isReadAloud(flags["ax-screen-reader"] ?? false, world.stdout.isTty, world.env);
+  const hasColour = !isAccessible && !flags["no-color"] && mayUseColour(world.stdout.isTty, world.env);
   return {
     ...world,
     cwd,
@@ -33,9 +35,10 @@ export async function makeContext(
     config,
     rules,
     style: styleFor(hasColour ? "on" : "off"),
-    json: flags.json === undefined ? undefined : parseJsonChoice(flags.json),
+    json: jsonChoiceOf(flags),
     mayPrompt: world.stdin.isTty && world.stderr.isTty && !flags["no-input"] && !world.env["ASKD_PROMPT_DISABLED"],
     isQuiet: flags.quiet ?? false,
+    isAccessible,
     now: () => instant(world.nowMs()),
     engine: async (options) => {
       const engine = await world.openEngine(place.store, rules, options?.runs ? place.stateDir : undefined);
@@ -47,4 +50,10 @@ export async function makeContext(
     findServer: () =>
       place.store.kind === "server" ? Promise.resolve(place.store.url) : world.findServer(place.runtimeDir),
   };
+}
+
+/** A jq expression reads JSON, so it wants some. */
+function jsonChoiceOf({ json, jq }: Values<typeof GLOBAL_FLAGS>): JsonChoice | undefined {
+  if (json === undefined) return jq === undefined ? undefined : { show: "all" };
+  return parseJsonChoice(json);
 }

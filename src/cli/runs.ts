@@ -37,6 +37,7 @@ const LIST_FIELDS: readonly string[] = [...RUN_FIELDS, ...USAGE_FIELDS, "questio
 
 export const command: Command<typeof flags> = {
   usage: "runs list|show|resume|cancel [<run>]",
+  isLong: () => true,
   flags,
   fields: [...new Set([...LIST_FIELDS, ...SHOW_FIELDS, "worker", "files", "starts"])],
   examples: ["askd runs list --status awaiting_input", "askd runs show 42", 'askd runs cancel 42 -m "not needed"'],

@@ -30,6 +30,7 @@ export const SHOW_FIELDS: readonly string[] = [
 
 export const command: Command<typeof flags> = {
   usage: "show <id>",
+  isLong: () => true,
   flags,
   fields: SHOW_FIELDS,
   examples: ["askd show 42", "askd show q-7k3f"],

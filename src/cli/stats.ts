@@ -18,6 +18,7 @@ const flags = {
 
 export const command: Command<typeof flags> = {
   usage: "stats [--since <time>] [--by person|channel|agent|repo|group|day]",
+  isLong: () => true,
   flags,
   fields: STATS_FIELDS,
   examples: ["askd stats --since 30d", "askd stats --by person", "askd stats --json --jq .median_ms"],

@@ -26,6 +26,7 @@ type Given = Values<typeof flags>;
 
 export const command: Command<typeof flags> = {
   usage: "template add|list|show|remove [<name>] [<text>]",
+  isLong: () => true,
   flags,
   fields: TEMPLATE_VIEW_FIELDS,
   examples: [

@@ -20,6 +20,7 @@ const flags = {
 
 export const command: Command<typeof flags> = {
   usage: "tree [<run>]",
+  isLong: () => true,
   flags,
   fields: ["id", "number", "name", "external_id", "status", "reason", "pending_question_id", "question", "children"],
   async run(args, context) {

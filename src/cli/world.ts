@@ -11,7 +11,18 @@ import { oneLine } from "./sanitise.ts";
 /** The process that a command runs in, as far as the command line has to know it. */
 export interface World extends Omit<
   Context,
-  "style" | "place" | "config" | "rules" | "json" | "mayPrompt" | "isQuiet" | "now" | "engine" | "serve" | "findServer"
+  | "style"
+  | "place"
+  | "config"
+  | "rules"
+  | "json"
+  | "mayPrompt"
+  | "isQuiet"
+  | "isAccessible"
+  | "now"
+  | "engine"
+  | "serve"
+  | "findServer"
 > {
   nowMs(): number;
   /** With a directory for the files of runs, the engine starts agents too. */
@@ -109,6 +120,9 @@ function outputTo(process: NodeJS.Process, name: "stdout" | "stderr"): Output {
     isTty: isatty(name === "stdout" ? 1 : 2),
     get columns() {
       return process[name].columns;
+    },
+    get rows() {
+      return process[name].rows;
     },
   };
 }
