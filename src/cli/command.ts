@@ -54,6 +54,8 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
   config: { about: "See and change what is set, and where", load: () => import("./config.ts") },
   hook: { about: "Take the questions of an agent's own hooks", load: () => import("./hook.ts") },
   bridge: { about: "Be the client of an agent's own server", isHidden: true, load: () => import("./bridge.ts") },
+  completion: { about: "Complete commands, flags and ids in your shell", load: () => import("./completion.ts") },
+  complete: { about: "What could be typed next", isHidden: true, load: () => import("./complete.ts") },
   demo: { about: "Watch a scripted agent ask you", load: () => import("./demo.ts") },
 };
 

@@ -94,8 +94,11 @@ export interface Context {
   /** Pages are read aloud: words for icons, nothing drawn, nothing that moves. */
   isAccessible: boolean;
   now(): Instant;
-  /** The engine on the store of this place; opened when first used, with `runs` as one that starts agents. */
-  engine(options?: { runs: boolean }): Promise<OpenedEngine>;
+  /**
+   * The engine on the store of this place; opened when first used, with `runs` as one that starts agents. What is due
+   * is done first, unless the caller is only reading.
+   */
+  engine(options?: { runs?: boolean; isReading?: true }): Promise<OpenedEngine>;
   /** Serves the store of this place over HTTP. */
   serve(request: ServeRequest): Promise<Serving>;
   /** Where the server of this place is, if there is one. */

@@ -42,7 +42,7 @@ export async function makeContext(
     now: () => instant(world.nowMs()),
     engine: async (options) => {
       const engine = await world.openEngine(place.store, rules, options?.runs ? place.stateDir : undefined);
-      if (place.store.kind !== "server") await engine.doDue();
+      if (place.store.kind !== "server" && !options?.isReading) await engine.doDue();
       return engine;
     },
     serve: (request) =>
