@@ -4,6 +4,7 @@ import type { World } from "../src/cli/world.ts";
 import { epochMs } from "../src/core/instant.ts";
 import { engineOn } from "../src/app.ts";
 import type { Engine } from "../src/engine/engine.ts";
+import { overriding } from "./proof/overriding.ts";
 import { remoteEngine } from "./remote.ts";
 import { Scene } from "./scene.ts";
 
@@ -52,6 +53,8 @@ export async function type(scene: Scene, argv: readonly string[], over: Partial<
     openServer: () => Promise.reject(new Error("nothing is served here")),
     findServer: () => Promise.resolve(undefined),
     openEngine: () => Promise.resolve(engineFor(scene)),
+    openStore: () => Promise.resolve(overriding(scene.store, { close: () => Promise.resolve() })),
+    findSchema: () => Promise.resolve({ schema: 1, known: 1 }),
     ...over,
   };
   const exit = await main(argv, world);

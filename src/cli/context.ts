@@ -4,7 +4,8 @@ import type { Instant } from "../core/instant.ts";
 import type { Rules } from "../core/rules.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { JsonChoice } from "./json.ts";
-import type { Place } from "./place.ts";
+import type { Store } from "../store/store.ts";
+import type { OwnStorePlace, Place } from "./place.ts";
 import type { Style } from "./terminal.ts";
 
 /** Somewhere to write to: programs read stdout, people read stderr. */
@@ -99,6 +100,10 @@ export interface Context {
    * is done first, unless the caller is only reading.
    */
   engine(options?: { runs?: boolean; isReading?: true }): Promise<OpenedEngine>;
+  /** The store itself, for what is about all of it; whoever opens it closes it. */
+  openStore(place: OwnStorePlace): Promise<Store>;
+  /** Which schema the store has, without changing it, and which one this program knows; 0 where there is no store. */
+  findSchema(place: OwnStorePlace): Promise<{ schema: number; known: number }>;
   /** Serves the store of this place over HTTP. */
   serve(request: ServeRequest): Promise<Serving>;
   /** Where the server of this place is, if there is one. */

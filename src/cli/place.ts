@@ -9,6 +9,9 @@ export type StorePlace =
   | { kind: "postgres"; url: string }
   | { kind: "server"; url: string; token: string | undefined; runtimeDir: string; source: string };
 
+/** A store that this program can open by itself. */
+export type OwnStorePlace = Exclude<StorePlace, { kind: "server" }>;
+
 /** Where everything of this user is. */
 export interface Place {
   store: StorePlace;

@@ -80,6 +80,8 @@ export function worldOf(process: NodeJS.Process): World {
         },
         request,
       ),
+    openStore: async (place) => (await import("../app.ts")).openStore(place),
+    findSchema: async (place) => (await import("../app.ts")).findSchema(place),
     findServer: async (runtimeDir) => (await import("../app.ts")).findServer(runtimeDir),
   };
 }

@@ -107,7 +107,8 @@ async function* allRuns(store: Store): AsyncGenerator<Run> {
   }
 }
 
-async function allQuestions(store: Store, runId: RunId): Promise<Question[]> {
+/** Every question of a run, oldest first. */
+export async function allQuestions(store: Store, runId: RunId): Promise<Question[]> {
   const all: Question[] = [];
   for (;;) {
     const last = all.at(-1)?.id;

@@ -1,6 +1,6 @@
 import { CHAIN_START, chainHash } from "../core/event.ts";
 import { later, type Instant } from "../core/instant.ts";
-import type { Seal } from "../core/changes.ts";
+import type { Changes, Seal } from "../core/changes.ts";
 import type { Question } from "../core/question.ts";
 import type { Run, RunStatus } from "../core/run.ts";
 import type { Prepared, PreparedEntry, PreparedJob, PreparedPostponed, PreparedRow } from "./prepare.ts";
@@ -50,6 +50,7 @@ export class MemoryTables {
   readonly #keys = new Map<string, string>();
   readonly #pending = new Map<string, string>();
   #lastAttempt = 0;
+  #lastNumber = 0;
 
   nextAttempt(): number {
     return (this.#lastAttempt += 1);
@@ -83,6 +84,20 @@ export class MemoryTables {
     for (const postponed of commit.postponed) this.#postpone(postponed);
     const attempts = Object.fromEntries(commit.scheduled.map((job) => [job.job.key, this.#schedule(job, now)]));
     return { ok: true, numbers, attempts };
+  }
+
+  /** Sets the versions and numbers that rows had elsewhere. */
+  restore({ runs = [], questions = [] }: Changes): void {
+    for (const { id, version, number } of runs) {
+      const row = this.run.get(id);
+      const isFree = number > 0 && ![...this.run.scan("oldest")].some(([, each]) => each.number === number);
+      if (row) this.run.set(id, { ...row, version, number: isFree ? number : row.number });
+      this.#lastNumber = Math.max(this.#lastNumber, number);
+    }
+    for (const { id, version } of questions) {
+      const row = this.question.get(id);
+      if (row) this.question.set(id, { ...row, version });
+    }
   }
 
   #findMoved(commit: Prepared): "moved" | undefined {
@@ -126,7 +141,7 @@ export class MemoryTables {
 
   #putRun({ id, guard, body, row }: PreparedRow<Run>): number {
     const before = this.run.get(id);
-    const number = before?.number ?? this.run.size + 1;
+    const number = before?.number ?? (this.#lastNumber += 1);
     const session = sessionOf(row);
     if (before?.session !== undefined) this.#sessions.delete(before.session);
     if (session !== undefined) this.#sessions.set(session, id);

@@ -9,6 +9,7 @@ import type { Run } from "../core/run.ts";
 import { Batcher } from "./batch.ts";
 import { Listeners } from "./change.ts";
 import { MemoryTables, nameOf, type JobRow, type RunRow } from "./memory-table.ts";
+import { prepareAdopted } from "./prepare.ts";
 import { parseContent, parseEvent, parseJob, parseQuestion, parseOrigin, parseRun } from "./row.ts";
 import type { SortedTable } from "./sorted-table.ts";
 import type { Change, ClaimFilter, Committed, Origin, QuestionFilter, Ref, RunFilter, Store } from "./store.ts";
@@ -29,6 +30,13 @@ export class MemoryStore implements Store {
 
   commit(changes: Changes): Promise<Committed> {
     return this.#batcher.add(changes);
+  }
+
+  async adopt(changes: Changes): Promise<Committed> {
+    const committed = this.#tables.write(prepareAdopted(changes), this.#now());
+    if (committed.ok) this.#tables.restore(changes);
+    this.#listeners.tell({ questions: new Set(), dueAt: undefined, all: true });
+    return committed;
   }
 
   async findRun(id: RunId): Promise<Run | undefined> {

@@ -1,6 +1,7 @@
-import type { ClientBase } from "pg";
+import pg, { type ClientBase } from "pg";
 import { z } from "zod";
 import { Refusal } from "../core/refusal.ts";
+import { connectionTo, isAway, unreachable } from "./postgres-connect.ts";
 import { MIGRATIONS, type Migration } from "./postgres-schema.ts";
 
 const LOCK = 0x61736b64; // "askd"
@@ -30,6 +31,19 @@ export async function migrate(client: ClientBase, migrations: readonly Migration
   } catch (error) {
     await client.query("rollback");
     throw error;
+  }
+}
+
+/** Which schema a database has, 0 where there is none, and which one this program knows. */
+export async function findSchema(url: string): Promise<{ schema: number; known: number }> {
+  const client = new pg.Client(connectionTo(url));
+  try {
+    await client.connect();
+    return { schema: (await findMeta(client))?.schema ?? 0, known: MIGRATIONS.length };
+  } catch (error) {
+    throw isAway(error) ? unreachable(url, error) : error;
+  } finally {
+    await client.end().catch(() => undefined); // it was never connected
   }
 }
 

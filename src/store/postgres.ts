@@ -15,6 +15,8 @@ import { decodeApplied, encodeBatch } from "./postgres-batch.ts";
 import { connectionTo, isAway, unknownOutcome, unreachable } from "./postgres-connect.ts";
 import { claimJobs, listJobs, nextJobAt } from "./postgres-job.ts";
 import { PostgresListener } from "./postgres-listen.ts";
+import { adoptRows } from "./postgres-adopt.ts";
+import { prepareAdopted } from "./prepare.ts";
 import { migrate } from "./postgres-migrate.ts";
 import {
   listQuestions,
@@ -84,6 +86,22 @@ export class PostgresStore implements Store {
 
   commit(changes: Changes): Promise<Committed> {
     return this.#batcher.add(changes);
+  }
+
+  async adopt(changes: Changes): Promise<Committed> {
+    const commit = prepareAdopted(changes);
+    const params = encodeBatch([commit], this.#origin);
+    const client = await this.#connect();
+    try {
+      const committed = await adoptRows(client, changes, async () => {
+        const { rows } = await client.query<{ applied: unknown }>(applyText(params), params);
+        return decodeApplied([commit], rows[0]?.applied)[0];
+      });
+      return committed ?? { ok: false, why: "newer_schema" };
+    } finally {
+      client.release();
+      this.#listeners.tell({ questions: new Set(), dueAt: undefined, all: true });
+    }
   }
 
   async findRun(id: RunId): Promise<Run | undefined> {
@@ -200,8 +218,7 @@ export class PostgresStore implements Store {
     const client = await this.#connect();
     let broken: Error | undefined;
     try {
-      const places = params.map((_, index) => `$${index + 1}`).join(", ");
-      const text = `select askd_apply(${places}) as applied`;
+      const text = applyText(params);
       const { rows } = await client.query<{ applied: unknown }>({ name: "askd_apply", text, values: params });
       return rows[0]?.applied;
     } catch (error) {
@@ -225,4 +242,8 @@ export class PostgresStore implements Store {
       throw isAway(error) ? unreachable(this.#url, error) : error;
     }
   }
+}
+
+function applyText(params: readonly unknown[]): string {
+  return `select askd_apply(${params.map((_, index) => `$${index + 1}`).join(", ")}) as applied`;
 }

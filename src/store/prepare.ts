@@ -97,6 +97,20 @@ export function prepare(changes: Changes): Prepared {
   return commit;
 }
 
+/** Serialises rows that were kept elsewhere: they are new here, and stay at the versions they carry. */
+export function prepareAdopted(changes: Changes): Prepared {
+  const anew = <Row extends Run | Question>(row: Row): Row => ({ ...row, version: 0 });
+  const commit = prepare({
+    ...changes,
+    runs: (changes.runs ?? []).map(anew),
+    questions: (changes.questions ?? []).map(anew),
+  });
+  const keep = <Row extends Run | Question>(row: PreparedRow<Row>, own: Row | undefined): PreparedRow<Row> =>
+    own ? { ...row, body: JSON.stringify(own) } : row;
+  const runs = commit.runs.map((row, index) => keep(row, changes.runs?.[index]));
+  return { ...commit, runs, questions: commit.questions.map((row, index) => keep(row, changes.questions?.[index])) };
+}
+
 function prepareRow<Row extends Run | Question>(row: Row): PreparedRow<Row> {
   return { id: row.id, guard: row.version, body: JSON.stringify({ ...row, version: row.version + 1 }), row };
 }

@@ -1,5 +1,6 @@
+import { existsSync, statSync } from "node:fs";
 import { Refusal } from "../core/refusal.ts";
-import type { Connection } from "./sqlite-connection.ts";
+import { Connection } from "./sqlite-connection.ts";
 
 /** One step from a schema to the next. Migrations only add, and those that shipped never change. */
 interface Migration {
@@ -124,6 +125,17 @@ export async function migrate(connection: Connection, migrations: readonly Migra
     const writableBy = Math.max(meta?.writable_by ?? 0, ...next.map((migration) => migration.writableBy));
     connection.database.prepare("update meta set schema = ?, writable_by = ?").run(Math.max(schema, known), writableBy);
   });
+}
+
+/** Which schema a file has, 0 where there is none, and which one this program knows. */
+export async function findSchema(path: string): Promise<{ schema: number; known: number }> {
+  if (!existsSync(path) || statSync(path).size === 0) return { schema: 0, known: SCHEMA };
+  const connection = await Connection.open(path, { check: false });
+  try {
+    return { schema: (await connection.read(() => readMeta(connection)))?.schema ?? 0, known: SCHEMA };
+  } finally {
+    connection.close();
+  }
 }
 
 /** What a program that is too old for a store says. */

@@ -1,3 +1,4 @@
+import type { Changes } from "../core/changes.ts";
 import { CHAIN_START, chainHash } from "../core/event.ts";
 import type { Instant } from "../core/instant.ts";
 import type { Question } from "../core/question.ts";
@@ -159,6 +160,18 @@ export class SqliteWriter {
   #run(sql: string, ...values: SqlValue[]): void {
     this.#connection.prepare(sql).run(...values);
   }
+}
+
+/** Sets the versions and numbers that rows had elsewhere, inside the transaction that wrote them. */
+export function restoreRows(connection: Connection, { runs = [], questions = [] }: Changes): void {
+  const taken = connection.prepare("select 1 from run where number = ?");
+  for (const { id, version, number } of runs) {
+    connection.prepare("update run set version = ? where id = ?").run(version, id);
+    if (number < 1 || taken.get(number) !== undefined) continue;
+    connection.prepare("update run set number = ? where id = ?").run(number, id);
+  }
+  const put = connection.prepare("update question set version = ? where id = ?");
+  for (const { id, version } of questions) put.run(version, id);
 }
 
 function keptRun({ guard, row }: PreparedRow<Run>, number: number, head: Head): KeptRun {

@@ -16,7 +16,8 @@ import { claimJobs, listJobs, nextJobAt } from "./sqlite-job.ts";
 import { listQuestions, listRuns, lookUp, toEntry, type EntryRow } from "./sqlite-read.ts";
 import { migrate } from "./sqlite-schema.ts";
 import { SqliteWatch } from "./sqlite-watch.ts";
-import { SqliteWriter } from "./sqlite-write.ts";
+import { prepareAdopted } from "./prepare.ts";
+import { restoreRows, SqliteWriter } from "./sqlite-write.ts";
 import type { Change, ClaimFilter, Committed, Origin, QuestionFilter, Ref, RunFilter, Store } from "./store.ts";
 
 const FIND_RUN = "select number, body from run where id = ?";
@@ -71,6 +72,7 @@ export async function openSqliteStore(path: string, { now = machineTime }: Sqlit
 /** Keeps everything in one SQLite file that several processes may have open. */
 class SqliteStore implements Store {
   readonly #connection: Connection;
+  readonly #writer: SqliteWriter;
   readonly #listeners = new Listeners();
   readonly #watch: SqliteWatch;
   readonly #batcher: Batcher;
@@ -79,6 +81,7 @@ class SqliteStore implements Store {
 
   constructor(connection: Connection, wake: string, now: () => Instant) {
     const writer = new SqliteWriter(connection);
+    this.#writer = writer;
     this.#connection = connection;
     this.#now = now;
     this.#watch = new SqliteWatch(connection, this.#listeners, wake);
@@ -97,6 +100,19 @@ class SqliteStore implements Store {
 
   commit(changes: Changes): Promise<Committed> {
     return this.#batcher.add(changes);
+  }
+
+  async adopt(changes: Changes): Promise<Committed> {
+    const commit = prepareAdopted(changes);
+    const committed = await this.#connection.transact(() => {
+      const [result] = this.#writer.write([commit], this.#now());
+      if (result?.ok) restoreRows(this.#connection, changes);
+      return result ?? { ok: false as const, why: "newer_schema" as const };
+    });
+    // The writer is not told that this went through: what it remembers of these rows is no longer so.
+    this.#watch.touch();
+    this.#listeners.tell({ questions: new Set(), dueAt: undefined, all: true });
+    return committed;
   }
 
   async findRun(id: RunId): Promise<Run | undefined> {

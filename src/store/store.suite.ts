@@ -1,4 +1,5 @@
 import { describe } from "vitest";
+import { adoptSuite } from "./suite/adopt.suite.ts";
 import { commitSuite } from "./suite/commit.suite.ts";
 import { feedSuite } from "./suite/feed.suite.ts";
 import { jobSuite } from "./suite/job.suite.ts";
@@ -11,6 +12,7 @@ import { uniqueSuite } from "./suite/unique.suite.ts";
 export function storeSuite(name: string, open: Open): void {
   describe(`the ${name} store`, () => {
     commitSuite(open);
+    adoptSuite(open);
     uniqueSuite(open);
     jobSuite(open);
     leaseSuite(open);

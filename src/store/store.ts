@@ -66,6 +66,12 @@ export interface Store {
   /** Writes all of it or nothing; it is on disk when the promise resolves. */
   commit(changes: Changes): Promise<Committed>;
 
+  /**
+   * Writes rows that were kept elsewhere, all of them or nothing: at the versions they carry, runs under their numbers
+   * where these are free. Rows that are there already are `taken`.
+   */
+  adopt(changes: Changes): Promise<Committed>;
+
   findRun(id: RunId): Promise<Run | undefined>;
   /** Where these runs come from, as far as they are kept, in no particular order. */
   readOrigins(ids: readonly RunId[]): Promise<Origin[]>;

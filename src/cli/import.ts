@@ -1,0 +1,64 @@
+import { createReadStream } from "node:fs";
+import { stat } from "node:fs/promises";
+import { resolve } from "node:path";
+import { createInterface } from "node:readline";
+import { Refusal } from "../core/refusal.ts";
+import { checkExport, importLines } from "../engine/import.ts";
+import { verify } from "../engine/verify.ts";
+import { requireOne } from "./arguments.ts";
+import type { Command } from "./command.ts";
+import { withStore } from "./own-store.ts";
+import { printResult } from "./output.ts";
+import { oneLine } from "./sanitise.ts";
+
+const EXIT_PROBLEMS = 1;
+const flags = {};
+const FIELDS = ["runs", "skipped", "people", "templates", "conflicts", "problems"];
+
+export const command: Command<typeof flags> = {
+  usage: "import <file>",
+  flags,
+  fields: FIELDS,
+  examples: ["askd import askd.ndjson", "askd import askd.ndjson --store postgres://host/askd"],
+  async run(args, context) {
+    const file = resolve(context.cwd, requireOne(args.positionals, command.usage));
+    await requireFile(file);
+    // Once to see that it is whole, once to write: a damaged file changes nothing.
+    await checkExport(linesOf(file));
+    const result = await withStore(context, async (store) => {
+      const imported = await importLines(store, linesOf(file));
+      return { ...imported, problems: (await verify(store)).problems };
+    });
+    printResult(context, FIELDS, { page: () => render(result), json: () => result });
+    return result.problems.length + result.conflicts.length === 0 ? 0 : EXIT_PROBLEMS;
+  },
+};
+
+function render({ runs, skipped, people, templates, conflicts, problems }: Result): string {
+  const lines = [
+    `✓ ${runs} runs, ${people} people and ${templates} templates imported; ${skipped} runs were there already`,
+    ...conflicts.map((conflict) => `! left out: ${oneLine(conflict)}`),
+    ...(problems.length === 0 ? ["  The trail is whole."] : problems.map((problem) => `! ${oneLine(problem)}`)),
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+interface Result {
+  runs: number;
+  skipped: number;
+  people: number;
+  templates: number;
+  conflicts: string[];
+  problems: string[];
+}
+
+async function requireFile(file: string): Promise<void> {
+  const found = await stat(file).catch(() => undefined);
+  if (!found?.isFile()) throw new Refusal("not_found", `There is no file ${oneLine(file)}`);
+}
+
+async function* linesOf(file: string): AsyncGenerator<string> {
+  for await (const line of createInterface({ input: createReadStream(file, "utf8"), crlfDelay: Infinity })) {
+    if (line !== "") yield line;
+  }
+}

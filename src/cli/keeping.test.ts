@@ -1,0 +1,158 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { BuiltScene } from "../../test/built.ts";
+import { until } from "../../test/run-dir.ts";
+import { createDatabase } from "../../test/postgres.ts";
+import { findLastBackup } from "../store/sqlite-backup.ts";
+import { openSqliteStore } from "../store/sqlite.ts";
+
+const BOUND_MS = 120_000;
+
+/** A store with a question that was answered and one that waits. */
+async function aStore(): Promise<BuiltScene> {
+  const scene = new BuiltScene();
+  await scene.type("ask", "Redis or Memcached?", "-o", "Redis", "-o", "Memcached", "--name", "cache");
+  await scene.type("answer", "cache", "1");
+  await scene.type("ask", "JWT or cookies?", "--name", "auth");
+  await scene.type("template", "add", "tests", "Yes");
+  return scene;
+}
+
+describe("export and import", () => {
+  test(
+    "move everything to PostgreSQL and back to SQLite, where the trail is whole and what waits is answered",
+    async () => {
+      const scene = await aStore();
+      const url = await createDatabase("built_move");
+      expect(await scene.type("export", "-o", "all.ndjson")).toMatchObject({ exit: 0 });
+      const file = join(scene.project, "all.ndjson");
+      expect(statSync(file).mode & 0o777).toBe(0o600);
+      const there = { ASKD_STORE: url };
+      const imported = await scene.typeWith(there, "import", "all.ndjson");
+      expect(imported.stdout.toString()).toContain(
+        "✓ 2 runs, 0 people and 1 templates imported; 0 runs were there already",
+      );
+      expect((await scene.typeWith(there, "audit", "--verify")).exit).toBe(0);
+      expect((await scene.typeWith(there, "answer", "auth", "JWT")).exit).toBe(0);
+      await scene.typeWith(there, "export", "-o", "back.ndjson");
+      const back = { ASKD_STORE: `sqlite:${scene.home}/back.db` };
+      expect((await scene.typeWith(back, "import", "back.ndjson", "--json=runs,problems")).stdout.toString()).toBe(
+        '{"runs":2,"problems":[]}\n',
+      );
+      expect((await scene.typeWith(back, "audit", "--verify")).exit).toBe(0);
+      expect((await scene.typeWith(back, "list", "--jq", '[.[].answer] | sort | join(" ")')).stdout.toString()).toBe(
+        "JWT Redis\n",
+      );
+    },
+    BOUND_MS,
+  );
+
+  test(
+    "refuse a damaged file and change nothing",
+    async () => {
+      const scene = await aStore();
+      await scene.type("export", "-o", "all.ndjson");
+      const file = join(scene.project, "all.ndjson");
+      writeFileSync(file, readFileSync(file, "utf8").replace("question.asked", "question.given"));
+      const other = { ASKD_STORE: `sqlite:${scene.home}/other.db` };
+      const { exit, stderr } = await scene.typeWith(other, "import", "all.ndjson");
+      expect(exit).toBe(2);
+      expect(stderr).toContain("The export is damaged: line");
+      expect((await scene.typeWith(other, "list", "--json")).stdout.toString()).toBe("[]\n");
+      expect((await scene.typeWith({ ASKD_URL: "http://127.0.0.1:9" }, "export")).exit).toBe(2);
+    },
+    BOUND_MS,
+  );
+});
+
+describe("backup", () => {
+  test(
+    "is a whole copy, readable by its owner only, made while others write",
+    async () => {
+      const scene = await aStore();
+      const database = join(scene.home, "data", "askd.db");
+      const store = await openSqliteStore(database);
+      let isOver = false;
+      let written = 0;
+      const writing = (async () => {
+        while (!isOver)
+          await store.commit({ entries: [{ kind: "inbox", id: `n${(written += 1)}`, version: 0, body: {} }] });
+      })();
+      await until("something is written", () => written > 10);
+      const { exit, stdout } = await scene.type("backup", "copy.db");
+      isOver = true;
+      await writing;
+      await store.close();
+      expect(exit).toBe(0);
+      expect(stdout.toString()).toMatch(/^✓ Backed up to .*copy\.db \(\d+ kB\); it is whole\n$/);
+      const copy = join(scene.project, "copy.db");
+      expect(statSync(copy).mode & 0o777).toBe(0o600);
+      const there = { ASKD_STORE: `sqlite:${copy}` };
+      expect((await scene.typeWith(there, "audit", "--verify")).exit).toBe(0);
+      expect((await scene.typeWith(there, "list", "--awaiting")).stdout.toString()).toContain("JWT or cookies?");
+      expect(await findLastBackup(database)).toMatchObject({ file: copy });
+      expect((await scene.type("backup", "copy.db")).stderr).toContain("is there already");
+      await scene.type("backup");
+      expect(readdirSync(join(scene.home, "data", "backups"))).toHaveLength(1);
+    },
+    BOUND_MS,
+  );
+
+  test(
+    "that is killed leaves nothing under its name",
+    async () => {
+      const scene = await aStore();
+      const child = spawn(process.execPath, [join(import.meta.dirname, "../../bin/askd"), "backup", "killed.db"], {
+        ...{ cwd: scene.project, stdio: "ignore", env: { PATH: process.env["PATH"], ASKD_HOME: scene.home } },
+      });
+      child.kill("SIGKILL");
+      if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+      const copy = join(scene.project, "killed.db");
+      // Either it never got its name, or it was whole before it was killed.
+      if (existsSync(copy))
+        expect((await scene.typeWith({ ASKD_STORE: `sqlite:${copy}` }, "audit", "--verify")).exit).toBe(0);
+      expect((await scene.type("backup", "again.db")).exit).toBe(0);
+    },
+    BOUND_MS,
+  );
+
+  test(
+    "of PostgreSQL is left to PostgreSQL",
+    async () => {
+      const scene = new BuiltScene();
+      const { exit, stderr } = await scene.typeWith({ ASKD_STORE: "postgres://x@localhost/y" }, "backup");
+      expect(exit).toBe(2);
+      expect(stderr).toContain("pg_dump");
+    },
+    BOUND_MS,
+  );
+});
+
+describe("migrate", () => {
+  test(
+    "makes and reports the schema of a store, and has nothing to do the second time",
+    async () => {
+      const scene = new BuiltScene();
+      const check = await scene.type("migrate", "--check");
+      expect({ exit: check.exit, said: check.stdout.toString() }).toEqual({
+        exit: 1,
+        said: "The store is at schema 0; this askd would bring it to 1. Type: askd migrate\n",
+      });
+      expect((await scene.type("migrate")).stdout.toString()).toBe("✓ A store of schema 1 was made\n");
+      expect((await scene.type("migrate")).stdout.toString()).toBe(
+        "✓ The store is at schema 1; there is nothing to do\n",
+      );
+      const url = await createDatabase("built_migrate");
+      const there = { ASKD_STORE: url };
+      expect((await scene.typeWith(there, "migrate", "--check", "--json")).stdout.toString()).toBe(
+        '{"before":0,"after":0,"known":1}\n',
+      );
+      expect((await scene.typeWith(there, "migrate")).exit).toBe(0);
+      expect((await scene.typeWith(there, "migrate", "--check")).exit).toBe(0);
+    },
+    BOUND_MS,
+  );
+});
