@@ -83,11 +83,3 @@ test("a reader that goes away is no error", async () => {
   child.stdout?.destroy();
   expect((await ended).exit).toBe(0);
 });
-
-test("the demonstration lets an answer from elsewhere reach its agent", async () => {
-  const demo = start("demo", "--patience", "10m");
-  const id = await demo.line(/answer (q-\w+) "Redis"$/);
-  expect((await start("answer", id, "memcached").ended).exit).toBe(0);
-  await demo.line(/The answer is "memcached"/);
-  expect((await demo.ended).exit).toBe(0);
-});

@@ -54,6 +54,8 @@ export interface ServeRequest {
   names: readonly string[];
   /** People reach it by https. */
   isSecure: boolean;
+  /** Hears what it logs; else that goes to stderr. */
+  onLog?: (line: string) => void;
 }
 
 /** A server that runs in this process. */
@@ -104,6 +106,8 @@ export interface Context {
   openStore(place: OwnStorePlace): Promise<Store>;
   /** Which schema the store has, without changing it, and which one this program knows; 0 where there is no store. */
   findSchema(place: OwnStorePlace): Promise<{ schema: number; known: number }>;
+  /** The same in another directory, with everything of askd below it, whatever the environment says. */
+  inHome(dir: string): Promise<Context>;
   /** Serves the store of this place over HTTP. */
   serve(request: ServeRequest): Promise<Serving>;
   /** Where the server of this place is, if there is one. */

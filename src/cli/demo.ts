@@ -1,109 +1,99 @@
-import { parseDuration, spellDuration } from "../core/duration.ts";
+import { dirname, join } from "node:path";
+import { parseDuration } from "../core/duration.ts";
+import { type Run, hasEnded } from "../core/run.ts";
+import { whoManages } from "./actor.ts";
+import { wrongUsage } from "./arguments.ts";
 import type { Command } from "./command.ts";
-import type { Context } from "./context.ts";
-import type { Flags } from "./flags.ts";
-import { quoted } from "./wording.ts";
+import { type Waiting, bringAnswer } from "./demo-answer.ts";
+import { DemoStage } from "./demo-stage.ts";
+import { Story } from "./demo-story.ts";
+import { type Inbox, renderBeginning, renderEnd } from "./demo-view.ts";
+import type { Flags, Values } from "./flags.ts";
 
-const PATIENCE = "6s";
-const MOST_TRIES = 3;
-const QUESTION = "Redis or Memcached for the caching layer?";
+/** How long the question waits before what its agent declared applies: with a person here, and with nobody. */
+const PATIENCE = { person: "10m", nobody: "30s" };
+/** How much longer than that the whole story takes at most. */
+const WORK_MS = 60_000;
+const EXIT_ERROR = 1;
+const EXIT_INTERRUPTED = 130;
 
 const flags = {
-  agent: { type: "boolean", about: "Be the agent of the demonstration" },
-  patience: { type: "string", value: "duration", about: `How long to wait where nobody can type (${PATIENCE})` },
+  answer: { type: "string", value: "answer", about: "Answer with this, for scripts" },
+  keep: { type: "boolean", about: "Leave the store and the work where they are" },
+  patience: {
+    type: "string",
+    value: "duration",
+    about: `How long to wait (${PATIENCE.person}; ${PATIENCE.nobody} where nobody can type)`,
+  },
 } as const satisfies Flags;
+type Given = Values<typeof flags>;
 
 export const command: Command<typeof flags> = {
-  usage: "demo",
+  usage: "demo [--answer 1] [--keep]",
   flags,
-  run: (args, context) =>
-    args.flags.agent ? beAgent(context) : showStory(context, parseDuration(args.flags.patience ?? PATIENCE)),
+  examples: ["askd demo", "askd demo --answer 2", "askd demo --keep"],
+  async run(args, context) {
+    if (args.positionals.length > 0) throw wrongUsage("demo takes no arguments", command.usage);
+    const { patience = context.mayPrompt ? PATIENCE.person : PATIENCE.nobody, keep = false } = args.flags;
+    const patienceMs = parseDuration(patience);
+    const interrupt = context.interrupt();
+    // Who presses Ctrl-C twice still leaves nothing behind.
+    interrupt.addEventListener("abort", () => void context.interrupt(), { once: true });
+    const stage = await DemoStage.open(context);
+    try {
+      const signal = AbortSignal.any([interrupt, AbortSignal.timeout(patienceMs + WORK_MS)]);
+      const exitCode = await show(stage, args.flags, { patienceMs, signal });
+      if (exitCode === undefined && !interrupt.aborted) throw new Error(`It did not end: ${stage.logged.join("")}`);
+      return exitCode ?? EXIT_INTERRUPTED;
+    } finally {
+      await stage.close({ isKept: keep });
+    }
+  },
 };
 
-/** The scripted agent: works, meets a choice it should not make alone, asks, and goes on with the answer. */
-async function beAgent({ stderr, runChild, self }: Context): Promise<number> {
-  const say = (line: string): void => stderr.write(`${line}\n`);
-  say("I am adding a cache. Both Redis and Memcached would do; a wrong guess is costly, so I ask.");
-  const { exitCode, stdout } = await runChild({
-    argv: [
-      ...[...self, "ask", QUESTION, "--name", "demo-add-caching", "--option", "redis:Redis", "--option"],
-      ...["memcached:Memcached", "--recommend", "redis", "--timeout", "10m", "--wait", "5m"],
-      ...["--context", "Redis has pub/sub and persistence; Memcached is simpler."],
-    ],
-    stdio: "pipe",
-    onLine: say,
-  });
-  if (exitCode !== 0) {
-    say(`I got no answer (exit ${exitCode}) and stop here.`);
-    return exitCode;
-  }
-  say(`The answer is ${quoted(stdout.trim())}. I go on with it. Done.`);
-  return 0;
+/** Shows the whole story; gives nothing when it was interrupted. */
+async function show(stage: DemoStage, given: Given, waiting: Waiting): Promise<number | undefined> {
+  const { stdout, style, program } = stage.context;
+  const { url } = stage.serving;
+  const startedAt = performance.now();
+  stdout.write(renderBeginning({ url, dir: stage.dir, inbox: await findInbox(stage) }, style));
+  const run = await startRun(stage, waiting);
+  if (!run) return waiting.signal.aborted ? undefined : EXIT_ERROR;
+  const story = new Story(stage, run);
+  const parked = await story.until((now) => now.status === "awaiting_input" || hasEnded(now), waiting.signal);
+  if (!parked) return undefined;
+  const askedAt = performance.now();
+  const exitCode = await bringAnswer(stage, parked, given.answer, waiting);
+  if (exitCode !== undefined) return exitCode;
+  const thoughtMs = performance.now() - askedAt;
+  const ended = await story.until((now) => hasEnded(now) && now.worker === undefined, waiting.signal);
+  if (!ended) return undefined;
+  const tookMs = performance.now() - startedAt;
+  const trail = await stage.engine.verify();
+  stdout.write(
+    renderEnd({ run: ended, trail, tookMs, thoughtMs, kept: given.keep ? stage.dir : undefined, program }, style),
+  );
+  return ended.status === "completed" && trail.problems.length === 0 ? 0 : EXIT_ERROR;
 }
 
-/** Starts the agent as a process of its own and brings it an answer from somewhere else. */
-async function showStory(context: Context, patienceMs: number): Promise<number> {
-  const { stdout } = context;
-  stdout.write("An agent works alone, in a process of its own:\n\n");
-  const agent = startAgent(context);
-  const id = await Promise.race([agent.asked, agent.ended.then(() => undefined)]);
-  if (id !== undefined)
-    await (context.mayPrompt ? askPerson(id, context) : answerLater(id, { ended: agent.ended, patienceMs }, context));
-  const { exitCode } = await agent.ended;
-  if (exitCode === 0) stdout.write(`\nThat is all. See what was kept: ${context.program} show demo-add-caching\n`);
-  return exitCode;
+/** Starts the agent the way that people start theirs: by a command, from a process of its own. */
+async function startRun(stage: DemoStage, { patienceMs }: Waiting): Promise<Run | undefined> {
+  const { stdout, style, self, program } = stage.context;
+  const [node = "node", bin = ""] = self;
+  stdout.write(`${style.dim("$")} ${program} run --name add-caching -- node demo-agent.cjs\n`);
+  const agent = join(dirname(bin), "demo-agent.cjs");
+  const argv = ["run", "--name", "add-caching", "--", node, agent, `${patienceMs}ms`];
+  await stage.type(argv, (line) => stdout.write(`${line}\n`));
+  const [run] = await stage.engine.listRuns({ order: "newest", limit: 1 });
+  return run;
 }
 
-function startAgent({ stdout, style, self, runChild }: Context) {
-  let tell: (id: string) => void = () => undefined;
-  const asked = new Promise<string>((resolve) => (tell = resolve));
-  const ended = runChild({
-    argv: [...self, "demo", "--agent"],
-    stdio: "pipe",
-    onLine: (line) => {
-      stdout.write(`${style.dim("agent │")} ${line}\n`);
-      const id = /^asked (q-\w+)/.exec(line)?.[1];
-      if (id) tell(id);
-    },
-  });
-  return { asked, ended };
-}
-
-/** The person at this terminal answers; what cannot be taken as an answer is asked for again. */
-async function askPerson(id: string, context: Context): Promise<void> {
-  const { stdout, stdin } = context;
-  stdout.write(`\n${context.style.bold(QUESTION)}\n  1 Redis (recommended)  2 Memcached  3 Other\n`);
-  for (let tries = 0; tries < MOST_TRIES; tries += 1) {
-    stdout.write("Your answer (a number, a name, or your own words): ");
-    const typed = await stdin.readLine(context.interrupt());
-    if (typed === undefined) break;
-    if (await answer(id, typed, context)) return;
-  }
-  stdout.write("\nNo answer, so the demonstration gives one.\n");
-  await answer(id, "1", context);
-}
-
-/** Nobody sits here: says how to answer from elsewhere, waits a moment, and then answers from another process. */
-async function answerLater(
-  id: string,
-  { ended, patienceMs }: { ended: Promise<unknown>; patienceMs: number },
-  context: Context,
-): Promise<void> {
-  const { stdout } = context;
-  stdout.write(`\nAnswer it from another terminal: ${context.program} answer ${id} "Redis"\n`);
-  const isAnswered = await Promise.race([ended.then(() => true), context.pause(patienceMs).then(() => false)]);
-  if (isAnswered) return;
-  stdout.write(`Nobody did within ${spellDuration(patienceMs)}, so the demonstration answers from a second process:\n`);
-  await answer(id, "1", context);
-}
-
-async function answer(id: string, text: string, { self, runChild, stdout, program }: Context): Promise<boolean> {
-  stdout.write(`\n$ ${program} answer ${id} ${quoted(text)}\n`);
-  const result = await runChild({
-    argv: [...self, "answer", id, "--", text],
-    stdio: "pipe",
-    onLine: (line) => stdout.write(`${line}\n`),
-  });
-  stdout.write(`${result.stdout}\n`);
-  return result.exitCode === 0;
+/** The web inbox with a code for this person, where the server has one. */
+async function findInbox({ context, engine, serving }: DemoStage): Promise<Inbox | undefined> {
+  const page = await fetch(`${serving.url}/`, { redirect: "manual", headers: { accept: "text/html" } });
+  await page.body?.cancel();
+  if (page.status >= 400) return undefined;
+  const by = await whoManages(engine, context);
+  const { text } = await engine.issueToken({ scope: "login", subject: by.id }, by);
+  return { url: serving.url, code: text };
 }

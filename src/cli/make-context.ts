@@ -8,7 +8,7 @@ import type { Values } from "./flags.ts";
 import type { GLOBAL_FLAGS } from "./global-flags.ts";
 import { isReadAloud } from "./flat.ts";
 import { type JsonChoice, parseJsonChoice } from "./json.ts";
-import { findPlace } from "./place.ts";
+import { findPlace, homeVariables } from "./place.ts";
 import { readSettings } from "./settings.ts";
 import { mayUseColour, styleFor } from "./terminal.ts";
 import type { World } from "./world.ts";
@@ -45,6 +45,7 @@ export async function makeContext(
       if (place.store.kind !== "server" && !options?.isReading) await engine.doDue();
       return engine;
     },
+    inHome: (dir) => makeContext({}, { ...world, cwd: dir, env: { ...world.env, ...homeVariables(dir) } }, command),
     serve: (request) =>
       world.openServer({ store: place.store, rules, runtimeDir: place.runtimeDir, stateDir: place.stateDir }, request),
     findServer: () =>

@@ -58,6 +58,13 @@ function findDirs(around: Surroundings): Dirs {
   return around.env["ASKD_HOME"] ? belowHome(around, around.env["ASKD_HOME"]) : byUser(around);
 }
 
+/** The variables that put everything below one directory, for this process or for one that it starts. */
+export function homeVariables(dir: string): Record<string, string> {
+  const none = ["ASKD_URL", "ASKD_TOKEN", "ASKD_PROFILE", "ASKD_CONFIG_DIR"];
+  const store = `sqlite:${join(dir, "data", "askd.db")}`; // settings of the system may name another
+  return { ...Object.fromEntries(none.map((name) => [name, ""])), ASKD_HOME: dir, ASKD_STORE: store };
+}
+
 interface Dirs {
   config: string;
   data: string;

@@ -21,6 +21,7 @@ export interface World extends Omit<
   | "isAccessible"
   | "now"
   | "engine"
+  | "inHome"
   | "serve"
   | "findServer"
 > {
@@ -52,8 +53,7 @@ export function worldOf(process: NodeJS.Process): World {
     platform: process.platform,
     nowMs: Date.now,
     self: [process.execPath, bin],
-    // Run by npm from a working tree, the program is not on anybody's path.
-    program: process.env["npm_lifecycle_event"] ? `./${relative(process.cwd(), bin)}` : "askd",
+    program: programName(process, bin),
     pause: (ms) => new Promise((resolve) => setTimeout(resolve, ms).unref()),
     interrupt: () => interruptOf(process),
     streams: () => ({ input: process.stdin, output: process.stdout }),
@@ -72,9 +72,9 @@ export function worldOf(process: NodeJS.Process): World {
       (await import("../app.ts")).openServer(
         {
           ...at,
-          runs: runsOf(process, bin, at.stateDir),
+          runs: runsOf(process, bin, at.stateDir, request.onLog),
           user: userName(process),
-          writeLog: (line) => void process.stderr.write(line),
+          writeLog: request.onLog ?? ((line) => void process.stderr.write(line)),
           isVerbose: Boolean(process.env["ASKD_DEBUG"]),
           env: process.env,
         },
@@ -106,13 +106,20 @@ const FILES: Pick<World, "readFile" | "writeFile" | "removeFile"> = {
 };
 
 /** Agents are started with this very program for their hooks and servers. */
-function runsOf(process: NodeJS.Process, bin: string, stateDir: string) {
+function runsOf(process: NodeJS.Process, bin: string, stateDir: string, onLog?: (line: string) => void) {
+  const write = onLog ?? ((line: string): void => void process.stderr.write(line));
   return {
     stateDir,
     askd: [process.execPath, bin],
     env: process.env,
-    note: (run: string, text: string): void => void process.stderr.write(`${run}: ${oneLine(text)}\n`),
+    note: (run: string, text: string): void => write(`${run}: ${oneLine(text)}\n`),
   };
+}
+
+/** How a person types the name of this program; run by npm, it is not on anybody's path. */
+function programName({ env, cwd }: NodeJS.Process, bin: string): string {
+  if (env["npm_lifecycle_event"] === "npx") return "npx askd";
+  return env["npm_lifecycle_event"] ? `./${relative(cwd(), bin)}` : "askd";
 }
 
 // Node makes a stream when it is first looked at, which takes time: only what is used is looked at.
