@@ -1,0 +1,53 @@
+// What the workflow says: inputs come as variables, INPUT_ and the name in capitals.
+const UNIT_MS = { s: 1000, m: 60_000, h: 3_600_000 };
+/** A hosted job ends after six hours; a step that waits leaves some of it for what comes after. */
+const LONGEST_WAIT_MS = 5.5 * UNIT_MS.h;
+
+/** The question as the server takes it, the key that finds it again, and how long to wait here. */
+export function readInputs(env) {
+  const input = (name) => (env[`INPUT_${name.toUpperCase()}`] ?? "").trim();
+  const question = input("question");
+  if (question === "") throw new Error("The input question is empty");
+  const onTimeout = input("on-timeout") || (input("default") === "" ? "" : "default");
+  const body = {
+    items: [{ text: question, options: readOptions(input("options")) }],
+    ...given("context", input("context")),
+    ...given("timeout", input("timeout")),
+    ...given("on_timeout", onTimeout),
+    ...given("default_answer", input("default")),
+    run: {
+      ...given("repo", env.GITHUB_REPOSITORY),
+      ...given("branch", env.GITHUB_REF_NAME),
+      labels: ["github-action"],
+    },
+  };
+  return { body, key: keyOf(env, input("key")), waitMs: readWait(input("wait")) };
+}
+
+/** The same for every attempt of a workflow run, so that running it again finds the question and its answer. */
+function keyOf(env, more) {
+  const { GITHUB_REPOSITORY: repository, GITHUB_RUN_ID: run, GITHUB_JOB: job, GITHUB_ACTION: step } = env;
+  if (!run) throw new Error("GITHUB_RUN_ID is not set; this action belongs into a workflow");
+  return ["github", repository, run, job, step, more].filter(Boolean).join("/").slice(0, 255);
+}
+
+function readOptions(text) {
+  const lines = text.split(/\r?\n/).map((line) => line.trim());
+  return lines.filter(Boolean).map((line) => {
+    const [, value, label] = /^([\w-]+):\s*(\S.*)$/.exec(line) ?? [];
+    return value === undefined ? line : { value, label };
+  });
+}
+
+function readWait(text) {
+  if (text === "" || text === "false") return 0;
+  if (text === "true") return LONGEST_WAIT_MS;
+  const [, count, unit] = /^(\d+)\s*([smh])$/.exec(text) ?? [];
+  if (count === undefined)
+    throw new Error(`The input wait is no duration such as 90s, 30m or 2h: ${JSON.stringify(text)}`);
+  return Math.min(Number(count) * UNIT_MS[unit], LONGEST_WAIT_MS);
+}
+
+function given(name, value) {
+  return value ? { [name]: value } : {};
+}
