@@ -44,6 +44,6 @@ try {
 
 function timed(argv: string[]): number {
   const started = performance.now();
-  spawnSync(process.execPath, argv, { env, stdio: "ignore" });
+  spawnSync(process.execPath, argv, { env, stdio: ["ignore", "pipe", "ignore"] }); // as in $(askd status)
   return performance.now() - started;
 }

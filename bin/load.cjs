@@ -26,7 +26,7 @@ exports.load = function load(relative) {
 
 function readProgram(file) {
   try {
-    return fs.readFileSync(file, "utf8");
+    return fs.readFileSync(file, "latin1"); // the build has only ASCII in it
   } catch (error) {
     process.stderr.write(`error: ${file} cannot be read (${error.code})\n  Build it: npm run build\n`);
     process.exit(1);

@@ -69,7 +69,17 @@ async function asFunction({ path, text }) {
     supported: { "dynamic-import": false },
     define: { "import.meta.url": "ownUrl" },
   });
-  return `${JSON.stringify(`./${basename(path)}`)}(module,exports,require){${code}}`;
+  return `${JSON.stringify(`./${basename(path)}`)}(module,exports,require){${lazily(ascii(code))}}`;
+}
+
+/** One character that is not in Latin-1 makes V8 keep the whole program in two bytes each. */
+function ascii(code) {
+  return code.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
+/** Modules of Node are loaded when something of them is first used; those that every start has loaded stay as they are. */
+function lazily(code) {
+  return code.replace(/(\bimport_node_\w+=)require\("(node:(?!fs"|path")[\w/]+)"\)/g, '$1lazy("$2")');
 }
 
 function program(functions) {
@@ -80,6 +90,7 @@ if(!Object.hasOwn(parts,name))return nodeRequire(name);
 let module=loaded[name];
 if(!module){module=loaded[name]={exports:{}};parts[name](module,module.exports,load)}
 return module.exports}
+function lazy(name){let own;return new Proxy({},{get:(_,key)=>(own??=nodeRequire(name))[key]})}
 module.exports=load("./${ENTRY}");
 `;
   // The first line names the build: what is cached for it is good for this text only.

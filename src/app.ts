@@ -58,7 +58,7 @@ async function engineFor(store: Store, options: EngineOptions, runs: RunsOptions
   if (!runs) return engineOn(store, options);
   const { agents } = await import("./agents/agents.ts");
   const { Runner } = await import("./agents/runner.ts");
-  const ids = options.ids ?? idsFrom(Date.now, pooled(systemRandom));
+  const ids = options.ids ?? idsFrom(Date.now, pooled(random));
   const worker = ids.worker();
   const runner = new Runner({
     ...{ ...runs, worker, agents, host: hostname(), rules: options.rules, liveWindowMs: options.rules.liveWindowMs },
@@ -138,9 +138,10 @@ interface RunsAgents {
 
 /** Puts an engine on a store, with everything that it needs to do what falls due. */
 export function engineOn(store: Store, options: EngineOptions): LocalEngine {
-  const { rules, nowMs = Date.now, randomBytes = pooled(systemRandom) } = options;
+  const { rules, nowMs = Date.now, randomBytes = pooled(random) } = options;
   const clock = new StoreClock(nowMs);
   const { runner, ids = idsFrom(nowMs, randomBytes) } = options;
+  let worker = options.worker;
   return new LocalEngine({
     store,
     ids,
@@ -148,7 +149,7 @@ export function engineOn(store: Store, options: EngineOptions): LocalEngine {
     randomBytes,
     now: () => clock.now(),
     worker: {
-      id: options.worker ?? ids.worker(),
+      id: () => (worker ??= ids.worker()),
       host: hostname(),
       agents: runner?.agents ?? [],
       handlers: { ...jobHandlers({ post: { allowLoopback: rules.callbackLoopback } }), ...runner?.handlers() },
@@ -157,6 +158,11 @@ export function engineOn(store: Store, options: EngineOptions): LocalEngine {
     },
     ...(runner && { runner }),
   });
+}
+
+/** This machine's randomness, whose library is loaded when it is first needed. */
+function random(count: number): Uint8Array {
+  return systemRandom(count);
 }
 
 /** Only the library of the store that is used gets loaded. */

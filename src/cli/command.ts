@@ -23,6 +23,8 @@ interface Entry {
   about: string;
   /** Only programs type it; help does not list it. */
   isHidden?: true;
+  /** It goes on for long, so that it is worth compiling what it does often. */
+  isLasting?: true;
   aliases?: readonly string[];
   load(): Promise<{ command: Command }>;
 }
@@ -39,7 +41,7 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
   run: { about: "Run an agent; its questions are kept, and it is resumed", load: () => import("./run.ts") },
   runs: { about: "List, show, resume and cancel runs", load: () => import("./runs.ts") },
   takeover: { about: "Go on yourself in the session of a run's agent", load: () => import("./takeover.ts") },
-  worker: { about: "Start and resume agents on this machine", load: () => import("./worker.ts") },
+  worker: { about: "Start and resume agents on this machine", isLasting: true, load: () => import("./worker.ts") },
   ask: { about: "Ask a person; with --wait the answer comes on stdout", load: () => import("./ask.ts") },
   check: { about: "The state of a question, without waiting", load: () => import("./check.ts") },
   cancel: { about: "Withdraw a question", load: () => import("./cancel.ts") },
@@ -50,11 +52,11 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
   import: { about: "Read such a file into this store", load: () => import("./import.ts") },
   backup: { about: "Copy the store while it is used", load: () => import("./backup.ts") },
   migrate: { about: "Bring the store up to this version of askd", load: () => import("./migrate.ts") },
-  serve: { about: "Serve questions over HTTP, on this machine", load: () => import("./serve.ts") },
+  serve: { about: "Serve questions over HTTP, on this machine", isLasting: true, load: () => import("./serve.ts") },
   service: { about: "Have askd start when you sign in", load: () => import("./service.ts") },
   login: { about: "A code that signs you in on the web, once", load: () => import("./login.ts") },
   token: { about: "Make, list and revoke tokens", load: () => import("./token.ts") },
-  mcp: { about: "Serve an agent's questions over MCP on stdio", load: () => import("./mcp.ts") },
+  mcp: { about: "Serve an agent's questions over MCP on stdio", isLasting: true, load: () => import("./mcp.ts") },
   config: { about: "See and change what is set, and where", load: () => import("./config.ts") },
   hook: { about: "Take the questions of an agent's own hooks", load: () => import("./hook.ts") },
   bridge: { about: "Be the client of an agent's own server", isHidden: true, load: () => import("./bridge.ts") },

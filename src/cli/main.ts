@@ -13,11 +13,6 @@ const EXIT_ERROR = 1;
 
 /** Runs the command line in this process. */
 export async function start(process: NodeJS.Process): Promise<void> {
-  // A reader that has seen enough, such as `head`, is no error.
-  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code !== "EPIPE") throw error;
-    process.exit();
-  });
   process.exitCode = await main(process.argv.slice(2), worldOf(process));
 }
 
@@ -70,6 +65,7 @@ async function runCommand(typed: string, argv: readonly string[], world: World):
 
 async function loadCommand(typed: string): Promise<Command> {
   const found = findCommand(typed);
+  if (found && !found.entry.isLasting) interpretSchemas();
   if (found) return (await found.entry.load()).command;
   const meant = nearest(typed, commandNames());
   throw new Refusal("bad_input", `There is no command "${oneLine(typed)}"`, {
@@ -88,6 +84,11 @@ async function printTopic(name: string, world: World): Promise<number> {
   throw new Refusal("bad_input", `There is no help about "${oneLine(name)}"`, {
     hint: meant ? `Did you mean: askd help ${meant}` : "See all: askd --help",
   });
+}
+
+/** Compiling a schema takes longer than a short command ever uses it; zod looks here when a schema is made. */
+function interpretSchemas(): void {
+  Object.assign(globalThis, { __zod_globalConfig: { jitless: true } });
 }
 
 async function printHelp(world: World): Promise<number> {

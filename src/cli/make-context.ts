@@ -36,7 +36,9 @@ export async function makeContext(
     rules,
     style: styleFor(hasColour ? "on" : "off"),
     json: jsonChoiceOf(flags),
-    mayPrompt: world.stdin.isTty && world.stderr.isTty && !flags["no-input"] && !world.env["ASKD_PROMPT_DISABLED"],
+    get mayPrompt() {
+      return !flags["no-input"] && !world.env["ASKD_PROMPT_DISABLED"] && world.stdin.isTty && world.stderr.isTty;
+    },
     isQuiet: flags.quiet ?? false,
     isAccessible,
     now: () => instant(world.nowMs()),

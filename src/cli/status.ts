@@ -1,7 +1,5 @@
 import type { Read } from "../core/changes.ts";
 import type { Run } from "../core/run.ts";
-import { viewUsage } from "../core/usage.ts";
-import { viewQuestion, viewRun } from "../core/view.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Command } from "./command.ts";
 import type { Context } from "./context.ts";
@@ -25,15 +23,10 @@ export const command: Command<typeof flags> = {
   fields: ["waiting", "running", "queued", "failed", "completed"],
   async run(args, context) {
     const view = await readStatus(await context.engine(), context);
+    const { viewStatus } = context.json ? await import("./status-json.ts") : { viewStatus: () => ({}) };
     printResult(context, command.fields ?? [], {
       page: () => (args.flags.short ? renderShortStatus(view) : renderStatus(view, context.style)),
-      json: () => ({
-        waiting: view.waiting.map(viewQuestion),
-        running: view.running.map(viewUsed(view)),
-        queued: view.queued.map(viewUsed(view)),
-        failed: view.failed.map(({ run }) => viewUsed(view)(run)),
-        completed: view.completed.map(viewUsed(view)),
-      }),
+      json: () => viewStatus(view),
     });
     return args.flags["exit-code"] && view.waiting.length > 0 ? EXIT_WAITING : 0;
   },
@@ -62,10 +55,6 @@ async function readStatus(engine: Engine, context: Context): Promise<StatusView>
     usage: await readUsage(engine, [...running, ...queued, ...failed, ...completed]),
     isFirstUse: isEmpty && (await engine.listRuns({ order: "newest", limit: 1 })).length === 0,
   };
-}
-
-function viewUsed({ usage }: StatusView): (run: Run) => object {
-  return (run) => ({ ...viewRun(run), ...viewUsage(usage.get(run.id)) });
 }
 
 function readLast(engine: Engine, run: Run): Promise<Read> | undefined {

@@ -1,10 +1,10 @@
 import { homedir, hostname, userInfo } from "node:os";
 import { dirname, relative } from "node:path";
-import { isatty } from "node:tty";
 import { fileURLToPath } from "node:url";
 import type { Rules } from "../core/rules.ts";
 import { runsAbove, startOf } from "./proc.ts";
 import type { Context, Input, OpenedEngine, Output, ServeRequest, Serving } from "./context.ts";
+import { isTerminal, writeTo } from "./descriptor.ts";
 import type { StorePlace } from "./place.ts";
 import { oneLine } from "./sanitise.ts";
 
@@ -56,7 +56,7 @@ export function worldOf(process: NodeJS.Process): World {
     program: programName(process, bin),
     pause: (ms) => new Promise((resolve) => setTimeout(resolve, ms).unref()),
     interrupt: () => interruptOf(process),
-    streams: () => ({ input: process.stdin, output: process.stdout }),
+    streams: () => ({ input: process.stdin, output: streamOf(process, "stdout") }),
     ...FILES,
     detach: async (child) => (await import("./detach.ts")).detach(child),
     lock: async (file) => (await import("../agents/lock.ts")).lock(file),
@@ -122,11 +122,14 @@ function programName({ env, cwd }: NodeJS.Process, bin: string): string {
   return env["npm_lifecycle_event"] ? `./${relative(cwd(), bin)}` : "askd";
 }
 
-// Node makes a stream when it is first looked at, which takes time: only what is used is looked at.
+// Node makes a stream when it is first looked at, and loads its whole network library for it: text needs none.
 function outputTo(process: NodeJS.Process, name: "stdout" | "stderr"): Output {
+  const descriptor = name === "stdout" ? 1 : 2;
   return {
-    write: (text) => void process[name].write(text),
-    isTty: isatty(name === "stdout" ? 1 : 2),
+    write: (text) => writeTo(descriptor, text, (rest) => void streamOf(process, name).write(rest)),
+    get isTty() {
+      return isTerminal(descriptor);
+    },
     get columns() {
       return process[name].columns;
     },
@@ -136,9 +139,21 @@ function outputTo(process: NodeJS.Process, name: "stdout" | "stderr"): Output {
   };
 }
 
+/** The stream behind a descriptor. A reader that has seen enough, such as `head`, is no error. */
+function streamOf(process: NodeJS.Process, name: "stdout" | "stderr"): NodeJS.WriteStream {
+  const stream = process[name];
+  if (stream.listenerCount("error") > 0) return stream;
+  return stream.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error;
+    process.exit();
+  });
+}
+
 function inputFrom(process: NodeJS.Process): Input {
   return {
-    isTty: isatty(0),
+    get isTty() {
+      return isTerminal(0);
+    },
     readAll: async (limitBytes) => (await import("./stdin.ts")).readAll(process.stdin, limitBytes),
     readLine: async (signal) => (await import("./stdin.ts")).readLine(process.stdin, process.stderr, signal),
   };

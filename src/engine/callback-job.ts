@@ -7,7 +7,7 @@ import { HOUR_MS, MINUTE_MS, later } from "../core/instant.ts";
 import type { ClaimedJob } from "../core/job.ts";
 import { isPending, owes } from "../core/question.ts";
 import { type Run, hasEnded } from "../core/run.ts";
-import { type PostOptions, type Posted, post } from "./outbound.ts";
+import type { PostOptions, Posted } from "./outbound.ts";
 import { type Handler, type Work, finishing } from "./worker.ts";
 
 /** The schedule of Standard Webhooks: ten attempts over three days. */
@@ -34,7 +34,7 @@ export function callback(options: PostOptions): Handler {
       return;
     }
     const message = buildCallback({ ...read, question }, run.callback.secret, work.now);
-    const posted = await post(run.callback.url, message, options);
+    const posted = await (await import("./outbound.ts")).post(run.callback.url, message, options);
     if (posted.ok) return finish(job, work, (now) => giveOnce(now, work));
     const delayMs = RETRY_MS[job.tries];
     if (delayMs === undefined || posted.isFinal) return finish(job, work, (now) => giveUp(now, work, posted));

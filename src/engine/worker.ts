@@ -25,7 +25,8 @@ export type Handler = (job: ClaimedJob, work: Work) => Promise<void>;
 export interface WorkerDeps {
   store: Store;
   decider: Decider;
-  id: WorkerId;
+  /** Made when it is first needed: most commands find nothing to do. */
+  id(): WorkerId;
   host: string;
   /** The agents that this machine can start. */
   agents: readonly string[];
@@ -49,7 +50,9 @@ export class Worker {
     this.#deps = deps;
     const kinds = Object.keys(deps.handlers) as JobKind[]; // the keys of a record of kinds
     this.#filter = {
-      worker: deps.id,
+      get worker() {
+        return deps.id();
+      },
       kinds,
       host: deps.host,
       agents: deps.agents,

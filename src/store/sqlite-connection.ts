@@ -115,11 +115,13 @@ export class Connection {
   }
 
   async #whenFree<Result>(body: () => Result): Promise<Result> {
-    const deadline = performance.now() + LOCK_MS;
+    let deadline: number | undefined;
     for (;;) {
       try {
         return body();
       } catch (error) {
+        // The clock is loaded when it is first looked at, and hardly anybody has to wait.
+        deadline ??= performance.now() + LOCK_MS;
         if (!isBusy(error) || performance.now() > deadline) throw explain(error, this.path);
       }
       await new Promise((resolve) => setTimeout(resolve, 1 + Math.random() * 4));

@@ -1,0 +1,16 @@
+import type { Run } from "../core/run.ts";
+import { viewUsage } from "../core/usage.ts";
+import { viewQuestion, viewRun } from "../core/view.ts";
+import type { StatusView } from "./status-view.ts";
+
+/** The same as the page of `askd status`, for programs. */
+export function viewStatus(view: StatusView): object {
+  const viewUsed = (run: Run): object => ({ ...viewRun(run), ...viewUsage(view.usage.get(run.id)) });
+  return {
+    waiting: view.waiting.map(viewQuestion),
+    running: view.running.map(viewUsed),
+    queued: view.queued.map(viewUsed),
+    failed: view.failed.map(({ run }) => viewUsed(run)),
+    completed: view.completed.map(viewUsed),
+  };
+}
