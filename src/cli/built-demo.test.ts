@@ -95,6 +95,23 @@ describe("the demonstration", () => {
     expect(at.left()).toEqual([]);
   });
 
+  test("signs a person in to its inbox with the code that it says", async () => {
+    const at = new DemoScene();
+    const demo = at.start("demo", "--patience", "10m");
+    const [, url = "", code = ""] = await demo.says(/Inbox {2}(\S+) {2}sign in there with (\S+)/);
+    await demo.says(ANSWER);
+    const signedIn = await fetch(`${url}/login`, {
+      ...{ method: "POST", redirect: "manual", body: new URLSearchParams({ code }) },
+      headers: { origin: url },
+    });
+    expect(signedIn.status).toBe(303);
+    const cookie = signedIn.headers.get("set-cookie")?.split(";")[0] ?? "";
+    const inbox = await fetch(url, { headers: { cookie, accept: "text/html" } });
+    expect(await inbox.text()).toContain("Redis or Memcached for the caching layer?");
+    demo.child.kill("SIGINT");
+    expect(await demo.ended).toBe(130);
+  });
+
   test("ends by what its agent declared when nobody answers, and says so", async () => {
     const at = new DemoScene();
     const demo = at.start("demo", "--patience", "1s");

@@ -29,7 +29,7 @@ test("what time does to the questions of one run is done in its order, other run
   const worker = new Worker({
     store,
     decider,
-    id: IDS.worker(),
+    id: () => IDS.worker(),
     host: "here",
     agents: [],
     handlers: { expire },
