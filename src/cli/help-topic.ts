@@ -24,7 +24,8 @@ const ENVIRONMENT = `Where things are
   ASKD_HOME              Everything below this folder
   ASKD_STORE             sqlite:<path> or postgres://…
   ASKD_URL, ASKD_TOKEN   Use the server there, with this token
-  ASKD_CONFIG_DIR        The folder of config.toml
+  ASKD_PROFILE           Use this profile of the settings
+  ASKD_CONFIG_DIR        The folder of config.toml; ASKD_CONFIG_SYSTEM the system's file
   XDG_DATA_HOME, XDG_STATE_HOME, XDG_CONFIG_HOME, XDG_CACHE_HOME, XDG_RUNTIME_DIR
 
 How it looks
@@ -35,6 +36,8 @@ How it looks
   ASKD_PROMPT_DISABLED   Never ask anything on the terminal
 
 How it works
+  ASKD_LIVE_WINDOW, ASKD_TIMEOUT  How long calls are held, and questions wait, unless they say otherwise
+  ASKD_PORT              Where askd serve listens
   ASKD_NO_SERVICE, CI    Start nothing in the background; who waits does the work
   ASKD_CALLBACK_SECRET   Signs the callbacks of askd ask --callback
   ASKD_CALLBACK_LOOPBACK=1  Callbacks may go to programs on this machine
