@@ -90,7 +90,7 @@ describe("in a real shell", () => {
     const script = `#!/bin/sh\n[ "$1 $2 $3" = "complete -- answer" ] || { printf 'answer\\tAnswer a question\\n'; exit; }\n${lines.join("\n")}\n`;
     writeFileSync(join(home, "bin", "askd"), script);
     chmodSync(join(home, "bin", "askd"), 0o755);
-  });
+  }, 3 * BOUND_MS);
   afterAll(() => rmSync(home, { recursive: true, force: true }));
 
   async function script(shell: string): Promise<string> {

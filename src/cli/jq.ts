@@ -2,7 +2,7 @@ import { createRequire } from "node:module";
 import { Worker } from "node:worker_threads";
 import { Refusal } from "../core/refusal.ts";
 
-const LONGEST_MS = 5_000;
+const LONGEST_MS = 10_000;
 const LONGEST_EXPRESSION = 10_000;
 /** More JSON than this is left to a jq of one's own. */
 export const MOST_JQ_CHARS = 64 * 1024 * 1024;
