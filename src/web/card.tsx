@@ -28,6 +28,7 @@ export function Card({ view }: { view: CardView }) {
       data-by={answeredBy(question)}
       data-filled={view.draft.size > 0 ? "yes" : undefined}
     >
+      <h1 class="inbox-title">{tell(view.reader, "nav.inbox")}</h1>
       <a class="to-list" href="/">
         {tell(view.reader, "to.list")}
       </a>

@@ -1,5 +1,6 @@
 import { sayActor } from "../core/actor.ts";
 import type { Event } from "../core/event.ts";
+import { mayForce } from "../core/force.ts";
 import { msBetween } from "../core/instant.ts";
 import { type Answer, type Pending, type Question, findAnswer } from "../core/question.ts";
 import { makeVisible } from "../core/visible.ts";
@@ -57,7 +58,7 @@ export function Outcome({ view }: { view: CardView }) {
           {amendment.handover.state === "void" ? ` (${tell(reader, "amended.late")})` : null}
         </p>
       ))}
-      {question.status === "cancelled" ? null : <Correction view={view} />}
+      {question.status === "cancelled" || mayForce(read.run, question) ? null : <Correction view={view} />}
     </>
   );
 }

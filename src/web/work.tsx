@@ -14,11 +14,12 @@ export function WorkSoFar({ reader, run, work }: { reader: Reader; run: Run; wor
       {isEmpty ? <p class="quiet">{tell(reader, "work.none")}</p> : null}
       {work && work.stat !== "" ? (
         <>
-          <pre class="stat" tabindex={0}>
-            {makeVisible(work.stat.trimEnd())}
-          </pre>
+          <p class="quiet">{sumUp(reader, work.stat)}</p>
           <details>
             <summary>{tell(reader, "work.diff")}</summary>
+            <pre class="stat" tabindex={0}>
+              {makeVisible(work.stat.trimEnd())}
+            </pre>
             <pre class="diff" tabindex={0}>
               {diffLines(work.diff)}
             </pre>
@@ -38,6 +39,13 @@ export function WorkSoFar({ reader, run, work }: { reader: Reader; run: Run; wor
       ) : null}
     </section>
   );
+}
+
+/** `4 files, +182 −9`, out of the last line that git says. */
+function sumUp(reader: Reader, stat: string): string {
+  const last = stat.trimEnd().split("\n").at(-1) ?? "";
+  const count = (word: string): string => new RegExp(`(\\d+) ${word}`).exec(last)?.[1] ?? "0";
+  return tell(reader, "work.sum", { files: count("file"), more: count("insertion"), less: count("deletion") });
 }
 
 function diffLines(diff: string) {

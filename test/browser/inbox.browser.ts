@@ -170,6 +170,7 @@ test("who else looks is shown", async () => {
   await stage.person("lena");
   const mika = await stage.person("mika");
   await mika.waitForSelector("#seen >> text=lena (looking now)");
+  expect(await mika.locator("#seen p").innerText()).toBe("You, lena (looking now). First answer wins.");
 });
 
 test("nothing was run or loaded that the policy of the pages forbids", () => {

@@ -167,6 +167,7 @@ export const de: Readonly<Record<Key, string>> = {
   "access.words": "{name} möchte hier antworten dürfen.",
 
   work: "Bisherige Arbeit",
+  "work.sum": "{files} Dateien, +{more} −{less}",
   "work.show": "Änderungen zeigen",
   "work.none": "Im Arbeitsverzeichnis ist nichts geändert.",
   "work.new": "Neue Dateien",

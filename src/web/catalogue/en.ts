@@ -164,6 +164,7 @@ export const en = {
   "access.words": "{name} would like to be allowed to answer this.",
 
   work: "Work so far",
+  "work.sum": "{files} files, +{more} −{less}",
   "work.show": "Show what was changed",
   "work.none": "Nothing is changed in the working tree.",
   "work.new": "New files",

@@ -16,6 +16,15 @@ export function mergeList(list: HTMLElement, fresh: HTMLElement): void {
   dropEmpty(list, fresh, anchor);
 }
 
+/** Scrolls the list, and nothing else, to the row that is open. */
+export function showCurrentRow(): void {
+  const list = find<HTMLElement>("#list");
+  const row = find<HTMLElement>(".row[aria-current]", list ?? document);
+  if (!list || !row) return;
+  const [inside, outside] = [row.getBoundingClientRect(), list.getBoundingClientRect()];
+  if (inside.bottom > outside.bottom) list.scrollTop += inside.bottom - outside.bottom;
+}
+
 /** The row that somebody stands on, or has open. */
 function anchorOf(list: HTMLElement): HTMLElement | undefined {
   const focused = document.activeElement?.closest<HTMLElement>("#list li");

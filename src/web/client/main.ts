@@ -2,8 +2,8 @@ import { restoreDraft, sweepDrafts } from "./draft.ts";
 import { labelPrimary, watchForms } from "./form.ts";
 import { watchKeys } from "./keys.ts";
 import { follow, lookEverySoOften, refreshSoon, showLost } from "./live.ts";
-import { find } from "./page.ts";
 import { tellZone, tick } from "./time.ts";
+import { showCurrentRow } from "./list.ts";
 import { showWork } from "./work.ts";
 
 const SECOND_MS = 1000;
@@ -16,7 +16,7 @@ lookEverySoOften();
 sweepDrafts();
 showWork();
 showLost();
-find("#list .row[aria-current]")?.scrollIntoView({ block: "nearest" });
+showCurrentRow();
 if (tellZone()) refreshSoon();
 setInterval(() => {
   tick();
