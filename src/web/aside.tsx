@@ -13,6 +13,7 @@ export function Aside({ view }: { view: CardView }) {
   return (
     <aside aria-label={tell(reader, "details")}>
       {view.similar.length > 0 ? <SimilarAnswers view={view} /> : null}
+      {view.templates.length > 0 ? <Templates view={view} /> : null}
       <section id="seen">
         <h2>{tell(reader, "seen")}</h2>
         <p>{seenWords(view)}</p>
@@ -42,7 +43,7 @@ function SimilarAnswers({ view: { reader, read, similar } }: { view: CardView })
           {tell(reader, "similar.one", {
             answer: makeVisible(one.answer),
             title: makeVisible(one.title),
-            name: makeVisible(one.by),
+            name: makeVisible(sayActor(one.by)),
           })}{" "}
           <Since reader={reader} at={one.at} as="run.ago" />.{" "}
           {isPending(read.question) ? (
@@ -52,6 +53,19 @@ function SimilarAnswers({ view: { reader, read, similar } }: { view: CardView })
           ) : null}
         </p>
       ))}
+    </section>
+  );
+}
+
+function Templates({ view: { reader, read, templates } }: { view: CardView }) {
+  return (
+    <section>
+      <h2>{tell(reader, "templates")}</h2>
+      <p class="names">
+        {templates.map((name) => (
+          <a href={`/q/${read.question.id}?template=${encodeURIComponent(name)}`}>{name}</a>
+        ))}
+      </p>
     </section>
   );
 }

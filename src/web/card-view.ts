@@ -1,7 +1,7 @@
 import type { Read } from "../core/changes.ts";
 import type { Event } from "../core/event.ts";
-import type { Instant } from "../core/instant.ts";
 import type { Run } from "../core/run.ts";
+import type { Similar } from "../core/similar.ts";
 import type { UsageRow } from "../core/usage.ts";
 import type { Draft } from "./draft.ts";
 import type { Reader } from "./reader.ts";
@@ -20,15 +20,6 @@ export interface AtHand {
   work(run: Run): Promise<Work | undefined>;
   /** What to type to go on in the agent's own session. */
   takeover(run: Run): string | undefined;
-}
-
-/** An earlier answer that might fit again. */
-export interface Similar {
-  title: string;
-  /** The words that would be answered again. */
-  answer: string;
-  by: string;
-  at: Instant;
 }
 
 /** Everything that the card of a question shows. */
@@ -52,4 +43,6 @@ export interface CardView {
   /** There is a working tree to look at. */
   hasWork: boolean;
   similar: readonly Similar[];
+  /** Names of canned answers that fit. */
+  templates: readonly string[];
 }

@@ -39,6 +39,20 @@ test("the question of an agent appears by itself within a second, and is answere
   expect(await page.locator("#state").innerText()).toContain("mika chose “Memcached”");
 });
 
+test("a run that stopped to ask goes on with what was answered here", async () => {
+  const page = await stage.person("mika");
+  const marker = '<<ASK_HUMAN>> {"question": "Apple or pear?", "options": ["Apple", "Pear"]} <</ASK_HUMAN>>';
+  const script = `if [ -n "$ASKD_ANSWER_FILE" ]; then cat "$ASKD_ANSWER_FILE"; else echo '${marker}'; fi`;
+  await stage.type("run", "--name", "fruit", "--", "sh", "-c", script);
+  await page.waitForSelector("main[data-id]:has-text('Apple or pear?')", { timeout: 20_000 });
+  await page.click("label:has-text('Pear')");
+  expect(await page.locator("button.p").innerText()).toContain("Answer “Pear” and resume");
+  await page.click("button.p");
+  await page.waitForSelector("#activity >> text=run complete", { timeout: 30_000 });
+  expect(await page.locator("#state").innerText()).toContain("mika chose “Pear”");
+  expect(await stage.type("logs", "fruit")).toContain("Pear");
+});
+
 test("one key never answers, and keys can be turned off", async () => {
   const page = await stage.person("mika");
   await stage.type("ask", ...CACHE);
@@ -163,6 +177,19 @@ test("high risk has nothing chosen and wants a word typed", async () => {
   await page.fill("#word", "users_v1");
   await page.click("button.p");
   await page.waitForSelector('main[data-state="settling"]');
+});
+
+test("a link on another site leads to the question, and whoever is not signed in comes back to it after that", async () => {
+  const id = await stage.type("ask", ...CACHE);
+  const page = await stage.person("mika");
+  await page.goto(`data:text/html,<a href="${stage.url}/q/${id}">there</a>`);
+  await page.click("a");
+  await page.waitForSelector(`main[data-id="${id}"]`);
+  const visitor = await stage.visitor();
+  await visitor.goto(`${stage.url}/q/${id}`);
+  await stage.signIn(visitor, "lena");
+  await visitor.waitForSelector(`main[data-id="${id}"]`);
+  expect(visitor.url()).toBe(`${stage.url}/q/${id}`);
 });
 
 test("who else looks is shown", async () => {

@@ -1,15 +1,12 @@
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
+import axe from "axe-core";
 import type { Page } from "playwright-core";
 import { z } from "zod";
-
-const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 const Problems = z.array(z.string());
 
 /** What axe finds wrong with a page, one line each. */
 export async function findAxeProblems(page: Page): Promise<string[]> {
-  await page.evaluate(AXE);
+  await page.evaluate(axe.source);
   const found: unknown = await page.evaluate(`
     axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) =>
       violations.flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => id + " " + target.join(" ") + " " + failureSummary)))
@@ -25,7 +22,7 @@ export async function findLayoutProblems(page: Page): Promise<string[]> {
       const root = document.scrollingElement;
       if (root.scrollWidth > innerWidth) problems.push("the page is " + root.scrollWidth + " wide, the window " + innerWidth);
       for (const element of document.querySelectorAll("button, summary, label, legend, h1, h2, p, a, dt, dd, .chip, .toast, .l, .c, li, input, select")) {
-        if (!element.checkVisibility() || element.closest(".unseen, .skip, .scroll, pre")) continue;
+        if (!element.checkVisibility() || element.closest(".unseen, .inbox-title, .skip, .scroll, pre")) continue;
         const style = getComputedStyle(element);
         const isMeant = /auto|scroll/.test(style.overflowX) || style.textOverflow === "ellipsis" || element.querySelector(".cut, .q, pre, .scroll");
         const isWide = element.scrollWidth > element.clientWidth + 1 && style.display !== "inline";

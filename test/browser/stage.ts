@@ -75,12 +75,16 @@ export class WebStage {
   /** A browser of its own in which a person is signed in. */
   async person(name: string, options: BrowserContextOptions = {}): Promise<Page> {
     const page = await this.visitor(options);
-    const code = await this.#loginCode(name);
     await page.goto(`${this.url}/login`);
-    await page.fill("#code", code);
-    await page.click("button.p");
+    await this.signIn(page, name);
     await page.waitForURL(`${this.url}/`);
     return page;
+  }
+
+  /** Fills in the form of the page that asks who one is. */
+  async signIn(page: Page, name: string): Promise<void> {
+    await page.fill("#code", await this.#loginCode(name));
+    await page.click("button.p");
   }
 
   /** A browser of its own in which nobody is signed in. */

@@ -162,6 +162,19 @@ export const STATES: readonly State[] = [
       ).question;
     }),
   },
+  {
+    name: "memory",
+    open: opens(async (stage) => {
+      const engine = await stage.engine();
+      const before = await ask(stage, {
+        question: "Redis or Memcached for the job queue?",
+        options: ["Redis", "Memcached"],
+      });
+      await engine.answer(before.id, AnswerInput.parse({ answer: "Redis" }), LENA);
+      await engine.putTemplate({ name: "prefer-redis", choose: ["Redis"], text: "As everywhere." }, LENA);
+      return ask(stage, REDIS);
+    }),
+  },
   { name: "toast", open: opens((stage) => ask(stage, { ...REDIS, question: "And which cache for the tests?" })) },
   {
     name: "answered",

@@ -37,16 +37,35 @@ export function writtenIn(content: Content, draft: Draft): string {
 /** The form with the options chosen that a link names. */
 export function chosenBy(content: Content, said: string): Draft {
   const [item, second] = content.items;
-  const word = said.trim().toLowerCase();
-  if (!item || second || word === "") return new Map();
+  if (!item || second || said.trim() === "") return new Map();
   const { choice, text } = fieldNames(0);
-  const place = item.options.findIndex(({ key, value, label }) =>
-    [key, value, label].some((name) => name.toLowerCase() === word),
-  );
+  const place = item.options.findIndex((option) => isNamed(option, said));
   if (place >= 0) return new Map([[choice, [String(place)]]]);
   return item.allowText
     ? new Map([...(item.options.length > 0 ? [[choice, [OTHER]] as const] : []), [text, [said]]])
     : new Map();
+}
+
+/** The form filled as a canned answer says. */
+export function filledWith(content: Content, given: Pick<AnswerInput, "answer" | "items" | "note">): Draft {
+  const draft = new Map<string, readonly string[]>(chosenBy(content, given.answer ?? ""));
+  for (const [index, item] of content.items.entries()) {
+    const said = given.items?.[item.id];
+    if (!said) continue;
+    const names = fieldNames(index);
+    const places = said.values.map((name) => item.options.findIndex((option) => isNamed(option, name)));
+    draft.set(names.choice, [
+      ...places.filter((place) => place >= 0).map(String),
+      ...(said.text === undefined ? [] : [OTHER]),
+    ]);
+    if (said.text !== undefined) draft.set(names.text, [said.text]);
+  }
+  if (given.note !== undefined) draft.set("note", [given.note]);
+  return draft;
+}
+
+function isNamed({ key, value, label }: Option, name: string): boolean {
+  return [key, value, label].some((each) => each.toLowerCase() === name.trim().toLowerCase());
 }
 
 function readItem(item: Item, index: number, draft: Draft): Spoken | undefined {

@@ -1,5 +1,4 @@
 import type { Context } from "hono";
-import type { Rules } from "../../core/rules.ts";
 import type { Signed } from "../credential.ts";
 import type { Live } from "../events/live.ts";
 import type { Feed } from "../events/tail.ts";
@@ -8,7 +7,6 @@ import type { CardDeps } from "./read-card.ts";
 
 /** What the pages are made from. */
 export interface PagesDeps extends CardDeps {
-  rules: Rules;
   feed: Pick<Feed, "findEnd">;
   log: Log;
   live: Live;

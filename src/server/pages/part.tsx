@@ -10,11 +10,14 @@ import { tell } from "../../web/reader.ts";
 import { Settings } from "../../web/settings.tsx";
 import { WorkSoFar } from "../../web/work.tsx";
 import { LANGUAGES } from "../../web/words.ts";
+import { fillTemplate } from "../../core/template.ts";
+import type { Read } from "../../core/changes.ts";
+import type { Draft } from "../../web/draft.ts";
 import { makeVisible } from "../../core/visible.ts";
 import type { Part } from "../app.ts";
 import type { Signed } from "../credential.ts";
 import type { Log } from "../log.ts";
-import { chosenBy } from "./answer-form.ts";
+import { chosenBy, filledWith } from "./answer-form.ts";
 import { ASSETS } from "./assets.ts";
 import { sendPage } from "./page.ts";
 import { findQuestionId } from "./read-card.ts";
@@ -94,9 +97,17 @@ async function showQuestion(context: Call, deps: PagesDeps): Promise<Response> {
   const reader = await readReader(context, deps.engine);
   const read = await deps.engine.read(id);
   const inbox = await readInbox(deps.engine, reader);
-  const choice = context.req.query("choose");
-  const draft = choice === undefined ? undefined : chosenBy(read.content, choice);
+  const draft = await readWish(context, deps, read);
   return sendCard(context, deps, { reader, read, inbox, cursor, ...(draft && { draft }), page: "question" });
+}
+
+/** What a link wants the form to be filled with: a choice, or a canned answer. Nothing is sent by it. */
+async function readWish(context: Call, { engine }: PagesDeps, read: Read): Promise<Draft | undefined> {
+  const choice = context.req.query("choose");
+  if (choice !== undefined) return chosenBy(read.content, choice);
+  const name = context.req.query("template");
+  const template = name === undefined ? undefined : (await engine.listTemplates()).find((each) => each.name === name);
+  return template && filledWith(read.content, fillTemplate(template, read));
 }
 
 /** What the agent has changed; the script puts it into the card, others get it as a page. */

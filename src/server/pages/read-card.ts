@@ -2,7 +2,10 @@ import type { Read } from "../../core/changes.ts";
 import type { Event } from "../../core/event.ts";
 import { QuestionId } from "../../core/id.ts";
 import { epochMs } from "../../core/instant.ts";
+import { isPending } from "../../core/question.ts";
 import { Refusal } from "../../core/refusal.ts";
+import type { Rules } from "../../core/rules.ts";
+import { offerTemplates } from "../../core/template.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { isTold } from "../../web/aside.tsx";
 import type { AtHand, CardView } from "../../web/card-view.ts";
@@ -11,9 +14,12 @@ import type { Reader } from "../../web/reader.ts";
 import type { Presence } from "./presence.ts";
 
 const MOST_EVENTS = 30;
+const MOST_SIMILAR = 3;
+const MOST_TEMPLATES = 8;
 
 export interface CardDeps {
   engine: Engine;
+  rules: Rules;
   presence: Presence;
   atHand?: AtHand | undefined;
 }
@@ -32,8 +38,15 @@ export async function readCard(deps: CardDeps, reader: Reader, read: Read, more:
     looking: presence.lookers(question.id, epochMs(reader.now)),
     takeover: atHand?.takeover(run),
     hasWork: atHand !== undefined && run.dir !== undefined,
-    similar: [],
+    ...(isPending(question) ? await readMemory(deps, read) : { similar: [], templates: [] }),
   };
+}
+
+/** What was answered before, and what a team has ready to answer with. */
+async function readMemory({ engine, rules }: CardDeps, read: Read): Promise<Pick<CardView, "similar" | "templates">> {
+  const similar = await engine.findSimilar(read.question.id, MOST_SIMILAR);
+  const templates = offerTemplates(await engine.listTemplates(), read, rules.limits);
+  return { similar, templates: templates.slice(0, MOST_TEMPLATES).map(({ name }) => name) };
 }
 
 /** The question at an address: by its whole id, or by the short one that people type. */

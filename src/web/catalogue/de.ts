@@ -179,6 +179,7 @@ export const de: Readonly<Record<Key, string>> = {
   similar: "Ähnliche Antworten",
   "similar.one": "„{answer}“ auf „{title}“, von {name},",
   "similar.use": "Dasselbe nehmen",
+  templates: "Vorlagen",
   seen: "Wer das sieht",
   "seen.now": "{name} (schaut gerade)",
   "seen.first": "Die erste Antwort zählt.",

@@ -176,6 +176,7 @@ export const en = {
   similar: "Similar answers",
   "similar.one": "“{answer}” to “{title}”, by {name},",
   "similar.use": "Use the same",
+  templates: "Canned answers",
   seen: "Who sees this",
   "seen.now": "{name} (looking now)",
   "seen.first": "First answer wins.",

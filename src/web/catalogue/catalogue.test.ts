@@ -1,0 +1,42 @@
+import { readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { de } from "./de.ts";
+import { en } from "./en.ts";
+
+const SOURCES = ["src/web", "src/server"].flatMap((folder) =>
+  readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((name) => /\.tsx?$/.test(name) && !name.includes("catalogue") && !name.includes(".test."))
+    .map((name) => readFileSync(join(folder, name), "utf8")),
+);
+const CODE = SOURCES.join("\n");
+
+function fieldsOf(text: string): string[] {
+  return [...text.matchAll(/\{\w+\}/g)].map(([field]) => field).sort();
+}
+
+test("both languages have the same sentences with the same places to fill", () => {
+  expect(Object.keys(de).sort()).toEqual(Object.keys(en).sort());
+  const different = Object.entries(en).filter(([key, text]) => {
+    const other: string = de[key as keyof typeof en]; // the keys are the same
+    return fieldsOf(text).join() !== fieldsOf(other).join();
+  });
+  expect(different).toEqual([]);
+});
+
+test("every sentence is used", () => {
+  const isBuilt = (key: string): boolean => CODE.includes(`\`${key.slice(0, key.lastIndexOf(".") + 1)}\${`);
+  const unused = Object.keys(en).filter((key) => !CODE.includes(`"${key}"`) && !isBuilt(key));
+  expect(unused).toEqual([]);
+});
+
+test("nothing is said on a page that is not in the catalogue", () => {
+  const pages = readdirSync("src/web").filter((name) => name.endsWith(".tsx"));
+  // Words between two tags, on one line of their own or not.
+  const words = pages.flatMap((name) =>
+    [...readFileSync(join("src/web", name), "utf8").matchAll(/>\s*([A-Z][a-z]+ [a-z][^<>{}]*)</g)].map(
+      ([, text]) => `${name}: ${text}`,
+    ),
+  );
+  expect(words).toEqual([]);
+});
