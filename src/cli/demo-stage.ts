@@ -15,7 +15,7 @@ const WORK = "work";
 const MOST_LOGGED = 200;
 const GRACE_MS = 2_000;
 /** What would change the story if it came from the caller's environment. */
-const NONE = { ASKD_RUN: "", ASKD_NO_SERVICE: "", CI: "", ASKD_PROMPT_DISABLED: "" };
+const NONE = { ASKD_NO_SERVICE: "", CI: "", ASKD_PROMPT_DISABLED: "" };
 
 /** A store, a server and a worker that are there for one demonstration and leave nothing behind. */
 export class DemoStage {

@@ -60,7 +60,7 @@ function findDirs(around: Surroundings): Dirs {
 
 /** The variables that put everything below one directory, for this process or for one that it starts. */
 export function homeVariables(dir: string): Record<string, string> {
-  const none = ["ASKD_URL", "ASKD_TOKEN", "ASKD_PROFILE", "ASKD_CONFIG_DIR"];
+  const none = ["ASKD_URL", "ASKD_TOKEN", "ASKD_PROFILE", "ASKD_CONFIG_DIR", "ASKD_RUN"];
   const store = `sqlite:${join(dir, "data", "askd.db")}`; // settings of the system may name another
   return { ...Object.fromEntries(none.map((name) => [name, ""])), ASKD_HOME: dir, ASKD_STORE: store };
 }
