@@ -14,6 +14,11 @@ export const agents: Readonly<Record<string, Agent>> = {
   [opencodeServe.name]: opencodeServe,
 };
 
+/** The agent that goes by this name, which may come from anywhere. */
+export function findAgent(name: string): Agent | undefined {
+  return Object.hasOwn(agents, name) ? agents[name] : undefined;
+}
+
 /** The agent whose program this is; any other program is a command. */
 export function agentOf(program: string): Agent {
   const name = program.slice(program.lastIndexOf("/") + 1);

@@ -1,4 +1,4 @@
-import { agents } from "../agents/agents.ts";
+import { findAgent } from "../agents/agents.ts";
 import { runDirOf } from "../agents/run-files.ts";
 import { type Run, hasEnded } from "../core/run.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -7,7 +7,7 @@ import { changed, sayQuestion } from "./run-follow.ts";
 import { RunLog } from "./run-log.ts";
 import { oneLine } from "./sanitise.ts";
 import { readUsage } from "./usage.ts";
-import { sayRun, sayUsage } from "./wording.ts";
+import { sayCount, sayRun, sayUsage } from "./wording.ts";
 
 const EXIT_ERROR = 1;
 const EXIT_PENDING = 8;
@@ -18,7 +18,7 @@ const EXIT_INTERRUPTED = 130;
 /** What the agent of a run does from here on, for whoever answers and stays to see it. */
 export async function openLog(run: Run, context: Context): Promise<RunLog> {
   const log = new RunLog({
-    ...{ runDir: runDirOf(context.place.stateDir, run.id), kind: "out", agent: agents[run.agent] },
+    ...{ runDir: runDirOf(context.place.stateDir, run.id), kind: "out", agent: findAgent(run.agent) },
     style: context.style,
     write: (text) => {
       const words = text.replace(/^(?=.)/gm, "  ");
@@ -33,7 +33,9 @@ export async function openLog(run: Run, context: Context): Promise<RunLog> {
 export async function followAnswered(run: Run, log: RunLog, engine: Engine, context: Context): Promise<number> {
   const runDir = runDirOf(context.place.stateDir, run.id);
   const signal = context.interrupt();
+  let turns = 0;
   for (;;) {
+    turns = await sayTurn(run, turns, engine, context);
     const now = (await engine.findRun(run.id)) ?? run;
     if (hasEnded(now) && now.worker === undefined) return end(now, log, engine, context);
     if (await asksAgain(now, engine)) {
@@ -48,6 +50,15 @@ export async function followAnswered(run: Run, log: RunLog, engine: Engine, cont
     }
     await changed(runDir, signal, context);
   }
+}
+
+/** Says which turn the agent is at, and what it took to get there, each time that it is known anew. */
+async function sayTurn(run: Run, said: number, engine: Engine, context: Context): Promise<number> {
+  const usage = (await readUsage(engine, [run])).get(run.id);
+  if (!usage || usage.turns <= said || context.isQuiet || context.json) return said;
+  const tokens = usage.inputTokens + usage.outputTokens;
+  context.stdout.write(`  [turn ${usage.turns + 1}${tokens > 0 ? `, ${sayCount(tokens)} tokens` : ""}]\n`);
+  return usage.turns;
 }
 
 /** It waits for the next answer: its agent is gone, or alive and held. */

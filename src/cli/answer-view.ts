@@ -2,6 +2,7 @@ import type { Read } from "../core/changes.ts";
 import { shortId } from "../core/id.ts";
 import { answerText } from "../core/match.ts";
 import { findAnswer, isPending } from "../core/question.ts";
+import { sayAgent } from "./agent-name.ts";
 import { oneLine } from "./sanitise.ts";
 
 /** What `askd answer` says: what was recorded for whom, and what happens now. */
@@ -28,6 +29,6 @@ function sayNext(before: Read, { run, question }: Read): string | undefined {
   if (run.status !== "resuming") return undefined;
   if (run.externalId !== undefined) return "Task returned to 'open' state and will be picked up by worker";
   return run.giveBack === "worker"
-    ? `Resuming with ${oneLine(run.agent)}. Follow: askd logs ${run.number} -f`
+    ? `Resuming with ${sayAgent(run.agent)}. Follow: askd logs ${run.number} -f`
     : "The run goes on when it asks for the answer";
 }

@@ -1,6 +1,6 @@
 import { type Door, parseAsk } from "../core/ask-input.ts";
 import type { Read } from "../core/changes.ts";
-import { parseDuration, sayDuration } from "../core/duration.ts";
+import { parseDuration } from "../core/duration.ts";
 import { shortId } from "../core/id.ts";
 import { proceedSentence } from "../core/injection.ts";
 import { DAY_MS, later, msBetween } from "../core/instant.ts";
@@ -11,12 +11,13 @@ import type { Engine } from "../engine/engine.ts";
 import { whoAsks } from "./actor.ts";
 import { ASK_FLAGS, askOptions, rawAsk } from "./ask-flags.ts";
 import { atMostOne, wrongUsage } from "./arguments.ts";
-import { bellFor } from "./bell.ts";
 import { exitCodeOf } from "./check-view.ts";
 import type { Command } from "./command.ts";
 import type { Context } from "./context.ts";
 import type { Values } from "./flags.ts";
 import { printResult } from "./output.ts";
+import { oneLine } from "./sanitise.ts";
+import { sayWaiting } from "./waiting.ts";
 import { quoted } from "./wording.ts";
 
 const EXIT_PENDING = 8;
@@ -51,7 +52,7 @@ export async function ask(
   const input = holdMs === undefined ? parsed : { ...parsed, holdMs };
   const done = await engine.ask(input, whoAsks(context), await askOptions(engine, flags, context));
   const id = shortId(done.question.id);
-  say(context, `asked ${id}  #${done.run.number} ${done.run.name}`);
+  say(context, `asked ${id}  ${(await findPage(id, context)) ?? `#${done.run.number} ${oneLine(done.run.name)}`}`);
   if (holdMs !== undefined) return hold(done, holdMs, engine, context);
   say(context, `Answer with: askd answer ${id} ${quoted("…")}`);
   printResult(context, command.fields ?? [], {
@@ -59,6 +60,12 @@ export async function ask(
     json: () => ({ id: done.question.id, ...viewCheck(done) }),
   });
   return 0;
+}
+
+/** Where people can look at it, if a server of this place is there; that it cannot be told is no reason not to ask. */
+async function findPage(id: string, context: Context): Promise<string | undefined> {
+  const server = context.isQuiet ? undefined : await context.findServer().catch(() => undefined);
+  return server && `${server}/q/${id.slice(2)}`;
 }
 
 async function readAsk(
@@ -89,10 +96,10 @@ function readWait(text: string, timeoutMs: number | undefined): number {
 async function hold(asked: Read, holdMs: number, engine: Engine, context: Context): Promise<number> {
   const { id } = asked.question;
   const signal = context.interrupt();
-  context.stderr.write(bellFor(context));
-  say(context, `waiting for a person, at most ${sayDuration(holdMs)}`);
+  const endWaiting = sayWaiting(holdMs, context);
   const until = later(await engine.now(), holdMs);
-  const read = await Promise.race([engine.wait(id, { until, signal, takes: true }), failureOf(engine.work())]);
+  const waited = Promise.race([engine.wait(id, { until, signal, takes: true }), failureOf(engine.work())]);
+  const read = await waited.finally(endWaiting);
   if (read.question.status !== "pending") return handOver(read, engine, context);
   const left = await engine.endHold(id, signal.aborted ? "gone" : "window");
   if (left.question.status !== "pending") return handOver(left, engine, context);

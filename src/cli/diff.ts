@@ -1,5 +1,3 @@
-import { findDiff } from "../agents/working-tree.ts";
-import { isCode } from "../agents/private-file.ts";
 import { Refusal } from "../core/refusal.ts";
 import type { Run } from "../core/run.ts";
 import { requireOne } from "./arguments.ts";
@@ -8,7 +6,7 @@ import type { Context } from "./context.ts";
 import type { Flags } from "./flags.ts";
 import { oneLine, sanitise } from "./sanitise.ts";
 import { getRun } from "./target.ts";
-import type { Style } from "./terminal.ts";
+import { colourDiff, findWork } from "./partial-work.ts";
 
 const flags = {
   stat: { type: "boolean", about: "Only which files, and how much" },
@@ -31,7 +29,7 @@ export const command: Command<typeof flags> = {
     const fresh = untracked.length > 0 ? ["New files:", ...untracked.map((path) => `  ${oneLine(path)}`), ""] : [];
     context.stdout.write(fresh.map((line) => `${line}\n`).join(""));
     // On a terminal the text of files is made safe; a program gets the patch as it is.
-    context.stdout.write(context.stdout.isTty ? colour(sanitise(diff), context.style) : diff);
+    context.stdout.write(context.stdout.isTty ? colourDiff(sanitise(diff), context.style) : diff);
     return 0;
   },
 };
@@ -44,24 +42,9 @@ async function getDiff(run: Run, isStat: boolean, context: Context) {
       hint: `See what is known: ${context.program} show ${run.number}`,
     });
   }
-  const found = await findDiff(dir, { isStat }).catch((error: unknown) => {
-    if (isCode(error, "ENOTDIR")) return undefined;
-    throw error;
-  });
+  const found = await findWork(dir, { isStat });
   if (found) return found;
   throw new Refusal("not_found", `${oneLine(dir)} is not in a git working tree, so what changed is not known`, {
     hint: `Look there yourself, or see what the agent did: ${context.program} logs ${run.number}`,
   });
-}
-
-function colour(diff: string, style: Style): string {
-  return diff
-    .split("\n")
-    .map((line) => {
-      if (/^(diff |index |--- |\+\+\+ )/.test(line)) return style.bold(line);
-      if (line.startsWith("@@")) return style.dim(line);
-      if (line.startsWith("+")) return style.green(line);
-      return line.startsWith("-") ? style.red(line) : line;
-    })
-    .join("\n");
 }

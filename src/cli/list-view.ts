@@ -61,6 +61,7 @@ function clauses(read: Read, now: Instant): string[] {
       : []),
     ...(due ? [due] : []),
     ...(question.claim ? [`claimed by ${oneLine(question.claim.by.id)}`] : []),
+    ...(question.to.length > 0 ? [`for ${question.to.map(oneLine).join(", ")}`] : []),
   ];
 }
 

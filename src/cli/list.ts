@@ -1,63 +1,66 @@
 import { Refusal } from "../core/refusal.ts";
-import type { Question } from "../core/question.ts";
-import type { RunId } from "../core/id.ts";
+import { shortId } from "../core/id.ts";
 import { QUESTION_FIELDS, viewQuestion } from "../core/view.ts";
-import type { Engine } from "../engine/engine.ts";
+import { wrongUsage } from "./arguments.ts";
 import type { Command } from "./command.ts";
+import type { Context } from "./context.ts";
 import type { Flags } from "./flags.ts";
+import { type Found, SORTS, findQuestions } from "./list-find.ts";
 import { renderAwaiting, renderList } from "./list-view.ts";
 import { printResult } from "./output.ts";
-import { getTarget } from "./target.ts";
 import { textWidth } from "./terminal.ts";
 
 const DEFAULT_LIMIT = 30;
 const MOST = 1000;
-const STATES: Readonly<Record<string, Question["status"]>> = {
-  pending: "pending",
-  answered: "answered",
-  timeout: "timeout",
-  expired: "timeout",
-  cancelled: "cancelled",
-};
 
 const flags = {
   awaiting: { type: "boolean", about: "Only what waits for an answer, oldest first, with context" },
+  mine: { type: "boolean", about: "Only what you claimed, or what is assigned to you or your groups" },
   state: { type: "string", value: "state", about: "pending, answered, timeout or cancelled" },
   run: { type: "string", value: "run", about: "Only questions of this run" },
+  agent: { type: "string", value: "agent", about: "Only of this agent, such as claude" },
+  repo: { type: "string", value: "repo", about: "Only of this repository; acme/* takes all of acme" },
+  label: { type: "string", multiple: true, value: "label", about: "Only with this label; can be repeated" },
+  since: { type: "string", value: "time", about: "Only what was asked since 2h ago, 14:00 or 2026-11-15" },
+  sort: { type: "string", value: "order", about: `${SORTS.join(", ")} (newest; with --awaiting oldest)` },
+  after: { type: "string", value: "id", about: "Go on after this question, which the page before ended with" },
   limit: { type: "string", value: "count", about: `At most this many (${DEFAULT_LIMIT})` },
 } as const satisfies Flags;
+export type ListFlags = typeof flags;
 
 export const command: Command<typeof flags> = {
-  usage: "list [--awaiting] [--state <state>] [--run <run>]",
+  usage: "list [--awaiting] [--mine] [--state <state>] [--run <run>]",
   isLong: () => true,
   flags,
   fields: QUESTION_FIELDS,
-  examples: ["askd list --awaiting", "askd list --state answered --json=id,title,answer"],
+  examples: [
+    "askd list --awaiting",
+    "askd list --mine --sort due",
+    "askd list --repo 'acme/*' --label night --since 2d",
+    "askd list --state answered --json=id,title,answer",
+  ],
   async run(args, context) {
-    const { awaiting, state, run, limit } = args.flags;
+    const { awaiting, limit } = args.flags;
+    if (args.positionals.length > 0) throw wrongUsage(`"${args.positionals[0]}" is too much`, command.usage);
+    const most = readLimit(limit);
     const engine = await context.engine();
-    const status = awaiting ? "pending" : readState(state);
-    const questions = await engine.listQuestions({
-      ...(status && { status }),
-      ...(run !== undefined && { runId: await getRunId(engine, run) }),
-      order: awaiting ? "oldest" : "newest",
-      limit: readLimit(limit),
-    });
-    const reads = await Promise.all(questions.map((question) => engine.read(question.id)));
-    const view = { now: await engine.now(), width: textWidth(context.stdout.columns), questions: reads };
+    const found = await findQuestions(engine, args.flags, most, context);
+    const view = { now: await engine.now(), width: textWidth(context.stdout.columns), questions: found.reads };
     printResult(context, QUESTION_FIELDS, {
       page: () => (awaiting ? renderAwaiting(view, context.style) : renderList(view, context.style)),
-      json: () => reads.map(viewQuestion),
+      json: () => found.reads.map(viewQuestion),
     });
+    sayMore(found, context);
     return 0;
   },
 };
 
-function readState(state: string | undefined): Question["status"] | undefined {
-  if (state === undefined) return undefined;
-  const status = Object.hasOwn(STATES, state) ? STATES[state] : undefined;
-  if (status) return status;
-  throw new Refusal("bad_input", `There is no state "${state}"`, { hint: `Use ${Object.keys(STATES).join(", ")}` });
+/** Says how to see what did not fit. */
+function sayMore({ reads, hasMore, isPaged }: Found, context: Context): void {
+  const last = reads.at(-1);
+  if (!hasMore || !last || context.isQuiet) return;
+  const next = isPaged ? `--after ${shortId(last.question.id)}` : `--limit ${Math.min(MOST, reads.length * 2)}`;
+  context.stderr.write(`There are more. See them with the same command and ${next}\n`);
 }
 
 export function readLimit(text: string | undefined): number {
@@ -65,9 +68,4 @@ export function readLimit(text: string | undefined): number {
   const limit = Number(text);
   if (Number.isInteger(limit) && limit >= 1 && limit <= MOST) return limit;
   throw new Refusal("bad_input", `--limit takes a number from 1 to ${MOST}`);
-}
-
-async function getRunId(engine: Engine, text: string): Promise<RunId> {
-  const target = await getTarget(engine, text);
-  return target.named === "run" ? target.run.id : target.question.runId;
 }

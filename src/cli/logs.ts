@@ -1,5 +1,5 @@
 import { access } from "node:fs/promises";
-import { agents } from "../agents/agents.ts";
+import { findAgent } from "../agents/agents.ts";
 import { runDirOf } from "../agents/run-files.ts";
 import { shortId } from "../core/id.ts";
 import { Refusal } from "../core/refusal.ts";
@@ -34,7 +34,7 @@ export const command: Command<typeof flags> = {
     const { raw, err, follow } = args.flags;
     const { output } = context.streams();
     const log = new RunLog({
-      ...{ runDir, kind: err ? "err" : "out", agent: agents[run.agent], style: context.style },
+      ...{ runDir, kind: err ? "err" : "out", agent: findAgent(run.agent), style: context.style },
       write: (text) => context.stdout.write(text),
       writeRaw: raw ? (bytes) => void output.write(bytes) : undefined,
     });

@@ -5,7 +5,11 @@ import { COMMANDS } from "./command.ts";
 
 describe("the command line", () => {
   test("shows the status when nothing else is asked for", async () => {
-    expect(await type(new Scene(), [])).toEqual({ exit: 0, stdout: "No runs yet. Try: askd demo\n", stderr: "" });
+    expect(await type(new Scene(), [])).toEqual({
+      exit: 0,
+      stdout: 'No runs yet. Try: askd run -- claude -p "…"\n',
+      stderr: "",
+    });
   });
 
   test("lists every command in its help, and each explains itself", async () => {

@@ -9,6 +9,7 @@ import { type Answer, type Question, findAnswer, isPending } from "../core/quest
 import type { Run } from "../core/run.ts";
 import type { Similar } from "../core/similar.ts";
 import type { UsageRow } from "../core/usage.ts";
+import { sayAgent } from "./agent-name.ts";
 import { oneLine, sanitise } from "./sanitise.ts";
 import { type Style, cellsOf, cutCells, padCells, wrap } from "./terminal.ts";
 import { argumentOf, choicesOf, sayBy, sayCost, sayRun, sayThen } from "./wording.ts";
@@ -29,6 +30,11 @@ export interface ShowView {
   similar?: readonly Similar[];
   /** What more is known of the run on this machine, as lines of `Name: value`. */
   more?: ReadonlyArray<readonly [name: string, value: string]>;
+  /** How much the agent has changed, and how to go on by hand, where that is known. */
+  work?: string | undefined;
+  takeover?: string | undefined;
+  /** What was asked for beside the page, in lines that are safe. */
+  blocks?: ReadonlyArray<{ heading: string; lines: readonly string[] }>;
 }
 
 /** The page of `askd show`. */
@@ -39,19 +45,21 @@ export function renderShow(view: ShowView, style: Style): string {
     runLines(view, pending?.question),
     ...(pending ? [pendingLines({ run: view.run, ...pending }, view, style)] : []),
     ...(closed.length > 0 ? [[style.bold("HISTORY:"), ...closed.flatMap((each) => historyLines(each, view))]] : []),
+    ...(view.blocks ?? []).map(({ heading, lines }) => [style.bold(heading), ...lines]),
   ];
   return `${blocks.map((block) => block.join("\n")).join("\n\n")}\n`;
 }
 
-function runLines({ run, now, usage, more = [] }: ShowView, pending: Question | undefined): string[] {
+function runLines({ run, now, usage, takeover, more = [] }: ShowView, pending: Question | undefined): string[] {
   const held = pending && isPending(pending) ? pending : undefined;
-  const agent = run.agent === "none" ? undefined : `${run.agent}${run.session ? `, session ${run.session}` : ""}`;
+  const agent =
+    run.agent === "none" ? undefined : `${sayAgent(run.agent)}${run.session ? `, session ${run.session}` : ""}`;
   const fields: Array<readonly [string, string | undefined]> = [
     ["Status", sayRun(run, held, now)],
     ["External id", run.externalId],
     ["Repository", run.repo],
     ["Branch", run.branch],
-    ["Directory", run.dir],
+    ["Directory", takeover === undefined ? run.dir : undefined],
     ["Started", run.startedAt && sayAgo(run.startedAt, now)],
     ["Ended", run.endedAt && sayAgo(run.endedAt, now)],
     ["Turns", usage && usage.turns > 0 ? String(usage.turns) : undefined],
@@ -70,7 +78,14 @@ function pendingLines(read: Read, view: ShowView, style: Style): string[] {
   const { question, content, run } = read;
   const heading = `PENDING QUESTION (asked ${sayAgo(question.askedAt, view.now)}):`;
   const context = content.context === undefined ? [] : ["Context:", ...wrap(sanitise(content.context), view.width - 2)];
-  const clock = [...leanLine(question, content), ...dueLine(read, view), ...claimLine(question), ...similarLines(view)];
+  const clock = [
+    ...leanLine(question, content),
+    ...dueLine(read, view),
+    ...peopleLines(question, view),
+    ...(view.work === undefined ? [] : [`Work so far: ${oneLine(view.work)} (askd diff ${argumentOf(run)})`]),
+    ...similarLines(view),
+  ];
+  const remarks = commentLines(question, view);
   const [only, ...others] = content.items;
   const asked =
     only && others.length === 0
@@ -82,9 +97,11 @@ function pendingLines(read: Read, view: ShowView, style: Style): string[] {
             optionLines(item),
           ]),
         ];
-  const blocks = [...asked, clock, [`Answer with: askd answer ${argumentOf(run)} "your response"`]].filter(
-    (block) => block.length > 0,
-  );
+  const next = [
+    `Answer with: askd answer ${argumentOf(run)} "your response"`,
+    ...(view.takeover === undefined ? [] : [`Take over:   ${view.takeover}`]),
+  ];
+  const blocks = [...asked, clock, remarks, next].filter((block) => block.length > 0);
   const body = blocks.flatMap((block, index) => (index === 0 ? block : ["", ...block]));
   return [`${style.bold(heading)}  ${shortId(question.id)}`, ...body.map((line) => (line === "" ? "" : `  ${line}`))];
 }
@@ -119,8 +136,26 @@ function dueLine({ question, content }: Read, { now, ahead }: ShowView): string[
   return [`Due ${clock} (in ${sayDuration(leftMs)}), then ${sayThen(question, content)}.`];
 }
 
-function claimLine(question: Question): string[] {
-  return question.claim ? [`Claimed by ${sayBy(question.claim.by)}.`] : [];
+/** Who is on it, whom it is for, and whether they want to be left alone for now. */
+function peopleLines(question: Question, { now, ahead }: ShowView): string[] {
+  const { claim, to, snoozedUntil } = question;
+  const settling = isPending(question) ? question.settling : undefined;
+  return [
+    ...(claim ? [`Claimed by ${sayBy(claim.by)}.`] : []),
+    ...(to.length > 0 ? [`For ${to.map(oneLine).join(", ")}.`] : []),
+    ...(snoozedUntil !== undefined && snoozedUntil > now ? [`Quiet until ${sayClock(snoozedUntil, now, ahead)}.`] : []),
+    ...(settling
+      ? [`Answered by ${sayBy(settling.answer.by)}; take it back with: askd undo ${shortId(question.id)}`]
+      : []),
+  ];
+}
+
+function commentLines(question: Question, { now, width }: ShowView): string[] {
+  if (question.comments.length === 0) return [];
+  const said = question.comments.flatMap(({ by, at, text }) =>
+    wrap(`${sayBy(by)} ${sayAgo(at, now)}: ${sanitise(text)}`, width - 2),
+  );
+  return ["Comments:", ...said];
 }
 
 /** `Similar: "Redis" for "Which job queue?", mika, 3 weeks ago (q-5c1a)` */

@@ -11,8 +11,10 @@ import { RUN_FIELDS, viewQuestion, viewRun } from "../core/view.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Command } from "./command.ts";
 import type { Context } from "./context.ts";
+import type { Flags } from "./flags.ts";
 import { requireOne } from "./arguments.ts";
 import { printResult } from "./output.ts";
+import { type Wish, findEvidence, readMore } from "./show-more.ts";
 import { type ShowView, renderShow } from "./show-view.ts";
 import { getRun } from "./target.ts";
 import { textWidth } from "./terminal.ts";
@@ -20,43 +22,66 @@ import { readUsage } from "./usage.ts";
 
 const MOST_SHOWN = 100;
 const MOST_SIMILAR = 3;
-const flags = {};
+const flags = {
+  diff: { type: "boolean", about: "Also what the agent has changed" },
+  log: { type: "boolean", about: "Also the last lines of what it did" },
+  "agent-view": { type: "boolean", about: "Also what the agent is told with an answer" },
+  web: { type: "boolean", about: "Show it in the browser instead" },
+} as const satisfies Flags;
 
 export const SHOW_FIELDS: readonly string[] = [
   ...RUN_FIELDS,
   ...USAGE_FIELDS,
   ...["questions", "question", "questionContext", "humanResponse", "humanRespondedAt", "similar"],
+  ...["diff", "new_files", "log", "agent_view"],
 ];
 
 export const command: Command<typeof flags> = {
-  usage: "show <id>",
+  usage: "show <id> [--diff] [--log] [--agent-view] [--web]",
   isLong: () => true,
   flags,
   fields: SHOW_FIELDS,
-  examples: ["askd show 42", "askd show q-7k3f"],
+  examples: ["askd show 42", "askd show q-7k3f --diff", "askd show 42 --agent-view", "askd show 42 --web"],
   async run(args, context) {
     const engine = await context.engine();
-    await showRun(await getRun(engine, requireOne(args.positionals, command.usage)), engine, context);
+    const name = requireOne(args.positionals, command.usage);
+    if (args.flags.web) {
+      const { openPage, pathOf } = await import("./open.ts");
+      return openPage(await pathOf(engine, name), { isPrinted: false }, engine, context);
+    }
+    await showRun(await getRun(engine, name), engine, context, { lines: [], fields: {}, wish: args.flags });
     return 0;
   },
 };
+
+/** What more the caller knows of a run, and what more it wants to see. */
+interface ShowMore {
+  lines: ShowView["more"];
+  fields: object;
+  wish?: Wish;
+}
 
 /** Prints a run with its questions, and what more the caller knows of it. */
 export async function showRun(
   run: Run,
   engine: Engine,
   context: Context,
-  more: { lines: ShowView["more"]; fields: object } = { lines: [], fields: {} },
+  more: ShowMore = { lines: [], fields: {} },
 ): Promise<void> {
   const newest = await engine.listQuestions({ runId: run.id, order: "newest", limit: MOST_SHOWN });
   const questions = await Promise.all(newest.toReversed().map(async ({ id }) => engine.read(id)));
   const usage = (await readUsage(engine, [run])).get(run.id);
   const similar = run.pendingId === undefined ? [] : await readSimilar(engine, run.pendingId);
-  const view = { now: await engine.now(), ahead: context.ahead, width: textWidth(context.stdout.columns), usage };
+  const evidence = run.pendingId === undefined ? undefined : await findEvidence(run, context);
+  const read = await readMore({ run, last: questions.at(-1) }, more.wish ?? {}, { engine, context });
+  const place = { now: await engine.now(), ahead: context.ahead, width: textWidth(context.stdout.columns) };
   printResult(context, [...SHOW_FIELDS, ...Object.keys(more.fields)], {
-    page: () => renderShow({ ...view, run, questions, similar, more: more.lines ?? [] }, context.style),
+    page: () => {
+      const known = { ...place, usage, similar, ...evidence, blocks: read.blocks, more: more.lines ?? [] };
+      return renderShow({ ...known, run, questions }, context.style);
+    },
     json: () => ({
-      ...{ ...viewRun(run), ...viewUsage(usage), ...more.fields },
+      ...{ ...viewRun(run), ...viewUsage(usage), ...more.fields, ...read.fields },
       ...{ questions: questions.map(viewQuestion), ...viewLast(questions.at(-1)), similar: similar.map(viewSimilar) },
     }),
   });

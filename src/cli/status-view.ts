@@ -1,4 +1,5 @@
 import type { Read } from "../core/changes.ts";
+import { sayDuration } from "../core/duration.ts";
 import { mayForce } from "../core/force.ts";
 import type { Instant } from "../core/instant.ts";
 import { msBetween } from "../core/instant.ts";
@@ -28,7 +29,7 @@ export interface StatusView {
 
 /** The page of `askd status`. */
 export function renderStatus(view: StatusView, style: Style): string {
-  if (view.isFirstUse) return "No runs yet. Try: askd demo\n";
+  if (view.isFirstUse) return 'No runs yet. Try: askd run -- claude -p "…"\n';
   const blocks = [
     section(
       "WAITING FOR INPUT:",
@@ -77,6 +78,10 @@ function waitingLines(read: Read, now: Instant, style: Style): string[] {
   const waits = [
     ...(held ? [] : [`waiting ${sayAge(msBetween(question.askedAt, now))}`]),
     ...(question.claim ? [`claimed by ${oneLine(question.claim.by.id)}`] : []),
+    ...(question.to.length > 0 ? [`for ${question.to.map(oneLine).join(", ")}`] : []),
+    ...(question.snoozedUntil !== undefined && question.snoozedUntil > now
+      ? [`snoozed for ${sayDuration(msBetween(now, question.snoozedUntil))}`]
+      : []),
   ];
   return [
     `  ${style.yellow(title(run))}${held}${waits.length > 0 ? ` (${waits.join(", ")})` : ""}`,
@@ -114,13 +119,12 @@ function title(run: Run): string {
 }
 
 function summary(view: StatusView): string[] {
-  const [first] = view.waiting;
-  if (!first) return [];
+  if (view.waiting.length === 0) return [];
   const counts = [
     `${view.waiting.length} waiting`,
     ...(view.running.length > 0 ? [`${view.running.length} running`] : []),
     ...(view.failed.length > 0 ? [`${view.failed.length} failed`] : []),
     ...(view.completed.length > 0 ? [`${view.completed.length} done`] : []),
   ];
-  return [`${counts.join(", ")}. Next: askd answer ${argumentOf(first.run)}`];
+  return [`${counts.join(", ")}. Next: askd next`];
 }

@@ -1,9 +1,10 @@
 import type { Read } from "../core/changes.ts";
 import type { Run } from "../core/run.ts";
 import type { Engine } from "../engine/engine.ts";
+import { wrongUsage } from "./arguments.ts";
 import type { Command } from "./command.ts";
 import type { Context } from "./context.ts";
-import type { Flags } from "./flags.ts";
+import type { Flags, Values } from "./flags.ts";
 import { printResult } from "./output.ts";
 import { type StatusView, renderShortStatus, renderStatus } from "./status-view.ts";
 import { readUsage } from "./usage.ts";
@@ -11,26 +12,70 @@ import { startOfDay } from "./when.ts";
 
 const MOST_SHOWN = 100;
 const EXIT_WAITING = 8;
+const EXIT_INTERRUPTED = 130;
 
 const flags = {
-  short: { type: "boolean", about: "One line for prompts and status bars" },
-  "exit-code": { type: "boolean", about: `Exit with ${EXIT_WAITING} while something waits` },
+  short: { type: "boolean", about: "One line for prompts and status bars: ?1 ▶1" },
+  watch: { type: "boolean", about: "Show it again whenever it changes, until Ctrl-C" },
+  "exit-code": {
+    type: "boolean",
+    about: `Exit with 0 when nothing waits and ${EXIT_WAITING} when something does; with --watch as soon as it does`,
+  },
 } as const satisfies Flags;
+type Given = Values<typeof flags>;
 
 export const command: Command<typeof flags> = {
-  usage: "status [--short]",
+  usage: "status [--short] [--watch] [--exit-code]",
   flags,
   fields: ["waiting", "running", "queued", "failed", "completed"],
+  examples: ["askd status", "askd status --short", "askd status --exit-code || askd next"],
   async run(args, context) {
-    const view = await readStatus(await context.engine(), context);
-    const { viewStatus } = context.json ? await import("./status-json.ts") : { viewStatus: () => ({}) };
-    printResult(context, command.fields ?? [], {
-      page: () => (args.flags.short ? renderShortStatus(view) : renderStatus(view, context.style)),
-      json: () => viewStatus(view),
-    });
+    if (args.positionals.length > 0) throw wrongUsage(`"${args.positionals[0]}" is too much`, command.usage);
+    const engine = await context.engine();
+    if (args.flags.watch) return watch(engine, args.flags, context);
+    const view = await readStatus(engine, context);
+    print(view, args.flags, context, await loadJson(context));
     return args.flags["exit-code"] && view.waiting.length > 0 ? EXIT_WAITING : 0;
   },
 };
+
+/** Loaded when used: a prompt asks for the short form many times a minute. */
+async function watch(engine: Engine, given: Given, context: Context): Promise<number> {
+  const { watchStatus } = await import("./status-watch.ts");
+  const viewJson = await loadJson(context);
+  const isFound = await watchStatus(
+    {
+      read: () => readStatus(engine, context),
+      render: (view) => render(view, given, context),
+      print: (view) => print(view, given, { ...context, stdout: asLines(context.stdout) }, viewJson),
+      isOver: (view) => given["exit-code"] === true && view.waiting.length > 0,
+      doDue: async () => void (context.place.store.kind !== "server" && (await engine.doDue())),
+    },
+    context,
+  );
+  return isFound ? EXIT_WAITING : EXIT_INTERRUPTED;
+}
+
+/** One object per line, also on a terminal. */
+function asLines(stdout: Context["stdout"]): Context["stdout"] {
+  return { write: (text) => stdout.write(text), isTty: false, columns: stdout.columns };
+}
+
+/** Only programs want the schemas behind it. */
+async function loadJson({ json }: Context): Promise<(view: StatusView) => object> {
+  return json ? (await import("./status-json.ts")).viewStatus : () => ({});
+}
+
+function print(view: StatusView, given: Given, context: Context, viewJson: (view: StatusView) => object): void {
+  printResult(context, command.fields ?? [], {
+    page: () => render(view, given, context),
+    json: () => viewJson(view),
+  });
+}
+
+function render(view: StatusView, given: Given, { style }: Context): string {
+  return given.short ? renderShortStatus(view) : renderStatus(view, style);
+}
 
 async function readStatus(engine: Engine, context: Context): Promise<StatusView> {
   const now = await engine.now();

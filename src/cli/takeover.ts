@@ -1,5 +1,3 @@
-import { agents } from "../agents/agents.ts";
-import { findLaunch, runDirOf } from "../agents/run-files.ts";
 import { shortId } from "../core/id.ts";
 import { Refusal } from "../core/refusal.ts";
 import type { Run } from "../core/run.ts";
@@ -8,7 +6,7 @@ import type { Command } from "./command.ts";
 import type { Context } from "./context.ts";
 import type { Flags } from "./flags.ts";
 import { oneLine } from "./sanitise.ts";
-import { shellWord } from "../core/shell-word.ts";
+import { type Takeover, findTakeover, sayTakeover } from "./takeover-line.ts";
 import { getRun } from "./target.ts";
 
 const flags = {
@@ -23,13 +21,13 @@ export const command: Command<typeof flags> = {
     const engine = await context.engine();
     const run = await getRun(engine, requireOne(args.positionals, command.usage));
     requireLeft(run, context);
-    const { dir, argv } = await commandFor(run, context);
+    const takeover = await commandFor(run, context);
     warn(run, context);
     if (!args.flags.exec) {
-      context.stdout.write(`cd ${shellWord(dir)} && ${argv.map(shellWord).join(" ")}\n`);
+      context.stdout.write(`${sayTakeover(takeover)}\n`);
       return 0;
     }
-    return (await context.runChild({ argv, cwd: dir, stdio: "inherit" })).exitCode;
+    return (await context.runChild({ argv: takeover.argv, cwd: takeover.dir, stdio: "inherit" })).exitCode;
   },
 };
 
@@ -43,23 +41,17 @@ function requireLeft(run: Run, { program }: Context): void {
 }
 
 /** How its own program goes on with the session, and where. */
-async function commandFor(run: Run, context: Context): Promise<{ dir: string; argv: readonly string[] }> {
-  const agent = agents[run.agent];
-  const { session, dir } = run;
-  // A session is what the agent said it is: one that looks like a flag would be taken for one.
-  if (!agent || agent.program === "" || session === undefined || dir === undefined || session.startsWith("-")) {
-    throw new Refusal("bad_input", `#${run.number} has no session that a person could go on with`, {
-      hint: `See what it did: ${context.program} logs ${run.number}`,
-    });
-  }
-  if (run.host !== context.host) {
+async function commandFor(run: Run, context: Context): Promise<Takeover> {
+  const found = await findTakeover(run, context);
+  if (found) return found;
+  if (run.session !== undefined && run.dir !== undefined && run.host !== context.host) {
     throw new Refusal("not_found", `The session of #${run.number} is on ${oneLine(run.host)}`, {
       hint: `Type this there: ${context.program} takeover ${run.number}`,
     });
   }
-  const launch = await findLaunch(runDirOf(context.place.stateDir, run.id));
-  const isUsual = launch === undefined || launch.program.endsWith(`/${agent.program}`);
-  return { dir, argv: agent.takeover(session, isUsual ? agent.program : launch.program) };
+  throw new Refusal("bad_input", `#${run.number} has no session that a person could go on with`, {
+    hint: `See what it did: ${context.program} logs ${run.number}`,
+  });
 }
 
 function warn(run: Run, { stderr, program }: Context): void {

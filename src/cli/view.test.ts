@@ -121,7 +121,7 @@ RUNNING:
 COMPLETED TODAY:
   #41 update-deps ✓
 
-1 waiting, 1 running, 1 done. Next: askd answer 42
+1 waiting, 1 running, 1 done. Next: askd next
 `);
   });
 
@@ -129,7 +129,7 @@ COMPLETED TODAY:
     expect(renderStatus(aStatus({ running: [aRun({ number: 43, name: "fix-auth-bug" })] }), plain)).toBe(
       "Nothing is waiting for you.\nRUNNING:\n  #43 fix-auth-bug\n",
     );
-    expect(renderStatus(aStatus({ isFirstUse: true }), plain)).toBe("No runs yet. Try: askd demo\n");
+    expect(renderStatus(aStatus({ isFirstUse: true }), plain)).toBe('No runs yet. Try: askd run -- claude -p "…"\n');
   });
 
   test("shows a held question as one of a running run", () => {
@@ -186,7 +186,7 @@ describe("show", () => {
     expect(renderShow({ ...base, questions: [waiting] }, plain)).toBe(`Task #42: add-caching
 Status: awaiting_input
 Started: 2h ago
-Agent: claude, session abc123
+Agent: Claude Code, session abc123
 
 PENDING QUESTION (asked 2h ago):  q-7k3f
   Should I use Redis or Memcached for the caching layer?

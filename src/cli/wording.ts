@@ -4,6 +4,7 @@ import type { Read } from "../core/changes.ts";
 import { type Instant, msBetween } from "../core/instant.ts";
 import type { Pending, Question } from "../core/question.ts";
 import type { Run, RunStatus } from "../core/run.ts";
+import { sayChannel } from "../core/actor.ts";
 import { sayPolicy } from "../core/timeout.ts";
 import type { UsageRow } from "../core/usage.ts";
 import { oneLine } from "./sanitise.ts";
@@ -48,6 +49,12 @@ export function sayUsage(usage: UsageRow | undefined): string | undefined {
 /** Dollars to the cent, and what is less than a cent as such. */
 export function sayCost(usd: number): string {
   return usd > 0 && usd < 0.01 ? "<$0.01" : `$${usd.toFixed(2)}`;
+}
+
+/** A large number by its size: `245k`, `1.2M`. */
+export function sayCount(count: number): string {
+  if (count < 1000) return String(count);
+  return count < 999_500 ? `${Math.round(count / 1000)}k` : `${(count / 1_000_000).toFixed(1)}M`;
 }
 
 export function sayHeld(hold: NonNullable<Pending["hold"]>, now: Instant): string {
@@ -100,5 +107,5 @@ export function quoted(text: string): string {
 
 /** Who and by what way: `lena (slack)`. */
 export function sayBy(by: { id: string; channel: string; onBehalfOf?: string | undefined }): string {
-  return oneLine(`${by.onBehalfOf ?? by.id} (${by.channel})`);
+  return oneLine(`${by.onBehalfOf ?? by.id} (${sayChannel(by.channel)})`);
 }

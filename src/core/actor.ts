@@ -24,3 +24,14 @@ export const SYSTEM: Actor = { scope: "system", id: "askd", channel: "policy", s
 export function sayActor(actor: Actor): string {
   return actor.onBehalfOf ?? actor.id;
 }
+
+const CHANNEL_NAMES: Readonly<Record<string, string>> = {
+  slack: "Slack",
+  github: "GitHub",
+  email: "e-mail",
+};
+
+/** What people call the way by which somebody spoke. */
+export function sayChannel(channel: string): string {
+  return Object.hasOwn(CHANNEL_NAMES, channel) ? (CHANNEL_NAMES[channel] ?? channel) : channel;
+}

@@ -8,6 +8,7 @@ import { questionEvent, runEvent, unchangedEvent } from "./event.ts";
 import { setClock } from "./clock.ts";
 import { closeWith } from "./close.ts";
 import { resume } from "./handover.ts";
+import { shortId } from "./id.ts";
 import { later } from "./instant.ts";
 import { questionJob } from "./job.ts";
 import { answerText, matchAnswer } from "./match.ts";
@@ -23,7 +24,7 @@ const LONGEST_TRIED = 200;
 /** Takes what a person says to a question: closes it, counts a vote, or lets it settle until it can no longer be undone. */
 export function answer(read: Read, input: AnswerInput, at: At): Changes {
   if (input.force && mayForce(read.run, read.question)) return force(read, input, at);
-  const question = requirePending(read, at.now);
+  const question = requirePending(read, at.now, input.answer);
   requireVersion(question, input.ifVersion);
   requireMayAnswer(question, at.by, at.rules, input.confirmed);
   if (question.settling) throw settlingRefusal(question, read);
@@ -47,7 +48,9 @@ export function undo(read: Read, at: At): Changes {
   requirePerson(at.by, "undo an answer to");
   const question = requirePending(read, at.now);
   if (!question.settling)
-    throw new Refusal("not_settling", "There is nothing to undo: no answer is in its undo window");
+    throw new Refusal("not_settling", "There is nothing to undo: no answer is in its undo window", {
+      hint: `The question still waits: askd answer ${shortId(question.id)} "…"`,
+    });
   const reopened: Pending = { ...question, settling: undefined };
   return {
     runs: [read.run],

@@ -23,7 +23,9 @@ export function claim(read: Read, at: At): Changes {
 /** Gives a claim back. */
 export function release(read: Read, at: At): Changes {
   const question = requireOpen(read, "release", at);
-  if (!question.claim) throw new Refusal("bad_input", "Nobody has claimed this question");
+  if (!question.claim) {
+    throw new Refusal("bad_input", "Nobody has claimed this question; there is nothing to give back");
+  }
   return change(read, { ...question, claim: undefined }, "released", at);
 }
 

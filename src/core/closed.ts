@@ -1,4 +1,4 @@
-import { sayActor } from "./actor.ts";
+import { sayActor, sayChannel } from "./actor.ts";
 import type { Read } from "./changes.ts";
 import { sayDuration } from "./duration.ts";
 import { mayForce } from "./force.ts";
@@ -11,13 +11,13 @@ import { hasEnded } from "./run.ts";
 import { unreachable } from "./unreachable.ts";
 
 /** The question if it can still be answered; refuses with who, what and when if it is closed. */
-export function requirePending({ question, run, content }: Read, now: Instant): Pending {
+export function requirePending({ question, run, content }: Read, now: Instant, said?: string): Pending {
   if (question.status === "pending") return question;
-  throw sayClosed({ question, run, content }, now);
+  throw sayClosed({ question, run, content }, now, said);
 }
 
 /** Tells somebody who comes too late who won, with what, and what can still be done. */
-function sayClosed({ question, run, content }: Read, now: Instant): Refusal {
+function sayClosed({ question, run, content }: Read, now: Instant, said?: string): Refusal {
   const id = shortId(question.id);
   switch (question.status) {
     case "pending":
@@ -38,7 +38,7 @@ function sayClosed({ question, run, content }: Read, now: Instant): Refusal {
         : ` and policy "${question.policy}" was applied`;
       return new Refusal("not_pending", `${id} timed out ${ago(question.timedOutAt, now)}${end}`, {
         hint: mayForce(run, question)
-          ? `Answer anyway and resume: askd answer --force ${run.number} "…"`
+          ? `Answer anyway and resume: askd answer --force ${run.number} "${isPlainWord(said) ? said : "…"}"`
           : `To send a correction: askd amend ${id} "…"`,
       });
     }
@@ -64,9 +64,14 @@ function sayAnswer({ question, content }: Read, now: Instant): string {
       : answer.outcome === "decide"
         ? "You decide"
         : (answer.note ?? "");
-  return `${sayActor(answer.by)} ${ago(answer.at, now)} (${answer.by.channel}): "${said}"`;
+  return `${sayActor(answer.by)} ${ago(answer.at, now)} (${sayChannel(answer.by.channel)}): "${said}"`;
 }
 
 function ago(then: Instant, now: Instant): string {
   return `${sayDuration(Math.max(0, msBetween(then, now)))} ago`;
+}
+
+/** Says whether a shell takes it between double quotes as it is. */
+function isPlainWord(said: string | undefined): said is string {
+  return said !== undefined && /^[\p{L}\p{N} .,:;'()/_-]{1,60}$/u.test(said);
 }

@@ -1,0 +1,15 @@
+import { oneLine } from "./sanitise.ts";
+
+const NAMES: Readonly<Record<string, string>> = {
+  claude: "Claude Code",
+  codex: "Codex",
+  "codex-app": "Codex",
+  gemini: "Gemini CLI",
+  opencode: "OpenCode",
+  "opencode-serve": "OpenCode",
+};
+
+/** What people call the program behind the name of an agent. */
+export function sayAgent(agent: string): string {
+  return Object.hasOwn(NAMES, agent) ? (NAMES[agent] ?? agent) : oneLine(agent);
+}

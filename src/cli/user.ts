@@ -1,0 +1,112 @@
+import { Person } from "../core/person.ts";
+import { Refusal } from "../core/refusal.ts";
+import type { Engine } from "../engine/engine.ts";
+import { whoManages } from "./actor.ts";
+import { requireOne, wrongUsage } from "./arguments.ts";
+import type { Command } from "./command.ts";
+import type { Context } from "./context.ts";
+import type { Flags, Values } from "./flags.ts";
+import { nearest } from "../core/nearest.ts";
+import { printResult } from "./output.ts";
+import { oneLine } from "./sanitise.ts";
+import { renderPeople } from "./user-view.ts";
+
+const FIELDS = ["id", "name", "email", "slack", "github", "groups"];
+
+const flags = {
+  name: { type: "string", value: "name", about: "add, set: what people call them" },
+  email: { type: "string", value: "address", about: "add, set: where mail reaches them" },
+  slack: { type: "string", value: "id", about: "add, set: their id in Slack, like U024BE7LH" },
+  github: { type: "string", value: "login", about: "add, set: their name on GitHub" },
+  group: { type: "string", multiple: true, value: "group", about: "add, set: a group they are in; can be repeated" },
+} as const satisfies Flags;
+type Given = Values<typeof flags>;
+
+export const command: Command<typeof flags> = {
+  usage: "user list|show|add|set [<id>]",
+  flags,
+  fields: FIELDS,
+  examples: [
+    "askd user add lena --email lena@example.com --slack U024BE7LH --group ops",
+    "askd user set lena --group ops --group oncall",
+    "askd user list",
+  ],
+  async run(args, context) {
+    const [what, ...rest] = args.positionals;
+    const engine = await context.engine();
+    if (what === undefined || (what === "list" && rest.length === 0)) return list(engine, context);
+    if (what === "show") return show(await getPerson(engine, requireOne(rest, command.usage)), context);
+    if (what === "add" || what === "set")
+      return put(what, requireOne(rest, command.usage), args.flags, engine, context);
+    throw wrongUsage("Say what to do with people", command.usage);
+  },
+};
+
+async function list(engine: Engine, context: Context): Promise<number> {
+  const people = (await engine.listPeople()).toSorted((one, other) => (one.id < other.id ? -1 : 1));
+  printResult(context, FIELDS, { page: () => renderPeople(people), json: () => people.map(viewPerson) });
+  return 0;
+}
+
+async function show(person: Person, context: Context): Promise<number> {
+  printResult(context, FIELDS, { page: () => renderPeople([person]), json: () => viewPerson(person) });
+  return 0;
+}
+
+async function put(what: "add" | "set", id: string, given: Given, engine: Engine, context: Context): Promise<number> {
+  const people = await engine.listPeople();
+  const before = people.find((person) => person.id === id);
+  if (before && what === "add") {
+    throw new Refusal("bad_input", `${oneLine(id)} is there already`, { hint: `Change them: askd user set ${id} …` });
+  }
+  if (!before && what === "set") throw noPerson(id, people);
+  const { group, ...said } = given;
+  const parsed = Person.safeParse({
+    ...{ version: 0, groups: [], ...before, id },
+    ...Object.fromEntries(["name", "email", "slack", "github"].flatMap((field) => wordOf(field, said))),
+    ...(group && { groups: group.flatMap((each) => each.split(",")).filter((each) => each !== "") }),
+  });
+  if (!parsed.success) throw badPerson(id, parsed.error.issues[0]?.path[0]);
+  const done = await engine.putPerson(parsed.data, await whoManages(engine, context));
+  printResult(context, FIELDS, {
+    page: () =>
+      context.isQuiet ? "" : `✓ ${oneLine(done.id)} is ${before ? "changed" : "added"}\n${renderPeople([done])}`,
+    json: () => viewPerson(done),
+  });
+  return 0;
+}
+
+/** An empty value takes a field away. */
+function wordOf(field: string, said: Readonly<Record<string, unknown>>): Array<[string, unknown]> {
+  const value = said[field];
+  return value === undefined ? [] : [[field, value === "" ? undefined : value]];
+}
+
+async function getPerson(engine: Engine, id: string): Promise<Person> {
+  const people = await engine.listPeople();
+  const found = people.find((person) => person.id === id);
+  if (found) return found;
+  throw noPerson(id, people);
+}
+
+function noPerson(id: string, people: readonly Person[]): Refusal {
+  const meant = nearest(
+    id,
+    people.map((person) => person.id),
+  );
+  return new Refusal("not_found", `There is nobody called "${oneLine(id)}"`, {
+    hint: meant ? `Did you mean ${meant}?` : "See everybody: askd user list",
+  });
+}
+
+function badPerson(id: string, field: PropertyKey | undefined): Refusal {
+  if (field !== "id")
+    return new Refusal("bad_input", `--${String(field ?? "name")} is too long or not as it should be`);
+  return new Refusal("bad_input", `"${oneLine(id).slice(0, 80)}" cannot be an id of a person`, {
+    hint: "Use letters, digits, - and _, at most 64",
+  });
+}
+
+function viewPerson({ id, name, email, slack, github, groups }: Person): object {
+  return { id, name: name ?? null, email: email ?? null, slack: slack ?? null, github: github ?? null, groups };
+}
