@@ -3,6 +3,7 @@ import type { Actor } from "../src/core/actor.ts";
 import { AnswerInput } from "../src/core/answer-input.ts";
 import { type AskInput, type Door, parseAsk } from "../src/core/ask-input.ts";
 import type { Read } from "../src/core/changes.ts";
+import type { Ids } from "../src/core/id.ts";
 import { type Instant, epochMs, instant } from "../src/core/instant.ts";
 import type { Pending } from "../src/core/question.ts";
 import { DEFAULT_LIMITS, DEFAULT_RULES, type Rules } from "../src/core/rules.ts";
@@ -30,14 +31,18 @@ export class Scene {
   readonly store: Store;
   readonly engine: Engine;
   readonly rules: Rules;
+  /** Where ids come from, if they have to be the same each time. */
+  readonly ids: Ids | undefined;
 
-  constructor(over: { rules?: Partial<Rules>; store?: (now: () => Instant) => Store } = {}) {
+  constructor(over: { rules?: Partial<Rules>; store?: (now: () => Instant) => Store; ids?: Ids } = {}) {
     this.rules = { ...ROOMY, ...over.rules };
+    this.ids = over.ids;
     const now = () => instant(this.#now);
     this.store = over.store?.(now) ?? new MemoryStore(now);
     const local = engineOn(this.store, {
       rules: this.rules,
       nowMs: () => this.#now,
+      ...(over.ids && { ids: over.ids }),
       onFailure: (job, error) => {
         throw new Error(`job ${job.key} failed`, { cause: error });
       },

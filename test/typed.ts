@@ -16,7 +16,10 @@ export interface Typed {
 }
 
 function engineFor(scene: Scene): Engine {
-  const local = engineOn(scene.store, { rules: scene.rules, nowMs: () => epochMs(scene.now) });
+  const local = engineOn(scene.store, {
+    ...{ rules: scene.rules, nowMs: () => epochMs(scene.now) },
+    ...(scene.ids && { ids: scene.ids }),
+  });
   return Scene.engines === "local" ? local : remoteEngine(local, scene.store, scene.rules);
 }
 

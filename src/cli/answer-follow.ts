@@ -35,7 +35,6 @@ export async function followAnswered(run: Run, log: RunLog, engine: Engine, cont
   const signal = context.interrupt();
   let turns = 0;
   for (;;) {
-    turns = await sayTurn(run, turns, engine, context);
     const now = (await engine.findRun(run.id)) ?? run;
     if (hasEnded(now) && now.worker === undefined) return end(now, log, engine, context);
     if (await asksAgain(now, engine)) {
@@ -43,6 +42,7 @@ export async function followAnswered(run: Run, log: RunLog, engine: Engine, cont
       await sayQuestion(now, engine, context);
       return EXIT_PENDING;
     }
+    turns = await sayTurn(run, turns, engine, context);
     await log.more();
     if (signal.aborted) {
       context.stderr.write(`#${run.number} goes on. Follow it with: ${context.program} logs ${run.number} -f\n`);

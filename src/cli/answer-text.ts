@@ -6,7 +6,7 @@ import { fillTemplate } from "../core/template.ts";
 import type { AnswerValues } from "./answer.ts";
 import type { Context } from "./context.ts";
 import { sanitise } from "./sanitise.ts";
-import { sayChoices } from "./wording.ts";
+import { argumentOf, offersOther, sayChoices } from "./wording.ts";
 
 const MARKER = "## Your Response (write below this line)";
 const ANSWER_BYTES = 1024 * 1024;
@@ -22,7 +22,7 @@ export async function readAnswer(
 ): Promise<Said> {
   if (flags.use !== undefined) return useTemplate(flags.use, read, [word, flags], context);
   if (flags.choose) return { items: readChoices(read.content, flags.choose) };
-  if (word !== undefined) return { answer: word };
+  if (word !== undefined) return { answer: requireNotOther(read, word) };
   if (flags.file !== undefined) {
     const text = flags.file === "-" ? await context.stdin.readAll(ANSWER_BYTES) : await context.readFile(flags.file);
     return { answer: text.trim() };
@@ -30,6 +30,16 @@ export async function readAnswer(
   if (flags.edit) return { answer: await editAnswer(read, context) };
   if (flags.message !== undefined) return { answer: flags.message, note: undefined };
   return { answer: await promptAnswer(read, context) };
+}
+
+/** The number of "Other" stands for words that are still to come. */
+function requireNotOther({ content, run }: Read, word: string): string {
+  const [only, ...others] = content.items;
+  const isOther = only && others.length === 0 && offersOther(only) && word.trim() === String(only.options.length + 1);
+  if (!isOther) return word;
+  throw new Refusal("empty_answer", `${word.trim()} stands for an answer of your own; write it`, {
+    hint: `askd answer ${argumentOf(run)} "…", or -m ${word.trim()} if that is the answer`,
+  });
 }
 
 /** A canned answer; what was typed beside it is its note. */

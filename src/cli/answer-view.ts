@@ -1,9 +1,12 @@
 import type { Read } from "../core/changes.ts";
+import { sayDuration } from "../core/duration.ts";
 import { shortId } from "../core/id.ts";
+import { msBetween } from "../core/instant.ts";
 import { answerText } from "../core/match.ts";
 import { findAnswer, isPending } from "../core/question.ts";
 import { sayAgent } from "./agent-name.ts";
 import { oneLine } from "./sanitise.ts";
+import { argumentOf } from "./wording.ts";
 
 /** What `askd answer` says: what was recorded for whom, and what happens now. */
 export function sayAnswered({ before, after }: { before: Read; after: Read }): string {
@@ -11,7 +14,7 @@ export function sayAnswered({ before, after }: { before: Read; after: Read }): s
   const next = sayNext(before, after);
   const second = next ? `\n  ${next}\n` : "\n";
   if (run.externalId !== undefined) return `✓ Response recorded for task ${oneLine(run.externalId)}${second}`;
-  const answer = findAnswer(question);
+  const answer = isPending(question) ? question.settling?.answer : findAnswer(question);
   const words = {
     answer: answer ? answerText(content, answer.items) : "",
     decide: "You decide",
@@ -23,7 +26,12 @@ export function sayAnswered({ before, after }: { before: Read; after: Read }): s
 
 function sayNext(before: Read, { run, question }: Read): string | undefined {
   if (isPending(question)) {
-    return question.settling ? "It can be taken back for a moment; then the run goes on" : "More people have to agree";
+    if (question.settling) {
+      const left = sayDuration(msBetween(question.settling.answer.at, question.settling.until));
+      return `The run goes on in ${left}. Take it back before: askd undo ${argumentOf(run)}`;
+    }
+    const { votes, approvals } = question;
+    return `${votes.length} of ${approvals.need} people have answered; it waits for the others`;
   }
   if (isPending(before.question) && before.question.hold) return "It goes to the agent that is waiting for it";
   if (run.status !== "resuming") return undefined;

@@ -1,22 +1,38 @@
 import type { Event, KeptEvent } from "../core/event.ts";
+import { sayDuration } from "../core/duration.ts";
 import { shortId } from "../core/id.ts";
+import { Instant } from "../core/instant.ts";
 import type { Verified } from "../engine/engine.ts";
 import { oneLine } from "./sanitise.ts";
+import { cellsOf, cutCells, padCells } from "./terminal.ts";
 import { sayBy } from "./wording.ts";
 import { type Ahead, sayMoment } from "./when.ts";
 
-const DETAIL_CHARS = 200;
+const DETAIL_CELLS = 200;
+/** Hashes and ids of texts. */
+const HIDDEN: ReadonlySet<string> = new Set(["content", "answer", "text", "reply", "id"]);
 
 /** The page of `askd audit`: one line for each event, in the order of the trail. */
 export function renderAudit(events: readonly KeptEvent[], ahead: Ahead): string {
   if (events.length === 0) return "Nothing has happened yet.\n";
-  const types = Math.max(...events.map(({ event }) => event.type.length));
-  return `${events.map(({ event }) => eventLine(event, types, ahead)).join("\n")}\n`;
+  const rows = events.map(({ event }) => [
+    `${sayMoment(event.at, ahead)}  ${event.questionId ? shortId(event.questionId) : shortId(event.runId)}`,
+    event.type,
+    sayBy(event.by),
+    [sayChange(event), ...sayDetail(event, ahead)].join(", "),
+  ]);
+  const columns = [0, 1, 2].map((column) => widest(rows.map((row) => cellsOf(row[column] ?? ""))));
+  const lines = rows.map((row) =>
+    [...columns.map((cells, column) => padCells(row[column] ?? "", cells)), row[3] ?? ""].join("  ").trimEnd(),
+  );
+  return `${lines.join("\n")}\n`;
 }
 
 /** What `askd audit --verify` found. */
 export function renderVerified(verified: Verified): string {
-  const counts = `${verified.runs} runs, ${verified.events} events, ${verified.seals} seals`;
+  const counts = [count(verified.runs, "run"), count(verified.events, "event"), count(verified.seals, "seal")].join(
+    ", ",
+  );
   if (verified.problems.length === 0) return `✓ ${counts}: nothing is missing and nothing was changed\n`;
   return [
     `✗ ${counts}: the trail and what is kept disagree`,
@@ -25,10 +41,36 @@ export function renderVerified(verified: Verified): string {
   ].join("\n");
 }
 
-function eventLine(event: Event, typeChars: number, ahead: Ahead): string {
-  const about = event.questionId ? shortId(event.questionId) : shortId(event.runId);
-  const change = event.from === undefined || event.from === event.to ? event.to : `${event.from} → ${event.to}`;
-  const detail = event.detail ? `  ${oneLine(JSON.stringify(event.detail)).slice(0, DETAIL_CHARS)}` : "";
-  const left = `${sayMoment(event.at, ahead)}  ${about}  ${event.type.padEnd(typeChars)}`;
-  return `${left}  ${sayBy(event.by)}  ${oneLine(change)}${detail}`;
+function sayChange({ from, to }: Event): string {
+  return oneLine(from === undefined || from === to ? to : `${from} → ${to}`);
+}
+
+/** What is worth a word to people; texts are referred to by their hashes, which `--json` shows. */
+function sayDetail({ detail = {} }: Event, ahead: Ahead): string[] {
+  return Object.entries(detail).flatMap(([name, value]) => {
+    const said = sayValue(value, ahead);
+    if (said === "" || HIDDEN.has(name)) return [];
+    if (name.endsWith("_ms") && typeof value === "number") {
+      return [`${oneLine(name.slice(0, -3)).replaceAll("_", " ")} ${sayDuration(value)}`];
+    }
+    return [cutCells(`${oneLine(name).replaceAll("_", " ")} ${said}`, DETAIL_CELLS)];
+  });
+}
+
+function sayValue(value: unknown, ahead: Ahead): string {
+  const instant = Instant.safeParse(value);
+  if (instant.success) return sayMoment(instant.data, ahead);
+  if (Array.isArray(value)) return value.map((each) => sayValue(each, ahead)).join(", ");
+  if (typeof value === "string") return oneLine(value);
+  if (value === null || value === undefined) return "";
+  return oneLine(JSON.stringify(value));
+}
+
+function count(number: number, word: string): string {
+  return `${number} ${word}${number === 1 ? "" : "s"}`;
+}
+
+/** There may be more events than a call can have arguments. */
+function widest(cells: readonly number[]): number {
+  return cells.reduce((most, each) => Math.max(most, each), 0);
 }

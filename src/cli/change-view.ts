@@ -28,7 +28,7 @@ export function sayAmended(done: Read, now: Instant): string {
   }
   if (run.status !== "resuming") return lines(head, "The agent gets it with the next answer");
   return run.giveBack === "worker"
-    ? lines(head, `Resuming with ${sayAgent(run.agent)}. Follow: askd logs ${run.number} -f`)
+    ? lines(head, `${sayAgent(run.agent)} gets it when it resumes. Follow: askd logs ${run.number} -f`)
     : lines(head, "It goes along with the answer");
 }
 

@@ -200,7 +200,7 @@ PENDING QUESTION (asked 2h ago):  q-7k3f
     3. Other
 
   Agent leans Redis, 62%. Medium risk.
-  Due 19:12 (in 5h 12m), then uses "Redis".
+  Due Thu 19:12 (in 5h 12m), then uses "Redis".
 
   Answer with: askd answer 42 "your response"
 `);
@@ -283,7 +283,7 @@ describe("audit", () => {
   test("says whether the trail is whole", () => {
     const counts = { runs: 2, events: 9, seals: 1 };
     expect(renderVerified({ ...counts, problems: [] })).toBe(
-      "✓ 2 runs, 9 events, 1 seals: nothing is missing and nothing was changed\n",
+      "✓ 2 runs, 9 events, 1 seal: nothing is missing and nothing was changed\n",
     );
     expect(renderVerified({ ...counts, problems: ["event 3 is missing"] })).toContain("\n  event 3 is missing\n");
   });

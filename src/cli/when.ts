@@ -34,11 +34,10 @@ export function spellAgo(at: Instant, now: Instant): string {
 /** How far the reader's clock is ahead of UTC at a moment. */
 export type Ahead = (at: Instant) => number;
 
-/** A moment on the reader's clock: `14:00` today, `Tue 14:00` within a week, else with the date. */
+/** A moment on the reader's clock: `Tue 14:00` within a week, else with the date. */
 export function sayClock(at: Instant, now: Instant, ahead: Ahead): string {
   const shown = shift(at, ahead);
   const time = shown.slice(11, 16);
-  if (shown.slice(0, 10) === shift(now, ahead).slice(0, 10)) return time;
   if (Math.abs(msBetween(now, at)) >= WEEK_MS) return `${shown.slice(0, 10)} ${time}`;
   return `${WEEKDAYS[new Date(shown).getUTCDay()] ?? ""} ${time}`;
 }

@@ -18,6 +18,8 @@ const TASK_WORDS: Partial<Record<RunStatus, string>> = {
   completed: "closed",
 };
 
+const OTHER = "Other";
+
 /** What a run is called in commands: its own external id, or its number. */
 export function refOf(run: Run): string {
   return run.externalId === undefined ? `#${run.number}` : oneLine(run.externalId);
@@ -71,7 +73,12 @@ export function sayChoices(item: Item): string {
 /** Everything that can be chosen, the way out by writing included. */
 export function choicesOf(item: Item): string[] {
   const labels = item.options.map((option) => `${oneLine(option.label)}${option.recommended ? " (recommended)" : ""}`);
-  return item.allowText && labels.length > 0 ? [...labels, "Other"] : labels;
+  return offersOther(item) ? [...labels, OTHER] : labels;
+}
+
+/** Says whether the list of choices ends with a way out of our own. */
+export function offersOther({ allowText, options }: Item): boolean {
+  return allowText && options.length > 0 && !options.some(({ label }) => label.trim().toLowerCase() === "other");
 }
 
 /** `due in 5h 12m, then uses "Redis"`; nothing where no deadline is set. */

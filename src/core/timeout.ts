@@ -7,6 +7,7 @@ import { requirePending } from "./closed.ts";
 import { questionEvent, runEvent } from "./event.ts";
 import { close } from "./close.ts";
 import { voidHandover } from "./handover.ts";
+import { shortId } from "./id.ts";
 import { later } from "./instant.ts";
 import { stopJob } from "./lifecycle.ts";
 import { matchAnswer } from "./match.ts";
@@ -32,7 +33,11 @@ export function escalate(read: Read, at: At): Changes {
   requirePerson(at.by, "escalate");
   const question = requirePending(read, at.now);
   const step = question.onTimeout.steps?.[question.escalated];
-  if (!step) throw new Refusal("bad_input", "There is nobody further to escalate to; assign it to somebody instead");
+  if (!step) {
+    throw new Refusal("bad_input", "There is nobody further to escalate to", {
+      hint: `Name somebody yourself: askd assign ${shortId(question.id)} <person>`,
+    });
+  }
   return escalateTo(read.run, question, step, at);
 }
 
@@ -72,7 +77,7 @@ export function remind(read: Read, at: At): Changes {
 }
 
 /** What happens at the deadline, in words: `uses "Redis"`, `skips`. */
-export function sayPolicy(question: Pick<Question, "onTimeout">, defaultLabel?: string): string {
+export function sayPolicy(question: Pick<Question, "onTimeout" | "escalated">, defaultLabel?: string): string {
   const words: Record<TimeoutDo, string> = {
     wait: "keeps waiting",
     proceed: "goes on by its own judgment",
@@ -82,7 +87,9 @@ export function sayPolicy(question: Pick<Question, "onTimeout">, defaultLabel?: 
     fail: "fails",
     defer: "is set aside",
   };
-  return words[question.onTimeout.do];
+  const { onTimeout, escalated } = question;
+  const isLast = onTimeout.do === "escalate" && onTimeout.steps?.[escalated] === undefined;
+  return words[isLast ? (onTimeout.then ?? "fail") : onTimeout.do];
 }
 
 function policyNow(question: Pending): Exclude<TimeoutDo, "escalate"> | EscalationStep {

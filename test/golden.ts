@@ -1,0 +1,61 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect } from "vitest";
+import type { Typed } from "./typed.ts";
+
+/** Set to write golden files anew instead of comparing with them; look at what changed before you commit it. */
+const UPDATE = "ASKD_UPDATE_GOLDEN";
+
+/** What was typed and what came back, as it stands in the file of that name below `test/golden`. */
+export class Transcript {
+  readonly #type: (argv: readonly string[]) => Promise<Typed>;
+  readonly #root: string;
+  #text = "";
+
+  /** What lies below `root`, which has another name each time, is shown below `/project`. */
+  constructor(type: (argv: readonly string[]) => Promise<Typed>, root = "/project") {
+    this.#type = type;
+    this.#root = root;
+  }
+
+  /** Types a command and writes down what it printed, on which stream, and its exit code if it is not 0. */
+  async type(...argv: string[]): Promise<Typed> {
+    const typed = await this.#type(argv);
+    this.add(argv, typed);
+    return typed;
+  }
+
+  add(argv: readonly string[], { exit, stdout, stderr }: Typed): void {
+    const said = [
+      `$ askd ${argv.map(shown).join(" ")}`.trimEnd(),
+      stdout.replace(/\n$/, ""),
+      ...(stderr === "" ? [] : [stderr.replace(/\n$/, "").replace(/^/gm, "2> ")]),
+      ...(exit === 0 ? [] : [`(exit ${exit})`]),
+    ];
+    this.#text += `${said.filter((part, index) => index === 0 || part !== "").join("\n")}\n\n`;
+  }
+
+  /** Compares everything so far with the file. */
+  expectGolden(name: string): void {
+    expectGolden(name, this.#text.replaceAll(this.#root, "/project"));
+  }
+}
+
+/** Compares a text with the golden file of that name; one that is missing is never made by itself. */
+export function expectGolden(name: string, text: string): void {
+  const file = fileURLToPath(new URL(`golden/${name}.txt`, import.meta.url));
+  if (process.env[UPDATE] === "1") {
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, text);
+    return;
+  }
+  if (!existsSync(file)) throw new Error(`There is no ${file}; make it with ${UPDATE}=1`);
+  expect(text, `differs from test/golden/${name}.txt; if that is right, write it with ${UPDATE}=1`).toBe(
+    readFileSync(file, "utf8"),
+  );
+}
+
+function shown(word: string): string {
+  return /^[\w#=:.,?/@+-]+$/.test(word) ? word : `"${word}"`;
+}
