@@ -25,7 +25,7 @@ const STATES: Readonly<Record<string, Question["status"]>> = {
   expired: "timeout",
   cancelled: "cancelled",
 };
-const LAST: Instant = "9999-12-31T23:59:59.999Z" as Instant; // later than every deadline
+const LAST = "9999-12-31T23:59:59.999Z"; // later than every deadline
 
 type Given = Values<ListFlags>;
 
@@ -145,10 +145,13 @@ function repoMatch(pattern: string): (repo: string) => boolean {
 }
 
 const ORDERS: Record<Exclude<Sort, "newest" | "oldest">, (one: Row, other: Row) => number> = {
-  due: (one, other) => compare(one.question.dueAt ?? LAST, other.question.dueAt ?? LAST),
-  priority: (one, other) =>
-    one.run.priority - other.run.priority || compare(one.question.askedAt, other.question.askedAt),
+  due: (one, other) => compare(one.question.dueAt ?? LAST, other.question.dueAt ?? LAST) || byAge(one, other),
+  priority: (one, other) => one.run.priority - other.run.priority || byAge(one, other),
 };
+
+function byAge(one: Row, other: Row): number {
+  return compare(one.question.askedAt, other.question.askedAt);
+}
 
 function compare(one: string, other: string): number {
   return one === other ? 0 : one < other ? -1 : 1;

@@ -8,8 +8,9 @@ const HOME_AND_CLEAR = "\x1b[H\x1b[2J";
 /** How the status is read and shown, again and again. */
 export interface StatusWatch {
   read(): Promise<StatusView>;
-  /** The page as text. */
+  /** The page, or the line, as text. */
   render(view: StatusView): string;
+  isShort: boolean;
   /** Prints it as it was asked for: a page, a line, or JSON. */
   print(view: StatusView): void;
   isOver(view: StatusView): boolean;
@@ -22,11 +23,12 @@ export interface StatusWatch {
  */
 export async function watchStatus(watch: StatusWatch, context: Context): Promise<boolean> {
   const signal = context.interrupt();
-  const isInPlace = context.stdout.isTty && !context.json && context.env["TERM"] !== "dumb" && !isAccessible(context);
+  const isPage = !context.json && !watch.isShort;
+  const isInPlace = isPage && context.stdout.isTty && context.env["TERM"] !== "dumb" && !isAccessible(context);
   let shown: string | undefined;
   while (!signal.aborted) {
     const view = await watch.read();
-    const now = isInPlace ? watch.render(view) : keyOf(view);
+    const now = isInPlace || (watch.isShort && !context.json) ? watch.render(view) : keyOf(view);
     if (now !== shown) {
       if (isInPlace) context.stdout.write(`${HOME_AND_CLEAR}${now}`);
       else watch.print(view);

@@ -45,6 +45,7 @@ async function watch(engine: Engine, given: Given, context: Context): Promise<nu
   const viewJson = await loadJson(context);
   const isFound = await watchStatus(
     {
+      isShort: given.short === true,
       read: () => readStatus(engine, context),
       render: (view) => render(view, given, context),
       print: (view) => print(view, given, { ...context, stdout: asLines(context.stdout) }, viewJson),
