@@ -22,6 +22,8 @@ export interface AppOptions {
   rules: Rules;
   /** Set where this process starts the agents of this host and follows them. */
   runs?: RunsOptions;
+  /** Hears of every call to a server: what, with which outcome, and how long it took. */
+  onCall?: (line: string) => void;
 }
 
 /** Where agents are started from. */
@@ -48,8 +50,8 @@ export interface ServerOptions extends AppOptions {
 }
 
 /** Opens the store and puts an engine on it, or reaches the engine of a server. */
-export async function openEngine({ store, rules, runs }: AppOptions): Promise<Engine> {
-  if (store.kind === "server") return openRemote(store);
+export async function openEngine({ store, rules, runs, onCall }: AppOptions): Promise<Engine> {
+  if (store.kind === "server") return openRemote(store, onCall);
   return engineFor(await openStore(store), { rules }, runs);
 }
 
@@ -98,10 +100,14 @@ export async function findServer(runtimeDir: string): Promise<string | undefined
   return (await import("./server/local-token.ts")).findAddress(runtimeDir);
 }
 
-async function openRemote({ url, token, runtimeDir }: OtherServer): Promise<Engine> {
+async function openRemote({ url, token, runtimeDir }: OtherServer, onCall: AppOptions["onCall"]): Promise<Engine> {
   const { RemoteEngine } = await import("./engine/remote.ts");
   const text = token ?? (await readOwnToken(url, runtimeDir));
-  return new RemoteEngine({ url, tokenFor: () => text, newKey: randomUUID });
+  const { tellingFetch } = await import("./engine/remote-call.ts");
+  return new RemoteEngine({
+    ...{ url, tokenFor: () => text, newKey: randomUUID },
+    ...(onCall && { fetch: tellingFetch(onCall) }),
+  });
 }
 
 /** The token file is for the server on this machine; no other is ever shown what it holds. */

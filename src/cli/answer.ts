@@ -44,12 +44,14 @@ export const ANSWER_FLAGS = {
   "dry-run": { type: "boolean", about: "Show what the agent would get, change nothing" },
   yes: { type: "boolean", about: "You have read what a high risk means" },
 } as const satisfies Flags;
+/** What `--dry-run` shows comes last. */
+const FIELDS: readonly string[] = [...QUESTION_FIELDS, "agent_view"];
 export type AnswerValues = Values<typeof ANSWER_FLAGS>;
 
 export const command: Command<typeof ANSWER_FLAGS> = {
   usage: "answer <id> [answer]",
   flags: ANSWER_FLAGS,
-  fields: QUESTION_FIELDS,
+  fields: FIELDS,
   examples: [
     'askd answer 42 "Use Redis"',
     "askd answer q-7k3f 1 -m 'keep the client behind an interface'",
@@ -66,7 +68,8 @@ export const command: Command<typeof ANSWER_FLAGS> = {
     const input = await readInput(read, words[0], args.flags, context);
     const by = await whoTypes(engine, context);
     if (args.flags["dry-run"]) {
-      context.stdout.write(`${sanitise(await engine.preview(read.question.id, input, by))}\n`);
+      const agentView = await engine.preview(read.question.id, input, by);
+      printResult(context, FIELDS, { page: () => `${sanitise(agentView)}\n`, json: () => ({ agentView }) });
       return 0;
     }
     const log = args.flags.wait ? await openLog(read.run, context) : undefined;

@@ -5,6 +5,7 @@ import { whoManages } from "./actor.ts";
 import { atMostOne, wrongUsage } from "./arguments.ts";
 import type { Command } from "./command.ts";
 import { printResult } from "./output.ts";
+import { sayStore } from "./place.ts";
 import { oneLine } from "./sanitise.ts";
 
 const FIELDS = ["id", "scope", "store", "server", "expires_at"];
@@ -39,8 +40,7 @@ async function findKnown(engine: Engine, context: Context): Promise<Known> {
   const server = (await context.findServer()) ?? null;
   if (store.kind !== "server") {
     const { id, scope } = await whoManages(engine, context);
-    const place = store.kind === "sqlite" ? `sqlite:${store.file}` : withoutPassword(store.url);
-    return { id, scope, store: place, server, expiresAt: null };
+    return { id, scope, store: sayStore(store), server, expiresAt: null };
   }
   if (store.token === undefined) {
     await engine.countQuestions("pending"); // refused where the token that the server left is not good
@@ -54,11 +54,6 @@ async function findKnown(engine: Engine, context: Context): Promise<Known> {
   throw new Refusal("sign_in", `${store.url} does not take the token in ASKD_TOKEN`, {
     hint: "Make a new one where the server is: askd token create --scope human --subject <you>",
   });
-}
-
-function withoutPassword(url: string): string {
-  const parsed = new URL(url);
-  return `postgres://${parsed.username === "" ? "" : `${parsed.username}@`}${parsed.host}${parsed.pathname}`;
 }
 
 function renderKnown({ id, scope, store, server, expiresAt }: Known): string {

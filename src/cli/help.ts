@@ -12,7 +12,7 @@ const SETTINGS: ReadonlyArray<readonly [name: string, about: string]> = [
   ["ASKD_PROFILE", "Use this profile of the settings"],
   ["ASKD_CONFIG_DIR", "Look for your config.toml in this folder"],
   ["ASKD_STORE", "Keep questions in sqlite:<path> or postgres://…"],
-  ["ASKD_DEBUG", "Show where an unexpected error comes from"],
+  ["ASKD_DEBUG", "Show where an unexpected error comes from; =api shows every call to a server"],
 ];
 
 /** What `askd --help` prints. */

@@ -1,7 +1,8 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { Scene } from "../../test/scene.ts";
 import { type } from "../../test/typed.ts";
-import { COMMANDS } from "./command.ts";
+import { COMMANDS, shownCommands } from "./command.ts";
 
 describe("the command line", () => {
   test("shows the status when nothing else is asked for", async () => {
@@ -55,4 +56,12 @@ describe("the command line", () => {
     const over = { openEngine: () => Promise.reject(new Error("opened")) };
     expect(await type(new Scene(), ["check", "--json=?"], over)).toMatchObject({ exit: 0, stderr: "" });
   });
+});
+
+test("every command that people type is in the docs, with an example", () => {
+  const page = readFileSync(new URL("../../docs/commands.md", import.meta.url), "utf8");
+  const missing = shownCommands().filter(
+    ([name]) => !new RegExp(`^\\| \`${name}\` +\\| \`askd ${name}`, "m").test(page),
+  );
+  expect(missing.map(([name]) => name)).toEqual([]);
 });

@@ -113,8 +113,8 @@ function print(world: World, text: string): number {
 function report(error: unknown, world: World): number {
   const isRefusal = error instanceof Refusal;
   const message = error instanceof Error ? error.message : String(error);
-  world.stderr.write(`error: ${isRefusal ? sanitise(message) : oneLine(message)}\n`);
-  if (isRefusal && error.hint) world.stderr.write(`  ${sanitise(error.hint)}\n`);
+  world.stderr.write(`error: ${oneLine(message)}\n`);
+  if (isRefusal && error.hint) world.stderr.write(`  ${sanitise(error.hint).replaceAll("\n", "\n  ")}\n`);
   if (world.env["ASKD_DEBUG"] && error instanceof Error) world.stderr.write(`${sanitise(error.stack ?? "")}\n`);
   if (isRefusal) return error.exitCode;
   if (!world.env["ASKD_DEBUG"]) world.stderr.write("  Show more: set ASKD_DEBUG=1 and try again\n");

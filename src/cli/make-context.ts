@@ -8,7 +8,7 @@ import type { Values } from "./flags.ts";
 import type { GLOBAL_FLAGS } from "./global-flags.ts";
 import { isReadAloud } from "./flat.ts";
 import { type JsonChoice, parseJsonChoice } from "./json.ts";
-import { findPlace, homeVariables } from "./place.ts";
+import { findPlace, homeVariables, sayStore } from "./place.ts";
 import { readSettings } from "./settings.ts";
 import { mayUseColour, styleFor } from "./terminal.ts";
 import type { World } from "./world.ts";
@@ -43,6 +43,7 @@ export async function makeContext(
     isAccessible,
     now: () => instant(world.nowMs()),
     engine: async (options) => {
+      if (flags.verbose) world.stderr.write(`store: ${sayStore(place.store)}\n`);
       const engine = await world.openEngine(place.store, rules, options?.runs ? place.stateDir : undefined);
       if (place.store.kind !== "server" && !options?.isReading) await engine.doDue();
       return engine;

@@ -2,6 +2,7 @@ import { isAbsolute, join, resolve } from "node:path";
 import type { Values } from "../config/schema.ts";
 import { readSecret } from "../config/secret.ts";
 import { Refusal } from "../core/refusal.ts";
+import { oneLine } from "./sanitise.ts";
 
 /** Where questions are kept. */
 export type StorePlace =
@@ -198,4 +199,11 @@ function badStore(source: string, problem: string): Refusal {
   return new Refusal("bad_input", `The value of ${source} ${problem}`, {
     hint: `Write sqlite:<path> or postgres://<user>@<host>/<database>`,
   });
+}
+
+/** A store in words, without the password that its address may hold. */
+export function sayStore(store: StorePlace): string {
+  if (store.kind === "sqlite") return `sqlite:${oneLine(store.file)}`;
+  const { protocol, username, host, pathname } = new URL(store.url);
+  return oneLine(`${protocol}//${username === "" ? "" : `${username}@`}${host}${pathname.replace(/\/$/, "")}`);
 }

@@ -5,6 +5,7 @@ import { findText, isCode } from "../agents/private-file.ts";
 import { epochFile, listEpochs } from "../agents/run-files.ts";
 import { LogLines } from "./log-lines.ts";
 import { GrowingFiles } from "./run-copy.ts";
+import { oneLine } from "./sanitise.ts";
 import type { Style } from "./terminal.ts";
 
 /** How the output of a run is wanted: in words, or byte by byte; what it printed, or what it complained of. */
@@ -28,6 +29,7 @@ interface Reading {
   left: string;
 }
 
+const CODE_CHARS = 10;
 const WORDS: Pick<Agent, "read"> = { read: (line) => [{ kind: "text", text: `${line}\n`, isPiece: true }] };
 
 /** Writes out what all starts of an agent did, in their order, as far as it is there, and more each time. */
@@ -99,7 +101,7 @@ export class RunLog {
     const { runDir, style, writeRaw } = this.#wish;
     if (writeRaw) return "";
     const code = (await findText(epochFile(runDir, before, "exit")))?.trim();
-    const how = code ? ` (exit code ${code})` : "";
+    const how = code ? ` (exit code ${oneLine(code).slice(0, CODE_CHARS)})` : "";
     return `${style.dim(`── stopped${how}, then resumed: start ${epoch} ──`)}\n`;
   }
 }

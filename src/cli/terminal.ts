@@ -102,6 +102,7 @@ function breakWord(word: string, cells: number): string[] {
 
 /** The longest start of a text that fits; at least one character, so that every loop over it ends. */
 function takeCells(text: string, cells: number): string {
+  if (/^[\x20-\x7e]*$/.test(text)) return text.slice(0, Math.max(1, cells));
   let used = 0;
   let taken = "";
   for (const character of text) {

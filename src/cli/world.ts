@@ -67,6 +67,9 @@ export function worldOf(process: NodeJS.Process): World {
         store,
         rules,
         ...(stateDir !== undefined && { runs: runsOf(process, bin, stateDir) }),
+        ...(process.env["ASKD_DEBUG"] === "api" && {
+          onCall: (line: string): void => void process.stderr.write(`api: ${oneLine(line)}\n`),
+        }),
       }),
     openServer: async (at, request) =>
       (await import("../app.ts")).openServer(

@@ -16,7 +16,9 @@ export function requireMayAnswer(question: Pending, by: Actor, rules: Rules, isC
   requirePerson(by, "answer");
   const from = question.approvals.from;
   if (from.length > 0 && !from.includes(sayActor(by)) && by.scope !== "admin") {
-    throw new Refusal("not_permitted", `This question is for ${from.join(", ")}. You are ${sayActor(by)}`);
+    throw new Refusal("not_permitted", `This question is for ${from.join(", ")}. You are ${sayActor(by)}`, {
+      hint: `Ask ${from[0] ?? "them"} to answer it`,
+    });
   }
   if (question.risk !== "high" || by.strength === "person" || by.scope === "system") return;
   if (rules.personChannel) {

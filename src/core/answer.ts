@@ -154,7 +154,7 @@ function settlingRefusal(question: Pending, { content }: Read): Refusal {
     "settling",
     `${first ? sayActor(first.by) : "somebody"} has just answered "${said}"; it can still be undone for a few seconds`,
     {
-      hint: "Wait for it, or undo it first",
+      hint: `Wait for it, or take it back: askd undo ${shortId(question.id)}`,
     },
   );
 }

@@ -2,6 +2,7 @@ import type { At, Changes } from "./changes.ts";
 import { questionEvent, runEvent } from "./event.ts";
 import { clockKey, setClock } from "./clock.ts";
 import { resume, startJob, voidHandover } from "./handover.ts";
+import { shortId } from "./id.ts";
 import { type Job, jobKey, questionJob } from "./job.ts";
 import { NOT_OPEN, type Pending, type Question, isPending } from "./question.ts";
 import { Refusal } from "./refusal.ts";
@@ -102,8 +103,11 @@ export function cancelRun({ run, open }: RunRead, reason: string, at: At): Chang
 export function resumeRun({ run, open }: RunRead, at: At): Changes {
   if (hasEnded(run)) throw runEnded(run);
   const pending = open.find(isPending);
-  if (pending)
-    throw new Refusal("not_pending", `Run #${run.number} still waits for an answer to ${pending.id}; answer it first`);
+  if (pending) {
+    throw new Refusal("not_pending", `Run #${run.number} still waits for an answer to ${shortId(pending.id)}`, {
+      hint: `Answer it first: askd answer ${run.number} "…"`,
+    });
+  }
   const owed = open[0];
   if (!owed || isAlive(run))
     throw new Refusal("bad_input", `Run #${run.number} has nothing to resume with (it is ${run.status})`);

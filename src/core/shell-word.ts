@@ -10,7 +10,7 @@ export function shellWord(text: string): string {
   const escaped = Array.from(text, (character) => {
     if (character === "'" || character === "\\") return `\\${character}`;
     const code = character.codePointAt(0) ?? 0;
-    if (makeVisible(character) === character && code >= 0x20) return character;
+    if (makeVisible(character) === character && code >= 0x20 && !/\p{M}/u.test(character)) return character;
     return code < 0x80 ? `\\x${code.toString(16).padStart(2, "0")}` : `\\U${code.toString(16).padStart(8, "0")}`;
   });
   return `$'${escaped.join("")}'`;

@@ -11,6 +11,7 @@ export const UNSEEN = new RegExp(
     String.raw`[\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]`,
     String.raw`(?<!\p{Extended_Pictographic}[\ufe0f\u{1f3fb}-\u{1f3ff}]?)\u200d`,
     String.raw`\u200d(?!\p{Extended_Pictographic})`,
+    String.raw`(?<=\p{M}{8})\p{M}`, // higher than any script piles them up
     String.raw`\p{Surrogate}`,
   ].join("|"),
   "gu",

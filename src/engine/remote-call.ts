@@ -97,6 +97,24 @@ export class Caller {
   }
 }
 
+/** Fetches, and tells of every call: the method, the address, what came back, and after how long. Never the token. */
+export function tellingFetch(tell: (line: string) => void): typeof fetch {
+  return async (input, init) => {
+    const start = performance.now();
+    const address = input instanceof Request ? input.url : String(input);
+    const say = (outcome: string): void =>
+      tell(`${init?.method ?? "GET"} ${address} ${outcome} ${Math.round(performance.now() - start)} ms`);
+    try {
+      const response = await fetch(input, init);
+      say(String(response.status));
+      return response;
+    } catch (error) {
+      say("failed");
+      throw error;
+    }
+  };
+}
+
 /** The server's "no", as the engine over there said it. */
 function refusalOf(response: Response, text: string): Refusal {
   const problem = parseProblem(text);
