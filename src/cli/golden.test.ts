@@ -26,7 +26,7 @@ describe("what commands print is as it was agreed", () => {
     await seen.type("status", "--exit-code", "--short");
     const first = fixedScene();
     seen.add(["status"], await type(first, ["status"]));
-    seen.expectGolden("status");
+    expect(seen.text).toBe(seen.golden("status"));
   });
 
   test("show", async () => {
@@ -40,7 +40,7 @@ describe("what commands print is as it was agreed", () => {
     await day.scene.engine.answer(await pendingOf(day), said("2", { note: "keep it small" }), LENA);
     await day.scene.pass(4 * MINUTE_MS);
     await seen.type("show", "q-7k3f", "--log");
-    seen.expectGolden("show");
+    expect(seen.text).toBe(seen.golden("show"));
   });
 
   test("show of the work itself", async () => {
@@ -53,7 +53,7 @@ describe("what commands print is as it was agreed", () => {
       new_files: [],
       diff: expect.stringContaining("+src/cache/redis_client.py 120"),
     });
-    seen.expectGolden("diff");
+    expect(seen.text).toBe(seen.golden("diff"));
   });
 
   test("answer", async () => {
@@ -64,7 +64,7 @@ describe("what commands print is as it was agreed", () => {
     await seen.type("answer", "42", "Use Redis, we'll need pub/sub later");
     await day.scene.pass(4 * MINUTE_MS);
     await seen.type("answer", "42", "Redis");
-    seen.expectGolden("answer");
+    expect(seen.text).toBe(seen.golden("answer"));
   });
 
   test("answer that comes second or late", async () => {
@@ -85,7 +85,7 @@ describe("what commands print is as it was agreed", () => {
     ]) {
       seen.add(argv, await type(late, argv));
     }
-    seen.expectGolden("answer-late");
+    expect(seen.text).toBe(seen.golden("answer-late"));
   });
 
   test("answer that is followed", async () => {
@@ -105,7 +105,7 @@ describe("what commands print is as it was agreed", () => {
     const go = async (): Promise<void> => void (await steps.shift()?.());
     await seen.type("answer", "42", "1", "--wait");
     expect(steps).toEqual([]);
-    seen.expectGolden("answer-wait");
+    expect(seen.text).toBe(seen.golden("answer-wait"));
   });
 
   test("list", async () => {
@@ -118,7 +118,7 @@ describe("what commands print is as it was agreed", () => {
     await seen.type("list", "--after", "q-9m2x");
     await seen.type("list", "--sort", "priority", "--json=short_id,run_name");
     await seen.type("list", "--state", "answered");
-    seen.expectGolden("list");
+    expect(seen.text).toBe(seen.golden("list"));
   });
 
   test("tree and the words for tasks of another system", async () => {
@@ -127,7 +127,7 @@ describe("what commands print is as it was agreed", () => {
     await seen.type("tree", "tm-pay");
     await seen.type("respond", "tm-abc", "Use JWT tokens. We're building a mobile-first API.");
     await seen.type("tree");
-    seen.expectGolden("tree");
+    expect(seen.text).toBe(seen.golden("tree"));
   });
 
   test("ask and check", async () => {
@@ -147,7 +147,7 @@ describe("what commands print is as it was agreed", () => {
     await seen.type("ask", "Really?");
     await seen.type("cancel", "q-5c1a", "-m", "not needed");
     await seen.type("check", "q-5c1a");
-    seen.expectGolden("ask");
+    expect(seen.text).toBe(seen.golden("ask"));
   });
 
   test("ask that waits on a terminal", async () => {
@@ -167,7 +167,7 @@ describe("what commands print is as it was agreed", () => {
       ...{ stderr: screen, findServer, pause },
     });
     expect(typed).toMatchObject({ exit: 0, stdout: "redis\n" });
-    expect(stderr).toMatch(/^asked q-7k3f {2}http:\/\/127\.0\.0\.1:4319\/q\/7k3f\n\x07/);
+    expect(stderr.startsWith("asked q-7k3f  http://127.0.0.1:4319/q/7k3f\n\x07")).toBe(true);
     expect(lastFrame(stderr)).toBe("waiting for a person, 40s");
   });
 
@@ -189,7 +189,7 @@ describe("what commands print is as it was agreed", () => {
     await seen.type("amend", "42", "Memcached, but keep the client behind an interface");
     await seen.type("audit", "42");
     await seen.type("audit", "--verify");
-    seen.expectGolden("verbs");
+    expect(seen.text).toBe(seen.golden("verbs"));
   });
 
   test("amend and escalate", async () => {
@@ -209,7 +209,7 @@ describe("what commands print is as it was agreed", () => {
     await seen.type("escalate", "2");
     await seen.type("escalate", "2");
     await seen.type("escalate", "2");
-    seen.expectGolden("escalate");
+    expect(seen.text).toBe(seen.golden("escalate"));
   });
 
   test("people", async () => {
@@ -226,7 +226,7 @@ describe("what commands print is as it was agreed", () => {
     await seen.type("user", "add", "no spaces");
     await seen.type("auth");
     await seen.type("auth", "--json");
-    seen.expectGolden("people");
+    expect(seen.text).toBe(seen.golden("people"));
   });
 });
 

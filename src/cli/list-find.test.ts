@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { AGENT } from "../../test/builders.ts";
 import { LENA, fixedScene } from "../../test/everyday.ts";
-import { Scene, said } from "../../test/scene.ts";
+import { type Scene, said } from "../../test/scene.ts";
 import { type } from "../../test/typed.ts";
 import { HOUR_MS, MINUTE_MS } from "../core/instant.ts";
 
