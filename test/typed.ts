@@ -45,6 +45,7 @@ export async function type(scene: Scene, argv: readonly string[], over: Partial<
     nowMs: () => epochMs(scene.now),
     interrupt: () => new AbortController().signal,
     streams: () => ({ input: Readable.from([]), output: new PassThrough() }),
+    openTerminal: () => Promise.reject(new Error("there is no terminal here")),
     readFile: () => Promise.reject(new Error("no such file")),
     writeFile: () => Promise.reject(new Error("nothing can be written here")),
     removeFile: () => Promise.resolve(false),

@@ -8,7 +8,6 @@ import type { Context } from "./context.ts";
 import { sanitise } from "./sanitise.ts";
 import { argumentOf, offersOther, sayChoices } from "./wording.ts";
 
-const MARKER = "## Your Response (write below this line)";
 const ANSWER_BYTES = 1024 * 1024;
 
 type Said = Partial<Pick<AnswerInput, "answer" | "items" | "note" | "template">>;
@@ -27,9 +26,9 @@ export async function readAnswer(
     const text = flags.file === "-" ? await context.stdin.readAll(ANSWER_BYTES) : await context.readFile(flags.file);
     return { answer: text.trim() };
   }
-  if (flags.edit) return { answer: await editAnswer(read, context) };
+  if (flags.edit) return edit(read, flags, context);
   if (flags.message !== undefined) return { answer: flags.message, note: undefined };
-  return { answer: await promptAnswer(read, context) };
+  return promptAnswer(read, flags, context);
 }
 
 /** The number of "Other" stands for words that are still to come. */
@@ -59,13 +58,20 @@ async function useTemplate(
 }
 
 /** Without words on a terminal: the question is shown, and the editor opens, or a line can be typed. */
-async function promptAnswer(read: Read, context: Context): Promise<string> {
-  if (!context.mayPrompt) return ""; // refused as empty, with what can be chosen
+async function promptAnswer(read: Read, flags: AnswerValues, context: Context): Promise<Said> {
+  if (!context.mayPrompt) return { answer: "" }; // refused as empty, with what can be chosen
   const { findEditor } = await import("./editor.ts");
   context.stderr.write(`\n${sayQuestion(read)}\n\n`);
-  if (findEditor(context.env)) return editAnswer(read, context);
+  if (findEditor(context.env)) return edit(read, flags, context);
   context.stderr.write("Your answer: ");
-  return (await context.stdin.readLine(context.interrupt())) ?? "";
+  return { answer: (await context.stdin.readLine(context.interrupt())) ?? "" };
+}
+
+async function edit(read: Read, flags: AnswerValues, context: Context): Promise<Said> {
+  const { editAnswer } = await import("./answer-edit.ts");
+  const { note, ...said } = await editAnswer(read, flags.force ?? false, context);
+  const notes = [note, flags.message].filter((each) => each !== undefined);
+  return { ...said, ...(notes.length > 0 && { note: notes.join("\n") }) };
 }
 
 /** The question with its context and choices, as it is read before answering. */
@@ -77,39 +83,4 @@ export function sayQuestion({ content }: Read): string {
     ]),
     ...(content.context ? ["", "Context:", sanitise(content.context)] : []),
   ].join("\n");
-}
-
-async function editAnswer(read: Read, context: Context): Promise<string> {
-  const { edit, findEditor } = await import("./editor.ts");
-  const editor = findEditor(context.env);
-  if (!editor) throw new Refusal("bad_input", "No editor is chosen", { hint: "Set EDITOR, for example: EDITOR=nano" });
-  const text = await edit(renderTemplate(read), editor, context.runChild);
-  if (text === undefined) throw new Refusal("bad_input", "The editor did not end well; nothing was changed");
-  return belowMarker(text);
-}
-
-/** What the editor opens with. */
-export function renderTemplate({ run, content }: Read): string {
-  return [
-    `# Response to: ${sanitise(run.name)}`,
-    "",
-    "## Question",
-    ...content.items.flatMap((item) => [sanitise(item.text), ...(item.options.length > 0 ? [sayChoices(item)] : [])]),
-    "",
-    ...(content.context ? ["## Context", sanitise(content.context), ""] : []),
-    MARKER,
-    "",
-    "",
-  ].join("\n");
-}
-
-/** The answer is what stands below the line; if somebody removed the line, everything but headings. */
-export function belowMarker(text: string): string {
-  const at = text.lastIndexOf(MARKER);
-  if (at >= 0) return text.slice(at + MARKER.length).trim();
-  return text
-    .split("\n")
-    .filter((line) => !line.startsWith("#"))
-    .join("\n")
-    .trim();
 }

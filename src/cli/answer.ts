@@ -1,3 +1,4 @@
+import type { Actor } from "../core/actor.ts";
 import { AnswerInput } from "../core/answer-input.ts";
 import type { Read } from "../core/changes.ts";
 import { parseDuration } from "../core/duration.ts";
@@ -15,8 +16,9 @@ import { wrongUsage } from "./arguments.ts";
 import { isServiceOff } from "./background.ts";
 import type { Command } from "./command.ts";
 import type { Context } from "./context.ts";
-import type { Flags, Values } from "./flags.ts";
+import type { Args, Flags, Values } from "./flags.ts";
 import { printResult } from "./output.ts";
+import { FILTER_FLAGS, readWanted } from "./question-filter.ts";
 import { oneLine, sanitise } from "./sanitise.ts";
 import { sayAnswered } from "./answer-view.ts";
 import { getTarget } from "./target.ts";
@@ -35,6 +37,7 @@ export const ANSWER_FLAGS = {
   use: { type: "string", short: "t", value: "template", about: "A canned answer; see askd template" },
   file: { type: "string", short: "F", value: "file", about: "Read the answer from a file, or - for stdin" },
   edit: { type: "boolean", short: "e", about: "Write the answer in your editor" },
+  all: { type: "boolean", about: "Everything that waits, one after another, or with --edit in one file" },
   decide: { type: "boolean", about: "Leave the choice to the agent" },
   clarify: { type: "string", value: "text", about: "Ask back before you answer" },
   force: { type: "boolean", about: "Answer after the deadline and resume the run" },
@@ -43,21 +46,24 @@ export const ANSWER_FLAGS = {
   "undo-window": { type: "string", value: "duration", about: "How long the answer can be taken back (0s)" },
   "dry-run": { type: "boolean", about: "Show what the agent would get, change nothing" },
   yes: { type: "boolean", about: "You have read what a high risk means" },
+  ...FILTER_FLAGS,
 } as const satisfies Flags;
 /** What `--dry-run` shows comes last. */
 const FIELDS: readonly string[] = [...QUESTION_FIELDS, "agent_view"];
 export type AnswerValues = Values<typeof ANSWER_FLAGS>;
 
 export const command: Command<typeof ANSWER_FLAGS> = {
-  usage: "answer <id> [answer]",
+  usage: "answer <id> [answer] | --all",
   flags: ANSWER_FLAGS,
   fields: FIELDS,
   examples: [
     'askd answer 42 "Use Redis"',
     "askd answer q-7k3f 1 -m 'keep the client behind an interface'",
     "askd answer - 2",
+    "askd answer --all --edit",
   ],
   async run(args, context) {
+    if (args.flags.all) return answerAll(args, context);
     const [name, ...words] = args.positionals;
     if (name === undefined) throw wrongUsage("Which question? An id is missing", command.usage);
     if (words.length > 1) throw wrongUsage("Put the answer in quotes", command.usage);
@@ -73,7 +79,7 @@ export const command: Command<typeof ANSWER_FLAGS> = {
       return 0;
     }
     const log = args.flags.wait ? await openLog(read.run, context) : undefined;
-    const done = await engine.answer(read.question.id, input, by);
+    const done = await give(read, input, by, { engine, context });
     printResult(context, QUESTION_FIELDS, {
       page: () =>
         context.isQuiet ? "" : log && isToGoOn(done) ? sayGoesOn(done) : sayAnswered({ before: read, after: done }),
@@ -85,6 +91,36 @@ export const command: Command<typeof ANSWER_FLAGS> = {
     return log && isToGoOn(done) ? followAnswered(done.run, log, engine, context) : 0;
   },
 };
+
+/** Everything that waits: in one file, or one after another on the terminal. */
+async function answerAll({ positionals, flags }: Args<typeof ANSWER_FLAGS>, context: Context): Promise<number> {
+  if (positionals.length > 0) throw wrongUsage("--all takes no id and no answer", "answer --all [--edit]");
+  const alone = ["choose", "message", "file", "decide", "clarify", "force", "wait", "dry-run", "yes"] as const;
+  const other = flags["no-resume"] && !flags.edit ? "no-resume" : alone.find((name) => flags[name] !== undefined);
+  if (other) throw wrongUsage(`--${other} is for one question, not for --all`, "answer --all [--edit]");
+  const engine = await context.engine();
+  if (!flags.edit) return (await import("./next.ts")).offerAll(flags, engine, context);
+  const { editAll } = await import("./answer-all.ts");
+  const wanted = await readWanted(flags, engine, context);
+  return editAll({ wanted, resume: !flags["no-resume"] }, engine, context);
+}
+
+/** Answers; what was written in the editor is kept until then, and told where if it was refused. */
+async function give(
+  read: Read,
+  input: AnswerInput,
+  by: Actor,
+  { engine, context }: { engine: Engine; context: Context },
+): Promise<Read> {
+  try {
+    const done = await engine.answer(read.question.id, input, by);
+    const { removeDraft } = await import("./draft.ts");
+    await removeDraft(context, read.question.id);
+    return done;
+  } catch (error) {
+    throw await (await import("./answer-edit.ts")).withDraft(error, read, context);
+  }
+}
 
 function sayGoesOn({ run }: Read): string {
   return `Resuming task ${refOf(run)} with your answer...\n`;

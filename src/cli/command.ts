@@ -35,6 +35,7 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
   list: { about: "Questions, newest first", load: () => import("./list.ts") },
   show: { about: "One run or question in full", load: () => import("./show.ts") },
   answer: { about: "Answer a question", aliases: ["respond"], load: () => import("./answer.ts") },
+  next: { about: "Answer one question after another, by single keys", load: () => import("./next.ts") },
   tree: { about: "Runs with their subtasks and questions", load: () => import("./tree.ts") },
   diff: { about: "What the agent of a run has changed so far", load: () => import("./diff.ts") },
   logs: { about: "What the agent of a run did; -f follows it", load: () => import("./logs.ts") },

@@ -1,5 +1,8 @@
+import { mkdtempSync, rmSync } from "node:fs";
 import { appendFile, readFile } from "node:fs/promises";
-import { describe, expect, test } from "vitest";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { HOUR_MS, SECOND_MS, later } from "../core/instant.ts";
 import { Scene } from "../../test/scene.ts";
 import { type } from "../../test/typed.ts";
@@ -136,7 +139,10 @@ describe("answer", () => {
     for (const name of ["a", "b", "c"]) await asked(scene, "--name", name);
     await type(scene, ["answer", "a", "-c", "B", "-m", "keep it small"]);
     await type(scene, ["answer", "b", "-F", "notes.md"], { readFile: () => Promise.resolve("Use neither\n") });
-    await type(scene, ["answer", "c", "--edit"], { env: { EDITOR: "ed" }, runChild: writeInEditor });
+    const home = mkdtempSync(join(tmpdir(), "askd-edit-"));
+    onTestFinished(() => rmSync(home, { recursive: true }));
+    const env = { EDITOR: "ed", ASKD_HOME: home };
+    await type(scene, ["answer", "c", "--edit"], { env, runChild: writeInEditor });
     const { stdout } = await type(scene, ["list", "--json=run_name,answer,note"]);
     expect(JSON.parse(stdout)).toHaveLength(3);
     expect(JSON.parse(stdout)).toEqual(

@@ -4,6 +4,7 @@ import type { Instant } from "../core/instant.ts";
 import type { Rules } from "../core/rules.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { JsonChoice } from "./json.ts";
+import type { RawTerminal } from "./next/raw-terminal.ts";
 import type { Store } from "../store/store.ts";
 import type { OwnStorePlace, Place } from "./place.ts";
 import type { Style } from "./terminal.ts";
@@ -116,6 +117,8 @@ export interface Context {
   interrupt(): AbortSignal;
   /** The bare streams of the process, for commands that speak a protocol on them. */
   streams(): { input: Readable; output: Writable };
+  /** The terminal of the person, key by key. */
+  openTerminal(): Promise<RawTerminal>;
   readFile(path: string): Promise<string>;
   /** Writes a file and the folders above it. */
   writeFile(path: string, text: string): Promise<void>;

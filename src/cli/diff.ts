@@ -34,7 +34,8 @@ export const command: Command<typeof flags> = {
   },
 };
 
-async function getDiff(run: Run, isStat: boolean, context: Context) {
+/** What the agent of a run has changed, or why that cannot be seen here. */
+export async function getDiff(run: Run, isStat: boolean, context: Context) {
   const { dir } = run;
   if (dir === undefined || run.host !== context.host) {
     const why = dir === undefined ? "has no directory" : `works on ${oneLine(run.host)}`;

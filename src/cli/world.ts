@@ -57,6 +57,7 @@ export function worldOf(process: NodeJS.Process): World {
     pause: (ms) => new Promise((resolve) => setTimeout(resolve, ms).unref()),
     interrupt: () => interruptOf(process),
     streams: () => ({ input: process.stdin, output: streamOf(process, "stdout") }),
+    openTerminal: async () => (await import("./next/raw-terminal.ts")).openTerminal(process),
     ...FILES,
     detach: async (child) => (await import("./detach.ts")).detach(child),
     lock: async (file) => (await import("../agents/lock.ts")).lock(file),

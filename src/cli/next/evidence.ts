@@ -1,0 +1,85 @@
+import { findDiff } from "../../agents/working-tree.ts";
+import type { Read } from "../../core/changes.ts";
+import { type QuestionId, shortId } from "../../core/id.ts";
+import type { Run } from "../../core/run.ts";
+import type { Engine } from "../../engine/engine.ts";
+import { findBrowser } from "../browser.ts";
+import type { Context } from "../context.ts";
+import { getDiff } from "../diff.ts";
+import { colourDiff } from "../partial-work.ts";
+import { oneLine, sanitise } from "../sanitise.ts";
+import { renderShow } from "../show-view.ts";
+import { textWidth } from "../terminal.ts";
+import { readUsage } from "../usage.ts";
+import { showPage } from "./page.ts";
+import type { Known, Template } from "./state.ts";
+
+/** What there is to see about a question besides its card. */
+export class Evidence {
+  readonly #engine: Engine;
+  readonly #context: Context;
+
+  constructor(engine: Engine, context: Context) {
+    this.#engine = engine;
+    this.#context = context;
+  }
+
+  /** What the run has used, and how many lines its agent has changed. */
+  async count(id: QuestionId): Promise<Known> {
+    const { run } = await this.#engine.read(id);
+    const usage = (await readUsage(this.#engine, [run])).get(run.id);
+    return { usage, work: await this.#countWork(run) };
+  }
+
+  /** The work so far, or the whole question, in the pager. */
+  async show(what: "diff" | "view", id: QuestionId): Promise<void> {
+    const read = await this.#engine.read(id);
+    await showPage(what === "diff" ? await this.#diffOf(read.run) : await this.#pageOf(read), this.#context);
+  }
+
+  /** Opens the page of a question, and says where it is. */
+  async open(id: QuestionId): Promise<string> {
+    const context = this.#context;
+    const server = await context.findServer();
+    if (server === undefined) return `No server runs here. Start it with: ${context.program} serve`;
+    const url = `${server}/q/${shortId(id).replace(/^q-/, "")}`;
+    const browser = findBrowser(context);
+    const isOpen =
+      browser && (await context.runChild({ argv: [...browser.argv, url], stdio: "pipe" }).catch(() => undefined));
+    return isOpen?.exitCode === 0 ? `Opened ${url}` : `Open it yourself: ${url}`;
+  }
+
+  /** The canned answers that fit a question. */
+  templates(_id: QuestionId): Promise<readonly Template[]> {
+    return Promise.resolve([]);
+  }
+
+  async #countWork({ dir, host }: Run): Promise<Known["work"]> {
+    if (dir === undefined || host !== this.#context.host) return undefined;
+    const found = await findDiff(dir, { isStat: true }).catch(() => undefined); // the directory is gone: nothing to count
+    const counts = /(?:, (\d+) insertions?\(\+\))?(?:, (\d+) deletions?\(-\))?\s*$/.exec(found?.diff ?? "");
+    return counts?.[1] || counts?.[2] ? { added: Number(counts[1] ?? 0), removed: Number(counts[2] ?? 0) } : undefined;
+  }
+
+  async #diffOf(run: Run): Promise<string> {
+    const { diff, untracked } = await getDiff(run, false, this.#context);
+    if (diff === "" && untracked.length === 0) return `Nothing is changed in ${oneLine(run.dir ?? "")}\n`;
+    const fresh = untracked.length > 0 ? ["New files:", ...untracked.map((path) => `  ${oneLine(path)}`), ""] : [];
+    return [...fresh, colourDiff(sanitise(diff), this.#context.style)].join("\n");
+  }
+
+  /** Everything that is known of a question, previews and comments included. */
+  async #pageOf(read: Read): Promise<string> {
+    const { ahead, stdout, style } = this.#context;
+    const view = { now: await this.#engine.now(), ahead, width: textWidth(stdout.columns) };
+    const page = renderShow({ ...view, run: read.run, questions: [read] }, style);
+    const previews = read.content.items.flatMap(({ options }) =>
+      options.flatMap(({ label, preview }) =>
+        preview === undefined ? [] : ["", style.bold(`PREVIEW of ${oneLine(label)}:`), sanitise(preview)],
+      ),
+    );
+    const comments = read.question.comments.map(({ by, text }) => `  ${oneLine(by.id)}: ${sanitise(text)}`);
+    const said = comments.length > 0 ? ["", style.bold("COMMENTS:"), ...comments] : [];
+    return [page.trimEnd(), ...previews, ...said, ""].join("\n");
+  }
+}

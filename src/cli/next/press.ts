@@ -1,0 +1,68 @@
+import { mayForce } from "../../core/force.ts";
+import { takeBack } from "./choose.ts";
+import { confirm, readParts, send } from "./give.ts";
+import type { Key } from "./key.ts";
+import { lineOf } from "./line.ts";
+import { type Next, type State, nextCard, only, pickNow, showCard, stepNow } from "./state.ts";
+
+type Of<At extends State["mode"]["at"]> = Extract<State["mode"], { at: At }>;
+
+/** Any key leaves the list of keys. */
+export function pressKeys(state: State): Next {
+  return only({ ...state, mode: { at: "choose" } });
+}
+
+/** Yes is Enter or y; anything else but n and Esc is not an answer. */
+export function pressSure(state: State, { of }: Of<"sure">, key: Key): Next {
+  const isYes = key.name === "enter" || isKey(key, "y");
+  const isNo = isKey(key, "n");
+  if (key.name === "escape" || (isNo && of === "decide")) {
+    return only({ ...state, mode: { at: "choose" }, ready: undefined });
+  }
+  if (of === "same") return isYes ? send(state, "all") : isNo ? send(state, "this") : only(state);
+  // `y` has just been pressed to come here: only Enter leaves the choice to the agent.
+  return key.name === "enter" ? confirm(state, readParts(state, { outcome: "decide" })) : only(state);
+}
+
+/** A canned answer is put into the line, where it can still be changed. */
+export function pressTemplates(state: State, mode: Of<"templates">, key: Key): Next {
+  const last = mode.templates.length - 1;
+  const by = key.name === "up" || isKey(key, "k") ? -1 : key.name === "down" || isKey(key, "j") ? 1 : 0;
+  if (by !== 0) return only({ ...state, mode: { ...mode, cursor: Math.max(0, Math.min(last, mode.cursor + by)) } });
+  if (key.name === "character" && /^[1-9]$/.test(key.text)) {
+    return only({ ...state, mode: { ...mode, cursor: Math.min(last, Number(key.text) - 1) } });
+  }
+  const chosen = key.name === "enter" ? mode.templates[mode.cursor] : undefined;
+  const step = stepNow(state)?.step;
+  if (chosen && step) {
+    const written = pickNow(state, { line: lineOf(chosen.text), cursor: step.choices.length });
+    return only({ ...written, mode: { at: "answer" } });
+  }
+  return only(key.name === "escape" || isKey(key, "q") ? { ...state, mode: { at: "choose" } } : state);
+}
+
+/** A key while the card says that somebody else was first, or the time. */
+export function pressClosed(state: State, key: Key): Next {
+  const { card, kept } = state;
+  if (!card) return only(state);
+  const { id } = card.read.question;
+  if (isKey(key, "q")) return { state, effects: [{ do: "quit" }] };
+  if (isKey(key, "c") && kept !== "") return { state, effects: [{ do: "copy", text: kept }] };
+  if (isKey(key, "n") && kept !== "") return { state, effects: [{ do: "comment", id, text: kept }] };
+  if (isKey(key, "f") && mayForce(card.read.run, card.read.question)) {
+    return only({ ...state, draft: { ...state.draft, isForced: true }, mode: { at: "choose" } });
+  }
+  if (key.name !== "enter" && !isKey(key, "s")) return only(state);
+  return showCard({ ...state, done: [...state.done, id] }, nextCard(state, [id]));
+}
+
+/** Nothing waits: the last answer can be taken back, and one can leave. */
+export function pressEmpty(state: State, key: Key): Next {
+  if (isKey(key, "u")) return takeBack(state);
+  const isEnd = isKey(key, "q") || key.name === "escape" || key.name === "end-of-input";
+  return isEnd || (key.name === "enter" && !state.isFollowing) ? { state, effects: [{ do: "quit" }] } : only(state);
+}
+
+function isKey(key: Key, text: string): boolean {
+  return key.name === "character" && key.text === text;
+}

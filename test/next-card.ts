@@ -1,0 +1,63 @@
+import { type Card, type State, startState } from "../src/cli/next/state.ts";
+import { type Event, reduce } from "../src/cli/next/reduce.ts";
+import type { Effect } from "../src/cli/next/state.ts";
+import { parseKeys } from "../src/cli/next/key.ts";
+import type { Content, Item } from "../src/core/content.ts";
+import type { Instant } from "../src/core/instant.ts";
+import type { Pending } from "../src/core/question.ts";
+import type { Run } from "../src/core/run.ts";
+import { NOON, aQuestion, aRun } from "./builders.ts";
+
+/** A card as `askd next` shows it. */
+export function aCard(
+  over: { question?: Partial<Pending>; run?: Partial<Run>; items?: Item[]; context?: string } = {},
+): Card {
+  const content: Content = {
+    items: over.items ?? [anItem("Redis or Memcached?", ["Redis", "Memcached"])],
+    ...(over.context !== undefined && { context: over.context }),
+  };
+  const run = aRun({ number: 42, name: "add-caching", ...over.run });
+  return { read: { run, question: aQuestion({ runId: run.id, ...over.question }), content }, same: [] };
+}
+
+export function anItem(text: string, labels: readonly string[], over: Partial<Item> = {}): Item {
+  const options = labels.map((label, index) => ({ key: "ABCDEFGHI".charAt(index), value: label.toLowerCase(), label }));
+  return { id: text.toLowerCase().replaceAll(/\W+/g, "-"), text, options, multiple: false, allowText: true, ...over };
+}
+
+/** A person at `askd next`, without a terminal: what they press changes the state, and what is to be done is noted. */
+export class NextScene {
+  state: State;
+  effects: Effect[] = [];
+
+  constructor(cards: readonly Card[], over: Partial<Pick<State, "size" | "isFollowing" | "now">> = {}) {
+    this.state = startState({ now: NOON, size: { columns: 100, rows: 24 }, user: "ada", isFollowing: false, ...over });
+    this.waits(cards);
+  }
+
+  happens(event: Event): void {
+    const next = reduce(this.state, event);
+    this.state = next.state;
+    this.effects.push(...next.effects);
+  }
+
+  waits(cards: readonly Card[], over: { now?: Instant; shown?: Card["read"] } = {}): void {
+    this.happens({ type: "waiting", cards, now: this.state.now, ...over });
+  }
+
+  /** Types this, as a terminal would send it. */
+  type(text: string): void {
+    for (const key of parseKeys(text).keys) this.happens({ type: "key", key });
+  }
+
+  press(name: "enter" | "escape"): void {
+    this.happens({ type: "key", key: { name } });
+  }
+
+  /** What is to be done besides counting, and forgets it. */
+  done(): Effect[] {
+    const done = this.effects.filter((effect) => effect.do !== "count");
+    this.effects = [];
+    return done;
+  }
+}
