@@ -81,6 +81,8 @@ answer:
     const text = renderAll([{ ...first, same: [second.read] }], new Map(), NOON);
     expect(text).toContain("[q-7k3f] 2 runs ask this: #42 add-caching, #43 other\n");
     expect(text).toContain('# High risk: write add-caching after "confirm:"\nanswer:\nconfirm:\n');
-    expect(parseAll(text.replace("\nconfirm:", "\nconfirm: add-caching"), [first]).get(CACHE)?.confirm).toBe("add-caching");
+    expect(parseAll(text.replace("\nconfirm:", "\nconfirm: add-caching"), [first]).get(CACHE)?.confirm).toBe(
+      "add-caching",
+    );
   });
 });

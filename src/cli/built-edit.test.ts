@@ -168,7 +168,7 @@ Both are there.
 
 describe("respond --all --edit", () => {
   const NAME = ["ask", "What is it called?"];
-  const ONLY = ["ask", "Which region?", "-o", "eu", "-o", "us", "--no-text"];
+  const ONLY = ["ask", "Which region?", "-o", "eu", "-o", "us", "--only-options"];
 
   test("takes what fits, and opens again with what does not and why", async () => {
     const built = await scene(ASK, NAME, ONLY);

@@ -4,7 +4,7 @@ import { sayDuration } from "../../core/duration.ts";
 import { type QuestionId, shortId } from "../../core/id.ts";
 import { later } from "../../core/instant.ts";
 import { answerText } from "../../core/match.ts";
-import { isPending } from "../../core/question.ts";
+import { findAnswer, isPending } from "../../core/question.ts";
 import { Refusal } from "../../core/refusal.ts";
 import { unreachable } from "../../core/unreachable.ts";
 import { afterChange } from "../after-change.ts";
@@ -208,6 +208,6 @@ export class Actions {
 function sayParts({ content, question }: Read, parts: AnswerParts): string {
   if (parts.outcome === "decide") return "You decide";
   if (parts.outcome === "clarify") return oneLine(parts.note ?? "");
-  const settled = isPending(question) ? question.settling?.answer : undefined;
-  return oneLine(answerText(content, settled?.items ?? parts.items ?? {}));
+  const given = isPending(question) ? question.settling?.answer : findAnswer(question);
+  return oneLine(answerText(content, given?.items ?? parts.items ?? {}));
 }

@@ -128,7 +128,7 @@ class Flat {
     if (event?.type !== "answered") return "again";
     for (const id of event.ids) this.#passed.add(id);
     this.#last = event.ids;
-    this.#say(`Answered: ${event.said}. :u takes it back for a moment.`);
+    this.#say(`Answered: ${event.said}.${event.until ? " :u takes it back for a moment." : ""}`);
     return "next";
   }
 

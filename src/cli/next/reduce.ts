@@ -131,7 +131,8 @@ function place(state: State, cards: readonly Card[], shown: Read | undefined): N
   if (!shown || shown.question.id !== card.read.question.id) return only(state);
   const closed = { ...state, card: { ...card, read: shown, same: [] } };
   const isMine = state.done.includes(shown.question.id) || state.draft.isForced;
-  if (isMine || state.mode.at === "busy" || !isGone(shown)) return only(closed);
+  const isTold = state.mode.at === "closed" || state.mode.at === "busy";
+  if (isMine || isTold || !isGone(shown)) return only(closed);
   return only({ ...closed, mode: { at: "closed" }, kept: keptText(state), ready: undefined, message: undefined });
 }
 
@@ -142,7 +143,6 @@ function isGone({ question }: Read): boolean {
 
 /** What the person has written, here or in a line of its own. */
 function keptText(state: State): string {
-  if (state.mode.at === "closed") return state.kept;
   const aside = state.mode.at === "write" && ["note", "clarify"].includes(state.mode.what) ? state.mode.line.text : "";
   const written = state.draft.picks.map(({ line }) => line.text.trim()).filter((text) => text !== "");
   return [...written, aside.trim() || state.draft.note].filter((text) => text !== "").join("\n");
