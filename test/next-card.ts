@@ -54,6 +54,13 @@ export class NextScene {
     this.happens({ type: "key", key: { name } });
   }
 
+  /** The answer that is given, and nothing else is done. */
+  answer(): Extract<Effect, { do: "answer" }> {
+    const [effect, ...more] = this.done();
+    if (effect?.do === "answer" && more.length === 0) return effect;
+    throw new Error(`no answer is given, but ${JSON.stringify([effect, ...more])}`);
+  }
+
   /** What is to be done besides counting, and forgets it. */
   done(): Effect[] {
     const done = this.effects.filter((effect) => effect.do !== "count");

@@ -18,7 +18,10 @@ const OFF = { ASKD_NO_SERVICE: "1" };
 
 async function scene(...asks: string[][]): Promise<BuiltScene> {
   const built = new BuiltScene();
-  for (const ask of asks.length > 0 ? asks : [ASK]) expect((await built.type(...ask)).exit).toBe(0);
+  for (const ask of asks.length > 0 ? asks : [ASK]) {
+    const { exit, stderr } = await built.type(...ask);
+    if (exit !== 0) throw new Error(stderr);
+  }
   return built;
 }
 

@@ -146,7 +146,7 @@ function questionLines({ mode, card, size }: State): string[] {
   if (mode.at === "templates") {
     return mode.templates.map((template, index) =>
       cutCells(
-        `${index === mode.cursor ? "›" : " "} ${index + 1} ${oneLine(template.name)}   ${oneLine(template.text)}`,
+        `${index === mode.cursor ? "›" : " "} ${index + 1} ${oneLine(template.name)}   ${oneLine(template.says)}`,
         size.columns,
       ),
     );

@@ -1,7 +1,9 @@
 import { findDiff } from "../../agents/working-tree.ts";
 import type { Read } from "../../core/changes.ts";
 import { type QuestionId, shortId } from "../../core/id.ts";
+import { answerText, matchAnswer } from "../../core/match.ts";
 import type { Run } from "../../core/run.ts";
+import { fillTemplate, offerTemplates } from "../../core/template.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { findBrowser } from "../browser.ts";
 import type { Context } from "../context.ts";
@@ -49,9 +51,16 @@ export class Evidence {
     return isOpen?.exitCode === 0 ? `Opened ${url}` : `Open it yourself: ${url}`;
   }
 
-  /** The canned answers that fit a question. */
-  templates(_id: QuestionId): Promise<readonly Template[]> {
-    return Promise.resolve([]);
+  /** The canned answers that fit a question, filled in; a typed answer is written field by field. */
+  async templates(id: QuestionId): Promise<readonly Template[]> {
+    const read = await this.#engine.read(id);
+    if (read.content.items.some(({ schema }) => schema !== undefined)) return [];
+    const { limits } = this.#context.rules;
+    return offerTemplates(await this.#engine.listTemplates(), read, limits).map((template) => {
+      const { note, ...said } = fillTemplate(template, read);
+      const items = matchAnswer(read.content, said, limits);
+      return { name: template.name, says: answerText(read.content, items), items, note };
+    });
   }
 
   async #countWork({ dir, host }: Run): Promise<Known["work"]> {

@@ -20,6 +20,7 @@ export function readParts({ card, draft }: State, over: Partial<AnswerParts> = {
   return {
     ...(outcome === "answer" && card && { items: composeItems(card.read.content, draft.picks) }),
     ...(draft.note !== "" && { note: draft.note }),
+    ...(outcome === "answer" && draft.template !== undefined && { template: draft.template }),
     ...{ outcome, force: draft.isForced, confirmed: false },
     ...over,
   };

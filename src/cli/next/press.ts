@@ -2,8 +2,8 @@ import { mayForce } from "../../core/force.ts";
 import { takeBack } from "./choose.ts";
 import { confirm, readParts, send } from "./give.ts";
 import type { Key } from "./key.ts";
-import { lineOf } from "./line.ts";
-import { type Next, type State, nextCard, only, pickNow, showCard, stepNow } from "./state.ts";
+import { type Next, type State, type Template, nextCard, only, showCard, stepNow } from "./state.ts";
+import { fillPick } from "./step.ts";
 
 type Of<At extends State["mode"]["at"]> = Extract<State["mode"], { at: At }>;
 
@@ -33,12 +33,21 @@ export function pressTemplates(state: State, mode: Of<"templates">, key: Key): N
     return only({ ...state, mode: { ...mode, cursor: Math.min(last, Number(key.text) - 1) } });
   }
   const chosen = key.name === "enter" ? mode.templates[mode.cursor] : undefined;
-  const step = stepNow(state)?.step;
-  if (chosen && step) {
-    const written = pickNow(state, { line: lineOf(chosen.text), cursor: step.choices.length });
-    return only({ ...written, mode: { at: "answer" } });
-  }
+  if (chosen) return only(fillIn(state, chosen));
   return only(key.name === "escape" || isKey(key, "q") ? { ...state, mode: { at: "choose" } } : state);
+}
+
+/** What the template says is selected and written; Enter sends it, after what one may change. */
+function fillIn(state: State, { name, items, note }: Template): State {
+  const steps = stepNow(state)?.steps ?? [];
+  const picks = state.draft.picks.map((pick, index) => {
+    const step = steps[index];
+    const answer = step && items[step.itemId];
+    return step && answer ? fillPick(step, pick, answer) : pick;
+  });
+  const draft = { ...state.draft, step: 0, picks, template: name, note: note ?? state.draft.note };
+  const isText = steps.length === 1 && picks[0]?.isWritten === true;
+  return { ...state, draft, mode: isText ? { at: "answer" } : { at: "choose" } };
 }
 
 /** A key while the card says that somebody else was first, or the time. */

@@ -1,14 +1,13 @@
 import type { Read } from "../../core/changes.ts";
 import type { Content } from "../../core/content.ts";
-import { type Instant, earlier } from "../../core/instant.ts";
+import { compareUrgency } from "../../core/inbox.ts";
+import type { Instant } from "../../core/instant.ts";
 import type { Pending, Question } from "../../core/question.ts";
 import type { Run } from "../../core/run.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Card } from "./state.ts";
 
 const MOST = 500;
-const RISKS: ReadonlyArray<Question["risk"]> = ["high", "medium", "low"];
-const NEVER = "9999";
 
 type Waiting = Read & { question: Pending };
 
@@ -33,7 +32,7 @@ export class Queue {
     const reads = await Promise.all(pending.map((question) => this.#readOne(question)));
     this.#known = new Map(reads.map((read) => [read.question.id, read]));
     const open = reads.filter(isOpen).filter((read) => isOffered(read, now) && this.#wanted(read));
-    return { cards: groupSame(open.toSorted((one, other) => compareUrgency(one, other, user))), now };
+    return { cards: groupSame(sortUrgent(open, user)), now };
   }
 
   async #readOne(question: Question): Promise<Read> {
@@ -43,17 +42,10 @@ export class Queue {
 }
 
 /** The soonest consequence first, then risk, then age; what somebody else has claimed comes last. */
-export function compareUrgency(one: Waiting, other: Waiting, user: string): number {
-  const ranks = ({ question }: Waiting): string[] => [
-    question.claim && question.claim.by.id !== user ? "1" : "0",
-    consequenceAt(question) ?? NEVER,
-    String(RISKS.indexOf(question.risk)),
-    question.askedAt,
-    question.id,
-  ];
-  const [left, right] = [ranks(one), ranks(other)];
-  const at = left.findIndex((rank, index) => rank !== right[index]);
-  return at < 0 ? 0 : (left[at] ?? "") < (right[at] ?? "") ? -1 : 1;
+export function sortUrgent(reads: readonly Waiting[], user: string): Waiting[] {
+  const isTaken = ({ question }: Waiting): number =>
+    Number(question.claim !== undefined && question.claim.by.id !== user);
+  return reads.toSorted((one, other) => isTaken(one) - isTaken(other) || compareUrgency(one.question, other.question));
 }
 
 /** Puts questions that ask the same behind the most urgent of them. */
@@ -65,11 +57,6 @@ export function groupSame(reads: readonly Waiting[]): Card[] {
     cards.set(name, card ? { ...card, same: [...card.same, read] } : { read, same: [] });
   }
   return [...cards.values()];
-}
-
-/** When something happens if nobody answers; an agent that only stops loses nothing by it. */
-function consequenceAt({ dueAt, hold }: Pending): Instant | undefined {
-  return hold?.after === "proceed" ? earlier(hold.until, dueAt) : dueAt;
 }
 
 /** Equal for questions that one answer fits; a leave or a risk is never given to several at once. */

@@ -67,7 +67,7 @@ export function reduce(state: State, event: Event): Next {
       return only(
         event.templates.length > 0
           ? { ...state, mode: { at: "templates", templates: event.templates, cursor: 0 } }
-          : say({ ...state, mode: { at: "choose" } }, "There are no templates yet."),
+          : say({ ...state, mode: { at: "choose" } }, "No template fits. See all: askd template list"),
       );
     default:
       return unreachable(event);

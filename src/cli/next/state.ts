@@ -18,10 +18,13 @@ export interface Known {
   work?: { added: number; removed: number } | undefined;
 }
 
-/** A canned answer. */
+/** A canned answer, as it would answer the shown question. */
 export interface Template {
   name: string;
-  text: string;
+  /** What it says, in one line. */
+  says: string;
+  items: Readonly<Record<string, { values: string[]; text?: string | undefined }>>;
+  note?: string | undefined;
 }
 
 /** What a person has decided on one question so far; it is kept when they look at another one. */
@@ -29,6 +32,8 @@ export interface Draft {
   step: number;
   picks: readonly Picked[];
   note: string;
+  /** The canned answer that it began with. */
+  template: string | undefined;
   /** Answers although the time is over. */
   isForced: boolean;
 }
@@ -101,6 +106,7 @@ export type Effect =
 export interface AnswerParts {
   items?: Record<string, { values: string[]; text?: string }>;
   note?: string;
+  template?: string;
   outcome: "answer" | "decide" | "clarify";
   force: boolean;
   confirmed: boolean;
@@ -112,7 +118,7 @@ export interface Next {
   effects: readonly Effect[];
 }
 
-const NO_DRAFT: Draft = { step: 0, picks: [], note: "", isForced: false };
+const NO_DRAFT: Draft = { step: 0, picks: [], note: "", template: undefined, isForced: false };
 
 export function startState(start: Pick<State, "now" | "size" | "user" | "isFollowing">): State {
   return {

@@ -4,7 +4,7 @@ import type { Content, Item, Option } from "../../core/content.ts";
 import { matchAnswer } from "../../core/match.ts";
 import { Refusal } from "../../core/refusal.ts";
 import { DEFAULT_LIMITS } from "../../core/rules.ts";
-import { EMPTY_LINE, type Line } from "./line.ts";
+import { EMPTY_LINE, type Line, lineOf } from "./line.ts";
 
 /** One thing to choose or to write: an item, or one field of a typed answer. */
 export interface Step {
@@ -26,6 +26,7 @@ export interface Choice {
   label: string;
   about?: string;
   isRecommended: boolean;
+  value: string;
   /** What the answer says if this is chosen. */
   says: string;
 }
@@ -62,6 +63,19 @@ export function startPick(step: Step, risk: "low" | "medium" | "high"): Picked {
   if (risk === "high" || step.choices.length === 0) return none;
   const recommended = step.choices.flatMap(({ isRecommended }, index) => (isRecommended ? [index] : []));
   return { ...none, cursor: recommended[0] ?? 0, ticked: step.multiple ? recommended : [] };
+}
+
+/** The same, with an answer filled in that was made before. */
+export function fillPick(
+  step: Step,
+  pick: Picked,
+  answer: { values: readonly string[]; text?: string | undefined },
+): Picked {
+  if (answer.text !== undefined) {
+    return { ...pick, line: lineOf(answer.text), isWritten: true, cursor: step.choices.length };
+  }
+  const ticked = step.choices.flatMap(({ value }, index) => (answer.values.includes(value) ? [index] : []));
+  return { ...pick, ticked: step.multiple ? ticked : [], cursor: ticked[0] ?? pick.cursor, isWritten: false };
 }
 
 /** How many rows there are to choose from, the one for writing included. */
@@ -140,6 +154,7 @@ function plainStep(item: Item, heading: string): Step {
     label: option.label,
     ...(option.description !== undefined && { about: option.description }),
     isRecommended: option.recommended === true,
+    value: option.value,
     says: nameOf(item, option, index),
   }));
   const allowText = item.allowText || choices.length === 0;
@@ -154,7 +169,7 @@ function fieldStep(
 ): Step {
   const words = schema.enum ?? (schema.type === "boolean" ? ["true", "false"] : []);
   const labels: Readonly<Record<string, string>> = schema.type === "boolean" ? { true: "Yes", false: "No" } : {};
-  const choices = words.map((says) => ({ label: labels[says] ?? says, isRecommended: false, says }));
+  const choices = words.map((says) => ({ label: labels[says] ?? says, isRecommended: false, value: says, says }));
   const allowText = choices.length === 0 || isOptional;
   return { itemId: item.id, heading, choices, multiple: false, allowText, isOptional, schema };
 }
