@@ -92,16 +92,20 @@ export class Actions {
     }
   }
 
-  /** Sees to it that the last answers go out, and says what was done. */
+  /** What was answered, for whoever looks back at their terminal. */
+  report(): void {
+    const { context } = this.#deps;
+    if (!context.isQuiet) context.stdout.write([...this.#outcomes.values()].join(""));
+  }
+
+  /** Sees to it that the last answers go out, and says what came up meanwhile. */
   async close(): Promise<void> {
     const { engine, context } = this.#deps;
     const isFar = context.place.store.kind === "server";
     if (this.#settling.size > 0 && !isFar && isServiceOff(context.env)) await this.#waitToSettle();
     else if (this.#settling.size > 0 && !isFar) await startService(this.#context);
     await engine.doDue();
-    if (context.isQuiet) return;
-    context.stdout.write([...this.#outcomes.values()].join(""));
-    context.stderr.write(this.#words.join(""));
+    if (!context.isQuiet) context.stderr.write(this.#words.join(""));
   }
 
   async #waitToSettle(): Promise<void> {

@@ -82,6 +82,7 @@ export class NextLoop {
       clearTimeout(this.#escape);
       this.#terminal.release();
       await this.#actions.close();
+      this.#actions.report();
     }
   }
 
