@@ -15,7 +15,6 @@ const flags = {
   ...FILTER_FLAGS,
   follow: { type: "boolean", short: "f", about: "Stay when nothing waits, and ring when something does" },
   "undo-window": { type: "string", value: "duration", about: `How long an answer can be taken back (${UNDO})` },
-  "ax-screen-reader": { type: "boolean", about: "Plain lines and prompts, for screen readers" },
 } as const satisfies Flags;
 
 export const command: Command<typeof flags> = {
@@ -36,7 +35,7 @@ export async function offerAll(given: Values<typeof flags>, engine: Engine, cont
     isFollowing: given.follow ?? false,
     undoMs: parseDuration(given["undo-window"] ?? UNDO),
   };
-  const isFlat = given["ax-screen-reader"] || context.env["ASKD_ACCESSIBLE"] || context.env["TERM"] === "dumb";
+  const isFlat = context.isAccessible || context.env["TERM"] === "dumb";
   if (isFlat) return (await import("./next/flat.ts")).runFlat(start);
   const { NextLoop } = await import("./next/loop.ts");
   const { isInterrupted, skipped, waiting } = await new NextLoop(start, await context.openTerminal()).run();
