@@ -77,7 +77,7 @@ describe("the demonstration", () => {
     expect(text).toMatch(/✓ Answer recorded for #1 add-caching \(q-\w+\): Memcached/);
     expect(text).toMatch(/run\.resuming +a new process[^]*I was told "Memcached", by \S+ \(cli\)\.\n/);
     expect(text).toMatch(
-      /✓ #1 add-caching completed in \ds, of which 1s[^]*\d+ events, and nothing in them was changed/,
+      /✓ #1 add-caching completed in \w+, of which \w+[^]*\d+ events, and nothing in them was changed/,
     );
     const [first, second] = [...text.matchAll(/I am process (\d+)/g)].map((match) => match[1]);
     expect(first).not.toBe(second);
