@@ -48,6 +48,22 @@ describe.each([...OUTSIDE, ...STATES])("$name", (state) => {
   });
 });
 
+test("German words have room too", async () => {
+  const page = await stage.person("lena", { locale: "de" });
+  const problems: string[] = [];
+  for (const state of STATES.filter(({ name }) =>
+    ["question", "high-risk", "more", "settling", "settings"].includes(name),
+  )) {
+    await state.open(page, stage);
+    for (const width of [1280, 390, 320]) {
+      await page.setViewportSize({ width, height: 800 });
+      await page.screenshot({ path: join(OUT, `${state.name}-de-${width}.png`) });
+      problems.push(...(await findLayoutProblems(page)).map((problem) => `${state.name} ${width}: ${problem}`));
+    }
+  }
+  expect(problems).toEqual([]);
+});
+
 test("no page does what its own policy forbids", () => {
   expect(stage.violations).toEqual([]);
 });

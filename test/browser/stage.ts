@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
@@ -26,6 +26,12 @@ export class WebStage {
   #engine: Engine | undefined;
   #server: ChildProcess | undefined;
   #port = 0;
+
+  /** With settings as they stand in the user's file. */
+  constructor(settings = "") {
+    mkdirSync(join(this.home, "config"));
+    writeFileSync(join(this.home, "config", "config.toml"), settings);
+  }
 
   get url(): string {
     return `http://127.0.0.1:${this.#port}`;
@@ -104,11 +110,11 @@ export class WebStage {
     return (await (await this.engine()).read(QuestionId.parse(id))).question;
   }
 
-  /** The whole id of the pending question with that title. */
-  async idOf(title: string): Promise<string> {
+  /** The pending question with that title. */
+  async pending(title: string): Promise<Question> {
     const found = (await this.#pending()).find((question) => question.title === title);
     if (!found) throw new Error(`there is no question "${title}"`);
-    return found.id;
+    return found;
   }
 
   async cancelAll(): Promise<void> {

@@ -167,7 +167,7 @@ export const STATES: readonly State[] = [
     open: opens(async (stage) => {
       const engine = await stage.engine();
       const before = await ask(stage, {
-        question: "Redis or Memcached for the job queue?",
+        question: "Redis or Memcached for the caching layer?",
         options: ["Redis", "Memcached"],
       });
       await engine.answer(before.id, AnswerInput.parse({ answer: "Redis" }), LENA);

@@ -84,7 +84,8 @@ async function send(action: string, fields: URLSearchParams): Promise<void> {
     if (action.endsWith("/amend")) dropDraft(card()?.dataset["id"]);
     for (const menu of all<HTMLDetailsElement>(".menu[open], .correct[open]")) menu.open = false;
     for (const text of all<HTMLTextAreaElement>("#comment, #correction, #kept")) text.value = "";
-    if (go !== undefined && go !== location.pathname) {
+    // A page of its own shows what changed only when it is opened again.
+    if (go !== undefined && (go !== location.pathname || find("main.page"))) {
       location.assign(go);
       return;
     }
@@ -117,7 +118,7 @@ function keepForLater(action: string, fields: URLSearchParams): void {
   keepDraft();
   lost();
   announce(say("live.kept"));
-  whenBack(() => send(action, fields));
+  whenBack(action, () => send(action, fields));
 }
 
 async function copyFrom(button: HTMLElement): Promise<void> {

@@ -11,7 +11,7 @@ let lostAt: number | undefined;
 let cursor = body.dataset["cursor"];
 let isWanted = false;
 let isReading = false;
-const onBack: Array<() => Promise<void>> = [];
+const onBack = new Map<string, () => Promise<void>>();
 
 /** Follows what happens, for as long as the page is open. */
 export function follow(): void {
@@ -29,14 +29,19 @@ export function follow(): void {
   });
 }
 
-/** Does this as soon as the connection is back. */
-export function whenBack(work: () => Promise<void>): void {
-  onBack.push(work);
+/** Does this as soon as the connection is back; of several by one name the last. */
+export function whenBack(name: string, work: () => Promise<void>): void {
+  onBack.set(name, work);
 }
 
+/** Notes that the server was not reached. */
 export function lost(): void {
   lostAt ??= Date.now();
   showLost();
+  // The stream has not noticed yet; a new one says when the server is back.
+  if (source?.readyState !== EventSource.OPEN) return;
+  source.close();
+  setTimeout(follow, AGAIN_MS);
 }
 
 /** Says for how long there was no connection. */
@@ -78,7 +83,8 @@ function back(): void {
   lostAt = undefined;
   showLost();
   if (!wasLost) return;
-  const waiting = onBack.splice(0);
+  const waiting = [...onBack.values()];
+  onBack.clear();
   void Promise.all(waiting.map((work) => work())).then(refreshSoon);
 }
 

@@ -1,0 +1,45 @@
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { WebStage } from "./stage.ts";
+
+// Longer than the five seconds that people have: a busy machine must not decide what is tested.
+const stage = new WebStage('[answers]\nundo_window = { web = "2m" }\n');
+beforeAll(() => stage.serve());
+afterEach(async () => {
+  await stage.clear();
+  await stage.cancelAll();
+});
+afterAll(() => stage.close());
+
+const CACHE = ["Redis or Memcached?", "-o", "redis:Redis (recommended)", "-o", "memcached:Memcached"] as const;
+
+test("an answer can be taken back for a while, and the form is as it was", async () => {
+  const page = await stage.person("mika");
+  const id = await stage.type("ask", ...CACHE);
+  await page.waitForSelector("#answer");
+  await page.fill("#note", "keep it small");
+  await page.keyboard.press("Control+Enter");
+  await page.waitForSelector('main[data-state="settling"]');
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("u");
+  await page.waitForSelector('main[data-state="open"]');
+  expect(await page.inputValue("#note")).toBe("keep it small");
+  expect((await stage.read(id)).status).toBe("pending");
+});
+
+test("without script a question is read, answered, taken back and answered again", async () => {
+  const id = await stage.type("ask", ...CACHE, "--context", "See [the plan](https://example.com/plan).");
+  const page = await stage.person("mika", { javaScriptEnabled: false });
+  expect(await page.locator(".md a").innerText()).toContain("(example.com)");
+  await page.click("label:has-text('Memcached')");
+  await page.fill("#note", "no script here");
+  await page.click("button.p");
+  expect(await page.locator("#state").innerText()).toContain("Answered “Memcached”");
+  await page.click("#state >> text=Undo");
+  expect((await stage.read(id)).status).toBe("pending");
+  await page.click("text=Something else");
+  await page.fill("[name='t.0']", "Neither");
+  await page.fill("#note", "no script here");
+  await page.click("button.p");
+  expect(await page.locator("#state").innerText()).toContain("Answered “Neither”");
+  expect(await stage.read(id)).toMatchObject({ settling: { answer: { note: "no script here", by: { id: "mika" } } } });
+});
