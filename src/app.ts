@@ -13,6 +13,7 @@ import type { ServeOptions } from "./server/server.ts";
 import type { Store } from "./store/store.ts";
 
 declare const ASKD_VERSION: string | undefined; // set when the program is built
+const VERSION = typeof ASKD_VERSION === "string" ? ASKD_VERSION : "0.0.0";
 
 type OwnStore = { kind: "sqlite"; file: string } | { kind: "postgres"; url: string };
 type OtherServer = { kind: "server"; url: string; token: string | undefined; runtimeDir: string; source: string };
@@ -65,6 +66,7 @@ async function engineFor(store: Store, options: EngineOptions, runs: RunsOptions
   const runner = new Runner({
     ...{ ...runs, worker, agents, host: hostname(), rules: options.rules, liveWindowMs: options.rules.liveWindowMs },
     engine: () => engine,
+    version: VERSION,
     note: (run, text) => runs.note(`#${run.number}`, text),
     onFailure: (run, error) => runs.note(`#${run.number}`, error instanceof Error ? error.message : String(error)),
   });
@@ -87,12 +89,11 @@ export async function openServer(options: ServerOptions, request: ServeOptions) 
   const onFailure: WorkerDeps["onFailure"] = (job, error) =>
     log("warn", "job_failed", { job: job.key, tries: job.tries, message: sayError(error).message });
   const engine = await engineFor(store, { rules: options.rules, onFailure }, options.runs);
-  const version = typeof ASKD_VERSION === "string" ? ASKD_VERSION : "0.0.0";
   const { readTarget } = await import("./server/traces/otlp.ts");
   const traces = readTarget(options.env);
   const { findTakeover, findWork } = await import("./agents/at-hand.ts");
   const atHand = { work: findWork, takeover: findTakeover };
-  return serveStore({ ...options, store, engine, log, version, atHand, ...(traces && { traces }) }, request);
+  return serveStore({ ...options, store, engine, log, version: VERSION, atHand, ...(traces && { traces }) }, request);
 }
 
 /** Where the server of this user is, as it said itself. */

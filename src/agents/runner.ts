@@ -23,6 +23,8 @@ import { Heart, isWorkerGone } from "./worker-row.ts";
 
 export interface RunnerDeps extends StarterDeps {
   host: string;
+  /** The version of this askd, for those who look after it. */
+  version?: string;
   rules: Rules;
   /** The engine that this runner works for. */
   engine(): Engine;
@@ -184,11 +186,11 @@ export class Runner {
   }
 
   async #makeHeart(store: Store): Promise<Heart> {
-    const { worker: id, host, stateDir } = this.#deps;
+    const { worker: id, host, stateDir, version } = this.#deps;
     const onFailure = (): void => undefined; // the next beat comes soon, and who misses many takes over
     void sweepRuns(stateDir, store).catch(onFailure); // the next worker sweeps again
     this.#mirrors ??= new MirrorWatch({ store, host, note: this.#deps.note });
-    return new Heart({ store, id, host, process: await readOwnIdentity(), onFailure });
+    return new Heart({ store, id, host, version, process: await readOwnIdentity(), onFailure });
   }
 }
 

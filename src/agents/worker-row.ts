@@ -12,13 +12,17 @@ const WorkerRow = z.looseObject({
   host: z.string(),
   process: z.object({ pid: z.int(), born: z.string(), boot: z.string() }),
   beatAt: Instant,
+  /** The askd that it runs; workers of old did not say. */
+  version: z.string().optional(),
 });
+type WorkerRow = z.infer<typeof WorkerRow>;
 
 export interface WorkerRowDeps {
   store: Store;
   id: WorkerId;
   host: string;
   process: Identity;
+  version?: string | undefined;
   onFailure(error: unknown): void;
 }
 
@@ -45,8 +49,8 @@ export class Heart {
   }
 
   async #beat(): Promise<void> {
-    const { store, id, host, process } = this.#deps;
-    const body = { host, process, beatAt: await store.now() };
+    const { store, id, host, process, version } = this.#deps;
+    const body = { host, process, ...(version !== undefined && { version }), beatAt: await store.now() };
     const committed = await store.commit({ entries: [{ kind: "worker", id, version: this.#version, body }] });
     if (committed.ok) {
       this.#version += 1;
@@ -65,4 +69,13 @@ export async function isWorkerGone(store: Store, id: WorkerId): Promise<boolean>
   if (!row.success) return true;
   if (msBetween(row.data.beatAt, await store.now()) > SILENT_MS) return true;
   return !(await isAlive(row.data.process));
+}
+
+/** The workers of that host that have not been silent for long. */
+export async function listWorkers(store: Store, host: string): Promise<WorkerRow[]> {
+  const now = await store.now();
+  const rows = (await store.listEntries("worker")).map(({ body }) => WorkerRow.safeParse(body));
+  return rows.flatMap(({ data }) =>
+    data && data.host === host && msBetween(data.beatAt, now) <= SILENT_MS ? [data] : [],
+  );
 }

@@ -65,6 +65,10 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
   backup: { about: "Copy the store while it is used", load: () => import("./backup.ts") },
   migrate: { about: "Bring the store up to this version of askd", load: () => import("./migrate.ts") },
   serve: { about: "Serve questions over HTTP, on this machine", isLasting: true, load: () => import("./serve.ts") },
+  doctor: {
+    about: "Check everything, say what to do about it, and do it with --fix",
+    load: () => import("./doctor.ts"),
+  },
   service: { about: "Have askd start when you sign in", load: () => import("./service.ts") },
   login: { about: "A code that signs you in on the web, once", load: () => import("./login.ts") },
   auth: { about: "Who you are here", load: () => import("./auth.ts") },

@@ -4,8 +4,7 @@ import { lockFile } from "./background.ts";
 import type { Command } from "./command.ts";
 import type { Context, ServeRequest, Serving } from "./context.ts";
 import type { Flags, Values } from "./flags.ts";
-
-const PORT = 4319;
+import { PORT } from "./port.ts";
 
 const flags = {
   port: { type: "string", value: "port", about: `Where to listen (${PORT}); 0 picks a free one` },

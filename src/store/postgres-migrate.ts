@@ -5,7 +5,8 @@ import { connectionTo, isAway, unreachable } from "./postgres-connect.ts";
 import { MIGRATIONS, type Migration } from "./postgres-schema.ts";
 
 const LOCK = 0x61736b64; // "askd"
-const DURABLE = new Set(["on", "remote_apply"]);
+/** Settings of `synchronous_commit` with which an acknowledged commit is on disk. */
+export const DURABLE: ReadonlySet<string> = new Set(["on", "remote_apply"]);
 
 const Meta = z.object({ schema: z.int(), writable_by: z.int() });
 type Meta = z.infer<typeof Meta>;
@@ -57,7 +58,8 @@ async function requireDurable(client: ClientBase): Promise<void> {
   });
 }
 
-async function findMeta(client: ClientBase): Promise<Meta | undefined> {
+/** Nothing where the tables were not made yet. */
+export async function findMeta(client: ClientBase): Promise<Meta | undefined> {
   // to_regclass would answer from a cache that another node's commit has not reached yet.
   const table = "select from pg_class where relname = 'meta' and relnamespace = current_schema()::regnamespace";
   if ((await client.query(table)).rowCount === 0) return undefined;

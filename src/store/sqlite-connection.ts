@@ -51,6 +51,14 @@ export class Connection {
     }
   }
 
+  /** Opens a file that is there for reading only; nothing about it changes. */
+  static look(path: string): Connection {
+    return new Connection(
+      path,
+      explained(path, () => openDatabase(path, { readOnly: true })),
+    );
+  }
+
   /** The statement with this text, compiled once. */
   prepare<Row>(sql: string): Statement<Row> {
     let statement = this.#statements.get(sql);

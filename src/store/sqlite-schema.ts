@@ -104,6 +104,7 @@ export const MIGRATIONS: readonly Migration[] = [{ sql: FIRST, writableBy: 1 }];
 /** What this program knows. */
 export const SCHEMA = MIGRATIONS.length;
 
+/** Which schema a store has, and the lowest that a program must know to write to it. */
 interface Meta {
   schema: number;
   writable_by: number;
@@ -149,7 +150,8 @@ function requireWritable(meta: Meta | undefined, known: number): void {
   if (meta !== undefined && meta.writable_by > known) throw newerSchema();
 }
 
-function readMeta(connection: Connection): Meta | undefined {
+/** Nothing where the tables were not made yet. */
+export function readMeta(connection: Connection): Meta | undefined {
   const table = "select 1 as found from sqlite_schema where name = 'meta'";
   if (connection.database.prepare(table).get() === undefined) return undefined;
   return connection.database.prepare<Meta>("select schema, writable_by from meta").get();

@@ -69,6 +69,11 @@ export async function openSqliteStore(path: string, { now = machineTime }: Sqlit
   return new SqliteStore(connection, files.wake, now);
 }
 
+/** What can be read of the store in that file as it is; nothing about it changes. */
+export function readSqliteStore(connection: Connection): Store {
+  return new SqliteStore(connection, "", machineTime);
+}
+
 /** Keeps everything in one SQLite file that several processes may have open. */
 class SqliteStore implements Store {
   readonly #connection: Connection;

@@ -1,0 +1,71 @@
+import { checkUp } from "../doctor/check-up.ts";
+import { type Repaired, repair } from "../doctor/examine.ts";
+import { type Finding, countOf } from "../doctor/finding.ts";
+import type { Patient } from "../doctor/patient.ts";
+import { wrongUsage } from "./arguments.ts";
+import { isServiceOff, isWorkerHere, startService } from "./background.ts";
+import type { Command } from "./command.ts";
+import type { Context } from "./context.ts";
+import { type DoctorView, renderDoctor, renderSummary, viewDoctor } from "./doctor-view.ts";
+import type { Flags } from "./flags.ts";
+import { printResult } from "./output.ts";
+import { PORT } from "./port.ts";
+import { VERSION } from "./version.ts";
+
+const EXIT_PROBLEMS = 1;
+
+const flags = {
+  fix: { type: "boolean", about: "Put right what can be" },
+  summary: { type: "boolean", about: "One line" },
+} as const satisfies Flags;
+
+export const command: Command<typeof flags> = {
+  usage: "doctor [--fix] [--summary]",
+  flags,
+  fields: ["version", "platform", "node", "problems", "warnings", "findings", "fixed"],
+  examples: ["askd doctor", "askd doctor --fix", "askd doctor --json > report.json"],
+  async run(args, context) {
+    if (args.positionals.length > 0) throw wrongUsage(`"${args.positionals[0]}" is too much`, command.usage);
+    const patient = patientOf(context);
+    const first = await checkUp(patient);
+    const repaired = args.flags.fix ? await repair(first) : [];
+    const findings = repaired.length > 0 ? await checkUp(patient) : first;
+    print(findings, repaired, { context, isShort: args.flags.summary ?? false });
+    return countOf(findings, "problem") > 0 ? EXIT_PROBLEMS : 0;
+  },
+};
+
+function print(
+  findings: readonly Finding[],
+  repaired: readonly Repaired[],
+  { context, isShort }: { context: Context; isShort: boolean },
+): void {
+  const { version, arch } = process;
+  const view: DoctorView = {
+    ...{ version: VERSION, node: version.slice(1), platform: `${context.platform}-${arch}` },
+    ...{ findings, repaired, program: context.program, columns: context.stdout.columns },
+  };
+  printResult(context, command.fields ?? [], {
+    page: () => (isShort ? renderSummary(view) : renderDoctor(view, context.style)),
+    json: () => viewDoctor(view, context),
+  });
+}
+
+/** This user's askd on this machine, as the context knows it. */
+function patientOf(context: Context): Patient {
+  const { env, cwd, homeDir, platform, host, place, rules, self } = context;
+  return {
+    ...{ env, cwd, homeDir, platform, host, rules, self, store: place.store },
+    ...{ stateDir: place.stateDir, runtimeDir: place.runtimeDir },
+    ...{ version: VERSION, nodeVersion: process.versions.node, port: PORT },
+    nowMs: () => Date.parse(context.now()),
+    isWorkerHere: () => isWorkerHere(context),
+    openRemote: () => context.engine(),
+    doDue: async () => void (await context.engine()),
+    startWorker: async () => {
+      if (isServiceOff(context.env)) return false;
+      await startService(context);
+      return true;
+    },
+  };
+}

@@ -1,0 +1,72 @@
+import { msBetween } from "../core/instant.ts";
+import { sayDuration } from "../core/duration.ts";
+import { Refusal } from "../core/refusal.ts";
+import type { Store } from "../store/store.ts";
+import { examine } from "./examine.ts";
+import type { Check, Finding } from "./finding.ts";
+import type { Patient } from "./patient.ts";
+import { checkQueue } from "./queue.ts";
+import { checkServer } from "./server.ts";
+import { checkDisk } from "./store-disk.ts";
+import { lookIntoStore } from "./store-look.ts";
+import { checkPrivate } from "./store-private.ts";
+import { release } from "./store-repair.ts";
+import { checkGit, checkNode, checkTemporary } from "./system.ts";
+import { checkWaitingRuns } from "./waiting-run.ts";
+import { checkWorker } from "./worker.ts";
+
+/** Looks at everything of this user's askd on this machine, and changes nothing. */
+export async function checkUp(patient: Patient): Promise<Finding[]> {
+  // Before the store is opened: what opens it may make files beside it.
+  const before = await examine(listFileChecks(patient));
+  const { look, findings } = await lookIntoStore(patient);
+  try {
+    const after = await examine([
+      { what: "node", area: "system", look: () => Promise.resolve(checkNode(patient)) },
+      { what: "git", area: "system", look: () => checkGit(patient) },
+      { what: "temporary files", area: "system", look: () => checkTemporary(patient) },
+      { what: "the store", area: "store", look: () => Promise.resolve([...findings, ...before]) },
+      { what: "the server", area: "server", look: () => checkServer(patient) },
+      ...listQueueChecks(look?.store, patient),
+    ]);
+    return after;
+  } finally {
+    await look?.close();
+  }
+}
+
+function listFileChecks(patient: Patient): Check[] {
+  if (patient.store.kind === "server") return [];
+  return [
+    { what: "who can read the store", area: "store", look: () => checkPrivate(patient) },
+    { what: "the disk", area: "store", look: () => checkDisk(patient) },
+  ];
+}
+
+function listQueueChecks(store: Store | undefined, patient: Patient): Check[] {
+  if (patient.store.kind === "server") {
+    return [{ what: "the queue", area: "queue", look: () => askRemote(patient) }];
+  }
+  if (!store) return [];
+  const at = { ...patient, release: (jobs: Parameters<typeof release>[1]) => release(patient.store, jobs) };
+  return [
+    { what: "the queue", area: "queue", look: () => checkQueue(store, at) },
+    { what: "the worker", area: "queue", look: () => checkWorker(store, patient) },
+    { what: "what waits for an agent", area: "queue", look: () => checkWaitingRuns(store, patient) },
+  ];
+}
+
+/** What a server elsewhere says of what waits; the rest is for whoever looks after it. */
+async function askRemote({ openRemote }: Patient): Promise<Finding[]> {
+  try {
+    const remote = await openRemote();
+    const [oldest] = await remote.listQuestions({ status: "pending", order: "oldest", limit: 1 });
+    const count = await remote.countQuestions("pending");
+    const age = oldest ? `, oldest ${sayDuration(msBetween(oldest.askedAt, await remote.now()))}` : "";
+    return [{ code: "waiting", area: "queue", level: "ok", text: `${count} waiting${age}` }];
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    const fix = error.hint === undefined ? {} : { fix: error.hint };
+    return [{ code: error.code, area: "queue", level: "problem", text: error.message, ...fix }];
+  }
+}

@@ -1,0 +1,38 @@
+import type { Rules } from "../core/rules.ts";
+import type { Engine } from "../engine/engine.ts";
+
+/** Where questions are kept, as far as it matters here. */
+export type StoreAt =
+  | { kind: "sqlite"; file: string }
+  | { kind: "postgres"; url: string }
+  | { kind: "server"; url: string; token: string | undefined };
+
+/** What is looked at: one user's askd on one machine. */
+export interface Patient {
+  env: Readonly<Record<string, string | undefined>>;
+  cwd: string;
+  homeDir: string;
+  platform: NodeJS.Platform;
+  host: string;
+  store: StoreAt;
+  stateDir: string;
+  runtimeDir: string;
+  rules: Rules;
+  /** The version of this askd, and of the Node that runs it. */
+  version: string;
+  nodeVersion: string;
+  /** How this very program is started. */
+  self: readonly string[];
+  /** Where a server listens unless it is told otherwise. */
+  port: number;
+  /** This machine's clock. */
+  nowMs(): number;
+  /** Says whether a worker of this store runs on this machine. */
+  isWorkerHere(): Promise<boolean>;
+  /** The engine of the server that keeps the questions, where one does. */
+  openRemote(): Promise<Pick<Engine, "listQuestions" | "countQuestions" | "now">>;
+  /** Does what has fallen due, in this process. */
+  doDue(): Promise<void>;
+  /** Has a worker run in the background; says no where nothing may. */
+  startWorker(): Promise<boolean>;
+}

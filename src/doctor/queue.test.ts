@@ -1,0 +1,211 @@
+import { writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { hostname } from "node:os";
+import { dirname, join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { lock } from "../agents/lock.ts";
+import { readOwnIdentity } from "../agents/process-identity.ts";
+import { keepLaunch, makeRunDir } from "../agents/run-files.ts";
+import { parseAsk } from "../core/ask-input.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS, instant, later } from "../core/instant.ts";
+import type { Job } from "../core/job.ts";
+import { DEFAULT_RULES } from "../core/rules.ts";
+import type { Run } from "../core/run.ts";
+import { openDatabase } from "../sqlite.ts";
+import { ADA, AGENT, IDS } from "../../test/builders.ts";
+import { SCRIPT, said } from "../../test/scene.ts";
+import { Ward } from "../../test/ward.ts";
+
+const now = () => instant(Date.now());
+const anAsk = () => parseAsk({ question: "Redis or Memcached?", timeout: "24h" }, SCRIPT, DEFAULT_RULES, now());
+
+/** Has a worker that is gone hold a job until then. */
+async function leased(ward: Ward, job: Pick<Job, "key" | "kind"> & Partial<Job>, until: string): Promise<void> {
+  await ward.withStore((store) =>
+    store.commit({
+      scheduled: [{ dueAt: later(now(), -DAY_MS), tries: 0, ...job, claim: { worker: IDS.worker(), leaseMs: 1 } }],
+    }),
+  );
+  const database = openDatabase(ward.file);
+  database.prepare("update job set lease_until = ?, ready_at = ? where key = ?").run(until, until, job.key);
+  database.close();
+}
+
+describe("a job", () => {
+  test("whose lease ended long ago is found, and done", async () => {
+    const ward = new Ward();
+    const { question } = await ward.withEngine((engine) => engine.ask(anAsk(), AGENT));
+    const job = {
+      key: `remind:${question.id}`,
+      kind: "remind",
+      questionId: question.id,
+      runId: question.runId,
+    } as const;
+    await leased(ward, job, later(now(), -HOUR_MS));
+    expect(await ward.troubles()).toEqual([expect.stringMatching(/^job_stuck: 1 job \(remind\) stuck for (59m|1h)/)]);
+    expect(await ward.fix()).toEqual({ fixed: ["job_stuck"], left: [] });
+  });
+
+  test("that a wrong clock has locked away is found, and done", async () => {
+    const ward = new Ward();
+    await ward.makeStore();
+    await leased(ward, { key: "seal", kind: "seal" }, later(now(), DAY_MS));
+    expect(await ward.troubles()).toEqual([expect.stringContaining("job_stuck: 1 job (seal) stuck")]);
+    expect(await ward.fix()).toEqual({ fixed: ["job_stuck"], left: [] });
+  });
+
+  test("that fell due while nothing ran is no problem, but one that a living worker leaves is", async () => {
+    const ward = new Ward();
+    await ward.withStore((store) =>
+      store.commit({ scheduled: [{ key: "seal", kind: "seal", dueAt: later(now(), -DAY_MS), tries: 0 }] }),
+    );
+    expect(await ward.troubles()).toEqual([]);
+    const unlock = lock(join(dirname(ward.file), "askd.lock"));
+    expect(await ward.troubles()).toEqual([expect.stringContaining("job_stuck")]);
+    unlock?.();
+  });
+
+  test("that only a worker does is found when there is none, and one is started", async () => {
+    const ward = new Ward();
+    await ward.makeStore();
+    const due = later(now(), -HOUR_MS);
+    const job: Job = { key: "carry:r_x", kind: "carry", dueAt: due, tries: 0, host: hostname(), agent: "command" };
+    await ward.withStore((store) => store.commit({ scheduled: [job] }));
+    let started = 0;
+    const startWorker = () => Promise.resolve((started += 1) > 0);
+    expect(await ward.fix({ startWorker })).toEqual({ fixed: ["job_stuck"], left: [] });
+    expect(started).toBe(1);
+  });
+
+  test("of another machine that nobody does there is a warning", async () => {
+    const ward = new Ward();
+    const job: Job = { key: "resume:r_x", kind: "resume", dueAt: later(now(), -HOUR_MS), tries: 0, host: "far-away" };
+    await ward.withStore((store) => store.commit({ scheduled: [job] }));
+    expect(await ward.troubles()).toEqual(["host_silent: runs of far-away wait for a worker there"]);
+  });
+});
+
+describe("what became of a question", () => {
+  test("that nobody took is found", async () => {
+    const ward = new Ward();
+    const server = createServer((_request, reply) => reply.writeHead(410).end());
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    onTestFinished(() => void server.close());
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    const secret = `whsec_${Buffer.alloc(24, 1).toString("base64")}`;
+    await ward.withEngine(async (engine) => {
+      const run = { giveBack: "callback", callback: { url, secret } } as const;
+      const { question } = await engine.ask(anAsk(), AGENT, { run });
+      await engine.answer(question.id, said("Redis"), ADA);
+      await engine.doDue();
+    });
+    expect(await ward.troubles()).toEqual([
+      expect.stringMatching(/^undelivered: nobody took what became of q-\w+ "Redis or Memcached\?"/),
+    ]);
+  });
+
+  test("that could not be brought many times is a warning", async () => {
+    const ward = new Ward();
+    const { question } = await ward.withEngine((engine) => engine.ask(anAsk(), AGENT));
+    const job: Job = {
+      key: "callback:x",
+      kind: "callback",
+      dueAt: later(now(), HOUR_MS),
+      tries: 5,
+      questionId: question.id,
+    };
+    await ward.withStore((store) => store.commit({ scheduled: [job] }));
+    expect(await ward.troubles()).toEqual([
+      expect.stringMatching(/^delivery_failing: the callback of q-\w+ failed 5 times; it is tried again in (59m|1h)/),
+    ]);
+  });
+});
+
+describe("a run that waits", () => {
+  async function waiting(ward: Ward, over: { agent: string; session?: string; program?: string }): Promise<Run> {
+    return ward.withEngine(async (engine) => {
+      const id = IDS.run();
+      const { agent, session, program } = over;
+      if (program !== undefined) {
+        const launch = {
+          agent,
+          program,
+          args: [],
+          dir: ward.project,
+          env: { PATH: "/bin", HOME: ward.home },
+          options: {},
+        };
+        await keepLaunch(await makeRunDir(ward.stateDir, id), launch);
+      }
+      const input = {
+        id,
+        name: "add-caching",
+        agent,
+        host: hostname(),
+        giveBack: "worker",
+        dir: ward.project,
+      } as const;
+      const run = await engine.createRun({ ...input, ...(session !== undefined && { session }) }, AGENT);
+      await engine.startRun(run.id, AGENT);
+      await engine.ask(anAsk(), AGENT, { runId: run.id });
+      return engine.endRun(run.id, { status: "completed" }, AGENT);
+    });
+  }
+
+  test("for an agent that this machine does not have is found", async () => {
+    const ward = new Ward();
+    await waiting(ward, { agent: "codex", program: join(ward.root, "gone", "codex") });
+    expect(await ward.troubles()).toEqual([
+      expect.stringMatching(/^agent_missing: #1 add-caching waits for codex, which this machine does not have/),
+    ]);
+  });
+
+  test("for an agent that nobody knows is found", async () => {
+    const ward = new Ward();
+    await waiting(ward, { agent: "hal9000", program: "/bin/sh" });
+    expect(await ward.troubles()).toEqual([
+      expect.stringContaining('agent_unknown: #1 add-caching waits for the agent "hal9000"'),
+    ]);
+  });
+
+  test("for a session that is gone is found", async () => {
+    const ward = new Ward();
+    await waiting(ward, { agent: "claude", session: "5b1d1a3c-0000-4000-8000-000000000000", program: "/bin/sh" });
+    expect(await ward.troubles()).toEqual([expect.stringContaining("session_lost: the session of #1 add-caching")]);
+  });
+
+  test("for a program that is there is no problem", async () => {
+    const ward = new Ward();
+    await waiting(ward, { agent: "command", program: "/bin/sh" });
+    expect(await ward.troubles()).toEqual([]);
+    expect((await ward.look()).filter(({ area }) => area === "queue").map(({ text }) => text)).toEqual([
+      expect.stringMatching(/^1 waiting, oldest \ds$/),
+      "0 stuck; 0 undelivered",
+    ]);
+  });
+});
+
+test("a worker of another version is found", async () => {
+  const ward = new Ward();
+  const body = { host: hostname(), process: { ...(await readOwnIdentity()) }, version: "9.9.9", beatAt: now() };
+  await ward.withStore((store) => store.commit({ entries: [{ kind: "worker", id: IDS.worker(), version: 0, body }] }));
+  expect(await ward.troubles()).toEqual([
+    `worker_version: the worker (process ${process.pid}) is askd 9.9.9, this is 0.0.0`,
+  ]);
+});
+
+test("a run whose files were changed by somebody is found", async () => {
+  const ward = new Ward();
+  const id = IDS.run();
+  const runDir = await makeRunDir(ward.stateDir, id);
+  writeFileSync(join(runDir, "env.json"), "{", { mode: 0o600 });
+  await ward.withEngine((engine) =>
+    engine.createRun({ id, name: "broken", agent: "command", host: hostname(), giveBack: "worker" }, AGENT),
+  );
+  expect(await ward.troubles({ nowMs: () => Date.now() + MINUTE_MS })).toEqual([
+    expect.stringContaining("run_broken: #1 broken cannot go on"),
+  ]);
+});

@@ -1,0 +1,143 @@
+import { sayDuration } from "../core/duration.ts";
+import { shortId } from "../core/id.ts";
+import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS, later, msBetween } from "../core/instant.ts";
+import type { Job, JobKind } from "../core/job.ts";
+import type { Question } from "../core/question.ts";
+import type { Store } from "../store/store.ts";
+import type { Finding } from "./finding.ts";
+import type { Patient } from "./patient.ts";
+
+/** How long something may be overdue while somebody is there to do it. */
+const GRACE_MS = MINUTE_MS;
+/** Leases are seconds; one this long was made by a clock that was wrong. */
+const LONG_LEASE_MS = 10 * MINUTE_MS;
+const MOST_JOBS = 10_000;
+const MOST_CLOSED = 500;
+const RECENT_MS = 7 * DAY_MS;
+/** Tried so often, and still not done: somebody should look. */
+const MANY_TRIES = 3;
+/** What only a worker on the run's host does. */
+const FOR_A_WORKER: ReadonlySet<JobKind> = new Set(["resume", "carry", "stop"]);
+/** What brings something to people or programs outside. */
+const OUTWARD: ReadonlySet<JobKind> = new Set(["deliver", "update", "callback"]);
+
+type KeptJob = Job & { attempt: number; leaseUntil: Instant | undefined };
+type At = Pick<Patient, "host" | "isWorkerHere" | "doDue" | "startWorker"> & {
+  release(jobs: readonly Job[]): Promise<void>;
+};
+
+/** What waits, what is stuck, and what did not reach anybody. */
+export async function checkQueue(store: Store, at: At): Promise<Finding[]> {
+  const now = await store.now();
+  const jobs = await store.listJobs(MOST_JOBS);
+  const isWorker = await at.isWorkerHere();
+  const stuck = jobs.filter((job) => isStuck(job, { now, host: at.host, isWorker }));
+  const lost = await listLost(store, now);
+  const failing = jobs.filter((job) => OUTWARD.has(job.kind) && job.tries >= MANY_TRIES);
+  return [
+    ...(await sayWaiting(store, now)),
+    ...(stuck.length > 0 ? [describeStuck(stuck, now, { ...at, isWorker })] : []),
+    ...listElsewhere(jobs, now, at.host),
+    ...lost.map((question) => describeLost(question, now)),
+    ...failing.map((job) => describeFailing(job, now)),
+    {
+      ...{ code: "jobs", area: "queue", level: "ok" },
+      text: `${stuck.length} stuck; ${lost.length + failing.length} undelivered`,
+    },
+  ];
+}
+
+async function sayWaiting(store: Store, now: Instant): Promise<Finding[]> {
+  const count = await store.countQuestions("pending");
+  const [oldest] = await store.listQuestions({ status: "pending", order: "oldest", limit: 1 });
+  const age = oldest ? `, oldest ${sayDuration(msBetween(oldest.askedAt, now))}` : "";
+  return [{ code: "waiting", area: "queue", level: "ok", text: `${count} waiting${age}` }];
+}
+
+/** When the job could be claimed. */
+function readyAt({ dueAt, leaseUntil }: KeptJob): Instant {
+  return leaseUntil !== undefined && leaseUntil > dueAt ? leaseUntil : dueAt;
+}
+
+/**
+ * A job whose lease ended long ago and that nobody took up again, one that a wrong clock has locked away, or one that
+ * is overdue though somebody is there. What falls due while nothing runs is no such job: the next command does it.
+ */
+function isStuck(job: KeptJob, { now, host, isWorker }: { now: Instant; host: string; isWorker: boolean }): boolean {
+  if (job.host !== undefined && job.host !== host) return false;
+  if (job.leaseUntil !== undefined && msBetween(now, job.leaseUntil) > LONG_LEASE_MS) return true;
+  const isOverdue = msBetween(readyAt(job), now) > GRACE_MS;
+  return isOverdue && (job.leaseUntil !== undefined || isWorker || FOR_A_WORKER.has(job.kind));
+}
+
+function describeStuck(stuck: readonly KeptJob[], now: Instant, at: At & { isWorker: boolean }): Finding {
+  const first = stuck.toSorted((one, other) => (readyAt(one) < readyAt(other) ? -1 : 1))[0];
+  const sinceMs = first ? Math.max(0, msBetween(readyAt(first), now)) : 0;
+  const kinds = [...new Set(stuck.map(({ kind }) => kind))].join(", ");
+  const text = `${count(stuck.length, "job")} (${kinds}) stuck${sinceMs > 0 ? ` for ${sayDuration(sinceMs)}` : ""}: ${
+    stuck.length === 1 ? "its worker is" : "their workers are"
+  } gone, and nobody took over`;
+  return {
+    ...{ code: "job_stuck", area: "queue", level: "problem", text },
+    fix: "askd worker",
+    repair: async () => {
+      await at.release(stuck);
+      if (stuck.some(({ kind }) => FOR_A_WORKER.has(kind)) && !at.isWorker && !(await at.startWorker())) {
+        throw new Error("nothing may run in the background here; start it yourself: askd worker");
+      }
+      await at.doDue();
+    },
+  };
+}
+
+/** What other machines are to do, and have not done for long. */
+function listElsewhere(jobs: readonly KeptJob[], now: Instant, host: string): Finding[] {
+  const late = jobs.filter((job) => job.host !== undefined && job.host !== host && FOR_A_WORKER.has(job.kind));
+  const hosts = new Set(late.filter((job) => msBetween(readyAt(job), now) > GRACE_MS).flatMap((job) => job.host ?? []));
+  return [...hosts].map((other) => ({
+    ...{ code: "host_silent", area: "queue", level: "warning" },
+    text: `runs of ${other} wait for a worker there`,
+    fix: `on ${other}: askd worker`,
+  }));
+}
+
+/** Questions whose outcome was given up on lately. */
+async function listLost(store: Store, now: Instant): Promise<Question[]> {
+  const since = later(now, -RECENT_MS);
+  const pages = await Promise.all(
+    (["answered", "timeout", "cancelled"] as const).map((status) =>
+      store.listQuestions({ status, order: "newest", limit: MOST_CLOSED }),
+    ),
+  );
+  return pages
+    .flat()
+    .filter((question) => question.askedAt >= since)
+    .filter(
+      (question) =>
+        "handover" in question && question.handover?.state === "void" && question.handover.reason === "callback_failed",
+    );
+}
+
+function describeLost(question: Question, now: Instant): Finding {
+  const id = shortId(question.id);
+  return {
+    ...{ code: "undelivered", area: "queue", level: "problem" },
+    text: `nobody took what became of ${id} "${question.title}" (asked ${sayDuration(msBetween(question.askedAt, now))} ago): its callback was given up`,
+    fix: `have its program ask: askd check ${id}; why: askd show ${id}`,
+  };
+}
+
+function describeFailing(job: KeptJob, now: Instant): Finding {
+  const what = job.questionId === undefined ? job.kind : `${job.kind} of ${shortId(job.questionId)}`;
+  const inMs = Math.max(0, msBetween(now, job.dueAt));
+  const next = inMs < HOUR_MS / 60 ? "soon" : `in ${sayDuration(inMs)}`;
+  return {
+    ...{ code: "delivery_failing", area: "queue", level: "warning" },
+    text: `the ${what} failed ${job.tries} times; it is tried again ${next}`,
+    fix: job.questionId === undefined ? "askd serve shows why in its log" : `askd show ${shortId(job.questionId)}`,
+  };
+}
+
+function count(many: number, what: string): string {
+  return `${many} ${what}${many === 1 ? "" : "s"}`;
+}

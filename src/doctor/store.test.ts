@@ -1,0 +1,150 @@
+import { execFileSync } from "node:child_process";
+import { chmodSync, mkdirSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import pg from "pg";
+import { HOUR_MS, MINUTE_MS } from "../core/instant.ts";
+import { openDatabase } from "../sqlite.ts";
+import { MIGRATIONS } from "../store/sqlite-schema.ts";
+import { createDatabase } from "../../test/postgres.ts";
+import { Ward } from "../../test/ward.ts";
+import { checkHolder } from "./store-look.ts";
+
+const isRoot = process.getuid?.() === 0;
+const modeOf = (path: string): number => statSync(path).mode & 0o777;
+
+function change(file: string, sql: string): void {
+  const database = openDatabase(file);
+  database.exec(sql);
+  database.close();
+}
+
+describe("a store in a file", () => {
+  test("that was not made yet is no problem, and is not made by looking", async () => {
+    const ward = new Ward();
+    expect(await ward.troubles()).toEqual([]);
+    expect(statSync(ward.file, { throwIfNoEntry: false })).toBeUndefined();
+  });
+
+  test("that is as it should be has no problems and says what keeps it", async () => {
+    const ward = new Ward();
+    await ward.makeStore();
+    const found = await ward.look();
+    expect(found.filter(({ level }) => level !== "ok" && level !== "off")).toEqual([]);
+    const said = found.filter(({ area }) => area === "store").map(({ text }) => text);
+    expect(said.join(", ")).toMatch(/^sqlite 3\.\d+\.\d+, WAL, sync full, writable, [\d.]+ [GT]B free$/);
+  });
+
+  test("that others can read is found and closed", async () => {
+    const ward = new Ward();
+    await ward.makeStore();
+    chmodSync(dirname(ward.file), 0o755);
+    chmodSync(ward.file, 0o644);
+    expect(await ward.troubles()).toEqual([
+      expect.stringMatching(/^store_open: .*\/data \(and askd\.db\) is open to other users/),
+    ]);
+    expect(modeOf(ward.file)).toBe(0o644); // looking changes nothing
+    expect(await ward.fix()).toEqual({ fixed: ["store_open"], left: [] });
+    expect([modeOf(ward.file), modeOf(dirname(ward.file))]).toEqual([0o600, 0o700]);
+  });
+
+  test("whose folder others can read, but which holds other things too, is left alone while its files are private", async () => {
+    const ward = new Ward();
+    await ward.makeStore();
+    writeFileSync(join(dirname(ward.file), "README.md"), "");
+    chmodSync(dirname(ward.file), 0o755);
+    expect(await ward.troubles()).toEqual([]);
+    chmodSync(dirname(ward.file), 0o777);
+    expect(await ward.troubles()).toEqual([expect.stringContaining("store_open")]);
+  });
+
+  test("that a newer askd has changed is named as such", async () => {
+    const ward = new Ward();
+    await ward.makeStore();
+    change(ward.file, "update meta set schema = 99, writable_by = 99");
+    expect(await ward.troubles()).toEqual([expect.stringMatching(/^newer_schema: a newer askd has changed the store/)]);
+  });
+
+  test("that is no store is named as such", async () => {
+    const ward = new Ward();
+    mkdirSync(dirname(ward.file), { mode: 0o700 });
+    writeFileSync(ward.file, "Dear diary, ".repeat(1000), { mode: 0o600 });
+    expect(await ward.troubles()).toEqual([`store_unusable: ${ward.file} is not an askd store.`]);
+  });
+
+  test("that keeps no log ahead of its writes is found", async () => {
+    const ward = new Ward();
+    mkdirSync(dirname(ward.file), { mode: 0o700 });
+    writeFileSync(ward.file, "", { mode: 0o600 });
+    change(ward.file, MIGRATIONS.map(({ sql }) => sql).join("\n"));
+    expect(await ward.troubles()).toEqual([expect.stringContaining("not_durable: sqlite")]);
+  });
+
+  test.runIf(isRoot)("on a full disk is found", async () => {
+    const ward = new Ward();
+    const disk = dirname(ward.file);
+    mkdirSync(disk);
+    execFileSync("mount", ["-t", "tmpfs", "-o", "size=2m,mode=700", "tmpfs", disk]);
+    // Lazily: the driver for older versions of Node lets go of a closed file when its statements are collected.
+    onTestFinished(() => void execFileSync("umount", ["-l", disk]));
+    await ward.makeStore();
+    expect(() => writeFileSync(join(disk, "askd.ballast"), Buffer.alloc(4_000_000), { mode: 0o600 })).toThrow("ENOSPC");
+    expect(await ward.troubles()).toContainEqual(expect.stringMatching(/^disk_full: .* is full \(0 bytes free\)/));
+  });
+
+  test.runIf(isRoot)("on a read-only disk is found", async () => {
+    const ward = new Ward();
+    await ward.makeStore();
+    const disk = dirname(ward.file);
+    execFileSync("mount", ["--bind", disk, disk]);
+    onTestFinished(() => void execFileSync("umount", ["-l", disk]));
+    execFileSync("mount", ["-o", "remount,ro,bind", disk]);
+    expect(await ward.troubles()).toContainEqual(expect.stringContaining("cannot be written (EROFS)"));
+  });
+});
+
+describe("a store in PostgreSQL", () => {
+  test("that is as it should be has no problems, and a clock an hour off is found", async () => {
+    const url = await createDatabase("doctor_store");
+    const ward = new Ward({ store: { kind: "postgres", url } });
+    await ward.makeStore();
+    const found = await ward.look();
+    expect(found.filter(({ level }) => level === "problem" || level === "warning")).toEqual([]);
+    const said = found.filter(({ area }) => area === "store").map(({ text }) => text);
+    expect(said.join(", ")).toMatch(/^postgres 1\d[.\d]*, synchronous_commit on, \d+ ms, clock ok, writable/);
+    expect(await ward.troubles({ nowMs: () => Date.now() - HOUR_MS })).toEqual([
+      expect.stringMatching(/^clock_off: this machine's clock is (59m|1h) behind the one of the database/),
+    ]);
+    expect(await ward.troubles({ nowMs: () => Date.now() + HOUR_MS })).toEqual([
+      expect.stringMatching(/clock is (59m|1h) ahead of/),
+    ]);
+  });
+
+  test("that a newer askd has changed, that can lose answers, or that is not there is found", async () => {
+    const url = await createDatabase("doctor_sick");
+    const ward = new Ward({ store: { kind: "postgres", url } });
+    await ward.makeStore();
+    const client = new pg.Client(url);
+    await client.connect();
+    try {
+      await client.query("update meta set schema = 99, writable_by = 99");
+      await client.query("alter database doctor_sick set synchronous_commit = off");
+    } finally {
+      await client.end();
+    }
+    expect(await ward.troubles()).toEqual([
+      expect.stringContaining("newer_schema"),
+      expect.stringMatching(/^not_durable: postgres .* synchronous_commit off/),
+    ]);
+    const gone = new URL(url);
+    gone.pathname = "/doctor_nowhere";
+    const [missing] = await ward.troubles({ store: { kind: "postgres", url: gone.href } });
+    expect(missing).toMatch(/^store_unreachable: PostgreSQL at .* has no database "doctor_nowhere"/);
+  });
+
+  test("that somebody's open transaction holds up is found, with whose it is", () => {
+    expect(checkHolder({ pid: 4711, ms: 5 * MINUTE_MS })).toMatchObject([
+      { code: "feed_held", level: "warning", text: expect.stringContaining("process 4711") },
+    ]);
+  });
+});

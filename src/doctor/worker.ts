@@ -1,0 +1,23 @@
+import { isAlive } from "../agents/process-identity.ts";
+import { listWorkers } from "../agents/worker-row.ts";
+import type { Store } from "../store/store.ts";
+import type { Finding } from "./finding.ts";
+import type { Patient } from "./patient.ts";
+
+/** Who starts agents on this machine, and whether that is this version of askd. */
+export async function checkWorker(
+  store: Store,
+  { host, version, isWorkerHere }: Pick<Patient, "host" | "version" | "isWorkerHere">,
+): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const row of await listWorkers(store, host)) {
+    if (row.version === undefined || row.version === version || !(await isAlive(row.process))) continue;
+    findings.push({
+      ...{ code: "worker_version", area: "queue", level: "warning" },
+      text: `the worker (process ${row.process.pid}) is askd ${row.version}, this is ${version}`,
+      fix: `kill ${row.process.pid} (agents go on), then askd worker`,
+    });
+  }
+  if (await isWorkerHere()) findings.push({ code: "worker", area: "queue", level: "ok", text: "worker running" });
+  return findings;
+}

@@ -1,0 +1,98 @@
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { hostname, tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { expect, onTestFinished } from "vitest";
+import { isLocked } from "../src/agents/lock.ts";
+import { openEngine } from "../src/app.ts";
+import { checkUp } from "../src/doctor/check-up.ts";
+import { repair } from "../src/doctor/examine.ts";
+import { type Finding, isTrouble } from "../src/doctor/finding.ts";
+import type { Patient } from "../src/doctor/patient.ts";
+import type { Engine } from "../src/engine/engine.ts";
+import type { Store } from "../src/store/store.ts";
+import { openSqliteStore } from "../src/store/sqlite.ts";
+import { ROOMY } from "./scene.ts";
+
+/** Nobody listens there, and nobody can who is not root. */
+const NO_PORT = 2;
+
+/** A user's askd with real files, to plant something in and have it looked at. All of it is gone when the test ends. */
+export class Ward {
+  readonly root = mkdtempSync(join(tmpdir(), "askd-ward-"));
+  readonly home = join(this.root, "home");
+  readonly project = join(this.home, "project");
+  readonly stateDir = join(this.root, "state");
+  readonly runtimeDir = join(this.root, "run");
+  readonly file = join(this.root, "data", "askd.db");
+  readonly #over: Partial<Patient>;
+
+  constructor(over: Partial<Patient> = {}) {
+    this.#over = over;
+    mkdirSync(this.project, { recursive: true });
+    onTestFinished(() => rmSync(this.root, { recursive: true, force: true }));
+  }
+
+  get patient(): Patient {
+    return {
+      env: { PATH: process.env["PATH"], HOME: this.home, ASKD_HOME: this.root },
+      ...{ cwd: this.project, homeDir: this.home, platform: process.platform, host: hostname() },
+      store: { kind: "sqlite", file: this.file },
+      ...{ stateDir: this.stateDir, runtimeDir: this.runtimeDir, rules: ROOMY },
+      ...{ version: "0.0.0", nodeVersion: process.versions.node },
+      self: [process.execPath, resolve("bin", "askd")],
+      port: NO_PORT,
+      nowMs: Date.now,
+      isWorkerHere: async () => isLocked(join(dirname(this.file), "askd.lock")),
+      openRemote: () => Promise.reject(new Error("there is no server")),
+      doDue: () => this.doDue(),
+      startWorker: () => Promise.resolve(false),
+      ...this.#over,
+    };
+  }
+
+  /** Does something with the engine of a command that ends then. */
+  async withEngine<Result>(act: (engine: Engine) => Promise<Result>): Promise<Result> {
+    const { store } = this.patient;
+    if (store.kind === "server") throw new Error("the engine is elsewhere");
+    const engine = await openEngine({ store, rules: ROOMY });
+    try {
+      return await act(engine);
+    } finally {
+      await engine.stop();
+    }
+  }
+
+  async withStore<Result>(act: (store: Store) => Promise<Result>): Promise<Result> {
+    const store = await openSqliteStore(this.file);
+    try {
+      return await act(store);
+    } finally {
+      await store.close();
+    }
+  }
+
+  /** Makes the store, as a first question would. */
+  makeStore(): Promise<void> {
+    return this.withEngine(() => Promise.resolve());
+  }
+
+  async doDue(): Promise<void> {
+    await this.withEngine((engine) => engine.doDue());
+  }
+
+  look(over: Partial<Patient> = {}): Promise<Finding[]> {
+    return checkUp({ ...this.patient, ...over });
+  }
+
+  /** What has to be done something about, as `code: text`. */
+  async troubles(over: Partial<Patient> = {}): Promise<string[]> {
+    return (await this.look(over)).filter(isTrouble).map(({ code, text }) => `${code}: ${text}`);
+  }
+
+  /** Has everything put right that can be, and says what was and what is left. */
+  async fix(over: Partial<Patient> = {}): Promise<{ fixed: string[]; left: string[] }> {
+    const repaired = await repair(await this.look(over));
+    expect(repaired.map(({ failure }) => failure).filter(Boolean)).toEqual([]);
+    return { fixed: repaired.map(({ finding }) => finding.code), left: await this.troubles(over) };
+  }
+}
