@@ -1,0 +1,39 @@
+import { open, realpath } from "node:fs/promises";
+import { basename } from "node:path";
+import { findProgram, readVersion } from "../agents/launch.ts";
+import type { ServerStart } from "./mcp-handshake.ts";
+import { isOldNode } from "./node-version.ts";
+
+const HEAD_BYTES = 200;
+
+/** The Node that a command would run on, where that is too old for askd. */
+export async function findOldNode({
+  argv,
+  env,
+  cwd,
+}: ServerStart): Promise<{ node: string; version: string } | undefined> {
+  const node = await findNode(argv[0] ?? "", { env, cwd });
+  const version = node === undefined ? undefined : await readVersion(node, { env, dir: cwd });
+  return node !== undefined && version !== undefined && isOldNode(version) ? { node, version } : undefined;
+}
+
+/** The Node behind a program: itself, or the one that its first line names. */
+async function findNode(name: string, { env, cwd }: Omit<ServerStart, "argv">): Promise<string | undefined> {
+  const program = await findProgram(name, env, cwd).catch(() => undefined); // it is not there
+  if (program === undefined) return undefined;
+  if (/^node(js)?$/.test(basename(program))) return program;
+  const line = /^#!\s*(\S+)(?:[ \t]+(\S+))?/.exec(await readHead(await realpath(program)));
+  const named = basename(line?.[1] ?? "") === "env" ? line?.[2] : line?.[1];
+  if (named === undefined || !/^node(js)?$/.test(basename(named))) return undefined;
+  return findProgram(named, env, cwd).catch(() => undefined); // then it cannot be started, which is seen
+}
+
+async function readHead(file: string): Promise<string> {
+  const handle = await open(file, "r");
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
+    return buffer.subarray(0, bytesRead).toString("utf8");
+  } finally {
+    await handle.close();
+  }
+}
