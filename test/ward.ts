@@ -1,17 +1,26 @@
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { hostname, tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { expect, onTestFinished } from "vitest";
+import { z } from "zod";
 import { isLocked } from "../src/agents/lock.ts";
 import { openEngine } from "../src/app.ts";
+import { MINUTE_MS } from "../src/core/instant.ts";
 import { checkUp } from "../src/doctor/check-up.ts";
 import { repair } from "../src/doctor/examine.ts";
 import { type Finding, isTrouble } from "../src/doctor/finding.ts";
 import type { Patient } from "../src/doctor/patient.ts";
+import { wire } from "../src/doctor/wire.ts";
 import type { Engine } from "../src/engine/engine.ts";
+import type { Around } from "../src/setup/client.ts";
 import type { Store } from "../src/store/store.ts";
 import { openSqliteStore } from "../src/store/sqlite.ts";
 import { ROOMY } from "./scene.ts";
+
+/** What the built program says that it is. */
+export const { version: VERSION } = z
+  .object({ version: z.string() })
+  .parse(JSON.parse(readFileSync(resolve("package.json"), "utf8")));
 
 /** Nobody listens there, and nobody can who is not root. */
 const NO_PORT = 2;
@@ -21,6 +30,7 @@ export class Ward {
   readonly root = mkdtempSync(join(tmpdir(), "askd-ward-"));
   readonly home = join(this.root, "home");
   readonly project = join(this.home, "project");
+  readonly bin = join(this.root, "bin");
   readonly stateDir = join(this.root, "state");
   readonly runtimeDir = join(this.root, "run");
   readonly file = join(this.root, "data", "askd.db");
@@ -28,19 +38,21 @@ export class Ward {
 
   constructor(over: Partial<Patient> = {}) {
     this.#over = over;
-    mkdirSync(this.project, { recursive: true });
+    for (const dir of [this.project, this.bin]) mkdirSync(dir, { recursive: true });
     onTestFinished(() => rmSync(this.root, { recursive: true, force: true }));
   }
 
   get patient(): Patient {
     return {
-      env: { PATH: process.env["PATH"], HOME: this.home, ASKD_HOME: this.root },
+      env: this.env,
       ...{ cwd: this.project, homeDir: this.home, platform: process.platform, host: hostname() },
       store: { kind: "sqlite", file: this.file },
       ...{ stateDir: this.stateDir, runtimeDir: this.runtimeDir, rules: ROOMY },
-      ...{ version: "0.0.0", nodeVersion: process.versions.node },
+      ...{ version: VERSION, nodeVersion: process.versions.node },
       self: [process.execPath, resolve("bin", "askd")],
       port: NO_PORT,
+      around: this.around,
+      wire: (client, scope) => wire(client, scope, this.around),
       nowMs: Date.now,
       isWorkerHere: async () => isLocked(join(dirname(this.file), "askd.lock")),
       openRemote: () => Promise.reject(new Error("there is no server")),
@@ -48,6 +60,21 @@ export class Ward {
       startWorker: () => Promise.resolve(false),
       ...this.#over,
     };
+  }
+
+  /** Where no agent is installed but those that a test puts there. */
+  get around(): Around {
+    const own = [process.execPath, resolve("bin", "askd")];
+    return {
+      env: this.env,
+      ...{ homeDir: this.home, platform: process.platform, dir: this.project },
+      askd: { own, shared: ["npx", "-y", "askd@0.1.0"] },
+      liveWindowMs: 3 * MINUTE_MS,
+    };
+  }
+
+  get env(): Record<string, string> {
+    return { PATH: `${this.bin}:/usr/bin:/bin`, HOME: this.home, ASKD_HOME: this.root };
   }
 
   /** Does something with the engine of a command that ends then. */

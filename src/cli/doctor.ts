@@ -2,6 +2,7 @@ import { checkUp } from "../doctor/check-up.ts";
 import { type Repaired, repair } from "../doctor/examine.ts";
 import { type Finding, countOf } from "../doctor/finding.ts";
 import type { Patient } from "../doctor/patient.ts";
+import { wire } from "../doctor/wire.ts";
 import { wrongUsage } from "./arguments.ts";
 import { isServiceOff, isWorkerHere, startService } from "./background.ts";
 import type { Command } from "./command.ts";
@@ -10,6 +11,7 @@ import { type DoctorView, renderDoctor, renderSummary, viewDoctor } from "./doct
 import type { Flags } from "./flags.ts";
 import { printResult } from "./output.ts";
 import { PORT } from "./port.ts";
+import { setupAround } from "./setup-around.ts";
 import { VERSION } from "./version.ts";
 
 const EXIT_PROBLEMS = 1;
@@ -26,7 +28,7 @@ export const command: Command<typeof flags> = {
   examples: ["askd doctor", "askd doctor --fix", "askd doctor --json > report.json"],
   async run(args, context) {
     if (args.positionals.length > 0) throw wrongUsage(`"${args.positionals[0]}" is too much`, command.usage);
-    const patient = patientOf(context);
+    const patient = await patientOf(context);
     const first = await checkUp(patient);
     const repaired = args.flags.fix ? await repair(first) : [];
     const findings = repaired.length > 0 ? await checkUp(patient) : first;
@@ -52,9 +54,12 @@ function print(
 }
 
 /** This user's askd on this machine, as the context knows it. */
-function patientOf(context: Context): Patient {
+async function patientOf(context: Context): Promise<Patient> {
   const { env, cwd, homeDir, platform, host, place, rules, self } = context;
+  const around = await setupAround(context);
   return {
+    around,
+    wire: (client, scope) => wire(client, scope, around),
     ...{ env, cwd, homeDir, platform, host, rules, self, store: place.store },
     ...{ stateDir: place.stateDir, runtimeDir: place.runtimeDir },
     ...{ version: VERSION, nodeVersion: process.versions.node, port: PORT },

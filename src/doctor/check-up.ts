@@ -2,7 +2,9 @@ import { msBetween } from "../core/instant.ts";
 import { sayDuration } from "../core/duration.ts";
 import { Refusal } from "../core/refusal.ts";
 import type { Store } from "../store/store.ts";
-import { examine } from "./examine.ts";
+import { CLIENTS } from "../setup/clients.ts";
+import { checkClient } from "./client.ts";
+import { examine, sortFindings } from "./examine.ts";
 import type { Check, Finding } from "./finding.ts";
 import type { Patient } from "./patient.ts";
 import { checkQueue } from "./queue.ts";
@@ -29,10 +31,26 @@ export async function checkUp(patient: Patient): Promise<Finding[]> {
       { what: "the server", area: "server", look: () => checkServer(patient) },
       ...listQueueChecks(look?.store, patient),
     ]);
-    return after;
+    // Last of all: the servers that are started for it do what has fallen due.
+    const agents = await examine(listClientChecks(patient));
+    return sortFindings([...after, ...(agents.length > 0 ? agents : [NO_AGENT])]);
   } finally {
     await look?.close();
   }
+}
+
+const NO_AGENT: Finding = {
+  ...{ code: "client_none", area: "agents", subject: "none found;", level: "off" },
+  text: "see how to wire one: askd init --print",
+};
+
+function listClientChecks(patient: Patient): Check[] {
+  const { rules, version, wire, around } = patient;
+  const at = { around, version, wire, timeoutMs: rules.timeoutMs };
+  return CLIENTS.map((client) => ({
+    ...{ what: `the settings of ${client.title}`, area: "agents", subject: client.name },
+    look: () => checkClient(client, at),
+  }));
 }
 
 function listFileChecks(patient: Patient): Check[] {

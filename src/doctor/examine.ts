@@ -7,7 +7,12 @@ const CHECK_MS = 60 * SECOND_MS;
 /** Does all checks, each for a bounded time; one that fails is a finding itself. Ordered by area. */
 export async function examine(checks: readonly Check[]): Promise<Finding[]> {
   const found = await Promise.all(checks.map((check) => lookAt(check)));
-  return found.flat().toSorted((one, other) => AREAS.indexOf(one.area) - AREAS.indexOf(other.area));
+  return sortFindings(found.flat());
+}
+
+/** By area; within one as they were found. */
+export function sortFindings(findings: readonly Finding[]): Finding[] {
+  return findings.toSorted((one, other) => AREAS.indexOf(one.area) - AREAS.indexOf(other.area));
 }
 
 /** What became of an attempt to put something right. */

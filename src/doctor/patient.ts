@@ -1,5 +1,6 @@
 import type { Rules } from "../core/rules.ts";
 import type { Engine } from "../engine/engine.ts";
+import type { Around, Client, Scope } from "../setup/client.ts";
 
 /** Where questions are kept, as far as it matters here. */
 export type StoreAt =
@@ -25,6 +26,10 @@ export interface Patient {
   self: readonly string[];
   /** Where a server listens unless it is told otherwise. */
   port: number;
+  /** What the clients on this machine should know of askd. */
+  around: Around;
+  /** Makes the settings of a client in one scope say what they should. */
+  wire(client: Client, scope: Scope): Promise<void>;
   /** This machine's clock. */
   nowMs(): number;
   /** Says whether a worker of this store runs on this machine. */

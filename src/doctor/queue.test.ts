@@ -16,7 +16,7 @@ import type { Run } from "../core/run.ts";
 import { openDatabase } from "../sqlite.ts";
 import { ADA, AGENT, IDS } from "../../test/builders.ts";
 import { SCRIPT, said } from "../../test/scene.ts";
-import { Ward } from "../../test/ward.ts";
+import { VERSION, Ward } from "../../test/ward.ts";
 
 const now = () => instant(Date.now());
 const anAsk = () => parseAsk({ question: "Redis or Memcached?", timeout: "24h" }, SCRIPT, DEFAULT_RULES, now());
@@ -193,7 +193,7 @@ test("a worker of another version is found", async () => {
   const body = { host: hostname(), process: { ...(await readOwnIdentity()) }, version: "9.9.9", beatAt: now() };
   await ward.withStore((store) => store.commit({ entries: [{ kind: "worker", id: IDS.worker(), version: 0, body }] }));
   expect(await ward.troubles()).toEqual([
-    `worker_version: the worker (process ${process.pid}) is askd 9.9.9, this is 0.0.0`,
+    `worker_version: the worker (process ${process.pid}) is askd 9.9.9, this is ${VERSION}`,
   ]);
 });
 

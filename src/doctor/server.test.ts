@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { HOUR_MS } from "../core/instant.ts";
 import { ServedScene } from "../../test/served.ts";
-import { Ward } from "../../test/ward.ts";
+import { VERSION, Ward } from "../../test/ward.ts";
 
 /** A process that was there and is gone. */
 async function aDeadPid(): Promise<number> {
@@ -32,7 +32,7 @@ async function aStranger(reply: string): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-async function aServer(version = "0.0.0"): Promise<ServedScene> {
+async function aServer(version = VERSION): Promise<ServedScene> {
   const served = await ServedScene.start({ version });
   onTestFinished(() => served.stop());
   return served;
@@ -52,7 +52,7 @@ describe("a server", () => {
     const ward = new Ward();
     const { port, url } = await aServer("9.9.9");
     writeWord(ward, { pid: process.pid, port, url });
-    expect(await ward.troubles()).toEqual(["server_version: the server is askd 9.9.9, this is 0.0.0"]);
+    expect(await ward.troubles()).toEqual([`server_version: the server is askd 9.9.9, this is ${VERSION}`]);
     expect(await ward.troubles({ nowMs: () => Date.now() - HOUR_MS })).toContainEqual(
       expect.stringContaining("behind the one of the server"),
     );

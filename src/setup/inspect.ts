@@ -29,6 +29,8 @@ export interface Findings {
   serverUrl: string | undefined;
   /** Says whether everything is there that the command names; an address is not looked at. */
   serverExists: boolean;
+  /** What the client adds to the environment of the server. */
+  serverEnv: Readonly<Record<string, string>>;
   /** Says whether the command starts askd, as far as one can tell. */
   isOwnCommand: boolean;
   /** Undefined for clients that know no such thing. */
@@ -40,6 +42,8 @@ export interface Findings {
   /** How long one call may take: as configured, or the client's default; undefined where nobody knows. */
   timeoutMs: number | undefined;
   isTimeoutSet: boolean;
+  /** What the client calls that limit. */
+  timeoutField: string | undefined;
   /** Files of this scope that cannot be read, and why. */
   problems: ReadonlyArray<{ file: string; why: string }>;
   /** Says whether init would change nothing in this scope. */
@@ -110,7 +114,14 @@ async function readServer(one: Seen<ServerWish> | undefined, around: Around) {
     alwaysLoad: one?.wish.fields["alwaysLoad"] ? known["alwaysLoad"] === true : undefined,
     timeoutMs: typeof own === "number" ? own * unitMs : defaultMs,
     isTimeoutSet: typeof own === "number",
+    timeoutField: one?.wish.timeout?.field,
+    serverEnv: textsOf(known["env"] ?? known["environment"] ?? known["envs"]),
   };
+}
+
+function textsOf(value: unknown): Record<string, string> {
+  const texts = Object.entries(isJson(value) ? value : {});
+  return Object.fromEntries(texts.flatMap(([name, text]) => (typeof text === "string" ? [[name, text]] : [])));
 }
 
 function readRules(rules: ReadonlyArray<Seen<Extract<Wish, { is: "allow" }>>>): Findings["allowRules"] {
