@@ -48,6 +48,7 @@ export class Ward {
       ...{ cwd: this.project, homeDir: this.home, platform: process.platform, host: hostname() },
       store: { kind: "sqlite", file: this.file },
       ...{ stateDir: this.stateDir, runtimeDir: this.runtimeDir, rules: ROOMY },
+      config: { values: {}, origins: new Map(), warnings: [], errors: [], files: [] },
       ...{ version: VERSION, nodeVersion: process.versions.node },
       self: [process.execPath, resolve("bin", "askd")],
       port: NO_PORT,

@@ -15,6 +15,8 @@ export interface Command<F extends Flags = Flags> {
   isForAllProjects?: true;
   /** Looks at the settings themselves: works with wrong ones, and on no store that they name. */
   isAboutConfig?: true;
+  /** Tells itself what is wrong in the settings, and works with the rest of them. */
+  isAboutWrongConfig?: true;
   /** Does it and returns the exit code. */
   run(args: Args<F>, context: Context): Promise<number>;
 }

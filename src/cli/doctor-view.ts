@@ -131,7 +131,7 @@ function groupText(group: readonly Finding[], style: Style): string {
   const subject = first && BY_SUBJECT.has(first.area) && first.subject !== undefined ? `${first.subject} ` : "";
   const good = group.filter((finding) => !isTrouble(finding)).map(({ text }) => oneLine(text));
   const separator = first?.area === "queue" ? "; " : ", ";
-  const text = good.length > 0 ? good.join(separator) : subject === "" ? "see above" : "";
+  const text = good.length > 0 ? good.filter(Boolean).join(separator) : subject === "" ? "see above" : "";
   return `${markOf(level, style)} ${oneLine(subject + text)}`;
 }
 

@@ -1,5 +1,6 @@
+import { withEnv } from "../config/env.ts";
 import { checkUp } from "../doctor/check-up.ts";
-import { type Repaired, repair } from "../doctor/examine.ts";
+import { type Repaired, repair, sortFindings } from "../doctor/examine.ts";
 import { type Finding, countOf } from "../doctor/finding.ts";
 import type { Patient } from "../doctor/patient.ts";
 import { wire } from "../doctor/wire.ts";
@@ -18,20 +19,23 @@ const EXIT_PROBLEMS = 1;
 
 const flags = {
   fix: { type: "boolean", about: "Put right what can be" },
+  send: { type: "boolean", about: "Send a test on every channel that is set up" },
   summary: { type: "boolean", about: "One line" },
 } as const satisfies Flags;
 
 export const command: Command<typeof flags> = {
-  usage: "doctor [--fix] [--summary]",
+  usage: "doctor [--fix] [--send] [--summary]",
   flags,
   fields: ["version", "platform", "node", "problems", "warnings", "findings", "fixed"],
   examples: ["askd doctor", "askd doctor --fix", "askd doctor --json > report.json"],
+  isAboutWrongConfig: true,
   async run(args, context) {
     if (args.positionals.length > 0) throw wrongUsage(`"${args.positionals[0]}" is too much`, command.usage);
     const patient = await patientOf(context);
     const first = await checkUp(patient);
     const repaired = args.flags.fix ? await repair(first) : [];
-    const findings = repaired.length > 0 ? await checkUp(patient) : first;
+    const after = repaired.length > 0 ? await checkUp(patient) : first;
+    const findings = args.flags.send ? sortFindings([...after, ...(await send(patient, context))]) : after;
     print(findings, repaired, { context, isShort: args.flags.summary ?? false });
     return countOf(findings, "problem") > 0 ? EXIT_PROBLEMS : 0;
   },
@@ -53,16 +57,27 @@ function print(
   });
 }
 
+/** Only sends where somebody asked for it. */
+async function send({ config, ...patient }: Patient, context: Context): Promise<Finding[]> {
+  const { sendTests } = await import("../doctor/send.ts");
+  const ring = (): boolean => {
+    if (context.stderr.isTty) context.stderr.write("\x07");
+    return context.stderr.isTty;
+  };
+  return sendTests(config.values, { ...patient, now: context.now(), ring });
+}
+
 /** This user's askd on this machine, as the context knows it. */
 async function patientOf(context: Context): Promise<Patient> {
-  const { env, cwd, homeDir, platform, host, place, rules, self } = context;
+  const { env, cwd, homeDir, platform, host, place, rules, config, self } = context;
   const around = await setupAround(context);
   return {
     around,
     wire: (client, scope) => wire(client, scope, around),
-    ...{ env, cwd, homeDir, platform, host, rules, self, store: place.store },
+    ...{ env, cwd, homeDir, platform, host, rules, config, self, store: place.store },
     ...{ stateDir: place.stateDir, runtimeDir: place.runtimeDir },
-    ...{ version: VERSION, nodeVersion: process.versions.node, port: PORT },
+    ...{ version: VERSION, nodeVersion: process.versions.node },
+    port: withEnv(config.values, env).server?.port || PORT, // 0 picks one that is free
     nowMs: () => Date.parse(context.now()),
     isWorkerHere: () => isWorkerHere(context),
     openRemote: () => context.engine(),

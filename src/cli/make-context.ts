@@ -17,7 +17,7 @@ import type { World } from "./world.ts";
 export async function makeContext(
   flags: Values<typeof GLOBAL_FLAGS>,
   world: World,
-  command: Pick<Command, "isForAllProjects" | "isAboutConfig">,
+  command: Pick<Command, "isForAllProjects" | "isAboutConfig" | "isAboutWrongConfig">,
 ): Promise<Context> {
   const cwd = resolve(world.cwd, flags.dir ?? ".");
   const read = await readSettings({ ...world, cwd }, command);

@@ -10,7 +10,7 @@ import type { World } from "./world.ts";
 /** Reads the files that count for a command: warns of what is unknown in them, and refuses what is wrong. */
 export async function readSettings(
   world: World,
-  command: Pick<Command, "isForAllProjects" | "isAboutConfig">,
+  command: Pick<Command, "isForAllProjects" | "isAboutConfig" | "isAboutWrongConfig">,
 ): Promise<Config> {
   const around = { ...world, userFile: findConfigFile(world) };
   const files = findConfigFiles(around).filter(({ layer }) => !command.isForAllProjects || layer !== "project");
@@ -18,7 +18,7 @@ export async function readSettings(
   if (!files.some(({ isThere }) => isThere)) return nothingSet(files);
   const { loadConfig } = await import("../config/load.ts");
   const config = await loadConfig(around, files);
-  if (!command.isAboutConfig) report(config, world);
+  if (!command.isAboutConfig && !command.isAboutWrongConfig) report(config, world);
   return config;
 }
 

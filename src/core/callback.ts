@@ -19,19 +19,26 @@ export interface Callback {
 export function buildCallback(read: Read & { question: Closed }, secret: string, now: Instant): Callback {
   const { question } = read;
   const id = `msg_${question.id}_${findAnswer(question)?.id ?? question.status}`;
-  const seconds = Math.floor(Date.parse(now) / 1000).toString();
   const type = { answered: "question.answered", timeout: "question.timed_out", cancelled: "question.cancelled" }[
     question.status
   ];
   const body = JSON.stringify({ type, timestamp: now, data: callbackData(read) });
   return {
     body,
-    headers: {
-      "content-type": "application/json",
-      "webhook-id": id,
-      "webhook-timestamp": seconds,
-      "webhook-signature": `v1,${sign(secret, `${id}.${seconds}.${body}`)}`,
-    },
+    headers: { "content-type": "application/json", ...signWebhook(secret, { id, body, now }) },
+  };
+}
+
+/** The headers by which a receiver knows who sent a message, and when. */
+export function signWebhook(
+  secret: string,
+  { id, body, now }: { id: string; body: string; now: Instant },
+): Record<string, string> {
+  const seconds = Math.floor(Date.parse(now) / 1000).toString();
+  return {
+    "webhook-id": id,
+    "webhook-timestamp": seconds,
+    "webhook-signature": `v1,${sign(secret, `${id}.${seconds}.${body}`)}`,
   };
 }
 

@@ -3,12 +3,14 @@ import { sayDuration } from "../core/duration.ts";
 import { Refusal } from "../core/refusal.ts";
 import type { Store } from "../store/store.ts";
 import { CLIENTS } from "../setup/clients.ts";
+import { checkChannels } from "./channel.ts";
 import { checkClient } from "./client.ts";
 import { examine, sortFindings } from "./examine.ts";
 import type { Check, Finding } from "./finding.ts";
 import type { Patient } from "./patient.ts";
 import { checkQueue } from "./queue.ts";
 import { checkServer } from "./server.ts";
+import { checkSettings } from "./settings.ts";
 import { checkDisk } from "./store-disk.ts";
 import { lookIntoStore } from "./store-look.ts";
 import { checkPrivate } from "./store-private.ts";
@@ -27,6 +29,12 @@ export async function checkUp(patient: Patient): Promise<Finding[]> {
       { what: "node", area: "system", look: () => Promise.resolve(checkNode(patient)) },
       { what: "git", area: "system", look: () => checkGit(patient) },
       { what: "temporary files", area: "system", look: () => checkTemporary(patient) },
+      { what: "the settings", area: "system", look: () => Promise.resolve(checkSettings(patient.config)) },
+      {
+        what: "the channels",
+        area: "channels",
+        look: () => Promise.resolve(checkChannels(patient.config.values, patient)),
+      },
       { what: "the store", area: "store", look: () => Promise.resolve([...findings, ...before]) },
       { what: "the server", area: "server", look: () => checkServer(patient) },
       ...listQueueChecks(look?.store, patient),

@@ -32,11 +32,15 @@ const server = (ward: Ward): string => join(ward.home, ".claude.json");
 const settings = (ward: Ward): string => join(ward.home, ".claude", "settings.json");
 const entryOf = (tree: Record<string, Tree>): Tree => tree["mcpServers"]?.["askd"] as Tree;
 
-/** The one problem that is found, which `--fix` takes away. */
-async function expectFixed(ward: Ward, found: RegExp, code: string): Promise<void> {
-  expect(await ward.troubles()).toEqual([expect.stringMatching(found)]);
-  expect(await ward.fix()).toEqual({ fixed: [code], left: [] });
+/** What is found, what `--fix` puts right, and what is left then. */
+async function cure(ward: Ward): Promise<{ found: string[]; fixed: string[]; left: string[] }> {
+  return { found: await ward.troubles(), ...(await ward.fix()) };
 }
+
+/** One problem that is found, and put right. */
+const cured = (found: RegExp, code: string): object => ({
+  ...{ found: [expect.stringMatching(found)], fixed: [code], left: [] },
+});
 
 describe("a client", () => {
   test.each(["claude", "codex", "gemini", "opencode"])("%s that is wired has no problems", async (name) => {
@@ -62,14 +66,14 @@ describe("a client", () => {
       `# mine\n${readFileSync(file, "utf8").replace(/tool_timeout_sec = \d+/, "tool_timeout_sec = 60 # short")}`,
     );
     const found = /^client_timeout: tool_timeout_sec is 60 s, live window is 180 s: questions would be cut off$/;
-    await expectFixed(ward, found, "client_timeout");
+    expect(await cure(ward)).toEqual(cured(found, "client_timeout"));
     expect(readFileSync(file, "utf8")).toMatch(/^# mine\n/);
   });
 
   test("with a limit of its own for calls of Claude Code is found, as progress does not extend that one", async () => {
     const ward = await wired("claude");
     edit(server(ward), (tree) => Object.assign(entryOf(tree), { timeout: 60_000 }));
-    await expectFixed(ward, /^client_timeout: timeout is 60 s/, "client_timeout");
+    expect(await cure(ward)).toEqual(cured(/^client_timeout: timeout is 60 s/, "client_timeout"));
   });
 
   test("whose calls progress extends may have a short limit", async () => {
@@ -82,19 +86,21 @@ describe("a client", () => {
   test("without alwaysLoad is warned of, and gets it", async () => {
     const ward = await wired("claude");
     edit(server(ward), (tree) => delete entryOf(tree)["alwaysLoad"]);
-    await expectFixed(ward, /^always_load: alwaysLoad is not set/, "always_load");
+    expect(await cure(ward)).toEqual(cured(/^always_load: alwaysLoad is not set/, "always_load"));
   });
 
   test("without a rule that allows our tool is found, and gets it", async () => {
     const ward = await wired("claude");
     edit(settings(ward), (tree) => delete tree["permissions"]);
-    await expectFixed(ward, /^allow_missing: no rule allows mcp__askd__ask_human/, "allow_missing");
+    expect(await cure(ward)).toEqual(cured(/^allow_missing: no rule allows mcp__askd__ask_human/, "allow_missing"));
   });
 
   test("without our hook is warned of, and gets it", async () => {
     const ward = await wired("claude");
     edit(settings(ward), (tree) => delete tree["hooks"]);
-    await expectFixed(ward, /^hook_missing: the PreToolUse and PostToolUse hook is missing/, "hook_missing");
+    expect(await cure(ward)).toEqual(
+      cured(/^hook_missing: the PreToolUse and PostToolUse hook is missing/, "hook_missing"),
+    );
   });
 
   test("may have rules and hooks in another scope than the server", async () => {
@@ -122,16 +128,16 @@ describe("a client", () => {
   test("whose hook is given less time than a question waits is found, and its time raised", async () => {
     const ward = await wired("claude");
     writeFileSync(settings(ward), readFileSync(settings(ward), "utf8").replace('"timeout": 600', '"timeout": 60'));
-    await expectFixed(ward, /^hook_timeout: the PreToolUse hook is given 1m, live window is 3m/, "hook_timeout");
+    expect(await cure(ward)).toEqual(
+      cured(/^hook_timeout: the PreToolUse hook is given 1m, live window is 3m/, "hook_timeout"),
+    );
   });
 
   test("whose server was moved is found, and led to this askd", async () => {
     const ward = await wired("claude");
     edit(server(ward), (tree) => Object.assign(entryOf(tree), { command: "/gone/bin/askd", args: ["mcp"] }));
-    await expectFixed(
-      ward,
-      /^server_moved: its settings start \/gone\/bin\/askd mcp, which is not there/,
-      "server_moved",
+    expect(await cure(ward)).toEqual(
+      cured(/^server_moved: its settings start \/gone\/bin\/askd mcp, which is not there/, "server_moved"),
     );
   });
 

@@ -1,3 +1,4 @@
+import type { Config } from "../config/load.ts";
 import type { Rules } from "../core/rules.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Around, Client, Scope } from "../setup/client.ts";
@@ -19,6 +20,8 @@ export interface Patient {
   stateDir: string;
   runtimeDir: string;
   rules: Rules;
+  /** What the files of settings say, and what is wrong with them. */
+  config: Config;
   /** The version of this askd, and of the Node that runs it. */
   version: string;
   nodeVersion: string;

@@ -46,6 +46,5 @@ function failed(error: unknown): Answer {
 
 function codeOf(error: unknown): string | undefined {
   const cause: unknown = error instanceof Error ? error.cause : undefined;
-  if (cause instanceof AggregateError) return codeOf({ cause: cause.errors[0] } as Error);
   return cause instanceof Error && "code" in cause ? String(cause.code) : undefined;
 }

@@ -1,0 +1,102 @@
+import { z } from "zod";
+import type { Values } from "../config/schema.ts";
+import { readSecret } from "../config/secret.ts";
+import { Refusal } from "../core/refusal.ts";
+import type { Finding } from "./finding.ts";
+import type { Patient } from "./patient.ts";
+
+const Table = z.record(z.string(), z.unknown());
+type Channels = NonNullable<Values["channels"]>;
+type Name = keyof Channels;
+
+/** What a channel cannot do without: at least one key of each list. */
+const NEEDED: Readonly<Record<Name, ReadonlyArray<readonly string[]>>> = {
+  github: [["token_env", "token_file"]],
+  slack: [["token_env", "token_file"], ["channel"]],
+  email: [["from"], ["smtp"]],
+  webhook: [["url", "url_env"]],
+  ntfy: [["topic"]],
+  desktop: [],
+};
+const NAMES: readonly Name[] = ["desktop", "github", "slack", "email", "webhook", "ntfy"];
+
+/** Whether what channels need to reach people is there. */
+export function checkChannels(values: Values, { env }: Pick<Patient, "env">): Finding[] {
+  const { channels = {}, notifications = {} } = values;
+  const isSetUp = (name: Name): boolean => channels[name] !== undefined && !isOff(channels[name]);
+  const off = NAMES.filter((name) => !isSetUp(name));
+  return [
+    ...(notifications.terminal_bell === false ? [] : [good("bell", "")]),
+    ...(notifications.webhook_url === undefined ? [] : [good("webhook_url", hostOf(notifications.webhook_url))]),
+    ...NAMES.filter(isSetUp).flatMap((name) => checkChannel(name, channels[name] ?? {}, env)),
+    { code: "channel_off", area: "channels", subject: off.join(", "), level: "off", text: "not set up" },
+  ];
+}
+
+function checkChannel(name: Name, section: object, env: Patient["env"]): Finding[] {
+  const missing = NEEDED[name].filter((keys) => !keys.some((key) => Object.hasOwn(section, key)));
+  const wrong = [
+    ...missing.map((keys): Finding => {
+      const text = `names no ${keys[0]?.replace(/_env$/, "")}: nobody is told through it`;
+      return problem(name, text, `askd config set --user channels.${name}.${keys[0]} <value>`);
+    }),
+    ...findSecrets(section, `channels.${name}`).flatMap((place) => checkSecret(name, place, env)),
+  ];
+  return wrong.length > 0 ? wrong : [good(name, describe(section))];
+}
+
+interface Place {
+  variable: string | undefined;
+  file: string | undefined;
+  key: string;
+}
+
+/** Every place of a secret that a section names, and those of the tables in it. */
+function findSecrets(section: object, path: string): Place[] {
+  return Object.entries(section).flatMap(([name, value]): Place[] => {
+    const key = `${path}.${name}`;
+    const table = Table.safeParse(value);
+    if (table.success) return findSecrets(table.data, key);
+    if (typeof value !== "string") return [];
+    if (name.endsWith("_env")) return [{ variable: value, file: undefined, key }];
+    return name.endsWith("_file") ? [{ variable: undefined, file: value, key }] : [];
+  });
+}
+
+function checkSecret(name: Name, place: Place, env: Patient["env"]): Finding[] {
+  try {
+    readSecret(place, env);
+    return [];
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return [problem(name, `${error.message}: nobody is told through it`, error.hint)];
+  }
+}
+
+function problem(subject: string, text: string, fix: string | undefined): Finding {
+  return {
+    ...{ code: "channel_credential", area: "channels", subject, level: "problem", text },
+    ...(fix !== undefined && { fix: fix.replace(/^Type: /, "") }),
+  };
+}
+
+function good(subject: string, text: string): Finding {
+  return { code: "channel", area: "channels", subject, level: "ok", text };
+}
+
+/** The words of a section that say where it leads: a mode, a channel, an address. */
+function describe(section: object): string {
+  const shown = Object.entries(section).flatMap(([name, value]) => {
+    if (typeof value !== "string" || /_(env|file)$/.test(name)) return name.startsWith("token") ? ["token"] : [];
+    return [name === "url" ? hostOf(value) : value];
+  });
+  return shown.length > 0 ? `(${shown.join(", ")})` : "";
+}
+
+function hostOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).host : "";
+}
+
+function isOff(section: object): boolean {
+  return "enabled" in section && section.enabled === false;
+}
