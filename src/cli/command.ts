@@ -79,6 +79,7 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
   mcp: { about: "Serve an agent's questions over MCP on stdio", isLasting: true, load: () => import("./mcp.ts") },
   config: { about: "See and change what is set, and where", load: () => import("./config.ts") },
   hook: { about: "Take the questions of an agent's own hooks", load: () => import("./hook.ts") },
+  "probe-server": { about: "Keep a caller waiting", isHidden: true, load: () => import("./probe-server.ts") },
   bridge: { about: "Be the client of an agent's own server", isHidden: true, load: () => import("./bridge.ts") },
   completion: { about: "Complete commands, flags and ids in your shell", load: () => import("./completion.ts") },
   complete: { about: "What could be typed next", isHidden: true, load: () => import("./complete.ts") },

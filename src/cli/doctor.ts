@@ -1,4 +1,5 @@
 import { withEnv } from "../config/env.ts";
+import { parseDuration } from "../core/duration.ts";
 import { checkUp } from "../doctor/check-up.ts";
 import { type Repaired, repair, sortFindings } from "../doctor/examine.ts";
 import { type Finding, countOf } from "../doctor/finding.ts";
@@ -9,6 +10,7 @@ import { isServiceOff, isWorkerHere, startService } from "./background.ts";
 import type { Command } from "./command.ts";
 import type { Context } from "./context.ts";
 import { type DoctorView, renderDoctor, renderSummary, viewDoctor } from "./doctor-view.ts";
+import { PROBE_FIELDS, probeAgent } from "./doctor-probe.ts";
 import type { Flags } from "./flags.ts";
 import { printResult } from "./output.ts";
 import { PORT } from "./port.ts";
@@ -16,21 +18,27 @@ import { setupAround } from "./setup-around.ts";
 import { VERSION } from "./version.ts";
 
 const EXIT_PROBLEMS = 1;
+const PROBE_MAX = "6m";
 
 const flags = {
   fix: { type: "boolean", about: "Put right what can be" },
   send: { type: "boolean", about: "Send a test on every channel that is set up" },
+  probe: { type: "string", value: "agent", about: "Measure with the real program what an agent bears" },
+  max: { type: "string", value: "duration", about: "How long --probe may take (6m)" },
   summary: { type: "boolean", about: "One line" },
 } as const satisfies Flags;
 
 export const command: Command<typeof flags> = {
-  usage: "doctor [--fix] [--send] [--summary]",
+  usage: "doctor [--fix] [--send] [--summary] [--probe <agent>]",
   flags,
-  fields: ["version", "platform", "node", "problems", "warnings", "findings", "fixed"],
-  examples: ["askd doctor", "askd doctor --fix", "askd doctor --json > report.json"],
+  fields: ["version", "platform", "node", "problems", "warnings", "findings", "fixed", ...PROBE_FIELDS],
+  examples: ["askd doctor", "askd doctor --fix", "askd doctor --json > report.json", "askd doctor --probe claude"],
   isAboutWrongConfig: true,
   async run(args, context) {
     if (args.positionals.length > 0) throw wrongUsage(`"${args.positionals[0]}" is too much`, command.usage);
+    if (args.flags.probe !== undefined) {
+      return probeAgent(args.flags.probe, parseDuration(args.flags.max ?? PROBE_MAX), context);
+    }
     const patient = await patientOf(context);
     const first = await checkUp(patient);
     const repaired = args.flags.fix ? await repair(first) : [];

@@ -3,6 +3,7 @@ import { parseDuration } from "../core/duration.ts";
 import type { RunId } from "../core/id.ts";
 import { Refusal } from "../core/refusal.ts";
 import { secretsIn } from "../core/secret-env.ts";
+import { measurements } from "../doctor/probe-file.ts";
 import type { Engine } from "../engine/engine.ts";
 import { serveStdio } from "../server/mcp/stdio.ts";
 import { DEFAULT_TOOLS, parseTools } from "../server/mcp/tool.ts";
@@ -42,13 +43,14 @@ export const command: Command<typeof flags> = {
     engine.work().catch((error: unknown) => stop.abort(error));
     const signal = AbortSignal.any([context.interrupt(), stop.signal]);
     const deps = { engine, rules: { ...context.rules, liveWindowMs }, version: VERSION, onBug: reportTo(context) };
+    const measured = measurements(context.place.stateDir);
     const caller = {
       ...{ host: context.host, dir: context.cwd, env, secrets: secretsIn(env), principal: context.user },
       ...(runId ? { runId } : { person: personOf(context) }),
       ...(args.flags.attended && { isAttended: true }),
       session: `mcp:${randomUUID()}`,
     };
-    await serveStdio(deps, { ...context.streams(), caller, tools, signal });
+    await serveStdio({ ...deps, measured }, { ...context.streams(), caller, tools, signal });
     if (stop.signal.aborted) throw stop.signal.reason;
     return 0;
   },

@@ -2,6 +2,7 @@ import { z } from "zod";
 import type * as sdk from "@modelcontextprotocol/server";
 import type { CallToolResult, InputRequiredResult, Server, ServerContext } from "@modelcontextprotocol/server";
 import type { Actor } from "../../core/actor.ts";
+import { type Measured, isMeasured, withMeasured } from "../../core/client/measured.ts";
 import { type ClientName, type ClientProfile, type Transport, profileOf, withEnv } from "../../core/client/profile.ts";
 import type { RunId } from "../../core/id.ts";
 import type { Rules } from "../../core/rules.ts";
@@ -14,6 +15,8 @@ export interface McpDeps {
   engine: Engine;
   rules: Rules;
   version: string;
+  /** What was measured of an agent on this machine, where anything was. */
+  measured?: (agent: string) => Measured | undefined;
   /** Hears of what should not have happened; the agent is told only that it did. */
   onBug: (error: unknown) => void;
 }
@@ -97,10 +100,18 @@ export function declaredBy(server: Server, context: ServerContext): Declared {
   };
 }
 
-/** What is known of the client that sent this request. */
-export function profileFor(server: Server, caller: Caller, context: ServerContext): ClientProfile {
+/** What is known of the client that sent this request, and what was measured of this very version. */
+export function profileFor(
+  server: Server,
+  { caller, deps }: { caller: Caller; deps: McpDeps },
+  context: ServerContext,
+): ClientProfile {
   const said = Envelope.safeParse(context.mcpReq.envelope).data?.["io.modelcontextprotocol/clientInfo"];
-  return withEnv(profileOf(said ?? caller.client ?? server.getClientVersion()), caller.env);
+  const client = said ?? caller.client ?? server.getClientVersion();
+  const profile = profileOf(client);
+  const measured = caller.transport === "stdio" ? deps.measured?.(profile.agent) : undefined;
+  const isSame = client !== undefined && measured !== undefined && isMeasured(measured, client);
+  return withEnv(withMeasured(profile, isSame ? measured : undefined), caller.env);
 }
 
 /** A string in the `_meta` of a request. */

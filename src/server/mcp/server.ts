@@ -26,7 +26,7 @@ export function createMcpServer(sdk: Sdk, deps: McpDeps, caller: Caller, tools: 
   );
   const callOf = (context: ServerContext, input: unknown = {}): ToolCall => ({
     ...{ sdk, deps, caller, context, input },
-    profile: profileFor(server, caller, context),
+    profile: profileFor(server, { caller, deps }, context),
     declared: declaredBy(server, context),
     signal: caller.signal ? AbortSignal.any([context.mcpReq.signal, caller.signal]) : context.mcpReq.signal,
   });
