@@ -2,7 +2,7 @@ import { findProgram, readVersion } from "../agents/launch.ts";
 import { Refusal } from "../core/refusal.ts";
 import { PROBED } from "../doctor/probe-agent.ts";
 import { keepMeasured } from "../doctor/probe-file.ts";
-import { type Probed, probe } from "../doctor/probe.ts";
+import { type Measurement, type Probed, probe } from "../doctor/probe.ts";
 import { findClient } from "../setup/clients.ts";
 import type { Context } from "./context.ts";
 import { printResult } from "./output.ts";
@@ -45,11 +45,15 @@ export async function probeAgent(name: string, maxMs: number, context: Context):
   printResult(context, PROBE_FIELDS, {
     page: () => renderProbe(probed, file, { style: context.style, columns: context.stdout.columns }),
     json: () => ({
-      ...{ agent: client.name, measurements: probed.lines.map(({ what, result, why }) => ({ what, result, why })) },
+      ...{ agent: client.name, measurements: probed.lines.map(viewLine) },
       ...{ profile: probed.measured, file, notMeasured: BEYOND },
     }),
   });
   return probed.measured.isOffered ? 0 : EXIT_UNUSABLE;
+}
+
+function viewLine({ what, result, why }: Measurement): object {
+  return { what, result: result ?? null, why: why ?? null };
 }
 
 /** What was measured, what was not, and where it is kept. */

@@ -5,7 +5,7 @@ import type { ClientName } from "../core/client/profile.ts";
 import { SECOND_MS } from "../core/instant.ts";
 import type { Around, Client, Target } from "../setup/client.ts";
 import { editorFor } from "../setup/editor.ts";
-import { type Wish, changesFor } from "../setup/wish.ts";
+import { type Field, type Wish, changesFor } from "../setup/wish.ts";
 import type { ProbeAgent, ProbeBox } from "./probe-agent.ts";
 import { type ModelSaw, startModel } from "./probe-model.ts";
 import { HELD } from "./probe-server.ts";
@@ -116,9 +116,9 @@ function changeWish(wish: Wish, { limitMs, without }: Trial): Wish[] {
       !(without === "alwaysLoad" && name === "alwaysLoad") &&
       !(without === "leave" && LEAVE.has(name)),
   );
-  const limit =
+  const limit: Array<[string, Field]> =
     timeout && limitMs !== undefined ? [[timeout.field, { value: limitMs / timeout.unitMs, when: "absent" }]] : [];
-  return [{ ...wish, fields: Object.fromEntries([...fields, ...limit]) }];
+  return [{ ...wish, fields: Object.fromEntries<Field>([...fields, ...limit]) }];
 }
 
 function idle({ idleMs }: Trial, { agent }: ProbeAt): Record<string, string> {

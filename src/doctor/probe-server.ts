@@ -31,7 +31,8 @@ export async function serveProbe({ input, output, holdMs, progressMs, isReadOnly
     const server = new sdk.Server({ name: "askd", version: "probe" }, { capabilities: { tools: {} } });
     server.setRequestHandler("tools/list", () => ({ tools: [describeTool(isReadOnly)] }));
     server.setRequestHandler("tools/call", async (_request, { mcpReq }) => {
-      const token = mcpReq._meta?.progressToken;
+      const { _meta: meta } = mcpReq;
+      const token = meta?.progressToken;
       const client = clientOf(mcpReq.envelope) ?? server.getClientVersion();
       const send = (count: number): void => {
         if (token === undefined) return;

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { Measured, isMeasured, withMeasured } from "../core/client/measured.ts";
+import { type Measured, isMeasured, withMeasured } from "../core/client/measured.ts";
 import { liveWindow, profileOf } from "../core/client/profile.ts";
 import { MINUTE_MS, SECOND_MS } from "../core/instant.ts";
 import { findClient } from "../setup/clients.ts";
