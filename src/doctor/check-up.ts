@@ -8,9 +8,11 @@ import { checkClient } from "./client.ts";
 import { examine, sortFindings } from "./examine.ts";
 import type { Check, Finding } from "./finding.ts";
 import type { Patient } from "./patient.ts";
+import { measurements } from "./probe-file.ts";
 import { checkQueue } from "./queue.ts";
 import { checkServer } from "./server.ts";
 import { checkSettings } from "./settings.ts";
+import { checkBackup } from "./store-backup.ts";
 import { checkDisk } from "./store-disk.ts";
 import { lookIntoStore } from "./store-look.ts";
 import { checkPrivate } from "./store-private.ts";
@@ -54,7 +56,7 @@ const NO_AGENT: Finding = {
 
 function listClientChecks(patient: Patient): Check[] {
   const { rules, version, wire, around } = patient;
-  const at = { around, version, wire, timeoutMs: rules.timeoutMs };
+  const at = { around, version, wire, timeoutMs: rules.timeoutMs, measured: measurements(patient.stateDir) };
   return CLIENTS.map((client) => ({
     ...{ what: `the settings of ${client.title}`, area: "agents", subject: client.name },
     look: () => checkClient(client, at),
@@ -66,6 +68,7 @@ function listFileChecks(patient: Patient): Check[] {
   return [
     { what: "who can read the store", area: "store", look: () => checkPrivate(patient) },
     { what: "the disk", area: "store", look: () => checkDisk(patient) },
+    { what: "the last backup", area: "store", look: () => checkBackup(patient) },
   ];
 }
 

@@ -1,4 +1,5 @@
 import { sayDuration } from "../core/duration.ts";
+import type { Measured } from "../core/client/measured.ts";
 import { profileOf } from "../core/client/profile.ts";
 import { DAY_MS, SECOND_MS } from "../core/instant.ts";
 import { valueAt } from "../agents/json.ts";
@@ -25,6 +26,8 @@ export interface ClientAt {
   /** How long questions may wait, with which sessions have to be kept. */
   timeoutMs: number;
   version: string;
+  /** What was measured of an agent here. */
+  measured(agent: string): Measured | undefined;
   /** Makes the settings of a client in one scope say what they should. */
   wire(client: Client, scope: Findings["scope"]): Promise<void>;
 }
@@ -42,6 +45,9 @@ export async function checkClient(client: Client, at: ClientAt): Promise<Finding
   const findings: Finding[] = [{ ...about, code: "client", level: "ok", text: version }];
   for (const seen of scopes) findings.push(...(await checkScope(client, seen, at)));
   if (scopes.every(({ problems }) => problems.length === 0)) findings.push(...(await checkLeave(client, scopes, at)));
+  if (at.measured(client.name)?.version === found.version) {
+    findings.push({ ...about, code: "measured", level: "ok", text: "limits measured" });
+  }
   if (client.name === "claude") findings.push(...(await checkSessions(client, at)));
   return findings;
 }

@@ -46,7 +46,7 @@ function describe(open: readonly Open[]): Finding {
 
 /** Folders of ours, each with how the names begin that are ours in it. */
 function* listPlaces({ store, stateDir, runtimeDir }: At) {
-  if (store.kind === "sqlite") yield [dirname(store.file), [basename(store.file), "askd."]] as const;
+  if (store.kind === "sqlite") yield [dirname(store.file), [basename(store.file), "askd.", "backups"]] as const;
   yield [dirname(serverFiles(runtimeDir).token), [""]] as const;
   yield [join(stateDir, "runs"), []] as const;
 }

@@ -1,10 +1,11 @@
 import { execFileSync } from "node:child_process";
-import { chmodSync, mkdirSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import pg from "pg";
-import { HOUR_MS, MINUTE_MS } from "../core/instant.ts";
+import { HOUR_MS, MINUTE_MS, instant } from "../core/instant.ts";
 import { openDatabase } from "../sqlite.ts";
+import { backUp } from "../store/sqlite-backup.ts";
 import { MIGRATIONS } from "../store/sqlite-schema.ts";
 import { createDatabase } from "../../test/postgres.ts";
 import { Ward } from "../../test/ward.ts";
@@ -56,6 +57,18 @@ describe("a store in a file", () => {
     expect(await ward.troubles()).toEqual([]);
     chmodSync(dirname(ward.file), 0o777);
     expect(await ward.troubles()).toEqual([expect.stringContaining("store_open")]);
+  });
+
+  test("that was backed up says when, and says so when the backup is gone", async () => {
+    const ward = new Ward();
+    await ward.makeStore();
+    const copy = join(dirname(ward.file), "backups", "copy.db");
+    await backUp(ward.file, copy, instant(Date.now() - 2 * HOUR_MS));
+    expect(await ward.look()).toContainEqual(expect.objectContaining({ code: "backup", text: "last backup 2h ago" }));
+    rmSync(copy);
+    expect(await ward.troubles()).toEqual([
+      expect.stringMatching(/^backup_gone: the last backup, made 2h ago, is no longer at/),
+    ]);
   });
 
   test("that a newer askd has changed is named as such", async () => {
