@@ -42,9 +42,12 @@ export async function findVersion(agent: Agent, launch: Launch): Promise<string 
   return agent.program === "" ? undefined : readVersion(launch.program, launch);
 }
 
-/** The same for any program. */
-export async function readVersion(program: string, at: { env: Env; dir: string }): Promise<string | undefined> {
-  const options = { timeout: VERSION_MS, env: { ...at.env }, cwd: at.dir };
+/** The same for any program, within a time. */
+export async function readVersion(
+  program: string,
+  at: { env: Env; dir: string; limitMs?: number },
+): Promise<string | undefined> {
+  const options = { timeout: at.limitMs ?? VERSION_MS, env: { ...at.env }, cwd: at.dir };
   const said = await promisify(execFile)(program, ["--version"], options).catch(() => undefined);
   return /\d+\.\d+\.\d+[\w.-]*/.exec(said?.stdout ?? "")?.[0];
 }

@@ -1,7 +1,5 @@
 import { howToAskByTool } from "../core/how-to-ask.ts";
-
-const BEGIN = "<!-- askd:begin -->";
-const END = "<!-- askd:end -->";
+import { renderGuideBlock } from "../setup/guide-block.ts";
 
 /** The skill that teaches an agent to ask, as its file has it. */
 export function renderSkill(): string {
@@ -22,12 +20,8 @@ answer. If it prints nothing, the question still waits: stop, and look again lat
 /** What `askd help agents` prints: a block for AGENTS.md or CLAUDE.md, which nobody writes there unasked. */
 export function renderAgentsHelp(): string {
   return `Agents learn to ask from the tool itself (askd mcp), from askd run, or from the skill ask-human.
-To teach it to all agents of a project, put this block into AGENTS.md or CLAUDE.md:
+To teach it to all agents of a project, put this block into AGENTS.md or CLAUDE.md (askd init --instructions does):
 
-${BEGIN}
-## Asking a person
-
-${howToAskByTool()}
-${END}
+${renderGuideBlock()}
 `;
 }

@@ -80,9 +80,11 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
   config: { about: "See and change what is set, and where", load: () => import("./config.ts") },
   hook: { about: "Take the questions of an agent's own hooks", load: () => import("./hook.ts") },
   "probe-server": { about: "Keep a caller waiting", isHidden: true, load: () => import("./probe-server.ts") },
+  "test-agent": { about: "Ask once, for init", isHidden: true, load: () => import("./test-agent.ts") },
   bridge: { about: "Be the client of an agent's own server", isHidden: true, load: () => import("./bridge.ts") },
   completion: { about: "Complete commands, flags and ids in your shell", load: () => import("./completion.ts") },
   complete: { about: "What could be typed next", isHidden: true, load: () => import("./complete.ts") },
+  init: { about: "Wire your agents, and send yourself a test question", load: () => import("./init.ts") },
   demo: { about: "Watch a scripted agent ask you", load: () => import("./demo.ts") },
   version: { about: "Show the version", load: () => import("./version-command.ts") },
 };

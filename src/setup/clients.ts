@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { SECOND_MS } from "../core/instant.ts";
 import { findProgram, readVersion } from "../agents/launch.ts";
 import type { Around, Client } from "./client.ts";
 import { claude } from "./clients/claude.ts";
@@ -13,6 +14,9 @@ import { zed } from "./clients/zed.ts";
 
 /** Every client whose files can be changed, in the order in which they are shown. */
 export const CLIENTS: readonly Client[] = [claude, codex, gemini, opencode, cursor, vscode, copilot, zed, goose];
+
+/** Some programs take seconds to say their version; nothing depends on it. */
+const VERSION_MS = 8 * SECOND_MS;
 
 /** A client that is in use on this machine. */
 export interface Found {
@@ -34,7 +38,8 @@ export async function findOne(client: Client, around: Around): Promise<Found | u
   const program = await findFirst(client.programs, around);
   const home = client.homes(around).find((path) => existsSync(path));
   if (program === undefined && home === undefined) return undefined;
-  const version = program === undefined ? undefined : await readVersion(program, { env: around.env, dir: around.dir });
+  const at = { env: around.env, dir: around.dir, limitMs: VERSION_MS };
+  const version = program === undefined ? undefined : await readVersion(program, at);
   return {
     client,
     ...(program !== undefined && { program }),

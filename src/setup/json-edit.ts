@@ -28,12 +28,10 @@ export const jsonEditor: Editor = {
 
 function applyTo(text: string, change: Change): string {
   if (text.trim() === "") return applyTo(`{}${layoutOf(text).eol}`, change);
-  const layout = layoutOf(text);
   if (change.do === "remove") return remove(text, change.path);
   const found = findNode(text, change.path);
   if (change.do === "set" && found) {
-    const indent = indentAt(text, found.offset);
-    return splice(text, found.offset, endOf(found), write(change.value, { ...layout, indent }));
+    return splice(text, found.offset, endOf(found), writeOver(text, found, change.value));
   }
   if (change.do === "append" && found?.type === "array") return insert(text, found, undefined, change.value);
   const value = change.do === "append" ? [change.value] : change.value;
@@ -62,9 +60,12 @@ function insert(text: string, parent: Node, key: string | undefined, value: unkn
   const close = endOf(parent) - 1;
   const inside = text.slice(parent.offset + 1, close);
   const name = key === undefined ? "" : `${JSON.stringify(key)}:`;
-  if (last && !inside.includes("\n")) {
-    const gap = /:\s|,\s|^\s/.test(inside) ? " " : "";
-    return splice(text, endOf(last), endOf(last), `,${gap}${name}${name && gap}${writeInline(value, gap)}`);
+  if (last ? !inside.includes("\n") : parent.parent && !text.trim().includes("\n")) {
+    const gap = /":\s/.test(text) ? " " : "";
+    const member = `${name}${name && gap}${writeInline(value, gap)}`;
+    if (last) return splice(text, endOf(last), endOf(last), `,${gap}${member}`);
+    const room = key === undefined ? "" : gap;
+    return splice(text, parent.offset + 1, parent.offset + 1, `${room}${member}${room}`);
   }
   const indent = last ? indentAt(text, last.offset) : indentAt(text, parent.offset) + layout.unit;
   const member = `${layout.eol}${indent}${name}${name && " "}${write(value, { ...layout, indent })}`;
@@ -95,11 +96,19 @@ function remove(text: string, path: Path): string {
   // Down to the last thing before it that is no white space; a comment may stand there.
   const floor = before ? endOf(before) : node.parent.offset + 1;
   const start = floor + text.slice(floor, node.offset).trimEnd().length;
-  const inside = text.slice(start, node.offset) + text.slice(endOf(node), endOf(node.parent) - 1);
-  if (!before && !after && inside.trim() === "") return splice(text, start, endOf(node.parent) - 1, "");
+  const isAlone = start === node.parent.offset + 1 && !after;
+  const behind = text.slice(endOf(node), endOf(node.parent) - 1);
+  if (isAlone && /^\s*,?\s*$/.test(behind)) return splice(text, start, endOf(node.parent) - 1, "");
   const rest = splice(text, start, comma === undefined ? endOf(node) : comma + 1, "");
   const needless = before && comma === undefined ? findComma(text, endOf(before), node.offset) : undefined;
   return needless === undefined ? rest : splice(rest, needless, needless + 1, "");
+}
+
+/** In the place of another value, and on one line if that one was. */
+function writeOver(text: string, old: Node, value: unknown): string {
+  const isInline = old.type !== "null" && !text.slice(old.offset, endOf(old)).includes("\n");
+  if (isInline) return writeInline(value, /[\s{]$/.test(text.slice(0, old.offset)) ? " " : "");
+  return write(value, { ...layoutOf(text), indent: indentAt(text, old.offset) });
 }
 
 function write(value: unknown, { eol, unit, indent }: Layout & { indent: string }): string {

@@ -1,6 +1,9 @@
 import { type Json, valueAt } from "../agents/json.ts";
 import { type Change, type Wish, changesFor } from "./wish.ts";
 
+/** Fields that a person may care for; the others are only needed. */
+const TELLING: ReadonlySet<string> = new Set(["alwaysLoad", "trust", "timeout", "tool_timeout_sec"]);
+
 /** What is new in a file and what is brought up to date, in short words for one line each. */
 export function sayChanges(wishes: readonly Wish[], document: Json): string[] {
   const servers = wishes.flatMap((wish) => (wish.is === "server" ? sayServer(wish, document) : []));
@@ -16,7 +19,7 @@ function sayServer(wish: Extract<Wish, { is: "server" }>, document: Json): strin
   if (changes.length === 0) return [];
   // The folder of a project that stands in the path is left out: it is where the person is.
   const name = wish.path.filter((step) => !/[/\\]/.test(step) && step !== "projects").join(".");
-  const fields = Object.entries(wish.fields).filter(([, { when }]) => when === "absent" || when === "at_least");
+  const fields = Object.entries(wish.fields).filter(([field, { when }]) => TELLING.has(field) && when !== "raise");
   if (valueAt(document, ...wish.path) === undefined) return [`+ ${[name, ...fields.map(sayField)].join(", ")}`];
   return [`~ ${name}: ${changes.map(({ path }) => path.at(-1)).join(", ")}`];
 }

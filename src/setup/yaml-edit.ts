@@ -57,8 +57,7 @@ function addTo(text: string, map: YAMLMap, members: object): string {
   const first = rangeOf(map.items[0]?.key)[0];
   const indent = text.slice(text.lastIndexOf("\n", first - 1) + 1, first);
   if (indent.trim() !== "") throw new Unfit("a mapping begins in the middle of a line");
-  const end = isNode(last.value) ? rangeOf(last.value)[1] : rangeOf(last.key)[1];
-  const at = endOfLine(text, text.slice(0, end).trimEnd().length);
+  const at = endOfLine(text, text.slice(0, endOf(last)).trimEnd().length);
   return splice(text, at, at, layout.eol + write(members, indent, layout.unit).join(layout.eol));
 }
 
@@ -89,11 +88,23 @@ function remove(text: string, path: Path): string {
   if (!isMap(contents)) return text;
   const { map, pair, depth } = walk(contents, path);
   if (!pair || depth !== path.length) return text;
-  if (map.flow) throw new Unfit(`${path.join(".")} is written on one line with others`);
+  if (map.flow) return removeInline(text, map, map.items.indexOf(pair));
   const start = rangeOf(pair.key)[0];
-  const end = isNode(pair.value) ? rangeOf(pair.value)[1] : rangeOf(pair.key)[1];
-  const line = endOfLine(text, text.slice(0, end).trimEnd().length);
+  const line = endOfLine(text, text.slice(0, endOf(pair)).trimEnd().length);
   return splice(text, text.lastIndexOf("\n", start - 1) + 1, startOfNext(text, line), "");
+}
+
+/** Takes a member out of a mapping in braces, with the comma that it needed. */
+function removeInline(text: string, map: YAMLMap, index: number): string {
+  const [before, pair, after] = [map.items[index - 1], map.items[index], map.items[index + 1]];
+  if (!pair) return text;
+  const start = rangeOf(pair.key)[0];
+  if (before) return splice(text, endOf(before), endOf(pair), "");
+  return splice(text, start, after ? rangeOf(after.key)[0] : endOf(pair), "");
+}
+
+function endOf(pair: Pair): number {
+  return isNode(pair.value) ? rangeOf(pair.value)[1] : rangeOf(pair.key)[1];
 }
 
 function append(text: string, indent: string, lines: readonly string[]): string {
