@@ -6,8 +6,8 @@ import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 import { until } from "./run-dir.ts";
 
-// The program as people start it; `npm test` builds it first.
-const BIN = fileURLToPath(new URL("../bin/askd", import.meta.url));
+/** The program as people start it; `npm test` builds it first. */
+export const BIN = fileURLToPath(new URL("../bin/askd", import.meta.url));
 const BOUND_MS = 60_000;
 
 /** How a command ended, and what it printed, byte by byte. */

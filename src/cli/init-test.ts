@@ -1,6 +1,5 @@
 import { AnswerInput } from "../core/answer-input.ts";
 import type { Read } from "../core/changes.ts";
-import { spellDuration } from "../core/duration.ts";
 import { MINUTE_MS, SECOND_MS } from "../core/instant.ts";
 import { Refusal } from "../core/refusal.ts";
 import { type Run, hasEnded } from "../core/run.ts";
@@ -58,11 +57,11 @@ export async function askTest(context: Context): Promise<boolean> {
     stdout.write("No answer: the test question is withdrawn. The agents are wired.\n");
     return true;
   }
-  const seconds = Math.max(SECOND_MS, Math.round((performance.now() - startedMs) / SECOND_MS) * SECOND_MS);
+  const seconds = Math.max(1, Math.round((performance.now() - startedMs) / SECOND_MS));
   if (!isHere) await afterChange(answered.run, engine, context);
   const ended = await waitFor(engine, number, hasEnded);
   if (ended?.status === "completed") {
-    stdout.write(`${style.green("✓")} Answered in ${spellDuration(seconds)}. The test run resumed.\n`);
+    stdout.write(`${style.green("✓")} Answered in ${seconds}s. The test run resumed.\n`);
     return true;
   }
   const state = ended ? `ended as ${ended.status}` : "did not go on";
