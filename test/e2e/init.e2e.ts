@@ -91,6 +91,37 @@ describe.each(NAMES)("%s as init has wired it", (program) => {
   });
 });
 
+/** What a person would type behind the program's name. */
+const TYPED: Record<ProgramName, readonly string[]> = {
+  claude: ["-p"],
+  codex: ["exec", "--skip-git-repo-check"],
+  gemini: ["-m", "gemini-2.5-pro", "-p"],
+  opencode: ["run"],
+};
+
+describe.each(NAMES)("a run of %s in a project that init has wired", (program) => {
+  test("is parked, answered and resumed as in any other", async () => {
+    const { askd } = aHome();
+    const { box, env } = await stage.box((at) => makeStart(program, at, "").env);
+    await askd("init", "--yes", "--client", program);
+    await stage.work();
+    const steps = [{ call: "ask_human", input: { question: "Redis or Memcached?" } }, { say: "Stop" }, { say: "Done" }];
+    const command = [programFile(program), ...TYPED[program], promptOf(steps)];
+    const number = Number(await stage.typeIn(box.dir, env, "run", "--live-window", "1s", "--", ...command));
+    const engine = await stage.engine();
+    const until = (status: string) =>
+      stage.until(`#${number} is ${status}`, async () => {
+        const [run] = (await engine.lookUp({ by: "number", number }, 1)).runs;
+        return run?.status === status ? run : undefined;
+      });
+    const parked = await until("awaiting_input");
+    expect(parked).toMatchObject({ agent: program, epoch: 1, asked: 1 });
+    await stage.type("answer", String(number), "Memcached");
+    expect(await until("completed")).toMatchObject({ session: parked.session, asked: 1 });
+    expect(stage.told()).toMatch(/Memcached/);
+  });
+});
+
 test("Claude Code's own question is kept by the hook that init has written, where nobody sits", async () => {
   const { askd } = aHome();
   await askd("init", "--yes", "--client", "claude");
