@@ -20,7 +20,7 @@ test("the question of an agent appears by itself within a second, and is answere
   const page = await stage.person("mika");
   await page.waitForSelector("#live:not([hidden])");
   const tookMs: number[] = [];
-  for (const name of ["One?", "Two?"]) {
+  for (const name of ["First?", "Second?"]) {
     await stage.type("ask", name, "-o", "Yes", "--timeout", "5h");
     await page.waitForSelector(`#list .q:text-is("${name}")`);
     tookMs.push(Date.now() - Date.parse((await stage.pending(name)).askedAt));
