@@ -113,6 +113,11 @@ describe("a page", () => {
     expect(got.html).toContain("There is nothing at this address.");
   });
 
+  test("may tell what it was kept from doing", async () => {
+    const headers = { "content-type": "application/csp-report" };
+    expect((await at.send("POST", "/csp-report", { body: "{}", headers })).status).toBe(204);
+  });
+
   test("finds a question by its short name", async () => {
     const id = await ask();
     const got = await open(`/q/q-${id.slice(12, 18)}`);

@@ -125,7 +125,22 @@ function placesFor(ids: { question: string; run: string; token: string }): Place
     return { verb, row, path: `${API_PATH}${row.path.replace("{id}", id ?? named)}${queryFor(verb, ids.run)}` };
   });
   const sessions = ["", "/pending-question", "/answer", "/task", "/events"].map((rest) => `/sessions/${MARK}${rest}`);
+  const verbs = [
+    "",
+    "/work",
+    "/look",
+    "/answer",
+    "/preview",
+    "/undo",
+    "/claim",
+    "/release",
+    "/snooze",
+    "/extend",
+    "/stop",
+  ];
+  const pages = ["/", "/settings", "/live", "/test-question", ...verbs.map((rest) => `/q/${ids.question}${rest}`)];
   return [
+    ...pages.flatMap((path) => METHODS.map((method) => ({ verb: "page", method, path }))),
     ...rows.flatMap(({ verb, row, path }) =>
       METHODS.map((method) => ({ verb, method, path, ...(row.method === method && { row }) })),
     ),
@@ -141,7 +156,8 @@ function queryFor(verb: string, run: string): string {
 
 /** What a visitor may do is tested elsewhere. Agents of other runs are let through to routes that hide what is not theirs. */
 function isAllowed({ may, mayReadOwn }: Visitor, { verb, method, path, row }: Place): boolean {
-  if (may === undefined) return false;
+  // Pages take the cookie of a session and nothing else.
+  if (may === undefined || verb === "page") return false;
   const named = VERBS.filter((each) => API_PATH + ROUTES[each].path === path.split("?")[0]);
   const isHead = method === "HEAD";
   if (verb === "session") return !mayReadOwn && !(may === "agent" && (method === "POST" || method === "PUT"));

@@ -1,0 +1,31 @@
+import { hostname } from "node:os";
+import { expect, test } from "vitest";
+import { aRun } from "../../test/builders.ts";
+import { findTakeover, findWork } from "./at-hand.ts";
+
+const parked = aRun({
+  status: "awaiting_input",
+  host: hostname(),
+  agent: "claude",
+  session: "abc",
+  dir: "/tmp/it's here",
+});
+
+test("how to go on in a session is said as a shell takes it", () => {
+  expect(findTakeover(parked)).toBe("cd '/tmp/it'\\''s here' && claude --resume abc");
+});
+
+test.each([
+  ["its agent works", { status: "running" }],
+  ["it is elsewhere", { host: "other" }],
+  ["its session looks like a flag", { session: "--help" }],
+  ["it has no session", { session: undefined }],
+] as const)("nothing is said where %s", (_, over) => {
+  expect(findTakeover({ ...parked, ...over })).toBeUndefined();
+});
+
+test("work is not looked for where there is no directory, or on another machine", async () => {
+  expect(await findWork({ ...parked, dir: undefined })).toBeUndefined();
+  expect(await findWork({ ...parked, host: "other" })).toBeUndefined();
+  expect(await findWork({ ...parked, dir: "/nowhere/at/all" })).toBeUndefined();
+});
