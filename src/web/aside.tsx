@@ -1,7 +1,8 @@
 import { sayActor } from "../core/actor.ts";
 import type { Event } from "../core/event.ts";
-import { isPending } from "../core/question.ts";
+import { findAnswer, isPending } from "../core/question.ts";
 import { makeVisible } from "../core/visible.ts";
+import { answerWords } from "./answer-words.ts";
 import type { CardView } from "./card-view.ts";
 import { type Reader, tell } from "./reader.ts";
 import { Moment, Since } from "./time.tsx";
@@ -14,6 +15,7 @@ export function Aside({ view }: { view: CardView }) {
     <aside aria-label={tell(reader, "details")}>
       {view.similar.length > 0 ? <SimilarAnswers view={view} /> : null}
       {view.templates.length > 0 ? <Templates view={view} /> : null}
+      {view.history.length > 0 ? <History view={view} /> : null}
       <section id="seen">
         <h2>{tell(reader, "seen")}</h2>
         <p>{seenWords(view)}</p>
@@ -53,6 +55,23 @@ function SimilarAnswers({ view: { reader, read, similar } }: { view: CardView })
           ) : null}
         </p>
       ))}
+    </section>
+  );
+}
+
+function History({ view: { reader, history } }: { view: CardView }) {
+  return (
+    <section>
+      <h2>{tell(reader, "history")}</h2>
+      {history.map(({ question, content }) => {
+        const answer = findAnswer(question);
+        const said = answer ? `“${answerWords(reader, content, answer)}”` : tell(reader, `status.${question.status}`);
+        return (
+          <p>
+            <a href={`/q/${question.id}`}>{makeVisible(question.title)}</a> {said}
+          </p>
+        );
+      })}
     </section>
   );
 }

@@ -43,6 +43,8 @@ export interface CardView {
   /** There is a working tree to look at. */
   hasWork: boolean;
   similar: readonly Similar[];
+  /** What the same run asked besides, newest first. */
+  history: readonly Read[];
   /** Names of canned answers that fit. */
   templates: readonly string[];
 }

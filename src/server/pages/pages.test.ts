@@ -1,7 +1,7 @@
 import { get } from "node:http";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { QuestionId } from "../../core/id.ts";
-import { AGENT } from "../../../test/builders.ts";
+import { ADA, AGENT } from "../../../test/builders.ts";
 import { type Got, ServedScene } from "../../../test/served.ts";
 
 const OPTIONS = ["Redis", "Memcached"];
@@ -111,6 +111,18 @@ describe("a page", () => {
     const got = await open("/q/q_00000000000000000000000000");
     expect(got.status).toBe(404);
     expect(got.html).toContain("There is nothing at this address.");
+  });
+
+  test("shows what the same run asked before, and what was said to it", async () => {
+    const { engine } = at.scene;
+    const run = await at.scene.startedRun();
+    const first = await engine.ask(at.scene.input({ question: "Which cache?" }), AGENT, { runId: run.id });
+    await engine.answer(first.question.id, { ...INPUT, outcome: "clarify", note: "Which do you mean?" }, ADA);
+    const second = await engine.ask(at.scene.input({ question: "The one for sessions: which?" }), AGENT, {
+      runId: run.id,
+    });
+    const { html } = await open(`/q/${second.question.id}`);
+    expect(html).toContain(`<a href="/q/${first.question.id}">Which cache?</a> “Ask back: Which do you mean?”`);
   });
 
   test("may tell what it was kept from doing", async () => {

@@ -14,6 +14,7 @@ import type { Reader } from "../../web/reader.ts";
 import type { Presence } from "./presence.ts";
 
 const MOST_EVENTS = 30;
+const MOST_HISTORY = 5;
 const MOST_SIMILAR = 3;
 const MOST_TEMPLATES = 8;
 
@@ -38,8 +39,16 @@ export async function readCard(deps: CardDeps, reader: Reader, read: Read, more:
     looking: presence.lookers(question.id, epochMs(reader.now)),
     takeover: atHand?.takeover(run),
     hasWork: atHand !== undefined && run.dir !== undefined,
+    history: await readHistory(engine, read),
     ...(isPending(question) ? await readMemory(deps, read) : { similar: [], templates: [] }),
   };
+}
+
+/** The other questions of the same run: what was said there often explains this one. */
+async function readHistory(engine: Engine, { run, question }: Read): Promise<Read[]> {
+  const all = await engine.listQuestions({ runId: run.id, order: "newest", limit: MOST_HISTORY + 1 });
+  const others = all.filter(({ id }) => id !== question.id).slice(0, MOST_HISTORY);
+  return Promise.all(others.map(({ id }) => engine.read(id)));
 }
 
 /** What was answered before, and what a team has ready to answer with. */
