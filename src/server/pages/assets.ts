@@ -8,6 +8,7 @@ declare const ASKD_ASSETS: Assets | undefined; // the texts themselves, set when
 
 const TEXTS: Assets = typeof ASKD_ASSETS === "object" ? ASKD_ASSETS : { script: "", style: "" };
 const FOREVER = "public, max-age=31536000, immutable";
+const FOR_A_DAY = "public, max-age=86400";
 const MOST_SHOWN = 99;
 
 /** Where browsers find the script and the style; an address stands for one exact text. */
@@ -30,7 +31,7 @@ export function assetsPart(): Part {
   });
   app.get("/favicon.svg", (context) => {
     const count = Math.min(MOST_SHOWN, Math.max(0, Math.trunc(Number(context.req.query("n")) || 0)));
-    return context.body(icon(count), 200, { "Content-Type": "image/svg+xml", "Cache-Control": FOREVER });
+    return context.body(icon(count), 200, { "Content-Type": "image/svg+xml", "Cache-Control": FOR_A_DAY });
   });
   return { path: "/", public: app };
 }
