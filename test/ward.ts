@@ -5,7 +5,7 @@ import { onTestFinished } from "vitest";
 import { z } from "zod";
 import { isLocked } from "../src/agents/lock.ts";
 import { openEngine } from "../src/app.ts";
-import { MINUTE_MS } from "../src/core/instant.ts";
+import { MINUTE_MS, instant } from "../src/core/instant.ts";
 import { checkUp } from "../src/doctor/check-up.ts";
 import { repair } from "../src/doctor/examine.ts";
 import { type Finding, isTrouble } from "../src/doctor/finding.ts";
@@ -53,7 +53,8 @@ export class Ward {
       self: [process.execPath, resolve("bin", "askd")],
       port: NO_PORT,
       around: this.around,
-      wire: (client, scope) => wire(client, scope, this.around),
+      wire: (client, scope) =>
+        wire(client, scope, { around: this.around, stateDir: this.stateDir, now: instant(Date.now()) }),
       nowMs: Date.now,
       isWorkerHere: async () => isLocked(join(dirname(this.file), "askd.lock")),
       openRemote: () => Promise.reject(new Error("there is no server")),

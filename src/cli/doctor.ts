@@ -81,7 +81,7 @@ async function patientOf(context: Context): Promise<Patient> {
   const around = await setupAround(context);
   return {
     around,
-    wire: (client, scope) => wire(client, scope, around),
+    wire: (client, scope) => wire(client, scope, { around, stateDir: place.stateDir, now: context.now() }),
     ...{ env, cwd, homeDir, platform, host, rules, config, self, store: place.store },
     ...{ stateDir: place.stateDir, runtimeDir: place.runtimeDir },
     ...{ version: VERSION, nodeVersion: process.versions.node },

@@ -3,6 +3,7 @@ import { dirname, join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import { findClient } from "../setup/clients.ts";
 import type { Scope } from "../setup/client.ts";
+import { listRecords, readCopy } from "../setup/history.ts";
 import { Ward } from "../../test/ward.ts";
 
 type Tree = Record<string, unknown>;
@@ -68,6 +69,8 @@ describe("a client", () => {
     const found = /^client_timeout: tool_timeout_sec is 60 s, live window is 180 s: questions would be cut off$/;
     expect(await cure(ward)).toEqual(cured(found, "client_timeout"));
     expect(readFileSync(file, "utf8")).toMatch(/^# mine\n/);
+    const [record] = await listRecords(join(ward.stateDir, "init")); // what was there can be had back
+    expect(record && (await readCopy(record, record.files[0]!))?.toString()).toContain("tool_timeout_sec = 60 # short");
   });
 
   test("with a limit of its own for calls of Claude Code is found, as progress does not extend that one", async () => {

@@ -1,13 +1,19 @@
+import { join } from "node:path";
+import type { Instant } from "../core/instant.ts";
+import { applyPlans } from "../setup/apply.ts";
 import type { Around, Client, Scope } from "../setup/client.ts";
-import { writeConfig } from "../setup/config-file.ts";
-import { isChange, planClients } from "../setup/plan.ts";
+import { planClients } from "../setup/plan.ts";
 
-const FILE_MODE = 0o600;
-
-/** Makes the settings of a client in one scope say what they should. */
-export async function wire(client: Client, scope: Scope, around: Around): Promise<void> {
-  for (const plan of await planClients([{ client, scope }], around)) {
-    if (plan.problem) throw new Error(`${plan.file} is left alone: ${plan.problem.why}`);
-    if (isChange(plan) && plan.after) await writeConfig(plan.real, plan.after, FILE_MODE);
-  }
+/** Makes the settings of a client in one scope say what they should; `askd init --undo` takes that back. */
+export async function wire(
+  client: Client,
+  scope: Scope,
+  { around, stateDir, now }: { around: Around; stateDir: string; now: Instant },
+): Promise<void> {
+  const plans = await planClients([{ client, scope }], around);
+  const unfit = plans.find(({ problem }) => problem !== undefined);
+  if (unfit?.problem) throw new Error(`${unfit.file} is left alone: ${unfit.problem.why}`);
+  const { failed } = await applyPlans(plans, { root: join(stateDir, "init"), now, dir: around.dir });
+  const [first] = failed;
+  if (first) throw new Error(`${first.plan.file}: ${first.why}`);
 }
