@@ -39,6 +39,8 @@ export const command: Command<typeof flags> = {
     if (args.flags.probe !== undefined) {
       return probeAgent(args.flags.probe, parseDuration(args.flags.max ?? PROBE_MAX), context);
     }
+    // Some programs take seconds to say who they are.
+    if (context.stderr.isTty && !context.isQuiet) context.stderr.write("Looking at everything…\n");
     const patient = await patientOf(context);
     const first = await checkUp(patient);
     const repaired = args.flags.fix ? await repair(first) : [];

@@ -8,6 +8,7 @@ import { checkClient } from "./client.ts";
 import { examine, sortFindings } from "./examine.ts";
 import type { Check, Finding } from "./finding.ts";
 import type { Patient } from "./patient.ts";
+import { type ServerStart, type Shaken, shakeHands } from "./mcp-handshake.ts";
 import { measurements } from "./probe-file.ts";
 import { checkQueue } from "./queue.ts";
 import { checkServer } from "./server.ts";
@@ -56,11 +57,28 @@ const NO_AGENT: Finding = {
 
 function listClientChecks(patient: Patient): Check[] {
   const { rules, version, wire, around } = patient;
-  const at = { around, version, wire, timeoutMs: rules.timeoutMs, measured: measurements(patient.stateDir) };
+  const at = {
+    around,
+    version,
+    wire,
+    greet: oneByOne(shakeHands),
+    timeoutMs: rules.timeoutMs,
+    measured: measurements(patient.stateDir),
+  };
   return CLIENTS.map((client) => ({
     ...{ what: `the settings of ${client.title}`, area: "agents", subject: client.name },
     look: () => checkClient(client, at),
   }));
+}
+
+/** Servers that start side by side slow each other down, and it is shown how long each took. */
+function oneByOne(greet: (start: ServerStart) => Promise<Shaken>): (start: ServerStart) => Promise<Shaken> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (start) => {
+    const next = last.then(() => greet(start));
+    last = next.catch(() => undefined); // whoever asked for it hears of it
+    return next;
+  };
 }
 
 function listFileChecks(patient: Patient): Check[] {

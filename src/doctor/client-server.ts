@@ -5,7 +5,7 @@ import type { Around, Client } from "../setup/client.ts";
 import type { Findings } from "../setup/inspect.ts";
 import { TOOLS } from "../setup/server-wish.ts";
 import type { Finding } from "./finding.ts";
-import { type ServerStart, shakeHands } from "./mcp-handshake.ts";
+import type { ServerStart, Shaken } from "./mcp-handshake.ts";
 import { findOldNode } from "./mcp-node.ts";
 import { LEAST_NODE } from "./node-version.ts";
 import { askServer } from "./server-answer.ts";
@@ -16,6 +16,7 @@ const CODEX_KEEPS = ["HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TERM
 interface At {
   around: Around;
   version: string;
+  greet(start: ServerStart): Promise<Shaken>;
   repair(): Promise<void>;
 }
 
@@ -44,15 +45,15 @@ export async function checkClientServer(client: Client, seen: Findings, at: At):
       },
     ];
   }
-  return checkStart(start, about, at.version);
+  return checkStart(start, about, at);
 }
 
 async function checkStart(
   start: ServerStart,
   about: Pick<Finding, "area" | "subject">,
-  version: string,
+  { version, greet }: Pick<At, "version" | "greet">,
 ): Promise<Finding[]> {
-  const shaken = await shakeHands(start);
+  const shaken = await greet(start);
   if (!shaken.ok) {
     const why = redact(shaken.why, secretsIn(start.env));
     const fix = `try it: ${start.argv.join(" ")}`;

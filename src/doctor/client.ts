@@ -11,6 +11,7 @@ import { type Findings, inspect, inspectScope } from "../setup/inspect.ts";
 import { Unfit } from "../setup/wish.ts";
 import { checkClientServer } from "./client-server.ts";
 import type { Finding } from "./finding.ts";
+import type { ServerStart, Shaken } from "./mcp-handshake.ts";
 
 /** What is left between our reply and the moment when the client gives up. */
 const MARGIN_MS = 15 * SECOND_MS;
@@ -26,6 +27,8 @@ export interface ClientAt {
   /** How long questions may wait, with which sessions have to be kept. */
   timeoutMs: number;
   version: string;
+  /** Starts a server and greets it. */
+  greet(start: ServerStart): Promise<Shaken>;
   /** What was measured of an agent here. */
   measured(agent: string): Measured | undefined;
   /** Makes the settings of a client in one scope say what they should. */
@@ -45,7 +48,7 @@ export async function checkClient(client: Client, at: ClientAt): Promise<Finding
   const findings: Finding[] = [{ ...about, code: "client", level: "ok", text: version }];
   for (const seen of scopes) findings.push(...(await checkScope(client, seen, at)));
   if (scopes.every(({ problems }) => problems.length === 0)) findings.push(...(await checkLeave(client, scopes, at)));
-  if (at.measured(client.name)?.version === found.version) {
+  if (found.version !== undefined && at.measured(client.name)?.version === found.version) {
     findings.push({ ...about, code: "measured", level: "ok", text: "limits measured" });
   }
   if (client.name === "claude") findings.push(...(await checkSessions(client, at)));
