@@ -195,6 +195,26 @@ No problems
     expect(readFileSync(file).length).toBeGreaterThan(0);
   });
 
+  test("finds nothing wrong with what init has wired, and init takes back what doctor has changed as well", async () => {
+    const scene = new BuiltScene();
+    scene.program("claude", "#!/bin/sh\necho 2.1.325\n");
+    const own = { ...env, PATH: `${scene.project}:${env.PATH}` };
+    expect((await scene.typeWith(own, "init", "--yes", "--client", "claude", "--scope", "user")).exit).toBe(0);
+    const wired = await scene.typeWith(own, "doctor");
+    expect(wired.stdout.toString("utf8")).toMatch(
+      /^Agents {5}✓ claude 2\.1\.325, mcp handshake \d+ ms, 3 tools, hook present, sessions kept$/m,
+    );
+    expect(wired.exit).toBe(0);
+    const file = `${scene.home}/.claude.json`;
+    const sick = readFileSync(file, "utf8").replace(/,\s*"alwaysLoad": true/, "");
+    writeFileSync(file, sick);
+    const fixed = await scene.typeWith(own, "doctor", "--fix");
+    expect(fixed.stdout.toString("utf8")).toMatch(/^Fixed\n {2}✓ claude {7}alwaysLoad is not set/m);
+    expect(readFileSync(file, "utf8")).not.toBe(sick);
+    await scene.typeWith(own, "init", "--undo", "--yes");
+    expect(readFileSync(file, "utf8")).not.toContain("askd");
+  });
+
   test("takes no arguments", async () => {
     expect((await new BuiltScene().typeWith(env, "doctor", "please")).exit).toBe(2);
   });

@@ -92,6 +92,16 @@ describe("a client", () => {
     expect(await cure(ward)).toEqual(cured(/^always_load: alwaysLoad is not set/, "always_load"));
   });
 
+  test("whose alwaysLoad somebody has turned off is left so, and told how to change it", async () => {
+    const ward = await wired("claude");
+    edit(server(ward), (tree) => Object.assign(entryOf(tree), { alwaysLoad: false }));
+    expect(await cure(ward)).toEqual({
+      found: [expect.stringContaining("always_load")],
+      fixed: [expect.stringMatching(/^it was set so on purpose; change it yourself in .*\.claude\.json and/)],
+      left: [expect.stringContaining("always_load")],
+    });
+  });
+
   test("without a rule that allows our tool is found, and gets it", async () => {
     const ward = await wired("claude");
     edit(settings(ward), (tree) => delete tree["permissions"]);

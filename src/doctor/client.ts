@@ -46,13 +46,24 @@ export async function checkClient(client: Client, at: ClientAt): Promise<Finding
     return [{ ...about, code: "client_unwired", level: "off", text: `${version}, not wired; askd init does so` }];
   }
   const findings: Finding[] = [{ ...about, code: "client", level: "ok", text: version }];
-  for (const seen of scopes) findings.push(...(await checkScope(client, seen, at)));
-  if (scopes.every(({ problems }) => problems.length === 0)) findings.push(...(await checkLeave(client, scopes, at)));
+  const once = { ...at, wire: wireOnce(at) };
+  for (const seen of scopes) findings.push(...(await checkScope(client, seen, once)));
+  if (scopes.every(({ problems }) => problems.length === 0)) findings.push(...(await checkLeave(client, scopes, once)));
   if (found.version !== undefined && at.measured(client.name)?.version === found.version) {
     findings.push({ ...about, code: "measured", level: "ok", text: "limits measured" });
   }
   if (client.name === "claude") findings.push(...(await checkSessions(client, at)));
   return findings;
+}
+
+/** Several findings are put right by the same change. */
+function wireOnce({ wire }: ClientAt): ClientAt["wire"] {
+  const wired = new Map<string, Promise<void>>();
+  return (client, scope) => {
+    const done = wired.get(scope) ?? wire(client, scope);
+    wired.set(scope, done);
+    return done;
+  };
 }
 
 /** What one scope says of our server and its hooks. */
@@ -68,6 +79,7 @@ async function checkScope(client: Client, seen: Findings, at: ClientAt): Promise
     findings.push({
       ...{ ...about, code: "always_load", level: "warning", repair },
       text: "alwaysLoad is not set: the model must search for ask_human before it can use it",
+      fix: `"alwaysLoad": true in ${seen.file}`,
     });
   }
   findings.push(...checkTimeout(client, seen, at).map((finding) => ({ ...finding, repair })));

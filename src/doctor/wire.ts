@@ -2,9 +2,12 @@ import { join } from "node:path";
 import type { Instant } from "../core/instant.ts";
 import { applyPlans } from "../setup/apply.ts";
 import type { Around, Client, Scope } from "../setup/client.ts";
-import { planClients } from "../setup/plan.ts";
+import { isChange, planClients } from "../setup/plan.ts";
 
-/** Makes the settings of a client in one scope say what they should; `askd init --undo` takes that back. */
+/**
+ * Makes the settings of a client in one scope say what they should; `askd init --undo` takes that back. What a person
+ * has set otherwise stays.
+ */
 export async function wire(
   client: Client,
   scope: Scope,
@@ -13,6 +16,10 @@ export async function wire(
   const plans = await planClients([{ client, scope }], around);
   const unfit = plans.find(({ problem }) => problem !== undefined);
   if (unfit?.problem) throw new Error(`${unfit.file} is left alone: ${unfit.problem.why}`);
+  if (!plans.some(isChange)) {
+    const files = plans.map(({ file }) => file).join(" and ");
+    throw new Error(`it was set so on purpose; change it yourself in ${files}`);
+  }
   const { failed } = await applyPlans(plans, { root: join(stateDir, "init"), now, dir: around.dir });
   const [first] = failed;
   if (first) throw new Error(`${first.plan.file}: ${first.why}`);
