@@ -228,7 +228,7 @@ describe("askd next on a terminal", () => {
     await terminal.shows("Answered: Redis. u takes it back");
     expect(built.workers()).toEqual([]);
     terminal.press("q");
-    await terminal.shows(/It can be taken back for a moment[\s\S]*\$$/);
+    await terminal.shows(/Take it back before: askd undo[\s\S]*\$$/);
     await until("somebody sees to it", () => built.workers().length > 0);
   });
 

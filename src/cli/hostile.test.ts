@@ -152,6 +152,15 @@ const CASES: Readonly<Record<string, ReadonlyArray<readonly string[]> | string>>
   mcp: "speaks a protocol to a program",
   hook: "speaks a protocol to a program",
   bridge: "speaks a protocol to a program",
+  next: [["next"], ["next", "--run", "{text}"]],
+  init: [
+    ["init", "--client", "{text}"],
+    ["init", "--print", "{text}"],
+    ["init", "--scope", "{text}"],
+  ],
+  "test-agent": "prints its own words",
+  doctor: [["doctor", "--probe", "{text}"]],
+  "probe-server": "speaks a protocol to a program",
   demo: "prints its own words",
   version: [["version"]],
 };

@@ -29,7 +29,7 @@ test("of many people answering at once one wins and the others are told who, wha
   const winner = closed.status === "answered" ? closed.answer.by.id : "";
   for (const result of results) {
     if (result.status === "rejected")
-      expect(String(result.reason.message)).toBe(`already answered by ${winner} 0s ago (slack): "Memcached"`);
+      expect(String(result.reason.message)).toBe(`already answered by ${winner} 0s ago (Slack): "Memcached"`);
   }
 });
 
@@ -57,7 +57,7 @@ test("a late reply changes nothing and is written down", async () => {
   const late = scene.engine.answer(question.id, said("2"), ADA);
   await expect(late).rejects.toMatchObject({
     code: "not_pending",
-    message: 'already answered by lena 4m ago (slack): "Redis"',
+    message: 'already answered by lena 4m ago (Slack): "Redis"',
   });
   const chain = await scene.engine.readChain(run.id);
   expect(chain.at(-1)?.event).toMatchObject({ type: "question.late_reply", by: ADA });

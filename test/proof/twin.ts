@@ -91,7 +91,7 @@ export function twinEngine(twin: Twin, rules: Rules, nowMs: () => number): Local
   return engineOn(store, {
     rules,
     nowMs,
-    ids: { ...countingIds("rows"), outcome: countingIds("outcomes").outcome },
+    ids: { ...countingIds("rows"), outcome: countingIds("outcomes").outcome, worker: countingIds("workers").worker },
     onFailure: (job, error) => {
       throw new Error(`job ${job.key} failed: ${String(error)}`, { cause: error });
     },

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { NOON, answered } from "../../../test/builders.ts";
+import { HOSTILE_TEXT, findUnsafe } from "../../../test/hostile.ts";
 import { NextScene, aCard, anItem } from "../../../test/next-card.ts";
 import type { Item } from "../../core/content.ts";
 import { HOUR_MS, MINUTE_MS, instant, later } from "../../core/instant.ts";
@@ -60,7 +61,7 @@ describe("the card", () => {
     });
     expect(screen(scene)).toBe(`1 of 3   acme/api feature/add-caching   #42 add-caching   Claude Code   $0.45
 Redis or Memcached for the caching layer?
-waiting 2h, due 14:00 (5h 12m), then uses Redis. Agent leans Redis, 62%.
+waiting 2h, due Tue 14:00 (5h 12m), then uses Redis. Agent leans Redis, 62%.
 
 Both are in the dependencies. Redis has pub/sub and persistence; Memcached
 is simpler and slightly faster for plain key-value caching.
@@ -116,8 +117,29 @@ is simpler and slightly faster for plain key-value caching.
     const shown = { ...card.read, question: { ...question, settling: { answer, until: NOON } } };
     scene.waits([], { shown });
     expect(screen(scene)).toContain(
-      'lena (slack) answered "Memcached" just now.\nYour text is kept:\nÜber den Cache\n\n↵ next  c copy  n send as a comment  q leave',
+      'lena (Slack) answered "Memcached" just now.\nYour text is kept:\nÜber den Cache\n\n↵ next  c copy  n send as a comment  q leave',
     );
+  });
+
+  test("lets nothing that is hostile reach the terminal", () => {
+    const text = HOSTILE_TEXT;
+    const option: Item["options"][number] = {
+      key: "A",
+      value: text,
+      label: text,
+      description: text,
+      recommended: true,
+    };
+    const named = { name: text, repo: text, branch: text, agent: text };
+    const items: Item[] = [{ id: "a", text, options: [option], multiple: true, allowText: true }];
+    const scene = new NextScene([
+      aCard({ items, context: text, run: named, question: { to: [text], confidence: 0.9 } }),
+    ]);
+    for (const keys of ["", "?", "?", "n", "\x1b", "r"]) {
+      scene.type(keys);
+      expect(findUnsafe(draw(scene.state, pen).lines.join("\n"))).toBeUndefined();
+      expect(screen(scene)).not.toMatch(/^FORGED/m);
+    }
   });
 
   test("asks what it has to", () => {
