@@ -23,16 +23,16 @@ export interface Command<F extends Flags = Flags> {
 
 interface Entry {
   about: string;
-  /** Only programs type it; help does not list it. */
-  isHidden?: true;
   /** It goes on for long, so that it is worth compiling what it does often. */
   isLasting?: true;
   aliases?: readonly string[];
   load(): Promise<{ command: Command }>;
 }
 
-/** Every command by its name, in the order of help. A file is loaded when its command is used. */
-export const COMMANDS: Readonly<Record<string, Entry>> = {
+type Entries = Readonly<Record<string, Entry>>;
+
+/** What people do day by day. */
+const EVERYDAY: Entries = {
   status: { about: "What waits for you, what runs, what ended today", load: () => import("./status.ts") },
   list: { about: "Questions, newest first", load: () => import("./list.ts") },
   show: { about: "One run or question in full", load: () => import("./show.ts") },
@@ -50,15 +50,38 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
   extend: { about: "Give people more time", load: () => import("./extend.ts") },
   comment: { about: "Tell other people something; the agent does not see it", load: () => import("./comment.ts") },
   escalate: { about: "Send a question to the next people now", load: () => import("./escalate.ts") },
+  cancel: { about: "Withdraw a question", load: () => import("./cancel.ts") },
   open: { about: "Show a question or run in the browser", load: () => import("./open.ts") },
+  takeover: { about: "Go on yourself in the session of a run's agent", load: () => import("./takeover.ts") },
   watch: { about: "What happens, line by line, as it happens", isLasting: true, load: () => import("./watch.ts") },
+};
+
+/** What agents and scripts are run with, and ask with. */
+const FOR_AGENTS: Entries = {
   run: { about: "Run an agent; its questions are kept, and it is resumed", load: () => import("./run.ts") },
   runs: { about: "List, show, resume and cancel runs", load: () => import("./runs.ts") },
-  takeover: { about: "Go on yourself in the session of a run's agent", load: () => import("./takeover.ts") },
-  worker: { about: "Start and resume agents on this machine", isLasting: true, load: () => import("./worker.ts") },
   ask: { about: "Ask a person; with --wait the answer comes on stdout", load: () => import("./ask.ts") },
   check: { about: "The state of a question, without waiting", load: () => import("./check.ts") },
-  cancel: { about: "Withdraw a question", load: () => import("./cancel.ts") },
+  worker: { about: "Start and resume agents on this machine", isLasting: true, load: () => import("./worker.ts") },
+  mcp: { about: "Serve an agent's questions over MCP on stdio", isLasting: true, load: () => import("./mcp.ts") },
+  hook: { about: "Take the questions of an agent's own hooks", load: () => import("./hook.ts") },
+};
+
+/** What is done once, or now and then. */
+const SETTING_UP: Entries = {
+  init: { about: "Wire your agents, and send yourself a test question", load: () => import("./init.ts") },
+  doctor: {
+    about: "Check everything, say what to do about it, and do it with --fix",
+    load: () => import("./doctor.ts"),
+  },
+  demo: { about: "Watch a scripted agent ask you", load: () => import("./demo.ts") },
+  serve: { about: "Serve questions over HTTP, on this machine", isLasting: true, load: () => import("./serve.ts") },
+  service: { about: "Have askd start when you sign in", load: () => import("./service.ts") },
+  config: { about: "See and change what is set, and where", load: () => import("./config.ts") },
+  login: { about: "A code that signs you in on the web, once", load: () => import("./login.ts") },
+  auth: { about: "Who you are here", load: () => import("./auth.ts") },
+  user: { about: "The people who answer, and how they are reached", load: () => import("./user.ts") },
+  token: { about: "Make, list and revoke tokens", load: () => import("./token.ts") },
   template: { about: "Canned answers that everybody shares", load: () => import("./template.ts") },
   stats: { about: "How many, how fast, by whom; what agents waited", load: () => import("./stats.ts") },
   audit: { about: "Who did what and when; verifies the trail", load: () => import("./audit.ts") },
@@ -66,28 +89,27 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
   import: { about: "Read such a file into this store", load: () => import("./import.ts") },
   backup: { about: "Copy the store while it is used", load: () => import("./backup.ts") },
   migrate: { about: "Bring the store up to this version of askd", load: () => import("./migrate.ts") },
-  serve: { about: "Serve questions over HTTP, on this machine", isLasting: true, load: () => import("./serve.ts") },
-  doctor: {
-    about: "Check everything, say what to do about it, and do it with --fix",
-    load: () => import("./doctor.ts"),
-  },
-  service: { about: "Have askd start when you sign in", load: () => import("./service.ts") },
-  login: { about: "A code that signs you in on the web, once", load: () => import("./login.ts") },
-  auth: { about: "Who you are here", load: () => import("./auth.ts") },
-  user: { about: "The people who answer, and how they are reached", load: () => import("./user.ts") },
-  token: { about: "Make, list and revoke tokens", load: () => import("./token.ts") },
-  mcp: { about: "Serve an agent's questions over MCP on stdio", isLasting: true, load: () => import("./mcp.ts") },
-  config: { about: "See and change what is set, and where", load: () => import("./config.ts") },
-  hook: { about: "Take the questions of an agent's own hooks", load: () => import("./hook.ts") },
-  "probe-server": { about: "Keep a caller waiting", isHidden: true, load: () => import("./probe-server.ts") },
-  "test-agent": { about: "Ask once, for init", isHidden: true, load: () => import("./test-agent.ts") },
-  bridge: { about: "Be the client of an agent's own server", isHidden: true, load: () => import("./bridge.ts") },
   completion: { about: "Complete commands, flags and ids in your shell", load: () => import("./completion.ts") },
-  complete: { about: "What could be typed next", isHidden: true, load: () => import("./complete.ts") },
-  init: { about: "Wire your agents, and send yourself a test question", load: () => import("./init.ts") },
-  demo: { about: "Watch a scripted agent ask you", load: () => import("./demo.ts") },
   version: { about: "Show the version", load: () => import("./version-command.ts") },
 };
+
+/** What only programs type; help does not list it. */
+const FOR_PROGRAMS: Entries = {
+  bridge: { about: "Be the client of an agent's own server", load: () => import("./bridge.ts") },
+  complete: { about: "What could be typed next", load: () => import("./complete.ts") },
+  "probe-server": { about: "Keep a caller waiting", load: () => import("./probe-server.ts") },
+  "test-agent": { about: "Ask once, for init", load: () => import("./test-agent.ts") },
+};
+
+/** The commands that people type, as help shows them. */
+export const GROUPS: ReadonlyArray<readonly [title: string, commands: Entries]> = [
+  ["Everyday", EVERYDAY],
+  ["Agents and scripts", FOR_AGENTS],
+  ["Setting up and looking after", SETTING_UP],
+];
+
+/** Every command by its name. A file is loaded when its command is used. */
+export const COMMANDS: Entries = { ...EVERYDAY, ...FOR_AGENTS, ...SETTING_UP, ...FOR_PROGRAMS };
 
 /** The command that goes by this name or alias. */
 export function findCommand(name: string): { name: string; entry: Entry } | undefined {
@@ -102,5 +124,5 @@ export function commandNames(): string[] {
 
 /** The commands that people type, in the order of help. */
 export function shownCommands(): Array<[string, Entry]> {
-  return Object.entries(COMMANDS).filter(([, { isHidden }]) => !isHidden);
+  return GROUPS.flatMap(([, commands]) => Object.entries(commands));
 }

@@ -1,5 +1,5 @@
 import type { Command } from "./command.ts";
-import { shownCommands } from "./command.ts";
+import { GROUPS } from "./command.ts";
 import type { Flag, Flags } from "./flags.ts";
 import { GLOBAL_FLAGS } from "./global-flags.ts";
 
@@ -17,16 +17,20 @@ const SETTINGS: ReadonlyArray<readonly [name: string, about: string]> = [
 
 /** What `askd --help` prints. */
 export function renderHelp(): string {
-  const commands = shownCommands().map(([name, { about, aliases }]): [string, string] => [
-    name,
-    aliases ? `${about} (or: ${aliases.join(", ")})` : about,
-  ]);
+  const groups = GROUPS.map(([title, commands]) => ({
+    title,
+    rows: Object.entries(commands).map(([name, { about, aliases }]): [string, string] => [
+      name,
+      aliases ? `${about} (or: ${aliases.join(", ")})` : about,
+    ]),
+  }));
+  const width = Math.max(...groups.flatMap(({ rows }) => rows.map(([name]) => name.length)));
   return [
     "askd: an agent asks, a person answers, the run goes on",
     "",
     "Usage: askd [command] [flags]",
     "",
-    ...table("Commands", commands),
+    ...groups.flatMap(({ title, rows }) => table(title, rows, width)),
     ...table("Flags", flagRows(GLOBAL_FLAGS)),
     ...table("Environment", SETTINGS),
     "Without a command: askd status. More: askd help <command>, or one of these topics:",
@@ -61,7 +65,7 @@ function sayFlag(name: string, flag: Flag): string {
   return flag.optional.test("") ? `${short}--${name}[=${value}]` : `${short}--${name} [${value}]`;
 }
 
-function table(title: string, rows: ReadonlyArray<readonly [string, string]>): string[] {
-  const width = Math.max(...rows.map(([left]) => left.length));
+function table(title: string, rows: ReadonlyArray<readonly [string, string]>, least = 0): string[] {
+  const width = Math.max(least, ...rows.map(([left]) => left.length));
   return [title, ...rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`), ""];
 }
