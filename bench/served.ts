@@ -27,6 +27,7 @@ export async function serveAskd(directory: string): Promise<void> {
   const engine = engineOn(store, { rules });
   const feed = {
     read: (after: string, limit: number) => store.readFeed(after, limit),
+    readBack: (filter) => store.readBack(filter),
     findEnd: () => store.findFeedEnd(),
     onChange: (listener: () => void) => store.onChange(listener),
   };

@@ -38,6 +38,7 @@ export function remoteEngine(local: LocalEngine, store: Store, rules: Rules): En
 export function feedOf(store: Store): ServeDeps["feed"] {
   return {
     read: (after, limit) => store.readFeed(after, limit),
+    readBack: (filter) => store.readBack(filter),
     findEnd: () => store.findFeedEnd(),
     onChange: (listener) => store.onChange(listener),
   };

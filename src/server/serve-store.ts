@@ -55,6 +55,7 @@ export async function serveStore(deps: StoreServed, options: ServeOptions) {
 function feedOf(store: Store): Parameters<typeof serveHttp>[0]["feed"] {
   return {
     read: (after, limit) => store.readFeed(after, limit),
+    readBack: (filter) => store.readBack(filter),
     findEnd: () => store.findFeedEnd(),
     onChange: (listener) => store.onChange(listener),
   };

@@ -12,7 +12,17 @@ import { MemoryTables, nameOf, type JobRow, type RunRow } from "./memory-table.t
 import { prepareAdopted } from "./prepare.ts";
 import { parseContent, parseEvent, parseJob, parseQuestion, parseOrigin, parseRun } from "./row.ts";
 import type { SortedTable } from "./sorted-table.ts";
-import type { Change, ClaimFilter, Committed, Origin, QuestionFilter, Ref, RunFilter, Store } from "./store.ts";
+import type {
+  Change,
+  ClaimFilter,
+  Committed,
+  Origin,
+  QuestionFilter,
+  Ref,
+  RunFilter,
+  Store,
+  TrailFilter,
+} from "./store.ts";
 
 /** Keeps everything in this process, as text, for as long as the process lives. */
 export class MemoryStore implements Store {
@@ -120,6 +130,12 @@ export class MemoryStore implements Store {
 
   async findFeedEnd(): Promise<string> {
     return String(this.#tables.event.length);
+  }
+
+  async readBack({ before, runId, limit }: TrailFilter): Promise<KeptEvent[]> {
+    const earlier = this.#tables.event.slice(0, before === undefined ? undefined : Math.max(0, Number(before) - 1));
+    const wanted = runId === undefined ? earlier : earlier.filter((row) => row.runId === runId);
+    return limit === 0 ? [] : wanted.slice(-limit).toReversed().map(parseEvent);
   }
 
   async readChain(runId: RunId): Promise<{ events: KeptEvent[]; head: { n: number; hash: string } }> {

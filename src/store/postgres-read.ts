@@ -6,7 +6,7 @@ import type { Question } from "../core/question.ts";
 import type { Run } from "../core/run.ts";
 import { fromKept, toKept } from "./postgres-text.ts";
 import { parseEvent, parseQuestion, parseRun } from "./row.ts";
-import type { QuestionFilter, Ref, RunFilter } from "./store.ts";
+import type { QuestionFilter, Ref, RunFilter, TrailFilter } from "./store.ts";
 
 /** A prefix of an id's random part, as a range, looked for in the index of ids alone; "{" comes right after the last letter of an id. */
 const SHORT = "substr(id, 13) >= ? and substr(id, 13) < ? || '{'";
@@ -139,6 +139,19 @@ export async function findFeedEnd(pool: Pool): Promise<string> {
     order by xid desc, seq desc limit 1`,
   );
   return rows[0]?.cursor ?? "0";
+}
+
+/** Events that the feed shows, newest first; those of one run in the order of its chain, which is the same. */
+export async function readBack(pool: Pool, { before, runId, limit }: TrailFilter): Promise<KeptEvent[]> {
+  const [xid, seq = "0"] = (before ?? "").split("-");
+  const { rows } = await pool.query<{ n: number; hash: string; body: string; cursor: string }>(
+    `select n, hash, body, xid || '-' || seq as cursor from event
+    where ($1 = '' or (xid, seq) < (nullif($1, '')::xid8, $2::bigint))
+      and ($3::text is null or run_id = $3) and xid < pg_snapshot_xmin(pg_current_snapshot())
+    order by xid desc, seq desc limit $4`,
+    [xid, seq, runId ?? null, limit],
+  );
+  return rows.map(parseEvent);
 }
 
 export async function readChain(

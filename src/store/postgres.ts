@@ -25,6 +25,7 @@ import {
   readChain,
   readEntries,
   findFeedEnd,
+  readBack,
   readFeed,
   readQuestions,
   readRuns,
@@ -32,7 +33,17 @@ import {
 import { toKept } from "./postgres-text.ts";
 import type { Prepared } from "./prepare.ts";
 import { parseOrigin, parseContent } from "./row.ts";
-import type { Change, ClaimFilter, Committed, Origin, QuestionFilter, Ref, RunFilter, Store } from "./store.ts";
+import type {
+  Change,
+  ClaimFilter,
+  Committed,
+  Origin,
+  QuestionFilter,
+  Ref,
+  RunFilter,
+  Store,
+  TrailFilter,
+} from "./store.ts";
 
 const POOL_SIZE = 10;
 const RECONNECT_MS = 250;
@@ -161,6 +172,10 @@ export class PostgresStore implements Store {
 
   findFeedEnd(): Promise<string> {
     return findFeedEnd(this.#pool);
+  }
+
+  readBack(filter: TrailFilter): Promise<KeptEvent[]> {
+    return readBack(this.#pool, filter);
   }
 
   readChain(runId: RunId): Promise<{ events: KeptEvent[]; head: { n: number; hash: string } }> {

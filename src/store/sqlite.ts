@@ -18,7 +18,17 @@ import { migrate } from "./sqlite-schema.ts";
 import { SqliteWatch } from "./sqlite-watch.ts";
 import { prepareAdopted } from "./prepare.ts";
 import { restoreRows, SqliteWriter } from "./sqlite-write.ts";
-import type { Change, ClaimFilter, Committed, Origin, QuestionFilter, Ref, RunFilter, Store } from "./store.ts";
+import type {
+  Change,
+  ClaimFilter,
+  Committed,
+  Origin,
+  QuestionFilter,
+  Ref,
+  RunFilter,
+  Store,
+  TrailFilter,
+} from "./store.ts";
 
 const FIND_RUN = "select number, body from run where id = ?";
 const READ_RUNS = "select body from run where id in (select value from json_each(?))";
@@ -37,6 +47,13 @@ const CHAIN = `with recursive chain (seq) as (
     select chain_seq from run where id = ?
     union all select event.before from chain join event on event.seq = chain.seq
   ) select n, hash, body, cast(seq as text) as cursor from event where seq in chain order by seq`;
+const BACK = "select n, hash, body, cast(seq as text) as cursor from event where seq < ? order by seq desc limit ?";
+// The chain of a run is followed from its end; what was shown already is passed by.
+const CHAIN_BACK = `with recursive chain (seq) as (
+    select chain_seq from run where id = ?
+    union all select event.before from chain join event on event.seq = chain.seq
+  ) select n, hash, body, cast(event.seq as text) as cursor
+  from chain cross join event on event.seq = chain.seq where chain.seq < ? limit ?`;
 const HEAD = "select chain_n as n, chain_hash as hash from run where id = ?";
 const SEALS = "select n, hash, body from seal where n > ? order by n limit ?";
 
@@ -181,6 +198,15 @@ class SqliteStore implements Store {
   async findFeedEnd(): Promise<string> {
     const [row] = await this.#all<{ seq: number }>("select coalesce(max(seq), 0) as seq from event");
     return String(row?.seq ?? 0);
+  }
+
+  async readBack({ before, runId, limit }: TrailFilter): Promise<KeptEvent[]> {
+    const end = before === undefined ? Number.MAX_SAFE_INTEGER : Number(before);
+    const rows =
+      runId === undefined
+        ? await this.#all<EventRow>(BACK, end, limit)
+        : await this.#all<EventRow>(CHAIN_BACK, runId, end, limit);
+    return rows.map(parseEvent);
   }
 
   readChain(runId: RunId): Promise<{ events: KeptEvent[]; head: { n: number; hash: string } }> {

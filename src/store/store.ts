@@ -46,6 +46,14 @@ export interface RunFilter {
   limit: number;
 }
 
+/** A page of the trail, newest first. */
+export interface TrailFilter {
+  /** Only events before the one with this cursor. */
+  before?: string;
+  runId?: RunId;
+  limit: number;
+}
+
 /** How people and agents name a run or a question. `short` is a prefix of the random part of an id. */
 export type Ref = { by: "number"; number: number } | { by: "name" | "external" | "session" | "short"; text: string };
 
@@ -93,6 +101,8 @@ export interface Store {
   readFeed(after: string, limit: number): Promise<KeptEvent[]>;
   /** The cursor of the last event that the feed shows now. */
   findFeedEnd(): Promise<string>;
+  /** Events of everything, or of one run, newest first. */
+  readBack(filter: TrailFilter): Promise<KeptEvent[]>;
   /** One run's events in the order of its chain, with the head that the run itself records. */
   readChain(runId: RunId): Promise<{ events: KeptEvent[]; head: { n: number; hash: string } }>;
   listSeals(afterN: number, limit: number): Promise<Seal[]>;

@@ -1,4 +1,5 @@
 import type { KeptEvent } from "../../core/event.ts";
+import type { TrailFilter } from "../../store/store.ts";
 
 const PAGE = 500;
 const LOOK_AGAIN_MS = 1_000;
@@ -6,6 +7,8 @@ const LOOK_AGAIN_MS = 1_000;
 /** The feed of everything that happens, and a way to hear that it grew. */
 export interface Feed {
   read(after: string, limit: number): Promise<KeptEvent[]>;
+  /** Newest first. */
+  readBack(filter: TrailFilter): Promise<KeptEvent[]>;
   findEnd(): Promise<string>;
   onChange(listener: () => void): () => void;
 }

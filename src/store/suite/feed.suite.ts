@@ -52,6 +52,20 @@ function following(at: Opened): void {
     expect((await at.store.readFeed(end, 10)).map(({ n }) => n)).toEqual([5, 6]);
   });
 
+  test("is read backwards, page by page, of everything or of one run", async () => {
+    const [one, other] = [await keepRun(at.store), await keepRun(at.store)];
+    for (const run of [one, other, one]) await report(at.store, run, 4);
+    await expect.poll(() => at.store.readFeed("", 20), { timeout: 10_000 }).toHaveLength(12);
+    const all = (await readAll(at.store, 20)).toReversed();
+    expect(await at.store.readBack({ limit: 20 })).toEqual(all);
+    expect(await at.store.readBack({ limit: 5 })).toEqual(all.slice(0, 5));
+    expect(await at.store.readBack({ before: all[4]?.cursor ?? "", limit: 5 })).toEqual(all.slice(5, 10));
+    const own = all.filter(({ event }) => event.runId === one.id);
+    expect(await at.store.readBack({ runId: one.id, limit: 3 })).toEqual(own.slice(0, 3));
+    expect(await at.store.readBack({ runId: one.id, before: own[2]?.cursor ?? "", limit: 20 })).toEqual(own.slice(3));
+    expect(await at.store.readBack({ limit: 0 })).toEqual([]);
+  });
+
   test("shows a reader that follows it every event once, while many write", async () => {
     const other = await at.another();
     const runs = await Promise.all(Array.from({ length: 10 }, () => keepRun(at.store)));
