@@ -20,6 +20,10 @@ export const Token = z.object({
   runId: RunId.optional(),
   /** May name somebody else as the one who answered. */
   onBehalf: z.boolean(),
+  /** What a login code gives, where that is more than the session of a person. */
+  grants: z.literal("admin").optional(),
+  /** Made by signing in. */
+  isSession: z.boolean().optional(),
   createdAt: Instant,
   expiresAt: Instant.optional(),
   revokedAt: Instant.optional(),
@@ -31,6 +35,8 @@ export interface TokenInput {
   subject: string;
   runId?: RunId;
   onBehalf?: boolean;
+  /** For a login code: sign in as an admin. */
+  grants?: "admin";
   expiresAt?: Instant;
 }
 

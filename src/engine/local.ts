@@ -243,8 +243,8 @@ export class LocalEngine implements Engine {
     return this.#people.find(text, channel);
   }
 
-  redeemLogin(code: string, by: Actor): Promise<{ text: string; token: Token }> {
-    return this.#people.redeem(code, by);
+  redeemLogin(code: string): Promise<{ text: string; token: Token }> {
+    return this.#people.redeem(code);
   }
 
   revokeToken(id: string, by: Actor): Promise<Token> {

@@ -17,6 +17,9 @@ import type { Store } from "../store/store.ts";
 
 const TOKEN_BYTES = 20;
 const LOGIN_MS = 10 * 60_000;
+const SESSION_MS = 12 * 3_600_000;
+/** Whoever may do everything signs in for what they want to do now. */
+const ADMIN_MS = 3_600_000;
 
 interface PeopleDeps {
   store: Store;
@@ -35,6 +38,10 @@ export class People {
   /** Makes a token; its text is shown this once and kept nowhere. */
   async issue(input: TokenInput, by: Actor): Promise<{ text: string; token: Token }> {
     requireMayIssue(input, by);
+    return this.#make(input, {});
+  }
+
+  async #make(input: TokenInput, more: Pick<Token, "isSession">): Promise<{ text: string; token: Token }> {
     const text = tokenText(input.scope, this.#deps.randomBytes(TOKEN_BYTES));
     const createdAt = this.#deps.now();
     const expiresAt = input.scope === "login" ? later(createdAt, LOGIN_MS) : input.expiresAt;
@@ -48,7 +55,9 @@ export class People {
         createdAt,
       },
       ...(input.runId && { runId: input.runId }),
+      ...(input.grants && { grants: input.grants }),
       ...(expiresAt && { expiresAt }),
+      ...more,
     };
     await this.#deps.store.commit({ entries: [tokenEntry(token)] });
     return { text, token: { ...token, version: 1 } };
@@ -65,7 +74,7 @@ export class People {
   }
 
   /** Trades a login code for a token of that person; a code works once. */
-  async redeem(code: string, by: Actor): Promise<{ text: string; token: Token }> {
+  async redeem(code: string): Promise<{ text: string; token: Token }> {
     const entry = await this.#deps.store.findEntry("token", tokenId(code));
     const login = entry && parseToken(entry);
     const now = this.#deps.now();
@@ -76,10 +85,8 @@ export class People {
     if (!isGood || !committed?.ok) {
       throw new Refusal("sign_in", "This code is not valid any more", { hint: "Get a new one with: askd login" });
     }
-    return this.issue(
-      { scope: "human", subject: login.subject, expiresAt: later(now, 12 * 3_600_000) },
-      { ...by, scope: "system" },
-    );
+    const [scope, ms] = login.grants ? (["admin", ADMIN_MS] as const) : (["human", SESSION_MS] as const);
+    return this.#make({ scope, subject: login.subject, expiresAt: later(now, ms) }, { isSession: true });
   }
 
   async revoke(id: string, by: Actor): Promise<Token> {
@@ -115,7 +122,7 @@ export class People {
 function requireMayIssue(input: TokenInput, by: Actor): void {
   if (by.scope === "admin" || by.scope === "system") return;
   const isOwn = input.scope === "agent" || (input.scope !== "admin" && input.subject === by.id);
-  if (by.scope === "human" && isOwn && !input.onBehalf) return;
+  if (by.scope === "human" && isOwn && !input.onBehalf && !input.grants) return;
   throw new Refusal(
     "not_permitted",
     `A token of scope ${input.scope} for ${input.subject} can only be made by an admin`,

@@ -155,8 +155,8 @@ export class RemoteEngine implements Engine {
   }
 
   issueToken(input: TokenInput, by: Actor): Promise<{ text: string; token: Token }> {
-    const { scope, subject, runId, onBehalf, expiresAt } = input;
-    const body = { scope, subject, run_id: runId, on_behalf: onBehalf, expires_at: expiresAt };
+    const { scope, subject, runId, onBehalf, grants, expiresAt } = input;
+    const body = { scope, subject, run_id: runId, on_behalf: onBehalf, grants, expires_at: expiresAt };
     return this.#caller.call("issueToken", { body, by });
   }
 

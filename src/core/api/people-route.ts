@@ -33,6 +33,7 @@ export const PEOPLE_ROUTES = {
       subject: z.string().regex(/^[A-Za-z0-9][\w.@-]{0,63}$/),
       run_id: RunId.optional(),
       on_behalf: z.boolean().optional(),
+      grants: z.literal("admin").optional(),
       expires_at: Moment.optional(),
     }),
     reply: issuedReply,

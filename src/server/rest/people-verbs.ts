@@ -4,12 +4,13 @@ import type { Handlers } from "./call.ts";
 /** Tokens, people and the server itself, each by its engine's verb. */
 export const PEOPLE_VERBS: Handlers<Exclude<keyof typeof PEOPLE_ROUTES, "redeemLogin">> = {
   authenticate: async ({ bearer, token }) => ({ actor: bearer, token }),
-  issueToken: ({ engine, by }, { body: { scope, subject, run_id, on_behalf, expires_at } }) =>
+  issueToken: ({ engine, by }, { body: { scope, subject, run_id, on_behalf, grants, expires_at } }) =>
     engine.issueToken(
       {
         ...{ scope, subject },
         ...(run_id && { runId: run_id }),
         ...(on_behalf !== undefined && { onBehalf: on_behalf }),
+        ...(grants && { grants }),
         ...(expires_at && { expiresAt: expires_at }),
       },
       by,
