@@ -12,6 +12,7 @@ import { mcpPart } from "../src/server/mcp/http.ts";
 import { serveHttp } from "../src/server/server.ts";
 import { openDatabase } from "../src/sqlite.ts";
 import { openSqliteStore } from "../src/store/sqlite.ts";
+import type { TrailFilter } from "../src/store/store.ts";
 import { serving } from "./server-process.ts";
 
 const MANY = 1_000_000;
@@ -27,7 +28,7 @@ export async function serveAskd(directory: string): Promise<void> {
   const engine = engineOn(store, { rules });
   const feed = {
     read: (after: string, limit: number) => store.readFeed(after, limit),
-    readBack: (filter) => store.readBack(filter),
+    readBack: (filter: TrailFilter) => store.readBack(filter),
     findEnd: () => store.findFeedEnd(),
     onChange: (listener: () => void) => store.onChange(listener),
   };

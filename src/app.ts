@@ -4,6 +4,7 @@ import { type Ids, type WorkerId, idsFrom, pooled } from "./core/id.ts";
 import { instant } from "./core/instant.ts";
 import { Refusal } from "./core/refusal.ts";
 import type { Rules } from "./core/rules.ts";
+import type { Run } from "./core/run.ts";
 import { StoreClock } from "./engine/clock.ts";
 import type { Engine } from "./engine/engine.ts";
 import { jobHandlers } from "./engine/jobs.ts";
@@ -44,6 +45,8 @@ export interface ServerOptions extends AppOptions {
   /** The name of this user, for whom programs on this machine act. */
   user: string;
   writeLog: (line: string) => void;
+  /** How people are told, as it is configured; nothing secret is in it. */
+  channels?: ReadonlyArray<{ name: string; settings: ReadonlyArray<readonly [string, string]> }>;
   /** Write down every request too. */
   isVerbose: boolean;
   /** Where the variables of OpenTelemetry are looked up. */
@@ -92,7 +95,12 @@ export async function openServer(options: ServerOptions, request: ServeOptions) 
   const { readTarget } = await import("./server/traces/otlp.ts");
   const traces = readTarget(options.env);
   const { findTakeover, findWork } = await import("./agents/at-hand.ts");
-  const atHand = { work: findWork, takeover: findTakeover };
+  const { findLog } = await import("./agents/run-tail.ts");
+  const stateDir = options.runs?.stateDir;
+  const atHand = {
+    ...{ work: findWork, takeover: findTakeover },
+    ...(stateDir !== undefined && { log: (run: Run, from?: string) => findLog(stateDir, run, from) }),
+  };
   return serveStore({ ...options, store, engine, log, version: VERSION, atHand, ...(traces && { traces }) }, request);
 }
 

@@ -49,8 +49,12 @@ export async function makeContext(
       return engine;
     },
     inHome: (dir) => makeContext({}, { ...world, cwd: dir, env: { ...world.env, ...homeVariables(dir) } }, command),
-    serve: (request) =>
-      world.openServer({ store: place.store, rules, runtimeDir: place.runtimeDir, stateDir: place.stateDir }, request),
+    serve: async (request) => {
+      const { runtimeDir, stateDir } = place;
+      const { listChannels } = await import("../config/channel-list.ts");
+      const channels = listChannels(config.values);
+      return world.openServer({ store: place.store, rules, runtimeDir, stateDir, channels }, request);
+    },
     findServer: () =>
       place.store.kind === "server" ? Promise.resolve(place.store.url) : world.findServer(place.runtimeDir),
   };

@@ -1,6 +1,7 @@
 import { homedir, hostname, userInfo } from "node:os";
 import { dirname, relative } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { ChannelSet } from "../config/channel-list.ts";
 import type { Rules } from "../core/rules.ts";
 import { runsAbove, startOf } from "./proc.ts";
 import type { Context, Input, OpenedEngine, Output, ServeRequest, Serving } from "./context.ts";
@@ -29,7 +30,7 @@ export interface World extends Omit<
   /** With a directory for the files of runs, the engine starts agents too. */
   openEngine(store: StorePlace, rules: Rules, stateDir?: string): Promise<OpenedEngine>;
   openServer(
-    at: { store: StorePlace; rules: Rules; runtimeDir: string; stateDir: string },
+    at: { store: StorePlace; rules: Rules; runtimeDir: string; stateDir: string; channels: ChannelSet[] },
     request: ServeRequest,
   ): Promise<Serving>;
   findServer(runtimeDir: string): Promise<string | undefined>;

@@ -3,6 +3,7 @@ import type { LocalEngine } from "../engine/local.ts";
 import type { Rules } from "../core/rules.ts";
 import type { Store } from "../store/store.ts";
 import type { AtHand } from "../web/card-view.ts";
+import type { ChannelSet } from "../web/channels.tsx";
 import { keepLocalToken, serverFiles } from "./local-token.ts";
 import { type Log, sayError } from "./log.ts";
 import { mcpPart } from "./mcp/http.ts";
@@ -20,6 +21,7 @@ interface StoreServed {
   version: string;
   traces?: OtlpTarget;
   atHand?: AtHand;
+  channels?: readonly ChannelSet[];
 }
 
 /** Serves a store, with a token and an address that programs of this user find; closing takes the address away. */

@@ -19,6 +19,7 @@ import { pagesPart } from "./pages/part.tsx";
 import { Presence } from "./pages/presence.ts";
 import type { OtlpTarget } from "./traces/otlp.ts";
 import type { AtHand } from "../web/card-view.ts";
+import type { ChannelSet } from "../web/channels.tsx";
 import type { Store } from "../store/store.ts";
 
 export interface ServeDeps {
@@ -33,6 +34,8 @@ export interface ServeDeps {
   traces?: OtlpTarget;
   /** Callers that wait in this process. */
   holds?: () => number;
+  /** How people are told, as it is configured; nothing secret is in it. */
+  channels?: readonly ChannelSet[];
   /** What is known of runs on this machine. */
   atHand?: AtHand;
   /** More parts of the server, from elsewhere. */
@@ -108,6 +111,8 @@ export function buildHttp(
       ...{ engine, rules, feed: deps.feed, log, live, isSecure },
       presence: new Presence(),
       atHand: deps.atHand,
+      channels: deps.channels ?? [],
+      jobs: store && ((limit) => store.listJobs(limit)),
     }),
     restPart(rest),
     sessionsPart(rest),

@@ -2,12 +2,12 @@ import type { Child } from "hono/jsx";
 import { sayActor } from "../core/actor.ts";
 import { isPending } from "../core/question.ts";
 import type { CardView } from "./card-view.ts";
-import { tell } from "./reader.ts";
+import { tell, tellKey } from "./reader.ts";
 
 /** A button that opens a small panel; it needs no script. */
 function Menu({ name, label, hint, children }: { name: string; label: string; hint?: string; children: Child }) {
   return (
-    <details class={`menu ${name}`} data-key={hint?.toLowerCase()}>
+    <details class={`menu ${name}`}>
       <summary>
         {label}
         {hint === undefined ? null : <kbd>{hint}</kbd>}
@@ -20,7 +20,7 @@ function Menu({ name, label, hint, children }: { name: string; label: string; hi
 /** Sends the agent a question instead of an answer. */
 export function AskBack({ view: { reader } }: { view: CardView }) {
   return (
-    <Menu name="back" label={tell(reader, "back")} hint="M">
+    <Menu name="back" label={tell(reader, "back")} hint={tellKey(reader, "m")}>
       <label class="t" for="back">
         {tell(reader, "back.what")}
       </label>
@@ -36,7 +36,7 @@ export function AskBack({ view: { reader } }: { view: CardView }) {
 export function Snooze({ view: { reader, read } }: { view: CardView }) {
   const action = `/q/${read.question.id}/snooze`;
   return (
-    <Menu name="snooze sec" label={tell(reader, "snooze")} hint="H">
+    <Menu name="snooze sec" label={tell(reader, "snooze")} hint={tellKey(reader, "h")}>
       <p class="quiet">{tell(reader, "snooze.about")}</p>
       <div class="rowed">
         {(["30m", "1h", "4h", "1d"] as const).map((span) => (
@@ -62,12 +62,12 @@ export function More({ view }: { view: CardView }) {
         {isMine ? (
           <button type="submit" formaction={`${at}/release`} formnovalidate data-key="c">
             {tell(reader, "release")}
-            <kbd>C</kbd>
+            <kbd>{tellKey(reader, "c")}</kbd>
           </button>
         ) : (
           <button type="submit" formaction={`${at}/claim`} formnovalidate data-key="c">
             {tell(reader, "claim")}
-            <kbd>C</kbd>
+            <kbd>{tellKey(reader, "c")}</kbd>
           </button>
         )}
         <button type="submit" formaction={`${at}/preview`} formnovalidate name="do" value="answer" data-preview>

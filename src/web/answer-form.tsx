@@ -5,7 +5,7 @@ import type { CardView } from "./card-view.ts";
 import { AskBack, More, Snooze } from "./actions.tsx";
 import { draftedText } from "./draft.ts";
 import { ItemFields } from "./item-field.tsx";
-import { tell } from "./reader.ts";
+import { tell, tellKey } from "./reader.ts";
 
 /** The form that answers a question; every way out of it is a button of the same form. */
 export function AnswerForm({ view, isForced }: { view: CardView; isForced: boolean }) {
@@ -72,7 +72,7 @@ function Escapes({ view }: { view: CardView }) {
       {question.accepts.includes("decide") && !isApproval ? (
         <button type="submit" class="sec" name="do" value="decide" formnovalidate data-key="y">
           {tell(reader, "decide")}
-          <kbd>Y</kbd>
+          <kbd>{tellKey(reader, "y")}</kbd>
         </button>
       ) : null}
       <Snooze view={view} />

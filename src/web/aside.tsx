@@ -185,7 +185,8 @@ export function isTold(event: Event): boolean {
   return EVENT_WORDS[event.type] !== undefined;
 }
 
-function eventWords(reader: Reader, event: Event): string {
+/** What happened, in the reader's words; nothing for an event that is not told. */
+export function eventWords(reader: Reader, event: Event): string {
   const key = EVENT_WORDS[event.type];
   const channel = event.detail?.["channel"];
   const about = typeof channel === "string" ? channel : event.by.channel;

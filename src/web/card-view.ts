@@ -4,6 +4,7 @@ import type { Run } from "../core/run.ts";
 import type { Similar } from "../core/similar.ts";
 import type { UsageRow } from "../core/usage.ts";
 import type { Draft } from "./draft.ts";
+import type { LogPart } from "./log.tsx";
 import type { Reader } from "./reader.ts";
 
 /** What an agent has changed so far. */
@@ -20,6 +21,8 @@ export interface AtHand {
   work(run: Run): Promise<Work | undefined>;
   /** What to type to go on in the agent's own session. */
   takeover(run: Run): string | undefined;
+  /** The end of what its agent did, or what it did since then; undefined where that cannot be seen from here. */
+  log?(run: Run, from?: string): Promise<LogPart | undefined>;
 }
 
 /** Everything that the card of a question shows. */

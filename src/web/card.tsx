@@ -57,7 +57,7 @@ export function Card({ view }: { view: CardView }) {
 }
 
 /** Names what can be done with a card: where that changes, the form goes and what was written is kept. */
-function stateOf({ reader, read: { question } }: CardView): string {
+export function stateOf({ reader, read: { question } }: CardView): string {
   if (!isPending(question)) return question.status === "timeout" && question.forced ? "forced" : question.status;
   if (question.settling) return "settling";
   if (!mayAnswer(question, reader)) return "closed";
@@ -65,12 +65,13 @@ function stateOf({ reader, read: { question } }: CardView): string {
 }
 
 /** Whose answer counts, or is about to. */
-function answeredBy(question: Question): string | undefined {
+export function answeredBy(question: Question): string | undefined {
   const answer = isPending(question) ? question.settling?.answer : findAnswer(question);
   return answer && sayActor(answer.by);
 }
 
-function State({ view }: { view: CardView }) {
+/** What can be done with a question now, or what became of it. */
+export function State({ view }: { view: CardView }) {
   const { reader, read } = view;
   const { question } = read;
   if (!isPending(question)) {
@@ -154,7 +155,8 @@ function Crumb({ view: { reader, read, usage } }: { view: CardView }) {
   );
 }
 
-function Chips({ view: { reader, read } }: { view: CardView }) {
+/** What to know about a question at a glance. */
+export function Chips({ view: { reader, read } }: { view: CardView }) {
   const { question, content } = read;
   const only = content.items.length === 1 ? content.items[0] : undefined;
   const lean = only && recommendedOption(only);
@@ -205,7 +207,7 @@ function Clock({ view: { reader, read }, question }: { view: Pick<CardView, "rea
 }
 
 /** Why it matters: the first lines, and more when asked for. */
-function Why({ view: { reader, read } }: { view: CardView }) {
+export function Why({ view: { reader, read } }: { view: CardView }) {
   const { content, question } = read;
   const { lead, rest } = splitContext(content.context ?? "");
   return (

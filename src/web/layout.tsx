@@ -5,7 +5,8 @@ import type { Pending } from "../core/question.ts";
 import { makeVisible } from "../core/visible.ts";
 import { answerWords } from "./answer-words.ts";
 import { NAVIGATION, type PageName } from "./navigation.ts";
-import { type Reader, tell } from "./reader.ts";
+import { keyFor } from "./keymap.ts";
+import { type Reader, tell, tellKey } from "./reader.ts";
 import { Left } from "./time.tsx";
 import { type Key, say } from "./words.ts";
 
@@ -54,11 +55,11 @@ export function Layout({ frame, children }: { frame: Frame; children: Child }) {
   return (
     <>
       {raw("<!doctype html>")}
-      <html lang={reader.language}>
+      <html lang={reader.language} data-theme={reader.theme === "auto" ? undefined : reader.theme}>
         <head>
           <meta charset="utf-8" />
           <meta name="viewport" content="width=device-width,initial-scale=1" />
-          <meta name="color-scheme" content="light dark" />
+          <meta name="color-scheme" content={reader.theme === "auto" ? "light dark" : reader.theme} />
           <title>{`${count}${makeVisible(frame.title)} · askd`}</title>
           <link rel="icon" href={`/favicon.svg?n=${Math.min(waiting, 99)}`} />
           <link rel="stylesheet" href={assets.style} />
@@ -69,6 +70,7 @@ export function Layout({ frame, children }: { frame: Frame; children: Child }) {
           data-cursor={cursor}
           data-me={reader.id}
           data-keys={reader.hasKeys ? "on" : "off"}
+          data-keymap={JSON.stringify(reader.keymap)}
           data-zone={reader.zone ?? ""}
           data-words={JSON.stringify(words)}
         >
@@ -134,7 +136,7 @@ function Toast({ frame: { reader, settling } }: { frame: Frame }) {
           </span>
           <button type="submit">
             {tell(reader, "undo")}
-            <kbd>U</kbd>
+            <kbd>{tellKey(reader, "u")}</kbd>
           </button>
         </form>
       ) : null}
@@ -159,6 +161,8 @@ const KEYS: ReadonlyArray<readonly [string, Key]> = [
   ["u z", "keys.undo"],
   ["e", "keys.next"],
   ["g i", "keys.inbox"],
+  ["g r", "nav.runs"],
+  ["g a", "nav.activity"],
   ["/", "keys.search"],
   ["Esc", "keys.away"],
   ["?", "keys.help"],
@@ -172,7 +176,7 @@ function KeyHelp({ reader }: { reader: Reader }) {
         {KEYS.map(([key, about]) => (
           <div>
             <dt>
-              <kbd>{key}</kbd>
+              <kbd>{key.startsWith("g ") ? key : key.replace(/\S+/g, (each) => keyFor(reader.keymap, each))}</kbd>
             </dt>
             <dd>{tell(reader, about)}</dd>
           </div>

@@ -123,7 +123,7 @@ function Resumed({ reader, events, view }: { reader: Reader; events: readonly Ev
 }
 
 /** What the reader wrote while somebody else answered; nothing of it is lost. */
-function Lost({ view, answer }: { view: CardView; answer: Answer | undefined }) {
+export function Lost({ view, answer }: { view: CardView; answer: Answer | undefined }) {
   const { reader, read, lost } = view;
   const name = answer ? makeVisible(sayActor(answer.by)) : "";
   const said = answer ? answerWords(reader, read.content, answer) : "";

@@ -1,6 +1,10 @@
 import type { Looker } from "../core/inbox.ts";
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS, SECOND_MS, epochMs, msBetween } from "../core/instant.ts";
+import { type Keymap, keyFor } from "./keymap.ts";
 import { type Key, type Language, say } from "./words.ts";
+
+export const THEMES = ["auto", "light", "dark"] as const;
+export type Theme = (typeof THEMES)[number];
 
 /** Who reads a page, and how they want to read it. */
 export interface Reader extends Looker {
@@ -9,8 +13,11 @@ export interface Reader extends Looker {
   /** Their time zone, as soon as their browser has said it. */
   zone: string | undefined;
   now: Instant;
+  theme: Theme;
   /** Single keys do something. */
   hasKeys: boolean;
+  /** Keys that the reader changed, by what they are otherwise. */
+  keymap: Keymap;
   /** Proves that a form is from our own page. */
   csrf: string;
 }
@@ -18,6 +25,11 @@ export interface Reader extends Looker {
 /** Words in the reader's language. */
 export function tell(reader: Pick<Reader, "language">, key: Key, values?: Record<string, string | number>): string {
   return say(reader.language, key, values);
+}
+
+/** How the key for something is shown to this reader. */
+export function tellKey({ keymap }: Pick<Reader, "keymap">, key: string): string {
+  return keyFor(keymap, key).toUpperCase();
 }
 
 const UNITS = [

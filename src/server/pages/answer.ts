@@ -7,7 +7,7 @@ import { say } from "../../web/words.ts";
 import { readAnswerForm, writtenIn } from "./answer-form.ts";
 import { readDraft } from "./draft.ts";
 import type { Call, PagesDeps } from "./deps.ts";
-import { goTo, nextAddress } from "./go-on.ts";
+import { goTo, nextAddress, runPageBefore } from "./go-on.ts";
 import { sendAgain } from "./send-card.tsx";
 import { findQuestionId } from "./read-card.ts";
 import { languageOf } from "./reader.ts";
@@ -25,6 +25,8 @@ export async function answer(context: Call, deps: PagesDeps): Promise<Response> 
   if (typeof input === "string") return sendAgain(context, deps, before, { problem: input, draft }, 422);
   try {
     const { question } = await engine.answer(id, { ...input, undoMs: rules.undoMs.web }, context.get("actor"));
+    const stays = runPageBefore(context);
+    if (stays !== undefined) return goTo(context, stays);
     const isDone = question.status !== "pending" || question.settling !== undefined;
     const next = isDone && question.status !== "timeout" ? await nextAddress(context, deps, id) : "/";
     return goTo(context, next === "/" ? `/q/${id}` : next);

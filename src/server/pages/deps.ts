@@ -3,13 +3,19 @@ import type { Signed } from "../credential.ts";
 import type { Live } from "../events/live.ts";
 import type { Feed } from "../events/tail.ts";
 import type { Log } from "../log.ts";
+import type { Job } from "../../core/job.ts";
+import type { ChannelSet } from "../../web/channels.tsx";
 import type { CardDeps } from "./read-card.ts";
 
 /** What the pages are made from. */
 export interface PagesDeps extends CardDeps {
-  feed: Pick<Feed, "findEnd">;
+  feed: Pick<Feed, "findEnd" | "readBack">;
   log: Log;
   live: Live;
+  /** How people are told, as it is configured; nothing secret is in it. */
+  channels: readonly ChannelSet[];
+  /** What is due next, where the store can say. */
+  jobs?: ((limit: number) => Promise<readonly Job[]>) | undefined;
   /** People reach the server by https. */
   isSecure: boolean;
 }

@@ -8,6 +8,13 @@ export function goTo(context: Call, path: string): Response {
   return context.req.header("x-askd") === "1" ? context.json({ go: path }) : context.redirect(path, 303);
 }
 
+/** The page of a run from which a form was sent; who answers there stays there. */
+export function runPageBefore(context: Call): string | undefined {
+  const before = context.req.header("referer") ?? "";
+  const path = URL.canParse(before) ? new URL(before).pathname : "";
+  return /^\/r\/r_[0-9a-z]{26}$/.test(path) ? path : undefined;
+}
+
 /** The question to look at after this one; the inbox where there is none. */
 export async function nextAddress(context: Call, { engine }: PagesDeps, id: QuestionId): Promise<string> {
   const { waiting } = await readInbox(engine, await readReader(context, engine));

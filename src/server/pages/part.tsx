@@ -1,15 +1,11 @@
 import { Hono } from "hono";
-import { setCookie } from "hono/cookie";
 import type { KeptEvent } from "../../core/event.ts";
-import { DAY_MS, epochMs } from "../../core/instant.ts";
-import { Refusal } from "../../core/refusal.ts";
+import { epochMs } from "../../core/instant.ts";
 import { seenWords } from "../../web/aside.tsx";
 import { Idle, QuestionList } from "../../web/inbox.tsx";
 import { Layout } from "../../web/layout.tsx";
 import { tell } from "../../web/reader.ts";
-import { Settings } from "../../web/settings.tsx";
 import { WorkSoFar } from "../../web/work.tsx";
-import { LANGUAGES } from "../../web/words.ts";
 import { fillTemplate } from "../../core/template.ts";
 import type { Read } from "../../core/changes.ts";
 import type { Draft } from "../../web/draft.ts";
@@ -22,10 +18,16 @@ import { ASSETS } from "./assets.ts";
 import { sendPage } from "./page.ts";
 import { findQuestionId } from "./read-card.ts";
 import { readIdle, readInbox } from "./read-inbox.ts";
-import { KEYS_COOKIE, LANGUAGE_COOKIE, readReader } from "./reader.ts";
+import { readReader } from "./reader.ts";
 import { sendCard } from "./send-card.tsx";
+import { addActivity } from "./activity.tsx";
+import { addChannels } from "./channels.tsx";
+import { addPeople } from "./people.tsx";
+import { addRunPages } from "./runs.tsx";
+import { addSettings } from "./settings.tsx";
+import { addTemplates } from "./templates.tsx";
+import { addTokens } from "./tokens.tsx";
 import { addVerbs } from "./verbs.ts";
-import { goTo } from "./go-on.ts";
 import type { Call, PagesDeps } from "./deps.ts";
 
 const MOST_REPORTS = 100;
@@ -39,9 +41,14 @@ export function pagesPart(deps: PagesDeps): Part {
   pages.get("/q/:id/work", (context) => showWork(context, deps));
   pages.post("/q/:id/look", (context) => look(context, deps));
   pages.get("/live", (context) => deps.live.reply(context, concernsPeople, sayThatItHappened));
-  pages.get("/settings", (context) => showSettings(context, deps));
-  pages.post("/settings", (context) => saveSettings(context, deps));
   addVerbs(pages, deps);
+  addRunPages(pages, deps);
+  addActivity(pages, deps);
+  addTemplates(pages, deps);
+  addSettings(pages, deps);
+  addPeople(pages, deps);
+  addTokens(pages, deps);
+  addChannels(pages, deps);
   return { path: "/", pages, public: reports(deps.log) };
 }
 
@@ -147,32 +154,4 @@ async function look(context: Call, deps: PagesDeps): Promise<Response> {
   const nowMs = epochMs(reader.now);
   presence.note(read.question.id, reader.id, nowMs);
   return context.json({ seen: seenWords({ reader, read, looking: presence.lookers(read.question.id, nowMs) }) });
-}
-
-async function showSettings(context: Call, deps: PagesDeps): Promise<Response> {
-  const reader = await readReader(context, deps.engine);
-  const inbox = await readInbox(deps.engine, reader);
-  const chosen = /askd_language=(\w+)/.exec(context.req.header("cookie") ?? "")?.[1];
-  const frame = {
-    ...{ reader, assets: ASSETS, page: "settings" as const, settling: inbox.settling },
-    ...{ title: tell(reader, "settings.title"), waiting: inbox.waiting.length },
-  };
-  return sendPage(
-    context,
-    <Layout frame={frame}>
-      <Settings view={{ reader, chosen }} />
-    </Layout>,
-  );
-}
-
-async function saveSettings(context: Call, { isSecure }: PagesDeps): Promise<Response> {
-  const { language, keys } = await context.req.parseBody();
-  const isKnown = LANGUAGES.some((each) => each === language) || language === "";
-  if (typeof language !== "string" || !isKnown || (keys !== "on" && keys !== "off")) {
-    throw new Refusal("bad_input", "These settings cannot be read");
-  }
-  const kept = { path: "/", sameSite: "Strict", secure: isSecure, maxAge: (366 * DAY_MS) / 1000 } as const;
-  setCookie(context, LANGUAGE_COOKIE, language, language === "" ? { ...kept, maxAge: 0 } : kept);
-  setCookie(context, KEYS_COOKIE, keys, kept);
-  return goTo(context, "/settings");
 }

@@ -1,13 +1,16 @@
 import type { Context } from "hono";
 import { getCookie } from "hono/cookie";
 import type { Engine } from "../../engine/engine.ts";
-import { type Reader, isZone } from "../../web/reader.ts";
+import { parseKeymap } from "../../web/keymap.ts";
+import { type Reader, THEMES, isZone } from "../../web/reader.ts";
 import { type Language, pickLanguage } from "../../web/words.ts";
 import type { Signed } from "../credential.ts";
 import { csrfOf } from "./session.ts";
 
 export const LANGUAGE_COOKIE = "askd_language";
 export const KEYS_COOKIE = "askd_keys";
+export const THEME_COOKIE = "askd_theme";
+export const KEYMAP_COOKIE = "askd_keymap";
 const ZONE_COOKIE = "askd_zone";
 
 /** The language of whoever sent a request, signed in or not. */
@@ -26,6 +29,8 @@ export async function readReader(context: Context<Signed>, engine: Engine): Prom
     language: languageOf(context),
     zone: isZone(zone) ? zone : undefined,
     now: await engine.now(),
+    theme: THEMES.find((theme) => theme === getCookie(context, THEME_COOKIE)) ?? "auto",
+    keymap: parseKeymap(getCookie(context, KEYMAP_COOKIE) ?? ""),
     hasKeys: getCookie(context, KEYS_COOKIE) !== "off",
     csrf: csrfOf(context),
   };

@@ -12,7 +12,7 @@ import type { Signed } from "../credential.ts";
 import { answer, preview } from "./answer.ts";
 import { readDraft } from "./draft.ts";
 import type { Call, PagesDeps } from "./deps.ts";
-import { goTo, nextAddress } from "./go-on.ts";
+import { goTo, nextAddress, runPageBefore } from "./go-on.ts";
 import { sendAgain } from "./send-card.tsx";
 import { findQuestionId } from "./read-card.ts";
 import { languageOf } from "./reader.ts";
@@ -57,6 +57,8 @@ async function perform(context: Call, deps: PagesDeps, name: string, verb: Verb)
     const problem = error.hint === undefined ? error.message : `${error.message}. ${error.hint}`;
     return sendAgain(context, deps, await deps.engine.read(id), { problem, draft }, error.httpStatus);
   }
+  const stays = runPageBefore(context);
+  if (stays !== undefined) return goTo(context, stays);
   return goTo(context, LEAVING.has(name) ? await nextAddress(context, deps, id) : `/q/${id}`);
 }
 

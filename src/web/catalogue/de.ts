@@ -1,7 +1,9 @@
 import type { Key } from "../words.ts";
+import { dePages } from "./de-pages.ts";
 
 /** Every sentence of the pages in German. */
 export const de: Readonly<Record<Key, string>> = {
+  ...dePages,
   skip: "Zur Frage springen",
   "nav.main": "Hauptmenü",
   "nav.inbox": "Eingang",
@@ -224,6 +226,8 @@ export const de: Readonly<Record<Key, string>> = {
   "keys.title": "Tasten",
   "keys.settings": "Einzelne Tasten aus- oder einschalten",
   "keys.move": "nächste, vorige Frage",
+  "keys.down": "nächste Frage der Liste",
+  "keys.up": "vorige Frage der Liste",
   "keys.open": "öffnen",
   "keys.choose": "Auswahl treffen; nichts wird gesendet",
   "keys.answer": "antworten und zur nächsten",

@@ -1,5 +1,8 @@
+import { enPages } from "./en-pages.ts";
+
 /** Every sentence of the pages in English. `{name}` stands for what is filled in. */
 export const en = {
+  ...enPages,
   skip: "Skip to the question",
   "nav.main": "Main",
   "nav.inbox": "Inbox",
@@ -221,6 +224,8 @@ export const en = {
   "keys.title": "Keys",
   "keys.settings": "Turn single keys off or on",
   "keys.move": "next, previous question",
+  "keys.down": "next question in the list",
+  "keys.up": "previous question in the list",
   "keys.open": "open",
   "keys.choose": "choose an option; nothing is sent",
   "keys.answer": "answer and go to the next",

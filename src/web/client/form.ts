@@ -58,7 +58,7 @@ function chosenIn(item: HTMLElement): string {
 async function submit(event: SubmitEvent, form: HTMLFormElement): Promise<void> {
   const button = event.submitter instanceof HTMLButtonElement ? event.submitter : undefined;
   const action = button?.getAttribute("formaction") ?? form.getAttribute("action") ?? "";
-  if (action === "/logout" || action === "/login") return;
+  if (action === "/logout" || action === "/login" || form.hasAttribute("data-plain")) return;
   event.preventDefault();
   if (button?.getAttribute("aria-disabled") === "true") {
     find<HTMLElement>("fieldset.item input, fieldset.item textarea, #word", form)?.focus();

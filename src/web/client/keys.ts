@@ -2,6 +2,8 @@ import { all, answerForm, body, find } from "./page.ts";
 
 const TEXT = "textarea, select, input:not([type=radio], [type=checkbox])";
 const AFTER_G_MS = 1500;
+const PLACES: Readonly<Record<string, string>> = { i: "/", r: "/runs", a: "/activity" };
+const keymap = readKeymap();
 let goneAt = -Infinity;
 
 /** Single keys: they choose, open and move. None of them answers. */
@@ -29,14 +31,21 @@ export function watchKeys(): void {
 
 /** Does what a key is for; says whether it is for anything. */
 function press(key: string): boolean {
-  if (performance.now() - goneAt < AFTER_G_MS && key === "i") {
-    location.assign("/");
+  const place = performance.now() - goneAt < AFTER_G_MS ? PLACES[key] : undefined;
+  if (place !== undefined) {
+    location.assign(place);
     return true;
   }
   goneAt = key === "g" ? performance.now() : -Infinity;
   if (/^[1-9]$/.test(key)) return choose(Number(key));
-  const act = ACTS[key];
+  const act = ACTS[meaning(key)];
   return act ? act() !== false : false;
+}
+
+/** What a key stands for: itself, unless it was changed, or another one was put in its place. */
+function meaning(key: string): string {
+  const own = Object.entries(keymap).find(([, chosen]) => chosen === key)?.[0];
+  return own ?? (Object.hasOwn(keymap, key) ? "" : key);
 }
 
 const ACTS: Readonly<Record<string, () => void | boolean>> = {
@@ -132,4 +141,9 @@ function leave(): void {
     return;
   }
   if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
+}
+
+function readKeymap(): Record<string, string> {
+  const given: unknown = JSON.parse(body.dataset["keymap"] ?? "{}");
+  return given !== null && typeof given === "object" ? Object.fromEntries(Object.entries(given)) : {};
 }

@@ -100,7 +100,7 @@ async function refresh(): Promise<void> {
 
 async function read(): Promise<void> {
   const id = card()?.dataset["id"];
-  const isPage = find("main.page") !== null;
+  const isPage = find("main.page, main.run") !== null;
   const address = isPage || id === undefined ? location.pathname + location.search : `/q/${id}`;
   const response = await fetch(address, { headers: { accept: "text/html" } });
   if (response.redirected && new URL(response.url).pathname === "/login") {

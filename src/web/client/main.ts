@@ -4,6 +4,7 @@ import { watchKeys } from "./keys.ts";
 import { follow, lookEverySoOften, refreshSoon, showLost } from "./live.ts";
 import { tellZone, tick } from "./time.ts";
 import { showCurrentRow } from "./list.ts";
+import { followLog } from "./log.ts";
 import { showWork } from "./work.ts";
 
 const SECOND_MS = 1000;
@@ -15,6 +16,7 @@ follow();
 lookEverySoOften();
 sweepDrafts();
 showWork();
+followLog();
 showLost();
 showCurrentRow();
 if (tellZone()) refreshSoon();

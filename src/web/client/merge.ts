@@ -14,7 +14,9 @@ export function merge(page: Document): void {
   const fresh = find<HTMLElement>("#list", page);
   tellArrivals(page);
   if (list && fresh) mergeList(list, fresh);
-  mergeMain(page);
+  if (find("main.run")) mergeRun(page);
+  else mergeMain(page);
+  for (const { id } of all("[data-live]")) mergePart(`#${id}`, page);
   all<HTMLElement>("[data-copy]").forEach((button) => (button.hidden = false));
 }
 
@@ -54,6 +56,17 @@ function mergeMain(page: Document): void {
   mergePart("#state", page, isSame);
   for (const name of ["state", "by"]) main.dataset[name] = next.dataset[name] ?? "";
   main.className = next.className;
+  restoreDraft();
+}
+
+/** The question above a log: it comes and goes by itself, and what was written to it is kept. */
+function mergeRun(page: Document): void {
+  const [main, next] = [find<HTMLElement>("main"), find<HTMLElement>("main", page)];
+  if (!main || !next || !next.classList.contains("run")) return;
+  const isSame = main.dataset["id"] === next.dataset["id"] && main.dataset["state"] === next.dataset["state"];
+  if (isSame && find("#answer")) mergePart("#notices", page);
+  else mergePart("#asks", page, isSame);
+  for (const name of ["id", "state", "by", "going"]) main.dataset[name] = next.dataset[name] ?? "";
   restoreDraft();
 }
 

@@ -1,0 +1,65 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { AnswerInput } from "../../core/answer-input.ts";
+import { PageVisit } from "../../../test/page-visit.ts";
+
+const LENA = { scope: "human", id: "lena", channel: "slack", strength: "person" } as const;
+let visit: PageVisit;
+
+beforeEach(async () => {
+  visit = await PageVisit.start();
+});
+afterEach(() => visit.stop());
+
+const rowsOf = (html: string) => [...html.matchAll(/quiet mono">([\w.]+)</g)].map(([, type]) => type);
+
+test("where nothing has happened the page says so", async () => {
+  expect((await visit.open("/activity")).html).toContain("Nothing has happened yet.");
+});
+
+test("events are listed newest first, with who, through what, and of which run", async () => {
+  const { question, run } = await visit.at.scene.ask();
+  await visit.at.scene.engine.answer(question.id, AnswerInput.parse({ answer: "Redis" }), LENA);
+  const { html } = await visit.open("/activity");
+  const types = rowsOf(html);
+  expect(types.indexOf("question.answered")).toBeLessThan(types.indexOf("question.asked"));
+  expect(html).toContain("answer of lena taken");
+  expect(html).toContain("lena (slack)");
+  expect(html).toContain(`href="/r/${run.id}"`);
+  expect(html).toContain(`href="/q/${question.id}"`);
+});
+
+test("pages go on without a gap and without repeating anything", async () => {
+  for (let index = 0; index < 40; index += 1) await visit.at.scene.ask({ question: `Question ${index}?` });
+  const seen: string[] = [];
+  let path: string | undefined = "/activity";
+  while (path !== undefined) {
+    const { html } = await visit.open(path);
+    seen.push(...[...html.matchAll(/<li><time datetime="[^"]+"[^]*?<\/li>/g)].map(([row]) => row));
+    path = /href="(\/activity\?before=[^"]+)"/.exec(html)?.[1];
+  }
+  const all = await visit.at.scene.store.readFeed("", 1_000);
+  expect(seen).toHaveLength(all.length);
+});
+
+test("the trail is filtered by run, kind and person", async () => {
+  const [one] = [await visit.at.scene.ask({ question: "One?" }), await visit.at.scene.ask({ question: "Two?" })];
+  await visit.at.scene.engine.claim(one.question.id, LENA);
+  expect(rowsOf((await visit.open("/activity?kind=question.asked")).html)).toEqual([
+    "question.asked",
+    "question.asked",
+  ]);
+  expect(rowsOf((await visit.open("/activity?person=lena")).html)).toEqual(["question.claimed"]);
+  const ofOne = (await visit.open(`/activity?run=${one.run.number}`)).html;
+  expect(new Set([...ofOne.matchAll(/href="\/r\/(r_\w+)"/g)].map(([, id]) => id))).toEqual(new Set([one.run.id]));
+  expect((await visit.open("/activity?run=nowhere")).html).toContain("None of the 0 events");
+  expect((await visit.open("/activity?person=%3Cscript%3E")).html).not.toContain("<script>");
+  expect((await visit.open("/activity?before=nonsense")).status).toBe(200);
+});
+
+test("a button says whether the trail is whole, and an address does not", async () => {
+  await visit.at.scene.ask();
+  expect((await visit.post("/activity/verify", {})).html).toContain(
+    "Nothing is missing and nothing was changed: 1 runs",
+  );
+  expect((await visit.open("/activity/verify")).status).toBe(404);
+});

@@ -1,0 +1,45 @@
+import type { Hono } from "hono";
+import type { Event } from "../../core/event.ts";
+import type { Job } from "../../core/job.ts";
+import { ChannelsPage, type ChannelsView } from "../../web/channels.tsx";
+import { isNeverGiven } from "../../web/event-words.ts";
+import { tell } from "../../web/reader.ts";
+import type { Signed } from "../credential.ts";
+import type { PagesDeps } from "./deps.ts";
+import { sendFramed } from "./frame.tsx";
+import { readReader } from "./reader.ts";
+
+const SEARCHED = 500;
+const MOST_SHOWN = 30;
+const DELIVERIES: ReadonlySet<Event["type"]> = new Set(["question.notified", "question.delivery_failed"]);
+
+/** How people are told of questions, as it is configured, and what became of the latest messages. */
+export function addChannels(pages: Hono<Signed>, deps: PagesDeps): void {
+  pages.get("/channels", async (context) => {
+    const reader = await readReader(context, deps.engine);
+    const back = await deps.feed.readBack({ limit: SEARCHED });
+    const jobs = (await deps.jobs?.(SEARCHED)) ?? [];
+    const view: ChannelsView = {
+      ...{ reader, channels: deps.channels, looked: back.length },
+      deliveries: back
+        .map(({ event }) => event)
+        .filter(isDelivery)
+        .slice(0, MOST_SHOWN),
+      jobs: jobs.filter(isSending).slice(0, MOST_SHOWN),
+    };
+    return sendFramed(context, deps, {
+      ...{ reader, page: "settings", title: tell(reader, "chan.title") },
+      main: <ChannelsPage view={view} />,
+    });
+  });
+}
+
+/** A callback that was taken is the agent's having it. */
+function isDelivery(event: Event): boolean {
+  if (event.type === "question.given") return event.detail?.["witness"] === "callback";
+  return DELIVERIES.has(event.type) && !isNeverGiven(event);
+}
+
+function isSending(job: Job): job is ChannelsView["jobs"][number] {
+  return job.kind === "deliver" || job.kind === "update" || job.kind === "callback";
+}

@@ -1,0 +1,45 @@
+import { QuestionId, RunId } from "../../core/id.ts";
+import { Refusal } from "../../core/refusal.ts";
+import type { Run } from "../../core/run.ts";
+import type { Engine } from "../../engine/engine.ts";
+import type { Ref } from "../../store/store.ts";
+
+const CANDIDATES = 6;
+const LONGEST = 200;
+
+/** The run that an address or a person names: by number, name, external id, session, any id or the start of one. */
+export async function getRun(engine: Engine, name: string): Promise<Run> {
+  const found = await findRun(engine, name.trim());
+  if (found) return found;
+  throw new Refusal("not_found", "There is no such run");
+}
+
+async function findRun(engine: Engine, name: string): Promise<Run | undefined> {
+  const run = RunId.safeParse(name.toLowerCase());
+  if (run.success) return engine.findRun(run.data);
+  const question = QuestionId.safeParse(name.toLowerCase());
+  if (question.success) return (await engine.read(question.data)).run;
+  for (const ref of refsOf(name)) {
+    const { runs, questions } = await engine.lookUp(ref, CANDIDATES);
+    // Names are used again: of several runs the one that waits is meant, else the newest.
+    const named = runs.find(({ pendingId }) => pendingId !== undefined) ?? runs[0];
+    const only = questions.length === 1 && runs.length === 0 ? questions[0] : undefined;
+    if (ref.by === "short" && runs.length + questions.length > 1) return undefined;
+    if (named) return named;
+    if (only) return engine.findRun(only.runId);
+  }
+  return undefined;
+}
+
+function refsOf(name: string): Ref[] {
+  if (name === "" || name.length > LONGEST) return [];
+  const digits = /^#?(\d{1,15})$/.exec(name)?.[1];
+  const short = /^(?:[qr][-_])?([0-9a-z]{4,16})$/i.exec(name)?.[1]?.toLowerCase();
+  return [
+    ...(digits === undefined ? [] : [{ by: "number" as const, number: Number(digits) }]),
+    { by: "external", text: name },
+    { by: "name", text: name },
+    { by: "session", text: name },
+    ...(short === undefined ? [] : [{ by: "short" as const, text: short }]),
+  ];
+}

@@ -1,0 +1,71 @@
+import type { Hono } from "hono";
+import { Person } from "../../core/person.ts";
+import { type Draft, NO_DRAFT, draftedText } from "../../web/draft.ts";
+import { PeoplePage } from "../../web/people.tsx";
+import { tell } from "../../web/reader.ts";
+import type { Signed } from "../credential.ts";
+import type { Call, PagesDeps } from "./deps.ts";
+import { readDraft } from "./draft.ts";
+import { sayRefusal, sendFramed } from "./frame.tsx";
+import { goTo } from "./go-on.ts";
+import { readReader } from "./reader.ts";
+
+const MOST_SHOWN = 200;
+const FIELDS = ["name", "email", "slack", "github"] as const;
+
+/** Everybody who answers; only an admin changes anything. */
+export function addPeople(pages: Hono<Signed>, deps: PagesDeps): void {
+  pages.get("/settings/people", (context) => show(context, deps));
+  pages.post("/settings/people", (context) => save(context, deps));
+}
+
+async function show(
+  context: Call,
+  deps: PagesDeps,
+  again: { draft?: Draft; problem?: string; status?: number } = {},
+): Promise<Response> {
+  const reader = await readReader(context, deps.engine);
+  const people = await deps.engine.listPeople();
+  const view = {
+    ...{ reader, people: people.slice(0, MOST_SHOWN), count: people.length },
+    ...{ draft: again.draft ?? NO_DRAFT, problem: again.problem },
+  };
+  return sendFramed(context, deps, {
+    ...{ reader, page: "settings", title: tell(reader, "people.title"), status: again.status ?? 200 },
+    main: <PeoplePage view={view} />,
+  });
+}
+
+async function save(context: Call, deps: PagesDeps): Promise<Response> {
+  const { engine } = deps;
+  const draft = await readDraft(context);
+  const reader = await readReader(context, engine);
+  const changed = draftedText(draft, "change");
+  const id = changed === "" ? draftedText(draft, "id").trim() : changed;
+  const parsed = Person.safeParse({
+    ...{ id, version: 0 },
+    ...Object.fromEntries(
+      FIELDS.flatMap((name) => {
+        const text = draftedText(draft, name).trim();
+        return text === "" ? [] : [[name, text]];
+      }),
+    ),
+    groups: draftedText(draft, "groups")
+      .split(",")
+      .map((group) => group.trim().replace(/^@/, ""))
+      .filter((group) => group !== ""),
+  });
+  if (!parsed.success) {
+    const fields = [...new Set(parsed.error.issues.map(({ path }) => String(path[0])))].join(", ");
+    return show(context, deps, { draft, problem: tell(reader, "people.bad", { fields }), status: 422 });
+  }
+  if (changed === "" && (await engine.listPeople()).some((person) => person.id === id)) {
+    return show(context, deps, { draft, problem: tell(reader, "people.there", { name: id }), status: 409 });
+  }
+  try {
+    await engine.putPerson(parsed.data, context.get("actor"));
+  } catch (error) {
+    return show(context, deps, { draft, ...sayRefusal(error) });
+  }
+  return goTo(context, "/settings/people");
+}

@@ -1,0 +1,66 @@
+import type { Read } from "../../core/changes.ts";
+import { type Instant, msBetween } from "../../core/instant.ts";
+import { type Question, findAnswer } from "../../core/question.ts";
+import { redact } from "../../core/redact.ts";
+import type { Rules } from "../../core/rules.ts";
+import type { Run } from "../../core/run.ts";
+import type { LogPart } from "../../web/log.tsx";
+import type { Reader } from "../../web/reader.ts";
+import type { RunView } from "../../web/run-page.tsx";
+import type { PagesDeps } from "./deps.ts";
+import { readCard } from "./read-card.ts";
+
+const MOST_EVENTS = 150;
+const MOST_QUESTIONS = 25;
+const MOST_CHILDREN = 50;
+
+/** Reads everything that the page of a run shows. */
+export async function readRun(deps: PagesDeps, reader: Reader, run: Run): Promise<RunView> {
+  const { engine, feed, atHand } = deps;
+  const questions = await engine.listQuestions({ runId: run.id, order: "newest", limit: MOST_QUESTIONS });
+  const reads: Read[] = await Promise.all(questions.map(({ id }) => engine.read(id)));
+  const shown = reads.find(({ question }) => question.id === run.pendingId) ?? reads[0];
+  const back = await feed.readBack({ runId: run.id, limit: MOST_EVENTS });
+  const [usage] = await engine.usageOf([run.id]);
+  const wholeMs = Math.max(0, msBetween(run.startedAt ?? run.createdAt, run.endedAt ?? reader.now));
+  return {
+    ...{ reader, run, usage, wholeMs },
+    card: shown && (await readCard(deps, reader, shown)),
+    timeline: { events: back.map(({ event }) => event).toReversed(), reads },
+    isTimelineCut: back.length === MOST_EVENTS,
+    waitedMs: Math.min(wholeMs, sum(questions.map((question) => waitedMs(question, reader.now)))),
+    parent: run.parentId && (await engine.findRun(run.parentId)),
+    children: await engine.listRuns({ parentId: run.id, order: "oldest", limit: MOST_CHILDREN }),
+    takeover: atHand?.takeover(run),
+    hasWork: atHand !== undefined && run.dir !== undefined,
+    log: await readLog(deps, run),
+  };
+}
+
+/** What the agent did, with what looks like a secret taken out. */
+export async function readLog(
+  { atHand, rules }: { atHand?: PagesDeps["atHand"]; rules: Rules },
+  run: Run,
+  from?: string,
+): Promise<LogPart | undefined> {
+  const log = await atHand?.log?.(run, from);
+  return (
+    log && { ...log, entries: log.entries.map((entry) => ({ ...entry, text: redact(entry.text, [], rules.redact) })) }
+  );
+}
+
+/** How long a question kept its run waiting for a person. */
+function waitedMs(question: Question, now: Instant): number {
+  const until = closedAt(question) ?? now;
+  return Math.max(0, msBetween(question.askedAt, until));
+}
+
+function closedAt(question: Question): Instant | undefined {
+  if (question.status === "pending") return question.settling?.answer.at;
+  if (question.status === "cancelled") return question.cancelledAt;
+  return question.status === "timeout" ? question.timedOutAt : findAnswer(question)?.at;
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}

@@ -1,0 +1,53 @@
+import type { RunId } from "../../core/id.ts";
+import { type Run, type RunStatus, hasEnded } from "../../core/run.ts";
+import type { Engine } from "../../engine/engine.ts";
+import type { RunGroup, RunRow } from "../../web/run-list.tsx";
+
+const PAGE = 40;
+
+const STATUSES: Readonly<Record<RunGroup, readonly RunStatus[] | undefined>> = {
+  all: undefined,
+  // A held question's run is running; those that only work are left out below.
+  waiting: ["awaiting_input", "deferred", "blocked", "running"],
+  working: ["queued", "running", "resuming"],
+  ended: ["completed", "failed", "skipped", "cancelled"],
+  failed: ["failed"],
+};
+
+/** One page of runs, newest first, each below its parent where that is on the same page. */
+export async function readRuns(
+  engine: Engine,
+  group: RunGroup,
+  after: RunId | undefined,
+): Promise<{ rows: RunRow[]; next: string | undefined }> {
+  const statuses = STATUSES[group];
+  const page = await engine.listRuns({
+    ...{ order: "newest", limit: PAGE },
+    ...(statuses && { statuses }),
+    ...(after && { after }),
+  });
+  const runs = group === "waiting" ? page.filter(isWaiting) : page;
+  const usage = await engine.usageOf(runs.map(({ id }) => id));
+  const here = new Map(runs.map((run) => [run.id, run]));
+  const grow = async (run: Run): Promise<RunRow> => ({
+    run,
+    pending: run.pendingId && (await engine.read(run.pendingId)),
+    usage: usage.find(({ runId }) => runId === run.id),
+    parent: run.parentId && !here.has(run.parentId) ? await engine.findRun(run.parentId) : undefined,
+    children: await Promise.all(
+      runs
+        .filter(({ parentId }) => parentId === run.id)
+        .toReversed()
+        .map(grow),
+    ),
+  });
+  const roots = runs.filter(({ parentId }) => parentId === undefined || !here.has(parentId));
+  return {
+    rows: await Promise.all(roots.map(grow)),
+    next: page.length === PAGE ? page.at(-1)?.id : undefined,
+  };
+}
+
+function isWaiting(run: Run): boolean {
+  return !hasEnded(run) && (run.status !== "running" || run.pendingId !== undefined);
+}

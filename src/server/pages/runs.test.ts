@@ -1,0 +1,169 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { SYSTEM } from "../../core/actor.ts";
+import { AnswerInput } from "../../core/answer-input.ts";
+import type { AtHand } from "../../web/card-view.ts";
+import { AGENT } from "../../../test/builders.ts";
+import { PageVisit } from "../../../test/page-visit.ts";
+
+const BAD = '<script>alert("x")</script>';
+const LENA = { scope: "human", id: "lena", channel: "slack", strength: "person" } as const;
+const HERE: AtHand = {
+  work: async () => ({
+    stat: " a.ts | 1 +\n 1 file changed, 1 insertion(+)\n",
+    diff: `+${BAD}\n${"+x\n".repeat(40_000)}`,
+    untracked: [],
+  }),
+  takeover: () => "cd /work && claude --resume abc",
+  log: async (_run, from) => ({
+    entries: [
+      { kind: "call", text: `Edit ${BAD}` },
+      { kind: "text", text: "token ghp_0123456789abcdefghijklmnopqrstuvwxyzAB\u202e" },
+    ],
+    next: from === undefined ? "1.10.0" : "1.20.0",
+    isCut: true,
+  }),
+};
+let visit: PageVisit;
+
+beforeEach(async () => {
+  visit = await PageVisit.start({ atHand: HERE });
+});
+afterEach(() => visit.stop());
+
+const scene = () => visit.at.scene;
+const started = (over: Parameters<PageVisit["at"]["scene"]["startedRun"]>[0] = {}) => scene().startedRun(over);
+
+async function asking(raw: Record<string, unknown> = {}) {
+  const run = await started({ repo: "acme/api", branch: "feature/x" });
+  const { question } = await scene().engine.ask(scene().input(raw), AGENT, { runId: run.id });
+  await scene().engine.endRun(run.id, { status: "completed" }, SYSTEM);
+  return { run, question };
+}
+
+describe("the list of runs", () => {
+  test("says where to begin when nothing ever ran", async () => {
+    expect((await visit.open("/runs")).html).toContain("No agent has run yet");
+  });
+
+  test("shows what waits, where and for how long, and filters by state", async () => {
+    const { question } = await asking();
+    const failed = await started({ name: "deploy" });
+    await scene().engine.endRun(failed.id, { status: "failed", reason: "agent_error" }, SYSTEM);
+    await scene().pass(120_000);
+    const { html } = await visit.open("/runs");
+    for (const words of ["Waiting for Input", "add-caching", "acme/api", "feature/x", question.title, "waiting 2m"])
+      expect(html).toContain(words);
+    expect((await visit.open("/runs?state=failed")).html).toMatch(/deploy/);
+    expect((await visit.open("/runs?state=failed")).html).not.toContain("add-caching");
+    expect((await visit.open("/runs?state=waiting")).html).not.toContain("deploy");
+  });
+
+  test("has the parts of a run below it, and names the parent where it is elsewhere", async () => {
+    const parent = await started({ name: "payments" });
+    await started({ name: "auth", parentId: parent.id });
+    expect((await visit.open("/runs")).html).toMatch(/payments[^]*<ul class="runs">[^]*auth/);
+    await scene().engine.endRun(parent.id, { status: "completed" }, SYSTEM);
+    expect((await visit.open("/runs?state=working")).html).toMatch(/part of <a[^>]*>#1 payments/);
+  });
+
+  test("goes on page by page", async () => {
+    for (let index = 0; index < 45; index += 1) await started({ name: `run-${index}` });
+    const { html } = await visit.open("/runs");
+    const next = /href="(\/runs\?after=r_\w+)"/.exec(html)?.[1] ?? "";
+    const second = (await visit.open(next)).html;
+    const names = [html, second].map((page) => [...page.matchAll(/#\d+ run-\d+/g)].map(([name]) => name));
+    expect(names.map(({ length }) => length)).toEqual([40, 5]);
+    expect(new Set(names.flat()).size).toBe(45);
+    expect(second).not.toContain(">Older<");
+  });
+});
+
+describe("a run that waits", () => {
+  test("has the question with everything to answer it above its log", async () => {
+    const { run, question } = await asking();
+    const { html } = await visit.open(`/r/${run.id}`);
+    expect(html).toMatch(new RegExp(`action="/q/${question.id}/answer"[^]*id="log"`));
+    expect(html).toContain("Waiting for Input");
+    expect(html).toContain("cd /work &amp;&amp; claude --resume abc");
+  });
+
+  test("is answered from its page, which is where one stays", async () => {
+    const { run, question } = await asking();
+    const referer = `${visit.at.url}/r/${run.id}`;
+    const got = await visit.post(`/q/${question.id}/answer`, { do: "answer", "i.0": "0" }, { referer });
+    expect(got.location).toBe(`/r/${run.id}`);
+    const elsewhere = { referer: "https://evil.example/r/x" };
+    expect((await visit.post(`/q/${question.id}/undo`, {}, elsewhere)).location).toBe(`/q/${question.id}`);
+  });
+
+  test("has no question once it is closed, and says how long it waited", async () => {
+    const { run, question } = await asking();
+    await scene().pass(3_600_000);
+    await scene().engine.answer(question.id, AnswerInput.parse({ answer: "Redis" }), LENA);
+    await scene().pass(3_600_000);
+    const { html } = await visit.open(`/r/${run.id}`);
+    expect(html).not.toContain('id="answer"');
+    expect(html).toContain("Waited for people: 1h of 2h");
+    expect(html).toContain("answer of lena taken: “Redis”");
+    expect(html).toContain("waited 1h");
+  });
+});
+
+describe("a run", () => {
+  test.each(["42 is not there", "r_00000000000000000000000000", "zzzz"])("named %j is not found", async (name) => {
+    expect((await visit.open(`/r/${encodeURIComponent(name)}`)).status).toBe(404);
+  });
+
+  test("is found by every name that the command line takes", async () => {
+    const { run, question } = await asking();
+    const other = await started({ name: "other", externalId: "tm-abc", session: "s-1" });
+    for (const name of ["1", "#1", "add-caching", `r-${run.id.slice(12, 20)}`, run.id.slice(12), question.id])
+      expect((await visit.open(`/r/${encodeURIComponent(name)}`)).location).toBe(`/r/${run.id}`);
+    for (const name of ["tm-abc", "s-1", "other"])
+      expect((await visit.open(`/r/${name}`)).location).toBe(`/r/${other.id}`);
+  });
+
+  test("is resumed by a button after an answer that was only stored", async () => {
+    const { run, question } = await asking();
+    await scene().engine.answer(question.id, AnswerInput.parse({ answer: "Redis", resume: false }), LENA);
+    expect((await visit.open("/runs")).html).toContain(`action="/r/${run.id}/resume"`);
+    expect((await visit.post(`/r/${run.id}/resume`, {})).location).toBe(`/r/${run.id}`);
+    expect((await scene().engine.findRun(run.id))?.status).toBe("resuming");
+    expect((await visit.open(`/r/${run.id}`)).html).not.toContain("/resume");
+    const again = await visit.post(`/r/${run.id}/cancel`, {});
+    expect(again.location).toBe(`/r/${run.id}`);
+    const late = await visit.post(`/r/${run.id}/resume`, {});
+    expect([late.status, late.html.includes("is not waiting for input (cancelled)")]).toEqual([409, true]);
+  });
+
+  test("shows what changed as text, and cuts it where it is long", async () => {
+    const { run } = await asking();
+    const { html } = await visit.open(`/r/${run.id}/work`);
+    expect(html).toContain("+&lt;script&gt;");
+    expect(html).toContain(`see all of it with: askd diff ${run.number}`);
+    expect(html.length).toBeLessThan(1_000_000);
+  });
+
+  test("shows its log as text without secrets, and what came since then", async () => {
+    const { run } = await asking();
+    const { html } = await visit.open(`/r/${run.id}`);
+    expect(html).toContain("Edit &lt;script&gt;");
+    expect(html).not.toContain("ghp_0123");
+    expect(html).toContain("\\u202e");
+    const part = await visit.open(`/r/${run.id}/log?from=1.10.0`);
+    expect(part.html).toMatch(/^<div id="log"[^>]*data-next="1.20.0"/);
+  });
+
+  test("on another machine says where its log is", async () => {
+    await visit.stop();
+    visit = await PageVisit.start();
+    const { run } = await asking();
+    expect((await visit.open(`/r/${run.id}`)).html).toContain("The log is on here. Read it there with: askd logs 1");
+  });
+
+  test("is not changed by opening an address", async () => {
+    const { run } = await asking();
+    for (const verb of ["resume", "cancel"]) expect((await visit.open(`/r/${run.id}/${verb}`)).status).toBe(404);
+    expect((await scene().engine.findRun(run.id))?.status).toBe("awaiting_input");
+  });
+});

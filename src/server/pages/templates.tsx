@@ -1,0 +1,103 @@
+import type { Hono } from "hono";
+import { QuestionId } from "../../core/id.ts";
+import { answerText, matchAnswer } from "../../core/match.ts";
+import { Refusal } from "../../core/refusal.ts";
+import { type Template, TemplateInput, fillTemplate } from "../../core/template.ts";
+import { type Draft, NO_DRAFT, draftedText } from "../../web/draft.ts";
+import { tell } from "../../web/reader.ts";
+import { type TemplateTrial, TemplatesPage } from "../../web/templates.tsx";
+import type { Signed } from "../credential.ts";
+import type { Call, PagesDeps } from "./deps.ts";
+import { readDraft } from "./draft.ts";
+import { sayRefusal, sendFramed } from "./frame.tsx";
+import { goTo } from "./go-on.ts";
+import { readReader } from "./reader.ts";
+
+const MOST_SHOWN = 100;
+const MOST_QUESTIONS = 20;
+
+/** Canned answers: seen, added, changed, removed, and tried without being used. */
+export function addTemplates(pages: Hono<Signed>, deps: PagesDeps): void {
+  pages.get("/templates", (context) => show(context, deps));
+  pages.post("/templates", (context) => save(context, deps));
+  pages.post("/templates/:name/remove", async (context) => {
+    await deps.engine.removeTemplate(context.req.param("name"), context.get("actor"));
+    return goTo(context, "/templates");
+  });
+}
+
+async function show(
+  context: Call,
+  deps: PagesDeps,
+  again: { draft?: Draft; problem?: string; status?: number } = {},
+): Promise<Response> {
+  const { engine } = deps;
+  const reader = await readReader(context, engine);
+  const templates = await engine.listTemplates();
+  const questions = await engine.listQuestions({ status: "pending", order: "newest", limit: MOST_QUESTIONS });
+  const edited = templates.find(({ name }) => name === context.req.query("edit"));
+  const view = {
+    ...{ reader, questions, count: templates.length, templates: templates.slice(0, MOST_SHOWN) },
+    trial: await tryOut(context, deps, templates),
+    draft: again.draft ?? (edited ? draftOf(edited) : NO_DRAFT),
+    problem: again.problem,
+  };
+  return sendFramed(context, deps, {
+    ...{ reader, page: "templates", title: tell(reader, "tpl.title"), status: again.status ?? 200 },
+    main: <TemplatesPage view={view} />,
+  });
+}
+
+async function save(context: Call, deps: PagesDeps): Promise<Response> {
+  const draft = await readDraft(context);
+  const of = (name: string): string => draftedText(draft, name).trim();
+  const choose = of("choose")
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "");
+  const [text, repo, label] = [of("text"), of("repo"), of("label")];
+  const parsed = TemplateInput.safeParse({
+    name: of("name").toLowerCase(),
+    ...(text !== "" && { text }),
+    ...(choose.length > 0 && { choose }),
+    ...((repo !== "" || label !== "") && { match: { ...(repo !== "" && { repo }), ...(label !== "" && { label }) } }),
+  });
+  try {
+    if (!parsed.success)
+      throw new Refusal("bad_input", parsed.error.issues.map(({ path }) => path.join(".")).join(", "));
+    await deps.engine.putTemplate(parsed.data, context.get("actor"));
+  } catch (error) {
+    return show(context, deps, { draft, ...sayRefusal(error) });
+  }
+  return goTo(context, "/templates");
+}
+
+/** What the template of a link would answer to a question of a link; nothing is answered. */
+async function tryOut(
+  context: Call,
+  { engine, rules }: PagesDeps,
+  templates: readonly Template[],
+): Promise<TemplateTrial | undefined> {
+  const template = templates.find(({ name }) => name === context.req.query("try"));
+  const id = QuestionId.safeParse(context.req.query("on"));
+  if (!template || !id.success) return undefined;
+  const read = await engine.read(id.data);
+  const about = { name: template.name, title: read.question.title };
+  try {
+    const filled = fillTemplate(template, read);
+    const items = matchAnswer(read.content, { answer: filled.answer, items: filled.items }, rules.limits);
+    return { ...about, answer: answerText(read.content, items), note: filled.note };
+  } catch (error) {
+    return { ...about, problem: sayRefusal(error).problem };
+  }
+}
+
+function draftOf({ name, choose = [], text, match }: Template): Draft {
+  return new Map([
+    ["name", [name]],
+    ["choose", [choose.join("\n")]],
+    ["text", [text ?? ""]],
+    ["repo", [match?.repo ?? ""]],
+    ["label", [match?.label ?? ""]],
+  ]);
+}

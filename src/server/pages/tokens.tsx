@@ -1,0 +1,71 @@
+import type { Hono } from "hono";
+import { parseDuration } from "../../core/duration.ts";
+import { later } from "../../core/instant.ts";
+import { type Token, TokenScope, isUsable } from "../../core/token.ts";
+import { type Draft, NO_DRAFT, draftedText } from "../../web/draft.ts";
+import { tell } from "../../web/reader.ts";
+import { TOKEN_SPANS, TokensPage, type TokensView } from "../../web/tokens.tsx";
+import type { Signed } from "../credential.ts";
+import type { Call, PagesDeps } from "./deps.ts";
+import { readDraft } from "./draft.ts";
+import { sayRefusal, sendFramed } from "./frame.tsx";
+import { goTo } from "./go-on.ts";
+import { readReader } from "./reader.ts";
+
+const MOST_SHOWN = 100;
+const SUBJECT = /^[A-Za-z0-9][\w.@-]{0,63}$/;
+
+/** Tokens and sessions: anybody may let an agent in, only an admin sees and revokes all. */
+export function addTokens(pages: Hono<Signed>, deps: PagesDeps): void {
+  pages.get("/settings/tokens", (context) => show(context, deps));
+  pages.post("/settings/tokens", (context) => issue(context, deps));
+  pages.post("/settings/tokens/:id/revoke", async (context) => {
+    try {
+      await deps.engine.revokeToken(context.req.param("id"), context.get("actor"));
+    } catch (error) {
+      return show(context, deps, sayRefusal(error));
+    }
+    return goTo(context, "/settings/tokens");
+  });
+}
+
+type Again = Partial<Pick<TokensView, "issued" | "problem">> & { draft?: Draft; status?: number };
+
+async function show(context: Call, deps: PagesDeps, again: Again = {}): Promise<Response> {
+  const { engine } = deps;
+  const reader = await readReader(context, engine);
+  const isAdmin = reader.scope === "admin";
+  const all = isAdmin ? (await engine.listTokens(context.get("actor"))).filter(({ scope }) => scope !== "login") : [];
+  const usable = all
+    .filter((token) => isUsable(token, reader.now))
+    .sort((one, other) => other.createdAt.localeCompare(one.createdAt));
+  const view: TokensView = {
+    ...{ reader, own: context.get("token"), count: usable.length, ended: all.length - usable.length },
+    tokens: isAdmin ? usable.slice(0, MOST_SHOWN) : undefined,
+    ...{ issued: again.issued, problem: again.problem, draft: again.draft ?? NO_DRAFT },
+  };
+  return sendFramed(context, deps, {
+    ...{ reader, page: "settings", title: tell(reader, "tok.title"), status: again.status ?? 200 },
+    main: <TokensPage view={view} />,
+  });
+}
+
+/** The text of the token is in this one reply and nowhere else. */
+async function issue(context: Call, deps: PagesDeps): Promise<Response> {
+  const draft = await readDraft(context);
+  const reader = await readReader(context, deps.engine);
+  const scope = TokenScope.exclude(["login"]).safeParse(draftedText(draft, "scope"));
+  const subject = draftedText(draft, "subject").trim();
+  const span = TOKEN_SPANS.find((each) => each === draftedText(draft, "expires"));
+  if (!scope.success || !SUBJECT.test(subject)) {
+    return show(context, deps, { draft, problem: tell(reader, "tok.bad"), status: 422 });
+  }
+  const until = span && { expiresAt: later(reader.now, parseDuration(span)) };
+  let issued: { text: string; token: Token };
+  try {
+    issued = await deps.engine.issueToken({ scope: scope.data, subject, ...until }, context.get("actor"));
+  } catch (error) {
+    return show(context, deps, { draft, ...sayRefusal(error) });
+  }
+  return show(context, deps, { issued });
+}

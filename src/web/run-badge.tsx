@@ -1,0 +1,32 @@
+import type { Pending } from "../core/question.ts";
+import { type Run, hasEnded, isAlive } from "../core/run.ts";
+import { type Reader, tell } from "./reader.ts";
+
+/** Says whether an answer is there that the run was not resumed with. */
+export function mayResume(run: Run): boolean {
+  return (
+    !hasEnded(run) &&
+    !isAlive(run) &&
+    run.status !== "resuming" &&
+    run.pendingId === undefined &&
+    run.owes.length > 0 &&
+    run.giveBack !== "poll"
+  );
+}
+
+/** What state a run is in, always in words. */
+export function RunBadge({ reader, run, pending }: { reader: Reader; run: Run; pending: Pending | undefined }) {
+  if (run.pendingId !== undefined) {
+    const held = pending?.hold !== undefined && isAlive(run) ? `, ${tell(reader, "runs.held")}` : "";
+    return <span class="chip wait badge">{tell(reader, "runs.badge") + held}</span>;
+  }
+  if (mayResume(run)) return <span class="chip wait badge">{tell(reader, "runs.answered")}</span>;
+  return <span class={`chip badge ${COLOURS[run.status] ?? ""}`}>{tell(reader, `state.${run.status}`)}</span>;
+}
+
+const COLOURS: Readonly<Partial<Record<Run["status"], string>>> = {
+  completed: "ok",
+  failed: "bad",
+  blocked: "bad",
+  awaiting_input: "wait",
+};

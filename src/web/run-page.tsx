@@ -1,0 +1,233 @@
+import type { Child } from "hono/jsx";
+import { type Run, hasEnded } from "../core/run.ts";
+import type { UsageRow } from "../core/usage.ts";
+import { makeVisible } from "../core/visible.ts";
+import { Chips, State, Why, answeredBy, stateOf } from "./card.tsx";
+import type { CardView } from "./card-view.ts";
+import { runName } from "./inbox.tsx";
+import { LogBox, type LogPart } from "./log.tsx";
+import { Lost } from "./outcome.tsx";
+import { type Reader, tell, tellSpan } from "./reader.ts";
+import { RunActions } from "./run-actions.tsx";
+import { RunBadge } from "./run-badge.tsx";
+import { RunMeta } from "./run-list.tsx";
+import { Timeline, type TimelineView } from "./timeline.tsx";
+import { findAnswer, isPending } from "../core/question.ts";
+
+const MOST_SAID = 10;
+const SAID_CHARS = 600;
+
+/** Everything that the page of a run shows. */
+export interface RunView {
+  reader: Reader;
+  run: Run;
+  usage: UsageRow | undefined;
+  /** The question that it waits for, else its last one. */
+  card: CardView | undefined;
+  timeline: Omit<TimelineView, "reader">;
+  isTimelineCut: boolean;
+  /** How long it is there, and how much of that it waited for people. */
+  wholeMs: number;
+  waitedMs: number;
+  parent: Run | undefined;
+  children: readonly Run[];
+  takeover: string | undefined;
+  hasWork: boolean;
+  log: LogPart | undefined;
+  problem?: string;
+}
+
+/** One run: what it asks now, what it does, what it did. */
+export function RunPage({ view }: { view: RunView }) {
+  const { reader, run, card, problem } = view;
+  const isGoing = !hasEnded(run) && run.status !== "awaiting_input";
+  return (
+    <main
+      id="main"
+      class="card run"
+      data-id={card?.read.question.id}
+      data-state={card && stateOf(card)}
+      data-by={card && answeredBy(card.read.question)}
+      data-going={isGoing ? "yes" : ""}
+    >
+      <p class="to-runs">
+        <a href="/runs">{tell(reader, "r.to.list")}</a>
+      </p>
+      <Head view={view} />
+      {problem === undefined ? null : (
+        <p class="banner bad" role="alert">
+          {problem}
+        </p>
+      )}
+      <div class="grid">
+        <div>
+          <div id="asks" class="asks">
+            {card ? <Asks view={card} run={run} /> : null}
+          </div>
+          <LogBox reader={reader} run={run} log={view.log} />
+          {view.hasWork ? (
+            <section id="work" class="work" data-src={`/r/${run.id}/work`}>
+              <h2>{tell(reader, "work")}</h2>
+              <p>
+                <a href={`/r/${run.id}/work`}>{tell(reader, "work.show")}</a>
+              </p>
+            </section>
+          ) : null}
+        </div>
+        <RunAside view={view} />
+      </div>
+    </main>
+  );
+}
+
+function Head({ view }: { view: RunView }) {
+  const { reader, run, usage, card, wholeMs, waitedMs } = view;
+  const pending = card && isPending(card.read.question) ? card.read.question : undefined;
+  const whole = tellSpan(reader, wholeMs, 2);
+  return (
+    <div id="head" data-live>
+      <RunMeta reader={reader} run={run} usage={usage} />
+      <div class="head">
+        <h1>{runName(run)}</h1>
+        <RunActions reader={reader} run={run} />
+      </div>
+      <div class="bar">
+        <RunBadge reader={reader} run={run} pending={pending} />
+        <span class="chip">
+          {waitedMs > 0
+            ? tell(reader, "r.waited", { waited: tellSpan(reader, waitedMs, 2), whole })
+            : tell(reader, "r.took", { whole })}
+        </span>
+        {run.reason === undefined ? null : (
+          <span class="chip">
+            {tell(reader, "r.reason")}: {makeVisible(run.reason)}
+          </span>
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** The question above the log, with everything that is needed to answer it; nothing once it is closed. */
+function Asks({ view, run }: { view: CardView; run: Run }) {
+  const { reader, read } = view;
+  if (!isPending(read.question)) return <Lost view={view} answer={findAnswer(read.question)} />;
+  return (
+    <section class="box" aria-labelledby="asks-title">
+      <p class="quiet">
+        {tell(reader, "r.asks", { run: `#${run.number}` })} ·{" "}
+        <a href={`/q/${read.question.id}`}>{tell(reader, "r.open")}</a>
+      </p>
+      <h2 id="asks-title">{makeVisible(read.question.title)}</h2>
+      <Chips view={view} />
+      <Why view={view} />
+      <State view={view} />
+    </section>
+  );
+}
+
+function RunAside({ view }: { view: RunView }) {
+  const { reader, run, takeover, timeline } = view;
+  return (
+    <aside id="aside" data-live aria-label={tell(reader, "details")}>
+      <section>
+        <h2>{tell(reader, "r.timeline")}</h2>
+        {view.isTimelineCut ? <p class="quiet">{tell(reader, "r.timeline.cut")}</p> : null}
+        <Timeline view={{ reader, ...timeline }} />
+        <p>
+          <a href={`/activity?run=${run.number}`}>{tell(reader, "r.activity")}</a>
+        </p>
+      </section>
+      {takeover === undefined ? null : (
+        <section>
+          <h2>{tell(reader, "r.takeover")}</h2>
+          <p>{tell(reader, "r.takeover.about")}</p>
+          <p class="command">
+            <code id="takeover">{makeVisible(takeover)}</code>
+            <button type="button" data-copy="#takeover" hidden>
+              {tell(reader, "copy")}
+            </button>
+          </p>
+        </section>
+      )}
+      <Summary view={view} />
+      <Family view={view} />
+      <Facts view={view} />
+    </aside>
+  );
+}
+
+function Summary({ view: { reader, run } }: { view: RunView }) {
+  const { summary, details, issues = [] } = run.result ?? {};
+  const said = [summary, details, ...issues].filter((text) => text !== undefined);
+  if (!hasEnded(run) || said.length === 0) return null;
+  return (
+    <section>
+      <h2>{tell(reader, "r.summary")}</h2>
+      {said.slice(0, MOST_SAID).map((text) => (
+        <p class="said">{makeVisible(text.length > SAID_CHARS ? `${text.slice(0, SAID_CHARS)} …` : text)}</p>
+      ))}
+    </section>
+  );
+}
+
+function Family({ view: { reader, parent, children } }: { view: RunView }) {
+  return (
+    <>
+      {parent ? (
+        <section>
+          <h2>{tell(reader, "r.parent")}</h2>
+          <p>
+            <a href={`/r/${parent.id}`}>{runName(parent)}</a>
+          </p>
+        </section>
+      ) : null}
+      {children.length === 0 ? null : (
+        <section>
+          <h2>{tell(reader, "r.children")}</h2>
+          {children.map((run) => (
+            <p>
+              <a href={`/r/${run.id}`}>{runName(run)}</a>{" "}
+              <span class="quiet">{tell(reader, run.pendingId ? "runs.badge" : `state.${run.status}`)}</span>
+            </p>
+          ))}
+        </section>
+      )}
+    </>
+  );
+}
+
+function Facts({ view: { reader, run, usage } }: { view: RunView }) {
+  const used = usage && usage.inputTokens + usage.outputTokens > 0 ? usage : undefined;
+  const facts: ReadonlyArray<readonly [string, Child]> = [
+    [tell(reader, "r.agent"), run.agent === "none" ? undefined : run.agent],
+    [tell(reader, "r.session"), run.session],
+    [tell(reader, "r.dir"), run.dir],
+    [tell(reader, "r.host"), run.host],
+    [tell(reader, "r.external"), run.externalId],
+    [tell(reader, "r.labels"), run.labels.join(", ") || undefined],
+    [
+      tell(reader, "r.tokens"),
+      used &&
+        tell(reader, "r.tokens.n", {
+          in: used.inputTokens.toLocaleString("en"),
+          out: used.outputTokens.toLocaleString("en"),
+        }),
+    ],
+  ];
+  return (
+    <section>
+      <h2>{tell(reader, "r.about")}</h2>
+      <dl class="facts">
+        {facts.map(([name, value]) =>
+          typeof value === "string" ? (
+            <div>
+              <dt>{name}</dt>
+              <dd>{makeVisible(value)}</dd>
+            </div>
+          ) : null,
+        )}
+      </dl>
+    </section>
+  );
+}
