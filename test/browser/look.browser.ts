@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { findAxeProblems, findLayoutProblems } from "./inspect.ts";
+import { EMPTY_PAGES, PAGES } from "./page-states.ts";
 import { WebStage } from "./stage.ts";
 import { OUTSIDE, STATES } from "./states.ts";
 
@@ -15,22 +16,28 @@ const LOOKS = [
   { name: "dark-390", colorScheme: "dark", width: 390, height: 844 },
 ] as const;
 const REFLOW = { width: 320, height: 640 };
+/** Which states are looked at in German too. */
+const GERMAN: ReadonlySet<string> = new Set([
+  ...["question", "high-risk", "more", "settling", "settings"],
+  ...["runs", "run-asks", "activity", "templates", "policies", "people", "tokens", "channels"],
+]);
 const ADDED_MS = 250;
 
 const stage = new WebStage();
-const pages: { outside?: Page; mika?: Page } = {};
+const pages: { outside?: Page; mika?: Page; admin?: Page } = {};
 beforeAll(async () => {
   rmSync(OUT, { recursive: true, force: true });
   mkdirSync(OUT, { recursive: true });
   await stage.serve();
   pages.outside = await stage.visitor();
   pages.mika = await stage.person("mika");
+  pages.admin = await stage.admin("mika");
 });
 afterAll(() => stage.close());
 
-describe.each([...OUTSIDE, ...STATES])("$name", (state) => {
+describe.each([...OUTSIDE, ...EMPTY_PAGES, ...STATES, ...PAGES])("$name", (state) => {
   test("is readable by all, in light and dark, wide and narrow", async () => {
-    const page = OUTSIDE.includes(state) ? pages.outside! : pages.mika!;
+    const page = OUTSIDE.includes(state) ? pages.outside! : state.isForAdmin ? pages.admin! : pages.mika!;
     const problems: string[] = [];
     for (const [index, { name, colorScheme, ...size }] of LOOKS.entries()) {
       await page.setViewportSize(size);
@@ -51,9 +58,7 @@ describe.each([...OUTSIDE, ...STATES])("$name", (state) => {
 test("German words have room too", async () => {
   const page = await stage.person("lena", { locale: "de" });
   const problems: string[] = [];
-  for (const state of STATES.filter(({ name }) =>
-    ["question", "high-risk", "more", "settling", "settings"].includes(name),
-  )) {
+  for (const state of [...STATES, ...PAGES].filter(({ name }) => GERMAN.has(name))) {
     await state.open(page, stage);
     for (const width of [1280, 390, 320]) {
       await page.setViewportSize({ width, height: 800 });

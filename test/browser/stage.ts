@@ -87,6 +87,16 @@ export class WebStage {
     return page;
   }
 
+  /** A browser of its own in which somebody is signed in who may change everything. */
+  async admin(name: string): Promise<Page> {
+    const page = await this.visitor();
+    await page.goto(`${this.url}/login`);
+    await page.fill("#code", await this.#loginCode(name, { grants: "admin" }));
+    await page.click("button.p");
+    await page.waitForURL(`${this.url}/`);
+    return page;
+  }
+
   /** Fills in the form of the page that asks who one is. */
   async signIn(page: Page, name: string): Promise<void> {
     await page.fill("#code", await this.#loginCode(name));
@@ -161,8 +171,8 @@ export class WebStage {
     return this.#engine;
   }
 
-  async #loginCode(name: string): Promise<string> {
-    const { text } = await (await this.engine()).issueToken({ scope: "login", subject: name }, SYSTEM);
+  async #loginCode(name: string, more: { grants?: "admin" } = {}): Promise<string> {
+    const { text } = await (await this.engine()).issueToken({ scope: "login", subject: name, ...more }, SYSTEM);
     return text;
   }
 

@@ -2,6 +2,7 @@ import type { Page } from "playwright-core";
 import type { Actor } from "../../src/core/actor.ts";
 import { AnswerInput } from "../../src/core/answer-input.ts";
 import { parseAsk } from "../../src/core/ask-input.ts";
+import type { RunId } from "../../src/core/id.ts";
 import type { Question } from "../../src/core/question.ts";
 import type { AskOptions } from "../../src/engine/engine.ts";
 import { ROOMY } from "../scene.ts";
@@ -15,6 +16,8 @@ const LONG_MS = 3_600_000;
 /** One page in one state, and how to get there. */
 export interface State {
   name: string;
+  /** Seen by an admin. */
+  isForAdmin?: boolean;
   /** Opens it for somebody who is signed in as mika. */
   open: (page: Page, stage: WebStage) => Promise<unknown>;
 }
@@ -41,11 +44,12 @@ export async function ask(
   stage: WebStage,
   raw: Record<string, unknown>,
   run: AskOptions["run"] = {},
+  runId?: RunId,
 ): Promise<Question> {
   const engine = await stage.engine();
   const input = parseAsk(raw, { via: "mcp" }, ROOMY, await engine.now());
   const about = { agent: "claude", repo: "acme/api", branch: "feature/add-caching", giveBack: "poll" as const, ...run };
-  return (await engine.ask(input, AGENT, { run: about })).question;
+  return (await engine.ask(input, AGENT, runId ? { runId } : { run: about })).question;
 }
 
 const REDIS = {
