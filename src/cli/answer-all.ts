@@ -4,6 +4,7 @@ import { AnswerInput } from "../core/answer-input.ts";
 import type { Read } from "../core/changes.ts";
 import { type QuestionId, shortId } from "../core/id.ts";
 import { Refusal } from "../core/refusal.ts";
+import { wordToType } from "../core/risk-word.ts";
 import type { Engine } from "../engine/engine.ts";
 import { whoTypes } from "./actor.ts";
 import { afterChange } from "./after-change.ts";
@@ -13,7 +14,8 @@ import { sayAnswered } from "./answer-view.ts";
 import type { Context } from "./context.ts";
 import { draftFile, findDraft, keepDraft, removeDraft } from "./draft.ts";
 import { editFile } from "./editor.ts";
-import { Queue, type Wanted } from "./next/queue.ts";
+import { Queue } from "./next/queue.ts";
+import type { Wanted } from "./question-filter.ts";
 import type { Card } from "./next/state.ts";
 import { oneLine } from "./sanitise.ts";
 
@@ -84,7 +86,7 @@ async function takeAll(
 /** Gives one answer to everybody who asked for it; returns how many that were. */
 async function take({ read, same }: Card, entry: Entry, work: Work): Promise<number> {
   const { context } = work;
-  const confirmed = read.question.risk === "high" && entry.confirm === read.run.name.trim();
+  const confirmed = read.question.risk === "high" && entry.confirm === wordToType(read.question.title, read.run.name);
   const input = AnswerInput.parse({
     answer: entry.answer,
     ...(entry.note !== "" && { note: entry.note }),

@@ -1,3 +1,4 @@
+import { type Changed, findChanged } from "../agents/at-hand.ts";
 import { Refusal } from "../core/refusal.ts";
 import type { Run } from "../core/run.ts";
 import { requireOne } from "./arguments.ts";
@@ -6,7 +7,7 @@ import type { Context } from "./context.ts";
 import type { Flags } from "./flags.ts";
 import { oneLine, sanitise } from "./sanitise.ts";
 import { getRun } from "./target.ts";
-import { colourDiff, findWork } from "./partial-work.ts";
+import { colourDiff, listNew } from "./work-view.ts";
 
 const flags = {
   stat: { type: "boolean", about: "Only which files, and how much" },
@@ -20,22 +21,20 @@ export const command: Command<typeof flags> = {
   async run(args, context) {
     const engine = await context.engine();
     const run = await getRun(engine, requireOne(args.positionals, command.usage));
-    const { diff, untracked } = await getDiff(run, args.flags.stat ?? false, context);
-    if (diff === "" && untracked.length === 0) {
+    const changed = await getDiff(run, { isStat: args.flags.stat ?? false }, context);
+    if (changed.diff === "" && changed.untracked.length === 0) {
       if (!context.isQuiet) context.stderr.write(`Nothing is changed in ${oneLine(run.dir ?? "")}\n`);
       return 0;
     }
-    // What stands before the first file is passed over by whatever reads a patch.
-    const fresh = untracked.length > 0 ? ["New files:", ...untracked.map((path) => `  ${oneLine(path)}`), ""] : [];
-    context.stdout.write(fresh.map((line) => `${line}\n`).join(""));
+    context.stdout.write(listNew(changed));
     // On a terminal the text of files is made safe; a program gets the patch as it is.
-    context.stdout.write(context.stdout.isTty ? colourDiff(sanitise(diff), context.style) : diff);
+    context.stdout.write(context.stdout.isTty ? colourDiff(sanitise(changed.diff), context.style) : changed.diff);
     return 0;
   },
 };
 
 /** What the agent of a run has changed, or why that cannot be seen here. */
-export async function getDiff(run: Run, isStat: boolean, context: Context) {
+export async function getDiff(run: Run, how: { isStat: boolean }, context: Context): Promise<Changed> {
   const { dir } = run;
   if (dir === undefined || run.host !== context.host) {
     const why = dir === undefined ? "has no directory" : `works on ${oneLine(run.host)}`;
@@ -43,7 +42,7 @@ export async function getDiff(run: Run, isStat: boolean, context: Context) {
       hint: `See what is known: ${context.program} show ${run.number}`,
     });
   }
-  const found = await findWork(dir, { isStat });
+  const found = await findChanged(run, context.host, how);
   if (found) return found;
   throw new Refusal("not_found", `${oneLine(dir)} is not in a git working tree, so what changed is not known`, {
     hint: `Look there yourself, or see what the agent did: ${context.program} logs ${run.number}`,

@@ -8,7 +8,7 @@ import type { Command } from "./command.ts";
 import type { Context } from "./context.ts";
 import type { Flags } from "./flags.ts";
 import { withStore } from "./own-store.ts";
-import { readMoment } from "./since.ts";
+import { parsePast } from "./moment.ts";
 import { getRun } from "./target.ts";
 import { VERSION } from "./version.ts";
 
@@ -32,7 +32,9 @@ export const command: Command<typeof flags> = {
     const counts = await withStore(context, async (store) => {
       const query = {
         ...{ version: VERSION, hasSecrets },
-        ...(since !== undefined && { since: readMoment(since, await store.now(), context.ahead) }),
+        ...(since !== undefined && {
+          since: parsePast(since, await store.now(), context),
+        }),
         ...(runId && { runId }),
       };
       return writeLines(exportLines(store, query), output && resolve(context.cwd, output), context);

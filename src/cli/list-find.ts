@@ -1,4 +1,3 @@
-import { sayActor } from "../core/actor.ts";
 import { MOST_LISTED } from "../core/api/route.ts";
 import type { Read } from "../core/changes.ts";
 import type { QuestionId, RunId } from "../core/id.ts";
@@ -10,7 +9,8 @@ import type { Engine } from "../engine/engine.ts";
 import type { Context } from "./context.ts";
 import type { Values } from "./flags.ts";
 import type { ListFlags } from "./list.ts";
-import { parseMoment } from "./moment.ts";
+import { parsePast } from "./moment.ts";
+import { type Wanted, readWanted } from "./question-filter.ts";
 import { oneLine } from "./sanitise.ts";
 import { getQuestionId, getRun } from "./target.ts";
 
@@ -50,7 +50,7 @@ export async function findQuestions(engine: Engine, given: Given, most: number, 
     runId: given.run === undefined ? undefined : (await getRun(engine, given.run)).id,
     after: given.after === undefined ? undefined : await getQuestionId(engine, given.after),
     since: await readSince(engine, given.since, context),
-    isMeant: await meant(engine, given, context),
+    isMeant: await readWanted({ ...given, run: undefined }, engine, context),
     runs: new Map(),
   };
   const found = await collect(search, isPaged ? most + 1 : MOST_SEARCHED);
@@ -59,10 +59,7 @@ export async function findQuestions(engine: Engine, given: Given, most: number, 
   return { reads, hasMore: sorted.length > most, isPaged };
 }
 
-interface Row {
-  question: Question;
-  run: Run;
-}
+type Row = Parameters<Wanted>[0];
 
 interface Search {
   engine: Engine;
@@ -71,7 +68,7 @@ interface Search {
   runId: RunId | undefined;
   after: QuestionId | undefined;
   since: Instant | undefined;
-  isMeant: (row: Row) => boolean;
+  isMeant: Wanted;
   /** Runs that were read, since several questions may be of one. */
   runs: Map<RunId, Run>;
 }
@@ -104,46 +101,6 @@ async function readRun(id: RunId, { engine, runs }: Search): Promise<Run> {
   return run;
 }
 
-async function meant(
-  engine: Engine,
-  { agent, repo, label = [], mine }: Given,
-  context: Context,
-): Promise<(row: Row) => boolean> {
-  const isMine = mine ? await mineOf(engine, context) : () => true;
-  const isRepo = repo === undefined ? () => true : repoMatch(repo);
-  return ({ question, run }) =>
-    (agent === undefined || run.agent === agent) &&
-    isRepo(run.repo ?? "") &&
-    label.every((each) => run.labels.includes(each)) &&
-    isMine(question);
-}
-
-/** What somebody claimed, and what is for them while nobody else has it. */
-async function mineOf(engine: Engine, { user }: Context): Promise<(question: Question) => boolean> {
-  const names = new Set([user, ...(await groupsOf(engine, user))]);
-  return (question) => {
-    if (question.claim) return sayActor(question.claim.by) === user;
-    return [...question.to, ...question.approvals.from].some((name) => names.has(name.replace(/^@/, "")));
-  };
-}
-
-/** Only an admin sees the groups that a server keeps; without them, a person's own name counts. */
-async function groupsOf(engine: Engine, user: string): Promise<readonly string[]> {
-  try {
-    return (await engine.listPeople()).find(({ id }) => id === user)?.groups ?? [];
-  } catch (error) {
-    if (error instanceof Refusal && error.code === "not_permitted") return [];
-    throw error;
-  }
-}
-
-/** `*` stands for anything. */
-function repoMatch(pattern: string): (repo: string) => boolean {
-  const parts = pattern.split("*").map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
-  const regex = new RegExp(`^${parts.join(".*")}$`, "i");
-  return (repo) => regex.test(repo);
-}
-
 const ORDERS: Record<Exclude<Sort, "newest" | "oldest">, (one: Row, other: Row) => number> = {
   due: (one, other) => compare(one.question.dueAt ?? LAST, other.question.dueAt ?? LAST) || byAge(one, other),
   priority: (one, other) => one.run.priority - other.run.priority || byAge(one, other),
@@ -159,7 +116,7 @@ function compare(one: string, other: string): number {
 
 async function readSince(engine: Engine, text: string | undefined, context: Context): Promise<Instant | undefined> {
   if (text === undefined) return undefined;
-  return parseMoment(text, { now: await engine.now(), ahead: context.ahead, toward: "past" });
+  return parsePast(text, await engine.now(), context);
 }
 
 function readSort(text: string | undefined, fallback: Sort): Sort {

@@ -8,6 +8,7 @@ import type { Flags } from "./flags.ts";
 import { type Found, SORTS, findQuestions } from "./list-find.ts";
 import { renderAwaiting, renderList } from "./list-view.ts";
 import { printResult } from "./output.ts";
+import { FILTER_FLAGS } from "./question-filter.ts";
 import { textWidth } from "./terminal.ts";
 
 const DEFAULT_LIMIT = 30;
@@ -15,12 +16,8 @@ const MOST = 1000;
 
 const flags = {
   awaiting: { type: "boolean", about: "Only what waits for an answer, oldest first, with context" },
-  mine: { type: "boolean", about: "Only what you claimed, or what is assigned to you or your groups" },
   state: { type: "string", value: "state", about: "pending, answered, timeout or cancelled" },
-  run: { type: "string", value: "run", about: "Only questions of this run" },
-  agent: { type: "string", value: "agent", about: "Only of this agent, such as claude" },
-  repo: { type: "string", value: "repo", about: "Only of this repository; acme/* takes all of acme" },
-  label: { type: "string", multiple: true, value: "label", about: "Only with this label; can be repeated" },
+  ...FILTER_FLAGS,
   since: { type: "string", value: "time", about: "Only what was asked since 2h ago, 14:00 or 2026-11-15" },
   sort: { type: "string", value: "order", about: `${SORTS.join(", ")} (newest; with --awaiting oldest)` },
   after: { type: "string", value: "id", about: "Go on after this question, which the page before ended with" },

@@ -21,6 +21,11 @@ export function parseMoment(text: string, at: MomentAt): Instant {
   return later(at.now, at.toward === "past" ? -ms : ms);
 }
 
+/** The same of a moment that is over, such as one that something is looked for since. */
+export function parsePast(text: string, now: Instant, { ahead }: Pick<MomentAt, "ahead">): Instant {
+  return parseMoment(text, { now, ahead, toward: "past" });
+}
+
 function durationOf(text: string): number {
   try {
     return parseDuration(text);

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { randomPart } from "../core/id.ts";
+import { type QuestionId, randomPart } from "../core/id.ts";
 import { SECOND_MS } from "../core/instant.ts";
 import { Refusal } from "../core/refusal.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -58,9 +58,14 @@ export async function openPage(
 /** The page of what somebody named: a question's own, or the run's where it asks nothing. */
 export async function pathOf(engine: Engine, name: string): Promise<string> {
   const target = await getTarget(engine, name);
-  if (target.named === "question") return `/q/${randomPart(target.question.id)}`;
+  if (target.named === "question") return questionPath(target.question.id);
   const { pendingId, number } = target.run;
-  return pendingId ? `/q/${randomPart(pendingId)}` : `/runs/${number}`;
+  return pendingId ? questionPath(pendingId) : `/runs/${number}`;
+}
+
+/** The page of a question: its whole id, since a short one may come to fit two. */
+export function questionPath(id: QuestionId): string {
+  return `/q/${randomPart(id)}`;
 }
 
 async function getServer(context: Context): Promise<string> {

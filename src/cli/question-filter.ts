@@ -1,43 +1,58 @@
 import { sayActor } from "../core/actor.ts";
+import type { Question } from "../core/question.ts";
+import { Refusal } from "../core/refusal.ts";
+import type { Run } from "../core/run.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Context } from "./context.ts";
 import type { Flags, Values } from "./flags.ts";
-import type { Wanted } from "./next/queue.ts";
 import { getRun } from "./target.ts";
 
-/** The flags of `list` that say which questions are meant. */
+/** The flags that say which questions are meant. */
 export const FILTER_FLAGS = {
-  mine: { type: "boolean", about: "Only what you claimed, or what is for you" },
+  mine: { type: "boolean", about: "Only what you claimed, or what is assigned to you or your groups" },
   run: { type: "string", value: "run", about: "Only questions of this run" },
   agent: { type: "string", value: "agent", about: "Only of this agent, such as claude" },
   repo: { type: "string", value: "repo", about: "Only of this repository; acme/* takes all of acme" },
   label: { type: "string", multiple: true, value: "label", about: "Only with this label; can be repeated" },
 } as const satisfies Flags;
 
+/** Which questions somebody wants to see. */
+export type Wanted = (row: { question: Question; run: Run }) => boolean;
+
 /** Reads the flags as one test. */
 export async function readWanted(
-  { mine, run, agent, repo, label = [] }: Values<typeof FILTER_FLAGS>,
+  { mine, run: named, agent, repo, label = [] }: Values<typeof FILTER_FLAGS>,
   engine: Engine,
-  { user }: Pick<Context, "user">,
+  context: Pick<Context, "user">,
 ): Promise<Wanted> {
-  const runId = run === undefined ? undefined : (await getRun(engine, run)).id;
+  const runId = named === undefined ? undefined : (await getRun(engine, named)).id;
+  const isMine = mine ? await mineOf(engine, context) : () => true;
   const isRepo = repo === undefined ? () => true : repoMatch(repo);
-  return ({ question, run: of }) => {
-    const isMine = question.claim
-      ? sayActor(question.claim.by) === user
-      : isFor([...question.to, ...question.approvals.from], user);
-    return (
-      (runId === undefined || of.id === runId) &&
-      (agent === undefined || of.agent === agent) &&
-      isRepo(of.repo ?? "") &&
-      label.every((each) => of.labels.includes(each)) &&
-      (!mine || isMine)
-    );
+  return ({ question, run }) =>
+    (runId === undefined || run.id === runId) &&
+    (agent === undefined || run.agent === agent) &&
+    isRepo(run.repo ?? "") &&
+    label.every((each) => run.labels.includes(each)) &&
+    isMine(question);
+}
+
+/** What somebody claimed, and what is for them while nobody else has it. */
+async function mineOf(engine: Engine, { user }: Pick<Context, "user">): Promise<(question: Question) => boolean> {
+  const names = new Set([user, ...(await groupsOf(engine, user))]);
+  return (question) => {
+    if (question.claim) return sayActor(question.claim.by) === user;
+    return [...question.to, ...question.approvals.from].some((name) => names.has(name.replace(/^@/, "")));
   };
 }
 
-function isFor(names: readonly string[], user: string): boolean {
-  return names.some((name) => name.replace(/^@/, "") === user);
+/** Only an admin sees the groups that a server keeps; without them, a person's own name counts. */
+async function groupsOf(engine: Engine, user: string): Promise<readonly string[]> {
+  try {
+    return (await engine.listPeople()).find(({ id }) => id === user)?.groups ?? [];
+  } catch (error) {
+    if (error instanceof Refusal && error.code === "not_permitted") return [];
+    throw error;
+  }
 }
 
 /** `*` stands for anything. */

@@ -1,5 +1,7 @@
 import { access } from "node:fs/promises";
+import { isAbsolute, relative } from "node:path";
 import { findAgent } from "../agents/agents.ts";
+import { findChanged, isLeft, sayTakeover } from "../agents/at-hand.ts";
 import { runDirOf } from "../agents/run-files.ts";
 import { AnswerInput } from "../core/answer-input.ts";
 import type { Read } from "../core/changes.ts";
@@ -12,9 +14,9 @@ import { whoTypes } from "./actor.ts";
 import type { Context } from "./context.ts";
 import { RunLog } from "./run-log.ts";
 import { sanitise } from "./sanitise.ts";
-import { findTakeover, nearDir, sayTakeover } from "./takeover-line.ts";
+import { findSessionOf } from "./takeover.ts";
 import { styleFor } from "./terminal.ts";
-import { findWork, renderWork, sayWork } from "./partial-work.ts";
+import { renderWork, sayWork } from "./work-view.ts";
 
 const LOG_LINES = 40;
 const EXAMPLE = "(your answer)";
@@ -37,13 +39,18 @@ export async function findEvidence(
   run: Run,
   context: Context,
 ): Promise<{ work: string | undefined; takeover: string | undefined }> {
-  const work =
-    run.dir !== undefined && run.host === context.host ? await findWork(run.dir, { isStat: true }) : undefined;
-  const takeover = run.worker === undefined ? await findTakeover(run, context) : undefined;
+  const work = await findChanged(run, context.host, { isStat: true });
+  const takeover = isLeft(run) ? await findSessionOf(run, context) : undefined;
   return {
     work: work && sayWork(work),
     takeover: takeover && sayTakeover({ ...takeover, dir: nearDir(takeover.dir, context.cwd) }),
   };
+}
+
+/** A directory as it is called from another: shorter where it lies below. */
+function nearDir(dir: string, from: string): string {
+  const near = relative(from, dir);
+  return near === "" || near.startsWith("..") || isAbsolute(near) ? dir : near;
 }
 
 /** The diff, the end of the log and what the agent gets, as far as they were asked for. */
@@ -64,8 +71,7 @@ export async function readMore(
 }
 
 async function readDiff(run: Run, context: Context) {
-  const isHere = run.dir !== undefined && run.host === context.host;
-  const work = isHere && run.dir !== undefined ? await findWork(run.dir, { isStat: false }) : undefined;
+  const work = await findChanged(run, context.host, { isStat: false });
   const lines = work ? renderWork(work, context.style) : ["(cannot be seen from here)"];
   return {
     heading: "WORK SO FAR:",

@@ -91,8 +91,8 @@ backend              4        3       1  75 %
   });
 
   test.each([
-    [["stats", "--since", "soon"], '"soon" is no time'],
-    [["stats", "--since", "2026-13-99"], "is no time"],
+    [["stats", "--since", "soon"], '"soon" is not a time'],
+    [["stats", "--since", "2026-13-99"], "is not a date"],
     [["stats", "--since", "1h", "--until", "2h"], "ends before it begins"],
     [["stats", "now"], '"now" is too much'],
   ])("%j is refused", async (argv, problem) => {

@@ -4,7 +4,7 @@ import { wrongUsage } from "./arguments.ts";
 import type { Command } from "./command.ts";
 import type { Flags } from "./flags.ts";
 import { printResult } from "./output.ts";
-import { readMoment } from "./since.ts";
+import { parsePast } from "./moment.ts";
 import { GROUPS, type GroupName, renderStats } from "./stats-view.ts";
 import { textWidth } from "./terminal.ts";
 
@@ -29,8 +29,8 @@ export const command: Command<typeof flags> = {
     const engine = await context.engine();
     const now = await engine.now();
     const stats = await engine.stats({
-      ...(since !== undefined && { since: readMoment(since, now, context.ahead) }),
-      ...(until !== undefined && { until: readMoment(until, now, context.ahead) }),
+      ...(since !== undefined && { since: parsePast(since, now, context) }),
+      ...(until !== undefined && { until: parsePast(until, now, context) }),
       ...(repo !== undefined && { repo }),
       ...(agent !== undefined && { agent }),
       aheadMs: context.ahead(now),

@@ -1,3 +1,5 @@
+import { type Takeover, findSession, isLeft, sayTakeover } from "../agents/at-hand.ts";
+import { findLaunch, runDirOf } from "../agents/run-files.ts";
 import { shortId } from "../core/id.ts";
 import { Refusal } from "../core/refusal.ts";
 import type { Run } from "../core/run.ts";
@@ -6,7 +8,6 @@ import type { Command } from "./command.ts";
 import type { Context } from "./context.ts";
 import type { Flags } from "./flags.ts";
 import { oneLine } from "./sanitise.ts";
-import { type Takeover, findTakeover, sayTakeover } from "./takeover-line.ts";
 import { getRun } from "./target.ts";
 
 const flags = {
@@ -31,18 +32,25 @@ export const command: Command<typeof flags> = {
   },
 };
 
-/** Two at once in one session would undo each other's work. */
 function requireLeft(run: Run, { program }: Context): void {
-  const isBusy = run.worker !== undefined || ["running", "queued", "resuming"].includes(run.status);
-  if (!isBusy) return;
+  if (isLeft(run)) return;
   throw new Refusal("not_pending", `#${run.number} is ${run.status}: its agent works, or is about to`, {
     hint: `Wait until it asks or ends (${program} logs ${run.number} -f), or end it: ${program} runs cancel ${run.number}`,
   });
 }
 
+/** With the program that it was started with, where that is known. */
+export async function findSessionOf(
+  run: Run,
+  { host, place }: Pick<Context, "host" | "place">,
+): Promise<Takeover | undefined> {
+  const launch = await findLaunch(runDirOf(place.stateDir, run.id));
+  return findSession(run, host, launch?.program);
+}
+
 /** How its own program goes on with the session, and where. */
 async function commandFor(run: Run, context: Context): Promise<Takeover> {
-  const found = await findTakeover(run, context);
+  const found = await findSessionOf(run, context);
   if (found) return found;
   if (run.session !== undefined && run.dir !== undefined && run.host !== context.host) {
     throw new Refusal("not_found", `The session of #${run.number} is on ${oneLine(run.host)}`, {

@@ -10,7 +10,7 @@ import type { Command } from "./command.ts";
 import type { Context } from "./context.ts";
 import type { Flags, Values } from "./flags.ts";
 import { renderJson } from "./json.ts";
-import { parseMoment } from "./moment.ts";
+import { parsePast } from "./moment.ts";
 import { pauseFor } from "./pause.ts";
 import { oneLine } from "./sanitise.ts";
 import { getRun } from "./target.ts";
@@ -70,7 +70,7 @@ async function startOf(engine: Engine, { after, since }: Given, context: Context
   if (after !== undefined && since !== undefined) throw new Refusal("bad_input", "Use --after or --since, not both");
   if (after !== undefined) return readCursor(after);
   if (since === undefined) return engine.findFeedEnd();
-  const from = parseMoment(since, { now: await engine.now(), ahead: context.ahead, toward: "past" });
+  const from = parsePast(since, await engine.now(), context);
   for (let cursor = ""; ;) {
     const page = await engine.readFeed(cursor, PAGE);
     const first = page.findIndex(({ event }) => event.at >= from);

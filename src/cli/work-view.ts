@@ -1,30 +1,33 @@
-import { isCode } from "../agents/private-file.ts";
-import { findDiff } from "../agents/working-tree.ts";
-import { sanitise } from "./sanitise.ts";
+import type { Changed } from "../agents/at-hand.ts";
+import { oneLine, sanitise } from "./sanitise.ts";
 import type { Style } from "./terminal.ts";
 
-/** What an agent has changed so far, as git says it. */
-export interface Work {
-  diff: string;
-  untracked: string[];
+/** How much is changed, by the last line of a diffstat. */
+export interface ChangeCount {
+  files: number;
+  added: number;
+  removed: number;
 }
 
-/** What differs from the last commit in a directory; undefined outside of a tree, or where it is gone. */
-export async function findWork(dir: string, { isStat }: { isStat: boolean }): Promise<Work | undefined> {
-  return findDiff(dir, { isStat }).catch((error: unknown) => {
-    if (isCode(error, "ENOTDIR") || isCode(error, "ENOENT")) return undefined;
-    throw error;
-  });
+export function countChanged({ diff: stat }: Changed): ChangeCount {
+  const counts = /(\d+) files? changed(?:, (\d+) insertions?\(\+\))?(?:, (\d+) deletions?\(-\))?\s*$/.exec(stat);
+  return { files: Number(counts?.[1] ?? 0), added: Number(counts?.[2] ?? 0), removed: Number(counts?.[3] ?? 0) };
 }
 
-/** The last line of a diffstat in short: `4 files, +182 -9`; nothing where nothing is changed. */
-export function sayWork({ diff, untracked }: Work): string | undefined {
-  const counts = /(\d+) files? changed(?:, (\d+) insertions?\(\+\))?(?:, (\d+) deletions?\(-\))?\s*$/.exec(diff);
-  const files = Number(counts?.[1] ?? 0);
-  const fresh = untracked.length > 0 ? `${untracked.length} new` : undefined;
-  if (files === 0) return fresh && `${fresh} ${untracked.length === 1 ? "file" : "files"}`;
-  const said = `${files} ${files === 1 ? "file" : "files"}, +${counts?.[2] ?? 0} -${counts?.[3] ?? 0}`;
+/** A diffstat in short: `4 files, +182 -9`; nothing where nothing is changed. */
+export function sayWork(changed: Changed): string | undefined {
+  const { files, added, removed } = countChanged(changed);
+  const { length } = changed.untracked;
+  const fresh = length > 0 ? `${length} new` : undefined;
+  if (files === 0) return fresh && `${fresh} ${length === 1 ? "file" : "files"}`;
+  const said = `${files} ${files === 1 ? "file" : "files"}, +${added} -${removed}`;
   return fresh ? `${said}, ${fresh}` : said;
+}
+
+/** The names of new files, above a patch: what stands before the first file is passed over by whatever reads it. */
+export function listNew({ untracked }: Changed): string {
+  const lines = untracked.length > 0 ? ["New files:", ...untracked.map((path) => `  ${oneLine(path)}`), ""] : [];
+  return lines.map((line) => `${line}\n`).join("");
 }
 
 /** A patch with the colours that people know; its text is safe already. */
@@ -41,7 +44,7 @@ export function colourDiff(diff: string, style: Style): string {
 }
 
 /** The patch as it is shown beside other text: new files by their names, then what changed. */
-export function renderWork({ diff, untracked }: Work, style: Style): string[] {
+export function renderWork({ diff, untracked }: Changed, style: Style): string[] {
   const fresh = untracked.map((path) => `new file: ${sanitise(path).replaceAll("\n", "\\n")}`);
   const lines = diff === "" ? [] : colourDiff(sanitise(diff.replace(/\n$/, "")), style).split("\n");
   return [...fresh, ...lines];

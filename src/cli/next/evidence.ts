@@ -1,6 +1,6 @@
-import { findDiff } from "../../agents/working-tree.ts";
+import { findChanged } from "../../agents/at-hand.ts";
 import type { Read } from "../../core/changes.ts";
-import { type QuestionId, shortId } from "../../core/id.ts";
+import type { QuestionId } from "../../core/id.ts";
 import { answerText, matchAnswer } from "../../core/match.ts";
 import type { Run } from "../../core/run.ts";
 import { fillTemplate, offerTemplates } from "../../core/template.ts";
@@ -8,11 +8,12 @@ import type { Engine } from "../../engine/engine.ts";
 import { findBrowser } from "../browser.ts";
 import type { Context } from "../context.ts";
 import { getDiff } from "../diff.ts";
-import { colourDiff } from "../partial-work.ts";
+import { questionPath } from "../open.ts";
 import { oneLine, sanitise } from "../sanitise.ts";
 import { renderShow } from "../show-view.ts";
 import { textWidth } from "../terminal.ts";
 import { readUsage } from "../usage.ts";
+import { colourDiff, countChanged, listNew } from "../work-view.ts";
 import { showPage } from "./page.ts";
 import type { Known, Template } from "./state.ts";
 
@@ -44,7 +45,7 @@ export class Evidence {
     const context = this.#context;
     const server = await context.findServer();
     if (server === undefined) return `No server runs here. Start it with: ${context.program} serve`;
-    const url = `${server}/q/${shortId(id).replace(/^q-/, "")}`;
+    const url = `${server}${questionPath(id)}`;
     const browser = findBrowser(context);
     const isOpen =
       browser && (await context.runChild({ argv: [...browser.argv, url], stdio: "pipe" }).catch(() => undefined));
@@ -63,18 +64,19 @@ export class Evidence {
     });
   }
 
-  async #countWork({ dir, host }: Run): Promise<Known["work"]> {
-    if (dir === undefined || host !== this.#context.host) return undefined;
-    const found = await findDiff(dir, { isStat: true }).catch(() => undefined); // the directory is gone: nothing to count
-    const counts = /(?:, (\d+) insertions?\(\+\))?(?:, (\d+) deletions?\(-\))?\s*$/.exec(found?.diff ?? "");
-    return counts?.[1] || counts?.[2] ? { added: Number(counts[1] ?? 0), removed: Number(counts[2] ?? 0) } : undefined;
+  async #countWork(run: Run): Promise<Known["work"]> {
+    const changed = await findChanged(run, this.#context.host, { isStat: true }).catch(() => undefined); // then there is nothing to count
+    if (!changed) return undefined;
+    const { added, removed } = countChanged(changed);
+    return added + removed > 0 ? { added, removed } : undefined;
   }
 
   async #diffOf(run: Run): Promise<string> {
-    const { diff, untracked } = await getDiff(run, false, this.#context);
-    if (diff === "" && untracked.length === 0) return `Nothing is changed in ${oneLine(run.dir ?? "")}\n`;
-    const fresh = untracked.length > 0 ? ["New files:", ...untracked.map((path) => `  ${oneLine(path)}`), ""] : [];
-    return [...fresh, colourDiff(sanitise(diff), this.#context.style)].join("\n");
+    const changed = await getDiff(run, { isStat: false }, this.#context);
+    if (changed.diff === "" && changed.untracked.length === 0) {
+      return `Nothing is changed in ${oneLine(run.dir ?? "")}\n`;
+    }
+    return listNew(changed) + colourDiff(sanitise(changed.diff), this.#context.style);
   }
 
   /** Everything that is known of a question, previews and comments included. */

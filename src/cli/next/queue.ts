@@ -3,16 +3,13 @@ import type { Content } from "../../core/content.ts";
 import { compareUrgency } from "../../core/inbox.ts";
 import type { Instant } from "../../core/instant.ts";
 import type { Pending, Question } from "../../core/question.ts";
-import type { Run } from "../../core/run.ts";
 import type { Engine } from "../../engine/engine.ts";
+import type { Wanted } from "../question-filter.ts";
 import type { Card } from "./state.ts";
 
 const MOST = 500;
 
 type Waiting = Read & { question: Pending };
-
-/** Which questions somebody wants to be offered. */
-export type Wanted = (read: { question: Question; run: Run }) => boolean;
 
 /** Reads what waits, again and again; what has not changed since is not read twice. */
 export class Queue {
