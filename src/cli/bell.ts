@@ -1,7 +1,7 @@
 import { parseHours } from "../config/hours.ts";
 import type { Context } from "./context.ts";
 
-const BELL = "\x07";
+export const BELL = "\x07";
 
 /** What rings the terminal where a person may hear it: nothing in quiet hours, or where no bell is wanted. */
 export function bellFor(context: Pick<Context, "stderr" | "isQuiet" | "config" | "now" | "ahead">): string {

@@ -7,6 +7,7 @@ import type { Patient } from "../doctor/patient.ts";
 import { wire } from "../doctor/wire.ts";
 import { wrongUsage } from "./arguments.ts";
 import { isServiceOff, isWorkerHere, startService } from "./background.ts";
+import { BELL } from "./bell.ts";
 import type { Command } from "./command.ts";
 import type { Context } from "./context.ts";
 import { type DoctorView, renderDoctor, renderSummary, viewDoctor } from "./doctor-view.ts";
@@ -71,7 +72,7 @@ function print(
 async function send({ config, ...patient }: Patient, context: Context): Promise<Finding[]> {
   const { sendTests } = await import("../doctor/send.ts");
   const ring = (): boolean => {
-    if (context.stderr.isTty) context.stderr.write("\x07");
+    if (context.stderr.isTty) context.stderr.write(BELL);
     return context.stderr.isTty;
   };
   return sendTests(config.values, { ...patient, now: context.now(), ring });

@@ -11,6 +11,7 @@ import { afterChange } from "../after-change.ts";
 import { editText } from "../answer-edit.ts";
 import { sayAnswered } from "../answer-view.ts";
 import { isServiceOff, startService } from "../background.ts";
+import { bellFor } from "../bell.ts";
 import type { Context } from "../context.ts";
 import { removeDraft } from "../draft.ts";
 import { oneLine } from "../sanitise.ts";
@@ -63,7 +64,7 @@ export class Actions {
       case "count":
         return { type: "counted", id: effect.id, known: await this.#evidence.count(effect.id) };
       case "bell":
-        this.#deps.terminal.write("\x07");
+        this.#deps.terminal.write(bellFor(this.#deps.context));
         return undefined;
       case "copy":
         this.#deps.terminal.write(`\x1b]52;c;${Buffer.from(effect.text).toString("base64")}\x07`);
