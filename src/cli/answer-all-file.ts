@@ -2,6 +2,7 @@ import type { Read } from "../core/changes.ts";
 import { sayDuration } from "../core/duration.ts";
 import { type QuestionId, shortId } from "../core/id.ts";
 import { type Instant, msBetween } from "../core/instant.ts";
+import { wordToType } from "../core/risk-word.ts";
 import type { Card } from "./next/state.ts";
 import { oneLine, sanitise } from "./sanitise.ts";
 import { choicesOf, refOf, sayThen } from "./wording.ts";
@@ -10,7 +11,7 @@ import { choicesOf, refOf, sayThen } from "./wording.ts";
 export interface Entry {
   answer: string;
   note: string;
-  /** The run's name, typed where the risk is high. */
+  /** The word that is typed where the risk is high. */
   confirm: string;
   /** Why it could not be taken the last time. */
   problem?: string;
@@ -81,7 +82,7 @@ function renderEntry(
       ...(item.options.length > 0 ? [`  ${numbered(choicesOf(item).slice(0, item.options.length))}`] : []),
     ]),
     ...(content.items.length > 1 ? ["  # One line for each: header: value"] : []),
-    ...(isRisky ? [`  # High risk: write ${oneLine(read.run.name)} after "confirm:"`] : []),
+    ...(isRisky ? [`  # High risk: write ${oneLine(wordToType(question.title, read.run.name))} after "confirm:"`] : []),
     ...(entry.problem === undefined ? [] : [`# error: ${oneLine(entry.problem)}`]),
     `answer:${entry.answer === "" ? "" : ` ${entry.answer}`}`,
     ...(entry.note === "" ? [] : [`note: ${entry.note}`]),

@@ -5,6 +5,7 @@ import { parseDuration } from "../core/duration.ts";
 import { type QuestionId, shortId } from "../core/id.ts";
 import type { Instant } from "../core/instant.ts";
 import { Refusal } from "../core/refusal.ts";
+import { wordToType } from "../core/risk-word.ts";
 import { hasEnded } from "../core/run.ts";
 import { QUESTION_FIELDS, viewQuestion } from "../core/view.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -95,8 +96,9 @@ export const command: Command<typeof ANSWER_FLAGS> = {
 /** Everything that waits: in one file, or one after another on the terminal. */
 async function answerAll({ positionals, flags }: Args<typeof ANSWER_FLAGS>, context: Context): Promise<number> {
   if (positionals.length > 0) throw wrongUsage("--all takes no id and no answer", "answer --all [--edit]");
-  const alone = ["choose", "message", "file", "decide", "clarify", "force", "wait", "dry-run", "yes"] as const;
-  const other = flags["no-resume"] && !flags.edit ? "no-resume" : alone.find((name) => flags[name] !== undefined);
+  const alone = ["choose", "message", "use", "file", "decide", "clarify", "force", "wait", "dry-run", "yes"] as const;
+  const unfit = flags.edit ? ("undo-window" as const) : ("no-resume" as const);
+  const other = [...alone, unfit].find((name) => flags[name] !== undefined);
   if (other) throw wrongUsage(`--${other} is for one question, not for --all`, "answer --all [--edit]");
   const engine = await context.engine();
   if (!flags.edit) return (await import("./next.ts")).offerAll(flags, engine, context);
@@ -165,11 +167,12 @@ async function readInput(
   });
 }
 
-/** On a terminal a high risk is confirmed by typing the run's name. */
+/** On a terminal a high risk is confirmed by typing the word that it is about. */
 async function hasConfirmed({ question, run }: Read, context: Context): Promise<boolean> {
   if (question.risk !== "high" || question.status !== "pending" || !context.mayPrompt) return false;
-  context.stderr.write(`High risk: ${oneLine(question.title)}\nType ${oneLine(run.name)} to confirm: `);
+  const word = wordToType(question.title, run.name);
+  context.stderr.write(`High risk: ${oneLine(question.title)}\nType ${oneLine(word)} to confirm: `);
   const typed = await context.stdin.readLine(context.interrupt());
-  if (typed?.trim() === run.name.trim()) return true;
+  if (typed?.trim() === word) return true;
   throw new Refusal("needs_confirmation", `Not confirmed; ${shortId(question.id)} still waits`);
 }

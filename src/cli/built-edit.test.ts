@@ -240,6 +240,9 @@ cat copy >"$1"`;
       exit: 2,
       stderr: "error: No editor is chosen\n  Set EDITOR, for example: EDITOR=nano\n",
     });
+    expect((await built.typeWith(OFF, "respond", "--all", "-t", "later")).stderr).toContain(
+      "--use is for one question",
+    );
     expect((await built.typeWith(OFF, "respond", "--all", "--decide")).stderr).toContain(
       "--decide is for one question",
     );

@@ -6,6 +6,7 @@ test.each([
   ["Delete `prod` now?", "prod"],
   ["Push to main/release?", "main/release"],
   ["Delete everything?", "cleanup"],
+  ["Delete `pr\u200bod` now?", "cleanup"],
 ])("%s is confirmed by %s", (title, word) => {
-  expect(wordToType(title, "cleanup")).toBe(word);
+  expect(wordToType(title, " cleanup ")).toBe(word);
 });

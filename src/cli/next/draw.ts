@@ -1,5 +1,7 @@
+import type { Read } from "../../core/changes.ts";
 import { sayDuration } from "../../core/duration.ts";
 import { msBetween } from "../../core/instant.ts";
+import { wordToType } from "../../core/risk-word.ts";
 import { oneLine, sanitise } from "../sanitise.ts";
 import { cutCells, wrap } from "../terminal.ts";
 import {
@@ -164,9 +166,12 @@ function inputOf(state: State): { lines: string[]; cursor: { row: number; column
   const { mode, card, size } = state;
   if (mode.at === "answer") return drawInput("› ", stepNow(state)?.pick.line ?? { text: "", at: 0 }, size);
   if (mode.at !== "write") return undefined;
-  const word =
-    mode.what === "word" && card ? `High risk. Type ${oneLine(card.read.run.name)} to confirm: ` : PROMPTS[mode.what];
-  return drawInput(word, mode.line, size);
+  const prompt = mode.what === "word" && card ? askWord(card.read) : PROMPTS[mode.what];
+  return drawInput(prompt, mode.line, size);
+}
+
+function askWord({ question, run }: Read): string {
+  return `High risk. Type ${oneLine(wordToType(question.title, run.name))} to confirm: `;
 }
 
 function drawInput(

@@ -2,6 +2,7 @@ import { parseDuration } from "../../core/duration.ts";
 import type { QuestionId } from "../../core/id.ts";
 import { Refusal } from "../../core/refusal.ts";
 import { SECOND_MS } from "../../core/instant.ts";
+import { wordToType } from "../../core/risk-word.ts";
 import { sayLeft } from "../next.ts";
 import { oneLine } from "../sanitise.ts";
 import { textWidth } from "../terminal.ts";
@@ -108,8 +109,9 @@ class Flat {
   async #answer(card: Card, said: Pick<AnswerParts, "items" | "outcome" | "note">): Promise<Turn> {
     const { question, run } = card.read;
     if (question.risk === "high") {
-      const word = await this.#prompt(`High risk. Type ${oneLine(run.name)} to confirm: `);
-      if (word?.trim() !== run.name.trim()) {
+      const word = wordToType(question.title, run.name);
+      const typed = await this.#prompt(`High risk. Type ${oneLine(word)} to confirm: `);
+      if (typed?.trim() !== word) {
         this.#say("Not confirmed; nothing was sent.");
         return "again";
       }

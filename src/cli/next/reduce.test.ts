@@ -183,7 +183,7 @@ describe("high risk", () => {
     expect(scene.state.message?.text).toBe("Choose an answer first.");
   });
 
-  test("wants the run's name typed, and nothing is sent with another word", () => {
+  test("wants the word typed, and nothing is sent with another word", () => {
     const scene = new NextScene([aCard(risky)]);
     scene.type("1\ryes\r");
     expect(scene.done()).toEqual([]);

@@ -1,5 +1,6 @@
 import { parseDuration } from "../../core/duration.ts";
 import { Refusal } from "../../core/refusal.ts";
+import { wordToType } from "../../core/risk-word.ts";
 import { unreachable } from "../../core/unreachable.ts";
 import { confirm, give, readParts } from "./give.ts";
 import type { Key } from "./key.ts";
@@ -55,11 +56,13 @@ function finish(state: State, { what, line }: WriteMode): Next {
   }
 }
 
-/** At high risk the run's name is typed, so that no key pressed by habit answers. */
+/** At high risk a word is typed, so that no key pressed by habit answers. */
 function typeWord(state: State, text: string): Next {
   const { card, ready } = state;
   if (!card || !ready) return only({ ...state, mode: { at: "choose" } });
-  if (text !== card.read.run.name.trim()) return only(say(state, "That is not the word; nothing was sent.", "bad"));
+  const { question, run } = card.read;
+  if (text !== wordToType(question.title, run.name))
+    return only(say(state, "That is not the word; nothing was sent.", "bad"));
   return confirm(state, { ...ready, confirmed: true });
 }
 
