@@ -133,11 +133,20 @@ describe("the demonstration", () => {
     expect(readdirSync(join(home, "work", "src")).sort()).toEqual(["cache.mjs", "store.mjs"]);
   });
 
-  test("leaves nothing behind when a signal ends it at work", async () => {
+  test.each(["SIGTERM", "SIGHUP"] as const)("leaves nothing behind when %s ends it at work", async (signal) => {
     const at = new DemoScene();
     const demo = at.start("demo");
     await demo.says(/→ Write src\/cache\.mjs/);
-    demo.child.kill("SIGTERM");
+    demo.child.kill(signal);
+    expect(await demo.ended).toBe(130);
+    expect(at.left()).toEqual([]);
+  });
+
+  test("leaves nothing behind when its reader has seen enough", async () => {
+    const at = new DemoScene();
+    const demo = at.start("demo", "--patience", "10m");
+    await demo.says(/→ Write src\/cache\.mjs/);
+    demo.child.stdout?.destroy();
     expect(await demo.ended).toBe(130);
     expect(at.left()).toEqual([]);
   });

@@ -113,8 +113,8 @@ export interface Context {
   serve(request: ServeRequest): Promise<Serving>;
   /** Where the server of this place is, if there is one. */
   findServer(): Promise<string | undefined>;
-  /** Aborts when the person interrupts; until it is asked for, an interrupt ends the program at once. */
-  interrupt(): AbortSignal;
+  /** Aborts when the person interrupts, or by other signals; until it is asked for, each ends the program at once. */
+  interrupt(also?: readonly NodeJS.Signals[]): AbortSignal;
   /** The bare streams of the process, for commands that speak a protocol on them. */
   streams(): { input: Readable; output: Writable };
   /** The terminal of the person, key by key. */

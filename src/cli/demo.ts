@@ -14,6 +14,8 @@ import type { Flags, Values } from "./flags.ts";
 const PATIENCE = { person: "10m", nobody: "30s" };
 /** How much longer than that the whole story takes at most. */
 const WORK_MS = 60_000;
+/** Its terminal was closed, or whoever read what it says has seen enough. */
+const LEFT = ["SIGHUP", "SIGPIPE"] as const;
 const EXIT_ERROR = 1;
 const EXIT_INTERRUPTED = 130;
 
@@ -36,7 +38,7 @@ export const command: Command<typeof flags> = {
     if (args.positionals.length > 0) throw wrongUsage("demo takes no arguments", command.usage);
     const { patience = context.mayPrompt ? PATIENCE.person : PATIENCE.nobody, keep = false } = args.flags;
     const patienceMs = parseDuration(patience);
-    const interrupt = context.interrupt();
+    const interrupt = context.interrupt(LEFT);
     // Who presses Ctrl-C twice still leaves nothing behind.
     interrupt.addEventListener("abort", () => void context.interrupt(), { once: true });
     const stage = await DemoStage.open(context);

@@ -56,7 +56,7 @@ export function worldOf(process: NodeJS.Process): World {
     self: [process.execPath, bin],
     program: programName(process, bin),
     pause: (ms) => new Promise((resolve) => setTimeout(resolve, ms).unref()),
-    interrupt: () => interruptOf(process),
+    interrupt: (also = []) => interruptOf(process, also),
     streams: () => ({ input: process.stdin, output: streamOf(process, "stdout") }),
     openTerminal: async () => (await import("./next/raw-terminal.ts")).openTerminal(process),
     ...FILES,
@@ -150,7 +150,7 @@ function streamOf(process: NodeJS.Process, name: "stdout" | "stderr"): NodeJS.Wr
   if (stream.listenerCount("error") > 0) return stream;
   return stream.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code !== "EPIPE") throw error;
-    process.exit();
+    if (process.listenerCount("SIGPIPE") === 0) process.exit(); // else the command leaves things in order first
   });
 }
 
@@ -174,8 +174,9 @@ function userName(process: NodeJS.Process): string {
 }
 
 /** The first interrupt aborts, so that the command can leave things in order; a second one ends the process. */
-function interruptOf(process: NodeJS.Process): AbortSignal {
+function interruptOf(process: NodeJS.Process, also: readonly NodeJS.Signals[]): AbortSignal {
   const controller = new AbortController();
   for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => controller.abort(name));
+  for (const name of also) process.on(name, () => controller.abort(name));
   return controller.signal;
 }
