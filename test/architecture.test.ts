@@ -19,7 +19,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   channels: ["core"],
   web: ["core"],
   server: ["core", "store", "engine", "web"],
-  setup: ["core", "agents"],
+  setup: ["core", "config", "agents"],
   doctor: ["core", "config", "store", "engine", "agents", "server", "setup"],
   cli: ["core", "config", "store", "engine", "agents", "workflow", "server", "setup", "doctor"],
   "sqlite.ts": [],

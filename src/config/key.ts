@@ -22,6 +22,15 @@ export function isTable(value: unknown): value is Table {
   return prototype === null || prototype === Object.prototype;
 }
 
+/** Says whether a path is another, or leads further from there. */
+export function startsWith(path: Path, start: Path): boolean {
+  return start.every((name, index) => path[index] === name);
+}
+
+export function isSame(one: Path, other: Path): boolean {
+  return one.length === other.length && startsWith(one, other);
+}
+
 /** Writes a path as it is typed: `agents."my agent".resume`. */
 export function sayKey(path: Path): string {
   return path.map((name) => (/^[\w-]+$/.test(name) ? name : JSON.stringify(name))).join(".");

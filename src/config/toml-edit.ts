@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { parse } from "smol-toml";
 import { Refusal } from "../core/refusal.ts";
-import { type Path, type Table, isTable, leavesOf, sayKey, valueAt, withValue } from "./key.ts";
-import { type Entry, type TomlMap, mapToml, startsWith } from "./toml-map.ts";
+import { type Path, type Table, isSame, isTable, leavesOf, sayKey, startsWith, valueAt, withValue } from "./key.ts";
+import { type Entry, type TomlMap, mapToml } from "./toml-map.ts";
 
 /** A TOML text with one value set; every other byte stays as it is. `written` is the value as TOML. */
 export function setInToml(text: string, path: Path, written: string): string {
@@ -144,8 +144,4 @@ function sorted(table: Table): unknown[] {
   return leavesOf(table)
     .map(({ path, value }) => [JSON.stringify(path), value] as const)
     .sort(([one], [other]) => (one < other ? -1 : 1));
-}
-
-function isSame(one: Path, other: Path): boolean {
-  return one.length === other.length && startsWith(one, other);
 }

@@ -1,4 +1,4 @@
-import type { Path } from "./key.ts";
+import { type Path, startsWith } from "./key.ts";
 
 /** Where a key and its value stand in a text; `valueEnd` is behind the value. */
 export interface Entry {
@@ -50,10 +50,6 @@ export function findPlace(map: TomlMap, path: Path): number | undefined {
 export function lineAt(text: string, place: number): { line: number; column: number } {
   const before = text.slice(0, place).split("\n");
   return { line: before.length, column: (before.at(-1) ?? "").replace(/^\ufeff/, "").length + 1 };
-}
-
-export function startsWith(path: Path, start: Path): boolean {
-  return start.every((name, index) => path[index] === name);
 }
 
 class Scanner {

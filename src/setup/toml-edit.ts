@@ -1,9 +1,10 @@
 import { parse } from "smol-toml";
 import { type Json, isJson } from "../agents/json.ts";
+import { type Path, isSame, sayKey, startsWith } from "../config/key.ts";
+import { type Entry, type TomlMap, mapToml } from "../config/toml-map.ts";
 import type { Editor } from "./editor.ts";
 import { layoutOf, splice } from "./layout.ts";
-import { type Statement, scanToml } from "./toml-scan.ts";
-import { type Change, type Path, Unfit } from "./wish.ts";
+import { type Change, Unfit } from "./wish.ts";
 
 const MARK = "\ufeff";
 
@@ -23,13 +24,19 @@ export const tomlEditor: Editor = {
 };
 
 function applyTo(text: string, change: Change): string {
-  const statements = scanToml(text);
-  if (change.do === "remove") return remove(text, statements, change.path);
-  if (change.do === "append") throw new Unfit(`${change.path.join(".")} is no table of ours`);
-  const pair = statements.find((one) => one.is === "pair" && isSame(one.path, change.path));
-  if (pair) return splice(text, pair.valueAt, pair.end, writeValue(change.value));
-  if (isJson(change.value)) return appendTable(text, change.path, change.value);
-  return insertPair(text, statements, change.path, change.value);
+  const map = mapToml(text);
+  const path = change.path.map(String);
+  if (change.do === "remove") return remove(text, map, path);
+  if (change.do === "append") throw new Unfit(`${path.join(".")} is no table of ours`);
+  const pair = findPair(map, path);
+  if (pair) return splice(text, pair.valueStart, pair.valueEnd, writeValue(change.value));
+  if (isJson(change.value)) return appendTable(text, path, change.value);
+  return insertPair(text, map, path, change.value);
+}
+
+/** A key with a line of its own: what stands in an inline table is not ours. */
+function findPair({ entries }: TomlMap, path: Path): Entry | undefined {
+  return entries.find((entry) => !entry.within && isSame(entry.path, path));
 }
 
 /** A new table at the end: whatever comes before, it can stand there. */
@@ -37,35 +44,35 @@ function appendTable(text: string, path: Path, value: Json): string {
   const { eol } = layoutOf(text);
   const gap = text === "" ? "" : /\n\s*\n$/.test(text) ? "" : text.endsWith("\n") ? eol : eol + eol;
   const pairs = Object.entries(value).map(([name, inner]) => writePair(name, inner));
-  return `${text}${gap}${[`[${path.map((name) => writeKey(String(name))).join(".")}]`, ...pairs].join(eol)}${eol}`;
+  return `${text}${gap}${[`[${sayKey(path)}]`, ...pairs].join(eol)}${eol}`;
 }
 
-function insertPair(text: string, statements: readonly Statement[], path: Path, value: unknown): string {
-  const head = statements.findIndex((one) => one.is === "table" && isSame(one.path, path.slice(0, -1)));
-  if (head < 0) throw new Unfit(`${path.slice(0, -1).join(".")} is not written as a table of its own`);
-  const at = endOfLine(text, lastOf(statements, head).end);
+function insertPair(text: string, map: TomlMap, path: Path, value: unknown): string {
+  const table = path.slice(0, -1);
+  const header = map.headers.findIndex((one) => !one.isList && isSame(one.path, table));
+  if (header < 0) throw new Unfit(`${table.join(".")} is not written as a table of its own`);
+  const at = endOfLine(text, endOfTable(map, header));
   const { eol } = layoutOf(text);
-  return splice(text, at, at, `${eol}${writePair(String(path.at(-1)), value)}`);
+  return splice(text, at, at, `${eol}${writePair(path.at(-1) ?? "", value)}`);
 }
 
 /** A table goes with those below it and the blank line before it; a pair goes with its line. */
-function remove(text: string, statements: readonly Statement[], path: Path): string {
-  const at = statements.findIndex((one) => isSame(one.path, path) || (one.is !== "pair" && isBelow(one.path, path)));
-  const found = statements[at];
-  if (!found) return text;
-  const last = found.is === "pair" ? found : lastOf(statements, at);
-  const line = text.lastIndexOf("\n", found.start - 1) + 1;
-  const blank = found.is === "pair" ? 0 : (/(?:(?<=^|\n)[ \t]*\r?\n)$/.exec(text.slice(0, line))?.[0].length ?? 0);
-  const rest = splice(text, line - blank, startOfNext(text, last.end), "");
-  return remove(rest, scanToml(rest), path);
+function remove(text: string, map: TomlMap, path: Path): string {
+  const pair = findPair(map, path);
+  const header = map.headers.findIndex((one) => startsWith(one.path, path));
+  const start = pair?.keyStart ?? map.headers[header]?.start;
+  if (start === undefined) return text;
+  const line = text.lastIndexOf("\n", start - 1) + 1;
+  const blank = pair ? 0 : (/(?:(?<=^|\n)[ \t]*\r?\n)$/.exec(text.slice(0, line))?.[0].length ?? 0);
+  const end = pair?.valueEnd ?? endOfTable(map, header);
+  const rest = splice(text, line - blank, startOfNext(text, end), "");
+  return remove(rest, mapToml(rest), path);
 }
 
-/** The last statement of the table that begins there. */
-function lastOf(statements: readonly Statement[], head: number): Statement {
-  const next = statements.findIndex((one, index) => index > head && one.is !== "pair");
-  const last = statements[(next < 0 ? statements.length : next) - 1];
-  if (!last) throw new Error("A table has no statement");
-  return last;
+/** Where the last key below a header ends, or the header where there is none. */
+function endOfTable({ entries, headers }: TomlMap, header: number): number {
+  const last = entries.findLast((entry) => entry.header === header && !entry.within);
+  return last?.valueEnd ?? headers[header]?.end ?? 0;
 }
 
 function endOfLine(text: string, at: number): number {
@@ -77,20 +84,8 @@ function startOfNext(text: string, at: number): number {
   return end < 0 ? text.length : end + 1;
 }
 
-function isSame(one: readonly string[], other: Path): boolean {
-  return one.length === other.length && isBelow(one, other);
-}
-
-function isBelow(one: readonly string[], path: Path): boolean {
-  return path.every((name, index) => one[index] === name);
-}
-
 function writePair(name: string, value: unknown): string {
-  return `${writeKey(name)} = ${writeValue(value)}`;
-}
-
-function writeKey(name: string): string {
-  return /^[\w-]+$/.test(name) ? name : JSON.stringify(name);
+  return `${sayKey([name])} = ${writeValue(value)}`;
 }
 
 function writeValue(value: unknown): string {
