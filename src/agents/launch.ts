@@ -19,13 +19,13 @@ export async function launchOf(run: Run, runDir: string, agent: Agent, env: Env)
   if (run.session === undefined || run.dir === undefined || agent.program === "") {
     throw new Error(`What run #${run.number} was started with is not on this machine any more`);
   }
-  const program = await findProgram(agent.program, env, run.dir);
+  const program = await getProgram(agent.program, env, run.dir);
   const own = Object.fromEntries(Object.entries(env).flatMap(([name, value]) => (value ? [[name, value]] : [])));
   return { agent: agent.name, program, args: [], dir: run.dir, env: own, options: {} };
 }
 
 /** The absolute path of a program, as a shell would find it. */
-export async function findProgram(name: string, env: Env, dir: string): Promise<string> {
+export async function findProgram(name: string, env: Env, dir: string): Promise<string | undefined> {
   const places = name.includes("/")
     ? [resolve(dir, name)]
     : (env["PATH"] ?? "")
@@ -34,6 +34,13 @@ export async function findProgram(name: string, env: Env, dir: string): Promise<
   for (const place of places) {
     if (await isProgram(place)) return place;
   }
+  return undefined;
+}
+
+/** The same where nothing goes on without it. */
+export async function getProgram(name: string, env: Env, dir: string): Promise<string> {
+  const found = await findProgram(name, env, dir);
+  if (found !== undefined) return found;
   throw new Refusal("not_found", `There is no program "${name}" on the path`, { hint: "Install it, or name its file" });
 }
 

@@ -1,4 +1,4 @@
-import { findProgram, readVersion } from "../agents/launch.ts";
+import { getProgram, readVersion } from "../agents/launch.ts";
 import { Refusal } from "../core/refusal.ts";
 import { PROBED } from "../doctor/probe-agent.ts";
 import { keepMeasured } from "../doctor/probe-file.ts";
@@ -32,7 +32,7 @@ export async function probeAgent(name: string, maxMs: number, context: Context):
     });
   }
   const around = await setupAround(context);
-  const program = await findProgram(client.programs[0] ?? name, context.env, context.cwd);
+  const program = await getProgram(client.programs[0] ?? name, context.env, context.cwd);
   const version = (await readVersion(program, { env: context.env, dir: context.cwd })) ?? "unknown";
   const probed = await probe({
     ...{ client, agent, program, version, maxMs, now: context.now(), stateDir: context.place.stateDir },

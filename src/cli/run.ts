@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { resolve } from "node:path";
 import { agents } from "../agents/agents.ts";
-import { findProgram } from "../agents/launch.ts";
+import { getProgram } from "../agents/launch.ts";
 import { type Launch, keepLaunch, makeRunDir } from "../agents/run-files.ts";
 import { addWorktree, excludeAskd } from "../agents/worktree.ts";
 import { VARIABLES } from "../config/env.ts";
@@ -88,7 +88,7 @@ async function readLaunch(words: readonly string[], given: Given, context: Conte
   const { agent, section } = isPrompt ? getAgent(given.agent ?? "claude", context) : findAgent(first, context);
   const [name = "", ...before] = isPrompt ? (section.argv ?? [agent.program]) : [first];
   if (name === "") throw wrongUsage("A command is named after --", command.usage);
-  const program = await findProgram(name, context.env, context.cwd);
+  const program = await getProgram(name, context.env, context.cwd);
   const parsed = agent.parseArgs(isPrompt ? before : rest);
   const prompt = isPrompt ? words.join(" ") : parsed.prompt;
   return {

@@ -35,7 +35,7 @@ export async function findTop(cwd: string): Promise<{ dir: string; isRepository:
 /** How this very askd is started by others: by its name on the path, or by its file; nothing if it will not stay. */
 async function findOwn({ self, env, cwd }: Context): Promise<Argv | undefined> {
   const bin = self.at(-1) ?? "";
-  const onPath = await findProgram("askd", env, cwd).catch(() => undefined); // it is not there
+  const onPath = await findProgram("askd", env, cwd);
   if (onPath !== undefined && !FETCHED.test(onPath) && (await isSame(onPath, bin))) return [onPath];
   return FETCHED.test(bin) || !existsSync(bin) ? undefined : self;
 }

@@ -19,13 +19,13 @@ export async function findOldNode({
 
 /** The Node behind a program: itself, or the one that its first line names. */
 async function findNode(name: string, { env, cwd }: Omit<ServerStart, "argv">): Promise<string | undefined> {
-  const program = await findProgram(name, env, cwd).catch(() => undefined); // it is not there
+  const program = await findProgram(name, env, cwd);
   if (program === undefined) return undefined;
   if (/^node(js)?$/.test(basename(program))) return program;
   const line = /^#!\s*(\S+)(?:[ \t]+(\S+))?/.exec(await readHead(await realpath(program)));
   const named = basename(line?.[1] ?? "") === "env" ? line?.[2] : line?.[1];
   if (named === undefined || !/^node(js)?$/.test(basename(named))) return undefined;
-  return findProgram(named, env, cwd).catch(() => undefined); // then it cannot be started, which is seen
+  return findProgram(named, env, cwd);
 }
 
 async function readHead(file: string): Promise<string> {

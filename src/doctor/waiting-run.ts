@@ -1,5 +1,5 @@
 import { agents } from "../agents/agents.ts";
-import { findProgram, launchOf } from "../agents/launch.ts";
+import { getProgram, launchOf } from "../agents/launch.ts";
 import { isSessionThere } from "../agents/outcome.ts";
 import { BrokenRunFile, runDirOf } from "../agents/run-files.ts";
 import type { Run, RunStatus } from "../core/run.ts";
@@ -29,7 +29,7 @@ async function checkRun(run: Run, at: At): Promise<Finding[]> {
   const runDir = runDirOf(at.stateDir, run.id);
   try {
     const launch = await launchOf(run, runDir, agent, at.env);
-    await findProgram(launch.program, launch.env, launch.dir);
+    await getProgram(launch.program, launch.env, launch.dir);
     if (run.session === undefined || agent.program === "" || run.status === "queued") return [];
     return (await isSessionThere(agent, run, launch)) ? [] : [lostSession(run)];
   } catch (error) {

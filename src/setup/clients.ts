@@ -56,7 +56,7 @@ export async function findClients(around: Around): Promise<Found[]> {
 
 async function findFirst(names: readonly string[], { env, dir }: Around): Promise<string | undefined> {
   for (const name of names) {
-    const program = await findProgram(name, env, dir).catch(() => undefined); // it is not there
+    const program = await findProgram(name, env, dir);
     if (program !== undefined) return program;
   }
   return undefined;

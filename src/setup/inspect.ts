@@ -151,10 +151,7 @@ function findHooks(one: Seen<HookWish>, around: Around): Array<Promise<HookFindi
 /** The program, and every absolute path among its first words, as a client would start it. */
 async function isThere(argv: Argv, { env, dir }: Around): Promise<boolean> {
   const [program = "", ...rest] = splitLine(argv)?.start ?? argv.slice(0, 1);
-  const isFound = await findProgram(program, env, dir).then(
-    () => true,
-    () => false,
-  );
+  const isFound = (await findProgram(program, env, dir)) !== undefined;
   return isFound && rest.filter((word) => isAbsolute(word)).every((word) => existsSync(word));
 }
 
