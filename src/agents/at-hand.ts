@@ -2,7 +2,7 @@ import { hostname } from "node:os";
 import type { Run } from "../core/run.ts";
 import { shellWord } from "../core/shell-word.ts";
 import { findAgent } from "./agents.ts";
-import { isCode } from "./private-file.ts";
+import { isCode } from "../core/system-code.ts";
 import { findDiff } from "./working-tree.ts";
 
 /** What an agent has changed so far, as git says it. */

@@ -6,7 +6,8 @@ import { isPending, type Question } from "../core/question.ts";
 import type { Run } from "../core/run.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Store } from "../store/store.ts";
-import { isCode, replaceFile } from "./private-file.ts";
+import { replaceFile } from "./private-file.ts";
+import { isCode } from "../core/system-code.ts";
 
 /** A run that changes faster than its file is written is mirrored by whoever changes it last. */
 const MOST_TURNS = 5;

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { link, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { isCode } from "../core/system-code.ts";
 
 /** Makes a file that only this user may read, with its whole text at once; false if one is there. */
 export async function createFile(file: string, text: string): Promise<boolean> {
@@ -34,11 +35,6 @@ export async function findText(file: string): Promise<string | undefined> {
     if (isCode(error, "ENOENT")) return undefined;
     throw error;
   }
-}
-
-/** Says whether the system refused with this code. */
-export function isCode(error: unknown, code: string): boolean {
-  return error instanceof Error && "code" in error && error.code === code;
 }
 
 async function writeDraft(file: string, text: string): Promise<string> {

@@ -4,7 +4,7 @@ import { lstat, readlink } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { z } from "zod";
-import { isCode } from "./private-file.ts";
+import { isCode } from "../core/system-code.ts";
 import { readGit } from "./git.ts";
 
 /** Files over this size, and those after so many bytes or files, are told apart by size and time only. */

@@ -1,4 +1,5 @@
-import { findText, isCode } from "../agents/private-file.ts";
+import { findText } from "../agents/private-file.ts";
+import { isCode } from "../core/system-code.ts";
 import { epochFile, listEpochs, runDirOf } from "../agents/run-files.ts";
 import type { Run } from "../core/run.ts";
 import type { Context } from "./context.ts";

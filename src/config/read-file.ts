@@ -2,6 +2,7 @@ import { constants } from "node:fs";
 import { open, realpath } from "node:fs/promises";
 import { isAbsolute, relative } from "node:path";
 import type { ConfigFile } from "./find.ts";
+import { sayCode } from "../core/system-code.ts";
 import type { Problem } from "./problem.ts";
 
 const MOST_BYTES = 256 * 1024;
@@ -31,8 +32,7 @@ export async function readConfigFile(file: ConfigFile): Promise<ReadText> {
       await handle.close();
     }
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : String(error);
-    return refuse(file, `cannot be read (${code})`, "Make it readable for you, or remove it");
+    return refuse(file, `cannot be read (${sayCode(error)})`, "Make it readable for you, or remove it");
   }
 }
 

@@ -1,6 +1,7 @@
 import { type FileHandle, mkdir, open, realpath, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Refusal } from "../core/refusal.ts";
+import { isCode } from "../core/system-code.ts";
 import type { ConfigFile } from "./find.ts";
 import { FIRST_LINE } from "./json-schema.ts";
 import { parseValues } from "./load.ts";
@@ -82,7 +83,7 @@ async function openAlone(draft: string): Promise<FileHandle> {
     try {
       return await open(draft, "wx", 0o600);
     } catch (error) {
-      if (!(error instanceof Error) || !("code" in error) || error.code !== "EEXIST") throw error;
+      if (!isCode(error, "EEXIST")) throw error;
       const age =
         Date.now() -
         (await stat(draft).then(

@@ -2,6 +2,7 @@ import { open, rm, stat, statfs } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Finding } from "./finding.ts";
 import type { Patient } from "./patient.ts";
+import { sayCode } from "../core/system-code.ts";
 import { sayBytes } from "./size.ts";
 
 const MB = 1000 * 1000;
@@ -56,7 +57,7 @@ async function tryToWrite(dir: string): Promise<string | undefined> {
     }
     return undefined;
   } catch (error) {
-    return error instanceof Error && "code" in error ? String(error.code) : String(error);
+    return sayCode(error);
   } finally {
     await rm(file, { force: true }).catch(() => undefined); // on a read-only disk there is nothing to take away
   }

@@ -2,6 +2,7 @@ import { constants } from "node:fs";
 import { lstat, mkdir, open, rename, rm, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Refusal } from "../core/refusal.ts";
+import { isCode } from "../core/system-code.ts";
 
 const OTHERS = 0o077;
 const isUnix = process.platform !== "win32";
@@ -77,8 +78,4 @@ function notPrivate(path: string, problem: string, hint?: string): Refusal {
   return new Refusal("not_permitted", `${path} ${problem}; it must be yours alone`, {
     hint: hint ?? `See: ls -ld ${path}`,
   });
-}
-
-function isCode(error: unknown, code: string): boolean {
-  return error instanceof Error && "code" in error && error.code === code;
 }

@@ -14,7 +14,7 @@ import {
   writeFile,
 } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import { isCode } from "../agents/private-file.ts";
+import { isCode, sayCode } from "../core/system-code.ts";
 import { Unfit } from "./wish.ts";
 
 const ANYBODY_WRITES = 0o222;
@@ -105,8 +105,4 @@ async function followLink(file: string): Promise<string> {
     const found = await lstat(file).catch(() => undefined); // there is nothing
     return found?.isSymbolicLink() ? resolve(dirname(file), await readlink(file)) : file;
   }
-}
-
-function sayCode(error: unknown): string {
-  return error instanceof Error && "code" in error ? String(error.code) : String(error);
 }
