@@ -8,19 +8,19 @@ const { createRequire } = require("node:module");
 
 const BUILD_NAME = /^\/\*([0-9a-f]{32})\*\//;
 
-exports.load = function load(relative) {
-  const file = path.join(__dirname, relative);
+exports.load = function load(name) {
+  const file = path.join(__dirname, "..", "dist", name);
   const source = readProgram(file);
   const build = BUILD_NAME.exec(source)?.[1];
-  const cache = build && path.join(cacheDir(), `${build}-${process.version}-${process.arch}`);
+  const cache = build && path.join(cacheDir(), `${build}-${process.version}-${process.arch}-${commandName()}-${name}`);
   const cachedData = cache && readCache(cache);
-  const script = new vm.Script(`(function(exports,require,module,__filename,__dirname){${source}\n})`, {
+  const script = new vm.Script(`(function(exports,require,module,__filename,loadProgram){${source}\n})`, {
     filename: file,
     cachedData,
   });
   if (cache && (!cachedData || script.cachedDataRejected)) process.once("exit", () => writeCache(cache, script));
   const module = { exports: {} };
-  script.runInThisContext()(module.exports, createRequire(file), module, file, path.dirname(file));
+  script.runInThisContext()(module.exports, createRequire(file), module, file, load);
   return module.exports;
 };
 
@@ -39,6 +39,12 @@ function cacheDir() {
   return path.join(xdg && path.isAbsolute(xdg) ? xdg : path.join(os.homedir(), ".cache"), "askd", "code");
 }
 
+/** Each command keeps what it uses itself: reading what another one has used takes longer than it saves. */
+function commandName() {
+  const [typed = "status"] = process.argv.slice(2);
+  return /^[a-z-]{1,20}$/.test(typed) ? typed : "other";
+}
+
 /** V8 believes what it is given, so only a file that nobody else can have written is taken. */
 function readCache(cache) {
   try {
@@ -50,17 +56,18 @@ function readCache(cache) {
   }
 }
 
-/** A start that only showed help has used too little of the program to be worth keeping. */
+/** What a start has compiled by its end; one that was refused has used too little of its command to be worth keeping. */
 function writeCache(cache, script) {
-  if (process.exitCode || process.argv.includes("--help") || process.argv.includes("--version")) return;
+  if (process.exitCode) return;
   try {
     const dir = path.dirname(cache);
     fs.mkdirSync(dir, { recursive: true, mode: 0o700 });
     const draft = `${cache}.${process.pid}`;
     fs.writeFileSync(draft, script.createCachedData(), { mode: 0o600 });
     fs.renameSync(draft, cache);
+    const [build] = path.basename(cache).split("-");
     for (const name of fs.readdirSync(dir)) {
-      if (path.join(dir, name) !== cache) fs.rmSync(path.join(dir, name), { force: true });
+      if (!name.startsWith(build)) fs.rmSync(path.join(dir, name), { force: true });
     }
   } catch {
     // A start without a cache is only slower.

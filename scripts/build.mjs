@@ -1,4 +1,4 @@
-// Bundles src into dist: the command line as one file whose parts run when they are needed.
+// Bundles src into dist: the command line as two files, the everyday one and the rest, whose parts run when needed.
 import { build, transform } from "esbuild";
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
@@ -9,6 +9,8 @@ import { fileURLToPath } from "node:url";
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const TARGET = "node20.19";
 const ENTRY = "cli.js";
+/** What `askd`, `askd status` and `askd --help` use, directly or by imports. The rest is read when something needs it. */
+const EVERYDAY = ["cli/main", "cli/help", "cli/status", "cli/make-context", "app", "store/sqlite"];
 
 const { version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
 
@@ -37,12 +39,13 @@ const zodNamespace = {
 };
 
 // Code splitting decides which parts run together. Many small ES modules start slowly, though (20 files: 30 ms),
-// so each part becomes a function in one CommonJS file, called when the part is first needed.
-const { outputFiles } = await build({
+// so each part becomes a function in a CommonJS file, called when the part is first needed.
+const { outputFiles, metafile } = await build({
   absWorkingDir: ROOT,
   entryPoints: { cli: "src/cli/main.ts" },
   outdir: join(ROOT, "dist"),
   write: false,
+  metafile: true,
   bundle: true,
   splitting: true,
   chunkNames: "part-[hash]",
@@ -55,21 +58,68 @@ const { outputFiles } = await build({
   plugins: [zodNamespace],
   logLevel: "warning",
 });
-const parts = await Promise.all(outputFiles.map(asFunction));
-write(join(ROOT, "dist", "cli.cjs"), program(parts));
+const zodParts = new Set(outputFiles.filter(isZod).map(({ path }) => `./${basename(path)}`));
+const everyday = everydayParts();
+const [often, seldom] = await Promise.all(
+  [true, false].map((isOften) =>
+    Promise.all(outputFiles.filter(({ path }) => everyday.has(basename(path)) === isOften).map(asFunction)),
+  ),
+);
+writeProgram({ "rest.cjs": rest(seldom), "cli.cjs": program(often) }); // the one that needs the other comes last
+
+/** The names of the parts that everyday commands load, found by following their imports. */
+function everydayParts() {
+  const names = new Set();
+  const add = (path) => {
+    if (names.has(basename(path)) || zodParts.has(`./${basename(path)}`)) return;
+    names.add(basename(path));
+    const { imports } = metafile.outputs[path];
+    for (const next of imports) if (next.kind === "import-statement" && !next.external) add(next.path);
+  };
+  for (const [path, { entryPoint }] of Object.entries(metafile.outputs)) {
+    if (EVERYDAY.some((name) => entryPoint === `src/${name}.ts`)) add(path);
+  }
+  return names;
+}
+
+/** Says whether a part is nothing but the library that makes schemas. */
+function isZod({ text }) {
+  const files = text.match(/^\/\/ (src|node_modules)\/.*/gm) ?? [];
+  return files.length > 0 && files.every((file) => file.startsWith("// node_modules/zod/"));
+}
 
 /** One part as a CommonJS function; names of functions stay, as they are what a stack trace shows. */
 async function asFunction({ path, text }) {
-  const { code } = await transform(text, {
+  const schemas = schemasOf(text);
+  const { code: plain } = await transform(text, {
     format: "cjs",
     platform: "node",
     target: TARGET,
-    minifyWhitespace: true,
-    minifySyntax: true,
     supported: { "dynamic-import": false },
     define: { "import.meta.url": "ownUrl" },
   });
+  const { code } = await transform(makeLater(plain, schemas), {
+    target: TARGET,
+    minifyWhitespace: true,
+    minifySyntax: true,
+    define: Object.fromEntries(schemas.map((name) => [name, `$schemas.${name}`])),
+  });
   return `${JSON.stringify(`./${basename(path)}`)}(module,exports,require){${lazily(ascii(code))}}`;
+}
+
+/** Schemas, and the constants that are made of them: what has a capital name at the top of a file and comes from a call. */
+function schemasOf(text) {
+  const files = text.split(/^(?=\/\/ (?:src|node_modules)\/)/m).filter((file) => file.startsWith("// src/"));
+  return files.flatMap((file) => [...file.matchAll(/^var ([A-Z]\w*) = [A-Za-z_]\w*[.(]/gm)].map(([, name]) => name));
+}
+
+/** Making all schemas takes longer than most commands do, so each is made when it is first used. */
+function makeLater(code, names) {
+  const later = names.reduce((done, name) => {
+    const statement = new RegExp(`^var ${name} = ((?:.*\\n(?=[\\s)}\\]]))*.*);$`, "m");
+    return done.replace(statement, (_, made) => `$later($schemas, "${name}", () => ${made});`);
+  }, code);
+  return names.length > 0 ? `const $schemas = {};\n${later}` : code;
 }
 
 /** One character that is not in Latin-1 makes V8 keep the whole program in two bytes each. */
@@ -77,24 +127,46 @@ function ascii(code) {
   return code.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-/** Modules of Node are loaded when something of them is first used; those that every start has loaded stay as they are. */
+/**
+ * Modules of Node, and what makes schemas, are loaded when something of them is first used; those that every start has
+ * loaded stay as they are.
+ */
 function lazily(code) {
-  return code.replace(/(\bimport_node_\w+=)require\("(node:(?!fs"|path")[\w/]+)"\)/g, '$1lazy("$2")');
+  return code.replace(/(\bimport_\w+=)require\("([^"]+)"\)/g, (whole, variable, name) =>
+    /^node:(?!fs$|path$)/.test(name) || zodParts.has(name) ? `${variable}$lazy("${name}")` : whole,
+  );
 }
 
 function program(functions) {
-  const body = `const nodeRequire=require,loaded={},ownUrl=require("node:url").pathToFileURL(__filename).href;
+  return `const nodeRequire=require,loaded={},ownUrl=require("node:url").pathToFileURL(__filename).href;
 const parts={${functions.join(",\n")}};
+let others;
 function load(name){
-if(!Object.hasOwn(parts,name))return nodeRequire(name);
+if(!name.startsWith("./"))return nodeRequire(name);
 let module=loaded[name];
-if(!module){module=loaded[name]={exports:{}};parts[name](module,module.exports,load)}
+if(!module){
+const part=parts[name]??(others??=loadProgram("rest.cjs")($lazy,$later,ownUrl))[name];
+module=loaded[name]={exports:{}};
+part(module,module.exports,load)}
 return module.exports}
-function lazy(name){let own;return new Proxy({},{get:(_,key)=>(own??=nodeRequire(name))[key]})}
+function $lazy(name){let own;return new Proxy({},{get:(_,key)=>(own??=load(name))[key]})}
+function $later(schemas,name,make){
+Object.defineProperty(schemas,name,{configurable:true,get(){
+const value=make();
+Object.defineProperty(schemas,name,{value});
+return value}})}
 module.exports=load("./${ENTRY}");
 `;
-  // The first line names the build: what is cached for it is good for this text only.
-  return `/*${createHash("sha256").update(body).digest("hex").slice(0, 32)}*/\n${body}`;
+}
+
+function rest(functions) {
+  return `module.exports=($lazy,$later,ownUrl)=>({${functions.join(",\n")}});\n`;
+}
+
+/** The first line of each file names the build: what is cached for it is good for this text only. */
+function writeProgram(files) {
+  const build = createHash("sha256").update(Object.values(files).join("")).digest("hex").slice(0, 32);
+  for (const [name, body] of Object.entries(files)) write(join(ROOT, "dist", name), `/*${build}*/\n${body}`);
 }
 
 /** By rename, so that a command started meanwhile finds a whole program. */
