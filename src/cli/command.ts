@@ -51,6 +51,7 @@ const EVERYDAY: Entries = {
   comment: { about: "Tell other people something; the agent does not see it", load: () => import("./comment.ts") },
   escalate: { about: "Send a question to the next people now", load: () => import("./escalate.ts") },
   cancel: { about: "Withdraw a question", load: () => import("./cancel.ts") },
+  link: { about: "An address where one person answers one question", load: () => import("./link.ts") },
   open: { about: "Show a question or run in the browser", load: () => import("./open.ts") },
   takeover: { about: "Go on yourself in the session of a run's agent", load: () => import("./takeover.ts") },
   watch: { about: "What happens, line by line, as it happens", isLasting: true, load: () => import("./watch.ts") },

@@ -74,3 +74,28 @@ test("login prints a code that works once, and where to type it", async () => {
   expect((await scene.engine.redeemLogin(stdout.trim(), by)).token).toMatchObject({ scope: "human", subject: "ada" });
   await expect(scene.engine.redeemLogin(stdout.trim(), by)).rejects.toMatchObject({ code: "sign_in" });
 });
+
+describe("link", () => {
+  test("prints where one person answers one question, and is revoked with the question's name", async () => {
+    const scene = new Scene();
+    const { question } = await scene.ask();
+    const findServer = () => Promise.resolve("http://127.0.0.1:4319");
+    const made = await type(scene, ["link", question.id, "--for", "lena", "--choose", "Redis"], { findServer });
+    expect(made.stdout).toMatch(/^http:\/\/127\.0\.0\.1:4319\/a\/askd_l_[\w-]{27}\?choose=Redis\n$/);
+    const text = /askd_l_[\w-]{27}/.exec(made.stdout)?.[0] ?? "";
+    const found = await scene.engine.authenticate(text, "link");
+    expect(found?.actor).toMatchObject({ id: "lena", scope: "human", channel: "link" });
+    expect(found?.token.questionId).toBe(question.id);
+    expect((await type(scene, ["link", question.id, "--revoke"])).stdout).toContain("1 link to ");
+    expect(await scene.engine.authenticate(text, "link")).toBeUndefined();
+  });
+
+  test("needs a person's name, and is never made by an agent in its run", async () => {
+    const scene = new Scene();
+    const { question } = await scene.ask();
+    const env = { ASKD_RUN: (await scene.startedRun()).id };
+    expect((await type(scene, ["link", question.id])).exit).toBe(2);
+    expect((await type(scene, ["link", question.id, "--for", "lena"], { env })).exit).toBe(7);
+    expect((await type(scene, ["link", "q-zzzz", "--for", "lena"])).exit).toBe(5);
+  });
+});

@@ -1,7 +1,7 @@
 import { parseDuration } from "../core/duration.ts";
 import { later } from "../core/instant.ts";
 import { Refusal } from "../core/refusal.ts";
-import { type Token, TokenScope } from "../core/token.ts";
+import { IssuedScope, type Token } from "../core/token.ts";
 import type { Engine } from "../engine/engine.ts";
 import { whoManages } from "./actor.ts";
 import { requireOne, wrongUsage } from "./arguments.ts";
@@ -26,7 +26,18 @@ type Given = Values<typeof flags>;
 export const command: Command<typeof flags> = {
   usage: "token create|list|revoke [<id>]",
   flags,
-  fields: ["id", "scope", "subject", "run_id", "on_behalf", "created_at", "expires_at", "revoked_at", "text"],
+  fields: [
+    "id",
+    "scope",
+    "subject",
+    "run_id",
+    "question_id",
+    "on_behalf",
+    "created_at",
+    "expires_at",
+    "revoked_at",
+    "text",
+  ],
   examples: ["askd token create --scope agent --subject ci", "askd token revoke 3f9a1c"],
   async run(args, context) {
     const [what, ...rest] = args.positionals;
@@ -39,7 +50,7 @@ export const command: Command<typeof flags> = {
 };
 
 async function create(engine: Engine, given: Given, context: Context): Promise<number> {
-  const scope = TokenScope.exclude(["login"]).safeParse(given.scope ?? "agent");
+  const scope = IssuedScope.exclude(["login"]).safeParse(given.scope ?? "agent");
   if (!scope.success) throw new Refusal("bad_input", "--scope takes agent, human or admin");
   if (given.subject === undefined) throw wrongUsage("Whose token? Add --subject <name>", command.usage);
   const target = given.run === undefined ? undefined : await getTarget(engine, given.run);
@@ -82,7 +93,7 @@ async function revoke(engine: Engine, name: string, context: Context): Promise<n
 }
 
 function viewToken({ version: _version, ...token }: Token): object {
-  return { runId: null, expiresAt: null, revokedAt: null, ...token };
+  return { runId: null, questionId: null, expiresAt: null, revokedAt: null, ...token };
 }
 
 function renderToken(token: Token, now: string): string {

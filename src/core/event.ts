@@ -19,6 +19,7 @@ const QUESTION_EVENTS = [
   "snoozed",
   "extended",
   "commented",
+  "linked",
   "voted",
   "answered",
   "settling",

@@ -5,6 +5,7 @@ const MASK = "[redacted]";
 
 /** Well-known forms of keys and tokens. Every repetition is bounded or cannot overlap, so a scan is linear. */
 const PATTERNS: readonly RegExp[] = [
+  /\baskd_[ahlx]_[\w-]{20,64}/g,
   /\beyJ[\w-]{8,4000}\.[\w-]{8,8000}(?:\.[\w-]{0,2000})?/g,
   /\b(?:AKIA|ASIA|ABIA|ACCA|A3T[A-Z0-9])[A-Z0-9]{16}\b/g,
   /\b(?:gh[pousr]_[A-Za-z0-9]{36,255}|github_pat_\w{22,255}|gl(?:pat|ptt|dt|rt|cbt|ft|soat|agent|imt|ffct)-[\w-]{20,64})/g,
@@ -76,7 +77,7 @@ export function redactContent(
 
 // One cheap look that lets almost all clean text through.
 const MAYBE_SECRET =
-  /-----BEGIN|eyJ|A(?:KIA|SIA|BIA|CCA|3T)|gh[pousr]_|github_pat|gl[a-z]{2,5}-|[srp]k[-_]|whs|xox|xapp|hooks\.|AIza|ya29|GOCSPX|1\/\/0|npm_|pypi-|rubygems|dckr|hf_|SG\.|do[opr]_v1|dapi|dp\.|lin_api|ntn_|shp|ATATT|hvs\.|PMAK|figd|sq0|EAA|SK[0-9a-f]|key-|NRAK|glsa|sntrys|tskey|webhooks|:AA|[MNO][\w-]{23}|:\/\/[^\s/@]{0,100}:|bearer|authorization|key|secret|token|passw|passphrase|pwd|credential/i;
+  /-----BEGIN|askd_|eyJ|A(?:KIA|SIA|BIA|CCA|3T)|gh[pousr]_|github_pat|gl[a-z]{2,5}-|[srp]k[-_]|whs|xox|xapp|hooks\.|AIza|ya29|GOCSPX|1\/\/0|npm_|pypi-|rubygems|dckr|hf_|SG\.|do[opr]_v1|dapi|dp\.|lin_api|ntn_|shp|ATATT|hvs\.|PMAK|figd|sq0|EAA|SK[0-9a-f]|key-|NRAK|glsa|sntrys|tskey|webhooks|:AA|[MNO][\w-]{23}|:\/\/[^\s/@]{0,100}:|bearer|authorization|key|secret|token|passw|passphrase|pwd|credential/i;
 
 function redactItem(item: Item, clean: (text: string) => string): Item {
   const text = clean(item.text);

@@ -2,11 +2,11 @@ import { z } from "zod";
 import type { Actor } from "./actor.ts";
 import type { Entry } from "./changes.ts";
 import { hashText } from "./content.ts";
-import { RunId } from "./id.ts";
+import { QuestionId, RunId } from "./id.ts";
 import { Instant } from "./instant.ts";
 
-/** What a token lets its bearer do; `login` is good for one sign-in only. */
-export const TokenScope = z.enum(["agent", "human", "admin", "login"]);
+/** What a token lets its bearer do; `login` is good for one sign-in, `link` for one person's answer to one question. */
+export const TokenScope = z.enum(["agent", "human", "admin", "login", "link"]);
 export type TokenScope = z.infer<typeof TokenScope>;
 
 /** A credential as it is kept: under the hash of its text, which nobody can turn back. */
@@ -18,6 +18,8 @@ export const Token = z.object({
   subject: z.string(),
   /** The run that an agent's token belongs to; it ends with that run. */
   runId: RunId.optional(),
+  /** The one question that a link is for. */
+  questionId: QuestionId.optional(),
   /** May name somebody else as the one who answered. */
   onBehalf: z.boolean(),
   /** What a login code gives, where that is more than the session of a person. */
@@ -30,8 +32,11 @@ export const Token = z.object({
 });
 export type Token = z.infer<typeof Token>;
 
+/** Tokens that are made as such; a link comes with its question. */
+export const IssuedScope = TokenScope.exclude(["link"]);
+
 export interface TokenInput {
-  scope: TokenScope;
+  scope: z.infer<typeof IssuedScope>;
   subject: string;
   runId?: RunId;
   onBehalf?: boolean;
@@ -40,7 +45,9 @@ export interface TokenInput {
   expiresAt?: Instant;
 }
 
-const PREFIX = { agent: "askd_a_", human: "askd_h_", admin: "askd_x_", login: "" } as const;
+const PREFIX = { agent: "askd_a_", human: "askd_h_", admin: "askd_x_", login: "", link: "askd_l_" } as const;
+/** The channel of answers that came by a link. */
+export const LINK_CHANNEL = "link";
 
 /** The text of a new token: 160 random bits, and a prefix by which a leaked one is recognised. */
 export function tokenText(scope: TokenScope, random: Uint8Array): string {
@@ -64,11 +71,16 @@ export function isUsable(token: Token, now: Instant): boolean {
   return token.revokedAt === undefined && (token.expiresAt === undefined || token.expiresAt > now);
 }
 
+/** Says whether a token is a credential there: a link is one on its own page only, and nothing else is one on that page. */
+export function isCredential({ scope }: Token, channel: string): boolean {
+  return scope !== "login" && (scope === "link") === (channel === LINK_CHANNEL);
+}
+
 /** Who the bearer of a token is, through that channel. */
 export function actorOf(token: Token, channel: string): Actor {
   if (token.scope === "login") throw new Error("a login code is not a credential");
   return {
-    scope: token.scope,
+    scope: token.scope === "link" ? "human" : token.scope,
     id: token.subject,
     channel,
     strength: token.scope === "agent" ? "none" : "local",

@@ -113,6 +113,8 @@ export interface Engine {
 
   /** Makes a token; its text is shown this once and kept nowhere. */
   issueToken(input: TokenInput, by: Actor): Promise<{ text: string; token: Token }>;
+  /** Makes a link by which one person answers one question without signing in; its text is shown this once. */
+  issueLink(id: QuestionId, person: string, by: Actor): Promise<{ text: string; token: Token }>;
   /** Who bears this token, or nobody. */
   authenticate(text: string, channel: string): Promise<{ actor: Actor; token: Token } | undefined>;
   /** Trades a login code for a token of that person; a code works once. */

@@ -15,6 +15,7 @@ import type { QuestionId, RunId } from "../core/id.ts";
 import { tellAgent } from "../core/injection.ts";
 import { type Instant, epochMs } from "../core/instant.ts";
 import { cancelRun, endRun, queueRun, resumeRun, type RunResult, startRun } from "../core/lifecycle.ts";
+import { addLink, newLink } from "../core/link.ts";
 import type { Person } from "../core/person.ts";
 import type { Question } from "../core/question.ts";
 import { Refusal } from "../core/refusal.ts";
@@ -30,7 +31,7 @@ import { Decider, type DecideDeps, after } from "./decide.ts";
 import type { AskOptions, Done, Engine, RunInput, Verified, WaitOptions } from "./engine.ts";
 import { scheduleSeals } from "./jobs.ts";
 import { newRun, runForAsk } from "./new-run.ts";
-import { People } from "./people.ts";
+import { People, TOKEN_BYTES } from "./people.ts";
 import { ReplyLimit } from "./reply-limit.ts";
 import { Room } from "./room.ts";
 import { findSimilar } from "./similar.ts";
@@ -237,6 +238,13 @@ export class LocalEngine implements Engine {
 
   issueToken(input: TokenInput, by: Actor): Promise<{ text: string; token: Token }> {
     return this.#people.issue(input, by);
+  }
+
+  async issueLink(id: QuestionId, person: string, by: Actor): Promise<{ text: string; token: Token }> {
+    const random = this.#deps.randomBytes(TOKEN_BYTES);
+    const { text, token } = newLink({ questionId: id, person, createdAt: this.#deps.now() }, random);
+    await this.#change(id, by, (read, at) => addLink(read, token, at));
+    return { text, token: { ...token, version: 1 } };
   }
 
   authenticate(text: string, channel: string): Promise<{ actor: Actor; token: Token } | undefined> {

@@ -7,6 +7,7 @@ import {
   type Token,
   type TokenInput,
   actorOf,
+  isCredential,
   isUsable,
   parseToken,
   tokenEntry,
@@ -15,7 +16,8 @@ import {
 } from "../core/token.ts";
 import type { Store } from "../store/store.ts";
 
-const TOKEN_BYTES = 20;
+/** How much chance is in a token. */
+export const TOKEN_BYTES = 20;
 const LOGIN_MS = 10 * 60_000;
 const SESSION_MS = 12 * 3_600_000;
 /** Whoever may do everything signs in for what they want to do now. */
@@ -67,7 +69,7 @@ export class People {
   async find(text: string, channel: string): Promise<{ actor: Actor; token: Token } | undefined> {
     const entry = await this.#deps.store.findEntry("token", tokenId(text));
     const token = entry && parseToken(entry);
-    if (!token || token.scope === "login" || !isUsable(token, this.#deps.now())) return undefined;
+    if (!token || !isCredential(token, channel) || !isUsable(token, this.#deps.now())) return undefined;
     const run = token.runId && (await this.#deps.store.findRun(token.runId));
     if (run && hasEnded(run)) return undefined;
     return { actor: actorOf(token, channel), token };

@@ -160,6 +160,10 @@ export class RemoteEngine implements Engine {
     return this.#caller.call("issueToken", { body, by });
   }
 
+  issueLink(id: QuestionId, person: string, by: Actor): Promise<{ text: string; token: Token }> {
+    return this.#caller.call("issueLink", { params: { id }, body: { person }, by });
+  }
+
   async authenticate(text: string, channel: string): Promise<{ actor: Actor; token: Token } | undefined> {
     const options: CallOptions<"authenticate"> = { token: text };
     const found = await orNothing("sign_in", this.#caller.call("authenticate", options));

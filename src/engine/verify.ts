@@ -7,7 +7,7 @@ import type { Store } from "../store/store.ts";
 import type { Verified } from "./engine.ts";
 
 const PAGE = 500;
-const CHANGES_NOTHING: ReadonlySet<string> = new Set(["question.late_reply", "question.refused"]);
+const CHANGES_NOTHING: ReadonlySet<string> = new Set(["question.late_reply", "question.refused", "question.linked"]);
 
 /** Reads the whole trail and compares it with itself, with the seals, and with the state of every run and question. */
 export async function verify(store: Store): Promise<Verified> {

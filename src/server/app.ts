@@ -25,6 +25,8 @@ export interface Part {
   path: string;
   public?: Hono;
   signed?: Hono<Signed>;
+  /** For people with a browser whose address is their credential; written to by forms. */
+  links?: Hono;
   /** For people with a browser: reached by the cookie of a session, and written to by forms. */
   pages?: Hono<Signed>;
 }
@@ -44,7 +46,10 @@ export function createApp(deps: ServerDeps, parts: readonly Part[]): Hono {
   app.use(guard(deps.doors, { isPage: pageFinder(parts), bounce: replyBounce }));
   app.use(bodyLimit({ maxSize: MOST_BODY_BYTES, onError: tooLarge }));
   app.get("/health", (context) => context.json({ status: "ok" }));
-  for (const part of parts) if (part.public) app.route(part.path, part.public);
+  for (const { path, public: open, links } of parts) {
+    if (open) app.route(path, open);
+    if (links) app.route(path, links);
+  }
   for (const { path, pages } of parts) {
     if (!pages) continue;
     for (const address of new Set(pages.routes.map((route) => route.path))) app.use(address, pageSession(deps.engine));
@@ -60,8 +65,10 @@ export function createApp(deps: ServerDeps, parts: readonly Part[]): Hono {
 
 /** Says of an address whether it is one of the pages. */
 function pageFinder(parts: readonly Part[]): (path: string) => boolean {
-  const addresses = parts.flatMap(({ pages }) => pages?.routes.map(({ path }) => path) ?? []);
-  const shapes = [...new Set(addresses)].map((path) => new RegExp(`^${path.replace(/:\w+/g, "[^/]+")}$`));
+  const routes = parts.flatMap(({ pages, links }) => [...(pages?.routes ?? []), ...(links?.routes ?? [])]);
+  const shapes = [...new Set(routes.map(({ path }) => path))].map(
+    (path) => new RegExp(`^${path.replace(/:\w+/g, "[^/]+")}$`),
+  );
   return (path) => shapes.some((shape) => shape.test(path));
 }
 
@@ -74,12 +81,17 @@ function writeDown(log: Log): MiddlewareHandler {
     const who: unknown = context.get("actor");
     log(status === 401 || status === 403 ? "warn" : "debug", "request", {
       method: context.req.method,
-      path: context.req.path,
+      path: withoutSecret(context.req.path),
       status,
       ms: Math.round(performance.now() - startedAt),
       ...(isActor(who) && { scope: who.scope, subject: who.id }),
     });
   };
+}
+
+/** The address of an answer link is a credential. */
+function withoutSecret(path: string): string {
+  return path.replace(/^\/a\/[^/]*/, "/a/…");
 }
 
 function isActor(value: unknown): value is Actor {

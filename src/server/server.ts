@@ -15,6 +15,7 @@ import { Monitor } from "./metrics/monitor.ts";
 import { type RestDeps, restPart } from "./rest/part.ts";
 import { sessionsPart } from "./sessions.ts";
 import { assetsPart } from "./pages/assets.ts";
+import { linksPart } from "./pages/link.tsx";
 import { pagesPart } from "./pages/part.tsx";
 import { Presence } from "./pages/presence.ts";
 import type { OtlpTarget } from "./traces/otlp.ts";
@@ -114,6 +115,7 @@ export function buildHttp(
       channels: deps.channels ?? [],
       jobs: store && ((limit) => store.listJobs(limit)),
     }),
+    linksPart({ engine, rules }),
     restPart(rest),
     sessionsPart(rest),
     monitor.part(),

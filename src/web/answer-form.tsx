@@ -81,7 +81,8 @@ function Escapes({ view }: { view: CardView }) {
   );
 }
 
-function TypedWord({ view, word }: { view: CardView; word: string }) {
+/** Who means it types a word. */
+export function TypedWord({ view, word }: { view: Pick<CardView, "reader" | "read" | "draft">; word: string }) {
   const { reader, read, draft } = view;
   const lean = read.content.items.length === 1 && read.content.items[0] && recommendedOption(read.content.items[0]);
   return (

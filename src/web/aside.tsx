@@ -159,6 +159,7 @@ const EVENT_WORDS: Readonly<Partial<Record<Event["type"], Key>>> = {
   "question.snoozed": "event.snoozed",
   "question.extended": "event.extended",
   "question.commented": "event.commented",
+  "question.linked": "event.linked",
   "question.voted": "event.voted",
   "question.settling": "event.settling",
   "question.answered": "event.answered",

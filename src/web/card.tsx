@@ -139,7 +139,7 @@ function Notices({ view: { reader }, question }: { view: CardView; question: Pen
 }
 
 /** Where the question comes from, in one muted line. */
-function Crumb({ view: { reader, read, usage } }: { view: CardView }) {
+export function Crumb({ view: { reader, read, usage } }: { view: Pick<CardView, "reader" | "read" | "usage"> }) {
   const { run } = read;
   const turns =
     usage && usage.turns > 0 ? tell(reader, usage.turns === 1 ? "turn" : "turns", { n: usage.turns }) : undefined;
@@ -155,8 +155,8 @@ function Crumb({ view: { reader, read, usage } }: { view: CardView }) {
   );
 }
 
-/** What to know about a question at a glance. */
-export function Chips({ view: { reader, read } }: { view: CardView }) {
+/** What to know before answering, at a glance. */
+export function Chips({ view: { reader, read } }: { view: Pick<CardView, "reader" | "read"> }) {
   const { question, content } = read;
   const only = content.items.length === 1 ? content.items[0] : undefined;
   const lean = only && recommendedOption(only);
@@ -207,7 +207,7 @@ function Clock({ view: { reader, read }, question }: { view: Pick<CardView, "rea
 }
 
 /** Why it matters: the first lines, and more when asked for. */
-export function Why({ view: { reader, read } }: { view: CardView }) {
+export function Why({ view: { reader, read } }: { view: Pick<CardView, "reader" | "read"> }) {
   const { content, question } = read;
   const { lead, rest } = splitContext(content.context ?? "");
   return (

@@ -95,7 +95,8 @@ function Sentence({ view, question }: { view: CardView; question: Question }) {
   );
 }
 
-function Chosen({ reader, answer, said }: { reader: Reader; answer: Answer; said: string }) {
+/** Who answered what, when and through what. */
+export function Chosen({ reader, answer, said }: { reader: Reader; answer: Answer; said: string }) {
   const name =
     answer.policy === undefined
       ? makeVisible(sayActor(answer.by))

@@ -11,6 +11,8 @@ export interface PlainFrame {
   title: string;
   /** Opens this address of ours right away. */
   goTo?: string;
+  /** There is more on it than a few lines. */
+  isWide?: true;
 }
 
 /** A page with one thing on it, and no script. */
@@ -34,7 +36,7 @@ export function PlainPage({ frame, children }: { frame: PlainFrame; children: Ch
               askd
             </a>
           </header>
-          <main id="main" class="plain">
+          <main id="main" class={frame.isWide ? "page" : "plain"}>
             {children}
           </main>
         </body>

@@ -9,7 +9,7 @@ import type { Read } from "../../src/core/changes.ts";
 import { QuestionId } from "../../src/core/id.ts";
 import { instant } from "../../src/core/instant.ts";
 import type { Question } from "../../src/core/question.ts";
-import type { TokenScope } from "../../src/core/token.ts";
+import type { TokenInput } from "../../src/core/token.ts";
 import type { LocalEngine } from "../../src/engine/local.ts";
 import { createApp } from "../../src/server/app.ts";
 import { loopbackDoors } from "../../src/server/guard.ts";
@@ -58,7 +58,7 @@ export interface ConnectOptions {
     message: string,
   ) => Promise<{ action: "accept" | "decline" | "cancel"; content?: Record<string, string | number | string[]> }>;
   headers?: Record<string, string>;
-  scope?: TokenScope;
+  scope?: TokenInput["scope"];
 }
 
 /** An engine in real time, and clients of both official libraries that speak to it over both transports. */
@@ -137,7 +137,7 @@ export class McpScene {
     return new URL(`http://127.0.0.1:${this.#http.listening.port}/mcp?tools=${tools.join(",")}`);
   }
 
-  async token(scope: TokenScope = "agent"): Promise<string> {
+  async token(scope: TokenInput["scope"] = "agent"): Promise<string> {
     return (await this.engine.issueToken({ scope, subject: scope === "agent" ? "claude" : "ada" }, SYSTEM)).text;
   }
 

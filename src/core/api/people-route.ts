@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { RunId } from "../id.ts";
+import { PersonName } from "../link.ts";
 import { Person } from "../person.ts";
-import { TokenScope } from "../token.ts";
+import { IssuedScope } from "../token.ts";
 import {
   doneCountReply,
   issuedReply,
@@ -29,8 +30,8 @@ export const PEOPLE_ROUTES = {
   issueToken: route({
     ...{ method: "POST", path: "/tokens", scopes: ADMIN, summary: "Make a token; its text is shown this once" },
     body: z.object({
-      scope: TokenScope,
-      subject: z.string().regex(/^[A-Za-z0-9][\w.@-]{0,63}$/),
+      scope: IssuedScope,
+      subject: PersonName,
       run_id: RunId.optional(),
       on_behalf: z.boolean().optional(),
       grants: z.literal("admin").optional(),

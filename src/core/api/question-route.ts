@@ -1,8 +1,9 @@
 import { z } from "zod";
 import { AnswerBody } from "../answer-input.ts";
 import { QuestionId, RunId } from "../id.ts";
+import { PersonName } from "../link.ts";
 import { AskBody } from "./ask-body.ts";
-import { countReply, doneReply, questionReply, questionsReply, textReply } from "./reply.ts";
+import { countReply, doneReply, linkReply, questionReply, questionsReply, textReply } from "./reply.ts";
 import { Duration, EVERYONE, Limit, Moment, OfQuestion, Order, PEOPLE, route } from "./route.ts";
 
 /** The states of a question, also by the names that other systems have for them. */
@@ -113,6 +114,13 @@ export const QUESTION_ROUTES = {
     params: OfQuestion,
     body: z.object({ text: Text }),
     reply: questionReply,
+  }),
+  issueLink: route({
+    ...{ method: "POST", path: "/questions/{id}/links", scopes: PEOPLE },
+    summary: "An address where one person answers this question without signing in",
+    params: OfQuestion,
+    body: z.object({ person: PersonName }),
+    reply: linkReply,
   }),
   escalate: route({
     ...{ method: "POST", path: "/questions/{id}/escalate", scopes: PEOPLE, summary: "Take the next escalation step" },

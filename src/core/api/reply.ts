@@ -5,6 +5,7 @@ import { Content } from "../content.ts";
 import { Event, type KeptEvent } from "../event.ts";
 import { shortId } from "../id.ts";
 import { Instant } from "../instant.ts";
+import { linkPath } from "../link.ts";
 import { Person } from "../person.ts";
 import { Question } from "../question.ts";
 import { Run } from "../run.ts";
@@ -39,6 +40,7 @@ const TokenView = z.object({
   scope: z.string(),
   subject: z.string(),
   run_id: z.string().nullable(),
+  question_id: z.string().nullable(),
   on_behalf: z.boolean(),
   created_at: Instant,
   expires_at: Instant.nullable(),
@@ -112,6 +114,13 @@ export const issuedReply: Reply<{ text: string; token: Token }> = {
   schema: TokenView.extend({ text: z.string().describe("Shown this once and kept nowhere") }),
   view: ({ text, token }) => ({ ...viewToken(token), text }),
 };
+export const linkReply: Reply<{ text: string; token: Token }> = {
+  rows: issuedReply.rows,
+  schema: TokenView.extend({
+    path: z.string().describe("Where that person answers; shown this once and kept nowhere"),
+  }),
+  view: ({ text, token }) => ({ ...viewToken(token), path: linkPath(text) }),
+};
 export const meReply: Reply<{ actor: Actor; token: Token }> = {
   rows: z.object({ actor: Actor, token: Token }),
   schema: z.object({ id: z.string(), scope: z.string(), token: TokenView }),
@@ -162,6 +171,7 @@ function viewToken(token: Token): z.infer<typeof TokenView> {
     scope: token.scope,
     subject: token.subject,
     run_id: token.runId ?? null,
+    question_id: token.questionId ?? null,
     on_behalf: token.onBehalf,
     created_at: token.createdAt,
     expires_at: token.expiresAt ?? null,

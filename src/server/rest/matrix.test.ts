@@ -18,6 +18,7 @@ const BODIES: Readonly<Record<string, object>> = {
   snooze: { until: "2030-01-01T00:00:00Z" },
   extend: { by: "1h" },
   comment: { text: "hm" },
+  issueLink: { person: "eve" },
   cancel: { reason: "no" },
   endHold: { why: "gone" },
   given: { witness: "me" },

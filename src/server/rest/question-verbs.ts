@@ -39,6 +39,7 @@ export const QUESTION_VERBS: Handlers<keyof typeof QUESTION_ROUTES> = {
   snooze: ({ engine, by }, { params, body }) => engine.snooze(params.id, body.until, by),
   extend: ({ engine, by }, { params, body }) => engine.extend(params.id, readMs(body.by), by),
   comment: ({ engine, by }, { params, body }) => engine.comment(params.id, body.text, by),
+  issueLink: ({ engine, by }, { params, body }) => engine.issueLink(params.id, body.person, by),
   escalate: ({ engine, by }, { params }) => engine.escalate(params.id, by),
   cancel: ({ engine, by }, { params, body }) => engine.cancel(params.id, body, by),
   endHold: ({ engine }, { params, body }) => engine.endHold(params.id, body.why),

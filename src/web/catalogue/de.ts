@@ -1,3 +1,4 @@
+import { deLink } from "./de-link.ts";
 import type { Key } from "../words.ts";
 import { dePages } from "./de-pages.ts";
 
@@ -267,4 +268,5 @@ export const de: Readonly<Record<Key, string>> = {
   "problem.back": "Zum Eingang",
   "bounce.title": "Einen Moment …",
   "bounce.go": "Weiter",
+  ...deLink,
 };

@@ -1,4 +1,5 @@
 import { enPages } from "./en-pages.ts";
+import { enLink } from "./en-link.ts";
 
 /** Every sentence of the pages in English. `{name}` stands for what is filled in. */
 export const en = {
@@ -265,4 +266,5 @@ export const en = {
   "problem.back": "To the inbox",
   "bounce.title": "One moment …",
   "bounce.go": "Go on",
+  ...enLink,
 } as const;

@@ -1,0 +1,149 @@
+import { type Context, Hono } from "hono";
+import type { Actor } from "../../core/actor.ts";
+import type { AnswerInput } from "../../core/answer-input.ts";
+import type { Read } from "../../core/changes.ts";
+import { linkPath } from "../../core/link.ts";
+import { isPending } from "../../core/question.ts";
+import { Refusal } from "../../core/refusal.ts";
+import { wordToType } from "../../core/risk-word.ts";
+import type { Rules } from "../../core/rules.ts";
+import { LINK_CHANNEL, type Token } from "../../core/token.ts";
+import type { Engine } from "../../engine/engine.ts";
+import { type Draft, NO_DRAFT, draftedText } from "../../web/draft.ts";
+import { BadLink, LinkPage, type LinkView } from "../../web/link-page.tsx";
+import { PlainPage } from "../../web/plain-page.tsx";
+import type { Reader } from "../../web/reader.ts";
+import { say } from "../../web/words.ts";
+import type { Part } from "../app.ts";
+import { RequestLimit } from "../rest/request-limit.ts";
+import { chosenBy, readAnswerForm, writtenIn } from "./answer-form.ts";
+import { ASSETS } from "./assets.ts";
+import { readDraft } from "./draft.ts";
+import { sendPlainPage } from "./page.ts";
+import { languageOf } from "./reader.ts";
+
+/** What is sent to one link within a minute, by whoever has it; and to addresses that are none, by everybody. */
+const MOST_PER_LINK = 30;
+const MOST_WRONG = 120;
+const SHAPE = /^askd_l_[\w-]{27}$/;
+
+interface LinkDeps {
+  engine: Engine;
+  rules: Rules;
+}
+
+/** Somebody who came by a link: who they are, and the one question it is about. */
+interface Guest {
+  text: string;
+  actor: Actor;
+  read: Read;
+}
+
+/** Where one person answers one question without signing in. Only what is sent by its form does anything. */
+export function linksPart(deps: LinkDeps): Part {
+  const links = new Hono();
+  const limits = { link: new RequestLimit(MOST_PER_LINK), wrong: new RequestLimit(MOST_WRONG) };
+  const welcome = async (context: Context, serve: (guest: Guest) => Promise<Response>): Promise<Response> => {
+    context.header("X-Robots-Tag", "noindex, nofollow, noarchive");
+    const guest = await findGuest(deps.engine, context.req.param("token") ?? "");
+    const nowMs = performance.now();
+    if (guest) limits.link.count(guest.token.id, nowMs);
+    else limits.wrong.count("", nowMs);
+    return guest ? serve(guest) : sendBad(context);
+  };
+  links.get("/a/:token", (context) => welcome(context, (guest) => show(context, deps, guest)));
+  links.post("/a/:token", (context) => welcome(context, (guest) => answer(context, deps, guest)));
+  links.post("/a/:token/undo", (context) => welcome(context, (guest) => undo(context, deps, guest)));
+  return { path: "/", links };
+}
+
+async function findGuest(engine: Engine, text: string): Promise<(Guest & { token: Token }) | undefined> {
+  const found = SHAPE.test(text) ? await engine.authenticate(text, LINK_CHANNEL) : undefined;
+  if (!found?.token.questionId) return undefined;
+  return { text, ...found, read: await engine.read(found.token.questionId) };
+}
+
+async function show(context: Context, deps: LinkDeps, guest: Guest): Promise<Response> {
+  return send(context, deps, guest, { draft: chosenBy(guest.read.content, context.req.query("choose") ?? "") });
+}
+
+async function answer(context: Context, deps: LinkDeps, guest: Guest): Promise<Response> {
+  const { read, actor, text } = guest;
+  const draft = withoutForce(await readDraft(context));
+  const input = readInput(context, read, draft);
+  if (typeof input === "string") return send(context, deps, guest, { problem: input, draft }, 422);
+  try {
+    await deps.engine.answer(read.question.id, { ...input, undoMs: deps.rules.undoMs.web }, actor);
+    return context.redirect(linkPath(text), 303);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    const now = await deps.engine.read(read.question.id);
+    const written = writtenIn(now.content, draft);
+    const isLost = !isPending(now.question) || now.question.settling !== undefined;
+    const more = isLost ? { ...(written !== "" && { lost: written }) } : { problem: sayRefusal(error) };
+    return send(context, deps, { ...guest, read: now }, { ...more, draft }, error.httpStatus);
+  }
+}
+
+/** Takes back what this person has just answered; what others answered is theirs. */
+async function undo(context: Context, { engine }: LinkDeps, { read, actor, text }: Guest): Promise<Response> {
+  const { question } = read;
+  const isOwn = isPending(question) && question.settling?.answer.by.id === actor.id;
+  if (isOwn) {
+    await engine.undo(question.id, actor).catch((error: unknown) => {
+      // Too late to take it back: the page says what is so.
+      if (!(error instanceof Refusal)) throw error;
+    });
+  }
+  return context.redirect(linkPath(text), 303);
+}
+
+/** What the form says, or what is missing in it. */
+function readInput(context: Context, { question, content, run }: Read, draft: Draft): AnswerInput | string {
+  const input = readAnswerForm(content, draft);
+  if (!input) return say(languageOf(context), "answer.none");
+  const word = wordToType(question.title, run.name);
+  const isMeant = question.risk !== "high" || draftedText(draft, "word").trim() === word;
+  return isMeant ? { ...input, confirmed: true } : say(languageOf(context), "risk.wrong", { word });
+}
+
+/** A link ends with its question: nothing is answered after the deadline by it. */
+function withoutForce(draft: Draft): Draft {
+  return new Map([...draft].filter(([name]) => name !== "force"));
+}
+
+async function send(
+  context: Context,
+  { engine }: LinkDeps,
+  { text, actor, read }: Guest,
+  more: Partial<Pick<LinkView, "draft" | "problem" | "lost">>,
+  status = 200,
+): Promise<Response> {
+  const language = languageOf(context);
+  const reader: Reader = {
+    ...{ id: actor.id, scope: actor.scope, groups: [], language, zone: undefined },
+    ...{ now: await engine.now(), hasKeys: false, csrf: "" },
+  };
+  return sendPlainPage(
+    context,
+    <PlainPage frame={{ language, assets: ASSETS, title: read.question.title, isWide: true }}>
+      <LinkPage view={{ reader, read, path: linkPath(text), draft: NO_DRAFT, ...more }} />
+    </PlainPage>,
+    status,
+  );
+}
+
+function sendBad(context: Context): Response | Promise<Response> {
+  const language = languageOf(context);
+  return sendPlainPage(
+    context,
+    <PlainPage frame={{ language, assets: ASSETS, title: say(language, "link.bad") }}>
+      <BadLink language={language} />
+    </PlainPage>,
+    404,
+  );
+}
+
+function sayRefusal(refusal: Refusal): string {
+  return refusal.hint === undefined ? refusal.message : `${refusal.message}. ${refusal.hint}`;
+}

@@ -1,0 +1,177 @@
+import { sayActor } from "../core/actor.ts";
+import type { Read } from "../core/changes.ts";
+import { type Pending, type Question, findAnswer, isPending } from "../core/question.ts";
+import { wordToType } from "../core/risk-word.ts";
+import { makeVisible } from "../core/visible.ts";
+import { TypedWord } from "./answer-form.tsx";
+import { answerWords } from "./answer-words.ts";
+import { Chips, Crumb, Why } from "./card.tsx";
+import { type Draft, draftedText } from "./draft.ts";
+import { ItemFields } from "./item-field.tsx";
+import { Chosen } from "./outcome.tsx";
+import { type Reader, tell } from "./reader.ts";
+import { Moment } from "./time.tsx";
+import { type Language, say } from "./words.ts";
+
+/** One question for one person who is not signed in. */
+export interface LinkView {
+  reader: Reader;
+  read: Read;
+  /** Where its form is sent. */
+  path: string;
+  draft: Draft;
+  /** Why the form was not taken. */
+  problem?: string;
+  /** What was written, where the question was closed meanwhile. */
+  lost?: string;
+}
+
+/** The question, who the reader is, and the form or what became of it. */
+export function LinkPage({ view }: { view: LinkView }) {
+  const { reader, read } = view;
+  const { question } = read;
+  const person = makeVisible(reader.id);
+  return (
+    <>
+      <Crumb view={{ reader, read, usage: undefined }} />
+      <h1>{makeVisible(question.title)}</h1>
+      <Chips view={view} />
+      <p class="banner">
+        <strong>{tell(reader, "link.as", { name: person })}</strong> {tell(reader, "link.personal", { name: person })}
+      </p>
+      <Why view={view} />
+      {isPending(question) ? <Open view={view} question={question} /> : <Closed view={view} question={question} />}
+    </>
+  );
+}
+
+/** Says that an address leads nowhere, and nothing about why. */
+export function BadLink({ language }: { language: Language }) {
+  return (
+    <>
+      <h1>{say(language, "link.bad")}</h1>
+      <p>{say(language, "link.badAbout")}</p>
+    </>
+  );
+}
+
+function Open({ view, question }: { view: LinkView; question: Pending }) {
+  const { reader } = view;
+  const { settling, votes, approvals } = question;
+  if (settling) return <Settling view={view} settling={settling} />;
+  const hasVoted = votes.some((vote) => sayActor(vote.by) === reader.id);
+  return (
+    <>
+      {hasVoted ? (
+        <p class="banner ok">{tell(reader, "link.voted", { n: votes.length, need: approvals.need })}</p>
+      ) : null}
+      <LinkForm view={view} />
+    </>
+  );
+}
+
+function Settling({ view, settling }: { view: LinkView; settling: NonNullable<Pending["settling"]> }) {
+  const { reader, read, path } = view;
+  const answer = answerWords(reader, read.content, settling.answer);
+  const name = sayActor(settling.answer.by);
+  if (name !== reader.id) {
+    return (
+      <>
+        <p class="banner wait">{tell(reader, "settling.theirs", { name: makeVisible(name), answer })}</p>
+        <Lost view={view} />
+      </>
+    );
+  }
+  return (
+    <form class="banner ok" method="post" action={`${path}/undo`}>
+      <p>{tell(reader, "toast", { answer })}</p>
+      <button type="submit">{tell(reader, "undo")}</button>
+    </form>
+  );
+}
+
+function Closed({ view, question }: { view: LinkView; question: Question }) {
+  const { reader, read } = view;
+  const answer = findAnswer(question);
+  const isOwn = answer !== undefined && sayActor(answer.by) === reader.id;
+  return (
+    <>
+      <div class={`banner ${answer ? "ok" : "wait"}`}>
+        <p>
+          {answer ? <Chosen reader={reader} answer={answer} said={answerWords(reader, read.content, answer)} /> : null}
+          <Ended reader={reader} question={question} />
+        </p>
+        <p>{tell(reader, isOwn ? "link.yours" : "link.closed")}</p>
+      </div>
+      <Lost view={view} />
+    </>
+  );
+}
+
+/** When and how it ended without an answer. */
+function Ended({ reader, question }: { reader: Reader; question: Question }) {
+  if (question.status === "cancelled") {
+    const name = makeVisible(sayActor(question.cancelledBy));
+    return (
+      <>
+        {tell(reader, "done.cancelled", { name, reason: makeVisible(question.reason) })}{" "}
+        <Moment reader={reader} at={question.cancelledAt} />.
+      </>
+    );
+  }
+  if (question.status !== "timeout" || question.forced) return null;
+  return (
+    <>
+      {tell(reader, "done.timeout")} <Moment reader={reader} at={question.timedOutAt} />.
+    </>
+  );
+}
+
+function Lost({ view: { reader, lost } }: { view: LinkView }) {
+  if (lost === undefined) return null;
+  return (
+    <>
+      <label class="t" for="kept">
+        {tell(reader, "link.kept")}
+      </label>
+      <textarea id="kept" rows={4} readonly>
+        {lost}
+      </textarea>
+    </>
+  );
+}
+
+function LinkForm({ view }: { view: LinkView }) {
+  const { reader, read, path, draft, problem } = view;
+  const { question, content, run } = read;
+  const isRisky = question.risk === "high";
+  return (
+    <form id="answer" method="post" action={path}>
+      {problem === undefined ? null : (
+        <p class="banner bad" role="alert" id="problem">
+          {makeVisible(problem)}
+        </p>
+      )}
+      {content.items.map((item, index) => (
+        <ItemFields view={{ reader, item, index, isOnly: content.items.length === 1, draft, isRisky }} />
+      ))}
+      {isRisky ? <TypedWord view={view} word={wordToType(question.title, run.name)} /> : null}
+      <label class="t" for="note">
+        {tell(reader, "note")} <span class="quiet">{tell(reader, "optional")}</span>
+      </label>
+      <textarea id="note" name="note" rows={2}>
+        {draftedText(draft, "note")}
+      </textarea>
+      <div class="act">
+        <button class="p" type="submit" name="do" value="answer">
+          {tell(reader, "link.send")}
+        </button>
+        {question.accepts.includes("decide") && question.kind !== "approval" ? (
+          <button type="submit" name="do" value="decide" formnovalidate>
+            {tell(reader, "decide")}
+          </button>
+        ) : null}
+      </div>
+    </form>
+  );
+}
