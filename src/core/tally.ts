@@ -1,6 +1,7 @@
 import { sayActor } from "./actor.ts";
 import { type Instant, later, msBetween } from "./instant.ts";
 import type { Question } from "./question.ts";
+import { rankOf } from "./rank.ts";
 import type { Rules } from "./rules.ts";
 import type { Run } from "./run.ts";
 import type { Day, Group, Sla, Stats } from "./stats.ts";
@@ -149,13 +150,8 @@ function alertOf(name: Stats["alerts"][number]["name"], value: number, threshold
 
 function sayWaits(waits: readonly number[]): { medianMs?: number; p90Ms?: number } {
   if (waits.length === 0) return {};
-  const sorted = Float64Array.from(waits).sort();
-  return { medianMs: rankOf(sorted, 0.5), p90Ms: rankOf(sorted, 0.9) };
-}
-
-/** The smallest value that this part of all values does not exceed. */
-function rankOf(sorted: Float64Array, part: number): number {
-  return sorted[Math.max(0, Math.ceil(part * sorted.length) - 1)] ?? 0;
+  const values = Float64Array.from(waits);
+  return { medianMs: rankOf(values, 0.5), p90Ms: rankOf(values, 0.9) };
 }
 
 function compare(one: string, other: string): number {

@@ -6,6 +6,7 @@ import type { Rules } from "../core/rules.ts";
 import type { Stats, StatsQuery } from "../core/stats.ts";
 import { Tally } from "../core/tally.ts";
 import type { Origin, Store } from "../store/store.ts";
+import { nextTurn } from "./turn.ts";
 
 const PAGE = 250;
 /** What a count may keep in memory grows with the number of questions, so there is a most. */
@@ -32,6 +33,7 @@ export async function countStats(query: StatsQuery, store: Store, rules: Rules):
       if (counted <= MOST_COUNTED) tally.add(question, runs.get(question.runId));
     }
     if (counted > MOST_COUNTED) break;
+    await nextTurn();
   }
   const waiting = await countPending(store, query);
   return tally.result({ since, until, rules, ...waiting, isPartial: counted > MOST_COUNTED });

@@ -66,12 +66,19 @@ function GroupRows({ reader, group, current }: { reader: Reader; group: Group; c
       ))}
     </ul>
   );
+  const more =
+    count > reads.length ? (
+      <p class="all">
+        <a href="/?all">{tell(reader, "list.all", { n: count })}</a>
+      </p>
+    ) : null;
   const title = `${tell(reader, TITLES[name])} (${count})`;
   if (!FOLDED.has(name)) {
     return (
       <section data-group={name}>
         <h2>{title}</h2>
         {rows}
+        {more}
       </section>
     );
   }
@@ -82,6 +89,7 @@ function GroupRows({ reader, group, current }: { reader: Reader; group: Group; c
           <h2>{title}</h2>
         </summary>
         {rows}
+        {more}
       </details>
     </section>
   );

@@ -1,7 +1,7 @@
 import type { Key } from "./words.ts";
 
 /** The pages that there are; those without an entry below are reached from others. */
-export type PageName = "inbox" | "question" | "runs" | "activity" | "templates" | "settings" | "problem" | "login";
+export type PageName = "inbox" | "question" | "runs" | "activity" | "templates" | "insights" | "settings" | "problem" | "login";
 
 /** What the bar at the top leads to. */
 export const NAVIGATION: ReadonlyArray<{ name: PageName; href: string; key: Key }> = [
@@ -9,5 +9,6 @@ export const NAVIGATION: ReadonlyArray<{ name: PageName; href: string; key: Key 
   { name: "runs", href: "/runs", key: "nav.runs" },
   { name: "activity", href: "/activity", key: "nav.activity" },
   { name: "templates", href: "/templates", key: "nav.templates" },
+  { name: "insights", href: "/insights", key: "nav.insights" },
   { name: "settings", href: "/settings", key: "nav.settings" },
 ];

@@ -29,7 +29,7 @@ export async function findLayoutProblems(page: Page): Promise<string[]> {
         const name = element.tagName + "." + element.className + " " + element.textContent.trim().slice(0, 40);
         if (isWide && !isMeant) problems.push("cut off: " + name);
         const box = element.getBoundingClientRect();
-        if (box.width > 0 && (box.right > innerWidth + 1 || box.left < -1) && !element.closest(".list, pre")) problems.push("outside: " + name);
+        if (box.width > 0 && (box.right > innerWidth + 1 || box.left < -1) && !element.closest(".list, pre, .top nav")) problems.push("outside: " + name);
       }
       return problems;
     })()

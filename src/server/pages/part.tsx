@@ -27,6 +27,7 @@ import { addRunPages } from "./runs.tsx";
 import { addSettings } from "./settings.tsx";
 import { addTemplates } from "./templates.tsx";
 import { addTokens } from "./tokens.tsx";
+import { addInsights } from "./insights.tsx";
 import { addVerbs } from "./verbs.ts";
 import type { Call, PagesDeps } from "./deps.ts";
 
@@ -49,6 +50,7 @@ export function pagesPart(deps: PagesDeps): Part {
   addPeople(pages, deps);
   addTokens(pages, deps);
   addChannels(pages, deps);
+  addInsights(pages, deps);
   return { path: "/", pages, public: reports(deps.log) };
 }
 
@@ -77,9 +79,12 @@ async function showInbox(context: Call, deps: PagesDeps): Promise<Response> {
   const cursor = await deps.feed.findEnd();
   const reader = await readReader(context, deps.engine);
   const find = (context.req.query("find") ?? "").trim().slice(0, 200);
-  const inbox = await readInbox(deps.engine, reader, find);
+  const inbox = await readInbox(deps.engine, reader, { find, isAll: wantsAll(context) });
   const first = inbox.groups.find(({ name }) => name === "waiting")?.reads[0];
-  if (first) return sendCard(context, deps, { reader, read: first, inbox, cursor, find });
+  if (first) {
+    const read = await deps.engine.read(first.question.id);
+    return sendCard(context, deps, { reader, read, inbox, cursor, find });
+  }
   const idle = await readIdle(deps.engine, reader, find);
   const frame = {
     ...{ reader, assets: ASSETS, page: "inbox" as const, cursor, settling: inbox.settling },
@@ -96,6 +101,11 @@ async function showInbox(context: Call, deps: PagesDeps): Promise<Response> {
   );
 }
 
+/** The reader wants more rows than a page usually has. */
+function wantsAll(context: Call): boolean {
+  return context.req.query("all") !== undefined;
+}
+
 async function showQuestion(context: Call, deps: PagesDeps): Promise<Response> {
   const name = context.req.param("id") ?? "";
   const id = await findQuestionId(deps.engine, name);
@@ -103,7 +113,7 @@ async function showQuestion(context: Call, deps: PagesDeps): Promise<Response> {
   const cursor = await deps.feed.findEnd();
   const reader = await readReader(context, deps.engine);
   const read = await deps.engine.read(id);
-  const inbox = await readInbox(deps.engine, reader);
+  const inbox = await readInbox(deps.engine, reader, { isAll: wantsAll(context) });
   const draft = await readWish(context, deps, read);
   return sendCard(context, deps, { reader, read, inbox, cursor, ...(draft && { draft }), page: "question" });
 }

@@ -9,6 +9,7 @@ import { type Reader, startOfDay } from "../../web/reader.ts";
 
 const MOST_PENDING = 2_000;
 const MOST_ROWS = 100;
+const MOST_ROWS_OF_ALL = 1_000;
 const MOST_CLOSED = 50;
 const MOST_RUNNING = 100;
 const PLACES: readonly Place[] = ["waiting", "claimed", "others", "snoozed"];
@@ -22,10 +23,22 @@ export interface Inbox {
   settling: (Read & { question: Pending }) | undefined;
 }
 
+/** What somebody wants to see of their inbox. */
+export interface InboxWish {
+  /** Only what has these words. */
+  find?: string;
+  /** More rows than a page usually has. */
+  isAll?: boolean;
+}
+
 /** Reads the questions that concern a person, most urgent first in every group. */
-export async function readInbox(engine: Engine, reader: Reader, find = ""): Promise<Inbox> {
-  const listed = await engine.listQuestions({ status: "pending", order: "oldest", limit: MOST_PENDING });
-  const pending = listed.filter(isPending).sort(compareUrgency);
+export async function readInbox(
+  engine: Engine,
+  reader: Reader,
+  { find = "", isAll = false }: InboxWish = {},
+): Promise<Inbox> {
+  const most = isAll ? MOST_ROWS_OF_ALL : MOST_ROWS;
+  const pending = await readPending(engine);
   const isMine = ({ settling }: Pending): boolean =>
     settling !== undefined && sayActor(settling.answer.by) === reader.id;
   const isWanted = finder(find);
@@ -33,18 +46,43 @@ export async function readInbox(engine: Engine, reader: Reader, find = ""): Prom
   const groups: Group[] = [];
   for (const name of PLACES) {
     const inside = open.filter((question) => placeOf(question, reader, reader.now) === name);
-    const reads = (await readAll(engine, inside.slice(0, MOST_ROWS))).filter(isWanted);
-    const count = find === "" ? inside.length : reads.length;
-    if (count > 0) groups.push({ name, reads, count });
+    const found = find === "" ? inside : await searchIn(engine, inside, isWanted);
+    const reads = await readAll(engine, found.slice(0, most));
+    if (found.length > 0) groups.push({ name, reads, count: found.length });
   }
   const closed = (await readClosedToday(engine, reader)).filter(isWanted);
   if (closed.length > 0) groups.push({ name: "today", reads: closed, count: closed.length });
   const [mine] = await readAll(engine, pending.filter(isMine).slice(-1));
   return {
     groups,
-    waiting: open.filter((question) => placeOf(question, reader, reader.now) === "waiting"),
+    waiting: whatWaits(pending, reader),
     settling: mine && isPending(mine.question) ? { ...mine, question: mine.question } : undefined,
   };
+}
+
+async function searchIn(
+  engine: Engine,
+  questions: readonly Pending[],
+  isWanted: (read: Read) => boolean,
+): Promise<Pending[]> {
+  const reads = await readAll(engine, questions);
+  return questions.filter((_, index) => reads[index] && isWanted(reads[index]));
+}
+
+/** The questions that wait for a person, most urgent first. */
+export async function readWaiting(engine: Engine, reader: Reader): Promise<Pending[]> {
+  return whatWaits(await readPending(engine), reader);
+}
+
+async function readPending(engine: Engine): Promise<Pending[]> {
+  const listed = await engine.listQuestions({ status: "pending", order: "oldest", limit: MOST_PENDING });
+  return listed.filter(isPending).sort(compareUrgency);
+}
+
+function whatWaits(pending: readonly Pending[], reader: Reader): Pending[] {
+  return pending.filter(
+    (question) => question.settling === undefined && placeOf(question, reader, reader.now) === "waiting",
+  );
 }
 
 /** What there is to tell where nothing waits. */
@@ -84,8 +122,20 @@ function closedAt(question: Question) {
   return question.status === "timeout" ? question.timedOutAt : findAnswer(question)?.at;
 }
 
+// A store gives the same row for the same text, so what a line of the list shows is read once for each version.
+// Of the run a line shows its names only, which stay.
+const lines = new WeakMap<Question, Read>();
+
 function readAll(engine: Engine, questions: readonly Question[]): Promise<Read[]> {
-  return Promise.all(questions.map(({ id }) => engine.read(id)));
+  return Promise.all(
+    questions.map(async (question) => {
+      const known = lines.get(question);
+      if (known) return known;
+      const read = await engine.read(question.id);
+      if (read.question.version === question.version) lines.set(question, read);
+      return read;
+    }),
+  );
 }
 
 /** Says of a question whether it has what somebody looks for. */

@@ -1,3 +1,4 @@
+import { deInsights } from "./de-insights.ts";
 import { deLink } from "./de-link.ts";
 import type { Key } from "../words.ts";
 import { dePages } from "./de-pages.ts";
@@ -44,6 +45,7 @@ export const de: Readonly<Record<Key, string>> = {
   arrived: "{n} warten: {title}",
 
   list: "Fragen",
+  "list.all": "Alle {n} zeigen",
   find: "Suchen",
   "find.none": "Nichts gefunden.",
   "find.all": "Alle Fragen zeigen",
@@ -269,4 +271,5 @@ export const de: Readonly<Record<Key, string>> = {
   "bounce.title": "Einen Moment …",
   "bounce.go": "Weiter",
   ...deLink,
+  ...deInsights,
 };

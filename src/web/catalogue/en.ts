@@ -1,4 +1,5 @@
 import { enPages } from "./en-pages.ts";
+import { enInsights } from "./en-insights.ts";
 import { enLink } from "./en-link.ts";
 
 /** Every sentence of the pages in English. `{name}` stands for what is filled in. */
@@ -42,6 +43,7 @@ export const en = {
   arrived: "{n} waiting: {title}",
 
   list: "Questions",
+  "list.all": "Show all {n}",
   find: "Search",
   "find.none": "Nothing matches.",
   "find.all": "Show all questions",
@@ -267,4 +269,5 @@ export const en = {
   "bounce.title": "One moment …",
   "bounce.go": "Go on",
   ...enLink,
+  ...enInsights,
 } as const;

@@ -1,0 +1,48 @@
+import type { Hono } from "hono";
+import { DAY_MS, HOUR_MS, later } from "../../core/instant.ts";
+import { Insights, PERIODS, type Period } from "../../web/insights.tsx";
+import { Layout } from "../../web/layout.tsx";
+import { type Reader, startOfDay, tell } from "../../web/reader.ts";
+import type { Signed } from "../credential.ts";
+import { sayError } from "../log.ts";
+import { ASSETS } from "./assets.ts";
+import type { Call, PagesDeps } from "./deps.ts";
+import { sendPage } from "./page.ts";
+import { readWaiting } from "./read-inbox.ts";
+import { readReader } from "./reader.ts";
+import { StatsCache } from "./stats-cache.ts";
+
+const LENGTHS: Readonly<Record<Period, number>> = {
+  ...{ "24h": DAY_MS, "7d": 7 * DAY_MS, "30d": 30 * DAY_MS, "90d": 90 * DAY_MS },
+};
+const FARTHEST_AHEAD_MS = 14 * HOUR_MS;
+
+/** The page with numbers. */
+export function addInsights(pages: Hono<Signed>, deps: PagesDeps): void {
+  const cache = new StatsCache({
+    engine: deps.engine,
+    onFailure: (error) => deps.log("warn", "stats_failed", sayError(error)),
+  });
+  pages.get("/insights", (context) => showInsights(context, deps, cache));
+}
+
+async function showInsights(context: Call, { engine }: PagesDeps, cache: StatsCache): Promise<Response> {
+  const reader = await readReader(context, engine);
+  const period = PERIODS.find((each) => each === context.req.query("for")) ?? "7d";
+  const aheadMs = aheadOf(reader);
+  const counted = await cache.read(`${period} ${aheadMs}`, (now) => ({ since: later(now, -LENGTHS[period]), aheadMs }));
+  const waiting = await readWaiting(engine, reader);
+  const title = tell(reader, "insights.title");
+  return sendPage(
+    context,
+    <Layout frame={{ reader, assets: ASSETS, page: "insights", title, waiting: waiting.length }}>
+      <Insights view={{ reader, period, ...counted }} />
+    </Layout>,
+  );
+}
+
+/** How far the reader's clock is ahead of UTC; behind is less than nothing. */
+function aheadOf(reader: Reader): number {
+  const aheadMs = (DAY_MS - (startOfDay(reader) % DAY_MS)) % DAY_MS;
+  return aheadMs > FARTHEST_AHEAD_MS ? aheadMs - DAY_MS : aheadMs;
+}

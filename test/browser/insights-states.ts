@@ -1,0 +1,24 @@
+import { AnswerInput } from "../../src/core/answer-input.ts";
+import { LENA, type State, ask } from "./states.ts";
+
+const PEOPLE = ["lena", "mika", "noor"];
+
+/** The page with numbers: with little, and with questions that pile up. */
+export const INSIGHTS_STATES: readonly State[] = [
+  {
+    name: "insights",
+    open: async (page, stage) => {
+      const engine = await stage.engine();
+      for (const [index, person] of [...PEOPLE, ...PEOPLE].entries()) {
+        const agent = ["claude", "codex"][index % 2] ?? "";
+        const asked = await ask(stage, { question: `Cache number ${index}?`, options: ["Redis", "None"] }, { agent });
+        const channel = index % 2 === 0 ? "slack" : "web";
+        await engine.answer(asked.id, AnswerInput.parse({ answer: "1" }), { ...LENA, id: person, channel });
+      }
+      for (let index = 0; index < 12; index += 1) await ask(stage, { question: `Which limit for pool ${index}?` });
+      await page.goto(`${stage.url}/insights?for=24h`);
+      await page.click(".charts > details > summary");
+      await page.click("section details > summary");
+    },
+  },
+];

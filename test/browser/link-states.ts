@@ -1,0 +1,72 @@
+import { SYSTEM } from "../../src/core/actor.ts";
+import { AnswerInput } from "../../src/core/answer-input.ts";
+import { linkPath } from "../../src/core/link.ts";
+import type { Question } from "../../src/core/question.ts";
+import { LENA, type State, ask } from "./states.ts";
+import type { WebStage } from "./stage.ts";
+
+const CACHE = {
+  question: "Redis or Memcached for the sessions?",
+  context: "Both are in the project's dependencies. See [the benchmark](https://example.com/bench).",
+  options: [
+    { label: "Redis", description: "Adds a redis:7 service.", recommended: true },
+    { label: "Memcached", description: "No new service." },
+  ],
+  timeout: "5h",
+};
+
+/** The address of a new link of lena's to a question. */
+export async function linkTo(stage: WebStage, { id }: Question): Promise<string> {
+  const { text } = await (await stage.engine()).issueLink(id, "lena", SYSTEM);
+  return stage.url + linkPath(text);
+}
+
+function opens(make: (stage: WebStage) => Promise<Question>, after?: Then): State["open"] {
+  return async (page, stage) => {
+    const question = await make(stage);
+    const url = await linkTo(stage, question);
+    await after?.(stage, question);
+    await page.goto(`${url}?choose=B`);
+  };
+}
+type Then = (stage: WebStage, question: Question) => Promise<unknown>;
+
+/** The page of an answer link, which nobody is signed in for, in every state. */
+export const LINK_STATES: readonly State[] = [
+  { name: "link", open: opens((stage) => ask(stage, CACHE, { name: "sessions" })) },
+  {
+    name: "link-risk",
+    open: opens((stage) => ask(stage, { ...CACHE, question: "Drop the sessions table?", risk: "high" })),
+  },
+  {
+    name: "link-missing",
+    open: async (page, stage) => {
+      const question = await ask(stage, { question: "How should it be called?", timeout: "1h" });
+      await page.goto(await linkTo(stage, question));
+      await page.click("button.p");
+    },
+  },
+  {
+    name: "link-sent",
+    open: async (page, stage) => {
+      await page.goto(await linkTo(stage, await ask(stage, CACHE)));
+      await page.click("button.p");
+      await page.waitForSelector("form[action$='/undo']");
+    },
+  },
+  {
+    name: "link-answered",
+    open: opens(
+      (stage) => ask(stage, CACHE),
+      async (stage, { id }) => (await stage.engine()).answer(id, AnswerInput.parse({ answer: "1" }), LENA),
+    ),
+  },
+  {
+    name: "link-closed",
+    open: opens(
+      (stage) => ask(stage, CACHE),
+      async (stage, { id }) => (await stage.engine()).cancel(id, { reason: "not needed" }, SYSTEM),
+    ),
+  },
+  { name: "link-bad", open: (page, stage) => page.goto(`${stage.url}/a/askd_l_000000000000000000000000000`) },
+];
