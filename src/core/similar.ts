@@ -28,7 +28,8 @@ export const Similar = z.object({
 });
 export type Similar = z.infer<typeof Similar>;
 
-type Words = ReadonlySet<string>;
+/** What a text says, without order. */
+export type Words = ReadonlySet<string>;
 /** How much a word says: one that most questions have says little. */
 export type Weight = (word: string) => number;
 
@@ -43,13 +44,18 @@ export function isPersonsAnswer(question: Question): question is Extract<Questio
   return question.answer.policy === undefined && question.answer.by.scope !== "system";
 }
 
+/** The words of a title by which it is compared. */
+export function titleWords(title: string): Words {
+  return wordsOf([title]);
+}
+
 /** The past questions whose titles come nearest, at most that many, which are worth reading in full; and what words weigh. */
-export function nearestTitles<Past extends Pick<Question, "title">>(
+export function nearestTitles<Past extends { words: Words }>(
   asked: Read,
   past: readonly Past[],
   most: number,
 ): { near: Past[]; weight: Weight } {
-  const titles = past.map(({ title }) => wordsOf([title]));
+  const titles = past.map(({ words: theirs }) => theirs);
   const words = wordsOf(textsOf(asked.content));
   const weight = weightOver([words, ...titles]);
   const near = past

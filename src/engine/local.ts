@@ -34,7 +34,7 @@ import { newRun, runForAsk } from "./new-run.ts";
 import { People, TOKEN_BYTES } from "./people.ts";
 import { ReplyLimit } from "./reply-limit.ts";
 import { Room } from "./room.ts";
-import { findSimilar } from "./similar.ts";
+import { Precedents } from "./similar.ts";
 import { countStats } from "./stats.ts";
 import { Templates } from "./templates.ts";
 import { verify } from "./verify.ts";
@@ -60,6 +60,7 @@ export class LocalEngine implements Engine {
   readonly #replies: ReplyLimit;
   readonly #room: Room;
   readonly #templates: Templates;
+  readonly #precedents: Precedents;
   readonly #stopListening: () => void;
 
   constructor(deps: LocalDeps) {
@@ -70,9 +71,11 @@ export class LocalEngine implements Engine {
     this.#people = new People({ store: deps.store, now: deps.now, randomBytes: deps.randomBytes });
     this.#room = new Room(deps.store, deps.rules.limits.pending);
     this.#templates = new Templates({ store: deps.store, at: (by) => this.#decider.at(by) });
+    this.#precedents = new Precedents({ store: deps.store, read: (id) => this.read(id) });
     this.#replies = new ReplyLimit(deps.rules.limits.repliesPerMinute);
     this.#stopListening = deps.store.onChange((change) => {
       this.#decider.rows.forgetChanged(change);
+      this.#precedents.noteChange(change);
       this.#waiters.wake(change);
     });
   }
@@ -288,7 +291,7 @@ export class LocalEngine implements Engine {
   }
 
   findSimilar(id: QuestionId, limit: number): Promise<Similar[]> {
-    return findSimilar(id, limit, { store: this.#store, read: (each) => this.read(each) });
+    return this.#precedents.find(id, limit);
   }
 
   findRun(id: RunId): Promise<Run | undefined> {

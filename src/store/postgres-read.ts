@@ -5,6 +5,7 @@ import type { RunId } from "../core/id.ts";
 import type { Question } from "../core/question.ts";
 import type { Run } from "../core/run.ts";
 import { fromKept, toKept } from "./postgres-text.ts";
+import type { RowReader } from "./row-reader.ts";
 import { parseEvent, parseQuestion, parseRun } from "./row.ts";
 import type { QuestionFilter, Ref, RunFilter, TrailFilter } from "./store.ts";
 
@@ -69,11 +70,12 @@ export async function listRuns(pool: Pool, filter: RunFilter): Promise<Run[]> {
   return readRuns(pool, sql, conditions.params);
 }
 
-export async function listQuestions(pool: Pool, filter: QuestionFilter): Promise<Question[]> {
+export async function listQuestions(pool: Pool, filter: QuestionFilter, reader: RowReader): Promise<Question[]> {
   const conditions = new Conditions(filter);
   if (filter.status) conditions.add("status = ?", filter.status);
   if (filter.runId) conditions.add("run_id = ?", filter.runId);
-  return readQuestions(pool, conditions.page(QUESTION), conditions.params);
+  const { rows } = await pool.query<{ body: string }>(conditions.page(QUESTION), conditions.params);
+  return rows.map(({ body }) => reader.question(body, filter));
 }
 
 export async function lookUp(pool: Pool, ref: Ref, limit: number): Promise<{ runs: Run[]; questions: Question[] }> {

@@ -18,6 +18,7 @@ import { PostgresListener } from "./postgres-listen.ts";
 import { adoptRows } from "./postgres-adopt.ts";
 import { prepareAdopted } from "./prepare.ts";
 import { migrate } from "./postgres-migrate.ts";
+import { RowReader } from "./row-reader.ts";
 import {
   listQuestions,
   listRuns,
@@ -83,6 +84,7 @@ export class PostgresStore implements Store {
   readonly #pool: pg.Pool;
   readonly #url: string;
   readonly #origin = randomUUID();
+  readonly #rows = new RowReader();
   readonly #listeners = new Listeners();
   readonly #listener: PostgresListener;
   readonly #batcher: Batcher;
@@ -153,7 +155,7 @@ export class PostgresStore implements Store {
   }
 
   listQuestions(filter: QuestionFilter): Promise<Question[]> {
-    return listQuestions(this.#pool, filter);
+    return listQuestions(this.#pool, filter, this.#rows);
   }
 
   async countQuestions(status: Question["status"]): Promise<number> {

@@ -3,6 +3,7 @@ import type { Question } from "../core/question.ts";
 import type { Run } from "../core/run.ts";
 import type { SqlValue } from "../sqlite.ts";
 import { parseQuestion, parseRun } from "./row.ts";
+import type { RowReader } from "./row-reader.ts";
 import type { Connection } from "./sqlite-connection.ts";
 import type { QuestionFilter, Ref, RunFilter } from "./store.ts";
 
@@ -52,14 +53,14 @@ export function listRuns(connection: Connection, filter: RunFilter): Run[] {
   return rows.sort(byId(filter.order)).slice(0, filter.limit).map(toRun);
 }
 
-export function listQuestions(connection: Connection, filter: QuestionFilter): Question[] {
+export function listQuestions(connection: Connection, filter: QuestionFilter, reader: RowReader): Question[] {
   const { status, runId } = filter;
   const where: Where = [];
   if (runId !== undefined) where.push(["run_id = ?", runId]);
   // A run has few questions, so its index is the better one of the two.
   if (status !== undefined && runId !== undefined) where.push(["+status = ?", status]);
   if (status !== undefined && runId === undefined) where.push(...isStatus(status, "answered"));
-  return select<QuestionRow>(connection, QUESTION, where, filter).map(({ body }) => parseQuestion(body));
+  return select<QuestionRow>(connection, QUESTION, where, filter).map(({ body }) => reader.question(body, filter));
 }
 
 /** The index by status leaves out the usual one, and is used where the text of the query says that it does too. */

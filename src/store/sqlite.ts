@@ -11,6 +11,7 @@ import { Batcher } from "./batch.ts";
 import { Listeners } from "./change.ts";
 import { parseContent, parseEvent, parseQuestion, parseOrigin, parseRun } from "./row.ts";
 import { Connection } from "./sqlite-connection.ts";
+import { RowReader } from "./row-reader.ts";
 import { closeToOthers, prepareFiles } from "./sqlite-file.ts";
 import { claimJobs, listJobs, nextJobAt } from "./sqlite-job.ts";
 import { listQuestions, listRuns, lookUp, toEntry, type EntryRow } from "./sqlite-read.ts";
@@ -96,6 +97,7 @@ class SqliteStore implements Store {
   readonly #connection: Connection;
   readonly #writer: SqliteWriter;
   readonly #listeners = new Listeners();
+  readonly #rows = new RowReader();
   readonly #watch: SqliteWatch;
   readonly #batcher: Batcher;
 
@@ -179,7 +181,7 @@ class SqliteStore implements Store {
   }
 
   listQuestions(filter: QuestionFilter): Promise<Question[]> {
-    return this.#connection.read(() => listQuestions(this.#connection, filter));
+    return this.#connection.read(() => listQuestions(this.#connection, filter, this.#rows));
   }
 
   async countQuestions(status: Question["status"]): Promise<number> {

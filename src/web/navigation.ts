@@ -1,7 +1,16 @@
 import type { Key } from "./words.ts";
 
 /** The pages that there are; those without an entry below are reached from others. */
-export type PageName = "inbox" | "question" | "runs" | "activity" | "templates" | "insights" | "settings" | "problem" | "login";
+export type PageName =
+  | "inbox"
+  | "question"
+  | "runs"
+  | "activity"
+  | "templates"
+  | "insights"
+  | "settings"
+  | "problem"
+  | "login";
 
 /** What the bar at the top leads to. */
 export const NAVIGATION: ReadonlyArray<{ name: PageName; href: string; key: Key }> = [

@@ -12,6 +12,7 @@ import type { Engine } from "../../engine/engine.ts";
 import { type Draft, NO_DRAFT, draftedText } from "../../web/draft.ts";
 import { BadLink, LinkPage, type LinkView } from "../../web/link-page.tsx";
 import { PlainPage } from "../../web/plain-page.tsx";
+import { parseKeymap } from "../../web/keymap.ts";
 import type { Reader } from "../../web/reader.ts";
 import { say } from "../../web/words.ts";
 import type { Part } from "../app.ts";
@@ -122,7 +123,7 @@ async function send(
   const language = languageOf(context);
   const reader: Reader = {
     ...{ id: actor.id, scope: actor.scope, groups: [], language, zone: undefined },
-    ...{ now: await engine.now(), hasKeys: false, csrf: "" },
+    ...{ now: await engine.now(), hasKeys: false, csrf: "", theme: "auto", keymap: parseKeymap("") },
   };
   return sendPlainPage(
     context,

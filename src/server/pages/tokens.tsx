@@ -1,7 +1,7 @@
 import type { Hono } from "hono";
 import { parseDuration } from "../../core/duration.ts";
 import { later } from "../../core/instant.ts";
-import { type Token, TokenScope, isUsable } from "../../core/token.ts";
+import { IssuedScope, type Token, isUsable } from "../../core/token.ts";
 import { type Draft, NO_DRAFT, draftedText } from "../../web/draft.ts";
 import { tell } from "../../web/reader.ts";
 import { TOKEN_SPANS, TokensPage, type TokensView } from "../../web/tokens.tsx";
@@ -54,7 +54,7 @@ async function show(context: Call, deps: PagesDeps, again: Again = {}): Promise<
 async function issue(context: Call, deps: PagesDeps): Promise<Response> {
   const draft = await readDraft(context);
   const reader = await readReader(context, deps.engine);
-  const scope = TokenScope.exclude(["login"]).safeParse(draftedText(draft, "scope"));
+  const scope = IssuedScope.exclude(["login"]).safeParse(draftedText(draft, "scope"));
   const subject = draftedText(draft, "subject").trim();
   const span = TOKEN_SPANS.find((each) => each === draftedText(draft, "expires"));
   if (!scope.success || !SUBJECT.test(subject)) {

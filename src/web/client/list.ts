@@ -10,9 +10,13 @@ export function mergeList(list: HTMLElement, fresh: HTMLElement): void {
     for (const details of all<HTMLDetailsElement>("details", list)) details.open ||= open.has(groupOf(details));
     return;
   }
-  for (const row of all<HTMLElement>("li[data-id]", list)) updateRow(row, fresh, anchor);
+  const next = new Map(all<HTMLElement>("li[data-id]", fresh).map((row) => [row.dataset["id"], row]));
+  for (const row of all<HTMLElement>("li[data-id]", list)) updateRow(row, next.get(row.dataset["id"]), anchor);
+  const listed = new Set(all<HTMLElement>("li[data-id]:not(.gone)", list).map((row) => row.dataset["id"]));
   let after = sectionOf(anchor);
-  for (const section of all<HTMLElement>("section", fresh)) after = mergeSection(list, section, anchor, after);
+  for (const section of all<HTMLElement>("section", fresh)) {
+    after = mergeSection({ list, section, anchor, after, listed });
+  }
   dropEmpty(list, fresh, anchor);
 }
 
@@ -32,8 +36,7 @@ function anchorOf(list: HTMLElement): HTMLElement | undefined {
 }
 
 /** A row takes its new words; one that is gone leaves, or stays crossed out where its leaving would move the anchor. */
-function updateRow(row: HTMLElement, fresh: HTMLElement, anchor: HTMLElement): void {
-  const next = find<HTMLElement>(`li[data-id="${row.dataset["id"]}"]`, fresh);
+function updateRow(row: HTMLElement, next: HTMLElement | undefined, anchor: HTMLElement): void {
   const isHere = next && groupOf(next) === groupOf(row);
   if (isHere) {
     for (const part of [".q", ".m"]) {
@@ -52,11 +55,22 @@ function updateRow(row: HTMLElement, fresh: HTMLElement, anchor: HTMLElement): v
   if (state && row !== anchor) state.textContent = say("row.gone");
 }
 
+interface Merging {
+  list: HTMLElement;
+  /** The group as it is now. */
+  section: HTMLElement;
+  anchor: HTMLElement;
+  /** What the group before it is at. */
+  after: Element;
+  /** The rows that are there already. */
+  listed: ReadonlySet<string | undefined>;
+}
+
 /** Puts the new rows of a group in their place, or below the anchor where their place is above it. */
-function mergeSection(list: HTMLElement, section: HTMLElement, anchor: HTMLElement, after: Element): Element {
+function mergeSection({ list, section, anchor, after, listed }: Merging): Element {
   const group = section.dataset["group"] ?? "";
   const here = find<HTMLElement>(`section[data-group="${group}"]`, list);
-  const rows = all<HTMLElement>("li[data-id]", section).filter((row) => !isListed(list, row));
+  const rows = all<HTMLElement>("li[data-id]", section).filter((row) => !listed.has(row.dataset["id"]));
   const heading = here && find("h2", here);
   if (heading) heading.textContent = find("h2", section)?.textContent ?? "";
   if (here === sectionOf(anchor)) {
@@ -93,10 +107,6 @@ function dropEmpty(list: HTMLElement, fresh: HTMLElement, anchor: HTMLElement): 
     const heading = find("h2", section);
     if (isGone && heading) heading.textContent = (heading.textContent ?? "").replace(/\d+/, "0");
   }
-}
-
-function isListed(list: HTMLElement, row: HTMLElement): boolean {
-  return all<HTMLElement>(`li[data-id="${row.dataset["id"]}"]:not(.gone)`, list).length > 0;
 }
 
 function sectionOf(row: Element): Element {
