@@ -1,10 +1,11 @@
 import { type FileHandle, open } from "node:fs/promises";
 import type { Run } from "../core/run.ts";
+import { isCode } from "../core/system-code.ts";
 import { unreachable } from "../core/unreachable.ts";
 import type { Agent, Sight } from "./agent.ts";
 import { agents } from "./agents.ts";
 import { findCallDetail } from "./call-detail.ts";
-import { isCode } from "./private-file.ts";
+
 import { epochFile, listEpochs, runDirOf } from "./run-files.ts";
 
 /** How much is read at a time, from the end or from where somebody stopped. */
