@@ -161,6 +161,34 @@ describe("a run", () => {
     expect((await visit.open(`/r/${run.id}`)).html).toContain("The log is on here. Read it there with: askd logs 1");
   });
 
+  test("and everything that anybody wrote about it is text on every page", async () => {
+    const over = {
+      name: BAD,
+      repo: BAD,
+      branch: BAD,
+      agent: BAD,
+      externalId: BAD,
+      session: BAD,
+      dir: BAD,
+      labels: [BAD],
+    };
+    const run = await started(over);
+    await started({ name: "part", parentId: run.id });
+    const raw = { question: `Really? ${BAD}`, context: BAD, options: [{ label: BAD, description: BAD }, "b"] };
+    const { question } = await scene().engine.ask(scene().input(raw), AGENT, { runId: run.id });
+    await scene().engine.putTemplate({ name: "bad", text: BAD, match: { repo: BAD } }, LENA);
+    await scene().engine.putPerson({ id: "eve", version: 0, name: BAD, email: BAD, groups: [BAD] }, SYSTEM);
+    const pages = ["/runs", `/r/${run.id}`, "/activity", "/templates", "/settings/people", "/channels"];
+    const open = [`/templates?edit=bad&try=bad&on=${question.id}`, `/activity?run=${encodeURIComponent(BAD)}`];
+    for (const path of [...pages, ...open]) expect((await visit.open(path)).html).not.toContain("<script>");
+    await scene().engine.answer(question.id, AnswerInput.parse({ answer: BAD, note: BAD }), LENA);
+    await scene().engine.endRun(run.id, { status: "failed", reason: BAD, summary: BAD, issues: [BAD] }, SYSTEM);
+    await scene()
+      .engine.cancelRun(run.id, LENA, BAD)
+      .catch(() => undefined);
+    for (const path of pages) expect((await visit.open(path)).html).not.toContain("<script>");
+  });
+
   test("is not changed by opening an address", async () => {
     const { run } = await asking();
     for (const verb of ["resume", "cancel"]) expect((await visit.open(`/r/${run.id}/${verb}`)).status).toBe(404);
