@@ -1,7 +1,8 @@
 import Markdown, { type MarkdownIt } from "markdown-it";
 import { makeVisible } from "../core/visible.ts";
 
-const ALLOWED = /^(https?:|mailto:)/i;
+// Without its slashes an address is one of our own pages, whatever it looks like.
+const ALLOWED = /^(https?:\/\/|mailto:)/i;
 
 /** Foreign Markdown as HTML: no HTML of its own, no pictures from elsewhere, and links that show where they lead. */
 export function renderMarkdown(text: string): string {
