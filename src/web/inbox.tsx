@@ -50,6 +50,11 @@ export function QuestionList({ reader, groups, current, find }: ListView) {
           placeholder={tell(reader, "find")}
         />
       </form>
+      {groups.some(({ name, count }) => name === "waiting" && count > 1) ? (
+        <p class="all">
+          <a href="/batch">{tell(reader, "batch.title")}</a>
+        </p>
+      ) : null}
       {groups.map((group) => (
         <GroupRows reader={reader} group={group} current={current} />
       ))}

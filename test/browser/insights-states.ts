@@ -3,6 +3,28 @@ import { LENA, type State, ask } from "./states.ts";
 
 const PEOPLE = ["lena", "mika", "noor"];
 
+/** Several questions at once: to tick, and to confirm. */
+export const BATCH_STATES: readonly State[] = [
+  { name: "batch", open: (page, stage) => page.goto(`${stage.url}/batch`) },
+  {
+    name: "batch-check",
+    open: async (page, stage) => {
+      await page.goto(`${stage.url}/batch`);
+      for (const box of (await page.locator("input[name=q]").all()).slice(0, 3)) await box.check();
+      await page.fill("#same", "20 connections");
+      await page.click("main button.p");
+      await page.waitForSelector("form[action='/batch']");
+    },
+  },
+  {
+    name: "batch-done",
+    open: async (page) => {
+      await page.click("main button.p");
+      await page.waitForSelector("main h1:has-text('answered')");
+    },
+  },
+];
+
 /** The page with numbers: with little, and with questions that pile up. */
 export const INSIGHTS_STATES: readonly State[] = [
   {

@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { INSIGHTS_STATES } from "./insights-states.ts";
+import { BATCH_STATES, INSIGHTS_STATES } from "./insights-states.ts";
 import { LINK_STATES, linkTo } from "./link-states.ts";
 import { lookAt } from "./look-at.ts";
 import { WebStage } from "./stage.ts";
@@ -29,6 +29,12 @@ describe.each(INSIGHTS_STATES)("$name", (state) => {
     expect(await lookAt(pages.mika!, stage, state)).toEqual([]);
     const german = { ...state, name: `${state.name}-de`, open: (page: Page) => page.goto(`${stage.url}/insights`) };
     expect(await lookAt(pages.german!, stage, german)).toEqual([]);
+  });
+});
+
+describe.each(BATCH_STATES)("$name", (state) => {
+  test("is readable by all, in light and dark, wide and narrow", async () => {
+    expect(await lookAt(pages.mika!, stage, state)).toEqual([]);
   });
 });
 

@@ -1,8 +1,8 @@
 import type { Read } from "../../core/changes.ts";
-import type { Content } from "../../core/content.ts";
 import { compareUrgency } from "../../core/inbox.ts";
 import type { Instant } from "../../core/instant.ts";
 import type { Pending, Question } from "../../core/question.ts";
+import { sameName } from "../../core/same-question.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Wanted } from "../question-filter.ts";
 import type { Card } from "./state.ts";
@@ -54,26 +54,6 @@ export function groupSame(reads: readonly Waiting[]): Card[] {
     cards.set(name, card ? { ...card, same: [...card.same, read] } : { read, same: [] });
   }
   return [...cards.values()];
-}
-
-/** Equal for questions that one answer fits; a leave or a risk is never given to several at once. */
-function sameName({ question, content }: Waiting): string | undefined {
-  if (question.kind === "approval" || question.risk === "high" || question.approvals.need > 1) return undefined;
-  return JSON.stringify([content.items.map(sameItem), question.accepts]);
-}
-
-function sameItem(item: Content["items"][number]): unknown[] {
-  const options = item.options.map(({ label, value }) => [normal(label), normal(value)]);
-  return [normal(item.text), options, item.multiple, item.allowText, item.schema ?? null];
-}
-
-function normal(text: string): string {
-  return text
-    .normalize("NFKC")
-    .toLowerCase()
-    .replace(/\s+/g, " ")
-    .replace(/[\s.?!]+$/, "")
-    .trim();
 }
 
 function isOpen(read: Read): read is Waiting {

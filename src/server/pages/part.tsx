@@ -27,6 +27,7 @@ import { addRunPages } from "./runs.tsx";
 import { addSettings } from "./settings.tsx";
 import { addTemplates } from "./templates.tsx";
 import { addTokens } from "./tokens.tsx";
+import { addBatch } from "./batch.tsx";
 import { addInsights } from "./insights.tsx";
 import { addVerbs } from "./verbs.ts";
 import type { Call, PagesDeps } from "./deps.ts";
@@ -51,6 +52,7 @@ export function pagesPart(deps: PagesDeps): Part {
   addTokens(pages, deps);
   addChannels(pages, deps);
   addInsights(pages, deps);
+  addBatch(pages, deps);
   return { path: "/", pages, public: reports(deps.log) };
 }
 

@@ -1,3 +1,4 @@
+import { deBatch } from "./de-batch.ts";
 import { deInsights } from "./de-insights.ts";
 import { deLink } from "./de-link.ts";
 import type { Key } from "../words.ts";
@@ -272,4 +273,5 @@ export const de: Readonly<Record<Key, string>> = {
   "bounce.go": "Weiter",
   ...deLink,
   ...deInsights,
+  ...deBatch,
 };

@@ -1,4 +1,5 @@
 import { enPages } from "./en-pages.ts";
+import { enBatch } from "./en-batch.ts";
 import { enInsights } from "./en-insights.ts";
 import { enLink } from "./en-link.ts";
 
@@ -270,4 +271,5 @@ export const en = {
   "bounce.go": "Go on",
   ...enLink,
   ...enInsights,
+  ...enBatch,
 } as const;

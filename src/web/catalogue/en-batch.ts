@@ -1,0 +1,20 @@
+/** The sentences of answering several questions at once in English. */
+export const enBatch = {
+  "batch.title": "Answer several",
+  "batch.about": "Tick the questions that get the same answer. The same question of several runs is listed once.",
+  "batch.risky": "High risk, approvals and what several people have to agree on are answered one by one.",
+  "batch.none": "Nothing is waiting that could be answered together.",
+  "batch.runs": "{n} runs: {names}",
+  "batch.answer": "The answer: a letter, an option as it is called, or words",
+  "batch.template": "Or a canned answer",
+  "batch.note": "Note for the agents",
+  "batch.check": "See what would happen",
+  "batch.missing": "Tick at least one question, and write an answer or choose a canned one.",
+  "batch.confirm": "This will be answered",
+  "batch.refused": "This will not",
+  "batch.send": "Answer {n}",
+  "batch.back": "Change it",
+  "batch.done": "{n} answered, {failed} not",
+  "batch.not": "Not answered; nothing was changed:",
+  "batch.text": "What you wrote",
+} as const;
