@@ -1,9 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { BuiltScene } from "../../test/built.ts";
 
 // The program as people start it; `npm test` builds it first.
 const BIN = fileURLToPath(new URL("../../bin/askd", import.meta.url));
@@ -55,3 +58,21 @@ test("commands work against a server that was started, until it is told to end",
   expect((await start(env, "status").ended).exit).toBe(3);
   expect((await start({}, "check", "1", "--json").ended).stdout).toContain('"answer":"b"');
 }, 60_000);
+
+test("open starts the server, waits for it and prints the address", async () => {
+  const at = new BuiltScene();
+  expect((await at.type("config", "set", "server.port", String(await freePort()))).exit).toBe(0);
+  expect((await at.type("ask", "Which?")).exit).toBe(0);
+  const opened = await at.type("open", "1", "--print");
+  expect(opened.stdout.toString("utf8")).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/q\/[0-9a-z]+\n$/);
+}, 60_000);
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  await once(server, "close");
+  if (typeof address !== "object" || !address) throw new Error("a server has an address");
+  return address.port;
+}

@@ -5,9 +5,10 @@ export async function pauseFor(ms: number, signal: AbortSignal, context: Pick<Co
   if (signal.aborted) return;
   let stop = (): void => undefined;
   const stopped = new Promise<void>((resolve) => (stop = resolve));
-  const awake = setTimeout(() => undefined, ms);
+  // A single timer could end just before the pause does, and the process with it.
+  const awake = setInterval(() => undefined, ms);
   signal.addEventListener("abort", stop, { once: true });
   await Promise.race([context.pause(ms), stopped]);
   signal.removeEventListener("abort", stop);
-  clearTimeout(awake);
+  clearInterval(awake);
 }
