@@ -124,7 +124,9 @@ function runsOf(process: NodeJS.Process, bin: string, stateDir: string, onLog?: 
 /** How a person types the name of this program; run by npm, it is not on anybody's path. */
 function programName({ env, cwd }: NodeJS.Process, bin: string): string {
   if (env["npm_lifecycle_event"] === "npx") return "npx askd";
-  return env["npm_lifecycle_event"] ? `./${relative(cwd(), bin)}` : "askd";
+  if (!env["npm_lifecycle_event"]) return "askd";
+  const path = relative(env["INIT_CWD"] ?? cwd(), bin); // npm says where the person is; its children are elsewhere
+  return path.startsWith("..") ? bin : `./${path}`;
 }
 
 // Node makes a stream when it is first looked at, and loads its whole network library for it: text needs none.
