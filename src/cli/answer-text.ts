@@ -1,14 +1,19 @@
 import type { AnswerInput } from "../core/answer-input.ts";
 import type { Read } from "../core/changes.ts";
 import { readChoices } from "../core/choice.ts";
+import { sayOptions } from "../core/match.ts";
 import { Refusal } from "../core/refusal.ts";
 import { fillTemplate } from "../core/template.ts";
 import type { AnswerValues } from "./answer.ts";
 import type { Context } from "./context.ts";
+import { readGiven } from "./given-file.ts";
 import { sanitise } from "./sanitise.ts";
 import { argumentOf, offersOther, sayChoices } from "./wording.ts";
 
 const ANSWER_BYTES = 1024 * 1024;
+
+/** What says a whole answer; a template tells by itself what goes with it. */
+const WAYS = ["choose", "file", "edit", "decide", "clarify"] as const;
 
 type Said = Partial<Pick<AnswerInput, "answer" | "items" | "note" | "template">>;
 
@@ -21,9 +26,9 @@ export async function readAnswer(
 ): Promise<Said> {
   if (flags.use !== undefined) return useTemplate(flags.use, read, [word, flags], context);
   if (flags.choose) return { items: readChoices(read.content, flags.choose) };
-  if (word !== undefined) return { answer: requireNotOther(read, word) };
+  if (word !== undefined) return { answer: requireNumber(read, word) };
   if (flags.file !== undefined) {
-    const text = flags.file === "-" ? await context.stdin.readAll(ANSWER_BYTES) : await context.readFile(flags.file);
+    const text = flags.file === "-" ? await context.stdin.readAll(ANSWER_BYTES) : await readGiven(flags.file, context);
     return { answer: text.trim() };
   }
   if (flags.edit) return edit(read, flags, context);
@@ -31,14 +36,31 @@ export async function readAnswer(
   return promptAnswer(read, flags, context);
 }
 
-/** The number of "Other" stands for words that are still to come. */
-function requireNotOther({ content, run }: Read, word: string): string {
-  const [only, ...others] = content.items;
-  const isOther = only && others.length === 0 && offersOther(only) && word.trim() === String(only.options.length + 1);
-  if (!isOther) return word;
-  throw new Refusal("empty_answer", `${word.trim()} stands for an answer of your own; write it`, {
-    hint: `askd answer ${argumentOf(run)} "…", or -m ${word.trim()} if that is the answer`,
+/** Ways to say something that would drop one another are not guessed at. */
+export function requireOneWay(word: string | undefined, flags: AnswerValues): void {
+  const ways = [
+    ...(word === undefined ? [] : ["an answer"]),
+    ...WAYS.filter((name) => flags[name] !== undefined).map((name) => `--${name}`),
+  ];
+  if (ways.length < 2) return;
+  throw new Refusal("bad_input", `${ways.join(" and ")} exclude each other`, {
+    hint: "Give one of them. A note beside it: -m <text>",
   });
+}
+
+/** The number of "Other" stands for words that are still to come, and one beyond it for nothing. */
+function requireNumber({ content, run }: Read, word: string): string {
+  const [only, ...others] = content.items;
+  const number = word.trim();
+  if (!only || others.length > 0 || !offersOther(only) || !/^\d+$/.test(number)) return word;
+  const isNamed = only.options.some(({ value, label }) => /^\d/.test(value) || /^\d/.test(label));
+  const otherNumber = only.options.length + 1;
+  if (Number(number) < otherNumber || (isNamed && Number(number) !== otherNumber)) return word;
+  const hint = `askd answer ${argumentOf(run)} "…", or -m ${number} if that is the answer`;
+  if (Number(number) > otherNumber) {
+    throw new Refusal("no_such_option", `There is no option ${number}; choose ${sayOptions(only)}`, { hint });
+  }
+  throw new Refusal("empty_answer", `${number} stands for an answer of your own; write it`, { hint });
 }
 
 /** A canned answer; what was typed beside it is its note. */

@@ -12,7 +12,7 @@ import type { Engine } from "../engine/engine.ts";
 import { whoTypes } from "./actor.ts";
 import { afterChange } from "./after-change.ts";
 import { followAnswered, openLog } from "./answer-follow.ts";
-import { readAnswer } from "./answer-text.ts";
+import { readAnswer, requireOneWay } from "./answer-text.ts";
 import { wrongUsage } from "./arguments.ts";
 import { isServiceOff } from "./background.ts";
 import type { Command } from "./command.ts";
@@ -68,6 +68,7 @@ export const command: Command<typeof ANSWER_FLAGS> = {
     const [name, ...words] = args.positionals;
     if (name === undefined) throw wrongUsage("Which question? An id is missing", command.usage);
     if (words.length > 1) throw wrongUsage("Put the answer in quotes", command.usage);
+    requireOneWay(words[0], args.flags);
     // Where nothing may go on in the background, whoever waits does the work.
     const isHere = args.flags.wait === true && isServiceOff(context.env);
     const engine = await context.engine({ runs: isHere && context.place.store.kind !== "server" });
@@ -161,7 +162,7 @@ async function readInput(
     ...said,
     outcome,
     force: flags.force ?? false,
-    confirmed: (flags.yes ?? false) || (await hasConfirmed(read, context)),
+    confirmed: flags.yes === true || flags["dry-run"] === true || (await hasConfirmed(read, context)),
     undoMs: flags["undo-window"] === undefined ? context.rules.undoMs.cli : parseDuration(flags["undo-window"]),
     resume: !flags["no-resume"],
   });

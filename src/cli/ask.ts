@@ -15,6 +15,7 @@ import { exitCodeOf } from "./check-view.ts";
 import type { Command } from "./command.ts";
 import type { Context } from "./context.ts";
 import type { Values } from "./flags.ts";
+import { readGiven } from "./given-file.ts";
 import { printResult } from "./output.ts";
 import { oneLine } from "./sanitise.ts";
 import { sayWaiting } from "./waiting.ts";
@@ -75,10 +76,10 @@ async function readAsk(
 ): Promise<unknown> {
   const text = atMostOne(positionals, command.usage);
   if (flags.input === undefined) {
-    if (text === undefined) throw wrongUsage("There is no question", command.usage);
+    if (text === undefined || text.trim() === "") throw wrongUsage("There is no question", command.usage);
     return rawAsk(text === "-" ? await context.stdin.readAll(INPUT_BYTES) : text, flags);
   }
-  const json = flags.input === "-" ? await context.stdin.readAll(INPUT_BYTES) : await context.readFile(flags.input);
+  const json = flags.input === "-" ? await context.stdin.readAll(INPUT_BYTES) : await readGiven(flags.input, context);
   try {
     const raw: unknown = JSON.parse(json);
     return raw;

@@ -10,7 +10,7 @@ import { type Ahead, sayAgo, sayClock } from "./when.ts";
 
 /** What `askd undo` says. */
 export function sayUndone(done: Read): string {
-  const next = `Answer it: askd answer ${argumentOf(done.run)} ${exampleAnswer(done.content)}`;
+  const next = `Answer it: askd answer ${argumentOf(done.run)} ${exampleAnswer(done)}`;
   return lines(`The answer to ${about(done)} is taken back; it waits again`, next);
 }
 

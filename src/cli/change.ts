@@ -8,6 +8,7 @@ import { whoTypes } from "./actor.ts";
 import { afterChange } from "./after-change.ts";
 import { wrongUsage } from "./arguments.ts";
 import type { Context } from "./context.ts";
+import { readGiven } from "./given-file.ts";
 import { printResult } from "./output.ts";
 import { getQuestionId } from "./target.ts";
 
@@ -54,7 +55,7 @@ export async function readWords(
     throw wrongUsage(`Give the ${what} once: here or in a file`, usage);
   }
   if (source === "-") return { name, text: await context.stdin.readAll(TEXT_BYTES) };
-  if (source !== undefined) return { name, text: await context.readFile(source) };
+  if (source !== undefined) return { name, text: await readGiven(source, context) };
   if (words[0] === undefined) throw wrongUsage(`There is no ${what}`, usage);
   return { name, text: words[0] };
 }

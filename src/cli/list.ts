@@ -37,8 +37,11 @@ export const command: Command<typeof flags> = {
     "askd list --state answered --json=id,title,answer",
   ],
   async run(args, context) {
-    const { awaiting, limit } = args.flags;
+    const { awaiting, state, limit } = args.flags;
     if (args.positionals.length > 0) throw wrongUsage(`"${args.positionals[0]}" is too much`, command.usage);
+    if (awaiting && state !== undefined) {
+      throw wrongUsage("--awaiting and --state exclude each other: what waits is pending", command.usage);
+    }
     const most = readLimit(limit);
     const engine = await context.engine();
     const found = await findQuestions(engine, args.flags, most, context);

@@ -92,7 +92,7 @@ function waitingLines(read: Read, now: Instant, style: Style): string[] {
     ...(due ? [`      ${due.charAt(0).toUpperCase()}${due.slice(1)}`] : []),
     ...(isPending(question) && question.settling
       ? [`      Answered by ${oneLine(question.settling.answer.by.id)}, final in a moment`]
-      : [`      Run: askd answer ${argumentOf(run)} ${exampleAnswer(content)}`]),
+      : [`      Run: askd answer ${argumentOf(run)} ${exampleAnswer({ question, content })}`]),
   ];
 }
 
@@ -103,7 +103,7 @@ function failedLines({ run, last }: StatusView["failed"][number], now: Instant, 
   return [
     head,
     `      Q: ${oneLine(last.question.title)}`,
-    `      Answer anyway and resume: askd answer --force ${argumentOf(run)} ${exampleAnswer(last.content)}`,
+    `      Answer anyway and resume: askd answer --force ${argumentOf(run)} ${exampleAnswer(last)}`,
   ];
 }
 

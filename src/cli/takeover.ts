@@ -58,7 +58,7 @@ async function commandFor(run: Run, context: Context): Promise<Takeover> {
     });
   }
   throw new Refusal("bad_input", `#${run.number} has no session that a person could go on with`, {
-    hint: `See what it did: ${context.program} logs ${run.number}`,
+    hint: `See what is known of it: ${context.program} show ${run.number}`,
   });
 }
 

@@ -8,6 +8,7 @@ import { requireOne, wrongUsage } from "./arguments.ts";
 import type { Command } from "./command.ts";
 import type { Context } from "./context.ts";
 import type { Flags, Values } from "./flags.ts";
+import { readGiven } from "./given-file.ts";
 import { printResult } from "./output.ts";
 import { oneLine } from "./sanitise.ts";
 import { renderTemplate, renderTemplates } from "./template-view.ts";
@@ -89,7 +90,7 @@ async function add(engine: Engine, words: readonly string[], given: Given, conte
 
 async function readText(file: string | undefined, context: Context): Promise<string | undefined> {
   if (file === undefined) return undefined;
-  const text = file === "-" ? await context.stdin.readAll(TEXT_BYTES) : await context.readFile(file);
+  const text = file === "-" ? await context.stdin.readAll(TEXT_BYTES) : await readGiven(file, context);
   return text.trim();
 }
 

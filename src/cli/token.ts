@@ -71,7 +71,10 @@ async function list(engine: Engine, context: Context): Promise<number> {
   const tokens = await engine.listTokens(await whoManages(engine, context));
   const now = await engine.now();
   printResult(context, command.fields ?? [], {
-    page: () => tokens.map((token) => renderToken(token, now)).join(""),
+    page: () =>
+      tokens.length === 0
+        ? "No tokens yet. Make one: askd token create --scope agent --subject ci\n"
+        : tokens.map((token) => renderToken(token, now)).join(""),
     json: () => tokens.map(viewToken),
   });
   return 0;

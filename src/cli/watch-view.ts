@@ -31,7 +31,7 @@ export function renderHappening(
   const line = `${left}  ${who}  ${say(event, read, style)}\n`;
   if (event.type !== "question.asked" || !read || !isPending(read.question)) return line;
   const indent = " ".repeat((isToday ? 8 : 19) + 2);
-  return `${line}${indent}Answer with: askd answer ${argumentOf(read.run)} ${exampleAnswer(read.content)}\n`;
+  return `${line}${indent}Answer with: askd answer ${argumentOf(read.run)} ${exampleAnswer(read)}\n`;
 }
 
 function say(event: Event, read: Read | undefined, style: Style): string {

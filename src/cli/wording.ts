@@ -100,7 +100,8 @@ export function sayThen(question: Question, content: Content): string {
 }
 
 /** An answer that could be typed as it stands, or what to put in its place. */
-export function exampleAnswer(content: Content): string {
+export function exampleAnswer({ question, content }: Pick<Read, "question" | "content">): string {
+  if (question.risk === "high") return quoted("your response"); // nothing is chosen for anybody
   const [first, second] = content.items;
   if (!first || second) return quoted(content.items.map((_, index) => `${index + 1}…`).join(" "));
   const option = recommendedOption(first) ?? first.options[0];

@@ -75,10 +75,13 @@ const TimeoutParams = z.object({
     )
     .optional(),
 });
-const TimeoutAction = z.union([
-  TimeoutDo,
-  TimeoutParams.extend({ type: TimeoutDo.optional(), action: TimeoutDo.optional(), do: TimeoutDo.optional() }),
-]);
+const TimeoutAction = z.union(
+  [
+    TimeoutDo,
+    TimeoutParams.extend({ type: TimeoutDo.optional(), action: TimeoutDo.optional(), do: TimeoutDo.optional() }),
+  ],
+  { error: `use ${TimeoutDo.options.join(", ")}` },
+);
 
 const NotifyInput = z.union([
   z.string(),
@@ -293,5 +296,6 @@ function camelKeys(raw: unknown, depth = 0): unknown {
 export function sayIssue(error: z.ZodError): string {
   const issue = error.issues[0];
   if (!issue) return "it does not have the expected shape";
-  return issue.path.length > 0 ? `${issue.path.join(".")}: ${issue.message}` : issue.message;
+  const problem = issue.code === "invalid_value" ? `use ${issue.values.join(", ")}` : issue.message;
+  return issue.path.length > 0 ? `${issue.path.join(".")}: ${problem}` : problem;
 }

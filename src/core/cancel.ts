@@ -15,7 +15,7 @@ export function cancel(read: Read, input: { reason?: string; resume?: string }, 
   const { run } = read;
   requireOwnRun(read.question, at.by);
   const question = requirePending(read, at.now);
-  const reason = input.reason?.trim() || (at.by.scope === "agent" ? "withdrawn" : "cancelled");
+  const reason = input.reason?.trim() || (at.by.scope === "agent" ? "withdrawn" : "no reason given");
   requirePlain(reason, at.rules.limits.answerBytes, "reason");
   if (input.resume !== undefined && input.resume.trim() !== "") {
     requirePlain(input.resume, at.rules.limits.answerBytes, "text");

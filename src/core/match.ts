@@ -95,11 +95,11 @@ function matchSeveral(item: Item, values: readonly string[]): Matched {
 function matchOption(item: Item, said: string): Option | undefined {
   const word = said.toLowerCase();
   const byKey = item.options.filter((option, index) => option.key.toLowerCase() === word || String(index + 1) === word);
-  const byValue = item.options.filter((option) => option.value === said);
+  const exact = item.options.filter((option) => option.value === said || option.label === said);
   const byName = item.options.filter(
     (option) => option.value.toLowerCase() === word || option.label.toLowerCase() === word,
   );
-  const found = distinct([...byKey, ...(byValue.length > 0 ? byValue : byName)]);
+  const found = distinct([...byKey, ...(exact.length > 0 ? exact : byName)]);
   if (found.length > 1) {
     const names = found.map((option) => `${option.key}) ${option.label}`).join(" and ");
     throw new Refusal("ambiguous_answer", `"${said}" could mean ${names}; write the whole label or the letter`);
