@@ -55,7 +55,9 @@ export function callOf(context: Context<Signed>, deps: Pick<Call, "engine" | "ru
 
 export function requireScope(bearer: Actor, scopes: readonly Caller[]): void {
   if (scopes.some((scope) => scope === bearer.scope)) return;
-  throw new Refusal("not_permitted", `A token of scope ${bearer.scope} may not do this`);
+  throw new Refusal("not_permitted", `A token of scope ${bearer.scope} may not do this`, {
+    hint: `It takes one of scope ${scopes.join(" or ")}; make it where the server is: askd token create --scope <scope>`,
+  });
 }
 
 /** Writes down what somebody tried who may not; of a question that is not there nothing can be said. */
