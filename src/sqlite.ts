@@ -1,4 +1,10 @@
+import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
+import { join } from "node:path";
+
+const PACKAGE = "@photostructure/sqlite";
+/** Systems with another C library than most have another file, which the package finds. */
+const OTHER_LIBRARY = "/etc/alpine-release";
 
 export type SqlValue = string | number | bigint | null;
 
@@ -31,7 +37,7 @@ function loadDriver(): Driver {
   const require = createRequire(import.meta.url);
   const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
   // What `require` gives is unknown to the compiler; both modules have this shape.
-  if (major < 22 || (major === 22 && minor < 16)) return require("@photostructure/sqlite") as Driver;
+  if (major < 22 || (major === 22 && minor < 16)) return loadPackage(require);
   const emitWarning = process.emitWarning;
   process.emitWarning = () => undefined; // Node 22 and 24 warn on first use that their driver is young
   try {
@@ -39,4 +45,23 @@ function loadDriver(): Driver {
   } finally {
     process.emitWarning = emitWarning;
   }
+}
+
+/** The native part of the package has all that we use; the code around it takes longer to load than a short command. */
+function loadPackage(require: NodeJS.Require): Driver {
+  const native = existsSync(OTHER_LIBRARY) ? undefined : findNative(require);
+  try {
+    if (native !== undefined) return require(native) as Driver;
+  } catch {
+    // Made for another system: the package says so, or has one that was built here.
+  }
+  return require("@photostructure/sqlite") as Driver;
+}
+
+function findNative(require: NodeJS.Require): string | undefined {
+  const below = join("prebuilds", `${process.platform}-${process.arch}`, "@photostructure+sqlite.glibc.node");
+  return require.resolve
+    .paths(PACKAGE)
+    ?.map((dir) => join(dir, PACKAGE, below))
+    .find((file) => existsSync(file));
 }
