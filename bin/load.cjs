@@ -7,18 +7,27 @@ const vm = require("node:vm");
 const { createRequire } = require("node:module");
 
 const BUILD_NAME = /^\/\*([0-9a-f]{32})\*\//;
+/** What every refused start reads and keeps whose command has not kept anything yet. */
+const REFUSED = "refused";
+const LAST_REFUSAL = 7; // the exit codes after it tell outcomes
 
 exports.load = function load(name) {
   const file = path.join(__dirname, "..", "dist", name);
   const source = readProgram(file);
   const build = BUILD_NAME.exec(source)?.[1];
-  const cache = build && path.join(cacheDir(), `${build}-${process.version}-${process.arch}-${commandName()}-${name}`);
-  const cachedData = cache && readCache(cache);
+  const cacheFor = (use) => path.join(cacheDir(), `${build}-${process.version}-${process.arch}-${use}-${name}`);
+  const kept = build && findKept([commandName(), REFUSED], cacheFor);
   const script = new vm.Script(`(function(exports,require,module,__filename,loadProgram){${source}\n})`, {
     filename: file,
-    cachedData,
+    cachedData: kept?.code,
   });
-  if (cache && (!cachedData || script.cachedDataRejected)) process.once("exit", () => writeCache(cache, script));
+  const known = script.cachedDataRejected ? undefined : kept?.use;
+  if (build && known !== commandName()) {
+    process.once("exit", (exit) => {
+      const use = exit > 0 && exit <= LAST_REFUSAL ? REFUSED : commandName();
+      if (use !== known) writeCache(cacheFor(use), script);
+    });
+  }
   const module = { exports: {} };
   script.runInThisContext()(module.exports, createRequire(file), module, file, load);
   return module.exports;
@@ -45,6 +54,14 @@ function commandName() {
   return /^[a-z-]{1,20}$/.test(typed) ? typed : "other";
 }
 
+function findKept(uses, cacheFor) {
+  for (const use of uses) {
+    const code = readCache(cacheFor(use));
+    if (code) return { use, code };
+  }
+  return undefined;
+}
+
 /** V8 believes what it is given, so only a file that nobody else can have written is taken. */
 function readCache(cache) {
   try {
@@ -56,9 +73,8 @@ function readCache(cache) {
   }
 }
 
-/** What a start has compiled by its end; one that was refused has used too little of its command to be worth keeping. */
+/** Keeps what a start has compiled by its end, and nothing of other builds. */
 function writeCache(cache, script) {
-  if (process.exitCode) return;
   try {
     const dir = path.dirname(cache);
     fs.mkdirSync(dir, { recursive: true, mode: 0o700 });
