@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -82,4 +82,15 @@ test("a reader that goes away is no error", async () => {
   const { child, ended } = start("--help");
   child.stdout?.destroy();
   expect((await ended).exit).toBe(0);
+});
+
+test("status and help read the everyday part of the program only", async () => {
+  expect((await start("ask", "Which?").ended).exit).toBe(0);
+  expect((await start("status").ended).stdout).toContain("Q: Which?");
+  expect((await start("--help").ended).exit).toBe(0);
+  expect((await start("nonsense").ended).exit).toBe(2);
+  // Each start keeps the code of what it has read.
+  const kept = readdirSync(join(home, "cache", "code")).map((name) => name.split("-").slice(3).join("-"));
+  const often = ["--help-cli.cjs", "ask-cli.cjs", "refused-cli.cjs", "status-cli.cjs"];
+  expect(kept.sort()).toEqual([...often, "ask-rest.cjs"].sort());
 });
