@@ -20,6 +20,7 @@ interface Measured {
   perHoldBytes: number;
   answeredMs: number;
   seenMs: number;
+  cpuMs: number;
 }
 
 const bareHono: Way = {
@@ -54,11 +55,12 @@ async function serve(): Promise<void> {
 async function compare(floor: Way, ours: Way, goal: string): Promise<void> {
   const rows = [await measure(floor), await measure(ours)] as const;
   console.table(
-    rows.map(({ perHoldBytes, answeredMs, seenMs }, index) => ({
+    rows.map(({ perHoldBytes, answeredMs, seenMs, cpuMs }, index) => ({
       "": [floor, ours][index]?.name,
       "kB per hold": (perHoldBytes / 1024).toFixed(1),
       "answered ms": answeredMs.toFixed(0),
       "all have their answer ms": seenMs.toFixed(0),
+      "of the server's CPU ms": cpuMs.toFixed(0),
     })),
   );
   console.log(`memory ${(rows[1].perHoldBytes / rows[0].perHoldBytes).toFixed(2)}x the floor (goal ${goal})`);
@@ -80,16 +82,18 @@ async function measure(way: Way): Promise<Measured> {
     while ((await server.call("holds")) < held.length) await new Promise((resolve) => setTimeout(resolve, 5));
   }
   const perHoldBytes = ((await server.call("memory")) - before) / COUNT;
+  const cpuBefore = await server.call("cpu");
   const started = performance.now();
   const answering = server.call("answerAll");
   const own = await Promise.all(held);
   const seenMs = performance.now() - started;
   const answeredMs = await answering;
+  const cpuMs = (await server.call("cpu")) - cpuBefore;
   const mistaken = own.filter((isOwn) => !isOwn).length;
   if (mistaken > 0) throw new Error(`${mistaken} callers got something else than their answer`);
   client.close();
   await server.stop();
-  return { perHoldBytes, answeredMs, seenMs };
+  return { perHoldBytes, answeredMs, seenMs, cpuMs };
 }
 
 async function askAll(server: ServerProcess): Promise<string[]> {

@@ -46,7 +46,11 @@ export class ServerProcess {
 
 /** The other side: says where it listens, and replies numbers. */
 export function serving(ready: { port: number; token: string }, calls: Record<string, () => Promise<number>>): void {
-  const all: Record<string, () => Promise<number>> = { memory: async () => memoryBytes(), ...calls };
+  const all: Record<string, () => Promise<number>> = {
+    memory: async () => memoryBytes(),
+    cpu: async () => cpuMs(),
+    ...calls,
+  };
   process.on("message", (what) => {
     void all[String(what)]?.().then((value) => process.send?.(value));
   });
@@ -57,4 +61,10 @@ export function serving(ready: { port: number; token: string }, calls: Record<st
 function memoryBytes(): number {
   for (let n = 0; n < 3; n += 1) globalThis.gc?.();
   return process.memoryUsage().rss;
+}
+
+/** Does not grow while others have the processor. */
+function cpuMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
 }
