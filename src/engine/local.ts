@@ -122,17 +122,17 @@ export class LocalEngine implements Engine {
   }
 
   async wait(id: QuestionId, { until, signal, takes = false }: WaitOptions): Promise<Read> {
-    const listener = this.#waiters.listen(id, { takes });
+    const waiter = this.#waiters.listen(id, { takes });
     try {
       for (;;) {
         const read = this.#decider.rows.recall(id) ?? (await this.read(id));
         if (read.question.status !== "pending") return read;
         const leftMs = epochMs(until) - epochMs(this.#deps.now());
         if (leftMs <= 0 || signal?.aborted) return await this.read(id);
-        await listener.next(leftMs, signal);
+        await waiter.next(leftMs, signal);
       }
     } finally {
-      listener.close();
+      this.#waiters.leave(id, waiter);
     }
   }
 

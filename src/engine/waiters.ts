@@ -3,14 +3,9 @@ import type { Change } from "../store/store.ts";
 // A longer timer would overflow and fire at once.
 const LONGEST_SLEEP_MS = 3_600_000;
 
-interface Waiter {
-  onChange(): void;
-  takes: boolean;
-}
-
 /** Callers that sleep until a question changes; each is woken by its own question only. */
 export class Waiters {
-  readonly #byQuestion = new Map<string, Set<Waiter>>();
+  readonly #byQuestion = new Map<string, Waiter[]>();
 
   get count(): number {
     return this.#byQuestion.size;
@@ -18,70 +13,61 @@ export class Waiters {
 
   /** Says whether somebody waits for this question to give its outcome to the agent. */
   hasTaker(id: string): boolean {
-    for (const waiter of this.#byQuestion.get(id) ?? []) if (waiter.takes) return true;
-    return false;
+    return this.#byQuestion.get(id)?.some(({ takes }) => takes) ?? false;
   }
 
   /** Wakes whoever waits for one of the changed questions. */
   wake(change: Change): void {
     if (this.#byQuestion.size === 0) return;
-    if (change.all) {
-      for (const id of [...this.#byQuestion.keys()]) this.#wakeOne(id);
-      return;
+    for (const id of change.all ? [...this.#byQuestion.keys()] : change.questions) {
+      for (const waiter of this.#byQuestion.get(id) ?? []) waiter.wake();
     }
-    for (const id of change.questions) this.#wakeOne(id);
   }
 
-  /**
-   * Listens for a question from now on; `next` resolves at its next change, after the given time, or on abort.
-   * Listening starts before the caller reads, so that no change can fall between the two.
-   */
-  listen(
-    id: string,
-    { takes }: Pick<Waiter, "takes">,
-  ): { next(maxMs: number, signal?: AbortSignal): Promise<void>; close(): void } {
-    let hasChanged = false;
-    let resume: (() => void) | undefined;
-    const onChange = () => {
-      hasChanged = true;
-      resume?.();
-    };
-    const waiter: Waiter = { onChange, takes };
-    this.#add(id, waiter);
-    return {
-      next: async (maxMs, signal) => {
-        if (!hasChanged && !signal?.aborted) {
-          await new Promise<void>((resolve) => {
-            const done = () => {
-              clearTimeout(timer);
-              signal?.removeEventListener("abort", done);
-              resolve();
-            };
-            const timer = setTimeout(done, Math.min(Math.max(0, maxMs), LONGEST_SLEEP_MS));
-            resume = done;
-            signal?.addEventListener("abort", done, { once: true });
-          });
-        }
-        hasChanged = false;
-        resume = undefined;
-      },
-      close: () => this.#remove(id, waiter),
-    };
+  /** Listens for a question from now on: before the caller reads, so that no change can fall between the two. */
+  listen(id: string, { takes }: Pick<Waiter, "takes">): Waiter {
+    const waiter = new Waiter(takes);
+    this.#byQuestion.set(id, [...(this.#byQuestion.get(id) ?? []), waiter]);
+    return waiter;
   }
 
-  #add(id: string, waiter: Waiter): void {
-    const waiters = this.#byQuestion.get(id) ?? new Set();
-    waiters.add(waiter);
-    this.#byQuestion.set(id, waiters);
+  leave(id: string, waiter: Waiter): void {
+    const others = this.#byQuestion.get(id)?.filter((each) => each !== waiter) ?? [];
+    if (others.length > 0) this.#byQuestion.set(id, others);
+    else this.#byQuestion.delete(id);
+  }
+}
+
+/** One caller. There may be very many, so it keeps little while it sleeps. */
+class Waiter {
+  readonly takes: boolean;
+  #hasChanged = false;
+  #resume: (() => void) | undefined;
+
+  constructor(takes: boolean) {
+    this.takes = takes;
   }
 
-  #remove(id: string, waiter: Waiter): void {
-    const waiters = this.#byQuestion.get(id);
-    waiters?.delete(waiter);
-    if (waiters?.size === 0) this.#byQuestion.delete(id);
+  wake(): void {
+    this.#hasChanged = true;
+    this.#resume?.();
   }
 
-  #wakeOne(id: string): void {
-    for (const { onChange } of this.#byQuestion.get(id) ?? []) onChange();
+  /** Resolves at the next change, after the given time, or on abort. */
+  async next(maxMs: number, signal?: AbortSignal): Promise<void> {
+    if (!this.#hasChanged && !signal?.aborted) {
+      await new Promise<void>((resolve) => {
+        const done = (): void => {
+          clearTimeout(timer);
+          signal?.removeEventListener("abort", done);
+          resolve();
+        };
+        const timer = setTimeout(done, Math.min(Math.max(0, maxMs), LONGEST_SLEEP_MS));
+        this.#resume = done;
+        signal?.addEventListener("abort", done, { once: true });
+      });
+    }
+    this.#hasChanged = false;
+    this.#resume = undefined;
   }
 }
