@@ -1,16 +1,17 @@
+import type { ServerResponse } from "node:http";
+import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { Hono, type MiddlewareHandler } from "hono";
-import { bodyLimit } from "hono/body-limit";
 import type { Actor } from "../core/actor.ts";
 import { Refusal } from "../core/refusal.ts";
 import type { Engine } from "../engine/engine.ts";
+import { limitBody } from "./body-limit.ts";
 import { type Signed, credential } from "./credential.ts";
 import { type Doors, guard } from "./guard.ts";
 import type { Log } from "./log.ts";
+import { outgoingOf } from "./outgoing.ts";
 import { replyBounce, replyProblemPage, wantsPage } from "./pages/problem-page.tsx";
 import { pageSession } from "./pages/session.ts";
 import { replyProblem } from "./problem.ts";
-
-const MOST_BODY_BYTES = 1024 * 1024;
 
 export interface ServerDeps {
   engine: Engine;
@@ -44,7 +45,7 @@ export function createApp(deps: ServerDeps, parts: readonly Part[]): Hono {
   });
   if (deps.log) app.use(writeDown(deps.log));
   app.use(guard(deps.doors, { isPage: pageFinder(parts), bounce: replyBounce }));
-  app.use(bodyLimit({ maxSize: MOST_BODY_BYTES, onError: tooLarge }));
+  app.use(limitBody());
   app.get("/health", (context) => context.json({ status: "ok" }));
   for (const { path, public: open, links } of parts) {
     if (open) app.route(path, open);
@@ -76,17 +77,23 @@ function pageFinder(parts: readonly Part[]): (path: string) => boolean {
 function writeDown(log: Log): MiddlewareHandler {
   return async (context, next) => {
     const startedAt = performance.now();
+    const { method } = context.req;
+    const path = withoutSecret(context.req.path);
     await next();
-    const { status } = context.res;
     const who: unknown = context.get("actor");
-    log(status === 401 || status === 403 ? "warn" : "debug", "request", {
-      method: context.req.method,
-      path: withoutSecret(context.req.path),
-      status,
-      ms: Math.round(performance.now() - startedAt),
-      ...(isActor(who) && { scope: who.scope, subject: who.id }),
-    });
+    const by = isActor(who) ? { scope: who.scope, subject: who.id } : {};
+    const write = (status: number): void => {
+      const ms = Math.round(performance.now() - startedAt);
+      log(status === 401 || status === 403 ? "warn" : "debug", "request", { method, path, status, ms, ...by });
+    };
+    if (context.res === RESPONSE_ALREADY_SENT) writeLater(outgoingOf(context), write);
+    else write(context.res.status);
   };
+}
+
+/** A reply that comes late is written down when it has come. Nothing of its request is kept until then. */
+function writeLater(outgoing: ServerResponse | undefined, write: (status: number) => void): void {
+  outgoing?.once("close", () => write(outgoing.statusCode));
 }
 
 /** The address of an answer link is a credential. */
@@ -96,8 +103,4 @@ function withoutSecret(path: string): string {
 
 function isActor(value: unknown): value is Actor {
   return value !== null && typeof value === "object" && "scope" in value;
-}
-
-function tooLarge(): never {
-  throw new Refusal("too_large", `A request has at most ${MOST_BODY_BYTES} bytes`);
 }

@@ -15,7 +15,8 @@ export function loopbackDoors(port: number, more: readonly string[] = []): Doors
   return { hosts: new Set(hosts), origins: new Set(origins) };
 }
 
-const HEADERS: Readonly<Record<string, string>> = {
+/** What every reply carries. */
+export const SAFE_HEADERS: Readonly<Record<string, string>> = {
   "Cache-Control": "no-store",
   "X-Content-Type-Options": "nosniff",
   "Referrer-Policy": "no-referrer",
@@ -38,7 +39,7 @@ export interface Pages {
  */
 export function guard(doors: () => Doors, pages: Pages): MiddlewareHandler {
   return async (context, next) => {
-    for (const [name, value] of Object.entries(HEADERS)) context.header(name, value);
+    for (const [name, value] of Object.entries(SAFE_HEADERS)) context.header(name, value);
     requireHost(context, doors());
     if (isLinkFromElsewhere(context) && pages.isPage(context.req.path)) return pages.bounce(context);
     requireOrigin(context, doors());

@@ -1,5 +1,6 @@
 import type { Context } from "hono";
 import { Refusal, type RefusalCode } from "../core/refusal.ts";
+import type { Reply } from "./reply.ts";
 
 /** A "no" as RFC 9457 describes it, with our code so that programs need not read the words. */
 export interface Problem {
@@ -11,29 +12,34 @@ export interface Problem {
   hint?: string;
 }
 
-/** Turns whatever was thrown into a reply; what is not expected tells the caller nothing. */
+/** Replies whatever was thrown. */
 export function replyProblem(context: Context, error: unknown, onBug: (error: unknown) => void): Response {
+  const { status, headers, body } = sayProblem(error, onBug);
+  return context.newResponse(body, { status: status as 400, headers }); // any of our statuses
+}
+
+/** Turns whatever was thrown into a reply; what is not expected tells the caller nothing. */
+export function sayProblem(error: unknown, onBug: (error: unknown) => void): Reply {
   if (!(error instanceof Refusal)) {
     onBug(error);
-    return problem(context, {
+    return problem({
       code: "internal",
       status: 500,
       detail: "Something went wrong here; it was written down",
     });
   }
-  if (error.retryAfterMs !== undefined) context.header("Retry-After", String(Math.ceil(error.retryAfterMs / 1000)));
-  return problem(context, {
-    code: error.code,
-    status: error.httpStatus,
-    detail: error.message,
-    ...(error.hint && { hint: error.hint }),
-  });
+  const { retryAfterMs } = error;
+  return problem(
+    { code: error.code, status: error.httpStatus, detail: error.message, ...(error.hint && { hint: error.hint }) },
+    retryAfterMs === undefined ? {} : { "Retry-After": String(Math.ceil(retryAfterMs / 1000)) },
+  );
 }
 
-function problem(context: Context, given: Omit<Problem, "type" | "title">): Response {
+function problem(given: Omit<Problem, "type" | "title">, headers: Record<string, string> = {}): Reply {
   const body: Problem = { type: `urn:askd:problem:${given.code}`, title: given.code.replaceAll("_", " "), ...given };
-  return context.newResponse(JSON.stringify(body), {
-    status: given.status as 400,
-    headers: { "Content-Type": "application/problem+json" },
-  }); // any of our statuses
+  return {
+    status: given.status,
+    headers: { ...headers, "Content-Type": "application/problem+json" },
+    body: JSON.stringify(body),
+  };
 }

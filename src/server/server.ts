@@ -98,7 +98,7 @@ export function buildHttp(
     heartbeatMs: deps.heartbeatMs ?? 15 * SECOND_MS,
     recheckMs: deps.recheckMs ?? MINUTE_MS,
   });
-  const rest: RestDeps = { engine, rules, stopping, live };
+  const rest: RestDeps = { engine, rules, stopping, live, onBug };
   const { feed, store, holds = () => 0 } = deps;
   const monitor = new Monitor({
     ...{ engine, feed, live, store, holds, rules, log },

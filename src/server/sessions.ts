@@ -22,8 +22,7 @@ const AnswerBody = z.object({ question_id: QuestionId, answer: z.string() });
 /** The routes of a frontend that knows sessions: a run by its id, number, external or session id. */
 export function sessionsPart(deps: RestDeps): Part {
   const app = new Hono<Signed>();
-  const call = (context: Context<Signed>): Call =>
-    callOf(context, { ...deps, signal: AbortSignal.any([context.req.raw.signal, deps.stopping]) });
+  const call = (context: Context<Signed>): Call => callOf(context, deps);
   app.get("/sessions/:id", async (context) => {
     const run = await getRun(call(context), context.req.param("id"));
     return context.json(await viewSession(call(context), run));

@@ -1,10 +1,10 @@
-import { ServerResponse } from "node:http";
 import type { Context } from "hono";
 import { viewEvent } from "../../core/api/reply.ts";
 import { Cursor } from "../../core/api/run-route.ts";
 import type { KeptEvent } from "../../core/event.ts";
 import { Refusal } from "../../core/refusal.ts";
 import type { Signed } from "../credential.ts";
+import { outgoingOf } from "../outgoing.ts";
 import { type Following, follow } from "./follow.ts";
 import { EventStream } from "./stream.ts";
 import { type Feed, Tail } from "./tail.ts";
@@ -51,7 +51,7 @@ export class Live {
       });
     }
     const after = readPlace(context);
-    const stream = new EventStream(() => cutOff(context));
+    const stream = new EventStream(() => outgoingOf(context)?.destroy());
     this.#look(context, stream);
     stream.send(`retry: ${RETRY_MS}\n\n`);
     await this.#follow({ stream, after, sees, say });
@@ -110,13 +110,6 @@ export class Live {
 /** One event in the format of event streams; JSON has no line breaks of its own. */
 export function sayEvent(id: string, name: string, value: unknown): string {
   return `id: ${id}\nevent: ${name}\ndata: ${JSON.stringify(value)}\n\n`;
-}
-
-/** Ends the connection below a reply, as the server of Node gives it along. */
-function cutOff(context: Context): void {
-  const around: unknown = context.env;
-  if (around === null || typeof around !== "object" || !("outgoing" in around)) return;
-  if (around.outgoing instanceof ServerResponse) around.outgoing.destroy();
 }
 
 function readPlace(context: Context): string | undefined {

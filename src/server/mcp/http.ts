@@ -1,10 +1,10 @@
-import { ServerResponse } from "node:http";
 import { type Context, Hono } from "hono";
 import { z } from "zod";
 import { RunId } from "../../core/id.ts";
 import { Refusal } from "../../core/refusal.ts";
 import type { Part } from "../app.ts";
 import type { Signed } from "../credential.ts";
+import { outgoingOf } from "../outgoing.ts";
 import type { Caller, McpDeps } from "./caller.ts";
 import { createMcpServer } from "./server.ts";
 import { newSessionId, parseSessionId } from "./session-id.ts";
@@ -35,7 +35,8 @@ const Request = z.object({ id: z.union([z.string(), z.number()]), method: z.stri
 /** Serves agents over streamable HTTP, both eras from one factory; no request needs what an earlier one left behind. */
 export function mcpPart(deps: McpHttpDeps): McpPart {
   const work = new Work();
-  const closing = new AbortController();
+  const open = new Set<AbortController>();
+  let isClosing = false;
   /** Held calls of the older era by session and request, as such a client cancels by a request of its own. */
   const held = new Map<string, AbortController>();
   const routes = new Hono<Signed>();
@@ -45,12 +46,18 @@ export function mcpPart(deps: McpHttpDeps): McpPart {
     const cancelled = Cancelled.safeParse(body);
     if (cancelled.success) held.get(`${session}:${cancelled.data.params.requestId}`)?.abort();
     const gone = new AbortController();
+    if (isClosing) gone.abort();
+    open.add(gone);
     const request = Request.safeParse(body);
     const name = request.success && session !== undefined ? `${session}:${request.data.id}` : undefined;
     if (name !== undefined) held.set(name, gone);
-    const reply = replyOf(context, gone, () => name !== undefined && held.get(name) === gone && held.delete(name));
+    const reply = replyOf(context, () => {
+      if (name !== undefined && held.get(name) === gone) held.delete(name);
+      open.delete(gone);
+      gone.abort();
+    });
     const caller = callerOf(context, deps, {
-      signal: AbortSignal.any([gone.signal, closing.signal]),
+      signal: gone.signal,
       afterReply: (_, done) => reply.afterwards(() => work.track(done().catch(deps.onBug))),
       track: (call) => work.track(call),
     });
@@ -63,7 +70,8 @@ export function mcpPart(deps: McpHttpDeps): McpPart {
     path: "/mcp",
     signed: routes,
     close: async () => {
-      closing.abort();
+      isClosing = true;
+      for (const gone of open) gone.abort();
       await work.done();
     },
   };
@@ -115,29 +123,20 @@ function readRun(text: string | undefined): RunId | undefined {
   return parsed.data;
 }
 
-/** Follows a reply on its way out: `gone` aborts if the client leaves first. */
-function replyOf(context: Context, gone: AbortController, onEnd: () => void): { afterwards(done: () => void): void } {
+/** Follows a reply on its way out, to its end or until the client leaves. */
+function replyOf(context: Context, onEnd: () => void): { afterwards(done: () => void): void } {
   const outgoing = outgoingOf(context);
   const waiting: Array<() => void> = [];
   outgoing?.once("finish", () => {
     for (const done of waiting.splice(0)) done();
   });
-  outgoing?.once("close", () => {
-    onEnd();
-    gone.abort();
-  });
+  outgoing?.once("close", onEnd);
   return {
     afterwards: (done) => {
       if (outgoing) waiting.push(done);
       else setImmediate(done);
     },
   };
-}
-
-function outgoingOf(context: Context): ServerResponse | undefined {
-  const env: unknown = context.env;
-  const outgoing: unknown = typeof env === "object" && env !== null && "outgoing" in env ? env.outgoing : undefined;
-  return outgoing instanceof ServerResponse ? outgoing : undefined;
 }
 
 async function readJson(context: Context): Promise<unknown> {

@@ -28,24 +28,22 @@ export interface Call {
   traceparent?: string;
   /** From `If-Match`. */
   ifVersion?: number;
-  /** Aborts when the caller is gone or the server is about to stop. */
-  signal: AbortSignal;
+  /** Aborts when the caller is gone or the server is about to stop, for verbs that wait. */
+  signal?: AbortSignal;
 }
 
 export type Handler<V extends Verb> = (call: Call, request: RequestOf<V>) => Promise<RowsOf<V>>;
 export type Handlers<V extends Verb> = { [Name in V]: Handler<Name> };
 
 /** What the verbs need to know of a request that was let in. */
-export function callOf(context: Context<Signed>, deps: Pick<Call, "engine" | "rules" | "signal">): Call {
+export function callOf(context: Context<Signed>, { engine, rules }: Pick<Call, "engine" | "rules">): Call {
   const bearer = context.get("actor");
   const token = context.get("token");
   const key = context.req.header("idempotency-key");
   const traceparent = context.req.header("traceparent");
   const ifVersion = readVersion(context.req.header("if-match"));
   return {
-    ...deps,
-    bearer,
-    token,
+    ...{ engine, rules, bearer, token },
     by: actingAs(bearer, token, readBy(context.req.header(BY_HEADER))),
     ...(key !== undefined && { key }),
     ...(traceparent !== undefined && { traceparent }),

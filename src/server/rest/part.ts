@@ -9,12 +9,15 @@ import type { Part } from "../app.ts";
 import type { Signed } from "../credential.ts";
 import { eventFilter } from "../events/filter.ts";
 import type { Live } from "../events/live.ts";
+import { outgoingOf } from "../outgoing.ts";
+import type { Reply } from "../reply.ts";
 import { type Call, type Handler, type Handlers, callOf, readOwn, recordTried, requireScope } from "./call.ts";
+import { Held } from "./held.ts";
 import { MEMORY_VERBS } from "./memory-verbs.ts";
 import { PEOPLE_VERBS } from "./people-verbs.ts";
 import { QUESTION_VERBS } from "./question-verbs.ts";
 import { readRequest } from "./request.ts";
-import { replyRows } from "./reply.ts";
+import { type Reader, readerOf, replyRows, sayRows } from "./reply.ts";
 import { RequestLimit } from "./request-limit.ts";
 import { RUN_VERBS } from "./run-verbs.ts";
 
@@ -28,6 +31,8 @@ export interface RestDeps {
   /** Aborts when the server is about to stop, so that nobody is left waiting. */
   stopping: AbortSignal;
   live: Live;
+  /** Hears of what should not have happened. */
+  onBug: (error: unknown) => void;
 }
 
 /** The API: every row of the table as a route. */
@@ -38,16 +43,17 @@ export function restPart(deps: RestDeps): Part {
     limit.count(context.get("token").id, performance.now());
     await next();
   });
-  for (const verb of VERBS) if (verb !== "redeemLogin") addVerb(signed, verb, deps);
+  const held = new Held(deps.stopping, deps.onBug);
+  for (const verb of VERBS) if (verb !== "redeemLogin") addVerb(signed, verb, { ...deps, held });
   return { path: API_PATH, signed, public: publicRoutes(deps) };
 }
 
-function addVerb(app: Hono<Signed>, verb: SignedVerb, deps: RestDeps): void {
+function addVerb(app: Hono<Signed>, verb: SignedVerb, deps: RestDeps & { held: Held }): void {
   const row: Route = ROUTES[verb];
   // The table says that this verb's handler takes this verb's request.
   const handle = HANDLERS[verb] as Handler<Verb>;
   app.on(row.method, honoPath(row.path), async (context) => {
-    const call = callOf(context, { ...deps, signal: AbortSignal.any([context.req.raw.signal, deps.stopping]) });
+    const call = callOf(context, deps);
     await requireScopeFor(call, verb, context.req.param("id"));
     const request = (await readRequest(context, row)) as RequestOf<Verb>; // parsed by this row's schemas
     await requireMeant(call, row, request);
@@ -56,8 +62,20 @@ function addVerb(app: Hono<Signed>, verb: SignedVerb, deps: RestDeps): void {
       const sees = await eventFilter(call, query);
       return deps.live.reply(context, ({ event }) => sees(event));
     }
-    return replyRows(context, { row, rows: await handle(call, request), bearer: call.bearer });
+    const reader = readerOf(context, row, call.bearer);
+    // Without a connection below it, as for HEAD, a reply cannot come later than its request is done.
+    const outgoing = verb === "wait" && context.req.method === "GET" ? outgoingOf(context) : undefined;
+    if (outgoing) return deps.held.reply(outgoing, waitFor(handle, { call, request, reader }));
+    return replyRows(context, reader, await handle(call, request));
   });
+}
+
+/** The waiting itself, apart from the route, so that it holds on to nothing else of the request. */
+function waitFor(
+  handle: Handler<Verb>,
+  { call, request, reader }: { call: Call; request: RequestOf<Verb>; reader: Reader },
+): (signal: AbortSignal) => Promise<Reply> {
+  return async (signal) => sayRows(reader, await handle({ ...call, signal }, request));
 }
 
 /** Refuses whoever may not do this; what an agent tried with a question stays in that question's trail. */
@@ -88,7 +106,7 @@ function publicRoutes({ engine }: RestDeps): Hono {
   app.post(honoPath(row.path), async (context) => {
     const { body } = (await readRequest(context, row)) as RequestOf<"redeemLogin">; // parsed by this row's schemas
     const by = { scope: "system", id: "login", channel: "api", strength: "none" } as const;
-    return replyRows(context, { row, rows: await engine.redeemLogin(body.code, by), bearer: by });
+    return replyRows(context, readerOf(context, row, by), await engine.redeemLogin(body.code, by));
   });
   return app;
 }

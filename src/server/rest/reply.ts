@@ -1,25 +1,42 @@
 import type { Context } from "hono";
 import type { Actor } from "../../core/actor.ts";
 import { ROWS_TYPE, type Route } from "../../core/api/route.ts";
+import type { Reply } from "../reply.ts";
 
-interface Given {
+/** To whom something is replied, and in which form. */
+export interface Reader {
   row: Route;
-  rows: unknown;
   bearer: Actor;
+  /** An engine of ours takes the rows themselves. */
+  isRows: boolean;
 }
 
-/** Replies what a verb gave: as rows to an engine of ours, as the view of its row to everybody else. */
-export function replyRows(context: Context, { row, rows, bearer }: Given): Response {
-  const version = findVersion(rows);
-  if (version !== undefined) context.header("ETag", `"${version}"`);
-  const isNew = isObject(rows) && "isNew" in rows && rows.isNew === true && row.path === "/questions";
+export function readerOf(context: Context, row: Route, bearer: Actor): Reader {
+  return { row, bearer, isRows: context.req.header("accept")?.includes(ROWS_TYPE) ?? false };
+}
+
+/** Replies what a verb gave. */
+export function replyRows(context: Context, reader: Reader, rows: unknown): Response {
+  const { status, headers, body } = sayRows(reader, rows);
   const next = isObject(rows) && "next" in rows && typeof rows.next === "string" ? rows.next : undefined;
   if (next !== undefined) context.header("Link", nextLink(context, next));
-  const isRows = context.req.header("accept")?.includes(ROWS_TYPE) ?? false;
-  context.header("Content-Type", isRows ? ROWS_TYPE : "application/json");
-  context.header("Vary", "Accept");
+  return context.body(body, status === 201 ? 201 : 200, headers);
+}
+
+/** What a verb gave: as rows to an engine of ours, as the view of its row to everybody else. */
+export function sayRows({ row, bearer, isRows }: Reader, rows: unknown): Reply {
+  const version = findVersion(rows);
+  const isNew = isObject(rows) && "isNew" in rows && rows.isNew === true && row.path === "/questions";
   const shown = isRows ? rows : row.reply.view(rows);
-  return context.body(JSON.stringify(shown, hidingFrom(bearer)), isNew ? 201 : 200);
+  return {
+    status: isNew ? 201 : 200,
+    headers: {
+      ...(version !== undefined && { ETag: `"${version}"` }),
+      "Content-Type": isRows ? ROWS_TYPE : "application/json",
+      Vary: "Accept",
+    },
+    body: JSON.stringify(shown, hidingFrom(bearer)),
+  };
 }
 
 /** Nobody is told where a callback goes and how it is signed; agents do not read what people remark to each other. */
