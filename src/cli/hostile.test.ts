@@ -80,6 +80,10 @@ const CASES: Readonly<Record<string, ReadonlyArray<readonly string[]> | string>>
     ["open", "1", "--print"],
     ["open", "{text}"],
   ],
+  link: [
+    ["link", "1", "--for", "{text}"],
+    ["link", "{text}", "--for", "eve"],
+  ],
   watch: [
     ["watch", "--since", "9999h", "--limit", "3"],
     ["watch", "--type", "{text}"],
