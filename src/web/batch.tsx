@@ -29,7 +29,7 @@ export function BatchForm({ view: { reader, groups, templates, draft, problem } 
         </p>
       )}
       {groups.length === 0 ? null : (
-        <form method="post" action="/batch/check">
+        <form data-plain method="post" action="/batch/check">
           <input type="hidden" name="csrf" value={reader.csrf} />
           {groups.map(([first, ...rest]) => {
             const ids = [first, ...rest].map(({ question }) => question.id).join(" ");
@@ -110,7 +110,7 @@ export function BatchPlan(given: { reader: Reader; plan: readonly Planned[]; dra
         </p>
       ) : null}
       {isDone ? null : (
-        <form method="post" action="/batch">
+        <form data-plain method="post" action="/batch">
           <input type="hidden" name="csrf" value={reader.csrf} />
           {["q", "said", "template", "note"].flatMap((name) =>
             (draft.get(name) ?? []).map((value) => <input type="hidden" name={name} value={value} />),
