@@ -66,7 +66,8 @@ function addVerb(app: Hono<Signed>, verb: SignedVerb, deps: RestDeps & { held: H
     // Without a connection below it, as for HEAD, a reply cannot come later than its request is done.
     const outgoing = verb === "wait" && context.req.method === "GET" ? outgoingOf(context) : undefined;
     if (outgoing) return deps.held.reply(outgoing, waitFor(handle, { call, request, reader }));
-    return replyRows(context, reader, await handle(call, request));
+    const signal = verb === "wait" ? AbortSignal.any([context.req.raw.signal, deps.stopping]) : undefined;
+    return replyRows(context, reader, await handle({ ...call, ...(signal && { signal }) }, request));
   });
 }
 
