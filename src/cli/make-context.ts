@@ -1,6 +1,8 @@
+import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { withEnv } from "../config/env.ts";
 import { rulesOf } from "../config/rules.ts";
+import { Refusal } from "../core/refusal.ts";
 import { instant } from "../core/instant.ts";
 import type { Command } from "./command.ts";
 import type { Context } from "./context.ts";
@@ -19,7 +21,7 @@ export async function makeContext(
   world: World,
   command: Pick<Command, "isForAllProjects" | "isAboutConfig" | "isAboutWrongConfig">,
 ): Promise<Context> {
-  const cwd = resolve(world.cwd, flags.dir ?? ".");
+  const cwd = flags.dir === undefined ? world.cwd : getFolder(resolve(world.cwd, flags.dir));
   const read = await readSettings({ ...world, cwd }, command);
   const config = command.isAboutConfig ? read : { ...read, values: withEnv(read.values, world.env) };
   const settings = command.isAboutConfig ? {} : config.values;
@@ -64,4 +66,9 @@ export async function makeContext(
 function jsonChoiceOf({ json, jq }: Values<typeof GLOBAL_FLAGS>): JsonChoice | undefined {
   if (json === undefined) return jq === undefined ? undefined : { show: "all" };
   return parseJsonChoice(json);
+}
+
+function getFolder(dir: string): string {
+  if (statSync(dir, { throwIfNoEntry: false })?.isDirectory()) return dir;
+  throw new Refusal("bad_input", `There is no folder ${dir}`, { hint: "Name one that is there: -C <dir>" });
 }

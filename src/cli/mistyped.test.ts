@@ -107,3 +107,11 @@ test.each([
 test("a store without tokens says how to make one", async () => {
   expect((await type(fixedScene(), ["token", "list"])).stdout).toContain("No tokens yet. Make one: askd token create");
 });
+
+test("a folder that is not there is named, and nothing is made of it", async () => {
+  expect(await type(fixedScene(), ["-C", "/not/there", "status"])).toEqual({
+    exit: 2,
+    stdout: "",
+    stderr: "error: There is no folder /not/there\n  Name one that is there: -C <dir>\n",
+  });
+});

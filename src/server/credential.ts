@@ -26,9 +26,13 @@ export function credential(engine: Engine): MiddlewareHandler<Signed> {
     const found = await authenticate(context, engine);
     if (!found) {
       context.header("WWW-Authenticate", "Bearer");
-      throw new Refusal("sign_in", "A token is needed", {
-        hint: "Send Authorization: Bearer …, or sign in with: askd login",
-      });
+      throw context.req.header("authorization") === undefined
+        ? new Refusal("sign_in", "A token is needed", {
+            hint: "Send Authorization: Bearer …, or sign in with: askd login",
+          })
+        : new Refusal("sign_in", "This token is not known here: it is mistyped, revoked or expired", {
+            hint: "Have a new one made where the server runs: askd token create",
+          });
     }
     context.set("actor", found.actor);
     context.set("token", found.token);

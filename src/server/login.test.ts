@@ -111,3 +111,11 @@ test("an answer can be taken back as long as is set for where it was given", asy
   await at.scene.pass(5_000);
   expect(await at.scene.engine.countQuestions("pending")).toBe(0);
 });
+
+test("whoever sends a token that is not known is told so, and whoever sends none that one is needed", async () => {
+  const me = async (headers: Record<string, string>) => (await at.send("GET", "/api/v1/me", { headers })).body;
+  expect(await me({})).toMatchObject({ status: 401, detail: expect.stringContaining("A token is needed") });
+  expect(await me({ authorization: "Bearer askd_h_0123456789abcdef0123456789" })).toMatchObject({
+    ...{ status: 401, detail: expect.stringContaining("mistyped, revoked or expired") },
+  });
+});
