@@ -5,8 +5,8 @@ export default defineConfig({
   test: {
     include: ["test/browser/*.browser.ts"],
     pool: "forks",
-    maxWorkers: 1,
-    fileParallelism: false,
+    maxWorkers: 2,
+    fileParallelism: true,
     testTimeout: 60_000,
     hookTimeout: 60_000,
     reporters: ["verbose"],
