@@ -1,3 +1,4 @@
+import { sayMany } from "../core/say-many.ts";
 import type { Event, KeptEvent } from "../core/event.ts";
 import { sayDuration } from "../core/duration.ts";
 import { shortId } from "../core/id.ts";
@@ -30,9 +31,11 @@ export function renderAudit(events: readonly KeptEvent[], ahead: Ahead): string 
 
 /** What `askd audit --verify` found. */
 export function renderVerified(verified: Verified): string {
-  const counts = [count(verified.runs, "run"), count(verified.events, "event"), count(verified.seals, "seal")].join(
-    ", ",
-  );
+  const counts = [
+    sayMany(verified.runs, "run"),
+    sayMany(verified.events, "event"),
+    sayMany(verified.seals, "seal"),
+  ].join(", ");
   if (verified.problems.length === 0) return `✓ ${counts}: nothing is missing and nothing was changed\n`;
   return [
     `✗ ${counts}: the trail and what is kept disagree`,
@@ -64,10 +67,6 @@ function sayValue(value: unknown, ahead: Ahead): string {
   if (typeof value === "string") return oneLine(value);
   if (value === null || value === undefined) return "";
   return oneLine(JSON.stringify(value));
-}
-
-function count(number: number, word: string): string {
-  return `${number} ${word}${number === 1 ? "" : "s"}`;
 }
 
 /** There may be more events than a call can have arguments. */

@@ -1,3 +1,4 @@
+import { sayMany } from "../core/say-many.ts";
 import { redact } from "../core/redact.ts";
 import { secretsIn } from "../core/secret-env.ts";
 import type { Repaired } from "../doctor/examine.ts";
@@ -161,7 +162,7 @@ function markOf(level: Level, style: Style): string {
 function sayCounts(findings: readonly Finding[]): string {
   const counts = (["problem", "warning"] as const).flatMap((level) => {
     const count = countOf(findings, level);
-    return count === 0 ? [] : [`${count} ${level}${count === 1 ? "" : "s"}`];
+    return count === 0 ? [] : [sayMany(count, level)];
   });
   return counts.length === 0 ? "No problems" : counts.join(", ");
 }

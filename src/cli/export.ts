@@ -1,3 +1,4 @@
+import { sayMany } from "../core/say-many.ts";
 import { createWriteStream } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { resolve } from "node:path";
@@ -42,7 +43,7 @@ export const command: Command<typeof flags> = {
     if (output !== undefined && !context.isQuiet) {
       const { runs, questions, events } = counts;
       context.stderr.write(
-        `✓ ${runs} runs, ${questions} questions and ${events} events exported; no tokens are in it\n`,
+        `✓ ${sayMany(runs, "run")}, ${sayMany(questions, "question")} and ${sayMany(events, "event")} exported; no tokens are in it\n`,
       );
     }
     return 0;

@@ -1,3 +1,4 @@
+import { sayMany } from "../core/say-many.ts";
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
@@ -36,7 +37,7 @@ export const command: Command<typeof flags> = {
 
 function render({ runs, skipped, people, templates, conflicts, problems }: Result): string {
   const lines = [
-    `✓ ${runs} runs, ${people} people and ${templates} templates imported; ${skipped} runs were there already`,
+    `✓ ${sayMany(runs, "run")}, ${people} people and ${sayMany(templates, "template")} imported; there already: ${sayMany(skipped, "run")}`,
     ...conflicts.map((conflict) => `! left out: ${oneLine(conflict)}`),
     ...(problems.length === 0 ? ["  The trail is whole."] : problems.map((problem) => `! ${oneLine(problem)}`)),
   ];

@@ -1,3 +1,4 @@
+import { sayMany } from "../core/say-many.ts";
 import { relative } from "node:path";
 import type { Scope } from "../setup/client.ts";
 import type { Found } from "../setup/clients.ts";
@@ -97,7 +98,7 @@ export function renderApplied(
     titles.delete(title);
   }
   titles.delete("all agents");
-  const count = `${titles.size} ${titles.size === 1 ? "agent" : "agents"}`;
+  const count = sayMany(titles.size, "agent");
   const done =
     written.length > 0
       ? `${style.green("✓")} ${count} wired. Comments and formatting kept. Undo: ${program} init --undo`

@@ -32,9 +32,7 @@ describe("export and import", () => {
       expect(statSync(file).mode & 0o777).toBe(0o600);
       const there = { ASKD_STORE: url };
       const imported = await scene.typeWith(there, "import", "all.ndjson");
-      expect(imported.stdout.toString()).toContain(
-        "✓ 2 runs, 0 people and 1 templates imported; 0 runs were there already",
-      );
+      expect(imported.stdout.toString()).toContain("✓ 2 runs, 0 people and 1 template imported; there already: 0 runs");
       expect((await scene.typeWith(there, "audit", "--verify")).exit).toBe(0);
       expect((await scene.typeWith(there, "answer", "auth", "JWT")).exit).toBe(0);
       await scene.typeWith(there, "export", "-o", "back.ndjson");

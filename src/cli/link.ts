@@ -1,3 +1,4 @@
+import { sayMany } from "../core/say-many.ts";
 import { shortId } from "../core/id.ts";
 import { linkPath } from "../core/link.ts";
 import type { QuestionId } from "../core/id.ts";
@@ -54,7 +55,7 @@ async function revoke(engine: Engine, id: QuestionId, person: string | undefined
   for (const token of found) await engine.revokeToken(token.id, by);
   const count = found.length;
   printResult(context, command.fields ?? [], {
-    page: () => `✓ ${count === 1 ? "1 link" : `${count} links`} to ${shortId(id)} revoked\n`,
+    page: () => `✓ ${sayMany(count, "link")} to ${shortId(id)} revoked\n`,
     json: () => ({ url: null, person: person ?? null, questionId: id, revoked: count }),
   });
   return 0;

@@ -1,3 +1,4 @@
+import { sayMany } from "../core/say-many.ts";
 import { sayDuration } from "../core/duration.ts";
 import { shortId } from "../core/id.ts";
 import type { Instant } from "../core/instant.ts";
@@ -56,7 +57,7 @@ function summary({ stats, now, ahead, width }: StatsPage): string[] {
     cutCells(waiting, width),
     "",
     ...rows([
-      ["Asked", `${stats.asked} by ${stats.runs} ${stats.runs === 1 ? "run" : "runs"}${sayPerRun(stats)}`],
+      ["Asked", `${stats.asked} by ${sayMany(stats.runs, "run")}${sayPerRun(stats)}`],
       ["Answered", `${stats.byPerson} by people, ${stats.byPolicy} by policy${sayShare(stats)}`],
       ["Timed out", `${stats.timedOut} (${sayPart(stats.timeoutRate)} of those that were closed)`],
       ...(stats.cancelled > 0 ? [["Cancelled", String(stats.cancelled)] as const] : []),

@@ -1,3 +1,4 @@
+import { sayMany } from "../core/say-many.ts";
 import { sayDuration } from "../core/duration.ts";
 import { type Content, type Item, recommendedOption } from "../core/content.ts";
 import type { Read } from "../core/changes.ts";
@@ -42,7 +43,7 @@ export function sayRun(run: Run, pending: Pending | undefined, now: Instant): st
 /** `5 turns, $0.12`, as far as it was counted; nothing where nothing was. */
 export function sayUsage(usage: UsageRow | undefined): string | undefined {
   const parts = [
-    ...(usage && usage.turns > 0 ? [`${usage.turns} turn${usage.turns === 1 ? "" : "s"}`] : []),
+    ...(usage && usage.turns > 0 ? [sayMany(usage.turns, "turn")] : []),
     ...(usage && usage.costUsd > 0 ? [sayCost(usage.costUsd)] : []),
   ];
   return parts.length > 0 ? parts.join(", ") : undefined;

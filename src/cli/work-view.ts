@@ -1,3 +1,4 @@
+import { sayMany } from "../core/say-many.ts";
 import type { Changed } from "../agents/at-hand.ts";
 import { oneLine, sanitise } from "./sanitise.ts";
 import type { Style } from "./terminal.ts";
@@ -20,7 +21,7 @@ export function sayWork(changed: Changed): string | undefined {
   const { length } = changed.untracked;
   const fresh = length > 0 ? `${length} new` : undefined;
   if (files === 0) return fresh && `${fresh} ${length === 1 ? "file" : "files"}`;
-  const said = `${files} ${files === 1 ? "file" : "files"}, +${added} -${removed}`;
+  const said = `${sayMany(files, "file")}, +${added} -${removed}`;
   return fresh ? `${said}, ${fresh}` : said;
 }
 

@@ -1,3 +1,4 @@
+import { sayMany } from "../core/say-many.ts";
 import { sayDuration } from "../core/duration.ts";
 import type { Measured } from "../core/client/measured.ts";
 import { profileOf } from "../core/client/profile.ts";
@@ -171,7 +172,7 @@ async function checkSessions(client: Client, at: ClientAt): Promise<Finding[]> {
   return [
     {
       ...{ ...about, code: "sessions_short", level: "warning" },
-      text: `it deletes sessions after ${kept} ${kept === 1 ? "day" : "days"} (cleanupPeriodDays): a run that is answered later begins anew`,
+      text: `it deletes sessions after ${sayMany(kept, "day")} (cleanupPeriodDays): a run that is answered later begins anew`,
       fix: `set "cleanupPeriodDays": ${CLEANUP_DAYS} in its settings`,
     },
   ];

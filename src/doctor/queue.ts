@@ -1,3 +1,4 @@
+import { sayMany } from "../core/say-many.ts";
 import { sayDuration } from "../core/duration.ts";
 import { shortId } from "../core/id.ts";
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS, later, msBetween } from "../core/instant.ts";
@@ -74,7 +75,7 @@ function describeStuck(stuck: readonly KeptJob[], now: Instant, at: At & { isWor
   const first = stuck.toSorted((one, other) => (readyAt(one) < readyAt(other) ? -1 : 1))[0];
   const sinceMs = first ? Math.max(0, msBetween(readyAt(first), now)) : 0;
   const kinds = [...new Set(stuck.map(({ kind }) => kind))].join(", ");
-  const text = `${count(stuck.length, "job")} (${kinds}) stuck${sinceMs > 0 ? ` for ${sayDuration(sinceMs)}` : ""}: ${
+  const text = `${sayMany(stuck.length, "job")} (${kinds}) stuck${sinceMs > 0 ? ` for ${sayDuration(sinceMs)}` : ""}: ${
     stuck.length === 1 ? "its worker is" : "their workers are"
   } gone, and nobody took over`;
   return {
@@ -136,8 +137,4 @@ function describeFailing(job: KeptJob, now: Instant): Finding {
     text: `the ${what} failed ${job.tries} times; it is tried again ${next}`,
     fix: job.questionId === undefined ? "askd serve shows why in its log" : `askd show ${shortId(job.questionId)}`,
   };
-}
-
-function count(many: number, what: string): string {
-  return `${many} ${what}${many === 1 ? "" : "s"}`;
 }
