@@ -1,10 +1,12 @@
+import { FIRST_LINE } from "../config/json-schema.ts";
 import { join } from "node:path";
 import { readConfig } from "./config-file.ts";
 import type { FilePlan } from "./plan.ts";
 import { Unfit } from "./wish.ts";
 
 /** Every line is a comment: the file shows what can be set, and changes nothing. */
-const TEXT = `# Settings of askd for this project. Every line shows the default; take the # away to change it.
+const TEXT = `${FIRST_LINE}
+# Settings of askd for this project. Every line shows the default; take the # away to change it.
 
 [questions]
 # live_window = "3m"        # how long a question waits with the agent alive; then the run is parked
