@@ -1,36 +1,18 @@
-import { recommendedOption } from "../core/content.ts";
-import { wordToType } from "../core/risk-word.ts";
 import { makeVisible } from "../core/visible.ts";
 import type { CardView } from "./card-view.ts";
+import { AnswerFields } from "./answer-fields.tsx";
 import { AskBack, More, Snooze } from "./actions.tsx";
-import { draftedText } from "./draft.ts";
-import { ItemFields } from "./item-field.tsx";
 import { tell, tellKey } from "./reader.ts";
 
 /** The form that answers a question; every way out of it is a button of the same form. */
 export function AnswerForm({ view, isForced }: { view: CardView; isForced: boolean }) {
-  const { reader, read, draft, problem } = view;
-  const { question, content, run } = read;
-  const isRisky = question.risk === "high";
+  const { reader } = view;
+  const { question } = view.read;
   return (
     <form id="answer" method="post" action={`/q/${question.id}/answer`} data-question={question.id}>
       <input type="hidden" name="csrf" value={reader.csrf} />
       {isForced ? <input type="hidden" name="force" value="1" /> : null}
-      {problem ? (
-        <p class="banner bad" role="alert" id="problem">
-          {problem}
-        </p>
-      ) : null}
-      {content.items.map((item, index) => (
-        <ItemFields view={{ reader, item, index, isOnly: content.items.length === 1, draft, isRisky }} />
-      ))}
-      {isRisky ? <TypedWord view={view} word={wordToType(question.title, run.name)} /> : null}
-      <label class="t" for="note">
-        {tell(reader, "note")} <span class="quiet">{tell(reader, "optional")}</span>
-      </label>
-      <textarea id="note" name="note" rows={2}>
-        {draftedText(draft, "note")}
-      </textarea>
+      <AnswerFields view={view} />
       <div class="act">
         <Primary view={view} isForced={isForced} />
         {isForced ? null : <Escapes view={view} />}
@@ -78,29 +60,5 @@ function Escapes({ view }: { view: CardView }) {
       <Snooze view={view} />
       <More view={view} />
     </>
-  );
-}
-
-/** Who means it types a word. */
-export function TypedWord({ view, word }: { view: Pick<CardView, "reader" | "read" | "draft">; word: string }) {
-  const { reader, read, draft } = view;
-  const lean = read.content.items.length === 1 && read.content.items[0] && recommendedOption(read.content.items[0]);
-  return (
-    <div class="risk">
-      {lean ? <p class="quiet">{tell(reader, "chip.lean", { label: makeVisible(lean.label) })}</p> : null}
-      <label class="t" for="word">
-        {tell(reader, "risk.type")} <code>{makeVisible(word)}</code>
-      </label>
-      <input
-        id="word"
-        name="word"
-        type="text"
-        autocomplete="off"
-        autocapitalize="off"
-        spellcheck={false}
-        value={draftedText(draft, "word")}
-        data-word={word}
-      />
-    </div>
   );
 }

@@ -1,13 +1,11 @@
 import { sayActor } from "../core/actor.ts";
 import type { Read } from "../core/changes.ts";
 import { type Pending, type Question, findAnswer, isPending } from "../core/question.ts";
-import { wordToType } from "../core/risk-word.ts";
 import { makeVisible } from "../core/visible.ts";
-import { TypedWord } from "./answer-form.tsx";
+import { AnswerFields } from "./answer-fields.tsx";
 import { answerWords } from "./answer-words.ts";
 import { Chips, Crumb, Why } from "./card.tsx";
-import { type Draft, draftedText } from "./draft.ts";
-import { ItemFields } from "./item-field.tsx";
+import type { Draft } from "./draft.ts";
 import { Chosen } from "./outcome.tsx";
 import { type Reader, tell } from "./reader.ts";
 import { Moment } from "./time.tsx";
@@ -142,26 +140,11 @@ function Lost({ view: { reader, lost } }: { view: LinkView }) {
 }
 
 function LinkForm({ view }: { view: LinkView }) {
-  const { reader, read, path, draft, problem } = view;
-  const { question, content, run } = read;
-  const isRisky = question.risk === "high";
+  const { reader, path } = view;
+  const { question } = view.read;
   return (
     <form id="answer" method="post" action={path}>
-      {problem === undefined ? null : (
-        <p class="banner bad" role="alert" id="problem">
-          {makeVisible(problem)}
-        </p>
-      )}
-      {content.items.map((item, index) => (
-        <ItemFields view={{ reader, item, index, isOnly: content.items.length === 1, draft, isRisky }} />
-      ))}
-      {isRisky ? <TypedWord view={view} word={wordToType(question.title, run.name)} /> : null}
-      <label class="t" for="note">
-        {tell(reader, "note")} <span class="quiet">{tell(reader, "optional")}</span>
-      </label>
-      <textarea id="note" name="note" rows={2}>
-        {draftedText(draft, "note")}
-      </textarea>
+      <AnswerFields view={view} />
       <div class="act">
         <button class="p" type="submit" name="do" value="answer">
           {tell(reader, "link.send")}
