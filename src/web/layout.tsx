@@ -5,7 +5,7 @@ import type { Pending } from "../core/question.ts";
 import { makeVisible } from "../core/visible.ts";
 import { answerWords } from "./answer-words.ts";
 import { NAVIGATION, type PageName } from "./navigation.ts";
-import { keyFor } from "./keymap.ts";
+import { CHANGEABLE, keyFor } from "./keymap.ts";
 import { type Reader, tell, tellKey } from "./reader.ts";
 import { Left } from "./time.tsx";
 import { type Key, say } from "./words.ts";
@@ -144,28 +144,19 @@ function Toast({ frame: { reader, settling } }: { frame: Frame }) {
   );
 }
 
+/** In pairs, and those that cannot be changed; the others follow from the list of those that can. */
+const TOGETHER = ["j", "k", "u"];
 const KEYS: ReadonlyArray<readonly [string, Key]> = [
   ["j k", "keys.move"],
   ["Enter", "keys.open"],
   ["1-9", "keys.choose"],
   ["Ctrl ⌘ Enter", "keys.answer"],
-  ["r", "keys.write"],
-  ["n", "keys.note"],
-  ["m", "keys.back"],
-  ["y", "keys.decide"],
-  ["h", "keys.snooze"],
-  ["c", "keys.claim"],
-  ["a", "keys.assign"],
-  ["d", "keys.work"],
-  ["+", "keys.extend"],
+  ...CHANGEABLE.filter(([key]) => !TOGETHER.includes(key)),
   ["u z", "keys.undo"],
-  ["e", "keys.next"],
   ["g i", "keys.inbox"],
   ["g r", "nav.runs"],
   ["g a", "nav.activity"],
-  ["/", "keys.search"],
   ["Esc", "keys.away"],
-  ["?", "keys.help"],
 ];
 
 function KeyHelp({ reader }: { reader: Reader }) {

@@ -89,7 +89,7 @@ function whatWaits(pending: readonly Pending[], reader: Reader): Pending[] {
 export async function readIdle(engine: Engine, reader: Reader, find: string): Promise<IdleView> {
   const running = await engine.listRuns({ statuses: ["running"], order: "newest", limit: MOST_RUNNING });
   const answered = await engine.listQuestions({ status: "answered", order: "newest", limit: MOST_CLOSED });
-  const [any] = await engine.listQuestions({ order: "newest", limit: 1 });
+  const [newest] = await engine.listQuestions({ order: "newest", limit: 1 });
   const last = answered
     .flatMap((question) => {
       const answer = findAnswer(question);
@@ -98,7 +98,7 @@ export async function readIdle(engine: Engine, reader: Reader, find: string): Pr
         : [];
     })
     .sort((one, other) => other.at.localeCompare(one.at))[0];
-  return { reader, running: running.length, last, isNew: any === undefined, find };
+  return { reader, running: running.length, last, isNew: newest === undefined, find };
 }
 
 async function readClosedToday(engine: Engine, reader: Reader): Promise<Read[]> {
