@@ -69,6 +69,7 @@ export function ask({ run, open, followed, secrets }: AskRead, input: AskInput, 
 /** The open question that this ask repeats. A given approval is never one of them. */
 export function findSame(open: readonly Question[], input: AskInput): Question | undefined {
   if (input.key !== undefined) return open.find((question) => question.key === `=${input.key}`);
+  if (open.length === 0) return undefined;
   const hash = hashContent(input);
   return open.find(
     (question) =>

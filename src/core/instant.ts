@@ -12,13 +12,32 @@ export const MINUTE_MS = 60 * SECOND_MS;
 export const HOUR_MS = 60 * MINUTE_MS;
 export const DAY_MS = 24 * HOUR_MS;
 
+// Writing out a date takes longer than most decisions, and many moments fall into the same few seconds.
+const writtenSeconds = new Map<number, string>();
+const WRITTEN_AT_MOST = 1000;
+
 /** The moment that many milliseconds after the epoch. */
 export function instant(epochMs: number): Instant {
-  return new Date(epochMs).toISOString() as Instant; // the only place that makes the brand
+  const second = Math.floor(epochMs / SECOND_MS);
+  const ms = String(Math.trunc(epochMs - second * SECOND_MS)).padStart(3, "0");
+  return `${writeSecond(second)}.${ms}Z` as Instant; // the only place that makes the brand
 }
 
+function writeSecond(second: number): string {
+  const known = writtenSeconds.get(second);
+  if (known !== undefined) return known;
+  if (writtenSeconds.size >= WRITTEN_AT_MOST) writtenSeconds.clear();
+  const text = new Date(second * SECOND_MS).toISOString().slice(0, -".000Z".length);
+  writtenSeconds.set(second, text);
+  return text;
+}
+
+// A decision counts everything from the same moment.
+let lastRead = { text: "", ms: 0 };
+
 export function epochMs(at: Instant): number {
-  return Date.parse(at);
+  if (at !== lastRead.text) lastRead = { text: at, ms: Date.parse(at) };
+  return lastRead.ms;
 }
 
 export function later(at: Instant, ms: number): Instant {

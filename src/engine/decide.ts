@@ -52,8 +52,9 @@ export class Decider {
         if (changes === "reread") return undefined;
         if (isEmpty(changes)) return mayBeOld ? undefined : read;
         const committed = await this.commit(changes);
-        if (!committed.ok) this.rows.forget(id);
-        return committed.ok ? after(read, changes, committed) : undefined;
+        if (committed.ok) return this.written(read, changes, committed);
+        this.rows.forget(id);
+        return undefined;
       });
     });
   }
@@ -75,7 +76,7 @@ export class Decider {
   /** Writes all of it or nothing. A lost job is final: somebody else does it. */
   async commit(changes: Changes): Promise<Committed> {
     const committed = await this.#deps.store.commit(changes);
-    if (committed.ok) this.rows.remember(changes, committed);
+    if (committed.ok) this.#forgetRuns(changes);
     else if (committed.why === "job_lost") throw new JobLost("The lease of a job ended; somebody else does it");
     else if (committed.why === "newer_schema") {
       throw new Refusal("newer_schema", "A newer askd has taken over this store; nothing was changed", {
@@ -83,6 +84,13 @@ export class Decider {
       });
     }
     return committed;
+  }
+
+  /** The question as it is after the commit, remembered for the next decision. */
+  written(read: Read, changes: Changes, committed: Extract<Committed, { ok: true }>): Read {
+    const now = after(read, changes, committed);
+    this.rows.remember(now);
+    return now;
   }
 
   /** Repeats a try for as long as others are faster, with pauses of random length. */
@@ -104,6 +112,14 @@ export class Decider {
     }
   }
 
+  /** What is remembered of a question has its run with it. */
+  #forgetRuns({ runs = [] }: Changes): void {
+    for (const { pendingId, owes } of runs) {
+      if (pendingId !== undefined) this.rows.forget(pendingId);
+      for (const id of owes) this.rows.forget(id);
+    }
+  }
+
   /** Decisions on one run wait for each other inside a process, so that they do not lose to themselves. */
   async #queued<Result>(runId: RunId, work: () => Promise<Result>): Promise<Result> {
     const before = this.#queues.get(runId) ?? Promise.resolve();
@@ -118,13 +134,13 @@ export class Decider {
 }
 
 /** What a decision would leave behind, as a reader sees it after the commit. */
-export function after(read: Read, changes: Changes, committed: Extract<Committed, { ok: true }>): Read {
+function after(read: Read, changes: Changes, committed: Extract<Committed, { ok: true }>): Read {
   const question = changes.questions?.find((each) => each.id === read.question.id);
   const run = changes.runs?.find((each) => each.id === read.run.id);
   return {
     content: read.content,
     question: question ? { ...question, version: question.version + 1 } : read.question,
-    run: run ? { ...run, version: run.version + 1, number: committed.numbers[run.id] ?? run.number } : read.run,
+    run: run ? { ...run, version: run.version + 1, number: committed.numbers.get(run.id) ?? run.number } : read.run,
   };
 }
 

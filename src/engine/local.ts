@@ -27,7 +27,7 @@ import { escalate, extend } from "../core/timeout.ts";
 import type { Token, TokenInput } from "../core/token.ts";
 import { RunUsage } from "../core/usage.ts";
 import type { QuestionFilter, Ref, RunFilter, Store } from "../store/store.ts";
-import { Decider, type DecideDeps, after } from "./decide.ts";
+import { Decider, type DecideDeps } from "./decide.ts";
 import type { AskOptions, Done, Engine, RunInput, Verified, WaitOptions } from "./engine.ts";
 import { scheduleSeals } from "./jobs.ts";
 import { newRun, runForAsk } from "./new-run.ts";
@@ -110,7 +110,7 @@ export class LocalEngine implements Engine {
         at,
       );
       const committed = await this.#decider.commit(changes);
-      if (committed.ok) return { ...after(read, changes, committed), isNew: true };
+      if (committed.ok) return { ...this.#decider.written(read, changes, committed), isNew: true };
       if (committed.why !== "taken") return undefined;
       const theirs = await this.#findTaken(run, read.question.key);
       // Without a key of its own an ask repeats only what is still open.
@@ -219,7 +219,7 @@ export class LocalEngine implements Engine {
     const at = this.#decider.at(by);
     const run = newRun(input, at, { implicit: false });
     const committed = await this.#decider.commit(queueRun(run, at));
-    if (committed.ok) return { ...run, version: 1, number: committed.numbers[run.id] ?? 0 };
+    if (committed.ok) return { ...run, version: 1, number: committed.numbers.get(run.id) ?? 0 };
     throw new Refusal("key_reused", `There is already a run for session ${input.session ?? ""} of ${run.agent}`);
   }
 

@@ -1,13 +1,14 @@
 import { type Actor, sayActor } from "../core/actor.ts";
 import { MINUTE_MS } from "../core/instant.ts";
 import { Refusal } from "../core/refusal.ts";
+import { Recent } from "./recent.ts";
 
-const MOST_REMEMBERED = 10_000;
+const REMEMBERED = 5_000;
 
 /** Lets one person reply to one question only so often within a minute. */
 export class ReplyLimit {
   readonly #perMinute: number;
-  readonly #times = new Map<string, number[]>();
+  readonly #times = new Recent<number[]>(REMEMBERED);
 
   constructor(perMinute: number) {
     this.#perMinute = perMinute;
@@ -27,9 +28,6 @@ export class ReplyLimit {
         },
       );
     }
-    this.#times.delete(name);
     this.#times.set(name, [...recent, nowMs]);
-    const first = this.#times.keys().next();
-    if (this.#times.size > MOST_REMEMBERED && !first.done) this.#times.delete(first.value);
   }
 }

@@ -1,14 +1,17 @@
 import type { Read } from "../core/changes.ts";
 import type { Content } from "../core/content.ts";
 import { shortId, type QuestionId, type RunId } from "../core/id.ts";
-import type { Changes } from "../core/changes.ts";
 import { type Question, findAnswer } from "../core/question.ts";
 import { Refusal } from "../core/refusal.ts";
 import type { Run } from "../core/run.ts";
-import type { Change, Committed, Store } from "../store/store.ts";
+import type { Change, Store } from "../store/store.ts";
+import { Recent } from "./recent.ts";
 
 /** As many as may be held at once, and then some. */
-const KEPT = 20_000;
+const OPEN_KEPT = 20_000;
+/** Whoever waited for one of them looks at once. */
+const CLOSED_KEPT = 256;
+const CONTENTS_KEPT = 1_000;
 /** Longer texts are read again when needed, so that what is remembered stays small. */
 const SHORT_CHARS = 4_000;
 
@@ -19,9 +22,9 @@ const SHORT_CHARS = 4_000;
  */
 export class Rows {
   readonly #store: Store;
-  readonly #runs = new Map<RunId, Run>();
-  readonly #questions = new Map<QuestionId, Question>();
-  readonly #contents = new Map<string, Content>();
+  readonly #open = new Recent<Read>(OPEN_KEPT);
+  readonly #closed = new Recent<Read>(CLOSED_KEPT);
+  readonly #contents = new Recent<Content>(CONTENTS_KEPT);
 
   constructor(store: Store) {
     this.#store = store;
@@ -41,27 +44,30 @@ export class Rows {
     return run;
   }
 
-  /** What this process last wrote of a question, if it remembers all of it. */
+  /** What this process last wrote of a question, if it remembers it. */
   recall(id: QuestionId): Read | undefined {
-    const question = this.#questions.get(id);
-    const run = question && this.#runs.get(question.runId);
-    const content = question && this.#contents.get(question.content);
-    return question && run && content ? { run, question, content } : undefined;
+    return this.#open.get(id) ?? this.#closed.get(id);
   }
 
-  forget(id: QuestionId): void {
-    const question = this.#questions.get(id);
-    if (question) this.#runs.delete(question.runId);
-    this.#questions.delete(id);
+  /** Remembers a question as it was just written. */
+  remember(read: Read): void {
+    const { id, status } = read.question;
+    this.forget(id);
+    if (charsOf(read) <= SHORT_CHARS) (status === "pending" ? this.#open : this.#closed).set(id, read);
+  }
+
+  forget(id: string): void {
+    this.#open.delete(id);
+    this.#closed.delete(id);
   }
 
   /** Somebody changed these questions, perhaps in another process. */
   forgetChanged(change: Change): void {
     if (change.all) {
-      this.#runs.clear();
-      this.#questions.clear();
+      this.#open.clear();
+      this.#closed.clear();
     }
-    for (const id of change.questions) this.#questions.delete(id as QuestionId); // deleting a stranger does no harm
+    for (const id of change.questions) this.forget(id);
   }
 
   /** What belongs to a run and is still open: its pending question, and outcomes not yet given. */
@@ -71,48 +77,22 @@ export class Rows {
     return found.filter((question) => question !== undefined);
   }
 
-  /** Remembers what was committed, at the versions it has now. */
-  remember(changes: Changes, committed: Extract<Committed, { ok: true }>): void {
-    for (const run of changes.runs ?? []) {
-      const number = committed.numbers[run.id] ?? run.number;
-      keep(this.#runs, run.id, { ...run, number, version: run.version + 1 });
-    }
-    for (const question of changes.questions ?? []) {
-      if (isShortAnswer(question)) keep(this.#questions, question.id, { ...question, version: question.version + 1 });
-      else this.#questions.delete(question.id);
-    }
-    for (const { hash, content } of changes.contents ?? []) this.#rememberContent(hash, content);
-  }
-
   async #readContent(hash: string): Promise<Content> {
     const known = this.#contents.get(hash);
     if (known) return known;
     const content = await this.#store.findContent(hash);
     if (!content)
       throw new Refusal("store_unusable", `The text of a question is missing (${hash})`, { hint: "Restore a backup" });
-    this.#rememberContent(hash, content);
+    this.#contents.set(hash, content);
     return content;
   }
-
-  #rememberContent(hash: string, content: Content): void {
-    const chars = content.items.reduce((sum, { text }) => sum + text.length, content.context?.length ?? 0);
-    if (chars <= SHORT_CHARS) keep(this.#contents, hash, content);
-  }
 }
 
-function isShortAnswer(question: Question): boolean {
+function charsOf({ question, content }: Read): number {
   const answer = findAnswer(question);
-  if (!answer) return true;
-  const texts = Object.values(answer.items).map(({ text }) => text?.length ?? 0);
-  return texts.reduce((sum, chars) => sum + chars, answer.note?.length ?? 0) <= SHORT_CHARS;
-}
-
-function keep<Key, Value>(map: Map<Key, Value>, key: Key, value: Value): void {
-  map.delete(key);
-  map.set(key, value);
-  if (map.size <= KEPT) return;
-  const oldest = map.keys().next();
-  if (!oldest.done) map.delete(oldest.value);
+  const said = answer ? Object.values(answer.items).reduce((sum, { text }) => sum + (text?.length ?? 0), 0) : 0;
+  const asked = content.items.reduce((sum, { text }) => sum + text.length, content.context?.length ?? 0);
+  return asked + said + (answer?.note?.length ?? 0);
 }
 
 function noQuestion(id: QuestionId): Refusal {

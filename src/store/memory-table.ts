@@ -65,10 +65,10 @@ export class MemoryTables {
     const why = this.#findMoved(commit) ?? this.#findTaken(commit) ?? this.#findLost(commit);
     if (why) return { ok: false, why };
     this.#requireRuns(commit);
-    const numbers: Record<string, number> = {};
+    const numbers = new Map<string, number>();
     for (const run of commit.runs) {
       const number = this.#putRun(run);
-      if (run.guard === 0) numbers[run.id] = number;
+      if (run.guard === 0) numbers.set(run.id, number);
     }
     // Closed questions first: a commit may close one and ask the next of the same run.
     for (const question of commit.questions) if (question.row.status !== "pending") this.#putQuestion(question);
@@ -82,7 +82,7 @@ export class MemoryTables {
     for (const key of commit.dropped) this.job.delete(key);
     for (const { key } of commit.finished) this.job.delete(key);
     for (const postponed of commit.postponed) this.#postpone(postponed);
-    const attempts = Object.fromEntries(commit.scheduled.map((job) => [job.job.key, this.#schedule(job, now)]));
+    const attempts = new Map(commit.scheduled.map((job) => [job.job.key, this.#schedule(job, now)]));
     return { ok: true, numbers, attempts };
   }
 

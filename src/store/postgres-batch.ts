@@ -144,11 +144,11 @@ function kept(name: string | null | undefined): string | null {
   return name === null || name === undefined ? null : toKept(name);
 }
 
-function pick(from: Record<string, number> | null, names: readonly string[]): Record<string, number> {
-  const picked: Record<string, number> = {};
+function pick(from: Record<string, number> | null, names: readonly string[]): Map<string, number> {
+  const picked = new Map<string, number>();
   for (const name of names) {
     const value = from?.[toKept(name)];
-    if (value !== undefined) picked[name] = value;
+    if (value !== undefined) picked.set(name, value);
   }
   return picked;
 }

@@ -131,6 +131,7 @@ function preparePostponed(postponed: { job: ClaimedJob; dueAt: Instant; tries: n
 }
 
 function jobBody(job: Job): string {
+  if (job.claim === undefined && !("attempt" in job)) return JSON.stringify(job);
   return JSON.stringify({ ...job, claim: undefined, attempt: undefined });
 }
 

@@ -108,13 +108,14 @@ export class SqliteWriter {
     throw new Error(`An event is about run ${runId}, which is not kept.`);
   }
 
-  #putRuns(commit: Prepared, heads: Map<string, Head>, gathered: Gathered, ends: Ends): Record<string, number> {
-    const numbers: Record<string, number> = {};
+  #putRuns(commit: Prepared, heads: Map<string, Head>, gathered: Gathered, ends: Ends): Map<string, number> {
+    const numbers = new Map<string, number>();
     for (const run of commit.runs) {
       const before = this.#kept.findRun(run.id);
       const head = heads.get(run.id) ?? this.#headOf(run.id, commit);
       heads.delete(run.id);
-      const number = before?.number ?? (numbers[run.id] = ends.number += 1);
+      const number = before?.number ?? (ends.number += 1);
+      if (!before) numbers.set(run.id, number);
       if (before) this.#updateRun(run, before, head);
       else gathered.runs.push([number, run.id, 1, run.body, head.n, head.hash, head.seq, ...columnsOf(run.row)]);
       this.#kept.putRun(run.id, keptRun(run, number, head));
@@ -204,8 +205,8 @@ function areColumnsChanged(run: Run, before: KeptRun): boolean {
   return columnsOf(run).some((value, index) => value !== columns[index]);
 }
 
-function attemptsOf(commit: Prepared, attempt: number): Record<string, number> {
-  const attempts: Record<string, number> = {};
-  for (const { job } of commit.scheduled) attempts[job.key] = attempt;
+function attemptsOf(commit: Prepared, attempt: number): Map<string, number> {
+  const attempts = new Map<string, number>();
+  for (const { job } of commit.scheduled) attempts.set(job.key, attempt);
   return attempts;
 }

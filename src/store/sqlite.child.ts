@@ -22,7 +22,8 @@ const COMMANDS: Record<string, (argument: string) => Promise<string>> = {
     const question = aQuestion({ id: ids.question(), runId: run.id });
     const events = [anEvent({ runId: run.id, questionId: question.id })];
     const committed = await store?.commit({ runs: [run], questions: [question], events });
-    return JSON.stringify({ ...committed, id: question.id, at: Date.now() });
+    const number = committed?.ok ? committed.numbers.get(run.id) : undefined;
+    return JSON.stringify({ number, id: question.id, at: Date.now() });
   },
   lock: async (ms) => {
     const database = openDatabase(path);

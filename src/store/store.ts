@@ -14,7 +14,7 @@ import type { Run, RunStatus } from "../core/run.ts";
  * `job_lost`: a claimed job is no longer ours. `newer_schema`: this program may no longer write.
  */
 export type Committed =
-  | { ok: true; numbers: Record<RunId, number>; attempts: Record<string, number> }
+  | { ok: true; numbers: ReadonlyMap<string, number>; attempts: ReadonlyMap<string, number> }
   | { ok: false; why: "moved" | "taken" | "job_lost" | "newer_schema" };
 
 /** What a commit, here or in another process, may have changed. */

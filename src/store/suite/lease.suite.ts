@@ -67,7 +67,7 @@ function scheduling(at: Opened): void {
     expect(await at.store.commit({ finished: inFlight })).toEqual(LOST);
     const again = await claim(at.store);
     expect(again).toEqual([{ ...moved, attempt: expect.any(Number) }]);
-    expect(again[0]!.attempt).toBeGreaterThan(attempts[job.key]!);
+    expect(again[0]!.attempt).toBeGreaterThan(attempts.get(job.key)!);
   });
 
   test("can be finished and scheduled anew in one commit, as can one that is dropped", async () => {
@@ -89,7 +89,7 @@ function bornClaimed(at: Opened): void {
     const job = await dueJob(at.store, "watch", { claim: { worker: IDS.worker(), leaseMs: 60_000 } });
     const { attempts } = await keep(at.store, { scheduled: [job] });
     expect(await claim(at.store)).toEqual([]);
-    await keep(at.store, { finished: [{ ...job, attempt: attempts[job.key]! }] });
+    await keep(at.store, { finished: [{ ...job, attempt: attempts.get(job.key)! }] });
     expect(await at.store.listJobs(1)).toEqual([]);
   });
 
@@ -101,7 +101,7 @@ function bornClaimed(at: Opened): void {
     const { attempts } = await keep(at.store, { scheduled: [born] });
     expect(await claim(at.store)).toEqual([]);
     expect(await at.store.commit({ finished: old })).toEqual(LOST);
-    await keep(at.store, { finished: [{ ...born, attempt: attempts[job.key]! }] });
+    await keep(at.store, { finished: [{ ...born, attempt: attempts.get(job.key)! }] });
   });
 
   test("is handed out when that lease ends, without its old claim", async () => {

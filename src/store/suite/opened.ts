@@ -53,5 +53,5 @@ export async function keep(store: Store, changes: Changes): Promise<Extract<Comm
 export async function keepRun(store: Store, over: Partial<Run> = {}): Promise<Run> {
   const run = aRun(over);
   const { numbers } = await keep(store, { runs: [run] });
-  return { ...run, version: 1, number: numbers[run.id] ?? 0 };
+  return { ...run, version: 1, number: numbers.get(run.id) ?? 0 };
 }
