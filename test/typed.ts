@@ -34,6 +34,8 @@ export async function type(scene: Scene, argv: readonly string[], over: Partial<
     env: {},
     runsAbove: () => [],
     startOf: (pid) => `boot:${pid}`,
+    pid: 4711,
+    tellToEnd: () => false,
     cwd: "/project",
     user: "ada",
     host: "here",

@@ -37,6 +37,28 @@ export function isWorkerHere(context: Context): Promise<boolean> {
   return context.isLocked(lockFile(context));
 }
 
+/** The process of the worker that has the lock of this store, as it said itself. */
+export async function findWorkerPid(context: Context): Promise<number | undefined> {
+  if (!(await isWorkerHere(context))) return undefined;
+  const text = await context.readFile(pidFile(context)).catch(() => undefined); // a server does the work, or an older askd
+  const { findIdentity } = await import("../agents/process-identity.ts");
+  const [pid = "", ...born] = text?.trim().split(" ") ?? [];
+  const found = /^[1-9]\d*$/.test(pid) ? await findIdentity(Number(pid)) : undefined;
+  return found?.born === born.join(" ") ? found.pid : undefined;
+}
+
+/** Leaves word of this process beside the lock, for whoever wants it to end. */
+export async function leavePid(context: Context): Promise<() => Promise<void>> {
+  const file = pidFile(context);
+  const { findIdentity } = await import("../agents/process-identity.ts");
+  await context.writeFile(file, `${context.pid} ${(await findIdentity(context.pid))?.born ?? ""}\n`);
+  return async () => void (await context.removeFile(file));
+}
+
+function pidFile(context: Pick<Context, "place">): string {
+  return `${lockFile(context)}.pid`;
+}
+
 /** Held by the worker of this store on this machine. */
 export function lockFile({ place }: Pick<Context, "place">): string {
   const { store } = place;

@@ -77,7 +77,7 @@ const SETTING_UP: Entries = {
   },
   demo: { about: "Watch a scripted agent ask you", load: () => import("./demo.ts") },
   serve: { about: "Serve questions over HTTP, on this machine", isLasting: true, load: () => import("./serve.ts") },
-  service: { about: "Have askd start when you sign in", load: () => import("./service.ts") },
+  service: { about: "Start and stop askd in the background, or when you sign in", load: () => import("./service.ts") },
   config: { about: "See and change what is set, and where", load: () => import("./config.ts") },
   login: { about: "A code that signs you in on the web, once", load: () => import("./login.ts") },
   auth: { about: "Who you are here", load: () => import("./auth.ts") },

@@ -80,6 +80,10 @@ export interface Context {
   runsAbove(): readonly string[];
   /** Tells a process from a later one of the same id; nothing where processes cannot be looked at. */
   startOf(pid: number): string | undefined;
+  /** The number of this process. */
+  pid: number;
+  /** Tells a process of this user to end; says whether it was there. */
+  tellToEnd(pid: number): boolean;
   cwd: string;
   /** The name of this user on this machine. */
   user: string;

@@ -1,22 +1,16 @@
-import { join } from "node:path";
 import { type QuestionId, randomPart } from "../core/id.ts";
-import { SECOND_MS } from "../core/instant.ts";
 import { Refusal } from "../core/refusal.ts";
 import type { Engine } from "../engine/engine.ts";
 import { whoManages } from "./actor.ts";
 import { requireOne } from "./arguments.ts";
 import { isServiceOff } from "./background.ts";
+import { findAnswering, startServer } from "./background-server.ts";
 import { findBrowser } from "./browser.ts";
 import type { Command } from "./command.ts";
 import type { Context } from "./context.ts";
 import type { Flags } from "./flags.ts";
-import { pauseFor } from "./pause.ts";
 import { printResult } from "./output.ts";
 import { getTarget } from "./target.ts";
-
-const START_MS = 10 * SECOND_MS;
-const LOOK_MS = 100;
-const REPLY_MS = SECOND_MS;
 
 const flags = {
   print: { type: "boolean", about: "Only print the address" },
@@ -69,47 +63,13 @@ export function questionPath(id: QuestionId): string {
 }
 
 async function getServer(context: Context): Promise<string> {
-  const found = await context.findServer();
-  if (context.place.store.kind === "server" && found !== undefined) return found;
-  if (found !== undefined && (await isUp(found))) return found;
-  if (isServiceOff(context.env)) throw noServer("No server runs here");
+  const found = await findAnswering(context);
+  if (found !== undefined) return found;
+  if (isServiceOff(context.env)) {
+    throw new Refusal("store_unreachable", "No server runs here", { hint: "Start it with: askd serve" });
+  }
   if (!context.isQuiet) context.stderr.write("Starting the server…\n");
-  const log = join(context.place.stateDir, "serve.log");
-  await context.detach({ argv: serveArgv(context), env: ownEnv(context), log });
-  const signal = context.interrupt();
-  for (let waitedMs = 0; waitedMs < START_MS && !signal.aborted; waitedMs += LOOK_MS) {
-    const started = await context.findServer();
-    if (started !== undefined && (await isUp(started))) return started;
-    await pauseFor(LOOK_MS, signal, context);
-  }
-  throw noServer(`The server did not start; ${log} says why`);
-}
-
-function noServer(problem: string): Refusal {
-  return new Refusal("store_unreachable", problem, { hint: "Start it with: askd serve" });
-}
-
-/** Says whether somebody answers at that address: a server that was killed leaves its word behind. */
-async function isUp(url: string): Promise<boolean> {
-  try {
-    await fetch(`${url}/health`, { signal: AbortSignal.timeout(REPLY_MS) });
-    return true;
-  } catch {
-    return false; // nobody is there
-  }
-}
-
-function serveArgv({ self, place }: Context): string[] {
-  const { store } = place;
-  const where = store.kind === "sqlite" ? `sqlite:${store.file}` : store.url;
-  return [...self, "--store", where, "serve"];
-}
-
-/** Only what tells the server where things are. */
-function ownEnv({ env }: Context): Record<string, string> {
-  const names = ["HOME", "USER", "LOGNAME", "PATH", "LANG", "TMPDIR", "ASKD_HOME", "ASKD_CONFIG_DIR"];
-  const xdg = ["CONFIG_HOME", "DATA_HOME", "STATE_HOME", "RUNTIME_DIR", "CACHE_HOME"].map((name) => `XDG_${name}`);
-  return Object.fromEntries([...names, ...xdg].flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])));
+  return startServer(context);
 }
 
 /** A person at the terminal of the store may sign in as themselves; the code works once. */

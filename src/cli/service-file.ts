@@ -10,14 +10,20 @@ export interface Surrounding {
   self: readonly string[];
 }
 
-/** A file that has the system start askd when the user signs in, and how to have it read. */
-export interface ServiceFile {
+/** What has the system start askd when the user signs in: a file, and the commands that have it read. */
+export interface Service {
   path: string;
-  text: string;
-  /** What to type after it was written, and before it is taken away. */
-  start: string;
-  stop: string;
+  /** Who starts it, in a word. */
+  manager: "systemd" | "launchd";
+  /** After the file was written; then at every sign-in. */
+  enable: Argvs;
+  /** Before the file is taken away. */
+  disable: Argvs;
+  start: Argvs;
+  stop: Argvs;
 }
+
+type Argvs = ReadonlyArray<readonly string[]>;
 
 // Only what moves the store or the port; nothing secret belongs into a service's file.
 const KEPT = [
@@ -27,22 +33,51 @@ const KEPT = [
   "XDG_STATE_HOME",
   "XDG_CONFIG_HOME",
   "ASKD_CONFIG_DIR",
+  "ASKD_PORT",
 ] as const;
 const NAME = "askd";
 
-/** The service of this platform: a systemd unit of the user, or a launchd agent. */
-export function serviceFile(around: Surrounding): ServiceFile {
-  if (around.platform === "linux") return systemdUnit(around);
-  if (around.platform === "darwin") return launchdAgent(around);
+/** The service of this platform, a systemd unit of the user or a launchd agent; nothing where there is neither. */
+export function findService({ platform, homeDir, env }: Surrounding): Service | undefined {
+  if (platform === "linux") {
+    const config = env["XDG_CONFIG_HOME"] || join(homeDir, ".config");
+    const systemctl = (...words: string[]): string[] => ["systemctl", "--user", ...words];
+    return {
+      ...{ path: join(config, "systemd", "user", `${NAME}.service`), manager: "systemd" },
+      enable: [systemctl("daemon-reload"), systemctl("enable", NAME)],
+      disable: [systemctl("disable", "--now", NAME)],
+      start: [systemctl("start", NAME)],
+      stop: [systemctl("stop", NAME)],
+    };
+  }
+  if (platform !== "darwin") return undefined;
+  const path = join(homeDir, "Library", "LaunchAgents", `dev.${NAME}.plist`);
+  return {
+    ...{ path, manager: "launchd" },
+    enable: [["launchctl", "load", "-w", path]],
+    disable: [["launchctl", "unload", "-w", path]],
+    // An agent that is kept alive ends for good only when it is unloaded.
+    start: [["launchctl", "load", path]],
+    stop: [["launchctl", "unload", path]],
+  };
+}
+
+export function getService(around: Surrounding): Service {
+  const service = findService(around);
+  if (service) return service;
   throw new Refusal("bad_input", `There is no service for ${around.platform} yet`, {
-    hint: "Start it by hand: askd serve",
+    hint: "Start it in the background: askd service start",
   });
 }
 
-function systemdUnit({ homeDir, env, self }: Surrounding): ServiceFile {
-  const config = env["XDG_CONFIG_HOME"] ?? join(homeDir, ".config");
+/** What stands in the file of the service. */
+export function serviceText(around: Surrounding): string {
+  return getService(around).manager === "systemd" ? systemdUnit(around) : launchdAgent(around);
+}
+
+function systemdUnit({ env, self }: Surrounding): string {
   const settings = keptOf(env).map(([name, value]) => `Environment=${quoted(`${name}=${value}`)}`);
-  const text = [
+  return [
     "[Unit]",
     "Description=askd: agents ask, people answer",
     "",
@@ -57,19 +92,12 @@ function systemdUnit({ homeDir, env, self }: Surrounding): ServiceFile {
     "WantedBy=default.target",
     "",
   ].join("\n");
-  return {
-    path: join(config, "systemd", "user", `${NAME}.service`),
-    text,
-    start: `systemctl --user daemon-reload && systemctl --user enable --now ${NAME}`,
-    stop: `systemctl --user disable --now ${NAME}`,
-  };
 }
 
-function launchdAgent({ homeDir, env, self }: Surrounding): ServiceFile {
-  const path = join(homeDir, "Library", "LaunchAgents", `dev.${NAME}.plist`);
+function launchdAgent({ env, self }: Surrounding): string {
   const words = [...self, "serve"].map((word) => `    <string>${escaped(word)}</string>`);
   const settings = keptOf(env).map(([name, value]) => `    <key>${name}</key><string>${escaped(value)}</string>`);
-  const text = [
+  return [
     '<?xml version="1.0" encoding="UTF-8"?>',
     '<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">',
     '<plist version="1.0">',
@@ -89,7 +117,6 @@ function launchdAgent({ homeDir, env, self }: Surrounding): ServiceFile {
     "</plist>",
     "",
   ].join("\n");
-  return { path, text, start: `launchctl load -w ${path}`, stop: `launchctl unload -w ${path}` };
 }
 
 function keptOf(env: Surrounding["env"]): Array<[string, string]> {

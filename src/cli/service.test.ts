@@ -6,6 +6,10 @@ function disk() {
   const files = new Map<string, string>();
   return {
     files,
+    readFile: (path: string) => {
+      const text = files.get(path);
+      return text === undefined ? Promise.reject(new Error("no such file")) : Promise.resolve(text);
+    },
     writeFile: (path: string, text: string) => Promise.resolve(void files.set(path, text)),
     removeFile: (path: string) => Promise.resolve(files.delete(path)),
   };
@@ -24,7 +28,7 @@ test("a unit of the user is written, its path printed, and taken away again", as
   expect(files.get(path)).toContain(
     'ExecStart="/usr/bin/node" "/opt/100%%/askd" "serve"\nEnvironment="ASKD_HOME=/home/ada/my askd"\n',
   );
-  expect(installed.stderr).toContain("systemctl --user enable --now askd");
+  expect(installed.stderr).toContain("systemctl --user daemon-reload && systemctl --user enable askd\n");
   expect((await type(new Scene(), ["service", "uninstall"], over)).exit).toBe(0);
   expect(files.size).toBe(0);
   expect((await type(new Scene(), ["service", "uninstall"], over)).exit).toBe(5);
@@ -52,4 +56,31 @@ test("a password is not written into a service's file", async () => {
   });
   expect(refused).toMatchObject({ exit: 2 });
   expect(files.size).toBe(0);
+});
+
+test("on a Mac launchd is told to take the agent in and out", async () => {
+  const { files, ...over } = disk();
+  const told: string[] = [];
+  const runChild = ({ argv }: { argv: readonly string[] }) => {
+    told.push(argv.join(" "));
+    return Promise.resolve({ exitCode: 0, stdout: "" });
+  };
+  const mac = { ...over, platform: "darwin" as const, runChild };
+  expect((await type(new Scene(), ["service", "install"], mac)).stderr).toContain("✓ askd will start when you sign in");
+  expect((await type(new Scene(), ["service", "stop"], { ...mac, isLocked: () => Promise.resolve(false) })).exit).toBe(
+    0,
+  );
+  expect((await type(new Scene(), ["service", "uninstall"], mac)).exit).toBe(0);
+  const file = "/home/ada/Library/LaunchAgents/dev.askd.plist";
+  expect(told).toEqual([`load -w ${file}`, `unload ${file}`, `unload -w ${file}`].map((line) => `launchctl ${line}`));
+  expect(files.size).toBe(0);
+});
+
+test("a service is about this machine: a server that is named elsewhere is none", async () => {
+  const env = { ASKD_URL: "https://askd.example" };
+  const { exit, stderr } = await type(new Scene(), ["service", "start"], { env });
+  expect({ exit, stderr }).toEqual({
+    exit: 2,
+    stderr: "error: ASKD_URL names a server; a service is about this machine\n  Name the store with --store\n",
+  });
 });

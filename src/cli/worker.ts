@@ -1,7 +1,7 @@
 import { parseDuration } from "../core/duration.ts";
 import { Refusal } from "../core/refusal.ts";
 import { wrongUsage } from "./arguments.ts";
-import { lockFile } from "./background.ts";
+import { leavePid, lockFile } from "./background.ts";
 import type { Command } from "./command.ts";
 import type { Flags } from "./flags.ts";
 
@@ -31,6 +31,7 @@ export const command: Command<typeof flags> = {
       return 0;
     }
     const signal = context.interrupt();
+    const takeWordBack = await leavePid(context);
     const engine = await context.engine({ runs: true });
     if (!context.isQuiet) context.stderr.write("Working. Stop with Ctrl-C; agents go on.\n");
     const over = Promise.race([aborted(signal), engine.work()]);
@@ -42,6 +43,7 @@ export const command: Command<typeof flags> = {
         if (idleMs !== undefined && performance.now() - busyAtMs > idleMs) break;
       }
     } finally {
+      await takeWordBack();
       unlock();
     }
     return 0;

@@ -46,6 +46,8 @@ export function worldOf(process: NodeJS.Process): World {
     env: process.env,
     runsAbove: () => runsAbove(process.pid),
     startOf: (pid) => startOf(pid),
+    pid: process.pid,
+    tellToEnd: (pid) => tellToEnd(process, pid),
     cwd: process.cwd(),
     user: userName(process),
     host: hostname(),
@@ -164,6 +166,15 @@ function inputFrom(process: NodeJS.Process): Input {
     readAll: async (limitBytes) => (await import("./stdin.ts")).readAll(process.stdin, limitBytes),
     readLine: async (signal) => (await import("./stdin.ts")).readLine(process.stdin, process.stderr, signal),
   };
+}
+
+function tellToEnd(process: NodeJS.Process, pid: number): boolean {
+  try {
+    return process.kill(pid, "SIGTERM");
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ESRCH") return false;
+    throw error; // it is somebody else's
+  }
 }
 
 /** The user's name; a container may run as a number that has none. */

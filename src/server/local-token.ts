@@ -20,10 +20,16 @@ export async function keepLocalToken(file: string, engine: Engine, user: string)
   if (!(await createPrivate(file, text))) await keepLocalToken(file, engine, user);
 }
 
-/** Where the server of this user is, as it said itself. */
-export async function findAddress(runtimeDir: string): Promise<string | undefined> {
+/** What the server of this user left word of: where it is, and its process. */
+export async function findWord(runtimeDir: string): Promise<{ url: string; pid: number } | undefined> {
   const word = await readPrivate(serverFiles(runtimeDir).address);
   if (word === undefined) return undefined;
   const parsed: unknown = JSON.parse(word);
-  return parsed !== null && typeof parsed === "object" && "url" in parsed ? String(parsed.url) : undefined;
+  if (parsed === null || typeof parsed !== "object" || !("url" in parsed) || !("pid" in parsed)) return undefined;
+  return { url: String(parsed.url), pid: Number(parsed.pid) };
+}
+
+/** Where the server of this user is, as it said itself. */
+export async function findAddress(runtimeDir: string): Promise<string | undefined> {
+  return (await findWord(runtimeDir))?.url;
 }
