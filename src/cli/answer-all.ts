@@ -109,7 +109,7 @@ async function take({ read, same }: Card, entry: Entry, work: Work): Promise<num
 async function give(before: Read, input: AnswerInput, { engine, context, by }: Work): Promise<void> {
   const after = await engine.answer(before.question.id, input, by);
   await removeDraft(context, before.question.id);
-  if (!context.isQuiet) context.stdout.write(sayAnswered({ before, after }));
+  if (!context.isQuiet) context.stdout.write(sayAnswered({ before, after }, context.program));
   await afterChange(after.run, engine, context);
   await engine.doDue();
 }

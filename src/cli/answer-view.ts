@@ -9,9 +9,9 @@ import { oneLine } from "./sanitise.ts";
 import { argumentOf } from "./wording.ts";
 
 /** What `askd answer` says: what was recorded for whom, and what happens now. */
-export function sayAnswered({ before, after }: { before: Read; after: Read }): string {
+export function sayAnswered({ before, after }: { before: Read; after: Read }, program: string): string {
   const { run, question, content } = after;
-  const next = sayNext(before, after);
+  const next = sayNext(before, after, program);
   const second = next ? `\n  ${next}\n` : "\n";
   if (run.externalId !== undefined) return `✓ Response recorded for task ${oneLine(run.externalId)}${second}`;
   const answer = isPending(question) ? question.settling?.answer : findAnswer(question);
@@ -24,11 +24,11 @@ export function sayAnswered({ before, after }: { before: Read; after: Read }): s
   return `✓ Answer recorded for #${run.number} ${oneLine(run.name)} (${shortId(question.id)})${said}${second}`;
 }
 
-function sayNext(before: Read, { run, question }: Read): string | undefined {
+function sayNext(before: Read, { run, question }: Read, program: string): string | undefined {
   if (isPending(question)) {
     if (question.settling) {
       const left = sayDuration(msBetween(question.settling.answer.at, question.settling.until));
-      return `The run goes on in ${left}. Take it back before: askd undo ${argumentOf(run)}`;
+      return `The run goes on in ${left}. Take it back before: ${program} undo ${argumentOf(run)}`;
     }
     const { votes, approvals } = question;
     return `${votes.length} of ${approvals.need} people have answered; it waits for the others`;
@@ -37,6 +37,6 @@ function sayNext(before: Read, { run, question }: Read): string | undefined {
   if (run.status !== "resuming") return undefined;
   if (run.externalId !== undefined) return "Task returned to 'open' state and will be picked up by worker";
   return run.giveBack === "worker"
-    ? `Resuming with ${sayAgent(run.agent)}. Follow: askd logs ${run.number} -f`
+    ? `Resuming with ${sayAgent(run.agent)}. Follow: ${program} logs ${run.number} -f`
     : "The run goes on when it asks for the answer";
 }

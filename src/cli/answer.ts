@@ -84,7 +84,11 @@ export const command: Command<typeof ANSWER_FLAGS> = {
     const done = await give(read, input, by, { engine, context });
     printResult(context, QUESTION_FIELDS, {
       page: () =>
-        context.isQuiet ? "" : log && isToGoOn(done) ? sayGoesOn(done) : sayAnswered({ before: read, after: done }),
+        context.isQuiet
+          ? ""
+          : log && isToGoOn(done)
+            ? sayGoesOn(done)
+            : sayAnswered({ before: read, after: done }, context.program),
       json: () => viewQuestion(done),
     });
     if (isHere) void engine.work();

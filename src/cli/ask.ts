@@ -1,4 +1,4 @@
-import { type Door, parseAsk } from "../core/ask-input.ts";
+import { type AskInput, type Door, parseAsk } from "../core/ask-input.ts";
 import type { Read } from "../core/changes.ts";
 import { parseDuration } from "../core/duration.ts";
 import { shortId } from "../core/id.ts";
@@ -6,16 +6,18 @@ import { proceedSentence } from "../core/injection.ts";
 import { DAY_MS, later, msBetween } from "../core/instant.ts";
 import { findAnswer, isHanding, owes } from "../core/question.ts";
 import { Refusal } from "../core/refusal.ts";
+import { sayPolicy } from "../core/timeout.ts";
 import { CHECK_FIELDS, valuesOf, viewCheck } from "../core/view.ts";
 import type { Engine } from "../engine/engine.ts";
 import { whoAsks } from "./actor.ts";
-import { ASK_FLAGS, askOptions, rawAsk } from "./ask-flags.ts";
+import { ASK_FLAGS, askOptions, rawAsk, requireAlone } from "./ask-flags.ts";
 import { atMostOne, wrongUsage } from "./arguments.ts";
 import { exitCodeOf } from "./check-view.ts";
 import type { Command } from "./command.ts";
 import type { Context } from "./context.ts";
 import type { Values } from "./flags.ts";
 import { readGiven } from "./given-file.ts";
+import { requireKnown } from "./known-people.ts";
 import { printResult } from "./output.ts";
 import { oneLine } from "./sanitise.ts";
 import { sayWaiting } from "./waiting.ts";
@@ -51,16 +53,39 @@ export async function ask(
   const parsed = parseAsk(raw, { ...DOOR, traceparent }, context.rules, context.now());
   const holdMs = flags.wait === undefined ? undefined : readWait(flags.wait, parsed.timeoutMs);
   const input = holdMs === undefined ? parsed : { ...parsed, holdMs };
+  requireDefaultUsed(flags, parsed);
+  if (parsed.timeoutMs === 0)
+    throw new Refusal("bad_input", "--timeout 0 leaves nobody time to answer", {
+      hint: "Write it like 90s, 3m, 24h or 2d",
+    });
+  if (flags.to)
+    await requireKnown(
+      flags.to.map((name) => name.replace(/^@/, "")),
+      engine,
+      context,
+    );
   const done = await engine.ask(input, whoAsks(context), await askOptions(engine, flags, context));
   const id = shortId(done.question.id);
   say(context, `asked ${id}  ${(await findPage(id, context)) ?? `#${done.run.number} ${oneLine(done.run.name)}`}`);
   if (holdMs !== undefined) return hold(done, holdMs, engine, context);
-  say(context, `Answer with: askd answer ${id} ${quoted("…")}`);
+  say(context, `Answer with: ${context.program} answer ${id} ${quoted("…")}`);
   printResult(context, command.fields ?? [], {
     page: () => `${done.question.id}\n`,
     json: () => ({ id: done.question.id, ...viewCheck(done) }),
   });
   return 0;
+}
+
+/** An answer for the deadline that no policy would ever give is a mistake. */
+function requireDefaultUsed({ default: given }: Values<typeof ASK_FLAGS>, { onTimeout }: AskInput): void {
+  if (given === undefined || onTimeout.do === "default" || onTimeout.do === "escalate") return;
+  throw new Refusal(
+    "bad_input",
+    `--default would never be used: unanswered, this question ${sayPolicy({ onTimeout, escalated: 0 })}`,
+    {
+      hint: "Add: --on-timeout default",
+    },
+  );
 }
 
 /** Where people can look at it, if a server of this place is there; that it cannot be told is no reason not to ask. */
@@ -79,12 +104,16 @@ async function readAsk(
     if (text === undefined || text.trim() === "") throw wrongUsage("There is no question", command.usage);
     return rawAsk(text === "-" ? await context.stdin.readAll(INPUT_BYTES) : text, flags);
   }
+  requireAlone(text, flags);
   const json = flags.input === "-" ? await context.stdin.readAll(INPUT_BYTES) : await readGiven(flags.input, context);
   try {
     const raw: unknown = JSON.parse(json);
     return raw;
   } catch (cause) {
-    throw new Refusal("bad_input", "The question is not valid JSON", { cause });
+    throw new Refusal("bad_input", "The question is not valid JSON", {
+      cause,
+      hint: `Write it like: {"question": "Deploy now?", "options": ["yes", "no"]}`,
+    });
   }
 }
 
@@ -104,7 +133,7 @@ async function hold(asked: Read, holdMs: number, engine: Engine, context: Contex
   if (read.question.status !== "pending") return handOver(read, engine, context);
   const left = await engine.endHold(id, signal.aborted ? "gone" : "window");
   if (left.question.status !== "pending") return handOver(left, engine, context);
-  say(context, `not answered yet; look again with: askd check ${shortId(id)}`);
+  say(context, `not answered yet; look again with: ${context.program} check ${shortId(id)}`);
   return signal.aborted ? EXIT_INTERRUPTED : EXIT_PENDING;
 }
 

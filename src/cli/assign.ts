@@ -3,6 +3,7 @@ import { wrongUsage } from "./arguments.ts";
 import { changeQuestion } from "./change.ts";
 import { sayAssigned } from "./change-view.ts";
 import type { Command } from "./command.ts";
+import { requireKnown } from "./known-people.ts";
 
 const flags = {};
 
@@ -15,9 +16,13 @@ export const command: Command<typeof flags> = {
     const [name, ...to] = args.positionals;
     if (name === undefined) throw wrongUsage("Which question? An id is missing", command.usage);
     if (to.length === 0) throw wrongUsage("Whom is it for? A name is missing", command.usage);
-    const names = to.flatMap((each) => each.split(",")).map((each) => each.replace(/^@/, ""));
+    const names = to.flatMap((each) => each.split(",")).map((each) => each.trim().replace(/^@/, ""));
+    if (names.some((each) => each === "")) throw wrongUsage("A name cannot be empty", command.usage);
     return changeQuestion(name, context, {
-      change: ({ engine, id, by }) => engine.assign(id, names, by),
+      change: async ({ engine, id, by }) => {
+        await requireKnown(names, engine, context);
+        return engine.assign(id, names, by);
+      },
       say: sayAssigned,
     });
   },

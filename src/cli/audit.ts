@@ -3,19 +3,22 @@ import type { Engine } from "../engine/engine.ts";
 import { atMostOne } from "./arguments.ts";
 import { renderAudit, renderVerified } from "./audit-view.ts";
 import type { Command } from "./command.ts";
+import { readCount } from "./count.ts";
 import type { Flags } from "./flags.ts";
 import { printResult } from "./output.ts";
 import { getTarget } from "./target.ts";
 
 const PAGE = 1000;
+const MOST = Number.MAX_SAFE_INTEGER;
 const EXIT_DAMAGED = 1;
 
 const flags = {
+  limit: { type: "string", value: "count", about: "Only the last so many events" },
   verify: { type: "boolean", about: "Check that nothing is missing and nothing was changed" },
 } as const satisfies Flags;
 
 export const command: Command<typeof flags> = {
-  usage: "audit [<run>] [--verify]",
+  usage: "audit [<run>] [--limit 20] [--verify]",
   isLong: () => true,
   flags,
   fields: [
@@ -30,7 +33,9 @@ export const command: Command<typeof flags> = {
       printResult(context, command.fields ?? [], { page: () => renderVerified(verified), json: () => verified });
       return verified.problems.length === 0 ? 0 : EXIT_DAMAGED;
     }
-    const events = name === undefined ? await readAll(engine) : await readRun(engine, name);
+    const limit = args.flags.limit === undefined ? MOST : readCount(args.flags.limit, "limit");
+    const all = name === undefined ? await readAll(engine, limit) : await readRun(engine, name);
+    const events = all.slice(-limit);
     printResult(context, command.fields ?? [], {
       page: () => renderAudit(events, context.ahead),
       json: () => events.map(({ event, n, hash }) => ({ n, ...event, hash })),
@@ -39,11 +44,13 @@ export const command: Command<typeof flags> = {
   },
 };
 
-async function readAll(engine: Engine): Promise<KeptEvent[]> {
+/** The last events of all, oldest first. */
+async function readAll(engine: Engine, limit: number): Promise<KeptEvent[]> {
   const events: KeptEvent[] = [];
   for (let after = ""; ; after = events.at(-1)?.cursor ?? "") {
     const page = await engine.readFeed(after, PAGE);
     events.push(...page);
+    events.splice(0, events.length - limit);
     if (page.length < PAGE) return events;
   }
 }

@@ -2,9 +2,10 @@ import type { Context } from "./context.ts";
 import { Refusal } from "../core/refusal.ts";
 import type { Engine } from "../engine/engine.ts";
 import { whoManages } from "./actor.ts";
-import { atMostOne, wrongUsage } from "./arguments.ts";
+import { atMostOne, noVerb } from "./arguments.ts";
 import type { Command } from "./command.ts";
 import { printResult } from "./output.ts";
+import { asTyped } from "./program.ts";
 import { sayStore } from "./place.ts";
 import { oneLine } from "./sanitise.ts";
 
@@ -27,10 +28,10 @@ export const command: Command<typeof flags> = {
   examples: ["askd auth    who you are here; exit 4 if a server does not know you"],
   async run(args, context) {
     const what = atMostOne(args.positionals, command.usage);
-    if (what !== undefined && what !== "status") throw wrongUsage("Say what to do with auth", command.usage);
+    if (what !== undefined && what !== "status") throw noVerb(args.positionals, command.usage);
     const engine = await context.engine();
     const known = await findKnown(engine, context);
-    printResult(context, FIELDS, { page: () => renderKnown(known), json: () => known });
+    printResult(context, FIELDS, { page: () => asTyped(renderKnown(known), context.program), json: () => known });
     return 0;
   },
 };
@@ -56,11 +57,17 @@ async function findKnown(engine: Engine, context: Context): Promise<Known> {
   });
 }
 
+/** Only who may make codes is told to make one. */
+function sayServer(server: string | null, scope: string): string {
+  if (server === null) return "Server: none; start one with: askd serve";
+  return `Server: ${server}${scope === "admin" ? "; sign in there with: askd login" : ""}`;
+}
+
 function renderKnown({ id, scope, store, server, expiresAt }: Known): string {
   const lines = [
     `You are ${oneLine(id)} (${scope})${expiresAt === null ? "" : `, until ${expiresAt}`}`,
     `Store: ${oneLine(store)}`,
-    server === null ? "Server: none; start one with: askd serve" : `Server: ${server}; sign in there with: askd login`,
+    sayServer(server, scope),
   ];
   return `${lines.join("\n")}\n`;
 }

@@ -9,13 +9,13 @@ import { argumentOf, exampleAnswer, refOf, sayDue, sayThen } from "./wording.ts"
 import { type Ahead, sayAgo, sayClock } from "./when.ts";
 
 /** What `askd undo` says. */
-export function sayUndone(done: Read): string {
-  const next = `Answer it: askd answer ${argumentOf(done.run)} ${exampleAnswer(done)}`;
+export function sayUndone(done: Read, _now: Instant, program: string): string {
+  const next = `Answer it: ${program} answer ${argumentOf(done.run)} ${exampleAnswer(done)}`;
   return lines(`The answer to ${about(done)} is taken back; it waits again`, next);
 }
 
 /** What `askd amend` says: whether the agent gets the correction, and when. */
-export function sayAmended(done: Read, now: Instant): string {
+export function sayAmended(done: Read, now: Instant, program: string): string {
   const { run, question } = done;
   const said = oneLine(question.amendments.at(-1)?.text ?? "");
   const head = `Correction recorded for ${refOf(run)} ${oneLine(run.name)} (${shortId(question.id)}): ${said}`;
@@ -23,18 +23,18 @@ export function sayAmended(done: Read, now: Instant): string {
     const ended = run.endedAt ? `${run.status} ${sayAgo(run.endedAt, now)}` : run.status;
     return lines(
       head,
-      `Not delivered: the run ${ended}. Take it up again: askd amend ${shortId(question.id)} "…" --resume`,
+      `Not delivered: the run ${ended}. Take it up again: ${program} amend ${shortId(question.id)} "…" --resume`,
     );
   }
   if (run.status !== "resuming") return lines(head, "The agent gets it with the next answer");
   return run.giveBack === "worker"
-    ? lines(head, `${sayAgent(run.agent)} gets it when it resumes. Follow: askd logs ${run.number} -f`)
+    ? lines(head, `${sayAgent(run.agent)} gets it when it resumes. Follow: ${program} logs ${run.number} -f`)
     : lines(head, "It goes along with the answer");
 }
 
 /** What `askd claim` says. */
-export function sayClaimed(done: Read, now: Instant): string {
-  const back = `Give it back: askd release ${argumentOf(done.run)}`;
+export function sayClaimed(done: Read, now: Instant, program: string): string {
+  const back = `Give it back: ${program} release ${argumentOf(done.run)}`;
   return lines(`${about(done)} is yours: ${oneLine(done.question.title)}`, `${stillDue(done, now)}. ${back}`);
 }
 
@@ -66,10 +66,10 @@ export function sayExtended({ run, question, content }: Read, now: Instant, ahea
 }
 
 /** What `askd comment` says. */
-export function sayCommented(done: Read): string {
+export function sayCommented(done: Read, _now: Instant, program: string): string {
   return lines(
     `Comment ${done.question.comments.length} added to ${about(done)}`,
-    `People see it, the agent does not. See all: askd show ${argumentOf(done.run)}`,
+    `People see it, the agent does not. See all: ${program} show ${argumentOf(done.run)}`,
   );
 }
 

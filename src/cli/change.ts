@@ -26,14 +26,14 @@ export interface ChangeAt {
 export async function changeQuestion(
   name: string,
   context: Context,
-  verb: { change: (at: ChangeAt) => Promise<Read>; say: (done: Read, now: Instant) => string },
+  verb: { change: (at: ChangeAt) => Promise<Read>; say: (done: Read, now: Instant, program: string) => string },
 ): Promise<number> {
   const engine = await context.engine();
   const id = await getQuestionId(engine, name);
   const now = await engine.now();
   const done = await verb.change({ engine, id, now, by: await whoTypes(engine, context) });
   printResult(context, QUESTION_FIELDS, {
-    page: () => (context.isQuiet ? "" : verb.say(done, now)),
+    page: () => (context.isQuiet ? "" : verb.say(done, now, context.program)),
     json: () => viewQuestion(done),
   });
   await afterChange(done.run, engine, context);

@@ -15,7 +15,12 @@ const EXIT_CANCELLED = 10;
 export function renderCheck(read: Read, now: Instant): string {
   const { question, content } = read;
   const answer = findAnswer(question);
-  const said = answer ? [`answer: ${sayAnswer(answer, content, now)}`] : [];
+  const said = [
+    ...(answer ? [`answer: ${sayAnswer(answer, content, now)}`] : []),
+    ...question.amendments.map(
+      ({ text, by, at }) => `correction: ${oneLine(text)}, by ${sayBy(by)} ${sayAgo(at, now)}`,
+    ),
+  ];
   switch (question.status) {
     case "pending": {
       const due = sayDue(read, now);

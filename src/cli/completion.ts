@@ -1,5 +1,4 @@
-import { Refusal } from "../core/refusal.ts";
-import { requireOne } from "./arguments.ts";
+import { wrongUsage } from "./arguments.ts";
 import type { Command } from "./command.ts";
 
 // Each script hands what was typed to `askd complete` and shows what it prints: a value, a tab, a description.
@@ -67,10 +66,11 @@ export const command: Command<typeof flags> = {
     "askd completion fish | source         # in ~/.config/fish/config.fish",
   ],
   async run(args, context) {
-    const shell = requireOne(args.positionals, command.usage);
+    const [shell, more] = args.positionals;
+    if (shell === undefined) throw wrongUsage("Which shell? Its name is missing", command.usage);
+    if (more !== undefined) throw wrongUsage(`"${more}" is too much`, command.usage);
     const script = Object.hasOwn(SCRIPTS, shell) ? SCRIPTS[shell] : undefined;
-    if (script === undefined)
-      throw new Refusal("bad_input", `There is no completion for "${shell}"`, { hint: "Use bash, zsh or fish" });
+    if (script === undefined) throw wrongUsage(`There is no completion for "${shell}"`, command.usage);
     context.stdout.write(script);
     return 0;
   },

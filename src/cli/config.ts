@@ -8,13 +8,14 @@ import { sayProblem } from "../config/problem.ts";
 import { setInToml, unsetInToml } from "../config/toml-edit.ts";
 import { changeConfigFile, readText } from "../config/write-file.ts";
 import { Refusal } from "../core/refusal.ts";
-import { atMostOne, requireOne, wrongUsage } from "./arguments.ts";
+import { atMostOne, noVerb, requireOne, wrongUsage } from "./arguments.ts";
 import type { Command } from "./command.ts";
 import { renderFiles, renderSettings, renderValue, viewSetting } from "./config-view.ts";
 import type { Context } from "./context.ts";
 import { edit, findEditor } from "./editor.ts";
 import type { Flags, Values } from "./flags.ts";
 import { printResult } from "./output.ts";
+import { asTyped } from "./program.ts";
 import { oneLine } from "./sanitise.ts";
 
 const EXIT_WRONG = 2;
@@ -42,7 +43,7 @@ export const command: Command<typeof flags> = {
     const [what = "list", ...rest] = args.positionals;
     const verb = Object.hasOwn(VERBS, what) ? VERBS[what] : undefined;
     if (verb) return verb(rest, args.flags, context);
-    throw wrongUsage(`"${oneLine(what)}" is nothing that can be done with settings`, command.usage);
+    throw noVerb(args.positionals, command.usage);
   },
 };
 
@@ -64,9 +65,9 @@ function list(words: readonly string[], given: Given, context: Context): number 
   return sayProblems(context);
 }
 
-function sayProblems({ config, stderr }: Context): number {
+function sayProblems({ config, stderr, program }: Context): number {
   for (const problem of [...config.errors, ...config.warnings]) {
-    const hint = problem.hint ? `\n  ${oneLine(problem.hint)}` : "";
+    const hint = problem.hint ? `\n  ${asTyped(oneLine(problem.hint), program)}` : "";
     stderr.write(`${problem.level}: ${oneLine(sayProblem(problem))}${hint}\n`);
   }
   return config.errors.length > 0 ? EXIT_WRONG : 0;

@@ -44,7 +44,11 @@ export async function getDiff(run: Run, how: { isStat: boolean }, context: Conte
   }
   const found = await findChanged(run, context.host, how);
   if (found) return found;
-  throw new Refusal("not_found", `${oneLine(dir)} is not in a git working tree, so what changed is not known`, {
-    hint: `Look there yourself, or see what the agent did: ${context.program} logs ${run.number}`,
+  const seen =
+    run.giveBack === "worker"
+      ? `what the agent did: ${context.program} logs`
+      : `what is known: ${context.program} show`;
+  throw new Refusal("not_found", `There is no diff of #${run.number}: ${oneLine(dir)} is not under git`, {
+    hint: `Look there yourself, or see ${seen} ${run.number}`,
   });
 }

@@ -4,6 +4,7 @@ import { secretsIn } from "../core/secret-env.ts";
 import type { Repaired } from "../doctor/examine.ts";
 import { AREAS, type Area, type Finding, type Level, countOf, isTrouble } from "../doctor/finding.ts";
 import type { Context } from "./context.ts";
+import { asTyped } from "./program.ts";
 import { oneLine } from "./sanitise.ts";
 import { type Style, padCells, textWidth, wrap } from "./terminal.ts";
 
@@ -89,7 +90,7 @@ function troubleLines({ findings, program, columns }: DoctorView, style: Style):
     ...found.flatMap((finding) => {
       const ways = [
         ...(finding.repair ? [`${program} doctor --fix`] : []),
-        ...(finding.fix === undefined ? [] : [oneLine(finding.fix)]),
+        ...(finding.fix === undefined ? [] : [asTyped(oneLine(finding.fix), program)]),
       ];
       const fix = ways.length === 0 ? [] : [`Fix: ${ways.join("   or   ")}`];
       return entryLines(markOf(finding.level, style), finding, fix, columns);
@@ -114,11 +115,11 @@ function entryLines(mark: string, finding: Finding, more: readonly string[], col
   ];
 }
 
-function areaLines(area: Area, { findings, columns }: DoctorView, style: Style): string[] {
+function areaLines(area: Area, { findings, columns, program }: DoctorView, style: Style): string[] {
   const found = findings.filter((finding) => finding.area === area);
   if (found.length === 0) return [];
   const groups = BY_SUBJECT.has(area) ? groupBySubject(found) : [found];
-  const texts = groups.map((group) => groupText(group, style));
+  const texts = groups.map((group) => asTyped(groupText(group, style), program));
   const cells = textWidth(columns) - LABEL_CELLS;
   const lines = (area === "channels" ? [texts.join("  ")] : texts).flatMap((text) => wrap(text, cells));
   const label = area.charAt(0).toUpperCase() + area.slice(1);

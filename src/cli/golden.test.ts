@@ -1,3 +1,4 @@
+import { tmpdir } from "node:os";
 import { describe, expect, test } from "vitest";
 import { AGENT } from "../../test/builders.ts";
 import { Everyday, LENA, fixedScene, taskScene } from "../../test/everyday.ts";
@@ -5,6 +6,7 @@ import { Transcript } from "../../test/golden.ts";
 import { said } from "../../test/scene.ts";
 import { type } from "../../test/typed.ts";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../core/instant.ts";
+import { renderTemplate } from "./answer-template.ts";
 
 /** The question that #42 waits for. */
 async function pendingOf(day: Everyday) {
@@ -43,6 +45,28 @@ describe("what commands print is as it was agreed", () => {
     expect(seen.text).toBe(seen.golden("show"));
   });
 
+  test("show of a question that people answered before", async () => {
+    const scene = fixedScene();
+    const queue = { question: "Redis or Memcached for the caching layer of jobs?", options: ["Redis", "Memcached"] };
+    const cache = { question: "Redis or Memcached for the caching layer?", options: ["Redis", "Memcached"] };
+    const first = await scene.engine.ask(scene.input(queue), AGENT, { run: { repo: "acme/api" } });
+    await scene.engine.answer(first.question.id, said("Redis"), { ...LENA, id: "mika" });
+    await scene.pass(21 * 24 * HOUR_MS);
+    await scene.engine.ask(scene.input(cache), AGENT, { run: { repo: "acme/api" } });
+    const seen = new Transcript((argv) => type(scene, argv));
+    await seen.type("show", "2");
+    expect(seen.text).toBe(seen.golden("show-similar"));
+  });
+
+  test("the text that an editor opens with", async () => {
+    const scene = await taskScene();
+    const { runs } = await scene.store.lookUp({ by: "external", text: "tm-abc" }, 1);
+    const read = await scene.engine.read(runs[0]!.pendingId!);
+    const seen = new Transcript((argv) => type(scene, argv));
+    seen.add(["respond", "tm-abc", "--edit"], { exit: 0, stdout: renderTemplate(read), stderr: "" });
+    expect(seen.text).toBe(seen.golden("edit"));
+  });
+
   test("show of the work itself", async () => {
     const day = await Everyday.begin();
     const seen = new Transcript(day.type, day.root);
@@ -53,7 +77,11 @@ describe("what commands print is as it was agreed", () => {
       new_files: [],
       diff: expect.stringContaining("+src/cache/redis_client.py 120"),
     });
-    expect(seen.text).toBe(seen.golden("diff"));
+    await day.scene.startedRun({ name: "outside", dir: tmpdir() });
+    await day.scene.engine.ask(day.scene.input({}), AGENT, { run: { dir: tmpdir(), host: "here" } });
+    seen.add(["diff", "44"], await day.type(["diff", "44"]));
+    seen.add(["diff", "45"], await day.type(["diff", "45"]));
+    expect(seen.text.replaceAll(tmpdir(), "/tmp")).toBe(seen.golden("diff"));
   });
 
   test("answer", async () => {
@@ -187,7 +215,10 @@ describe("what commands print is as it was agreed", () => {
     await seen.type("undo", "42");
     await seen.type("answer", "42", "2");
     await seen.type("amend", "42", "Memcached, but keep the client behind an interface");
+    await seen.type("check", "42");
+    await seen.type("check", "42", "--json");
     await seen.type("audit", "42");
+    await seen.type("audit", "42", "--limit", "2");
     await seen.type("audit", "--verify");
     expect(seen.text).toBe(seen.golden("verbs"));
   });
@@ -224,6 +255,15 @@ describe("what commands print is as it was agreed", () => {
     await seen.type("user", "add", "lena");
     await seen.type("user", "show", "lene");
     await seen.type("user", "add", "no spaces");
+    await seen.type("ask", "Redis or Memcached?", "-o", "redis:Redis", "-o", "memcached:Memcached");
+    await seen.type("assign", "1", "lana");
+    await seen.type("assign", "1", "everyone");
+    await seen.type("assign", "1", "@lena", "oncall");
+    await seen.type("ask", "And the port?", "--to", "mikka");
+    await type(scene, ["token", "create", "--scope", "human", "--subject", "mika"]);
+    await seen.type("user", "remove", "mika");
+    await seen.type("user", "remove", "mika");
+    await seen.type("user", "list");
     await seen.type("auth");
     await seen.type("auth", "--json");
     expect(seen.text).toBe(seen.golden("people"));

@@ -6,8 +6,9 @@ import { textOf } from "../setup/config-file.ts";
 import { unifiedDiff } from "../setup/diff.ts";
 import { type FilePlan, isChange } from "../setup/plan.ts";
 import type { Context } from "./context.ts";
+import { asTyped } from "./program.ts";
 import { oneLine, sanitise } from "./sanitise.ts";
-import { type Style, cellsOf, padCells } from "./terminal.ts";
+import { cellsOf, padCells } from "./terminal.ts";
 
 const WIDEST_NAME = 40;
 
@@ -25,7 +26,7 @@ export interface Wired {
 }
 
 /** What was found and what would change, before anybody is asked. */
-export function renderPlan(wired: Wired, style: Style): string {
+export function renderPlan(wired: Wired, { style, program }: Pick<Context, "style" | "program">): string {
   const due = wired.plans.filter(isChange);
   return [
     `askd ${wired.version}`,
@@ -34,7 +35,7 @@ export function renderPlan(wired: Wired, style: Style): string {
     `${style.bold("Repo")}    ${oneLine(wired.repo ?? wired.dir)} (${wired.isRepository ? "git" : "no git"})`,
     "",
     ...(due.length > 0 ? [style.bold("Will change"), ...renderFiles(due, wired), ""] : []),
-    ...(due.length > 0 ? sayHints(due, wired) : []),
+    ...(due.length > 0 ? sayHints(due, wired).map((line) => asTyped(line, program)) : []),
   ]
     .map((line) => `${line}\n`)
     .join("");

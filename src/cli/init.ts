@@ -89,7 +89,7 @@ async function init(given: Given, around: Around, context: Context): Promise<num
     plans,
   };
   if (given["dry-run"]) return showOnly(wired, context);
-  if (!context.json) context.stdout.write(renderPlan(wired, context.style));
+  if (!context.json) context.stdout.write(renderPlan(wired, context));
   if (!plans.some(isChange)) return end({ ...wired, written: [], failed: [] }, context);
   if (!given.yes && !(await mayGoAhead(wired, context))) {
     context.stderr.write("Nothing was changed.\n");

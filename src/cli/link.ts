@@ -36,14 +36,16 @@ export const command: Command<typeof flags> = {
       page: () => `${url}\n`,
       json: () => ({ url, person: given.for, questionId: id, revoked: 0 }),
     });
-    if (!context.isQuiet) context.stderr.write(`${sayWhat(given.for, id, server)}\n`);
+    if (!context.isQuiet)
+      context.stderr.write(
+        `${sayWhat(given.for, id)}${server === undefined ? `. It needs a server: ${context.program} serve` : ""}\n`,
+      );
     return 0;
   },
 };
 
-function sayWhat(person: string, id: QuestionId, server: string | undefined): string {
-  const what = `Whoever has it answers ${shortId(id)} as ${oneLine(person)}; it is shown this once`;
-  return server === undefined ? `${what}. It needs a server: askd serve` : what;
+function sayWhat(person: string, id: QuestionId): string {
+  return `Whoever has it answers ${shortId(id)} as ${oneLine(person)}; it is shown this once`;
 }
 
 async function revoke(engine: Engine, id: QuestionId, person: string | undefined, context: Context): Promise<number> {

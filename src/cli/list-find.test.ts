@@ -88,6 +88,7 @@ test.each([
 test("what is mine is what I claimed, and what is for me or my group while nobody else has it", async () => {
   const scene = await busy();
   await type(scene, ["user", "add", "ada", "--group", "ops"]);
+  await type(scene, ["user", "add", "lena"]);
   await type(scene, ["claim", "one"]);
   await type(scene, ["assign", "two", "@ops"]);
   await type(scene, ["assign", "three", "lena"]);

@@ -20,7 +20,9 @@ export const command: Command<typeof flags> = {
     const address = await context.findServer();
     context.stdout.write(`${text}\n`);
     if (context.isQuiet) return 0;
-    context.stderr.write(address ? `Open ${address}/login and type it there\n` : "Start the server with: askd serve\n");
+    context.stderr.write(
+      address ? `Open ${address}/login and type it there\n` : `Start the server with: ${context.program} serve\n`,
+    );
     return 0;
   },
 };

@@ -15,6 +15,7 @@ describe("the command line", () => {
 
   test("lists every command in its help, and each explains itself", async () => {
     const { stdout } = await type(new Scene(), ["--help"]);
+    expect((await type(new Scene(), ["help", "help"])).stdout).toBe(stdout);
     const shown = shownCommands().map(([name]) => name);
     for (const name of Object.keys(COMMANDS)) {
       expect(stdout.includes(`\n  ${name} `)).toBe(shown.includes(name));

@@ -3,6 +3,7 @@ import { Refusal } from "../core/refusal.ts";
 import { type Command, commandNames, findCommand } from "./command.ts";
 import { parseFlags, splitCommand } from "./flags.ts";
 import { GLOBAL_FLAGS } from "./global-flags.ts";
+import { asTyped } from "./program.ts";
 import { oneLine, sanitise } from "./sanitise.ts";
 import { VERSION } from "./version.ts";
 import { type World, worldOf } from "./world.ts";
@@ -36,7 +37,7 @@ async function dispatch(argv: readonly string[], world: World): Promise<number> 
   const { name, rest } = splitCommand(argv, GLOBAL_FLAGS);
   if (name === "help") {
     const topic = splitCommand(rest, GLOBAL_FLAGS);
-    return topic.name === undefined ? printHelp(world) : printTopic(topic.name, world);
+    return topic.name === undefined || topic.name === "help" ? printHelp(world) : printTopic(topic.name, world);
   }
   if (name !== undefined) return runCommand(name, rest, world);
   if (rest.includes("--version")) return print(world, `${VERSION}\n`);
@@ -50,7 +51,8 @@ async function runCommand(typed: string, argv: readonly string[], world: World):
   if (args.flags.help) {
     const found = findCommand(typed);
     const { renderCommandHelp } = await import("./help.ts");
-    return print(world, renderCommandHelp(found?.name ?? typed, found?.entry.about ?? "", command));
+    const page = renderCommandHelp(found?.name ?? typed, found?.entry.about ?? "", command);
+    return print(world, asTyped(page, world.program));
   }
   const { makeContext } = await import("./make-context.ts");
   const context = await makeContext(args.flags, world, command);
@@ -96,8 +98,9 @@ async function printHelp(world: World): Promise<number> {
 }
 
 /** Help that does not fit on the screen goes to the pager. */
-async function printLong(world: World, text: string): Promise<number> {
+async function printLong(world: World, page: string): Promise<number> {
   const { stdin, stdout, env } = world;
+  const text = asTyped(page, world.program);
   const isLong = stdout.isTty && stdin.isTty && stdout.rows !== undefined && text.split("\n").length > stdout.rows;
   const isShown =
     isLong && !env["ASKD_PROMPT_DISABLED"] && (await (await import("./pager.ts")).showInPager(text, world));
@@ -114,7 +117,10 @@ function report(error: unknown, world: World): number {
   const isRefusal = error instanceof Refusal;
   const message = error instanceof Error ? error.message : String(error);
   world.stderr.write(`error: ${oneLine(message)}\n`);
-  if (isRefusal && error.hint) world.stderr.write(`  ${sanitise(error.hint).replaceAll("\n", "\n  ")}\n`);
+  if (isRefusal && error.hint) {
+    const hint = sanitise(asTyped(error.hint, world.program));
+    world.stderr.write(`  ${hint.replaceAll("\n", "\n  ")}\n`);
+  }
   if (world.env["ASKD_DEBUG"] && error instanceof Error) world.stderr.write(`${sanitise(error.stack ?? "")}\n`);
   if (isRefusal) return error.exitCode;
   if (!world.env["ASKD_DEBUG"]) world.stderr.write("  Show more: set ASKD_DEBUG=1 and try again\n");

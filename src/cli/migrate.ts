@@ -4,6 +4,7 @@ import type { Command } from "./command.ts";
 import type { Flags } from "./flags.ts";
 import { withStore } from "./own-store.ts";
 import { printResult } from "./output.ts";
+import { asTyped } from "./program.ts";
 
 const FIELDS = ["before", "after", "known"];
 const EXIT_OLD = 1;
@@ -26,7 +27,7 @@ export const command: Command<typeof flags> = {
     if (isOld && !args.flags.check) await withStore(context, async () => undefined); // opening it is what migrates it
     const after = isOld && !args.flags.check ? await context.findSchema(store) : before;
     printResult(context, FIELDS, {
-      page: () => say(before.schema, after.schema, before.known),
+      page: () => asTyped(say(before.schema, after.schema, before.known), context.program),
       json: () => ({ before: before.schema, after: after.schema, known: before.known }),
     });
     return after.schema < before.known ? EXIT_OLD : 0;

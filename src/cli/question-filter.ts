@@ -1,9 +1,9 @@
 import { sayActor } from "../core/actor.ts";
 import type { Question } from "../core/question.ts";
-import { Refusal } from "../core/refusal.ts";
 import type { Run } from "../core/run.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Context } from "./context.ts";
+import { findPeople } from "./known-people.ts";
 import type { Flags, Values } from "./flags.ts";
 import { getRun } from "./target.ts";
 
@@ -38,21 +38,11 @@ export async function readWanted(
 
 /** What somebody claimed, and what is for them while nobody else has it. */
 async function mineOf(engine: Engine, { user }: Pick<Context, "user">): Promise<(question: Question) => boolean> {
-  const names = new Set([user, ...(await groupsOf(engine, user))]);
+  const names = new Set([user, ...((await findPeople(engine)).find(({ id }) => id === user)?.groups ?? [])]);
   return (question) => {
     if (question.claim) return sayActor(question.claim.by) === user;
     return [...question.to, ...question.approvals.from].some((name) => names.has(name.replace(/^@/, "")));
   };
-}
-
-/** Only an admin sees the groups that a server keeps; without them, a person's own name counts. */
-async function groupsOf(engine: Engine, user: string): Promise<readonly string[]> {
-  try {
-    return (await engine.listPeople()).find(({ id }) => id === user)?.groups ?? [];
-  } catch (error) {
-    if (error instanceof Refusal && error.code === "not_permitted") return [];
-    throw error;
-  }
 }
 
 /** `*` stands for anything. */

@@ -20,6 +20,7 @@ import { readPriority } from "./ask-flags.ts";
 import { isServiceOff, startService } from "./background.ts";
 import type { Command } from "./command.ts";
 import type { Context } from "./context.ts";
+import { readCount } from "./count.ts";
 import type { Flags, Values } from "./flags.ts";
 import { printResult } from "./output.ts";
 import { findRepository } from "./repository.ts";
@@ -192,12 +193,6 @@ function readPolicy(text: string): string {
   const parsed = TimeoutDo.safeParse(text);
   if (parsed.success) return parsed.data;
   throw new Refusal("bad_input", `--on-timeout takes one of: ${TimeoutDo.options.join(", ")}`);
-}
-
-function readCount(text: string, flag: string): number {
-  const count = Number(text);
-  if (Number.isInteger(count) && count >= 1) return count;
-  throw new Refusal("bad_input", `--${flag} takes a whole number from 1`);
 }
 
 function readDollars(text: string): number {

@@ -1,13 +1,13 @@
 import { StatusesQuery } from "../core/api/run-route.ts";
 import { MOST_LISTED } from "../core/api/route.ts";
 import { Refusal } from "../core/refusal.ts";
-import { type Run, RunStatus } from "../core/run.ts";
+import { type Run, RunStatus, hasEnded } from "../core/run.ts";
 import { USAGE_FIELDS, viewUsage } from "../core/usage.ts";
 import { RUN_FIELDS, viewRun } from "../core/view.ts";
 import type { Engine } from "../engine/engine.ts";
 import { whoTypes } from "./actor.ts";
 import { afterChange } from "./after-change.ts";
-import { requireOne, wrongUsage } from "./arguments.ts";
+import { noVerb, requireOne } from "./arguments.ts";
 import type { Command } from "./command.ts";
 import type { Context } from "./context.ts";
 import type { Flags, Values } from "./flags.ts";
@@ -45,8 +45,8 @@ export const command: Command<typeof flags> = {
     const [what, ...rest] = args.positionals;
     const engine = await context.engine();
     if (what === undefined || (what === "list" && rest.length === 0)) return list(engine, args.flags, context);
-    const verb = VERBS[what];
-    if (!verb) throw wrongUsage("Say what to do with runs", command.usage);
+    const verb = Object.hasOwn(VERBS, what) ? VERBS[what] : undefined;
+    if (!verb) throw noVerb(args.positionals, command.usage);
     const run = await getRun(engine, requireOne(rest, command.usage));
     return verb(run, { engine, given: args.flags, context });
   },
@@ -119,6 +119,11 @@ async function resume(run: Run, { engine, context }: At): Promise<number> {
 }
 
 async function cancel(run: Run, { engine, given, context }: At): Promise<number> {
+  if (hasEnded(run)) {
+    throw new Refusal("run_ended", `Run #${run.number} is over already (${run.status})`, {
+      hint: `See it with: askd show ${run.number}`,
+    });
+  }
   const cancelled = await engine.cancelRun(run.id, await whoTypes(engine, context), given.reason);
   const asked = run.pendingId === undefined ? "" : ", and so is its question";
   await done(cancelled, `is cancelled${asked}`, { engine, context });

@@ -23,6 +23,8 @@ export interface ShowView {
   now: Instant;
   ahead: Ahead;
   width: number;
+  /** How a person types the program's name. */
+  program: string;
   run: Run;
   questions: ReadonlyArray<{ question: Question; content: Content }>;
   usage?: UsageRow | undefined;
@@ -82,7 +84,9 @@ function pendingLines(read: Read, view: ShowView, style: Style): string[] {
     ...leanLine(question, content),
     ...dueLine(read, view),
     ...peopleLines(question, view),
-    ...(view.work === undefined ? [] : [`Work so far: ${oneLine(view.work)} (askd diff ${argumentOf(run)})`]),
+    ...(view.work === undefined
+      ? []
+      : [`Work so far: ${oneLine(view.work)} (${view.program} diff ${argumentOf(run)})`]),
     ...similarLines(view),
   ];
   const remarks = commentLines(question, view);
@@ -98,7 +102,7 @@ function pendingLines(read: Read, view: ShowView, style: Style): string[] {
           ]),
         ];
   const next = [
-    `Answer with: askd answer ${argumentOf(run)} "your response"`,
+    `Answer with: ${view.program} answer ${argumentOf(run)} "your response"`,
     ...(view.takeover === undefined ? [] : [`Take over:   ${view.takeover}`]),
   ];
   const blocks = [...asked, clock, remarks, next].filter((block) => block.length > 0);
@@ -137,7 +141,7 @@ function dueLine({ question, content }: Read, { now, ahead }: ShowView): string[
 }
 
 /** Who is on it, whom it is for, and whether they want to be left alone for now. */
-function peopleLines(question: Question, { now, ahead }: ShowView): string[] {
+function peopleLines(question: Question, { now, ahead, program }: ShowView): string[] {
   const { claim, to, snoozedUntil } = question;
   const settling = isPending(question) ? question.settling : undefined;
   return [
@@ -145,7 +149,7 @@ function peopleLines(question: Question, { now, ahead }: ShowView): string[] {
     ...(to.length > 0 ? [`For ${to.map(oneLine).join(", ")}.`] : []),
     ...(snoozedUntil !== undefined && snoozedUntil > now ? [`Quiet until ${sayClock(snoozedUntil, now, ahead)}.`] : []),
     ...(settling
-      ? [`Answered by ${sayBy(settling.answer.by)}; take it back with: askd undo ${shortId(question.id)}`]
+      ? [`Answered by ${sayBy(settling.answer.by)}; take it back with: ${program} undo ${shortId(question.id)}`]
       : []),
   ];
 }

@@ -74,7 +74,8 @@ export async function showRun(
   const similar = run.pendingId === undefined ? [] : await readSimilar(engine, run.pendingId);
   const evidence = run.pendingId === undefined ? undefined : await findEvidence(run, context);
   const read = await readMore({ run, last: questions.at(-1) }, more.wish ?? {}, { engine, context });
-  const place = { now: await engine.now(), ahead: context.ahead, width: textWidth(context.stdout.columns) };
+  const { ahead, program } = context;
+  const place = { now: await engine.now(), ahead, program, width: textWidth(context.stdout.columns) };
   printResult(context, [...SHOW_FIELDS, ...Object.keys(more.fields)], {
     page: () => {
       const known = { ...place, usage, similar, ...evidence, blocks: read.blocks, more: more.lines ?? [] };

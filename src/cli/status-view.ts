@@ -14,6 +14,8 @@ import { sayAge, sayAgo } from "./when.ts";
 /** What `askd status` shows. */
 export interface StatusView {
   now: Instant;
+  /** How a person types the program's name. */
+  program: string;
   /** Every pending question, held or parked, oldest first. */
   waiting: readonly Read[];
   running: readonly Run[];
@@ -29,11 +31,11 @@ export interface StatusView {
 
 /** The page of `askd status`. */
 export function renderStatus(view: StatusView, style: Style): string {
-  if (view.isFirstUse) return 'No runs yet. Try: askd run -- claude -p "…"\n';
+  if (view.isFirstUse) return `No runs yet. Try: ${view.program} run -- claude -p "…"\n`;
   const blocks = [
     section(
       "WAITING FOR INPUT:",
-      view.waiting.flatMap((read) => waitingLines(read, view.now, style)),
+      view.waiting.flatMap((read) => waitingLines(read, view, style)),
       style,
     ),
     section(
@@ -48,7 +50,7 @@ export function renderStatus(view: StatusView, style: Style): string {
     ),
     section(
       "FAILED TODAY:",
-      view.failed.flatMap((failed) => failedLines(failed, view.now, style)),
+      view.failed.flatMap((failed) => failedLines(failed, view, style)),
       style,
     ),
     section(
@@ -71,7 +73,7 @@ function section(heading: string, lines: readonly string[], style: Style): strin
   return lines.length === 0 ? [] : [style.bold(heading), ...lines];
 }
 
-function waitingLines(read: Read, now: Instant, style: Style): string[] {
+function waitingLines(read: Read, { now, program }: StatusView, style: Style): string[] {
   const { run, question, content } = read;
   const due = sayDue(read, now);
   const held = isPending(question) && question.hold ? ` ${sayRun(run, question, now)}` : "";
@@ -92,18 +94,22 @@ function waitingLines(read: Read, now: Instant, style: Style): string[] {
     ...(due ? [`      ${due.charAt(0).toUpperCase()}${due.slice(1)}`] : []),
     ...(isPending(question) && question.settling
       ? [`      Answered by ${oneLine(question.settling.answer.by.id)}, final in a moment`]
-      : [`      Run: askd answer ${argumentOf(run)} ${exampleAnswer({ question, content })}`]),
+      : [`      Run: ${program} answer ${argumentOf(run)} ${exampleAnswer({ question, content })}`]),
   ];
 }
 
-function failedLines({ run, last }: StatusView["failed"][number], now: Instant, style: Style): string[] {
+function failedLines(
+  { run, last }: StatusView["failed"][number],
+  { now, program }: StatusView,
+  style: Style,
+): string[] {
   const when = run.endedAt ? ` ${sayAgo(run.endedAt, now)}` : "";
   const head = `  ${title(run)} ${style.red("✗")} ${sayRun(run, undefined, now)}${when}`;
   if (!last || !mayForce(run, last.question)) return [head];
   return [
     head,
     `      Q: ${oneLine(last.question.title)}`,
-    `      Answer anyway and resume: askd answer --force ${argumentOf(run)} ${exampleAnswer(last)}`,
+    `      Answer anyway and resume: ${program} answer --force ${argumentOf(run)} ${exampleAnswer(last)}`,
   ];
 }
 
@@ -126,5 +132,5 @@ function summary(view: StatusView): string[] {
     ...(view.failed.length > 0 ? [`${view.failed.length} failed`] : []),
     ...(view.completed.length > 0 ? [`${view.completed.length} done`] : []),
   ];
-  return [`${counts.join(", ")}. Next: askd next`];
+  return [`${counts.join(", ")}. Next: ${view.program} next`];
 }

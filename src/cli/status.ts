@@ -93,6 +93,7 @@ async function readStatus(engine: Engine, context: Context): Promise<StatusView>
   const isEmpty = [waiting, running, failed, completed, queued].every((found) => found.length === 0);
   return {
     now,
+    program: context.program,
     waiting,
     running,
     queued,

@@ -4,11 +4,8 @@ import { oneLine, sanitise } from "./sanitise.ts";
 import { cutCells, padCells } from "./terminal.ts";
 import { type Ahead, sayMoment } from "./when.ts";
 
-const EMPTY = 'No templates yet. Add one: askd template add tests "Yes, and write tests first"\n';
-
 /** One line for each template. */
 export function renderTemplates(templates: readonly Template[], width: number): string {
-  if (templates.length === 0) return EMPTY;
   const column = Math.max(...templates.map(({ name }) => name.length));
   return templates
     .map((template) => {

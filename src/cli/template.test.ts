@@ -31,7 +31,7 @@ test.each([
   [["template", "add", "Not A Name", "x"], "The template cannot be read"],
   [["template", "add", "x"], "A template needs a text or a choice"],
   [["template", "add"], "A name is missing"],
-  [["template", "burn"], "Say what to do with templates"],
+  [["template", "burn"], `There is no "askd template burn"`],
 ])("%j is refused", async (argv, problem) => {
   expect(await type(new Scene(), argv)).toMatchObject({ exit: 2, stderr: expect.stringContaining(problem) });
 });

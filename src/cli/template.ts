@@ -4,7 +4,7 @@ import { Refusal } from "../core/refusal.ts";
 import { TEMPLATE_FIELDS, type Template, TemplateInput, noTemplate } from "../core/template.ts";
 import type { Engine } from "../engine/engine.ts";
 import { whoTypes } from "./actor.ts";
-import { requireOne, wrongUsage } from "./arguments.ts";
+import { noVerb, requireOne, wrongUsage } from "./arguments.ts";
 import type { Command } from "./command.ts";
 import type { Context } from "./context.ts";
 import type { Flags, Values } from "./flags.ts";
@@ -43,7 +43,7 @@ export const command: Command<typeof flags> = {
     if (what === "add") return add(engine, rest, args.flags, context);
     if (what === "show") return show(await getTemplate(engine, requireOne(rest, command.usage)), context);
     if (what === "remove") return remove(engine, requireOne(rest, command.usage), context);
-    throw wrongUsage("Say what to do with templates", command.usage);
+    throw noVerb(args.positionals, command.usage);
   },
 };
 
@@ -54,10 +54,15 @@ export async function getTemplate(engine: Pick<Engine, "listTemplates">, name: s
   return found;
 }
 
+function sayNone({ program }: Context): string {
+  return `No templates yet. Add one: ${program} template add tests "Yes, and write tests first"\n`;
+}
+
 async function list(engine: Engine, context: Context): Promise<number> {
   const templates = await engine.listTemplates();
   printResult(context, TEMPLATE_VIEW_FIELDS, {
-    page: () => renderTemplates(templates, textWidth(context.stdout.columns)),
+    page: () =>
+      templates.length === 0 ? sayNone(context) : renderTemplates(templates, textWidth(context.stdout.columns)),
     json: () => templates.map(viewTemplate),
   });
   return 0;
@@ -84,7 +89,11 @@ async function add(engine: Engine, words: readonly string[], given: Given, conte
     });
   }
   const template = await engine.putTemplate(parsed.data, await whoTypes(engine, context));
-  say(template, `${template.changes.at(-1)?.did ?? "added"}; use it: askd answer <id> -t ${template.name}`, context);
+  say(
+    template,
+    `${template.changes.at(-1)?.did ?? "added"}; use it: ${context.program} answer <id> -t ${template.name}`,
+    context,
+  );
   return 0;
 }
 

@@ -4,7 +4,7 @@ import { Refusal } from "../core/refusal.ts";
 import { IssuedScope, type Token } from "../core/token.ts";
 import type { Engine } from "../engine/engine.ts";
 import { whoManages } from "./actor.ts";
-import { requireOne, wrongUsage } from "./arguments.ts";
+import { noVerb, requireOne, wrongUsage } from "./arguments.ts";
 import type { Command } from "./command.ts";
 import type { Context } from "./context.ts";
 import type { Flags, Values } from "./flags.ts";
@@ -45,7 +45,7 @@ export const command: Command<typeof flags> = {
     if (what === "create" && rest.length === 0) return create(engine, args.flags, context);
     if (what === "list" && rest.length === 0) return list(engine, context);
     if (what === "revoke") return revoke(engine, requireOne(rest, command.usage), context);
-    throw wrongUsage("Say what to do with tokens", command.usage);
+    throw noVerb(args.positionals, command.usage);
   },
 };
 
@@ -73,7 +73,7 @@ async function list(engine: Engine, context: Context): Promise<number> {
   printResult(context, command.fields ?? [], {
     page: () =>
       tokens.length === 0
-        ? "No tokens yet. Make one: askd token create --scope agent --subject ci\n"
+        ? `No tokens yet. Make one: ${context.program} token create --scope agent --subject ci\n`
         : tokens.map((token) => renderToken(token, now)).join(""),
     json: () => tokens.map(viewToken),
   });

@@ -9,7 +9,7 @@ import { TOPICS } from "./help-topic.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 /** What comes after `askd` where a command is told: in a hint, an example, or a line of the docs. */
-const TOLD = /(?:\baskd|\$\{(?:context\.)?program\}) ((?:[a-z][\w-]*|-[\w-]+(?=[ =`"']))[^\n`]*)/g;
+const TOLD = /(?:\baskd|\$\{(?:context\.|view\.)?program\}) ((?:[a-z][\w-]*|-[\w-]+(?=[ =`"']))[^\n`]*)/g;
 /** How a hint says that a command is what comes: nothing else that stands after the name is one. */
 const BEFORE = /(?:^|: |`|\$ |"|'|\(|, or |and |\| )$/;
 /** The words after these end the command. */

@@ -18,8 +18,8 @@ export interface TreeNode {
 }
 
 /** The page of `askd tree`. */
-export function renderTree(roots: readonly TreeNode[], now: Instant): string {
-  if (roots.length === 0) return "No run is going on. Also those that ended: askd tree --all\n";
+export function renderTree(roots: readonly TreeNode[], now: Instant, program: string): string {
+  if (roots.length === 0) return `No run is going on. Also those that ended: ${program} tree --all\n`;
   return `${roots.flatMap((root) => nodeLines(root, now, 0)).join("\n")}\n`;
 }
 

@@ -29,7 +29,10 @@ export const command: Command<typeof flags> = {
     const roots = name === undefined ? await findRoots(engine, args.flags.all ?? false) : [await getRoot(engine, name)];
     const nodes = await Promise.all(roots.map((run) => growNode(engine, run, 0)));
     const now = await engine.now();
-    printResult(context, command.fields ?? [], { page: () => renderTree(nodes, now), json: () => nodes.map(viewNode) });
+    printResult(context, command.fields ?? [], {
+      page: () => renderTree(nodes, now, context.program),
+      json: () => nodes.map(viewNode),
+    });
     return 0;
   },
 };

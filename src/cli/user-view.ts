@@ -4,7 +4,6 @@ import { cellsOf, padCells } from "./terminal.ts";
 
 /** The page of `askd user list`: a line for each person, with the names that channels know them by. */
 export function renderPeople(people: readonly Person[]): string {
-  if (people.length === 0) return "Nobody is known yet. Add somebody: askd user add <id> --email <address>\n";
   const rows = people.map((person) => [
     oneLine(person.id),
     oneLine(person.name ?? ""),

@@ -1,8 +1,9 @@
 import { Person } from "../core/person.ts";
 import { Refusal } from "../core/refusal.ts";
+import { sayMany } from "../core/say-many.ts";
 import type { Engine } from "../engine/engine.ts";
 import { whoManages } from "./actor.ts";
-import { requireOne, wrongUsage } from "./arguments.ts";
+import { noVerb, requireOne } from "./arguments.ts";
 import type { Command } from "./command.ts";
 import type { Context } from "./context.ts";
 import type { Flags, Values } from "./flags.ts";
@@ -11,6 +12,7 @@ import { printResult } from "./output.ts";
 import { oneLine } from "./sanitise.ts";
 import { renderPeople } from "./user-view.ts";
 
+const ADDRESS = /^[^\s@]+@[^\s@]+$/;
 const FIELDS = ["id", "name", "email", "slack", "github", "groups"];
 
 const flags = {
@@ -23,13 +25,13 @@ const flags = {
 type Given = Values<typeof flags>;
 
 export const command: Command<typeof flags> = {
-  usage: "user list|show|add|set [<id>]",
+  usage: "user list|show|add|set|remove [<id>]",
   flags,
   fields: FIELDS,
   examples: [
     "askd user add lena --email lena@example.com --slack U024BE7LH --group ops",
     "askd user set lena --group ops --group oncall",
-    "askd user list",
+    "askd user remove lena",
   ],
   async run(args, context) {
     const [what, ...rest] = args.positionals;
@@ -38,14 +40,22 @@ export const command: Command<typeof flags> = {
     if (what === "show") return show(await getPerson(engine, requireOne(rest, command.usage)), context);
     if (what === "add" || what === "set")
       return put(what, requireOne(rest, command.usage), args.flags, engine, context);
-    throw wrongUsage("Say what to do with people", command.usage);
+    if (what === "remove") return remove(await getPerson(engine, requireOne(rest, command.usage)), engine, context);
+    throw noVerb(args.positionals, command.usage);
   },
 };
 
 async function list(engine: Engine, context: Context): Promise<number> {
   const people = (await engine.listPeople()).toSorted((one, other) => (one.id < other.id ? -1 : 1));
-  printResult(context, FIELDS, { page: () => renderPeople(people), json: () => people.map(viewPerson) });
+  printResult(context, FIELDS, {
+    page: () => (people.length === 0 ? sayNobody(context) : renderPeople(people)),
+    json: () => people.map(viewPerson),
+  });
   return 0;
+}
+
+function sayNobody({ program }: Context): string {
+  return `Nobody is known yet. Add somebody: ${program} user add <id> --email <address>\n`;
 }
 
 async function show(person: Person, context: Context): Promise<number> {
@@ -61,6 +71,11 @@ async function put(what: "add" | "set", id: string, given: Given, engine: Engine
   }
   if (!before && what === "set") throw noPerson(id, people);
   const { group, ...said } = given;
+  if (said.email && !ADDRESS.test(said.email)) {
+    throw new Refusal("bad_input", `"${oneLine(said.email)}" is not an address`, {
+      hint: "Write --email lena@example.com",
+    });
+  }
   const parsed = Person.safeParse({
     ...{ version: 0, groups: [], ...before, id },
     ...Object.fromEntries(["name", "email", "slack", "github"].flatMap((field) => wordOf(field, said))),
@@ -72,6 +87,22 @@ async function put(what: "add" | "set", id: string, given: Given, engine: Engine
     page: () =>
       context.isQuiet ? "" : `✓ ${oneLine(done.id)} is ${before ? "changed" : "added"}\n${renderPeople([done])}`,
     json: () => viewPerson(done),
+  });
+  return 0;
+}
+
+/** Takes somebody off the list, with all that was kept of them, and makes what lets them in worthless. */
+async function remove(person: Person, engine: Engine, context: Context): Promise<number> {
+  const by = await whoManages(engine, context);
+  await engine.putPerson({ id: person.id, version: person.version, groups: [], removed: true }, by);
+  const tokens = (await engine.listTokens(by)).filter(
+    ({ subject, scope, revokedAt }) => subject === person.id && scope !== "agent" && revokedAt === undefined,
+  );
+  for (const { id } of tokens) await engine.revokeToken(id, by);
+  const revoked = tokens.length > 0 ? `; ${sayMany(tokens.length, "token")} revoked` : "";
+  printResult(context, FIELDS, {
+    page: () => (context.isQuiet ? "" : `✓ ${oneLine(person.id)} is removed${revoked}\n`),
+    json: () => viewPerson(person),
   });
   return 0;
 }

@@ -93,6 +93,7 @@ const cloudQuestion = aQuestion({
 function aStatus(over: Partial<StatusView> = {}): StatusView {
   return {
     now,
+    program: "askd",
     waiting: [],
     running: [],
     queued: [],
@@ -180,7 +181,7 @@ COMPLETED TODAY:
 });
 
 describe("show", () => {
-  const base = { now, ahead: () => 0, width: 80, run: caching };
+  const base = { now, ahead: () => 0, width: 80, program: "askd", run: caching };
 
   test("shows the run, its question and how to answer", () => {
     expect(renderShow({ ...base, questions: [waiting] }, plain)).toBe(`Task #42: add-caching
@@ -257,7 +258,7 @@ test("the tree shows subtasks with their states and questions", () => {
     leaf(task("tm-ghi", "Write integration tests")),
   ];
   const root = { ...leaf(task("tm-xyz", "Design payment system")), children };
-  expect(renderTree([root], now)).toBe(`tm-xyz [open] Design payment system
+  expect(renderTree([root], now, "askd")).toBe(`tm-xyz [open] Design payment system
 ├── tm-abc [awaiting_input] ❓ Implement user authentication
 │   └── Question: Should the API use JWT tokens or session cookies?  (2h, due in 22h)
 ├── tm-def [open] Implement payment API

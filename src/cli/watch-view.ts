@@ -21,7 +21,7 @@ export interface Happening extends KeptEvent {
 /** A line of `askd watch`; a question has a second one, which says how to answer it. */
 export function renderHappening(
   { event, run, read }: Happening,
-  { now, ahead }: { now: Instant; ahead: Ahead },
+  { now, ahead, program }: { now: Instant; ahead: Ahead; program: string },
   style: Style,
 ): string {
   const moment = sayMoment(event.at, ahead);
@@ -31,7 +31,7 @@ export function renderHappening(
   const line = `${left}  ${who}  ${say(event, read, style)}\n`;
   if (event.type !== "question.asked" || !read || !isPending(read.question)) return line;
   const indent = " ".repeat((isToday ? 8 : 19) + 2);
-  return `${line}${indent}Answer with: askd answer ${argumentOf(read.run)} ${exampleAnswer(read)}\n`;
+  return `${line}${indent}Answer with: ${program} answer ${argumentOf(read.run)} ${exampleAnswer(read)}\n`;
 }
 
 function say(event: Event, read: Read | undefined, style: Style): string {

@@ -8,6 +8,7 @@ import { wrongUsage } from "./arguments.ts";
 import { bellFor } from "./bell.ts";
 import type { Command } from "./command.ts";
 import type { Context } from "./context.ts";
+import { readCount } from "./count.ts";
 import type { Flags, Values } from "./flags.ts";
 import { renderJson } from "./json.ts";
 import { parsePast } from "./moment.ts";
@@ -20,7 +21,6 @@ const PAGE = 500;
 const LOOK_MS = 250;
 /** A server that restarts is away for a moment. */
 const AWAY_MS = 2_000;
-const MOST_EVENTS = 1_000_000_000;
 const EXIT_INTERRUPTED = 130;
 const FIELDS: readonly string[] = [...Object.keys(EventView.shape), "run_number", "run_name", "question"];
 
@@ -46,7 +46,7 @@ export const command: Command<typeof flags> = {
     if (args.positionals.length > 0) throw wrongUsage(`"${args.positionals[0]}" is too much`, command.usage);
     const signal = context.interrupt();
     const sees = seesType(args.flags.type);
-    const limit = readCount(args.flags.limit);
+    const limit = args.flags.limit === undefined ? Number.POSITIVE_INFINITY : readCount(args.flags.limit, "limit");
     const engine = await context.engine();
     const run = args.flags.run === undefined ? undefined : (await getRun(engine, args.flags.run)).id;
     await sayHello(engine, context);
@@ -134,7 +134,7 @@ class Reader {
   }
 
   async tell(kept: KeptEvent): Promise<void> {
-    const { stdout, stderr, json, style, ahead } = this.#context;
+    const { stdout, stderr, json, style, ahead, program } = this.#context;
     const happening = await this.#find(kept);
     if (json) {
       const { run, read } = happening;
@@ -143,7 +143,7 @@ class Reader {
       return stdout.write(renderJson(line, json, { fields: FIELDS }));
     }
     if (kept.event.type === "question.asked") stderr.write(bellFor(this.#context));
-    stdout.write(renderHappening(happening, { now: await this.#engine.now(), ahead }, style));
+    stdout.write(renderHappening(happening, { now: await this.#engine.now(), ahead, program }, style));
   }
 
   async #find(kept: KeptEvent): Promise<Happening> {
@@ -163,13 +163,6 @@ function readCursor(text: string): string {
   throw new Refusal("bad_input", `"${oneLine(text).slice(0, 40)}" is no cursor`, {
     hint: "Take it from the field cursor of: askd watch --json",
   });
-}
-
-function readCount(text: string | undefined): number {
-  if (text === undefined) return Number.POSITIVE_INFINITY;
-  const count = Number(text);
-  if (Number.isInteger(count) && count >= 1 && count <= MOST_EVENTS) return count;
-  throw new Refusal("bad_input", "--limit takes a number from 1 on");
 }
 
 function seesType(wanted: readonly string[] | undefined): (type: string) => boolean {

@@ -1,9 +1,10 @@
 import { homedir, hostname, userInfo } from "node:os";
-import { dirname, relative } from "node:path";
+import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { ChannelSet } from "../config/channel-list.ts";
 import type { Rules } from "../core/rules.ts";
 import { runsAbove, startOf } from "./proc.ts";
+import { findProgram } from "./program.ts";
 import type { Context, Input, OpenedEngine, Output, ServeRequest, Serving } from "./context.ts";
 import { isTerminal, writeTo } from "./descriptor.ts";
 import type { StorePlace } from "./place.ts";
@@ -56,7 +57,7 @@ export function worldOf(process: NodeJS.Process): World {
     platform: process.platform,
     nowMs: Date.now,
     self: [process.execPath, bin],
-    program: programName(process, bin),
+    program: findProgram({ env: process.env, cwd: process.cwd(), platform: process.platform, bin }),
     pause: (ms) => new Promise((resolve) => setTimeout(resolve, ms).unref()),
     interrupt: (also = []) => interruptOf(process, also),
     streams: () => ({ input: process.stdin, output: streamOf(process, "stdout") }),
@@ -123,14 +124,6 @@ function runsOf(process: NodeJS.Process, bin: string, stateDir: string, onLog?: 
   };
 }
 
-/** How a person types the name of this program; run by npm, it is not on anybody's path. */
-function programName({ env, cwd }: NodeJS.Process, bin: string): string {
-  if (env["npm_lifecycle_event"] === "npx") return "npx askd";
-  if (!env["npm_lifecycle_event"]) return "askd";
-  const path = relative(env["INIT_CWD"] ?? cwd(), bin); // npm says where the person is; its children are elsewhere
-  return path.startsWith("..") ? bin : `./${path}`;
-}
-
 // Node makes a stream when it is first looked at, and loads its whole network library for it: text needs none.
 function outputTo(process: NodeJS.Process, name: "stdout" | "stderr"): Output {
   const descriptor = name === "stdout" ? 1 : 2;
@@ -140,12 +133,17 @@ function outputTo(process: NodeJS.Process, name: "stdout" | "stderr"): Output {
       return isTerminal(descriptor);
     },
     get columns() {
-      return process[name].columns;
+      return process[name].columns ?? columnsIn(process.env);
     },
     get rows() {
       return process[name].rows;
     },
   };
+}
+
+/** A width that somebody set for programs that print into something else than a terminal. */
+function columnsIn({ COLUMNS: text = "" }: NodeJS.ProcessEnv): number | undefined {
+  return /^[1-9]\d{0,4}$/.test(text) ? Number(text) : undefined;
 }
 
 /** The stream behind a descriptor. A reader that has seen enough, such as `head`, is no error. */

@@ -10,6 +10,8 @@ export const Person = z.object({
   slack: z.string().max(64).optional(),
   github: z.string().max(64).optional(),
   groups: z.array(z.string().max(64)).max(50),
+  /** Nobody under this id is told or listed any more; the trail still names them. */
+  removed: z.literal(true).optional(),
 });
 export type Person = z.infer<typeof Person>;
 

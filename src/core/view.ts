@@ -13,6 +13,8 @@ import { toWire } from "./wire.ts";
 const Answers = z.record(z.string(), z.object({ values: z.array(z.string()), text: z.string().optional() }));
 
 /** The state of a question for programs, and the answer where there is one; what is not there is left out. */
+const Said = z.object({ text: z.string(), by: z.string(), at: Instant });
+
 export const CheckView = z.object({
   status: z.enum(["pending", "answered", "timeout", "cancelled"]),
   answer: z.string().optional(),
@@ -26,6 +28,8 @@ export const CheckView = z.object({
   /** Set when a person answered after the deadline. */
   forced: z.literal(true).optional(),
   reason: z.string().optional(),
+  /** What people corrected after it was answered. */
+  amendments: z.array(Said).optional(),
 });
 export type CheckView = z.infer<typeof CheckView>;
 
@@ -75,8 +79,8 @@ export const QuestionView = z.object({
   claimed_by: z.string().nullable(),
   snoozed_until: Instant.nullable(),
   settling_until: Instant.nullable(),
-  amendments: z.array(z.object({ text: z.string(), by: z.string(), at: Instant })),
-  comments: z.array(z.object({ text: z.string(), by: z.string(), at: Instant })),
+  amendments: z.array(Said),
+  comments: z.array(Said),
   votes: z.int(),
   votes_needed: z.int(),
   answer: z.string().nullable(),
@@ -170,12 +174,16 @@ export function viewCheck({ question, content }: Pick<Read, "question" | "conten
       ...(question.forced && { forced: true as const }),
     }),
     ...(question.status === "cancelled" && { reason: question.reason }),
+    ...(question.amendments.length > 0 && { amendments: question.amendments.map(viewSaid) }),
   };
+}
+
+function viewSaid({ text, by, at }: { text: string; by: Answer["by"]; at: Instant }): z.infer<typeof Said> {
+  return { text, by: sayActor(by), at };
 }
 
 export function viewQuestion(read: Read): QuestionView {
   const { run, question, content } = read;
-  const said = ({ text, by, at }: { text: string; by: Answer["by"]; at: Instant }) => ({ text, by: sayActor(by), at });
   return {
     id: question.id,
     short_id: shortId(question.id),
@@ -200,8 +208,8 @@ export function viewQuestion(read: Read): QuestionView {
     claimed_by: question.claim ? sayActor(question.claim.by) : null,
     snoozed_until: question.snoozedUntil ?? null,
     settling_until: isPending(question) ? (question.settling?.until ?? null) : null,
-    amendments: question.amendments.map(said),
-    comments: question.comments.map(said),
+    amendments: question.amendments.map(viewSaid),
+    comments: question.comments.map(viewSaid),
     votes: question.votes.length,
     votes_needed: question.approvals.need,
     ...NOTHING_SAID,

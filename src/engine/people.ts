@@ -116,7 +116,8 @@ export class People {
   }
 
   async list(): Promise<Person[]> {
-    return (await this.#deps.store.listEntries("person")).map(parsePerson);
+    const people = (await this.#deps.store.listEntries("person")).map(parsePerson);
+    return people.filter(({ removed }) => !removed);
   }
 }
 

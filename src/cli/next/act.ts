@@ -88,7 +88,7 @@ export class Actions {
       const after = await engine.read(id);
       if (isPending(after.question) && after.question.settling) continue;
       this.#settling.delete(id);
-      this.#outcomes.set(id, sayAnswered({ before, after }));
+      this.#outcomes.set(id, sayAnswered({ before, after }, this.#context.program));
       await afterChange(after.run, engine, this.#context);
     }
   }
@@ -145,7 +145,7 @@ export class Actions {
     const before = await engine.read(id);
     const done = await engine.answer(id, input, by);
     await removeDraft(this.#context, id);
-    this.#outcomes.set(id, sayAnswered({ before, after: done }));
+    this.#outcomes.set(id, sayAnswered({ before, after: done }, this.#context.program));
     if (isPending(done.question) && done.question.settling) this.#settling.set(id, before);
     else await afterChange(done.run, engine, this.#context);
     return done;

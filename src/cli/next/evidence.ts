@@ -81,8 +81,8 @@ export class Evidence {
 
   /** Everything that is known of a question, previews and comments included. */
   async #pageOf(read: Read): Promise<string> {
-    const { ahead, stdout, style } = this.#context;
-    const view = { now: await this.#engine.now(), ahead, width: textWidth(stdout.columns) };
+    const { ahead, program, stdout, style } = this.#context;
+    const view = { now: await this.#engine.now(), ahead, program, width: textWidth(stdout.columns) };
     const page = renderShow({ ...view, run: read.run, questions: [read] }, style);
     const previews = read.content.items.flatMap(({ options }) =>
       options.flatMap(({ label, preview }) =>
