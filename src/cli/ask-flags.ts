@@ -1,6 +1,7 @@
 import { Refusal } from "../core/refusal.ts";
 import { RunId } from "../core/id.ts";
 import { secretsIn } from "../core/secret-env.ts";
+import { TimeoutDo } from "../core/timeout-do.ts";
 import type { AskOptions, Engine, RunInput } from "../engine/engine.ts";
 import { findOwnRun } from "./actor.ts";
 import type { Context } from "./context.ts";
@@ -50,8 +51,15 @@ export const ASK_FLAGS = {
 
 type AskValues = Values<typeof ASK_FLAGS>;
 
+/** The flags that say what is asked; the others say how. */
+const DESCRIBING = [
+  ...(["option", "recommend", "multiple", "only-options", "context", "header", "kind", "risk", "confidence"] as const),
+  ...(["timeout", "on-timeout", "default", "key", "to", "accept"] as const),
+];
+
 /** The ask that flags describe, in the shape that every door sends. */
 export function rawAsk(question: string, flags: AskValues): Record<string, unknown> {
+  requireSense(flags);
   const raw = {
     question,
     options: readOptions(flags),
@@ -61,7 +69,7 @@ export function rawAsk(question: string, flags: AskValues): Record<string, unkno
     header: flags.header,
     kind: flags.kind,
     risk: flags.risk,
-    confidence: flags.confidence === undefined ? undefined : Number(flags.confidence.replace(/%$/, "")),
+    confidence: flags.confidence === undefined ? undefined : readConfidence(flags.confidence),
     timeout: flags.timeout,
     on_timeout: flags["on-timeout"],
     default_answer: flags.default,
@@ -70,6 +78,39 @@ export function rawAsk(question: string, flags: AskValues): Record<string, unkno
     accepts: flags.accept?.split(",").map((outcome) => outcome.trim()),
   };
   return Object.fromEntries(Object.entries(raw).filter(([, value]) => value !== undefined));
+}
+
+/** What describes a question, in a file or by flags, but not by both. */
+export function requireAlone(text: string | undefined, flags: AskValues): void {
+  const described = DESCRIBING.find((name) => flags[name] !== undefined);
+  if (text === undefined && described === undefined) return;
+  const what = text === undefined ? `--${described}` : "a question";
+  throw new Refusal("bad_input", `--input holds the whole question; ${what} beside it would be ignored`, {
+    hint: "Put it into the file",
+  });
+}
+
+/** Flags that would do nothing, or could only fail, are told before anything is asked. */
+function requireSense(flags: AskValues): void {
+  const { option = [], recommend, multiple, default: given } = flags;
+  const policy = flags["on-timeout"];
+  const idle = option.length > 0 ? undefined : flags["only-options"] ? "--only-options" : multiple && "--multiple";
+  if (idle) throw new Refusal("bad_input", `${idle} needs options to choose from`, { hint: "Give them: -o yes -o no" });
+  if (policy !== undefined && !TimeoutDo.safeParse(policy).success) {
+    throw new Refusal("bad_input", `--on-timeout takes ${TimeoutDo.options.join(", ")}`);
+  }
+  const isChosen = recommend !== undefined || option.some((text) => /\(recommended\)\s*$/i.test(text));
+  if (policy === "default" && given === undefined && !isChosen) {
+    throw new Refusal("bad_input", "--on-timeout default needs an answer to give", {
+      hint: "Add --default <answer>, or --recommend one of the options",
+    });
+  }
+}
+
+function readConfidence(text: string): number {
+  const percent = Number(text.replace(/%$/, ""));
+  if (text.trim() !== "" && percent >= 0 && percent <= 100) return percent;
+  throw new Refusal("bad_input", "--confidence takes a percentage, like 62");
 }
 
 /** Where the ask belongs: the run of this process, a run that was named, or one made for it. */

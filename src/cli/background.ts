@@ -51,7 +51,8 @@ export async function findWorkerPid(context: Context): Promise<number | undefine
 export async function leavePid(context: Context): Promise<() => Promise<void>> {
   const file = pidFile(context);
   const { findIdentity } = await import("../agents/process-identity.ts");
-  await context.writeFile(file, `${context.pid} ${(await findIdentity(context.pid))?.born ?? ""}\n`);
+  const { replaceFile } = await import("../agents/private-file.ts");
+  await replaceFile(file, `${context.pid} ${(await findIdentity(context.pid))?.born ?? ""}\n`);
   return async () => void (await context.removeFile(file));
 }
 

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { BuiltScene, type Ended } from "../../test/built.ts";
@@ -62,6 +62,7 @@ describe("the service", { timeout: BOUND_MS }, () => {
     await at.type("run", "--", "sh", "-c", 'echo \'<<ASK_HUMAN>> {"question":"Which?"} <</ASK_HUMAN>>\'');
     await at.state("1", "waiting_input");
     const [pid] = at.workers();
+    expect(statSync(join(at.home, "data/askd.lock.pid")).mode & 0o777).toBe(0o600);
     const stopped = await at.service("stop");
     expect(stopped).toMatchObject({
       exit: 0,

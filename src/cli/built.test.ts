@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -57,6 +58,17 @@ test("an answer from another process reaches the one that waits", async () => {
   expect(await start("answer", id, "pear").ended).toMatchObject({ exit: 0 });
   expect(await asker.ended).toEqual({ exit: 0, signal: null, stdout: "b\n" });
   expect((await start("check", id, "--json").ended).stdout).toContain('"status":"answered","answer":"b"');
+});
+
+test("pages are as wide as COLUMNS says where nothing else does", async () => {
+  await start("ask", "Should the cache of the public API be Redis or Memcached?", "-q").ended;
+  const { stdout } = await start("list").ended;
+  expect(stdout).toContain("be Redis or Memcached?\n");
+  const child = spawn(process.execPath, [BIN, "list"], { env: { ...process.env, ASKD_HOME: home, COLUMNS: "60" } });
+  let narrow = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (narrow += text));
+  await once(child, "close");
+  expect(narrow).toMatch(/…\n$/);
 });
 
 test("a question outlives the process that asked it", async () => {

@@ -95,7 +95,7 @@ describe("ask", () => {
     [["ask", "x", "y"], '"y" is too much'],
     [["ask", "x", "--recommend", "z", "-o", "a"], '--recommend "z" is not one of the options'],
     [["ask", "x", "--timeout", "soon"], '"soon" is not a duration'],
-    [["ask", "x", "--input", "-"], "The question is not valid JSON"],
+    [["ask", "--input", "-"], "The question is not valid JSON"],
   ])("%j is refused", async (argv, problem) => {
     const { exit, stderr } = await type(new Scene(), argv);
     expect(exit).toBe(2);

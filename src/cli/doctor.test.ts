@@ -1,7 +1,7 @@
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import type { Finding } from "../doctor/finding.ts";
-import { BuiltScene } from "../../test/built.ts";
+import { BIN, BuiltScene } from "../../test/built.ts";
 import { type DoctorView, renderDoctor, renderSummary, viewDoctor } from "./doctor-view.ts";
 import { styleFor } from "./terminal.ts";
 
@@ -147,6 +147,7 @@ describe("askd doctor", () => {
     const { exit, stdout } = await scene.typeWith(env, "doctor");
     const page = stdout
       .toString("utf8")
+      .replaceAll(BIN, "askd") // it is not on that path
       .replace(/askd \d+\.\d+\.\d+ · \S+ · node \S+/, "askd V · P · node N")
       .replace(/node \d\S+,/, "node N,")
       .replace(/git \d\S+,/, "git N,")

@@ -1,7 +1,7 @@
 import { sayMany } from "../core/say-many.ts";
 import { createWriteStream } from "node:fs";
-import { rename, rm } from "node:fs/promises";
-import { resolve } from "node:path";
+import { mkdir, rename, rm } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
 import { once } from "node:events";
 import { exportLines } from "../engine/export.ts";
 import { wrongUsage } from "./arguments.ts";
@@ -71,6 +71,7 @@ async function writeLines(
     return counts;
   }
   const draft = `${file}.part`;
+  await mkdir(dirname(file), { recursive: true });
   await rm(draft, { force: true });
   const out = createWriteStream(draft, { mode: FILE_MODE, flags: "wx", flush: true });
   try {

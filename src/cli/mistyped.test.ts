@@ -79,7 +79,7 @@ describe("an answer", () => {
 
 describe("a question", () => {
   test.each([
-    [["x", "--on-timeout", "nope"], "onTimeout: use wait, proceed, skip, default, escalate, fail, defer"],
+    [["x", "--on-timeout", "nope"], "--on-timeout takes wait, proceed, skip, default, escalate, fail, defer"],
     [["x", "--risk", "huge"], "risk: use low, medium, high"],
     [[" "], "There is no question"],
     [["--input", "gone.json"], "There is no file gone.json"],
@@ -98,7 +98,7 @@ describe("a question", () => {
 test.each([
   [["show"], "<id> is missing"],
   [["import"], "<file> is missing"],
-  [["completion"], "bash|zsh|fish is missing"],
+  [["completion"], "Which shell? Its name is missing"],
   [["list", "--awaiting", "--state", "answered"], "--awaiting and --state exclude each other"],
 ])("%j names what is wrong with it", async (argv, problem) => {
   expect(await type(fixedScene(), argv)).toMatchObject({ exit: 2, stderr: expect.stringContaining(problem) });

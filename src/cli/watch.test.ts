@@ -130,7 +130,7 @@ describe("watch", () => {
     [["watch", "--since", "yesterday"], '"yesterday" is not a time'],
     [["watch", "--since", "1h", "--after", "1"], "Use --after or --since, not both"],
     [["watch", "--type", "question.slept"], 'There is no event "question.slept"'],
-    [["watch", "--limit", "0"], "--limit takes a number from 1 on"],
+    [["watch", "--limit", "0"], "--limit takes a whole number from 1"],
     [["watch", "42"], '"42" is too much'],
   ])("%j is refused", async (argv, problem) => {
     const { exit, stderr } = await type(fixedScene(), argv);

@@ -31,8 +31,8 @@ export const command: Command<typeof flags> = {
       return 0;
     }
     const signal = context.interrupt();
-    const takeWordBack = await leavePid(context);
     const engine = await context.engine({ runs: true });
+    const takeWordBack = await leavePid(context);
     if (!context.isQuiet) context.stderr.write("Working. Stop with Ctrl-C; agents go on.\n");
     const over = Promise.race([aborted(signal), engine.work()]);
     try {
