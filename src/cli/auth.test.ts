@@ -1,0 +1,16 @@
+import { expect, test } from "vitest";
+import { SYSTEM } from "../core/actor.ts";
+import { Scene } from "../../test/scene.ts";
+import { type } from "../../test/typed.ts";
+
+const URL = "https://askd.example";
+
+test.each([
+  ["human", `You are lena (human)\nStore: ${URL}\nServer: ${URL}\n`],
+  ["admin", `You are lena (admin)\nStore: ${URL}\nServer: ${URL}; sign in there with: askd login\n`],
+] as const)("whoever has a %s token is told to make a code only where they may", async (scope, page) => {
+  const scene = new Scene();
+  const { text } = await scene.engine.issueToken({ scope, subject: "lena" }, SYSTEM);
+  const { exit, stdout } = await type(scene, ["auth"], { env: { ASKD_URL: URL, ASKD_TOKEN: text } });
+  expect({ exit, stdout }).toEqual({ exit: 0, stdout: page });
+});
