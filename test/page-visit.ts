@@ -1,5 +1,6 @@
 import type { TokenInput } from "../src/core/token.ts";
 import type { ServeDeps } from "../src/server/server.ts";
+import { Scene } from "./scene.ts";
 import { type Got, ServedScene } from "./served.ts";
 
 /** A browser without script on the pages of a scene. */
@@ -13,8 +14,12 @@ export class PageVisit {
   }
 
   /** Signs somebody in; what they may do is in the token. */
-  static async start(over: Partial<ServeDeps> = {}, token: Partial<TokenInput> = {}): Promise<PageVisit> {
-    const at = await ServedScene.start(over);
+  static async start(
+    over: Partial<ServeDeps> = {},
+    token: Partial<TokenInput> = {},
+    scene: Scene = new Scene(),
+  ): Promise<PageVisit> {
+    const at = await ServedScene.start(over, scene);
     return new PageVisit(at, `askd_session=${await at.token(token)}`);
   }
 

@@ -30,7 +30,8 @@ export const command: Command<typeof flags> = {
     const name = atMostOne(args.positionals, command.usage);
     if (args.flags.verify) {
       const verified = await engine.verify();
-      printResult(context, command.fields ?? [], { page: () => renderVerified(verified), json: () => verified });
+      const { flaws: _, ...json } = verified; // the same as its problems
+      printResult(context, command.fields ?? [], { page: () => renderVerified(verified), json: () => json });
       return verified.problems.length === 0 ? 0 : EXIT_DAMAGED;
     }
     const limit = args.flags.limit === undefined ? MOST : readCount(args.flags.limit, "limit");

@@ -18,6 +18,7 @@ export function requireMayAnswer(question: Pending, by: Actor, rules: Rules, isC
   if (from.length > 0 && !from.includes(sayActor(by)) && by.scope !== "admin") {
     throw new Refusal("not_permitted", `This question is for ${from.join(", ")}. You are ${sayActor(by)}`, {
       hint: `Ask ${from[0] ?? "them"} to answer it`,
+      fact: { is: "not_for_you", names: from, you: sayActor(by) },
     });
   }
   if (question.risk !== "high" || by.strength === "person" || by.scope === "system") return;

@@ -23,6 +23,7 @@ export function amend(read: Read, text: string, at: At, options: { resume: boole
         : `See it with: askd show ${shortId(question.id)}`;
     throw new Refusal("not_pending", `${shortId(question.id)} is ${question.status}; there is no answer to correct`, {
       hint,
+      fact: { is: "uncorrectable", id: shortId(question.id), question: question.status },
     });
   }
   const said = text.trim();

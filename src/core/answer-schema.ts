@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { Facts, Must } from "./fact.ts";
 
 const MAX_FIELDS = 20;
 
@@ -33,20 +34,45 @@ export const AnswerSchema = z.union([
 ]);
 export type AnswerSchema = z.infer<typeof AnswerSchema>;
 
-/** What is wrong with a typed answer, in words, or nothing. */
-export function findMismatch(schema: AnswerSchema, text: string): string | undefined {
-  if (schema.type !== "object") return fieldMismatch(schema, scalar(schema, text), "the answer");
+/** How a typed answer does not fit: the whole of it, or one field. */
+export type Mismatch = Facts["mismatch"];
+
+/** What is wrong with a typed answer, or nothing. */
+export function findMismatch(schema: AnswerSchema, text: string): Mismatch | undefined {
+  if (schema.type !== "object") return fieldMismatch(schema, scalar(schema, text));
   const value = parseObject(text);
-  if (value === undefined) return `write a JSON object with the fields ${Object.keys(schema.properties).join(", ")}`;
+  const names = Object.keys(schema.properties).join(", ");
+  if (value === undefined) return { must: "object", wanted: names };
   const missing = (schema.required ?? []).filter((name) => value.get(name) === undefined);
-  if (missing.length > 0) return `missing: ${missing.join(", ")}`;
-  for (const [name, field] of value) {
-    const expected = Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined;
-    if (!expected) return `"${name}" is not one of ${Object.keys(schema.properties).join(", ")}`;
-    const problem = fieldMismatch(expected, field, `"${name}"`);
-    if (problem) return problem;
+  if (missing.length > 0) return { must: "complete", wanted: missing.join(", ") };
+  for (const [field, given] of value) {
+    const expected = Object.hasOwn(schema.properties, field) ? schema.properties[field] : undefined;
+    if (!expected) return { must: "known", field, wanted: names };
+    const mismatch = fieldMismatch(expected, given);
+    if (mismatch) return { ...mismatch, field };
   }
   return undefined;
+}
+
+const MISMATCHES: Readonly<Record<Must, (name: string, wanted: string) => string>> = {
+  object: (_, fields) => `write a JSON object with the fields ${fields}`,
+  complete: (_, fields) => `missing: ${fields}`,
+  known: (name, fields) => `${name} is not one of ${fields}`,
+  boolean: (name) => `${name} must be true or false`,
+  text: (name) => `${name} must be text`,
+  number: (name) => `${name} must be a number`,
+  integer: (name) => `${name} must be a whole number`,
+  least: (name, limit) => `${name} must be at least ${limit}`,
+  most: (name, limit) => `${name} must be at most ${limit}`,
+  listed: (name, values) => `${name} must be one of ${values}`,
+  longer: (name, limit) => `${name} needs at least ${limit} characters`,
+  shorter: (name, limit) => `${name} takes at most ${limit} characters`,
+  format: (name, format) => `${name} must be a valid ${format}`,
+};
+
+/** What does not fit, in words. */
+export function sayMismatch({ must, field, wanted }: Mismatch): string {
+  return MISMATCHES[must](field === undefined ? "the answer" : `"${field}"`, wanted);
 }
 
 function parseObject(text: string): Map<string, unknown> | undefined {
@@ -65,24 +91,29 @@ function scalar(field: AnswerField, text: string): unknown {
   return text.trim() === "" ? text : Number(text);
 }
 
-function fieldMismatch(field: AnswerField, value: unknown, name: string): string | undefined {
-  if (field.type === "boolean") return typeof value === "boolean" ? undefined : `${name} must be true or false`;
-  if (field.type === "string")
-    return typeof value === "string" ? stringMismatch(field, value, name) : `${name} must be text`;
-  if (typeof value !== "number" || !Number.isFinite(value)) return `${name} must be a number`;
-  if (field.type === "integer" && !Number.isInteger(value)) return `${name} must be a whole number`;
-  if (field.minimum !== undefined && value < field.minimum) return `${name} must be at least ${field.minimum}`;
-  if (field.maximum !== undefined && value > field.maximum) return `${name} must be at most ${field.maximum}`;
+function fieldMismatch(field: AnswerField, value: unknown): Mismatch | undefined {
+  const must = (what: Mismatch["must"], wanted: string | number = ""): Mismatch => ({
+    must: what,
+    wanted: String(wanted),
+  });
+  if (field.type === "boolean") return typeof value === "boolean" ? undefined : must("boolean");
+  if (field.type === "string") return typeof value === "string" ? stringMismatch(field, value, must) : must("text");
+  if (typeof value !== "number" || !Number.isFinite(value)) return must("number");
+  if (field.type === "integer" && !Number.isInteger(value)) return must("integer");
+  if (field.minimum !== undefined && value < field.minimum) return must("least", field.minimum);
+  if (field.maximum !== undefined && value > field.maximum) return must("most", field.maximum);
   return undefined;
 }
 
-function stringMismatch(field: AnswerField, value: string, name: string): string | undefined {
-  if (field.enum && !field.enum.includes(value)) return `${name} must be one of ${field.enum.join(", ")}`;
-  if (field.minLength !== undefined && value.length < field.minLength)
-    return `${name} needs at least ${field.minLength} characters`;
-  if (field.maxLength !== undefined && value.length > field.maxLength)
-    return `${name} takes at most ${field.maxLength} characters`;
-  if (field.format && !FORMATS[field.format](value)) return `${name} must be a valid ${field.format}`;
+function stringMismatch(
+  field: AnswerField,
+  value: string,
+  must: (what: Mismatch["must"], wanted: string | number) => Mismatch,
+): Mismatch | undefined {
+  if (field.enum && !field.enum.includes(value)) return must("listed", field.enum.join(", "));
+  if (field.minLength !== undefined && value.length < field.minLength) return must("longer", field.minLength);
+  if (field.maxLength !== undefined && value.length > field.maxLength) return must("shorter", field.maxLength);
+  if (field.format && !FORMATS[field.format](value)) return must("format", field.format);
   return undefined;
 }
 

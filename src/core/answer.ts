@@ -150,13 +150,11 @@ function settleLater(read: Read & { question: Pending }, given: Answer, undoMs: 
 function settlingRefusal(question: Pending, { content }: Read): Refusal {
   const first = question.settling?.answer;
   const said = first ? answerText(content, first.items) : "";
-  return new Refusal(
-    "settling",
-    `${first ? sayActor(first.by) : "somebody"} has just answered "${said}"; it can still be undone for a few seconds`,
-    {
-      hint: `Wait for it, or take it back: askd undo ${shortId(question.id)}`,
-    },
-  );
+  const by = first ? sayActor(first.by) : "somebody";
+  return new Refusal("settling", `${by} has just answered "${said}"; it can still be undone for a few seconds`, {
+    hint: `Wait for it, or take it back: askd undo ${shortId(question.id)}`,
+    fact: { is: "settling", by, said },
+  });
 }
 
 function readNote(input: AnswerInput, at: At): string | undefined {

@@ -10,8 +10,11 @@ export function readChoices({ items }: Content, choices: readonly string[]): Non
   }
   const pairs = choices.map((choice) => /^([^=]+)=(.+)$/s.exec(choice));
   if (pairs.some((pair) => pair === null)) {
-    const names = items.map((item) => `-c ${item.id}=…`).join(" ");
-    throw new Refusal("bad_input", "Say which item each choice is for", { hint: `Write: ${names}` });
+    const names = items.map((item) => `${item.id}=…`);
+    throw new Refusal("bad_input", "Say which item each choice is for", {
+      hint: `Write: ${names.map((name) => `-c ${name}`).join(" ")}`,
+      fact: { is: "unnamed_choice", names },
+    });
   }
   const chosen = new Map<string, string[]>();
   for (const pair of pairs) chosen.set(pair?.[1] ?? "", [...(chosen.get(pair?.[1] ?? "") ?? []), pair?.[2] ?? ""]);

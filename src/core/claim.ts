@@ -15,6 +15,7 @@ export function claim(read: Read, at: At): Changes {
   if (holder && sayActor(holder.by) !== sayActor(at.by)) {
     throw new Refusal("already_pending", `${sayActor(holder.by)} has claimed this question`, {
       hint: "Ask them to release it, or answer it all the same",
+      fact: { is: "claimed", by: sayActor(holder.by) },
     });
   }
   return change(read, { ...question, claim: { by: at.by, at: at.now } }, "claimed", at);
@@ -24,7 +25,9 @@ export function claim(read: Read, at: At): Changes {
 export function release(read: Read, at: At): Changes {
   const question = requireOpen(read, "release", at);
   if (!question.claim) {
-    throw new Refusal("bad_input", "Nobody has claimed this question; there is nothing to give back");
+    throw new Refusal("bad_input", "Nobody has claimed this question; there is nothing to give back", {
+      fact: { is: "unclaimed" },
+    });
   }
   return change(read, { ...question, claim: undefined }, "released", at);
 }
@@ -33,14 +36,19 @@ export function release(read: Read, at: At): Changes {
 export function assign(read: Read, to: readonly string[], at: At): Changes {
   const question = requireOpen(read, "assign", at);
   const names = to.map((name) => name.trim()).filter((name) => name !== "");
-  if (names.length === 0) throw new Refusal("bad_input", "Name at least one person or group");
+  if (names.length === 0) {
+    throw new Refusal("bad_input", "Name at least one person or group", { fact: { is: "nobody_named" } });
+  }
   return change(read, { ...question, to: names, claim: undefined }, "assigned", at, { to: names });
 }
 
 /** Keeps a question out of sight until then; the deadline stays where it is. */
 export function snooze(read: Read, until: Instant, at: At): Changes {
   const question = requireOpen(read, "snooze", at);
-  if (until <= at.now) throw new Refusal("bad_input", "Snooze until a time that is still to come, like 1h");
+  if (until <= at.now) {
+    const fact = { is: "snooze_past" as const };
+    throw new Refusal("bad_input", "Snooze until a time that is still to come, like 1h", { fact });
+  }
   return change(read, { ...question, snoozedUntil: until }, "snoozed", at, { until });
 }
 
@@ -48,11 +56,14 @@ export function snooze(read: Read, until: Instant, at: At): Changes {
 export function comment(read: Read, text: string, at: At): Changes {
   requirePerson(at.by, "comment on");
   const said = text.trim();
-  if (said === "") throw new Refusal("empty_answer", "A comment cannot be empty");
+  if (said === "") throw new Refusal("empty_answer", "A comment cannot be empty", { fact: { is: "empty_comment" } });
   requirePlain(said, at.rules.limits.answerBytes, "comment");
   const { question } = read;
-  if (question.comments.length >= at.rules.limits.comments) {
-    throw new Refusal("too_many", `This question has ${question.comments.length} comments; no more are accepted`);
+  const count = question.comments.length;
+  if (count >= at.rules.limits.comments) {
+    throw new Refusal("too_many", `This question has ${count} comments; no more are accepted`, {
+      fact: { is: "many_comments", count },
+    });
   }
   const commented = { ...question, comments: [...question.comments, { by: at.by, at: at.now, text: said }] };
   return { runs: [read.run], questions: [commented], events: [questionEvent("commented", question, commented, at)] };

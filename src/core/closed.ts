@@ -1,6 +1,7 @@
 import { sayActor, sayChannel } from "./actor.ts";
 import type { Read } from "./changes.ts";
 import { sayDuration } from "./duration.ts";
+import type { Facts } from "./fact.ts";
 import { mayForce } from "./force.ts";
 import { shortId } from "./id.ts";
 import { type Instant, msBetween } from "./instant.ts";
@@ -19,56 +20,73 @@ export function requirePending({ question, run, content }: Read, now: Instant, s
 /** Tells somebody who comes too late who won, with what, and what can still be done. */
 function sayClosed({ question, run, content }: Read, now: Instant, said?: string): Refusal {
   const id = shortId(question.id);
+  const given = givenAnswer({ question, run, content }, now);
   switch (question.status) {
     case "pending":
       throw new Error(`${question.id} is not closed`);
     case "answered":
-      return new Refusal("not_pending", `already answered by ${sayAnswer({ question, run, content }, now)}`, {
+      return new Refusal("not_pending", `already answered by ${sayAnswer(given)}`, {
         hint: `To send a correction: askd amend ${id} "…"`,
+        ...(given && { fact: { is: "answered", ...given } }),
       });
     case "timeout": {
       if (question.forced) {
-        return new Refusal(
-          "not_pending",
-          `${id} timed out and was then answered by ${sayAnswer({ question, run, content }, now)}`,
-        );
+        return new Refusal("not_pending", `${id} timed out and was then answered by ${sayAnswer(given)}`, {
+          ...(given && { fact: { is: "answered_late", id, ...given } }),
+        });
       }
       const end = hasEnded(run)
         ? ` and the run ${run.status}${run.reason ? ` (${run.reason})` : ""}`
         : ` and policy "${question.policy}" was applied`;
-      return new Refusal("not_pending", `${id} timed out ${ago(question.timedOutAt, now)}${end}`, {
-        hint: mayForce(run, question)
+      const isOpen = mayForce(run, question);
+      const agoMs = since(question.timedOutAt, now);
+      return new Refusal("not_pending", `${id} timed out ${ago(agoMs)}${end}`, {
+        fact:
+          hasEnded(run) && !isOpen
+            ? { is: "timed_out_run", id, agoMs, status: run.status }
+            : { is: "timed_out", id, agoMs, then: isOpen ? "open" : "closed" },
+        hint: isOpen
           ? `Answer anyway and resume: askd answer --force ${run.number} "${isPlainWord(said) ? said : "…"}"`
           : `To send a correction: askd amend ${id} "…"`,
       });
     }
-    case "cancelled":
+    case "cancelled": {
+      const by = sayActor(question.cancelledBy);
+      const agoMs = since(question.cancelledAt, now);
       return new Refusal(
         "not_pending",
-        `${id} was cancelled by ${sayActor(question.cancelledBy)} ${ago(question.cancelledAt, now)} (${question.reason}); nothing was changed`,
-        {
-          hint: `See it with: askd show ${id}`,
-        },
+        `${id} was cancelled by ${by} ${ago(agoMs)} (${question.reason}); nothing was changed`,
+        { hint: `See it with: askd show ${id}`, fact: { is: "cancelled", id, by, agoMs } },
       );
+    }
     default:
       return unreachable(question);
   }
 }
 
-function sayAnswer({ question, content }: Read, now: Instant): string {
+/** Who answered, when, through what and what; without words for it. */
+function givenAnswer({ question, content }: Read, now: Instant): Facts["answered"] | undefined {
   const answer = findAnswer(question);
-  if (!answer) return "nobody";
+  if (!answer) return undefined;
   const said =
     answer.outcome === "answer"
       ? answerText(content, answer.items)
       : answer.outcome === "decide"
         ? "You decide"
         : (answer.note ?? "");
-  return `${sayActor(answer.by)} ${ago(answer.at, now)} (${sayChannel(answer.by.channel)}): "${said}"`;
+  return { by: sayActor(answer.by), agoMs: since(answer.at, now), channel: sayChannel(answer.by.channel), said };
 }
 
-function ago(then: Instant, now: Instant): string {
-  return `${sayDuration(Math.max(0, msBetween(then, now)))} ago`;
+function sayAnswer(given: Facts["answered"] | undefined): string {
+  return given ? `${given.by} ${ago(given.agoMs)} (${given.channel}): "${given.said}"` : "nobody";
+}
+
+function since(then: Instant, now: Instant): number {
+  return Math.max(0, msBetween(then, now));
+}
+
+function ago(ms: number): string {
+  return `${sayDuration(ms)} ago`;
 }
 
 /** Says whether a shell takes it between double quotes as it is. */

@@ -17,10 +17,16 @@ export function parseDuration(text: string): number {
   const readable = parts.length > 0 && parts.map((part) => part[0]).join("") === text.trim();
   const bareParts = parts.filter((part) => part[2] === undefined);
   if (!readable || (bareParts.length > 0 && parts.length > 1)) {
-    throw new Refusal("bad_input", `"${text}" is not a duration; write it like 90s, 3m, 24h or 2d`);
+    throw new Refusal("bad_input", `"${text}" is not a duration; write it like 90s, 3m, 24h or 2d`, {
+      fact: { is: "no_duration", said: text },
+    });
   }
   const ms = parts.reduce((sum, part) => sum + Number(part[1]) * (UNIT_MS[part[2] ?? "s"] ?? 0), 0);
-  if (ms > MAX_MS) throw new Refusal("bad_input", `"${text}" is longer than a year; use at most 366d`);
+  if (ms > MAX_MS) {
+    throw new Refusal("bad_input", `"${text}" is longer than a year; use at most 366d`, {
+      fact: { is: "endless_duration", said: text },
+    });
+  }
   return Math.round(ms);
 }
 

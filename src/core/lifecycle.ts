@@ -106,11 +106,14 @@ export function resumeRun({ run, open }: RunRead, at: At): Changes {
   if (pending) {
     throw new Refusal("not_pending", `Run #${run.number} still waits for an answer to ${shortId(pending.id)}`, {
       hint: `Answer it first: askd answer ${run.number} "…"`,
+      fact: { is: "run_waits", number: run.number, id: shortId(pending.id) },
     });
   }
   const owed = open[0];
   if (!owed || isAlive(run))
-    throw new Refusal("bad_input", `Run #${run.number} has nothing to resume with (it is ${run.status})`);
+    throw new Refusal("bad_input", `Run #${run.number} has nothing to resume with (it is ${run.status})`, {
+      fact: { is: "nothing_to_resume", number: run.number, status: run.status },
+    });
   const next = resume(run, owed, at);
   return {
     runs: [next.run],
@@ -161,5 +164,6 @@ export function cancelled(
 function runEnded(run: Run): Refusal {
   return new Refusal("run_ended", `Task ${run.number} is not waiting for input (${run.status})`, {
     hint: `See it with: askd show ${run.number}`,
+    fact: { is: "run_ended", number: run.number, status: run.status },
   });
 }

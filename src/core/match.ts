@@ -1,4 +1,4 @@
-import { findMismatch } from "./answer-schema.ts";
+import { findMismatch, sayMismatch } from "./answer-schema.ts";
 import type { AnswerInput } from "./answer-input.ts";
 import type { Content, Item, Option } from "./content.ts";
 import { requirePlain } from "./plain.ts";
@@ -16,15 +16,18 @@ export function matchAnswer(content: Content, input: Pick<AnswerInput, "items" |
   for (const [name, given] of Object.entries(spoken)) {
     const item = findItem(content.items, name);
     if (!item) {
-      const names = content.items.map((each) => each.header ?? each.id).join(", ");
-      throw new Refusal("bad_input", `There is no item "${name}"; the items are ${names}`);
+      const names = content.items.map((each) => each.header ?? each.id);
+      throw new Refusal("bad_input", `There is no item "${name}"; the items are ${names.join(", ")}`, {
+        fact: { is: "no_item", name, names },
+      });
     }
     matched[item.id] = matchItem(item, given, limits);
   }
   const missing = content.items.filter((item) => !Object.hasOwn(matched, item.id));
   if (missing.length > 0) {
-    const names = missing.map((item) => item.header ?? item.text).join("; ");
-    throw new Refusal("missing_items", `Not answered yet: ${names}`, {
+    const names = missing.map((item) => item.header ?? item.text);
+    throw new Refusal("missing_items", `Not answered yet: ${names.join("; ")}`, {
+      fact: { is: "missing_items", names },
       hint: "Answer all of them at once, like: 1A 2B, or one line each: header: value",
     });
   }
@@ -49,7 +52,11 @@ export function itemText(item: Item, matched: Matched | undefined): string {
 
 /** How the options can be named, in one line: `1 Redis, 2 Memcached`. */
 export function sayOptions(item: Item): string {
-  return item.options.map((option, index) => `${index + 1} ${option.label}`).join(", ");
+  return numbered(item).join(", ");
+}
+
+function numbered(item: Item): string[] {
+  return item.options.map((option, index) => `${index + 1} ${option.label}`);
 }
 
 function matchItem(item: Item, given: Matched, limits: Limits): Matched {
@@ -65,8 +72,11 @@ function matchItem(item: Item, given: Matched, limits: Limits): Matched {
 }
 
 function matchTyped(item: Item, said: string): Matched {
-  const problem = item.schema && findMismatch(item.schema, said);
-  if (problem) throw new Refusal("answer_mismatch", `The answer does not fit: ${problem}`);
+  const mismatch = item.schema && findMismatch(item.schema, said);
+  if (mismatch) {
+    const fact = { is: "mismatch" as const, ...mismatch };
+    throw new Refusal("answer_mismatch", `The answer does not fit: ${sayMismatch(mismatch)}`, { fact });
+  }
   return { values: [], text: said };
 }
 
@@ -81,7 +91,9 @@ function matchText(item: Item, said: string): Matched {
 
 function matchSeveral(item: Item, values: readonly string[]): Matched {
   if (!item.multiple && values.length > 1) {
-    throw new Refusal("bad_input", `Only one choice is possible: ${sayOptions(item)}`);
+    throw new Refusal("bad_input", `Only one choice is possible: ${sayOptions(item)}`, {
+      fact: { is: "one_choice", options: numbered(item) },
+    });
   }
   const options = values.map((value) => {
     const option = matchOption(item, value);
@@ -101,8 +113,11 @@ function matchOption(item: Item, said: string): Option | undefined {
   );
   const found = distinct([...byKey, ...(exact.length > 0 ? exact : byName)]);
   if (found.length > 1) {
-    const names = found.map((option) => `${option.key}) ${option.label}`).join(" and ");
-    throw new Refusal("ambiguous_answer", `"${said}" could mean ${names}; write the whole label or the letter`);
+    const names = found.map((option) => `${option.key}) ${option.label}`);
+    const both = names.join(" and ");
+    throw new Refusal("ambiguous_answer", `"${said}" could mean ${both}; write the whole label or the letter`, {
+      fact: { is: "ambiguous", said, names },
+    });
   }
   return found[0];
 }
@@ -160,7 +175,7 @@ function splitText(items: readonly Item[], text: string): Record<string, Matched
     throw new Refusal(
       "bad_input",
       `This question has ${items.length} items, and the answer does not say which part is for which`,
-      { hint: SEVERAL },
+      { hint: SEVERAL, fact: { is: "which_item", count: items.length } },
     );
   }
   return Object.fromEntries(pairs.map((match) => [match?.[1] ?? "", { values: [], text: match?.[2] ?? "" }]));
@@ -190,6 +205,7 @@ function noSuchOption(item: Item, said: string): Refusal {
   const shown = said.length > 80 ? `${said.slice(0, 79)}…` : said;
   return new Refusal("no_such_option", `"${shown}" is not one of the options`, {
     hint: `Choose one of: ${sayOptions(item)}`,
+    fact: { is: "no_such_option", said: shown, options: numbered(item) },
   });
 }
 

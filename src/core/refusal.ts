@@ -1,3 +1,5 @@
+import type { Fact } from "./fact.ts";
+
 /**
  * Every expected "no" of the product: its HTTP status and the exit code of the command line.
  * Exit codes: 1 error, 2 usage, 3 not reachable, 4 sign in, 5 not found, 6 conflict, 7 not permitted,
@@ -44,17 +46,20 @@ export class Refusal extends Error {
   /** What to type or do next; shown on a line of its own. */
   readonly hint: string | undefined;
   readonly retryAfterMs: number | undefined;
+  /** The same for those who say it in other words. */
+  readonly fact: Fact | undefined;
 
   constructor(
     code: RefusalCode,
     message: string,
-    more: { hint?: string; retryAfterMs?: number; cause?: unknown } = {},
+    more: { hint?: string; retryAfterMs?: number; cause?: unknown; fact?: Fact } = {},
   ) {
     super(message, more.cause === undefined ? undefined : { cause: more.cause });
     this.name = "Refusal";
     this.code = code;
     this.hint = more.hint;
     this.retryAfterMs = more.retryAfterMs;
+    this.fact = more.fact;
   }
 
   get httpStatus(): number {

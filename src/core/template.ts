@@ -60,7 +60,10 @@ export type Template = z.infer<typeof Template>;
 export function putTemplate(before: Template | undefined, input: TemplateInput, at: At): Template {
   requireMayChange(at.by);
   if (input.text === undefined && input.choose === undefined) {
-    throw new Refusal("bad_input", "A template needs a text or a choice", { hint: "Give it --text or --choose" });
+    throw new Refusal("bad_input", "A template needs a text or a choice", {
+      hint: "Give it --text or --choose",
+      fact: { is: "empty_template" },
+    });
   }
   for (const text of [input.text ?? "", ...(input.choose ?? [])]) {
     requirePlain(text, at.rules.limits.answerBytes, "template");
@@ -132,14 +135,17 @@ function valueOf(field: string, { name }: Template, read: Read): string {
   if (value !== undefined && value !== "") return value;
   throw new Refusal("bad_input", `Template ${name} wants {{${field}}}, and this question has none`, {
     hint: "Answer in your own words, or use another template",
+    fact: { is: "lacking_field", name, field: `{{${field}}}` },
   });
 }
 
 function requireKnownFields(text: string): void {
   for (const [, field = ""] of text.matchAll(FIELD)) {
     if (Object.hasOwn(FIELDS, field.trim())) continue;
+    const fields = TEMPLATE_FIELDS.map((name) => `{{${name}}}`);
     throw new Refusal("bad_input", `There is no field {{${field}}}`, {
-      hint: `Use ${TEMPLATE_FIELDS.map((name) => `{{${name}}}`).join(", ")}`,
+      hint: `Use ${fields.join(", ")}`,
+      fact: { is: "unknown_field", field: `{{${field}}}`, fields },
     });
   }
 }

@@ -36,6 +36,7 @@ export function escalate(read: Read, at: At): Changes {
   if (!step) {
     throw new Refusal("bad_input", "There is nobody further to escalate to", {
       hint: `Name somebody yourself: askd assign ${shortId(question.id)} <person>`,
+      fact: { is: "nobody_further" },
     });
   }
   return escalateTo(read.run, question, step, at);
@@ -46,8 +47,12 @@ export function extend(read: Read, byMs: number, at: At): Changes {
   requirePerson(at.by, "extend");
   const question = requirePending(read, at.now);
   if (question.dueAt === undefined)
-    throw new Refusal("bad_input", "This question has no deadline; there is nothing to extend");
-  if (byMs <= 0) throw new Refusal("bad_input", "Extend by a positive time, like 1h");
+    throw new Refusal("bad_input", "This question has no deadline; there is nothing to extend", {
+      fact: { is: "no_deadline" },
+    });
+  if (byMs <= 0) {
+    throw new Refusal("bad_input", "Extend by a positive time, like 1h", { fact: { is: "extend_nothing" } });
+  }
   const extended: Pending = { ...question, dueAt: later(question.dueAt, byMs) };
   return {
     runs: [read.run],

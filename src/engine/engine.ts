@@ -3,6 +3,7 @@ import type { AnswerInput } from "../core/answer-input.ts";
 import type { AskInput } from "../core/ask-input.ts";
 import type { Read } from "../core/changes.ts";
 import type { KeptEvent } from "../core/event.ts";
+import type { Flaw } from "../core/flaw.ts";
 import type { QuestionId, RunId } from "../core/id.ts";
 import type { Instant } from "../core/instant.ts";
 import type { RunResult } from "../core/lifecycle.ts";
@@ -69,6 +70,8 @@ export interface Verified {
   seals: number;
   /** One line for each place where the trail and the state disagree. */
   problems: string[];
+  /** The same without words, where this process has looked itself. */
+  flaws?: readonly Flaw[];
 }
 
 /**

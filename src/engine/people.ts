@@ -129,10 +129,11 @@ function requireMayIssue(input: TokenInput, by: Actor): void {
   throw new Refusal(
     "not_permitted",
     `A token of scope ${input.scope} for ${input.subject} can only be made by an admin`,
+    { fact: { is: "token_scope", subject: input.subject } },
   );
 }
 
 function requireAdmin(by: Actor, what: string): void {
   if (by.scope === "admin" || by.scope === "system") return;
-  throw new Refusal("not_permitted", `Only an admin may ${what}`);
+  throw new Refusal("not_permitted", `Only an admin may ${what}`, { fact: { is: "admin_only" } });
 }

@@ -24,7 +24,7 @@ export class Room {
       throw new Refusal(
         "too_many",
         `${this.#limit} questions are waiting already; no more are accepted until some are answered`,
-        { hint: "Answer or cancel some: askd list --awaiting" },
+        { hint: "Answer or cancel some: askd list --awaiting", fact: { is: "full", count: this.#limit } },
       );
     }
     this.#pending.count += 1;

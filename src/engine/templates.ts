@@ -33,6 +33,7 @@ export class Templates {
     if (isNew && (await this.list()).length >= MOST_TEMPLATES) {
       throw new Refusal("too_many", `There are ${MOST_TEMPLATES} templates already`, {
         hint: "Remove some: askd template remove <name>",
+        fact: { is: "many_templates", count: MOST_TEMPLATES },
       });
     }
     return this.#write(putTemplate(before, input, this.#deps.at(by)));

@@ -1,4 +1,5 @@
 import { CHAIN_START, type KeptEvent, chainHash } from "../core/event.ts";
+import { type Flaw, sayFlaw } from "../core/flaw.ts";
 import { type RunId, shortId } from "../core/id.ts";
 import type { Question } from "../core/question.ts";
 import type { Run } from "../core/run.ts";
@@ -11,7 +12,7 @@ const CHANGES_NOTHING: ReadonlySet<string> = new Set(["question.late_reply", "qu
 
 /** Reads the whole trail and compares it with itself, with the seals, and with the state of every run and question. */
 export async function verify(store: Store): Promise<Verified> {
-  const problems: string[] = [];
+  const flaws: Flaw[] = [];
   let runs = 0;
   let events = 0;
   for await (const run of allRuns(store)) {
@@ -22,27 +23,26 @@ export async function verify(store: Store): Promise<Verified> {
     const now = await store.findRun(run.id);
     const questions = await allQuestions(store, run.id);
     if (now?.version !== run.version) continue;
-    problems.push(...checkChain(run, chain), ...checkState(run, questions, chain.events));
+    flaws.push(...checkChain(run, chain), ...checkState(run, questions, chain.events));
   }
-  const seals = await checkSeals(store, problems);
-  return { runs, events, seals, problems };
+  const seals = await checkSeals(store, flaws);
+  return { runs, events, seals, problems: flaws.map(sayFlaw), ...(flaws.length > 0 && { flaws }) };
 }
 
-function checkChain(run: Run, { events, head }: { events: KeptEvent[]; head: { n: number; hash: string } }): string[] {
+function checkChain(run: Run, { events, head }: { events: KeptEvent[]; head: { n: number; hash: string } }): Flaw[] {
   let previous = CHAIN_START;
   for (const [index, kept] of events.entries()) {
-    if (kept.n !== index + 1) return [`run #${run.number}: line ${index + 1} of its trail is missing`];
-    if (chainHash(previous, kept.body) !== kept.hash)
-      return [`run #${run.number}: line ${kept.n} of its trail was changed`];
+    if (kept.n !== index + 1) return [{ is: "line_missing", run: run.number, line: index + 1 }];
+    if (chainHash(previous, kept.body) !== kept.hash) return [{ is: "line_changed", run: run.number, line: kept.n }];
     previous = kept.hash;
   }
   if (head.n !== events.length || head.hash !== previous)
-    return [`run #${run.number}: its trail ends at line ${events.length}, not at line ${head.n}`];
+    return [{ is: "trail_cut", run: run.number, line: events.length, last: head.n }];
   return [];
 }
 
-function checkState(run: Run, questions: readonly Question[], events: readonly KeptEvent[]): string[] {
-  const problems: string[] = [];
+function checkState(run: Run, questions: readonly Question[], events: readonly KeptEvent[]): Flaw[] {
+  const flaws: Flaw[] = [];
   const lastOf = new Map<string, KeptEvent["event"]>();
   for (const { event } of events) {
     if (event.type.startsWith("alert.")) continue; // it tells of the whole store, in the trail of whoever made the difference
@@ -52,20 +52,20 @@ function checkState(run: Run, questions: readonly Question[], events: readonly K
   }
   const ofRun = lastOf.get("run");
   if (ofRun && ofRun.to !== run.status)
-    problems.push(`run #${run.number}: it is ${run.status}, its trail says ${ofRun.to}`);
+    flaws.push({ is: "run_differs", run: run.number, status: run.status, told: ofRun.to });
   for (const question of questions) {
     const last = lastOf.get(question.id);
-    if (!last) problems.push(`${shortId(question.id)}: nothing in the trail`);
+    const name = shortId(question.id);
+    if (!last) flaws.push({ is: "untold", question: name });
     else if (last.to !== question.status || last.version !== question.version) {
-      problems.push(
-        `${shortId(question.id)}: it is ${question.status} at version ${question.version}, its trail says ${last.to} at ${last.version}`,
-      );
+      const { status, version } = question;
+      flaws.push({ is: "question_differs", question: name, status, version, told: last.to, toldVersion: last.version });
     }
   }
-  return problems;
+  return flaws;
 }
 
-async function checkSeals(store: Store, problems: string[]): Promise<number> {
+async function checkSeals(store: Store, flaws: Flaw[]): Promise<number> {
   let previous = "";
   let count = 0;
   for (;;) {
@@ -73,11 +73,11 @@ async function checkSeals(store: Store, problems: string[]): Promise<number> {
     for (const kept of page) {
       count += 1;
       if (kept.n !== count || chainHash(previous, kept.body) !== kept.hash) {
-        problems.push(`seal ${kept.n} was changed or one before it is missing`);
+        flaws.push({ is: "seal_changed", seal: kept.n });
         return count;
       }
       previous = kept.hash;
-      problems.push(...(await checkHeads(store, kept.n, readSeal(kept).heads)));
+      flaws.push(...(await checkHeads(store, kept.n, readSeal(kept).heads)));
     }
     if (page.length < PAGE) return count;
   }
@@ -87,14 +87,13 @@ async function checkHeads(
   store: Store,
   n: number,
   heads: Record<string, { n: number; hash: string }>,
-): Promise<string[]> {
-  const problems: string[] = [];
+): Promise<Flaw[]> {
+  const flaws: Flaw[] = [];
   for (const [runId, head] of Object.entries(heads)) {
     const chain = await store.readChain(runId as RunId); // written by us as a run's id
-    if (chain.events[head.n - 1]?.hash !== head.hash)
-      problems.push(`seal ${n}: the trail of run ${runId} was rewritten before line ${head.n}`);
+    if (chain.events[head.n - 1]?.hash !== head.hash) flaws.push({ is: "rewritten", seal: n, id: runId, line: head.n });
   }
-  return problems;
+  return flaws;
 }
 
 async function* allRuns(store: Store): AsyncGenerator<Run> {

@@ -17,5 +17,7 @@ export function limitBody(): MiddlewareHandler {
 }
 
 function refuse(): never {
-  throw new Refusal("too_large", `A request has at most ${MOST_BODY_BYTES} bytes`);
+  throw new Refusal("too_large", `A request has at most ${MOST_BODY_BYTES} bytes`, {
+    fact: { is: "large_body", limit: MOST_BODY_BYTES },
+  });
 }

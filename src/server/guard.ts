@@ -57,17 +57,20 @@ function isLinkFromElsewhere({ req }: Context): boolean {
 
 function requireHost(context: Context, { hosts }: Doors): void {
   const host = context.req.header("host")?.toLowerCase() ?? "";
-  if (!hosts.has(host)) throw new Refusal("not_permitted", "This server does not answer under that name");
+  if (hosts.has(host)) return;
+  throw new Refusal("not_permitted", "This server does not answer under that name", { fact: { is: "other_name" } });
 }
 
 function requireOrigin(context: Context, { origins }: Doors): void {
   const origin = context.req.header("origin");
   if (origin !== undefined && !origins.has(origin.toLowerCase())) {
-    throw new Refusal("not_permitted", "This server does not answer pages of that origin");
+    throw new Refusal("not_permitted", "This server does not answer pages of that origin", {
+      fact: { is: "other_site" },
+    });
   }
   const site = context.req.header("sec-fetch-site");
   if (site !== undefined && site !== "same-origin" && site !== "none") {
-    throw new Refusal("not_permitted", "This server does not answer other sites");
+    throw new Refusal("not_permitted", "This server does not answer other sites", { fact: { is: "other_site" } });
   }
 }
 
@@ -85,5 +88,5 @@ function requireJson(context: Context, { isPage }: Pages): void {
   if (type === "application/json" || FORM_PATHS.has(context.req.path)) return;
   if (isPage(context.req.path) && type === FORM) return;
   if (type === undefined && isEmpty(context)) return;
-  throw new Refusal("bad_input", "Send JSON: Content-Type must be application/json");
+  throw new Refusal("bad_input", "Send JSON: Content-Type must be application/json", { fact: { is: "not_json" } });
 }

@@ -54,7 +54,9 @@ async function signIn(context: Context, deps: LoginDeps): Promise<Response> {
 /** Takes the code out of a form; a file or a second value is no code. */
 async function readForm(context: Context): Promise<{ code: string; next: string }> {
   const type = context.req.header("content-type")?.split(";")[0]?.trim().toLowerCase();
-  if (type !== "application/x-www-form-urlencoded") throw new Refusal("bad_input", "Send the form of this page");
+  if (type !== "application/x-www-form-urlencoded") {
+    throw new Refusal("bad_input", "Send the form of this page", { fact: { is: "unreadable_form" } });
+  }
   const { code, next } = await context.req.parseBody();
   return { code: typeof code === "string" ? code.trim().slice(0, 200) : "", next: readNext(next) };
 }

@@ -65,7 +65,9 @@ function History({ view: { reader, history } }: { view: CardView }) {
       <h2>{tell(reader, "history")}</h2>
       {history.map(({ question, content }) => {
         const answer = findAnswer(question);
-        const said = answer ? `“${answerWords(reader, content, answer)}”` : tell(reader, `status.${question.status}`);
+        const said = answer
+          ? tell(reader, "quoted", { text: answerWords(reader, content, answer) })
+          : tell(reader, `status.${question.status}`);
         return (
           <p>
             <a href={`/q/${question.id}`}>{makeVisible(question.title)}</a> {said}

@@ -9,6 +9,7 @@ import { Aside } from "./aside.tsx";
 import type { CardView } from "./card-view.ts";
 import { Markdown } from "./foreign.tsx";
 import { splitContext } from "./markdown.ts";
+import { sayUsd } from "./number.ts";
 import { Outcome, Settling } from "./outcome.tsx";
 import { tell } from "./reader.ts";
 import { thenWords } from "./then.ts";
@@ -143,7 +144,7 @@ export function Crumb({ view: { reader, read, usage } }: { view: Pick<CardView, 
   const { run } = read;
   const turns =
     usage && usage.turns > 0 ? tell(reader, usage.turns === 1 ? "turn" : "turns", { n: usage.turns }) : undefined;
-  const cost = usage && usage.costUsd > 0 ? tell(reader, "cost", { usd: usage.costUsd.toFixed(2) }) : undefined;
+  const cost = usage && usage.costUsd > 0 ? tell(reader, "cost", { usd: sayUsd(reader, usage.costUsd) }) : undefined;
   const agent = run.agent === "none" ? undefined : run.agent;
   return (
     <p class="crumb">

@@ -167,7 +167,7 @@ function KeyHelp({ reader }: { reader: Reader }) {
         {KEYS.map(([key, about]) => (
           <div>
             <dt>
-              <kbd>{key.startsWith("g ") ? key : key.replace(/\S+/g, (each) => keyFor(reader.keymap, each))}</kbd>
+              <kbd>{shownKey(reader, key)}</kbd>
             </dt>
             <dd>{tell(reader, about)}</dd>
           </div>
@@ -181,6 +181,11 @@ function KeyHelp({ reader }: { reader: Reader }) {
       </form>
     </dialog>
   );
+}
+
+function shownKey(reader: Reader, key: string): string {
+  if (key.startsWith("g ")) return key;
+  return key.replace(/\S+/g, (each) => (each === "Ctrl" ? tell(reader, "key.ctrl") : keyFor(reader.keymap, each)));
 }
 
 function initials(name: string): string {

@@ -8,6 +8,7 @@ import { Chips, Crumb, Why } from "./card.tsx";
 import type { Draft } from "./draft.ts";
 import { Chosen } from "./outcome.tsx";
 import { type Reader, tell } from "./reader.ts";
+import { reasonWords } from "./reason-words.ts";
 import { Moment } from "./time.tsx";
 import { type Language, say } from "./words.ts";
 
@@ -112,7 +113,7 @@ function Ended({ reader, question }: { reader: Reader; question: Question }) {
     const name = makeVisible(sayActor(question.cancelledBy));
     return (
       <>
-        {tell(reader, "done.cancelled", { name, reason: makeVisible(question.reason) })}{" "}
+        {tell(reader, "done.cancelled", { name, reason: reasonWords(reader, question.reason) })}{" "}
         <Moment reader={reader} at={question.cancelledAt} />.
       </>
     );

@@ -7,7 +7,9 @@ import { makeVisible } from "../core/visible.ts";
 import { answerWords } from "./answer-words.ts";
 import type { CardView } from "./card-view.ts";
 import { type Reader, tell, tellSpan } from "./reader.ts";
+import { reasonWords } from "./reason-words.ts";
 import { Left, Moment } from "./time.tsx";
+import { isKey } from "./words.ts";
 
 type Reply = NonNullable<Pending["settling"]>;
 
@@ -71,7 +73,7 @@ function Sentence({ view, question }: { view: CardView; question: Question }) {
     const name = makeVisible(sayActor(question.cancelledBy));
     return (
       <>
-        {tell(reader, "done.cancelled", { name, reason: makeVisible(question.reason) })}{" "}
+        {tell(reader, "done.cancelled", { name, reason: reasonWords(reader, question.reason) })}{" "}
         <Moment reader={reader} at={question.cancelledAt} />.
       </>
     );
@@ -100,7 +102,7 @@ export function Chosen({ reader, answer, said }: { reader: Reader; answer: Answe
   const name =
     answer.policy === undefined
       ? makeVisible(sayActor(answer.by))
-      : tell(reader, "policy", { name: makeVisible(answer.policy) });
+      : tell(reader, "policy", { name: policyWords(reader, answer.policy) });
   const key = answer.outcome === "answer" ? "done.chose" : answer.outcome === "decide" ? "done.decide" : "done.back";
   return (
     <>
@@ -108,6 +110,11 @@ export function Chosen({ reader, answer, said }: { reader: Reader; answer: Answe
       {makeVisible(answer.by.channel)}).
     </>
   );
+}
+
+function policyWords(reader: Reader, policy: string): string {
+  const key = `policy.${policy}`;
+  return isKey(key) ? tell(reader, key) : makeVisible(policy);
 }
 
 /** How soon the run went on. */

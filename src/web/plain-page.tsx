@@ -71,12 +71,11 @@ export function SignIn({ language, next, isWrong }: { language: Language; next: 
 }
 
 /** Says what is so and where to go on. */
-export function ProblemWords({ language, detail, hint }: { language: Language; detail: string; hint?: string }) {
+export function ProblemWords({ language, detail }: { language: Language; detail: string }) {
   return (
     <>
       <h1>{say(language, "problem.title")}</h1>
       <p>{makeVisible(detail)}</p>
-      {hint === undefined ? null : <p class="quiet">{makeVisible(hint)}</p>}
       <p>
         <a href="/">{say(language, "problem.back")}</a>
       </p>

@@ -4,6 +4,7 @@ import { type Run, hasEnded } from "../core/run.ts";
 import type { UsageRow } from "../core/usage.ts";
 import { makeVisible } from "../core/visible.ts";
 import { runName } from "./inbox.tsx";
+import { sayUsd } from "./number.ts";
 import { type Reader, tell } from "./reader.ts";
 import { RunActions } from "./run-actions.tsx";
 import { RunBadge } from "./run-badge.tsx";
@@ -133,7 +134,9 @@ export function RunMeta({ reader, run, usage }: { reader: Reader; run: Run; usag
       {usage && usage.turns > 0 ? (
         <span>{tell(reader, usage.turns === 1 ? "turn" : "turns", { n: usage.turns })}</span>
       ) : null}
-      {usage && usage.costUsd > 0 ? <span>{tell(reader, "r.cost", { usd: usage.costUsd.toFixed(2) })}</span> : null}
+      {usage && usage.costUsd > 0 ? (
+        <span>{tell(reader, "r.cost", { usd: sayUsd(reader, usage.costUsd) })}</span>
+      ) : null}
       <span>
         {tell(reader, hasEnded(run) ? "runs.ended.at" : "runs.started")} <Since reader={reader} at={at} as="run.ago" />
       </span>

@@ -7,7 +7,9 @@ import type { CardView } from "./card-view.ts";
 import { runName } from "./inbox.tsx";
 import { LogBox, type LogPart } from "./log.tsx";
 import { Lost } from "./outcome.tsx";
+import { sayNumber } from "./number.ts";
 import { type Reader, tell, tellSpan } from "./reader.ts";
+import { reasonWords } from "./reason-words.ts";
 import { RunActions } from "./run-actions.tsx";
 import { RunBadge } from "./run-badge.tsx";
 import { RunMeta } from "./run-list.tsx";
@@ -100,7 +102,7 @@ function Head({ view }: { view: RunView }) {
         </span>
         {run.reason === undefined ? null : (
           <span class="chip">
-            {tell(reader, "r.reason")}: {makeVisible(run.reason)}
+            {tell(reader, "r.reason")}: {reasonWords(reader, run.reason)}
           </span>
         )}
       </div>
@@ -210,8 +212,8 @@ function Facts({ view: { reader, run, usage } }: { view: RunView }) {
       tell(reader, "r.tokens"),
       used &&
         tell(reader, "r.tokens.n", {
-          in: used.inputTokens.toLocaleString("en"),
-          out: used.outputTokens.toLocaleString("en"),
+          in: sayNumber(reader, used.inputTokens),
+          out: sayNumber(reader, used.outputTokens),
         }),
     ],
   ];

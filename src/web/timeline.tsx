@@ -70,7 +70,9 @@ function Words({ reader, event, reads }: { reader: Reader; event: Event; reads: 
           <a href={`/q/${read.question.id}`}>{makeVisible(read.question.title)}</a>
         </>
       ) : null}
-      {isAnswer && read && answer ? <>: “{answerWords(reader, read.content, answer)}”</> : null}
+      {isAnswer && read && answer ? (
+        <>: {tell(reader, "quoted", { text: answerWords(reader, read.content, answer) })}</>
+      ) : null}
     </>
   );
 }

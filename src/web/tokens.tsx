@@ -1,7 +1,8 @@
+import { parseDuration } from "../core/duration.ts";
 import type { Token } from "../core/token.ts";
 import { makeVisible } from "../core/visible.ts";
 import { type Draft, draftedText } from "./draft.ts";
-import { type Reader, tell } from "./reader.ts";
+import { type Reader, tell, tellSpan } from "./reader.ts";
 import { AdminOnly, SettingsTabs } from "./settings-tabs.tsx";
 import { Moment, Since } from "./time.tsx";
 
@@ -46,7 +47,7 @@ export function TokensPage({ view }: { view: TokensView }) {
           ) : (
             <Moment reader={reader} at={own.expiresAt} />
           )}
-          , {tell(reader, "tok.you.scope", { scope: own.scope })}.
+          , {tell(reader, "tok.you.scope", { scope: tell(reader, `scope.${own.scope}`) })}.
         </p>
       </section>
       <section>
@@ -112,7 +113,7 @@ function IssueForm({ view: { reader, draft } }: { view: TokensView }) {
         <select id="expires" name="expires">
           {TOKEN_SPANS.map((span) => (
             <option value={span} selected={span === "30d"}>
-              {span}
+              {tellSpan(reader, parseDuration(span))}
             </option>
           ))}
           <option value="">{tell(reader, "tok.expires.never")}</option>
@@ -154,7 +155,7 @@ function TokenRow({ reader, token, isOwn }: { reader: Reader; token: Token; isOw
     <li>
       <div>
         <p>
-          <b>{makeVisible(token.subject)}</b> {token.scope}
+          <b>{makeVisible(token.subject)}</b> {tell(reader, `scope.${token.scope}`)}
           {isOwn ? ` (${tell(reader, "tok.own")})` : null}
         </p>
         <p class="quiet">

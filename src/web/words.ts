@@ -7,6 +7,11 @@ export type Language = (typeof LANGUAGES)[number];
 
 const CATALOGUES: Readonly<Record<Language, Readonly<Record<Key, string>>>> = { en, de };
 
+/** Says whether a text is the name of a sentence. */
+export function isKey(name: string): name is Key {
+  return Object.hasOwn(en, name);
+}
+
 /** The words for a key in a language, with `{name}` replaced by what is given for it. */
 export function say(language: Language, key: Key, values: Readonly<Record<string, string | number>> = {}): string {
   return CATALOGUES[language][key].replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole));

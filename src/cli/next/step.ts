@@ -1,5 +1,5 @@
 import { type AnswerInput, defaultInput } from "../../core/answer-input.ts";
-import { type AnswerField, findMismatch } from "../../core/answer-schema.ts";
+import { type AnswerField, findMismatch, sayMismatch } from "../../core/answer-schema.ts";
 import type { Content, Item, Option } from "../../core/content.ts";
 import { matchAnswer } from "../../core/match.ts";
 import { Refusal } from "../../core/refusal.ts";
@@ -88,8 +88,8 @@ export function findProblem(step: Step, pick: Picked): string | undefined {
   if (pick.isWritten) {
     const text = pick.line.text.trim();
     if (text === "") return step.isOptional ? undefined : "Write something first, or press Esc to go back.";
-    const problem = step.schema && findMismatch(step.schema, text);
-    return problem && `That does not fit: ${problem}.`;
+    const mismatch = step.schema && findMismatch(step.schema, text);
+    return mismatch && `That does not fit: ${sayMismatch(mismatch)}.`;
   }
   if (step.multiple) return pick.ticked.length > 0 ? undefined : "Nothing is ticked yet: space ticks, ↵ answers.";
   return step.choices[pick.cursor] ? undefined : "Choose an answer first.";

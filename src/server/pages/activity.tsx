@@ -8,6 +8,7 @@ import type { Run } from "../../core/run.ts";
 import type { Engine, Verified } from "../../engine/engine.ts";
 import { ActivityPage, type ActivityView, type TrailWish } from "../../web/activity.tsx";
 import { type Reader, tell } from "../../web/reader.ts";
+import { flawWords } from "../../web/refusal-words.ts";
 import type { Signed } from "../credential.ts";
 import type { Call, PagesDeps } from "./deps.ts";
 import { getRun } from "./find-run.ts";
@@ -41,8 +42,12 @@ async function show(context: Call, deps: PagesDeps, check?: Verified): Promise<R
     ...{ reader, page: "activity", title: tell(reader, "act.title") },
     // A page further back stays as it is.
     ...(!before.success && !check && { cursor }),
-    main: <ActivityPage view={{ ...view, check }} />,
+    main: <ActivityPage view={{ ...view, check: check && checkOf(reader, check) }} />,
   });
+}
+
+function checkOf(reader: Reader, { flaws, ...check }: Verified): ActivityView["check"] {
+  return { ...check, problems: flaws?.map((flaw) => flawWords(reader, flaw)) ?? check.problems };
 }
 
 function readWish({ req }: Call): TrailWish {

@@ -3,6 +3,7 @@ import type { Read } from "../../core/changes.ts";
 import { Refusal } from "../../core/refusal.ts";
 import { wordToType } from "../../core/risk-word.ts";
 import { type Draft, draftedText } from "../../web/draft.ts";
+import { refusalWords } from "../../web/refusal-words.ts";
 import { say } from "../../web/words.ts";
 import { readAnswerForm, writtenIn } from "./answer-form.ts";
 import { readDraft } from "./draft.ts";
@@ -35,7 +36,7 @@ export async function answer(context: Call, deps: PagesDeps): Promise<Response> 
     const now = await engine.read(id);
     const written = writtenIn(now.content, draft);
     const lost = LOST.has(error.code) && written !== "" ? { lost: written } : {};
-    const problem = LOST.has(error.code) ? {} : { problem: sayRefusal(error) };
+    const problem = LOST.has(error.code) ? {} : { problem: refusalWords({ language: languageOf(context) }, error) };
     return sendAgain(context, deps, now, { ...problem, ...lost, draft }, error.httpStatus);
   }
 }
@@ -53,7 +54,8 @@ export async function preview(context: Call, deps: PagesDeps): Promise<Response>
     return await sendAgain(context, deps, read, { preview: text, draft }, 200);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    return sendAgain(context, deps, read, { problem: sayRefusal(error), draft }, error.httpStatus);
+    const problem = refusalWords({ language: languageOf(context) }, error);
+    return sendAgain(context, deps, read, { problem, draft }, error.httpStatus);
   }
 }
 
@@ -66,8 +68,4 @@ function readInput(context: Call, { question, content, run }: Read, draft: Draft
   const word = wordToType(question.title, run.name);
   if (draftedText(draft, "word").trim() === word) return { ...input, confirmed: true };
   return say(language, "risk.wrong", { word });
-}
-
-function sayRefusal(refusal: Refusal): string {
-  return refusal.hint === undefined ? refusal.message : `${refusal.message}. ${refusal.hint}`;
 }

@@ -15,7 +15,7 @@ import type { Call, PagesDeps } from "./deps.ts";
 import { readDraft } from "./draft.ts";
 import { sayRefusal, sendFramed } from "./frame.tsx";
 import { readWaiting } from "./read-inbox.ts";
-import { readReader } from "./reader.ts";
+import { languageOf, readReader } from "./reader.ts";
 
 const MOST_TOGETHER = 200;
 
@@ -96,7 +96,7 @@ async function tryOne(
           .join(" "),
     };
   } catch (error) {
-    return { read, problem: sayRefusal(error).problem };
+    return { read, problem: sayRefusal({ language: languageOf(context) }, error).problem };
   }
 }
 
@@ -112,7 +112,9 @@ function idsIn(draft: Draft): QuestionId[] {
 /** What is dangerous is answered one by one, whoever asks for it otherwise. */
 function requireTogether(read: Read): asserts read is Read & { question: Pending } {
   if (isPending(read.question) && sameName(read) === undefined) {
-    throw new Refusal("not_permitted", "This is answered by itself, not together with others");
+    throw new Refusal("not_permitted", "This is answered by itself, not together with others", {
+      fact: { is: "by_itself" },
+    });
   }
 }
 

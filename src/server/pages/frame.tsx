@@ -6,6 +6,7 @@ import { Refusal } from "../../core/refusal.ts";
 import { type Frame, Layout } from "../../web/layout.tsx";
 import type { PageName } from "../../web/navigation.ts";
 import type { Reader } from "../../web/reader.ts";
+import { refusalWords } from "../../web/refusal-words.ts";
 import { ASSETS } from "./assets.ts";
 import type { Call, PagesDeps } from "./deps.ts";
 import { sendPage } from "./page.ts";
@@ -42,8 +43,7 @@ export async function sendFramed(context: Call, { engine }: PagesDeps, framed: F
 }
 
 /** What a refusal says, on one line; anything else is not for people. */
-export function sayRefusal(error: unknown): { problem: string; status: number } {
+export function sayRefusal(reader: Pick<Reader, "language">, error: unknown): { problem: string; status: number } {
   if (!(error instanceof Refusal) || error.code === "not_found") throw error;
-  const problem = error.hint === undefined ? error.message : `${error.message}. ${error.hint}`;
-  return { problem, status: error.httpStatus };
+  return { problem: refusalWords(reader, error), status: error.httpStatus };
 }

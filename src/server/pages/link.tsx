@@ -14,6 +14,7 @@ import { BadLink, LinkPage, type LinkView } from "../../web/link-page.tsx";
 import { PlainPage } from "../../web/plain-page.tsx";
 import { parseKeymap } from "../../web/keymap.ts";
 import type { Reader } from "../../web/reader.ts";
+import { refusalWords } from "../../web/refusal-words.ts";
 import { say } from "../../web/words.ts";
 import type { Part } from "../app.ts";
 import { RequestLimit } from "../rest/request-limit.ts";
@@ -81,7 +82,9 @@ async function answer(context: Context, deps: LinkDeps, guest: Guest): Promise<R
     const now = await deps.engine.read(read.question.id);
     const written = writtenIn(now.content, draft);
     const isLost = !isPending(now.question) || now.question.settling !== undefined;
-    const more = isLost ? { ...(written !== "" && { lost: written }) } : { problem: sayRefusal(error) };
+    const more = isLost
+      ? { ...(written !== "" && { lost: written }) }
+      : { problem: refusalWords({ language: languageOf(context) }, error) };
     return send(context, deps, { ...guest, read: now }, { ...more, draft }, error.httpStatus);
   }
 }
@@ -143,8 +146,4 @@ function sendBad(context: Context): Response | Promise<Response> {
     </PlainPage>,
     404,
   );
-}
-
-function sayRefusal(refusal: Refusal): string {
-  return refusal.hint === undefined ? refusal.message : `${refusal.message}. ${refusal.hint}`;
 }

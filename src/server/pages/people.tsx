@@ -3,6 +3,7 @@ import { Person } from "../../core/person.ts";
 import { type Draft, NO_DRAFT, draftedText } from "../../web/draft.ts";
 import { PeoplePage } from "../../web/people.tsx";
 import { tell } from "../../web/reader.ts";
+import { isKey } from "../../web/words.ts";
 import type { Signed } from "../credential.ts";
 import type { Call, PagesDeps } from "./deps.ts";
 import { readDraft } from "./draft.ts";
@@ -56,7 +57,8 @@ async function save(context: Call, deps: PagesDeps): Promise<Response> {
       .filter((group) => group !== ""),
   });
   if (!parsed.success) {
-    const fields = [...new Set(parsed.error.issues.map(({ path }) => String(path[0])))].join(", ");
+    const names = [...new Set(parsed.error.issues.map(({ path }) => `people.${String(path[0])}`))];
+    const fields = names.map((name) => (isKey(name) ? tell(reader, name) : name)).join(", ");
     return show(context, deps, { draft, problem: tell(reader, "people.bad", { fields }), status: 422 });
   }
   if (changed === "" && (await engine.listPeople()).some((person) => person.id === id)) {
@@ -65,7 +67,7 @@ async function save(context: Call, deps: PagesDeps): Promise<Response> {
   try {
     await engine.putPerson(parsed.data, context.get("actor"));
   } catch (error) {
-    return show(context, deps, { draft, ...sayRefusal(error) });
+    return show(context, deps, { draft, ...sayRefusal(reader, error) });
   }
   return goTo(context, "/settings/people");
 }

@@ -2,6 +2,7 @@ import type { Context } from "hono";
 import { API_PATH } from "../../core/api/route.ts";
 import { Refusal } from "../../core/refusal.ts";
 import { Bounce, PlainPage, ProblemWords } from "../../web/plain-page.tsx";
+import { refusalWords } from "../../web/refusal-words.ts";
 import { say } from "../../web/words.ts";
 import { ASSETS } from "./assets.ts";
 import { sendPlainPage } from "./page.ts";
@@ -18,12 +19,16 @@ export function replyProblemPage(context: Context, error: unknown): Response | P
   const language = languageOf(context);
   const refusal = error instanceof Refusal ? error : undefined;
   if (refusal?.code === "sign_in") return context.redirect(loginAddress(pathOf(context)), 303);
-  const detail = refusal?.code === "not_found" ? say(language, "problem.missing") : (refusal?.message ?? "");
-  const hint = refusal?.code === "not_found" ? undefined : refusal?.hint;
+  const detail =
+    refusal?.code === "not_found"
+      ? say(language, "problem.missing")
+      : refusal
+        ? refusalWords({ language }, refusal)
+        : say(language, "problem.internal");
   return sendPlainPage(
     context,
     <PlainPage frame={{ language, assets: ASSETS, title: say(language, "problem.title") }}>
-      <ProblemWords language={language} detail={detail} {...(hint !== undefined && { hint })} />
+      <ProblemWords language={language} detail={detail} />
     </PlainPage>,
     refusal?.httpStatus ?? 500,
   );

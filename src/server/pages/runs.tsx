@@ -15,7 +15,7 @@ import { goTo } from "./go-on.ts";
 import { sendPage } from "./page.ts";
 import { readLog, readRun } from "./read-run.ts";
 import { readRuns } from "./read-runs.ts";
-import { readReader } from "./reader.ts";
+import { languageOf, readReader } from "./reader.ts";
 
 /** The list of runs, the page of each, and what can be done with one. */
 export function addRunPages(pages: Hono<Signed>, deps: PagesDeps): void {
@@ -103,7 +103,7 @@ async function change(context: Call, deps: PagesDeps, verb: "resume" | "cancel")
     if (verb === "resume") await engine.resumeRun(run.id, by);
     else await engine.cancelRun(run.id, by, tell(reader, "r.cancel.reason"));
   } catch (error) {
-    return sendRun(context, deps, run.id, sayRefusal(error));
+    return sendRun(context, deps, run.id, sayRefusal({ language: languageOf(context) }, error));
   }
   return goTo(context, `/r/${run.id}`);
 }

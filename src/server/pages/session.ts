@@ -39,7 +39,9 @@ async function requireOwnForm(context: Context): Promise<void> {
   const isNamed = context.req.header("origin") !== undefined || context.req.header("sec-fetch-site") === "same-origin";
   const { csrf } = await context.req.parseBody({ all: true }); // read once, the same way everywhere
   if (isNamed && typeof csrf === "string" && isSame(csrf, csrfOf(context))) return;
-  throw new Refusal("not_permitted", "This form is not from a page of this session; load the page again");
+  throw new Refusal("not_permitted", "This form is not from a page of this session; load the page again", {
+    fact: { is: "foreign_form" },
+  });
 }
 
 function isSame(one: string, other: string): boolean {

@@ -43,7 +43,7 @@ async function save(context: Call, deps: PagesDeps): Promise<Response> {
   const theme = THEMES.find((each) => each === (draftedText(draft, "theme") || "auto"));
   const isKnown = language === "" || LANGUAGES.some((each) => each === language);
   if (!theme || !isKnown || (keys !== "on" && keys !== "off")) {
-    throw new Refusal("bad_input", "These settings cannot be read");
+    throw new Refusal("bad_input", "These settings cannot be read", { fact: { is: "unreadable_form" } });
   }
   const read = readKeymap((key) => draftedText(draft, `key.${key}`));
   if ("bad" in read) {

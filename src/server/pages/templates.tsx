@@ -1,17 +1,17 @@
 import type { Hono } from "hono";
 import { QuestionId } from "../../core/id.ts";
 import { answerText, matchAnswer } from "../../core/match.ts";
-import { Refusal } from "../../core/refusal.ts";
 import { type Template, TemplateInput, fillTemplate } from "../../core/template.ts";
 import { type Draft, NO_DRAFT, draftedText } from "../../web/draft.ts";
 import { tell } from "../../web/reader.ts";
 import { type TemplateTrial, TemplatesPage } from "../../web/templates.tsx";
+import { isKey, say } from "../../web/words.ts";
 import type { Signed } from "../credential.ts";
 import type { Call, PagesDeps } from "./deps.ts";
 import { readDraft } from "./draft.ts";
 import { sayRefusal, sendFramed } from "./frame.tsx";
 import { goTo } from "./go-on.ts";
-import { readReader } from "./reader.ts";
+import { languageOf, readReader } from "./reader.ts";
 
 const MOST_SHOWN = 100;
 const MOST_QUESTIONS = 20;
@@ -62,12 +62,18 @@ async function save(context: Call, deps: PagesDeps): Promise<Response> {
     ...(choose.length > 0 && { choose }),
     ...((repo !== "" || label !== "") && { match: { ...(repo !== "" && { repo }), ...(label !== "" && { label }) } }),
   });
+  if (!parsed.success) {
+    const names = [
+      ...new Set(parsed.error.issues.map(({ path }) => `tpl.${String(path[0] === "match" ? path[1] : path[0])}`)),
+    ];
+    const language = languageOf(context);
+    const fields = names.map((name) => (isKey(name) ? say(language, name) : name)).join(", ");
+    return show(context, deps, { draft, problem: say(language, "tpl.bad", { fields }), status: 400 });
+  }
   try {
-    if (!parsed.success)
-      throw new Refusal("bad_input", parsed.error.issues.map(({ path }) => path.join(".")).join(", "));
     await deps.engine.putTemplate(parsed.data, context.get("actor"));
   } catch (error) {
-    return show(context, deps, { draft, ...sayRefusal(error) });
+    return show(context, deps, { draft, ...sayRefusal({ language: languageOf(context) }, error) });
   }
   return goTo(context, "/templates");
 }
@@ -88,7 +94,7 @@ async function tryOut(
     const items = matchAnswer(read.content, { answer: filled.answer, items: filled.items }, rules.limits);
     return { ...about, answer: answerText(read.content, items), note: filled.note };
   } catch (error) {
-    return { ...about, problem: sayRefusal(error).problem };
+    return { ...about, problem: sayRefusal({ language: languageOf(context) }, error).problem };
   }
 }
 

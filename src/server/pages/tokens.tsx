@@ -10,7 +10,7 @@ import type { Call, PagesDeps } from "./deps.ts";
 import { readDraft } from "./draft.ts";
 import { sayRefusal, sendFramed } from "./frame.tsx";
 import { goTo } from "./go-on.ts";
-import { readReader } from "./reader.ts";
+import { languageOf, readReader } from "./reader.ts";
 
 const MOST_SHOWN = 100;
 const SUBJECT = /^[A-Za-z0-9][\w.@-]{0,63}$/;
@@ -23,7 +23,7 @@ export function addTokens(pages: Hono<Signed>, deps: PagesDeps): void {
     try {
       await deps.engine.revokeToken(context.req.param("id"), context.get("actor"));
     } catch (error) {
-      return show(context, deps, sayRefusal(error));
+      return show(context, deps, sayRefusal({ language: languageOf(context) }, error));
     }
     return goTo(context, "/settings/tokens");
   });
@@ -65,7 +65,7 @@ async function issue(context: Call, deps: PagesDeps): Promise<Response> {
   try {
     issued = await deps.engine.issueToken({ scope: scope.data, subject, ...until }, context.get("actor"));
   } catch (error) {
-    return show(context, deps, { draft, ...sayRefusal(error) });
+    return show(context, deps, { draft, ...sayRefusal(reader, error) });
   }
   return show(context, deps, { issued });
 }

@@ -7,6 +7,7 @@ import { later } from "../../core/instant.ts";
 import { Refusal } from "../../core/refusal.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { draftedText, type Draft } from "../../web/draft.ts";
+import { refusalWords } from "../../web/refusal-words.ts";
 import { say } from "../../web/words.ts";
 import type { Signed } from "../credential.ts";
 import { answer, preview } from "./answer.ts";
@@ -54,7 +55,7 @@ async function perform(context: Call, deps: PagesDeps, name: string, verb: Verb)
     await verb(deps.engine, id, context.get("actor"), draft, context);
   } catch (error) {
     if (!(error instanceof Refusal) || error.code === "not_found") throw error;
-    const problem = error.hint === undefined ? error.message : `${error.message}. ${error.hint}`;
+    const problem = refusalWords({ language: languageOf(context) }, error);
     return sendAgain(context, deps, await deps.engine.read(id), { problem, draft }, error.httpStatus);
   }
   const stays = runPageBefore(context);

@@ -19,7 +19,10 @@ export const PEOPLE_VERBS: Handlers<Exclude<keyof typeof PEOPLE_ROUTES, "redeemL
   revokeToken: ({ engine, by }, { params }) => engine.revokeToken(params.id, by),
   listPeople: ({ engine }) => engine.listPeople(),
   putPerson: ({ engine, by }, { params, body }) => engine.putPerson({ ...body, id: params.id, version: 0 }, by),
-  verify: ({ engine }) => engine.verify(),
+  verify: async ({ engine }) => {
+    const { runs, events, seals, problems } = await engine.verify();
+    return { runs, events, seals, problems };
+  },
   now: async ({ engine }) => ({ now: await engine.now() }),
   doDue: async ({ engine }) => ({ done: await engine.doDue() }),
 };

@@ -3,6 +3,7 @@ import { deInsights } from "./de-insights.ts";
 import { deLink } from "./de-link.ts";
 import type { Key } from "../words.ts";
 import { dePages } from "./de-pages.ts";
+import { deReason } from "./de-reason.ts";
 
 /** Every sentence of the pages in German. */
 export const de: Readonly<Record<Key, string>> = {
@@ -274,4 +275,5 @@ export const de: Readonly<Record<Key, string>> = {
   ...deLink,
   ...deInsights,
   ...deBatch,
+  ...deReason,
 };

@@ -1,4 +1,5 @@
 import { enPages } from "./en-pages.ts";
+import { enReason } from "./en-reason.ts";
 import { enBatch } from "./en-batch.ts";
 import { enInsights } from "./en-insights.ts";
 import { enLink } from "./en-link.ts";
@@ -272,4 +273,5 @@ export const en = {
   ...enLink,
   ...enInsights,
   ...enBatch,
+  ...enReason,
 } as const;

@@ -1,0 +1,27 @@
+/** Why a run ended or a question was withdrawn, by what is written down of it. */
+export const enReason = {
+  "reason.none": "no reason given",
+  "reason.input_timeout": "nobody answered in time",
+  "reason.run_cancelled": "the run was cancelled",
+  "reason.withdrawn": "withdrawn",
+  "reason.agent_error": "the agent failed",
+  "reason.agent_killed": "the agent was ended from outside",
+  "reason.tools_lost": "the agent lost its tools",
+  "reason.worker_lost": "nobody knows how the agent ended",
+  "reason.start_failed": "the agent could not be started",
+  "reason.resume_failed": "the agent did not take the answer",
+  "reason.callback_failed": "the address to call back was not reached",
+  "reason.error_max_turns": "the agent used up its turns",
+  "reason.error_during_execution": "the agent failed",
+
+  "scope.agent": "agent",
+  "scope.human": "human",
+  "scope.admin": "admin",
+  "scope.login": "login",
+  "scope.link": "link",
+  "policy.confidence": "sure enough",
+  quoted: "“{text}”",
+  "key.ctrl": "Ctrl",
+  "tpl.bad": "This cannot be kept: {fields}",
+  "problem.internal": "Something went wrong here; it was written down.",
+} as const;
