@@ -7,6 +7,14 @@ const PEOPLE = ["lena", "mika", "noor"];
 export const BATCH_STATES: readonly State[] = [
   { name: "batch", open: (page, stage) => page.goto(`${stage.url}/batch`) },
   {
+    name: "batch-missing",
+    open: async (page, stage) => {
+      await page.goto(`${stage.url}/batch`);
+      await page.click("main button.p");
+      await page.waitForSelector("main [role=alert]");
+    },
+  },
+  {
     name: "batch-check",
     open: async (page, stage) => {
       await page.goto(`${stage.url}/batch`);
@@ -18,9 +26,9 @@ export const BATCH_STATES: readonly State[] = [
   },
   {
     name: "batch-done",
-    open: async (page) => {
+    open: async (page, stage) => {
       await page.click("main button.p");
-      await page.waitForSelector("main h1:has-text('answered')");
+      await page.waitForURL(`${stage.url}/batch`);
     },
   },
 ];

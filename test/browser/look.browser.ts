@@ -16,11 +16,6 @@ const LOOKS = [
   { name: "dark-390", colorScheme: "dark", width: 390, height: 844 },
 ] as const;
 const REFLOW = { width: 320, height: 640 };
-/** Which states are looked at in German too. */
-const GERMAN: ReadonlySet<string> = new Set([
-  ...["question", "high-risk", "more", "settling", "settings"],
-  ...["runs", "run-asks", "activity", "templates", "policies", "people", "tokens", "channels"],
-]);
 const ADDED_MS = 250;
 
 const stage = new WebStage();
@@ -53,20 +48,6 @@ describe.each([...OUTSIDE, ...EMPTY_PAGES, ...STATES, ...PAGES])("$name", (state
     expect(problems).toEqual([]);
     expect(LOOKS.filter(({ name }) => !existsSync(join(OUT, `${state.name}-${name}.png`)))).toEqual([]);
   });
-});
-
-test("German words have room too", async () => {
-  const page = await stage.person("lena", { locale: "de" });
-  const problems: string[] = [];
-  for (const state of [...STATES, ...PAGES].filter(({ name }) => GERMAN.has(name))) {
-    await state.open(page, stage);
-    for (const width of [1280, 390, 320]) {
-      await page.setViewportSize({ width, height: 800 });
-      await page.screenshot({ path: join(OUT, `${state.name}-de-${width}.png`) });
-      problems.push(...(await findLayoutProblems(page)).map((problem) => `${state.name} ${width}: ${problem}`));
-    }
-  }
-  expect(problems).toEqual([]);
 });
 
 test("no page does what its own policy forbids", () => {

@@ -115,8 +115,12 @@ export const PAGES: readonly State[] = [
       const run = await storedOnly(stage);
       await page.goto(`${stage.url}/r/${run.id}`);
       await (await stage.engine()).cancelRun(run.id, LENA, "not needed");
-      await page.waitForSelector("#head >> text=cancelled");
+      await page.waitForSelector("#head .badge:not(.wait)");
     },
+  },
+  {
+    name: "run-work",
+    open: async (page, stage) => page.goto(`${stage.url}/r/${(await startedRun(stage, { name: "work" })).id}/work`),
   },
   { name: "activity", open: (page, stage) => page.goto(`${stage.url}/activity`) },
   {

@@ -14,6 +14,7 @@ import { ensureProgram } from "../debian.ts";
 import { ROOMY } from "../scene.ts";
 
 const ASKD = resolve("bin", "askd");
+const MOST_ROUNDS = 20;
 const START_MS = 20_000;
 
 /** The built program with a home of its own, its server, and a browser to open its pages with. */
@@ -88,8 +89,8 @@ export class WebStage {
   }
 
   /** A browser of its own in which somebody is signed in who may change everything. */
-  async admin(name: string): Promise<Page> {
-    const page = await this.visitor();
+  async admin(name: string, options: BrowserContextOptions = {}): Promise<Page> {
+    const page = await this.visitor(options);
     await page.goto(`${this.url}/login`);
     await page.fill("#code", await this.#loginCode(name, { grants: "admin" }));
     await page.click("button.p");
@@ -129,9 +130,13 @@ export class WebStage {
 
   async cancelAll(): Promise<void> {
     const engine = await this.engine();
-    for (const { id } of await this.#pending()) {
-      await engine.undo(id, SYSTEM).catch(ignoreRefusal);
-      await engine.cancel(id, { reason: "the test is over" }, SYSTEM).catch(ignoreRefusal);
+    for (let round = 0; round < MOST_ROUNDS; round += 1) {
+      const pending = await this.#pending();
+      if (pending.length === 0) return;
+      for (const { id } of pending) {
+        await engine.undo(id, SYSTEM).catch(ignoreRefusal);
+        await engine.cancel(id, { reason: "the test is over" }, SYSTEM).catch(ignoreRefusal);
+      }
     }
   }
 

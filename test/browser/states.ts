@@ -244,6 +244,16 @@ export const STATES: readonly State[] = [
     },
   },
   {
+    name: "refused",
+    open: async (page, stage) => {
+      const asked = await ask(stage, REDIS);
+      await page.goto(`${stage.url}/q/${asked.id}`);
+      await page.click(".menu.more > summary");
+      await page.click("button[formaction$='/assign']");
+      await page.waitForSelector("#problem");
+    },
+  },
+  {
     name: "offline",
     open: async (page, stage) => {
       const asked = await ask(stage, REDIS);
