@@ -1,3 +1,5 @@
+import { mkdirSync } from "node:fs";
+import { join, resolve } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { findAxeProblems, findLayoutProblems } from "./inspect.ts";
@@ -7,6 +9,8 @@ import { EMPTY_PAGES, PAGES } from "./page-states.ts";
 import { WebStage } from "./stage.ts";
 import { OUTSIDE, STATES, type State } from "./states.ts";
 
+/** Pictures go where git does not look. */
+const OUT = resolve(".cache", "shots");
 /** Where words have the least room, and where columns stand beside each other. */
 const WIDTHS = [1280, 390, 320];
 const AXE_WIDTH = 390;
@@ -14,6 +18,7 @@ const AXE_WIDTH = 390;
 const stage = new WebStage();
 const pages: { outside?: Page; mika?: Page; admin?: Page } = {};
 beforeAll(async () => {
+  mkdirSync(OUT, { recursive: true });
   await stage.serve();
   pages.outside = await stage.visitor({ locale: "de" });
   pages.mika = await stage.person("mika", { locale: "de" });
@@ -35,6 +40,7 @@ describe.each([...OUTSIDE, ...EMPTY_PAGES, ...STATES, ...PAGES, ...INSIGHTS_STAT
       const problems: string[] = [];
       for (const width of WIDTHS) {
         await page.setViewportSize({ width, height: 860 });
+        await page.screenshot({ path: join(OUT, `${state.name}-de-${width}.png`) });
         const axe = width === AXE_WIDTH ? await findAxeProblems(page) : [];
         problems.push(...[...(await findLayoutProblems(page)), ...axe].map((problem) => `${width}: ${problem}`));
       }
