@@ -54,20 +54,21 @@ class Waiter {
   }
 
   /** Resolves at the next change, after the given time, or on abort. */
-  async next(maxMs: number, signal?: AbortSignal): Promise<void> {
-    if (!this.#hasChanged && !signal?.aborted) {
-      await new Promise<void>((resolve) => {
-        const done = (): void => {
-          clearTimeout(timer);
-          signal?.removeEventListener("abort", done);
-          resolve();
-        };
-        const timer = setTimeout(done, Math.min(Math.max(0, maxMs), LONGEST_SLEEP_MS));
-        this.#resume = done;
-        signal?.addEventListener("abort", done, { once: true });
-      });
-    }
+  next(maxMs: number, signal?: AbortSignal): Promise<void> {
+    const isWoken = this.#hasChanged || (signal?.aborted ?? false);
     this.#hasChanged = false;
-    this.#resume = undefined;
+    if (isWoken) return Promise.resolve();
+    return new Promise((resolve) => {
+      const done = (): void => {
+        clearTimeout(timer);
+        signal?.removeEventListener("abort", done);
+        this.#hasChanged = false;
+        this.#resume = undefined;
+        resolve();
+      };
+      const timer = setTimeout(done, Math.min(Math.max(0, maxMs), LONGEST_SLEEP_MS));
+      this.#resume = done;
+      signal?.addEventListener("abort", done, { once: true });
+    });
   }
 }

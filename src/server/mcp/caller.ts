@@ -40,7 +40,7 @@ export interface Caller {
   person?: Actor;
   /** Whether one does, where that was said; otherwise it depends on the client. */
   isAttended?: boolean;
-  /** Aborts when the caller left in a way that the protocol library does not see. */
+  /** Aborts when the caller has left or is to be let go, where that is not known by the protocol library alone. */
   signal?: AbortSignal;
   /** Does something once the reply to this request is out. */
   afterReply(requestId: string | number, done: () => Promise<void>): void;

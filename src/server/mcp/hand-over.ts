@@ -13,21 +13,18 @@ export async function holdFor(call: ToolCall, read: Read, windowMs: number): Pro
 }
 
 /** Waits for the outcome of a question, or for the end of the window. */
-export async function waitFor(call: ToolCall, read: Read, windowMs: number): Promise<Read> {
-  if (windowMs <= 0) return read;
-  const { deps, context, signal } = call;
+export function waitFor(call: ToolCall, read: Read, windowMs: number): Promise<Read> {
+  if (windowMs <= 0) return Promise.resolve(read);
+  const { engine } = call.deps;
+  const { context, signal } = call;
   const token = progressToken(context);
-  return hold(read, {
-    engine: deps.engine,
-    windowMs,
-    signal,
-    onProgress: async (waitedMs, message) => {
-      if (token === undefined) return;
-      const params = { progressToken: token, progress: waitedMs / 1000, total: windowMs / 1000, message };
-      // A client that has left shows by its signal; that it cannot be told so is no news.
-      await context.mcpReq.notify({ method: "notifications/progress", params }).catch(() => undefined);
-    },
-  });
+  if (token === undefined) return hold(read, { engine, windowMs, signal });
+  const onProgress = async (waitedMs: number, message: string): Promise<void> => {
+    const params = { progressToken: token, progress: waitedMs / 1000, total: windowMs / 1000, message };
+    // A client that has left shows by its signal; that it cannot be told so is no news.
+    await context.mcpReq.notify({ method: "notifications/progress", params }).catch(() => undefined);
+  };
+  return hold(read, { engine, windowMs, signal, onProgress });
 }
 
 /** Returns what there is. */

@@ -12,21 +12,29 @@ export interface Holding {
   engine: Engine;
   windowMs: number;
   signal: AbortSignal;
-  /** Hears every 15 seconds how long the wait has been. */
-  onProgress(waitedMs: number, words: string): Promise<void>;
+  /** Hears every 15 seconds how long the wait has been, if it is wanted. */
+  onProgress?(waitedMs: number, words: string): Promise<void>;
 }
 
 /**
  * Waits with the agent alive until there is an outcome or the window ends, and ends the hold.
  * A caller that left parks its question; nothing that a caller does by leaving cancels it.
+ * Very many may be held at once, and each waits in one frame of its own.
  */
-export async function hold(asked: Read, holding: Holding): Promise<Read> {
-  const { engine, signal } = holding;
+export async function hold(asked: Read, { engine, windowMs, signal, onProgress }: Holding): Promise<Read> {
   const { id } = asked.question;
   const from = await engine.now();
-  const until = later(from, holding.windowMs);
-  const read = await waitUntil(asked, { from, until }, holding);
-  if (!isPending(read.question)) return read;
+  const until = later(from, windowMs);
+  let read = asked;
+  for (let now = from; isPending(read.question) && !signal.aborted && now < until; now = await engine.now()) {
+    if (now > from || windowMs > PROGRESS_MS) await onProgress?.(msBetween(from, now), say(read, from, now));
+    const next = onProgress ? earlier(later(now, PROGRESS_MS), until) : until;
+    read = await engine.wait(id, { until: next, signal, takes: true });
+  }
+  return isPending(read.question) ? endHold(read, engine, signal) : read;
+}
+
+async function endHold({ question: { id } }: Read, engine: Engine, signal: AbortSignal): Promise<Read> {
   if (signal.aborted) return engine.endHold(id, "gone");
   const ended = await engine.endHold(id, "window");
   if (!isPending(ended.question) || !ended.question.settling) return ended;
@@ -37,21 +45,6 @@ export async function hold(asked: Read, holding: Holding): Promise<Read> {
     takes: true,
   });
   return isPending(settled.question) ? engine.endHold(id, signal.aborted ? "gone" : "window") : settled;
-}
-
-async function waitUntil(asked: Read, time: { from: Instant; until: Instant }, holding: Holding): Promise<Read> {
-  const { engine, signal, onProgress } = holding;
-  let read = asked;
-  for (let now = time.from; ; now = await engine.now()) {
-    if (!isPending(read.question) || signal.aborted || now >= time.until) return read;
-    if (now > time.from || holding.windowMs > PROGRESS_MS)
-      await onProgress(msBetween(time.from, now), say(read, time.from, now));
-    read = await engine.wait(read.question.id, {
-      until: earlier(later(now, PROGRESS_MS), time.until),
-      signal,
-      takes: true,
-    });
-  }
 }
 
 /** `waiting for a person, 1m 20s, mika is looking` */

@@ -4,12 +4,14 @@ import { RunId } from "../../core/id.ts";
 import { Refusal } from "../../core/refusal.ts";
 import type { Part } from "../app.ts";
 import type { Signed } from "../credential.ts";
+import { SAFE_HEADERS } from "../guard.ts";
 import { outgoingOf } from "../outgoing.ts";
 import type { Caller, McpDeps } from "./caller.ts";
-import { createMcpServer } from "./server.ts";
+import { type Exchange, Exchanges } from "./exchange.ts";
+import { Handler } from "./handler.ts";
 import { newSessionId, parseSessionId } from "./session-id.ts";
-import { DEFAULT_TOOLS, parseTools } from "./tool.ts";
-import { Work } from "./work.ts";
+import { Streams } from "./stream.ts";
+import { DEFAULT_TOOLS, type ToolName, parseTools } from "./tool.ts";
 
 const SESSION = "Mcp-Session-Id";
 
@@ -34,67 +36,45 @@ const Request = z.object({ id: z.union([z.string(), z.number()]), method: z.stri
 
 /** Serves agents over streamable HTTP, both eras from one factory; no request needs what an earlier one left behind. */
 export function mcpPart(deps: McpHttpDeps): McpPart {
-  const work = new Work();
-  const open = new Set<AbortController>();
-  let isClosing = false;
-  /** Held calls of the older era by session and request, as such a client cancels by a request of its own. */
-  const held = new Map<string, AbortController>();
+  const exchanges = new Exchanges(deps.onBug);
+  const handler = new Handler(deps);
+  const streams = new Streams();
   const routes = new Hono<Signed>();
   routes.all("/", async (context) => {
     const body: unknown = context.req.method === "POST" ? await readJson(context) : undefined;
     const session = context.req.header(SESSION);
     const cancelled = Cancelled.safeParse(body);
-    if (cancelled.success) held.get(`${session}:${cancelled.data.params.requestId}`)?.abort();
-    const gone = new AbortController();
-    if (isClosing) gone.abort();
-    open.add(gone);
+    if (cancelled.success) exchanges.cancel(`${session}:${cancelled.data.params.requestId}`);
     const request = Request.safeParse(body);
-    const name = request.success && session !== undefined ? `${session}:${request.data.id}` : undefined;
-    if (name !== undefined) held.set(name, gone);
-    const reply = replyOf(context, () => {
-      if (name !== undefined && held.get(name) === gone) held.delete(name);
-      open.delete(gone);
-      gone.abort();
-    });
-    const caller = callerOf(context, deps, {
-      signal: gone.signal,
-      afterReply: (_, done) => reply.afterwards(() => work.track(done().catch(deps.onBug))),
-      track: (call) => work.track(call),
-    });
-    const response = await serve(deps, caller, context, body);
+    const outgoing = outgoingOf(context);
+    const exchange = exchanges.begin(outgoing, context.req.raw.signal, nameOf(request.data, session));
+    const caller = callerOf(context, deps.host, exchange);
+    const serving = { caller, tools: toolsOf(context), method: request.data?.method };
+    const response = await handler.serve(context.req.raw, serving, body);
     const opened = Initialize.safeParse(body);
-    if (opened.success) response.headers.set(SESSION, newSessionId(opened.data.params.clientInfo));
-    return response;
+    const headers: Record<string, string> = {
+      ...SAFE_HEADERS,
+      ...Object.fromEntries(response.headers),
+      ...(opened.success && { [SESSION]: newSessionId(opened.data.params.clientInfo) }),
+    };
+    const { status, body: events } = response;
+    const isStream = outgoing && events && headers["content-type"] === "text/event-stream";
+    return isStream ? streams.reply(outgoing, { status, headers, events }) : new Response(events, { status, headers });
   });
-  return {
-    path: "/mcp",
-    signed: routes,
-    close: async () => {
-      isClosing = true;
-      for (const gone of open) gone.abort();
-      await work.done();
-    },
-  };
+  return { path: "/mcp", signed: routes, close: () => exchanges.close() };
 }
 
-async function serve(deps: McpHttpDeps, caller: Caller, context: Context, body: unknown): Promise<Response> {
-  const sdk = await import("@modelcontextprotocol/server");
+/** How a client of the older era names one of its requests when it cancels it. */
+function nameOf(request: z.infer<typeof Request> | undefined, session: string | undefined): string | undefined {
+  return request && session !== undefined ? `${session}:${request.id}` : undefined;
+}
+
+function toolsOf(context: Context): readonly ToolName[] {
   const tools = context.req.query("tools");
-  const names = tools === undefined ? DEFAULT_TOOLS : parseTools(tools);
-  // A held call is answered as a stream: a client gives up on a single body much sooner.
-  const handler = sdk.createMcpHandler(() => createMcpServer(sdk, deps, caller, names), {
-    responseMode: "sse",
-    onerror: () => undefined, // what it reports was told to the client; bugs of ours are reported where they happen
-  });
-  const response = await handler.fetch(context.req.raw, body === undefined ? {} : { parsedBody: body });
-  return new Response(response.body, response); // headers of a response from elsewhere may be immutable
+  return tools === undefined ? DEFAULT_TOOLS : parseTools(tools);
 }
 
-function callerOf(
-  context: Context<Signed>,
-  { host }: McpHttpDeps,
-  own: Pick<Caller, "signal" | "afterReply" | "track">,
-): Caller {
+function callerOf(context: Context<Signed>, host: string, { signal, afterReply, track }: Exchange): Caller {
   const token = context.get("token");
   const actor = context.get("actor");
   const session = context.req.header(SESSION);
@@ -102,7 +82,7 @@ function callerOf(
   const runId = token.runId ?? readRun(context.req.header("askd-run"));
   const attended = context.req.header("askd-attended");
   return {
-    ...own,
+    ...{ signal, afterReply, track },
     transport: "http",
     host,
     env: {},
@@ -121,22 +101,6 @@ function readRun(text: string | undefined): RunId | undefined {
   const parsed = RunId.safeParse(text);
   if (!parsed.success) throw new Refusal("bad_input", "Askd-Run does not hold the id of a run");
   return parsed.data;
-}
-
-/** Follows a reply on its way out, to its end or until the client leaves. */
-function replyOf(context: Context, onEnd: () => void): { afterwards(done: () => void): void } {
-  const outgoing = outgoingOf(context);
-  const waiting: Array<() => void> = [];
-  outgoing?.once("finish", () => {
-    for (const done of waiting.splice(0)) done();
-  });
-  outgoing?.once("close", onEnd);
-  return {
-    afterwards: (done) => {
-      if (outgoing) waiting.push(done);
-      else setImmediate(done);
-    },
-  };
 }
 
 async function readJson(context: Context): Promise<unknown> {

@@ -18,19 +18,29 @@ import { TOOLS, type Tool, type ToolName } from "./tool.ts";
 /** Asking changes nothing of the agent's world; some clients refuse a headless agent every tool that might. */
 const ANNOTATIONS = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
 
+/** The same for every server. */
+const OPTIONS = {
+  capabilities: { tools: {}, extensions: { [TASKS_EXTENSION]: {} } },
+  instructions: howToAskByTool(),
+};
+
+/** Whom a server serves, and with what. */
+export interface Serving {
+  caller: Caller;
+  tools: readonly ToolName[];
+  /** The one method that will be called, where that is known: a server of a held call is kept as small as can be. */
+  method?: string | undefined;
+}
+
 /** A server for one connection, or for one request, of one caller. It serves both eras of the protocol. */
-export function createMcpServer(sdk: Sdk, deps: McpDeps, caller: Caller, tools: readonly ToolName[]): Server {
-  const server = new sdk.Server(
-    { name: "askd", title: "askd", version: deps.version },
-    { capabilities: { tools: {}, extensions: { [TASKS_EXTENSION]: {} } }, instructions: howToAskByTool() },
-  );
+export function createMcpServer(sdk: Sdk, deps: McpDeps, { caller, tools, method }: Serving): Server {
+  const server = new sdk.Server({ name: "askd", title: "askd", version: deps.version }, OPTIONS);
   const callOf = (context: ServerContext, input: unknown = {}): ToolCall => ({
     ...{ sdk, deps, caller, context, input },
     profile: profileFor(server, { caller, deps }, context),
     declared: declaredBy(server, context),
-    signal: caller.signal ? AbortSignal.any([context.mcpReq.signal, caller.signal]) : context.mcpReq.signal,
+    signal: caller.signal ?? context.mcpReq.signal,
   });
-  server.setRequestHandler("tools/list", () => ({ tools: tools.map(listed) }));
   server.setRequestHandler("tools/call", ({ params }, context) => {
     const name = tools.find((known) => known === params.name);
     if (!name) throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, `There is no tool "${params.name}"`);
@@ -38,6 +48,8 @@ export function createMcpServer(sdk: Sdk, deps: McpDeps, caller: Caller, tools: 
     caller.track(result);
     return result;
   });
+  if (method === "tools/call") return server;
+  server.setRequestHandler("tools/list", () => ({ tools: tools.map(listed) }));
   registerTasks(server, callOf);
   return server;
 }
@@ -50,15 +62,13 @@ function listed(name: ToolName): Pick<Tool, "title" | "description" | "inputSche
   return { name, title, description, inputSchema, annotations: ANNOTATIONS };
 }
 
-async function run(tool: Tool, call: ToolCall): Promise<ToolResult> {
-  try {
-    return await tool.run(call);
-  } catch (error) {
+function run(tool: Tool, call: ToolCall): Promise<ToolResult> {
+  return tool.run(call).catch((error: unknown) => {
     if (error instanceof Refusal) return refused(error);
     call.deps.onBug(error);
     throw new call.sdk.ProtocolError(
       call.sdk.ProtocolErrorCode.InternalError,
       "Something went wrong; nothing was lost",
     );
-  }
+  });
 }

@@ -37,7 +37,7 @@ export async function serveStdio(deps: McpDeps, options: StdioOptions): Promise<
     afterReply: (requestId, done) => replies.set(requestId, done),
     track: (call) => work.track(call),
   };
-  const handle = stdio.serveStdio(() => createMcpServer(sdk, deps, caller, options.tools), {
+  const handle = stdio.serveStdio(() => createMcpServer(sdk, deps, { caller, tools: options.tools }), {
     transport,
     onerror: deps.onBug,
   });

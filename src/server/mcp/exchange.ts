@@ -1,0 +1,93 @@
+import type { ServerResponse } from "node:http";
+import { Work } from "./work.ts";
+
+/** Requests under way with their replies, until each reply is out or its caller has left. */
+export class Exchanges {
+  readonly #open = new Set<Exchange>();
+  /** Calls of the older era by session and request, as such a client cancels by a request of its own. */
+  readonly #byName = new Map<string, Exchange>();
+  readonly #work = new Work();
+  readonly #onBug: (error: unknown) => void;
+  #isClosing = false;
+
+  constructor(onBug: (error: unknown) => void) {
+    this.#onBug = onBug;
+  }
+
+  /** Begins one whose reply goes out there; without a connection its caller leaves by the signal. */
+  begin(outgoing: ServerResponse | undefined, left: AbortSignal, name?: string): Exchange {
+    const exchange = new Exchange(this, { isConnected: outgoing !== undefined, name });
+    this.#open.add(exchange);
+    if (name !== undefined) this.#byName.set(name, exchange);
+    if (this.#isClosing) exchange.leave();
+    if (outgoing) outgoing.once("close", () => this.#end(exchange, outgoing.writableFinished));
+    else left.addEventListener("abort", () => this.#end(exchange, false), { once: true });
+    return exchange;
+  }
+
+  /** The caller of this one wants no reply any more. */
+  cancel(name: string): void {
+    this.#byName.get(name)?.leave();
+  }
+
+  /** Hears of a call, so that nobody leaves before what it wrote is written. */
+  readonly track = (call: Promise<unknown>): void => this.#work.track(call);
+
+  /** Does what comes after a reply. */
+  finish(done: () => Promise<void>): void {
+    this.#work.track(done().catch(this.#onBug));
+  }
+
+  /** Lets everybody go who is held, and waits for what is written then. */
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    for (const exchange of this.#open) exchange.leave();
+    await this.#work.done();
+  }
+
+  #end(exchange: Exchange, isOut: boolean): void {
+    const { name } = exchange;
+    this.#open.delete(exchange);
+    if (name !== undefined && this.#byName.get(name) === exchange) this.#byName.delete(name);
+    exchange.end(isOut);
+  }
+}
+
+/** One request and its reply. There may be very many, so nothing else of the request hangs on it. */
+export class Exchange {
+  readonly name: string | undefined;
+  readonly #all: Exchanges;
+  readonly #isConnected: boolean;
+  readonly #gone = new AbortController();
+  readonly #afterwards: Array<() => Promise<void>> = [];
+
+  constructor(all: Exchanges, { isConnected, name }: { isConnected: boolean; name: string | undefined }) {
+    this.#all = all;
+    this.#isConnected = isConnected;
+    this.name = name;
+  }
+
+  get track(): (call: Promise<unknown>) => void {
+    return this.#all.track;
+  }
+
+  /** Aborts when the caller has left or is to be let go. */
+  get signal(): AbortSignal {
+    return this.#gone.signal;
+  }
+
+  leave(): void {
+    this.#gone.abort();
+  }
+
+  /** Does something once the reply is out; without a connection it is out when this turn of the loop is over. */
+  readonly afterReply = (_requestId: string | number, done: () => Promise<void>): void => {
+    if (this.#isConnected) this.#afterwards.push(done);
+    else setImmediate(() => this.#all.finish(done));
+  };
+
+  end(isOut: boolean): void {
+    if (!isOut) return this.leave();
+    for (const done of this.#afterwards.splice(0)) this.#all.finish(done);
+  }
+}

@@ -1,0 +1,75 @@
+import type { ServerResponse } from "node:http";
+import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
+import { SECOND_MS } from "../../core/instant.ts";
+
+const BEAT_MS = 15 * SECOND_MS;
+/** A comment, which every reader of events passes over. */
+const BEAT = ": keepalive\n\n";
+
+interface EventReply {
+  status: number;
+  headers: Record<string, string>;
+  events: ReadableStream<Uint8Array>;
+}
+
+type Reader = ReadableStreamDefaultReader<Uint8Array>;
+
+/**
+ * Writes replies that are streams of events to their connections. The way by which a request came in ends at once,
+ * so that of a held call nothing of it is kept, and one clock beats for all.
+ */
+export class Streams {
+  readonly #open = new Set<ServerResponse>();
+  readonly #beatMs: number;
+  #clock: NodeJS.Timeout | undefined;
+
+  constructor(beatMs: number = BEAT_MS) {
+    this.#beatMs = beatMs;
+  }
+
+  get count(): number {
+    return this.#open.size;
+  }
+
+  /** Writes events as they come. */
+  reply(outgoing: ServerResponse, { status, headers, events }: EventReply): Response {
+    if (outgoing.destroyed) {
+      void events.cancel().catch(() => undefined); // whoever would read them has left
+      return RESPONSE_ALREADY_SENT;
+    }
+    outgoing.writeHead(status, headers);
+    outgoing.once("close", () => this.#leave(outgoing));
+    this.#open.add(outgoing);
+    this.#clock ??= setInterval(() => this.#beat(), this.#beatMs).unref();
+    this.#pump(events.getReader(), outgoing);
+    // What is there at once goes out together with the head; who has to wait sees that it began.
+    setImmediate(() => {
+      if (this.#open.has(outgoing)) outgoing.flushHeaders();
+    });
+    return RESPONSE_ALREADY_SENT;
+  }
+
+  #leave(outgoing: ServerResponse): void {
+    if (!this.#open.delete(outgoing) || this.#open.size > 0) return;
+    clearInterval(this.#clock);
+    this.#clock = undefined;
+  }
+
+  #pump(reader: Reader, outgoing: ServerResponse): void {
+    const end = (): void => {
+      this.#leave(outgoing);
+      if (!outgoing.destroyed) outgoing.end();
+    };
+    const flow = ({ done, value }: Awaited<ReturnType<Reader["read"]>>): void => {
+      if (done || outgoing.destroyed) end();
+      else if (outgoing.write(value)) read();
+      else outgoing.once("drain", read);
+    };
+    const read = (): void => void reader.read().then(flow, end);
+    read();
+  }
+
+  #beat(): void {
+    for (const outgoing of this.#open) if (!outgoing.writableNeedDrain) outgoing.write(BEAT);
+  }
+}
