@@ -5,6 +5,8 @@ import type { ServerProcess } from "./server-process.ts";
 export interface Replied {
   status: number;
   body: Record<string, unknown>;
+  /** When its last byte came. */
+  atMs: number;
 }
 
 /** Sends requests to one server over that many connections, which are kept. */
@@ -30,7 +32,8 @@ export class Client {
         response.on("data", (chunk: Buffer) => chunks.push(chunk));
         response.on("error", reject);
         response.on("end", () => {
-          resolve({ status: response.statusCode ?? 0, body: readBody(Buffer.concat(chunks).toString()) });
+          const atMs = clockMs();
+          resolve({ status: response.statusCode ?? 0, body: readBody(Buffer.concat(chunks).toString()), atMs });
         });
       });
       sent.on("error", reject);
@@ -41,6 +44,11 @@ export class Client {
   close(): void {
     this.#agent.destroy();
   }
+}
+
+/** A clock that all processes of this machine share and nobody sets. */
+export function clockMs(): number {
+  return Number(process.hrtime.bigint()) / 1e6;
 }
 
 /** A reply is JSON, or a stream whose last event is. */

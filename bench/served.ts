@@ -6,6 +6,7 @@ import { Hono } from "hono";
 import { SYSTEM } from "../src/core/actor.ts";
 import { AnswerInput } from "../src/core/answer-input.ts";
 import type { Actor } from "../src/core/actor.ts";
+import { QuestionId } from "../src/core/id.ts";
 import { DEFAULT_LIMITS, DEFAULT_RULES, type Rules } from "../src/core/rules.ts";
 import { engineOn } from "../src/app.ts";
 import { mcpPart } from "../src/server/mcp/http.ts";
@@ -13,9 +14,12 @@ import { serveHttp } from "../src/server/server.ts";
 import { openDatabase } from "../src/sqlite.ts";
 import { openSqliteStore } from "../src/store/sqlite.ts";
 import type { TrailFilter } from "../src/store/store.ts";
-import { serving } from "./server-process.ts";
+import { clockMs } from "./client.ts";
+import { type Calls, serving } from "./server-process.ts";
 
 const MANY = 1_000_000;
+const FEW = 200;
+const FEW_PAUSE_MS = 4;
 const ADA: Actor = { scope: "human", id: "ada", channel: "cli", strength: "local" };
 const ANSWERED = AnswerInput.parse({ answer: "1" });
 const ANSWERS_AT_ONCE = 256;
@@ -36,61 +40,94 @@ export async function serveAskd(directory: string): Promise<void> {
   const deps = { engine, rules, store, feed, holds: () => engine.holds, version: "0.0.0", log: () => undefined };
   const { port } = await serveHttp({ ...deps, parts: [mcp] }, { port: 0 });
   const { text: token } = await engine.issueToken({ scope: "admin", subject: "bench" }, SYSTEM);
-  const answerAll = async (): Promise<number> => {
-    const started = performance.now();
-    const pending = await engine.listQuestions({ status: "pending", order: "oldest", limit: MANY });
-    const rest = pending.values();
-    const answering = Array.from({ length: ANSWERS_AT_ONCE }, async () => {
-      for (const { id } of rest) await engine.answer(id, ANSWERED, ADA);
-    });
-    await Promise.all(answering);
-    return performance.now() - started;
+  const pending = async (limit: number): Promise<string[]> =>
+    (await engine.listQuestions({ status: "pending", order: "oldest", limit })).map(({ id }) => id);
+  const answer = async (id: string): Promise<void> => {
+    await engine.answer(QuestionId.parse(id), ANSWERED, ADA);
   };
-  serving({ port, token }, { answerAll, holds: async () => engine.holds });
+  serving({ port, token }, { ...answering(pending, answer), holds: async () => engine.holds });
+}
+
+/** What the benchmark has done to the questions of a server: a few answered one by one, or all at once. */
+function answering(pending: (limit: number) => Promise<string[]>, answer: (id: string) => Promise<void>): Calls {
+  const answered: Array<[string, number]> = [];
+  const answerOne = async (id: string): Promise<void> => {
+    await answer(id);
+    answered.push([id, clockMs()]);
+  };
+  return {
+    answered: async () => answered,
+    answerFew: async () => {
+      for (const id of await pending(FEW)) {
+        await answerOne(id);
+        await new Promise((resolve) => setTimeout(resolve, FEW_PAUSE_MS));
+      }
+      return FEW;
+    },
+    answerAll: async () => {
+      const started = performance.now();
+      const rest = (await pending(MANY)).values();
+      const loops = Array.from({ length: ANSWERS_AT_ONCE }, async () => {
+        for (const id of rest) await answerOne(id);
+      });
+      await Promise.all(loops);
+      return performance.now() - started;
+    },
+  };
+}
+
+/** Calls that wait for an answer that is kept nowhere. */
+class Waiting {
+  readonly #waiting = new Map<string, () => void>();
+  readonly calls: Calls = {
+    ...answering(
+      async (limit) => [...this.#waiting.keys()].slice(0, limit),
+      async (id) => {
+        this.#waiting.get(id)?.();
+        this.#waiting.delete(id);
+      },
+    ),
+    holds: async () => this.#waiting.size,
+  };
+
+  wait(id: string): Promise<void> {
+    return new Promise((resolve) => this.#waiting.set(id, resolve));
+  }
 }
 
 /** The same framework with nothing but a promise for each held request. */
 export async function serveBareHold(): Promise<void> {
-  const waiting = new Map<string, (text: string) => void>();
+  const waiting = new Waiting();
   const app = new Hono();
   app.get("/hold/:id", async (context) => {
     const id = context.req.param("id");
-    const answer = await new Promise<string>((resolve) => waiting.set(id, resolve));
-    return context.json({ id, answer });
+    await waiting.wait(id);
+    return context.json({ id, answer: `answer to ${id}` });
   });
-  const answerAll = async (): Promise<number> => {
-    const started = performance.now();
-    for (const [id, resolve] of waiting) resolve(`answer to ${id}`);
-    waiting.clear();
-    return performance.now() - started;
-  };
-  await listening(app, { answerAll, holds: async () => waiting.size });
+  await listening(app, waiting.calls);
 }
 
-/** The protocol library alone, a server for each request and a promise for each held call. */
+/**
+ * The protocol library alone, mounted as its documentation says: one handler, a server for each request, and a promise
+ * for each held call. It is the same version, replies by the same stream, and sends as little progress.
+ */
 export async function serveBareMcp(): Promise<void> {
-  const waiting: Array<() => void> = [];
+  const waiting = new Waiting();
+  const handler = sdk.createMcpHandler(
+    () => {
+      const server = new sdk.Server({ name: "bare", version: "0" }, { capabilities: { tools: {} } });
+      server.setRequestHandler("tools/call", async ({ params }) => {
+        const mark = String(params.arguments?.["mark"]);
+        await waiting.wait(mark);
+        return { content: [{ type: "text", text: `answer ${mark}` }] };
+      });
+      return server;
+    },
+    { responseMode: "sse" },
+  );
   const app = new Hono();
-  app.post("/mcp", (context) => {
-    const handler = sdk.createMcpHandler(
-      () => {
-        const server = new sdk.Server({ name: "bare", version: "0" }, { capabilities: { tools: {} } });
-        server.setRequestHandler("tools/call", async ({ params }) => {
-          await new Promise<void>((resolve) => waiting.push(resolve));
-          return { content: [{ type: "text", text: `answer ${String(params.arguments?.["mark"])}` }] };
-        });
-        return server;
-      },
-      { responseMode: "sse" },
-    );
-    return handler.fetch(context.req.raw);
-  });
-  const answerAll = async (): Promise<number> => {
-    const started = performance.now();
-    for (const resolve of waiting.splice(0)) resolve();
-    return performance.now() - started;
-  };
-  await listening(app, { answerAll, holds: async () => waiting.length });
+  app.post("/mcp", (context) => handler.fetch(context.req.raw));
+  await listening(app, waiting.calls);
 }
 
 /** The same framework doing two durable transactions: everything of one turn of the loop shares a commit. */
@@ -130,7 +167,7 @@ export async function serveBareTransactions(directory: string): Promise<void> {
   await listening(app, {});
 }
 
-function listening(app: Hono, calls: Record<string, () => Promise<number>>): Promise<void> {
+function listening(app: Hono, calls: Calls): Promise<void> {
   return new Promise((resolve) => {
     serve({ fetch: app.fetch, hostname: "127.0.0.1", port: 0 }, ({ port }) => {
       serving({ port, token: "" }, calls);

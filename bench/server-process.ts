@@ -29,9 +29,18 @@ export class ServerProcess {
   }
 
   /** Asks the server for a number. */
-  call(what: string): Promise<number> {
+  async call(what: string): Promise<number> {
+    return Number(await this.#ask(what));
+  }
+
+  /** When the server said that each question was answered: at its commit, where there is one. */
+  async answered(): Promise<Map<string, number>> {
+    return new Map((await this.#ask("answered")) as Array<[string, number]>); // of this name in Calls
+  }
+
+  #ask(what: string): Promise<unknown> {
     return new Promise((resolve) => {
-      this.#child.once("message", (value) => resolve(Number(value)));
+      this.#child.once("message", resolve);
       this.#child.send(what);
     });
   }
@@ -44,10 +53,14 @@ export class ServerProcess {
   }
 }
 
+/** What can be asked of a server: numbers, or when each question was answered. */
+export type Calls = Record<string, () => Promise<number | Array<[string, number]>>>;
+
 /** The other side: says where it listens, and replies numbers. */
-export function serving(ready: { port: number; token: string }, calls: Record<string, () => Promise<number>>): void {
-  const all: Record<string, () => Promise<number>> = {
-    memory: async () => memoryBytes(),
+export function serving(ready: { port: number; token: string }, calls: Calls): void {
+  const all: Calls = {
+    memory: async () => memoryBytes().rss,
+    heap: async () => heapBytes(),
     cpu: async () => cpuMs(),
     ...calls,
   };
@@ -58,9 +71,15 @@ export function serving(ready: { port: number; token: string }, calls: Record<st
   process.send?.(ready);
 }
 
-function memoryBytes(): number {
+function memoryBytes(): NodeJS.MemoryUsage {
   for (let n = 0; n < 3; n += 1) globalThis.gc?.();
-  return process.memoryUsage().rss;
+  return process.memoryUsage();
+}
+
+/** What is in use, without what the system has lent and not taken back. */
+function heapBytes(): number {
+  const { heapUsed, external } = memoryBytes();
+  return heapUsed + external;
 }
 
 /** Does not grow while others have the processor. */
