@@ -133,4 +133,19 @@ describe("questions that nobody answers", () => {
     await fast.look();
     expect(told).toHaveLength(1);
   });
+
+  test("are counted once when somebody who read the feed tells of them", async () => {
+    const scene = new Scene({ rules });
+    const told: string[] = [];
+    const watching = watch(scene, told);
+    await watching.look();
+    const end = await scene.store.findFeedEnd();
+    await close(scene, 2);
+    const events = await scene.store.readFeed(end, 1_000);
+    watching.take(events, end);
+    watching.take(events, end);
+    await watching.look();
+    await watching.stop();
+    expect(told).toEqual([`timeout_rate ${2 / 5}`]);
+  });
 });

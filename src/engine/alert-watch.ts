@@ -49,7 +49,9 @@ export class AlertWatch {
     this.#want();
   }
 
-  take(events: readonly KeptEvent[]): void {
+  /** Takes what somebody read of the feed after that cursor, so that it need not be read twice. */
+  take(events: readonly KeptEvent[], after: string): void {
+    if (after === this.#cursor) this.#add(events);
     if (events.some(({ event }) => MATTERS.has(event.type))) this.#want();
   }
 
@@ -131,13 +133,18 @@ export class AlertWatch {
   }
 
   async #timeouts(now: Instant): Promise<Pick<AlertRead, "value" | "cause">> {
-    this.#cursor ??= await this.#remember();
     for (;;) {
-      const page = await this.#deps.store.readFeed(this.#cursor, PAGE);
-      for (const { event } of page) this.#window.add(event);
-      this.#cursor = page.at(-1)?.cursor ?? this.#cursor;
+      const from = (this.#cursor ??= await this.#remember());
+      const page = await this.#deps.store.readFeed(from, PAGE);
+      if (this.#cursor !== from) continue; // they were taken meanwhile
+      this.#add(page);
       if (page.length < PAGE) return { value: this.#window.rate(now), cause: this.#window.last };
     }
+  }
+
+  #add(events: readonly KeptEvent[]): void {
+    for (const { event } of events) this.#window.add(event);
+    this.#cursor = events.at(-1)?.cursor ?? this.#cursor;
   }
 
   /** Takes up what was closed before, and says from where on the feed tells the rest. */

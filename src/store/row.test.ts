@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseQuestion, parseRun } from "./row.ts";
+import { parseEvent, parseQuestion, parseRun } from "./row.ts";
 
 test("a row comes back as it was written, with what only a newer program knows", () => {
   const question = { id: "q_1", version: 3, status: "answered", later: { is: ["kept"] } };
@@ -18,4 +18,32 @@ test.each([
   const refused = expect.objectContaining({ code: "store_unusable", hint: expect.stringContaining("Update askd") });
   expect(() => parseQuestion(JSON.stringify(row))).toThrow(refused);
   expect(() => parseRun(JSON.stringify(row), 1)).toThrow(refused);
+});
+
+const EVENT = {
+  ...{
+    type: "question.asked",
+    at: "2026-11-02T09:00:00.000Z",
+    runId: `r_${"0".repeat(26)}`,
+    to: "pending",
+    version: 1,
+  },
+  by: { scope: "agent", id: "claude", channel: "cli", strength: "none" },
+};
+
+test("an event comes back as it was written, with what only a newer program knows", () => {
+  const event = { ...EVENT, later: { is: ["kept"] } };
+  const row = { body: JSON.stringify(event), n: 1, hash: "h", cursor: "1" };
+  expect(parseEvent(row)).toEqual({ event, ...row });
+});
+
+test.each([
+  ["a type that this program does not know", { ...EVENT, type: "question.sung" }],
+  ["nobody who did it", { ...EVENT, by: undefined }],
+  ["no version", { ...EVENT, version: undefined }],
+  ["no fields", 7],
+  ["nothing", null],
+])("an event with %s is refused", (_, event) => {
+  const row = { body: JSON.stringify(event), n: 1, hash: "h", cursor: "1" };
+  expect(() => parseEvent(row)).toThrow(expect.objectContaining({ code: "store_unusable" }));
 });

@@ -1,5 +1,5 @@
 import type { Content } from "../core/content.ts";
-import { Event, type KeptEvent } from "../core/event.ts";
+import { Event, EventType, type KeptEvent } from "../core/event.ts";
 import { Job } from "../core/job.ts";
 import { Question } from "../core/question.ts";
 import { Refusal } from "../core/refusal.ts";
@@ -29,6 +29,8 @@ const QUESTION_STATES: Record<Question["status"], true> = {
   cancelled: true,
 };
 
+const EVENT_TYPES: ReadonlySet<unknown> = new Set(EventType.options);
+
 /** What runs that were kept by an earlier program do not say. */
 const LATER = { starts: 0, isContinued: false } as const;
 
@@ -57,7 +59,16 @@ export function parseJob(body: string): Job {
 }
 
 export function parseEvent(row: { body: string; n: number; hash: string; cursor: string }): KeptEvent {
-  return { event: requireSchema(Event, JSON.parse(row.body), row.body), ...row };
+  const raw: unknown = JSON.parse(row.body);
+  return { event: isEvent(raw) ? raw : requireSchema(Event, raw, row.body), ...row };
+}
+
+/** Has all the looks of an event, which its hash holds together: the chain says if it was changed since. */
+function isEvent(raw: unknown): raw is Event {
+  if (typeof raw !== "object" || raw === null) return false;
+  const { type, at, runId, by, to, version } = raw as Record<string, unknown>; // any object may be asked for a field
+  const isNamed = EVENT_TYPES.has(type) && typeof at === "string" && typeof runId === "string";
+  return isNamed && typeof by === "object" && by !== null && typeof to === "string" && Number.isInteger(version);
 }
 
 /**

@@ -13,7 +13,8 @@ export interface Feed {
   onChange(listener: () => void): () => void;
 }
 
-type Reader = (events: readonly KeptEvent[]) => void;
+/** Hears of events and of the cursor before the first of them. */
+type Reader = (events: readonly KeptEvent[], after: string) => void;
 
 /** Reads the end of the feed once for all who follow it, and only while somebody does. */
 export class Tail {
@@ -92,7 +93,7 @@ export class Tail {
       // Everybody may have left meanwhile, and somebody else come.
       if (this.#cursor !== from) return;
       this.#cursor = page.at(-1)?.cursor ?? from;
-      if (page.length > 0) for (const reader of this.#readers) reader(page);
+      if (page.length > 0) for (const reader of this.#readers) reader(page, from);
       if (page.length === PAGE) this.#hasGrown = true;
     }
   }

@@ -52,7 +52,7 @@ export class Monitor {
 
   /** Counts and warns from now on; the returned function ends it. */
   async start(): Promise<() => Promise<void>> {
-    const leave = await this.#deps.live.tail.join((events) => this.#take(events));
+    const leave = await this.#deps.live.tail.join((events, after) => this.#take(events, after));
     this.#alerts?.start();
     return async () => {
       leave();
@@ -70,9 +70,9 @@ export class Monitor {
     return { path: "/", signed };
   }
 
-  #take(events: readonly KeptEvent[]): void {
+  #take(events: readonly KeptEvent[], after: string): void {
     for (const { event } of events) this.#tally.count(event);
-    this.#alerts?.take(events);
+    this.#alerts?.take(events, after);
     this.#tracer?.take(events);
   }
 
