@@ -6,12 +6,11 @@ export class Exchanges {
   readonly #open = new Set<Exchange>();
   /** Calls of the older era by session and request, as such a client cancels by a request of its own. */
   readonly #byName = new Map<string, Exchange>();
-  readonly #work = new Work();
-  readonly #onBug: (error: unknown) => void;
+  readonly #work: Work;
   #isClosing = false;
 
   constructor(onBug: (error: unknown) => void) {
-    this.#onBug = onBug;
+    this.#work = new Work(onBug);
   }
 
   /** Begins one whose reply goes out there; without a connection its caller leaves by the signal. */
@@ -35,7 +34,7 @@ export class Exchanges {
 
   /** Does what comes after a reply. */
   finish(done: () => Promise<void>): void {
-    this.#work.track(done().catch(this.#onBug));
+    this.#work.afterwards(done);
   }
 
   /** Lets everybody go who is held, and waits for what is written then. */

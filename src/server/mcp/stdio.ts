@@ -19,7 +19,7 @@ export async function serveStdio(deps: McpDeps, options: StdioOptions): Promise<
     import("@modelcontextprotocol/server"),
     import("@modelcontextprotocol/server/stdio"),
   ]);
-  const work = new Work();
+  const work = new Work(deps.onBug);
   const replies = new Map<string | number, () => Promise<void>>();
   const transport = new stdio.StdioServerTransport(options.input, options.output);
   const send = transport.send.bind(transport);
@@ -29,7 +29,7 @@ export async function serveStdio(deps: McpDeps, options: StdioOptions): Promise<
     if (!("id" in message) || message.id === undefined || "method" in message) return;
     const done = replies.get(message.id);
     replies.delete(message.id);
-    if (done) work.track(done().catch(deps.onBug));
+    if (done) work.afterwards(done);
   };
   const caller: Caller = {
     ...options.caller,

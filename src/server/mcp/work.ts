@@ -1,5 +1,11 @@
+/** How many of those that nobody waits for are done at once; the rest of the machine is for those who wait. */
+const AT_ONCE = 16;
+
 /** Work that must be done before its owner may leave. */
 export class Work {
+  readonly #onBug: (error: unknown) => void;
+  readonly #later: Array<() => Promise<void>> = [];
+  #doing = 0;
   #open = 0;
   #waiting: Array<() => void> = [];
   /** One for all: very many may be under way. */
@@ -9,9 +15,25 @@ export class Work {
     for (const done of this.#waiting.splice(0)) done();
   };
 
+  constructor(onBug: (error: unknown) => void) {
+    this.#onBug = onBug;
+  }
+
   track(work: Promise<unknown>): void {
     this.#open += 1;
     work.then(this.#over, this.#over); // whoever asked for the work hears of its failure
+  }
+
+  /** Does something that nobody waits for: at once if there is little of it, else in turn. */
+  afterwards(work: () => Promise<void>): void {
+    this.#later.push(work);
+    if (this.#doing < AT_ONCE) this.track(this.#doLater());
+  }
+
+  async #doLater(): Promise<void> {
+    this.#doing += 1;
+    for (let next = this.#later.shift(); next; next = this.#later.shift()) await next().catch(this.#onBug);
+    this.#doing -= 1;
   }
 
   /** Comes back when nothing is left, not even what was begun meanwhile. */
