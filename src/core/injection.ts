@@ -15,7 +15,8 @@ export interface Told {
 /** Tells an agent all outcomes since it stopped: who answered, through what and when, with the answers as data. */
 export function tellAgent(told: Told): string {
   const { reads } = told;
-  const delimiter = unused(told.delimiter, JSON.stringify(reads));
+  const shown = reads.map(({ question, content }) => [question, content]);
+  const delimiter = unused(told.delimiter, JSON.stringify(shown));
   const parts = reads.flatMap((read) => [tellOutcome(read, delimiter), ...tellAmendments(read, delimiter)]);
   return [...parts, "Continue with the task."].join("\n\n");
 }
