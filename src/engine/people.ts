@@ -1,4 +1,5 @@
 import type { Actor } from "../core/actor.ts";
+import type { Entry } from "../core/changes.ts";
 import { type Instant, later } from "../core/instant.ts";
 import { type Person, parsePerson, personEntry } from "../core/person.ts";
 import { Refusal } from "../core/refusal.ts";
@@ -18,6 +19,7 @@ import type { Store } from "../store/store.ts";
 
 /** How much chance is in a token. */
 export const TOKEN_BYTES = 20;
+const MOST_PARSED = 1_000;
 const LOGIN_MS = 10 * 60_000;
 const SESSION_MS = 12 * 3_600_000;
 /** Whoever may do everything signs in for what they want to do now. */
@@ -32,6 +34,8 @@ interface PeopleDeps {
 /** Who may come in, and as whom. */
 export class People {
   readonly #deps: PeopleDeps;
+  /** Tokens that were used, as they were parsed: every request brings one. */
+  readonly #parsed = new Map<string, Token>();
 
   constructor(deps: PeopleDeps) {
     this.#deps = deps;
@@ -68,11 +72,21 @@ export class People {
   /** Who bears this token, or nobody. An agent's token is worth nothing once its run has ended. */
   async find(text: string, channel: string): Promise<{ actor: Actor; token: Token } | undefined> {
     const entry = await this.#deps.store.findEntry("token", tokenId(text));
-    const token = entry && parseToken(entry);
+    const token = entry && this.#parse(entry);
     if (!token || !isCredential(token, channel) || !isUsable(token, this.#deps.now())) return undefined;
     const run = token.runId && (await this.#deps.store.findRun(token.runId));
     if (run && hasEnded(run)) return undefined;
     return { actor: actorOf(token, channel), token };
+  }
+
+  /** An entry of the same version is the same: one that was changed or revoked is read as it is now. */
+  #parse(entry: Entry): Token {
+    const known = this.#parsed.get(entry.id);
+    if (known?.version === entry.version) return known;
+    const token = parseToken(entry);
+    if (this.#parsed.size >= MOST_PARSED) this.#parsed.clear();
+    this.#parsed.set(entry.id, token);
+    return token;
   }
 
   /** Trades a login code for a token of that person; a code works once. */

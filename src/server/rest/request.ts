@@ -40,13 +40,13 @@ function parse<Value>(schema: z.ZodType<Value>, raw: unknown, what: string): Val
 
 /** Goes down level by level, so that no nesting is deep enough to exhaust the stack. */
 function requireShallow(value: unknown): void {
-  let level: unknown[] = [value];
-  for (let depth = 0; level.length > 0; depth += 1) {
+  let level = [value].filter(isObject);
+  for (let depth = 1; level.length > 0; depth += 1) {
     if (depth > MOST_DEPTH) throw new Refusal("too_large", `JSON is nested deeper than ${MOST_DEPTH} levels`);
-    level = level.flatMap(insideOf);
+    level = level.flatMap((each): object[] => Object.values(each).filter(isObject));
   }
 }
 
-function insideOf(value: unknown): unknown[] {
-  return value !== null && typeof value === "object" ? Object.values(value) : [];
+function isObject(value: unknown): value is object {
+  return value !== null && typeof value === "object";
 }
