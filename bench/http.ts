@@ -15,27 +15,47 @@ else await compare();
 
 /** Measures both in turn, round after round, so that a busy moment of the machine hits both alike. */
 async function compare(): Promise<void> {
-  const bare = { name: "bare hono, 2 transactions", server: await ServerProcess.start("bare"), base: "", rates: [] };
-  const ours = { name: "askd", server: await ServerProcess.start("askd"), base: "/api/v1", rates: [] };
-  const subjects: Array<{ name: string; server: ServerProcess; base: string; rates: number[] }> = [bare, ours];
+  const subjects = [
+    await start("bare hono, 2 transactions", "bare", ""),
+    await start("askd", "askd", "/api/v1"),
+  ] as const;
   for (let round = 0; round < ROUNDS; round += 1) {
-    for (const { server, base, rates } of subjects) {
+    for (const { server, base, rates, cpuUs } of subjects) {
       await runFor(server, base, Math.min(500, MS / 4));
-      rates.push(await runFor(server, base, MS));
+      const cpuBefore = await server.call("cpu");
+      const perSecond = await runFor(server, base, MS);
+      rates.push(perSecond);
+      cpuUs.push((((await server.call("cpu")) - cpuBefore) / (perSecond * (MS / 1000))) * 1000);
     }
   }
   for (const { server } of subjects) await server.stop();
   console.log(`ask + answer over REST, ${CONNECTIONS} connections, ${ROUNDS} rounds of ${MS} ms; SQLite, WAL, FULL`);
   console.table(
-    subjects.map(({ name, rates }) => ({
+    subjects.map(({ name, rates, cpuUs }) => ({
       "": name,
+      "server CPU µs each": median(cpuUs).toFixed(0),
       "ask + answer /s": `${median(rates).toFixed(0)} (${Math.min(...rates).toFixed(0)}–${Math.max(...rates).toFixed(0)})`,
     })),
   );
-  const parts = subjects[1]?.rates.map((rate, round) => rate / (subjects[0]?.rates[round] ?? Number.NaN)) ?? [];
+  const [bare, ours] = subjects;
+  const parts = ours.rates.map((rate, round) => rate / (bare.rates[round] ?? Number.NaN));
   const percent = (part: number): string => (part * 100).toFixed(0);
   const range = `${percent(Math.min(...parts))}–${percent(Math.max(...parts))} %`;
   console.log(`${percent(median(parts))} % (${range}) of the bare server (goal 50 %)`);
+  console.log(`${percent(median(bare.cpuUs) / median(ours.cpuUs))} % by the CPU that each takes, whoever else is busy`);
+}
+
+interface Subject {
+  name: string;
+  server: ServerProcess;
+  base: string;
+  /** Cycles per second, and what each took of the server's processor, by round. */
+  rates: number[];
+  cpuUs: number[];
+}
+
+async function start(name: string, subject: string, base: string): Promise<Subject> {
+  return { name, server: await ServerProcess.start(subject), base, rates: [], cpuUs: [] };
 }
 
 /** Cycles per second. */
