@@ -158,11 +158,17 @@ export class McpScene {
     return this.engine.answer(QuestionId.parse(id), AnswerInput.parse({ answer }), ADA);
   }
 
+  /** Ends what is reached over HTTP. */
+  async closeHttp(): Promise<void> {
+    await this.#http?.part.close();
+    await this.#http?.listening.close();
+    this.#http = undefined;
+  }
+
   /** Ends everything; what should not have happened meanwhile fails the test. */
   async close(): Promise<void> {
     for (const close of this.#closers) await close();
-    await this.#http?.part.close();
-    await this.#http?.listening.close();
+    await this.closeHttp();
     await this.engine.stop();
     if (this.bugs.length > 0) throw new AggregateError(this.bugs, "something went wrong that no client was told");
   }
