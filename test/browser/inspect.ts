@@ -4,35 +4,90 @@ import { z } from "zod";
 
 const Problems = z.array(z.string());
 
-/** What axe finds wrong with a page, one line each. */
-export async function findAxeProblems(page: Page): Promise<string[]> {
+/** What axe finds wrong with a page, one line each: with all of its rules, or with those that are named. */
+export async function findAxeProblems(page: Page, ...rules: string[]): Promise<string[]> {
   await page.evaluate(axe.source);
+  const options = { resultTypes: ["violations"], ...(rules.length > 0 && { runOnly: rules }) };
   const found: unknown = await page.evaluate(`
-    axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) =>
+    axe.run(document, ${JSON.stringify(options)}).then(({ violations }) =>
       violations.flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => id + " " + target.join(" ") + " " + failureSummary)))
   `);
   return Problems.parse(found);
 }
 
-/** What goes beyond the page's width, or is cut off where no dots say so. */
+/**
+ * What goes beyond the page's width, or is cut off where no dots say so: every line of text is held against every box
+ * around it. What can be scrolled to is not cut off.
+ */
 export async function findLayoutProblems(page: Page): Promise<string[]> {
-  const found: unknown = await page.evaluate(`
-    (() => {
-      const problems = [];
-      const root = document.scrollingElement;
-      if (root.scrollWidth > innerWidth) problems.push("the page is " + root.scrollWidth + " wide, the window " + innerWidth);
-      for (const element of document.querySelectorAll("button, summary, label, legend, h1, h2, p, a, dt, dd, .chip, .toast, .l, .c, li, input, select")) {
-        if (!element.checkVisibility() || element.closest(".unseen, .inbox-title, .skip, .scroll, pre")) continue;
-        const style = getComputedStyle(element);
-        const isMeant = /auto|scroll/.test(style.overflowX) || style.textOverflow === "ellipsis" || element.querySelector(".cut, .q, pre, .scroll");
-        const isWide = element.scrollWidth > element.clientWidth + 1 && style.display !== "inline";
-        const name = element.tagName + "." + element.className + " " + element.textContent.trim().slice(0, 40);
-        if (isWide && !isMeant) problems.push("cut off: " + name);
-        const box = element.getBoundingClientRect();
-        if (box.width > 0 && (box.right > innerWidth + 1 || box.left < -1) && !element.closest(".list, pre, .top nav")) problems.push("outside: " + name);
-      }
-      return problems;
-    })()
-  `);
-  return Problems.parse(found);
+  return Problems.parse(await page.evaluate(`(${LOOK})()`));
 }
+
+const LOOK = `() => {
+  const problems = new Set();
+  const root = document.scrollingElement;
+  if (root.scrollWidth > innerWidth) problems.add("the page is " + root.scrollWidth + " wide, the window " + innerWidth);
+  const unseen = ".unseen, .inbox-title, .skip, script, style, noscript, option, title, desc";
+  const name = (element) => element.tagName.toLowerCase() + "." + (element.getAttribute("class") ?? "");
+  const scrolls = (overflow) => /auto|scroll/.test(overflow);
+  const cuts = (overflow) => /hidden|clip/.test(overflow);
+
+  const look = (holder, rect, said) => {
+    let isScrolled = false;
+    let hasBlock = false;
+    for (let box = holder; box && box !== document.documentElement; box = box.parentElement) {
+      const style = getComputedStyle(box);
+      if (/^(inline|contents)$/.test(style.display)) continue;
+      const edge = box.getBoundingClientRect();
+      const isWide = rect.left < edge.left - 1 || rect.right > edge.right + 1;
+      const isTall = rect.top < edge.top - 3 || rect.bottom > edge.bottom + 3;
+      const isDotted = style.textOverflow === "ellipsis" && cuts(style.overflowX);
+      if (scrolls(style.overflowX) || scrolls(style.overflowY) || isDotted) isScrolled = true;
+      if (isScrolled) continue;
+      const isHeld = /paint|content|strict/.test(style.contain);
+      if (isWide && (cuts(style.overflowX) || isHeld)) problems.add("cut off at the side by " + name(box) + ": " + said);
+      if (isTall && (cuts(style.overflowY) || isHeld)) problems.add("cut off above or below by " + name(box) + ": " + said);
+      // Spaces at the end of a line hang out of a box that keeps them.
+      if (isWide && !hasBlock && style.whiteSpaceCollapse !== "preserve") problems.add("runs out of " + name(box) + ": " + said);
+      hasBlock = true;
+    }
+    if (!isScrolled && (rect.right > innerWidth + 1 || rect.left < -1)) problems.add("outside the window: " + said);
+  };
+
+  const range = document.createRange();
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let node = texts.nextNode(); node; node = texts.nextNode()) {
+    const holder = node.parentElement;
+    if (node.data.trim() === "" || holder.closest(unseen) || !holder.checkVisibility()) continue;
+    range.selectNodeContents(node);
+    const said = name(holder) + " " + node.data.trim().slice(0, 40);
+    for (const rect of range.getClientRects()) if (rect.width > 0 && rect.height > 0) look(holder, rect, said);
+  }
+
+  for (const button of document.querySelectorAll("button, summary, .button, .chip, nav a")) {
+    if (!button.checkVisibility() || button.closest(unseen)) continue;
+    const parts = document.createTreeWalker(button, NodeFilter.SHOW_TEXT);
+    for (let node = parts.nextNode(); node; node = parts.nextNode()) {
+      for (const word of node.data.matchAll(/\\S{2,20}/g)) {
+        range.setStart(node, word.index);
+        range.setEnd(node, word.index + word[0].length);
+        const tops = new Set([...range.getClientRects()].map(({ top }) => Math.round(top)));
+        if (tops.size > 1) problems.add("a word is torn in " + name(button) + ": " + word[0]);
+      }
+    }
+  }
+
+  const pen = document.createElement("canvas").getContext("2d");
+  for (const field of document.querySelectorAll("input, select, button, textarea")) {
+    if (!field.checkVisibility() || field.closest(unseen) || field.type === "hidden") continue;
+    const rect = field.getBoundingClientRect();
+    const words = field.placeholder || (field.tagName === "SELECT" ? field.selectedOptions[0]?.text : "") || "";
+    look(field.parentElement, rect, name(field) + " " + words);
+    const style = getComputedStyle(field);
+    pen.font = style.fontWeight + " " + style.fontSize + " " + style.fontFamily;
+    const room = field.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
+    const isDotted = style.textOverflow === "ellipsis";
+    if (!isDotted && field.tagName !== "TEXTAREA" && pen.measureText(words).width > room + 1) problems.add("no room in " + name(field) + ": " + words);
+  }
+  return [...problems];
+}`;
