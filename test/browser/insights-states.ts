@@ -5,9 +5,9 @@ const PEOPLE = ["lena", "mika", "noor"];
 
 /** Several questions at once: to tick, and to confirm. */
 export const BATCH_STATES: readonly State[] = [
-  { name: "batch", open: (page, stage) => page.goto(`${stage.url}/batch`) },
+  { name: "batch", isTall: true, open: (page, stage) => page.goto(`${stage.url}/batch`) },
   {
-    name: "batch-missing",
+    name: "batch-refused",
     open: async (page, stage) => {
       await page.goto(`${stage.url}/batch`);
       await page.click("main button.p");
@@ -26,9 +26,9 @@ export const BATCH_STATES: readonly State[] = [
   },
   {
     name: "batch-done",
-    open: async (page, stage) => {
+    open: async (page) => {
       await page.click("main button.p");
-      await page.waitForURL(`${stage.url}/batch`);
+      await page.waitForSelector("form[action='/batch']", { state: "detached" });
     },
   },
 ];
@@ -37,6 +37,7 @@ export const BATCH_STATES: readonly State[] = [
 export const INSIGHTS_STATES: readonly State[] = [
   {
     name: "insights",
+    isTall: true,
     open: async (page, stage) => {
       const engine = await stage.engine();
       for (const [index, person] of [...PEOPLE, ...PEOPLE].entries()) {

@@ -33,13 +33,15 @@ type Then = (stage: WebStage, question: Question) => Promise<unknown>;
 
 /** The page of an answer link, which nobody is signed in for, in every state. */
 export const LINK_STATES: readonly State[] = [
-  { name: "link", open: opens((stage) => ask(stage, CACHE, { name: "sessions" })) },
+  { name: "link", seenBy: "nobody", open: opens((stage) => ask(stage, CACHE, { name: "sessions" })) },
   {
     name: "link-risk",
+    seenBy: "nobody",
     open: opens((stage) => ask(stage, { ...CACHE, question: "Drop the sessions table?", risk: "high" })),
   },
   {
     name: "link-missing",
+    seenBy: "nobody",
     open: async (page, stage) => {
       const question = await ask(stage, { question: "How should it be called?", timeout: "1h" });
       await page.goto(await linkTo(stage, question));
@@ -48,6 +50,7 @@ export const LINK_STATES: readonly State[] = [
   },
   {
     name: "link-sent",
+    seenBy: "nobody",
     open: async (page, stage) => {
       await page.goto(await linkTo(stage, await ask(stage, CACHE)));
       await page.click("button.p");
@@ -56,17 +59,53 @@ export const LINK_STATES: readonly State[] = [
   },
   {
     name: "link-answered",
+    seenBy: "nobody",
     open: opens(
       (stage) => ask(stage, CACHE),
       async (stage, { id }) => (await stage.engine()).answer(id, AnswerInput.parse({ answer: "1" }), LENA),
     ),
   },
   {
+    name: "link-late",
+    seenBy: "nobody",
+    open: opens(
+      (stage) => ask(stage, { ...CACHE, timeout: "1s", on_timeout: "fail" }),
+      (stage, { id }) =>
+        stage.until("the time is over", async () => (await stage.read(id)).status === "timeout" || undefined),
+    ),
+  },
+  {
+    name: "link-voted",
+    seenBy: "nobody",
+    open: opens(
+      (stage) => ask(stage, { ...CACHE, approvals: { need: 2, from: ["lena", "mika"] } }),
+      async (stage, { id }) => (await stage.engine()).answer(id, AnswerInput.parse({ answer: "1" }), LENA),
+    ),
+  },
+  {
+    name: "link-lost",
+    seenBy: "nobody",
+    open: async (page, stage) => {
+      const question = await ask(stage, CACHE);
+      await page.goto(await linkTo(stage, question));
+      await page.fill("#note", "We need pub/sub later");
+      const mika = { ...LENA, id: "mika" };
+      await (await stage.engine()).answer(question.id, AnswerInput.parse({ answer: "2" }), mika);
+      await page.click("button.p");
+      await page.waitForSelector("#kept");
+    },
+  },
+  {
     name: "link-closed",
+    seenBy: "nobody",
     open: opens(
       (stage) => ask(stage, CACHE),
       async (stage, { id }) => (await stage.engine()).cancel(id, { reason: "not needed" }, SYSTEM),
     ),
   },
-  { name: "link-bad", open: (page, stage) => page.goto(`${stage.url}/a/askd_l_000000000000000000000000000`) },
+  {
+    name: "link-bad",
+    seenBy: "nobody",
+    open: (page, stage) => page.goto(`${stage.url}/a/askd_l_000000000000000000000000000`),
+  },
 ];

@@ -1,39 +1,13 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { BATCH_STATES, INSIGHTS_STATES } from "./insights-states.ts";
-import { LINK_STATES, linkTo } from "./link-states.ts";
-import { lookAt } from "./look-at.ts";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { linkTo } from "./link-states.ts";
 import { WebStage } from "./stage.ts";
 import { ask } from "./states.ts";
 
 const stage = new WebStage();
-const pages: { plain?: Page; mika?: Page } = {};
-beforeAll(async () => {
-  await stage.serve();
-  pages.plain = await stage.visitor();
-  pages.mika = await stage.person("mika");
-});
+beforeAll(() => stage.serve());
 afterAll(() => stage.close());
-
-describe.each(LINK_STATES)("$name", (state) => {
-  test("is readable by all, in light and dark, wide and narrow", async () => {
-    expect(await lookAt(pages.plain!, stage, state)).toEqual([]);
-  });
-});
-
-describe.each(INSIGHTS_STATES)("$name", (state) => {
-  test("is readable by all, in light and dark, wide and narrow", async () => {
-    expect(await lookAt(pages.mika!, stage, state)).toEqual([]);
-  });
-});
-
-describe.each(BATCH_STATES)("$name", (state) => {
-  test("is readable by all, in light and dark, wide and narrow", async () => {
-    expect(await lookAt(pages.mika!, stage, state)).toEqual([]);
-  });
-});
 
 test("a link answers without a script, and its address is told to nobody", async () => {
   const page = await stage.visitor({ javaScriptEnabled: false });

@@ -5,6 +5,7 @@ import type { Run } from "../../src/core/run.ts";
 import type { RunInput } from "../../src/engine/engine.ts";
 import { ROOMY } from "../scene.ts";
 import type { WebStage } from "./stage.ts";
+import { workedRun } from "./scripted-claude.ts";
 import { LENA, type State, ask } from "./states.ts";
 
 const CLAUDE: Actor = { scope: "agent", id: "claude", channel: "mcp", strength: "none" };
@@ -41,6 +42,15 @@ async function manyRuns(stage: WebStage): Promise<void> {
     { question: "Redis or Memcached for the caching layer?", options: ["Redis", "Memcached"] },
     { name: "add-caching" },
   );
+  await split(stage);
+  const deploy = await startedRun(stage, { name: "deploy" });
+  await engine.endRun(deploy.id, { status: "failed", reason: "agent_error" }, SYSTEM);
+  await storedOnly(stage);
+}
+
+/** A run that was split into parts, of which one asks and one is done. */
+async function split(stage: WebStage): Promise<Run> {
+  const engine = await stage.engine();
   const parent = await startedRun(stage, { name: "payments", externalId: "tm-xyz", branch: "feature/payments" });
   const auth = await startedRun(stage, { name: "auth", externalId: "tm-abc", parentId: parent.id });
   const raw = { question: "Should the API use JWT tokens or session cookies?", options: ["JWT", "Cookies"] };
@@ -48,9 +58,7 @@ async function manyRuns(stage: WebStage): Promise<void> {
   await engine.endRun(auth.id, { status: "completed" }, SYSTEM);
   const tests = await startedRun(stage, { name: "tests", externalId: "tm-def", parentId: parent.id });
   await engine.endRun(tests.id, { status: "completed", summary: "32 tests" }, SYSTEM);
-  const deploy = await startedRun(stage, { name: "deploy" });
-  await engine.endRun(deploy.id, { status: "failed", reason: "agent_error" }, SYSTEM);
-  await storedOnly(stage);
+  return parent;
 }
 
 /** Starts the fruit command and comes back when its question is there. */
@@ -67,14 +75,18 @@ export async function askingRun(stage: WebStage, name: string): Promise<Run> {
 export const EMPTY_PAGES: readonly State[] = [
   { name: "runs-first", open: (page, stage) => page.goto(`${stage.url}/runs`) },
   { name: "activity-first", open: (page, stage) => page.goto(`${stage.url}/activity`) },
-  { name: "templates-first", open: (page, stage) => page.goto(`${stage.url}/templates`) },
+  { name: "templates-first", isTall: true, open: (page, stage) => page.goto(`${stage.url}/templates`) },
   { name: "people-first", open: (page, stage) => page.goto(`${stage.url}/settings/people`) },
+  { name: "channels-first", open: (page, stage) => page.goto(`${stage.url}/channels`) },
+  { name: "insights-first", open: (page, stage) => page.goto(`${stage.url}/insights`) },
+  { name: "batch-first", open: (page, stage) => page.goto(`${stage.url}/batch`) },
 ];
 
 /** Pages beside the inbox in the states that people meet. */
 export const PAGES: readonly State[] = [
   {
     name: "runs",
+    isTall: true,
     open: async (page, stage) => {
       await manyRuns(stage);
       await page.goto(`${stage.url}/runs`);
@@ -93,10 +105,12 @@ export const PAGES: readonly State[] = [
   },
   {
     name: "run-asks",
+    isTall: true,
     open: async (page, stage) => page.goto(`${stage.url}/r/${(await askingRun(stage, "fruit-asks")).id}`),
   },
   {
     name: "run-done",
+    isTall: true,
     open: async (page, stage) => {
       const run = await askingRun(stage, "fruit-done");
       const engine = await stage.engine();
@@ -106,7 +120,40 @@ export const PAGES: readonly State[] = [
     },
   },
   {
+    name: "run-worked",
+    isTall: true,
+    open: async (page, stage) => {
+      const run = await workedRun(stage, "add-caching");
+      await page.goto(`${stage.url}/r/${run.id}`);
+      await page.waitForSelector("#work details");
+      await page.evaluate(`document.querySelector("#work details").open = true`);
+    },
+  },
+  {
+    name: "run-work-page",
+    open: async (page, stage) => page.goto(`${stage.url}/r/${(await workedRun(stage, "add-caching-plain")).id}/work`),
+  },
+  {
+    name: "run-works",
+    open: async (page, stage) => page.goto(`${stage.url}/r/${(await startedRun(stage, { name: "refactor" })).id}`),
+  },
+  {
+    name: "run-parts",
+    open: async (page, stage) => page.goto(`${stage.url}/r/${(await split(stage)).id}`),
+  },
+  {
+    name: "run-failed",
+    open: async (page, stage) => {
+      const run = await startedRun(stage, { name: "deploy", labels: ["infra", "nightly"] });
+      const result = { status: "failed", reason: "agent_error", summary: "The API said 529: overloaded." } as const;
+      await (await stage.engine()).endRun(run.id, result, SYSTEM);
+      await page.goto(`${stage.url}/r/${run.id}`);
+    },
+  },
+  { name: "run-missing", open: (page, stage) => page.goto(`${stage.url}/r/r_00000000000000000000000000`) },
+  {
     name: "run-stored",
+    isTall: true,
     open: async (page, stage) => page.goto(`${stage.url}/r/${(await storedOnly(stage)).id}`),
   },
   {
@@ -115,21 +162,19 @@ export const PAGES: readonly State[] = [
       const run = await storedOnly(stage);
       await page.goto(`${stage.url}/r/${run.id}`);
       await (await stage.engine()).cancelRun(run.id, LENA, "not needed");
-      await page.waitForSelector("#head .badge:not(.wait)");
+      await page.waitForSelector("[data-going=''] #head .badge:not(.wait)");
     },
-  },
-  {
-    name: "run-work",
-    open: async (page, stage) => page.goto(`${stage.url}/r/${(await startedRun(stage, { name: "work" })).id}/work`),
   },
   { name: "activity", open: (page, stage) => page.goto(`${stage.url}/activity`) },
   {
     name: "activity-filtered",
+    isTall: true,
     open: async (page, stage) => {
       await page.goto(`${stage.url}/activity?kind=question.asked`);
       await page.click(".trail summary >> nth=0");
     },
   },
+  { name: "activity-none", open: (page, stage) => page.goto(`${stage.url}/activity?person=nobody`) },
   {
     name: "activity-verified",
     open: async (page, stage) => {
@@ -140,6 +185,7 @@ export const PAGES: readonly State[] = [
   },
   {
     name: "templates",
+    isTall: true,
     open: async (page, stage) => {
       const engine = await stage.engine();
       const asked = await ask(stage, { question: "Redis or Memcached for sessions?", options: ["Redis", "Memcached"] });
@@ -153,6 +199,7 @@ export const PAGES: readonly State[] = [
   },
   {
     name: "templates-refused",
+    isTall: true,
     open: async (page, stage) => {
       await page.goto(`${stage.url}/templates`);
       await page.fill("#name", "odd");
@@ -163,12 +210,23 @@ export const PAGES: readonly State[] = [
   },
   {
     name: "settings-keys",
+    isTall: true,
     open: async (page, stage) => {
       await page.goto(`${stage.url}/settings`);
       await page.click("main .fold summary");
     },
   },
-  { name: "policies", open: (page, stage) => page.goto(`${stage.url}/settings/policies`) },
+  {
+    name: "settings-refused",
+    open: async (page, stage) => {
+      await page.goto(`${stage.url}/settings`);
+      await page.click("main .fold summary");
+      await page.fill("[name='key.n']", "g");
+      await page.click("main button.p");
+      await page.waitForSelector("main [role=alert]");
+    },
+  },
+  { name: "policies", isTall: true, open: (page, stage) => page.goto(`${stage.url}/settings/policies`) },
   {
     name: "people",
     open: async (page, stage) => {
@@ -178,7 +236,8 @@ export const PAGES: readonly State[] = [
   },
   {
     name: "people-admin",
-    isForAdmin: true,
+    isTall: true,
+    seenBy: "admin",
     open: async (page, stage) => {
       await somePeople(stage);
       await page.goto(`${stage.url}/settings/people`);
@@ -187,8 +246,18 @@ export const PAGES: readonly State[] = [
   },
   { name: "tokens", open: (page, stage) => page.goto(`${stage.url}/settings/tokens`) },
   {
+    name: "tokens-refused",
+    open: async (page, stage) => {
+      await page.goto(`${stage.url}/settings/tokens`);
+      await page.fill("#subject", "a b");
+      await page.click("main .filters button");
+      await page.waitForSelector("main [role=alert]");
+    },
+  },
+  {
     name: "tokens-admin",
-    isForAdmin: true,
+    isTall: true,
+    seenBy: "admin",
     open: async (page, stage) => {
       await page.goto(`${stage.url}/settings/tokens`);
       await page.fill("#subject", "ci");
@@ -196,7 +265,16 @@ export const PAGES: readonly State[] = [
       await page.waitForSelector("#issued");
     },
   },
-  { name: "channels", open: (page, stage) => page.goto(`${stage.url}/channels`) },
+  {
+    name: "people-refused",
+    seenBy: "admin",
+    open: async (page, stage) => {
+      await page.goto(`${stage.url}/settings/people`);
+      await page.fill("#new-id", "lena");
+      await page.click("#form button.p");
+      await page.waitForSelector("main [role=alert]");
+    },
+  },
 ];
 
 async function somePeople(stage: WebStage): Promise<void> {

@@ -60,7 +60,12 @@ export class WebStage {
 
   /** Types a command as a person would. */
   async type(...args: string[]): Promise<string> {
-    const { stdout } = await promisify(execFile)(process.execPath, [ASKD, ...args], { env: this.#env() });
+    return this.typeIn(process.cwd(), ...args);
+  }
+
+  /** Types a command in a folder. */
+  async typeIn(folder: string, ...args: string[]): Promise<string> {
+    const { stdout } = await promisify(execFile)(process.execPath, [ASKD, ...args], { env: this.#env(), cwd: folder });
     return stdout.trim();
   }
 
@@ -189,7 +194,8 @@ export class WebStage {
   }
 
   #env(): Record<string, string> {
-    return { PATH: process.env["PATH"] ?? "", ASKD_HOME: this.home, ASKD_NO_SERVICE: "1", HOME: this.home };
+    const path = `${join(this.home, "bin")}:${process.env["PATH"] ?? ""}`;
+    return { PATH: path, ASKD_HOME: this.home, ASKD_NO_SERVICE: "1", HOME: this.home };
   }
 }
 

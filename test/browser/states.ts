@@ -10,15 +10,17 @@ import type { WebStage } from "./stage.ts";
 
 const AGENT: Actor = { scope: "agent", id: "claude", channel: "mcp", strength: "none" };
 export const LENA: Actor = { scope: "human", id: "lena", channel: "slack", strength: "person" };
-const MIKA: Actor = { scope: "human", id: "mika", channel: "web", strength: "local" };
+export const MIKA: Actor = { scope: "human", id: "mika", channel: "web", strength: "local" };
 const LONG_MS = 3_600_000;
 
 /** One page in one state, and how to get there. */
 export interface State {
   name: string;
-  /** Seen by an admin. */
-  isForAdmin?: boolean;
-  /** Opens it for somebody who is signed in as mika. */
+  /** Who looks; a person is mika. */
+  seenBy?: "nobody" | "person" | "admin";
+  /** The picture shows all of it, not only what is above the fold. */
+  isTall?: boolean;
+  /** Opens it for whoever looks. */
   open: (page: Page, stage: WebStage) => Promise<unknown>;
 }
 
@@ -52,7 +54,7 @@ export async function ask(
   return (await engine.ask(input, AGENT, runId ? { runId } : { run: about })).question;
 }
 
-const REDIS = {
+export const REDIS = {
   question: "Redis or Memcached for the caching layer?",
   options: [
     {
@@ -68,7 +70,7 @@ const REDIS = {
   on_timeout: "default",
 };
 
-const TABLE = {
+export const TABLE = {
   question: "Drop the legacy users_v1 table?",
   options: [
     { label: "Drop it", description: "1 204 881 rows, last write 3 days ago. No backup newer than Nov 9." },
@@ -79,7 +81,7 @@ const TABLE = {
   timeout: "56m",
 };
 
-function opens(make: (stage: WebStage) => Promise<Question>): State["open"] {
+export function opens(make: (stage: WebStage) => Promise<Question>): State["open"] {
   return async (page, stage) => page.goto(`${stage.url}/q/${(await make(stage)).id}`);
 }
 
@@ -274,9 +276,10 @@ export const STATES: readonly State[] = [
 
 /** Pages that nobody is signed in for. */
 export const OUTSIDE: readonly State[] = [
-  { name: "sign-in", open: (page, stage) => page.goto(`${stage.url}/login`) },
+  { name: "sign-in", seenBy: "nobody", open: (page, stage) => page.goto(`${stage.url}/login`) },
   {
     name: "sign-in-wrong",
+    seenBy: "nobody",
     open: async (page, stage) => {
       await page.goto(`${stage.url}/login?next=%2Fsettings`);
       await page.fill("#code", "wrong");
