@@ -1,5 +1,6 @@
 import { sayActor } from "../core/actor.ts";
 import type { Event } from "../core/event.ts";
+import { mayAnswer } from "../core/inbox.ts";
 import { findAnswer, isPending } from "../core/question.ts";
 import { makeVisible } from "../core/visible.ts";
 import { answerWords } from "./answer-words.ts";
@@ -14,7 +15,7 @@ export function Aside({ view }: { view: CardView }) {
   return (
     <aside aria-label={tell(reader, "details")}>
       {view.similar.length > 0 ? <SimilarAnswers view={view} /> : null}
-      {view.templates.length > 0 ? <Templates view={view} /> : null}
+      {view.templates.length > 0 && isOpenTo(view) ? <Templates view={view} /> : null}
       {view.history.length > 0 ? <History view={view} /> : null}
       <section id="seen">
         <h2>{tell(reader, "seen")}</h2>
@@ -36,7 +37,13 @@ export function Aside({ view }: { view: CardView }) {
   );
 }
 
-function SimilarAnswers({ view: { reader, read, similar } }: { view: CardView }) {
+/** Says whether the reader can answer. */
+function isOpenTo({ reader, read: { question } }: CardView): boolean {
+  return isPending(question) && mayAnswer(question, reader);
+}
+
+function SimilarAnswers({ view }: { view: CardView }) {
+  const { reader, read, similar } = view;
   return (
     <section>
       <h2>{tell(reader, "similar")}</h2>
@@ -48,7 +55,7 @@ function SimilarAnswers({ view: { reader, read, similar } }: { view: CardView })
             name: makeVisible(sayActor(one.by)),
           })}{" "}
           <Since reader={reader} at={one.at} as="run.ago" />.{" "}
-          {isPending(read.question) ? (
+          {isOpenTo(view) ? (
             <a href={`/q/${read.question.id}?choose=${encodeURIComponent(one.answer)}`}>
               {tell(reader, "similar.use")}
             </a>
@@ -97,11 +104,17 @@ export function seenWords({ reader, read, looking }: Pick<CardView, "reader" | "
   const others = looking
     .filter((name) => name !== reader.id)
     .map((name) => tell(reader, "seen.now", { name: makeVisible(name) }));
-  const meant = [...question.to, ...question.notify.map(({ channel, address }) => address ?? channel)]
+  const meant = [
+    ...question.to,
+    ...question.approvals.from,
+    ...question.notify.map(({ channel, address }) => address ?? channel),
+  ]
     .filter((name) => name !== reader.id && !looking.includes(name))
     .map(makeVisible);
   const names = [tell(reader, "you"), ...others, ...new Set(meant)].join(", ");
-  return `${names}. ${isPending(question) ? tell(reader, "seen.first") : ""}`.trim();
+  const { need } = question.approvals;
+  const rule = need > 1 ? tell(reader, "seen.need", { n: need }) : tell(reader, "seen.first");
+  return `${names}. ${isPending(question) ? rule : ""}`.trim();
 }
 
 function Terminal({ view: { reader, read, takeover } }: { view: CardView }) {

@@ -9,7 +9,8 @@ import { Aside } from "./aside.tsx";
 import type { CardView } from "./card-view.ts";
 import { Markdown } from "./foreign.tsx";
 import { splitContext } from "./markdown.ts";
-import { sayUsd } from "./number.ts";
+import { sayShare, sayUsd } from "./number.ts";
+import { Options } from "./options.tsx";
 import { Outcome, Settling } from "./outcome.tsx";
 import { tell } from "./reader.ts";
 import { thenWords } from "./then.ts";
@@ -30,9 +31,6 @@ export function Card({ view }: { view: CardView }) {
       data-filled={view.draft.size > 0 ? "yes" : undefined}
     >
       <h1 class="inbox-title">{tell(view.reader, "nav.inbox")}</h1>
-      <a class="to-list" href="/">
-        {tell(view.reader, "to.list")}
-      </a>
       <Crumb view={view} />
       <h1>{makeVisible(question.title)}</h1>
       <Chips view={view} />
@@ -98,21 +96,25 @@ export function State({ view }: { view: CardView }) {
   );
 }
 
-function NoAccess({ view: { reader }, question }: { view: CardView; question: Pending }) {
+function NoAccess({ view: { reader, read }, question }: { view: CardView; question: Pending }) {
   const names = question.approvals.from.map(makeVisible).join(", ");
   return (
-    <form class="banner wait" method="post" action={`/q/${question.id}/comment`}>
-      <input type="hidden" name="csrf" value={reader.csrf} />
-      <input type="hidden" name="text" value={tell(reader, "access.words", { name: reader.id })} />
-      <p>{tell(reader, "access.none", { names, name: reader.id })}</p>
-      <button type="submit">{tell(reader, "access.ask")}</button>
-    </form>
+    <>
+      <form class="banner wait beside" method="post" action={`/q/${question.id}/comment`}>
+        <input type="hidden" name="csrf" value={reader.csrf} />
+        <input type="hidden" name="text" value={tell(reader, "access.words", { name: reader.id })} />
+        <p>{tell(reader, "access.none", { names, name: reader.id })}</p>
+        <button type="submit">{tell(reader, "access.ask")}</button>
+      </form>
+      <Options reader={reader} content={read.content} />
+    </>
   );
 }
 
 /** What somebody should know before they answer. */
 function Notices({ view: { reader }, question }: { view: CardView; question: Pending }) {
   const { claim, votes, approvals } = question;
+  const hasVoted = votes.some((vote) => sayActor(vote.by) === reader.id);
   const isTheirs = claim && sayActor(claim.by) !== reader.id;
   return (
     <div id="notices">
@@ -121,6 +123,9 @@ function Notices({ view: { reader }, question }: { view: CardView; question: Pen
           {tell(reader, "claimed", { name: makeVisible(sayActor(claim.by)) })}{" "}
           <Since reader={reader} at={claim.at} as="run.since" />. {tell(reader, "claimed.still")}
         </p>
+      ) : null}
+      {hasVoted ? (
+        <p class="banner ok">{tell(reader, "link.voted", { n: votes.length, need: approvals.need })}</p>
       ) : null}
       {approvals.need > 1 || votes.length > 0 ? (
         <p class="banner">
@@ -161,7 +166,7 @@ export function Chips({ view: { reader, read } }: { view: Pick<CardView, "reader
   const { question, content } = read;
   const only = content.items.length === 1 ? content.items[0] : undefined;
   const lean = only && recommendedOption(only);
-  const sure = question.confidence === undefined ? "" : `, ${Math.round(question.confidence * 100)} %`;
+  const sure = question.confidence === undefined ? "" : `, ${sayShare(reader, question.confidence)}`;
   const isRisky = question.risk === "high";
   return (
     <div class="bar" id="chips">

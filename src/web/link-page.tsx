@@ -6,6 +6,7 @@ import { AnswerFields } from "./answer-fields.tsx";
 import { answerWords } from "./answer-words.ts";
 import { Chips, Crumb, Why } from "./card.tsx";
 import type { Draft } from "./draft.ts";
+import { Options } from "./options.tsx";
 import { Chosen } from "./outcome.tsx";
 import { type Reader, tell } from "./reader.ts";
 import { reasonWords } from "./reason-words.ts";
@@ -82,10 +83,13 @@ function Settling({ view, settling }: { view: LinkView; settling: NonNullable<Pe
     );
   }
   return (
-    <form class="banner ok" method="post" action={`${path}/undo`}>
-      <p>{tell(reader, "toast", { answer })}</p>
-      <button type="submit">{tell(reader, "undo")}</button>
-    </form>
+    <>
+      <form class="banner ok beside" method="post" action={`${path}/undo`}>
+        <p>{tell(reader, "toast", { answer })}</p>
+        <button type="submit">{tell(reader, "undo")}</button>
+      </form>
+      <Options reader={reader} content={read.content} answer={settling.answer} />
+    </>
   );
 }
 
@@ -95,7 +99,7 @@ function Closed({ view, question }: { view: LinkView; question: Question }) {
   const isOwn = answer !== undefined && sayActor(answer.by) === reader.id;
   return (
     <>
-      <div class={`banner ${answer ? "ok" : "wait"}`}>
+      <div class={`banner ${answer ? "ok done" : "wait"}`}>
         <p>
           {answer ? <Chosen reader={reader} answer={answer} said={answerWords(reader, read.content, answer)} /> : null}
           <Ended reader={reader} question={question} />
@@ -103,6 +107,7 @@ function Closed({ view, question }: { view: LinkView; question: Question }) {
         <p>{tell(reader, isOwn ? "link.yours" : "link.closed")}</p>
       </div>
       <Lost view={view} />
+      <Options reader={reader} content={read.content} answer={answer} />
     </>
   );
 }

@@ -6,6 +6,7 @@ import { type Answer, type Pending, type Question, findAnswer } from "../core/qu
 import { makeVisible } from "../core/visible.ts";
 import { answerWords } from "./answer-words.ts";
 import type { CardView } from "./card-view.ts";
+import { Options } from "./options.tsx";
 import { type Reader, tell, tellSpan } from "./reader.ts";
 import { reasonWords } from "./reason-words.ts";
 import { Left, Moment } from "./time.tsx";
@@ -22,7 +23,7 @@ export function Settling({ view, settling }: { view: CardView; settling: Reply }
   return (
     <>
       <Lost view={view} answer={isMine ? undefined : answer} />
-      <form class="banner ok" method="post" action={`/q/${read.question.id}/undo`}>
+      <form class="banner ok beside" method="post" action={`/q/${read.question.id}/undo`}>
         <input type="hidden" name="csrf" value={reader.csrf} />
         <p>
           {isMine
@@ -32,6 +33,7 @@ export function Settling({ view, settling }: { view: CardView; settling: Reply }
         </p>
         <button type="submit">{tell(reader, "undo")}</button>
       </form>
+      <Options reader={reader} content={read.content} answer={answer} />
     </>
   );
 }
@@ -43,7 +45,7 @@ export function Outcome({ view }: { view: CardView }) {
   return (
     <>
       <Lost view={view} answer={findAnswer(question)} />
-      <div class={`banner ${question.status === "answered" ? "ok" : "wait"}`}>
+      <div class={`banner ${question.status === "answered" ? "ok done" : "wait"}`}>
         <p>
           <Sentence view={view} question={question} />
         </p>
@@ -60,6 +62,9 @@ export function Outcome({ view }: { view: CardView }) {
           {amendment.handover.state === "void" ? ` (${tell(reader, "amended.late")})` : null}
         </p>
       ))}
+      {mayForce(read.run, question) ? null : (
+        <Options reader={reader} content={read.content} answer={findAnswer(question)} />
+      )}
       {question.status === "cancelled" || mayForce(read.run, question) ? null : <Correction view={view} />}
     </>
   );

@@ -187,6 +187,7 @@ export const dePages: Readonly<Record<keyof typeof enPages, string>> = {
   "chan.job.callback": "Rückruf",
   "chan.job.due": "fällig",
   "chan.job.tries": "{n}-mal gescheitert",
+  "chan.job.tries.one": "einmal gescheitert",
 
   "tpl.title": "Vorlagen",
   "tpl.about": "Fertige Antworten, die alle hier teilen. Eine Karte bietet die an, die zu ihrer Frage passen.",

@@ -183,6 +183,7 @@ export const enPages = {
   "chan.job.callback": "callback",
   "chan.job.due": "due",
   "chan.job.tries": "failed {n} times",
+  "chan.job.tries.one": "failed once",
 
   "tpl.title": "Templates",
   "tpl.about": "Canned answers that everybody here shares. A card offers those that fit its question.",

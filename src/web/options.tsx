@@ -1,0 +1,39 @@
+import type { Content, Item } from "../core/content.ts";
+import type { Answer } from "../core/question.ts";
+import { makeVisible } from "../core/visible.ts";
+import { type Reader, tell } from "./reader.ts";
+
+/** What could be chosen, and what was, for those who cannot choose any more. */
+export function Options({
+  reader,
+  content,
+  answer,
+}: {
+  reader: Reader;
+  content: Content;
+  answer?: Answer | undefined;
+}) {
+  const items = content.items.filter(({ options }) => options.length > 0);
+  return (
+    <>
+      {items.map((item) => (
+        <section class="options">
+          <h2>{content.items.length > 1 ? makeVisible(item.text) : tell(reader, "answer.options")}</h2>
+          <ul>
+            {item.options.map((option) => (
+              <li class={isChosen(item, option.value, answer) ? "chosen" : ""}>
+                <b>{makeVisible(option.label)}</b>
+                {isChosen(item, option.value, answer) ? <span class="rec">{tell(reader, "answer.chosen")}</span> : null}
+                {option.description === undefined ? null : <p class="quiet">{makeVisible(option.description)}</p>}
+              </li>
+            ))}
+          </ul>
+        </section>
+      ))}
+    </>
+  );
+}
+
+function isChosen(item: Item, value: string, answer: Answer | undefined): boolean {
+  return answer?.items[item.id]?.values.includes(value) ?? false;
+}
