@@ -133,11 +133,16 @@ export function BatchPlan(given: { reader: Reader; plan: readonly Planned[]; dra
 
 function Lines({ plan }: { reader: Reader; plan: readonly Planned[] }) {
   return (
-    <ul>
+    <ul class="rows planned">
       {plan.map(({ read, words, problem }) => (
         <li>
-          <a href={`/q/${read.question.id}`}>{makeVisible(read.question.title)}</a> ({runName(read.run)}):{" "}
-          {makeVisible(words ?? problem ?? "")}
+          <div>
+            <p>
+              <a href={`/q/${read.question.id}`}>{makeVisible(read.question.title)}</a>
+            </p>
+            <p class="quiet">{runName(read.run)}</p>
+          </div>
+          <p class={problem === undefined ? "said" : "quiet"}>{makeVisible(words ?? problem ?? "")}</p>
         </li>
       ))}
     </ul>

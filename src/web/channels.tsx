@@ -122,7 +122,11 @@ function Jobs({ view: { reader, jobs } }: { view: ChannelsView }) {
                 {tell(reader, "chan.job.due")} <Moment reader={reader} at={job.dueAt} />
               </p>
             </div>
-            {job.tries === 0 ? null : <span class="chip bad">{tell(reader, "chan.job.tries", { n: job.tries })}</span>}
+            {job.tries === 0 ? null : (
+              <span class="chip bad">
+                {tell(reader, job.tries === 1 ? "chan.job.tries.one" : "chan.job.tries", { n: job.tries })}
+              </span>
+            )}
           </li>
         ))}
       </ul>

@@ -4,10 +4,13 @@ import type { Work } from "./card-view.ts";
 import { type Reader, tell } from "./reader.ts";
 
 const MOST_CHARS = 60_000;
+/** A diff that is read at a glance is shown at once. */
+const SHORT_CHARS = 4_000;
 
 /** What an agent has changed so far: which files first, then how. */
 export function WorkSoFar({ reader, run, work }: { reader: Reader; run: Run; work: Work | undefined }) {
   const isEmpty = !work || (work.stat === "" && work.untracked.length === 0);
+  const isLong = work !== undefined && work.diff.length > SHORT_CHARS;
   return (
     <section id="work" class="work">
       <h2>{tell(reader, "work")}</h2>
@@ -15,11 +18,13 @@ export function WorkSoFar({ reader, run, work }: { reader: Reader; run: Run; wor
       {work && work.stat !== "" ? (
         <>
           <p class="quiet">{sumUp(reader, work.stat)}</p>
-          <details>
+          <details open={!isLong}>
             <summary>{tell(reader, "work.diff")}</summary>
-            <pre class="stat" tabindex={0}>
-              {makeVisible(work.stat.trimEnd())}
-            </pre>
+            {isLong ? (
+              <pre class="stat" tabindex={0}>
+                {makeVisible(work.stat.trimEnd())}
+              </pre>
+            ) : null}
             <pre class="diff" tabindex={0}>
               {diffLines(work.diff)}
             </pre>
@@ -45,16 +50,26 @@ export function WorkSoFar({ reader, run, work }: { reader: Reader; run: Run; wor
 function sumUp(reader: Reader, stat: string): string {
   const last = stat.trimEnd().split("\n").at(-1) ?? "";
   const count = (word: string): string => new RegExp(`(\\d+) ${word}`).exec(last)?.[1] ?? "0";
-  return tell(reader, "work.sum", { files: count("file"), more: count("insertion"), less: count("deletion") });
+  const files = count("file");
+  const key = files === "1" ? "work.sum.one" : "work.sum";
+  return tell(reader, key, { files, more: count("insertion"), less: count("deletion") });
 }
 
+/** The lines of a diff; the four that git begins a file with are one here, its name. */
 function diffLines(diff: string) {
-  const lines = makeVisible(diff.slice(0, MOST_CHARS)).split("\n");
-  return lines.map((line) => <span class={classOf(line)}>{line === "" ? " " : line}</span>);
+  const lines = makeVisible(diff.slice(0, MOST_CHARS)).trimEnd().split("\n");
+  let isHead = false;
+  return lines.map((line) => {
+    const file = /^diff --git a\/(.*) b\/\1$/.exec(line)?.[1];
+    if (line.startsWith("diff ")) isHead = true;
+    if (line.startsWith("@@")) isHead = false;
+    if (isHead && /^(index|---|\+\+\+) /.test(line)) return null;
+    return <span class={isHead ? (file === undefined ? "h" : "f") : classOf(line)}>{(file ?? line) || " "}</span>;
+  });
 }
 
 function classOf(line: string): string {
-  if (/^(diff |index |--- |\+\+\+ |@@)/.test(line)) return "h";
+  if (line.startsWith("@@")) return "h";
   if (line.startsWith("+")) return "a";
   return line.startsWith("-") ? "d" : "";
 }
