@@ -39,7 +39,7 @@ function Primary({ view, isForced }: { view: CardView; isForced: boolean }) {
   return (
     <button class="p" type="submit" name="do" value="answer" data-resumes={isResumed ? "yes" : "no"}>
       <span class="label">{tell(reader, isResumed ? "answer.plainResume" : "answer.plain")}</span>
-      <kbd>{question.risk === "high" ? null : `${tell(reader, "key.ctrl")} ↵`}</kbd>
+      {question.risk === "high" ? null : <kbd>{`${tell(reader, "key.ctrl")} ↵`}</kbd>}
     </button>
   );
 }

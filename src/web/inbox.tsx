@@ -199,7 +199,13 @@ export function Idle({ view: { reader, running, last, isNew, find } }: { view: I
         <p>{tell(reader, "first.about")}</p>
       ) : (
         <p class="quiet">
-          {running > 0 ? `${tell(reader, running === 1 ? "empty.runs.one" : "empty.runs", { n: running })} ` : null}
+          {running > 0 ? (
+            <>
+              <a href="/runs?state=working">
+                {tell(reader, running === 1 ? "empty.runs.one" : "empty.runs", { n: running })}
+              </a>{" "}
+            </>
+          ) : null}
           {last ? (
             <>
               {tell(reader, "empty.last", { took: tellSpan(reader, last.tookMs), who: makeVisible(sayActor(last.by)) })}{" "}
@@ -208,13 +214,22 @@ export function Idle({ view: { reader, running, last, isNew, find } }: { view: I
           ) : null}
         </p>
       )}
+      {isNew ? <TryIt reader={reader} /> : null}
+    </main>
+  );
+}
+
+/** Shows how it goes to somebody whose agents have not asked yet. */
+function TryIt({ reader }: { reader: Reader }) {
+  return (
+    <>
       <pre class="command">askd ask "Ready?" -o Yes -o No</pre>
       <form method="post" action="/test-question">
         <input type="hidden" name="csrf" value={reader.csrf} />
-        <button class={isNew ? "p" : ""} type="submit">
+        <button class="p" type="submit">
           {tell(reader, "first.test")}
         </button>
       </form>
-    </main>
+    </>
   );
 }

@@ -89,20 +89,18 @@ export function Layout({ frame, children }: { frame: Frame; children: Child }) {
 }
 
 function Top({ frame }: { frame: Frame }) {
-  const { reader, page, waiting } = frame;
+  const { reader, page } = frame;
   return (
     <header class="top">
+      {page === "question" ? (
+        <a class="to-list" href="/">
+          {tell(reader, "to.list")}
+        </a>
+      ) : null}
       <a class="brand" href="/">
         askd
       </a>
-      <nav aria-label={tell(reader, "nav.main")}>
-        {NAVIGATION.map(({ href, key, name }) => (
-          <a href={href} aria-current={name === page || (name === "inbox" && page === "question") ? "page" : undefined}>
-            {tell(reader, key)}
-            {name === "inbox" && waiting > 0 ? <span class="count"> {waiting}</span> : null}
-          </a>
-        ))}
-      </nav>
+      <Places frame={frame} />
       <Toast frame={frame} />
       <span id="live" class="live" hidden>
         {tell(reader, "live.on")}
@@ -112,6 +110,27 @@ function Top({ frame }: { frame: Frame }) {
         <span aria-hidden="true">{initials(reader.id)}</span>
       </a>
     </header>
+  );
+}
+
+/** All pages in a row; where there is no room for that, in a menu that is called like the page. */
+function Places({ frame: { reader, page, waiting } }: { frame: Frame }) {
+  const isHere = (name: PageName): boolean => name === page || (name === "inbox" && page === "question");
+  const links = NAVIGATION.map(({ href, key, name }) => (
+    <a href={href} aria-current={isHere(name) ? "page" : undefined}>
+      {tell(reader, key)}
+      {name === "inbox" && waiting > 0 ? <span class="count"> {waiting}</span> : null}
+    </a>
+  ));
+  const here = NAVIGATION.find(({ name }) => isHere(name));
+  return (
+    <nav aria-label={tell(reader, "nav.main")}>
+      <div class="places">{links}</div>
+      <details class="menu pages">
+        <summary>{tell(reader, here?.key ?? "nav.menu")}</summary>
+        <div class="panel">{links}</div>
+      </details>
+    </nav>
   );
 }
 
@@ -150,7 +169,7 @@ const KEYS: ReadonlyArray<readonly [string, Key]> = [
   ["j k", "keys.move"],
   ["Enter", "keys.open"],
   ["1-9", "keys.choose"],
-  ["Ctrl ⌘ Enter", "keys.answer"],
+  ["Ctrl/⌘+Enter", "keys.answer"],
   ...CHANGEABLE.filter(([key]) => !TOGETHER.includes(key)),
   ["u z", "keys.undo"],
   ["g i", "keys.inbox"],
@@ -167,7 +186,9 @@ function KeyHelp({ reader }: { reader: Reader }) {
         {KEYS.map(([key, about]) => (
           <div>
             <dt>
-              <kbd>{shownKey(reader, key)}</kbd>
+              {key.split(" ").map((each) => (
+                <kbd>{key.startsWith("g ") ? each : shownKey(reader, each)}</kbd>
+              ))}
             </dt>
             <dd>{tell(reader, about)}</dd>
           </div>
@@ -177,7 +198,7 @@ function KeyHelp({ reader }: { reader: Reader }) {
         <a href="/settings">{tell(reader, "keys.settings")}</a>
       </p>
       <form method="dialog">
-        <button>{tell(reader, "close")}</button>
+        <button autofocus>{tell(reader, "close")}</button>
       </form>
     </dialog>
   );

@@ -72,10 +72,11 @@ export function SignIn({ language, next, isWrong }: { language: Language; next: 
 
 /** Says what is so and where to go on. */
 export function ProblemWords({ language, detail }: { language: Language; detail: string }) {
+  const isMissing = detail === say(language, "problem.missing");
   return (
     <>
-      <h1>{say(language, "problem.title")}</h1>
-      <p>{makeVisible(detail)}</p>
+      <h1>{isMissing ? makeVisible(detail) : say(language, "problem.title")}</h1>
+      {isMissing ? null : <p>{makeVisible(detail)}</p>}
       <p>
         <a href="/">{say(language, "problem.back")}</a>
       </p>

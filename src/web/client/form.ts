@@ -20,6 +20,15 @@ export function watchForms(): void {
     if (copy) void copyFrom(copy);
     for (const menu of all<HTMLDetailsElement>(".menu[open]")) if (!menu.contains(event.target)) menu.open = false;
   });
+  // A panel may open below the end of the window.
+  document.addEventListener(
+    "toggle",
+    ({ target }) => {
+      if (target instanceof HTMLDetailsElement && target.open)
+        find(".panel", target)?.scrollIntoView({ block: "nearest" });
+    },
+    true,
+  );
   for (const button of all<HTMLElement>("[data-copy]")) button.hidden = false;
   labelPrimary();
 }
