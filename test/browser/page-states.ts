@@ -63,7 +63,7 @@ async function split(stage: WebStage): Promise<Run> {
 
 /** Starts the fruit command and comes back when its question is there. */
 export async function askingRun(stage: WebStage, name: string): Promise<Run> {
-  await stage.type("run", "--name", name, "--", "sh", "-c", FRUIT);
+  await stage.typeIn(stage.home, "run", "--name", name, "--", "sh", "-c", FRUIT);
   const engine = await stage.engine();
   return stage.until("the run asks", async () => {
     const [run] = (await engine.lookUp({ by: "name", text: name }, 1)).runs;
