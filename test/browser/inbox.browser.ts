@@ -150,7 +150,7 @@ test("high risk has nothing chosen and wants a word typed", async () => {
   expect(await page.locator("main").getAttribute("data-state")).toBe("open");
   await page.fill("#word", "users_v1");
   await page.click("button.p");
-  await page.waitForSelector('main[data-state="settling"]');
+  await page.waitForSelector('main[data-state="settling"], main[data-state="answered"]');
 });
 
 test("a link on another site leads to the question, and whoever is not signed in comes back to it after that", async () => {
