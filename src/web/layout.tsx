@@ -205,8 +205,7 @@ function KeyHelp({ reader }: { reader: Reader }) {
 }
 
 function shownKey(reader: Reader, key: string): string {
-  if (key.startsWith("g ")) return key;
-  return key.replace(/\S+/g, (each) => (each === "Ctrl" ? tell(reader, "key.ctrl") : keyFor(reader.keymap, each)));
+  return key === "Ctrl" ? tell(reader, "key.ctrl") : keyFor(reader.keymap, key);
 }
 
 function initials(name: string): string {
