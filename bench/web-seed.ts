@@ -1,9 +1,12 @@
 import { engineOn } from "../src/app.ts";
-import type { Actor } from "../src/core/actor.ts";
+import { type Actor, SYSTEM } from "../src/core/actor.ts";
 import { AnswerInput } from "../src/core/answer-input.ts";
 import { parseAsk } from "../src/core/ask-input.ts";
-import { DAY_MS, HOUR_MS, MINUTE_MS, instant } from "../src/core/instant.ts";
+import type { QuestionId, RunId } from "../src/core/id.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS, instant, later } from "../src/core/instant.ts";
+import { Person } from "../src/core/person.ts";
 import { DEFAULT_LIMITS, DEFAULT_RULES, type Rules } from "../src/core/rules.ts";
+import { TemplateInput } from "../src/core/template.ts";
 import type { LocalEngine } from "../src/engine/local.ts";
 import type { Store } from "../src/store/store.ts";
 
@@ -13,6 +16,19 @@ const SPAN_MS = 6.5 * DAY_MS;
 const PEOPLE = ["mika", "lena", "noor", "sam", "eva"];
 const CHANNELS = ["web", "slack", "cli", "github"];
 const AGENTS = ["claude", "codex", "gemini", "opencode"];
+const THINGS = [
+  "cache",
+  "queue",
+  "index",
+  "session store",
+  "rate limit",
+  "search",
+  "upload",
+  "report",
+  "login",
+  "export",
+];
+const PLACES = ["checkout", "billing", "catalogue", "warehouse", "newsletter", "dashboard", "gateway", "importer"];
 const ANSWERED = AnswerInput.parse({ answer: "1" });
 
 /** Rules without limits that a benchmark would meet. */
@@ -21,17 +37,29 @@ export const ROOMY: Rules = {
   limits: { ...DEFAULT_LIMITS, pending: MANY, asksPerMinute: MANY, asksPerRun: MANY, repliesPerMinute: MANY },
 };
 
-/** Fills a store: this many closed questions over almost a week, and these that wait now. */
+interface Asked {
+  id: QuestionId;
+  runId: RunId;
+}
+
+/** Fills a store: this many closed questions over almost a week, and these that wait now; five of four runs' worth. */
 export async function seed(store: Store, { closed, pending }: { closed: number; pending: number }): Promise<void> {
   const endMs = Date.now();
   let clockMs = endMs - SPAN_MS;
   const engine = engineOn(store, { rules: ROOMY, nowMs: () => clockMs });
+  let before: Asked[] = [];
   for (let first = 0; first < closed; first += TOGETHER) {
     const batch = Array.from({ length: Math.min(TOGETHER, closed - first) }, (_, index) => first + index);
     clockMs = endMs - SPAN_MS + (first / closed) * (SPAN_MS - DAY_MS / 12);
-    const ids = await Promise.all(batch.map(async (index) => ask(engine, clockMs, index, { timeout: "2h" })));
+    const asked = await Promise.all(
+      batch.map((index, place) => {
+        const runId = index % 5 === 0 ? before[place]?.runId : undefined; // every fifth is asked by a run that asked before
+        return ask(engine, clockMs, index, { timeout: "2h", ...(runId && { runId }) });
+      }),
+    );
     clockMs += ((first / TOGETHER) % 50) * MINUTE_MS + 7_000;
-    await Promise.all(ids.map((id, place) => close(engine, id, first + place)));
+    await Promise.all(asked.map(({ id }, place) => close(engine, id, first + place)));
+    before = asked;
   }
   for (let first = 0; first < pending; first += TOGETHER) {
     const batch = Array.from({ length: Math.min(TOGETHER, pending - first) }, (_, index) => closed + first + index);
@@ -40,21 +68,46 @@ export async function seed(store: Store, { closed, pending }: { closed: number; 
   }
 }
 
-async function ask(engine: LocalEngine, nowMs: number, index: number, more: object) {
+/** Adds what the pages of settings list: people, templates, and sessions of which most are over. */
+export async function seedLists(store: Store, { each }: { each: number }): Promise<void> {
+  const engine = engineOn(store, { rules: ROOMY });
+  const now = await engine.now();
+  for (let index = 0; index < each; index += 1) {
+    const person = {
+      id: `person-${index}`,
+      version: 0,
+      email: `p${index}@example.org`,
+      groups: [`team-${index % 20}`],
+    };
+    await engine.putPerson(Person.parse(person), SYSTEM);
+    const expiresAt = later(now, index % 4 === 0 ? DAY_MS : -DAY_MS);
+    await engine.issueToken({ scope: "human", subject: `person-${index}`, expiresAt }, SYSTEM);
+  }
+  for (let index = 0; index < Math.min(each, 400); index += 1) {
+    const input = { name: `reply-${index}`, text: `Take number ${index}, as we agreed.` };
+    await engine.putTemplate(TemplateInput.parse(input), SYSTEM);
+  }
+}
+
+async function ask(engine: LocalEngine, nowMs: number, index: number, more: { timeout: string; runId?: RunId }) {
+  const { runId, timeout } = more;
+  const thing = THINGS[index % THINGS.length] ?? "";
+  const place = PLACES[Math.floor(index / THINGS.length) % PLACES.length] ?? "";
   const raw = {
-    question: `Redis or Memcached for cache ${index} of the service that renders the pages?`,
+    question: `Redis or Memcached for the ${thing} of ${place} ${index}, which renders the pages?`,
     options: [{ label: "Redis", description: "Adds a service.", recommended: true }, "Memcached"],
     context: "Both are in the project's dependencies. ".repeat(8),
-    ...more,
+    timeout,
   };
   const input = parseAsk(raw, { via: "mcp" }, ROOMY, instant(nowMs));
   const agent = AGENTS[index % AGENTS.length] ?? "";
   const by: Actor = { scope: "agent", id: agent, channel: "mcp", strength: "none" };
   const run = { name: `cache-${index}`, agent, repo: `acme/api-${index % 20}`, giveBack: "poll" as const };
-  return (await engine.ask(input, by, { run })).question.id;
+  const asked = await engine.ask(input, by, runId ? { runId } : { run });
+  return { id: asked.question.id, runId: asked.run.id };
 }
 
-async function close(engine: LocalEngine, id: Awaited<ReturnType<typeof ask>>, index: number): Promise<void> {
+async function close(engine: LocalEngine, id: QuestionId, index: number): Promise<void> {
   const by: Actor = {
     ...{ scope: "human", id: PEOPLE[index % PEOPLE.length] ?? "", strength: "local" },
     channel: CHANNELS[index % CHANNELS.length] ?? "",

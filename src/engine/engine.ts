@@ -126,6 +126,7 @@ export interface Engine {
   listTokens(by: Actor): Promise<Token[]>;
   putPerson(person: Person, by: Actor): Promise<Person>;
   listPeople(): Promise<Person[]>;
+  findPerson(id: string): Promise<Person | undefined>;
   /** Adds a canned answer for everybody, or changes the one of that name. */
   putTemplate(input: TemplateInput, by: Actor): Promise<Template>;
   /** All canned answers, by name; `offerTemplates` of core picks and orders those that fit a question. */
@@ -133,6 +134,8 @@ export interface Engine {
   removeTemplate(name: string, by: Actor): Promise<Template>;
 
   read(id: QuestionId): Promise<Read>;
+  /** The same for many at once, in the same order. */
+  readMany(ids: readonly QuestionId[]): Promise<Read[]>;
   /** What people answered to questions like this one, of the same repository first; often nothing. */
   findSimilar(id: QuestionId, limit: number): Promise<Similar[]>;
   findRun(id: RunId): Promise<Run | undefined>;

@@ -25,7 +25,7 @@ import type { Stats, StatsQuery } from "../core/stats.ts";
 import type { Template, TemplateInput } from "../core/template.ts";
 import { escalate, extend } from "../core/timeout.ts";
 import type { Token, TokenInput } from "../core/token.ts";
-import { RunUsage } from "../core/usage.ts";
+import type { RunUsage } from "../core/usage.ts";
 import type { QuestionFilter, Ref, RunFilter, Store } from "../store/store.ts";
 import { Decider, type DecideDeps } from "./decide.ts";
 import type { AskOptions, Done, Engine, RunInput, Verified, WaitOptions } from "./engine.ts";
@@ -39,6 +39,7 @@ import { countStats } from "./stats.ts";
 import { Templates } from "./templates.ts";
 import { verify } from "./verify.ts";
 import { Waiters } from "./waiters.ts";
+import { readUsage } from "./usage.ts";
 import { Worker, type WorkerDeps } from "./worker.ts";
 
 export interface LocalDeps extends DecideDeps {
@@ -274,6 +275,10 @@ export class LocalEngine implements Engine {
     return this.#people.list();
   }
 
+  findPerson(id: string): Promise<Person | undefined> {
+    return this.#people.findPerson(id);
+  }
+
   putTemplate(input: TemplateInput, by: Actor): Promise<Template> {
     return this.#templates.put(input, by);
   }
@@ -288,6 +293,10 @@ export class LocalEngine implements Engine {
 
   read(id: QuestionId): Promise<Read> {
     return this.#decider.rows.read(id);
+  }
+
+  readMany(ids: readonly QuestionId[]): Promise<Read[]> {
+    return this.#decider.rows.readMany(ids);
   }
 
   findSimilar(id: QuestionId, limit: number): Promise<Similar[]> {
@@ -310,12 +319,8 @@ export class LocalEngine implements Engine {
     return this.#store.listRuns(filter);
   }
 
-  async usageOf(ids: readonly RunId[]): Promise<RunUsage[]> {
-    const entries = await Promise.all(ids.map((id) => this.#store.findEntry("usage", id)));
-    return entries.flatMap((entry) => {
-      const usage = entry && RunUsage.safeParse({ ...entry.body, runId: entry.id });
-      return usage?.success ? [usage.data] : [];
-    });
+  usageOf(ids: readonly RunId[]): Promise<RunUsage[]> {
+    return readUsage(this.#store, ids);
   }
 
   countQuestions(status: Question["status"]): Promise<number> {

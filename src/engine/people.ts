@@ -16,6 +16,7 @@ import {
   tokenText,
 } from "../core/token.ts";
 import type { Store } from "../store/store.ts";
+import { recall } from "./recall.ts";
 
 /** How much chance is in a token. */
 export const TOKEN_BYTES = 20;
@@ -36,6 +37,8 @@ export class People {
   readonly #deps: PeopleDeps;
   /** Tokens that were used, as they were parsed: every request brings one. */
   readonly #parsed = new Map<string, Token>();
+  readonly #known = new WeakMap<Entry, Person>();
+  readonly #tokens = new WeakMap<Entry, Token>();
 
   constructor(deps: PeopleDeps) {
     this.#deps = deps;
@@ -117,7 +120,7 @@ export class People {
 
   async listTokens(by: Actor): Promise<Token[]> {
     requireAdmin(by, "list tokens");
-    return (await this.#deps.store.listEntries("token")).map(parseToken);
+    return (await this.#deps.store.listEntries("token")).map((entry) => recall(this.#tokens, entry, parseToken));
   }
 
   async put(person: Person, by: Actor): Promise<Person> {
@@ -130,8 +133,14 @@ export class People {
   }
 
   async list(): Promise<Person[]> {
-    const people = (await this.#deps.store.listEntries("person")).map(parsePerson);
-    return people.filter(({ removed }) => !removed);
+    const entries = await this.#deps.store.listEntries("person");
+    return entries.map((entry) => recall(this.#known, entry, parsePerson)).filter(({ removed }) => !removed);
+  }
+
+  async findPerson(id: string): Promise<Person | undefined> {
+    const entry = await this.#deps.store.findEntry("person", id);
+    const person = entry && parsePerson(entry);
+    return person?.removed ? undefined : person;
   }
 }
 

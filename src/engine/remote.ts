@@ -190,6 +190,11 @@ export class RemoteEngine implements Engine {
     return this.#caller.call("listPeople", {});
   }
 
+  /** A server tells of people only to those who may see all. */
+  async findPerson(id: string): Promise<Person | undefined> {
+    return (await this.listPeople()).find((person) => person.id === id);
+  }
+
   putTemplate({ name, ...body }: TemplateInput, by: Actor): Promise<Template> {
     return this.#caller.call("putTemplate", { params: { id: name }, body, by });
   }
@@ -204,6 +209,10 @@ export class RemoteEngine implements Engine {
 
   read(id: QuestionId): Promise<Read> {
     return this.#caller.call("read", { params: { id } });
+  }
+
+  readMany(ids: readonly QuestionId[]): Promise<Read[]> {
+    return Promise.all(ids.map((id) => this.read(id)));
   }
 
   findSimilar(id: QuestionId, limit: number): Promise<Similar[]> {

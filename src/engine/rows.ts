@@ -38,10 +38,28 @@ export class Rows {
     return { run, question, content };
   }
 
+  /** These questions as the store has them now, in the same order, with a few reads for all of them. */
+  async readMany(ids: readonly QuestionId[]): Promise<Read[]> {
+    if (ids.length === 0) return [];
+    const questions = new Map((await this.#store.readQuestions(ids)).map((question) => [question.id, question]));
+    const hashes = new Set([...questions.values()].map(({ content }) => content));
+    const unknown = [...hashes].filter((hash) => !this.#contents.get(hash));
+    const [runs, contents] = await Promise.all([
+      this.#store.readRuns([...new Set([...questions.values()].map(({ runId }) => runId))]),
+      unknown.length === 0 ? new Map<string, Content>() : this.#store.readContents(unknown),
+    ]);
+    const byId = new Map(runs.map((run) => [run.id, run]));
+    return ids.map((id) => {
+      const question = questions.get(id);
+      if (!question) throw noQuestion(id);
+      const run = byId.get(question.runId) ?? noRun(question.runId);
+      const content = this.#contents.get(question.content) ?? contents.get(question.content);
+      return { run, question, content: content ?? noContent(question.content) };
+    });
+  }
+
   async readRun(id: RunId): Promise<Run> {
-    const run = await this.#store.findRun(id);
-    if (!run) throw new Refusal("not_found", `There is no run ${id}`, { hint: "See all with: askd status" });
-    return run;
+    return (await this.#store.findRun(id)) ?? noRun(id);
   }
 
   /** What this process last wrote of a question, if it remembers it. */
@@ -80,9 +98,7 @@ export class Rows {
   async #readContent(hash: string): Promise<Content> {
     const known = this.#contents.get(hash);
     if (known) return known;
-    const content = await this.#store.findContent(hash);
-    if (!content)
-      throw new Refusal("store_unusable", `The text of a question is missing (${hash})`, { hint: "Restore a backup" });
+    const content = (await this.#store.findContent(hash)) ?? noContent(hash);
     this.#contents.set(hash, content);
     return content;
   }
@@ -93,6 +109,14 @@ function charsOf({ question, content }: Read): number {
   const said = answer ? Object.values(answer.items).reduce((sum, { text }) => sum + (text?.length ?? 0), 0) : 0;
   const asked = content.items.reduce((sum, { text }) => sum + text.length, content.context?.length ?? 0);
   return asked + said + (answer?.note?.length ?? 0);
+}
+
+function noRun(id: RunId): never {
+  throw new Refusal("not_found", `There is no run ${id}`, { hint: "See all with: askd status" });
+}
+
+function noContent(hash: string): never {
+  throw new Refusal("store_unusable", `The text of a question is missing (${hash})`, { hint: "Restore a backup" });
 }
 
 function noQuestion(id: QuestionId): Refusal {

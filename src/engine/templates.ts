@@ -1,5 +1,5 @@
 import type { Actor } from "../core/actor.ts";
-import type { At } from "../core/changes.ts";
+import type { At, Entry } from "../core/changes.ts";
 import { Refusal } from "../core/refusal.ts";
 import {
   type Template,
@@ -11,6 +11,7 @@ import {
   templateEntry,
 } from "../core/template.ts";
 import type { Store } from "../store/store.ts";
+import { recall } from "./recall.ts";
 
 const MOST_TEMPLATES = 500;
 
@@ -22,6 +23,7 @@ interface TemplateDeps {
 /** The canned answers that everybody on a store shares. */
 export class Templates {
   readonly #deps: TemplateDeps;
+  readonly #known = new WeakMap<Entry, Template>();
 
   constructor(deps: TemplateDeps) {
     this.#deps = deps;
@@ -46,7 +48,7 @@ export class Templates {
   /** All that can be used, by name. */
   async list(): Promise<Template[]> {
     const entries = await this.#deps.store.listEntries("template");
-    return entries.map(parseTemplate).filter((template) => !isRemoved(template));
+    return entries.map((entry) => recall(this.#known, entry, parseTemplate)).filter((template) => !isRemoved(template));
   }
 
   async #find(name: string): Promise<Template | undefined> {

@@ -16,6 +16,7 @@ import type {
   Change,
   ClaimFilter,
   Committed,
+  EntryPage,
   Origin,
   QuestionFilter,
   Ref,
@@ -61,6 +62,19 @@ export class MemoryStore implements Store {
     });
   }
 
+  async readRuns(ids: readonly RunId[]): Promise<Run[]> {
+    return (await Promise.all(ids.map((id) => this.findRun(id)))).filter((run) => run !== undefined);
+  }
+
+  async readContents(hashes: readonly string[]): Promise<Map<string, Content>> {
+    const found = await Promise.all(hashes.map(async (hash) => [hash, await this.findContent(hash)] as const));
+    return new Map(found.flatMap(([hash, content]) => (content ? [[hash, content]] : [])));
+  }
+
+  async readQuestions(ids: readonly QuestionId[]): Promise<Question[]> {
+    return (await Promise.all(ids.map((id) => this.findQuestion(id)))).filter((question) => question !== undefined);
+  }
+
   async findQuestion(id: QuestionId): Promise<Question | undefined> {
     const row = this.#tables.question.get(id);
     return row && parseQuestion(row.body);
@@ -81,10 +95,17 @@ export class MemoryStore implements Store {
     return row && { ...row, parent: row.parent ?? undefined, body: JSON.parse(row.body) };
   }
 
-  async listEntries(kind: Entry["kind"], parent?: string): Promise<Entry[]> {
+  async readEntries(kind: Entry["kind"], ids: readonly string[]): Promise<Entry[]> {
+    const wanted = new Set(ids);
+    return (await this.listEntries(kind)).filter(({ id }) => wanted.has(id));
+  }
+
+  async listEntries(kind: Entry["kind"], parent?: string, { after, limit }: Partial<EntryPage> = {}): Promise<Entry[]> {
     return [...this.#tables.entry.values()]
       .filter((row) => row.kind === kind && (parent === undefined || row.parent === parent))
+      .filter(({ id }) => after === undefined || id > after)
       .sort((one, other) => compare(one.id, other.id))
+      .slice(0, limit)
       .map((row) => ({ ...row, parent: row.parent ?? undefined, body: JSON.parse(row.body) }));
   }
 

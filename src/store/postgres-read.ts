@@ -5,15 +5,23 @@ import type { RunId } from "../core/id.ts";
 import type { Question } from "../core/question.ts";
 import type { Run } from "../core/run.ts";
 import { fromKept, toKept } from "./postgres-text.ts";
-import type { RowReader } from "./row-reader.ts";
+import type { RowName, RowReader } from "./row-reader.ts";
 import { parseEvent, parseQuestion, parseRun } from "./row.ts";
-import type { QuestionFilter, Ref, RunFilter, TrailFilter } from "./store.ts";
+import type { EntryReader } from "./entry-reader.ts";
+import type { EntryPage, QuestionFilter, Ref, RunFilter, TrailFilter } from "./store.ts";
 
 /** A prefix of an id's random part, as a range, looked for in the index of ids alone; "{" comes right after the last letter of an id. */
 const SHORT = "substr(id, 13) >= ? and substr(id, 13) < ? || '{'";
 const RUN = "select id, body, number from run";
 const QUESTION = "select id, body from question";
+const QUESTION_NAME = "select id, version from question";
+export const READ_QUESTIONS = "select body from question where id = any($1)";
+export const ENTRY = "select kind, id, parent, version, body from entry";
+export const READ_ENTRIES = `${ENTRY} where kind = $1 and id = any($2) order by id`;
 const NAMES = { number: "number", name: "name", external: "external_id", session: "session" } as const;
+
+/** Where a list has no limit of its own. */
+const MOST_ROWS = 1_000_000;
 
 interface Page {
   order: "oldest" | "newest";
@@ -71,11 +79,18 @@ export async function listRuns(pool: Pool, filter: RunFilter): Promise<Run[]> {
 }
 
 export async function listQuestions(pool: Pool, filter: QuestionFilter, reader: RowReader): Promise<Question[]> {
+  const { status, runId } = filter;
   const conditions = new Conditions(filter);
-  if (filter.status) conditions.add("status = ?", filter.status);
-  if (filter.runId) conditions.add("run_id = ?", filter.runId);
-  const { rows } = await pool.query<{ body: string }>(conditions.page(QUESTION), conditions.params);
-  return rows.map(({ body }) => reader.question(body, filter));
+  if (status) conditions.add("status = ?", status);
+  if (runId) conditions.add("run_id = ?", runId);
+  // A list of all states goes through everything once: there is no point in remembering it.
+  if (!status) return readQuestions(pool, conditions.page(QUESTION), conditions.params);
+  const { rows: names } = await pool.query<RowName>(conditions.page(QUESTION_NAME), conditions.params);
+  const missing = reader.missing(names);
+  const fetched = missing.length === 0 ? [] : (await pool.query<{ body: string }>(READ_QUESTIONS, [missing])).rows;
+  const bodies = fetched.map(({ body }) => body);
+  // One that was closed between the two is no longer in this list.
+  return reader.take(names, bodies).filter((question) => question.status === status);
 }
 
 export async function lookUp(pool: Pool, ref: Ref, limit: number): Promise<{ runs: Run[]; questions: Question[] }> {
@@ -104,20 +119,38 @@ export async function readQuestions(pool: Pool, sql: string, params: unknown[]):
   return rows.map((row) => parseQuestion(row.body));
 }
 
-export async function readEntries(pool: Pool, where: string, params: unknown[]): Promise<Entry[]> {
+/** The entries that a statement beginning with `ENTRY` selects. */
+export async function readEntries(pool: Pool, sql: string, params: unknown[]): Promise<Entry[]> {
   const { rows } = await pool.query<{
     kind: Entry["kind"];
     id: string;
     parent: string | null;
     version: number;
     body: string;
-  }>(`select kind, id, parent, version, body from entry where ${where} order by id`, params);
+  }>(sql, params);
   return rows.map((row) => ({
     ...row,
     id: fromKept(row.id),
     parent: row.parent === null ? undefined : fromKept(row.parent),
     body: JSON.parse(row.body),
   }));
+}
+
+export async function listEntries(
+  pool: Pool,
+  { kind, parent, page }: { kind: Entry["kind"]; parent: string | undefined; page: EntryPage | undefined },
+  reader: EntryReader,
+): Promise<Entry[]> {
+  const after = page?.after === undefined ? {} : { after: toKept(page.after) };
+  const conditions = new Conditions({ order: "oldest", limit: page?.limit ?? MOST_ROWS, ...after });
+  conditions.add("kind = ?", kind);
+  if (parent !== undefined) conditions.add("parent = ?", toKept(parent));
+  if (!reader.isFor(kind)) return readEntries(pool, conditions.page(ENTRY), conditions.params);
+  const { rows } = await pool.query<RowName>(conditions.page("select id, version from entry"), conditions.params);
+  const names = rows.map(({ id, version }) => ({ id: fromKept(id), version }));
+  const missing = reader.missing(kind, names).map(toKept);
+  const fetched = missing.length === 0 ? [] : await readEntries(pool, READ_ENTRIES, [kind, missing]);
+  return reader.take(kind, names, fetched);
 }
 
 /**

@@ -18,8 +18,13 @@ import { PostgresListener } from "./postgres-listen.ts";
 import { adoptRows } from "./postgres-adopt.ts";
 import { prepareAdopted } from "./prepare.ts";
 import { migrate } from "./postgres-migrate.ts";
+import { EntryReader } from "./entry-reader.ts";
 import { RowReader } from "./row-reader.ts";
 import {
+  ENTRY,
+  READ_ENTRIES,
+  READ_QUESTIONS,
+  listEntries,
   listQuestions,
   listRuns,
   lookUp,
@@ -38,6 +43,7 @@ import type {
   Change,
   ClaimFilter,
   Committed,
+  EntryPage,
   Origin,
   QuestionFilter,
   Ref,
@@ -85,6 +91,7 @@ export class PostgresStore implements Store {
   readonly #url: string;
   readonly #origin = randomUUID();
   readonly #rows = new RowReader();
+  readonly #entries = new EntryReader();
   readonly #listeners = new Listeners();
   readonly #listener: PostgresListener;
   readonly #batcher: Batcher;
@@ -127,6 +134,20 @@ export class PostgresStore implements Store {
     return rows.map(({ body }) => parseOrigin(body));
   }
 
+  readRuns(ids: readonly RunId[]): Promise<Run[]> {
+    return readRuns(this.#pool, "select body, number from run where id = any($1)", [ids]);
+  }
+
+  async readContents(hashes: readonly string[]): Promise<Map<string, Content>> {
+    const sql = "select hash, body from content where hash = any($1)";
+    const { rows } = await this.#pool.query<{ hash: string; body: string }>(sql, [hashes]);
+    return new Map(rows.map(({ hash, body }) => [hash, parseContent(body)]));
+  }
+
+  readQuestions(ids: readonly QuestionId[]): Promise<Question[]> {
+    return readQuestions(this.#pool, READ_QUESTIONS, [ids]);
+  }
+
   async findQuestion(id: QuestionId): Promise<Question | undefined> {
     return (await readQuestions(this.#pool, "select body from question where id = $1", [id]))[0];
   }
@@ -142,12 +163,15 @@ export class PostgresStore implements Store {
   }
 
   async findEntry(kind: Entry["kind"], id: string): Promise<Entry | undefined> {
-    return (await readEntries(this.#pool, "kind = $1 and id = $2", [kind, toKept(id)]))[0];
+    return (await readEntries(this.#pool, `${ENTRY} where kind = $1 and id = $2`, [kind, toKept(id)]))[0];
   }
 
-  listEntries(kind: Entry["kind"], parent?: string): Promise<Entry[]> {
-    if (parent === undefined) return readEntries(this.#pool, "kind = $1", [kind]);
-    return readEntries(this.#pool, "kind = $1 and parent = $2", [kind, toKept(parent)]);
+  readEntries(kind: Entry["kind"], ids: readonly string[]): Promise<Entry[]> {
+    return readEntries(this.#pool, READ_ENTRIES, [kind, ids.map(toKept)]);
+  }
+
+  listEntries(kind: Entry["kind"], parent?: string, page?: EntryPage): Promise<Entry[]> {
+    return listEntries(this.#pool, { kind, parent, page }, this.#entries);
   }
 
   listRuns(filter: RunFilter): Promise<Run[]> {

@@ -3,12 +3,18 @@ import type { Question } from "../core/question.ts";
 import type { Run } from "../core/run.ts";
 import type { SqlValue } from "../sqlite.ts";
 import { parseQuestion, parseRun } from "./row.ts";
-import type { RowReader } from "./row-reader.ts";
+import type { RowName, RowReader } from "./row-reader.ts";
 import type { Connection } from "./sqlite-connection.ts";
-import type { QuestionFilter, Ref, RunFilter } from "./store.ts";
+import type { EntryReader } from "./entry-reader.ts";
+import type { EntryPage, QuestionFilter, Ref, RunFilter } from "./store.ts";
 
 const RUN = "select id, number, body from run";
 const QUESTION = "select id, body from question";
+const QUESTION_NAME = "select id, version from question";
+const ENTRY = "select kind, id, parent, version, body from entry";
+const ENTRY_NAME = "select id, version from entry";
+export const READ_ENTRIES = `${ENTRY} where kind = ? and id in (select value from json_each(?)) order by id`;
+export const READ_QUESTIONS = "select body from question where id in (select value from json_each(?))";
 
 interface RunRow {
   id: string;
@@ -60,7 +66,32 @@ export function listQuestions(connection: Connection, filter: QuestionFilter, re
   // A run has few questions, so its index is the better one of the two.
   if (status !== undefined && runId !== undefined) where.push(["+status = ?", status]);
   if (status !== undefined && runId === undefined) where.push(...isStatus(status, "answered"));
-  return select<QuestionRow>(connection, QUESTION, where, filter).map(({ body }) => reader.question(body, filter));
+  // A list of all states goes through everything once: there is no point in remembering it.
+  if (status === undefined) {
+    return select<QuestionRow>(connection, QUESTION, where, filter).map(({ body }) => parseQuestion(body));
+  }
+  const names = select<RowName>(connection, QUESTION_NAME, where, filter);
+  const missing = reader.missing(names);
+  const fetched =
+    missing.length === 0 ? [] : connection.prepare<{ body: string }>(READ_QUESTIONS).all(JSON.stringify(missing));
+  const bodies = fetched.map(({ body }) => body);
+  return reader.take(names, bodies).filter((question) => question.status === status);
+}
+
+export function listEntries(
+  connection: Connection,
+  { kind, parent, page }: { kind: Entry["kind"]; parent: string | undefined; page: EntryPage | undefined },
+  reader: EntryReader,
+): Entry[] {
+  const where: Where = [["kind = ?", kind]];
+  if (parent !== undefined) where.push(["parent = ?", parent]);
+  const whole = { order: "oldest", limit: -1, ...page } as const; // SQLite's own way to say "all"
+  if (!reader.isFor(kind)) return select<EntryRow>(connection, ENTRY, where, whole).map(toEntry);
+  const names = select<RowName>(connection, ENTRY_NAME, where, whole);
+  const missing = reader.missing(kind, names);
+  const fetched =
+    missing.length === 0 ? [] : connection.prepare<EntryRow>(READ_ENTRIES).all(kind, JSON.stringify(missing));
+  return reader.take(kind, names, fetched.map(toEntry));
 }
 
 /** The index by status leaves out the usual one, and is used where the text of the query says that it does too. */

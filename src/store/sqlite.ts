@@ -11,10 +11,20 @@ import { Batcher } from "./batch.ts";
 import { Listeners } from "./change.ts";
 import { parseContent, parseEvent, parseQuestion, parseOrigin, parseRun } from "./row.ts";
 import { Connection } from "./sqlite-connection.ts";
+import { EntryReader } from "./entry-reader.ts";
 import { RowReader } from "./row-reader.ts";
 import { closeToOthers, prepareFiles } from "./sqlite-file.ts";
 import { claimJobs, listJobs, nextJobAt } from "./sqlite-job.ts";
-import { listQuestions, listRuns, lookUp, toEntry, type EntryRow } from "./sqlite-read.ts";
+import {
+  READ_ENTRIES,
+  READ_QUESTIONS,
+  listEntries,
+  listQuestions,
+  listRuns,
+  lookUp,
+  toEntry,
+  type EntryRow,
+} from "./sqlite-read.ts";
 import { migrate } from "./sqlite-schema.ts";
 import { SqliteWatch } from "./sqlite-watch.ts";
 import { prepareAdopted } from "./prepare.ts";
@@ -23,6 +33,7 @@ import type {
   Change,
   ClaimFilter,
   Committed,
+  EntryPage,
   Origin,
   QuestionFilter,
   Ref,
@@ -32,13 +43,12 @@ import type {
 } from "./store.ts";
 
 const FIND_RUN = "select number, body from run where id = ?";
-const READ_RUNS = "select body from run where id in (select value from json_each(?))";
+const READ_RUNS = "select number, body from run where id in (select value from json_each(?))";
+const READ_CONTENTS = "select hash, body from content where hash in (select value from json_each(?))";
 const FIND_QUESTION = "select body from question where id = ?";
 const FIND_BY_KEY = "select body from question where run_id = ? and key = ?";
 const FIND_CONTENT = "select body from content where hash = ?";
 const FIND_ENTRY = "select kind, id, parent, version, body from entry where kind = ? and id = ?";
-const LIST_ENTRIES = "select kind, id, parent, version, body from entry where kind = ? order by id";
-const LIST_CHILDREN = "select kind, id, parent, version, body from entry where kind = ? and parent = ? order by id";
 const COUNT = "select count(*) as count from question where status = ? and status <> 'answered'";
 // Questions are never deleted, so their last row says how many there are: most are answered, and not in the index.
 const COUNT_ANSWERED = `select coalesce(max("row"), 0)
@@ -98,6 +108,7 @@ class SqliteStore implements Store {
   readonly #writer: SqliteWriter;
   readonly #listeners = new Listeners();
   readonly #rows = new RowReader();
+  readonly #entries = new EntryReader();
   readonly #watch: SqliteWatch;
   readonly #batcher: Batcher;
 
@@ -148,6 +159,20 @@ class SqliteStore implements Store {
     return (await this.#all<Body>(READ_RUNS, JSON.stringify(ids))).map(({ body }) => parseOrigin(body));
   }
 
+  async readRuns(ids: readonly RunId[]): Promise<Run[]> {
+    const rows = await this.#all<Body & { number: number }>(READ_RUNS, JSON.stringify(ids));
+    return rows.map(({ body, number }) => parseRun(body, number));
+  }
+
+  async readContents(hashes: readonly string[]): Promise<Map<string, Content>> {
+    const rows = await this.#all<Body & { hash: string }>(READ_CONTENTS, JSON.stringify(hashes));
+    return new Map(rows.map(({ hash, body }) => [hash, parseContent(body)]));
+  }
+
+  async readQuestions(ids: readonly QuestionId[]): Promise<Question[]> {
+    return (await this.#all<Body>(READ_QUESTIONS, JSON.stringify(ids))).map(({ body }) => parseQuestion(body));
+  }
+
   async findQuestion(id: QuestionId): Promise<Question | undefined> {
     const row = await this.#get<Body>(FIND_QUESTION, id);
     return row && parseQuestion(row.body);
@@ -168,12 +193,12 @@ class SqliteStore implements Store {
     return row && toEntry(row);
   }
 
-  async listEntries(kind: Entry["kind"], parent?: string): Promise<Entry[]> {
-    const rows =
-      parent === undefined
-        ? await this.#all<EntryRow>(LIST_ENTRIES, kind)
-        : await this.#all<EntryRow>(LIST_CHILDREN, kind, parent);
-    return rows.map(toEntry);
+  async readEntries(kind: Entry["kind"], ids: readonly string[]): Promise<Entry[]> {
+    return (await this.#all<EntryRow>(READ_ENTRIES, kind, JSON.stringify(ids))).map(toEntry);
+  }
+
+  listEntries(kind: Entry["kind"], parent?: string, page?: EntryPage): Promise<Entry[]> {
+    return this.#connection.read(() => listEntries(this.#connection, { kind, parent, page }, this.#entries));
   }
 
   listRuns(filter: RunFilter): Promise<Run[]> {

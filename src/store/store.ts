@@ -46,6 +46,13 @@ export interface RunFilter {
   limit: number;
 }
 
+/** A page of entries in the order of their ids. */
+export interface EntryPage {
+  /** Only what comes after this id. */
+  after?: string;
+  limit: number;
+}
+
 /** A page of the trail, newest first. */
 export interface TrailFilter {
   /** Only events before the one with this cursor. */
@@ -83,11 +90,20 @@ export interface Store {
   findRun(id: RunId): Promise<Run | undefined>;
   /** Where these runs come from, as far as they are kept, in no particular order. */
   readOrigins(ids: readonly RunId[]): Promise<Origin[]>;
+  /** These runs, as far as they are kept, in no particular order. */
+  readRuns(ids: readonly RunId[]): Promise<Run[]>;
+  /** The texts of these names, as far as they are kept. */
+  readContents(hashes: readonly string[]): Promise<Map<string, Content>>;
+  /** These questions, as far as they are kept, in no particular order. */
+  readQuestions(ids: readonly QuestionId[]): Promise<Question[]>;
   findQuestion(id: QuestionId): Promise<Question | undefined>;
   findQuestionByKey(runId: RunId, key: string): Promise<Question | undefined>;
   findContent(hash: string): Promise<Content | undefined>;
   findEntry(kind: Entry["kind"], id: string): Promise<Entry | undefined>;
-  listEntries(kind: Entry["kind"], parent?: string): Promise<Entry[]>;
+  /** These entries, as far as they are kept, in the order of their ids. */
+  readEntries(kind: Entry["kind"], ids: readonly string[]): Promise<Entry[]>;
+  /** In the order of their ids: all of a kind, those below one parent, or one page of either. */
+  listEntries(kind: Entry["kind"], parent?: string, page?: EntryPage): Promise<Entry[]>;
   listRuns(filter: RunFilter): Promise<Run[]>;
   listQuestions(filter: QuestionFilter): Promise<Question[]>;
   countQuestions(status: Question["status"]): Promise<number>;

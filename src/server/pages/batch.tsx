@@ -30,7 +30,7 @@ export function addBatch(pages: Hono<Signed>, deps: PagesDeps): void {
 async function show(context: Call, deps: PagesDeps, draft: Draft, problem?: string): Promise<Response> {
   const reader = await readReader(context, deps.engine);
   const waiting = (await readWaiting(deps.engine, reader)).filter((question) => mayAnswer(question, reader));
-  const reads = await Promise.all(waiting.slice(0, MOST_TOGETHER).map(({ id }) => deps.engine.read(id)));
+  const reads = await deps.engine.readMany(waiting.slice(0, MOST_TOGETHER).map(({ id }) => id));
   const templates = (await deps.engine.listTemplates()).map(({ name }) => name);
   const view = { reader, groups: groupSame(reads), templates, draft, ...(problem !== undefined && { problem }) };
   const title = tell(reader, "batch.title");

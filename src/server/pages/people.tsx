@@ -61,7 +61,7 @@ async function save(context: Call, deps: PagesDeps): Promise<Response> {
     const fields = names.map((name) => (isKey(name) ? tell(reader, name) : name)).join(", ");
     return show(context, deps, { draft, problem: tell(reader, "people.bad", { fields }), status: 422 });
   }
-  if (changed === "" && (await engine.listPeople()).some((person) => person.id === id)) {
+  if (changed === "" && (await engine.findPerson(id))) {
     return show(context, deps, { draft, problem: tell(reader, "people.there", { name: id }), status: 409 });
   }
   try {

@@ -48,7 +48,7 @@ export async function readCard(deps: CardDeps, reader: Reader, read: Read, more:
 async function readHistory(engine: Engine, { run, question }: Read): Promise<Read[]> {
   const all = await engine.listQuestions({ runId: run.id, order: "newest", limit: MOST_HISTORY + 1 });
   const others = all.filter(({ id }) => id !== question.id).slice(0, MOST_HISTORY);
-  return Promise.all(others.map(({ id }) => engine.read(id)));
+  return engine.readMany(others.map(({ id }) => id));
 }
 
 /** What was answered before, and what a team has ready to answer with. */

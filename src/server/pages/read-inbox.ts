@@ -126,16 +126,15 @@ function closedAt(question: Question) {
 // Of the run a line shows its names only, which stay.
 const lines = new WeakMap<Question, Read>();
 
-function readAll(engine: Engine, questions: readonly Question[]): Promise<Read[]> {
-  return Promise.all(
-    questions.map(async (question) => {
-      const known = lines.get(question);
-      if (known) return known;
-      const read = await engine.read(question.id);
-      if (read.question.version === question.version) lines.set(question, read);
-      return read;
-    }),
-  );
+async function readAll(engine: Engine, questions: readonly Question[]): Promise<Read[]> {
+  const unread = questions.filter((question) => !lines.has(question));
+  const reads = await engine.readMany(unread.map(({ id }) => id));
+  // Of one that was changed since it was listed the older state is shown; the next page has the newer.
+  for (const [index, question] of unread.entries()) {
+    const read = reads[index];
+    if (read) lines.set(question, { ...read, question });
+  }
+  return questions.flatMap((question) => lines.get(question) ?? []);
 }
 
 /** Says of a question whether it has what somebody looks for. */

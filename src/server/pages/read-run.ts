@@ -18,7 +18,7 @@ const MOST_CHILDREN = 50;
 export async function readRun(deps: PagesDeps, reader: Reader, run: Run): Promise<RunView> {
   const { engine, feed, atHand } = deps;
   const questions = await engine.listQuestions({ runId: run.id, order: "newest", limit: MOST_QUESTIONS });
-  const reads: Read[] = await Promise.all(questions.map(({ id }) => engine.read(id)));
+  const reads: Read[] = await engine.readMany(questions.map(({ id }) => id));
   const shown = reads.find(({ question }) => question.id === run.pendingId) ?? reads[0];
   const back = await feed.readBack({ runId: run.id, limit: MOST_EVENTS });
   const [usage] = await engine.usageOf([run.id]);

@@ -28,10 +28,12 @@ export async function readRuns(
   });
   const runs = group === "waiting" ? page.filter(isWaiting) : page;
   const usage = await engine.usageOf(runs.map(({ id }) => id));
+  const reads = await engine.readMany(runs.flatMap(({ pendingId }) => pendingId ?? []));
+  const pending = new Map(reads.map((read) => [read.question.id, read]));
   const here = new Map(runs.map((run) => [run.id, run]));
   const grow = async (run: Run): Promise<RunRow> => ({
     run,
-    pending: run.pendingId && (await engine.read(run.pendingId)),
+    pending: run.pendingId && pending.get(run.pendingId),
     usage: usage.find(({ runId }) => runId === run.id),
     parent: run.parentId && !here.has(run.parentId) ? await engine.findRun(run.parentId) : undefined,
     children: await Promise.all(

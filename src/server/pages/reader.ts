@@ -22,10 +22,10 @@ export function languageOf(context: Context): Language {
 export async function readReader(context: Context<Signed>, engine: Engine): Promise<Reader> {
   const { id, scope } = context.get("actor");
   const zone = decodeURIComponent(getCookie(context, ZONE_COOKIE) ?? "");
-  const people = await engine.listPeople();
+  const person = await engine.findPerson(id);
   return {
     ...{ id, scope },
-    groups: people.find((person) => person.id === id)?.groups ?? [],
+    groups: person?.groups ?? [],
     language: languageOf(context),
     zone: isZone(zone) ? zone : undefined,
     now: await engine.now(),

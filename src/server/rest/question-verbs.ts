@@ -91,7 +91,7 @@ async function listQuestions(call: Call, { query }: RequestOf<"listQuestions">) 
   const last = found.length === limit ? found.at(-1) : undefined;
   const seen = found.filter((question) => isOwn(call.bearer, question));
   return {
-    rows: await Promise.all(seen.map(({ id }) => call.engine.read(id))),
+    rows: await call.engine.readMany(seen.map(({ id }) => id)),
     ...(last && { next: last.id }),
   };
 }
