@@ -1,14 +1,11 @@
-import { sayActor } from "./actor.ts";
-import { type Instant, later, msBetween } from "./instant.ts";
-import type { Question } from "./question.ts";
+import type { Fact } from "./tally-fact.ts";
+import { DAY_MS, type Instant, epochMs, instant } from "./instant.ts";
 import { rankOf } from "./rank.ts";
 import type { Rules } from "./rules.ts";
-import type { Run } from "./run.ts";
 import type { Day, Group, Sla, Stats } from "./stats.ts";
 
 /** Groups are shown by how much they have; what comes after the first so many is left out. */
 const MOST_GROUPS = 100;
-const EVERYONE = "everyone";
 
 /** What a tally has to be told besides the questions. */
 interface Around extends Pick<Stats, "since" | "until" | "pending" | "oldest" | "isPartial"> {
@@ -22,66 +19,63 @@ class Gathered {
   timedOut = 0;
   waitedMs = 0;
   readonly waits: number[] = [];
+
+  add({ status }: Fact, waitedMs: number): void {
+    this.asked += 1;
+    this.waitedMs += waitedMs;
+    if (status === "timeout") this.timedOut += 1;
+    if (status === "answered") this.answered += 1;
+  }
 }
 
 /** Counts questions one after the other; it keeps a few numbers of each, never the question. */
 export class Tally {
-  readonly #now: Instant;
+  readonly #nowMs: number;
   readonly #aheadMs: number;
   readonly #all = new Gathered();
   readonly #people = new Map<string, Gathered>();
   readonly #channels = new Map<string, Gathered>();
   readonly #agents = new Map<string, Gathered>();
   readonly #repos = new Map<string, Gathered>();
-  readonly #days = new Map<string, Gathered>();
+  readonly #days = new Map<number, Gathered>();
   readonly #sla = new Map<string, Sla>();
   readonly #runs = new Map<string, number>();
   #byPolicy = 0;
   #cancelled = 0;
 
   constructor(now: Instant, aheadMs = 0) {
-    this.#now = now;
+    this.#nowMs = epochMs(now);
     this.#aheadMs = aheadMs;
   }
 
-  add(question: Question, run: Pick<Run, "agent" | "repo"> | undefined): void {
-    const day = later(question.askedAt, this.#aheadMs).slice(0, 10);
-    const groups = [
-      this.#all,
-      groupOf(this.#days, day),
-      ...(run ? [groupOf(this.#agents, run.agent)] : []),
-      ...(run?.repo === undefined ? [] : [groupOf(this.#repos, run.repo)]),
-    ];
-    this.#runs.set(question.runId, (this.#runs.get(question.runId) ?? 0) + 1);
-    if (question.status === "cancelled") this.#cancelled += 1;
-    if (isByPolicy(question)) this.#byPolicy += 1;
-    this.#addSla(question);
-    const waitedMs = msBetween(question.askedAt, endOf(question, this.#now));
+  add(fact: Fact): void {
+    const { status, isByPolicy, askedMs, endedMs = this.#nowMs } = fact;
+    const groups = [this.#all, groupOf(this.#days, Math.floor((askedMs + this.#aheadMs) / DAY_MS))];
+    if (fact.agent !== undefined) groups.push(groupOf(this.#agents, fact.agent));
+    if (fact.repo !== undefined) groups.push(groupOf(this.#repos, fact.repo));
+    if (fact.person !== undefined) groups.push(groupOf(this.#people, fact.person));
+    if (fact.channel !== undefined) groups.push(groupOf(this.#channels, fact.channel));
+    this.#runs.set(fact.runId, (this.#runs.get(fact.runId) ?? 0) + 1);
+    if (status === "cancelled") this.#cancelled += 1;
+    if (isByPolicy) this.#byPolicy += 1;
+    this.#addSla(fact);
+    const waitedMs = Math.max(0, endedMs - askedMs);
+    const isByPerson = status === "answered" && !isByPolicy;
     for (const group of groups) {
-      group.asked += 1;
-      group.waitedMs += Math.max(0, waitedMs);
-      if (question.status === "timeout") group.timedOut += 1;
+      group.add(fact, waitedMs);
+      if (isByPerson) group.waits.push(waitedMs);
     }
-    if (question.status !== "answered") return;
-    for (const group of groups) group.answered += 1;
-    if (isByPolicy(question)) return;
-    const { by } = question.answer;
-    const answerers = [groupOf(this.#people, sayActor(by)), groupOf(this.#channels, by.channel)];
-    for (const group of answerers) {
-      group.asked += 1;
-      group.answered += 1;
-      group.waitedMs += Math.max(0, waitedMs);
-    }
-    for (const group of [...groups, ...answerers]) group.waits.push(Math.max(0, waitedMs));
   }
 
-  result({ rules, ...around }: Around): Stats {
+  /** Stops now and then on its way, so that whoever counts much can let others have their turn. */
+  *count({ rules, ...around }: Around): Generator<void, Stats, void> {
     const { asked, answered, timedOut, waitedMs, waits } = this.#all;
     const timeoutRate = timedOut === 0 ? 0 : timedOut / (answered + timedOut);
     const { pendingQuestions, timeoutRate: most } = rules.alerts;
     const runs = this.#runs.size;
     let mostPerRun = 0;
     for (const count of this.#runs.values()) mostPerRun = Math.max(mostPerRun, count);
+    yield;
     return {
       ...around,
       ...{ asked, answered, byPerson: waits.length, byPolicy: this.#byPolicy, timedOut, cancelled: this.#cancelled },
@@ -89,59 +83,51 @@ export class Tally {
       ...{ waitedMs, waitedPerRunMs: runs === 0 ? 0 : waitedMs / runs },
       ...sayWaits(waits),
       alerts: [alertOf("pending", around.pending, pendingQuestions), alertOf("timeout_rate", timeoutRate, most)],
-      people: listGroups(this.#people),
-      channels: listGroups(this.#channels),
-      agents: listGroups(this.#agents),
-      repos: listGroups(this.#repos),
+      people: yield* listGroups(this.#people),
+      channels: yield* listGroups(this.#channels),
+      agents: yield* listGroups(this.#agents),
+      repos: yield* listGroups(this.#repos),
       sla: [...this.#sla.values()].sort((one, other) => other.due - one.due || compare(one.name, other.name)),
-      days: [...this.#days].map(toDay).sort((one, other) => compare(one.day, other.day)),
+      days: yield* listDays(this.#days),
     };
   }
 
-  /** Only what had a deadline and is closed can have met or missed it; a withdrawn question did neither. */
-  #addSla(question: Question): void {
-    if (question.dueAt === undefined || question.status === "cancelled" || question.status === "pending") return;
-    const isMet = question.status === "answered" && !isByPolicy(question) && question.answer.at <= question.dueAt;
-    for (const name of question.to.length > 0 ? new Set(question.to) : [EVERYONE]) {
+  #addSla({ due, isMet }: Fact): void {
+    for (const name of due) {
       const sla = this.#sla.get(name) ?? { name, due: 0, met: 0, missed: 0 };
-      const next = { ...sla, due: sla.due + 1, met: sla.met + Number(isMet), missed: sla.missed + Number(!isMet) };
-      this.#sla.set(name, next);
+      sla.due += 1;
+      if (isMet) sla.met += 1;
+      else sla.missed += 1;
+      this.#sla.set(name, sla);
     }
   }
 }
 
-/** A rule answered it, not a person: a default at its deadline, or a policy that was there before. */
-function isByPolicy(question: Question): boolean {
-  if (question.status === "timeout") return question.answer !== undefined;
-  if (question.status !== "answered") return false;
-  return question.answer.policy !== undefined || question.answer.by.scope === "system";
-}
-
-/** Until when its agent had to wait. */
-function endOf(question: Question, now: Instant): Instant {
-  if (question.status === "answered") return question.answer.at;
-  if (question.status === "timeout") return question.timedOutAt;
-  return question.status === "cancelled" ? question.cancelledAt : now;
-}
-
-function groupOf(groups: Map<string, Gathered>, name: string): Gathered {
-  const group = groups.get(name) ?? new Gathered();
-  groups.set(name, group);
+function groupOf<Name>(groups: Map<Name, Gathered>, name: Name): Gathered {
+  let group = groups.get(name);
+  if (!group) groups.set(name, (group = new Gathered()));
   return group;
 }
 
-function listGroups(groups: ReadonlyMap<string, Gathered>): Group[] {
-  return [...groups]
+function* listGroups(groups: ReadonlyMap<string, Gathered>): Generator<void, Group[], void> {
+  const first = [...groups]
     .sort(([name, one], [otherName, other]) => other.asked - one.asked || compare(name, otherName))
-    .slice(0, MOST_GROUPS)
-    .map(([name, { asked, answered, timedOut, waitedMs, waits }]) => ({
-      ...{ name, asked, answered, timedOut, waitedMs },
-      ...sayWaits(waits),
-    }));
+    .slice(0, MOST_GROUPS);
+  const listed: Group[] = [];
+  for (const [name, { asked, answered, timedOut, waitedMs, waits }] of first) {
+    yield;
+    listed.push({ ...{ name, asked, answered, timedOut, waitedMs }, ...sayWaits(waits) });
+  }
+  return listed;
 }
 
-function toDay([day, { asked, answered, timedOut, waits }]: [string, Gathered]): Day {
-  return { day, asked, answered, timedOut, ...sayWaits(waits) };
+function* listDays(days: ReadonlyMap<number, Gathered>): Generator<void, Day[], void> {
+  const listed: Day[] = [];
+  for (const [day, { asked, answered, timedOut, waits }] of [...days].sort(([one], [other]) => one - other)) {
+    yield;
+    listed.push({ day: instant(day * DAY_MS).slice(0, 10), asked, answered, timedOut, ...sayWaits(waits) });
+  }
+  return listed;
 }
 
 function alertOf(name: Stats["alerts"][number]["name"], value: number, threshold: number): Stats["alerts"][number] {
@@ -150,7 +136,7 @@ function alertOf(name: Stats["alerts"][number]["name"], value: number, threshold
 
 function sayWaits(waits: readonly number[]): { medianMs?: number; p90Ms?: number } {
   if (waits.length === 0) return {};
-  const values = Float64Array.from(waits);
+  const values = new Float64Array(waits);
   return { medianMs: rankOf(values, 0.5), p90Ms: rankOf(values, 0.9) };
 }
 

@@ -35,10 +35,12 @@ import { People, TOKEN_BYTES } from "./people.ts";
 import { ReplyLimit } from "./reply-limit.ts";
 import { Room } from "./room.ts";
 import { Precedents } from "./similar.ts";
+import { Ledger } from "./ledger.ts";
 import { countStats } from "./stats.ts";
 import { Templates } from "./templates.ts";
 import { verify } from "./verify.ts";
 import { Waiters } from "./waiters.ts";
+import { findTaken } from "./taken.ts";
 import { readUsage } from "./usage.ts";
 import { Worker, type WorkerDeps } from "./worker.ts";
 
@@ -62,6 +64,7 @@ export class LocalEngine implements Engine {
   readonly #room: Room;
   readonly #templates: Templates;
   readonly #precedents: Precedents;
+  readonly #ledger: Ledger;
   readonly #stopListening: () => void;
 
   constructor(deps: LocalDeps) {
@@ -73,6 +76,7 @@ export class LocalEngine implements Engine {
     this.#room = new Room(deps.store, deps.rules.limits.pending);
     this.#templates = new Templates({ store: deps.store, at: (by) => this.#decider.at(by) });
     this.#precedents = new Precedents({ store: deps.store, read: (id) => this.read(id) });
+    this.#ledger = new Ledger(deps.store);
     this.#replies = new ReplyLimit(deps.rules.limits.repliesPerMinute);
     this.#stopListening = deps.store.onChange((change) => {
       this.#decider.rows.forgetChanged(change);
@@ -113,7 +117,7 @@ export class LocalEngine implements Engine {
       const committed = await this.#decider.commit(changes);
       if (committed.ok) return { ...this.#decider.written(read, changes, committed), isNew: true };
       if (committed.why !== "taken") return undefined;
-      const theirs = await this.#findTaken(run, read.question.key);
+      const theirs = await findTaken(this.#store, run, read.question.key);
       // Without a key of its own an ask repeats only what is still open.
       const isSame = theirs?.question && (input.key !== undefined || findSame([theirs.question], input) !== undefined);
       if (theirs?.question && isSame) return this.#known(theirs.question, input);
@@ -328,7 +332,7 @@ export class LocalEngine implements Engine {
   }
 
   stats(query: StatsQuery = {}): Promise<Stats> {
-    return countStats(query, this.#store, this.#deps.rules);
+    return countStats(query, this.#store, this.#deps.rules, this.#ledger);
   }
 
   async readChain(runId: RunId): Promise<KeptEvent[]> {
@@ -384,16 +388,5 @@ export class LocalEngine implements Engine {
   async #known(question: Question, input: AskInput): Promise<Done> {
     if (input.key !== undefined) requireSamePayload(question, input);
     return { ...(await this.read(question.id)), isNew: false };
-  }
-
-  /** Who has the name that a commit found taken: the same key in this run, or the run of the same session. */
-  async #findTaken(run: Run, key: string): Promise<{ run: Run; question: Question | undefined } | undefined> {
-    const mine = await this.#store.findQuestionByKey(run.id, key);
-    if (mine) return { run, question: mine };
-    if (run.session === undefined) return undefined;
-    const { runs } = await this.#store.lookUp({ by: "session", text: run.session }, 10);
-    const theirs = runs.find((each) => each.host === run.host && each.agent === run.agent);
-    if (!theirs) return undefined;
-    return { run: theirs, question: await this.#store.findQuestionByKey(theirs.id, key) };
   }
 }

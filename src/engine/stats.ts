@@ -1,76 +1,72 @@
-import { type QuestionId, type RunId, firstQuestionId } from "../core/id.ts";
-import { DAY_MS, type Instant, MINUTE_MS, epochMs, later } from "../core/instant.ts";
+import type { Fact } from "../core/tally-fact.ts";
+import { firstQuestionId } from "../core/id.ts";
+import { DAY_MS, MINUTE_MS, epochMs, later } from "../core/instant.ts";
 import type { Question } from "../core/question.ts";
 import { Refusal } from "../core/refusal.ts";
 import type { Rules } from "../core/rules.ts";
 import type { Stats, StatsQuery } from "../core/stats.ts";
 import { Tally } from "../core/tally.ts";
-import type { Origin, Store } from "../store/store.ts";
+import type { Store } from "../store/store.ts";
+import { Ledger, pagesSince, readFacts } from "./ledger.ts";
 import { nextTurn } from "./turn.ts";
 
-const PAGE = 250;
+const SLICE = 2_000;
 /** What a count may keep in memory grows with the number of questions, so there is a most. */
 const MOST_COUNTED = 500_000;
 const USUAL_MS = 7 * DAY_MS;
-/** Ids carry the time of the machine that made them, which may differ a little from the store's. */
 const SKEW_MS = 5 * MINUTE_MS;
 
-type Known = ReadonlyMap<RunId, Origin>;
+interface Period {
+  sinceMs: number;
+  untilMs: number;
+}
 
-/** Reads the questions of a time page by page and counts them. */
-export async function countStats(query: StatsQuery, store: Store, rules: Rules): Promise<Stats> {
+/** Counts the questions of a time: with what a ledger knows already, or by reading them all. */
+export async function countStats(query: StatsQuery, store: Store, rules: Rules, ledger?: Ledger): Promise<Stats> {
   const now = await store.now();
   const until = query.until ?? now;
   const since = query.since ?? later(until, -USUAL_MS);
   if (since >= until) throw new Refusal("bad_input", "The time to count ends before it begins");
+  const period: Period = { sinceMs: epochMs(since), untilMs: epochMs(until) };
+  // A ledger reaches up to now; for a time that is long over it would read what nobody wants counted.
+  const kept = until < now ? undefined : await ledger?.read(period.sinceMs);
   const tally = new Tally(now, query.aheadMs);
   let counted = 0;
-  for await (const page of pagesOf(store, { since, until })) {
-    const runs = await readOrigins(store, page);
-    for (const question of page) {
-      if (!isWanted(question, { since, until, query, runs })) continue;
-      counted += 1;
-      if (counted <= MOST_COUNTED) tally.add(question, runs.get(question.runId));
-    }
+  for await (const slice of kept ? slicesOf(kept) : readSlices(store, period)) {
+    const wanted = slice.filter((fact) => isWanted(fact, period) && isOf(fact, query));
+    counted += wanted.length;
+    for (const fact of wanted.slice(0, Math.max(0, wanted.length - counted + MOST_COUNTED))) tally.add(fact);
     if (counted > MOST_COUNTED) break;
     await nextTurn();
   }
   const waiting = await countPending(store, query);
-  return tally.result({ since, until, rules, ...waiting, isPartial: counted > MOST_COUNTED });
-}
-
-/** In the order of their ids, which begin with the time: everything asked then, and a little more at both ends. */
-async function* pagesOf(
-  store: Store,
-  { since, until }: { since: Instant; until: Instant },
-): AsyncGenerator<Question[]> {
-  let after: QuestionId = firstQuestionId(Math.max(0, epochMs(since) - SKEW_MS));
-  const end = firstQuestionId(epochMs(until) + SKEW_MS);
+  const counting = tally.count({ since, until, rules, ...waiting, isPartial: counted > MOST_COUNTED });
   for (;;) {
-    const page = await store.listQuestions({ order: "oldest", after, limit: PAGE });
-    yield page;
-    const last = page.at(-1);
-    if (!last || page.length < PAGE || last.id > end) return;
-    after = last.id;
+    const step = counting.next();
+    if (step.done) return step.value;
+    await nextTurn();
   }
 }
 
-async function readOrigins(store: Store, questions: readonly Question[]): Promise<Known> {
-  const ids = [...new Set(questions.map(({ runId }) => runId))];
-  const runs = ids.length === 0 ? [] : await store.readOrigins(ids);
-  return new Map(runs.map((run) => [run.id, run]));
+function* slicesOf(facts: readonly Fact[]): Generator<readonly Fact[]> {
+  for (let start = 0; start < facts.length; start += SLICE) yield facts.slice(start, start + SLICE);
 }
 
-function isWanted(
-  { askedAt, runId }: Question,
-  { since, until, query, runs }: { since: Instant; until: Instant; query: StatsQuery; runs: Known },
-): boolean {
-  if (askedAt < since || askedAt >= until) return false;
-  return isOf(runs.get(runId), query);
+async function* readSlices(store: Store, { sinceMs, untilMs }: Period): AsyncGenerator<readonly Fact[]> {
+  const end = firstQuestionId(untilMs + SKEW_MS);
+  for await (const page of pagesSince(store, sinceMs)) {
+    yield await readFacts(store, page);
+    const last = page.at(-1);
+    if (last && last.id > end) return;
+  }
 }
 
-function isOf(run: Origin | undefined, { repo, agent }: StatsQuery): boolean {
-  return (repo === undefined || run?.repo === repo) && (agent === undefined || run?.agent === agent);
+function isWanted({ askedMs }: Fact, { sinceMs, untilMs }: Period): boolean {
+  return askedMs >= sinceMs && askedMs < untilMs;
+}
+
+function isOf(fact: Pick<Fact, "agent" | "repo">, { repo, agent }: StatsQuery): boolean {
+  return (repo === undefined || fact.repo === repo) && (agent === undefined || fact.agent === agent);
 }
 
 async function countPending(store: Store, query: StatsQuery): Promise<Pick<Stats, "pending" | "oldest">> {
@@ -83,21 +79,13 @@ async function countPending(store: Store, query: StatsQuery): Promise<Pick<Stats
   }
   let pending = 0;
   let oldest: Question | undefined;
-  let after: QuestionId | undefined;
-  for (;;) {
-    const page = await store.listQuestions({
-      status: "pending",
-      order: "oldest",
-      limit: PAGE,
-      ...(after && { after }),
-    });
-    const runs = await readOrigins(store, page);
-    const own = page.filter(({ runId }) => isOf(runs.get(runId), query));
+  for await (const page of pagesSince(store, 0, "pending")) {
+    const facts = await readFacts(store, page);
+    const own = page.filter((_, index) => facts[index] && isOf(facts[index], query));
     pending += own.length;
     oldest ??= own[0];
-    after = page.at(-1)?.id;
-    if (page.length < PAGE) return { pending, ...(oldest && { oldest: pick(oldest) }) };
   }
+  return { pending, ...(oldest && { oldest: pick(oldest) }) };
 }
 
 function pick({ id, title, askedAt }: Question): NonNullable<Stats["oldest"]> {

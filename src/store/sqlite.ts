@@ -9,7 +9,7 @@ import type { Question } from "../core/question.ts";
 import type { Run } from "../core/run.ts";
 import { Batcher } from "./batch.ts";
 import { Listeners } from "./change.ts";
-import { parseContent, parseEvent, parseQuestion, parseOrigin, parseRun } from "./row.ts";
+import { parseContent, parseEvent, parseQuestion, parseRun } from "./row.ts";
 import { Connection } from "./sqlite-connection.ts";
 import { EntryReader } from "./entry-reader.ts";
 import { RowReader } from "./row-reader.ts";
@@ -44,6 +44,8 @@ import type {
 
 const FIND_RUN = "select number, body from run where id = ?";
 const READ_RUNS = "select number, body from run where id in (select value from json_each(?))";
+const READ_ORIGINS = `select id, agent, body ->> '$.repo' as repo from run
+  where id in (select value from json_each(?))`;
 const READ_CONTENTS = "select hash, body from content where hash in (select value from json_each(?))";
 const FIND_QUESTION = "select body from question where id = ?";
 const FIND_BY_KEY = "select body from question where run_id = ? and key = ?";
@@ -156,7 +158,8 @@ class SqliteStore implements Store {
   }
 
   async readOrigins(ids: readonly RunId[]): Promise<Origin[]> {
-    return (await this.#all<Body>(READ_RUNS, JSON.stringify(ids))).map(({ body }) => parseOrigin(body));
+    const rows = await this.#all<{ id: RunId; agent: string; repo: string | null }>(READ_ORIGINS, JSON.stringify(ids));
+    return rows.map(({ repo, ...row }) => ({ ...row, ...(repo !== null && { repo }) }));
   }
 
   async readRuns(ids: readonly RunId[]): Promise<Run[]> {

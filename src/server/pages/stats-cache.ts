@@ -3,8 +3,10 @@ import type { Stats, StatsQuery } from "../../core/stats.ts";
 import type { Engine } from "../../engine/engine.ts";
 
 const FRESH_MS = MINUTE_MS;
-/** How long somebody waits for newer numbers where there are older ones. */
-const PATIENCE_MS = SECOND_MS;
+/** How long somebody waits for newer numbers where there are older ones, and where these are old indeed. */
+const PATIENCE_MS = 50;
+const OLD_MS = 10 * MINUTE_MS;
+const PATIENCE_WITH_OLD_MS = SECOND_MS;
 const MOST_KEPT = 64;
 
 /** Numbers, and when they were counted. */
@@ -40,7 +42,8 @@ export class StatsCache {
     const counting = this.#counting.get(name) ?? this.#count(name, query);
     if (!kept) return counting;
     counting.catch(this.#deps.onFailure);
-    return Promise.race([counting.catch(() => kept), after(PATIENCE_MS, kept)]);
+    const patienceMs = this.#deps.nowMs() - kept.atMs < OLD_MS ? PATIENCE_MS : PATIENCE_WITH_OLD_MS;
+    return Promise.race([counting.catch(() => kept), after(patienceMs, kept)]);
   }
 
   #count(name: string, query: (now: Instant) => StatsQuery): Promise<Kept> {
