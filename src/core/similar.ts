@@ -6,12 +6,17 @@ import { QuestionId } from "./id.ts";
 import { Instant } from "./instant.ts";
 import { answerText } from "./match.ts";
 import type { Question } from "./question.ts";
+import { plainWords } from "./search-word.ts";
 import { STOP_WORDS } from "./stop-words.ts";
 
 /** Below this two questions are not about the same thing. */
 const LEAST_ALIKE = 0.3;
 const LEAST_SHARED_WORDS = 2;
 const LONGEST_WORDS = 400;
+/** A word that more than this part of all titles has tells little; at least some are looked for all the same. */
+const MOST_COMMON = 0.05;
+const LEAST_TELLING = 6;
+const MOST_TELLING = 24;
 
 /** A past question that is like the one at hand, with what a person answered; secrets are taken out. */
 export const Similar = z.object({
@@ -49,22 +54,32 @@ export function titleWords(title: string): Words {
   return wordsOf([title]);
 }
 
-/** The past questions whose titles come nearest, at most that many, which are worth reading in full; and what words weigh. */
-export function nearestTitles<Past extends { words: Words }>(
-  asked: Read,
-  past: readonly Past[],
-  most: number,
-): { near: Past[]; weight: Weight } {
-  const titles = past.map(({ words: theirs }) => theirs);
+/** How often words occur in the titles of a sample. */
+export class WordCounts {
+  readonly size: number;
+  readonly #counts = new Map<string, number>();
+
+  constructor(titles: readonly Words[]) {
+    this.size = titles.length;
+    for (const words of titles) for (const word of words) this.#counts.set(word, this.of(word) + 1);
+  }
+
+  of(word: string): number {
+    return this.#counts.get(word) ?? 0;
+  }
+}
+
+/** What words weigh beside the question at hand, and by which of its words others like it are looked for. */
+export function weighWords(asked: Read, counts: WordCounts): { weight: Weight; telling: string[] } {
   const words = wordsOf(textsOf(asked.content));
-  const weight = weightOver([words, ...titles]);
-  const near = past
-    .map((each, index) => ({ each, index, score: alike(words, titles[index] ?? new Set(), weight) }))
-    .filter(({ score }) => score > 0)
-    .sort((one, other) => other.score - one.score || one.index - other.index)
-    .slice(0, most)
-    .map(({ each }) => each);
-  return { near, weight };
+  const weight: Weight = (word) =>
+    Math.log(1 + (counts.size + 1) / Math.max(1, counts.of(word) + Number(words.has(word))));
+  const rarest = [...words].sort((one, other) => weight(other) - weight(one));
+  const isRare = (word: string): boolean => counts.of(word) <= counts.size * MOST_COMMON;
+  return {
+    weight,
+    telling: rarest.filter((word, place) => place < LEAST_TELLING || isRare(word)).slice(0, MOST_TELLING),
+  };
 }
 
 /** Those of the past questions that are about the same, of the same repository first, the most alike first. */
@@ -114,24 +129,12 @@ function sharedOf(content: Content): Content {
 
 /** The words that say something, without accents and endings. */
 function wordsOf(texts: readonly string[]): Words {
-  const plain = texts
-    .join(" ")
-    .normalize("NFKD")
-    .replace(/\p{Mark}/gu, "")
-    .toLowerCase();
-  const words = plain.match(/[\p{Letter}\p{Number}]+/gu) ?? [];
-  const telling = words.filter((word) => word.length > 1 && !STOP_WORDS.has(word));
+  const telling = plainWords(texts).filter((word) => word.length > 1 && !STOP_WORDS.has(word));
   return new Set(telling.slice(0, LONGEST_WORDS).map(stem));
 }
 
 function stem(word: string): string {
   return word.length > 4 ? word.replace(/(?:ing|ed|es|en|s|e)$/, "") : word;
-}
-
-function weightOver(all: readonly Words[]): Weight {
-  const counts = new Map<string, number>();
-  for (const words of all) for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
-  return (word) => Math.log(1 + all.length / (counts.get(word) ?? 1));
 }
 
 /** The cosine of the angle between two sets of weighted words: 0 for nothing shared, 1 for the same. */

@@ -42,6 +42,7 @@ import { verify } from "./verify.ts";
 import { Waiters } from "./waiters.ts";
 import { findTaken } from "./taken.ts";
 import { readUsage } from "./usage.ts";
+import { WordFollower } from "./word-follower.ts";
 import { Worker, type WorkerDeps } from "./worker.ts";
 
 export interface LocalDeps extends DecideDeps {
@@ -63,6 +64,7 @@ export class LocalEngine implements Engine {
   readonly #replies: ReplyLimit;
   readonly #room: Room;
   readonly #templates: Templates;
+  readonly #words: WordFollower;
   readonly #precedents: Precedents;
   readonly #ledger: Ledger;
   readonly #stopListening: () => void;
@@ -75,12 +77,14 @@ export class LocalEngine implements Engine {
     this.#people = new People({ store: deps.store, now: deps.now, randomBytes: deps.randomBytes });
     this.#room = new Room(deps.store, deps.rules.limits.pending);
     this.#templates = new Templates({ store: deps.store, at: (by) => this.#decider.at(by) });
-    this.#precedents = new Precedents({ store: deps.store, read: (id) => this.read(id) });
+    this.#words = new WordFollower({ store: deps.store });
+    this.#precedents = new Precedents({ store: deps.store, words: this.#words, rows: this.#decider.rows });
     this.#ledger = new Ledger(deps.store);
     this.#replies = new ReplyLimit(deps.rules.limits.repliesPerMinute);
     this.#stopListening = deps.store.onChange((change) => {
       this.#decider.rows.forgetChanged(change);
-      this.#precedents.noteChange(change);
+      this.#precedents.noteChange();
+      this.#words.noteChange();
       this.#waiters.wake(change);
     });
   }
@@ -315,7 +319,8 @@ export class LocalEngine implements Engine {
     return this.#store.lookUp(ref, limit);
   }
 
-  listQuestions(filter: QuestionFilter): Promise<Question[]> {
+  async listQuestions(filter: QuestionFilter): Promise<Question[]> {
+    if (filter.find !== undefined) await this.#words.catchUp();
     return this.#store.listQuestions(filter);
   }
 
@@ -362,11 +367,13 @@ export class LocalEngine implements Engine {
 
   async work(): Promise<void> {
     await scheduleSeals(this.#store, this.#decider);
+    this.#words.follow();
     await this.#worker.work();
   }
 
   async stop(): Promise<void> {
     this.#stopListening();
+    await this.#words.stop();
     await this.#worker.stop();
     await this.#deps.runner?.leave();
     await this.#store.close();

@@ -8,10 +8,12 @@ import type { Question } from "../core/question.ts";
 import type { Run } from "../core/run.ts";
 import { Batcher } from "./batch.ts";
 import { Listeners } from "./change.ts";
-import { MemoryTables, nameOf, type JobRow, type RunRow } from "./memory-table.ts";
+import { MemoryTables, nameOf, type JobRow, type QuestionRow, type RunRow } from "./memory-table.ts";
+import { MemoryWords } from "./memory-word.ts";
 import { prepareAdopted } from "./prepare.ts";
 import { parseContent, parseEvent, parseJob, parseQuestion, parseOrigin, parseRun } from "./row.ts";
 import type { SortedTable } from "./sorted-table.ts";
+import { questionsIn, wordChanges } from "./word-index.ts";
 import type {
   Change,
   ClaimFilter,
@@ -28,6 +30,7 @@ import type {
 /** Keeps everything in this process, as text, for as long as the process lives. */
 export class MemoryStore implements Store {
   readonly #tables = new MemoryTables();
+  readonly #words = new MemoryWords();
   readonly #listeners = new Listeners();
   readonly #now: () => Instant;
   readonly #batcher = new Batcher({
@@ -119,12 +122,27 @@ export class MemoryStore implements Store {
   }
 
   async listQuestions(filter: QuestionFilter): Promise<Question[]> {
-    const { status, runId } = filter;
-    return page(
-      this.#tables.question,
-      filter,
-      (row) => (status === undefined || row.status === status) && (runId === undefined || row.runId === runId),
-    ).map((row) => parseQuestion(row.body));
+    const { status, runId, find } = filter;
+    const found = find === undefined ? undefined : this.#words.find(find);
+    const isWanted = (row: QuestionRow, id: string): boolean =>
+      (status === undefined || row.status === status) &&
+      (runId === undefined || row.runId === runId) &&
+      (found === undefined || found.has(id));
+    return page(this.#tables.question, filter, isWanted).map((row) => parseQuestion(row.body));
+  }
+
+  async findAnswered(words: readonly string[], limit: number): Promise<QuestionId[][]> {
+    return words.map((word) => this.#words.findAnswered(word, limit));
+  }
+
+  async indexWords(limit: number): Promise<number> {
+    const events = this.#tables.event.slice(this.#words.mark, this.#words.mark + limit);
+    const ids = questionsIn(events.map(({ body }) => body));
+    const questions = await this.readQuestions([...ids.asked, ...ids.answered]);
+    const runs = await this.readRuns(questions.map(({ runId }) => runId));
+    const byId = new Map(questions.map((question) => [question.id, question]));
+    this.#words.add(wordChanges(ids, byId, new Map(runs.map((run) => [run.id, run]))), events.length);
+    return events.length;
   }
 
   async countQuestions(status: Question["status"]): Promise<number> {

@@ -1,4 +1,4 @@
-import type { Pool } from "pg";
+import type { ClientBase, Pool } from "pg";
 import type { Entry } from "../core/changes.ts";
 import { CHAIN_START, type KeptEvent } from "../core/event.ts";
 import type { RunId } from "../core/id.ts";
@@ -7,6 +7,7 @@ import type { Run } from "../core/run.ts";
 import { fromKept, toKept } from "./postgres-text.ts";
 import type { RowName, RowReader } from "./row-reader.ts";
 import { parseEvent, parseQuestion, parseRun } from "./row.ts";
+import { FOUND, matchOf } from "./postgres-match.ts";
 import type { EntryReader } from "./entry-reader.ts";
 import type { EntryPage, QuestionFilter, Ref, RunFilter, TrailFilter } from "./store.ts";
 
@@ -79,8 +80,11 @@ export async function listRuns(pool: Pool, filter: RunFilter): Promise<Run[]> {
 }
 
 export async function listQuestions(pool: Pool, filter: QuestionFilter, reader: RowReader): Promise<Question[]> {
-  const { status, runId } = filter;
+  const { status, runId, find } = filter;
   const conditions = new Conditions(filter);
+  const match = find === undefined ? undefined : matchOf(find);
+  if (find !== undefined && match === undefined) return [];
+  if (match !== undefined) conditions.add(FOUND, match);
   if (status) conditions.add("status = ?", status);
   if (runId) conditions.add("run_id = ?", runId);
   // A list of all states goes through everything once: there is no point in remembering it.
@@ -109,12 +113,12 @@ export async function lookUp(pool: Pool, ref: Ref, limit: number): Promise<{ run
   return { runs, questions };
 }
 
-export async function readRuns(pool: Pool, sql: string, params: unknown[]): Promise<Run[]> {
+export async function readRuns(pool: Pool | ClientBase, sql: string, params: unknown[]): Promise<Run[]> {
   const { rows } = await pool.query<{ body: string; number: number }>(sql, params);
   return rows.map((row) => parseRun(row.body, row.number));
 }
 
-export async function readQuestions(pool: Pool, sql: string, params: unknown[]): Promise<Question[]> {
+export async function readQuestions(pool: Pool | ClientBase, sql: string, params: unknown[]): Promise<Question[]> {
   const { rows } = await pool.query<{ body: string }>(sql, params);
   return rows.map((row) => parseQuestion(row.body));
 }

@@ -95,7 +95,21 @@ $$;
 ${APPLY};
 `;
 
-export const MIGRATIONS: readonly Migration[] = [{ sql: FIRST, writableBy: 1 }];
+// The words of questions: all that were asked, and those that people answered. They are written some time later, by
+// whoever has nothing else to do; the mark says up to which event.
+const WORDS = `
+create table question_word (id text collate "C" primary key, words tsvector not null);
+create index question_word_words on question_word using gin (words);
+create table answered_word (id text collate "C" primary key, words tsvector not null);
+create index answered_word_words on answered_word using gin (words);
+create table word_mark (xid xid8 not null, seq bigint not null);
+insert into word_mark (xid, seq) values ('0', 0);
+`;
+
+export const MIGRATIONS: readonly Migration[] = [
+  { sql: FIRST, writableBy: 1 },
+  { sql: WORDS, writableBy: 1 },
+];
 
 /** What this program knows. */
 export const SCHEMA = MIGRATIONS.length;

@@ -37,6 +37,7 @@ import {
   readRuns,
 } from "./postgres-read.ts";
 import { toKept } from "./postgres-text.ts";
+import { findAnswered, indexWords } from "./postgres-word.ts";
 import type { Prepared } from "./prepare.ts";
 import { parseOrigin, parseContent } from "./row.ts";
 import type {
@@ -180,6 +181,14 @@ export class PostgresStore implements Store {
 
   listQuestions(filter: QuestionFilter): Promise<Question[]> {
     return listQuestions(this.#pool, filter, this.#rows);
+  }
+
+  findAnswered(words: readonly string[], limit: number): Promise<QuestionId[][]> {
+    return findAnswered(this.#pool, words, limit);
+  }
+
+  indexWords(limit: number): Promise<number> {
+    return indexWords(this.#pool, limit);
   }
 
   async countQuestions(status: Question["status"]): Promise<number> {

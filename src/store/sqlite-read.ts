@@ -5,12 +5,12 @@ import type { SqlValue } from "../sqlite.ts";
 import { parseQuestion, parseRun } from "./row.ts";
 import type { RowName, RowReader } from "./row-reader.ts";
 import type { Connection } from "./sqlite-connection.ts";
+import { FOUND, matchOf } from "./sqlite-word.ts";
 import type { EntryReader } from "./entry-reader.ts";
 import type { EntryPage, QuestionFilter, Ref, RunFilter } from "./store.ts";
 
 const RUN = "select id, number, body from run";
 const QUESTION = "select id, body from question";
-const QUESTION_NAME = "select id, version from question";
 const ENTRY = "select kind, id, parent, version, body from entry";
 const ENTRY_NAME = "select id, version from entry";
 export const READ_ENTRIES = `${ENTRY} where kind = ? and id in (select value from json_each(?)) order by id`;
@@ -60,7 +60,11 @@ export function listRuns(connection: Connection, filter: RunFilter): Run[] {
 }
 
 export function listQuestions(connection: Connection, filter: QuestionFilter, reader: RowReader): Question[] {
-  const { status, runId } = filter;
+  const { status, runId, find } = filter;
+  const match = find === undefined ? undefined : matchOf(find);
+  if (find !== undefined && match === undefined) return [];
+  const found = match === undefined ? [] : [match];
+  const from = (columns: string): string => `select ${columns} from ${match === undefined ? "question" : FOUND}`;
   const where: Where = [];
   if (runId !== undefined) where.push(["run_id = ?", runId]);
   // A run has few questions, so its index is the better one of the two.
@@ -68,9 +72,10 @@ export function listQuestions(connection: Connection, filter: QuestionFilter, re
   if (status !== undefined && runId === undefined) where.push(...isStatus(status, "answered"));
   // A list of all states goes through everything once: there is no point in remembering it.
   if (status === undefined) {
-    return select<QuestionRow>(connection, QUESTION, where, filter).map(({ body }) => parseQuestion(body));
+    const rows = select<QuestionRow>(connection, from("id, body"), where, filter, found);
+    return rows.map(({ body }) => parseQuestion(body));
   }
-  const names = select<RowName>(connection, QUESTION_NAME, where, filter);
+  const names = select<RowName>(connection, from("id, version"), where, filter, found);
   const missing = reader.missing(names);
   const fetched =
     missing.length === 0 ? [] : connection.prepare<{ body: string }>(READ_QUESTIONS).all(JSON.stringify(missing));
@@ -123,12 +128,18 @@ export function toEntry(row: EntryRow): Entry {
   return { ...row, parent: row.parent ?? undefined, body: JSON.parse(row.body) };
 }
 
-function select<Row>(connection: Connection, from: string, where: Where, page: Page): Row[] {
+function select<Row>(
+  connection: Connection,
+  from: string,
+  where: Where,
+  page: Page,
+  before: readonly SqlValue[] = [],
+): Row[] {
   const all: Where = [...where];
   if (page.after !== undefined) all.push([page.order === "oldest" ? "id > ?" : "id < ?", page.after]);
   const conditions = all.length > 0 ? `where ${all.map(([condition]) => condition).join(" and ")}` : "";
   const sql = `${from} ${conditions} order by id ${page.order === "oldest" ? "asc" : "desc"} limit ?`;
-  return connection.prepare<Row>(sql).all(...all.map(([, value]) => value), page.limit);
+  return connection.prepare<Row>(sql).all(...before, ...all.map(([, value]) => value), page.limit);
 }
 
 function toRun({ body, number }: RunRow): Run {

@@ -99,7 +99,20 @@ create table job (
 create index job_ready on job (kind, ready_at);
 `;
 
-export const MIGRATIONS: readonly Migration[] = [{ sql: FIRST, writableBy: 1 }];
+// The words of questions, under the rows of their questions: all that were asked, and those that people answered.
+// They are written some time later, by whoever has nothing else to do; the mark says up to which event.
+// Words come as they are looked for, so the index has nothing to fold, and only which question has which.
+const WORDS = `
+create virtual table question_word using fts5(words, content='', detail=none, columnsize=0, tokenize='ascii');
+create virtual table answered_word using fts5(words, content='', detail=none, columnsize=0, tokenize='ascii');
+create table word_mark (id integer primary key check (id = 1), seq integer not null);
+insert into word_mark (id, seq) values (1, 0);
+`;
+
+export const MIGRATIONS: readonly Migration[] = [
+  { sql: FIRST, writableBy: 1 },
+  { sql: WORDS, writableBy: 1 },
+];
 
 /** What this program knows. */
 export const SCHEMA = MIGRATIONS.length;

@@ -26,6 +26,7 @@ import {
   type EntryRow,
 } from "./sqlite-read.ts";
 import { migrate } from "./sqlite-schema.ts";
+import { findAnswered, indexWords } from "./sqlite-word.ts";
 import { SqliteWatch } from "./sqlite-watch.ts";
 import { prepareAdopted } from "./prepare.ts";
 import { restoreRows, SqliteWriter } from "./sqlite-write.ts";
@@ -210,6 +211,14 @@ class SqliteStore implements Store {
 
   listQuestions(filter: QuestionFilter): Promise<Question[]> {
     return this.#connection.read(() => listQuestions(this.#connection, filter, this.#rows));
+  }
+
+  findAnswered(words: readonly string[], limit: number): Promise<QuestionId[][]> {
+    return this.#connection.read(() => findAnswered(this.#connection, words, limit));
+  }
+
+  indexWords(limit: number): Promise<number> {
+    return indexWords(this.#connection, limit);
   }
 
   async countQuestions(status: Question["status"]): Promise<number> {

@@ -34,6 +34,8 @@ export interface QuestionFilter {
   /** Only what comes after this id in that order. */
   after?: QuestionId;
   limit: number;
+  /** Only of the newest that have all words of this text, in the title or in the names of the run. */
+  find?: string;
 }
 
 export interface RunFilter {
@@ -106,6 +108,10 @@ export interface Store {
   listEntries(kind: Entry["kind"], parent?: string, page?: EntryPage): Promise<Entry[]>;
   listRuns(filter: RunFilter): Promise<Run[]>;
   listQuestions(filter: QuestionFilter): Promise<Question[]>;
+  /** For each of these words at most `limit` questions that a person answered and whose title has it, newest first. */
+  findAnswered(words: readonly string[], limit: number): Promise<QuestionId[][]>;
+  /** Takes up to `limit` more events into what words are looked up in; says how many there were. */
+  indexWords(limit: number): Promise<number>;
   countQuestions(status: Question["status"]): Promise<number>;
   /** At most `limit` runs and questions that go by this name, newest first. */
   lookUp(ref: Ref, limit: number): Promise<{ runs: Run[]; questions: Question[] }>;

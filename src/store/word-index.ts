@@ -1,0 +1,56 @@
+import type { Event } from "../core/event.ts";
+import type { QuestionId, RunId } from "../core/id.ts";
+import type { Question } from "../core/question.ts";
+import { type SearchedRun, searchWords } from "../core/search-word.ts";
+import { isPersonsAnswer, titleWords } from "../core/similar.ts";
+
+/** At most so many of the newest questions that have the words are looked at for those that a filter wants. */
+export const MOST_FOUND = 2_000;
+
+/** The words of one question. */
+export interface WordRow {
+  id: QuestionId;
+  words: string[];
+}
+
+/** What has to be written down of a few events. */
+export interface WordChanges {
+  /** By what people find it. */
+  asked: WordRow[];
+  /** By what it is compared with others. */
+  answered: WordRow[];
+}
+
+const ASKED = "question.asked";
+const ANSWERED = "question.answered";
+
+/** The questions that these events, as they are kept, say were asked or answered. */
+export function questionsIn(bodies: readonly string[]): { asked: QuestionId[]; answered: QuestionId[] } {
+  const found = { asked: new Set<QuestionId>(), answered: new Set<QuestionId>() };
+  for (const body of bodies) {
+    if (!body.includes(ASKED) && !body.includes(ANSWERED)) continue; // most are neither, and need not be parsed
+    const { type, questionId } = JSON.parse(body) as Event; // it was checked when it was written
+    if (questionId !== undefined && type === ASKED) found.asked.add(questionId);
+    if (questionId !== undefined && type === ANSWERED) found.answered.add(questionId);
+  }
+  return { asked: [...found.asked], answered: [...found.answered] };
+}
+
+/** The words of these questions. */
+export function wordChanges(
+  ids: { asked: readonly QuestionId[]; answered: readonly QuestionId[] },
+  questions: ReadonlyMap<QuestionId, Question>,
+  runs: ReadonlyMap<RunId, SearchedRun>,
+): WordChanges {
+  const read = (id: QuestionId): Question | [] => questions.get(id) ?? [];
+  return {
+    asked: ids.asked.flatMap(read).map((question) => ({
+      id: question.id,
+      words: searchWords(question, runs.get(question.runId)),
+    })),
+    answered: ids.answered
+      .flatMap(read)
+      .filter(isPersonsAnswer)
+      .map(({ id, title }) => ({ id, words: [...titleWords(title)] })),
+  };
+}
