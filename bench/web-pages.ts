@@ -70,7 +70,7 @@ async function pagePaths(engine: LocalEngine): Promise<Record<string, string>> {
   const run = await engine.findRun(pending.runId);
   return {
     inbox: "/",
-    "inbox, all": "/?all",
+    "inbox, last page": "/?from=900",
     "search, many": "/?find=cache",
     "search, few": `/?find=${encodeURIComponent("billing 4321")}`,
     "search, none": "/?find=nothing-has-this",

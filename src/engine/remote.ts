@@ -9,7 +9,7 @@ import type { QuestionId, RunId } from "../core/id.ts";
 import { type Instant, MINUTE_MS } from "../core/instant.ts";
 import type { RunResult } from "../core/lifecycle.ts";
 import type { Person } from "../core/person.ts";
-import type { Question } from "../core/question.ts";
+import { type Question, isPending } from "../core/question.ts";
 import { Refusal } from "../core/refusal.ts";
 import type { Run } from "../core/run.ts";
 import type { Similar } from "../core/similar.ts";
@@ -228,11 +228,12 @@ export class RemoteEngine implements Engine {
     return this.#caller.call("lookUp", { query: { by: ref.by, text, limit } });
   }
 
-  async listQuestions({ runId, limit, ...filter }: QuestionFilter): Promise<Question[]> {
+  async listQuestions({ runId, limit, isClosed, ...filter }: QuestionFilter): Promise<Question[]> {
     const reads = await pageThrough(limit, filter.after, (page) =>
       this.#caller.call("listQuestions", { query: { ...filter, run: runId, ...page } }),
     );
-    return reads.map(({ question }) => question);
+    const questions = reads.map(({ question }) => question);
+    return isClosed ? questions.filter((question) => !isPending(question)) : questions;
   }
 
   listRuns({ statuses, parentId, endedSince, limit, order, after }: RunFilter): Promise<Run[]> {

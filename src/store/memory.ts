@@ -122,10 +122,11 @@ export class MemoryStore implements Store {
   }
 
   async listQuestions(filter: QuestionFilter): Promise<Question[]> {
-    const { status, runId, find } = filter;
+    const { status, isClosed, runId, find } = filter;
     const found = find === undefined ? undefined : this.#words.find(find);
     const isWanted = (row: QuestionRow, id: string): boolean =>
       (status === undefined || row.status === status) &&
+      (isClosed === undefined || row.status !== "pending") &&
       (runId === undefined || row.runId === runId) &&
       (found === undefined || found.has(id));
     return page(this.#tables.question, filter, isWanted).map((row) => parseQuestion(row.body));

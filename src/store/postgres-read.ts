@@ -80,13 +80,14 @@ export async function listRuns(pool: Pool, filter: RunFilter): Promise<Run[]> {
 }
 
 export async function listQuestions(pool: Pool, filter: QuestionFilter, reader: RowReader): Promise<Question[]> {
-  const { status, runId, find } = filter;
+  const { status, isClosed, runId, find } = filter;
   const conditions = new Conditions(filter);
   const match = find === undefined ? undefined : matchOf(find);
   if (find !== undefined && match === undefined) return [];
   if (match !== undefined) conditions.add(FOUND, match);
   if (status) conditions.add("status = ?", status);
   if (runId) conditions.add("run_id = ?", runId);
+  if (isClosed) conditions.add("status <> ?", "pending");
   // A list of all states goes through everything once: there is no point in remembering it.
   if (!status) return readQuestions(pool, conditions.page(QUESTION), conditions.params);
   const { rows: names } = await pool.query<RowName>(conditions.page(QUESTION_NAME), conditions.params);

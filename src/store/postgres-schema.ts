@@ -96,12 +96,13 @@ ${APPLY};
 `;
 
 // The words of questions: all that were asked, and those that people answered. They are written some time later, by
-// whoever has nothing else to do; the mark says up to which event.
+// whoever has nothing else to do; the mark says up to which event. They come many at a time, so that a list of those
+// that are not in the index yet would save nothing and be read with every search.
 const WORDS = `
 create table question_word (id text collate "C" primary key, words tsvector not null);
-create index question_word_words on question_word using gin (words);
+create index question_word_words on question_word using gin (words) with (fastupdate = off);
 create table answered_word (id text collate "C" primary key, words tsvector not null);
-create index answered_word_words on answered_word using gin (words);
+create index answered_word_words on answered_word using gin (words) with (fastupdate = off);
 create table word_mark (xid xid8 not null, seq bigint not null);
 insert into word_mark (xid, seq) values ('0', 0);
 `;

@@ -7,12 +7,14 @@ import { type WordRow, questionsIn, wordChanges } from "./word-index.ts";
 /** One node at a time: whoever finds the mark locked leaves it to the other. */
 const MARK = "select xid::text as xid, seq from word_mark for update skip locked";
 // Only what is of interest is sent whole; what merely says so in some text is left out by whoever reads it.
-const EVENTS = `select xid::text as xid, seq,
+export const EVENTS = `select xid::text as xid, seq,
     case when strpos(body, '"question.asked"') > 0 or strpos(body, '"question.answered"') > 0 then body end as body
   from event where (xid, seq) > ($1::text::xid8, $2::bigint) and xid < pg_snapshot_xmin(pg_current_snapshot())
-  order by xid, seq limit $3`;
-const IS_MORE = `select exists (select from event, word_mark where (event.xid, event.seq) > (word_mark.xid, word_mark.seq)
-  and event.xid < pg_snapshot_xmin(pg_current_snapshot())) as more`;
+  order by event.xid, event.seq limit $3`; // named with the table: by itself it would be the text above
+export const IS_MORE = `select 1 from event
+  where (xid, seq) > ((select xid from word_mark), (select seq from word_mark))
+    and xid < pg_snapshot_xmin(pg_current_snapshot())
+  order by xid, seq limit 1`;
 const RUNS = "select body, number from run where id = any($1)";
 const MOVE = "update word_mark set xid = $1::text::xid8, seq = $2";
 
@@ -31,8 +33,7 @@ export async function findAnswered(pool: Pool, words: readonly string[], limit: 
 
 /** Takes up to so many events more into the index; says how many there were. */
 export async function indexWords(pool: Pool, limit: number): Promise<number> {
-  const { rows } = await pool.query<{ more: boolean }>(IS_MORE);
-  if (!rows[0]?.more) return 0;
+  if ((await pool.query(IS_MORE)).rows.length === 0) return 0;
   const client = await pool.connect();
   try {
     await client.query("begin");

@@ -60,7 +60,7 @@ export function listRuns(connection: Connection, filter: RunFilter): Run[] {
 }
 
 export function listQuestions(connection: Connection, filter: QuestionFilter, reader: RowReader): Question[] {
-  const { status, runId, find } = filter;
+  const { status, isClosed, runId, find } = filter;
   const match = find === undefined ? undefined : matchOf(find);
   if (find !== undefined && match === undefined) return [];
   const found = match === undefined ? [] : [match];
@@ -70,6 +70,7 @@ export function listQuestions(connection: Connection, filter: QuestionFilter, re
   // A run has few questions, so its index is the better one of the two.
   if (status !== undefined && runId !== undefined) where.push(["+status = ?", status]);
   if (status !== undefined && runId === undefined) where.push(...isStatus(status, "answered"));
+  if (isClosed) where.push(["+status <> ?", "pending"]);
   // A list of all states goes through everything once: there is no point in remembering it.
   if (status === undefined) {
     const rows = select<QuestionRow>(connection, from("id, body"), where, filter, found);
@@ -114,8 +115,10 @@ export function lookUp(connection: Connection, ref: Ref, limit: number): { runs:
       ["substr(id, 13) < ?", `${ref.text}~`], // after every character an id can have
     ];
     return {
-      runs: select<RunRow>(connection, RUN, range, newest).map(toRun),
-      questions: select<QuestionRow>(connection, QUESTION, range, newest).map(({ body }) => parseQuestion(body)),
+      runs: selectNamed<RunRow>(connection, { from: RUN, table: "run" }, range, newest).map(toRun),
+      questions: selectNamed<QuestionRow>(connection, { from: QUESTION, table: "question" }, range, newest).map(
+        ({ body }) => parseQuestion(body),
+      ),
     };
   }
   const name: Where = [ref.by === "number" ? ["number = ?", ref.number] : [`${NAME_COLUMN[ref.by]} = ?`, ref.text]];
@@ -140,6 +143,19 @@ function select<Row>(
   const conditions = all.length > 0 ? `where ${all.map(([condition]) => condition).join(" and ")}` : "";
   const sql = `${from} ${conditions} order by id ${page.order === "oldest" ? "asc" : "desc"} limit ?`;
   return connection.prepare<Row>(sql).all(...before, ...all.map(([, value]) => value), page.limit);
+}
+
+/** The ids are picked in their index alone, without a look at any row. */
+function selectNamed<Row>(
+  connection: Connection,
+  { from, table }: { from: string; table: string },
+  where: Where,
+  { limit }: Pick<Page, "limit">,
+): Row[] {
+  const conditions = where.map(([condition]) => condition).join(" and ");
+  const ids = `select id from ${table} where ${conditions} order by id desc limit ?`;
+  const sql = `${from} where id in (${ids}) order by id desc`;
+  return connection.prepare<Row>(sql).all(...where.map(([, value]) => value), limit);
 }
 
 function toRun({ body, number }: RunRow): Run {

@@ -7,6 +7,7 @@ import { leaseSuite } from "./suite/lease.suite.ts";
 import type { Open } from "./suite/opened.ts";
 import { readSuite } from "./suite/read.suite.ts";
 import { uniqueSuite } from "./suite/unique.suite.ts";
+import { wordSuite } from "./suite/word.suite.ts";
 
 /** Everything that every store promises, whatever it is made of. */
 export function storeSuite(name: string, open: Open): void {
@@ -18,5 +19,6 @@ export function storeSuite(name: string, open: Open): void {
     leaseSuite(open);
     feedSuite(open);
     readSuite(open);
+    wordSuite(open);
   });
 }

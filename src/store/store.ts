@@ -28,6 +28,8 @@ export interface Change {
 
 export interface QuestionFilter {
   status?: Question["status"];
+  /** Only those that no longer wait. */
+  isClosed?: true;
   runId?: RunId;
   /** Oldest ask first, or newest. */
   order: "oldest" | "newest";

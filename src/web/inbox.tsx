@@ -6,16 +6,17 @@ import { findAnswer, isPending } from "../core/question.ts";
 import type { Run } from "../core/run.ts";
 import { makeVisible } from "../core/visible.ts";
 import { answerWords } from "./answer-words.ts";
+import { Paging, type Part } from "./paging.tsx";
 import { type Reader, tell, tellSpan } from "./reader.ts";
 import { Left, Moment, Since } from "./time.tsx";
 import type { Key } from "./words.ts";
 
 /** A part of the list, with its questions in the order in which to look at them. */
 export interface Group {
-  name: Place | "today";
+  name: Place | "today" | "past";
+  /** Those on this page of the group. */
   reads: readonly Read[];
-  /** How many there are, where not all are listed. */
-  count: number;
+  part: Part;
 }
 
 /** The list of questions beside a card. */
@@ -34,6 +35,7 @@ const TITLES: Readonly<Record<Group["name"], Key>> = {
   others: "group.others",
   snoozed: "group.snoozed",
   today: "group.today",
+  past: "group.past",
 };
 const FOLDED: ReadonlySet<Group["name"]> = new Set(["snoozed", "today"]);
 
@@ -50,20 +52,20 @@ export function QuestionList({ reader, groups, current, find }: ListView) {
           placeholder={tell(reader, "find")}
         />
       </form>
-      {groups.some(({ name, count }) => name === "waiting" && count > 1) ? (
+      {groups.some(({ name, part }) => name === "waiting" && part.count > 1) ? (
         <p class="all">
           <a href="/batch">{tell(reader, "batch.title")}</a>
         </p>
       ) : null}
       {groups.map((group) => (
-        <GroupRows reader={reader} group={group} current={current} />
+        <GroupRows reader={reader} group={group} current={current} find={find} />
       ))}
     </nav>
   );
 }
 
-function GroupRows({ reader, group, current }: { reader: Reader; group: Group; current: string | undefined }) {
-  const { name, reads, count } = group;
+function GroupRows({ reader, group, current, find }: Omit<ListView, "groups"> & { group: Group }) {
+  const { name, reads, part } = group;
   const rows = (
     <ul>
       {reads.map((read) => (
@@ -71,13 +73,8 @@ function GroupRows({ reader, group, current }: { reader: Reader; group: Group; c
       ))}
     </ul>
   );
-  const more =
-    count > reads.length ? (
-      <p class="all">
-        <a href="/?all">{tell(reader, "list.all", { n: count })}</a>
-      </p>
-    ) : null;
-  const title = `${tell(reader, TITLES[name])} (${count})`;
+  const more = <Paging reader={reader} title={tell(reader, TITLES[name])} part={part} address="/" find={find} />;
+  const title = `${tell(reader, TITLES[name])} (${part.count})`;
   if (!FOLDED.has(name)) {
     return (
       <section data-group={name}>

@@ -1,21 +1,21 @@
 import type { Person } from "../core/person.ts";
 import { makeVisible } from "../core/visible.ts";
 import { type Draft, NO_DRAFT, draftedText } from "./draft.ts";
+import { Paging, type Part } from "./paging.tsx";
 import { type Reader, tell } from "./reader.ts";
 import { AdminOnly, SettingsTabs } from "./settings-tabs.tsx";
 
 export interface PeopleView {
   reader: Reader;
   people: readonly Person[];
-  /** How many there are, where not all are shown. */
-  count: number;
+  part: Part;
   draft: Draft;
   problem?: string | undefined;
 }
 
 /** Everybody who answers, and under which names channels know them. */
 export function PeoplePage({ view }: { view: PeopleView }) {
-  const { reader, people, count, draft, problem } = view;
+  const { reader, people, part, draft, problem } = view;
   const mayChange = reader.scope === "admin";
   return (
     <main id="main" class="page">
@@ -28,7 +28,7 @@ export function PeoplePage({ view }: { view: PeopleView }) {
           <PersonRow reader={reader} person={person} mayChange={mayChange} />
         ))}
       </ul>
-      {people.length < count ? <p class="quiet">{tell(reader, "page.part", { n: people.length })}</p> : null}
+      <Paging reader={reader} title={tell(reader, "people.title")} part={part} address="/settings/people" />
       {mayChange ? (
         <section id="form" class="apart">
           <h2>{tell(reader, "people.add")}</h2>

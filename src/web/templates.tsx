@@ -3,6 +3,7 @@ import type { Question } from "../core/question.ts";
 import { TEMPLATE_FIELDS, type Template } from "../core/template.ts";
 import { makeVisible } from "../core/visible.ts";
 import { type Draft, draftedText } from "./draft.ts";
+import { Paging, type Part } from "./paging.tsx";
 import { type Reader, tell } from "./reader.ts";
 import { Since } from "./time.tsx";
 
@@ -18,8 +19,7 @@ export interface TemplateTrial {
 export interface TemplatesView {
   reader: Reader;
   templates: readonly Template[];
-  /** How many there are, where not all are shown. */
-  count: number;
+  part: Part;
   /** Questions that wait, to try templates on. */
   questions: readonly Question[];
   trial?: TemplateTrial | undefined;
@@ -30,7 +30,7 @@ export interface TemplatesView {
 
 /** Canned answers, which everybody shares. */
 export function TemplatesPage({ view }: { view: TemplatesView }) {
-  const { reader, templates, count, questions, trial, problem } = view;
+  const { reader, templates, part, questions, trial, problem } = view;
   return (
     <main id="main" class="page wide">
       <h1>{tell(reader, "tpl.title")}</h1>
@@ -41,7 +41,7 @@ export function TemplatesPage({ view }: { view: TemplatesView }) {
           <TemplateRow reader={reader} template={template} />
         ))}
       </ul>
-      {templates.length < count ? <p class="quiet">{tell(reader, "page.part", { n: templates.length })}</p> : null}
+      <Paging reader={reader} title={tell(reader, "tpl.title")} part={part} address="/templates" />
       {templates.length > 0 && questions.length === 0 ? <p class="quiet">{tell(reader, "tpl.try.none")}</p> : null}
       {templates.length > 0 && questions.length > 0 ? <TryForm view={view} /> : null}
       {trial ? <Trial reader={reader} trial={trial} /> : null}

@@ -2,6 +2,7 @@ import { parseDuration } from "../core/duration.ts";
 import type { Token } from "../core/token.ts";
 import { makeVisible } from "../core/visible.ts";
 import { type Draft, draftedText } from "./draft.ts";
+import { Paging, type Part } from "./paging.tsx";
 import { type Reader, tell, tellSpan } from "./reader.ts";
 import { AdminOnly, SettingsTabs } from "./settings-tabs.tsx";
 import { Moment, Since } from "./time.tsx";
@@ -16,7 +17,7 @@ export interface TokensView {
   own: Token;
   /** Those that can be used, newest first; undefined for somebody who may not see them. */
   tokens: readonly Token[] | undefined;
-  count: number;
+  part: Part;
   /** How many are revoked or over. */
   ended: number;
   /** A token that was just made, shown this once. */
@@ -125,7 +126,7 @@ function IssueForm({ view: { reader, draft } }: { view: TokensView }) {
 }
 
 function Lists({ view, tokens }: { view: TokensView; tokens: readonly Token[] }) {
-  const { reader, own, count, ended } = view;
+  const { reader, own, part, ended } = view;
   const parts = [
     { key: "tok.list" as const, listed: tokens.filter((token) => !token.isSession) },
     { key: "tok.sessions" as const, listed: tokens.filter((token) => token.isSession) },
@@ -143,7 +144,7 @@ function Lists({ view, tokens }: { view: TokensView; tokens: readonly Token[] })
           </ul>
         </section>
       ))}
-      {tokens.length < count ? <p class="quiet">{tell(reader, "page.part", { n: tokens.length })}</p> : null}
+      <Paging reader={reader} title={tell(reader, "tok.title")} part={part} address="/settings/tokens" />
       {ended > 0 ? <p class="quiet">{tell(reader, "tok.ended", { n: ended })}</p> : null}
     </>
   );

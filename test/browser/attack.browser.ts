@@ -175,7 +175,7 @@ describe("of more than 2,000 attacks nothing runs, loads or goes anywhere", () =
       for (const texts of WIDES) ended.push(`/r/${(await plantEnded(stage, texts)).id}`);
       const lists = [
         "/",
-        "/?all",
+        "/?from=1",
         "/insights?for=24h",
         "/insights?for=90d",
         "/runs?state=waiting",

@@ -29,6 +29,7 @@ export const QUESTION_ROUTES = {
     query: z.object({
       status: StatusQuery.optional(),
       run: RunId.optional(),
+      find: z.string().max(200).optional().describe("Words that the title or the names of the run have"),
       order: Order.default("newest"),
       after: QuestionId.optional(),
       limit: Limit,

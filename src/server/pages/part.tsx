@@ -15,9 +15,10 @@ import type { Signed } from "../credential.ts";
 import type { Log } from "../log.ts";
 import { chosenBy, filledWith } from "./answer-form.ts";
 import { ASSETS } from "./assets.ts";
+import { readFrom } from "./from.ts";
 import { sendPage } from "./page.ts";
 import { findQuestionId } from "./read-card.ts";
-import { readIdle, readInbox } from "./read-inbox.ts";
+import { type InboxWish, readIdle, readInbox, readWaiting } from "./read-inbox.ts";
 import { readReader } from "./reader.ts";
 import { sendCard } from "./send-card.tsx";
 import { addActivity } from "./activity.tsx";
@@ -34,6 +35,7 @@ import type { Call, PagesDeps } from "./deps.ts";
 
 const MOST_REPORTS = 100;
 const LONGEST_REPORT = 2_000;
+const LONGEST_FIND = 200;
 
 /** The pages that people read and answer on. */
 export function pagesPart(deps: PagesDeps): Part {
@@ -80,9 +82,10 @@ function sayThatItHappened({ cursor }: KeptEvent): string {
 async function showInbox(context: Call, deps: PagesDeps): Promise<Response> {
   const cursor = await deps.feed.findEnd();
   const reader = await readReader(context, deps.engine);
-  const find = (context.req.query("find") ?? "").trim().slice(0, 200);
-  const inbox = await readInbox(deps.engine, reader, { find, isAll: wantsAll(context) });
-  const first = inbox.groups.find(({ name }) => name === "waiting")?.reads[0];
+  const wish = wishOf(context);
+  const { find } = wish;
+  const inbox = await readInbox(deps.engine, reader, wish);
+  const first = inbox.groups.find(({ name }) => name === "waiting" || find !== "")?.reads[0];
   if (first) {
     const read = await deps.engine.read(first.question.id);
     return sendCard(context, deps, { reader, read, inbox, cursor, find });
@@ -103,9 +106,11 @@ async function showInbox(context: Call, deps: PagesDeps): Promise<Response> {
   );
 }
 
-/** The reader wants more rows than a page usually has. */
-function wantsAll(context: Call): boolean {
-  return context.req.query("all") !== undefined;
+/** What the reader wants to see of the list. */
+function wishOf(context: Call): InboxWish & { find: string } {
+  const find = (context.req.query("find") ?? "").trim().slice(0, LONGEST_FIND);
+  const from = readFrom(context);
+  return { find, ...(from !== undefined && { from }) };
 }
 
 async function showQuestion(context: Call, deps: PagesDeps): Promise<Response> {
@@ -115,9 +120,11 @@ async function showQuestion(context: Call, deps: PagesDeps): Promise<Response> {
   const cursor = await deps.feed.findEnd();
   const reader = await readReader(context, deps.engine);
   const read = await deps.engine.read(id);
-  const inbox = await readInbox(deps.engine, reader, { isAll: wantsAll(context) });
+  const wish = wishOf(context);
+  const inbox = await readInbox(deps.engine, reader, { ...wish, shows: id });
   const draft = await readWish(context, deps, read);
-  return sendCard(context, deps, { reader, read, inbox, cursor, ...(draft && { draft }), page: "question" });
+  const { find } = wish;
+  return sendCard(context, deps, { reader, read, inbox, cursor, find, ...(draft && { draft }), page: "question" });
 }
 
 /** What a link wants the form to be filled with: a choice, or a canned answer. Nothing is sent by it. */
@@ -134,14 +141,14 @@ async function showWork(context: Call, deps: PagesDeps): Promise<Response> {
   const reader = await readReader(context, deps.engine);
   const { run, question } = await deps.engine.read(await findQuestionId(deps.engine, context.req.param("id") ?? ""));
   const work = await deps.atHand?.work(run);
-  const inbox = await readInbox(deps.engine, reader);
+  const waiting = await readWaiting(deps.engine, reader);
   const frame = {
     ...{
       reader,
       assets: ASSETS,
       page: "question" as const,
       title: tell(reader, "work"),
-      waiting: inbox.waiting.length,
+      waiting: waiting.length,
     },
   };
   return sendPage(

@@ -1,17 +1,19 @@
 import type { Hono } from "hono";
 import { Person } from "../../core/person.ts";
 import { type Draft, NO_DRAFT, draftedText } from "../../web/draft.ts";
+import { partOf } from "../../web/paging.tsx";
 import { PeoplePage } from "../../web/people.tsx";
 import { tell } from "../../web/reader.ts";
 import { isKey } from "../../web/words.ts";
 import type { Signed } from "../credential.ts";
 import type { Call, PagesDeps } from "./deps.ts";
 import { readDraft } from "./draft.ts";
+import { readFrom } from "./from.ts";
 import { sayRefusal, sendFramed } from "./frame.tsx";
 import { goTo } from "./go-on.ts";
 import { readReader } from "./reader.ts";
 
-const MOST_SHOWN = 200;
+const MOST_SHOWN = 50;
 const FIELDS = ["name", "email", "slack", "github"] as const;
 
 /** Everybody who answers; only an admin changes anything. */
@@ -26,9 +28,9 @@ async function show(
   again: { draft?: Draft; problem?: string; status?: number } = {},
 ): Promise<Response> {
   const reader = await readReader(context, deps.engine);
-  const people = await deps.engine.listPeople();
+  const { items, part } = partOf(await deps.engine.listPeople(), readFrom(context) ?? 0, MOST_SHOWN);
   const view = {
-    ...{ reader, people: people.slice(0, MOST_SHOWN), count: people.length },
+    ...{ reader, people: items, part },
     ...{ draft: again.draft ?? NO_DRAFT, problem: again.problem },
   };
   return sendFramed(context, deps, {

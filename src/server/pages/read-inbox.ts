@@ -1,15 +1,17 @@
 import { sayActor } from "../../core/actor.ts";
 import type { Read } from "../../core/changes.ts";
 import { type Place, compareUrgency, placeOf } from "../../core/inbox.ts";
+import type { QuestionId } from "../../core/id.ts";
 import { epochMs, msBetween } from "../../core/instant.ts";
 import { type Pending, type Question, findAnswer, isPending } from "../../core/question.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Group, IdleView } from "../../web/inbox.tsx";
+import { partOf } from "../../web/paging.tsx";
 import { type Reader, startOfDay } from "../../web/reader.ts";
 
 const MOST_PENDING = 2_000;
+/** How many rows of a group a page has. */
 const MOST_ROWS = 100;
-const MOST_ROWS_OF_ALL = 1_000;
 const MOST_CLOSED = 50;
 const MOST_RUNNING = 100;
 const PLACES: readonly Place[] = ["waiting", "claimed", "others", "snoozed"];
@@ -27,17 +29,18 @@ export interface Inbox {
 export interface InboxWish {
   /** Only what has these words. */
   find?: string;
-  /** More rows than a page usually has. */
-  isAll?: boolean;
+  /** How many rows of each group come before this page. */
+  from?: number;
+  /** The question that is open; without `from` the page is the one that has it. */
+  shows?: QuestionId;
 }
 
 /** Reads the questions that concern a person, most urgent first in every group. */
 export async function readInbox(
   engine: Engine,
   reader: Reader,
-  { find = "", isAll = false }: InboxWish = {},
+  { find = "", from, shows }: InboxWish = {},
 ): Promise<Inbox> {
-  const most = isAll ? MOST_ROWS_OF_ALL : MOST_ROWS;
   const pending = await readPending(engine);
   const isMine = ({ settling }: Pending): boolean =>
     settling !== undefined && sayActor(settling.answer.by) === reader.id;
@@ -47,11 +50,13 @@ export async function readInbox(
   for (const name of PLACES) {
     const inside = open.filter((question) => placeOf(question, reader, reader.now) === name);
     const found = find === "" ? inside : await searchIn(engine, inside, isWanted);
-    const reads = await readAll(engine, found.slice(0, most));
-    if (found.length > 0) groups.push({ name, reads, count: found.length });
+    const start = from ?? pageOf(found, shows);
+    const { items, part } = partOf(found, start, MOST_ROWS);
+    if (items.length > 0) groups.push({ name, reads: await readAll(engine, items), part });
   }
-  const closed = (await readClosedToday(engine, reader)).filter(isWanted);
-  if (closed.length > 0) groups.push({ name: "today", reads: closed, count: closed.length });
+  const closed = find === "" ? await readClosedToday(engine, reader) : await readClosed(engine, find);
+  const name = find === "" ? "today" : "past";
+  if (closed.length > 0) groups.push({ name, reads: closed, part: partOf(closed, 0, MOST_ROWS).part });
   const [mine] = await readAll(engine, pending.filter(isMine).slice(-1));
   return {
     groups,
@@ -67,6 +72,12 @@ async function searchIn(
 ): Promise<Pending[]> {
   const reads = await readAll(engine, questions);
   return questions.filter((_, index) => reads[index] && isWanted(reads[index]));
+}
+
+/** Where the page begins that has a question; the first where it is on none. */
+function pageOf(questions: readonly Pending[], shows: QuestionId | undefined): number {
+  const place = shows === undefined ? 0 : questions.findIndex(({ id }) => id === shows);
+  return place < 0 ? 0 : place - (place % MOST_ROWS);
 }
 
 /** The questions that wait for a person, most urgent first. */
@@ -115,6 +126,11 @@ async function readClosedToday(engine: Engine, reader: Reader): Promise<Read[]> 
     engine,
     today.slice(0, MOST_CLOSED).map(({ question }) => question),
   );
+}
+
+/** The newest of all that are closed and have the words. */
+async function readClosed(engine: Engine, find: string): Promise<Read[]> {
+  return readAll(engine, await engine.listQuestions({ isClosed: true, order: "newest", limit: MOST_CLOSED, find }));
 }
 
 function closedAt(question: Question) {

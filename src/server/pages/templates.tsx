@@ -3,17 +3,19 @@ import { QuestionId } from "../../core/id.ts";
 import { answerText, matchAnswer } from "../../core/match.ts";
 import { type Template, TemplateInput, fillTemplate } from "../../core/template.ts";
 import { type Draft, NO_DRAFT, draftedText } from "../../web/draft.ts";
+import { partOf } from "../../web/paging.tsx";
 import { tell } from "../../web/reader.ts";
 import { type TemplateTrial, TemplatesPage } from "../../web/templates.tsx";
 import { isKey, say } from "../../web/words.ts";
 import type { Signed } from "../credential.ts";
 import type { Call, PagesDeps } from "./deps.ts";
 import { readDraft } from "./draft.ts";
+import { readFrom } from "./from.ts";
 import { sayRefusal, sendFramed } from "./frame.tsx";
 import { goTo } from "./go-on.ts";
 import { languageOf, readReader } from "./reader.ts";
 
-const MOST_SHOWN = 100;
+const MOST_SHOWN = 50;
 const MOST_QUESTIONS = 20;
 
 /** Canned answers: seen, added, changed, removed, and tried without being used. */
@@ -35,9 +37,10 @@ async function show(
   const reader = await readReader(context, engine);
   const templates = await engine.listTemplates();
   const questions = await engine.listQuestions({ status: "pending", order: "newest", limit: MOST_QUESTIONS });
+  const { items, part } = partOf(templates, readFrom(context) ?? 0, MOST_SHOWN);
   const edited = templates.find(({ name }) => name === context.req.query("edit"));
   const view = {
-    ...{ reader, questions, count: templates.length, templates: templates.slice(0, MOST_SHOWN) },
+    ...{ reader, questions, templates: items, part },
     trial: await tryOut(context, deps, templates),
     draft: again.draft ?? (edited ? draftOf(edited) : NO_DRAFT),
     problem: again.problem,

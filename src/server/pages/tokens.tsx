@@ -3,16 +3,18 @@ import { parseDuration } from "../../core/duration.ts";
 import { later } from "../../core/instant.ts";
 import { IssuedScope, type Token, isUsable } from "../../core/token.ts";
 import { type Draft, NO_DRAFT, draftedText } from "../../web/draft.ts";
+import { partOf } from "../../web/paging.tsx";
 import { tell } from "../../web/reader.ts";
 import { TOKEN_SPANS, TokensPage, type TokensView } from "../../web/tokens.tsx";
 import type { Signed } from "../credential.ts";
 import type { Call, PagesDeps } from "./deps.ts";
 import { readDraft } from "./draft.ts";
+import { readFrom } from "./from.ts";
 import { sayRefusal, sendFramed } from "./frame.tsx";
 import { goTo } from "./go-on.ts";
 import { languageOf, readReader } from "./reader.ts";
 
-const MOST_SHOWN = 100;
+const MOST_SHOWN = 50;
 const SUBJECT = /^[A-Za-z0-9][\w.@-]{0,63}$/;
 
 /** Tokens and sessions: anybody may let an agent in, only an admin sees and revokes all. */
@@ -39,9 +41,10 @@ async function show(context: Call, deps: PagesDeps, again: Again = {}): Promise<
   const usable = all
     .filter((token) => isUsable(token, reader.now))
     .sort((one, other) => other.createdAt.localeCompare(one.createdAt));
+  const { items, part } = partOf(usable, readFrom(context) ?? 0, MOST_SHOWN);
   const view: TokensView = {
-    ...{ reader, own: context.get("token"), count: usable.length, ended: all.length - usable.length },
-    tokens: isAdmin ? usable.slice(0, MOST_SHOWN) : undefined,
+    ...{ reader, own: context.get("token"), part, ended: all.length - usable.length },
+    tokens: isAdmin ? items : undefined,
     ...{ issued: again.issued, problem: again.problem, draft: again.draft ?? NO_DRAFT },
   };
   return sendFramed(context, deps, {

@@ -79,12 +79,13 @@ async function askOptions(call: Call, { run_id: runId, run, epoch, seen, secrets
 }
 
 async function listQuestions(call: Call, { query }: RequestOf<"listQuestions">) {
-  const { status, order, after, limit } = query;
+  const { status, find, order, after, limit } = query;
   if (query.run) await requireOwnRun(call, query.run);
   const runId = query.run ?? (call.bearer.scope === "agent" ? call.bearer.runId : undefined);
   const found = await call.engine.listQuestions({
     ...{ order, limit },
     ...(status && { status }),
+    ...(find !== undefined && { find }),
     ...(runId && { runId }),
     ...(after && { after }),
   });

@@ -13,7 +13,6 @@ export const dePages: Readonly<Record<keyof typeof enPages, string>> = {
   "page.save": "Speichern",
   "page.admin":
     "Das kann nur ein Verwalter ändern. Sie sind angemeldet als {name}. Als Verwalter melden Sie sich an mit:",
-  "page.part": "Das sind die ersten {n}.",
 
   "runs.title": "Läufe",
   "runs.all": "Alle",

@@ -10,7 +10,6 @@ export const enPages = {
   "page.all": "all",
   "page.save": "Save",
   "page.admin": "Only an admin may change this. You are signed in as {name}. To sign in as an admin, type:",
-  "page.part": "These are the first {n}.",
 
   "runs.title": "Runs",
   "runs.all": "All",

@@ -109,8 +109,9 @@ async function refresh(): Promise<void> {
 async function read(): Promise<void> {
   const id = card()?.dataset["id"];
   const isPage = find("main.page, main.run") !== null;
-  const all = new URLSearchParams(location.search).has("all") ? "?all" : "";
-  const address = isPage || id === undefined ? location.pathname + location.search : `/q/${id}${all}`;
+  const wish = [...new URLSearchParams(location.search)].filter(([name]) => name === "find" || name === "from");
+  const list = wish.length === 0 ? "" : `?${new URLSearchParams(wish).toString()}`;
+  const address = isPage || id === undefined ? location.pathname + location.search : `/q/${id}${list}`;
   const response = await fetch(address, { headers: { accept: "text/html" } });
   if (response.redirected && new URL(response.url).pathname === "/login") {
     signedOut();
