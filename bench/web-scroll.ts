@@ -1,3 +1,4 @@
+import { loadavg } from "node:os";
 import { join } from "node:path";
 
 import { z } from "zod";
@@ -22,7 +23,7 @@ export async function measureScroll(pending: number): Promise<void> {
   await store.close();
   await stage.serve();
   const page = await stage.person("mika", { viewport: { width: 1280, height: 860 } });
-  for (const path of ["/", "/?all"]) {
+  for (const path of ["/", `/?from=${Math.max(0, pending - 100)}`]) {
     await page.goto(`${stage.url}${path}`);
     await page.waitForSelector("#list li");
     const frames = Frames.parse(await page.evaluate(SCROLL.replace("$MS", String(MS))));
@@ -35,6 +36,7 @@ export async function measureScroll(pending: number): Promise<void> {
         `tasks of the page over ${LONGEST_FRAME_MS} ms: ${frames.tasks.length}`,
     );
   }
+  console.log(`load of the machine: ${loadavg()[0]?.toFixed(1)}`);
   await stage.close();
 }
 

@@ -42,18 +42,23 @@ export class Rows {
   async readMany(ids: readonly QuestionId[]): Promise<Read[]> {
     if (ids.length === 0) return [];
     const questions = new Map((await this.#store.readQuestions(ids)).map((question) => [question.id, question]));
-    const hashes = new Set([...questions.values()].map(({ content }) => content));
-    const unknown = [...hashes].filter((hash) => !this.#contents.get(hash));
-    const [runs, contents] = await Promise.all([
+    const contents = new Map<string, Content>();
+    const unknown = new Set<string>();
+    for (const { content: hash } of questions.values()) {
+      const known = this.#contents.get(hash);
+      if (known) contents.set(hash, known);
+      else unknown.add(hash);
+    }
+    const [runs, fetched] = await Promise.all([
       this.#store.readRuns([...new Set([...questions.values()].map(({ runId }) => runId))]),
-      unknown.length === 0 ? new Map<string, Content>() : this.#store.readContents(unknown),
+      unknown.size === 0 ? contents : this.#store.readContents([...unknown]),
     ]);
     const byId = new Map(runs.map((run) => [run.id, run]));
     return ids.map((id) => {
       const question = questions.get(id);
       if (!question) throw noQuestion(id);
       const run = byId.get(question.runId) ?? noRun(question.runId);
-      const content = this.#contents.get(question.content) ?? contents.get(question.content);
+      const content = contents.get(question.content) ?? fetched.get(question.content);
       return { run, question, content: content ?? noContent(question.content) };
     });
   }

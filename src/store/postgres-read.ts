@@ -66,7 +66,7 @@ class Conditions {
       const own = [...this.#texts, `${column} = ${this.param(value)}`];
       return `(${select} where ${own.join(" and ")} ${this.#order} ${this.#limit})`;
     });
-    return `${parts.join(" union all ")} ${this.#order} ${this.#limit}`;
+    return parts.length === 1 ? parts.join("") : `${parts.join(" union all ")} ${this.#order} ${this.#limit}`;
   }
 }
 

@@ -18,16 +18,21 @@ export const IS_MORE = `select 1 from event
 const RUNS = "select body, number from run where id = any($1)";
 const MOVE = "update word_mark set xid = $1::text::xid8, seq = $2";
 
-export const FIND_ANSWERED = `select sought.place, found.id from unnest($1::text[]) with ordinality as sought (word, place)
-  cross join lateral (
-    select id from answered_word where words @@ sought.word::tsquery order by id desc limit $2
-  ) as found`;
+/** One part for each word, so that the way to look for it is chosen by how common that word is. */
+export function findAnsweredText(words: readonly string[]): string {
+  const parts = words.map(
+    (_, index) => `(select ${index} as place, id from answered_word where words @@ $${index + 2}::tsquery
+      order by id desc limit $1)`,
+  );
+  return parts.join(" union all ");
+}
 
 export async function findAnswered(pool: Pool, words: readonly string[], limit: number): Promise<QuestionId[][]> {
-  const sought = words.map((word) => quote({ word, isStart: false }));
-  const { rows } = await pool.query<{ place: number; id: QuestionId }>(FIND_ANSWERED, [sought, limit]);
   const lists: QuestionId[][] = words.map(() => []);
-  for (const { place, id } of rows) lists[place - 1]?.push(id);
+  if (words.length === 0) return lists;
+  const sought = words.map((word) => quote({ word, isStart: false }));
+  const { rows } = await pool.query<{ place: number; id: QuestionId }>(findAnsweredText(words), [limit, ...sought]);
+  for (const { place, id } of rows) lists[place]?.push(id);
   return lists;
 }
 

@@ -4,6 +4,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { aQuestion, aRun, anEvent } from "../../test/builders.ts";
 import { createDatabase, startPostgres, type PostgresServer } from "../../test/postgres.ts";
 import type { RunId } from "../core/id.ts";
+import { FOUND, matchOf } from "./postgres-match.ts";
+import { EVENTS, IS_MORE, findAnsweredText } from "./postgres-word.ts";
 import { openPostgres, type PostgresStore } from "./postgres.ts";
 import { storeSuite } from "./store.suite.ts";
 import { keep, keepRun } from "./suite/opened.ts";
@@ -195,3 +197,39 @@ test(
 function requireAway(error: unknown): undefined {
   expect(error).toMatchObject({ name: "Refusal", code: "store_unreachable" });
 }
+
+test("no list or search on PostgreSQL goes through all questions", async () => {
+  const store = await openEmpty();
+  try {
+    const run = await keepRun(store);
+    await elsewhere(async (client) => {
+      // Enough rows that going through all of them is never the cheaper way.
+      await client.query(
+        `insert into question (id, version, body, run_id, key, status)
+        select 'q_' || lpad(n::text, 26, '0'), 1, repeat('x', 900), $1, n::text, case when n % 100 = 0 then 'cancelled' else 'answered' end
+        from generate_series(1, 20000) as n`,
+        [run.id],
+      );
+      await client.query(`insert into question_word (id, words)
+        select id, array_to_tsvector(array['cache', 'n' || key]) from question`);
+      await client.query(`insert into answered_word select id, words from question_word`);
+      await client.query("vacuum analyze");
+      const plan = async (sql: string, ...values: unknown[]): Promise<string> => {
+        const { rows } = await client.query<Record<string, string>>(`explain ${sql}`, values);
+        return rows.map((row) => row["QUERY PLAN"]).join("\n");
+      };
+      const found = `select id from question where ${FOUND.replace("?", "$1")} and status <> 'pending' order by id desc limit 50`;
+      const plans = [
+        await plan("select id, version from question where status = $1 order by id desc limit 50", "cancelled"),
+        await plan(found, matchOf("cache")),
+        await plan(found, matchOf("n4321")),
+        await plan(findAnsweredText(["cache", "n77"]), 200, "'cache'", "'n77'"),
+        await plan(EVENTS, "0", 0, 300),
+        await plan(IS_MORE),
+      ];
+      for (const each of plans) expect(each).not.toMatch(/Seq Scan on (question|question_word|answered_word)\b/);
+    });
+  } finally {
+    await closeAll();
+  }
+});

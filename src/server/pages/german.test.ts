@@ -155,7 +155,7 @@ async function waitSome(visit: PageVisit): Promise<void> {
     several: `/q/${await ask(visit, { question: undefined, options: undefined, items: several })}`,
     "no access": `/q/${await ask(visit, { approvals: { need: 1, from: ["lena"] } })}`,
     words: `/q/${await ask(visit, { options: undefined, risk: "low" })}`,
-    ...{ inbox: "/", all: "/?all", found: `/?find=${encodeURIComponent("§")}`, nothing: "/?find=zzz", runs: "/runs" },
+    ...{ inbox: "/", all: "/?from=1", found: `/?find=${encodeURIComponent("§")}`, nothing: "/?find=zzz", runs: "/runs" },
     ...{ "failed runs": "/runs?state=failed", "no runs": "/runs?state=ended&after=r_00000000000000000000000000" },
     ...{ activity: "/activity", "nothing happened": "/activity?person=nobody", templates: "/templates" },
     trial: `/templates?try=tried&on=${claimed}`,

@@ -64,6 +64,7 @@ function listing(at: Opened): void {
     expect(await list({})).toEqual([parent.id, child.id, failed.id]);
     expect(await list({ order: "newest" })).toEqual([failed.id, child.id, parent.id]);
     expect(await list({ statuses: ["completed", "failed"] })).toEqual([child.id, failed.id]);
+    expect(await list({ statuses: ["failed"] })).toEqual([failed.id]);
     expect(await list({ statuses: [] })).toEqual([]);
     expect(await list({ statuses: ["completed", "failed"], order: "newest", limit: 1 })).toEqual([failed.id]);
     expect(await list({ parentId: parent.id })).toEqual([child.id]);
