@@ -1,7 +1,7 @@
 import type { Store } from "../store/store.ts";
 import { nextTurn } from "./turn.ts";
 
-const EVENTS = 300;
+const EVENTS = 200;
 /** Words wait until nobody has asked or answered for a moment, but not for ever. */
 const QUIET_MS = 1_000;
 const LONGEST_WAIT_MS = 30_000;
@@ -11,7 +11,6 @@ const PATIENCE_MS = 100;
 
 interface FollowerDeps {
   store: Pick<Store, "indexWords">;
-  onFailure?: (error: unknown) => void;
 }
 
 /**
@@ -47,8 +46,13 @@ export class WordFollower {
 
   /** Before something is looked for: takes in what came since, as far as that goes fast. */
   async catchUp(): Promise<void> {
-    const endMs = performance.now() + PATIENCE_MS;
-    while ((await this.#deps.store.indexWords(EVENTS)) === EVENTS && performance.now() < endMs) await nextTurn();
+    let timer: NodeJS.Timeout | undefined;
+    const patience = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, PATIENCE_MS);
+    });
+    // What can be written no more, as on a full disk, can still be read: whoever writes next hears of it.
+    await Promise.race([this.#takeIn().catch(() => undefined), patience]);
+    clearTimeout(timer);
   }
 
   async stop(): Promise<void> {
@@ -58,11 +62,15 @@ export class WordFollower {
     await this.#working;
   }
 
+  async #takeIn(): Promise<void> {
+    const endMs = performance.now() + PATIENCE_MS;
+    while ((await this.#deps.store.indexWords(EVENTS)) === EVENTS && performance.now() < endMs) await nextTurn();
+  }
+
   #sleep(ms: number): void {
     this.#timer = setTimeout(() => {
-      this.#working = this.#work().catch((error: unknown) => {
-        this.#timer = undefined; // the next change tries again
-        this.#deps.onFailure?.(error);
+      this.#working = this.#work().catch(() => {
+        this.#timer = undefined; // the next change tries again, and whoever wrote it hears what is wrong
       });
     }, ms);
     this.#timer.unref();

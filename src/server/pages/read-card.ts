@@ -32,15 +32,18 @@ export type CardMore = Partial<Pick<CardView, "problem" | "lost" | "preview">> &
 export async function readCard(deps: CardDeps, reader: Reader, read: Read, more: CardMore = {}): Promise<CardView> {
   const { engine, presence, atHand } = deps;
   const { run, question } = read;
-  const [usage] = await engine.usageOf([run.id]);
+  const [[usage], events, history, memory] = await Promise.all([
+    engine.usageOf([run.id]),
+    readEvents(engine, read),
+    readHistory(engine, read),
+    isPending(question) ? readMemory(deps, read) : { similar: [], templates: [] },
+  ]);
   return {
     ...{ reader, read, usage, draft: NO_DRAFT, ...more },
-    events: await readEvents(engine, read),
+    ...{ events, history, ...memory },
     looking: presence.lookers(question.id, epochMs(reader.now)),
     takeover: atHand?.takeover(run),
     hasWork: atHand !== undefined && run.dir !== undefined,
-    history: await readHistory(engine, read),
-    ...(isPending(question) ? await readMemory(deps, read) : { similar: [], templates: [] }),
   };
 }
 
@@ -53,8 +56,11 @@ async function readHistory(engine: Engine, { run, question }: Read): Promise<Rea
 
 /** What was answered before, and what a team has ready to answer with. */
 async function readMemory({ engine, rules }: CardDeps, read: Read): Promise<Pick<CardView, "similar" | "templates">> {
-  const similar = await engine.findSimilar(read.question.id, MOST_SIMILAR);
-  const templates = offerTemplates(await engine.listTemplates(), read, rules.limits);
+  const [similar, all] = await Promise.all([
+    engine.findSimilar(read.question.id, MOST_SIMILAR),
+    engine.listTemplates(),
+  ]);
+  const templates = offerTemplates(all, read, rules.limits);
   return { similar, templates: templates.slice(0, MOST_TEMPLATES).map(({ name }) => name) };
 }
 

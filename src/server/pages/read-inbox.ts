@@ -41,7 +41,10 @@ export async function readInbox(
   reader: Reader,
   { find = "", from, shows }: InboxWish = {},
 ): Promise<Inbox> {
-  const pending = await readPending(engine);
+  const [pending, closed] = await Promise.all([
+    readPending(engine),
+    find === "" ? readClosedToday(engine, reader) : readClosed(engine, find),
+  ]);
   const isMine = ({ settling }: Pending): boolean =>
     settling !== undefined && sayActor(settling.answer.by) === reader.id;
   const isWanted = finder(find);
@@ -54,7 +57,6 @@ export async function readInbox(
     const { items, part } = partOf(found, start, MOST_ROWS);
     if (items.length > 0) groups.push({ name, reads: await readAll(engine, items), part });
   }
-  const closed = find === "" ? await readClosedToday(engine, reader) : await readClosed(engine, find);
   const name = find === "" ? "today" : "past";
   if (closed.length > 0) groups.push({ name, reads: closed, part: partOf(closed, 0, MOST_ROWS).part });
   const [mine] = await readAll(engine, pending.filter(isMine).slice(-1));
@@ -114,11 +116,12 @@ export async function readIdle(engine: Engine, reader: Reader, find: string): Pr
 
 async function readClosedToday(engine: Engine, reader: Reader): Promise<Read[]> {
   const since = startOfDay(reader);
-  const closed: Question[] = [];
-  for (const status of ["answered", "timeout", "cancelled"] as const) {
-    closed.push(...(await engine.listQuestions({ status, order: "newest", limit: MOST_CLOSED })));
-  }
+  const states = ["answered", "timeout", "cancelled"] as const;
+  const closed = await Promise.all(
+    states.map((status) => engine.listQuestions({ status, order: "newest", limit: MOST_CLOSED })),
+  );
   const today = closed
+    .flat()
     .map((question) => ({ question, at: closedAt(question) }))
     .filter(({ at }) => at !== undefined && epochMs(at) >= since)
     .sort((one, other) => (other.at ?? "").localeCompare(one.at ?? ""));
