@@ -7,7 +7,7 @@ import type { Rules } from "../core/rules.ts";
 import type { Stats, StatsQuery } from "../core/stats.ts";
 import { Tally } from "../core/tally.ts";
 import type { Store } from "../store/store.ts";
-import { Ledger, pagesSince, readFacts } from "./ledger.ts";
+import { type Ledger, pagesSince, readFacts } from "./ledger.ts";
 import { nextTurn } from "./turn.ts";
 
 const SLICE = 2_000;
