@@ -10,7 +10,7 @@ import type { Store } from "../store/store.ts";
 import { type Ledger, pagesSince, readFacts } from "./ledger.ts";
 import { nextTurn } from "./turn.ts";
 
-const SLICE = 2_000;
+const SLICE = 1_000;
 /** What a count may keep in memory grows with the number of questions, so there is a most. */
 const MOST_COUNTED = 500_000;
 const USUAL_MS = 7 * DAY_MS;
