@@ -14,6 +14,7 @@ import { seed, seedLists } from "./web-seed.ts";
 const [closed = 100_000, pending = 1_000, requests = 200] = process.argv.slice(2, 5).map(Number);
 const what = process.argv[5] ?? "all";
 const LISTED = 1_000;
+const WORDS_AT_ONCE = 200;
 
 console.log(`${closed} closed and ${pending} pending questions; ${requests} requests of each page`);
 sayLoad();
@@ -51,6 +52,9 @@ async function fill(name: string, store: Store): Promise<void> {
   await seed(store, { closed, pending });
   await seedLists(store, { each: LISTED });
   console.log(`${name}: filled in ${Math.round((performance.now() - startedMs) / 1000)} s`);
+  const indexedMs = performance.now();
+  while ((await store.indexWords(WORDS_AT_ONCE)) > 0);
+  console.log(`${name}: words indexed in ${Math.round((performance.now() - indexedMs) / 1000)} s`);
 }
 
 function sayLoad(): void {
