@@ -2,6 +2,7 @@ import { makeVisible } from "../core/visible.ts";
 import type { CardView } from "./card-view.ts";
 import { AnswerFields } from "./answer-fields.tsx";
 import { AskBack, More, Snooze } from "./actions.tsx";
+import { runName } from "./inbox.tsx";
 import { tell, tellKey } from "./reader.ts";
 
 /** The form that answers a question; every way out of it is a button of the same form. */
@@ -13,6 +14,7 @@ export function AnswerForm({ view, isForced }: { view: CardView; isForced: boole
       <input type="hidden" name="csrf" value={reader.csrf} />
       {isForced ? <input type="hidden" name="force" value="1" /> : null}
       <AnswerFields view={view} />
+      {isForced || view.same.length === 0 ? null : <Also view={view} />}
       <div class="act">
         <Primary view={view} isForced={isForced} />
         {isForced ? null : <Escapes view={view} />}
@@ -28,6 +30,22 @@ export function AnswerForm({ view, isForced }: { view: CardView; isForced: boole
         </div>
       )}
     </form>
+  );
+}
+
+/** Gives the same answer to all who ask the same; not by itself, for what they mean by it may differ. */
+function Also({ view: { reader, same, draft } }: { view: CardView }) {
+  const names = same.map(({ run }) => runName(run)).join(", ");
+  return (
+    <label class="choice also">
+      <input
+        type="checkbox"
+        name="also"
+        value={same.map(({ question }) => question.id).join(" ")}
+        checked={draft.has("also")}
+      />{" "}
+      {tell(reader, same.length === 1 ? "also.one" : "also.many", { n: same.length, names })}
+    </label>
   );
 }
 

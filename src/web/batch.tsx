@@ -1,26 +1,40 @@
 import type { Read } from "../core/changes.ts";
+import { epochMs } from "../core/instant.ts";
+import type { Same } from "../core/same-question.ts";
 import { makeVisible } from "../core/visible.ts";
 import { type Draft, draftedText } from "./draft.ts";
 import { runName } from "./inbox.tsx";
+import { Lines, type Planned } from "./planned.tsx";
 import { type Reader, tell } from "./reader.ts";
+import { Left } from "./time.tsx";
+import { AnswerForAll, type Offer, NoteForAll } from "./together.tsx";
 
-/** Questions that ask the same, of several runs. */
-export type Same = readonly [Read, ...Read[]];
+/** The fields that say what is answered, which every step hands on to the next. */
+const CARRIED = ["q", "as", "said", "note"] as const;
 
 export interface BatchView {
   reader: Reader;
   groups: readonly Same[];
-  templates: readonly string[];
+  offer: Offer;
   draft: Draft;
   problem?: string;
+  /** What was just done, and what of it could not be. */
+  done?: string;
+  refused?: readonly Planned[];
 }
 
 /** Where somebody ticks what gets the same answer. */
-export function BatchForm({ view: { reader, groups, templates, draft, problem } }: { view: BatchView }) {
-  const ticked = new Set(draft.get("q") ?? []);
+export function BatchForm({ view }: { view: BatchView }) {
+  const { reader, groups, offer, draft, problem, done, refused = [] } = view;
   return (
     <main id="main" class="page">
       <h1>{tell(reader, "batch.title")}</h1>
+      {done === undefined ? null : (
+        <p class="banner ok" role="status">
+          {done}
+        </p>
+      )}
+      <Lines plan={refused} />
       <p>{tell(reader, groups.length === 0 ? "batch.none" : "batch.about")}</p>
       <p class="quiet">{tell(reader, "batch.risky")}</p>
       {problem === undefined ? null : (
@@ -31,30 +45,9 @@ export function BatchForm({ view: { reader, groups, templates, draft, problem } 
       {groups.length === 0 ? null : (
         <form data-plain method="post" action="/batch/check">
           <input type="hidden" name="csrf" value={reader.csrf} />
-          {groups.map(([first, ...rest]) => {
-            const ids = [first, ...rest].map(({ question }) => question.id).join(" ");
-            return (
-              <div class="opt">
-                <label>
-                  <input type="checkbox" name="q" value={ids} checked={ticked.has(ids)} />
-                  <span class="l">{makeVisible(first.question.title)}</span>
-                  <span class="c">{sayOptions(first)}</span>
-                  <span class="c">{sayRuns(reader, [first, ...rest])}</span>
-                </label>
-              </div>
-            );
-          })}
-          <label class="t" for="same">
-            {tell(reader, "batch.answer")}
-          </label>
-          <input id="same" name="said" type="text" autocomplete="off" value={draftedText(draft, "said")} />
-          {templates.length === 0 ? null : <Templates reader={reader} templates={templates} draft={draft} />}
-          <label class="t" for="note">
-            {tell(reader, "batch.note")} <span class="quiet">{tell(reader, "optional")}</span>
-          </label>
-          <textarea id="note" name="note" rows={2}>
-            {draftedText(draft, "note")}
-          </textarea>
+          <Boxes reader={reader} groups={groups} draft={draft} />
+          <AnswerForAll view={{ reader, offer, draft }} />
+          <NoteForAll reader={reader} draft={draft} />
           <button class="p" type="submit">
             {tell(reader, "batch.check")}
           </button>
@@ -64,89 +57,135 @@ export function BatchForm({ view: { reader, groups, templates, draft, problem } 
   );
 }
 
-function Templates({ reader, templates, draft }: Pick<BatchView, "reader" | "templates" | "draft">) {
-  return (
-    <>
-      <label class="t" for="template">
-        {tell(reader, "batch.template")}
-      </label>
-      <select id="template" name="template">
-        <option value=""></option>
-        {templates.map((name) => (
-          <option value={name} selected={draftedText(draft, "template") === name}>
-            {name}
-          </option>
-        ))}
-      </select>
-    </>
-  );
+function Boxes({ reader, groups, draft }: Pick<BatchView, "reader" | "groups" | "draft">) {
+  const ticked = new Set((draft.get("q") ?? []).flatMap((value) => value.split(" ")));
+  return groups.map((group) => {
+    const ids = group.map(({ question }) => question.id);
+    const [first] = group;
+    return (
+      <div class="opt">
+        <label>
+          <input type="checkbox" name="q" value={ids.join(" ")} checked={ids.some((id) => ticked.has(id))} />
+          <span class="l">{makeVisible(first.question.title)}</span>
+          <span class="c">{sayOptions(first)}</span>
+          <span class="c">{sayRuns(reader, group)}</span>
+        </label>
+      </div>
+    );
+  });
 }
 
-/** What becomes of one question: the words of its answer, or why it gets none. */
-export interface Planned {
-  read: Read;
-  words?: string;
-  problem?: string;
+interface PlanView {
+  reader: Reader;
+  plan: readonly Planned[];
+  draft: Draft;
 }
 
-/** What will happen, before it does; and afterwards what did. */
-export function BatchPlan(given: { reader: Reader; plan: readonly Planned[]; draft: Draft; isDone: boolean }) {
-  const { reader, plan, draft, isDone } = given;
-  const good = plan.filter(({ problem }) => problem === undefined);
-  const bad = plan.filter(({ problem }) => problem !== undefined);
-  const title = isDone
-    ? tell(reader, "batch.done", { n: good.length, failed: bad.length })
-    : tell(reader, good.length > 0 ? "batch.confirm" : "batch.refused");
+/** What will happen, before it does. */
+export function BatchPlan({ view: { reader, plan, draft } }: { view: PlanView }) {
+  const { good, bad } = split(plan);
   return (
     <main id="main" class="page">
-      <h1>{title}</h1>
-      <Lines reader={reader} plan={good} />
-      {bad.length > 0 ? <h2>{tell(reader, isDone ? "batch.not" : "batch.refused")}</h2> : null}
-      <Lines reader={reader} plan={bad} />
-      {isDone && bad.length > 0 ? (
-        <p>
-          {tell(reader, "batch.text")}: {makeVisible(draftedText(draft, "said"))}{" "}
-          {makeVisible(draftedText(draft, "note"))}
-        </p>
-      ) : null}
-      {isDone ? null : (
-        <form data-plain method="post" action="/batch">
-          <input type="hidden" name="csrf" value={reader.csrf} />
-          {["q", "said", "template", "note"].flatMap((name) =>
-            (draft.get(name) ?? []).map((value) => <input type="hidden" name={name} value={value} />),
-          )}
-          <div class="act">
-            {good.length > 0 ? (
-              <button class="p" type="submit">
-                {tell(reader, "batch.send", { n: good.length })}
-              </button>
-            ) : null}
-            <button type="submit" formaction="/batch/edit">
-              {tell(reader, "batch.back")}
+      <h1>{tell(reader, good.length > 0 ? "batch.confirm" : "batch.refused")}</h1>
+      <Lines plan={good} />
+      {bad.length > 0 && good.length > 0 ? <h2>{tell(reader, "batch.refused")}</h2> : null}
+      <Lines plan={bad} />
+      <form data-plain method="post" action="/batch">
+        <input type="hidden" name="csrf" value={reader.csrf} />
+        <Carried draft={draft} />
+        <div class="act">
+          {good.length > 0 ? (
+            <button class="p" type="submit">
+              {tell(reader, "batch.send", { n: good.length })}
             </button>
-          </div>
-        </form>
-      )}
+          ) : null}
+          <button type="submit" formaction="/batch/edit">
+            {tell(reader, "batch.back")}
+          </button>
+        </div>
+      </form>
     </main>
   );
 }
 
-function Lines({ plan }: { reader: Reader; plan: readonly Planned[] }) {
+/** What did happen, as a page of its own. */
+export function BatchDone({ view }: { view: PlanView }) {
+  const { reader, plan } = view;
   return (
-    <ul class="rows planned">
-      {plan.map(({ read, words, problem }) => (
-        <li>
-          <div>
-            <p>
-              <a href={`/q/${read.question.id}`}>{makeVisible(read.question.title)}</a>
-            </p>
-            <p class="quiet">{runName(read.run)}</p>
-          </div>
-          <p class={problem === undefined ? "said" : "quiet"}>{makeVisible(words ?? problem ?? "")}</p>
-        </li>
-      ))}
-    </ul>
+    <main id="main" class="page">
+      <h1>{sayDone(reader, plan)}</h1>
+      <form data-plain method="post" action="/batch/undo">
+        <input type="hidden" name="csrf" value={reader.csrf} />
+        <DoneLines view={view} />
+      </form>
+      <p class="apart">
+        <a href="/">{tell(reader, "batch.inbox")}</a>
+      </p>
+    </main>
   );
+}
+
+/** What did happen, for the bar of the inbox. */
+export function BatchDonePart({ view }: { view: PlanView }) {
+  const { reader, plan } = view;
+  return (
+    <div id="together" data-done>
+      <div class="rowed">
+        <h2 tabindex={-1}>{sayDone(reader, plan)}</h2>
+        <button type="button" data-pick="close">
+          {tell(reader, "close")}
+        </button>
+      </div>
+      <DoneLines view={view} />
+    </div>
+  );
+}
+
+/** How many were answered and how many not. */
+export function sayDone(reader: Reader, plan: readonly Planned[]): string {
+  const { good, bad } = split(plan);
+  return tell(reader, bad.length === 0 ? "batch.allDone" : "batch.done", { n: good.length, failed: bad.length });
+}
+
+function DoneLines({ view: { reader, plan, draft } }: { view: PlanView }) {
+  const { good, bad } = split(plan);
+  const until = good.flatMap((each) => each.until ?? []).sort()[0];
+  const said = [draftedText(draft, "said"), draftedText(draft, "note")].filter((text) => text.trim() !== "");
+  return (
+    <>
+      {until === undefined ? null : (
+        <p class="banner ok undo-all" data-ends={epochMs(until)}>
+          <Left reader={reader} until={until} as="run.settling" />{" "}
+          <button type="submit" formaction="/batch/undo">
+            {tell(reader, "batch.undo")}
+            <kbd>U</kbd>
+          </button>
+        </p>
+      )}
+      <Lines plan={good} />
+      {bad.length > 0 ? <h2>{tell(reader, "batch.not")}</h2> : null}
+      <Lines plan={bad} />
+      {bad.length > 0 && said.length > 0 ? (
+        <p>
+          {tell(reader, "batch.text")}: {makeVisible(said.join(" "))}
+        </p>
+      ) : null}
+      <Carried draft={new Map([...draft, ["q", good.map(({ read }) => read.question.id)]])} />
+    </>
+  );
+}
+
+function Carried({ draft }: { draft: Draft }) {
+  return CARRIED.flatMap((name) =>
+    (draft.get(name) ?? []).map((value) => <input type="hidden" name={name} value={value} />),
+  );
+}
+
+function split(plan: readonly Planned[]): { good: Planned[]; bad: Planned[] } {
+  return {
+    good: plan.filter(({ problem }) => problem === undefined),
+    bad: plan.filter(({ problem }) => problem !== undefined),
+  };
 }
 
 function sayOptions({ content }: Read): string {

@@ -42,6 +42,8 @@ export interface CardView {
   lost?: string;
   /** What the agent would be told. */
   preview?: string;
+  /** Questions of other runs that ask the same. */
+  same: readonly Read[];
   takeover: string | undefined;
   /** There is a working tree to look at. */
   hasWork: boolean;

@@ -1,9 +1,10 @@
 import { type Actor, sayActor } from "../core/actor.ts";
 import type { Read } from "../core/changes.ts";
-import { type Place, consequenceAt } from "../core/inbox.ts";
+import { type Place, consequenceAt, mayAnswer } from "../core/inbox.ts";
 import { HOUR_MS, type Instant, msBetween } from "../core/instant.ts";
 import { findAnswer, isPending } from "../core/question.ts";
 import type { Run } from "../core/run.ts";
+import { type Same, sameName } from "../core/same-question.ts";
 import { makeVisible } from "../core/visible.ts";
 import { answerWords } from "./answer-words.ts";
 import { Paging, type Part } from "./paging.tsx";
@@ -14,8 +15,8 @@ import type { Key } from "./words.ts";
 /** A part of the list, with its questions in the order in which to look at them. */
 export interface Group {
   name: Place | "today" | "past";
-  /** Those on this page of the group. */
-  reads: readonly Read[];
+  /** Those on this page of the group; one row for those that ask the same. */
+  rows: readonly Same[];
   part: Part;
 }
 
@@ -52,11 +53,11 @@ export function QuestionList({ reader, groups, current, find }: ListView) {
           placeholder={tell(reader, "find")}
         />
       </form>
-      {groups.some(({ name, part }) => name === "waiting" && part.count > 1) ? (
-        <p class="all">
-          <a href="/batch">{tell(reader, "batch.title")}</a>
-        </p>
-      ) : null}
+      <p class="all several" hidden={!hasSeveral(groups)}>
+        <button type="submit" class="link" form="batch" formaction="/batch/edit" data-plain>
+          {tell(reader, "batch.title")}
+        </button>
+      </p>
       {groups.map((group) => (
         <GroupRows reader={reader} group={group} current={current} find={find} />
       ))}
@@ -64,12 +65,19 @@ export function QuestionList({ reader, groups, current, find }: ListView) {
   );
 }
 
+/** Says whether there is enough to answer some of it together. */
+function hasSeveral(groups: readonly Group[]): boolean {
+  return groups.some(({ name, part }) => name === "waiting" && part.count > 1);
+}
+
 function GroupRows({ reader, group, current, find }: Omit<ListView, "groups"> & { group: Group }) {
-  const { name, reads, part } = group;
-  const rows = (
+  const { name, rows, part } = group;
+  const isCurrent = (row: Same): boolean => row.some(({ question }) => question.id === current);
+  const isTicked = name === "waiting" && part.count > 1;
+  const list = (
     <ul>
-      {reads.map((read) => (
-        <Row reader={reader} read={read} isCurrent={read.question.id === current} />
+      {rows.map((row) => (
+        <Row reader={reader} row={row} isCurrent={isCurrent(row)} isTicked={isTicked} />
       ))}
     </ul>
   );
@@ -79,39 +87,63 @@ function GroupRows({ reader, group, current, find }: Omit<ListView, "groups"> & 
     return (
       <section data-group={name}>
         <h2>{title}</h2>
-        {rows}
+        {list}
         {more}
       </section>
     );
   }
   return (
     <section data-group={name}>
-      <details open={reads.some(({ question }) => question.id === current)}>
+      <details open={rows.some(isCurrent)}>
         <summary>
           <h2>{title}</h2>
         </summary>
-        {rows}
+        {list}
         {more}
       </details>
     </section>
   );
 }
 
-function Row({ reader, read, isCurrent }: { reader: Reader; read: Read; isCurrent: boolean }) {
+function Row(given: { reader: Reader; row: Same; isCurrent: boolean; isTicked: boolean }) {
+  const { reader, row, isCurrent, isTicked } = given;
+  const [read] = row;
   const { question, run } = read;
   const isRisky = isPending(question) && question.risk === "high";
+  const ids = row.map((each) => each.question.id).join(" ");
   return (
-    <li data-id={question.id}>
+    <li data-id={question.id} data-ids={row.length > 1 ? ids : undefined}>
+      {isTicked ? <Tick reader={reader} read={read} ids={ids} /> : null}
       <a class="row" href={`/q/${question.id}`} aria-current={isCurrent ? "true" : undefined}>
         <span class="q">{makeVisible(question.title)}</span>
         <span class="m">
-          <span class="cut">{runName(run)}</span>
+          <span class="cut">{row.length > 1 ? tell(reader, "row.runs", { n: row.length }) : runName(run)}</span>
           <RowState reader={reader} read={read} />
           {isRisky ? <span class="bad">{tell(reader, "risk.high")}</span> : null}
           <RowEnd reader={reader} read={read} />
         </span>
       </a>
     </li>
+  );
+}
+
+/** The box of a row that can be answered together with others; where it cannot, its place. */
+function Tick({ reader, read, ids }: { reader: Reader; read: Read; ids: string }) {
+  const { question } = read;
+  if (!isPending(question) || !mayAnswer(question, reader) || sameName(read) === undefined) {
+    return <span class="tick"></span>;
+  }
+  return (
+    <label class="tick">
+      <input
+        type="checkbox"
+        form="batch"
+        name="q"
+        value={ids}
+        autocomplete="off"
+        aria-label={tell(reader, "row.tick", { title: makeVisible(question.title) })}
+      />
+    </label>
   );
 }
 

@@ -4,6 +4,7 @@ import type { Key } from "./words.ts";
 export const CHANGEABLE: ReadonlyArray<readonly [string, Key]> = [
   ["j", "keys.down"],
   ["k", "keys.up"],
+  ["x", "keys.tick"],
   ["e", "keys.next"],
   ["r", "keys.write"],
   ["n", "keys.note"],

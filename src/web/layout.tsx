@@ -44,7 +44,7 @@ const SCRIPT_WORDS: readonly Key[] = [
     "answer.say",
     "answer.choose",
   ] as const),
-  ...(["answer.sayResume", "answer.plain", "row.gone"] as const),
+  ...(["answer.sayResume", "answer.plain", "row.gone", "pick.alone", "batch.sendWith"] as const),
 ];
 
 /** A whole page, which works without its script. */
@@ -170,6 +170,7 @@ const KEYS: ReadonlyArray<readonly [string, Key]> = [
   ["Enter", "keys.open"],
   ["1-9", "keys.choose"],
   ["Ctrl/⌘+Enter", "keys.answer"],
+  ["Shift j k", "keys.range"],
   ...CHANGEABLE.filter(([key]) => !TOGETHER.includes(key)),
   ["u z", "keys.undo"],
   ["g i", "keys.inbox"],

@@ -92,7 +92,7 @@ function typed(field: AnswerField, text: string): string | number | boolean {
 }
 
 /** A name that means this option and no other: its letter, unless that is what another one is called. */
-function nameOf(item: Item, option: Option): string {
+export function nameOf(item: Item, option: Option): string {
   const letter = option.key.toLowerCase();
   const isTaken = item.options.some(
     ({ key, value, label }) => key !== option.key && [value, label].some((name) => name.toLowerCase() === letter),

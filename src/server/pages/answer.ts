@@ -5,6 +5,7 @@ import { wordToType } from "../../core/risk-word.ts";
 import { type Draft, draftedText } from "../../web/draft.ts";
 import { refusalWords } from "../../web/refusal-words.ts";
 import { say } from "../../web/words.ts";
+import { answerAlso } from "./also.ts";
 import { readAnswerForm, writtenIn } from "./answer-form.ts";
 import { readDraft } from "./draft.ts";
 import type { Call, PagesDeps } from "./deps.ts";
@@ -12,6 +13,7 @@ import { goTo, nextAddress, runPageBefore } from "./go-on.ts";
 import { sendAgain } from "./send-card.tsx";
 import { findQuestionId } from "./read-card.ts";
 import { languageOf } from "./reader.ts";
+import { idsIn } from "./together.ts";
 
 /** Somebody else was faster, or the time was over. */
 const LOST: ReadonlySet<string> = new Set(["not_pending", "settling"]);
@@ -28,6 +30,10 @@ export async function answer(context: Call, deps: PagesDeps): Promise<Response> 
     const { question } = await engine.answer(id, { ...input, undoMs: rules.undoMs.web }, context.get("actor"));
     const stays = runPageBefore(context);
     if (stays !== undefined) return goTo(context, stays);
+    const others = idsIn(draft, "also");
+    if (others.length > 0 && input.outcome !== "clarify") {
+      return await answerAlso(context, deps, { read: { ...before, question }, input, others, draft });
+    }
     const isDone = question.status !== "pending" || question.settling !== undefined;
     const next = isDone && question.status !== "timeout" ? await nextAddress(context, deps, id) : "/";
     return goTo(context, next === "/" ? `/q/${id}` : next);

@@ -21,10 +21,11 @@ async function open(): Promise<string> {
   return String(body["text"]);
 }
 
-async function post(path: string, fields: ReadonlyArray<readonly [string, string]>) {
+async function post(path: string, fields: ReadonlyArray<readonly [string, string]>, more: Record<string, string> = {}) {
   const csrf = /name="csrf" value="(\w+)"/.exec(await open())?.[1] ?? "";
   const body = new URLSearchParams([["csrf", csrf], ...fields.map(([name, value]): [string, string] => [name, value])]);
   const headers = { cookie, accept: "text/html", origin: at.url, "content-type": "application/x-www-form-urlencoded" };
+  Object.assign(headers, more);
   const got = await at.send("POST", path, { body: body.toString(), headers });
   return { status: got.status, html: String(got.body["text"]) };
 }
@@ -80,10 +81,91 @@ test("a canned answer is filled for each", async () => {
   await at.scene.engine.putTemplate({ name: "redis", choose: ["Redis"], text: "As everywhere." }, ADA);
   await post("/batch", [
     ["q", id],
-    ["template", "redis"],
+    ["as", "t:redis"],
   ]);
   expect((await at.scene.engine.read(id)).question).toMatchObject({
     settling: { answer: { note: "As everywhere.", template: "redis" } },
   });
   expect((await post("/batch/check", [["q", id]])).status).toBe(422);
+});
+
+test("an option that all have is chosen by its name, whatever its letter is in each", async () => {
+  const [one, two] = [await ask({ options: ["Yes", "No"] }), await ask({ question: "Next?", options: ["No", "Yes"] })];
+  const fields = [
+    ["q", one],
+    ["q", two],
+    ["as", "o:Yes"],
+  ] as const;
+  const edit = await post("/batch/edit", fields);
+  expect(edit.html).toContain('value="o:Yes" checked');
+  expect(edit.html.match(/name="q" value="[^"]+" checked/g)).toHaveLength(2);
+  await post("/batch", fields);
+  for (const [id, value] of [
+    [one, "Yes"],
+    [two, "Yes"],
+  ] as const) {
+    const { question } = await at.scene.engine.read(id);
+    expect(Object.values((question.status === "pending" && question.settling?.answer.items) || {})).toMatchObject([
+      { values: [value] },
+    ]);
+  }
+});
+
+test("where the options differ the form says what can be done", async () => {
+  const one = await ask({ options: ["Yes", "No"] });
+  const two = await ask({ question: "Which one?", options: ["Apple", "Pear"] });
+  const three = await ask({ question: "Which other?", options: ["Plum", "Fig"], allow_text: false });
+  const pick = (...ids: string[]) =>
+    post(
+      "/batch/edit",
+      ids.map((id) => ["q", id] as const),
+    );
+  expect((await pick(one, two)).html).toContain("Write one answer that fits all");
+  expect((await pick(one, three)).html).toContain("and 1 of them take nothing else");
+  expect((await pick(one)).html).not.toContain("different options");
+});
+
+test("the script gets the part that it shows in the bar, and all of it is taken back at once", async () => {
+  const [one, two] = [await ask(), await ask()];
+  const fields = [
+    ["q", `${one} ${two}`],
+    ["as", "o:Redis"],
+    ["note", "as always"],
+  ] as const;
+  const script = { "x-askd": "1" };
+  const bar = await post("/batch/edit", fields, script);
+  expect(bar.html).not.toContain("<main");
+  expect(bar.html).toContain("1 selected, 2 runs");
+  const done = await post("/batch", fields, script);
+  expect(done.html).toContain("2 answered");
+  expect(done.html).toContain("Undo all");
+  expect(await Promise.all([one, two].map(state))).toEqual(["settling", "settling"]);
+  const undone = await post("/batch/undo", fields);
+  expect(undone.html).toContain("2 taken back");
+  expect(undone.html).toContain("as always");
+  expect(await Promise.all([one, two].map(state))).toEqual(["pending", "pending"]);
+  expect((await post("/batch/undo", fields)).html).toContain("0 taken back");
+});
+
+test("the inbox has one row with one box for those that ask the same, and none for what is answered by itself", async () => {
+  const ids = [await ask(), await ask()];
+  await ask({ question: "Drop the table?", risk: "high" });
+  const { body } = await at.send("GET", "/", { headers: { cookie, accept: "text/html" } });
+  const html = String(body["text"]);
+  expect(html.match(/type="checkbox" form="batch"/g)).toHaveLength(1);
+  expect(html).toContain(`value="${ids.join(" ")}"`);
+  expect(html).toContain("2 runs");
+});
+
+test("an answer is given to the others that ask the same, if that is ticked on the card", async () => {
+  const [one, two, other] = [await ask(), await ask(), await ask({ question: "Something else?" })];
+  const { body } = await at.send("GET", `/q/${one}`, { headers: { cookie, accept: "text/html" } });
+  expect(String(body["text"])).toContain(`name="also" value="${two}"`);
+  const { html } = await post(`/q/${one}/answer`, [
+    ["do", "answer"],
+    ["i.0", "1"],
+    ["also", `${two} ${other}`],
+  ]);
+  expect(html).toContain("2 answered, 1 not");
+  expect(await Promise.all([one, two, other].map(state))).toEqual(["settling", "settling", "pending"]);
 });

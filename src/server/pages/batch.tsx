@@ -1,134 +1,99 @@
 import type { Hono } from "hono";
-import { AnswerInput } from "../../core/answer-input.ts";
 import type { Read } from "../../core/changes.ts";
 import { mayAnswer } from "../../core/inbox.ts";
-import { QuestionId } from "../../core/id.ts";
-import { type Pending, isPending } from "../../core/question.ts";
-import { Refusal } from "../../core/refusal.ts";
-import { sameName } from "../../core/same-question.ts";
-import { type Template, fillTemplate, noTemplate } from "../../core/template.ts";
-import { BatchForm, BatchPlan, type Planned, type Same } from "../../web/batch.tsx";
-import { type Draft, NO_DRAFT, draftedText } from "../../web/draft.ts";
-import { tell } from "../../web/reader.ts";
+import { groupSame, sameName } from "../../core/same-question.ts";
+import { BatchDone, BatchDonePart, BatchForm, BatchPlan, sayDone } from "../../web/batch.tsx";
+import { type Draft, NO_DRAFT } from "../../web/draft.ts";
+import type { Planned } from "../../web/planned.tsx";
+import { type Reader, tell } from "../../web/reader.ts";
+import { Together } from "../../web/together.tsx";
 import type { Signed } from "../credential.ts";
 import type { Call, PagesDeps } from "./deps.ts";
 import { readDraft } from "./draft.ts";
-import { sayRefusal, sendFramed } from "./frame.tsx";
+import { sendFramed } from "./frame.tsx";
+import { isFromScript } from "./go-on.ts";
+import { sendPage } from "./page.ts";
 import { readWaiting } from "./read-inbox.ts";
-import { languageOf, readReader } from "./reader.ts";
+import { readReader } from "./reader.ts";
+import { MOST_TOGETHER, answerAll, eachOf, hasAnswer, idsIn, offerFor, tryAll } from "./together.ts";
 
-const MOST_TOGETHER = 200;
-
-/** Answering several questions at once: tick, see what would happen, confirm. */
+/** Answering several questions at once: tick, see what would happen, confirm. The bar of the inbox does the same. */
 export function addBatch(pages: Hono<Signed>, deps: PagesDeps): void {
   pages.get("/batch", (context) => show(context, deps, NO_DRAFT));
   pages.post("/batch/edit", async (context) => show(context, deps, await readDraft(context)));
   pages.post("/batch/check", (context) => check(context, deps));
   pages.post("/batch", (context) => send(context, deps));
+  pages.post("/batch/undo", (context) => undo(context, deps));
 }
 
-async function show(context: Call, deps: PagesDeps, draft: Draft, problem?: string): Promise<Response> {
+interface More {
+  problem?: string;
+  done?: string;
+  refused?: readonly Planned[];
+}
+
+async function show(context: Call, deps: PagesDeps, draft: Draft, more: More = {}): Promise<Response> {
   const reader = await readReader(context, deps.engine);
-  const waiting = (await readWaiting(deps.engine, reader)).filter((question) => mayAnswer(question, reader));
-  const reads = await deps.engine.readMany(waiting.slice(0, MOST_TOGETHER).map(({ id }) => id));
-  const templates = (await deps.engine.listTemplates()).map(({ name }) => name);
-  const view = { reader, groups: groupSame(reads), templates, draft, ...(problem !== undefined && { problem }) };
-  const title = tell(reader, "batch.title");
-  const status = problem === undefined ? 200 : 422;
-  return sendFramed(context, deps, { reader, page: "inbox", title, status, main: <BatchForm view={view} /> });
+  const templates = await deps.engine.listTemplates();
+  const ids = idsIn(draft);
+  const ticked = await deps.engine.readMany(ids);
+  const offer = offerFor(ticked, templates, deps.rules.limits);
+  if (isFromScript(context)) {
+    const rows = groupSame(ticked).length;
+    return sendPage(context, <Together view={{ reader, offer, draft, rows, ids, ...more }} />);
+  }
+  const groups = groupSame(await readOpen(deps, reader)).filter(([first]) => sameName(first) !== undefined);
+  return sendFramed(context, deps, {
+    ...{ reader, page: "inbox", title: tell(reader, "batch.title"), status: more.problem === undefined ? 200 : 422 },
+    main: <BatchForm view={{ reader, groups, offer, draft, ...more }} />,
+  });
 }
 
-/** Those that one answer fits stand together; what is answered one by one is left out. */
-function groupSame(reads: readonly Read[]): Same[] {
-  const groups = new Map<string, [Read, ...Read[]]>();
-  for (const read of reads) {
-    const name = sameName(read);
-    if (name === undefined) continue;
-    const group = groups.get(name);
-    if (group) group.push(read);
-    else groups.set(name, [read]);
-  }
-  return [...groups.values()];
+async function readOpen({ engine }: PagesDeps, reader: Reader): Promise<Read[]> {
+  const waiting = (await readWaiting(engine, reader)).filter((question) => mayAnswer(question, reader));
+  return engine.readMany(waiting.slice(0, MOST_TOGETHER).map(({ id }) => id));
 }
 
 async function check(context: Call, deps: PagesDeps): Promise<Response> {
   const draft = await readDraft(context);
   const ids = idsIn(draft);
   const reader = await readReader(context, deps.engine);
-  const isEmpty = draftedText(draft, "said").trim() === "" && draftedText(draft, "template") === "";
-  if (ids.length === 0 || isEmpty) return show(context, deps, draft, tell(reader, "batch.missing"));
-  const plan: Planned[] = [];
-  for (const id of ids) plan.push(await tryOne(context, deps, draft, { id, isDone: false }));
-  const main = <BatchPlan {...{ reader, plan, draft, isDone: false }} />;
+  if (ids.length === 0 || !hasAnswer(draft)) {
+    return show(context, deps, draft, { problem: tell(reader, "batch.missing") });
+  }
+  const plan = await tryAll(context, deps, ids, draft);
+  const main = <BatchPlan view={{ reader, plan, draft }} />;
   return sendFramed(context, deps, { reader, page: "inbox", title: tell(reader, "batch.confirm"), main });
 }
 
 async function send(context: Call, deps: PagesDeps): Promise<Response> {
   const draft = await readDraft(context);
   const reader = await readReader(context, deps.engine);
-  const plan: Planned[] = [];
-  for (const id of idsIn(draft)) plan.push(await tryOne(context, deps, draft, { id, isDone: true }));
-  const failed = plan.filter(({ problem }) => problem !== undefined).length;
-  const title = tell(reader, "batch.done", { n: plan.length - failed, failed });
-  const main = <BatchPlan {...{ reader, plan, draft, isDone: true }} />;
-  return sendFramed(context, deps, { reader, page: "inbox", title, main });
+  return sendDone(context, deps, { reader, draft, plan: await answerAll(context, deps, idsIn(draft), draft) });
 }
 
-/** Answers one of them, or only finds out whether it could be; what is refused stops none of the others. */
-async function tryOne(
+/** Says what became of each: in the bar for the script, else on a page of its own. */
+export async function sendDone(
   context: Call,
-  { engine, rules }: PagesDeps,
-  draft: Draft,
-  { id, isDone }: { id: QuestionId; isDone: boolean },
-): Promise<Planned> {
-  const read = await engine.read(id);
-  try {
-    requireTogether(read);
-    const input = inputFor(read, draft, await findTemplate({ engine }, draftedText(draft, "template")));
-    if (isDone) await engine.answer(id, { ...input, undoMs: rules.undoMs.web }, context.get("actor"));
-    else await engine.preview(id, input, context.get("actor"));
-    return {
-      read,
-      words:
-        input.answer ??
-        Object.values(input.items ?? {})
-          .flatMap(({ values, text }) => [...values, text ?? ""])
-          .join(" "),
-    };
-  } catch (error) {
-    return { read, problem: sayRefusal({ language: languageOf(context) }, error).problem };
-  }
+  deps: PagesDeps,
+  view: { reader: Reader; draft: Draft; plan: readonly Planned[] },
+): Promise<Response> {
+  if (isFromScript(context)) return sendPage(context, <BatchDonePart view={view} />);
+  const { reader, plan } = view;
+  const main = <BatchDone view={view} />;
+  return sendFramed(context, deps, { reader, page: "inbox", title: sayDone(reader, plan), main });
 }
 
-/** The questions that were ticked, each once; a box stands for all runs that ask the same. */
-function idsIn(draft: Draft): QuestionId[] {
-  const names = (draft.get("q") ?? []).flatMap((value) => value.split(" "));
-  return [...new Set(names)].slice(0, MOST_TOGETHER).flatMap((name) => {
-    const id = QuestionId.safeParse(name);
-    return id.success ? [id.data] : [];
+/** Takes all of it back that can be, and shows the form as it was. */
+async function undo(context: Call, deps: PagesDeps): Promise<Response> {
+  const draft = await readDraft(context);
+  const reader = await readReader(context, deps.engine);
+  const plan = await eachOf(deps.engine, idsIn(draft), async ({ question }) => {
+    await deps.engine.undo(question.id, context.get("actor"));
+    return {};
   });
-}
-
-/** What is dangerous is answered one by one, whoever asks for it otherwise. */
-function requireTogether(read: Read): asserts read is Read & { question: Pending } {
-  if (isPending(read.question) && sameName(read) === undefined) {
-    throw new Refusal("not_permitted", "This is answered by itself, not together with others", {
-      fact: { is: "by_itself" },
-    });
-  }
-}
-
-function inputFor(read: Read, draft: Draft, template: Template | undefined): AnswerInput {
-  const note = draftedText(draft, "note").trim();
-  const given = template
-    ? { ...fillTemplate(template, read), template: template.name }
-    : { answer: draftedText(draft, "said").trim() };
-  return AnswerInput.parse({ ...given, ...(note !== "" && { note }) });
-}
-
-async function findTemplate({ engine }: Pick<PagesDeps, "engine">, name: string): Promise<Template | undefined> {
-  if (name === "") return undefined;
-  const found = (await engine.listTemplates()).find((each) => each.name === name);
-  if (!found) throw noTemplate(name);
-  return found;
+  const refused = plan.filter(({ problem }) => problem !== undefined);
+  const back = plan.filter(({ problem }) => problem === undefined).map(({ read }) => read.question.id);
+  const done = tell(reader, "batch.undone", { n: back.length });
+  return show(context, deps, new Map([...draft, ["q", back]]), { done, refused });
 }

@@ -5,7 +5,12 @@ import { readReader } from "./reader.ts";
 
 /** Where to go on after a form: the script is told, a browser without it is sent. */
 export function goTo(context: Call, path: string): Response {
-  return context.req.header("x-askd") === "1" ? context.json({ go: path }) : context.redirect(path, 303);
+  return isFromScript(context) ? context.json({ go: path }) : context.redirect(path, 303);
+}
+
+/** Says whether the script of a page asks, which puts what comes into the page. */
+export function isFromScript(context: Call): boolean {
+  return context.req.header("x-askd") === "1";
 }
 
 /** The page of a run from which a form was sent; who answers there stays there. */

@@ -5,6 +5,7 @@ import { seenWords } from "../../web/aside.tsx";
 import { Idle, QuestionList } from "../../web/inbox.tsx";
 import { Layout } from "../../web/layout.tsx";
 import { tell } from "../../web/reader.ts";
+import { BatchBar } from "../../web/together.tsx";
 import { WorkSoFar } from "../../web/work.tsx";
 import { fillTemplate } from "../../core/template.ts";
 import type { Read } from "../../core/changes.ts";
@@ -85,7 +86,7 @@ async function showInbox(context: Call, deps: PagesDeps): Promise<Response> {
   const wish = wishOf(context);
   const { find } = wish;
   const inbox = await readInbox(deps.engine, reader, wish);
-  const first = inbox.groups.find(({ name }) => name === "waiting" || find !== "")?.reads[0];
+  const first = inbox.groups.find(({ name }) => name === "waiting" || find !== "")?.rows[0]?.[0];
   if (first) {
     const read = await deps.engine.read(first.question.id);
     return sendCard(context, deps, { reader, read, inbox, cursor, find });
@@ -102,6 +103,7 @@ async function showInbox(context: Call, deps: PagesDeps): Promise<Response> {
         <QuestionList reader={reader} groups={inbox.groups} current={undefined} find={find} />
         <Idle view={idle} />
       </div>
+      <BatchBar reader={reader} />
     </Layout>,
   );
 }

@@ -26,7 +26,7 @@ export interface CardDeps {
 }
 
 /** What a card is shown with beside the question itself. */
-export type CardMore = Partial<Pick<CardView, "problem" | "lost" | "preview">> & { draft?: Draft };
+export type CardMore = Partial<Pick<CardView, "problem" | "lost" | "preview" | "same">> & { draft?: Draft };
 
 /** Reads everything that a question's card shows. */
 export async function readCard(deps: CardDeps, reader: Reader, read: Read, more: CardMore = {}): Promise<CardView> {
@@ -39,7 +39,7 @@ export async function readCard(deps: CardDeps, reader: Reader, read: Read, more:
     isPending(question) ? readMemory(deps, read) : { similar: [], templates: [] },
   ]);
   return {
-    ...{ reader, read, usage, draft: NO_DRAFT, ...more },
+    ...{ reader, read, usage, draft: NO_DRAFT, same: [], ...more },
     ...{ events, history, ...memory },
     looking: presence.lookers(question.id, epochMs(reader.now)),
     takeover: atHand?.takeover(run),

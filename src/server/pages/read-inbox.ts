@@ -4,6 +4,7 @@ import { type Place, compareUrgency, placeOf } from "../../core/inbox.ts";
 import type { QuestionId } from "../../core/id.ts";
 import { epochMs, msBetween } from "../../core/instant.ts";
 import { type Pending, type Question, findAnswer, isPending } from "../../core/question.ts";
+import { groupSame } from "../../core/same-question.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Group, IdleView } from "../../web/inbox.tsx";
 import { partOf } from "../../web/paging.tsx";
@@ -55,10 +56,13 @@ export async function readInbox(
     const found = find === "" ? inside : await searchIn(engine, inside, isWanted);
     const start = from ?? pageOf(found, shows);
     const { items, part } = partOf(found, start, MOST_ROWS);
-    if (items.length > 0) groups.push({ name, reads: await readAll(engine, items), part });
+    const reads = await readAll(engine, items);
+    const rows = name === "waiting" ? groupSame(reads) : reads.map((read) => [read] as const);
+    if (items.length > 0) groups.push({ name, rows, part });
   }
   const name = find === "" ? "today" : "past";
-  if (closed.length > 0) groups.push({ name, reads: closed, part: partOf(closed, 0, MOST_ROWS).part });
+  const rows = closed.map((read) => [read] as const);
+  if (closed.length > 0) groups.push({ name, rows, part: partOf(closed, 0, MOST_ROWS).part });
   const [mine] = await readAll(engine, pending.filter(isMine).slice(-1));
   return {
     groups,

@@ -4,6 +4,7 @@ import { Card } from "../../web/card.tsx";
 import { QuestionList } from "../../web/inbox.tsx";
 import { Layout } from "../../web/layout.tsx";
 import type { Reader } from "../../web/reader.ts";
+import { BatchBar } from "../../web/together.tsx";
 import { ASSETS } from "./assets.ts";
 import type { Call, PagesDeps } from "./deps.ts";
 import { sendPage } from "./page.ts";
@@ -24,7 +25,8 @@ interface CardPage extends CardMore {
 /** Sends a question with the list beside it. */
 export async function sendCard(context: Call, deps: PagesDeps, given: CardPage): Promise<Response> {
   const { reader, read, inbox, cursor, find = "", page = "inbox", status = 200, ...more } = given;
-  const view = await readCard(deps, reader, read, more);
+  const same = findSame(inbox, read);
+  const view = await readCard(deps, reader, read, { same, ...more });
   const own = isPending(read.question) && read.question.settling ? undefined : inbox.settling;
   const frame = {
     ...{ reader, assets: ASSETS, page, cursor, title: read.question.title },
@@ -37,9 +39,17 @@ export async function sendCard(context: Call, deps: PagesDeps, given: CardPage):
         <QuestionList reader={reader} groups={inbox.groups} current={read.question.id} find={find} />
         <Card view={view} />
       </div>
+      <BatchBar reader={reader} />
     </Layout>,
     status,
   );
+}
+
+/** What others wait for the same answer, as far as the list has them. */
+function findSame({ groups }: Inbox, { question }: Read): Read[] {
+  const rows = groups.find(({ name }) => name === "waiting")?.rows ?? [];
+  const row = rows.find((each) => each.some((read) => read.question.id === question.id)) ?? [];
+  return row.filter((read) => read.question.id !== question.id);
 }
 
 /** Shows the card again with why its form was not taken, and everything that was in it. */

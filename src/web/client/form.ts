@@ -1,6 +1,7 @@
 import { dropDraft, keepDraft } from "./draft.ts";
 import { lost, refreshSoon, whenBack } from "./live.ts";
 import { merge } from "./merge.ts";
+import { showTogether } from "./pick.ts";
 import { all, announce, answerForm, card, find, parsePage, readField, say } from "./page.ts";
 
 const LONGEST_LABEL = 48;
@@ -67,10 +68,11 @@ function chosenIn(item: HTMLElement): string {
 async function submit(event: SubmitEvent, form: HTMLFormElement): Promise<void> {
   const button = event.submitter instanceof HTMLButtonElement ? event.submitter : undefined;
   const action = button?.getAttribute("formaction") ?? form.getAttribute("action") ?? "";
-  if (action === "/logout" || action === "/login" || form.hasAttribute("data-plain")) return;
+  const isPlain = form.hasAttribute("data-plain") || button?.hasAttribute("data-plain");
+  if (action === "/logout" || action === "/login" || isPlain) return;
   event.preventDefault();
   if (button?.getAttribute("aria-disabled") === "true") {
-    find<HTMLElement>("fieldset.item input, fieldset.item textarea, #word", form)?.focus();
+    find<HTMLElement>("fieldset.item input, fieldset.item textarea, #word, [name=as]", form)?.focus();
     if (find<HTMLInputElement>("fieldset.item input:checked", form)) find<HTMLElement>("#word", form)?.focus();
     return;
   }
@@ -108,6 +110,12 @@ async function send(action: string, fields: URLSearchParams): Promise<void> {
 
 /** The server has something to say about the form: what is missing, who was faster, or what was asked for. */
 function showAgain(page: Document): void {
+  const together = find<HTMLElement>("#together", page);
+  if (together && !find("main", page)) {
+    showTogether(together);
+    refreshSoon();
+    return;
+  }
   const isOpen = answerForm() && find("#answer", page);
   if (!isOpen) {
     if (find("main[data-id]", page)) merge(page);

@@ -1,4 +1,5 @@
 import { all, answerForm, body, find } from "./page.ts";
+import { barInUse, choosePill, extendTo, tickRow } from "./pick.ts";
 
 const TEXT = "textarea, select, input:not([type=radio], [type=checkbox])";
 const AFTER_G_MS = 1500;
@@ -10,14 +11,15 @@ let goneAt = -Infinity;
 export function watchKeys(): void {
   document.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
-      const primary = find<HTMLButtonElement>("#answer button.p");
+      const form = barInUse() ?? answerForm();
+      const primary = form && find<HTMLButtonElement>("button.p", form);
       if (!primary) return;
       event.preventDefault();
-      answerForm()?.requestSubmit(primary);
+      form.requestSubmit(primary);
       return;
     }
     // Browsers send a form when Enter is pressed in one of its fields; here only its buttons do that.
-    if (event.key === "Enter" && event.target instanceof HTMLInputElement && event.target.form === answerForm()) {
+    if (event.key === "Enter" && event.target instanceof HTMLInputElement && isKept(event.target.form)) {
       event.preventDefault();
       return;
     }
@@ -25,8 +27,21 @@ export function watchKeys(): void {
     if (event.ctrlKey || event.metaKey || event.altKey || body.dataset["keys"] === "off") return;
     const isTyping = event.target instanceof Element && event.target.closest(TEXT) !== null;
     if (isTyping || find("dialog[open]")) return;
-    if (press(event.key)) event.preventDefault();
+    if (event.shiftKey ? pressShifted(event.key) : press(event.key)) event.preventDefault();
   });
+}
+
+/** A form that only its buttons send. */
+function isKept(form: HTMLFormElement | null): boolean {
+  return form !== null && (form.id === "answer" || form.id === "batch");
+}
+
+/** With the shift key, moving takes along; keys that need it to be typed are what they are. */
+function pressShifted(key: string): boolean {
+  const way = { j: 1, k: -1 }[meaning(key.toLowerCase())];
+  if (way === undefined) return press(key);
+  const [list, at] = here();
+  return extendTo(list[at], list[Math.min(list.length - 1, Math.max(0, at + way))]);
 }
 
 /** Does what a key is for; says whether it is for anything. */
@@ -51,6 +66,7 @@ function meaning(key: string): string {
 const ACTS: Readonly<Record<string, () => void | boolean>> = {
   j: () => move(1),
   k: () => move(-1),
+  x: () => tickRow(here()[0][here()[1]]),
   e: () => open(1),
   r: () => write(),
   n: () => focus("#note"),
@@ -61,14 +77,21 @@ const ACTS: Readonly<Record<string, () => void | boolean>> = {
   a: () => menu(".menu.more", "#to"),
   d: () => focus("#work summary, #work a"),
   "+": () => menu(".menu.more", '[name="by"]'),
-  u: () => pressButton("#toast button, #state form[action$='/undo'] button"),
-  z: () => pressButton("#toast button, #state form[action$='/undo'] button"),
+  u: undo,
+  z: undo,
   "/": () => focus("#list [type=search]"),
   "?": () => find<HTMLDialogElement>("#keys")?.showModal(),
 };
 
+/** What was answered last: several at once, or one. */
+function undo(): boolean {
+  return pressButton(".undo-all button") || pressButton("#toast button, #state form[action$='/undo'] button");
+}
+
 /** Chooses an option of the item that one is in, or of the first. */
 function choose(place: number): boolean {
+  const used = barInUse();
+  if (used) return choosePill(used, place);
   const form = answerForm();
   if (!form) return false;
   const item = document.activeElement?.closest("fieldset.item") ?? find("fieldset.item", form);
@@ -81,6 +104,8 @@ function choose(place: number): boolean {
 }
 
 function write(): boolean {
+  const used = barInUse();
+  if (used) return choosePill(used, all(".pill", used).length);
   const item = find("#answer fieldset.item");
   const other = item && find<HTMLInputElement>("input[value=other]", item);
   if (other && !other.checked) {
@@ -94,22 +119,28 @@ function rows(): HTMLAnchorElement[] {
   return all<HTMLAnchorElement>("#list .row").filter((row) => row.checkVisibility());
 }
 
-/** The row that one is on, among all. */
+/** All rows, and which of them one is on. */
+function here(): [rows: HTMLAnchorElement[], at: number] {
+  const list = rows();
+  return [list, placeIn(list)];
+}
+
 function placeIn(list: readonly HTMLAnchorElement[]): number {
-  const focused = list.findIndex((row) => row === document.activeElement);
+  const at = document.activeElement?.closest("#list li");
+  const focused = list.findIndex((row) => at !== undefined && row.parentElement === at);
   return focused >= 0 ? focused : list.findIndex((row) => row.hasAttribute("aria-current"));
 }
 
 function move(by: number): boolean {
-  const list = rows();
-  const next = list[Math.min(list.length - 1, Math.max(0, placeIn(list) + by))];
+  const [list, at] = here();
+  const next = list[Math.min(list.length - 1, Math.max(0, at + by))];
   next?.focus();
   return next !== undefined;
 }
 
 function open(by: number): boolean {
-  const list = rows();
-  const next = list[placeIn(list) + by];
+  const [list, at] = here();
+  const next = list[at + by];
   if (next) location.assign(next.href);
   return next !== undefined;
 }

@@ -3,6 +3,8 @@ import { all, find, say } from "./page.ts";
 /** Brings the list up to date without moving the row that is being read: what is new comes below it. */
 export function mergeList(list: HTMLElement, fresh: HTMLElement): void {
   const anchor = anchorOf(list);
+  const [several, now] = [find<HTMLElement>(".several", list), find<HTMLElement>(".several", fresh)];
+  if (several && now) several.hidden = now.hidden;
   const open = new Set(all<HTMLDetailsElement>("details[open]", list).map(groupOf));
   if (!anchor) {
     for (const section of all("section", list)) section.remove();
@@ -43,6 +45,7 @@ function updateRow(row: HTMLElement, next: HTMLElement | undefined, anchor: HTML
       const [old, now] = [find(part, row), find(part, next)];
       if (old && now && !old.isEqualNode(now)) old.replaceWith(now.cloneNode(true));
     }
+    mergeTick(row, next);
     row.classList.remove("gone");
     return;
   }
@@ -51,8 +54,19 @@ function updateRow(row: HTMLElement, next: HTMLElement | undefined, anchor: HTML
     return;
   }
   row.classList.add("gone");
+  find(".tick input", row)?.remove();
   const state = find(".m", row);
   if (state && row !== anchor) state.textContent = say("row.gone");
+}
+
+/** A row gets a box as soon as there is something to answer together, and one for all that ask the same. */
+function mergeTick(row: HTMLElement, next: HTMLElement): void {
+  const [old, now] = [find(".tick", row), find(".tick", next)];
+  if (now ? old?.isEqualNode(now) : !old) return;
+  old?.remove();
+  if (now) row.prepend(now.cloneNode(true));
+  if (next.dataset["ids"] === undefined) delete row.dataset["ids"];
+  else row.dataset["ids"] = next.dataset["ids"];
 }
 
 interface Merging {

@@ -5,6 +5,7 @@ import { follow, lookEverySoOften, refreshSoon, showLost } from "./live.ts";
 import { tellZone, tick } from "./time.ts";
 import { showCurrentRow } from "./list.ts";
 import { followLog } from "./log.ts";
+import { watchPicks } from "./pick.ts";
 import { showWork } from "./work.ts";
 
 const SECOND_MS = 1000;
@@ -12,6 +13,7 @@ const SECOND_MS = 1000;
 restoreDraft();
 watchForms();
 watchKeys();
+watchPicks();
 follow();
 lookEverySoOften();
 sweepDrafts();

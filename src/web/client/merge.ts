@@ -1,6 +1,7 @@
 import { restoreDraft } from "./draft.ts";
 import { all, announce, card, find, say } from "./page.ts";
 import { mergeList } from "./list.ts";
+import { restorePicks } from "./pick.ts";
 
 const ANNOUNCE_MS = 60_000;
 let announcedAt = -Infinity;
@@ -13,7 +14,10 @@ export function merge(page: Document): void {
   const list = find<HTMLElement>("#list");
   const fresh = find<HTMLElement>("#list", page);
   tellArrivals(page);
-  if (list && fresh) mergeList(list, fresh);
+  if (list && fresh) {
+    mergeList(list, fresh);
+    restorePicks();
+  }
   if (find("main.run")) mergeRun(page);
   else mergeMain(page);
   for (const { id } of all("[data-live]")) mergePart(`#${id}`, page);
@@ -34,12 +38,14 @@ function tellArrivals(page: Document): void {
   known = new Set(ids);
   if (arrived === undefined || performance.now() - announcedAt < ANNOUNCE_MS) return;
   announcedAt = performance.now();
-  const title = find(`li[data-id="${arrived}"] .q`, page)?.textContent ?? "";
+  const title = find(`li[data-id="${arrived}"] .q, li[data-ids~="${arrived}"] .q`, page)?.textContent ?? "";
   announce(say("arrived", { n: ids.length, title }));
 }
 
 function rowIds(page: ParentNode): string[] {
-  return all<HTMLElement>('[data-group="waiting"] li[data-id]', page).map((row) => row.dataset["id"] ?? "");
+  return all<HTMLElement>('[data-group="waiting"] li[data-id]', page).flatMap((row) =>
+    (row.dataset["ids"] ?? row.dataset["id"] ?? "").split(" "),
+  );
 }
 
 function mergeMain(page: Document): void {

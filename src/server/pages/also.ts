@@ -1,0 +1,49 @@
+import type { AnswerInput } from "../../core/answer-input.ts";
+import type { Read } from "../../core/changes.ts";
+import type { QuestionId } from "../../core/id.ts";
+import type { Instant } from "../../core/instant.ts";
+import { type Question, isPending } from "../../core/question.ts";
+import { Refusal } from "../../core/refusal.ts";
+import { sameName } from "../../core/same-question.ts";
+import { type Draft, draftedText } from "../../web/draft.ts";
+import { tell } from "../../web/reader.ts";
+import { readAnswerForm } from "./answer-form.ts";
+import { sendDone } from "./batch.tsx";
+import type { Call, PagesDeps } from "./deps.ts";
+import { readReader } from "./reader.ts";
+import { eachOf, wordsOf } from "./together.ts";
+
+/** A question that was just answered, and those who are to get the same. */
+interface Also {
+  read: Read;
+  input: AnswerInput;
+  others: readonly QuestionId[];
+  /** The form of the card; the options of the others stand in the same places. */
+  draft: Draft;
+}
+
+/** Gives those who ask the same what the first was given, and says what became of each. */
+export async function answerAlso(context: Call, deps: PagesDeps, given: Also): Promise<Response> {
+  const { read: first, input, others, draft } = given;
+  const reader = await readReader(context, deps.engine);
+  const words = input.outcome === "decide" ? tell(reader, "decide") : wordsOf(first, input);
+  const rest = await eachOf(deps.engine, others, async (read) => {
+    if (isPending(read.question) && sameName(read) !== sameName(first)) {
+      throw new Refusal("bad_input", "This asks something else by now");
+    }
+    const own = readAnswerForm(read.content, draft) ?? input;
+    const undoMs = deps.rules.undoMs.web;
+    const { question } = await deps.engine.answer(read.question.id, { ...own, undoMs }, context.get("actor"));
+    return { words, until: undoneUntil(question) };
+  });
+  const again = new Map([
+    ["said", input.outcome === "decide" ? [] : [words]],
+    ["note", [draftedText(draft, "note")]],
+  ]);
+  const plan = [{ read: first, words, until: undoneUntil(first.question) }, ...rest];
+  return sendDone(context, deps, { reader, draft: again, plan });
+}
+
+function undoneUntil(question: Question): Instant | undefined {
+  return isPending(question) ? question.settling?.until : undefined;
+}

@@ -1,0 +1,131 @@
+import type { Shared } from "../core/same-question.ts";
+import { makeVisible } from "../core/visible.ts";
+import { type Draft, draftedText } from "./draft.ts";
+import { Lines, type Planned } from "./planned.tsx";
+import { type Reader, tell } from "./reader.ts";
+
+/** How a choice for all begins: an option by its label, a canned answer by its name, or words of one's own. */
+export const AS = { option: "o:", template: "t:", own: "own" } as const;
+
+/** What the ticked questions can be answered with. */
+export interface Offer extends Shared {
+  /** How many are ticked. */
+  ticked: number;
+  /** Names of canned answers that fit all of them. */
+  templates: readonly string[];
+}
+
+interface ChoiceView {
+  reader: Reader;
+  offer: Offer;
+  draft: Draft;
+}
+
+/** One answer for all: an option that all of them have, a canned answer, or words. */
+export function AnswerForAll({ view: { reader, offer, draft } }: { view: ChoiceView }) {
+  const chosen = draftedText(draft, "as") || (offer.labels.length === 0 ? AS.own : "");
+  const hint = hintFor(offer);
+  return (
+    <>
+      <fieldset class="pills">
+        <legend>{tell(reader, "batch.answer")}</legend>
+        {offer.labels.map((label) => (
+          <Pill value={AS.option + label} label={makeVisible(label)} chosen={chosen} />
+        ))}
+        {offer.templates.map((name) => (
+          <Pill value={AS.template + name} label={tell(reader, "batch.template", { name })} chosen={chosen} />
+        ))}
+        <Pill value={AS.own} label={tell(reader, "answer.words")} chosen={chosen} />
+        <input
+          name="said"
+          type="text"
+          autocomplete="off"
+          aria-label={tell(reader, "answer.words")}
+          placeholder={tell(reader, "batch.words")}
+          value={draftedText(draft, "said")}
+        />
+      </fieldset>
+      {hint === undefined ? null : <p class="quiet">{tell(reader, hint, { n: offer.wordless })}</p>}
+    </>
+  );
+}
+
+function hintFor({ ticked, labels, isPartial, wordless }: Offer) {
+  if (ticked < 2 || !isPartial) return undefined;
+  if (labels.length > 0) return "batch.partial";
+  return wordless > 0 ? "batch.wordless" : "batch.differ";
+}
+
+function Pill({ value, label, chosen }: { value: string; label: string; chosen: string }) {
+  return (
+    <label class="pill">
+      <input type="radio" name="as" value={value} checked={value === chosen} data-label={label} /> {label}
+    </label>
+  );
+}
+
+export function NoteForAll({ reader, draft }: { reader: Reader; draft: Draft }) {
+  const note = draftedText(draft, "note");
+  return (
+    <details class="fold" open={note !== ""}>
+      <summary>
+        {tell(reader, "batch.note")} <span class="quiet">{tell(reader, "optional")}</span>
+      </summary>
+      <textarea name="note" rows={2} aria-label={tell(reader, "batch.note")}>
+        {note}
+      </textarea>
+    </details>
+  );
+}
+
+interface TogetherView extends ChoiceView {
+  /** How many rows are ticked; one stands for all runs that ask the same. */
+  rows: number;
+  ids: readonly string[];
+  done?: string;
+  refused?: readonly Planned[];
+}
+
+/** What the bar of the inbox holds while questions are ticked. */
+export function Together({ view }: { view: TogetherView }) {
+  const { reader, offer, draft, rows, ids, done, refused = [] } = view;
+  return (
+    <div id="together" data-ids={ids.join(" ")}>
+      {done === undefined ? null : <p class="banner ok">{done}</p>}
+      <Lines plan={refused} />
+      <div class="rowed">
+        <b id="picked">
+          {tell(reader, "pick.n", { n: rows })}
+          {ids.length > rows ? `, ${tell(reader, "row.runs", { n: ids.length })}` : ""}
+        </b>
+        <button type="button" class="link" data-pick="all">
+          {tell(reader, "pick.all")}
+        </button>
+        <button type="button" class="link" data-pick="none">
+          {tell(reader, "pick.none")}
+        </button>
+      </div>
+      <AnswerForAll view={{ reader, offer, draft }} />
+      <NoteForAll reader={reader} draft={draft} />
+      <div class="rowed">
+        <button class="p" type="submit" formaction="/batch" data-n={ids.length}>
+          <span class="label">{tell(reader, "batch.send", { n: ids.length })}</span>
+          <kbd>Ctrl ↵</kbd>
+        </button>
+        <button type="submit" formaction="/batch/check" data-plain>
+          {tell(reader, "batch.check")}
+        </button>
+      </div>
+    </div>
+  );
+}
+
+/** The bar itself: empty until something is ticked, and where the boxes of the list belong. */
+export function BatchBar({ reader }: { reader: Reader }) {
+  return (
+    <form id="batch" class="batch" method="post" action="/batch" aria-label={tell(reader, "batch.title")} hidden>
+      <input type="hidden" name="csrf" value={reader.csrf} />
+      <div id="together"></div>
+    </form>
+  );
+}
