@@ -1,7 +1,9 @@
 import type { Child } from "hono/jsx";
+import type { Attempt } from "../core/attempt.ts";
 import { type Run, hasEnded } from "../core/run.ts";
 import type { UsageRow } from "../core/usage.ts";
 import { makeVisible } from "../core/visible.ts";
+import { Attempts } from "./attempts.tsx";
 import { Chips, State, Why, answeredBy, stateOf } from "./card.tsx";
 import type { CardView } from "./card-view.ts";
 import { runName } from "./inbox.tsx";
@@ -28,6 +30,8 @@ export interface RunView {
   card: CardView | undefined;
   timeline: Omit<TimelineView, "reader">;
   isTimelineCut: boolean;
+  /** Tries to resume it, as far as the timeline has them. */
+  attempts: readonly Attempt[];
   /** How long it is there, and how much of that it waited for people. */
   wholeMs: number;
   waitedMs: number;
@@ -140,6 +144,7 @@ function RunAside({ view }: { view: RunView }) {
           <a href={`/activity?run=${run.number}`}>{tell(reader, "r.activity")}</a>
         </p>
       </section>
+      <Attempts reader={reader} attempts={view.attempts} />
       {takeover === undefined ? null : (
         <section>
           <h2>{tell(reader, "r.takeover")}</h2>

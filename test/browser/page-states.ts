@@ -1,3 +1,5 @@
+import { mkdtempSync, renameSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
 import { SYSTEM, type Actor } from "../../src/core/actor.ts";
 import { AnswerInput } from "../../src/core/answer-input.ts";
 import { parseAsk } from "../../src/core/ask-input.ts";
@@ -69,6 +71,31 @@ export async function askingRun(stage: WebStage, name: string): Promise<Run> {
     const [run] = (await engine.lookUp({ by: "name", text: name }, 1)).runs;
     return run?.status === "awaiting_input" ? run : undefined;
   });
+}
+
+/** A run whose directory is no longer there when it is answered, so that it cannot be started again. */
+export async function missingRun(stage: WebStage): Promise<Run> {
+  const dir = mkdtempSync(join(stage.home, "gone-"));
+  await stage.typeIn(dir, "run", "--name", basename(dir), "--", "sh", "-c", `echo '${MARKER}'`);
+  const engine = await stage.engine();
+  const run = await stage.until("the run asks", async () => {
+    const [found] = (await engine.lookUp({ by: "name", text: basename(dir) }, 1)).runs;
+    return found?.status === "awaiting_input" ? found : undefined;
+  });
+  await stage.until("its directory is gone", async () => replaceByFile(dir));
+  await engine.answer(run.pendingId!, AnswerInput.parse({ answer: "Pear" }), LENA);
+  return run;
+}
+
+/** Puts a file where a directory was, so that nobody makes it again; who writes into it meanwhile may be faster once. */
+function replaceByFile(dir: string): true | undefined {
+  renameSync(dir, mkdtempSync(`${dir}-moved-`));
+  try {
+    writeFileSync(dir, "", { flag: "wx" });
+    return true;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Pages beside the inbox where there is nothing yet. */
@@ -163,6 +190,14 @@ export const PAGES: readonly State[] = [
       await page.goto(`${stage.url}/r/${run.id}`);
       await (await stage.engine()).cancelRun(run.id, LENA, "not needed");
       await page.waitForSelector("[data-going=''] #head .badge:not(.wait)");
+    },
+  },
+  {
+    name: "run-tries",
+    open: async (page, stage) => {
+      const run = await missingRun(stage);
+      await page.goto(`${stage.url}/r/${run.id}`);
+      await page.waitForSelector("#resumes li >> nth=2", { timeout: 20_000 });
     },
   },
   { name: "activity", open: (page, stage) => page.goto(`${stage.url}/activity`) },

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { AnswerInput } from "../../src/core/answer-input.ts";
 import type { Run } from "../../src/core/run.ts";
-import { askingRun, startedRun, storedOnly } from "./page-states.ts";
+import { askingRun, missingRun, startedRun, storedOnly } from "./page-states.ts";
 import { WebStage } from "./stage.ts";
 import { LENA, ask } from "./states.ts";
 
@@ -84,6 +84,16 @@ test("a run whose answer was only stored is resumed by a button on the list", as
   await page.click(`${row} button:has-text("Resume")`);
   await page.waitForURL(`${stage.url}/r/${run.id}`);
   expect(await statusOf(run)).toBe("resuming");
+});
+
+test("how often a run was resumed, and why that failed, is told as it happens", async () => {
+  const run = await missingRun(stage);
+  const page = await stage.person("mika");
+  await page.goto(`${stage.url}/r/${run.id}`);
+  await page.waitForSelector("#resumes li.failed >> nth=1", { timeout: 20_000 });
+  const tries = await page.locator("#resumes li").allInnerTexts();
+  expect(tries[0]).toMatch(/failed: .*spawn[^]*start 2, claimed once · w_/);
+  expect(tries[1]).toContain("start 3");
 });
 
 test("the list of runs says by itself who waits, and cancels a run after a second step", async () => {

@@ -1,3 +1,4 @@
+import { readAttempts } from "../../core/attempt.ts";
 import type { Read } from "../../core/changes.ts";
 import { type Instant, msBetween } from "../../core/instant.ts";
 import { type Question, findAnswer } from "../../core/question.ts";
@@ -21,12 +22,14 @@ export async function readRun(deps: PagesDeps, reader: Reader, run: Run): Promis
   const reads: Read[] = await engine.readMany(questions.map(({ id }) => id));
   const shown = reads.find(({ question }) => question.id === run.pendingId) ?? reads[0];
   const back = await feed.readBack({ runId: run.id, limit: MOST_EVENTS });
+  const events = back.map(({ event }) => event).toReversed();
   const [usage] = await engine.usageOf([run.id]);
   const wholeMs = Math.max(0, msBetween(run.startedAt ?? run.createdAt, run.endedAt ?? reader.now));
   return {
     ...{ reader, run, usage, wholeMs },
     card: shown && (await readCard(deps, reader, shown)),
-    timeline: { events: back.map(({ event }) => event).toReversed(), reads },
+    timeline: { events, reads },
+    attempts: readAttempts(events),
     isTimelineCut: back.length === MOST_EVENTS,
     waitedMs: Math.min(wholeMs, sum(questions.map((question) => waitedMs(question, reader.now)))),
     parent: run.parentId && (await engine.findRun(run.parentId)),
