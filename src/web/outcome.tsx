@@ -66,6 +66,11 @@ export function Outcome({ view }: { view: CardView }) {
         <Options reader={reader} content={read.content} answer={findAnswer(question)} />
       )}
       {question.status === "cancelled" || mayForce(read.run, question) ? null : <Correction view={view} />}
+      {findAnswer(question)?.outcome === "answer" ? (
+        <p>
+          <a href={`/templates?from=${question.id}#form`}>{tell(reader, "tpl.from")}</a>
+        </p>
+      ) : null}
     </>
   );
 }

@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { ADA } from "../../../test/builders.ts";
 import { PageVisit } from "../../../test/page-visit.ts";
+import { said } from "../../../test/scene.ts";
 
 let visit: PageVisit;
 beforeEach(async () => {
@@ -43,4 +45,15 @@ test("a template is tried on a question, and nothing is answered", async () => {
   const cannot = (await visit.open(`/templates?try=of-a-repo&on=${question.id}`)).html;
   expect(cannot).toContain("wants {{repo}}, and this question has none");
   expect((await visit.at.scene.engine.read(question.id)).question.status).toBe("pending");
+});
+
+test("an answer that was given is kept for questions like it by one click from its card", async () => {
+  const { engine } = visit.at.scene;
+  const { question } = await visit.at.scene.ask();
+  await engine.answer(question.id, { ...said("Redis"), note: "as everywhere" }, ADA);
+  expect((await visit.open(`/q/${question.id}`)).html).toContain(`href="/templates?from=${question.id}#form"`);
+  const { html } = await visit.open(`/templates?from=${question.id}`);
+  expect(html).toContain('value="redis-or-memcached"');
+  expect(html).toMatch(/name="choose"[^>]*>Redis</);
+  expect(html).toContain("as everywhere");
 });

@@ -1,6 +1,7 @@
 import type { Hono } from "hono";
 import { QuestionId } from "../../core/id.ts";
 import { answerText, matchAnswer } from "../../core/match.ts";
+import { findAnswer } from "../../core/question.ts";
 import { type Template, TemplateInput, fillTemplate } from "../../core/template.ts";
 import { type Draft, NO_DRAFT, draftedText } from "../../web/draft.ts";
 import { partOf } from "../../web/paging.tsx";
@@ -42,7 +43,7 @@ async function show(
   const view = {
     ...{ reader, questions, templates: items, part },
     trial: await tryOut(context, deps, templates),
-    draft: again.draft ?? (edited ? draftOf(edited) : NO_DRAFT),
+    draft: again.draft ?? (edited ? draftOf(edited) : await draftFrom(context, deps)),
     problem: again.problem,
   };
   return sendFramed(context, deps, {
@@ -99,6 +100,29 @@ async function tryOut(
   } catch (error) {
     return { ...about, problem: sayRefusal({ language: languageOf(context) }, error).problem };
   }
+}
+
+/** The form filled with how a question of a link was answered, to be kept for others like it. */
+async function draftFrom(context: Call, { engine }: PagesDeps): Promise<Draft> {
+  const id = QuestionId.safeParse(context.req.query("from"));
+  if (!id.success) return NO_DRAFT;
+  const { question, content, run } = await engine.read(id.data);
+  const answer = findAnswer(question);
+  if (answer?.outcome !== "answer") return NO_DRAFT;
+  const [item, second] = content.items;
+  const values = item && !second ? (answer.items[item.id]?.values ?? []) : [];
+  const labels = values.map((value) => item?.options.find((option) => option.value === value)?.label ?? value);
+  return new Map([
+    ["name", [nameFrom(question.title)]],
+    ["choose", [labels.join("\n")]],
+    ["text", [labels.length > 0 ? (answer.note ?? "") : answerText(content, answer.items)]],
+    ["repo", [run.repo ?? ""]],
+  ]);
+}
+
+function nameFrom(title: string): string {
+  const words = title.toLowerCase().match(/[a-z0-9]+/g) ?? [];
+  return words.join("-").slice(0, 40).replace(/-$/, "");
 }
 
 function draftOf({ name, choose = [], text, match }: Template): Draft {

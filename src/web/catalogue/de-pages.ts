@@ -202,6 +202,7 @@ export const dePages: Readonly<Record<keyof typeof enPages, string>> = {
   "tpl.title": "Vorlagen",
   "tpl.about": "Fertige Antworten, die alle hier teilen. Eine Karte bietet die an, die zu ihrer Frage passen.",
   "tpl.none": "Noch gibt es keine Vorlage.",
+  "tpl.from": "Diese Antwort für ähnliche Fragen aufheben",
   "tpl.add": "Vorlage anlegen oder ändern",
   "tpl.name": "Name",
   "tpl.name.about": "kleine Buchstaben, Ziffern, - und _; derselbe Name ändert sie",

@@ -198,6 +198,7 @@ export const enPages = {
   "tpl.title": "Templates",
   "tpl.about": "Canned answers that everybody here shares. A card offers those that fit its question.",
   "tpl.none": "There is no template yet.",
+  "tpl.from": "Keep this answer for questions like it",
   "tpl.add": "Add or change a template",
   "tpl.name": "Name",
   "tpl.name.about": "small letters, digits, - and _; the same name changes it",
