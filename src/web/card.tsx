@@ -155,7 +155,9 @@ export function Crumb({ view: { reader, read, usage } }: { view: Pick<CardView, 
     <p class="crumb">
       {run.repo === undefined ? null : <span>{makeVisible(run.repo)}</span>}
       {run.branch === undefined ? null : <span class="mono">{makeVisible(run.branch)}</span>}
-      <span>{makeVisible(`${tell(reader, "run")} ${run.externalId ?? `#${run.number}`} ${run.name}`)}</span>
+      <a href={`/r/${run.id}`}>
+        {makeVisible(`${tell(reader, "run")} ${run.externalId ?? `#${run.number}`} ${run.name}`)}
+      </a>
       {[agent, turns, cost].map((part) => (part === undefined ? null : <span>{makeVisible(part)}</span>))}
     </p>
   );

@@ -45,12 +45,13 @@ const SCRIPT_WORDS: readonly Key[] = [
     "answer.choose",
   ] as const),
   ...(["answer.sayResume", "answer.plain", "row.gone", "pick.alone", "batch.sendWith"] as const),
+  ...(["palette.run", "palette.find"] as const),
 ];
 
 /** A whole page, which works without its script. */
 export function Layout({ frame, children }: { frame: Frame; children: Child }) {
   const { reader, assets, page, waiting, cursor } = frame;
-  const words = Object.fromEntries(SCRIPT_WORDS.map((key) => [key, say(reader.language, key)]));
+  const words = SCRIPT_WORDS.map((key) => `${key}=${say(reader.language, key)}`).join("\n");
   const count = waiting > 0 ? `(${waiting}) ` : "";
   return (
     <>
@@ -62,17 +63,19 @@ export function Layout({ frame, children }: { frame: Frame; children: Child }) {
           <meta name="color-scheme" content={reader.theme === "auto" ? "light dark" : reader.theme} />
           <title>{`${count}${makeVisible(frame.title)} · askd`}</title>
           <link rel="icon" href={`/favicon.svg?n=${Math.min(waiting, 99)}`} />
+          <link rel="manifest" href="/manifest.webmanifest" />
           <link rel="stylesheet" href={assets.style} />
           <script src={assets.script} defer></script>
         </head>
         <body
           data-page={page}
           data-cursor={cursor}
+          data-waiting={waiting}
           data-me={reader.id}
           data-keys={reader.hasKeys ? "on" : "off"}
           data-keymap={JSON.stringify(reader.keymap)}
           data-zone={reader.zone ?? ""}
-          data-words={JSON.stringify(words)}
+          data-words={words}
         >
           <a class="skip" href="#main">
             {tell(reader, "skip")}
@@ -82,6 +85,7 @@ export function Layout({ frame, children }: { frame: Frame; children: Child }) {
           {children}
           <p id="said" class="unseen" role="status"></p>
           <KeyHelp reader={reader} />
+          <Palette reader={reader} />
         </body>
       </html>
     </>
@@ -173,6 +177,7 @@ const KEYS: ReadonlyArray<readonly [string, Key]> = [
   ["Shift j k", "keys.range"],
   ...CHANGEABLE.filter(([key]) => !TOGETHER.includes(key)),
   ["u z", "keys.undo"],
+  ["Ctrl ⌘ K", "keys.palette"],
   ["g i", "keys.inbox"],
   ["g r", "nav.runs"],
   ["g a", "nav.activity"],
@@ -185,7 +190,7 @@ function KeyHelp({ reader }: { reader: Reader }) {
       <h2 id="keys-title">{tell(reader, "keys.title")}</h2>
       <dl>
         {KEYS.map(([key, about]) => (
-          <div>
+          <div data-act={key}>
             <dt>
               {key.split(" ").map((each) => (
                 <kbd>{key.startsWith("g ") ? each : shownKey(reader, each)}</kbd>
@@ -207,6 +212,27 @@ function KeyHelp({ reader }: { reader: Reader }) {
 
 function shownKey(reader: Reader, key: string): string {
   return key === "Ctrl" ? tell(reader, "key.ctrl") : keyFor(reader.keymap, key);
+}
+
+/** Everything that can be gone to or done, by its name; the script fills it. */
+function Palette({ reader }: { reader: Reader }) {
+  const name = tell(reader, "keys.palette");
+  return (
+    <dialog id="palette" aria-label={name}>
+      <input
+        type="text"
+        role="combobox"
+        aria-label={name}
+        aria-expanded="true"
+        aria-controls="found"
+        aria-autocomplete="list"
+        autocomplete="off"
+        spellcheck={false}
+        placeholder={tell(reader, "palette.about")}
+      />
+      <ul id="found" role="listbox" aria-label={name}></ul>
+    </dialog>
+  );
 }
 
 function initials(name: string): string {

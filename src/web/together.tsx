@@ -29,13 +29,12 @@ export function AnswerForAll({ view: { reader, offer, draft } }: { view: ChoiceV
     <>
       <fieldset class="pills">
         <legend>{tell(reader, "batch.answer")}</legend>
-        {offer.labels.map((label) => (
-          <Pill value={AS.option + label} label={makeVisible(label)} chosen={chosen} />
+        {choicesOf(reader, offer).map(({ value, label }, index) => (
+          <label class="pill">
+            <input type="radio" name="as" value={value} checked={value === chosen} data-label={label} />
+            {index < 9 ? <kbd>{index + 1}</kbd> : null} {label}
+          </label>
         ))}
-        {offer.templates.map((name) => (
-          <Pill value={AS.template + name} label={tell(reader, "batch.template", { name })} chosen={chosen} />
-        ))}
-        <Pill value={AS.own} label={tell(reader, "answer.words")} chosen={chosen} />
         <input
           name="said"
           type="text"
@@ -56,12 +55,12 @@ function hintFor({ ticked, labels, isPartial, wordless }: Offer) {
   return wordless > 0 ? "batch.wordless" : "batch.differ";
 }
 
-function Pill({ value, label, chosen }: { value: string; label: string; chosen: string }) {
-  return (
-    <label class="pill">
-      <input type="radio" name="as" value={value} checked={value === chosen} data-label={label} /> {label}
-    </label>
-  );
+function choicesOf(reader: Reader, { labels, templates }: Offer): Array<{ value: string; label: string }> {
+  return [
+    ...labels.map((label) => ({ value: AS.option + label, label: makeVisible(label) })),
+    ...templates.map((name) => ({ value: AS.template + name, label: tell(reader, "batch.template", { name }) })),
+    { value: AS.own, label: tell(reader, "answer.words") },
+  ];
 }
 
 export function NoteForAll({ reader, draft }: { reader: Reader; draft: Draft }) {
@@ -106,7 +105,6 @@ export function Together({ view }: { view: TogetherView }) {
         </button>
       </div>
       <AnswerForAll view={{ reader, offer, draft }} />
-      <NoteForAll reader={reader} draft={draft} />
       <div class="rowed">
         <button class="p" type="submit" formaction="/batch" data-n={ids.length}>
           <span class="label">{tell(reader, "batch.send", { n: ids.length })}</span>
@@ -115,6 +113,7 @@ export function Together({ view }: { view: TogetherView }) {
         <button type="submit" formaction="/batch/check" data-plain>
           {tell(reader, "batch.check")}
         </button>
+        <NoteForAll reader={reader} draft={draft} />
       </div>
     </div>
   );

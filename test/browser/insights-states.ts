@@ -19,7 +19,7 @@ export const BATCH_STATES: readonly State[] = [
     open: async (page, stage) => {
       await page.goto(`${stage.url}/batch`);
       for (const box of (await page.locator("input[name=q]").all()).slice(0, 3)) await box.check();
-      await page.fill("#same", "20 connections");
+      await page.fill("main [name=said]", "20 connections");
       await page.click("main button.p");
       await page.waitForSelector("form[action='/batch']");
     },

@@ -78,4 +78,13 @@ export const PICKS: readonly State[] = [
       await page.waitForSelector("input[name=also]");
     },
   },
+  {
+    name: "palette",
+    open: async (page, stage) => {
+      await fill(stage);
+      await page.goto(`${stage.url}/`);
+      await page.keyboard.press("Control+k");
+      await page.keyboard.type("re");
+    },
+  },
 ];

@@ -10,6 +10,12 @@ const TEXTS: Assets = typeof ASKD_ASSETS === "object" ? ASKD_ASSETS : { script: 
 const FOREVER = "public, max-age=31536000, immutable";
 const FOR_A_DAY = "public, max-age=86400";
 const MOST_SHOWN = 99;
+/** What a browser needs to know to keep the inbox as an app, with how many wait on its icon. */
+const MANIFEST = JSON.stringify({
+  ...{ name: "askd", short_name: "askd", start_url: "/", scope: "/", display: "standalone" },
+  ...{ background_color: "#FBFBFA", theme_color: "#2F5BD7" },
+  icons: [{ src: "/favicon.svg", sizes: "any", type: "image/svg+xml", purpose: "any" }],
+});
 
 /** Where browsers find the script and the style; an address stands for one exact text. */
 export const ASSETS: Assets = {
@@ -33,6 +39,9 @@ export function assetsPart(): Part {
     const count = Math.min(MOST_SHOWN, Math.max(0, Math.trunc(Number(context.req.query("n")) || 0)));
     return context.body(icon(count), 200, { "Content-Type": "image/svg+xml", "Cache-Control": FOR_A_DAY });
   });
+  app.get("/manifest.webmanifest", (context) =>
+    context.body(MANIFEST, 200, { "Content-Type": "application/manifest+json", "Cache-Control": FOR_A_DAY }),
+  );
   return { path: "/", public: app };
 }
 

@@ -68,7 +68,7 @@ describe("a page", () => {
   test("runs our own script only, is in nobody's frame, and is kept nowhere", async () => {
     const { headers } = await open("/");
     expect(headers.get("content-security-policy")).toBe(
-      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; " +
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; manifest-src 'self'; form-action 'self'; " +
         "base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types askd; report-uri /csp-report",
     );
     expect(headers.get("cache-control")).toBe("no-store");

@@ -83,6 +83,23 @@ const ACTS: Readonly<Record<string, () => void | boolean>> = {
   "?": () => find<HTMLDialogElement>("#keys")?.showModal(),
 };
 
+/** Where a key has something to act on. */
+const NEEDS: Readonly<Record<string, string>> = {
+  ...{ r: "#answer", n: "#note", m: ".menu.back", y: "[data-key=y]", h: ".menu.snooze", c: "[data-key=c]", a: "#to" },
+  ...{ d: "#work", "+": '[name="by"]', x: "#list .tick", e: "#list .row", "/": "#list [type=search]", "?": "#keys" },
+  u: ".undo-all button, #toast button, #state form[action$='/undo'] button",
+};
+
+/** Says whether a key has something to act on here. */
+export function isAble(name: string): boolean {
+  return NEEDS[name] !== undefined && find(NEEDS[name]) !== null;
+}
+
+/** Does what a key is for, by whatever was pressed instead. */
+export function doAct(name: string): void {
+  ACTS[name]?.();
+}
+
 /** What was answered last: several at once, or one. */
 function undo(): boolean {
   return pressButton(".undo-all button") || pressButton("#toast button, #state form[action$='/undo'] button");

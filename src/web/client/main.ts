@@ -5,7 +5,9 @@ import { follow, lookEverySoOften, refreshSoon, showLost } from "./live.ts";
 import { tellZone, tick } from "./time.ts";
 import { showCurrentRow } from "./list.ts";
 import { followLog } from "./log.ts";
+import { watchPalette } from "./palette.ts";
 import { watchPicks } from "./pick.ts";
+import { showBadge } from "./badge.ts";
 import { showWork } from "./work.ts";
 
 const SECOND_MS = 1000;
@@ -14,6 +16,8 @@ restoreDraft();
 watchForms();
 watchKeys();
 watchPicks();
+watchPalette();
+showBadge();
 follow();
 lookEverySoOften();
 sweepDrafts();

@@ -1,5 +1,6 @@
 import { restoreDraft } from "./draft.ts";
-import { all, announce, card, find, say } from "./page.ts";
+import { showBadge } from "./badge.ts";
+import { all, announce, body, card, find, say } from "./page.ts";
 import { mergeList } from "./list.ts";
 import { restorePicks } from "./pick.ts";
 
@@ -26,6 +27,8 @@ export function merge(page: Document): void {
 
 function mergeHead(page: Document): void {
   document.title = page.title;
+  body.dataset["waiting"] = page.body.dataset["waiting"] ?? "";
+  showBadge();
   const [icon, next] = [find<HTMLLinkElement>("link[rel=icon]"), find<HTMLLinkElement>("link[rel=icon]", page)];
   if (icon && next && icon.getAttribute("href") !== next.getAttribute("href")) icon.replaceWith(next);
   mergePart(".top nav", page);

@@ -54,7 +54,8 @@ export function announce(text: string): void {
   if (said) said.textContent = text;
 }
 
+/** One sentence on each line, after its name. */
 function readWords(): Record<string, string> {
-  const given: unknown = JSON.parse(body.dataset["words"] ?? "{}");
-  return given !== null && typeof given === "object" ? Object.fromEntries(Object.entries(given)) : {};
+  const lines = (body.dataset["words"] ?? "").split("\n").map((line) => /^(.+?)=(.*)$/.exec(line));
+  return Object.fromEntries(lines.map((line) => [line?.[1] ?? "", line?.[2] ?? ""]));
 }

@@ -81,7 +81,7 @@ export function showTogether(next: HTMLElement): void {
   keep();
   place(form, next);
   const title = find<HTMLElement>("h2, .banner", next);
-  title?.focus();
+  title?.focus({ preventScroll: true });
   announce(title?.textContent ?? "");
 }
 

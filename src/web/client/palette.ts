@@ -1,0 +1,123 @@
+import { doAct, isAble } from "./keys.ts";
+import { all, body, find, say } from "./page.ts";
+
+const MOST = 12;
+
+/** Something to go to or to do. */
+interface Entry {
+  label: string;
+  /** More words by which it is found. */
+  about: string;
+  key?: string | undefined;
+  run: () => void;
+}
+
+let entries: Entry[] = [];
+let shown: Entry[] = [];
+let at = 0;
+
+/** A list of everything that can be gone to or done here, found by typing. */
+export function watchPalette(): void {
+  const dialog = find<HTMLDialogElement>("#palette");
+  const input = dialog && find<HTMLInputElement>("input", dialog);
+  if (!dialog || !input) return;
+  document.addEventListener("keydown", (event) => {
+    const isAsked = event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey);
+    if (!isAsked || event.altKey || event.shiftKey || body.dataset["keys"] === "off") return;
+    event.preventDefault();
+    if (dialog.open) dialog.close();
+    else if (!find("dialog[open]")) open(dialog, input);
+  });
+  input.addEventListener("input", () => list(input));
+  input.addEventListener("keydown", (event) => {
+    const way = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (way !== undefined) select(input, (at + way + shown.length) % Math.max(1, shown.length));
+    else if (event.key === "Enter") pick(dialog, at);
+    else return;
+    event.preventDefault();
+  });
+  dialog.addEventListener("click", (event) => {
+    const option = event.target instanceof Element && event.target.closest("[role=option]");
+    if (option) pick(dialog, all("[role=option]", dialog).indexOf(option));
+    else if (event.target === dialog) dialog.close();
+  });
+}
+
+function open(dialog: HTMLDialogElement, input: HTMLInputElement): void {
+  entries = [...actions(), ...links(".top nav a"), ...links("#list .row")];
+  input.value = "";
+  list(input);
+  dialog.showModal();
+}
+
+function actions(): Entry[] {
+  return all<HTMLElement>("#keys [data-act]").flatMap((row) => {
+    const act = row.dataset["act"] ?? "";
+    const name = act.split(" ")[0] ?? "";
+    if (!isAble(name)) return [];
+    const [key, label] = [find("kbd", row)?.textContent ?? "", find("dd", row)?.textContent ?? ""];
+    return [{ label, about: "", key, run: () => doAct(name) }];
+  });
+}
+
+function links(selector: string): Entry[] {
+  return all<HTMLAnchorElement>(selector).map((link) => ({
+    label: (find(".q", link) ?? link.firstChild ?? link).textContent?.trim() ?? "",
+    about: find(".m > .cut", link)?.textContent ?? "",
+    run: () => location.assign(link.href),
+  }));
+}
+
+/** What somebody may mean that is not on this page. */
+function elsewhere(text: string): Entry[] {
+  if (text === "") return [];
+  const go = (label: string, path: string): Entry => ({ label, about: "", run: () => location.assign(path) });
+  const n = /^#?(\d+)$/.exec(text)?.[1];
+  return [
+    ...(n === undefined ? [] : [go(say("palette.run", { n }), `/r/${n}`)]),
+    go(say("palette.find", { text }), `/?find=${encodeURIComponent(text)}`),
+  ];
+}
+
+function list(input: HTMLInputElement): void {
+  const text = input.value.trim();
+  const words = text.toLowerCase().split(/\s+/);
+  const found = entries.filter(({ label, about }) =>
+    words.every((word) => `${label} ${about}`.toLowerCase().includes(word)),
+  );
+  const more = elsewhere(text);
+  shown = [...found.slice(0, MOST - more.length), ...more];
+  find("#found")?.replaceChildren(...shown.map(optionFor));
+  select(input, 0);
+}
+
+function optionFor({ label, about, key }: Entry, index: number): HTMLElement {
+  const option = document.createElement("li");
+  option.id = `found-${index}`;
+  option.role = "option";
+  const add = (name: string, text: string): void => {
+    const part = document.createElement(name);
+    part.textContent = text;
+    option.append(part);
+  };
+  add("span", label);
+  if (about !== "") add("small", about);
+  if (key !== undefined) add("kbd", key);
+  return option;
+}
+
+function select(input: HTMLInputElement, place: number): void {
+  at = place;
+  for (const [index, option] of all("#found [role=option]").entries()) {
+    option.setAttribute("aria-selected", String(index === at));
+    if (index === at) option.scrollIntoView({ block: "nearest" });
+  }
+  input.setAttribute("aria-activedescendant", `found-${at}`);
+}
+
+function pick(dialog: HTMLDialogElement, place: number): void {
+  const entry = shown[place];
+  if (!entry) return;
+  dialog.close();
+  entry.run();
+}
