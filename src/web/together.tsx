@@ -93,7 +93,7 @@ export function Together({ view }: { view: TogetherView }) {
       {done === undefined ? null : <p class="banner ok">{done}</p>}
       <Lines plan={refused} />
       <div class="rowed">
-        <b id="picked">
+        <b id="picked" data-n={rows}>
           {tell(reader, "pick.n", { n: rows })}
           {ids.length > rows ? `, ${tell(reader, "row.runs", { n: ids.length })}` : ""}
         </b>

@@ -30,7 +30,7 @@ async function fill(stage: WebStage): Promise<void> {
 /** Ticks rows by what they ask, and waits until the bar is there for all of them. */
 export async function tick(page: Page, ...titles: string[]): Promise<void> {
   for (const title of titles) await page.check(`#list li:has-text("${title}") input`);
-  await page.waitForSelector(`#picked:has-text("${titles.length} selected")`);
+  await page.waitForSelector(`#picked[data-n="${titles.length}"]`);
 }
 
 /** Rows that are ticked in the inbox, and what becomes of them. */
