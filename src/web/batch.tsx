@@ -5,7 +5,7 @@ import { makeVisible } from "../core/visible.ts";
 import { type Draft, draftedText } from "./draft.ts";
 import { runName } from "./inbox.tsx";
 import { Lines, type Planned } from "./planned.tsx";
-import { type Reader, tell } from "./reader.ts";
+import { type Reader, tell, tellKey } from "./reader.ts";
 import { Left } from "./time.tsx";
 import { AnswerForAll, type Offer, NoteForAll } from "./together.tsx";
 
@@ -158,7 +158,7 @@ function DoneLines({ view: { reader, plan, draft } }: { view: PlanView }) {
           <Left reader={reader} until={until} as="run.settling" />{" "}
           <button type="submit" formaction="/batch/undo">
             {tell(reader, "batch.undo")}
-            <kbd>U</kbd>
+            <kbd>{tellKey(reader, "u")}</kbd>
           </button>
         </p>
       )}
