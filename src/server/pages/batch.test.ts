@@ -153,7 +153,7 @@ test("the inbox has one row with one box for those that ask the same, and none f
   const { body } = await at.send("GET", "/", { headers: { cookie, accept: "text/html" } });
   const html = String(body["text"]);
   expect(html.match(/type="checkbox" form="batch"/g)).toHaveLength(1);
-  expect(html).toContain(`value="${ids.join(" ")}"`);
+  expect(html).toContain(`value="${ids.toSorted().join(" ")}"`);
   expect(html).toContain("2 runs");
 });
 
