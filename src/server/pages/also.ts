@@ -3,7 +3,6 @@ import type { Read } from "../../core/changes.ts";
 import type { QuestionId } from "../../core/id.ts";
 import type { Instant } from "../../core/instant.ts";
 import { type Question, isPending } from "../../core/question.ts";
-import { Refusal } from "../../core/refusal.ts";
 import { sameName } from "../../core/same-question.ts";
 import { type Draft, draftedText } from "../../web/draft.ts";
 import { tell } from "../../web/reader.ts";
@@ -11,7 +10,7 @@ import { readAnswerForm } from "./answer-form.ts";
 import { sendDone } from "./batch.tsx";
 import type { Call, PagesDeps } from "./deps.ts";
 import { readReader } from "./reader.ts";
-import { eachOf, wordsOf } from "./together.ts";
+import { byItself, eachOf, wordsOf } from "./together.ts";
 
 /** A question that was just answered, and those who are to get the same. */
 interface Also {
@@ -27,9 +26,9 @@ export async function answerAlso(context: Call, deps: PagesDeps, given: Also): P
   const { read: first, input, others, draft } = given;
   const reader = await readReader(context, deps.engine);
   const words = input.outcome === "decide" ? tell(reader, "decide") : wordsOf(first, input);
-  const rest = await eachOf(deps.engine, others, async (read) => {
+  const rest = await eachOf(context, deps.engine, others, async (read) => {
     if (isPending(read.question) && sameName(read) !== sameName(first)) {
-      throw new Refusal("bad_input", "This asks something else by now");
+      throw byItself();
     }
     const own = readAnswerForm(read.content, draft) ?? input;
     const undoMs = deps.rules.undoMs.web;

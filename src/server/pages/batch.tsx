@@ -88,7 +88,7 @@ export async function sendDone(
 async function undo(context: Call, deps: PagesDeps): Promise<Response> {
   const draft = await readDraft(context);
   const reader = await readReader(context, deps.engine);
-  const plan = await eachOf(deps.engine, idsIn(draft), async ({ question }) => {
+  const plan = await eachOf(context, deps.engine, idsIn(draft), async ({ question }) => {
     await deps.engine.undo(question.id, context.get("actor"));
     return {};
   });

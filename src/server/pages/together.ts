@@ -13,6 +13,7 @@ import { AS, type Offer } from "../../web/together.tsx";
 import { nameOf } from "./answer-form.ts";
 import type { Call, PagesDeps } from "./deps.ts";
 import { sayRefusal } from "./frame.tsx";
+import { languageOf } from "./reader.ts";
 
 export const MOST_TOGETHER = 200;
 
@@ -53,7 +54,7 @@ export async function answerAll(
 ): Promise<Planned[]> {
   const template = await findTemplate(deps.engine, draft);
   const { undoMs } = deps.rules;
-  return eachOf(deps.engine, ids, async (read) => {
+  return eachOf(context, deps.engine, ids, async (read) => {
     requireTogether(read);
     const input = inputFor(read, draft, template);
     const { question } = await deps.engine.answer(
@@ -73,7 +74,7 @@ export async function tryAll(
   draft: Draft,
 ): Promise<Planned[]> {
   const template = await findTemplate(deps.engine, draft);
-  return eachOf(deps.engine, ids, async (read) => {
+  return eachOf(context, deps.engine, ids, async (read) => {
     requireTogether(read);
     const input = inputFor(read, draft, template);
     await deps.engine.preview(read.question.id, input, context.get("actor"));
@@ -83,6 +84,7 @@ export async function tryAll(
 
 /** Does something with each of several questions, and says of each what came of it. */
 export async function eachOf(
+  context: Call,
   engine: Engine,
   ids: readonly QuestionId[],
   act: (read: Read) => Promise<Omit<Planned, "read" | "problem">>,
@@ -93,7 +95,7 @@ export async function eachOf(
     try {
       plan.push({ read, ...(await act(read)) });
     } catch (error) {
-      plan.push({ read, problem: sayRefusal(error).problem });
+      plan.push({ read, problem: sayRefusal({ language: languageOf(context) }, error).problem });
     }
   }
   return plan;
@@ -102,8 +104,15 @@ export async function eachOf(
 /** What is dangerous is answered one by one, whoever asks for it otherwise. */
 function requireTogether(read: Read): asserts read is Read & { question: Pending } {
   if (isPending(read.question) && sameName(read) === undefined) {
-    throw new Refusal("not_permitted", "This is answered by itself, not together with others");
+    throw byItself();
   }
+}
+
+/** Refuses to answer a question together with others. */
+export function byItself(): Refusal {
+  return new Refusal("not_permitted", "This is answered by itself, not together with others", {
+    fact: { is: "by_itself" },
+  });
 }
 
 function inputFor(read: Read, draft: Draft, template: Template | undefined): AnswerInput {
