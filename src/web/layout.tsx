@@ -177,7 +177,7 @@ const KEYS: ReadonlyArray<readonly [string, Key]> = [
   ["Shift j k", "keys.range"],
   ...CHANGEABLE.filter(([key]) => !TOGETHER.includes(key)),
   ["u z", "keys.undo"],
-  ["Ctrl ⌘ K", "keys.palette"],
+  ["Ctrl/⌘+K", "keys.palette"],
   ["g i", "keys.inbox"],
   ["g r", "nav.runs"],
   ["g a", "nav.activity"],
