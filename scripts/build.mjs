@@ -25,6 +25,7 @@ async function bundleForBrowsers(entry) {
 const ASSETS = {
   script: await bundleForBrowsers("src/web/client/main.ts"),
   style: await bundleForBrowsers("src/web/style/main.css"),
+  besideStyle: await bundleForBrowsers("src/web/style/main-beside.css"),
 };
 
 /** The `z` object keeps all of zod in the bundle (450 kB); as a namespace only what is used stays (85 kB). */

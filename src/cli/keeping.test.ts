@@ -137,16 +137,16 @@ describe("migrate", () => {
       const check = await scene.type("migrate", "--check");
       expect({ exit: check.exit, said: check.stdout.toString() }).toEqual({
         exit: 1,
-        said: "The store is at schema 0; this askd would bring it to 1. Type: askd migrate\n",
+        said: "The store is at schema 0; this askd would bring it to 2. Type: askd migrate\n",
       });
-      expect((await scene.type("migrate")).stdout.toString()).toBe("✓ A store of schema 1 was made\n");
+      expect((await scene.type("migrate")).stdout.toString()).toBe("✓ A store of schema 2 was made\n");
       expect((await scene.type("migrate")).stdout.toString()).toBe(
-        "✓ The store is at schema 1; there is nothing to do\n",
+        "✓ The store is at schema 2; there is nothing to do\n",
       );
       const url = await createDatabase("built_migrate");
       const there = { ASKD_STORE: url };
       expect((await scene.typeWith(there, "migrate", "--check", "--json")).stdout.toString()).toBe(
-        '{"before":0,"after":0,"known":1}\n',
+        '{"before":0,"after":0,"known":2}\n',
       );
       expect((await scene.typeWith(there, "migrate")).exit).toBe(0);
       expect((await scene.typeWith(there, "migrate", "--check")).exit).toBe(0);

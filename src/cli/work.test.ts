@@ -85,7 +85,7 @@ describe("diff", () => {
   test("says clearly that there is no git tree, no directory, or another machine", async () => {
     expect(await type(await parked(), ["diff", "1"])).toMatchObject({
       exit: 5,
-      stderr: expect.stringContaining("is not in a git working tree"),
+      stderr: expect.stringContaining("is not under git"),
     });
     expect(await type(await parked({ dir: join(dir, "gone") }), ["diff", "1"])).toMatchObject({ exit: 5 });
     expect(await type(await parked({ host: "there" }), ["diff", "1"])).toMatchObject({

@@ -48,13 +48,14 @@ const RUN_EVENTS = [
   "deferred",
 ] as const;
 
-export const EventType = z.enum([
+export const EVENT_TYPES = [
   ...QUESTION_EVENTS.map((name) => `question.${name}` as const),
   ...RUN_EVENTS.map((name) => `run.${name}` as const),
   "workflow.step_completed",
   "alert.pending",
   "alert.timeout_rate",
-]);
+] as const;
+export const EventType = z.enum(EVENT_TYPES);
 export type EventType = z.infer<typeof EventType>;
 
 /** One line of the audit trail. Long text is referred to by its hash. */

@@ -1,5 +1,5 @@
 import type { Content } from "../core/content.ts";
-import { Event, EventType, type KeptEvent } from "../core/event.ts";
+import { EVENT_TYPES, Event, type KeptEvent } from "../core/event.ts";
 import { Job } from "../core/job.ts";
 import { Question } from "../core/question.ts";
 import { Refusal } from "../core/refusal.ts";
@@ -29,7 +29,7 @@ const QUESTION_STATES: Record<Question["status"], true> = {
   cancelled: true,
 };
 
-const EVENT_TYPES: ReadonlySet<unknown> = new Set(EventType.options);
+const KNOWN_EVENTS: ReadonlySet<unknown> = new Set(EVENT_TYPES);
 
 /** What runs that were kept by an earlier program do not say. */
 const LATER = { starts: 0, isContinued: false } as const;
@@ -67,7 +67,7 @@ export function parseEvent(row: { body: string; n: number; hash: string; cursor:
 function isEvent(raw: unknown): raw is Event {
   if (typeof raw !== "object" || raw === null) return false;
   const { type, at, runId, by, to, version } = raw as Record<string, unknown>; // any object may be asked for a field
-  const isNamed = EVENT_TYPES.has(type) && typeof at === "string" && typeof runId === "string";
+  const isNamed = KNOWN_EVENTS.has(type) && typeof at === "string" && typeof runId === "string";
   return isNamed && typeof by === "object" && by !== null && typeof to === "string" && Number.isInteger(version);
 }
 

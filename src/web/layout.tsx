@@ -14,6 +14,8 @@ import { type Key, say } from "./words.ts";
 export interface Assets {
   script: string;
   style: string;
+  /** What only pages beside the inbox have, so that the inbox stays light. */
+  besideStyle: string;
 }
 
 /** What every page has around it. */
@@ -22,6 +24,8 @@ export interface Frame {
   assets: Assets;
   page: PageName;
   title: string;
+  /** It is neither the inbox nor a question. */
+  isBeside?: boolean;
   /** How many questions wait for the reader. */
   waiting: number;
   /** An answer of the reader that can still be taken back. */
@@ -65,6 +69,7 @@ export function Layout({ frame, children }: { frame: Frame; children: Child }) {
           <link rel="icon" href={`/favicon.svg?n=${Math.min(waiting, 99)}`} />
           <link rel="manifest" href="/manifest.webmanifest" />
           <link rel="stylesheet" href={assets.style} />
+          {frame.isBeside ? <link rel="stylesheet" href={assets.besideStyle} /> : null}
           <script src={assets.script} defer></script>
         </head>
         <body

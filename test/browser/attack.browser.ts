@@ -103,7 +103,7 @@ describe("nothing of an address or a form is believed", () => {
         expect(await sendBack(trap, "/", { "#list [name=find]": some })).toEqual([]);
         expect(await sendBack(admin, "/settings/people", { "#new-id": all, "#new-name": all })).toEqual([]);
         expect(await sendBack(trap, `/q/${question.id}`, { "#note": all, "#to": all, "#comment": all })).toEqual([]);
-        expect(await sendBack(trap, "/batch", { "#same": all, "#note": all })).toEqual([]);
+        expect(await sendBack(trap, "/batch", { "main [name=said]": all, "main [name=note]": all })).toEqual([]);
       }
     },
     LONG_MS,

@@ -10,7 +10,13 @@ import { OUTSIDE, STATES } from "./states.ts";
 
 const SOURCES = resolve("src", "server", "pages");
 /** What is asked for by a page, and is none. */
-const PARTS: ReadonlySet<string> = new Set(["/live", "/r/:id/log", "/assets/:file", "/favicon.svg"]);
+const PARTS: ReadonlySet<string> = new Set([
+  "/live",
+  "/r/:id/log",
+  "/assets/:file",
+  "/favicon.svg",
+  "/manifest.webmanifest",
+]);
 /** The states that each page has a picture of, with the one where there is nothing yet. */
 const PICTURED: Readonly<Record<string, readonly string[]>> = {
   "/": ["inbox", "first-run", "empty", "search-none", "many"],

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { findAxeProblems, findLayoutProblems } from "./inspect.ts";
 import { workedRun } from "./scripted-claude.ts";
 import { WebStage } from "./stage.ts";
-import { REDIS, ask } from "./states.ts";
+import { ask } from "./states.ts";
 
 const OUT = resolve("shots", "media");
 const STILL = { reducedMotion: "reduce" } as const;
@@ -24,7 +24,7 @@ beforeAll(async () => {
   mkdirSync(OUT, { recursive: true });
   await stage.serve();
   opened.page = await stage.person("mika");
-  await ask(stage, REDIS);
+  await ask(stage, { question: "Which port?", options: ["80", "8080"] });
   const run = await workedRun(stage, "add-caching");
   await opened.page.goto(`${stage.url}/q/${run.pendingId!}`);
   await opened.page.waitForSelector("#work .diff");

@@ -53,16 +53,17 @@ export const PICKS: readonly State[] = [
   {
     name: "pick-differ",
     open: async (page, stage) => {
-      await page.setViewportSize({ width: 1280, height: 860 });
+      await fill(stage);
       await page.goto(`${stage.url}/`);
-      await page.click("[data-pick=none]");
       await tick(page, "for the cache?", "session cookies");
     },
   },
   {
     name: "pick-done",
-    open: async (page) => {
-      await page.setViewportSize({ width: 1280, height: 860 });
+    open: async (page, stage) => {
+      await fill(stage);
+      await page.goto(`${stage.url}/`);
+      await tick(page, "for the cache?", "session cookies");
       await page.check(".pill [value=own]");
       await page.fill("#together [name=said]", "Redis");
       await page.click("#together button.p");

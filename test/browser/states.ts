@@ -246,7 +246,7 @@ export const STATES: readonly State[] = [
     },
   },
   {
-    name: "refused",
+    name: "not-assigned",
     open: async (page, stage) => {
       const asked = await ask(stage, REDIS);
       await page.goto(`${stage.url}/q/${asked.id}`);

@@ -6,7 +6,7 @@ import type { Part } from "../app.ts";
 
 declare const ASKD_ASSETS: Assets | undefined; // the texts themselves, set when the program is built
 
-const TEXTS: Assets = typeof ASKD_ASSETS === "object" ? ASKD_ASSETS : { script: "", style: "" };
+const TEXTS: Assets = typeof ASKD_ASSETS === "object" ? ASKD_ASSETS : { script: "", style: "", besideStyle: "" };
 const FOREVER = "public, max-age=31536000, immutable";
 const FOR_A_DAY = "public, max-age=86400";
 const MOST_SHOWN = 99;
@@ -21,6 +21,7 @@ const MANIFEST = JSON.stringify({
 export const ASSETS: Assets = {
   script: `/assets/${hash("sha256", TEXTS.script, "hex").slice(0, 16)}.js`,
   style: `/assets/${hash("sha256", TEXTS.style, "hex").slice(0, 16)}.css`,
+  besideStyle: `/assets/${hash("sha256", TEXTS.besideStyle, "hex").slice(0, 16)}.css`,
 };
 
 /** The script, the style and the icon, out of memory. There is nothing in them that is anybody's own. */
@@ -29,6 +30,7 @@ export function assetsPart(): Part {
   const files: Readonly<Record<string, { text: string; type: string }>> = {
     [ASSETS.script]: { text: TEXTS.script, type: "text/javascript; charset=utf-8" },
     [ASSETS.style]: { text: TEXTS.style, type: "text/css; charset=utf-8" },
+    [ASSETS.besideStyle]: { text: TEXTS.besideStyle, type: "text/css; charset=utf-8" },
   };
   app.get("/assets/:file", (context) => {
     const file = Object.hasOwn(files, context.req.path) ? files[context.req.path] : undefined;

@@ -38,7 +38,7 @@ export async function sendFramed(context: Call, { engine }: PagesDeps, framed: F
   const read = own && (await engine.read(own.id));
   const settling =
     read && isPending(read.question) && own.id !== shows ? { ...read, question: read.question } : undefined;
-  const frame: Frame = { ...{ reader, page, title, waiting, settling, cursor }, assets: ASSETS };
+  const frame: Frame = { ...{ reader, page, title, waiting, settling, cursor }, assets: ASSETS, isBeside: true };
   return sendPage(context, <Layout frame={frame}>{main}</Layout>, status);
 }
 

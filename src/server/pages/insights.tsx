@@ -35,7 +35,7 @@ async function showInsights(context: Call, { engine }: PagesDeps, cache: StatsCa
   const title = tell(reader, "insights.title");
   return sendPage(
     context,
-    <Layout frame={{ reader, assets: ASSETS, page: "insights", title, waiting: waiting.length }}>
+    <Layout frame={{ reader, assets: ASSETS, page: "insights", isBeside: true, title, waiting: waiting.length }}>
       <Insights view={{ reader, period, ...counted }} />
     </Layout>,
   );

@@ -149,6 +149,7 @@ async function showWork(context: Call, deps: PagesDeps): Promise<Response> {
       reader,
       assets: ASSETS,
       page: "question" as const,
+      isBeside: true,
       title: tell(reader, "work"),
       waiting: waiting.length,
     },

@@ -8,7 +8,7 @@ export const deBatch: Readonly<Record<keyof typeof enBatch, string>> = {
   "batch.none": "Es wartet nichts, was zusammen beantwortet werden könnte.",
   "batch.runs": "{n} Läufe: {names}",
   "batch.answer": "Dieselbe Antwort für alle",
-  "batch.words": "Ein Buchstabe, eine Option beim Namen oder Worte",
+  "batch.words": "Option oder Worte",
   "batch.template": "Vorbereitet: {name}",
   "batch.partial": "Gezeigt wird nur, was alle anbieten; manche bieten mehr an.",
   "batch.differ":
@@ -36,7 +36,7 @@ export const deBatch: Readonly<Record<keyof typeof enBatch, string>> = {
   "keys.tick": "auswählen, um mehreren dasselbe zu antworten",
   "keys.range": "auf dem Weg auswählen",
   "keys.palette": "alles finden und tun",
-  "palette.about": "Frage, Seite, Aktion oder Nummer eines Laufs",
+  "palette.about": "Frage, Seite oder Lauf",
   "palette.run": "Lauf #{n} öffnen",
   "palette.find": "Fragen suchen mit „{text}“",
   "row.runs": "{n} Läufe",
