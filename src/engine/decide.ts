@@ -51,8 +51,8 @@ export class Decider {
         const changes = decideOrReread(() => decide(read, this.at(by)), mayBeOld);
         if (changes === "reread") return undefined;
         if (isEmpty(changes)) return mayBeOld ? undefined : read;
-        const committed = await this.commit(changes);
-        if (committed.ok) return this.written(read, changes, committed);
+        const committed = await this.commit(changes, read);
+        if (committed.ok) return after(read, changes, committed);
         this.rows.forget(id);
         return undefined;
       });
@@ -73,24 +73,22 @@ export class Decider {
     );
   }
 
-  /** Writes all of it or nothing. A lost job is final: somebody else does it. */
-  async commit(changes: Changes): Promise<Committed> {
+  /**
+   * Writes all of it or nothing. A lost job is final: somebody else does it. What was read is remembered as it is then,
+   * at once: whoever waits for it is woken in the same turn.
+   */
+  async commit(changes: Changes, read?: Read): Promise<Committed> {
     const committed = await this.#deps.store.commit(changes);
-    if (committed.ok) this.#forgetRuns(changes);
-    else if (committed.why === "job_lost") throw new JobLost("The lease of a job ended; somebody else does it");
+    if (committed.ok) {
+      this.#forgetRuns(changes);
+      if (read) this.rows.remember(after(read, changes, committed));
+    } else if (committed.why === "job_lost") throw new JobLost("The lease of a job ended; somebody else does it");
     else if (committed.why === "newer_schema") {
       throw new Refusal("newer_schema", "A newer askd has taken over this store; nothing was changed", {
         hint: "Update this askd and try again",
       });
     }
     return committed;
-  }
-
-  /** The question as it is after the commit, remembered for the next decision. */
-  written(read: Read, changes: Changes, committed: Extract<Committed, { ok: true }>): Read {
-    const now = after(read, changes, committed);
-    this.rows.remember(now);
-    return now;
   }
 
   /** Repeats a try for as long as others are faster, with pauses of random length. */
@@ -134,7 +132,7 @@ export class Decider {
 }
 
 /** What a decision would leave behind, as a reader sees it after the commit. */
-function after(read: Read, changes: Changes, committed: Extract<Committed, { ok: true }>): Read {
+export function after(read: Read, changes: Changes, committed: Extract<Committed, { ok: true }>): Read {
   const question = changes.questions?.find((each) => each.id === read.question.id);
   const run = changes.runs?.find((each) => each.id === read.run.id);
   return {

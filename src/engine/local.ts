@@ -27,7 +27,7 @@ import { escalate, extend } from "../core/timeout.ts";
 import type { Token, TokenInput } from "../core/token.ts";
 import type { RunUsage } from "../core/usage.ts";
 import type { QuestionFilter, Ref, RunFilter, Store } from "../store/store.ts";
-import { Decider, type DecideDeps } from "./decide.ts";
+import { Decider, type DecideDeps, after } from "./decide.ts";
 import type { AskOptions, Done, Engine, RunInput, Verified, WaitOptions } from "./engine.ts";
 import { scheduleSeals } from "./jobs.ts";
 import { newRun, runForAsk } from "./new-run.ts";
@@ -118,8 +118,8 @@ export class LocalEngine implements Engine {
         input,
         at,
       );
-      const committed = await this.#decider.commit(changes);
-      if (committed.ok) return { ...this.#decider.written(read, changes, committed), isNew: true };
+      const committed = await this.#decider.commit(changes, read);
+      if (committed.ok) return { ...after(read, changes, committed), isNew: true };
       if (committed.why !== "taken") return undefined;
       const theirs = await findTaken(this.#store, run, read.question.key);
       // Without a key of its own an ask repeats only what is still open.

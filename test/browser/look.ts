@@ -23,7 +23,7 @@ const ALL_GERMAN_LOOKS = [
 const LOOKS = ALL_LOOKS.filter(({ name }) => IS_WHOLE || name === "light-1280" || name === "dark-390");
 const GERMAN_LOOKS = ALL_GERMAN_LOOKS.filter(({ name }) => IS_WHOLE || name === "de-390");
 const REFLOW = { width: 320, height: 640 };
-const ADDED_MS = 250;
+const ADDED_MS = IS_WHOLE ? 250 : 120;
 
 type Language = "en" | "de";
 
