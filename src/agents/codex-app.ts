@@ -51,7 +51,7 @@ export const codexApp: Agent = {
 function build(task: Task, exec: Start, session: string | undefined): Start {
   const { before, options, words } = takeApart(task.args);
   const given = [...before, ...options];
-  // A thread that was resumed by the user's own command goes on as any other.
+  // A thread that was resumed by the user's own command goes on like every other.
   const [verb, named, ...more] = words;
   const resumed = session ?? (verb === "resume" ? named : undefined);
   const isExecs = session === undefined && (task.prompt === undefined || more.length > 0 || (verb && !resumed));

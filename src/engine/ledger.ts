@@ -12,7 +12,7 @@ const MOST_KEPT = 500_000;
 /** Nobody counts every minute for ever: what was not needed for so long is forgotten, and read again when it is. */
 const FORGOTTEN_MS = 10 * MINUTE_MS;
 /** Ids carry the time of the machine that made them, which may differ a little from the store's. */
-const SKEW_MS = 5 * MINUTE_MS;
+export const SKEW_MS = 5 * MINUTE_MS;
 
 interface Kept {
   /** The first moment of which all is here. */

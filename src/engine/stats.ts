@@ -1,20 +1,19 @@
 import type { Fact } from "../core/tally-fact.ts";
 import { firstQuestionId } from "../core/id.ts";
-import { DAY_MS, MINUTE_MS, epochMs, later } from "../core/instant.ts";
+import { DAY_MS, epochMs, later } from "../core/instant.ts";
 import type { Question } from "../core/question.ts";
 import { Refusal } from "../core/refusal.ts";
 import type { Rules } from "../core/rules.ts";
 import type { Stats, StatsQuery } from "../core/stats.ts";
 import { Tally } from "../core/tally.ts";
 import type { Store } from "../store/store.ts";
-import { type Ledger, pagesSince, readFacts } from "./ledger.ts";
+import { type Ledger, SKEW_MS, pagesSince, readFacts } from "./ledger.ts";
 import { nextTurn } from "./turn.ts";
 
 const SLICE = 1_000;
 /** What a count may keep in memory grows with the number of questions, so there is a most. */
 const MOST_COUNTED = 500_000;
 const USUAL_MS = 7 * DAY_MS;
-const SKEW_MS = 5 * MINUTE_MS;
 
 interface Period {
   sinceMs: number;

@@ -41,7 +41,7 @@ export function LogLines({ reader, run, log }: { reader: Reader; run: Run; log: 
   return (
     <div
       id="log"
-      class="log"
+      class="log mono"
       role="log"
       aria-live="off"
       aria-labelledby="log-title"

@@ -46,39 +46,35 @@ export function offerFor(ticked: readonly Read[], templates: readonly Template[]
 }
 
 /** Answers each of them as the form says; what is refused stops none of the others. */
-export async function answerAll(
-  context: Call,
-  deps: PagesDeps,
-  ids: readonly QuestionId[],
-  draft: Draft,
-): Promise<Planned[]> {
-  const template = await findTemplate(deps.engine, draft);
-  const { undoMs } = deps.rules;
-  return eachOf(context, deps.engine, ids, async (read) => {
-    requireTogether(read);
-    const input = inputFor(read, draft, template);
-    const { question } = await deps.engine.answer(
-      read.question.id,
-      { ...input, undoMs: undoMs.web },
-      context.get("actor"),
-    );
-    return { words: wordsOf(read, input), until: isPending(question) ? question.settling?.until : undefined };
+export function answerAll(context: Call, deps: PagesDeps, ids: readonly QuestionId[], draft: Draft) {
+  return eachWith(context, deps, ids, draft, async (id, input) => {
+    const given = { ...input, undoMs: deps.rules.undoMs.web };
+    const { question } = await deps.engine.answer(id, given, context.get("actor"));
+    return { until: isPending(question) ? question.settling?.until : undefined };
   });
 }
 
 /** Finds out what would become of each, and changes nothing. */
-export async function tryAll(
+export function tryAll(context: Call, deps: PagesDeps, ids: readonly QuestionId[], draft: Draft) {
+  return eachWith(context, deps, ids, draft, async (id, input) => {
+    await deps.engine.preview(id, input, context.get("actor"));
+    return {};
+  });
+}
+
+/** Does something with the answer that the form has for each question. */
+async function eachWith(
   context: Call,
   deps: PagesDeps,
   ids: readonly QuestionId[],
   draft: Draft,
+  act: (id: QuestionId, input: AnswerInput) => Promise<Pick<Planned, "until">>,
 ): Promise<Planned[]> {
   const template = await findTemplate(deps.engine, draft);
   return eachOf(context, deps.engine, ids, async (read) => {
     requireTogether(read);
     const input = inputFor(read, draft, template);
-    await deps.engine.preview(read.question.id, input, context.get("actor"));
-    return { words: wordsOf(read, input) };
+    return { ...(await act(read.question.id, input)), words: wordsOf(read, input) };
   });
 }
 
