@@ -56,11 +56,15 @@ describe("open", () => {
     ] as const) {
       const { over, shown, said } = desk(env);
       const { stdout } = await type(scene, argv, { ...over, findServer });
-      expect(stdout).toBe(`${served.url}/runs/${run.number}\n`);
+      expect(stdout).toBe(`${served.url}/r/${run.number}\n`);
       expect([shown, said()]).toEqual([[], ""]);
     }
     const { stdout } = await type(scene, ["open", "1", "--json"], { ...desk().over, findServer });
-    expect(JSON.parse(stdout)).toEqual({ url: `${served.url}/runs/1` });
+    expect(JSON.parse(stdout)).toEqual({ url: `${served.url}/r/1` });
+    const headers = { cookie: `askd_session=${await served.token()}`, accept: "text/html" };
+    const page = await served.send("GET", "/r/1", { headers });
+    expect([page.status, page.headers.get("location")]).toEqual([303, `/r/${run.id}`]);
+    expect((await served.send("GET", `/r/${run.id}`, { headers })).status).toBe(200);
   });
 
   test("says so when the browser does not start", async () => {

@@ -54,7 +54,7 @@ export async function pathOf(engine: Engine, name: string): Promise<string> {
   const target = await getTarget(engine, name);
   if (target.named === "question") return questionPath(target.question.id);
   const { pendingId, number } = target.run;
-  return pendingId ? questionPath(pendingId) : `/runs/${number}`;
+  return pendingId ? questionPath(pendingId) : `/r/${number}`;
 }
 
 /** The page of a question: its whole id, since a short one may come to fit two. */
