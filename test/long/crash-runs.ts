@@ -3,15 +3,15 @@ import type { RunOutcome } from "../proof/run-case.ts";
 import { listCases, playRuns, randomCase } from "../proof/runs.ts";
 
 const AT_ONCE = 6;
+const RANDOM = 10;
 
 // npm run crash:runs -- --times 200 --store sqlite|postgres|both --only "worker taken"
-// Every point once, then workers that die at any moment until there were so many runs.
-const { count, databases, only } = readFlags("times", 100);
+// Every point so many times, with workers that die at any moment between them.
+const { count, databases, only } = readFlags("times", 20);
 for (const database of databases) {
   const startedMs = performance.now();
-  const points = listCases();
-  const random = Array.from({ length: Math.max(0, count - points.length) }, randomCase);
-  const cases = [...points, ...random].filter(({ name }) => name.includes(only));
+  const rounds = Array.from({ length: count }, () => [...listCases(), ...Array.from({ length: RANDOM }, randomCase)]);
+  const cases = rounds.flat().filter(({ name }) => name.includes(only));
   const outcomes = await playRuns(database, cases, { atOnce: AT_ONCE, onOutcome: sayProblems });
   const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
   const broken = outcomes.filter(({ problems }) => problems.length > 0).length;
