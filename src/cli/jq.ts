@@ -38,6 +38,11 @@ export async function runJq(text: string, expression: string, options: { isPrett
   }
 }
 
+/** Refuses an expression that cannot be read, before there is anything to run it on. */
+export async function requireJq(expression: string): Promise<void> {
+  await runJq("", expression, { isPretty: false });
+}
+
 function replyOf(worker: Worker): Promise<Replied> {
   return new Promise((resolve) => {
     const timer = setTimeout(

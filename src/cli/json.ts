@@ -19,17 +19,22 @@ export function renderJson(
 ): string {
   if (choice.show === "names") return `${options.fields.join("\n")}\n`;
   const wire = toWire(value);
-  const chosen = choice.show === "all" ? wire : selectFields(wire, choice.fields, options.fields);
+  requireFields(choice, options.fields);
+  const chosen = choice.show === "all" ? wire : selectFields(wire, choice.fields);
   return `${sanitiseJson(JSON.stringify(chosen, undefined, options.indent))}\n`;
 }
 
-function selectFields(wire: unknown, fields: readonly string[], known: readonly string[]): unknown {
-  const unknown = fields.filter((field) => !known.includes(field));
-  if (unknown.length > 0) {
-    throw new Refusal("bad_input", `There is no field ${unknown.join(", ")}`, {
-      hint: `Choose from: ${known.join(",")}`,
-    });
-  }
+/** Refuses fields that are not there. */
+export function requireFields(choice: JsonChoice, known: readonly string[]): void {
+  if (choice.show !== "fields") return;
+  const unknown = choice.fields.filter((field) => !known.includes(field));
+  if (unknown.length === 0) return;
+  throw new Refusal("bad_input", `There is no field ${unknown.join(", ")}`, {
+    hint: `Choose from: ${known.join(",")}`,
+  });
+}
+
+function selectFields(wire: unknown, fields: readonly string[]): unknown {
   const pick = (object: unknown): object => {
     const values = new Map(isObject(object) ? Object.entries(object) : []);
     return Object.fromEntries(fields.map((field) => [field, values.get(field) ?? null]));

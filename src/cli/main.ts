@@ -58,6 +58,8 @@ async function runCommand(typed: string, argv: readonly string[], world: World):
   const context = await makeContext(args.flags, world, command);
   if (context.json && !command.fields) throw new Refusal("bad_input", `askd ${typed} has no JSON output`);
   if (context.json?.show === "names") return print(world, `${(command.fields ?? []).join("\n")}\n`);
+  // Before anything is done: what was asked or answered by then would stay.
+  if (context.json?.show === "fields") (await import("./json.ts")).requireFields(context.json, command.fields ?? []);
   const { jq } = args.flags;
   const isLong = command.isLong?.(args) ?? false;
   if (jq === undefined && !context.isAccessible && !(isLong && context.stdout.isTty)) return command.run(args, context);

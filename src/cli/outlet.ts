@@ -23,6 +23,7 @@ export async function runThrough(
   const said = context.isAccessible && !context.json ? inWords(context) : context;
   const outlet = jq === undefined ? (isLong ? pagerFor(said) : undefined) : jqFor(said, jq);
   if (!outlet) return run(said);
+  if (jq !== undefined) await (await import("./jq.ts")).requireJq(jq);
   try {
     const exit = await run({ ...said, stdout: outlet.stdout });
     await outlet.end();

@@ -61,6 +61,12 @@ describe("--jq", () => {
     expect(stderr).toContain("error: The expression of --jq does not work: ");
   });
 
+  test.each([["--json=nothing"], ["--jq", ".a["]])("asks nothing where %s cannot be shown", async (...wish) => {
+    const scene = new Scene();
+    expect(await type(scene, [...ASK, ...wish])).toMatchObject({ exit: 2, stdout: "" });
+    expect((await type(scene, ["list", "--json"])).stdout).toBe("[]\n");
+  });
+
   test("ends an expression that goes on for ever", async () => {
     const { exit, stderr } = await type(new Scene(), ["status", "--jq", "def f: f; f"]);
     expect(exit).toBe(2);
