@@ -154,7 +154,7 @@ interface RunsAgents {
 /** Puts an engine on a store, with everything that it needs to do what falls due. */
 export function engineOn(store: Store, options: EngineOptions): LocalEngine {
   const { rules, nowMs = Date.now, randomBytes = pooled(random) } = options;
-  const clock = new StoreClock(nowMs);
+  const clock = new StoreClock(nowMs, () => store.now());
   const { runner, ids = idsFrom(nowMs, randomBytes) } = options;
   let worker = options.worker;
   return new LocalEngine({
@@ -163,6 +163,7 @@ export function engineOn(store: Store, options: EngineOptions): LocalEngine {
     rules,
     randomBytes,
     now: () => clock.now(),
+    checkedNow: () => clock.checked(),
     worker: {
       id: () => (worker ??= ids.worker()),
       host: hostname(),

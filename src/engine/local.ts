@@ -2,14 +2,13 @@ import type { Actor } from "../core/actor.ts";
 import { amend } from "../core/amend.ts";
 import { answer, recordLate, recordRefused, undo } from "../core/answer.ts";
 import type { AnswerInput } from "../core/answer-input.ts";
-import { ask, findSame, requireSamePayload } from "../core/ask.ts";
 import type { AskInput } from "../core/ask-input.ts";
 import { cancel } from "../core/cancel.ts";
 import type { At, Changes, Read } from "../core/changes.ts";
 import { assign, claim, comment, release, snooze } from "../core/claim.ts";
 import { SYSTEM } from "../core/actor.ts";
 import type { KeptEvent } from "../core/event.ts";
-import { give, handOver, requireEpoch } from "../core/handover.ts";
+import { give, handOver } from "../core/handover.ts";
 import { endHold } from "../core/hold.ts";
 import type { QuestionId, RunId } from "../core/id.ts";
 import { tellAgent } from "../core/injection.ts";
@@ -27,10 +26,11 @@ import { escalate, extend } from "../core/timeout.ts";
 import type { Token, TokenInput } from "../core/token.ts";
 import type { RunUsage } from "../core/usage.ts";
 import type { QuestionFilter, Ref, RunFilter, Store } from "../store/store.ts";
-import { Decider, type DecideDeps, after } from "./decide.ts";
+import { Decider, type DecideDeps } from "./decide.ts";
 import type { AskOptions, Done, Engine, RunInput, Verified, WaitOptions } from "./engine.ts";
 import { scheduleSeals } from "./jobs.ts";
-import { newRun, runForAsk } from "./new-run.ts";
+import { keepAsk } from "./keep-ask.ts";
+import { newRun } from "./new-run.ts";
 import { People, TOKEN_BYTES } from "./people.ts";
 import { ReplyLimit } from "./reply-limit.ts";
 import { Room } from "./room.ts";
@@ -40,13 +40,14 @@ import { countStats } from "./stats.ts";
 import { Templates } from "./templates.ts";
 import { verify } from "./verify.ts";
 import { Waiters } from "./waiters.ts";
-import { findTaken } from "./taken.ts";
 import { readUsage } from "./usage.ts";
 import { WordFollower } from "./word-follower.ts";
 import { Worker, type WorkerDeps } from "./worker.ts";
 
 export interface LocalDeps extends DecideDeps {
   randomBytes: (count: number) => Uint8Array;
+  /** The store's time, which the store itself said not long ago. */
+  checkedNow: () => Promise<Instant>;
   /** How jobs are done, by kind; what is not in the table is left to others. */
   worker: Omit<WorkerDeps, "store" | "decider">;
   /** Agents that this process follows, and how it lets go of them before the store is closed. */
@@ -101,33 +102,7 @@ export class LocalEngine implements Engine {
 
   async ask(input: AskInput, by: Actor, options: AskOptions = {}): Promise<Done> {
     await this.#room.require();
-    let runId = options.runId;
-    return this.#decider.retry(async () => {
-      const at = this.#decider.at(by);
-      const found = runId
-        ? await this.#decider.rows.readRun(runId)
-        : runForAsk(options.run ?? {}, input.items, input.key, at);
-      if (options.epoch !== undefined) requireEpoch(found, options.epoch);
-      const run = options.seen ? { ...found, seen: options.seen } : found;
-      const open = await this.#decider.rows.readOpen(run);
-      const same = findSame(open, input);
-      if (same) return this.#known(same, input);
-      const followed = run.clarifying ? await this.#store.findQuestion(run.clarifying) : undefined;
-      const { read, ...changes } = ask(
-        { run, open, ...(followed && { followed }), secrets: options.secrets ?? [] },
-        input,
-        at,
-      );
-      const committed = await this.#decider.commit(changes, read);
-      if (committed.ok) return { ...after(read, changes, committed), isNew: true };
-      if (committed.why !== "taken") return undefined;
-      const theirs = await findTaken(this.#store, run, read.question.key);
-      // Without a key of its own an ask repeats only what is still open.
-      const isSame = theirs?.question && (input.key !== undefined || findSame([theirs.question], input) !== undefined);
-      if (theirs?.question && isSame) return this.#known(theirs.question, input);
-      runId = theirs?.run.id ?? runId;
-      return undefined;
-    });
+    return keepAsk({ store: this.#store, decider: this.#decider }, input, by, options);
   }
 
   async wait(id: QuestionId, { until, signal, takes = false }: WaitOptions): Promise<Read> {
@@ -357,7 +332,7 @@ export class LocalEngine implements Engine {
   }
 
   now(): Promise<Instant> {
-    return this.#store.now();
+    return this.#deps.checkedNow();
   }
 
   async doDue(): Promise<number> {
@@ -389,11 +364,5 @@ export class LocalEngine implements Engine {
       }
       throw error;
     }
-  }
-
-  /** The same ask again: its question, in whatever state it is by now. */
-  async #known(question: Question, input: AskInput): Promise<Done> {
-    if (input.key !== undefined) requireSamePayload(question, input);
-    return { ...(await this.read(question.id)), isNew: false };
   }
 }

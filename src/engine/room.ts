@@ -8,6 +8,7 @@ export class Room {
   readonly #store: Pick<Store, "countQuestions">;
   readonly #limit: number;
   #pending = { count: 0, readAtMs: -Infinity };
+  #reading: Promise<void> | undefined;
 
   constructor(store: Pick<Store, "countQuestions">, limit: number) {
     this.#store = store;
@@ -17,9 +18,8 @@ export class Room {
   /** Refuses when too many wait. The count may be a second old, but a refusal rests on a fresh one. */
   async require(): Promise<void> {
     const isFresh = performance.now() - this.#pending.readAtMs < FRESH_MS;
-    if (!isFresh || this.#pending.count >= this.#limit) {
-      this.#pending = { count: await this.#store.countQuestions("pending"), readAtMs: performance.now() };
-    }
+    // Many ask at once, and one count serves them all.
+    if (!isFresh || this.#pending.count >= this.#limit) await (this.#reading ??= this.#read());
     if (this.#pending.count >= this.#limit) {
       throw new Refusal(
         "too_many",
@@ -28,5 +28,13 @@ export class Room {
       );
     }
     this.#pending.count += 1;
+  }
+
+  async #read(): Promise<void> {
+    try {
+      this.#pending = { count: await this.#store.countQuestions("pending"), readAtMs: performance.now() };
+    } finally {
+      this.#reading = undefined;
+    }
   }
 }

@@ -1,0 +1,48 @@
+import type { Actor } from "../core/actor.ts";
+import { ask, findSame, requireSamePayload } from "../core/ask.ts";
+import type { AskInput } from "../core/ask-input.ts";
+import { requireEpoch } from "../core/handover.ts";
+import type { Question } from "../core/question.ts";
+import type { Store } from "../store/store.ts";
+import { type Decider, after } from "./decide.ts";
+import type { AskOptions, Done } from "./engine.ts";
+import { runForAsk } from "./new-run.ts";
+import { findTaken } from "./taken.ts";
+
+interface Deps {
+  store: Store;
+  decider: Decider;
+}
+
+/** Keeps an ask, once: reads its run, and tries again when somebody else was faster. */
+export function keepAsk(deps: Deps, input: AskInput, by: Actor, options: AskOptions): Promise<Done> {
+  const { store, decider } = deps;
+  let { runId } = options;
+  return decider.retry(async () => {
+    const at = decider.at(by);
+    const found = runId ? await decider.rows.readRun(runId) : runForAsk(options.run ?? {}, input.items, input.key, at);
+    if (options.epoch !== undefined) requireEpoch(found, options.epoch);
+    const run = options.seen ? { ...found, seen: options.seen } : found;
+    const open = await decider.rows.readOpen(run);
+    const same = findSame(open, input);
+    if (same) return known(decider, same, input);
+    const followed = run.clarifying ? await store.findQuestion(run.clarifying) : undefined;
+    const before = { run, open, ...(followed && { followed }), secrets: options.secrets ?? [] };
+    const { read, ...changes } = ask(before, input, at);
+    const committed = await decider.commit(changes, read);
+    if (committed.ok) return { ...after(read, changes, committed), isNew: true };
+    if (committed.why !== "taken") return undefined;
+    const theirs = await findTaken(store, run, read.question.key);
+    // Without a key of its own an ask repeats only what is still open.
+    const isSame = theirs?.question && (input.key !== undefined || findSame([theirs.question], input) !== undefined);
+    if (theirs?.question && isSame) return known(decider, theirs.question, input);
+    runId = theirs?.run.id ?? runId;
+    return undefined;
+  });
+}
+
+/** The same ask again: its question, in whatever state it is by now. */
+async function known(decider: Decider, question: Question, input: AskInput): Promise<Done> {
+  if (input.key !== undefined) requireSamePayload(question, input);
+  return { ...(await decider.rows.read(question.id)), isNew: false };
+}
