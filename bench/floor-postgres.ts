@@ -3,13 +3,16 @@ import type { Subject } from "./loop.ts";
 
 const BODY = JSON.stringify({ question: "Redis or Memcached?", context: "x".repeat(250) });
 const CONNECTIONS = 10;
+/** Of a prepared statement, in PostgreSQL. */
+const LONGEST_NAME = 63;
 
 type Query = (text: string, values: unknown[]) => Promise<number>;
 
 /** Three statements, each its own transaction, on a pool. */
 export async function barePostgres(url: string): Promise<Subject> {
   const pool = await openFloor(url, "floor_bare");
-  const run: Query = async (text, values) => Number((await pool.query({ name: text, text, values })).rows[0]?.id);
+  const run: Query = async (text, values) =>
+    Number((await pool.query({ name: text.slice(0, LONGEST_NAME), text, values })).rows[0]?.id);
   return floor("floor: bare driver, 3 transactions", "floor_bare", run, () => pool.end());
 }
 
@@ -43,7 +46,11 @@ function batched(pool: pg.Pool, text: string): (value: unknown) => Promise<numbe
   const flush = async () => {
     const batch = waiting;
     waiting = [];
-    const { rows } = await pool.query({ name: text, text, values: [batch.map(({ value }) => value)] });
+    const { rows } = await pool.query({
+      name: text.slice(0, LONGEST_NAME),
+      text,
+      values: [batch.map(({ value }) => value)],
+    });
     batch.forEach(({ resolve }, index) => resolve(Number(rows[index]?.id)));
   };
   return (value) =>

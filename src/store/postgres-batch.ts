@@ -32,7 +32,10 @@ const Applied = z
   .nullable();
 
 /** The parameters of askd_apply in their order: what counts for the batch, then the rows by table. */
-export function encodeBatch(batch: readonly Prepared[], origin: string): unknown[] {
+export function encodeBatch(
+  batch: readonly Prepared[],
+  { origin, isCareful }: { origin: string; isCareful: boolean },
+): unknown[] {
   const locks = batch.flatMap((commit) => commit.runIds).sort();
   const [questions, newQuestions] = newFirst(rows(batch, questionCells), QUESTION_GUARD);
   const [entries, newEntries] = newFirst(rows(batch, entryCells), ENTRY_GUARD);
@@ -51,7 +54,7 @@ export function encodeBatch(batch: readonly Prepared[], origin: string): unknown
     jobs: rows(batch, jobCells),
   };
   const notice = encodeNotice(origin, batch);
-  return [SCHEMA, notice, locks, newQuestions, newEntries, closing, ...TABLES.map((table) => tables[table])];
+  return [SCHEMA, notice, isCareful, locks, newQuestions, newEntries, closing, ...TABLES.map((table) => tables[table])];
 }
 
 /** What became of each commit, from what askd_apply returned. */

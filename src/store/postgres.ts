@@ -55,6 +55,8 @@ import type {
 
 const POOL_SIZE = 10;
 const RECONNECT_MS = 250;
+/** Something stood in the way of a batch: a name, or a row that is no longer as it was. */
+const IN_THE_WAY = new Set(["23505", "AK001"]);
 /** Deadlock, lost race for a name: the same again sees what the other did. */
 const RACES = new Set(["40001", "40P01", "23505"]);
 const RACE_TRIES = 3;
@@ -111,7 +113,7 @@ export class PostgresStore implements Store {
 
   async adopt(changes: Changes): Promise<Committed> {
     const commit = prepareAdopted(changes);
-    const params = encodeBatch([commit], this.#origin);
+    const params = encodeBatch([commit], { origin: this.#origin, isCareful: true });
     const client = await this.#connect();
     try {
       const committed = await adoptRows(client, changes, async () => {
@@ -251,13 +253,15 @@ export class PostgresStore implements Store {
   }
 
   async #apply(batch: readonly Prepared[]): Promise<Committed[]> {
-    const params = encodeBatch(batch, this.#origin);
+    let isCareful = false;
     for (let tries = 1; ; tries += 1) {
       try {
-        return decodeApplied(batch, await this.#send(params));
+        return decodeApplied(batch, await this.#send(encodeBatch(batch, { origin: this.#origin, isCareful })));
       } catch (error) {
-        const isRace = error instanceof pg.DatabaseError && RACES.has(error.code ?? "");
-        if (!isRace || batch.length > 1 || tries >= RACE_TRIES) throw error;
+        const code = error instanceof pg.DatabaseError ? (error.code ?? "") : "";
+        const mayGoOn = !isCareful && IN_THE_WAY.has(code);
+        if (!mayGoOn && (!RACES.has(code) || batch.length > 1 || tries > RACE_TRIES)) throw error;
+        isCareful = true;
       }
     }
   }
