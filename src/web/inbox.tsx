@@ -43,7 +43,7 @@ const FOLDED: ReadonlySet<Group["name"]> = new Set(["snoozed", "today"]);
 /** All questions that concern the reader, grouped. */
 export function QuestionList({ reader, groups, current, find }: ListView) {
   return (
-    <nav id="list" class="list" aria-label={tell(reader, "list")}>
+    <nav id="list" class={hasSeveral(groups) ? "list boxed" : "list"} aria-label={tell(reader, "list")}>
       <form class="find" method="get" action="/" role="search">
         <input
           type="search"
@@ -53,7 +53,7 @@ export function QuestionList({ reader, groups, current, find }: ListView) {
           placeholder={tell(reader, "find")}
         />
       </form>
-      <p class="all several" hidden={!hasSeveral(groups)}>
+      <p class="several">
         <button type="submit" class="link" form="batch" formaction="/batch/edit" data-plain>
           {tell(reader, "batch.title")}
         </button>
@@ -109,7 +109,7 @@ function Row(given: { reader: Reader; row: Same; isCurrent: boolean; isTicked: b
   const { reader, row, isCurrent, isTicked } = given;
   const [read] = row;
   const { question, run } = read;
-  const isRisky = isPending(question) && question.risk === "high";
+  const isRisky = isPending(question) && !question.settling && question.risk === "high";
   const ids = row.map((each) => each.question.id).join(" ");
   return (
     <li data-id={question.id} data-ids={row.length > 1 ? ids : undefined}>
@@ -159,18 +159,20 @@ function RowState({ reader, read: { question, content } }: { reader: Reader; rea
   if (question.settling) return <span class="ok">{tell(reader, "row.settling")}</span>;
   if (question.snoozedUntil !== undefined && question.snoozedUntil > reader.now) {
     return (
-      <span>
+      <span class="cut">
         {tell(reader, "row.snoozed")} <Moment reader={reader} at={question.snoozedUntil} />
       </span>
     );
   }
   if (question.claim && sayActor(question.claim.by) !== reader.id) {
     return (
-      <span>
+      <span class="cut">
         {makeVisible(sayActor(question.claim.by))}, <Since reader={reader} at={question.claim.at} as="run.since" />
       </span>
     );
   }
+  // The risk and the deadline say more, and with a third there is no room for the run.
+  if (question.risk === "high" && consequenceAt(question) !== undefined) return null;
   return <Since reader={reader} at={question.askedAt} as="run.waiting" />;
 }
 
@@ -179,7 +181,7 @@ function RowEnd({ reader, read: { question } }: { reader: Reader; read: Read }) 
     const answer = findAnswer(question);
     return answer ? <span class="end">{makeVisible(sayActor(answer.by))}</span> : null;
   }
-  const at = consequenceAt(question);
+  const at = question.settling ? undefined : consequenceAt(question);
   if (at === undefined) return null;
   return (
     <span class={`end${isSoon(reader, at) ? " due" : ""}`}>

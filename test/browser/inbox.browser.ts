@@ -1,6 +1,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { WebStage } from "./stage.ts";
+import { LENA, TABLE, ask } from "./states.ts";
 
 const stage = new WebStage();
 beforeAll(() => stage.serve());
@@ -109,6 +110,46 @@ test("the row that is being read never moves", async () => {
   await stage.type("cancel", urgent);
   await page.waitForSelector("[data-group=waiting] li:has-text('Urgent?')", { state: "detached" });
   expect(await topOf(page, row)).toBe(before);
+});
+
+test("the row that is being read does not move when titles of any length get a box or are gone", async () => {
+  const engine = await stage.engine();
+  const titles = Array.from(
+    { length: 9 },
+    (_, index) => `${"Which of these names ".repeat(2)}${"is it ".repeat(index)}?`,
+  );
+  const claimed = [];
+  for (const question of [...titles, "Last?"]) {
+    const { id } = await ask(stage, { question, timeout: `${claimed.length + 1}h` });
+    claimed.push((await engine.claim(id, LENA)).question.id);
+  }
+  await ask(stage, { question: "First?" });
+  const page = await stage.person("mika");
+  const row = "#list li:has-text('Last?')";
+  await page.click(row);
+  await page.waitForSelector("main:has-text('Last?')");
+  const before = await topOf(page, row);
+  await ask(stage, { question: "Second?" });
+  await page.waitForSelector("#list.boxed li:has-text('First?') .tick");
+  expect(await topOf(page, row)).toBe(before);
+  for (const id of claimed.slice(0, -1)) await engine.cancel(id, { reason: "not needed" }, LENA);
+  await page.waitForSelector("#list .gone >> nth=8");
+  expect(await topOf(page, row)).toBe(before);
+});
+
+test("a row shows its run beside the risk, and titles that begin alike can be told apart", async () => {
+  const begin = "Should the old table of users and their sessions";
+  for (const end of ["be dropped?", "be kept?"]) {
+    await ask(stage, { ...TABLE, question: `${begin} ${end}` }, { name: "cleanup" });
+  }
+  const page = await stage.person("mika", { locale: "de" });
+  await page.setViewportSize({ width: 1280, height: 860 });
+  const room = (selector: string): Promise<unknown> =>
+    page.evaluate(`[...document.querySelectorAll(${JSON.stringify(selector)})].map((it) =>
+      it.scrollWidth <= it.clientWidth && it.scrollHeight <= it.clientHeight)`);
+  expect(await page.locator("#list .m").first().innerText()).toMatch(/cleanup[^]*Hohes Risiko[^]*noch/);
+  expect(await room("[data-group=waiting] .q")).toEqual([true, true]);
+  expect(await room("[data-group=waiting] .m .cut")).toEqual([true, true]);
 });
 
 test("what was written survives a reload and a server that is killed, and is sent when it is back", async () => {

@@ -3,8 +3,7 @@ import { all, find, say } from "./page.ts";
 /** Brings the list up to date without moving the row that is being read: what is new comes below it. */
 export function mergeList(list: HTMLElement, fresh: HTMLElement): void {
   const anchor = anchorOf(list);
-  const [several, now] = [find<HTMLElement>(".several", list), find<HTMLElement>(".several", fresh)];
-  if (several && now) several.hidden = now.hidden;
+  list.className = fresh.className;
   const open = new Set(all<HTMLDetailsElement>("details[open]", list).map(groupOf));
   if (!anchor) {
     for (const section of all("section", list)) section.remove();
