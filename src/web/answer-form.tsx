@@ -33,9 +33,14 @@ export function AnswerForm({ view, isForced }: { view: CardView; isForced: boole
   );
 }
 
+const NAMED = 3;
+
 /** Gives the same answer to all who ask the same; not by itself, for what they mean by it may differ. */
 function Also({ view: { reader, same, draft } }: { view: CardView }) {
-  const names = same.map(({ run }) => runName(run)).join(", ");
+  const first = same.slice(0, NAMED).map(({ run }) => runName(run));
+  const more = same.length - first.length;
+  const rest = more === 1 ? "also.more.one" : "also.more";
+  const names = first.join(", ") + (more > 0 ? ` ${tell(reader, rest, { n: more })}` : "");
   return (
     <label class="choice also">
       <input

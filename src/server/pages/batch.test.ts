@@ -157,6 +157,20 @@ test("the inbox has one row with one box for those that ask the same, and none f
   expect(html).toContain("2 runs");
 });
 
+test("of many others that ask the same the card names three, and says how many more there are", async () => {
+  const ids = [await ask(), await ask(), await ask(), await ask()];
+  const names = async (): Promise<string> => {
+    const { body } = await at.send("GET", `/q/${ids[0]}`, { headers: { cookie, accept: "text/html" } });
+    return /Give the [^<]*/.exec(String(body["text"]))?.[0] ?? "";
+  };
+  expect((await names()).match(/#\d+/g)).toHaveLength(3);
+  expect(await names()).not.toContain("more");
+  await ask();
+  expect(await names()).toMatch(/^Give the 4 others[^:]*: (#\d+ [\w-]+(, )?){3} and 1 more$/);
+  await ask();
+  expect(await names()).toMatch(/^Give the 5 others[^]* and 2 more$/);
+});
+
 test("an answer is given to the others that ask the same, if that is ticked on the card", async () => {
   const [one, two, other] = [await ask(), await ask(), await ask({ question: "Something else?" })];
   const { body } = await at.send("GET", `/q/${one}`, { headers: { cookie, accept: "text/html" } });

@@ -43,4 +43,6 @@ export const deBatch: Readonly<Record<keyof typeof enBatch, string>> = {
   "row.tick": "„{title}“ auswählen",
   "also.one": "Lauf {names} dieselbe Antwort geben; er fragt dasselbe.",
   "also.many": "Den {n} anderen, die dasselbe fragen, diese Antwort auch geben: {names}",
+  "also.more": "und {n} weiteren",
+  "also.more.one": "und einem weiteren",
 };

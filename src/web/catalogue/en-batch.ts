@@ -40,4 +40,6 @@ export const enBatch = {
   "row.tick": "Select “{title}”",
   "also.one": "Give run {names} the same answer; it asks the same.",
   "also.many": "Give the {n} others that ask the same this answer too: {names}",
+  "also.more": "and {n} more",
+  "also.more.one": "and 1 more",
 } as const;
