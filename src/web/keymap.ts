@@ -30,15 +30,17 @@ export function keyFor(keymap: Keymap, key: string): string {
   return Object.hasOwn(keymap, key) ? (keymap[key] ?? key) : key;
 }
 
-/** The changes that can be kept, or the first key that cannot be. */
-export function readKeymap(given: (key: string) => string): { keymap: Keymap } | { bad: string } {
+/** The changes that can be kept, or the first key that cannot be, with what it was to do. */
+export function readKeymap(given: (key: string) => string): { keymap: Keymap } | { bad: string; act: string } {
   const wanted = CHANGEABLE.map(([key]) => [key, given(key).trim().toLowerCase()] as const);
   const bad = wanted.find(([, chosen]) => chosen !== "" && !KEY.test(chosen));
-  if (bad) return { bad: bad[1] };
+  if (bad) return { bad: bad[1], act: bad[0] };
   const keymap = Object.fromEntries(wanted.filter(([key, chosen]) => chosen !== "" && chosen !== key));
   const used = CHANGEABLE.map(([key]) => keyFor(keymap, key));
   const twice = used.find((key, place) => used.indexOf(key) !== place);
-  return twice === undefined ? { keymap } : { bad: twice };
+  if (twice === undefined) return { keymap };
+  const changed = Object.keys(keymap).findLast((key) => keymap[key] === twice);
+  return { bad: twice, act: changed ?? twice };
 }
 
 /** The changes as a cookie keeps them, and back; what is not one of them is left out. */

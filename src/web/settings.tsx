@@ -1,3 +1,5 @@
+import { makeVisible } from "../core/visible.ts";
+import { type Draft, draftedText } from "./draft.ts";
 import { CHANGEABLE } from "./keymap.ts";
 import { type Reader, THEMES, tell } from "./reader.ts";
 import { SettingsTabs } from "./settings-tabs.tsx";
@@ -7,37 +9,36 @@ const OWN_NAMES = { en: "English", de: "Deutsch" } as const;
 
 export interface SettingsView {
   reader: Reader;
-  /** The language that the reader chose, if any. */
-  chosen: string | undefined;
-  /** Why the form was not taken. */
-  problem?: string | undefined;
+  /** The language that the reader chose; empty where the browser decides. */
+  chosen: string;
+  /** A key that cannot do what it was to do, and all that the form was filled with. */
+  refused?: { key: string; act: string; draft: Draft } | undefined;
 }
 
+const PROBLEM = "key-problem";
+
 /** What a reader can set for themselves. */
-export function Settings({ view: { reader, chosen, problem } }: { view: SettingsView }) {
+export function Settings({ view }: { view: SettingsView }) {
+  const { reader, refused } = view;
+  const hasKeys = refused ? draftedText(refused.draft, "keys") === "on" : reader.hasKeys;
   return (
     <main id="main" class="page">
       <h1>{tell(reader, "settings.title")}</h1>
       <SettingsTabs reader={reader} tab="you" />
-      {problem === undefined ? null : (
-        <p class="banner bad" role="alert">
-          {problem}
-        </p>
-      )}
       <form data-plain method="post" action="/settings">
         <input type="hidden" name="csrf" value={reader.csrf} />
-        <Looks reader={reader} chosen={chosen} />
+        <Looks view={view} />
         <fieldset>
           <legend>{tell(reader, "settings.keys")}</legend>
           <p class="quiet">{tell(reader, "settings.keysAbout")}</p>
           <label class="choice">
-            <input type="radio" name="keys" value="on" checked={reader.hasKeys} /> {tell(reader, "settings.keysOn")}
+            <input type="radio" name="keys" value="on" checked={hasKeys} /> {tell(reader, "settings.keysOn")}
           </label>
           <label class="choice">
-            <input type="radio" name="keys" value="off" checked={!reader.hasKeys} /> {tell(reader, "settings.keysOff")}
+            <input type="radio" name="keys" value="off" checked={!hasKeys} /> {tell(reader, "settings.keysOff")}
           </label>
         </fieldset>
-        <Keys reader={reader} isOpen={problem !== undefined} />
+        <Keys view={view} />
         <button class="p" type="submit">
           {tell(reader, "settings.save")}
         </button>
@@ -50,7 +51,10 @@ export function Settings({ view: { reader, chosen, problem } }: { view: Settings
   );
 }
 
-function Looks({ reader, chosen }: Pick<SettingsView, "reader" | "chosen">) {
+function Looks({ view: { reader, chosen, refused } }: { view: SettingsView }) {
+  const set = refused
+    ? { theme: draftedText(refused.draft, "theme"), language: draftedText(refused.draft, "language") }
+    : { theme: reader.theme, language: chosen };
   return (
     <div class="fields">
       <div>
@@ -59,7 +63,7 @@ function Looks({ reader, chosen }: Pick<SettingsView, "reader" | "chosen">) {
         </label>
         <select id="theme" name="theme">
           {THEMES.map((theme) => (
-            <option value={theme} selected={reader.theme === theme}>
+            <option value={theme} selected={set.theme === theme}>
               {tell(reader, `settings.theme.${theme}`)}
             </option>
           ))}
@@ -72,7 +76,7 @@ function Looks({ reader, chosen }: Pick<SettingsView, "reader" | "chosen">) {
         <select id="language" name="language">
           <option value="">{tell(reader, "settings.auto")}</option>
           {LANGUAGES.map((language) => (
-            <option value={language} lang={language} selected={chosen === language}>
+            <option value={language} lang={language} selected={set.language === language}>
               {OWN_NAMES[language]}
             </option>
           ))}
@@ -82,11 +86,17 @@ function Looks({ reader, chosen }: Pick<SettingsView, "reader" | "chosen">) {
   );
 }
 
-function Keys({ reader, isOpen }: { reader: Reader; isOpen: boolean }) {
+function Keys({ view: { reader, refused } }: { view: SettingsView }) {
+  const about = CHANGEABLE.find(([key]) => key === refused?.act)?.[1];
   return (
-    <details class="fold" open={isOpen || Object.keys(reader.keymap).length > 0}>
+    <details class="fold" open={refused !== undefined || Object.keys(reader.keymap).length > 0}>
       <summary>{tell(reader, "settings.keymap")}</summary>
       <p class="quiet">{tell(reader, "settings.keymap.about")}</p>
+      {refused && about ? (
+        <p class="banner bad" role="alert" id={PROBLEM}>
+          {tell(reader, "settings.keymap.bad", { key: makeVisible(refused.key), act: tell(reader, about) })}
+        </p>
+      ) : null}
       <div class="keymap">
         {CHANGEABLE.map(([key, about]) => (
           <label>
@@ -97,7 +107,8 @@ function Keys({ reader, isOpen }: { reader: Reader; isOpen: boolean }) {
               maxlength={1}
               autocomplete="off"
               autocapitalize="off"
-              value={reader.keymap[key] ?? ""}
+              value={refused ? draftedText(refused.draft, `key.${key}`) : (reader.keymap[key] ?? "")}
+              {...(key === refused?.act && { "aria-invalid": "true", "aria-describedby": PROBLEM, autofocus: true })}
               placeholder={key}
             />
           </label>

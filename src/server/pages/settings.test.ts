@@ -26,6 +26,25 @@ describe("what somebody sets for themselves", () => {
     await signIn();
     const got = await visit.post("/settings", { theme: "auto", language: "", keys: "on", ...keys });
     expect([got.status, got.html.includes("A key is one character")]).toEqual([422, true]);
+    expect(got.html).toContain(`“${keys["key.m"]}” cannot be the key for “ask back”`);
+    expect(got.html).toMatch(/name="key\.m"[^>]*aria-invalid="true"/);
+    expect(got.html.match(/aria-invalid/g)).toHaveLength(1);
+  });
+
+  test("is still in the form where one key of it is refused", async () => {
+    await signIn();
+    const got = await visit.post("/settings", {
+      theme: "dark",
+      language: "de",
+      keys: "off",
+      "key.m": "1",
+      "key.n": "b",
+    });
+    expect(got.status).toBe(422);
+    for (const kept of ['value="dark" selected', 'value="de" lang="de" selected', 'value="off" checked']) {
+      expect(got.html).toContain(kept);
+    }
+    expect(got.html).toMatch(/name="key\.n"[^>]*value="b"/);
   });
 
   test("two keys can be exchanged", async () => {
@@ -66,7 +85,8 @@ describe("people", () => {
     await signIn("admin");
     const added = { id: "mika", name: "Mika", email: "mika@example.com", groups: "platform, @api" };
     expect((await visit.post("/settings/people", added)).location).toBe("/settings/people");
-    expect((await visit.post("/settings/people", { ...added, name: "Other" })).status).toBe(409);
+    const twice = await visit.post("/settings/people", { ...added, name: "Other" });
+    expect([twice.status, twice.html.includes("change the entry above")]).toEqual([409, true]);
     await visit.post("/settings/people", { change: "mika", name: "Mika K", groups: "api" });
     expect(await engine().listPeople()).toMatchObject([{ id: "mika", name: "Mika K", groups: ["api"] }]);
     const bad = await visit.post("/settings/people", { id: "no spaces", name: "Kept <b>" });

@@ -6,7 +6,7 @@ import { draftedText } from "../../web/draft.ts";
 import { readKeymap, writeKeymap } from "../../web/keymap.ts";
 import { PoliciesPage } from "../../web/policies.tsx";
 import { THEMES, tell } from "../../web/reader.ts";
-import { Settings } from "../../web/settings.tsx";
+import { Settings, type SettingsView } from "../../web/settings.tsx";
 import { LANGUAGES } from "../../web/words.ts";
 import type { Signed } from "../credential.ts";
 import type { Call, PagesDeps } from "./deps.ts";
@@ -28,12 +28,12 @@ export function addSettings(pages: Hono<Signed>, deps: PagesDeps): void {
   });
 }
 
-async function show(context: Call, deps: PagesDeps, problem?: string): Promise<Response> {
+async function show(context: Call, deps: PagesDeps, refused?: SettingsView["refused"]): Promise<Response> {
   const reader = await readReader(context, deps.engine);
-  const chosen = getCookie(context, LANGUAGE_COOKIE);
+  const chosen = getCookie(context, LANGUAGE_COOKIE) ?? "";
   return sendFramed(context, deps, {
     ...{ reader, page: "settings", title: tell(reader, "settings.title") },
-    ...{ status: problem === undefined ? 200 : 422, main: <Settings view={{ reader, chosen, problem }} /> },
+    ...{ status: refused ? 422 : 200, main: <Settings view={{ reader, chosen, refused }} /> },
   });
 }
 
@@ -47,8 +47,7 @@ async function save(context: Call, deps: PagesDeps): Promise<Response> {
   }
   const read = readKeymap((key) => draftedText(draft, `key.${key}`));
   if ("bad" in read) {
-    const reader = await readReader(context, deps.engine);
-    return show(context, deps, tell(reader, "settings.keymap.bad", { key: read.bad }));
+    return show(context, deps, { draft, key: read.bad, act: read.act });
   }
   keep(context, deps, LANGUAGE_COOKIE, language);
   keep(context, deps, THEME_COOKIE, theme === "auto" ? "" : theme);

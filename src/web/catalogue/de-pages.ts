@@ -117,7 +117,8 @@ export const dePages: Readonly<Record<keyof typeof enPages, string>> = {
   "settings.theme.dark": "Dunkel",
   "settings.keymap": "Tasten ändern",
   "settings.keymap.about": "Je ein Zeichen; leer heißt wie vorgegeben.",
-  "settings.keymap.bad": "Eine Taste ist ein Zeichen, keine Ziffer und kein g, und jede tut nur eines: {key}",
+  "settings.keymap.bad":
+    "„{key}“ geht nicht als Taste für „{act}“. Eine Taste ist ein Zeichen, keine Ziffer und kein g, und jede tut nur eines.",
 
   "pol.title": "Regeln",
   "pol.about": "Wie dieser Server mit Fragen umgeht. Ändern lässt es sich in der Einstellungsdatei oder mit:",
@@ -152,7 +153,7 @@ export const dePages: Readonly<Record<keyof typeof enPages, string>> = {
   "people.groups.about": "durch Kommas getrennt",
   "people.edit": "{name} ändern",
   "people.bad": "Das lässt sich so nicht speichern: {fields}",
-  "people.there": "{name} ist schon eingetragen; ändern Sie den Eintrag unten.",
+  "people.there": "{name} ist schon eingetragen; ändern Sie den Eintrag oben.",
 
   "tok.title": "Zugänge und Sitzungen",
   "tok.you": "Ihre Sitzung",

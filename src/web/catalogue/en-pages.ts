@@ -113,8 +113,9 @@ export const enPages = {
   "settings.theme.light": "Light",
   "settings.theme.dark": "Dark",
   "settings.keymap": "Change keys",
-  "settings.keymap.about": "One character each; empty means as it was.",
-  "settings.keymap.bad": "A key is one character, not a digit and not g, and each does one thing only: {key}",
+  "settings.keymap.about": "One character each; empty means as preset.",
+  "settings.keymap.bad":
+    "“{key}” cannot be the key for “{act}”. A key is one character, not a digit and not g, and each does one thing only.",
 
   "pol.title": "Policies",
   "pol.about": "How this server treats questions. Change one in the settings file, or by typing:",
@@ -148,7 +149,7 @@ export const enPages = {
   "people.groups.about": "between commas",
   "people.edit": "Edit {name}",
   "people.bad": "This cannot be kept: {fields}",
-  "people.there": "{name} is listed already; change the entry below.",
+  "people.there": "{name} is listed already; change the entry above.",
 
   "tok.title": "Tokens and sessions",
   "tok.you": "Your session",
