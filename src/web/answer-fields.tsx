@@ -6,11 +6,11 @@ import { draftedText } from "./draft.ts";
 import { ItemFields } from "./item-field.tsx";
 import { tell } from "./reader.ts";
 
-type FieldsView = Pick<CardView, "reader" | "read" | "draft" | "problem">;
+type FieldsView = Pick<CardView, "reader" | "read" | "draft" | "problem" | "wrong">;
 
 /** What is filled in to answer a question, by whoever answers it: its items, the word for a high risk, a note. */
 export function AnswerFields({ view }: { view: FieldsView }) {
-  const { reader, read, draft, problem } = view;
+  const { reader, read, draft, problem, wrong } = view;
   const { question, content, run } = read;
   const isRisky = question.risk === "high";
   return (
@@ -21,7 +21,7 @@ export function AnswerFields({ view }: { view: FieldsView }) {
         </p>
       ) : null}
       {content.items.map((item, index) => (
-        <ItemFields view={{ reader, item, index, isOnly: content.items.length === 1, draft, isRisky }} />
+        <ItemFields view={{ reader, item, index, isOnly: content.items.length === 1, draft, isRisky, wrong }} />
       ))}
       {isRisky ? <TypedWord view={view} word={wordToType(question.title, run.name)} /> : null}
       <label class="t" for="note">

@@ -38,6 +38,8 @@ export interface CardView {
   draft: Draft;
   /** Why the form was not taken. */
   problem?: string;
+  /** The typed field that it is about; empty where the answer has one only. */
+  wrong?: string;
   /** What was written, where somebody else was faster. */
   lost?: string;
   /** What the agent would be told. */

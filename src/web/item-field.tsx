@@ -14,6 +14,8 @@ export interface ItemView {
   draft: Draft;
   /** Nothing is chosen or recommended beforehand. */
   isRisky: boolean;
+  /** The typed field that was not taken. */
+  wrong?: string | undefined;
 }
 
 /** Where one item of a question is answered: options, words of one's own, or typed fields. */
@@ -114,11 +116,12 @@ function Button({ view, value, label }: { view: ItemView; value: string; label?:
 }
 
 function TypedFields({ view, schema }: { view: ItemView; schema: AnswerSchema }) {
-  const { reader, index, draft } = view;
+  const { reader, index, draft, wrong } = view;
   const names = fieldNames(index);
   if (schema.type !== "object") {
     const label = makeVisible(schema.title ?? tell(reader, "answer.words"));
-    return <TypedField {...{ reader, field: schema, name: names.text, label, draft, isRequired: true }} />;
+    const isWrong = wrong === "";
+    return <TypedField {...{ reader, field: schema, name: names.text, label, draft, isRequired: true, isWrong }} />;
   }
   return (
     <>
@@ -126,6 +129,7 @@ function TypedFields({ view, schema }: { view: ItemView; schema: AnswerSchema })
         <TypedField
           {...{ reader, field, draft, name: names.part(property), label: makeVisible(field.title ?? property) }}
           isRequired={schema.required?.includes(property) ?? false}
+          isWrong={property === wrong}
         />
       ))}
     </>
@@ -139,12 +143,15 @@ interface TypedView {
   label: string;
   draft: Draft;
   isRequired: boolean;
+  isWrong: boolean;
 }
 
 const INPUT_TYPES = { email: "email", uri: "url", date: "date", "date-time": "text" } as const;
 
-function TypedField({ reader, field, name, label, draft, isRequired }: TypedView) {
+function TypedField({ reader, field, name, label, draft, isRequired, isWrong }: TypedView) {
   const id = `field-${name}`;
+  const about = [isWrong ? "problem" : "", field.description === undefined ? "" : `${id}-about`].join(" ").trim();
+  const described = { "aria-invalid": isWrong ? "true" : undefined, "aria-describedby": about || undefined };
   const value = draftedText(draft, name);
   const choices = field.type === "boolean" ? ["true", "false"] : field.enum;
   return (
@@ -159,7 +166,7 @@ function TypedField({ reader, field, name, label, draft, isRequired }: TypedView
         </p>
       )}
       {choices ? (
-        <select id={id} name={name} required={isRequired} data-words>
+        <select id={id} name={name} required={isRequired} {...described} data-words>
           <option value=""></option>
           {choices.map((choice) => (
             <option value={choice} selected={choice === value}>
@@ -176,7 +183,7 @@ function TypedField({ reader, field, name, label, draft, isRequired }: TypedView
           max={field.maximum}
           minlength={field.minLength}
           maxlength={field.maxLength}
-          aria-describedby={field.description === undefined ? undefined : `${id}-about`}
+          {...described}
           data-words
         />
       )}

@@ -43,6 +43,7 @@ const SCRIPT_WORDS: readonly Key[] = [
     "live.lost",
     "live.kept",
     "live.signedOut",
+    "login.title",
     "arrived",
     "copied",
     "answer.say",

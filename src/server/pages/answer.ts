@@ -11,7 +11,7 @@ import { readDraft } from "./draft.ts";
 import type { Call, PagesDeps } from "./deps.ts";
 import { goTo, nextAddress, runPageBefore } from "./go-on.ts";
 import { sendAgain } from "./send-card.tsx";
-import { findQuestionId } from "./read-card.ts";
+import { type CardMore, findQuestionId } from "./read-card.ts";
 import { languageOf } from "./reader.ts";
 import { idsIn } from "./together.ts";
 
@@ -42,7 +42,7 @@ export async function answer(context: Call, deps: PagesDeps): Promise<Response> 
     const now = await engine.read(id);
     const written = writtenIn(now.content, draft);
     const lost = LOST.has(error.code) && written !== "" ? { lost: written } : {};
-    const problem = LOST.has(error.code) ? {} : { problem: refusalWords({ language: languageOf(context) }, error) };
+    const problem = LOST.has(error.code) ? {} : problemOf(context, error);
     return sendAgain(context, deps, now, { ...problem, ...lost, draft }, error.httpStatus);
   }
 }
@@ -60,9 +60,15 @@ export async function preview(context: Call, deps: PagesDeps): Promise<Response>
     return await sendAgain(context, deps, read, { preview: text, draft }, 200);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    const problem = refusalWords({ language: languageOf(context) }, error);
-    return sendAgain(context, deps, read, { problem, draft }, error.httpStatus);
+    return sendAgain(context, deps, read, { ...problemOf(context, error), draft }, error.httpStatus);
   }
+}
+
+/** What is wrong, and with which typed field. */
+function problemOf(context: Call, refusal: Refusal): CardMore {
+  const problem = refusalWords({ language: languageOf(context) }, refusal);
+  const { fact } = refusal;
+  return { problem, ...(fact?.is === "mismatch" && { wrong: fact.field ?? "" }) };
 }
 
 /** What the form says, or what is missing in it. */

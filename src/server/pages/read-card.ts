@@ -26,7 +26,7 @@ export interface CardDeps {
 }
 
 /** What a card is shown with beside the question itself. */
-export type CardMore = Partial<Pick<CardView, "problem" | "lost" | "preview" | "same">> & { draft?: Draft };
+export type CardMore = Partial<Pick<CardView, "problem" | "wrong" | "lost" | "preview" | "same">> & { draft?: Draft };
 
 /** Reads everything that a question's card shows. */
 export async function readCard(deps: CardDeps, reader: Reader, read: Read, more: CardMore = {}): Promise<CardView> {

@@ -44,7 +44,7 @@ export const de: Readonly<Record<Key, string>> = {
   "live.lost":
     "Verbindung seit {span} unterbrochen. Zu sehen ist der letzte Stand. Antworten werden aufbewahrt und später gesendet.",
   "live.kept": "Ihre Antwort ist aufbewahrt und wird gesendet, sobald die Verbindung wieder da ist.",
-  "live.signedOut": "Sie sind abgemeldet. Ihr Text ist aufbewahrt; melden Sie sich in diesem Tab wieder an.",
+  "live.signedOut": "Sie sind abgemeldet. Ihr Text ist aufbewahrt.",
   arrived: "{n} warten: {title}",
 
   list: "Fragen",

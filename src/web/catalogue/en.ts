@@ -42,7 +42,7 @@ export const en = {
   "live.on": "Live",
   "live.lost": "Connection lost {span} ago. Showing the last state. Answers are kept and sent when it is back.",
   "live.kept": "Your answer is kept and will be sent when the connection is back.",
-  "live.signedOut": "You are signed out. What you wrote is kept; sign in again in this tab.",
+  "live.signedOut": "You are signed out. What you wrote is kept.",
   arrived: "{n} waiting: {title}",
 
   list: "Questions",

@@ -21,12 +21,13 @@ export function watchForms(): void {
     if (copy) void copyFrom(copy);
     for (const menu of all<HTMLDetailsElement>(".menu[open]")) if (!menu.contains(event.target)) menu.open = false;
   });
-  // A panel may open below the end of the window.
+  // A panel, or a part of one, may open below the end of the window.
   document.addEventListener(
     "toggle",
     ({ target }) => {
-      if (target instanceof HTMLDetailsElement && target.open)
-        find(".panel", target)?.scrollIntoView({ block: "nearest" });
+      if (!(target instanceof HTMLDetailsElement) || !target.open) return;
+      const seen = target.closest(".panel") ? target : find(".panel", target);
+      seen?.scrollIntoView({ block: "nearest" });
     },
     true,
   );
@@ -79,10 +80,11 @@ async function submit(event: SubmitEvent, form: HTMLFormElement): Promise<void> 
   const fields = new URLSearchParams();
   for (const [name, value] of new FormData(form)) if (typeof value === "string") fields.append(name, value);
   if (button?.name) fields.append(button.name, button.value);
-  await send(action, fields);
+  await send(action, fields, button?.closest<HTMLElement>(".panel") ?? undefined);
 }
 
-async function send(action: string, fields: URLSearchParams): Promise<void> {
+/** Sends what a form holds; what is wrong with it is told in the panel that it was sent from, if it was one. */
+async function send(action: string, fields: URLSearchParams, panel?: HTMLElement): Promise<void> {
   let response: Response;
   try {
     response = await fetch(action, { method: "POST", body: fields, headers: { "x-askd": "1", accept: "text/html" } });
@@ -105,30 +107,42 @@ async function send(action: string, fields: URLSearchParams): Promise<void> {
     refreshSoon();
     return;
   }
-  showAgain(parsePage(await response.text()));
+  showAgain(parsePage(await response.text()), panel);
 }
 
 /** The server has something to say about the form: what is missing, who was faster, or what was asked for. */
-function showAgain(page: Document): void {
+function showAgain(page: Document, panel?: HTMLElement): void {
   const together = find<HTMLElement>("#together", page);
   if (together && !find("main", page)) {
     showTogether(together);
     refreshSoon();
     return;
   }
-  const isOpen = answerForm() && find("#answer", page);
-  if (!isOpen) {
+  const form = answerForm();
+  if (!form || !find("#answer", page)) {
     if (find("main[data-id]", page)) merge(page);
     else location.reload();
     return;
   }
   find("#problem")?.remove();
   const problem = find<HTMLElement>("#problem", page);
-  if (problem) answerForm()?.prepend(problem);
+  const wrong = markWrong(form, page);
+  if (problem && wrong) wrong.before(problem);
+  else if (problem) (panel ?? form).prepend(problem);
   const preview = find("#preview", page);
   if (preview) find("#preview")?.replaceWith(preview);
-  for (const menu of all<HTMLDetailsElement>(".menu[open]")) menu.open = false;
+  if (problem && panel) find<HTMLElement>("input", panel)?.focus();
+  else for (const menu of all<HTMLDetailsElement>(".menu[open]")) menu.open = false;
   (problem ?? find("#preview pre"))?.scrollIntoView({ block: "center" });
+}
+
+/** Marks the fields that were not taken, as the server says, and goes to the first. */
+function markWrong(form: HTMLFormElement, page: Document): HTMLElement | undefined {
+  const fields = all<HTMLElement>(".field [data-words]", form);
+  for (const field of fields) field.ariaInvalid = page.getElementById(field.id)?.ariaInvalid ?? null;
+  const wrong = fields.find(({ ariaInvalid }) => ariaInvalid === "true");
+  wrong?.focus();
+  return wrong;
 }
 
 function keepForLater(action: string, fields: URLSearchParams): void {

@@ -125,6 +125,11 @@ function signedOut(): void {
   source?.close();
   if (!banner) return;
   banner.dataset["why"] = "signed-out";
-  banner.textContent = say("live.signedOut");
+  const link = document.createElement("a");
+  link.href = `/login?next=${encodeURIComponent(location.pathname)}`;
+  link.textContent = say("login.title");
+  banner.replaceChildren(`${say("live.signedOut")} `, link);
   banner.hidden = false;
+  const live = find<HTMLElement>("#live");
+  if (live) live.hidden = true;
 }
