@@ -52,7 +52,8 @@ export function AnswerForAll({ view: { reader, offer, draft } }: { view: ChoiceV
 function hintFor({ ticked, labels, isPartial, wordless }: Offer) {
   if (ticked < 2 || !isPartial) return undefined;
   if (labels.length > 0) return "batch.partial";
-  return wordless > 0 ? "batch.wordless" : "batch.differ";
+  if (wordless === 0) return "batch.differ";
+  return wordless === 1 ? "batch.wordless.one" : "batch.wordless";
 }
 
 function choicesOf(reader: Reader, { labels, templates }: Offer): Array<{ value: string; label: string }> {

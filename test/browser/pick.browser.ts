@@ -64,7 +64,7 @@ test("what is refused is told with why, and stops none of the others", async () 
   const only = await ask(stage, { question: "Which?", options: ["Apple", "Pear"], allow_text: false });
   const page = await stage.person("mika");
   await tick(page, "One?", "Two?", "Which?");
-  expect(await page.locator("#together").innerText()).toContain("1 of them take nothing else");
+  expect(await page.locator("#together").innerText()).toContain("1 of them takes nothing else");
   await page.keyboard.press("r");
   await page.keyboard.type("Yes");
   await page.keyboard.press("Enter");

@@ -121,7 +121,7 @@ test("where the options differ the form says what can be done", async () => {
       ids.map((id) => ["q", id] as const),
     );
   expect((await pick(one, two)).html).toContain("Write one answer that fits all");
-  expect((await pick(one, three)).html).toContain("and 1 of them take nothing else");
+  expect((await pick(one, three)).html).toContain("and 1 of them takes nothing else");
   expect((await pick(one)).html).not.toContain("different options");
 });
 

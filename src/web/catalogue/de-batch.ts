@@ -9,11 +9,13 @@ export const deBatch: Readonly<Record<keyof typeof enBatch, string>> = {
   "batch.runs": "{n} Läufe: {names}",
   "batch.answer": "Dieselbe Antwort für alle",
   "batch.words": "Option oder Worte",
-  "batch.template": "Vorbereitet: {name}",
+  "batch.template": "Vorlage: {name}",
   "batch.partial": "Gezeigt wird nur, was alle anbieten; manche bieten mehr an.",
   "batch.differ":
-    "Sie bieten Verschiedenes an. Schreiben Sie eine Antwort, die für alle passt, oder nehmen Sie eine vorbereitete.",
+    "Sie bieten Verschiedenes an. Schreiben Sie eine Antwort, die für alle passt, oder nehmen Sie eine Vorlage.",
   "batch.wordless": "Sie bieten Verschiedenes an, und {n} davon nehmen nichts anderes. Beantworten Sie diese einzeln.",
+  "batch.wordless.one":
+    "Sie bieten Verschiedenes an, und eine davon nimmt nichts anderes. Beantworten Sie die einzeln.",
   "batch.note": "Notiz für die Agenten",
   "batch.check": "Zeigen, was geschähe",
   "batch.missing": "Haken Sie mindestens eine Frage an, und schreiben oder wählen Sie eine Antwort.",
