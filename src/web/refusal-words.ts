@@ -33,10 +33,18 @@ type Values = Readonly<Record<string, unknown>>;
 export function refusalWords(reader: Speaker, refusal: Refusal): string {
   const { message, hint, fact, code, retryAfterMs = 0 } = refusal;
   if (reader.language === "en") {
-    return hint === undefined ? message : `${message.replace(/\.$/, "")}. ${hint}`;
+    const said = sentence(message);
+    return hint === undefined ? said : `${said.replace(/[^.!?…]$/, "$&.")} ${sentence(hint)}`;
   }
   const { facts, codes } = CATALOGUES[reader.language];
   return fact ? fill(reader, facts[fact.is], { ...fact }) : fill(reader, codes[code], { retryMs: retryAfterMs });
+}
+
+/** What core says, as it is written on a page; what is typed into a terminal stays as it is. */
+function sentence(text: string): string {
+  if (/\baskd \w|--\w/.test(text)) return text;
+  const quoted = text.replace(/"([^"]*)"/g, "“$1”");
+  return /[.!?…]$/.test(quoted) ? quoted : `${quoted}.`;
 }
 
 /** What is wrong with the trail, in the reader's words. */
