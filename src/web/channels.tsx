@@ -79,7 +79,11 @@ function Deliveries({ view: { reader, deliveries, looked } }: { view: ChannelsVi
   return (
     <section>
       <h2>{tell(reader, "chan.deliveries")}</h2>
-      {deliveries.length === 0 ? <p class="quiet">{tell(reader, "chan.deliveries.none", { n: looked })}</p> : null}
+      {deliveries.length === 0 ? (
+        <p class="quiet">
+          {looked === 0 ? tell(reader, "chan.deliveries.first") : tell(reader, "chan.deliveries.none", { n: looked })}
+        </p>
+      ) : null}
       <ol class="rows trail">
         {deliveries.map((event) => (
           <li>

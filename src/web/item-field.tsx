@@ -167,7 +167,7 @@ function TypedField({ reader, field, name, label, draft, isRequired, isWrong }: 
       )}
       {choices ? (
         <select id={id} name={name} required={isRequired} {...described} data-words>
-          <option value=""></option>
+          <option value="">{tell(reader, "answer.unset")}</option>
           {choices.map((choice) => (
             <option value={choice} selected={choice === value}>
               {field.type === "boolean" ? tell(reader, choice === "true" ? "yes" : "no") : makeVisible(choice)}

@@ -48,6 +48,7 @@ const SCRIPT_WORDS: readonly Key[] = [
     "copied",
     "answer.say",
     "answer.choose",
+    "answer.write",
   ] as const),
   ...(["answer.sayResume", "answer.plain", "row.gone", "pick.alone", "batch.sendWith"] as const),
   ...(["palette.run", "palette.find"] as const),

@@ -1,5 +1,6 @@
 import type { Rules } from "../core/rules.ts";
-import { type Reader, tell, tellSpan } from "./reader.ts";
+import { sayShare } from "./number.ts";
+import { type Reader, tell, tellDays } from "./reader.ts";
 import { SettingsTabs } from "./settings-tabs.tsx";
 import type { Key } from "./words.ts";
 
@@ -30,9 +31,9 @@ export function PoliciesPage({ reader, rules }: { reader: Reader; rules: Rules }
 
 function policiesOf(reader: Reader, rules: Rules): ReadonlyArray<readonly [Key, string, string]> {
   const { undoMs, alerts, confidence } = rules;
-  const span = (ms: number): string => tellSpan(reader, ms, 2);
+  const span = (ms: number): string => tellDays(reader, ms);
   const undo = (ms: number): string => (ms === 0 ? tell(reader, "pol.undo.none") : span(ms));
-  const part = (value: number): string => `${Math.round(value * 100)} %`;
+  const part = (value: number): string => sayShare(reader, value);
   return [
     ["pol.live", "questions.live_window", span(rules.liveWindowMs)],
     ["pol.timeout", "questions.timeout", span(rules.timeoutMs)],

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { HOUR_MS, MINUTE_MS, instant } from "../core/instant.ts";
 import { NOON } from "../../test/builders.ts";
-import { isZone, startOfDay, tellClock, tellSpan } from "./reader.ts";
+import { isZone, startOfDay, tellClock, tellDays, tellSpan } from "./reader.ts";
 import { pickLanguage } from "./words.ts";
 
 const en = { language: "en", zone: "Europe/Berlin", now: NOON } as const;
@@ -16,6 +16,16 @@ test.each([
   [49 * HOUR_MS, 2, "2d 1h"],
 ] as const)("%d ms with %d units is %s", (ms, most, words) => {
   expect(tellSpan(en, ms, most)).toBe(words);
+});
+
+test("whole days are named in words where they stand by themselves", () => {
+  const [day, de] = [24 * HOUR_MS, { ...en, language: "de" } as const];
+  expect([tellDays(en, day), tellDays(en, 30 * day), tellDays(en, 36 * HOUR_MS)]).toEqual([
+    "1 day",
+    "30 days",
+    "1d 12h",
+  ]);
+  expect([tellDays(de, day), tellDays(de, 30 * day), tellDays(de, HOUR_MS)]).toEqual(["1 Tag", "30 Tage", "1 Std"]);
 });
 
 describe("a moment", () => {

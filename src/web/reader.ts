@@ -54,6 +54,13 @@ export function tellSpan(reader: Pick<Reader, "language">, ms: number, most: 1 |
   return parts.join(" ");
 }
 
+/** A time span by itself: whole days in words, for `1 T` would say little; else as in a sentence. */
+export function tellDays(reader: Pick<Reader, "language">, ms: number): string {
+  const n = ms / DAY_MS;
+  if (n < 1 || !Number.isInteger(n)) return tellSpan(reader, ms, 2);
+  return tell(reader, n === 1 ? "days.one" : "days", { n });
+}
+
 /** A moment on the reader's clock: `14:00` today, `Tue 14:00` within a week, else with the date. */
 export function tellClock(reader: Pick<Reader, "language" | "zone" | "now">, at: Instant): string {
   const zone = reader.zone ?? "UTC";

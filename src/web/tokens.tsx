@@ -3,7 +3,7 @@ import type { Token } from "../core/token.ts";
 import { makeVisible } from "../core/visible.ts";
 import { type Draft, draftedText } from "./draft.ts";
 import { Paging, type Part } from "./paging.tsx";
-import { type Reader, tell, tellSpan } from "./reader.ts";
+import { type Reader, tell, tellDays } from "./reader.ts";
 import { AdminOnly, SettingsTabs } from "./settings-tabs.tsx";
 import { Moment, Since } from "./time.tsx";
 
@@ -114,7 +114,7 @@ function IssueForm({ view: { reader, draft } }: { view: TokensView }) {
         <select id="expires" name="expires">
           {TOKEN_SPANS.map((span) => (
             <option value={span} selected={span === "30d"}>
-              {tellSpan(reader, parseDuration(span))}
+              {tellDays(reader, parseDuration(span))}
             </option>
           ))}
           <option value="">{tell(reader, "tok.expires.never")}</option>

@@ -17,14 +17,14 @@ const SIZES = [
 ] as const;
 
 /** Waits until something stands inside the window, and is covered by nothing. */
-async function waitSeen(page: Page, selector: string): Promise<void> {
+async function isSeen(page: Page, selector: string): Promise<boolean> {
   const look = `(() => {
     const it = document.querySelector(${JSON.stringify(selector)});
     const { left, top, width, height, bottom } = it.getBoundingClientRect();
     const over = document.elementFromPoint(left + width / 2, top + height / 2);
     return bottom <= innerHeight && (over === it || it.contains(over));
   })()`;
-  await stage.until(`${selector} is seen`, async () => (await page.evaluate(look)) === true || undefined, 5_000);
+  return stage.until(`${selector} is seen`, async () => (await page.evaluate(look)) === true || undefined, 5_000);
 }
 
 test.each(SIZES)("what is asked before a run is stopped is in sight, $width wide", async (size) => {
@@ -34,7 +34,7 @@ test.each(SIZES)("what is asked before a run is stopped is in sight, $width wide
   await page.goto(`${stage.url}/q/${id}`);
   await page.click(".menu.more > summary");
   await page.click(".stop summary");
-  await waitSeen(page, ".stop button");
+  expect(await isSeen(page, ".stop button")).toBe(true);
   if (size.width < 900) return;
   const list = await page.locator("#list").boundingBox();
   expect(list && list.y + list.height).toBe(size.height);
@@ -44,7 +44,7 @@ test.each(["en", "de"])("the help about keys can be closed on a small screen, in
   const page = await stage.person("mika", { locale });
   await page.setViewportSize({ width: 390, height: 844 });
   await page.keyboard.press("?");
-  await waitSeen(page, "#keys button");
+  expect(await isSeen(page, "#keys button")).toBe(true);
 });
 
 test("what is wrong is told where it was written: in the menu, which stays open, or at the field", async () => {
@@ -88,6 +88,19 @@ test("the button that answers never shows its words on the colour that it had be
   const look = `getComputedStyle(document.querySelector("#answer button.p")).transitionDuration`;
   await page.emulateMedia({ reducedMotion: "no-preference" });
   expect(await page.evaluate(look)).toBe("0s");
+});
+
+test("the button says whether something is to be chosen or to be written first", async () => {
+  const page = await stage.person("mika");
+  const said = (): Promise<string> => page.locator("#answer button.p .label").innerText();
+  await page.goto(`${stage.url}/q/${(await ask(stage, { question: "What should it say?" })).id}`);
+  expect(await said()).toBe("Write an answer first");
+  await page.goto(`${stage.url}/q/${(await ask(stage, { question: "Which?", options: ["This", "That"] })).id}`);
+  expect(await said()).toBe("Choose an answer first");
+  await page.click("#answer label:has-text('Something else')");
+  expect(await said()).toBe("Write an answer first");
+  await page.fill("#answer [data-words]", "Neither");
+  expect(await said()).toBe("Answer “Neither”");
 });
 
 test("nothing was run or loaded that the policy of the pages forbids", () => {

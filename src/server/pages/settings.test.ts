@@ -62,7 +62,8 @@ describe("what somebody sets for themselves", () => {
       "24h".slice(0, 0),
       "answers.undo_window.web",
       "5s",
-      "50 %, 90 %",
+      "50%, 90%",
+      "1 day",
     ])
       expect(html).toContain(words);
   });

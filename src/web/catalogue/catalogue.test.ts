@@ -24,6 +24,16 @@ test("both languages have the same sentences with the same places to fill", () =
   expect(different).toEqual([]);
 });
 
+test("what is done to a run has the same name on a card and on its own page", () => {
+  for (const words of [en, de]) {
+    expect([words["r.cancel"], words["r.cancel.sure"], words["r.cancel.reason"]]).toEqual([
+      words.stop,
+      words["stop.sure"],
+      words["stop.reason"],
+    ]);
+  }
+});
+
 test("every sentence is used", () => {
   const isBuilt = (key: string): boolean => CODE.includes(`\`${key.slice(0, key.lastIndexOf(".") + 1)}\${`);
   const unused = Object.keys(en).filter((key) => !CODE.includes(`"${key}"`) && !isBuilt(key));

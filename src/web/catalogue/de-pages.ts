@@ -11,6 +11,8 @@ export const dePages: Readonly<Record<keyof typeof enPages, string>> = {
   "page.filter": "Filtern",
   "page.all": "alle",
   "page.save": "Speichern",
+  days: "{n} Tage",
+  "days.one": "1 Tag",
   "page.admin":
     "Das kann nur ein Verwalter ändern. Sie sind angemeldet als {name}. Als Verwalter melden Sie sich an mit:",
 
@@ -65,7 +67,7 @@ export const dePages: Readonly<Record<keyof typeof enPages, string>> = {
   "r.try.claim": "Start {n}, einmal vergeben",
   "r.try.going": "läuft gerade",
   "r.try.taken": "der Agent hat sie nach {span} angenommen",
-  "r.try.stopped": "nach {span} von jemandem beendet",
+  "r.try.stopped": "nach {span} von jemandem abgebrochen",
   "r.try.failed": "gescheitert: {why}",
   "r.try.next": "Nächster Versuch nach {span}.",
   "r.why.never_started": "gescheitert: Der Agent ließ sich nicht starten.",
@@ -188,6 +190,7 @@ export const dePages: Readonly<Record<keyof typeof enPages, string>> = {
   "chan.none.then": "Alle Einstellungen und ihre Herkunft:",
   "chan.settings": "Eingerichtet",
   "chan.deliveries": "Letzte Zustellungen",
+  "chan.deliveries.first": "Noch wurde nichts zugestellt.",
   "chan.deliveries.none": "Unter den letzten {n} Ereignissen ist keine Zustellung.",
   "chan.sent": "gesendet",
   "chan.failed": "gescheitert",

@@ -49,7 +49,15 @@ export function labelPrimary(): void {
   const answer = chosen.join("; ");
   const shown = answer.length > LONGEST_LABEL ? `${answer.slice(0, LONGEST_LABEL - 1)}…` : answer;
   const key = button.dataset["resumes"] === "yes" ? "answer.sayResume" : "answer.say";
-  label.textContent = isReady ? say(key, { answer: shown }) : say("answer.choose");
+  const missing = isReady ? undefined : all<HTMLElement>("fieldset.item", form)[chosen.indexOf("")];
+  label.textContent = missing
+    ? say(isForWords(missing) ? "answer.write" : "answer.choose")
+    : say(key, { answer: shown });
+}
+
+/** Says whether an item is answered by writing: there is nothing to choose, or something else is chosen. */
+function isForWords(item: HTMLElement): boolean {
+  return !find("input[type=radio], input[type=checkbox]", item) || find("input[value=other]:checked", item) !== null;
 }
 
 function chosenIn(item: HTMLElement): string {

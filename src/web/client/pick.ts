@@ -156,7 +156,8 @@ function labelBar(): void {
   const answer = chosen?.value === "own" ? own : (chosen?.dataset["label"] ?? "");
   button.setAttribute("aria-disabled", String(answer === ""));
   const n = button.dataset["n"] ?? "";
-  label.textContent = answer === "" ? say("answer.choose") : say("batch.sendWith", { n, answer });
+  const missing = chosen?.value === "own" ? "answer.write" : "answer.choose";
+  label.textContent = answer === "" ? say(missing) : say("batch.sendWith", { n, answer });
 }
 
 function bar(): HTMLFormElement | null {
