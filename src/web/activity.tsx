@@ -1,9 +1,9 @@
 import { sayActor } from "../core/actor.ts";
 import { type Event, EventType } from "../core/event.ts";
-import { shortId } from "../core/id.ts";
+import { type QuestionId, shortId } from "../core/id.ts";
 import type { Run } from "../core/run.ts";
 import { makeVisible } from "../core/visible.ts";
-import { trailWords } from "./event-words.ts";
+import { kindWords, trailWords } from "./event-words.ts";
 import { runName } from "./inbox.tsx";
 import { type Reader, tell } from "./reader.ts";
 import { Moment } from "./time.tsx";
@@ -30,18 +30,21 @@ export interface ActivityView {
   wish: TrailWish;
   /** Newest first. */
   events: ReadonlyArray<{ event: Event; run: Run | undefined }>;
+  /** What they are about. */
+  titles: ReadonlyMap<QuestionId, string>;
   /** How many events were looked at for them. */
   looked: number;
   /** Where the next page begins. */
   next: string | undefined;
   isFirst: boolean;
+  /** There is no such run as is wanted. */
+  isNowhere: boolean;
   check?: TrailCheck | undefined;
 }
 
 /** The audit trail, newest first. */
 export function ActivityPage({ view }: { view: ActivityView }) {
-  const { reader, wish, events, looked, next, isFirst, check } = view;
-  const isFiltered = Object.values(wish).some((text) => text !== "");
+  const { reader, wish, events, titles, next, isFirst, check } = view;
   return (
     <main id="main" class="page wide">
       <div class="head">
@@ -57,11 +60,11 @@ export function ActivityPage({ view }: { view: ActivityView }) {
       <Filters reader={reader} wish={wish} />
       <div id="trail" data-live={isFirst}>
         {events.length === 0 ? (
-          <p class="quiet">{isFiltered ? tell(reader, "act.nothing", { n: looked }) : tell(reader, "act.none")}</p>
+          <Nothing view={view} />
         ) : (
           <ol class="rows trail">
             {events.map(({ event, run }) => (
-              <TrailRow reader={reader} event={event} run={run} />
+              <TrailRow {...{ reader, event, run }} title={event.questionId && titles.get(event.questionId)} />
             ))}
           </ol>
         )}
@@ -71,6 +74,19 @@ export function ActivityPage({ view }: { view: ActivityView }) {
         </p>
       </div>
     </main>
+  );
+}
+
+/** Why nothing is listed, and how to see everything again. */
+function Nothing({ view: { reader, wish, looked, isNowhere } }: { view: ActivityView }) {
+  if (Object.values(wish).every((text) => text === "")) return <p class="quiet">{tell(reader, "act.none")}</p>;
+  return (
+    <p class="quiet">
+      {isNowhere
+        ? tell(reader, "act.noRun", { name: makeVisible(wish.run) })
+        : tell(reader, "act.nothing", { n: looked })}{" "}
+      <a href="/activity">{tell(reader, "act.clear")}</a>
+    </p>
   );
 }
 
@@ -110,7 +126,7 @@ function Filters({ reader, wish }: { reader: Reader; wish: TrailWish }) {
           <option value="">{tell(reader, "page.all")}</option>
           {EventType.options.map((type) => (
             <option value={type} selected={type === wish.kind}>
-              {type}
+              {kindWords(reader, type)}
             </option>
           ))}
         </select>
@@ -126,7 +142,15 @@ function Filters({ reader, wish }: { reader: Reader; wish: TrailWish }) {
   );
 }
 
-function TrailRow({ reader, event, run }: { reader: Reader; event: Event; run: Run | undefined }) {
+interface RowView {
+  reader: Reader;
+  event: Event;
+  run: Run | undefined;
+  /** The question that it is about. */
+  title: string | undefined;
+}
+
+function TrailRow({ reader, event, run, title }: RowView) {
   const by = makeVisible(sayActor(event.by));
   const words = trailWords(reader, event);
   const detail = detailOf(event);
@@ -134,12 +158,12 @@ function TrailRow({ reader, event, run }: { reader: Reader; event: Event; run: R
     <li>
       <Moment reader={reader} at={event.at} />
       <div>
-        <p>
-          {words} <span class="quiet mono">{event.type}</span>
-        </p>
+        <p title={event.type}>{words}</p>
         <div class="meta quiet">
           {run ? <a href={`/r/${run.id}`}>{runName(run)}</a> : null}
-          {event.questionId === undefined ? null : <a href={`/q/${event.questionId}`}>{shortId(event.questionId)}</a>}
+          {event.questionId === undefined ? null : (
+            <a href={`/q/${event.questionId}`}>{makeVisible(title ?? shortId(event.questionId))}</a>
+          )}
           {detail === undefined ? null : (
             <details class="fold">
               <summary>{tell(reader, "act.detail")}</summary>

@@ -162,7 +162,7 @@ function Comments({ view: { reader, read } }: { view: CardView }) {
 }
 
 // Events that are worth a line to people; the rest is in the audit trail.
-const EVENT_WORDS: Readonly<Partial<Record<Event["type"], Key>>> = {
+export const EVENT_WORDS: Readonly<Partial<Record<Event["type"], Key>>> = {
   "question.asked": "event.asked",
   "question.parked": "event.parked",
   "question.notified": "event.notified",

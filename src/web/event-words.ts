@@ -1,5 +1,5 @@
 import type { Event } from "../core/event.ts";
-import { eventWords } from "./aside.tsx";
+import { EVENT_WORDS, eventWords } from "./aside.tsx";
 import { type Reader, tell } from "./reader.ts";
 import type { Key } from "./words.ts";
 
@@ -20,6 +20,12 @@ const MORE: Readonly<Partial<Record<Event["type"], Key>>> = {
 export function trailWords(reader: Reader, event: Event): string {
   const key = isNeverGiven(event) ? "event.void" : MORE[event.type];
   return key === undefined ? eventWords(reader, event) || event.type : tell(reader, key);
+}
+
+/** What kind of event it is, in words; whom and what it is about is left open. */
+export function kindWords(reader: Reader, type: Event["type"]): string {
+  const key = MORE[type] ?? EVENT_WORDS[type];
+  return key === undefined ? type : tell(reader, key, { name: "…", channel: "…" });
 }
 
 /** An outcome that its agent can no longer be given, which is no message to anybody. */

@@ -10,7 +10,7 @@ beforeEach(async () => {
 });
 afterEach(() => visit.stop());
 
-const rowsOf = (html: string) => [...html.matchAll(/quiet mono">([\w.]+)</g)].map(([, type]) => type);
+const rowsOf = (html: string) => [...html.matchAll(/<p title="([\w.]+)">/g)].map(([, type]) => type);
 
 test("where nothing has happened the page says so", async () => {
   expect((await visit.open("/activity")).html).toContain("Nothing has happened yet.");
@@ -25,7 +25,14 @@ test("events are listed newest first, with who, through what, and of which run",
   expect(html).toContain("answer of lena taken");
   expect(html).toContain("lena (slack)");
   expect(html).toContain(`href="/r/${run.id}"`);
-  expect(html).toContain(`href="/q/${question.id}"`);
+  expect(html).toContain(`<a href="/q/${question.id}">${question.title}</a>`);
+});
+
+test("kinds of events are called by words, in the reader's language, in the filter too", async () => {
+  await visit.at.scene.ask();
+  const { html } = await visit.open("/activity", { "accept-language": "de" });
+  expect(html).toContain('<option value="question.asked">gefragt von …</option>');
+  expect(html.replace(/="[^"]*"/g, "")).not.toMatch(/(question|run)\.[a-z_]+/);
 });
 
 test("pages go on without a gap and without repeating anything", async () => {
@@ -51,7 +58,11 @@ test("the trail is filtered by run, kind and person", async () => {
   expect(rowsOf((await visit.open("/activity?person=lena")).html)).toEqual(["question.claimed"]);
   const ofOne = (await visit.open(`/activity?run=${one.run.number}`)).html;
   expect(new Set([...ofOne.matchAll(/href="\/r\/(r_\w+)"/g)].map(([, id]) => id))).toEqual(new Set([one.run.id]));
-  expect((await visit.open("/activity?run=nowhere")).html).toContain("None of the 0 events");
+  const nowhere = (await visit.open("/activity?run=nowhere")).html;
+  expect(nowhere).toContain("There is no run “nowhere”.");
+  const none = (await visit.open("/activity?person=nobody")).html;
+  expect(none).toMatch(/None of the \d+ events/);
+  for (const html of [nowhere, none]) expect(html).toContain('<a href="/activity">Show all events</a>');
   expect((await visit.open("/activity?person=%3Cscript%3E")).html).not.toContain("<script>");
   expect((await visit.open("/activity?before=nonsense")).status).toBe(200);
 });

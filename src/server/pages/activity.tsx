@@ -71,10 +71,11 @@ async function readTrail(
   const found = page.filter((kept) => isWanted(kept, wish)).slice(0, PAGE);
   const isMore = found.length === PAGE || page.length === limit;
   const last = found.length === PAGE ? found.at(-1) : page.at(-1);
-  const runs = await findRuns(engine, found);
+  const [runs, titles] = await Promise.all([findRuns(engine, found), readTitles(engine, found)]);
   return {
-    ...{ reader, wish, looked: page.length, isFirst: before === undefined },
+    ...{ reader, wish, looked: page.length, isFirst: before === undefined, isNowhere },
     events: found.map(({ event }) => ({ event, run: runs.get(event.runId) })),
+    titles,
     next: isMore ? last?.cursor : undefined,
   };
 }
@@ -88,6 +89,17 @@ async function findRun(engine: Engine, name: string): Promise<Run | undefined> {
     return await getRun(engine, name);
   } catch (error) {
     if (error instanceof Refusal && error.code === "not_found") return undefined;
+    throw error;
+  }
+}
+
+async function readTitles(engine: Engine, events: readonly KeptEvent[]): Promise<ActivityView["titles"]> {
+  const ids = new Set(events.flatMap(({ event }) => event.questionId ?? []));
+  try {
+    return new Map((await engine.readMany([...ids])).map(({ question }) => [question.id, question.title]));
+  } catch (error) {
+    // The trail is to be read above all where something that it tells of is gone.
+    if (error instanceof Refusal && error.code === "not_found") return new Map();
     throw error;
   }
 }
