@@ -8,7 +8,7 @@ const WIDEST = 48;
 const LEAST_END = 90;
 const ROW = 26;
 const NAME_WIDTH = 96;
-const BAR_WIDTH = 176;
+const BAR_WIDTH = 140;
 const LONGEST_NAME = 14;
 
 /** What a picture says to those who do not see it. */
@@ -112,7 +112,7 @@ export function Bars({ id, title, about, bars }: Said & { bars: readonly Bar[] }
             </text>
             <rect class="beyond" x={NAME_WIDTH} y={y + 6} width={wide(beyond)} height="14" />
             <rect class="part-0" x={NAME_WIDTH} y={y + 6} width={wide(value)} height="14" />
-            <text x={NAME_WIDTH + (value === 0 ? 0 : BAR_WIDTH) + 6} y={y + 17}>
+            <text x={NAME_WIDTH + (beyond === 0 ? 0 : BAR_WIDTH + 6)} y={y + 17}>
               {label}
             </text>
           </>

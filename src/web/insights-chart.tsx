@@ -1,3 +1,4 @@
+import { SECOND_MS } from "../core/instant.ts";
 import type { Day, Group, Stats } from "../core/stats.ts";
 import { makeVisible } from "../core/visible.ts";
 import { Bars, Columns } from "./chart.tsx";
@@ -81,8 +82,8 @@ export function GroupCharts(given: { reader: Reader; name: "people" | "channels"
       <Bars
         {...{ id: name, title, about }}
         bars={shown.map((group) => ({
-          ...{ name: group.name, value: group.medianMs ?? 0, beyond: group.p90Ms ?? 0 },
-          label: saySpan(reader, group.medianMs),
+          ...{ name: group.name, value: barOf(group.medianMs), beyond: barOf(group.p90Ms) },
+          label: [group.medianMs, group.p90Ms].map((ms = 0) => tellSpan(reader, ms)).join(" / "),
         }))}
       />
       <Legend reader={reader} keys={["insights.col.median", "insights.col.p90"]} isBars />
@@ -189,6 +190,11 @@ function rateOf({ answered, timedOut }: Day): number {
 
 function restOf({ asked, answered, timedOut }: Day): number {
   return Math.max(0, asked - answered - timedOut);
+}
+
+/** What is told as no second has no length either. */
+function barOf(ms = 0): number {
+  return ms < SECOND_MS ? 0 : ms;
 }
 
 function saySpan(reader: Reader, ms: number | undefined): string {

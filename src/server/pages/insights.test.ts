@@ -31,8 +31,18 @@ describe("the page with numbers", () => {
     expect(html).toContain("<strong>5m</strong>");
     expect(html).toMatch(/<svg class="chart"[^>]* role="img" aria-labelledby="people-title people-about">/);
     expect(html).toMatch(/<th scope="row">ada<\/th><td>1<\/td><td>5m<\/td>/);
+    expect(html).toContain("5m / 5m</text>");
     expect(html).toContain("counted at");
     expect(html).not.toMatch(/ style=/);
+  });
+
+  test("draws no bar for what took no second", async () => {
+    const { question } = await at.scene.ask();
+    await at.scene.pass(300);
+    await at.scene.engine.answer(question.id, said("1"), ADA);
+    const html = await open("/insights");
+    expect(html).toContain("0s / 0s</text>");
+    expect([...html.matchAll(/class="beyond"[^>]* width="([^"]*)"/g)].map(([, width]) => width)).not.toContain("140");
   });
 
   test("is there before anything was asked, for every period, and in German", async () => {
