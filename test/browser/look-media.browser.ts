@@ -51,6 +51,16 @@ test("on paper there is the question, and nothing to press", async () => {
   expect(await page.locator("button, summary, nav").filter({ visible: true }).count()).toBe(0);
 });
 
+test("with the colours of the system the button that answers stands out from all that is beside it", async () => {
+  const page = opened.page!;
+  await page.setViewportSize({ width: 1280, height: 860 });
+  await page.emulateMedia({ media: null, forcedColors: "active", contrast: null });
+  const look = (selector: string, what: string): Promise<unknown> =>
+    page.evaluate(`getComputedStyle(document.querySelector(${JSON.stringify(selector)})).${what}`);
+  expect(await look(".act .p", "backgroundColor")).not.toBe(await look(".act .menu > summary", "backgroundColor"));
+  expect(await look(".act .menu > summary", "color")).toBe(await look(".act > button:not(.p)", "color"));
+});
+
 test("with the colours of the system the row that is open and the chosen option are told from the others", async () => {
   const page = opened.page!;
   await page.setViewportSize({ width: 1280, height: 860 });
