@@ -67,7 +67,15 @@ export const CARD_STATES: readonly State[] = [
     },
   },
   { name: "ask-back", open: opensPanel(".menu.back > summary") },
-  { name: "snooze", open: opensPanel(".menu.snooze > summary") },
+  {
+    name: "snooze",
+    open: opensPanel(".menu.snooze > summary"),
+    // Where there is little room it is one of those in the other menu.
+    turn: async (page) => {
+      const more = page.locator(".menu.more:not([open]) > summary");
+      if (!(await page.locator(".menu.snooze").isVisible()) && (await more.isVisible())) await more.click();
+    },
+  },
   {
     name: "long",
     isTall: true,
@@ -155,11 +163,11 @@ export const CARD_STATES: readonly State[] = [
       const address = `${stage.url}/q/${asked.id}`;
       await page.goto(address);
       await page.waitForSelector("#live:not([hidden])");
-      await page.route(address, (route) => route.fulfill({ status: 303, headers: { location: "/login" } }));
+      await page.route("**/q/*", (route) => route.fulfill({ status: 303, headers: { location: "/login" } }));
       await (await stage.engine()).comment(asked.id, "Any news?", LENA);
       await page.waitForSelector("#offline[data-why]");
-      await page.unroute(address);
     },
+    leave: (page) => page.unroute("**/q/*"),
   },
   { name: "search-none", open: (page, stage) => page.goto(`${stage.url}/?find=zebra`) },
   {

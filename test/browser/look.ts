@@ -63,6 +63,7 @@ async function lookAt(page: Page, stage: WebStage, state: State, out: string): P
     await page.setViewportSize(size);
     await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
     if (index === 0) await state.open(page, stage);
+    await state.turn?.(page);
     await page.waitForTimeout(ADDED_MS); // what the script adds belongs to the picture
     await takePicture(page, state, join(out, `${state.name}-${name}.png`));
     // Of all rules only this one depends on the theme.
@@ -71,7 +72,9 @@ async function lookAt(page: Page, stage: WebStage, state: State, out: string): P
     problems.push(...found.map((problem) => `${name}: ${problem}`));
   }
   await page.setViewportSize(REFLOW);
-  return [...problems, ...(await findLayoutProblems(page)).map((problem) => `320: ${problem}`)];
+  problems.push(...(await findLayoutProblems(page)).map((problem) => `320: ${problem}`));
+  await state.leave?.(page);
+  return problems;
 }
 
 async function lookAtGerman(page: Page, stage: WebStage, state: State, out: string): Promise<string[]> {
@@ -79,11 +82,14 @@ async function lookAtGerman(page: Page, stage: WebStage, state: State, out: stri
   for (const [index, { name, ...size }] of GERMAN_LOOKS.entries()) {
     await page.setViewportSize(size);
     if (index === 0) await state.open(page, stage);
+    await state.turn?.(page);
     await takePicture(page, state, join(out, `${state.name}-${name}.png`));
     problems.push(...(await findLayoutProblems(page)).map((problem) => `${name}: ${problem}`));
   }
   await page.setViewportSize(REFLOW);
-  return [...problems, ...(await findLayoutProblems(page)).map((problem) => `320: ${problem}`)];
+  problems.push(...(await findLayoutProblems(page)).map((problem) => `320: ${problem}`));
+  await state.leave?.(page);
+  return problems;
 }
 
 /** What is taller than the window gets a taller window: what sticks to its end is then where it belongs. */

@@ -22,6 +22,10 @@ export interface State {
   isTall?: boolean;
   /** Opens it for whoever looks. */
   open: (page: Page, stage: WebStage) => Promise<unknown>;
+  /** Brings it into sight at every size. */
+  turn?: (page: Page) => Promise<unknown>;
+  /** Leaves the page as the next state needs it. */
+  leave?: (page: Page) => Promise<unknown>;
 }
 
 const CONTEXT = `Both are in the project's dependencies. Redis has pub/sub and persistence; Memcached is simpler and slightly
@@ -236,6 +240,7 @@ export const STATES: readonly State[] = [
       await page.click("[data-preview]");
       await page.waitForSelector("#preview pre");
     },
+    turn: (page) => page.evaluate(`document.querySelector("#preview pre").scrollIntoView({ block: "center" })`),
   },
   {
     name: "keys",
@@ -262,8 +267,8 @@ export const STATES: readonly State[] = [
       await page.route("**/live*", (route) => route.abort());
       await page.goto(`${stage.url}/q/${asked.id}`);
       await page.waitForSelector("#offline:not([hidden])");
-      await page.unroute("**/live*");
     },
+    leave: (page) => page.unroute("**/live*"),
   },
   {
     name: "empty",
