@@ -7,6 +7,7 @@ import type { Run } from "../core/run.ts";
 import { type Same, sameName } from "../core/same-question.ts";
 import { makeVisible } from "../core/visible.ts";
 import { answerWords } from "./answer-words.ts";
+import { Command } from "./command.tsx";
 import { Paging, type Part } from "./paging.tsx";
 import { type Reader, tell, tellSpan } from "./reader.ts";
 import { Left, Moment, Since } from "./time.tsx";
@@ -254,7 +255,7 @@ export function Idle({ view: { reader, running, last, isNew, find } }: { view: I
 function TryIt({ reader }: { reader: Reader }) {
   return (
     <>
-      <pre class="command">askd ask "Ready?" -o Yes -o No</pre>
+      <Command reader={reader} id="try" text={'askd ask "Ready?" -o Yes -o No'} />
       <form method="post" action="/test-question">
         <input type="hidden" name="csrf" value={reader.csrf} />
         <button class="p" type="submit">

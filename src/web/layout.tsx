@@ -159,6 +159,7 @@ function Toast({ frame: { reader, settling } }: { frame: Frame }) {
         >
           <input type="hidden" name="csrf" value={reader.csrf} />
           <span>
+            <a href={`/q/${settling.question.id}`}>#{settling.run.number}</a>
             <span class="cut">
               {tell(reader, "toast", { answer: answerWords(reader, settling.content, reply.answer) })}
             </span>{" "}

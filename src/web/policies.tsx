@@ -1,4 +1,5 @@
 import type { Rules } from "../core/rules.ts";
+import { Command } from "./command.tsx";
 import { sayShare } from "./number.ts";
 import { type Reader, tell, tellDays } from "./reader.ts";
 import { SettingsTabs } from "./settings-tabs.tsx";
@@ -11,9 +12,7 @@ export function PoliciesPage({ reader, rules }: { reader: Reader; rules: Rules }
       <h1>{tell(reader, "pol.title")}</h1>
       <SettingsTabs reader={reader} tab="policies" />
       <p class="quiet">{tell(reader, "pol.about")}</p>
-      <p class="command">
-        <code>askd config set questions.timeout 12h</code>
-      </p>
+      <Command reader={reader} id="change" text="askd config set questions.timeout 12h" />
       <p class="quiet">{tell(reader, "pol.then")}</p>
       <dl class="facts broad">
         {policiesOf(reader, rules).map(([about, setting, value]) => (

@@ -3,6 +3,7 @@ import { isPending } from "../core/question.ts";
 import { type Run, hasEnded } from "../core/run.ts";
 import type { UsageRow } from "../core/usage.ts";
 import { makeVisible } from "../core/visible.ts";
+import { Command } from "./command.tsx";
 import { runName } from "./inbox.tsx";
 import { sayUsd } from "./number.ts";
 import { type Reader, tell } from "./reader.ts";
@@ -72,7 +73,7 @@ function Empty({ reader, isNew }: { reader: Reader; isNew: boolean }) {
   return (
     <>
       <p>{tell(reader, "runs.first")}</p>
-      <pre class="command">askd run -- claude -p "…"</pre>
+      <Command reader={reader} id="start" text={'askd run -- claude -p "…"'} />
     </>
   );
 }

@@ -1,3 +1,4 @@
+import { Command } from "./command.tsx";
 import { type Reader, tell } from "./reader.ts";
 import type { Key } from "./words.ts";
 
@@ -26,17 +27,12 @@ export function SettingsTabs({ reader, tab }: { reader: Reader; tab: SettingsTab
 }
 
 /** Says to somebody who may not change a page how to be somebody who may. */
-export function AdminOnly({ reader }: { reader: Reader }) {
+export function AdminOnly({ reader, about = "page.admin" }: { reader: Reader; about?: "page.admin" | "tok.admin" }) {
   if (reader.scope === "admin") return null;
   return (
     <div class="banner">
-      <p>{tell(reader, "page.admin", { name: reader.id })}</p>
-      <p class="command">
-        <code id="as-admin">askd login --admin</code>{" "}
-        <button type="button" data-copy="#as-admin" hidden>
-          {tell(reader, "copy")}
-        </button>
-      </p>
+      <p>{tell(reader, about, { name: reader.id })}</p>
+      <Command reader={reader} id="as-admin" text="askd login --admin" />
     </div>
   );
 }

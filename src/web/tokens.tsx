@@ -56,7 +56,7 @@ export function TokensPage({ view }: { view: TokensView }) {
         <p class="quiet">{tell(reader, "tok.issue.about")}</p>
         <IssueForm view={view} />
       </section>
-      {tokens ? <Lists view={view} tokens={tokens} /> : <AdminOnly reader={reader} />}
+      {tokens ? <Lists view={view} tokens={tokens} /> : <AdminOnly reader={reader} about="tok.admin" />}
     </main>
   );
 }
@@ -173,14 +173,14 @@ function TokenRow({ reader, token, isOwn }: { reader: Reader; token: Token; isOw
       <div class="run-acts">
         <details class="menu ends">
           <summary>
-            {tell(reader, "tok.revoke")} …<span class="unseen"> {short}</span>
+            {tell(reader, isOwn ? "settings.signOut" : "tok.revoke")} …<span class="unseen mono"> {short}</span>
           </summary>
           <form class="panel" data-plain method="post" action={`/settings/tokens/${token.id}/revoke`}>
             <input type="hidden" name="csrf" value={reader.csrf} />
-            <p>{tell(reader, "tok.revoke.about")}</p>
+            <p>{tell(reader, isOwn ? "tok.revoke.own" : "tok.revoke.about")}</p>
             <button class="bad" type="submit">
-              {tell(reader, "tok.revoke")}
-              <span class="unseen"> {short}</span>
+              {tell(reader, isOwn ? "settings.signOut" : "tok.revoke")}
+              <span class="unseen mono"> {short}</span>
             </button>
           </form>
         </details>

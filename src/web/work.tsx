@@ -17,7 +17,7 @@ export function WorkSoFar({ reader, run, work }: { reader: Reader; run: Run; wor
       {isEmpty ? <p class="quiet">{tell(reader, "work.none")}</p> : null}
       {work && work.stat !== "" ? (
         <>
-          <p class="quiet">{sumUp(reader, work.stat)}</p>
+          <p class="quiet">{sumUp(reader, work)}</p>
           <details open={!isLong}>
             <summary>{tell(reader, "work.diff")}</summary>
             {isLong ? (
@@ -46,12 +46,12 @@ export function WorkSoFar({ reader, run, work }: { reader: Reader; run: Run; wor
   );
 }
 
-/** `4 files, +182 −9`, out of the last line that git says. */
-function sumUp(reader: Reader, stat: string): string {
+/** `4 files, +182 −9`, out of the last line that git says; new files, which it does not count, are among them. */
+function sumUp(reader: Reader, { stat, untracked }: Work): string {
   const last = stat.trimEnd().split("\n").at(-1) ?? "";
   const count = (word: string): string => new RegExp(`(\\d+) ${word}`).exec(last)?.[1] ?? "0";
-  const files = count("file");
-  const key = files === "1" ? "work.sum.one" : "work.sum";
+  const files = Number(count("file")) + untracked.length;
+  const key = files === 1 ? "work.sum.one" : "work.sum";
   return tell(reader, key, { files, more: count("insertion"), less: count("deletion") });
 }
 

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { WebStage } from "./stage.ts";
-import { ask } from "./states.ts";
+import { LENA, ask } from "./states.ts";
 
 const stage = new WebStage();
 beforeAll(() => stage.serve());
@@ -53,6 +53,18 @@ test("everything is found by typing: a question, a page, something to do, a run 
   await page.keyboard.press("Enter");
   await page.waitForURL("**/?find=region");
   await page.waitForSelector("main h1:text-is('Which region?')");
+});
+
+test("a question that is closed is found, and said to be so", async () => {
+  const asked = await ask(stage, { question: "Which port?", options: ["80", "8080"] }, { name: "ports" });
+  await (await stage.engine()).cancel(asked.id, { reason: "not needed" }, LENA);
+  await ask(stage, { question: "Which host?" }, { name: "hosts" });
+  const page = await stage.person("mika");
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("which");
+  const found = page.locator("#found li");
+  expect(await found.filter({ hasText: "Which port?" }).locator("small").innerText()).toMatch(/ports, Closed today$/);
+  expect(await found.filter({ hasText: "Which host?" }).locator("small").innerText()).toMatch(/hosts$/);
 });
 
 test("who turned single keys off is not asked for more by another", async () => {

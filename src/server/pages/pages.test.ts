@@ -204,7 +204,9 @@ describe("a form", () => {
   test("goes on with the next question", async () => {
     const [first, second] = [await ask({ timeout: "1h" }), await ask({ question: "Next?", timeout: "2h" })];
     expect((await post(`/q/${first}/answer`, { do: "answer", "i.0": "0" })).location).toBe(`/q/${second}`);
-    expect((await open(`/q/${second}`)).html).toContain(`action="/q/${first}/undo"`);
+    const { html } = await open(`/q/${second}`);
+    expect(html).toContain(`action="/q/${first}/undo"`);
+    expect(html).toContain(`<a href="/q/${first}">#1</a>`); // it stands above another question
     await post(`/q/${first}/undo`, {});
     expect((await read(first)).status).toBe("pending");
     expect(await read(first)).not.toHaveProperty("settling.answer");

@@ -11,7 +11,7 @@ const HERE: AtHand = {
   work: async () => ({
     stat: " a.ts | 1 +\n 1 file changed, 1 insertion(+)\n",
     diff: `+${BAD}\n${"+x\n".repeat(40_000)}`,
-    untracked: [],
+    untracked: ["new.ts"],
   }),
   takeover: () => "cd /work && claude --resume abc",
   log: async (_run, from) => ({
@@ -141,6 +141,7 @@ describe("a run", () => {
     const { html } = await visit.open(`/r/${run.id}/work`);
     expect(html).toContain("+&lt;script&gt;");
     expect(html).toContain(`see all of it with: askd diff ${run.number}`);
+    expect(html).toContain("2 files, +1 −0"); // the one that is new is among them
     expect(html.length).toBeLessThan(1_000_000);
   });
 

@@ -103,7 +103,7 @@ describe("tokens", () => {
     expect((await engine().authenticate(text, "api"))?.actor).toMatchObject({ scope: "agent", id: "ci" });
     const { html } = await visit.open("/settings/tokens");
     expect(html).not.toContain(text);
-    expect(html).toContain("Only an admin may change this");
+    expect(html).toContain("Only an admin sees all tokens and sessions");
     for (const fields of [
       { scope: "admin", subject: "ada" },
       { scope: "human", subject: "lena" },
@@ -119,6 +119,7 @@ describe("tokens", () => {
     const { token, text } = await engine().issueToken({ scope: "human", subject: "lena" }, SYSTEM);
     const { html } = await visit.open("/settings/tokens");
     expect(html).toContain(`action="/settings/tokens/${token.id}/revoke"`);
+    expect(html.match(/This is the session that you are using/g)).toHaveLength(1);
     expect((await visit.post(`/settings/tokens/${token.id}/revoke`, {})).location).toBe("/settings/tokens");
     expect(await engine().authenticate(text, "api")).toBeUndefined();
     await visit.stop();

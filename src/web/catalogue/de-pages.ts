@@ -18,10 +18,10 @@ export const dePages: Readonly<Record<keyof typeof enPages, string>> = {
 
   "runs.title": "Läufe",
   "runs.all": "Alle",
-  "runs.waiting": "Wartende",
-  "runs.working": "Arbeitende",
-  "runs.ended": "Beendete",
-  "runs.failed": "Gescheiterte",
+  "runs.waiting": "Wartet",
+  "runs.working": "Läuft",
+  "runs.ended": "Beendet",
+  "runs.failed": "Gescheitert",
   "runs.none": "Kein Lauf ist in diesem Zustand.",
   "runs.first": "Noch ist kein Agent gelaufen. Starten Sie einen:",
   "runs.badge": "Wartet auf Eingabe",
@@ -86,6 +86,8 @@ export const dePages: Readonly<Record<keyof typeof enPages, string>> = {
   "act.title": "Verlauf",
   "act.none": "Noch ist nichts geschehen.",
   "act.nothing": "Keines der {n} Ereignisse ab hier passt.",
+  "act.noRun": "Einen Lauf „{name}“ gibt es nicht.",
+  "act.clear": "Alle Ereignisse zeigen",
   "act.run": "Lauf",
   "act.run.about": "Nummer, Name oder Kennung",
   "act.kind": "Art",
@@ -181,6 +183,9 @@ export const dePages: Readonly<Record<keyof typeof enPages, string>> = {
   "tok.until": "bis",
   "tok.revoke": "Widerrufen",
   "tok.revoke.about": "Wer ihn benutzt, ist sofort abgemeldet.",
+  "tok.revoke.own": "Das ist die Sitzung, die Sie gerade benutzen. Sie sind sofort abgemeldet.",
+  "tok.admin":
+    "Alle Zugänge und Sitzungen sieht und widerruft nur ein Verwalter. Sie sind angemeldet als {name}. Als Verwalter melden Sie sich an mit:",
   "tok.bad": "Sagen Sie, für wen der Zugang spricht: Buchstaben, Ziffern und . @ - _",
 
   "chan.title": "Kanäle",

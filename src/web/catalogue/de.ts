@@ -189,7 +189,7 @@ export const de: Readonly<Record<Key, string>> = {
   "work.show": "Änderungen zeigen",
   "work.none": "Im Arbeitsverzeichnis ist nichts geändert.",
   "work.new": "Neue Dateien",
-  "work.diff": "Unterschiede zeigen",
+  "work.diff": "Unterschiede",
   "work.cut": "Es geht noch weiter; alles zeigt: askd diff {run}",
   "work.back": "Zurück zur Frage",
 

@@ -83,6 +83,8 @@ export const enPages = {
   "act.title": "Activity",
   "act.none": "Nothing has happened yet.",
   "act.nothing": "None of the {n} events from here on matches.",
+  "act.noRun": "There is no run “{name}”.",
+  "act.clear": "Show all events",
   "act.run": "Run",
   "act.run.about": "number, name or id",
   "act.kind": "Kind",
@@ -177,6 +179,9 @@ export const enPages = {
   "tok.until": "until",
   "tok.revoke": "Revoke",
   "tok.revoke.about": "Whoever uses it is signed out at once.",
+  "tok.revoke.own": "This is the session that you are using. You are signed out at once.",
+  "tok.admin":
+    "Only an admin sees all tokens and sessions, and revokes them. You are signed in as {name}. To sign in as an admin, type:",
   "tok.bad": "Say whom the token speaks for: letters, digits and . @ - _",
 
   "chan.title": "Channels",

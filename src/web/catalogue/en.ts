@@ -187,7 +187,7 @@ export const en = {
   "work.show": "Show what was changed",
   "work.none": "Nothing is changed in the working tree.",
   "work.new": "New files",
-  "work.diff": "Show the diff",
+  "work.diff": "Diff",
   "work.cut": "The diff goes on; see all of it with: askd diff {run}",
   "work.back": "Back to the question",
 

@@ -63,9 +63,17 @@ function actions(): Entry[] {
 function links(selector: string): Entry[] {
   return all<HTMLAnchorElement>(selector).map((link) => ({
     label: (find(".q", link) ?? link.firstChild ?? link).textContent?.trim() ?? "",
-    about: find(".m > .cut", link)?.textContent ?? "",
+    about: aboutOf(link),
     run: () => location.assign(link.href),
   }));
+}
+
+/** Whose question a row is, and where it stands if it does not wait for the reader. */
+function aboutOf(link: Element): string {
+  const run = find(".m > .cut", link)?.textContent ?? "";
+  const part = link.closest("section:not([data-group=waiting])");
+  const where = part && find("h2", part)?.textContent?.replace(/ \(\d+\)$/, "");
+  return where ? `${run}, ${where}` : run;
 }
 
 /** What somebody may mean that is not on this page. */
