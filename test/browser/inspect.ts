@@ -64,7 +64,7 @@ const LOOK = `() => {
     for (const rect of range.getClientRects()) if (rect.width > 0 && rect.height > 0) look(holder, rect, said);
   }
 
-  for (const button of document.querySelectorAll("button, summary, .button, .chip, nav a")) {
+  for (const button of document.querySelectorAll("button, summary, .button, .chip, nav a:not(.row)")) {
     if (!button.checkVisibility() || button.closest(unseen)) continue;
     const parts = document.createTreeWalker(button, NodeFilter.SHOW_TEXT);
     for (let node = parts.nextNode(); node; node = parts.nextNode()) {

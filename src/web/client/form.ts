@@ -139,7 +139,7 @@ function showAgain(page: Document, panel?: HTMLElement): void {
   else if (problem) (panel ?? form).prepend(problem);
   const preview = find("#preview", page);
   if (preview) find("#preview")?.replaceWith(preview);
-  if (problem && panel) find<HTMLElement>("input", panel)?.focus();
+  if (problem && panel) find<HTMLElement>("input, textarea", panel)?.focus();
   else for (const menu of all<HTMLDetailsElement>(".menu[open]")) menu.open = false;
   (problem ?? find("#preview pre"))?.scrollIntoView({ block: "center" });
 }

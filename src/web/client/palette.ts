@@ -73,7 +73,7 @@ function aboutOf(link: Element): string {
   const run = find(".m > .cut", link)?.textContent ?? "";
   const part = link.closest("section:not([data-group=waiting])");
   const where = part && find("h2", part)?.textContent?.replace(/ \(\d+\)$/, "");
-  return where ? `${run}, ${where}` : run;
+  return where ? `${where}, ${run}` : run;
 }
 
 /** What somebody may mean that is not on this page. */
