@@ -78,8 +78,10 @@ export function ActivityPage({ view }: { view: ActivityView }) {
 }
 
 /** Why nothing is listed, and how to see everything again. */
-function Nothing({ view: { reader, wish, looked, isNowhere } }: { view: ActivityView }) {
-  if (Object.values(wish).every((text) => text === "")) return <p class="quiet">{tell(reader, "act.none")}</p>;
+function Nothing({ view: { reader, wish, looked, isFirst, isNowhere } }: { view: ActivityView }) {
+  const isAll = Object.values(wish).every((text) => text === "");
+  const isNew = looked === 0 && isFirst && !isNowhere;
+  if (isAll || isNew) return <p class="quiet">{tell(reader, "act.none")}</p>;
   return (
     <p class="quiet">
       {isNowhere

@@ -14,6 +14,7 @@ const rowsOf = (html: string) => [...html.matchAll(/<p title="([\w.]+)">/g)].map
 
 test("where nothing has happened the page says so", async () => {
   expect((await visit.open("/activity")).html).toContain("Nothing has happened yet.");
+  expect((await visit.open("/activity?person=lena")).html).toContain("Nothing has happened yet.");
 });
 
 test("events are listed newest first, with who, through what, and of which run", async () => {

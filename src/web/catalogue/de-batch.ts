@@ -15,7 +15,7 @@ export const deBatch: Readonly<Record<keyof typeof enBatch, string>> = {
     "Sie bieten Verschiedenes an. Schreiben Sie eine Antwort, die für alle passt, oder nehmen Sie eine Vorlage.",
   "batch.wordless": "Sie bieten Verschiedenes an, und {n} davon nehmen nichts anderes. Beantworten Sie diese einzeln.",
   "batch.wordless.one":
-    "Sie bieten Verschiedenes an, und eine davon nimmt nichts anderes. Beantworten Sie die einzeln.",
+    "Sie bieten Verschiedenes an, und eine davon nimmt nichts anderes. Beantworten Sie diese eine für sich.",
   "batch.note": "Notiz für die Agenten",
   "batch.check": "Zeigen, was geschähe",
   "batch.missing": "Haken Sie mindestens eine Frage an, und schreiben oder wählen Sie eine Antwort.",
