@@ -23,6 +23,16 @@ export function vote(read: Read & { question: Pending }, given: Answer, at: At):
   return { ...closed, events: [event, ...(closed.events ?? [])] };
 }
 
+/** Votes by what they are for, in the order in which that was first named. */
+export function talliesOf(votes: readonly Vote[]): Array<readonly [Vote, ...Vote[]]> {
+  const tallies = new Map<string, readonly [Vote, ...Vote[]]>();
+  for (const cast of votes) {
+    const [first, ...others] = tallies.get(choiceOf(cast.answer)) ?? [];
+    tallies.set(choiceOf(cast.answer), first ? [first, ...others, cast] : [cast]);
+  }
+  return [...tallies.values()];
+}
+
 /** Two votes are for the same thing when they choose the same in every item. */
 function choiceOf(answer: Answer): string {
   const items = Object.keys(answer.items).sort();

@@ -15,7 +15,7 @@ export function Aside({ view }: { view: CardView }) {
   return (
     <aside aria-label={tell(reader, "details")}>
       {view.similar.length > 0 ? <SimilarAnswers view={view} /> : null}
-      {view.templates.length > 0 && isOpenTo(view) ? <Templates view={view} /> : null}
+      {view.templates.length > 0 && isFilledByLink(view) ? <Templates view={view} /> : null}
       {view.history.length > 0 ? <History view={view} /> : null}
       <section id="seen">
         <h2>{tell(reader, "seen")}</h2>
@@ -42,6 +42,11 @@ function isOpenTo({ reader, read: { question } }: CardView): boolean {
   return isPending(question) && mayAnswer(question, reader);
 }
 
+/** At high risk nothing is chosen beforehand, not by an address either. */
+function isFilledByLink(view: CardView): boolean {
+  return isOpenTo(view) && view.read.question.risk !== "high";
+}
+
 function SimilarAnswers({ view }: { view: CardView }) {
   const { reader, read, similar } = view;
   return (
@@ -55,7 +60,7 @@ function SimilarAnswers({ view }: { view: CardView }) {
             name: makeVisible(sayActor(one.by)),
           })}{" "}
           <Since reader={reader} at={one.at} as="run.ago" />.{" "}
-          {isOpenTo(view) ? (
+          {isFilledByLink(view) ? (
             <a href={`/q/${read.question.id}?choose=${encodeURIComponent(one.answer)}`}>
               {tell(reader, "similar.use")}
             </a>

@@ -15,6 +15,7 @@ import { Outcome, Settling } from "./outcome.tsx";
 import { tell } from "./reader.ts";
 import { thenWords } from "./then.ts";
 import { Left, Moment, Since } from "./time.tsx";
+import { Votes } from "./votes.tsx";
 
 /** A question with everything that is needed to answer it well, in the order that all surfaces share. */
 export function Card({ view }: { view: CardView }) {
@@ -112,9 +113,8 @@ function NoAccess({ view: { reader, read }, question }: { view: CardView; questi
 }
 
 /** What somebody should know before they answer. */
-function Notices({ view: { reader }, question }: { view: CardView; question: Pending }) {
-  const { claim, votes, approvals } = question;
-  const hasVoted = votes.some((vote) => sayActor(vote.by) === reader.id);
+function Notices({ view: { reader, read }, question }: { view: CardView; question: Pending }) {
+  const { claim } = question;
   const isTheirs = claim && sayActor(claim.by) !== reader.id;
   return (
     <div id="notices">
@@ -124,22 +124,7 @@ function Notices({ view: { reader }, question }: { view: CardView; question: Pen
           <Since reader={reader} at={claim.at} as="run.since" />. {tell(reader, "claimed.still")}
         </p>
       ) : null}
-      {hasVoted ? (
-        <p class="banner ok">{tell(reader, "link.voted", { n: votes.length, need: approvals.need })}</p>
-      ) : null}
-      {approvals.need > 1 || votes.length > 0 ? (
-        <p class="banner">
-          {tell(reader, "votes", { n: votes.length, need: approvals.need })}
-          {votes.map((vote) => (
-            <>
-              {" "}
-              <span>
-                {makeVisible(sayActor(vote.by))} <Moment reader={reader} at={vote.at} />
-              </span>
-            </>
-          ))}
-        </p>
-      ) : null}
+      <Votes reader={reader} read={read} question={question} />
     </div>
   );
 }

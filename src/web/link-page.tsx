@@ -11,6 +11,7 @@ import { Chosen } from "./outcome.tsx";
 import { type Reader, tell } from "./reader.ts";
 import { reasonWords } from "./reason-words.ts";
 import { Moment } from "./time.tsx";
+import { Votes } from "./votes.tsx";
 import { type Language, say } from "./words.ts";
 
 /** One question for one person who is not signed in. */
@@ -56,15 +57,12 @@ export function BadLink({ language }: { language: Language }) {
 }
 
 function Open({ view, question }: { view: LinkView; question: Pending }) {
-  const { reader } = view;
-  const { settling, votes, approvals } = question;
+  const { reader, read } = view;
+  const { settling } = question;
   if (settling) return <Settling view={view} settling={settling} />;
-  const hasVoted = votes.some((vote) => sayActor(vote.by) === reader.id);
   return (
     <>
-      {hasVoted ? (
-        <p class="banner ok">{tell(reader, "link.voted", { n: votes.length, need: approvals.need })}</p>
-      ) : null}
+      <Votes reader={reader} read={read} question={question} />
       <LinkForm view={view} />
     </>
   );

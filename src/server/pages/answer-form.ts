@@ -1,7 +1,10 @@
+import { sayActor } from "../../core/actor.ts";
 import type { AnswerField } from "../../core/answer-schema.ts";
 import { AnswerInput } from "../../core/answer-input.ts";
+import type { Read } from "../../core/changes.ts";
 import type { Content, Item, Option } from "../../core/content.ts";
-import { type Draft, OTHER, draftedText, fieldNames } from "../../web/draft.ts";
+import { isPending } from "../../core/question.ts";
+import { type Draft, NO_DRAFT, OTHER, draftedText, fieldNames } from "../../web/draft.ts";
 
 type Spoken = { values: string[]; text?: string };
 
@@ -34,7 +37,12 @@ export function writtenIn(content: Content, draft: Draft): string {
     .join("\n");
 }
 
-/** The form with the options chosen that a link names. */
+/** The form with the options chosen that an address names; at high risk nothing is chosen beforehand. */
+export function wishedBy(read: Read, said: string): Draft {
+  return read.question.risk === "high" ? NO_DRAFT : chosenBy(read.content, said);
+}
+
+/** The form with the options chosen that are named. */
 export function chosenBy(content: Content, said: string): Draft {
   const [item, second] = content.items;
   if (!item || second || said.trim() === "") return new Map();
@@ -62,6 +70,14 @@ export function filledWith(content: Content, given: Pick<AnswerInput, "answer" |
   }
   if (given.note !== undefined) draft.set("note", [given.note]);
   return draft;
+}
+
+/** The form as somebody left it who has voted already. */
+export function votedBy({ question, content }: Read, person: string): Draft {
+  const votes = isPending(question) ? question.votes : [];
+  const own = votes.find(({ by }) => sayActor(by) === person)?.answer;
+  if (own?.outcome !== "answer" || content.items.some(({ schema }) => schema)) return NO_DRAFT;
+  return filledWith(content, { items: own.items, note: own.note });
 }
 
 function isNamed({ key, value, label }: Option, name: string): boolean {

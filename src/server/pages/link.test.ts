@@ -86,6 +86,22 @@ describe("an answer link", () => {
     expect((await open(text, "?choose=b")).html).toMatch(/value="1" checked/);
   });
 
+  test("of high risk chooses nothing beforehand", async () => {
+    const text = await linkTo(await ask({ question: "Drop users_v1?", risk: "high" }));
+    expect((await open(text, "?choose=b")).html).not.toMatch(/type="radio"[^>]* checked/);
+  });
+
+  test("says what its person voted for and has it chosen, whatever the address names", async () => {
+    const id = await ask({ approvals: { need: 2, from: ["lena", "ada"] } });
+    const text = await linkTo(id);
+    expect((await open(text)).html).toContain("Approvals 0 of 2");
+    await post(text, { "i.0": "0", note: "as ever", do: "answer" });
+    const { html } = await open(text, "?choose=b");
+    expect(html).toContain("You chose “Redis”: 1 of 2.");
+    expect(html).toMatch(/value="0" checked/);
+    expect(html).toContain("as ever</textarea>");
+  });
+
   test("can be taken back by the one who answered, for as long as answers on pages can", async () => {
     const id = await ask();
     const text = await linkTo(id);

@@ -18,7 +18,7 @@ import { refusalWords } from "../../web/refusal-words.ts";
 import { say } from "../../web/words.ts";
 import type { Part } from "../app.ts";
 import { RequestLimit } from "../rest/request-limit.ts";
-import { chosenBy, readAnswerForm, writtenIn } from "./answer-form.ts";
+import { readAnswerForm, votedBy, wishedBy, writtenIn } from "./answer-form.ts";
 import { ASSETS } from "./assets.ts";
 import { readDraft } from "./draft.ts";
 import { sendPlainPage } from "./page.ts";
@@ -66,7 +66,9 @@ async function findGuest(engine: Engine, text: string): Promise<(Guest & { token
 }
 
 async function show(context: Context, deps: LinkDeps, guest: Guest): Promise<Response> {
-  return send(context, deps, guest, { draft: chosenBy(guest.read.content, context.req.query("choose") ?? "") });
+  const voted = votedBy(guest.read, guest.actor.id);
+  const draft = voted.size > 0 ? voted : wishedBy(guest.read, context.req.query("choose") ?? "");
+  return send(context, deps, guest, { draft });
 }
 
 async function answer(context: Context, deps: LinkDeps, guest: Guest): Promise<Response> {

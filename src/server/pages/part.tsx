@@ -14,7 +14,7 @@ import { makeVisible } from "../../core/visible.ts";
 import type { Part } from "../app.ts";
 import type { Signed } from "../credential.ts";
 import type { Log } from "../log.ts";
-import { chosenBy, filledWith } from "./answer-form.ts";
+import { filledWith, wishedBy } from "./answer-form.ts";
 import { ASSETS } from "./assets.ts";
 import { readFrom } from "./from.ts";
 import { sendPage } from "./page.ts";
@@ -132,9 +132,12 @@ async function showQuestion(context: Call, deps: PagesDeps): Promise<Response> {
 /** What a link wants the form to be filled with: a choice, or a canned answer. Nothing is sent by it. */
 async function readWish(context: Call, { engine }: PagesDeps, read: Read): Promise<Draft | undefined> {
   const choice = context.req.query("choose");
-  if (choice !== undefined) return chosenBy(read.content, choice);
+  if (choice !== undefined) return wishedBy(read, choice);
   const name = context.req.query("template");
-  const template = name === undefined ? undefined : (await engine.listTemplates()).find((each) => each.name === name);
+  const template =
+    name === undefined || read.question.risk === "high"
+      ? undefined
+      : (await engine.listTemplates()).find((each) => each.name === name);
   return template && filledWith(read.content, fillTemplate(template, read));
 }
 

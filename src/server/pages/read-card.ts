@@ -9,8 +9,9 @@ import { offerTemplates } from "../../core/template.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { isTold } from "../../web/aside.tsx";
 import type { AtHand, CardView } from "../../web/card-view.ts";
-import { type Draft, NO_DRAFT } from "../../web/draft.ts";
+import type { Draft } from "../../web/draft.ts";
 import type { Reader } from "../../web/reader.ts";
+import { votedBy } from "./answer-form.ts";
 import type { Presence } from "./presence.ts";
 
 const MOST_EVENTS = 30;
@@ -39,7 +40,7 @@ export async function readCard(deps: CardDeps, reader: Reader, read: Read, more:
     isPending(question) ? readMemory(deps, read) : { similar: [], templates: [] },
   ]);
   return {
-    ...{ reader, read, usage, draft: NO_DRAFT, same: [], ...more },
+    ...{ reader, read, usage, draft: votedBy(read, reader.id), same: [], ...more },
     ...{ events, history, ...memory },
     looking: presence.lookers(question.id, epochMs(reader.now)),
     takeover: atHand?.takeover(run),

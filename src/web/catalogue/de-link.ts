@@ -10,7 +10,7 @@ export const deLink: Readonly<Record<keyof typeof enLink, string>> = {
   "link.badAbout": "Er wurde zurückgezogen oder nur zum Teil kopiert. Bitten Sie den Absender um einen neuen.",
   "link.yours": "Sie haben diese Frage beantwortet; der Link ist verbraucht.",
   "link.closed": "Diese Frage ist abgeschlossen; hier kann nicht mehr geantwortet werden.",
-  "link.voted": "Ihre Antwort zählt: {n} von {need}. Bis es entschieden ist, können Sie sie hier ändern.",
+  "link.voted": "Sie wählten „{answer}“: {n} von {need}. Bis es entschieden ist, können Sie das hier ändern.",
   "link.kept": "Das haben Sie geschrieben; es wurde nicht gesendet:",
   "link.send": "Antworten",
 };

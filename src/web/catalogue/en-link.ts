@@ -7,7 +7,7 @@ export const enLink = {
   "link.badAbout": "It was withdrawn, or it was copied in part. Ask whoever sent it for a new one.",
   "link.yours": "You have answered this question; the link is used.",
   "link.closed": "This question is closed; nothing can be answered here any more.",
-  "link.voted": "Your answer counts: {n} of {need}. Until it is decided you can change it here.",
+  "link.voted": "You chose “{answer}”: {n} of {need}. Until it is decided you can change it here.",
   "link.kept": "This is what you wrote; it was not sent:",
   "link.send": "Answer",
 } as const;
