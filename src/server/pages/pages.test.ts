@@ -240,31 +240,6 @@ describe("a form", () => {
     expect((await post(`/q/${id}/answer`, { ...fields, word: "users_v1" })).status).toBe(303);
   });
 
-  test("of high risk has nothing chosen by an address, and offers no way to do so", async () => {
-    const before = await ask({ question: "Drop the users_v1 table?" });
-    await at.scene.engine.answer(before, { ...INPUT, answer: "Redis" }, ADA);
-    await at.scene.engine.putTemplate({ name: "always", choose: ["Redis"] }, ADA);
-    const id = await ask({ question: "Drop the users_v1 table?", risk: "high" });
-    for (const wish of ["choose=Redis", "template=always"]) {
-      const { html } = await open(`/q/${id}?${wish}`);
-      expect(html).not.toMatch(/type="radio"[^>]* checked/);
-      expect(html).toContain("“Redis” to “Drop the users_v1 table?”, by ada,");
-      expect(html).not.toMatch(/[?](choose|template)=/);
-    }
-  });
-
-  test("where several have to agree says who agreed to what, and has one's own vote chosen", async () => {
-    const id = await ask({ approvals: { need: 2, from: ["ada", "lena", "eve"] } });
-    const lena = { scope: "human", id: "lena", channel: "slack", strength: "person" } as const;
-    await at.scene.engine.answer(id, { ...INPUT, answer: "Redis" }, lena);
-    expect((await open(`/q/${id}`)).html).toMatch(/Approvals 1 of 2 for “Redis”: <span>lena/);
-    await post(`/q/${id}/answer`, { do: "answer", "i.0": "1" });
-    const { html } = await open(`/q/${id}`);
-    expect(html).toContain("You chose “Memcached”: 1 of 2.");
-    expect(html).toMatch(/Approvals 1 of 2 for “Redis”[^]*Approvals 1 of 2 for “Memcached”: <span>ada/);
-    expect(html).toMatch(/value="1" checked/);
-  });
-
   test("shows what the agent gets without telling it", async () => {
     const id = await ask();
     const { html } = await post(`/q/${id}/preview`, { "i.0": "0", note: "why" });

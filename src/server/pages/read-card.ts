@@ -17,6 +17,7 @@ import type { Presence } from "./presence.ts";
 const MOST_EVENTS = 30;
 const MOST_HISTORY = 5;
 const MOST_SIMILAR = 3;
+const MOST_LIKE = 20;
 const MOST_TEMPLATES = 8;
 
 export interface CardDeps {
@@ -57,12 +58,17 @@ async function readHistory(engine: Engine, { run, question }: Read): Promise<Rea
 
 /** What was answered before, and what a team has ready to answer with. */
 async function readMemory({ engine, rules }: CardDeps, read: Read): Promise<Pick<CardView, "similar" | "templates">> {
-  const [similar, all] = await Promise.all([
-    engine.findSimilar(read.question.id, MOST_SIMILAR),
-    engine.listTemplates(),
-  ]);
+  const [similar, all] = await Promise.all([engine.findSimilar(read.question.id, MOST_LIKE), engine.listTemplates()]);
   const templates = offerTemplates(all, read, rules.limits);
-  return { similar, templates: templates.slice(0, MOST_TEMPLATES).map(({ name }) => name) };
+  return {
+    similar: onePerAnswer(similar).slice(0, MOST_SIMILAR),
+    templates: templates.slice(0, MOST_TEMPLATES).map(({ name }) => name),
+  };
+}
+
+/** The same answer to several questions says no more than to the one that is most alike. */
+function onePerAnswer(similar: CardView["similar"]): CardView["similar"] {
+  return similar.filter(({ answer }, at) => similar.findIndex((other) => other.answer === answer) === at);
 }
 
 /** The question at an address: by its whole id, or by the short one that people type. */
