@@ -8,6 +8,7 @@ import { type Same, sameName } from "../core/same-question.ts";
 import { makeVisible } from "../core/visible.ts";
 import { answerWords } from "./answer-words.ts";
 import { Command } from "./command.tsx";
+import { whoWords } from "./outcome.tsx";
 import { Paging, type Part } from "./paging.tsx";
 import { type Reader, tell, tellSpan } from "./reader.ts";
 import { Left, Moment, Since } from "./time.tsx";
@@ -180,7 +181,7 @@ function RowState({ reader, read: { question, content } }: { reader: Reader; rea
 function RowEnd({ reader, read: { question } }: { reader: Reader; read: Read }) {
   if (!isPending(question)) {
     const answer = findAnswer(question);
-    return answer ? <span class="end">{makeVisible(sayActor(answer.by))}</span> : null;
+    return answer ? <span class="end">{whoWords(reader, answer)}</span> : null;
   }
   const at = question.settling ? undefined : consequenceAt(question);
   if (at === undefined) return null;

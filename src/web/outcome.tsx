@@ -93,7 +93,7 @@ function Sentence({ view, question }: { view: CardView; question: Question }) {
       <>
         {tell(reader, "done.timeout")} <Moment reader={reader} at={question.timedOutAt} />.{" "}
         {tell(reader, "done.policy", { policy: tell(reader, `policy.${question.policy}`) })}
-        {said === undefined ? "" : `: ${said}`}.{" "}
+        {said === undefined ? "" : `, ${said}`}.{" "}
         {tell(reader, "done.run", { run: `#${read.run.number}`, status: tell(reader, `state.${read.run.status}`) })}
       </>
     );
@@ -109,10 +109,7 @@ function Sentence({ view, question }: { view: CardView; question: Question }) {
 
 /** Who answered what, when and through what. */
 export function Chosen({ reader, answer, said }: { reader: Reader; answer: Answer; said: string }) {
-  const name =
-    answer.policy === undefined
-      ? makeVisible(sayActor(answer.by))
-      : tell(reader, "policy", { name: policyWords(reader, answer.policy) });
+  const name = whoWords(reader, answer);
   const key = answer.outcome === "answer" ? "done.chose" : answer.outcome === "decide" ? "done.decide" : "done.back";
   return (
     <>
@@ -120,6 +117,12 @@ export function Chosen({ reader, answer, said }: { reader: Reader; answer: Answe
       {makeVisible(answer.by.channel)}).
     </>
   );
+}
+
+/** Who answered: a person, or the policy that did. */
+export function whoWords(reader: Reader, answer: Answer): string {
+  if (answer.policy === undefined) return makeVisible(sayActor(answer.by));
+  return tell(reader, "policy", { name: policyWords(reader, answer.policy) });
 }
 
 function policyWords(reader: Reader, policy: string): string {
@@ -143,8 +146,9 @@ function Resumed({ reader, events, view }: { reader: Reader; events: readonly Ev
 /** What the reader wrote while somebody else answered; nothing of it is lost. */
 export function Lost({ view, answer }: { view: CardView; answer: Answer | undefined }) {
   const { reader, read, lost } = view;
-  const name = answer ? makeVisible(sayActor(answer.by)) : "";
-  const said = answer ? answerWords(reader, read.content, answer) : "";
+  const by = answer?.policy === undefined ? answer : undefined;
+  const name = by ? makeVisible(sayActor(by.by)) : "";
+  const words = by ? answerWords(reader, read.content, by) : "";
   return (
     <form
       id="lost"
@@ -154,7 +158,7 @@ export function Lost({ view, answer }: { view: CardView; answer: Answer | undefi
       hidden={lost === undefined}
     >
       <input type="hidden" name="csrf" value={reader.csrf} />
-      <p>{answer ? tell(reader, "lost", { name, answer: said }) : tell(reader, "lost.other")}</p>
+      <p>{by ? tell(reader, "lost", { name, answer: words }) : tell(reader, "lost.other")}</p>
       <label class="t" for="kept">
         {tell(reader, "lost.kept")}
       </label>
