@@ -1,7 +1,7 @@
 import { sayActor } from "../core/actor.ts";
 import type { Event } from "../core/event.ts";
 import { mayAnswer } from "../core/inbox.ts";
-import { findAnswer, isPending } from "../core/question.ts";
+import { type Question, findAnswer, isPending } from "../core/question.ts";
 import { makeVisible } from "../core/visible.ts";
 import { answerWords } from "./answer-words.ts";
 import type { CardView } from "./card-view.ts";
@@ -117,14 +117,30 @@ export function seenWords({ reader, read, looking }: Pick<CardView, "reader" | "
     .filter((name) => name !== reader.id && !looking.includes(name))
     .map(makeVisible);
   const names = [tell(reader, "you"), ...others, ...new Set(meant)].join(", ");
-  const { need } = question.approvals;
-  const rule = need > 1 ? tell(reader, "seen.need", { n: need }) : tell(reader, "seen.first");
-  return `${names}. ${isPending(question) ? rule : ""}`.trim();
+  return `${names}. ${ruleWords(reader, question)}`.trim();
 }
 
-function Terminal({ view: { reader, read, takeover } }: { view: CardView }) {
-  const { run, question } = read;
-  const commands = [isPending(question) ? `askd answer ${run.number} 1` : `askd show ${run.number}`, takeover];
+/** How it is decided, where it still can be. */
+function ruleWords(reader: Reader, question: Question): string {
+  if (!isPending(question) || question.settling) return "";
+  if (!mayAnswer(question, reader)) return tell(reader, "seen.readOnly");
+  const { need } = question.approvals;
+  return need > 1 ? tell(reader, "seen.need", { n: need }) : tell(reader, "seen.first");
+}
+
+/** What to type to answer, as far as the reader can; at high risk nothing is chosen for anybody. */
+function commandFor(view: CardView): string {
+  const { run, content, question } = view.read;
+  if (!isOpenTo(view) || (isPending(question) && question.settling)) return `askd show ${run.number}`;
+  const [first, second] = content.items;
+  if (second) return `askd answer ${run.number} "${content.items.map((_, index) => `${index + 1}…`).join(" ")}"`;
+  const isChosen = question.risk !== "high" && first !== undefined && first.options.length > 0;
+  return `askd answer ${run.number} ${isChosen ? "1" : `"…"`}`;
+}
+
+function Terminal({ view }: { view: CardView }) {
+  const { reader, takeover } = view;
+  const commands = [commandFor(view), takeover];
   return (
     <section>
       <h2>{tell(reader, "terminal")}</h2>

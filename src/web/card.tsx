@@ -1,7 +1,7 @@
 import { sayActor } from "../core/actor.ts";
 import { recommendedOption } from "../core/content.ts";
 import { mayForce } from "../core/force.ts";
-import { mayAnswer } from "../core/inbox.ts";
+import { consequenceAt, mayAnswer } from "../core/inbox.ts";
 import { type Pending, type Question, findAnswer, isPending } from "../core/question.ts";
 import { makeVisible } from "../core/visible.ts";
 import { AnswerForm } from "./answer-form.tsx";
@@ -129,9 +129,12 @@ function Notices({ view: { reader, read }, question }: { view: CardView; questio
   );
 }
 
-/** Where the question comes from, in one muted line. */
-export function Crumb({ view: { reader, read, usage } }: { view: Pick<CardView, "reader" | "read" | "usage"> }) {
+type CrumbView = Pick<CardView, "reader" | "read" | "usage">;
+
+/** Where the question comes from, in one muted line; who is not signed in cannot go there. */
+export function Crumb({ view: { reader, read, usage }, isGuest }: { view: CrumbView; isGuest?: true }) {
   const { run } = read;
+  const name = makeVisible(`${tell(reader, "run")} ${run.externalId ?? `#${run.number}`} ${run.name}`);
   const turns =
     usage && usage.turns > 0 ? tell(reader, usage.turns === 1 ? "turn" : "turns", { n: usage.turns }) : undefined;
   const cost = usage && usage.costUsd > 0 ? tell(reader, "cost", { usd: sayUsd(reader, usage.costUsd) }) : undefined;
@@ -140,9 +143,7 @@ export function Crumb({ view: { reader, read, usage } }: { view: Pick<CardView, 
     <p class="crumb">
       {run.repo === undefined ? null : <span>{makeVisible(run.repo)}</span>}
       {run.branch === undefined ? null : <span class="mono">{makeVisible(run.branch)}</span>}
-      <a href={`/r/${run.id}`}>
-        {makeVisible(`${tell(reader, "run")} ${run.externalId ?? `#${run.number}`} ${run.name}`)}
-      </a>
+      {isGuest ? <span>{name}</span> : <a href={`/r/${run.id}`}>{name}</a>}
       {[agent, turns, cost].map((part) => (part === undefined ? null : <span>{makeVisible(part)}</span>))}
     </p>
   );
@@ -157,7 +158,7 @@ export function Chips({ view: { reader, read } }: { view: Pick<CardView, "reader
   const isRisky = question.risk === "high";
   return (
     <div class="bar" id="chips">
-      {isRisky ? <span class="chip bad">{tell(reader, "risk.high")}</span> : null}
+      {isRisky ? <span class="chip bad">{tell(reader, "risk.undo")}</span> : null}
       {question.approvals.need > 1 ? (
         <span class="chip bad">{tell(reader, "chip.need", { n: question.approvals.need })}</span>
       ) : null}
@@ -170,28 +171,31 @@ export function Chips({ view: { reader, read } }: { view: Pick<CardView, "reader
   );
 }
 
-/** Until when, and what happens then: always a sentence. */
+/** Until when, and what happens then: always a sentence. Where an answer is there, there is nothing to wait for. */
 function Clock({ view: { reader, read }, question }: { view: Pick<CardView, "reader" | "read">; question: Pending }) {
-  const { hold, dueAt } = question;
+  const { hold } = question;
+  const at = consequenceAt(question);
+  // An agent that goes on by itself closes the question with that: the later deadline never comes.
+  const goesOn = hold?.after === "proceed" && at === hold.until;
+  if (question.settling) return null;
   return (
     <>
+      {hold && !goesOn ? (
+        <span class="chip wait">
+          {tell(reader, "chip.held")} <Left reader={reader} until={hold.until} as="run.left" units={2} />
+        </span>
+      ) : null}
       <span class="chip wait">
         <Since reader={reader} at={question.askedAt} as="run.waiting" />
       </span>
-      {hold ? (
-        <span class="chip">
-          {tell(reader, hold.after === "proceed" ? "chip.heldProceed" : "chip.held")}{" "}
-          <Left reader={reader} until={hold.until} as="run.left" units={2} />
-        </span>
-      ) : null}
-      <span class="chip">
-        {dueAt === undefined ? (
+      <span class={goesOn ? "chip wait" : "chip"}>
+        {at === undefined ? (
           tell(reader, "chip.noDue")
         ) : (
           <>
-            {tell(reader, "chip.by")} <Moment reader={reader} at={dueAt} />,{" "}
-            <Left reader={reader} until={dueAt} as="run.left" units={2} />. {tell(reader, "chip.then")}{" "}
-            {thenWords(reader, question, read.content)}
+            {tell(reader, "chip.by")} <Moment reader={reader} at={at} />,{" "}
+            <Left reader={reader} until={at} as="run.left" units={2} />. {tell(reader, "chip.then")}{" "}
+            {goesOn ? tell(reader, "then.proceed") : thenWords(reader, question, read.content)}
           </>
         )}
       </span>

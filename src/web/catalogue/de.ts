@@ -80,6 +80,7 @@ export const de: Readonly<Record<Key, string>> = {
   "first.question": "Funktioniert dieser Eingang für Sie?",
 
   "risk.high": "Hohes Risiko",
+  "risk.undo": "Hohes Risiko, kaum umkehrbar",
   "risk.low": "Später leicht zu ändern",
   "risk.type": "Zum Antworten eintippen:",
   "risk.wrong": "Diese Frage hat ein hohes Risiko. Tippen Sie {word} ein, um zu zeigen, dass Sie sie gelesen haben.",
@@ -89,7 +90,6 @@ export const de: Readonly<Record<Key, string>> = {
   "chip.then": "Dann:",
   "chip.noDue": "Keine Frist",
   "chip.held": "Der Agent wartet gerade darauf,",
-  "chip.heldProceed": "Der Agent macht bald allein weiter,",
   "then.wait": "wartet weiter",
   "then.proceed": "entscheidet der Agent selbst",
   "then.skip": "wird der Lauf übersprungen",
@@ -203,6 +203,7 @@ export const de: Readonly<Record<Key, string>> = {
   seen: "Wer das sieht",
   "seen.now": "{name} (schaut gerade)",
   "seen.first": "Die erste Antwort zählt.",
+  "seen.readOnly": "Sie können es lesen, aber nicht beantworten.",
   "seen.need": "{n} Personen müssen sich einig sein.",
   terminal: "Im Terminal",
   activity: "Verlauf",

@@ -78,6 +78,7 @@ export const en = {
   "first.question": "Does this inbox work for you?",
 
   "risk.high": "High risk",
+  "risk.undo": "High risk, hard to undo",
   "risk.low": "Easy to change later",
   "risk.type": "To answer, type",
   "risk.wrong": "This question is high risk. Type {word} to show that you read it.",
@@ -87,7 +88,6 @@ export const en = {
   "chip.then": "Then:",
   "chip.noDue": "No deadline",
   "chip.held": "The agent waits for it right now,",
-  "chip.heldProceed": "The agent goes on by itself soon,",
   "then.wait": "keeps waiting",
   "then.proceed": "goes on by its own judgment",
   "then.skip": "the run is skipped",
@@ -201,6 +201,7 @@ export const en = {
   seen: "Who sees this",
   "seen.now": "{name} (looking now)",
   "seen.first": "First answer wins.",
+  "seen.readOnly": "You can read it, not answer it.",
   "seen.need": "{n} people have to agree.",
   terminal: "From a terminal",
   activity: "Activity",

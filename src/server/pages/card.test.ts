@@ -1,0 +1,111 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { QuestionId } from "../../core/id.ts";
+import { ADA } from "../../../test/builders.ts";
+import { PageVisit } from "../../../test/page-visit.ts";
+import { said } from "../../../test/scene.ts";
+
+const OPTIONS = ["Redis", "Memcached"];
+const HOUR_MS = 3_600_000;
+const LENA = { scope: "human", id: "lena", channel: "slack", strength: "person" } as const;
+let visit: PageVisit;
+
+beforeEach(async () => {
+  visit = await PageVisit.start();
+});
+afterEach(() => visit.stop());
+
+const engine = () => visit.at.scene.engine;
+const open = (path: string, headers?: Record<string, string>) => visit.open(path, headers);
+const post = (path: string, fields: Record<string, string>) => visit.post(path, fields);
+
+async function ask(raw: Record<string, unknown> = {}): Promise<QuestionId> {
+  return (await visit.at.scene.ask({ question: "Redis or Memcached?", options: OPTIONS, ...raw })).question.id;
+}
+
+describe("a card", () => {
+  test("says what to type in a terminal, as far as that answers", async () => {
+    const typed = async (raw: Record<string, unknown>): Promise<string | undefined> => {
+      const { html } = await open(`/q/${await ask(raw)}`);
+      return /id="command-0">askd ([^<]*)</.exec(html)?.[1];
+    };
+    expect(await typed({ question: "One?" })).toBe("answer 1 1");
+    expect(await typed({ question: "Two?", options: [] })).toBe("answer 2 &quot;…&quot;");
+    expect(await typed({ question: "Three?", risk: "high" })).toBe("answer 3 &quot;…&quot;");
+    const items = [{ text: "A?", options: OPTIONS }, { text: "B?" }];
+    expect(await typed({ question: undefined, options: undefined, items })).toBe("answer 4 &quot;1… 2…&quot;");
+    expect(await typed({ question: "Five?", approvals: { need: 1, from: ["lena"] } })).toBe("show 5");
+  });
+
+  test("of a question for others says that it can be read and not answered", async () => {
+    const { html } = await open(`/q/${await ask({ approvals: { need: 1, from: ["lena"] } })}`);
+    expect(html).toContain("You, lena. You can read it, not answer it.");
+    expect(html).not.toContain("First answer wins");
+  });
+
+  test("has one clock: nobody waits where an answer is there, or past the moment when the agent goes on", async () => {
+    const held = await ask({
+      timeout: "5h",
+      on_timeout: "default",
+      default_answer: "1",
+      hold: "3m",
+      after_hold: "proceed",
+    });
+    const { html } = await open(`/q/${held}`);
+    expect(html).toMatch(/Answer by <time[^>]*>12:03 UTC<[^]*Then: goes on by its own judgment/);
+    expect(html).not.toContain("uses Redis");
+    const parked = await ask({ question: "Which one?", timeout: "5h", hold: "3m" });
+    expect((await open(`/q/${parked}`)).html).toMatch(
+      /The agent waits for it right now, <[^]*3m left<[^]*waiting 0s<[^]*Answer by <time[^>]*>17:00 UTC</,
+    );
+    await engine().answer(parked, said("Redis", { undoMs: 60_000 }), ADA);
+    const settling = (await open(`/q/${parked}`)).html;
+    const card = settling.slice(settling.indexOf("<main"));
+    for (const words of ["waiting 0s", "Answer by", "First answer wins", "askd answer"])
+      expect(card).not.toContain(words);
+  });
+
+  test("of what nobody answered names the policy in words, also in the list", async () => {
+    const id = await ask({ timeout: "1h", on_timeout: "default", default_answer: "1" });
+    await visit.at.scene.pass(2 * HOUR_MS);
+    const { html } = await open(`/q/${id}`);
+    expect(html).toContain("Policy: default, Redis.");
+    expect(html).toMatch(/class="end">Policy default</);
+    expect(html).not.toMatch(/>[^<]*policy:default/);
+  });
+
+  test("has the same answer to similar questions once", async () => {
+    for (const question of ["Which cache store for the api?", "Which cache store for jobs?"]) {
+      await engine().answer(await ask({ question }), said("Redis"), ADA);
+    }
+    const other = await ask({ question: "Which cache store for sessions?" });
+    await engine().answer(other, said("Memcached"), ADA);
+    const { html } = await open(`/q/${await ask({ question: "Which cache store for tests?" })}`);
+    const offered = [...html.matchAll(/[?]choose=(\w+)/g)].map(([, answer]) => answer);
+    expect(offered).toHaveLength(2);
+    expect(new Set(offered)).toEqual(new Set(["Memcached", "Redis"]));
+  });
+
+  test("of high risk has nothing chosen by an address, and offers no way to do so", async () => {
+    const before = await ask({ question: "Drop the users_v1 table?" });
+    await engine().answer(before, said("Redis"), ADA);
+    await engine().putTemplate({ name: "always", choose: ["Redis"] }, ADA);
+    const id = await ask({ question: "Drop the users_v1 table?", risk: "high" });
+    for (const wish of ["choose=Redis", "template=always"]) {
+      const { html } = await open(`/q/${id}?${wish}`);
+      expect(html).not.toMatch(/type="radio"[^>]* checked/);
+      expect(html).toContain("“Redis” to “Drop the users_v1 table?”, by ada,");
+      expect(html).not.toMatch(/[?](choose|template)=/);
+    }
+  });
+
+  test("where several have to agree says who agreed to what, and has one's own vote chosen", async () => {
+    const id = await ask({ approvals: { need: 2, from: ["ada", "lena", "eve"] } });
+    await engine().answer(id, said("Redis"), LENA);
+    expect((await open(`/q/${id}`)).html).toMatch(/Approvals 1 of 2 for “Redis”: <span>lena/);
+    await post(`/q/${id}/answer`, { do: "answer", "i.0": "1" });
+    const { html } = await open(`/q/${id}`);
+    expect(html).toContain("You chose “Memcached”: 1 of 2.");
+    expect(html).toMatch(/Approvals 1 of 2 for “Redis”[^]*Approvals 1 of 2 for “Memcached”: <span>ada/);
+    expect(html).toMatch(/value="1" checked/);
+  });
+});
