@@ -2,6 +2,7 @@ import type { Child } from "hono/jsx";
 import { sayActor } from "../core/actor.ts";
 import { isPending } from "../core/question.ts";
 import type { CardView } from "./card-view.ts";
+import { draftedText } from "./draft.ts";
 import { tell, tellKey } from "./reader.ts";
 
 /** A button that opens a small panel; it needs no script. */
@@ -18,14 +19,16 @@ function Menu({ name, label, hint, children }: { name: string; label: string; hi
 }
 
 /** Sends the agent a question instead of an answer. */
-export function AskBack({ view: { reader } }: { view: CardView }) {
+export function AskBack({ view: { reader, draft } }: { view: Pick<CardView, "reader" | "draft"> }) {
   return (
     <Menu name="back" label={tell(reader, "back")} hint={tellKey(reader, "m")}>
       <label class="t" for="back">
         {tell(reader, "back.what")}
       </label>
-      <textarea id="back" name="back" rows={2}></textarea>
-      <button type="submit" name="do" value="clarify" formnovalidate>
+      <textarea id="back" name="back" rows={2}>
+        {draftedText(draft, "back")}
+      </textarea>
+      <button class="send" type="submit" name="do" value="clarify" formnovalidate>
         {tell(reader, "back.send")}
       </button>
     </Menu>

@@ -1,18 +1,23 @@
 import { sayActor } from "../core/actor.ts";
 import type { Read } from "../core/changes.ts";
+import { msBetween } from "../core/instant.ts";
 import { type Pending, type Question, findAnswer, isPending } from "../core/question.ts";
 import { makeVisible } from "../core/visible.ts";
 import { AnswerFields } from "./answer-fields.tsx";
 import { answerWords } from "./answer-words.ts";
 import { Chips, Crumb, Why } from "./card.tsx";
-import type { Draft } from "./draft.ts";
+import { AskBack } from "./actions.tsx";
+import { type Draft, OTHER } from "./draft.ts";
 import { Options } from "./options.tsx";
 import { Chosen } from "./outcome.tsx";
-import { type Reader, tell } from "./reader.ts";
+import { type Reader, tell, tellSpan } from "./reader.ts";
 import { reasonWords } from "./reason-words.ts";
 import { Moment } from "./time.tsx";
 import { Votes } from "./votes.tsx";
 import { type Language, say } from "./words.ts";
+
+/** As many options as the style has words for. */
+const MOST_SAID = 9;
 
 /** One question for one person who is not signed in. */
 export interface LinkView {
@@ -31,17 +36,24 @@ export interface LinkView {
 export function LinkPage({ view }: { view: LinkView }) {
   const { reader, read } = view;
   const { question } = read;
-  const person = makeVisible(reader.id);
   return (
     <>
-      <Crumb view={{ reader, read, usage: undefined }} />
+      <Crumb view={{ reader, read, usage: undefined }} isGuest />
       <h1>{makeVisible(question.title)}</h1>
-      <Chips view={view} />
-      <p class="banner">
-        <strong>{tell(reader, "link.as", { name: person })}</strong> {tell(reader, "link.personal", { name: person })}
-      </p>
-      <Why view={view} />
-      {isPending(question) ? <Open view={view} question={question} /> : <Closed view={view} question={question} />}
+      {isPending(question) && !question.settling ? (
+        <Open view={view} question={question} />
+      ) : (
+        <>
+          <Became view={view} />
+          <Lost view={view} />
+          <Why view={view} />
+          <Options
+            reader={reader}
+            content={read.content}
+            answer={isPending(question) ? question.settling?.answer : findAnswer(question)}
+          />
+        </>
+      )}
     </>
   );
 }
@@ -58,14 +70,25 @@ export function BadLink({ language }: { language: Language }) {
 
 function Open({ view, question }: { view: LinkView; question: Pending }) {
   const { reader, read } = view;
-  const { settling } = question;
-  if (settling) return <Settling view={view} settling={settling} />;
+  const name = makeVisible(reader.id);
   return (
     <>
+      <Chips view={view} />
+      <p class="banner">
+        <strong>{tell(reader, "link.as", { name })}</strong> {tell(reader, "link.personal", { name })}
+      </p>
+      <Why view={view} />
       <Votes reader={reader} read={read} question={question} />
       <LinkForm view={view} />
     </>
   );
+}
+
+/** What became of the question, before anything else about it. */
+function Became({ view }: { view: LinkView }) {
+  const { question } = view.read;
+  if (!isPending(question)) return <Closed view={view} question={question} />;
+  return question.settling ? <Settling view={view} settling={question.settling} /> : null;
 }
 
 function Settling({ view, settling }: { view: LinkView; settling: NonNullable<Pending["settling"]> }) {
@@ -73,21 +96,16 @@ function Settling({ view, settling }: { view: LinkView; settling: NonNullable<Pe
   const answer = answerWords(reader, read.content, settling.answer);
   const name = sayActor(settling.answer.by);
   if (name !== reader.id) {
-    return (
-      <>
-        <p class="banner wait">{tell(reader, "settling.theirs", { name: makeVisible(name), answer })}</p>
-        <Lost view={view} />
-      </>
-    );
+    return <p class="banner wait">{tell(reader, "settling.theirs", { name: makeVisible(name), answer })}</p>;
   }
+  const span = tellSpan(reader, Math.max(0, msBetween(reader.now, settling.until)));
   return (
-    <>
-      <form class="banner ok beside" method="post" action={`${path}/undo`}>
-        <p>{tell(reader, "toast", { answer })}</p>
-        <button type="submit">{tell(reader, "undo")}</button>
-      </form>
-      <Options reader={reader} content={read.content} answer={settling.answer} />
-    </>
+    <form class="banner ok beside" method="post" action={`${path}/undo`}>
+      <p>
+        {tell(reader, "toast", { answer })} {tell(reader, "link.undo", { span })}
+      </p>
+      <button type="submit">{tell(reader, "undo")}</button>
+    </form>
   );
 }
 
@@ -96,17 +114,13 @@ function Closed({ view, question }: { view: LinkView; question: Question }) {
   const answer = findAnswer(question);
   const isOwn = answer !== undefined && sayActor(answer.by) === reader.id;
   return (
-    <>
-      <div class={`banner ${answer ? "ok done" : "wait"}`}>
-        <p>
-          {answer ? <Chosen reader={reader} answer={answer} said={answerWords(reader, read.content, answer)} /> : null}
-          <Ended reader={reader} question={question} />
-        </p>
-        <p>{tell(reader, isOwn ? "link.yours" : "link.closed")}</p>
-      </div>
-      <Lost view={view} />
-      <Options reader={reader} content={read.content} answer={answer} />
-    </>
+    <div class={`banner ${answer ? "ok done" : "wait"}`}>
+      <p>
+        {answer ? <Chosen reader={reader} answer={answer} said={answerWords(reader, read.content, answer)} /> : null}
+        <Ended reader={reader} question={question} />
+      </p>
+      <p>{tell(reader, isOwn ? "link.yours" : "link.closed")}</p>
+    </div>
   );
 }
 
@@ -150,9 +164,10 @@ function LinkForm({ view }: { view: LinkView }) {
     <form id="answer" method="post" action={path}>
       <AnswerFields view={view} />
       <div class="act">
-        <button class="p" type="submit" name="do" value="answer">
-          {tell(reader, "link.send")}
+        <button class="p says" type="submit" name="do" value="answer">
+          <Says view={view} />
         </button>
+        {question.accepts.includes("clarify") || question.kind === "approval" ? <AskBack view={view} /> : null}
         {question.accepts.includes("decide") && question.kind !== "approval" ? (
           <button type="submit" name="do" value="decide" formnovalidate>
             {tell(reader, "decide")}
@@ -160,5 +175,21 @@ function LinkForm({ view }: { view: LinkView }) {
         ) : null}
       </div>
     </form>
+  );
+}
+
+/** Repeats the choice on the button that sends it. There is no script here: the style shows the words of what is chosen. */
+function Says({ view: { reader, read } }: { view: LinkView }) {
+  const [item, second] = read.content.items;
+  const isShort = item && !second && !item.multiple && item.options.length <= MOST_SAID;
+  const options = isShort ? item.options : [];
+  return (
+    <>
+      <span data-for="">{tell(reader, "link.send")}</span>
+      {options.map(({ label }, place) => (
+        <span data-for={String(place)}>{tell(reader, "answer.say", { answer: makeVisible(label) })}</span>
+      ))}
+      {options.length > 0 ? <span data-for={OTHER}>{tell(reader, "link.sendWords")}</span> : null}
+    </>
   );
 }

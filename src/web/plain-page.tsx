@@ -29,6 +29,7 @@ export function PlainPage({ frame, children }: { frame: PlainFrame; children: Ch
           <title>{`${frame.title} · askd`}</title>
           <link rel="icon" href="/favicon.svg" />
           <link rel="stylesheet" href={frame.assets.style} />
+          {frame.isWide ? <link rel="stylesheet" href={frame.assets.besideStyle} /> : null}
         </head>
         <body data-page="plain">
           <header class="top">

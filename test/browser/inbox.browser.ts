@@ -168,6 +168,20 @@ test("what was written survives a reload and a server that is killed, and is sen
   expect(await stage.read(id)).toMatchObject({ answer: { note: "written before the crash" } });
 });
 
+test("who asks back is not taken to answer, by keys either, and needs no word at high risk", async () => {
+  const options = ["Drop it", "Leave it"];
+  const { id } = await ask(stage, { question: "Drop the users_v2 table?", options, risk: "high" });
+  const page = await stage.person("mika");
+  await page.goto(`${stage.url}/q/${id}`);
+  await page.click("label:has-text('Drop it')");
+  await page.fill("#word", "users_v2");
+  await page.click(".menu.back > summary");
+  await page.fill("#back", "Is there a backup?");
+  await page.keyboard.press("Control+Enter");
+  await page.waitForSelector('main[data-state="settling"], main[data-state="answered"]');
+  expect(await page.innerText("#state .banner.ok")).toContain("Is there a backup?");
+});
+
 test("high risk has nothing chosen and wants a word typed", async () => {
   await stage.type(
     "ask",

@@ -28,6 +28,10 @@ test("a link answers without a script, and its address is told to nobody", async
   await page.click("text=more");
   await page.goBack();
   expect(heard).toEqual([undefined]);
+  expect(await page.innerText("button.p")).toBe("Answer “Pear”");
+  await page.click("label:has-text('Something else')");
+  expect(await page.innerText("button.p")).toBe("Answer in your own words");
+  await page.click("label:has-text('Pear')");
   expect((await stage.read(question.id)).status).toBe("pending");
   await page.click("button.p");
   await page.waitForSelector("form[action$='/undo']");

@@ -4,6 +4,7 @@ import { AnswerInput } from "../../core/answer-input.ts";
 import type { Read } from "../../core/changes.ts";
 import type { Content, Item, Option } from "../../core/content.ts";
 import { isPending } from "../../core/question.ts";
+import { wordToType } from "../../core/risk-word.ts";
 import { type Draft, NO_DRAFT, OTHER, draftedText, fieldNames } from "../../web/draft.ts";
 
 type Spoken = { values: string[]; text?: string };
@@ -25,6 +26,12 @@ export function readAnswerForm(content: Content, draft: Draft): AnswerInput | un
     items[item.id] = spoken;
   }
   return AnswerInput.parse({ ...base, items });
+}
+
+/** Says whether what high risk asks for is there: a word, unless nothing is decided by asking back. */
+export function isMeant({ question, run }: Read, draft: Draft): boolean {
+  if (question.risk !== "high" || draftedText(draft, "do") === "clarify") return true;
+  return draftedText(draft, "word").trim() === wordToType(question.title, run.name);
 }
 
 /** What somebody wrote in their own words, so that it can be given back to them. */

@@ -2,11 +2,11 @@ import type { AnswerInput } from "../../core/answer-input.ts";
 import type { Read } from "../../core/changes.ts";
 import { Refusal } from "../../core/refusal.ts";
 import { wordToType } from "../../core/risk-word.ts";
-import { type Draft, draftedText } from "../../web/draft.ts";
+import type { Draft } from "../../web/draft.ts";
 import { refusalWords } from "../../web/refusal-words.ts";
 import { say } from "../../web/words.ts";
 import { answerAlso } from "./also.ts";
-import { readAnswerForm, writtenIn } from "./answer-form.ts";
+import { isMeant, readAnswerForm, writtenIn } from "./answer-form.ts";
 import { readDraft } from "./draft.ts";
 import type { Call, PagesDeps } from "./deps.ts";
 import { goTo, nextAddress, runPageBefore } from "./go-on.ts";
@@ -72,12 +72,10 @@ function problemOf(context: Call, refusal: Refusal): CardMore {
 }
 
 /** What the form says, or what is missing in it. */
-function readInput(context: Call, { question, content, run }: Read, draft: Draft): AnswerInput | string {
+function readInput(context: Call, read: Read, draft: Draft): AnswerInput | string {
   const language = languageOf(context);
-  const input = readAnswerForm(content, draft);
+  const input = readAnswerForm(read.content, draft);
   if (!input) return say(language, "answer.none");
-  if (question.risk !== "high") return { ...input, confirmed: true };
-  const word = wordToType(question.title, run.name);
-  if (draftedText(draft, "word").trim() === word) return { ...input, confirmed: true };
-  return say(language, "risk.wrong", { word });
+  if (isMeant(read, draft)) return { ...input, confirmed: true };
+  return say(language, "risk.wrong", { word: wordToType(read.question.title, read.run.name) });
 }

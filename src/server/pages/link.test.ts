@@ -86,6 +86,32 @@ describe("an answer link", () => {
     expect((await open(text, "?choose=b")).html).toMatch(/value="1" checked/);
   });
 
+  test("asks back, also at high risk, where only an answer wants the word", async () => {
+    const id = await ask({ question: "Drop users_v1?", risk: "high", accepts: ["answer", "decide", "clarify"] });
+    const text = await linkTo(id);
+    expect((await post(text, { "i.0": "0", do: "answer" })).html).toContain("Type users_v1");
+    expect((await post(text, { do: "decide" })).html).toContain("Type users_v1");
+    const refused = await post(text, { back: "Why now?", do: "answer" });
+    expect(refused.html).toContain("Why now?</textarea>");
+    expect((await post(text, { back: "Why now?", do: "clarify" })).status).toBe(303);
+    expect(await read(id)).toMatchObject({ settling: { answer: { outcome: "clarify", note: "Why now?" } } });
+  });
+
+  test("says what became of the question first, who one is only while one can answer, and how long one can undo", async () => {
+    const id = await ask();
+    const text = await linkTo(id);
+    const before = (await open(text)).html;
+    expect(before).toMatch(/<\/h1>[^]*You answer as lena\.[^]*Answer “Redis”/);
+    expect(before).not.toContain('href="/r/');
+    await post(text, { "i.0": "0", do: "answer" });
+    const sent = (await open(text)).html;
+    expect(sent).toMatch(/<\/h1><form[^>]*><p>Answered “Redis”. You can take it back for 5s.<\/p>/);
+    await at.scene.pass(MINUTE_MS);
+    const after = (await open(text)).html;
+    expect(after).toMatch(/<\/h1><div class="banner ok done"><p>lena chose “Redis”/);
+    for (const html of [sent, after]) expect(html).not.toContain("You answer as");
+  });
+
   test("of high risk chooses nothing beforehand", async () => {
     const text = await linkTo(await ask({ question: "Drop users_v1?", risk: "high" }));
     expect((await open(text, "?choose=b")).html).not.toMatch(/type="radio"[^>]* checked/);

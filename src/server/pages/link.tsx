@@ -9,7 +9,7 @@ import { wordToType } from "../../core/risk-word.ts";
 import type { Rules } from "../../core/rules.ts";
 import { LINK_CHANNEL, type Token } from "../../core/token.ts";
 import type { Engine } from "../../engine/engine.ts";
-import { type Draft, NO_DRAFT, draftedText } from "../../web/draft.ts";
+import { type Draft, NO_DRAFT } from "../../web/draft.ts";
 import { BadLink, LinkPage, type LinkView } from "../../web/link-page.tsx";
 import { PlainPage } from "../../web/plain-page.tsx";
 import { parseKeymap } from "../../web/keymap.ts";
@@ -18,7 +18,7 @@ import { refusalWords } from "../../web/refusal-words.ts";
 import { say } from "../../web/words.ts";
 import type { Part } from "../app.ts";
 import { RequestLimit } from "../rest/request-limit.ts";
-import { readAnswerForm, votedBy, wishedBy, writtenIn } from "./answer-form.ts";
+import { isMeant, readAnswerForm, votedBy, wishedBy, writtenIn } from "./answer-form.ts";
 import { ASSETS } from "./assets.ts";
 import { readDraft } from "./draft.ts";
 import { sendPlainPage } from "./page.ts";
@@ -105,12 +105,11 @@ async function undo(context: Context, { engine }: LinkDeps, { read, actor, text 
 }
 
 /** What the form says, or what is missing in it. */
-function readInput(context: Context, { question, content, run }: Read, draft: Draft): AnswerInput | string {
-  const input = readAnswerForm(content, draft);
+function readInput(context: Context, read: Read, draft: Draft): AnswerInput | string {
+  const input = readAnswerForm(read.content, draft);
   if (!input) return say(languageOf(context), "answer.none");
-  const word = wordToType(question.title, run.name);
-  const isMeant = question.risk !== "high" || draftedText(draft, "word").trim() === word;
-  return isMeant ? { ...input, confirmed: true } : say(languageOf(context), "risk.wrong", { word });
+  if (isMeant(read, draft)) return { ...input, confirmed: true };
+  return say(languageOf(context), "risk.wrong", { word: wordToType(read.question.title, read.run.name) });
 }
 
 /** A link ends with its question: nothing is answered after the deadline by it. */

@@ -13,4 +13,6 @@ export const deLink: Readonly<Record<keyof typeof enLink, string>> = {
   "link.voted": "Sie wählten „{answer}“: {n} von {need}. Bis es entschieden ist, können Sie das hier ändern.",
   "link.kept": "Das haben Sie geschrieben; es wurde nicht gesendet:",
   "link.send": "Antworten",
+  "link.sendWords": "Mit eigenen Worten antworten",
+  "link.undo": "Sie können das noch {span} lang zurücknehmen.",
 };

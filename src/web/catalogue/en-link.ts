@@ -10,4 +10,6 @@ export const enLink = {
   "link.voted": "You chose “{answer}”: {n} of {need}. Until it is decided you can change it here.",
   "link.kept": "This is what you wrote; it was not sent:",
   "link.send": "Answer",
+  "link.sendWords": "Answer in your own words",
+  "link.undo": "You can take it back for {span}.",
 } as const;

@@ -12,7 +12,8 @@ export function watchKeys(): void {
   document.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
       const form = barInUse() ?? answerForm();
-      const primary = form && find<HTMLButtonElement>("button.p", form);
+      const primary =
+        form && (find<HTMLButtonElement>(".back[open] .send", form) ?? find<HTMLButtonElement>("button.p", form));
       if (!primary) return;
       event.preventDefault();
       form.requestSubmit(primary);
