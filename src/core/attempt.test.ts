@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { IDS, NOON, aQuestion, aRun, answered } from "../../test/builders.ts";
 import { SYSTEM } from "./actor.ts";
-import { readAttempts } from "./attempt.ts";
+import { countFailed, readAttempts } from "./attempt.ts";
 import { endCarried, putBack, takeRun } from "./carry.ts";
 import type { At, Changes } from "./changes.ts";
 import type { Event } from "./event.ts";
@@ -51,6 +51,7 @@ test("a run that took its answer at once was tried once", () => {
   const trail = new Trail().take();
   trail.do((at) => give(trail.run, trail.open, "record", at));
   expect(readAttempts(trail.events)).toMatchObject([{ epoch: 2, worker: ME, end: { state: "taken" } }]);
+  expect(countFailed(readAttempts(trail.events))).toBe(0);
 });
 
 test("each try says why it failed, when the next was due, and that it was given up", () => {
@@ -68,7 +69,8 @@ test("each try says why it failed, when the next was due, and that it was given 
     "not_taken",
     "given_up",
   ]);
-  expect(attempts[0]?.end).toMatchObject({ failure: "spawn claude ENOENT" });
+  expect(attempts[0]?.end).toMatchObject({ failure: "spawn claude ENOENT", nextMs: 0 });
+  expect(attempts.map((_, index) => countFailed(attempts.slice(0, index + 1)))).toEqual([1, 2, 3, 4, 5]);
   expect(attempts[2]?.end?.nextMs).toBe(5_000);
 });
 

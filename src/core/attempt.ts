@@ -26,6 +26,12 @@ export function readAttempts(events: readonly Event[]): Attempt[] {
   return attempts;
 }
 
+/** How often it was tried in vain since the agent last took something. */
+export function countFailed(attempts: readonly Attempt[]): number {
+  const ended = attempts.filter(({ end }) => end !== undefined);
+  return ended.length - 1 - ended.findLastIndex(({ end }) => end?.state !== "failed");
+}
+
 function beginOf({ type, at, from, detail = {} }: Event): Attempt | undefined {
   const { epoch, worker, adopted_from: adoptedFrom } = detail;
   if (typeof epoch !== "number" || adoptedFrom !== undefined || detail["session"] !== undefined) return undefined;

@@ -83,7 +83,8 @@ export function putBack(read: RunRead, from: Carrier, failure: string | undefine
     ...{ ...run, worker: undefined, status: run.status === "resuming" ? "resuming" : "queued" },
     starts: failure === undefined ? run.starts - 1 : run.starts,
   };
-  const detail = { epoch: from.epoch, reason: "never_started", ...(failure !== undefined && { failure }) };
+  const tried = failure !== undefined && { failure, after_ms: delayMs };
+  const detail = { epoch: from.epoch, reason: "never_started", ...tried };
   return {
     runs: [back],
     events: [runEvent(run, back, at, detail)],

@@ -41,6 +41,9 @@ function sayEnd(reader: Reader, { at, end }: Attempt): string {
     end.failure === undefined
       ? tell(reader, `r.why.${end.why ?? "not_taken"}`, { span })
       : tell(reader, "r.try.failed", { why: makeVisible(end.failure) });
-  const next = end.nextMs === undefined ? "" : ` ${tell(reader, "r.try.next", { span: tellSpan(reader, end.nextMs) })}`;
-  return why + next;
+  return end.nextMs === undefined ? why : `${why}${why.endsWith(".") ? "" : "."} ${nextWords(reader, end.nextMs)}`;
+}
+
+function nextWords(reader: Reader, nextMs: number): string {
+  return nextMs === 0 ? tell(reader, "r.try.now") : tell(reader, "r.try.next", { span: tellSpan(reader, nextMs) });
 }

@@ -18,7 +18,7 @@ const MORE: Readonly<Partial<Record<Event["type"], Key>>> = {
 
 /** What happened, in words; every event has some. */
 export function trailWords(reader: Reader, event: Event): string {
-  const key = isNeverGiven(event) ? "event.void" : MORE[event.type];
+  const key = isNeverGiven(event) ? "event.void" : isStartedAgain(event) ? "event.run.resumed" : MORE[event.type];
   return key === undefined ? eventWords(reader, event) || event.type : tell(reader, key);
 }
 
@@ -26,6 +26,11 @@ export function trailWords(reader: Reader, event: Event): string {
 export function kindWords(reader: Reader, type: Event["type"]): string {
   const key = MORE[type] ?? EVENT_WORDS[type];
   return key === undefined ? type : tell(reader, key, { name: "…", channel: "…" });
+}
+
+/** A run starts once; from whatever stop it comes, after that it goes on. */
+function isStartedAgain({ type, from }: Event): boolean {
+  return type === "run.started" && from !== undefined && from !== "queued" && from !== "running";
 }
 
 /** An outcome that its agent can no longer be given, which is no message to anybody. */

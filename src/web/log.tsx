@@ -1,10 +1,11 @@
 import type { Run } from "../core/run.ts";
 import { makeVisible } from "../core/visible.ts";
+import { withQuestions } from "./marked.ts";
 import { type Reader, tell } from "./reader.ts";
 
 /** One thing that an agent did or said. */
 export interface LogEntry {
-  kind: "text" | "call" | "result" | "warning" | "failure" | "start";
+  kind: "text" | "call" | "result" | "warning" | "failure" | "start" | "ask";
   text: string;
   /** It goes on with the words of the entry before it. */
   isJoined?: boolean;
@@ -49,7 +50,7 @@ export function LogLines({ reader, run, log }: { reader: Reader; run: Run; log: 
       data-src={`/r/${run.id}/log`}
       data-next={log.next}
     >
-      {log.entries.map((entry) => (
+      {withQuestions(log.entries).map((entry) => (
         <div class={`e-${entry.kind}`} data-joined={entry.isJoined ? "yes" : undefined}>
           {entryWords(reader, entry)}
         </div>
@@ -61,6 +62,7 @@ export function LogLines({ reader, run, log }: { reader: Reader; run: Run; log: 
 /** Results are long, so their first line stands for them. */
 function entryWords(reader: Reader, { kind, text }: LogEntry): string {
   if (kind === "start") return tell(reader, "log.start", { n: text });
+  if (kind === "ask") return tell(reader, "log.asks", { question: makeVisible(text) });
   if (kind !== "result" && kind !== "failure") return makeVisible(text);
   const lines = text.split("\n").filter((line) => line.trim() !== "");
   const first = makeVisible(lines[0] ?? "");

@@ -14,13 +14,25 @@ export function mayResume(run: Run): boolean {
   );
 }
 
+interface BadgeView {
+  reader: Reader;
+  run: Run;
+  pending: Pending | undefined;
+  /** How often it was resumed in vain, where that is known. */
+  failed?: number;
+}
+
 /** What state a run is in, always in words. */
-export function RunBadge({ reader, run, pending }: { reader: Reader; run: Run; pending: Pending | undefined }) {
+export function RunBadge({ reader, run, pending, failed = 0 }: BadgeView) {
   if (run.pendingId !== undefined) {
     const held = pending?.hold !== undefined && isAlive(run) ? `, ${tell(reader, "runs.held")}` : "";
     return <span class="chip wait badge">{tell(reader, "runs.badge") + held}</span>;
   }
   if (mayResume(run)) return <span class="chip wait badge">{tell(reader, "runs.answered")}</span>;
+  if (run.status === "resuming" && failed > 0) {
+    const words = tell(reader, failed === 1 ? "runs.tried.one" : "runs.tried", { n: failed });
+    return <span class="chip bad badge">{words}</span>;
+  }
   return <span class={`chip badge ${COLOURS[run.status] ?? ""}`}>{tell(reader, `state.${run.status}`)}</span>;
 }
 

@@ -1,5 +1,6 @@
 import type { Child } from "hono/jsx";
-import type { Attempt } from "../core/attempt.ts";
+import { type Attempt, countFailed } from "../core/attempt.ts";
+import { mayForce } from "../core/force.ts";
 import { type Run, hasEnded } from "../core/run.ts";
 import type { UsageRow } from "../core/usage.ts";
 import { makeVisible } from "../core/visible.ts";
@@ -70,6 +71,9 @@ export function RunPage({ view }: { view: RunView }) {
           <div id="asks" class="asks">
             {card ? <Asks view={card} run={run} /> : null}
           </div>
+          <div id="ended" data-live>
+            {run.status === "failed" ? <Failed view={view} /> : <Summary view={view} />}
+          </div>
           <LogBox reader={reader} run={run} log={view.log} />
           {view.hasWork ? (
             <section id="work" class="work" data-src={`/r/${run.id}/work`}>
@@ -98,13 +102,13 @@ function Head({ view }: { view: RunView }) {
         <RunActions reader={reader} run={run} />
       </div>
       <div class="bar">
-        <RunBadge reader={reader} run={run} pending={pending} />
+        <RunBadge reader={reader} run={run} pending={pending} failed={countFailed(view.attempts)} />
         <span class="chip">
           {waitedMs > 0
             ? tell(reader, "r.waited", { waited: tellSpan(reader, waitedMs, 2), whole })
             : tell(reader, "r.took", { whole })}
         </span>
-        {run.reason === undefined ? null : (
+        {run.reason === undefined || run.status === "failed" ? null : (
           <span class="chip">
             {tell(reader, "r.reason")}: {reasonWords(reader, run.reason)}
           </span>
@@ -145,37 +149,79 @@ function RunAside({ view }: { view: RunView }) {
         </p>
       </section>
       <Attempts reader={reader} attempts={view.attempts} />
-      {takeover === undefined ? null : (
+      {takeover === undefined || run.status === "failed" ? null : (
         <section>
           <h2>{tell(reader, "r.takeover")}</h2>
           <p>{tell(reader, "r.takeover.about")}</p>
-          <p class="command">
-            <code id="takeover">{makeVisible(takeover)}</code>
-            <button type="button" data-copy="#takeover" hidden>
-              {tell(reader, "copy")}
-            </button>
-          </p>
+          <Command reader={reader} text={takeover} />
         </section>
       )}
-      <Summary view={view} />
       <Family view={view} />
       <Facts view={view} />
     </aside>
   );
 }
 
-function Summary({ view: { reader, run } }: { view: RunView }) {
-  const { summary, details, issues = [] } = run.result ?? {};
-  const said = [summary, details, ...issues].filter((text) => text !== undefined);
-  if (!hasEnded(run) || said.length === 0) return null;
+/** What to type to go on by hand. */
+function Command({ reader, text }: { reader: Reader; text: string }) {
+  return (
+    <p class="command">
+      <code id="takeover">{makeVisible(text)}</code>
+      <button type="button" data-copy="#takeover" hidden>
+        {tell(reader, "copy")}
+      </button>
+    </p>
+  );
+}
+
+/** Why a run failed, and what can be done about it. */
+function Failed({ view }: { view: RunView }) {
+  const { reader, run, takeover, card } = view;
+  const reason = reasonWords(reader, run.reason ?? tell(reader, "reason.none"));
+  return (
+    <section class="banner bad">
+      <p>
+        <b>{tell(reader, "r.failed", { run: `#${run.number}`, reason })}</b>
+      </p>
+      <Said run={run} />
+      {card && mayForce(run, card.read.question) ? (
+        <p>
+          {tell(reader, "anyway")} <a href={`/q/${card.read.question.id}`}>{tell(reader, "r.open")}</a>
+        </p>
+      ) : (
+        <>
+          <p>{tell(reader, takeover === undefined ? "r.failed.next" : "r.takeover.about")}</p>
+          <Command reader={reader} text={takeover ?? `askd logs ${run.number}`} />
+        </>
+      )}
+    </section>
+  );
+}
+
+/** What the agent says of its work, unless the log beside it says just that. */
+function Summary({ view: { reader, run, log } }: { view: RunView }) {
+  const logged = (log?.entries ?? []).map(({ text }) => text).join("\n");
+  const isLogged = saidOf(run).every((text) => logged.includes(text.trim()));
+  if (!hasEnded(run) || isLogged) return null;
   return (
     <section>
       <h2>{tell(reader, "r.summary")}</h2>
-      {said.slice(0, MOST_SAID).map((text) => (
-        <p class="said">{makeVisible(text.length > SAID_CHARS ? `${text.slice(0, SAID_CHARS)} …` : text)}</p>
-      ))}
+      <Said run={run} />
     </section>
   );
+}
+
+function Said({ run }: { run: Run }) {
+  return saidOf(run)
+    .slice(0, MOST_SAID)
+    .map((text) => (
+      <p class="said">{makeVisible(text.length > SAID_CHARS ? `${text.slice(0, SAID_CHARS)} …` : text)}</p>
+    ));
+}
+
+function saidOf({ result }: Run): string[] {
+  const { summary, details, issues = [] } = result ?? {};
+  return [summary, details, ...issues].filter((text) => text !== undefined);
 }
 
 function Family({ view: { reader, parent, children } }: { view: RunView }) {
@@ -227,7 +273,7 @@ function Facts({ view: { reader, run, usage } }: { view: RunView }) {
       <h2>{tell(reader, "r.about")}</h2>
       <dl class="facts">
         {facts.map(([name, value]) =>
-          typeof value === "string" ? (
+          typeof value === "string" && value !== "" ? (
             <div>
               <dt>{name}</dt>
               <dd>{makeVisible(value)}</dd>

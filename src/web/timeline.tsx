@@ -23,7 +23,7 @@ export interface TimelineView {
 /** What happened in a run, with how long it worked and waited in between. */
 export function Timeline({ view: { reader, events, reads } }: { view: TimelineView }) {
   let since: Event | undefined;
-  const rows = events.map((event) => {
+  const rows = events.filter(isNews).map((event) => {
     const worked = since && endsWork(event) ? msBetween(since.at, event.at) : undefined;
     if (BEGINS.has(event.type)) since = event;
     else if (worked !== undefined) since = undefined;
@@ -46,6 +46,11 @@ export function Timeline({ view: { reader, events, reads } }: { view: TimelineVi
         ))}
     </ol>
   );
+}
+
+/** A run that goes on in the state that it was in says nothing new: its session got a name, or another worker has it. */
+function isNews({ type, from, to }: Event): boolean {
+  return !type.startsWith("run.") || from !== to;
 }
 
 function endsWork({ type }: Event): boolean {

@@ -93,7 +93,10 @@ test("how often a run was resumed, and why that failed, is told as it happens", 
   await page.waitForSelector("#resumes li.failed >> nth=1", { timeout: 20_000 });
   const tries = await page.locator("#resumes li").allInnerTexts();
   expect(tries[0]).toMatch(/failed: .*spawn[^]*start 2, claimed once · w_/);
+  expect(tries[0]).toMatch(/Next try (at once|after)/);
   expect(tries[1]).toContain("start 3");
+  expect(await page.innerText("#head .badge")).toMatch(/Resume failed \d times/);
+  expect(await page.innerText("#log")).toMatch(/asks: Apple or pear\?/);
 });
 
 test("the list of runs says by itself who waits, and cancels a run after a second step", async () => {

@@ -190,6 +190,49 @@ describe("a run", () => {
     for (const path of pages) expect((await visit.open(path)).html).not.toContain("<script>");
   });
 
+  test("that failed says why and what can be done, before its log", async () => {
+    const run = await started({ name: "deploy" });
+    const result = { status: "failed", reason: "agent_error", summary: "The API said 529." } as const;
+    await scene().engine.endRun(run.id, result, SYSTEM);
+    const { html } = await visit.open(`/r/${run.id}`);
+    expect(html).toMatch(/Run #1 failed: the agent failed\.[^]*The API said 529\.[^]*claude --resume abc[^]*id="log"/);
+    expect(html.split("claude --resume abc")).toHaveLength(2);
+    expect(html).not.toContain("Reason:");
+    await visit.stop();
+    visit = await PageVisit.start();
+    const other = await started({ name: "deploy" });
+    await scene().engine.endRun(other.id, result, SYSTEM);
+    expect((await visit.open(`/r/${other.id}`)).html).toMatch(/start it again:<[^]*>askd logs 1</);
+  });
+
+  test("that failed for want of an answer leads to where it can still be given", async () => {
+    const { run, question } = await asking({ timeout: "1h", on_timeout: "fail" });
+    await scene().pass(2 * 3_600_000);
+    expect((await visit.open(`/r/${run.id}`)).html).toMatch(
+      new RegExp(`Run #1 failed: nobody answered in time.[^]*can still take an answer. <a href="/q/${question.id}"`),
+    );
+  });
+
+  test("that is done says what came of it above its log, once, and has no empty facts", async () => {
+    const done = async (summary: string, session: string): Promise<string> => {
+      const run = await started({ session });
+      await scene().engine.endRun(run.id, { status: "completed", summary }, SYSTEM);
+      return (await visit.open(`/r/${run.id}`)).html;
+    };
+    const html = await done("32 tests are green.", "");
+    expect(html).toMatch(/What the agent says of its work[^]*32 tests are green[^]*id="log"/);
+    expect(html).not.toContain("<dt>Session</dt>");
+    expect(await done(`Edit ${BAD}`, "s-1")).not.toContain("What the agent says of its work");
+  });
+
+  test("starts once, whatever is written down of it meanwhile", async () => {
+    const { engine } = scene();
+    const run = await started();
+    await engine.startRun(run.id, AGENT);
+    expect((await engine.readChain(run.id)).filter(({ event }) => event.type === "run.started")).toHaveLength(2);
+    expect((await visit.open(`/r/${run.id}`)).html.split("run started")).toHaveLength(2);
+  });
+
   test("is not changed by opening an address", async () => {
     const { run } = await asking();
     for (const verb of ["resume", "cancel"]) expect((await visit.open(`/r/${run.id}/${verb}`)).status).toBe(404);
