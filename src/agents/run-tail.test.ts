@@ -34,6 +34,18 @@ test("a reader goes on where it stopped, with whole lines only", async () => {
   expect(second?.isCut).toBe(false);
 });
 
+test("the last line of an agent that is gone is read without its end", async () => {
+  writeFileSync(epochFile(runDir, 1, "out"), "one\ntw");
+  const first = await findLog(stateDir, run);
+  writeFileSync(epochFile(runDir, 2, "out"), "three\nfo");
+  const second = await findLog(stateDir, run, first?.next);
+  expect(textsOf(second)).toEqual(["tw", "2", "three"]);
+  const ended = { ...run, status: "completed" as const };
+  const last = await findLog(stateDir, ended, second?.next);
+  expect(textsOf(last)).toEqual(["fo"]);
+  expect(textsOf(await findLog(stateDir, ended, last?.next))).toEqual([]);
+});
+
 test("a new start of the agent is told, and read from its beginning", async () => {
   writeFileSync(epochFile(runDir, 1, "out"), "before\n");
   const first = await findLog(stateDir, run);

@@ -1,5 +1,5 @@
 import { type FileHandle, open } from "node:fs/promises";
-import type { Run } from "../core/run.ts";
+import { type Run, hasEnded } from "../core/run.ts";
 import { isCode } from "../core/system-code.ts";
 import { unreachable } from "../core/unreachable.ts";
 import type { Agent, Sight } from "./agent.ts";
@@ -55,7 +55,9 @@ export async function findLog(stateDir: string, run: Run, from?: string): Promis
       entries.push({ kind: "start", text: String(epoch) });
       at = { epoch, bytes: 0, isOpen: false };
     }
-    const part = await readPart(epochFile(runDir, epoch, "out"), at, agents[run.agent] ?? WORDS);
+    // Nobody goes on with a line of an agent that is gone.
+    const isWhole = epoch !== epochs.at(-1) || (hasEnded(run) && run.worker === undefined);
+    const part = await readPart(epochFile(runDir, epoch, "out"), at, { agent: agents[run.agent] ?? WORDS, isWhole });
     entries.push(...part.entries);
     at = part.end;
     isCut ||= part.isCut;
@@ -71,6 +73,12 @@ function parsePlace(text: string | undefined): Place | undefined {
   return epoch === undefined ? undefined : { epoch: Number(epoch), bytes: Number(bytes), isOpen: open === "1" };
 }
 
+interface Reading {
+  agent: Pick<Agent, "read">;
+  /** Nothing is added to the file any more. */
+  isWhole: boolean;
+}
+
 interface Part {
   entries: LogEntry[];
   end: Place;
@@ -78,8 +86,8 @@ interface Part {
   isFull: boolean;
 }
 
-/** Reads whole lines; a line without its end is left for the next time, unless it alone is longer than a part. */
-async function readPart(file: string, place: Place, agent: Pick<Agent, "read">): Promise<Part> {
+/** Reads whole lines; a line without its end is left for the next time, unless none comes or it alone is a part. */
+async function readPart(file: string, place: Place, { agent, isWhole }: Reading): Promise<Part> {
   const handle = await open(file, "r");
   try {
     const start = place.bytes < 0 ? Math.max(0, (await handle.stat()).size - TAIL_BYTES) : place.bytes;
@@ -88,7 +96,7 @@ async function readPart(file: string, place: Place, agent: Pick<Agent, "read">):
     const isMiddle = place.bytes < 0 && start > 0;
     const first = isMiddle ? bytes.indexOf(0x0a) + 1 : 0;
     const last = bytes.lastIndexOf(0x0a) + 1;
-    const end = last === 0 && isFull ? bytes.length : last;
+    const end = (isWhole && !isFull) || (last === 0 && isFull) ? bytes.length : last;
     const text = bytes.subarray(first, Math.max(first, end)).toString("utf8");
     const lines = text === "" ? [] : text.replace(/\n$/, "").split("\n");
     const said = new Said(place.isOpen);

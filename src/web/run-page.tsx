@@ -200,8 +200,8 @@ function Failed({ view }: { view: RunView }) {
 
 /** What the agent says of its work, unless the log beside it says just that. */
 function Summary({ view: { reader, run, log } }: { view: RunView }) {
-  const logged = (log?.entries ?? []).map(({ text }) => text).join("\n");
-  const isLogged = saidOf(run).every((text) => logged.includes(text.trim()));
+  const logged = new Set((log?.entries ?? []).flatMap(({ text }) => text.split("\n")));
+  const isLogged = saidOf(run).every((text) => text.split("\n").every((line) => line === "" || logged.has(line)));
   if (!hasEnded(run) || isLogged) return null;
   return (
     <section>

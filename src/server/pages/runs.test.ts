@@ -202,7 +202,7 @@ describe("a run", () => {
     visit = await PageVisit.start();
     const other = await started({ name: "deploy" });
     await scene().engine.endRun(other.id, result, SYSTEM);
-    expect((await visit.open(`/r/${other.id}`)).html).toMatch(/start it again:<[^]*>askd logs 1</);
+    expect((await visit.open(`/r/${other.id}`)).html).toMatch(/start it again with askd run[^]*>askd logs 1</);
   });
 
   test("that failed for want of an answer leads to where it can still be given", async () => {

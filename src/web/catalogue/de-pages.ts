@@ -63,7 +63,7 @@ export const dePages: Readonly<Record<keyof typeof enPages, string>> = {
   "r.parent": "Teil von",
   "r.children": "Teile",
   "r.failed": "Lauf {run} ist gescheitert: {reason}.",
-  "r.failed.next": "Er geht nicht von selbst weiter. Sehen Sie nach, was er tat, und starten Sie ihn neu:",
+  "r.failed.next": "Er geht nicht von selbst weiter: Starten Sie ihn neu mit askd run. Alles, was er tat:",
   "r.takeover": "Übernehmen",
   "r.takeover.about": "In der Sitzung des Agenten selbst weitermachen:",
   "r.summary": "Was der Agent über seine Arbeit sagt",

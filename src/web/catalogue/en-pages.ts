@@ -60,7 +60,7 @@ export const enPages = {
   "r.parent": "Part of",
   "r.children": "Parts",
   "r.failed": "Run {run} failed: {reason}.",
-  "r.failed.next": "It does not go on by itself. See what it did, then start it again:",
+  "r.failed.next": "It does not go on by itself: start it again with askd run. All that it did:",
   "r.takeover": "Take over",
   "r.takeover.about": "Go on in the agent's own session:",
   "r.summary": "What the agent says of its work",
