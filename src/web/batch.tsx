@@ -96,7 +96,7 @@ export function BatchPlan({ view: { reader, plan, draft } }: { view: PlanView })
         <div class="act">
           {good.length > 0 ? (
             <button class="p" type="submit">
-              {tell(reader, "batch.send", { n: good.length })}
+              {sendWords(reader, good)}
             </button>
           ) : null}
           <button type="submit" formaction="/batch/edit">
@@ -106,6 +106,13 @@ export function BatchPlan({ view: { reader, plan, draft } }: { view: PlanView })
       </form>
     </main>
   );
+}
+
+/** Repeats the answer on the button that sends it, where it is one. */
+function sendWords(reader: Reader, good: readonly Planned[]): string {
+  const [answer, other] = new Set(good.map(({ words }) => words));
+  if (answer === undefined || other !== undefined) return tell(reader, "batch.send", { n: good.length });
+  return tell(reader, "batch.sendWith", { n: good.length, answer: makeVisible(answer) });
 }
 
 /** What did happen, as a page of its own. */
@@ -189,7 +196,7 @@ function split(plan: readonly Planned[]): { good: Planned[]; bad: Planned[] } {
 }
 
 function sayOptions({ content }: Read): string {
-  const options = content.items.flatMap((item) => item.options.map(({ key, label }) => `${key} ${label}`));
+  const options = content.items.flatMap((item) => item.options.map(({ label }, index) => `${index + 1} ${label}`));
   return makeVisible(options.join(", "));
 }
 

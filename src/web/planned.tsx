@@ -12,15 +12,36 @@ export interface Planned {
   until?: Instant | undefined;
 }
 
-/** Questions with what became of each. */
+/** Questions with what became of each; a reason that several have is told once, before them. */
 export function Lines({ plan }: { plan: readonly Planned[] }) {
+  if (plan.length === 0) return null;
+  const shared = new Set(plan.flatMap(({ problem = "" }, at) => (isRepeated(plan, at) ? [problem] : [])));
+  return (
+    <>
+      {[...shared].map((reason) => (
+        <>
+          <p>{makeVisible(reason)}</p>
+          <List plan={plan.filter(({ problem }) => problem === reason).map(({ read }) => ({ read }))} />
+        </>
+      ))}
+      <List plan={plan.filter(({ problem }) => problem === undefined || !shared.has(problem))} />
+    </>
+  );
+}
+
+function isRepeated(plan: readonly Planned[], at: number): boolean {
+  const reason = plan[at]?.problem;
+  return reason !== undefined && plan.some(({ problem }, other) => other !== at && problem === reason);
+}
+
+function List({ plan }: { plan: readonly Planned[] }) {
   if (plan.length === 0) return null;
   return (
     <ul class="became">
       {plan.map(({ read, words, problem }) => (
         <li>
-          <a href={`/q/${read.question.id}`}>{makeVisible(read.question.title)}</a> ({runName(read.run)}):{" "}
-          {makeVisible(words ?? problem ?? "")}
+          <a href={`/q/${read.question.id}`}>{makeVisible(read.question.title)}</a> ({runName(read.run)})
+          {words === undefined && problem === undefined ? null : `: ${makeVisible(words ?? problem ?? "")}`}
         </li>
       ))}
     </ul>

@@ -25,11 +25,14 @@ interface ChoiceView {
 export function AnswerForAll({ view: { reader, offer, draft } }: { view: ChoiceView }) {
   const chosen = draftedText(draft, "as") || (offer.labels.length === 0 ? AS.own : "");
   const hint = hintFor(offer);
+  const all = choicesOf(reader, offer);
+  // Where there is nothing but words, there is nothing to choose.
+  const choices = all.length > 1 ? all : [];
   return (
     <>
       <fieldset class="pills">
         <legend>{tell(reader, "batch.answer")}</legend>
-        {choicesOf(reader, offer).map(({ value, label }, index) => (
+        {choices.map(({ value, label }, index) => (
           <label class="pill">
             <input type="radio" name="as" value={value} checked={value === chosen} data-label={label} />
             {index < 9 ? <kbd>{index + 1}</kbd> : null} {label}

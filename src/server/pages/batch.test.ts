@@ -61,7 +61,7 @@ test("nothing is answered before it is confirmed; then each is, or says why not,
     ] as const),
   ];
   const checked = await post("/batch/check", fields);
-  expect(checked.html).toContain("Answer 2");
+  expect(checked.html).toContain("Answer 2 with “Memcached”");
   expect(checked.html).toContain("answered by itself");
   expect(await Promise.all([one, two, risky, other].map(state))).toEqual(Array(4).fill("pending"));
   const { html } = await post("/batch", fields);
@@ -74,6 +74,25 @@ test("nothing is answered before it is confirmed; then each is, or says why not,
     "pending",
   ]);
   expect((await at.scene.engine.read(closed)).question).toMatchObject({ answer: { by: { id: "ada" } } });
+});
+
+test("options are numbered as on a card, and where there is only words to give there is nothing to choose", async () => {
+  const id = await ask();
+  expect(await open()).toContain("1 Redis, 2 Memcached");
+  expect(await open()).not.toContain('value="own"');
+  const edit = await post("/batch/edit", [["q", id]]);
+  expect(edit.html).toMatch(/value="o:Redis"[^]*value="own"/);
+});
+
+test("a reason that several have is told once", async () => {
+  const one = await ask();
+  const ids = [await ask({ question: "Drop it?", risk: "high" }), await ask({ question: "Drop all?", risk: "high" })];
+  const { html } = await post("/batch/check", [
+    ["q", `${one} ${ids.join(" ")}`],
+    ["said", "Memcached"],
+  ]);
+  for (const id of ids) expect(html).toContain(`href="/q/${id}"`);
+  expect(html.slice(html.indexOf("<main")).match(/answered by itself/g)).toHaveLength(1);
 });
 
 test("a canned answer is filled for each", async () => {

@@ -123,7 +123,7 @@ function choose(place: number): boolean {
 
 function write(): boolean {
   const used = barInUse();
-  if (used) return choosePill(used, all(".pill", used).length);
+  if (used) return choosePill(used, all(".pill", used).length) || focus("#batch [name=said]");
   const item = find("#answer fieldset.item");
   const other = item && find<HTMLInputElement>("input[value=other]", item);
   if (other && !other.checked) {

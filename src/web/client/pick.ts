@@ -153,7 +153,7 @@ function labelBar(): void {
   if (!button || !label) return;
   const chosen = find<HTMLInputElement>("#together [name=as]:checked");
   const own = find<HTMLInputElement>("#together [name=said]")?.value.trim() ?? "";
-  const answer = chosen?.value === "own" ? own : (chosen?.dataset["label"] ?? "");
+  const answer = chosen && chosen.value !== "own" ? (chosen.dataset["label"] ?? "") : own;
   button.setAttribute("aria-disabled", String(answer === ""));
   const n = button.dataset["n"] ?? "";
   const missing = chosen?.value === "own" ? "answer.write" : "answer.choose";
