@@ -3,6 +3,7 @@ import { type Item, type Option, recommendedOption } from "../core/content.ts";
 import { makeVisible } from "../core/visible.ts";
 import { type Draft, OTHER, draftedText, fieldNames } from "./draft.ts";
 import { Markdown } from "./foreign.tsx";
+import { aboutWords, labelWords } from "./option-words.ts";
 import { type Reader, tell } from "./reader.ts";
 
 export interface ItemView {
@@ -76,17 +77,19 @@ function Choices({ view }: { view: ItemView }) {
 }
 
 function Choice({ view, option, place }: { view: ItemView; option: Option; place: number }) {
-  const { reader, isRisky } = view;
+  const { reader, item, isRisky } = view;
+  const label = labelWords(reader, item, option);
+  const about = aboutWords(reader, item, option);
   return (
     <div class="opt">
       <label>
-        <Button view={view} value={String(place)} label={option.label} />
+        <Button view={view} value={String(place)} label={label} />
         <span class="l">
           <kbd>{place + 1}</kbd>
-          {makeVisible(option.label)}
+          {label}
           {option.recommended && !isRisky ? <span class="rec">{tell(reader, "answer.recommended")}</span> : null}
         </span>
-        {option.description === undefined ? null : <span class="c">{makeVisible(option.description)}</span>}
+        {about === undefined ? null : <span class="c">{about}</span>}
       </label>
       {option.preview === undefined ? null : (
         <details class="preview">
@@ -110,7 +113,7 @@ function Button({ view, value, label }: { view: ItemView; value: string; label?:
       name={name}
       value={value}
       checked={drafted ? drafted.includes(value) : isLean}
-      data-label={label === undefined ? undefined : makeVisible(label)}
+      data-label={label}
     />
   );
 }

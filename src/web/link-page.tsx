@@ -8,6 +8,7 @@ import { answerWords } from "./answer-words.ts";
 import { Chips, Crumb, Why } from "./card.tsx";
 import { AskBack } from "./actions.tsx";
 import { type Draft, OTHER } from "./draft.ts";
+import { labelWords } from "./option-words.ts";
 import { Options } from "./options.tsx";
 import { Chosen } from "./outcome.tsx";
 import { type Reader, tell, tellSpan } from "./reader.ts";
@@ -186,8 +187,10 @@ function Says({ view: { reader, read } }: { view: LinkView }) {
   return (
     <>
       <span data-for="">{tell(reader, "link.send")}</span>
-      {options.map(({ label }, place) => (
-        <span data-for={String(place)}>{tell(reader, "answer.say", { answer: makeVisible(label) })}</span>
+      {options.map((option, place) => (
+        <span data-for={String(place)}>
+          {item ? tell(reader, "answer.say", { answer: labelWords(reader, item, option) }) : null}
+        </span>
       ))}
       {options.length > 0 ? <span data-for={OTHER}>{tell(reader, "link.sendWords")}</span> : null}
     </>

@@ -1,6 +1,7 @@
 import type { Content, Item } from "../core/content.ts";
 import type { Answer } from "../core/question.ts";
 import { makeVisible } from "../core/visible.ts";
+import { aboutWords, labelWords } from "./option-words.ts";
 import { type Reader, tell } from "./reader.ts";
 
 /** What could be chosen, and what was, for those who cannot choose any more. */
@@ -22,9 +23,9 @@ export function Options({
           <ul>
             {item.options.map((option) => (
               <li class={isChosen(item, option.value, answer) ? "chosen" : ""}>
-                <b>{makeVisible(option.label)}</b>
+                <b>{labelWords(reader, item, option)}</b>
                 {isChosen(item, option.value, answer) ? <span class="rec">{tell(reader, "answer.chosen")}</span> : null}
-                {option.description === undefined ? null : <p class="quiet">{makeVisible(option.description)}</p>}
+                <About words={aboutWords(reader, item, option)} />
               </li>
             ))}
           </ul>
@@ -32,6 +33,10 @@ export function Options({
       ))}
     </>
   );
+}
+
+function About({ words }: { words: string | undefined }) {
+  return words === undefined ? null : <p class="quiet">{words}</p>;
 }
 
 function isChosen(item: Item, value: string, answer: Answer | undefined): boolean {

@@ -1,3 +1,4 @@
+import { approvalAsk } from "../../src/core/approval.ts";
 import { AnswerInput } from "../../src/core/answer-input.ts";
 import type { Question } from "../../src/core/question.ts";
 import { workedRun } from "./scripted-claude.ts";
@@ -113,10 +114,7 @@ export const CARD_STATES: readonly State[] = [
     name: "approval",
     open: opens((stage) =>
       ask(stage, {
-        question: "May I run rm -rf build?",
-        kind: "approval",
-        context: "```sh\nrm -rf build && npm run build\n```",
-        options: ["Allow", "Deny"],
+        ...approvalAsk({ tool: "Bash", input: { command: "rm -rf build && npm run build" } }),
         timeout: "30m",
       }),
     ),

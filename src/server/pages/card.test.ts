@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { approvalAsk } from "../../core/approval.ts";
 import type { QuestionId } from "../../core/id.ts";
 import { ADA } from "../../../test/builders.ts";
 import { PageVisit } from "../../../test/page-visit.ts";
@@ -83,6 +84,20 @@ describe("a card", () => {
     const offered = [...html.matchAll(/[?]choose=(\w+)/g)].map(([, answer]) => answer);
     expect(offered).toHaveLength(2);
     expect(new Set(offered)).toEqual(new Set(["Memcached", "Redis"]));
+  });
+
+  test("of an approval says in the reader's words what can be chosen, what follows, and what was", async () => {
+    const german = { "accept-language": "de" };
+    const id = await ask({ ...approvalAsk({ tool: "Bash", input: { command: "rm -rf build" } }) });
+    const { html } = await open(`/q/${id}`, german);
+    expect(html).toMatch(/data-label="Erlauben"[^]*Der Agent tut genau das, einmal\.[^]*Ablehnen/);
+    expect(html).not.toMatch(/>(Allow|Deny)</);
+    await post(`/q/${id}/answer`, { do: "answer", "i.0": "1" });
+    await visit.at.scene.pass(60_000);
+    expect((await engine().read(id)).question).toMatchObject({ answer: { items: { "1": { values: ["deny"] } } } });
+    expect((await open(`/q/${id}`, german)).html).toMatch(/ada wählte „Ablehnen“ um[^]*<b>Ablehnen<\/b>/);
+    const own = await ask({ question: "Allow it?", options: ["Allow", "Deny"], kind: "approval" });
+    expect((await open(`/q/${own}`, german)).html).toContain('data-label="Allow"');
   });
 
   test("of high risk has nothing chosen by an address, and offers no way to do so", async () => {

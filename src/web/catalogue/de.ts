@@ -116,6 +116,10 @@ export const de: Readonly<Record<Key, string>> = {
   "answer.write": "Erst eine Antwort schreiben",
   "answer.unset": "nicht gesetzt",
   "answer.none": "Wählen Sie etwas aus oder schreiben Sie eine Antwort, und senden Sie noch einmal.",
+  "approval.allow": "Erlauben",
+  "approval.about.allow": "Der Agent tut genau das, einmal.",
+  "approval.deny": "Ablehnen",
+  "approval.about.deny": "Der Agent erfährt das Nein und tut es nicht.",
   note: "Notiz an den Agenten",
 
   back: "Rückfrage",

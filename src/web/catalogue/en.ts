@@ -114,6 +114,10 @@ export const en = {
   "answer.write": "Write an answer first",
   "answer.unset": "not set",
   "answer.none": "Choose an option or write an answer, then send it again.",
+  "approval.allow": "Allow",
+  "approval.about.allow": "The agent does exactly this, once.",
+  "approval.deny": "Deny",
+  "approval.about.deny": "The agent is told no and does not do it.",
   note: "Note for the agent",
 
   back: "Ask back",
