@@ -142,7 +142,7 @@ function Terminal({ view }: { view: CardView }) {
   const { reader, takeover } = view;
   const commands = [commandFor(view), takeover];
   return (
-    <section>
+    <section id="terminal">
       <h2>{tell(reader, "terminal")}</h2>
       {commands.map((command, index) =>
         command === undefined ? null : (

@@ -19,10 +19,12 @@ test("an answer can be taken back for a while, and the form is as it was", async
   await page.fill("#note", "keep it small");
   await page.keyboard.press("Control+Enter");
   await page.waitForSelector('main[data-state="settling"]');
+  expect(await page.innerText("#terminal code")).toMatch(/^askd show \d+$/);
   await page.keyboard.press("Escape");
   await page.keyboard.press("u");
   await page.waitForSelector('main[data-state="open"]');
   expect(await page.inputValue("#note")).toBe("keep it small");
+  expect(await page.innerText("#terminal code")).toMatch(/^askd answer \d+ 1$/);
   expect((await stage.read(id)).status).toBe("pending");
 });
 

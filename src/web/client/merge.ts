@@ -59,7 +59,8 @@ function mergeMain(page: Document): void {
     restoreDraft();
     return;
   }
-  for (const part of [".crumb", "#chips", "#seen", "#activity", "#comments", "#notices"]) mergePart(part, page);
+  for (const part of [".crumb", "#chips", "#seen", "#terminal", "#activity", "#comments", "#notices"])
+    mergePart(part, page);
   const isSame = main.dataset["state"] === next.dataset["state"];
   if (isSame && find("#answer")) return;
   mergePart("#state", page, isSame);
