@@ -1,5 +1,7 @@
+import type { Route } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { WebStage } from "./stage.ts";
+import { LENA, ask } from "./states.ts";
 
 // Longer than the five seconds that people have: a busy machine must not decide what is tested.
 const stage = new WebStage('[answers]\nundo_window = { web = "2m" }\n');
@@ -26,6 +28,33 @@ test("an answer can be taken back for a while, and the form is as it was", async
   expect(await page.inputValue("#note")).toBe("keep it small");
   expect(await page.innerText("#terminal code")).toMatch(/^askd answer \d+ 1$/);
   expect((await stage.read(id)).status).toBe("pending");
+});
+
+test("what happens while a page is being read anew is shown too, and so is what comes after it", async () => {
+  const engine = await stage.engine();
+  const { id } = await ask(stage, { question: "Is it slow?", options: ["Yes", "No"] });
+  const page = await stage.person("mika");
+  const address = `${stage.url}/q/${id}`;
+  await page.goto(address);
+  await page.waitForSelector("#live:not([hidden])");
+  let [held, goOn] = [(): void => undefined, (): void => undefined];
+  const isHeld = new Promise<void>((resolve) => (held = resolve));
+  const isOver = new Promise<void>((resolve) => (goOn = resolve));
+  const hold = async (route: Route): Promise<void> => {
+    held();
+    await isOver;
+    await route.continue();
+  };
+  await page.route(address, hold, { times: 1 });
+  await engine.comment(id, "first", LENA);
+  await isHeld;
+  await engine.comment(id, "second", LENA);
+  await page.waitForTimeout(1_000); // it is heard of while the page is read; if not, nothing is tested, and all is well
+  goOn();
+  await page.waitForSelector("#comments:has-text('second')");
+  await engine.comment(id, "third", LENA);
+  await page.waitForSelector("#comments:has-text('third')");
+  expect(await page.locator("#comments > p").count()).toBe(3);
 });
 
 test("without script a question is read, answered, taken back and answered again", async () => {

@@ -92,12 +92,12 @@ function back(): void {
 }
 
 async function refresh(): Promise<void> {
+  isWanted = false;
   if (isReading) {
     isMissed = true;
     return;
   }
   isReading = true;
-  isWanted = false;
   const startedAt = performance.now();
   await read().catch(lost);
   tookMs = performance.now() - startedAt;
