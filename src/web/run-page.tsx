@@ -7,6 +7,7 @@ import { makeVisible } from "../core/visible.ts";
 import { Attempts } from "./attempts.tsx";
 import { Chips, State, Why, answeredBy, stateOf } from "./card.tsx";
 import type { CardView } from "./card-view.ts";
+import { Command } from "./command.tsx";
 import { runName } from "./inbox.tsx";
 import { LogBox, type LogPart } from "./log.tsx";
 import { Lost } from "./outcome.tsx";
@@ -153,24 +154,12 @@ function RunAside({ view }: { view: RunView }) {
         <section>
           <h2>{tell(reader, "r.takeover")}</h2>
           <p>{tell(reader, "r.takeover.about")}</p>
-          <Command reader={reader} text={takeover} />
+          <Command reader={reader} id="takeover" text={takeover} />
         </section>
       )}
       <Family view={view} />
       <Facts view={view} />
     </aside>
-  );
-}
-
-/** What to type to go on by hand. */
-function Command({ reader, text }: { reader: Reader; text: string }) {
-  return (
-    <p class="command">
-      <code id="takeover">{makeVisible(text)}</code>
-      <button type="button" data-copy="#takeover" hidden>
-        {tell(reader, "copy")}
-      </button>
-    </p>
   );
 }
 
@@ -191,7 +180,7 @@ function Failed({ view }: { view: RunView }) {
       ) : (
         <>
           <p>{tell(reader, takeover === undefined ? "r.failed.next" : "r.takeover.about")}</p>
-          <Command reader={reader} text={takeover ?? `askd logs ${run.number}`} />
+          <Command reader={reader} id="takeover" text={takeover ?? `askd logs ${run.number}`} />
         </>
       )}
     </section>
