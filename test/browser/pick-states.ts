@@ -64,7 +64,6 @@ export const PICKS: readonly State[] = [
       await fill(stage);
       await page.goto(`${stage.url}/`);
       await tick(page, "for the cache?", "session cookies");
-      await page.check(".pill [value=own]");
       await page.fill("#together [name=said]", "Redis");
       await page.click("#together button.p");
       await page.waitForSelector("#together[data-done]");
