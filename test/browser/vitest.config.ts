@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { LongestFirst } from "../longest-first.ts";
 
 /** Real browsers on the built program. */
 export default defineConfig({
@@ -6,6 +7,7 @@ export default defineConfig({
     include: ["test/browser/*.browser.ts"],
     pool: "forks",
     maxWorkers: 2,
+    sequence: { sequencer: LongestFirst },
     fileParallelism: true,
     testTimeout: 60_000,
     hookTimeout: 60_000,

@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { LongestFirst } from "../longest-first.ts";
 
 /** Real programs, each in a process of its own: they take seconds, and two at a time are enough for two cores. */
 export default defineConfig({
@@ -7,6 +8,7 @@ export default defineConfig({
     globalSetup: ["test/e2e/install.ts"],
     pool: "forks",
     maxWorkers: 2,
+    sequence: { sequencer: LongestFirst },
     testTimeout: 120_000,
     hookTimeout: 30_000,
     reporters: ["verbose"],
