@@ -59,6 +59,17 @@ test("rows are ticked by keys, get one answer, and all of it is taken back by on
   expect(await page.locator(".pill :checked").getAttribute("value")).toBe("o:No");
 });
 
+test("rows that share no option ask for words", async () => {
+  await ask(stage, { question: "One?", options: ["Yes", "No"], timeout: "1h" }, { name: "one" });
+  await ask(stage, { question: "Two?", options: ["Red", "Blue"], timeout: "2h" }, { name: "two" });
+  const page = await stage.person("mika");
+  await tick(page, "One?", "Two?");
+  const send = page.locator("#together button.p");
+  expect(await send.innerText()).toContain("Write an answer first");
+  await page.fill("#together [name=said]", "Both");
+  expect(await send.innerText()).toContain("Answer 2 with “Both”");
+});
+
 test("what is refused is told with why, and stops none of the others", async () => {
   const [one, two] = await askAll("One?", "Two?");
   const only = await ask(stage, { question: "Which?", options: ["Apple", "Pear"], allow_text: false });

@@ -156,7 +156,9 @@ function labelBar(): void {
   const answer = chosen && chosen.value !== "own" ? (chosen.dataset["label"] ?? "") : own;
   button.setAttribute("aria-disabled", String(answer === ""));
   const n = button.dataset["n"] ?? "";
-  const missing = chosen?.value === "own" ? "answer.write" : "answer.choose";
+  // Where nothing is shared there is nothing to choose, only to write.
+  const isWritten = chosen ? chosen.value === "own" : !find("#together [name=as]");
+  const missing = isWritten ? "answer.write" : "answer.choose";
   label.textContent = answer === "" ? say(missing) : say("batch.sendWith", { n, answer });
 }
 
