@@ -1,13 +1,13 @@
 import { sayActor } from "../core/actor.ts";
-import type { Event } from "../core/event.ts";
 import { mayAnswer } from "../core/inbox.ts";
 import { type Question, findAnswer, isPending } from "../core/question.ts";
 import { makeVisible } from "../core/visible.ts";
 import { answerWords } from "./answer-words.ts";
 import type { CardView } from "./card-view.ts";
+import { Command } from "./command.tsx";
+import { eventWords } from "./event-words.ts";
 import { type Reader, tell } from "./reader.ts";
 import { Moment, Since } from "./time.tsx";
-import type { Key } from "./words.ts";
 
 /** Memory beside the card: what was answered before, who sees it, what happened. */
 export function Aside({ view }: { view: CardView }) {
@@ -145,14 +145,7 @@ function Terminal({ view }: { view: CardView }) {
     <section id="terminal">
       <h2>{tell(reader, "terminal")}</h2>
       {commands.map((command, index) =>
-        command === undefined ? null : (
-          <p class="command">
-            <code id={`command-${index}`}>{makeVisible(command)}</code>
-            <button type="button" data-copy={`#command-${index}`} hidden>
-              {tell(reader, "copy")}
-            </button>
-          </p>
-        ),
+        command === undefined ? null : <Command reader={reader} id={`command-${index}`} text={command} />,
       )}
     </section>
   );
@@ -180,54 +173,4 @@ function Comments({ view: { reader, read } }: { view: CardView }) {
       </form>
     </section>
   );
-}
-
-// Events that are worth a line to people; the rest is in the audit trail.
-export const EVENT_WORDS: Readonly<Partial<Record<Event["type"], Key>>> = {
-  "question.asked": "event.asked",
-  "question.parked": "event.parked",
-  "question.notified": "event.notified",
-  "question.delivery_failed": "event.delivery_failed",
-  "question.reminded": "event.reminded",
-  "question.claimed": "event.claimed",
-  "question.released": "event.released",
-  "question.assigned": "event.assigned",
-  "question.snoozed": "event.snoozed",
-  "question.extended": "event.extended",
-  "question.commented": "event.commented",
-  "question.linked": "event.linked",
-  "question.voted": "event.voted",
-  "question.settling": "event.settling",
-  "question.answered": "event.answered",
-  "question.undone": "event.undone",
-  "question.amended": "event.amended",
-  "question.late_reply": "event.late_reply",
-  "question.refused": "event.refused",
-  "question.forced": "event.forced",
-  "question.given": "event.given",
-  "question.timed_out": "event.timed_out",
-  "question.escalated": "event.escalated",
-  "question.cancelled": "event.cancelled",
-  "run.parked": "event.run.parked",
-  "run.resuming": "event.run.resuming",
-  "run.resumed": "event.run.resumed",
-  "run.completed": "event.run.completed",
-  "run.failed": "event.run.failed",
-  "run.skipped": "event.run.skipped",
-  "run.cancelled": "event.run.cancelled",
-};
-
-/** Says whether an event is shown on a card. */
-export function isTold(event: Event): boolean {
-  return EVENT_WORDS[event.type] !== undefined;
-}
-
-/** What happened, in the reader's words; nothing for an event that is not told. */
-export function eventWords(reader: Reader, event: Event): string {
-  const key = EVENT_WORDS[event.type];
-  const channel = event.detail?.["channel"];
-  const about = typeof channel === "string" ? channel : event.by.channel;
-  return key === undefined
-    ? ""
-    : tell(reader, key, { name: makeVisible(sayActor(event.by)), channel: makeVisible(about) });
 }

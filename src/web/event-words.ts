@@ -1,7 +1,43 @@
+import { sayActor } from "../core/actor.ts";
 import type { Event } from "../core/event.ts";
-import { EVENT_WORDS, eventWords } from "./aside.tsx";
+import { makeVisible } from "../core/visible.ts";
 import { type Reader, tell } from "./reader.ts";
 import type { Key } from "./words.ts";
+
+// Events that are worth a line to people; the rest is in the audit trail.
+const EVENT_WORDS: Readonly<Partial<Record<Event["type"], Key>>> = {
+  "question.asked": "event.asked",
+  "question.parked": "event.parked",
+  "question.notified": "event.notified",
+  "question.delivery_failed": "event.delivery_failed",
+  "question.reminded": "event.reminded",
+  "question.claimed": "event.claimed",
+  "question.released": "event.released",
+  "question.assigned": "event.assigned",
+  "question.snoozed": "event.snoozed",
+  "question.extended": "event.extended",
+  "question.commented": "event.commented",
+  "question.linked": "event.linked",
+  "question.voted": "event.voted",
+  "question.settling": "event.settling",
+  "question.answered": "event.answered",
+  "question.undone": "event.undone",
+  "question.amended": "event.amended",
+  "question.late_reply": "event.late_reply",
+  "question.refused": "event.refused",
+  "question.forced": "event.forced",
+  "question.given": "event.given",
+  "question.timed_out": "event.timed_out",
+  "question.escalated": "event.escalated",
+  "question.cancelled": "event.cancelled",
+  "run.parked": "event.run.parked",
+  "run.resuming": "event.run.resuming",
+  "run.resumed": "event.run.resumed",
+  "run.completed": "event.run.completed",
+  "run.failed": "event.run.failed",
+  "run.skipped": "event.run.skipped",
+  "run.cancelled": "event.run.cancelled",
+};
 
 // What a card leaves out, so that the whole trail can be read in words.
 const MORE: Readonly<Partial<Record<Event["type"], Key>>> = {
@@ -15,6 +51,21 @@ const MORE: Readonly<Partial<Record<Event["type"], Key>>> = {
   "alert.pending": "event.alert.pending",
   "alert.timeout_rate": "event.alert.timeout_rate",
 };
+
+/** Says whether an event is shown on a card. */
+export function isTold(event: Event): boolean {
+  return EVENT_WORDS[event.type] !== undefined;
+}
+
+/** What happened, in the reader's words; nothing for an event that is not told. */
+export function eventWords(reader: Reader, event: Event): string {
+  const key = EVENT_WORDS[event.type];
+  const channel = event.detail?.["channel"];
+  const about = typeof channel === "string" ? channel : event.by.channel;
+  return key === undefined
+    ? ""
+    : tell(reader, key, { name: makeVisible(sayActor(event.by)), channel: makeVisible(about) });
+}
 
 /** What happened, in words; every event has some. */
 export function trailWords(reader: Reader, event: Event): string {

@@ -7,7 +7,7 @@ import { Refusal } from "../../core/refusal.ts";
 import type { Rules } from "../../core/rules.ts";
 import { offerTemplates } from "../../core/template.ts";
 import type { Engine } from "../../engine/engine.ts";
-import { isTold } from "../../web/aside.tsx";
+import { isTold } from "../../web/event-words.ts";
 import type { AtHand, CardView } from "../../web/card-view.ts";
 import type { Draft } from "../../web/draft.ts";
 import type { Reader } from "../../web/reader.ts";
