@@ -1,15 +1,9 @@
 import type { Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { WebStage } from "./stage.ts";
+import { expect, test } from "vitest";
 import { LENA, REDIS, ask } from "./states.ts";
+import { useStage } from "./use-stage.ts";
 
-const stage = new WebStage();
-beforeAll(() => stage.serve());
-afterEach(async () => {
-  await stage.clear();
-  await stage.cancelAll();
-});
-afterAll(() => stage.close());
+const stage = useStage();
 
 const SIZES = [
   { width: 1280, height: 860 },

@@ -1,19 +1,13 @@
 import { appendFileSync, existsSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { AnswerInput } from "../../src/core/answer-input.ts";
 import type { Run } from "../../src/core/run.ts";
 import { askingRun, missingRun, startedRun, storedOnly } from "./page-states.ts";
-import { WebStage } from "./stage.ts";
 import { LENA, ask } from "./states.ts";
+import { useStage } from "./use-stage.ts";
 
-const stage = new WebStage();
-beforeAll(() => stage.serve());
-afterEach(async () => {
-  await stage.clear();
-  await stage.cancelAll();
-});
-afterAll(() => stage.close());
+const stage = useStage();
 
 async function statusOf(run: Run): Promise<string | undefined> {
   return (await (await stage.engine()).findRun(run.id))?.status;

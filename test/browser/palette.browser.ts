@@ -1,14 +1,8 @@
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { WebStage } from "./stage.ts";
+import { expect, test } from "vitest";
 import { LENA, ask } from "./states.ts";
+import { useStage } from "./use-stage.ts";
 
-const stage = new WebStage();
-beforeAll(() => stage.serve());
-afterEach(async () => {
-  await stage.clear();
-  await stage.cancelAll();
-});
-afterAll(() => stage.close());
+const stage = useStage();
 
 // The browser of a test is no app; what would be put on its icon is written down instead.
 const BADGE = `

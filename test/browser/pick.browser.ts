@@ -1,18 +1,12 @@
 import type { Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { AnswerInput } from "../../src/core/answer-input.ts";
 import { tick } from "./pick-states.ts";
-import { WebStage } from "./stage.ts";
 import { LENA, ask } from "./states.ts";
+import { useStage } from "./use-stage.ts";
 
 // Longer than the five seconds that people have: a busy machine must not decide what is tested.
-const stage = new WebStage('[answers]\nundo_window = { web = "2m" }\n');
-beforeAll(() => stage.serve());
-afterEach(async () => {
-  await stage.clear();
-  await stage.cancelAll();
-});
-afterAll(() => stage.close());
+const stage = useStage('[answers]\nundo_window = { web = "2m" }\n');
 
 const YES = { options: ["Yes", "No"] };
 

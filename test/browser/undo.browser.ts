@@ -1,16 +1,10 @@
 import type { Route } from "playwright-core";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { WebStage } from "./stage.ts";
+import { expect, test } from "vitest";
 import { LENA, ask } from "./states.ts";
+import { useStage } from "./use-stage.ts";
 
 // Longer than the five seconds that people have: a busy machine must not decide what is tested.
-const stage = new WebStage('[answers]\nundo_window = { web = "2m" }\n');
-beforeAll(() => stage.serve());
-afterEach(async () => {
-  await stage.clear();
-  await stage.cancelAll();
-});
-afterAll(() => stage.close());
+const stage = useStage('[answers]\nundo_window = { web = "2m" }\n');
 
 const CACHE = ["Redis or Memcached?", "-o", "redis:Redis (recommended)", "-o", "memcached:Memcached"] as const;
 
