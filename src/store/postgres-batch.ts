@@ -54,7 +54,8 @@ export function encodeBatch(
     jobs: rows(batch, jobCells),
   };
   const notice = encodeNotice(origin, batch);
-  return [SCHEMA, notice, isCareful, locks, newQuestions, newEntries, closing, ...TABLES.map((table) => tables[table])];
+  const counts = [isCareful, locks, newQuestions, newEntries, closing];
+  return [SCHEMA, notice, ...counts, ...TABLES.map((table) => arrayOf(tables[table]))];
 }
 
 /** What became of each commit, from what askd_apply returned. */
@@ -93,10 +94,23 @@ export function decodeNotice(notice: string): { origin: string; change: Change }
 }
 
 type Cell = string | number | null;
+const CONTROL = /\p{Cc}/u;
 
 /** The rows of all commits, each with its commit's place in the batch before its cells. */
 function rows(batch: readonly Prepared[], cellsOf: (commit: Prepared) => Cell[][]): Cell[][] {
   return batch.flatMap((commit, c) => cellsOf(commit).map((cells) => [c, ...cells]));
+}
+
+/** The rows as PostgreSQL reads an array. The driver could write it too, but takes a tenth of a busy process for it. */
+function arrayOf(rows: readonly Cell[][]): string {
+  return `{${rows.map((cells) => `{${cells.map(quoted).join(",")}}`).join(",")}}`;
+}
+
+/** JSON quotes text as an array does, save for control characters, which are in no body and hardly in a name. */
+function quoted(cell: Cell): string {
+  if (cell === null) return "NULL";
+  if (typeof cell === "number") return String(cell);
+  return CONTROL.test(cell) ? `"${cell.replace(/["\\]/g, "\\$&")}"` : JSON.stringify(cell);
 }
 
 function newFirst(all: Cell[][], guard: number): [Cell[][], number] {
