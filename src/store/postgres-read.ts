@@ -19,6 +19,10 @@ const QUESTION_NAME = "select id, version from question";
 export const READ_QUESTIONS = "select body from question where id = any($1)";
 export const ENTRY = "select kind, id, parent, version, body from entry";
 export const READ_ENTRIES = `${ENTRY} where kind = $1 and id = any($2) order by id`;
+const COUNT = "select count(*) as count from question where status = $1";
+// The index by status has all but these, which are most.
+export const COUNT_ANSWERED = `select (select count(*) from question)
+  - (select count(*) from question where status <> 'answered') as count`;
 const NAMES = { number: "number", name: "name", external: "external_id", session: "session" } as const;
 
 /** Where a list has no limit of its own. */
@@ -96,6 +100,12 @@ export async function listQuestions(pool: Pool, filter: QuestionFilter, reader: 
   const bodies = fetched.map(({ body }) => body);
   // One that was closed between the two is no longer in this list.
   return reader.take(names, bodies).filter((question) => question.status === status);
+}
+
+export async function countQuestions(pool: Pool, status: Question["status"]): Promise<number> {
+  const [sql, params] = status === "answered" ? [COUNT_ANSWERED, []] : [COUNT, [status]];
+  const { rows } = await pool.query<{ count: number }>(sql, params);
+  return rows[0]?.count ?? 0;
 }
 
 export async function lookUp(pool: Pool, ref: Ref, limit: number): Promise<{ runs: Run[]; questions: Question[] }> {

@@ -5,6 +5,7 @@ import { aQuestion, aRun, anEvent } from "../../test/builders.ts";
 import { createDatabase, startPostgres, type PostgresServer } from "../../test/postgres.ts";
 import type { RunId } from "../core/id.ts";
 import { FOUND, matchOf } from "./postgres-match.ts";
+import { COUNT_ANSWERED } from "./postgres-read.ts";
 import { EVENTS, IS_MORE, findAnsweredText } from "./postgres-word.ts";
 import { openPostgres, type PostgresStore } from "./postgres.ts";
 import { storeSuite } from "./store.suite.ts";
@@ -221,6 +222,9 @@ test("no list or search on PostgreSQL goes through all questions", async () => {
       const found = `select id from question where ${FOUND.replace("?", "$1")} and status <> 'pending' order by id desc limit 50`;
       const plans = [
         await plan("select id, version from question where status = $1 order by id desc limit 50", "cancelled"),
+        await plan("select id, version from question where status = $1 order by id desc limit 50", "answered"),
+        await plan("select count(*) from question where status = $1", "pending"),
+        await plan(COUNT_ANSWERED),
         await plan(found, matchOf("cache")),
         await plan(found, matchOf("n4321")),
         await plan(findAnsweredText(["cache", "n77"]), 200, "'cache'", "'n77'"),

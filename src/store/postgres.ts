@@ -24,6 +24,7 @@ import {
   ENTRY,
   READ_ENTRIES,
   READ_QUESTIONS,
+  countQuestions,
   listEntries,
   listQuestions,
   listRuns,
@@ -193,10 +194,8 @@ export class PostgresStore implements Store {
     return indexWords(this.#pool, limit);
   }
 
-  async countQuestions(status: Question["status"]): Promise<number> {
-    const sql = "select count(*) as count from question where status = $1";
-    const { rows } = await this.#pool.query<{ count: number }>(sql, [status]);
-    return rows[0]?.count ?? 0;
+  countQuestions(status: Question["status"]): Promise<number> {
+    return countQuestions(this.#pool, status);
   }
 
   lookUp(ref: Ref, limit: number): Promise<{ runs: Run[]; questions: Question[] }> {
