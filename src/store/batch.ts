@@ -7,10 +7,13 @@ import type { Change, Committed } from "./store.ts";
 export const BATCH_COMMITS = 128;
 export const BATCH_BYTES = 1024 * 1024;
 const ALONE_AFTER = 4;
+const SHARED_FROM = 16;
 /** How far past commits that must wait we look for others that need not. */
 const LOOK_AHEAD = 4 * BATCH_COMMITS;
 
 export interface BatchDeps {
+  /** How many batches may be on their way at once; no two of them touch the same thing. */
+  atOnce: number;
   /**
    * Writes a batch in one transaction and says what became of each commit, in the same order.
    * The batch is sorted by run id and no two of its commits touch the same thing.
@@ -33,11 +36,14 @@ interface Waiting {
 
 type Tried = { ok: true; committed: Committed[] } | { ok: false; error: unknown };
 
-/** Lets commits that come in one turn of the loop share a transaction; while one is written, the next gathers. */
+/** Lets commits that come in one turn of the loop share a transaction; while some are written, the next gather. */
 export class Batcher {
   readonly #deps: BatchDeps;
   #waiting: Waiting[] = [];
-  #working: Promise<void> | undefined;
+  #workers = 0;
+  readonly #working = new Set<Promise<void>>();
+  /** What the batches on their way touch. */
+  readonly #busy = new Set<string>();
   /** How many of the latest batches in a row held one commit only. */
   #alone = 0;
 
@@ -50,24 +56,44 @@ export class Batcher {
     const commit = prepare(changes);
     return new Promise((resolve, reject) => {
       this.#waiting.push({ commit, callers: [{ resolve, reject }] });
-      this.#working ??= this.#work();
+      this.#start();
     });
   }
 
   /** Resolves when nothing that was added is still on its way. */
   async idle(): Promise<void> {
-    await this.#working;
+    await Promise.all(this.#working);
+  }
+
+  #start(): void {
+    if (this.#workers >= this.#deps.atOnce) return;
+    this.#workers += 1;
+    const working = this.#work();
+    this.#working.add(working);
+    void working.then(() => this.#working.delete(working));
   }
 
   async #work(): Promise<void> {
     while (this.#waiting.length > 0) {
       if (this.#mayGather()) await nextTurn();
-      const { batch, rest } = takeBatch(this.#waiting);
+      const { batch, rest } = takeBatch(this.#waiting, { busy: this.#busy, most: this.#share() });
+      // All that waits, waits for a batch on its way: whoever writes that one goes on with it.
+      if (batch.length === 0) break;
       this.#waiting = rest;
       this.#alone = batch.length === 1 ? this.#alone + 1 : 0;
+      if (rest.length > 0) this.#start();
+      const touched = batch.flatMap(({ commit }) => commit.touches);
+      for (const name of touched) this.#busy.add(name);
       await this.#write(batch);
+      for (const name of touched) this.#busy.delete(name);
     }
-    this.#working = undefined;
+    this.#workers -= 1;
+  }
+
+  /** Who takes all leaves nothing to do while it is written; small batches are not worth sharing. */
+  #share(): number {
+    const isAlone = this.#busy.size === 0 && this.#deps.atOnce > 1;
+    return isAlone && this.#waiting.length >= SHARED_FROM ? Math.ceil(this.#waiting.length / 2) : BATCH_COMMITS;
   }
 
   /** Waiting for company costs time, so who was alone for a while waits for it only now and then. */
@@ -110,7 +136,10 @@ export class Batcher {
 }
 
 /** The next batch, and what has to wait: commits that touch the same thing keep their order. */
-function takeBatch(waiting: readonly Waiting[]): { batch: Waiting[]; rest: Waiting[] } {
+function takeBatch(
+  waiting: readonly Waiting[],
+  { busy, most }: { busy: ReadonlySet<string>; most: number },
+): { batch: Waiting[]; rest: Waiting[] } {
   const batch: Waiting[] = [];
   const passedOver: Waiting[] = [];
   const touched = new Set<string>();
@@ -118,7 +147,7 @@ function takeBatch(waiting: readonly Waiting[]): { batch: Waiting[]; rest: Waiti
   let bytes = 0;
   let looked = 0;
   for (const one of waiting) {
-    const isFull = batch.length >= BATCH_COMMITS || (batch.length > 0 && bytes + one.commit.bytes > BATCH_BYTES);
+    const isFull = batch.length >= most || (batch.length > 0 && bytes + one.commit.bytes > BATCH_BYTES);
     if (isFull || looked >= LOOK_AHEAD) break;
     looked += 1;
     const runId = reportedRun(one.commit);
@@ -128,7 +157,7 @@ function takeBatch(waiting: readonly Waiting[]): { batch: Waiting[]; rest: Waiti
       bytes += one.commit.bytes;
       continue;
     }
-    const collides = one.commit.touches.some((name) => touched.has(name));
+    const collides = one.commit.touches.some((name) => touched.has(name) || busy.has(name));
     // What a waiting commit touches counts too, or a later one could overtake it.
     for (const name of one.commit.touches) touched.add(name);
     if (collides) {

@@ -34,6 +34,7 @@ export class MemoryStore implements Store {
   readonly #listeners = new Listeners();
   readonly #now: () => Instant;
   readonly #batcher = new Batcher({
+    atOnce: 1,
     apply: async (batch) => batch.map((commit) => this.#tables.write(commit, this.#now())),
     tell: (change) => this.#listeners.tell(change),
   });

@@ -55,6 +55,8 @@ import type {
 } from "./store.ts";
 
 const POOL_SIZE = 10;
+/** While the server writes one batch, this process makes the next and tells of the one before. */
+const BATCHES_AT_ONCE = 2;
 const RECONNECT_MS = 250;
 /** Something stood in the way of a batch: a name, or a row that is no longer as it was. */
 const IN_THE_WAY = new Set(["23505", "AK001"]);
@@ -105,7 +107,7 @@ export class PostgresStore implements Store {
     this.#url = options.url;
     const tell = (change: Change): void => this.#listeners.tell(change);
     this.#listener = new PostgresListener({ url: options.listenUrl ?? options.url, origin: this.#origin, tell });
-    this.#batcher = new Batcher({ apply: (batch) => this.#apply(batch), tell });
+    this.#batcher = new Batcher({ atOnce: BATCHES_AT_ONCE, apply: (batch) => this.#apply(batch), tell });
   }
 
   commit(changes: Changes): Promise<Committed> {

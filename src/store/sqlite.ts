@@ -124,6 +124,7 @@ class SqliteStore implements Store {
     this.#now = now;
     this.#watch = new SqliteWatch(connection, this.#listeners, wake);
     this.#batcher = new Batcher({
+      atOnce: 1,
       apply: async (batch) => {
         const committed = await connection.transact(() => writer.write(batch, now()));
         writer.confirm();

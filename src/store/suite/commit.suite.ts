@@ -73,6 +73,10 @@ function wholeOrNothing(at: ReturnType<typeof eachWithStore>): void {
     const [question] = await at.store.listQuestions({ order: "newest", limit: 1 });
     expect(question?.title).toBe(title);
     expect((await at.store.lookUp({ by: "name", text: run.name }, 2)).runs).toEqual([run]);
+    for (const name of ["NULL", 'a "quoted" {word}, and \\n', "bell \u0007 and \u0085"]) {
+      const named = await keepRun(at.store, { name });
+      expect((await at.store.lookUp({ by: "name", text: name }, 2)).runs).toEqual([named]);
+    }
   });
 }
 
@@ -151,6 +155,18 @@ function batches(at: ReturnType<typeof eachWithStore>): void {
     );
     expect(results.every((result) => result.ok)).toBe(true);
     expect(await at.store.findRun(run.id)).toMatchObject({ version: 4, asked: 3 });
+  });
+
+  test("on one of many rows waits for those before it, also for those that are on their way", async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const runs = Array.from({ length: 24 }, () => aRun());
+      const results = await Promise.all(
+        [0, 1, 2, 3].flatMap((version) => runs.map((run) => at.store.commit({ runs: [{ ...run, version }] }))),
+      );
+      expect(results.filter(({ ok }) => !ok)).toEqual([]);
+      const kept = await at.store.readRuns(runs.map(({ id }) => id));
+      expect(kept.map(({ version }) => version)).toEqual(runs.map(() => 4));
+    }
   });
 
   test("that only reports on a run keeps its line, however many come in one turn with changes of that run", async () => {
