@@ -1,26 +1,27 @@
-/** The cells of a row of each table of a batch, in their order; those with a type are not text. */
+/** The cells of a row of each table of a batch, in their order; a type says how their text is read. */
 export const COLUMNS = {
   runs: [
-    ...["c:integer", "id", "guard:integer", "body", "name", "external_id", "host", "agent", "session", "parent_id"],
-    ...["status", "ended_at"],
+    ...["c:integer", "id", "guard:integer", "body:line", "name", "external_id", "host", "agent", "session"],
+    ...["parent_id", "status", "ended_at"],
   ],
-  events: ["at:integer", "body"],
-  questions: ["c:integer", "id", "guard:integer", "body", "run_id", "key", "status"],
-  contents: ["c:integer", "hash", "body"],
-  entries: ["c:integer", "kind", "id", "parent", "guard:integer", "body"],
+  events: ["at:integer", "body:line"],
+  questions: ["c:integer", "id", "guard:integer", "body:line", "run_id", "key", "status"],
+  contents: ["c:integer", "hash", "body:line"],
+  entries: ["c:integer", "kind", "id", "parent", "guard:integer", "body:line"],
   seals: ["c:integer", "n:integer", "hash", "body"],
   dropped: ["c:integer", "key"],
   finished: ["c:integer", "key", "attempt:bigint"],
-  postponed: ["c:integer", "key", "attempt:bigint", "due_at", "body"],
-  jobs: ["c:integer", "key", "kind", "host", "agent", "due_at", "worker", "lease_ms:integer", "body"],
+  postponed: ["c:integer", "key", "attempt:bigint", "due_at", "body:line"],
+  jobs: ["c:integer", "key", "kind", "host", "agent", "due_at", "worker", "lease_ms:integer", "body:line"],
 } as const;
 
 /**
  * Writes a batch of commits in one round trip. It knows rows, versions and names, no rule of the product.
  *
- * Rows come as one array per table, with `c`, the place of their commit in the batch. Run rows are locked first and in
- * order. Then everything is written as if nothing stood in the way, which is how it nearly always is; if a guard or a
- * unique name does, an error undoes it all. Called again to be careful, it locks and checks the rest too, and writes
+ * Rows come as one array per table, with `c`, the place of their commit in the batch. Bodies are JSON, so they come as
+ * lines of one text, without quoting their quotes, and a row has the number of its line. Run rows are locked first and
+ * in order. Then everything is written as if nothing stood in the way, which is how it nearly always is; if a guard or
+ * a unique name does, an error undoes it all. Called again to be careful, it locks and checks the rest too, and writes
  * what was not refused. No two commits of a batch touch the same thing, so one that is refused leaves the others as
  * they are. A name that somebody takes between check and write raises an error again: repeated, the check sees it.
  * (To catch the error inside would take a transaction within the transaction, on every call.)
@@ -29,7 +30,7 @@ export const COLUMNS = {
 export const APPLY = withCells(`
 create function askd_apply(
   program integer, notice text, is_careful boolean, locks text[], new_questions integer, new_entries integer,
-  closing text[],
+  closing text[], lines text,
   ${Object.keys(COLUMNS)
     .map((table) => `${table} text[]`)
     .join(", ")}
@@ -39,6 +40,7 @@ set jit = off set plan_cache_mode = force_generic_plan
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 declare
+  bodies text[] := string_to_array(lines, chr(10));
   refused integer[] := '{}';
   reasons text[] := '{}';
   numbers json;
@@ -269,9 +271,14 @@ function withCells(sql: string): string {
     text = text.replace(new RegExp(`cardinality\\(${table}_\\w+\\)`, "g"), `coalesce(array_length(${table}, 1), 0)`);
     columns.forEach((column, index) => {
       const [name, type] = column.split(":");
-      const cell = `${table}[$1][${index + 1}]`;
-      text = text.replace(new RegExp(`\\b${table}_${name}\\[(\\w+)\\]`, "g"), type ? `(${cell})::${type}` : cell);
+      const cell = cellOf(`${table}[$1][${index + 1}]`, type);
+      text = text.replace(new RegExp(`\\b${table}_${name}\\[(\\w+)\\]`, "g"), cell);
     });
   }
   return text;
+}
+
+function cellOf(cell: string, type: string | undefined): string {
+  if (type === undefined) return cell;
+  return type === "line" ? `bodies[(${cell})::integer]` : `(${cell})::${type}`;
 }

@@ -36,25 +36,30 @@ export function encodeBatch(
   batch: readonly Prepared[],
   { origin, isCareful }: { origin: string; isCareful: boolean },
 ): unknown[] {
+  const bodies: string[] = [];
+  /** Keeps the text of a row apart, and says where. */
+  const put = (body: string): number => bodies.push(body);
+  const all = (cellsOf: (commit: Prepared, put: Put) => Cell[][]): Cell[][] =>
+    rows(batch, (commit) => cellsOf(commit, put));
   const locks = batch.flatMap((commit) => commit.runIds).sort();
-  const [questions, newQuestions] = newFirst(rows(batch, questionCells), QUESTION_GUARD);
-  const [entries, newEntries] = newFirst(rows(batch, entryCells), ENTRY_GUARD);
+  const [questions, newQuestions] = newFirst(all(questionCells), QUESTION_GUARD);
+  const [entries, newEntries] = newFirst(all(entryCells), ENTRY_GUARD);
   const closing = batch.flatMap((commit) => commit.questions.filter(isClosed).map(({ id }) => id));
   const tables: Record<keyof typeof COLUMNS, Cell[][]> = {
-    ...runsAndEvents(batch),
+    ...runsAndEvents(batch, put),
     questions,
-    contents: rows(batch, ({ contents }) => contents.map(({ hash, body }) => [hash, body])),
+    contents: all(({ contents }) => contents.map(({ hash, body }) => [hash, put(body)])),
     entries,
-    seals: rows(batch, ({ seals }) => seals.map(({ n, hash, body }) => [n, hash, body])),
-    dropped: rows(batch, ({ dropped }) => dropped.map((key) => [toKept(key)])),
-    finished: rows(batch, ({ finished }) => finished.map(({ key, attempt }) => [toKept(key), attempt])),
-    postponed: rows(batch, ({ postponed }) =>
-      postponed.map(({ key, attempt, dueAt, body }) => [toKept(key), attempt, dueAt, body]),
+    seals: all(({ seals }) => seals.map(({ n, hash, body }) => [n, hash, body])),
+    dropped: all(({ dropped }) => dropped.map((key) => [toKept(key)])),
+    finished: all(({ finished }) => finished.map(({ key, attempt }) => [toKept(key), attempt])),
+    postponed: all(({ postponed }) =>
+      postponed.map(({ key, attempt, dueAt, body }) => [toKept(key), attempt, dueAt, put(body)]),
     ),
-    jobs: rows(batch, jobCells),
+    jobs: all(jobCells),
   };
   const notice = encodeNotice(origin, batch);
-  const counts = [isCareful, locks, newQuestions, newEntries, closing];
+  const counts = [isCareful, locks, newQuestions, newEntries, closing, bodies.join("\n")];
   return [SCHEMA, notice, ...counts, ...TABLES.map((table) => arrayOf(tables[table]))];
 }
 
@@ -94,6 +99,7 @@ export function decodeNotice(notice: string): { origin: string; change: Change }
 }
 
 type Cell = string | number | null;
+type Put = (body: string) => number;
 const CONTROL = /\p{Cc}/u;
 
 /** The rows of all commits, each with its commit's place in the batch before its cells. */
@@ -119,19 +125,19 @@ function newFirst(all: Cell[][], guard: number): [Cell[][], number] {
 }
 
 /** Every run that a commit writes or reports on, and the events, each with its run's place among them from 1. */
-function runsAndEvents(batch: readonly Prepared[]): { runs: Cell[][]; events: Cell[][] } {
+function runsAndEvents(batch: readonly Prepared[], put: Put): { runs: Cell[][]; events: Cell[][] } {
   const events: Cell[][] = [];
   let place = 0;
   const runs = rows(batch, (commit) => {
     const written = new Map(commit.runs.map((run) => [run.id, run]));
     return commit.runIds.map((id) => {
       place += 1;
-      for (const event of commit.events) if (event.runId === id) events.push([place, event.body]);
+      for (const event of commit.events) if (event.runId === id) events.push([place, put(event.body)]);
       const run = written.get(id);
       if (!run) return [id, ...Array<null>(COLUMNS.runs.length - 2).fill(null)];
       const { name, externalId, host, agent, session, parentId, status, endedAt } = run.row;
       return [
-        ...[id, run.guard, run.body, toKept(name), kept(externalId), toKept(host), toKept(agent), kept(session)],
+        ...[id, run.guard, put(run.body), toKept(name), kept(externalId), toKept(host), toKept(agent), kept(session)],
         ...[parentId ?? null, status, endedAt ?? null],
       ];
     });
@@ -139,21 +145,21 @@ function runsAndEvents(batch: readonly Prepared[]): { runs: Cell[][]; events: Ce
   return { runs, events };
 }
 
-function questionCells({ questions }: Prepared): Cell[][] {
-  return questions.map(({ id, guard, body, row }) => [id, guard, body, row.runId, toKept(row.key), row.status]);
+function questionCells({ questions }: Prepared, put: Put): Cell[][] {
+  return questions.map(({ id, guard, body, row }) => [id, guard, put(body), row.runId, toKept(row.key), row.status]);
 }
 
 function isClosed({ row }: Prepared["questions"][number]): boolean {
   return row.status !== "pending";
 }
 
-function entryCells({ entries }: Prepared): Cell[][] {
-  return entries.map(({ kind, id, parent, guard, body }) => [kind, toKept(id), kept(parent), guard, body]);
+function entryCells({ entries }: Prepared, put: Put): Cell[][] {
+  return entries.map(({ kind, id, parent, guard, body }) => [kind, toKept(id), kept(parent), guard, put(body)]);
 }
 
-function jobCells({ scheduled }: Prepared): Cell[][] {
+function jobCells({ scheduled }: Prepared, put: Put): Cell[][] {
   return scheduled.map(({ job: { key, kind, host, agent, dueAt, claim }, body }) => [
-    ...[toKept(key), kind, kept(host), kept(agent), dueAt, claim?.worker ?? null, claim?.leaseMs ?? null, body],
+    ...[toKept(key), kind, kept(host), kept(agent), dueAt, claim?.worker ?? null, claim?.leaseMs ?? null, put(body)],
   ]);
 }
 
