@@ -5,7 +5,7 @@ import { prepare, type Prepared } from "./prepare.ts";
 import type { Change, Committed } from "./store.ts";
 
 export const BATCH_COMMITS = 128;
-export const BATCH_BYTES = 1024 * 1024;
+const BATCH_BYTES = 1024 * 1024;
 const ALONE_AFTER = 4;
 const SHARED_FROM = 16;
 /** How far past commits that must wait we look for others that need not. */
@@ -92,8 +92,9 @@ export class Batcher {
 
   /** Who takes all leaves nothing to do while it is written; small batches are not worth sharing. */
   #share(): number {
-    const isAlone = this.#busy.size === 0 && this.#deps.atOnce > 1;
-    return isAlone && this.#waiting.length >= SHARED_FROM ? Math.ceil(this.#waiting.length / 2) : BATCH_COMMITS;
+    const waiting = this.#waiting.length;
+    const isShared = this.#deps.atOnce > 1 && this.#busy.size === 0 && waiting >= SHARED_FROM;
+    return isShared ? Math.min(Math.ceil(waiting / 2), BATCH_COMMITS) : BATCH_COMMITS;
   }
 
   /** Waiting for company costs time, so who was alone for a while waits for it only now and then. */
