@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 
@@ -30,7 +30,20 @@ interface Driver {
 /** Opens a SQLite file with Node's own driver, or with the package that older versions of Node need. */
 export function openDatabase(path: string, options: { readOnly?: boolean } = {}): Database {
   const { DatabaseSync } = loadDriver();
-  return new DatabaseSync(path, { ...options, timeout: 0 });
+  const database = new DatabaseSync(path, { ...options, timeout: 0 });
+  opened.add(realpathSync(path));
+  return database;
+}
+
+/** Files that this process has opened as databases, at any time. */
+const opened = new Set<string>();
+
+/**
+ * Says whether this process must not open a file other than as a database: to close it again, even after reading only,
+ * gives up all locks that the process has on it.
+ */
+export function isDatabaseFile(realPath: string): boolean {
+  return opened.has(realPath.replace(/-(wal|shm|journal)$/, ""));
 }
 
 function loadDriver(): Driver {

@@ -14,6 +14,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { lock } from "./lock.ts";
 import { describeDifference, findDiffStat, findFingerprint, Fingerprint } from "./working-tree.ts";
 import { addWorktree, excludeAskd } from "./worktree.ts";
 
@@ -46,6 +47,17 @@ async function hashOf(dir: string): Promise<string> {
   return (await findFingerprint(dir))!.hash;
 }
 
+/** Tries, in a process of its own, to lock a file. */
+const TRY_LOCK = `let driver;
+try { driver = require("node:sqlite"); } catch { driver = require("@photostructure/sqlite"); }
+const database = new driver.DatabaseSync(process.argv[1], { timeout: 0 });
+try { database.exec("begin exclusive"); console.log("free"); } catch { console.log("locked"); }`;
+
+function isLockedForOthers(file: string): boolean {
+  const said = execFileSync(process.execPath, ["--no-warnings", "-e", TRY_LOCK, file], { encoding: "utf8" });
+  return said.trim() === "locked";
+}
+
 const CHANGES: ReadonlyArray<[string, (dir: string) => void]> = [
   ["a changed file", (dir) => writeFileSync(join(dir, "src", "a b.ts"), "two\n")],
   ["a new file", (dir) => writeFileSync(join(dir, "src", "new ü\n.ts"), "")],
@@ -58,6 +70,17 @@ const CHANGES: ReadonlyArray<[string, (dir: string) => void]> = [
 ];
 
 describe("the fingerprint of a working tree", () => {
+  test("leaves locks alone that this process has on a file in it", async () => {
+    const dir = aRepo();
+    const file = join(dir, "askd.lock");
+    const release = lock(file);
+    onTestFinished(() => release?.());
+    expect(release).toBeDefined();
+    expect(isLockedForOthers(file)).toBe(true);
+    expect(Object.keys((await findFingerprint(dir))?.changed ?? {})).toEqual([]);
+    expect(isLockedForOthers(file)).toBe(true);
+  });
+
   test.each(CHANGES)("tells %s", async (_name, change) => {
     const dir = aRepo();
     const before = (await findFingerprint(dir))!;

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { z } from "zod";
 import { isCode } from "../core/system-code.ts";
+import { isDatabaseFile } from "../sqlite.ts";
 import { readGit } from "./git.ts";
 
 /** Files over this size, and those after so many bytes or files, are told apart by size and time only. */
@@ -42,7 +43,7 @@ export async function findFingerprint(dir: string): Promise<Fingerprint | undefi
   const budget = { files: HASHED_FILES, bytes: ALL_BYTES };
   for (const entry of entries) {
     const path = pathOf(entry);
-    if (path === undefined || NOT_WORK.test(path)) continue;
+    if (path === undefined || NOT_WORK.test(path) || isDatabaseFile(join(root, path))) continue;
     // The entry says what is in the commit and the index, the content what is in the tree.
     const state = createHash("sha256")
       .update(entry)
