@@ -41,13 +41,14 @@ export function answerText(content: Content, items: Items): string {
   return content.items.map((item, index) => `${item.header ?? item.text}: ${texts[index] ?? ""}`).join("; ");
 }
 
-/** What was answered to one item, in the labels of its options. */
+/** What was answered to one item: the labels of the options that were chosen, and the words that came with them. */
 export function itemText(item: Item, matched: Matched | undefined): string {
   if (!matched) return "";
-  if (matched.text !== undefined) return matched.text;
-  return matched.values
-    .map((value) => item.options.find((option) => option.value === value)?.label ?? value)
-    .join(", ");
+  const labels = matched.values.map((value) => item.options.find((option) => option.value === value)?.label ?? value);
+  return [
+    ...(labels.length > 0 ? [labels.join(", ")] : []),
+    ...(matched.text === undefined ? [] : [matched.text]),
+  ].join(" — ");
 }
 
 /** How the options can be named, in one line: `1 Redis, 2 Memcached`. */
@@ -61,14 +62,19 @@ function numbered(item: Item): string[] {
 
 function matchItem(item: Item, given: Matched, limits: Limits): Matched {
   const values = given.values.map((value) => value.trim()).filter((value) => value !== "");
-  // Chosen values must be options; where there are none, the one value is what was written.
-  const said = (given.text ?? (item.options.length === 0 ? values[0] : undefined))?.trim();
-  if (said === undefined && values.length === 0) throw emptyAnswer(item);
-  if (said === "") throw emptyAnswer(item);
-  if (said === undefined) return matchSeveral(item, values);
-  requirePlain(said, limits.answerBytes, "answer");
-  if (item.schema) return matchTyped(item, said);
-  return matchText(item, said);
+  const words = given.text?.trim() || undefined;
+  // Chosen values must be options; where there are none, they are what was written.
+  const isFree = item.options.length === 0;
+  const said = isFree ? [...values, ...(words === undefined ? [] : [words])].join(", ") || undefined : words;
+  if (said !== undefined) requirePlain(said, limits.answerBytes, "answer");
+  if (isFree || values.length === 0) {
+    if (said === undefined) throw emptyAnswer(item);
+    return item.schema ? matchTyped(item, said) : matchText(item, said);
+  }
+  const chosen = matchSeveral(item, values);
+  if (said === undefined) return chosen;
+  if (!item.allowText) throw noSuchOption(item, said);
+  return { ...chosen, text: said };
 }
 
 function matchTyped(item: Item, said: string): Matched {

@@ -223,7 +223,7 @@ export function valuesOf(answer: Answer, content: Content): string[] {
   return content.items.flatMap((item) => {
     const given = answer.items[item.id];
     const chosen = given?.values ?? recommendedValues(item, answer);
-    const values = given?.text === undefined ? chosen : [given.text];
+    const values = given?.text === undefined ? chosen : [...chosen, given.text];
     return content.items.length === 1 ? values : values.map((value) => `${item.id}=${value}`);
   });
 }

@@ -22,7 +22,8 @@ export function aboutWords(reader: Words, item: Item, option: Option): string | 
 /** What was chosen or written, in one line. */
 export function chosenWords(reader: Words, content: Content, items: Answer["items"]): string {
   const [only, second] = content.items;
-  const values = only && !second ? (items[only.id]?.values ?? []) : [];
+  const said = only && !second ? items[only.id] : undefined;
+  const values = said?.text === undefined ? (said?.values ?? []) : [];
   const option = only?.options.find(({ value }) => values.length === 1 && value === values[0]);
   return only && option ? labelWords(reader, only, option) : makeVisible(answerText(content, items));
 }

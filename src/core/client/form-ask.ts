@@ -45,7 +45,7 @@ export function readForm(schema: unknown, { question, content }: Read): Record<s
     const given = answer?.items[name];
     if (!item || !given) return [name, undefined] as const;
     if (field.type === "array") return [name, given.values] as const;
-    const text = given.text ?? given.values[0] ?? itemText(item, given);
+    const text = given.values[0] ?? given.text ?? itemText(item, given);
     return [name, typed(field, text)] as const;
   });
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined));

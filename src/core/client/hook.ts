@@ -84,10 +84,10 @@ export function answerWords({ question, content }: Read, index: number, labels: 
   if (answer.outcome === "clarify") return [`They ask back: ${answer.note ?? ""} Explain that, then ask again.`];
   const given = answer.items[item.id];
   if (!given) return [];
-  if (given.text !== undefined) return [given.text];
-  return given.values.map(
+  const chosen = given.values.map(
     (value) => labels[item.options.findIndex((option) => option.value === value)] ?? itemText(item, given),
   );
+  return given.text === undefined ? chosen : [...chosen, given.text];
 }
 
 const LOOK_AGAIN = "do the same again in a later turn";

@@ -103,7 +103,7 @@ function readItem(item: Item, index: number, draft: Draft): Spoken | undefined {
   }
   const chosen = (draft.get(names.choice) ?? []).flatMap((place) => item.options[Number(place)] ?? []);
   const isOwn = item.options.length === 0 || (draft.get(names.choice) ?? []).includes(OTHER);
-  if (isOwn && text !== "") return { values: [], text: [...chosen.map(({ label }) => label), text].join(", ") };
+  if (isOwn && text !== "") return { values: chosen.map((option) => nameOf(item, option)), text };
   return chosen.length === 0 ? undefined : { values: chosen.map((option) => nameOf(item, option)) };
 }
 
