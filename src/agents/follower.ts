@@ -4,10 +4,9 @@ import { type Carrier, endCarried } from "../core/carry.ts";
 import { parseAsk } from "../core/ask-input.ts";
 import type { RunId } from "../core/id.ts";
 import type { RunResult } from "../core/lifecycle.ts";
-import { isHanding } from "../core/question.ts";
+import { isHanding, isSpent } from "../core/question.ts";
 import { Refusal } from "../core/refusal.ts";
 import { type Rules, rulesFor } from "../core/rules.ts";
-import { hasEnded } from "../core/run.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Work } from "../engine/worker.ts";
 import type { Agent, Sight } from "./agent.ts";
@@ -107,8 +106,9 @@ export class Follower {
     const run = await work.store.findRun(runId);
     if (!run || run.owes.length === 0) return;
     for (const evident of await listOnTheWay(work.store, run)) {
-      const isGiven =
-        isShownBy(sight, evident) || (isFirst && (await witness(agent, run, launch, evident)) === "given");
+      // That it was told of an approval does not mean that it has used it: the call that does takes it.
+      const isTold = isFirst && evident.question.kind === "question";
+      const isGiven = isShownBy(sight, evident) || (isTold && (await witness(agent, run, launch, evident)) === "given");
       if (!isGiven) continue;
       await engine.given(evident.question.id, sight.kind === "shown" ? "stream" : "transcript");
       this.#to.onStep?.("given");
@@ -190,7 +190,7 @@ export class Follower {
     const left = await work.decider.changeRun(runId, SYSTEM, (read, at) => endCarried(read, by, result, at));
     this.#to.onStep?.("ended");
     await this.#mirror();
-    if (hasEnded(left)) await forgetLaunch(runDir);
+    if (left.status === "cancelled") await forgetLaunch(runDir);
   }
 
   #mirror(): Promise<void> {
@@ -203,17 +203,21 @@ export class Follower {
     const { runId, work, launch, agent, engine } = this.#to;
     const run = await work.store.findRun(runId);
     for (const evident of run ? await listOnTheWay(work.store, run) : []) {
-      const said = run && (await witness(agent, run, launch, evident));
+      const said = run && (isSpent(evident.question) ? "given" : await witness(agent, run, launch, evident));
       if (said === "given" || (said === "unknown" && this.#hasTaken(how, evident))) {
         await engine.given(evident.question.id, said === "given" ? "transcript" : "exit");
       }
     }
   }
 
-  /** A program without a record of its own was given what it was started with, if it came to an end by itself. */
+  /**
+   * Where no record says what the agent was shown: it has what its own call returned, and a program without a record
+   * what it was started with, if it came to an end by itself.
+   */
   #hasTaken(how: Ended, { question }: Evident): boolean {
-    if (this.#to.agent.program !== "" || how.state !== "dead" || how.exitCode === undefined) return false;
-    return !KILLED.has(how.exitCode) && isHanding(question, this.#to.by.epoch);
+    const { agent, by } = this.#to;
+    if (how.state !== "dead" || how.exitCode === undefined || KILLED.has(how.exitCode)) return false;
+    return isHanding(question, by.epoch, agent.program === "" ? undefined : "call");
   }
 
   async #resultOf(how: Ended): Promise<RunResult> {

@@ -6,19 +6,20 @@ import { SECOND_MS } from "../core/instant.ts";
 import { Refusal } from "../core/refusal.ts";
 import type { Run } from "../core/run.ts";
 import type { Agent, Task } from "./agent.ts";
-import { type Launch, findLaunch } from "./run-files.ts";
+import { type Launch, findKeptLaunch } from "./run-files.ts";
 
 const VERSION_MS = 20 * SECOND_MS;
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** What it takes to start the run: as its caller kept it, or for a session that somebody else started, as it was seen. */
-export async function launchOf(run: Run, runDir: string, agent: Agent, env: Env): Promise<Launch> {
-  const kept = await findLaunch(runDir);
+/**
+ * What it takes to start the run: as its caller kept it, or for a session that somebody else started, as it was seen.
+ * Undefined when nothing on this machine says it.
+ */
+export async function findLaunch(run: Run, runDir: string, agent: Agent, env: Env): Promise<Launch | undefined> {
+  const kept = await findKeptLaunch(runDir);
   if (kept) return kept;
-  if (run.session === undefined || run.dir === undefined || agent.program === "") {
-    throw new Error(`What run #${run.number} was started with is not on this machine any more`);
-  }
+  if (run.session === undefined || run.dir === undefined || agent.program === "") return undefined;
   const program = await getProgram(agent.program, env, run.dir);
   const own = Object.fromEntries(Object.entries(env).flatMap(([name, value]) => (value ? [[name, value]] : [])));
   return { agent: agent.name, program, args: [], dir: run.dir, env: own, options: {} };

@@ -1,5 +1,5 @@
 import type { Read } from "../core/changes.ts";
-import { type Question, isPending, outcomeName, owes } from "../core/question.ts";
+import { type Handover, type Question, isHandedIn, isPending, outcomeName } from "../core/question.ts";
 import type { Run } from "../core/run.ts";
 import type { Store } from "../store/store.ts";
 import type { Agent, Sight, Witnessed } from "./agent.ts";
@@ -14,18 +14,17 @@ export interface Evident {
   callId: string | undefined;
 }
 
-/** Outcomes of the run that are on their way to its agent. */
+/** Outcomes of the run that are on their way to its agent; what came after they were handed over is not. */
 export async function listOnTheWay(store: Store, run: Run): Promise<Evident[]> {
   const found = await Promise.all(run.owes.map((id) => store.findQuestion(id)));
-  return found.flatMap((question) =>
-    question && !isPending(question) && owes(question) ? [evident(question, run)] : [],
-  );
+  const evidence = found.flatMap((question) => (question ? [evident(question, run)] : []));
+  return evidence.filter(({ ids }) => ids.length > 0);
 }
 
-/** All outcomes that the run still owes its agent, with what was asked. */
-export async function readOwed(store: Store, run: Run): Promise<Read[]> {
+/** What this start of the agent was to bring, with what was asked. */
+export async function readHanded(store: Store, run: Run): Promise<Read[]> {
   const reads = await Promise.all(run.owes.map((id) => readOne(store, run, id)));
-  return reads.filter((read) => read !== undefined);
+  return reads.flatMap((read) => (read && handedIds(read.question, run.epoch).length > 0 ? [read] : []));
 }
 
 /** Everything that the run has asked and that is closed, oldest first. */
@@ -59,14 +58,19 @@ export async function isSessionThere(agent: Agent, run: Run, launch: Launch): Pr
 }
 
 function evident(question: Question, run: Run): Evident {
-  const isOpen = ({ handover }: { handover: { state: string } }): boolean =>
-    handover.state === "handing" || handover.state === "owed";
-  const amended = question.amendments.filter(isOpen).map(({ id }) => id);
-  const isOutcomeOpen =
-    !isPending(question) &&
-    (isOpen(question) || (question.status === "timeout" && question.forced !== undefined && isOpen(question.forced)));
-  const ids = [...(isOutcomeOpen ? [outcomeName(question)] : []), ...amended];
-  return { question, ids, callId: callOf(question, run.session) };
+  return { question, ids: handedIds(question), callId: callOf(question, run.session) };
+}
+
+/** Names of what is on its way: of the outcome, of a forced answer, of corrections. */
+function handedIds(question: Question, epoch?: number): string[] {
+  if (isPending(question)) return [];
+  const isHanded = (handover: Handover): boolean =>
+    handover.state === "handing" && (epoch === undefined || isHandedIn(handover, epoch));
+  const outcome = question.status === "timeout" && question.forced ? question.forced : question;
+  return [
+    ...(isHanded(outcome.handover) ? [outcomeName(question)] : []),
+    ...question.amendments.filter(({ handover }) => isHanded(handover)).map(({ id }) => id),
+  ];
 }
 
 /** The agent's own call that asked this, if it did so by its own question tool. */

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { IDS } from "../../test/builders.ts";
 import {
   BrokenRunFile,
-  findLaunch,
+  findKeptLaunch,
   forgetLaunch,
   keepLaunch,
   listEpochs,
@@ -57,7 +57,7 @@ test("what starts a run is kept once, for this user only, without the caller's t
   const own = { ASKD_TOKEN: "a", ASKD_RUN: "r_x", ASKD_EPOCH: "3", ASKD_CALLBACK_SECRET: "whsec_x", ASKD_HOME: "/x" };
   expect(await keepLaunch(dir, { ...LAUNCH, env: { ...LAUNCH.env, ...own } })).toBe(true);
   expect(await keepLaunch(dir, { ...LAUNCH, prompt: "another" })).toBe(false);
-  expect(await findLaunch(dir)).toEqual({ ...LAUNCH, env: { ...LAUNCH.env, ASKD_HOME: "/x" } });
+  expect(await findKeptLaunch(dir)).toEqual({ ...LAUNCH, env: { ...LAUNCH.env, ASKD_HOME: "/x" } });
   expect(statSync(join(dir, "env.json")).mode & 0o777).toBe(0o600);
   expect(readdirSync(dir)).toEqual(["env.json"]);
 });
@@ -67,8 +67,8 @@ test.each(["", "{", "[]", '{"agent":"claude"}', JSON.stringify({ ...LAUNCH, prog
   async (text) => {
     const dir = await aRunDir();
     writeFileSync(join(dir, "env.json"), text);
-    await expect(findLaunch(dir)).rejects.toThrow(BrokenRunFile);
-    await expect(findLaunch(dir)).rejects.toThrow(/env\.json is broken: /);
+    await expect(findKeptLaunch(dir)).rejects.toThrow(BrokenRunFile);
+    await expect(findKeptLaunch(dir)).rejects.toThrow(/env\.json is broken: /);
   },
 );
 
@@ -94,5 +94,5 @@ test("when a run ends its output stays and what may be secret goes", async () =>
   for (const name of ["1.pid", "1.out", "1.err", "1.exit"]) writeFileSync(join(dir, name), "");
   await forgetLaunch(dir);
   expect(readdirSync(dir).sort()).toEqual(["1.err", "1.exit", "1.out", "1.pid"]);
-  expect(await findLaunch(dir)).toBeUndefined();
+  expect(await findKeptLaunch(dir)).toBeUndefined();
 });

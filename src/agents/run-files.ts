@@ -7,7 +7,7 @@ import { createFile, findText, replaceFile } from "./private-file.ts";
 
 const LAUNCH = "env.json";
 const OTHERS = 0o077;
-/** Files of ours that say nothing secret by themselves or are the run's own log; the others end with the run. */
+/** Files of ours that say nothing secret by themselves or are the run's own log; the others go when nothing can take it up. */
 const KEPT = /^\d+\.(pid|exit|out|err)$/;
 const FILE_NAME = /^[A-Za-z0-9][\w.-]{0,99}$/;
 /** Variables that belong to the caller and not to the agent that it starts. */
@@ -15,7 +15,7 @@ const CALLERS_OWN = /^ASKD_(RUN|EPOCH|ANSWER_FILE|\w*(TOKEN|SECRET|PASSW|KEY)\w*
 
 const Absolute = z.string().refine((path) => isAbsolute(path), "is not an absolute path");
 
-/** What a worker needs to start a run, as its caller had it. It stays on this host and ends with the run. */
+/** What a worker needs to start a run, as its caller had it. It stays on this host for as long as anything can take the run up. */
 export const Launch = z.object({
   agent: z.string().min(1),
   program: Absolute,
@@ -92,8 +92,8 @@ export async function keepLaunch(runDir: string, launch: Launch): Promise<boolea
   return createFile(join(runDir, LAUNCH), `${text}\n`);
 }
 
-/** What is needed to start the run; undefined when it was never kept here, or the run has ended. */
-export async function findLaunch(runDir: string): Promise<Launch | undefined> {
+/** What is needed to start the run; undefined when it was never kept here, or is deleted. */
+export async function findKeptLaunch(runDir: string): Promise<Launch | undefined> {
   const file = join(runDir, LAUNCH);
   const text = await findText(file);
   return text === undefined ? undefined : parseFile(file, () => Launch.parse(JSON.parse(text)));
@@ -115,7 +115,7 @@ export async function writeStartFiles(runDir: string, files: Start["files"]): Pr
   }
 }
 
-/** Takes away all that may hold a secret when the run has ended; its output stays. */
+/** Takes away all that may hold a secret when nothing can take the run up; its output stays. */
 export async function forgetLaunch(runDir: string): Promise<void> {
   const names = await readdir(runDir);
   const gone = names.filter((name) => !KEPT.test(name));

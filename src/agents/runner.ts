@@ -1,5 +1,5 @@
 import { SYSTEM } from "../core/actor.ts";
-import { CARRY_MS, adoptRun, putBack } from "../core/carry.ts";
+import { CARRY_MS, adoptRun, endCarried, putBack } from "../core/carry.ts";
 import type { RunId } from "../core/id.ts";
 import { later } from "../core/instant.ts";
 import type { ClaimedJob, JobKind } from "../core/job.ts";
@@ -9,9 +9,8 @@ import { type Run, hasEnded } from "../core/run.ts";
 import type { Engine } from "../engine/engine.ts";
 import { JobLost } from "../engine/decide.ts";
 import type { Handler, Work } from "../engine/worker.ts";
-import type { Store } from "../store/store.ts";
 import { Follower } from "./follower.ts";
-import { launchOf } from "./launch.ts";
+import { findLaunch } from "./launch.ts";
 import { MirrorWatch } from "./mirror-watch.ts";
 import { blockEpochs, findAgent } from "./process.ts";
 import { readOwnIdentity } from "./process-identity.ts";
@@ -127,8 +126,13 @@ export class Runner {
     const adopted = await work.decider.changeRun(run.id, SYSTEM, (read, at) => adoptRun(read, from, worker, at));
     if (adopted.worker !== worker) return;
     onStep?.("adopted");
-    const launch = await launchOf(adopted, runDir, agent, env);
-    await this.#follow({ run: { ...adopted, epoch }, runDir, agent, launch }, work);
+    const launch = await findLaunch(adopted, runDir, agent, env);
+    if (launch) return this.#follow({ run: { ...adopted, epoch }, runDir, agent, launch }, work);
+    // Nobody can say what it wrote, so it is only seen to its end.
+    await stopRun({ runId: run.id, runDir, lastEpoch: epoch });
+    const lost = { status: "failed", reason: "launch_lost" } as const;
+    const by = { worker, epoch: run.epoch };
+    await work.decider.changeRun(run.id, SYSTEM, (read, at) => endCarried(read, by, lost, at));
   }
 
   /** Ends what is over: the agent of a cancelled run, or one that was told to stop and did not. */
@@ -180,15 +184,16 @@ export class Runner {
   }
 
   /** Nobody takes over what this worker has while it beats; the first time it also clears up. */
-  async #beat({ store }: Work): Promise<void> {
-    this.#heart ??= this.#makeHeart(store);
+  async #beat(work: Work): Promise<void> {
+    this.#heart ??= this.#makeHeart(work);
     await (await this.#heart).start();
   }
 
-  async #makeHeart(store: Store): Promise<Heart> {
+  async #makeHeart(work: Work): Promise<Heart> {
+    const { store } = work;
     const { worker: id, host, stateDir, version } = this.#deps;
     const onFailure = (): void => undefined; // the next beat comes soon, and who misses many takes over
-    void sweepRuns(stateDir, store).catch(onFailure); // the next worker sweeps again
+    void sweepRuns(stateDir, work).catch(onFailure); // the next worker sweeps again
     this.#mirrors ??= new MirrorWatch({ store, host, note: this.#deps.note });
     return new Heart({ store, id, host, version, process: await readOwnIdentity(), onFailure });
   }

@@ -1,16 +1,17 @@
 import { randomBytes } from "node:crypto";
 import { SYSTEM } from "../core/actor.ts";
-import { isStartable, takeRun } from "../core/carry.ts";
-import { give } from "../core/handover.ts";
+import { isStartable, loseLaunch, takeRun } from "../core/carry.ts";
+import type { Read } from "../core/changes.ts";
+import { give, takeBack } from "../core/handover.ts";
 import type { WorkerId } from "../core/id.ts";
 import { SECOND_MS, later } from "../core/instant.ts";
 import type { ClaimedJob } from "../core/job.ts";
 import type { Run } from "../core/run.ts";
 import { type Work, finishing } from "../engine/worker.ts";
 import type { Agent, Start } from "./agent.ts";
-import { findVersion, launchOf, taskOf } from "./launch.ts";
+import { findLaunch, findVersion, taskOf } from "./launch.ts";
 import { mirrorNoted } from "./mirror.ts";
-import { isSessionThere, listOnTheWay, readHistory, readOwed, witness } from "./outcome.ts";
+import { callOf, isSessionThere, listOnTheWay, readHanded, readHistory, witness } from "./outcome.ts";
 import { isAlive } from "./process-identity.ts";
 import { blockEpochs, findAgent, startProcess } from "./process.ts";
 import { type Launch, listEpochs, makeRunDir } from "./run-files.ts";
@@ -58,7 +59,12 @@ export async function takeUp(job: ClaimedJob, work: Work, deps: StarterDeps): Pr
     await decider.commit({ postponed: [{ job, dueAt: later(work.now, WAIT_MS), tries: job.tries }] });
     return undefined;
   }
-  const launch = await launchOf(found, runDir, agent, deps.env);
+  const launch = await findLaunch(found, runDir, agent, deps.env);
+  if (!launch) {
+    deps.note(found, "what it was started with is not on this machine any more; it cannot go on");
+    await decider.changeRun(found.id, SYSTEM, (read, at) => finishing(job, loseLaunch(read, at)));
+    return undefined;
+  }
   deps.onStep?.("taking");
   const run = await decider.changeRun(found.id, SYSTEM, (read, at) => finishing(job, takeRun(read, deps.worker, at)));
   if (run.worker !== deps.worker) return undefined;
@@ -79,7 +85,7 @@ export async function startAgent(taken: Taken, work: Work, deps: StarterDeps): P
   const confirmed = await findOwn(run, work, deps);
   if (!confirmed) return false;
   deps.onStep?.("confirmed");
-  const built = await build({ ...taken, run: confirmed }, work.store, deps);
+  const built = await build({ ...taken, run: confirmed }, work, deps);
   await keepBase(runDir, epoch, work.store, runId);
   // An agent that dies before its first word can be taken up again, too.
   if (built.session !== undefined) await keepSession(runId, built.session, epoch, work);
@@ -114,24 +120,34 @@ async function confirmGiven({ run, agent, launch }: Taken, { store, decider }: W
   for (const evident of await listOnTheWay(store, run)) {
     if ((await witness(agent, run, launch, evident)) !== "given") continue;
     await decider.changeQuestion(evident.question.id, SYSTEM, (read, at) =>
-      give(read.run, [read.question], "transcript", at),
+      give(read.run, [read.question], { witness: "transcript" }, at),
     );
   }
 }
 
-async function build({ run, agent, launch, runDir }: Taken, store: Work["store"], deps: StarterDeps): Promise<Start> {
+async function build({ run, agent, launch, runDir }: Taken, work: Work, deps: StarterDeps): Promise<Start> {
+  const { store } = work;
   const version = await findVersion(agent, launch);
   const task = taskOf(run, { ...deps, epoch: run.epoch, runDir, version }, launch);
   const delimiter = `answer-${randomBytes(4).toString("hex")}`;
-  const reads = await readOwed(store, run);
+  const reads = await readHanded(store, run);
   const isKnown = run.session !== undefined && (await isSessionThere(agent, run, launch));
   if (!isKnown && reads.length === 0 && !(await hasStarted(runDir, run.epoch - 1))) return agent.start(task);
   const how = await resumeBy(run, { agent, launch, runDir }, { delimiter, reads });
+  if (how.by === "call") await leaveForNextStart(run, reads, how.callId, work);
   if (agent.program === "" || isKnown) return agent.resume({ ...task, session: run.session ?? "" }, how);
   deps.note(run, `the session ${run.session ?? ""} is gone; a new one is told what is known`);
   const history = await readHistory(store, run);
   const prompt = await retell({ prompt: launch.prompt, dir: launch.dir, runDir }, agent, history, delimiter);
   return agent.start({ ...task, prompt });
+}
+
+/** At its call the agent gets the answer to that call and nothing else. */
+async function leaveForNextStart(run: Run, reads: readonly Read[], callId: string, { decider }: Work): Promise<void> {
+  for (const { question } of reads) {
+    if (callOf(question, run.session) === callId) continue;
+    await decider.changeQuestion(question.id, SYSTEM, (read, at) => takeBack(read.run, [read.question], run.epoch, at));
+  }
 }
 
 /** Says whether the agent was ever there up to this epoch; a start that was made void does not count. */

@@ -3,12 +3,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { ADA, AGENT, IDS } from "../../test/builders.ts";
-import { Scene } from "../../test/scene.ts";
+import { Scene, said } from "../../test/scene.ts";
 import type { RunId } from "../core/id.ts";
+import { DAY_MS, MINUTE_MS } from "../core/instant.ts";
+import { Decider } from "../engine/decide.ts";
 import { keepLaunch, makeRunDir, runDirOf } from "./run-files.ts";
 import { sweepRuns } from "./sweep.ts";
 
-test("what an ended run was started with is taken away when nobody did so, and only that", async () => {
+test("what a run was started with is deleted when nothing can take it up: cancelled, or ended long ago", async () => {
   const stateDir = mkdtempSync(join(tmpdir(), "askd-sweep-"));
   onTestFinished(() => rmSync(stateDir, { recursive: true }));
   const scene = new Scene();
@@ -20,8 +22,21 @@ test("what an ended run was started with is taken away when nobody did so, and o
   const ended = await scene.engine.createRun({ id: await queue(IDS.run()), giveBack: "worker" }, AGENT);
   const queued = await scene.engine.createRun({ id: await queue(IDS.run()), giveBack: "worker" }, AGENT);
   const unknown = await queue(IDS.run());
+  const failed = await scene.engine.createRun({ id: await queue(IDS.run()), giveBack: "worker" }, AGENT);
+  await scene.engine.startRun(failed.id, AGENT);
+  const { question } = await scene.engine.ask(scene.input({ timeout: "1m" }), AGENT, { runId: failed.id });
   await scene.engine.cancelRun(ended.id, ADA);
-  await sweepRuns(stateDir, scene.store);
+  await scene.pass(MINUTE_MS);
+  const { store, rules } = scene;
+  const decider = new Decider({ store, rules, ids: IDS, now: () => scene.now });
   const isKept = (id: RunId): boolean => existsSync(join(runDirOf(stateDir, id), "env.json"));
-  expect([ended.id, queued.id, unknown].map(isKept)).toEqual([false, true, true]);
+  await sweepRuns(stateDir, { store, decider });
+  expect([ended.id, queued.id, unknown, failed.id].map(isKept)).toEqual([false, true, true, true]);
+  await scene.pass(8 * DAY_MS);
+  await sweepRuns(stateDir, { store, decider });
+  expect([queued.id, unknown, failed.id].map(isKept)).toEqual([true, true, false]);
+  await expect(scene.engine.answer(question.id, said("1", { force: true }), ADA)).rejects.toMatchObject({
+    code: "run_ended",
+    message: expect.stringContaining("is deleted"),
+  });
 });

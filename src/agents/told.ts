@@ -1,7 +1,7 @@
 import { appendFile, open as openFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Read } from "../core/changes.ts";
-import { tellAgent, tellOutcome } from "../core/injection.ts";
+import { tellHanded, tellOutcome } from "../core/injection.ts";
 import type { Run } from "../core/run.ts";
 import type { Agent, Resume } from "./agent.ts";
 import { findText, replaceFile } from "./private-file.ts";
@@ -40,7 +40,7 @@ export async function resumeBy(
     // With a message as well the agent would be told twice: it goes on from the call in any case.
     if ((await agent.isPutOff?.({ session, dir, env, callId })) ?? kept.includes(callId)) return { by: "call", callId };
   }
-  const parts = told.reads.length > 0 ? [tellAgent(told)] : ["You were interrupted. Continue with the task."];
+  const parts = told.reads.length > 0 ? [tellHanded(told)] : ["You were interrupted. Continue with the task."];
   const differences = await differencesIn(runDir, dir);
   if (differences.length > 0) {
     const named = differences.slice(0, NAMED_DIFFERENCES).map((one) => `- ${one}`);

@@ -148,7 +148,7 @@ async function handOver(read: Read, engine: Engine, context: Context): Promise<n
   const { id } = read.question;
   const isOwed = owes(read.question);
   const isOnItsWay = !isOwed || isHanding(read.question, read.run.epoch);
-  const { question, content } = isOnItsWay ? read : await engine.handOver(id);
+  const { question, content, run } = isOnItsWay ? read : await engine.handOver(id);
   const answer = findAnswer(question);
   printResult(context, command.fields ?? [], {
     page: () =>
@@ -162,7 +162,7 @@ async function handOver(read: Read, engine: Engine, context: Context): Promise<n
   if (!answer && question.status === "timeout" && question.policy === "proceed") {
     say(context, proceedSentence(msBetween(question.askedAt, question.timedOutAt)));
   }
-  if (isOwed) await engine.given(id, "stdout");
+  if (isOwed) await engine.given(id, "stdout", run.epoch);
   return exitCodeOf(question);
 }
 

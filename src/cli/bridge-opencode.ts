@@ -7,6 +7,7 @@ import { isAllowed } from "../core/approval.ts";
 import type { Read } from "../core/changes.ts";
 import type { HookCall } from "../core/client/hook.ts";
 import { opencodeServer } from "../core/client/opencode-server.ts";
+import type { Instant } from "../core/instant.ts";
 import { findOwnRun } from "./actor.ts";
 import type { Bridge } from "./bridge.ts";
 import type { Context } from "./context.ts";
@@ -108,8 +109,7 @@ class Turn {
     switch (event["type"]) {
       case "question.asked":
       case "permission.asked":
-        this.#asking = this.#asking.then(() => this.#ask(event)).catch((error: unknown) => this.#fail(error));
-        return;
+        return this.#askInTurn(event, this.#deps.context.now());
       case "question.replied":
       case "question.rejected":
       case "permission.replied":
@@ -140,7 +140,11 @@ class Turn {
     else if (event["type"] === "session.error" && !this.#isBusy) this.#end(EXIT_ERROR);
   }
 
-  async #ask(event: Json): Promise<void> {
+  #askInTurn(event: Json, calledAt: Instant): void {
+    this.#asking = this.#asking.then(() => this.#ask(event, calledAt)).catch((error: unknown) => this.#fail(error));
+  }
+
+  async #ask(event: Json, calledAt: Instant): Promise<void> {
     const id = textAt(event, "properties", "id") ?? "";
     const parsed = opencodeServer.parse(event);
     if (this.#replied.has(id) || this.#leave.signal.aborted || parsed.is !== "call") return;
@@ -149,7 +153,7 @@ class Turn {
     const engine = await context.engine();
     const call = { ...parsed.call, isSubagent: parsed.call.session !== this.#session };
     const inTurn = { ...context, interrupt: () => this.#leave.signal };
-    const hooked = { engine, client: opencodeServer, call, context: inTurn, windowMs: holdMs };
+    const hooked = { engine, client: opencodeServer, call, context: inTurn, windowMs: holdMs, calledAt };
     const { reply, handed }: Decided = this.#takeLeave(call) ?? (await decideCall(hooked));
     const body = opencodeServer.say(call, reply, `answer-${randomBytes(4).toString("hex")}`);
     if (!body) return this.#park();

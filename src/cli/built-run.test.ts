@@ -1,8 +1,9 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { BuiltScene } from "../../test/built.ts";
+import { until } from "../../test/run-dir.ts";
 
 const ASKS = `#!/bin/sh
 if [ -n "$ASKD_ANSWER_FILE" ]; then
@@ -14,6 +15,15 @@ echo $$ > agent.pid
 echo "half" >> work.txt
 echo "I have a question."
 echo '<<ASK_HUMAN>> {"question": "Redis or Memcached?", "options": ["Redis", "Memcached"]} <</ASK_HUMAN>>'
+`;
+
+/** Asks three times, and each time goes on for a while after it was told to stop; keeps what it is told. */
+const LINGERS = `#!/bin/sh
+[ -n "$ASKD_ANSWER_FILE" ] && grep -ohE "^(one|two|three)$" "$ASKD_ANSWER_FILE" >> told.txt
+nth=$(cat told.txt 2>/dev/null | wc -l)
+[ "$nth" -ge 3 ] && exit 0
+echo "<<ASK_HUMAN>> {\\"question\\": \\"Question $nth?\\"} <</ASK_HUMAN>>"
+sleep 2
 `;
 
 /** A repository whose one file a run is about to change. */
@@ -75,8 +85,32 @@ describe("a run that asks by a marker", () => {
       { epoch: 1, exit_code: 0 },
       { epoch: 2, exit_code: 0 },
     ]);
-    // What the run was started with may hold secrets, and ends with it.
-    expect(existsSync(join(shown.files, "env.json"))).toBe(false);
+    // A correction can still resume it; what it was started with may hold secrets, so nobody else can read it.
+    expect(statSync(join(shown.files, "env.json")).mode & 0o777).toBe(0o600);
+    expect((await at.type("amend", "1", "Memcached, with a TTL", "--resume")).exit).toBe(0);
+    await until("it has gone on", () => readFileSync(join(at.project, "work.txt"), "utf8").endsWith("on\ngoing on\n"));
+    await at.state("1", "completed");
+  });
+
+  test("and lingers after each of its questions gets every answer, whenever it comes", async () => {
+    const at = new BuiltScene();
+    at.program("agent.sh", LINGERS);
+    await at.type("run", "--", "./agent.sh");
+    for (const answer of ["one", "two", "three"]) {
+      await until("it takes an answer", async () => (await at.type("answer", "1", answer)).exit === 0);
+    }
+    await at.state("1", "completed");
+    expect(readFileSync(join(at.project, "told.txt"), "utf8")).toBe("one\ntwo\nthree\n");
+  });
+
+  test("and is answered after its deadline goes on as it was started", async () => {
+    const at = new BuiltScene();
+    at.program("agent.sh", ASKS);
+    await at.typeWith({ ASKD_TIMEOUT: "1s" }, "run", "--", "./agent.sh");
+    await at.state("1", "failed");
+    expect((await at.type("answer", "1", "Memcached", "--force")).exit).toBe(0);
+    await at.state("1", "completed");
+    expect(readFileSync(join(at.project, "work.txt"), "utf8")).toBe("half\ngoing on\n");
   });
 
   test("and is cancelled while it is parked takes no answer any more", async () => {

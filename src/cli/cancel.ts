@@ -11,7 +11,7 @@ import { getQuestionId } from "./target.ts";
 
 const flags = {
   reason: { type: "string", short: "m", value: "text", about: "Why; people and the agent see it" },
-  resume: { type: "string", value: "text", about: "Let the run go on with this text instead of ending it" },
+  resume: { type: "string", value: "text", about: "Let the run go on without an answer, and give the agent this note" },
 } as const satisfies Flags;
 
 export const command: Command<typeof flags> = {

@@ -21,12 +21,11 @@ export function sayAmended(done: Read, now: Instant, program: string): string {
   const head = `Correction recorded for ${refOf(run)} ${oneLine(run.name)} (${shortId(question.id)}): ${said}`;
   if (hasEnded(run)) {
     const ended = run.endedAt ? `${run.status} ${sayAgo(run.endedAt, now)}` : run.status;
-    return lines(
-      head,
-      `Not delivered: the run ${ended}. Take it up again: ${program} amend ${shortId(question.id)} "…" --resume`,
-    );
+    const mayResume = run.giveBack === "worker" && run.status !== "cancelled" && !run.isForgotten;
+    const next = mayResume ? ` Take it up again: ${program} amend ${shortId(question.id)} "…" --resume` : "";
+    return lines(head, `Not delivered: the run ${ended}.${next}`);
   }
-  if (run.status !== "resuming") return lines(head, "The agent gets it with the next answer");
+  if (run.status !== "resuming") return lines(head, "The agent gets it with the next answer, or when it stops");
   return run.giveBack === "worker"
     ? lines(head, `${sayAgent(run.agent)} gets it when it resumes. Follow: ${program} logs ${run.number} -f`)
     : lines(head, "It goes along with the answer");

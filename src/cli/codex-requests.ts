@@ -6,6 +6,7 @@ import { isAllowed } from "../core/approval.ts";
 import type { Read } from "../core/changes.ts";
 import { codexApp } from "../core/client/codex-app.ts";
 import type { HookCall } from "../core/client/hook.ts";
+import type { Instant } from "../core/instant.ts";
 import { findAnswer, isHanding } from "../core/question.ts";
 import { findOwnRun } from "./actor.ts";
 import type { Context } from "./context.ts";
@@ -59,7 +60,8 @@ export class CodexRequests {
   take(request: Request): void {
     const abort = new AbortController();
     this.#open.set(request.id, abort);
-    this.#queue = this.#queue.then(() => this.#answer(request, abort.signal));
+    const calledAt = this.#deps.context.now();
+    this.#queue = this.#queue.then(() => this.#answer(request, calledAt, abort.signal));
   }
 
   notice({ method, params }: Incoming): void {
@@ -77,14 +79,14 @@ export class CodexRequests {
     await this.#queue;
   }
 
-  async #answer(request: Request, signal: AbortSignal): Promise<void> {
+  async #answer(request: Request, calledAt: Instant, signal: AbortSignal): Promise<void> {
     const { rpc, stop } = this.#deps;
     const { id, method, params } = request;
     if (this.#isParked || stop.aborted) return;
     const call = this.#parse(request);
     if (!call) return rpc.refuse(id, `Nobody here can answer ${method}`);
     const isSubagent = textAt(params, "threadId") !== this.#threadId;
-    const { reply, handed } = await this.#decide({ ...call, isSubagent }, AbortSignal.any([signal, stop]));
+    const { reply, handed } = await this.#decide({ ...call, isSubagent }, calledAt, AbortSignal.any([signal, stop]));
     this.#open.delete(id);
     const result = codexApp.say(call, reply, `answer-${randomBytes(4).toString("hex")}`);
     if (!result) {
@@ -106,7 +108,7 @@ export class CodexRequests {
     }
   }
 
-  async #decide(call: HookCall, signal: AbortSignal): Promise<Decided> {
+  async #decide(call: HookCall, calledAt: Instant, signal: AbortSignal): Promise<Decided> {
     const { context, holdMs: windowMs } = this.#deps;
     const allowed = this.#allowed;
     if (allowed && isAllowed(allowed, call)) {
@@ -115,8 +117,8 @@ export class CodexRequests {
     }
     try {
       const engine = await context.engine();
-      const hooked = { engine, client: codexApp, call, context: { ...context, interrupt: () => signal }, windowMs };
-      return await decideCall(hooked);
+      const inTurn = { ...context, interrupt: () => signal };
+      return await decideCall({ engine, client: codexApp, call, context: inTurn, windowMs, calledAt });
     } catch (error) {
       const why = this.#complain(error);
       return { reply: { do: "deny", why: `This ${call.is} could not be kept: ${why}. Stop and report this.` } };

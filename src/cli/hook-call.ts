@@ -9,7 +9,7 @@ import {
   replyTo,
   replyUnanswered,
 } from "../core/client/hook.ts";
-import { msBetween } from "../core/instant.ts";
+import { type Instant, msBetween } from "../core/instant.ts";
 import { isPending, owes } from "../core/question.ts";
 import { Refusal, type RefusalCode } from "../core/refusal.ts";
 import { isAlive } from "../core/run.ts";
@@ -30,6 +30,8 @@ export interface Hooked {
   call: HookCall;
   context: Context;
   windowMs: number;
+  /** When the agent made the call, where it had to wait for others of the same agent. */
+  calledAt?: Instant;
 }
 
 /** What to say, and what to write down once it is said. */
@@ -73,7 +75,9 @@ async function ask(hooked: Hooked, place: HookPlace): Promise<Read> {
   const same = open.find(({ question }) => isAskedAgain(question, input));
   if (same) return same;
   await withdrawLeft(hooked, place, open);
-  return engine.ask(input, place.by, await placeAsk(place, call, client, context));
+  const { calledAt } = hooked;
+  const options = await placeAsk(place, call, client, context);
+  return engine.ask(input, place.by, { ...options, ...(calledAt && { calledAt }) });
 }
 
 /** Who sits at the agent has dealt with what it asked before: it would not ask the next thing otherwise. */
@@ -115,7 +119,9 @@ async function handOver({ engine, call }: Hooked, place: HookPlace, read: Read):
   if (!owes(read.question)) return { reply: replyTo(call, read) };
   const handed = await engine.handOver(id, place.epoch);
   const reply = replyTo(call, handed);
-  return place.isOurs ? { reply, handed } : { reply, handed, afterwards: () => engine.given(id, "hook") };
+  return place.isOurs
+    ? { reply, handed }
+    : { reply, handed, afterwards: () => engine.given(id, "hook", handed.run.epoch) };
 }
 
 /** The call is over: what it was given has arrived, and what it still asks somebody dealt with there. */
@@ -126,7 +132,7 @@ export async function endCall(hooked: Omit<Hooked, "call" | "windowMs">, ended: 
   if (!found) return;
   const { id } = found.question;
   if (isPending(found.question)) await engine.cancel(id, { reason: "dealt with at the agent" }, place.by);
-  else await engine.given(id, "hook");
+  else await engine.given(id, "hook", place.epoch);
 }
 
 function readOpen(engine: Engine, { run }: HookPlace): Promise<Read[]> {

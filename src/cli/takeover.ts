@@ -1,5 +1,5 @@
 import { type Takeover, findSession, isLeft, sayTakeover } from "../agents/at-hand.ts";
-import { findLaunch, runDirOf } from "../agents/run-files.ts";
+import { findKeptLaunch, runDirOf } from "../agents/run-files.ts";
 import { shortId } from "../core/id.ts";
 import { Refusal } from "../core/refusal.ts";
 import type { Run } from "../core/run.ts";
@@ -44,7 +44,7 @@ export async function findSessionOf(
   run: Run,
   { host, place }: Pick<Context, "host" | "place">,
 ): Promise<Takeover | undefined> {
-  const launch = await findLaunch(runDirOf(place.stateDir, run.id));
+  const launch = await findKeptLaunch(runDirOf(place.stateDir, run.id));
   return findSession(run, host, launch?.program);
 }
 

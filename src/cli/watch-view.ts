@@ -72,6 +72,7 @@ const WORDS: Partial<Record<Event["type"], (said: Said) => string>> = {
 /** How an event is said where its own name says too little. */
 const SAID: Readonly<Record<string, string>> = {
   undone: "answer taken back",
+  owed: "answer to be handed over once more",
   handing: "answer handed to the agent",
   given: "answer reached the agent",
   held: "held: the agent waits",

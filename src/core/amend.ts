@@ -4,6 +4,7 @@ import { hashText } from "./content.ts";
 import { questionEvent, runEvent } from "./event.ts";
 import { resume } from "./handover.ts";
 import { shortId } from "./id.ts";
+import { requireStartable } from "./lifecycle.ts";
 import { requirePlain } from "./plain.ts";
 import type { Amendment, Question } from "./question.ts";
 import { Refusal } from "./refusal.ts";
@@ -41,11 +42,13 @@ export function amend(read: Read, text: string, at: At, options: { resume: boole
   const event = questionEvent("amended", question, amended, at, {
     id: amendment.id,
     text: hashText(said),
-    delivered: !isLate,
+    // Queued is not delivered: that it reached the agent is an event of its own.
+    ...(isLate ? { delivered: false } : { queued: true }),
   });
   const owing = isLate || run.owes.includes(question.id) ? run : { ...run, owes: [...run.owes, question.id] };
   if (!hasEnded(run) || isLate) return { runs: [owing], questions: [amended], events: [event] };
-  const next = resume({ ...owing, reason: undefined, endedAt: undefined }, question, at);
+  requireStartable(run);
+  const next = resume({ ...owing, reason: undefined, endedAt: undefined, starts: 0 }, question, at);
   return {
     runs: [next.run],
     questions: [amended],

@@ -5,11 +5,8 @@ import type { At, Changes, Read } from "./changes.ts";
 import { requirePending } from "./closed.ts";
 import { hashText } from "./content.ts";
 import { questionEvent, runEvent, unchangedEvent } from "./event.ts";
-import { setClock } from "./clock.ts";
-import { closeWith } from "./close.ts";
 import { resume } from "./handover.ts";
 import { shortId } from "./id.ts";
-import { later } from "./instant.ts";
 import { questionJob } from "./job.ts";
 import { answerText, matchAnswer } from "./match.ts";
 import { requirePlain } from "./plain.ts";
@@ -17,6 +14,8 @@ import { type Answer, type Outcome, type Pending, type Question, requireVersion 
 import { Refusal } from "./refusal.ts";
 import type { Run } from "./run.ts";
 import { mayForce } from "./force.ts";
+import { requireStartable } from "./lifecycle.ts";
+import { settleOrClose } from "./settle.ts";
 import { vote } from "./vote.ts";
 
 const LONGEST_TRIED = 200;
@@ -29,35 +28,10 @@ export function answer(read: Read, input: AnswerInput, at: At): Changes {
   requireMayAnswer(question, at.by, at.rules, input.confirmed);
   if (question.settling) throw settlingRefusal(question, read);
   const given = readAnswer({ ...read, question }, input, at);
-  if (question.approvals.need > 1 || question.approvals.veto) return vote({ ...read, question }, given, at);
-  if (input.undoMs > 0) return settleLater({ ...read, question }, given, input.undoMs, at);
-  return closeWith({ ...read, question }, given, at, { resume: input.resume });
-}
-
-/** Closes a question with a reply whose undo window is over. */
-export function settle(read: Read, at: At): Changes {
-  const { question } = read;
-  if (question.status !== "pending" || !question.settling) return {};
-  if (question.settling.until > at.now) return setClock(question, at.rules);
-  const given = question.settling.answer;
-  return closeWith({ ...read, question }, given, { ...at, by: given.by }, { resume: true });
-}
-
-/** Takes a reply back while it settles; the question is open again. */
-export function undo(read: Read, at: At): Changes {
-  requirePerson(at.by, "undo an answer to");
-  const question = requirePending(read, at.now);
-  if (!question.settling)
-    throw new Refusal("not_settling", "There is nothing to undo: no answer is in its undo window", {
-      hint: `The question still waits: askd answer ${shortId(question.id)} "…"`,
-    });
-  const reopened: Pending = { ...question, settling: undefined };
-  return {
-    runs: [read.run],
-    questions: [reopened],
-    events: [questionEvent("undone", question, reopened, at, { answer: question.settling.answer.id })],
-    ...setClock(reopened, at.rules),
-  };
+  const { undoMs, resume: isResumed } = input;
+  const how = { undoMs, resume: isResumed };
+  if (question.approvals.need > 1 || question.approvals.veto) return vote({ ...read, question }, given, how, at);
+  return settleOrClose({ ...read, question }, given, how, at);
 }
 
 /** Writes down a reply that came too late. It changes no row, so that many who come late need not wait for each other. */
@@ -122,28 +96,15 @@ function force(read: Read, input: AnswerInput, at: At): Changes {
     const changed = ended.status === run.status ? [] : [runEvent(run, ended, at, { forced: true })];
     return { runs: [ended], questions: [{ ...forced, forced: stored }], events: [event, ...changed] };
   }
-  const next = resume(
-    { ...run, reason: undefined, endedAt: undefined, owes: [...run.owes, question.id] },
-    question,
-    at,
-  );
+  requireStartable(run);
+  const begun: Run = { ...run, reason: undefined, endedAt: undefined, starts: 0, owes: [...run.owes, question.id] };
+  const next = resume(begun, question, at);
   const scheduled = run.giveBack === "callback" ? [questionJob("callback", question, at.now)] : next.scheduled;
   return {
     runs: [next.run],
     questions: [forced],
     events: [event, runEvent(run, next.run, at, { forced: true })],
     scheduled,
-  };
-}
-
-function settleLater(read: Read & { question: Pending }, given: Answer, undoMs: number, at: At): Changes {
-  const until = later(at.now, undoMs);
-  const settling: Pending = { ...read.question, settling: { answer: given, until } };
-  return {
-    runs: [read.run],
-    questions: [settling],
-    events: [questionEvent("settling", read.question, settling, at, { id: given.id, until })],
-    ...setClock(settling, at.rules),
   };
 }
 

@@ -31,6 +31,8 @@ export interface AskInput {
   /** Counted from the ask; nothing means that it never times out. */
   timeoutMs?: number;
   onTimeout: OnTimeout;
+  /** What the ask says itself about its deadline; the rest are defaults of its door or of the rules. */
+  declares: { timeout: boolean; onTimeout: boolean };
   notify: Notify[];
   to: string[];
   issue?: { repo?: string; number: number };
@@ -113,6 +115,7 @@ const AskFields = ItemInput.omit({ text: true, id: true }).extend({
   onTimeout: TimeoutAction.optional(),
   timeoutAction: TimeoutAction.optional(),
   timeoutParams: TimeoutParams.optional(),
+  declares: z.object({ timeout: z.boolean(), onTimeout: z.boolean() }).partial().optional(),
   defaultAnswer: z.string().optional(),
   notify: z.array(NotifyInput).optional(),
   notifyVia: z.array(NotifyInput).optional(),
@@ -153,6 +156,11 @@ export function parseAsk(raw: unknown, door: Door, rules: Rules, now: Instant): 
     afterHold: readAfterHold(fields, door),
     timeoutMs,
     onTimeout,
+    declares: {
+      timeout: [fields.timeout, fields.timeoutHours, fields.expiresAt].some((given) => given !== undefined),
+      onTimeout: (fields.onTimeout ?? fields.timeoutAction) !== undefined,
+      ...fields.declares,
+    },
     notify: readNotify(fields),
     to: fields.to,
     ...readIssue(fields),

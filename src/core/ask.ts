@@ -3,15 +3,16 @@ import type { AskInput } from "./ask-input.ts";
 import type { At, Changes, Read } from "./changes.ts";
 import { type Content, contentName, hashContent, recommendedOption, titleOf } from "./content.ts";
 import { questionEvent, runEvent } from "./event.ts";
-import { setClock } from "./clock.ts";
+import { clockKey, setClock } from "./clock.ts";
 import { close } from "./close.ts";
+import { giveAskedAgain } from "./handover.ts";
 import { type QuestionId, shortId } from "./id.ts";
-import { later, msBetween, MINUTE_MS } from "./instant.ts";
+import { type Instant, later, msBetween, MINUTE_MS } from "./instant.ts";
 import { matchAnswer } from "./match.ts";
 import { NOT_CLOSED, NOT_OPEN, type Pending, type Question, owes } from "./question.ts";
 import { redactContent } from "./redact.ts";
 import { Refusal } from "./refusal.ts";
-import type { Run } from "./run.ts";
+import { type Run, hasEnded, isForeignSession } from "./run.ts";
 
 /** What an ask meets: its run, and what of that run is still open. */
 export interface AskRead {
@@ -20,20 +21,30 @@ export interface AskRead {
   open: readonly Question[];
   /** The question that a person asked back about; this one continues it. */
   followed?: Question;
+  /** The start of the agent that asks, where askd started it. */
+  epoch?: number | undefined;
+  /** When the agent made the call, if that was some time ago. */
+  calledAt?: Instant | undefined;
   secrets: readonly string[];
 }
 
 /** Asks a new question of a run. Callers have looked with `findSame` whether it is one that is there already. */
-export function ask({ run, open, followed, secrets }: AskRead, input: AskInput, at: At): Changes & { read: Read } {
-  requireMayAsk(run, open, at);
+export function ask(before: AskRead, input: AskInput, at: At): Changes & { read: Read } {
+  const { run, open, followed, secrets } = before;
+  requireMayAsk(before, input, at);
   const plain: Content = { items: input.items, context: input.context };
   const content: Content = { ...plain, ...redactContent(plain, secrets, at.rules.redact) };
   if (input.onTimeout.answer !== undefined) matchAnswer(content, defaultInput(input.onTimeout.answer), at.rules.limits);
   const question = newQuestion(run, content, input, followed, at);
-  const status = statusAfterAsk(run, input);
+  const taken = giveAskedAgain(run, open, before.calledAt, at);
+  const kept = hasEnded(run) ? reopened(run) : run;
+  const status = statusAfterAsk(kept, input);
   const asked: Run = {
-    ...run,
+    ...kept,
     status,
+    owes: taken.owes,
+    starts: 0,
+    isContinued: false,
     parkedAt: status === "awaiting_input" ? at.now : run.parkedAt,
     reason: undefined,
     endedAt: undefined,
@@ -46,9 +57,10 @@ export function ask({ run, open, followed, secrets }: AskRead, input: AskInput, 
   };
   const changes: Changes = {
     runs: [asked],
-    questions: [question],
+    questions: [question, ...taken.questions],
     contents: [{ hash: question.content, content }],
     events: [
+      ...taken.events,
       ...(run.version === 0 || asked.status !== run.status
         ? [runEvent(run.version === 0 ? undefined : run, asked, at)]
         : []),
@@ -61,6 +73,7 @@ export function ask({ run, open, followed, secrets }: AskRead, input: AskInput, 
       }),
     ],
     scheduled: setClock(question, at.rules).scheduled,
+    dropped: taken.questions.filter((each) => !owes(each)).map(clockKey),
   };
   const read = { run: asked, question, content };
   return maySkipAsking(question, at) ? decideByConfidence(changes, { ...read, question }, at) : { ...changes, read };
@@ -80,13 +93,15 @@ export function findSame(open: readonly Question[], input: AskInput): Question |
 }
 
 /**
- * Says whether an agent that was refused while its question waits asks the same again, as another call. Leave that was
- * given but never reached the agent is still there for it, once.
+ * Says whether an agent that was refused while its question waits asks the same again, as another call. An approval
+ * that no call has used yet is still there for it, once: one that the agent was told of with its start included.
  */
 export function isAskedAgain(question: Question, input: AskInput): boolean {
   if (question.key === `=${input.key}` || !question.content.endsWith(hashContent(input))) return false;
   if (question.status === "pending") return question.hold === undefined;
-  return question.kind === "approval" ? question.handover.state === "owed" : owes(question);
+  if (question.kind !== "approval") return owes(question);
+  const { handover } = question;
+  return handover.state === "owed" || (handover.state === "handing" && handover.by === "start");
 }
 
 /** The same key with other words is a mistake of the caller, not the same ask. */
@@ -101,15 +116,18 @@ export function requireSamePayload(question: Question, input: AskInput): void {
   );
 }
 
-function requireMayAsk(run: Run, open: readonly Question[], at: At): void {
+function requireMayAsk({ run, open, epoch }: AskRead, input: AskInput, at: At): void {
   const pending = open.find((question) => question.status === "pending");
   if (pending) {
     throw new Refusal("already_pending", `This run already waits for an answer to ${pending.id}: ${pending.title}`, {
       hint: `call check_answer ${pending.id} (it holds), then ask again`,
     });
   }
-  if (run.status === "cancelled" || run.status === "skipped") {
-    throw new Refusal("run_ended", `Run #${run.number} was ${run.status}; it can no longer ask. Stop now`);
+  if (hasEnded(run) && !mayReopen(run, epoch, input)) {
+    const said = run.status === "cancelled" || run.status === "skipped" ? `was ${run.status}` : "has ended";
+    throw new Refusal("run_ended", `Run #${run.number} ${said}; it can no longer ask. Stop now`, {
+      fact: { is: "run_ended", number: run.number, status: run.status },
+    });
   }
   const limits = at.rules.limits;
   if (run.asked >= limits.asksPerRun) {
@@ -129,10 +147,27 @@ function requireMayAsk(run: Run, open: readonly Question[], at: At): void {
   }
 }
 
+/**
+ * Only the session of an agent that is there again goes on after its run has ended; a run that somebody cancelled does
+ * not, and neither does what is left over of an agent that askd started.
+ */
+function mayReopen(run: Run, epoch: number | undefined, input: AskInput): boolean {
+  if (run.status === "cancelled" || (run.status === "skipped" && !isForeignSession(run))) return false;
+  if (run.implicit) return true;
+  return epoch === undefined && run.session !== undefined && (input.via === "mcp" || input.via === "hook");
+}
+
+/** A person goes on in a session whose run had ended: nobody here has started its agent now. */
+function reopened(run: Run): Run {
+  if (run.implicit) return run;
+  const isHeadless = run.seen?.isAttended === false;
+  return { ...run, implicit: true, giveBack: isHeadless ? "worker" : "poll", result: undefined };
+}
+
 function newQuestion(run: Run, content: Content, input: AskInput, followed: Question | undefined, at: At): Pending {
   const hash = hashContent(content);
   const id = at.ids.question();
-  const dueAt = followed?.dueAt ?? (input.timeoutMs === undefined ? undefined : later(at.now, input.timeoutMs));
+  const { timeoutMs, onTimeout } = deadlineOf(content, input, followed, at);
   return {
     status: "pending",
     id,
@@ -148,8 +183,9 @@ function newQuestion(run: Run, content: Content, input: AskInput, followed: Ques
     askedAt: at.now,
     askedBy: at.by,
     via: input.via,
-    dueAt,
-    onTimeout: followed?.onTimeout ?? input.onTimeout,
+    dueAt: timeoutMs === undefined ? undefined : later(at.now, timeoutMs),
+    timeoutMs,
+    onTimeout,
     escalated: 0,
     accepts: input.accepts,
     notify: followed?.notify ?? input.notify,
@@ -171,6 +207,36 @@ function newQuestion(run: Run, content: Content, input: AskInput, followed: Ques
     settling: undefined,
     ...NOT_CLOSED,
   };
+}
+
+/**
+ * A question that continues another has as much time as that had at first, and the same policy, unless it declares its
+ * own; its clock begins when it is asked.
+ */
+function deadlineOf(
+  content: Content,
+  input: AskInput,
+  followed: Question | undefined,
+  at: At,
+): Pick<Pending, "timeoutMs" | "onTimeout"> {
+  const isKept = followed && !input.declares.onTimeout && mayAnswerLike(followed.onTimeout.answer, content, at);
+  const firstMs = followed?.timeoutMs ?? (followed?.dueAt && msBetween(followed.askedAt, followed.dueAt));
+  return {
+    timeoutMs: followed && !input.declares.timeout ? firstMs : input.timeoutMs,
+    onTimeout: isKept ? followed.onTimeout : input.onTimeout,
+  };
+}
+
+/** Says whether an answer for the deadline fits what is asked now. */
+function mayAnswerLike(answer: string | undefined, content: Content, at: At): boolean {
+  if (answer === undefined) return true;
+  try {
+    matchAnswer(content, defaultInput(answer), at.rules.limits);
+    return true;
+  } catch (error) {
+    if (error instanceof Refusal) return false;
+    throw error;
+  }
 }
 
 function threadOf(question: Question): QuestionId {
@@ -210,12 +276,13 @@ function decideByConfidence(changes: Changes, read: Read & { question: Pending }
   return {
     ...changes,
     ...closed,
+    questions: [...closed.questions, ...(changes.questions?.slice(1) ?? [])],
     events: [
       ...(changes.events ?? []),
       questionEvent("answered", read.question, question, at, { policy: "confidence" }),
       ...closed.events,
     ],
-    dropped: [],
+    dropped: changes.dropped ?? [],
     read: { ...read, run: closed.runs[0] ?? read.run, question },
   };
 }

@@ -1,15 +1,18 @@
 import { requireOwnRun } from "./access.ts";
 import type { At, Changes, Read } from "./changes.ts";
-import { close, closeWith } from "./close.ts";
+import { close } from "./close.ts";
 import { requirePending } from "./closed.ts";
+import { hashText } from "./content.ts";
 import { questionEvent, runEvent } from "./event.ts";
+import { voidOthers } from "./handover.ts";
 import { cancelled, stopJob } from "./lifecycle.ts";
 import { requirePlain } from "./plain.ts";
-import { type Run, isAlive, isForOneAsk } from "./run.ts";
+import type { Closed, Pending } from "./question.ts";
+import { type Run, isAlive, isForOneAsk, isForeignSession } from "./run.ts";
 
 /**
- * Withdraws a question. Its own agent goes on; a person ends the run with it,
- * unless `resume` says what the agent should be told instead of an answer.
+ * Withdraws a question. Its own agent goes on, and so does a session that askd did not start; otherwise a person ends
+ * the run with it, unless `resume` says what the agent should be told instead of an answer.
  */
 export function cancel(read: Read, input: { reason?: string; resume?: string }, at: At): Changes {
   const { run } = read;
@@ -17,35 +20,48 @@ export function cancel(read: Read, input: { reason?: string; resume?: string }, 
   const question = requirePending(read, at.now);
   const reason = input.reason?.trim() || (at.by.scope === "agent" ? "withdrawn" : "no reason given");
   requirePlain(reason, at.rules.limits.answerBytes, "reason");
-  if (input.resume !== undefined && input.resume.trim() !== "") {
-    requirePlain(input.resume, at.rules.limits.answerBytes, "text");
-    const instead = {
-      id: at.ids.outcome(),
-      outcome: "decide" as const,
-      items: {},
-      note: input.resume.trim(),
-      by: at.by,
-      at: at.now,
-    };
-    return closeWith({ ...read, question }, instead, at, { resume: true });
-  }
-  const endsRun = at.by.scope !== "agent" || isForOneAsk(run);
+  if (input.resume?.trim()) return withdrawWithNote({ ...read, question }, reason, input.resume.trim(), at);
+  const endsRun = isForOneAsk(run) || (at.by.scope !== "agent" && !isForeignSession(run));
+  if (!endsRun) return withdraw({ ...read, question }, reason, at);
   const wasAlive = isAlive(run) && !run.implicit;
-  const ended: Run = endsRun
-    ? { ...run, status: "cancelled", reason, endedAt: at.now, ...(wasAlive && { epoch: run.epoch + 1 }) }
-    : run;
+  const others = voidOthers(read, "run_cancelled", at);
+  const ended: Run = {
+    ...{ ...run, status: "cancelled", reason, endedAt: at.now, owes: others.owes },
+    ...(wasAlive && { epoch: run.epoch + 1 }),
+  };
   const outcome = cancelled(question, { reason }, at);
-  const closed = close(
-    { ...read, run: ended, question },
-    run.giveBack === "callback" ? { ...outcome, handover: { state: "owed" } } : outcome,
-    at,
-  );
+  const closed = close({ ...read, run: ended, question }, toldByCallback(run, outcome), at);
   return {
     ...closed,
+    questions: [...closed.questions, ...others.questions],
     events: [
       questionEvent("cancelled", question, closed.questions[0] ?? outcome, at, { reason }),
-      ...(endsRun ? [runEvent(run, ended, at)] : closed.events),
+      ...others.events,
+      runEvent(run, ended, at),
     ],
-    scheduled: [...closed.scheduled, ...(endsRun ? stopJob(run, at) : [])],
+    scheduled: [...closed.scheduled, ...stopJob(run, at)],
   };
+}
+
+/** Ends the question alone. */
+function withdraw(read: Read & { question: Pending }, reason: string, at: At): Changes {
+  const outcome = cancelled(read.question, { reason }, at);
+  const closed = close(read, toldByCallback(read.run, outcome), at);
+  const event = questionEvent("cancelled", read.question, closed.questions[0] ?? outcome, at, { reason });
+  return { ...closed, events: [event, ...closed.events] };
+}
+
+/** The agent is told that its question was withdrawn, and reads a person's words as a note. They answer nothing. */
+function withdrawWithNote(read: Read & { question: Pending }, reason: string, note: string, at: At): Changes {
+  requirePlain(note, at.rules.limits.answerBytes, "text");
+  const outcome: Closed = { ...cancelled(read.question, { reason, note }, at), handover: { state: "owed" } };
+  const closed = close(read, outcome, at);
+  const detail = { reason, note: hashText(note) };
+  const event = questionEvent("cancelled", read.question, closed.questions[0] ?? outcome, at, detail);
+  return { ...closed, events: [event, ...closed.events] };
+}
+
+/** A program that is called back hears that nobody will answer. */
+function toldByCallback(run: Run, outcome: Extract<Closed, { status: "cancelled" }>): Closed {
+  return run.giveBack === "callback" ? { ...outcome, handover: { state: "owed" } } : outcome;
 }

@@ -1,11 +1,11 @@
 import type { At, Changes } from "./changes.ts";
 import { questionEvent, runEvent } from "./event.ts";
-import { handOver, requireEpoch, resume, startJob, voidHandover } from "./handover.ts";
+import { giveSpent, handOver, requireEpoch, resume, startJob, voidHandover } from "./handover.ts";
 import type { WorkerId } from "./id.ts";
 import { type Instant, SECOND_MS, later } from "./instant.ts";
 import { type Job, jobKey } from "./job.ts";
 import { type RunRead, type RunResult, endRun } from "./lifecycle.ts";
-import { isPending } from "./question.ts";
+import { type Question, handoversOf, isHandedIn, isPending, isSpent } from "./question.ts";
 import { type Run, hasEnded } from "./run.ts";
 
 /** How often somebody looks whether the worker that carries a run is still there. */
@@ -47,12 +47,13 @@ export function takeRun({ run, open }: RunRead, worker: WorkerId, at: At): Chang
     status: run.status === "queued" ? "running" : run.status,
     startedAt: run.startedAt ?? at.now,
   };
-  const closed = open.filter((question) => !isPending(question));
-  const handed = handOver(taken, closed, taken.epoch, at);
+  const spent = giveSpent(taken, open, at);
+  const closed = open.filter((question) => !isPending(question) && !isSpent(question));
+  const handed = handOver(taken, closed, { epoch: taken.epoch, by: "start" }, at);
   return {
-    ...handed,
-    runs: [taken],
-    events: [runEvent(run, taken, at, { epoch: taken.epoch, worker }), ...(handed.events ?? [])],
+    runs: [{ ...taken, owes: spent.owes }],
+    questions: [...spent.questions, ...(handed.questions ?? [])],
+    events: [runEvent(run, taken, at, { epoch: taken.epoch, worker }), ...spent.events, ...(handed.events ?? [])],
     scheduled: [carryJob(run, at.now)],
   };
 }
@@ -77,11 +78,11 @@ export function putBack(read: RunRead, from: Carrier, failure: string | undefine
   if (run.worker !== from.worker || run.epoch !== from.epoch) return {};
   if (hasEnded(run)) return letGo(run, at);
   const dropped = [jobKey("carry", run.id)];
-  const delayMs = failure === undefined ? 0 : RETRY_MS[run.starts - 1];
+  const delayMs = failure === undefined ? 0 : retryMs(run);
   if (delayMs === undefined) return { ...giveUp(read, { reason: "start_failed", summary: failure }, at), dropped };
   const back: Run = {
     ...{ ...run, worker: undefined, status: run.status === "resuming" ? "resuming" : "queued" },
-    starts: failure === undefined ? run.starts - 1 : run.starts,
+    starts: failure === undefined ? Math.max(0, run.starts - 1) : run.starts,
   };
   const tried = failure !== undefined && { failure, after_ms: delayMs };
   const detail = { epoch: from.epoch, reason: "never_started", ...tried };
@@ -91,6 +92,14 @@ export function putBack(read: RunRead, from: Carrier, failure: string | undefine
     scheduled: [startJob(run, later(at.now, delayMs))],
     dropped,
   };
+}
+
+/** What the run was started with is not on its machine any more: nothing starts it, and its answers stay readable. */
+export function loseLaunch(read: RunRead, at: At): Changes {
+  const { run } = read;
+  if (!isStartable(run) || run.worker !== undefined) return {};
+  const summary = `What run #${run.number} was started with is not on its machine any more`;
+  return giveUp(read, { reason: "launch_lost", summary }, at);
 }
 
 /** The agent's own handle for resuming. */
@@ -113,7 +122,9 @@ export function endCarried(read: RunRead, by: Carrier, result: RunResult, at: At
   if (hasEnded(run)) return letGo(run, at);
   const dropped = [jobKey("carry", run.id), jobKey("stop", run.id)];
   if (open.some(isPending)) return { ...endRun(read, result, at), dropped };
-  if (open.length > 0) return { ...bringAgain(read, result, at), dropped };
+  // A start that has asked or taken something since did not fail: what came after that is brought at once.
+  const isFailed = run.starts > 0 && open.some((question) => wasHanded(question, run.epoch));
+  if (open.length > 0) return { ...(isFailed ? bringAgain(read, result, at) : endRun(read, result, at)), dropped };
   if (UNSEEN.has(result.reason) && run.session !== undefined && !run.isContinued) {
     const next = resume({ ...run, worker: undefined, isContinued: true }, undefined, at);
     return {
@@ -133,9 +144,19 @@ function letGo(run: Run, at: At): Changes {
   return { runs: [left], events: [runEvent(run, left, at, { processes: "gone" })], dropped };
 }
 
-/** The agent ended without having taken what it is owed: it is started again, but not for ever. */
+/** Says whether this start of the agent was to bring something of it. */
+function wasHanded(question: Question, epoch: number): boolean {
+  return handoversOf(question).some((handover) => isHandedIn(handover, epoch));
+}
+
+/** How long until the next try after a start that failed; undefined when it was tried often enough. */
+function retryMs({ starts }: Pick<Run, "starts">): number | undefined {
+  return RETRY_MS[Math.max(1, starts) - 1];
+}
+
+/** The agent ended without having taken what it was started with: it is started again, but not for ever. */
 function bringAgain({ run, open }: RunRead, result: RunResult, at: At): Changes {
-  const delayMs = RETRY_MS[run.starts - 1];
+  const delayMs = retryMs(run);
   if (delayMs !== undefined) {
     const next = resume({ ...run, worker: undefined }, undefined, { ...at, now: later(at.now, delayMs) });
     const events = [runEvent(run, next.run, at, { tries: run.starts, after_ms: delayMs })];

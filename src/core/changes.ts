@@ -59,4 +59,6 @@ export interface Read {
   run: Run;
   question: Question;
   content: Content;
+  /** Other questions of the run with something that its agent has not been shown; read where a decision may need them. */
+  others?: readonly Question[];
 }

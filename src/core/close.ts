@@ -23,7 +23,8 @@ export function close(
   options: { resume: boolean } = { resume: true },
 ): Settled {
   const { run, question } = read;
-  const outcome = isSelfServed(run, question) ? giveAll(closed, at, "stored") : handedOver(closed, read, at);
+  const kept = options.resume ? closed : heldBack(closed);
+  const outcome = isSelfServed(run, question) ? giveAll(kept, at, "stored") : handedOver(kept, read, at);
   const owed = owes(outcome) ? [...run.owes, question.id] : run.owes;
   const next = afterOutcome({ ...run, pendingId: undefined, owes: owed }, question, outcome, at, options);
   return {
@@ -59,10 +60,15 @@ export function closeWith(
   return { ...closed, events: [questionEvent("answered", read.question, question, at, detail), ...closed.events] };
 }
 
+/** An answer that is stored without resuming the run; a caller that waits for it gets it all the same. */
+function heldBack(closed: Closed): Closed {
+  return closed.handover.state === "owed" ? { ...closed, handover: { state: "owed", isHeldBack: true } } : closed;
+}
+
 /** An outcome that the one who commits it writes out itself is born on its way: that spares a commit of its own. */
 function handedOver(closed: Closed, { run, question }: Read & { question: Pending }, at: At): Closed {
   if (!at.isTaken || !question.hold || !isAlive(run) || closed.handover.state !== "owed") return closed;
-  return { ...closed, handover: { state: "handing", epoch: run.epoch, at: at.now } };
+  return { ...closed, handover: { state: "handing", epoch: run.epoch, at: at.now, by: "call" } };
 }
 
 /** An ask of a shell script has no agent to bring anything to: whoever wants the answer reads it. */

@@ -28,6 +28,7 @@ const QUESTION_EVENTS = [
   "late_reply",
   "refused",
   "forced",
+  "owed",
   "handing",
   "given",
   "timed_out",

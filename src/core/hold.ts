@@ -33,7 +33,8 @@ export function watch(read: Read, at: At): Changes {
   }
   if (!owes(question)) return {};
   // A shell script that died while it waited left nobody to bring the answer to: it can be read.
-  if (run.implicit && run.giveBack === "poll" && question.via === "cli") return give(run, [question], "stored", at);
+  if (run.implicit && run.giveBack === "poll" && question.via === "cli")
+    return give(run, [question], { witness: "stored" }, at);
   return {};
 }
 

@@ -3,7 +3,17 @@ import type { Read } from "./changes.ts";
 import { spellDuration } from "./duration.ts";
 import { MINUTE_MS, SECOND_MS, msBetween } from "./instant.ts";
 import { answerText, itemText } from "./match.ts";
-import { type Amendment, type Answer, type Question, findAnswer, outcomeName } from "./question.ts";
+import {
+  type Amendment,
+  type Answer,
+  type Handover,
+  type Question,
+  findAnswer,
+  handoversOf,
+  isOpen,
+  isOutcomeOpen,
+  outcomeName,
+} from "./question.ts";
 
 /** What an agent is told when it goes on, and the token that no answer can contain. */
 export interface Told {
@@ -12,13 +22,32 @@ export interface Told {
   reads: readonly Read[];
 }
 
-/** Tells an agent all outcomes since it stopped: who answered, through what and when, with the answers as data. */
+const TOLD_BEFORE = "You may have been told this already, before you were interrupted. If so, do not act on it twice.";
+
+/** Tells an agent what became of its questions: who answered, through what and when, with the answers as data. */
 export function tellAgent(told: Told): string {
-  const { reads } = told;
-  const shown = reads.map(({ question, content }) => [question, content]);
-  const delimiter = unused(told.delimiter, JSON.stringify(shown));
-  const parts = reads.flatMap((read) => [tellOutcome(read, delimiter), ...tellAmendments(read, delimiter)]);
+  const delimiter = delimiterFor(told);
+  const parts = told.reads.flatMap((read) => [tellOutcome(read, delimiter), ...tellAmendments(read, delimiter)]);
   return [...parts, "Continue with the task."].join("\n\n");
+}
+
+/** Tells an agent that is started again what this start hands over to it, and nothing that it was given before. */
+export function tellHanded(told: Told): string {
+  const delimiter = delimiterFor(told);
+  const parts = told.reads.flatMap((read) => [
+    ...(handoversOf(read.question).some(isRepeated) ? [TOLD_BEFORE] : []),
+    ...(isOutcomeOpen(read.question) ? [tellOutcome(read, delimiter)] : []),
+    ...tellAmendments(read, delimiter),
+  ]);
+  return [...parts, "Continue with the task."].join("\n\n");
+}
+
+function isRepeated(handover: Handover): boolean {
+  return handover.state === "handing" && handover.isRepeated === true;
+}
+
+function delimiterFor({ delimiter, reads }: Told): string {
+  return unused(delimiter, JSON.stringify(reads.map(({ question, content }) => [question, content])));
 }
 
 /** Says that nobody answered in the time that the ask itself allowed. */
@@ -37,7 +66,11 @@ export function sayTimeout(question: Extract<Question, { status: "timeout" }>): 
 }
 
 export function sayCancelled(question: Extract<Question, { status: "cancelled" }>): string {
-  return `Question ${question.id} was cancelled (${question.reason}). No answer will come; go on without it.`;
+  const { id, reason, note, cancelledBy } = question;
+  const said = `Question ${id} was cancelled (${reason}). No answer will come; go on without it.`;
+  return note === undefined
+    ? said
+    : `${said} Note of ${sayActor(cancelledBy)}, which is not an answer: ${JSON.stringify(note)}`;
 }
 
 /** Says that the question is kept and that the agent is to stop. A resume is promised only where somebody does it. */
@@ -66,8 +99,7 @@ export function tellOutcome(read: Read, delimiter: string): string {
   const { question } = read;
   const answer = findAnswer(question);
   if (question.status === "pending") return `Question ${question.id} is still waiting for a person.`;
-  if (question.status === "cancelled")
-    return `Question ${question.id} was cancelled (${question.reason}). No answer will come.\n${recorded(question)}`;
+  if (question.status === "cancelled") return tellWithdrawn(question, delimiter);
   if (question.status === "timeout" && !answer) {
     const sentence = proceedSentence(msBetween(question.askedAt, question.timedOutAt));
     return `${sentence}\n${asked(read, delimiter)}\n${recorded(question)}`;
@@ -77,19 +109,43 @@ export function tellOutcome(read: Read, delimiter: string): string {
   return tellAnswer(read, answer, delimiter);
 }
 
+/** A withdrawn question has no answer; a person's words about it are a note. */
+function tellWithdrawn(question: Extract<Question, { status: "cancelled" }>, delimiter: string): string {
+  const was = question.note !== undefined ? `withdrawn by ${sayActor(question.cancelledBy)}` : "cancelled";
+  return [
+    `Question ${question.id} was ${was} (${question.reason}). No answer will come.`,
+    ...(question.note === undefined ? [] : [`Note, which is not an answer:\n${quote(question.note, delimiter)}`]),
+    recorded(question),
+  ].join("\n");
+}
+
 function recorded(question: Question): string {
   return `Recorded as ${outcomeName(question)}.`;
 }
 
 function tellAnswer(read: Read, answer: Answer, delimiter: string): string {
-  const lines = [headline(answer), asked(read, delimiter)];
+  const lines = [headline(answer), asked(read, delimiter), ...aboutApproval(read, delimiter)];
   if (answer.outcome === "answer") lines.push(`Answer:\n${quote(answerLines(read, answer), delimiter)}`);
   if (answer.note)
     lines.push(`${answer.outcome === "clarify" ? "They ask" : "Note"}:\n${quote(answer.note, delimiter)}`);
   lines.push(provenance(answer));
+  if (read.question.kind === "approval" && answer.outcome === "answer") lines.push(afterApproval(answer));
   if (answer.outcome === "decide") lines.push("Choose yourself, and record what you chose and why.");
   if (answer.outcome === "clarify") lines.push("Explain what they want to know, then ask again.");
   return lines.join("\n");
+}
+
+/** What was to be allowed: the agent may have asked for several things. */
+function aboutApproval({ question, content }: Read, delimiter: string): string[] {
+  if (question.kind !== "approval" || content.context === undefined) return [];
+  return [`What it was about:\n${quote(content.context, delimiter)}`];
+}
+
+function afterApproval(answer: Answer): string {
+  const isAllowed = Object.values(answer.items).every(({ values }) => values.join() === "allow");
+  return isAllowed
+    ? "This holds once, for exactly this: make the same call again now."
+    : "Do not try the same again; find another way or say what is missing.";
 }
 
 function headline(answer: Answer): string {
@@ -110,9 +166,7 @@ function tellPolicy(read: Read, answer: Answer, delimiter: string): string {
 }
 
 function tellAmendments({ question }: Read, delimiter: string): string[] {
-  const owed = question.amendments.filter(
-    (amendment) => amendment.handover.state === "owed" || amendment.handover.state === "handing",
-  );
+  const owed = question.amendments.filter(({ handover }) => isOpen(handover));
   return owed.map(
     (amendment) =>
       `A person corrected the answer to "${question.title}".\nCorrection:\n${quote(amendment.text, delimiter)}\n${provenance(amendment)}`,

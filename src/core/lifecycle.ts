@@ -1,10 +1,11 @@
 import type { At, Changes } from "./changes.ts";
 import { questionEvent, runEvent } from "./event.ts";
 import { clockKey, setClock } from "./clock.ts";
-import { resume, startJob, voidHandover } from "./handover.ts";
+import { reopenHandover, resume, startJob, voidHandover } from "./handover.ts";
 import { shortId } from "./id.ts";
+import { DAY_MS, type Instant, msBetween } from "./instant.ts";
 import { type Job, jobKey, questionJob } from "./job.ts";
-import { NOT_OPEN, type Pending, type Question, isPending } from "./question.ts";
+import { NOT_OPEN, type Pending, type Question, isHeldBack, isPending } from "./question.ts";
 import { Refusal } from "./refusal.ts";
 import { type Run, hasEnded, isAlive } from "./run.ts";
 
@@ -53,11 +54,8 @@ export function endRun({ run, open }: RunRead, result: RunResult, at: At): Chang
   const { status, reason, ...told } = result;
   const kept: Run = { ...run, worker: undefined, ...(Object.keys(told).length > 0 && { result: told }) };
   if (pending) return park(kept, pending, at);
-  const owed = open[0];
-  if (owed) {
-    const next = resume(kept, owed, at);
-    return { runs: [next.run], events: [runEvent(run, next.run, at)], scheduled: next.scheduled };
-  }
+  const [owed] = open;
+  if (owed) return open.every(isHeldBack) ? parkAnswered(kept, at) : bringBack(kept, owed, at);
   const ended: Run = { ...kept, status, reason, ...(status !== "blocked" && { endedAt: at.now }) };
   return { runs: [ended], events: [runEvent(run, ended, at)] };
 }
@@ -86,7 +84,8 @@ export function cancelRun({ run, open }: RunRead, reason: string, at: At): Chang
     events: [
       ...questions.map((question, index) => {
         // An outcome that is there stays what it is; it only never reaches its agent.
-        const name = question.status === "cancelled" ? "cancelled" : "delivery_failed";
+        const before = open[index];
+        const name = before && isPending(before) ? "cancelled" : "delivery_failed";
         return questionEvent(name, open[index], question, at, { reason: "run_cancelled" });
       }),
       runEvent(run, ended, at),
@@ -99,9 +98,17 @@ export function cancelRun({ run, open }: RunRead, reason: string, at: At): Chang
   };
 }
 
-/** Takes up a run whose answer was stored without resuming it. */
-export function resumeRun({ run, open }: RunRead, at: At): Changes {
-  if (hasEnded(run)) throw runEnded(run);
+/** Why an outcome was given up that a resume by hand brings after all. */
+const RESUMABLE: ReadonlySet<string> = new Set(["resume_failed", "start_failed", "launch_lost"]);
+/** How long what an ended run was started with is kept: an answer after the deadline or a correction can resume it. */
+const LAUNCH_KEPT_MS = 7 * DAY_MS;
+
+/**
+ * Takes up a run by a person's will: with an answer that was stored without resuming it, or one that has ended. `asked`
+ * are all its questions: what could not be brought to the agent before is brought now.
+ */
+export function resumeRun({ run, open }: RunRead, asked: readonly Question[], at: At): Changes {
+  requireStartable(run);
   const pending = open.find(isPending);
   if (pending) {
     throw new Refusal("not_pending", `Run #${run.number} still waits for an answer to ${shortId(pending.id)}`, {
@@ -109,17 +116,76 @@ export function resumeRun({ run, open }: RunRead, at: At): Changes {
       fact: { is: "run_waits", number: run.number, id: shortId(pending.id) },
     });
   }
+  if (hasEnded(run)) return takeUpAgain(run, asked, at);
   const owed = open[0];
-  if (!owed || isAlive(run))
-    throw new Refusal("bad_input", `Run #${run.number} has nothing to resume with (it is ${run.status})`, {
-      fact: { is: "nothing_to_resume", number: run.number, status: run.status },
-    });
+  if (!owed || isAlive(run)) throw nothingToResume(run);
   const next = resume(run, owed, at);
   return {
     runs: [next.run],
     events: next.run.status === run.status ? [] : [runEvent(run, next.run, at)],
     scheduled: next.scheduled,
   };
+}
+
+/** Says whether what a run was started with may be deleted: nothing takes a cancelled run up, or one that ended long ago. */
+export function mayForget(run: Run, now: Instant): boolean {
+  if (!hasEnded(run) || run.worker !== undefined) return false;
+  return run.status === "cancelled" || (run.endedAt !== undefined && msBetween(run.endedAt, now) > LAUNCH_KEPT_MS);
+}
+
+/** Commits that nothing can take the run up any more, before what it was started with is deleted. */
+export function forgetRun({ run }: RunRead, at: At): Changes {
+  if (run.isForgotten || !mayForget(run, at.now)) return {};
+  const forgotten: Run = { ...run, isForgotten: true };
+  return { runs: [forgotten], events: [runEvent(run, forgotten, at, { launch: "deleted" })] };
+}
+
+/** Refuses to start a run again that nothing can start any more. */
+export function requireStartable(run: Run): void {
+  if (run.status === "cancelled") throw runEnded(run);
+  if (!run.isForgotten) return;
+  throw new Refusal("run_ended", `What run #${run.number} was started with is deleted, so it cannot go on`, {
+    hint: `Start it anew; what it did: askd show ${run.number}`,
+    fact: { is: "run_ended", number: run.number, status: run.status },
+  });
+}
+
+/** A run that has ended goes on from its session. */
+function takeUpAgain(run: Run, asked: readonly Question[], at: At): Changes {
+  if (run.giveBack !== "worker") throw nothingToResume(run);
+  const last = asked.find(({ id }) => id === run.lastQuestionId);
+  if (run.reason === "input_timeout" && last?.status === "timeout" && !last.forced) {
+    throw new Refusal("not_pending", `Nobody answered ${shortId(last.id)}, so run #${run.number} cannot go on`, {
+      hint: `Answer it and resume: askd answer --force ${run.number} "…"`,
+      fact: { is: "run_ended", number: run.number, status: run.status },
+    });
+  }
+  const reopened = asked.flatMap((question) => {
+    const again = reopenHandover(question, RESUMABLE);
+    return JSON.stringify(again) === JSON.stringify(question) ? [] : [{ question, again }];
+  });
+  const owing = reopened.map(({ again }) => again.id);
+  const begun: Run = {
+    ...run,
+    ...{ reason: undefined, endedAt: undefined, starts: 0, isContinued: false },
+    owes: [...run.owes.filter((id) => !owing.includes(id)), ...owing],
+  };
+  const next = resume(begun, reopened[0]?.again, at);
+  return {
+    runs: [next.run],
+    questions: reopened.map(({ again }) => again),
+    events: [
+      ...reopened.map(({ question, again }) => questionEvent("owed", question, again, at)),
+      runEvent(run, next.run, at),
+    ],
+    scheduled: next.scheduled,
+  };
+}
+
+function nothingToResume(run: Run): Refusal {
+  return new Refusal("bad_input", `Run #${run.number} has nothing to resume with (it is ${run.status})`, {
+    fact: { is: "nothing_to_resume", number: run.number, status: run.status },
+  });
 }
 
 /** Has the host of a run end the processes of the epoch that is over. */
@@ -131,6 +197,17 @@ export function stopJob(run: Run, at: At): Job[] {
 /** Says whether processes of it may be there that a worker of its host started. */
 function isCarried(run: Run): boolean {
   return run.worker !== undefined || (isAlive(run) && !run.implicit);
+}
+
+/** An answer is there that was stored without resuming the run: it waits until somebody resumes it. */
+function parkAnswered(run: Run, at: At): Changes {
+  const parked: Run = { ...run, status: "awaiting_input", whenParked: undefined, parkedAt: at.now };
+  return { runs: [parked], events: [runEvent(run, parked, at)] };
+}
+
+function bringBack(run: Run, owed: Question, at: At): Changes {
+  const next = resume({ ...run, starts: 0 }, owed, at);
+  return { runs: [next.run], events: [runEvent(run, next.run, at)], scheduled: next.scheduled };
 }
 
 function park(run: Run, pending: Question, at: At): Changes {

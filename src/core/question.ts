@@ -24,10 +24,25 @@ export const Answer = z.object({
 });
 export type Answer = z.infer<typeof Answer>;
 
-/** Whether an outcome has reached the agent; it is `given` only when the agent's own record shows it. */
+/**
+ * Whether an outcome has reached the agent. It is `given` only on evidence: the agent's own record shows it, the agent
+ * asked again after it was handed over in the same start, or the call that waited for it returned it.
+ */
 export const Handover = z.discriminatedUnion("state", [
-  z.object({ state: z.literal("owed") }),
-  z.object({ state: z.literal("handing"), epoch: z.int(), at: Instant }),
+  z.object({
+    state: z.literal("owed"),
+    /** Kept until somebody resumes the run on purpose. */
+    isHeldBack: z.literal(true).optional(),
+  }),
+  z.object({
+    state: z.literal("handing"),
+    epoch: z.int(),
+    at: Instant,
+    /** With the start of the agent, or as the reply to a call that waits. */
+    by: z.enum(["start", "call"]).optional(),
+    /** An earlier start may have shown it already; the agent is told so. */
+    isRepeated: z.literal(true).optional(),
+  }),
   z.object({ state: z.literal("given"), at: Instant, witness: z.string() }),
   z.object({ state: z.literal("void"), reason: z.string() }),
 ]);
@@ -99,6 +114,8 @@ const Base = z.object({
   /** The door it came through. */
   via: z.string(),
   dueAt: Instant.optional(),
+  /** How long people had at first; nothing where the question never times out. */
+  timeoutMs: z.int().optional(),
   onTimeout: OnTimeout,
   escalated: z.int(),
   /** What the asker can take back: a shell script cannot explain itself. */
@@ -126,7 +143,14 @@ export const Question = z.discriminatedUnion("status", [
     status: z.literal("pending"),
     hold: Hold.optional(),
     /** A reply that can still be taken back; nothing else is accepted meanwhile. */
-    settling: z.object({ answer: Answer, until: Instant }).optional(),
+    settling: z
+      .object({
+        answer: Answer,
+        until: Instant,
+        /** The answer is stored without resuming the run. */
+        isHeldBack: z.literal(true).optional(),
+      })
+      .optional(),
   }),
   Base.extend({ status: z.literal("answered"), answer: Answer, handover: Handover }),
   Base.extend({
@@ -172,22 +196,55 @@ export function requireVersion(question: Question, expected: number | undefined)
   );
 }
 
-/** Everything about a question that its agent has not been shown yet. */
+/** Says whether something about a question has not been shown to its agent yet. */
 export function owes(question: Question): boolean {
-  return openHandovers(question).length > 0;
+  return handoversOf(question).some(isOpen);
 }
 
-function openHandovers(question: Question): Handover[] {
+/** The hand-overs of a question: of its outcome, of a forced answer, of corrections. */
+export function handoversOf(question: Question): Handover[] {
   const handovers = question.amendments.map((amendment) => amendment.handover);
   if (!isPending(question)) handovers.push(question.handover);
   if (question.status === "timeout" && question.forced) handovers.push(question.forced.handover);
-  return handovers.filter((handover) => handover.state === "owed" || handover.state === "handing");
+  return handovers;
 }
 
-/** Says whether everything it owes is on its way to the agent of that epoch. */
-export function isHanding(question: Question, epoch: number): boolean {
-  const open = openHandovers(question);
-  return open.length > 0 && open.every((handover) => handover.state === "handing" && handover.epoch === epoch);
+/** Says whether a hand-over has neither arrived nor been given up. */
+export function isOpen(handover: Handover): boolean {
+  return handover.state === "owed" || handover.state === "handing";
+}
+
+/** Says whether a hand-over is under way in that start of the agent, in that way if one is named. */
+export function isHandedIn(handover: Handover, epoch: number, by?: "start" | "call"): boolean {
+  return handover.state === "handing" && handover.epoch === epoch && (by === undefined || handover.by === by);
+}
+
+/** Says whether everything a question owes is on its way to the agent of that epoch. */
+export function isHanding(question: Question, epoch: number, by?: "start" | "call"): boolean {
+  const open = handoversOf(question).filter(isOpen);
+  return open.length > 0 && open.every((handover) => isHandedIn(handover, epoch, by));
+}
+
+/**
+ * Says whether an approval was handed to the call that waited for it. To bring it once more could let the tool run
+ * twice. A hook's call can be put off and says itself whether it has a result, so it is not counted here.
+ */
+export function isSpent(question: Question): boolean {
+  if (question.kind !== "approval" || question.via === "hook" || isPending(question)) return false;
+  return question.handover.state === "handing" && question.handover.by === "call";
+}
+
+/** Says whether the outcome itself, not a correction of it, is still to be shown to the agent. */
+export function isOutcomeOpen(question: Question): boolean {
+  if (isPending(question)) return false;
+  if (question.status === "timeout" && question.forced) return isOpen(question.forced.handover);
+  return isOpen(question.handover);
+}
+
+/** Says whether everything it owes was stored on purpose without resuming the run. */
+export function isHeldBack(question: Question): boolean {
+  const open = handoversOf(question).filter(isOpen);
+  return open.length > 0 && open.every((handover) => handover.state === "owed" && handover.isHeldBack === true);
 }
 
 /** The name by which an agent's record shows an outcome; one without an answer has no id of its own. */

@@ -67,9 +67,9 @@ export const Run = z.object({
   seen: Seen.optional(),
   /** Who starts the agent and follows it, while its processes may be alive. */
   worker: WorkerId.optional(),
-  /** How often the agent was started since it last took what it was owed. */
+  /** How often the agent was started since it last took what it was owed, or asked. */
   starts: z.int().default(0),
-  /** It was started again once because nobody saw how its agent ended. */
+  /** It was started again because nobody saw how its agent ended; once until it asks or takes something again. */
   isContinued: z.boolean().default(false),
   pendingId: QuestionId.optional(),
   lastQuestionId: QuestionId.optional(),
@@ -86,6 +86,8 @@ export const Run = z.object({
   startedAt: Instant.optional(),
   parkedAt: Instant.optional(),
   endedAt: Instant.optional(),
+  /** What it was started with is deleted: nothing can take it up again. */
+  isForgotten: z.literal(true).optional(),
   result: z
     .object({ summary: z.string().optional(), details: z.string().optional(), issues: z.array(z.string()).optional() })
     .optional(),
@@ -103,6 +105,11 @@ export function isSuspended(run: Pick<Run, "status">): boolean {
 /** Says whether the run was made for one ask and ends with it; the run of a session can ask again. */
 export function isForOneAsk(run: Pick<Run, "implicit" | "session">): boolean {
   return run.implicit && (run.session === undefined || run.session.startsWith(ONE_ASK));
+}
+
+/** Says whether it is the run of a session that askd did not start: it outlives each of its questions. */
+export function isForeignSession(run: Pick<Run, "implicit" | "session">): boolean {
+  return run.implicit && !isForOneAsk(run);
 }
 
 /** How the session of a run begins that was made for one ask: what follows names the ask. */

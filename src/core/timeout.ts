@@ -6,7 +6,7 @@ import { remindAt, setClock } from "./clock.ts";
 import { requirePending } from "./closed.ts";
 import { questionEvent, runEvent } from "./event.ts";
 import { close } from "./close.ts";
-import { voidHandover } from "./handover.ts";
+import { voidHandover, voidOthers } from "./handover.ts";
 import { shortId } from "./id.ts";
 import { later } from "./instant.ts";
 import { stopJob } from "./lifecycle.ts";
@@ -14,7 +14,7 @@ import { matchAnswer } from "./match.ts";
 import { NOT_OPEN, type Answer, type EscalationStep, type Pending, type Question } from "./question.ts";
 import { type TimeoutDo } from "./timeout-do.ts";
 import { Refusal } from "./refusal.ts";
-import { type Run, isAlive } from "./run.ts";
+import { type Run, isAlive, isForeignSession } from "./run.ts";
 import { unreachable } from "./unreachable.ts";
 
 /** Applies what the ask declared for silence. Nothing happens to a question that is closed, extended or settling. */
@@ -181,16 +181,19 @@ function timeOut(read: Read & { question: Pending }, policy: TimeoutDo, answer: 
   return { ...closed, events: [questionEvent("timed_out", read.question, question, at, { policy }), ...closed.events] };
 }
 
-/** Closes the question and its run with it; an agent that still lives is stopped. */
+/**
+ * Closes the question and its run with it; an agent that still lives is stopped. A session that askd did not start goes
+ * on after a question that is skipped.
+ */
 function endRun(read: Read & { question: Pending }, policy: "skip" | "fail", at: At): Changes {
   const { run, question } = read;
   const wasAlive = isAlive(run) && !run.implicit;
-  const status = policy === "skip" ? ("skipped" as const) : ("failed" as const);
+  const others = voidOthers(read, "input_timeout", at);
   const ended: Run = {
     ...run,
-    status,
-    reason: "input_timeout",
+    ...endOf(run, policy),
     endedAt: at.now,
+    owes: others.owes,
     ...(wasAlive && { epoch: run.epoch + 1 }),
   };
   const outcome = timedOut(question, policy, undefined, at);
@@ -203,9 +206,16 @@ function endRun(read: Read & { question: Pending }, policy: "skip" | "fail", at:
   const last = closed.questions[0] ?? outcome;
   return {
     ...closed,
-    events: [questionEvent("timed_out", question, last, at, { policy }), runEvent(run, ended, at)],
+    questions: [...closed.questions, ...others.questions],
+    events: [questionEvent("timed_out", question, last, at, { policy }), ...others.events, runEvent(run, ended, at)],
     scheduled: [...closed.scheduled, ...(wasAlive ? stopJob(run, at) : [])],
   };
+}
+
+function endOf(run: Run, policy: "skip" | "fail"): Pick<Run, "status" | "reason"> {
+  if (policy === "fail") return { status: "failed", reason: "input_timeout" };
+  if (isForeignSession(run)) return { status: "completed", reason: undefined };
+  return { status: "skipped", reason: "input_timeout" };
 }
 
 function timedOut(

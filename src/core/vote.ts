@@ -1,11 +1,16 @@
 import { sayActor } from "./actor.ts";
 import type { At, Changes, Read } from "./changes.ts";
-import { closeWith } from "./close.ts";
+import { settleOrClose } from "./settle.ts";
 import { questionEvent } from "./event.ts";
 import type { Answer, Pending, Vote } from "./question.ts";
 
 /** Counts a person's vote; a later one replaces the earlier. Enough equal votes, or a veto, close the question. */
-export function vote(read: Read & { question: Pending }, given: Answer, at: At): Changes {
+export function vote(
+  read: Read & { question: Pending },
+  given: Answer,
+  how: { undoMs: number; resume: boolean },
+  at: At,
+): Changes {
   const { run, question } = read;
   const others = question.votes.filter((cast) => sayActor(cast.by) !== sayActor(at.by));
   const votes: Vote[] = [...others, { by: at.by, at: at.now, answer: given }];
@@ -19,7 +24,7 @@ export function vote(read: Read & { question: Pending }, given: Answer, at: At):
   });
   const isVetoed = question.approvals.veto && isDenial(given);
   if (tally < question.approvals.need && !isVetoed) return { runs: [run], questions: [voted], events: [event] };
-  const closed = closeWith({ ...read, question: voted }, given, at, { resume: true });
+  const closed = settleOrClose({ ...read, question: voted }, given, how, at);
   return { ...closed, events: [event, ...(closed.events ?? [])] };
 }
 
@@ -33,10 +38,13 @@ export function talliesOf(votes: readonly Vote[]): Array<readonly [Vote, ...Vote
   return [...tallies.values()];
 }
 
-/** Two votes are for the same thing when they choose the same in every item. */
+/** Two votes are for the same thing when they choose the same in every item; words beside a choice do not count. */
 function choiceOf(answer: Answer): string {
   const items = Object.keys(answer.items).sort();
-  const chosen = items.map((id) => [id, [...(answer.items[id]?.values ?? [])].sort(), answer.items[id]?.text ?? null]);
+  const chosen = items.map((id) => {
+    const { values = [], text = null } = answer.items[id] ?? {};
+    return [id, [...values].sort(), values.length > 0 ? null : text];
+  });
   return JSON.stringify([answer.outcome, chosen]);
 }
 

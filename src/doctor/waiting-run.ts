@@ -1,5 +1,5 @@
 import { agents } from "../agents/agents.ts";
-import { getProgram, launchOf } from "../agents/launch.ts";
+import { findLaunch, getProgram } from "../agents/launch.ts";
 import { isSessionThere } from "../agents/outcome.ts";
 import { BrokenRunFile, runDirOf } from "../agents/run-files.ts";
 import type { Run, RunStatus } from "../core/run.ts";
@@ -28,7 +28,8 @@ async function checkRun(run: Run, at: At): Promise<Finding[]> {
   }
   const runDir = runDirOf(at.stateDir, run.id);
   try {
-    const launch = await launchOf(run, runDir, agent, at.env);
+    const launch = await findLaunch(run, runDir, agent, at.env);
+    if (!launch) return [lostLaunch(run)];
     await getProgram(launch.program, launch.env, launch.dir);
     if (run.session === undefined || agent.program === "" || run.status === "queued") return [];
     return (await isSessionThere(agent, run, launch)) ? [] : [lostSession(run)];
@@ -39,6 +40,14 @@ async function checkRun(run: Run, at: At): Promise<Finding[]> {
     }
     return [missingAgent(run, sayError(error))];
   }
+}
+
+function lostLaunch(run: Run): Finding {
+  return {
+    ...{ code: "launch_lost", area: "queue", level: "problem" },
+    text: `#${run.number} ${run.name} cannot go on: what it was started with is not on this machine any more`,
+    fix: `askd runs cancel ${run.number}`,
+  };
 }
 
 function missingAgent(run: Run, why: string): Finding {

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { ADA, AGENT } from "../../test/builders.ts";
 import { MCP, Scene, pendingOf, said } from "../../test/scene.ts";
 import type { Actor } from "../core/actor.ts";
+import { HOUR_MS, later } from "../core/instant.ts";
 
 const LENA: Actor = { scope: "human", id: "lena", channel: "slack", strength: "person" };
 
@@ -108,7 +109,11 @@ test("asking back resumes the agent to explain, and its next question continues 
   const second = await scene.engine.ask(scene.input({ question: "10k/s: Redis or Memcached?" }), AGENT, {
     runId: run.id,
   });
-  expect(second.question).toMatchObject({ thread: first.question.id, to: ["ada"], dueAt: first.question.dueAt });
+  expect(second.question).toMatchObject({
+    thread: first.question.id,
+    to: ["ada"],
+    dueAt: later(scene.now, 8 * HOUR_MS),
+  });
 });
 
 describe("high risk", () => {

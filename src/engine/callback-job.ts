@@ -51,7 +51,7 @@ async function finish(job: ClaimedJob, work: Work, decide: (read: Read) => Chang
 }
 
 function giveOnce({ run, question }: Read, { decider }: Work): Changes {
-  return owes(question) ? give(run, [question], "callback", decider.at(SYSTEM)) : {};
+  return owes(question) ? give(run, [question], { witness: "callback" }, decider.at(SYSTEM)) : {};
 }
 
 /** Nobody at the address takes it: that is written down, and the run does not wait for ever. */

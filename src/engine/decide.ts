@@ -48,7 +48,8 @@ export class Decider {
         const read = recalled ?? (await this.rows.read(id));
         const mayBeOld = recalled !== undefined;
         recalled = undefined;
-        const changes = decideOrReread(() => decide(read, this.at(by)), mayBeOld);
+        const whole = await this.#withOthers(read);
+        const changes = decideOrReread(() => decide(whole, this.at(by)), mayBeOld);
         if (changes === "reread") return undefined;
         if (isEmpty(changes)) return mayBeOld ? undefined : read;
         const committed = await this.commit(changes, read);
@@ -57,6 +58,12 @@ export class Decider {
         return undefined;
       });
     });
+  }
+
+  /** Most runs owe nothing besides; those that do have to be looked at when the run ends. */
+  async #withOthers(read: Read): Promise<Read> {
+    const ids = read.run.owes.filter((id) => id !== read.question.id);
+    return ids.length === 0 ? read : { ...read, others: await this.rows.readQuestions(ids) };
   }
 
   /** Changes a run and its open questions. */

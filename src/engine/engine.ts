@@ -43,6 +43,8 @@ export interface AskOptions {
   run?: RunInput;
   /** The start of the agent that asks; one that was taken over can no longer ask. */
   epoch?: number;
+  /** When the agent made the call, where the ask had to wait its turn: it does not show what came after that. */
+  calledAt?: Instant;
   /** The agent's process, where somebody else started it. */
   seen?: Seen;
   /** Values that must not reach any channel, from the environment of the one who asks. */
@@ -103,15 +105,15 @@ export interface Engine {
   endHold(id: QuestionId, why: "window" | "gone"): Promise<Read>;
   /** Commits that the outcome is about to be written out to the agent of that epoch. */
   handOver(id: QuestionId, epoch?: number): Promise<Read>;
-  /** Commits that the agent's own record shows the outcome. */
-  given(id: QuestionId, witness: string): Promise<Read>;
+  /** Commits that what was handed over has reached the agent; with an epoch only what that start of it was handed. */
+  given(id: QuestionId, witness: string, epoch?: number): Promise<Read>;
 
   createRun(input: RunInput, by: Actor): Promise<Run>;
   startRun(id: RunId, by: Actor): Promise<Run>;
   /** The agent's processes are gone. */
   endRun(id: RunId, result: RunResult, by: Actor): Promise<Run>;
   cancelRun(id: RunId, by: Actor, reason?: string): Promise<Run>;
-  /** Takes up a run whose answer was stored without resuming it. */
+  /** Takes up a run whose answer was stored without resuming it, or one that has ended. */
   resumeRun(id: RunId, by: Actor): Promise<Run>;
 
   /** Makes a token; its text is shown this once and kept nowhere. */

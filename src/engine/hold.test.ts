@@ -162,7 +162,7 @@ describe("a run", () => {
     const third = await held(scene);
     const told = await scene.engine.cancel(third.question.id, { resume: "Leave caching out" }, ADA);
     expect(told).toMatchObject({
-      question: { status: "answered", answer: { outcome: "decide", note: "Leave caching out" } },
+      question: { status: "cancelled", note: "Leave caching out", handover: { state: "owed" } },
       run: { status: "running" },
     });
   });

@@ -1,11 +1,11 @@
 import { SYSTEM } from "../core/actor.ts";
-import { settle } from "../core/answer.ts";
 import type { At, Changes, Read, Seal } from "../core/changes.ts";
 import { watch } from "../core/hold.ts";
 import { HOUR_MS, later } from "../core/instant.ts";
 import type { ClaimedJob, Job, JobKind } from "../core/job.ts";
 import { Refusal } from "../core/refusal.ts";
 import { readSeal, seal } from "../core/seal.ts";
+import { settle } from "../core/settle.ts";
 import { expire, remind } from "../core/timeout.ts";
 import type { Store } from "../store/store.ts";
 import { callback } from "./callback-job.ts";

@@ -27,7 +27,8 @@ export function keepAsk(deps: Deps, input: AskInput, by: Actor, options: AskOpti
     const same = findSame(open, input);
     if (same) return known(decider, same, input);
     const followed = run.clarifying ? await store.findQuestion(run.clarifying) : undefined;
-    const before = { run, open, ...(followed && { followed }), secrets: options.secrets ?? [] };
+    const { epoch, calledAt, secrets = [] } = options;
+    const before = { run, open, ...(followed && { followed }), epoch, calledAt, secrets };
     const { read, ...changes } = ask(before, input, at);
     const committed = await decider.commit(changes, read);
     if (committed.ok) return { ...after(read, changes, committed), isNew: true };

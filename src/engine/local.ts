@@ -1,6 +1,6 @@
 import type { Actor } from "../core/actor.ts";
 import { amend } from "../core/amend.ts";
-import { answer, recordLate, recordRefused, undo } from "../core/answer.ts";
+import { answer, recordLate, recordRefused } from "../core/answer.ts";
 import type { AnswerInput } from "../core/answer-input.ts";
 import type { AskInput } from "../core/ask-input.ts";
 import { cancel } from "../core/cancel.ts";
@@ -19,6 +19,7 @@ import type { Person } from "../core/person.ts";
 import type { Question } from "../core/question.ts";
 import { Refusal } from "../core/refusal.ts";
 import type { Run } from "../core/run.ts";
+import { undo } from "../core/settle.ts";
 import type { Similar } from "../core/similar.ts";
 import type { Stats, StatsQuery } from "../core/stats.ts";
 import type { Template, TemplateInput } from "../core/template.ts";
@@ -38,7 +39,7 @@ import { Precedents } from "./similar.ts";
 import { Ledger } from "./ledger.ts";
 import { countStats } from "./stats.ts";
 import { Templates } from "./templates.ts";
-import { verify } from "./verify.ts";
+import { allQuestions, verify } from "./verify.ts";
 import { Waiters } from "./waiters.ts";
 import { readUsage } from "./usage.ts";
 import { WordFollower } from "./word-follower.ts";
@@ -192,11 +193,13 @@ export class LocalEngine implements Engine {
   }
 
   handOver(id: QuestionId, epoch?: number): Promise<Read> {
-    return this.#change(id, SYSTEM, ({ run, question }, at) => handOver(run, [question], epoch ?? run.epoch, at));
+    return this.#change(id, SYSTEM, ({ run, question }, at) =>
+      handOver(run, [question], { epoch: epoch ?? run.epoch, by: "call" }, at),
+    );
   }
 
-  given(id: QuestionId, witness: string): Promise<Read> {
-    return this.#change(id, SYSTEM, ({ run, question }, at) => give(run, [question], witness, at));
+  given(id: QuestionId, witness: string, epoch?: number): Promise<Read> {
+    return this.#change(id, SYSTEM, ({ run, question }, at) => give(run, [question], { witness, epoch }, at));
   }
 
   async createRun(input: RunInput, by: Actor): Promise<Run> {
@@ -219,8 +222,9 @@ export class LocalEngine implements Engine {
     return this.#decider.changeRun(id, by, (read, at) => cancelRun(read, reason, at));
   }
 
-  resumeRun(id: RunId, by: Actor): Promise<Run> {
-    return this.#decider.changeRun(id, by, resumeRun);
+  async resumeRun(id: RunId, by: Actor): Promise<Run> {
+    const asked = await allQuestions(this.#store, id);
+    return this.#decider.changeRun(id, by, (read, at) => resumeRun(read, asked, at));
   }
 
   issueToken(input: TokenInput, by: Actor): Promise<{ text: string; token: Token }> {

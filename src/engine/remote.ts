@@ -38,7 +38,7 @@ export class RemoteEngine implements Engine {
     this.#caller = new Caller(deps);
   }
 
-  ask(input: AskInput, by: Actor, { runId, run, epoch, seen, secrets }: AskOptions = {}): Promise<Done> {
+  ask(input: AskInput, by: Actor, { runId, run, epoch, calledAt, seen, secrets }: AskOptions = {}): Promise<Done> {
     // An ask that makes a run of its own is found again only by a key: without one, a second try would ask twice.
     const key = input.key ?? (runId === undefined ? this.#caller.newKey() : undefined);
     const body = {
@@ -47,6 +47,7 @@ export class RemoteEngine implements Engine {
       ...(runId !== undefined && { run_id: runId }),
       ...(runId === undefined && run && { run: runBody(run) }),
       ...(epoch !== undefined && { epoch }),
+      ...(calledAt !== undefined && { called_at: calledAt }),
       ...(seen && { seen: seenBody(seen) }),
       ...(secrets && { secrets: [...secrets] }),
     };
@@ -130,8 +131,8 @@ export class RemoteEngine implements Engine {
     return this.#caller.call("handOver", { params: { id }, body: { epoch }, mayRepeat: true });
   }
 
-  given(id: QuestionId, witness: string): Promise<Read> {
-    return this.#caller.call("given", { params: { id }, body: { witness }, mayRepeat: true });
+  given(id: QuestionId, witness: string, epoch?: number): Promise<Read> {
+    return this.#caller.call("given", { params: { id }, body: { witness, epoch }, mayRepeat: true });
   }
 
   createRun(input: RunInput, by: Actor): Promise<Run> {

@@ -94,8 +94,12 @@ export class Rows {
   }
 
   /** What belongs to a run and is still open: its pending question, and outcomes not yet given. */
-  async readOpen(run: Run): Promise<Question[]> {
-    const ids = [...(run.pendingId ? [run.pendingId] : []), ...run.owes];
+  readOpen(run: Run): Promise<Question[]> {
+    return this.readQuestions([...(run.pendingId ? [run.pendingId] : []), ...run.owes]);
+  }
+
+  /** These questions as far as they are there, in the same order. */
+  async readQuestions(ids: readonly QuestionId[]): Promise<Question[]> {
     const found = await Promise.all(ids.map((id) => this.#store.findQuestion(id)));
     return found.filter((question) => question !== undefined);
   }

@@ -43,6 +43,7 @@ const EVENT_WORDS: Readonly<Partial<Record<Event["type"], Key>>> = {
 const MORE: Readonly<Partial<Record<Event["type"], Key>>> = {
   "question.held": "event.held",
   "question.handing": "event.handing",
+  "question.owed": "event.owed",
   "run.queued": "event.run.queued",
   "run.started": "event.run.started",
   "run.blocked": "event.run.blocked",

@@ -5,7 +5,7 @@ import { ItemInput } from "../item-input.ts";
 import { AfterHold, Approvals, Outcome } from "../question.ts";
 import { TimeoutDo } from "../timeout-do.ts";
 import { GiveBack, type Seen } from "../run.ts";
-import { Duration } from "./route.ts";
+import { Duration, Moment } from "./route.ts";
 
 /** What a new run is known by. */
 export const RunBody = z.object({
@@ -58,6 +58,11 @@ export const AskBody = z.looseObject({
   timeout: Duration.optional().describe('24h unless said; "never" for none'),
   on_timeout: z.union([TimeoutDo, z.looseObject({})]).optional(),
   default_answer: z.string().optional(),
+  declares: z
+    .object({ timeout: z.boolean(), on_timeout: z.boolean() })
+    .partial()
+    .optional()
+    .describe("Which of timeout and on_timeout the asker chose; a question that continues another keeps the rest"),
   to: z.array(z.string()).optional(),
   key: z.string().min(1).max(255).optional().describe("The same as the Idempotency-Key header"),
   approvals: Approvals.partial().optional(),
@@ -65,6 +70,7 @@ export const AskBody = z.looseObject({
   run_id: RunId.optional().describe("The run that asks; without it a run is made for this ask"),
   run: RunBody.optional(),
   epoch: z.int().optional().describe("The start of the agent that asks, as ASKD_EPOCH told it"),
+  called_at: Moment.optional().describe("When the agent made the call, if the ask had to wait its turn"),
   seen: SeenBody.optional().describe("The agent's process, where somebody else started it"),
   via: z
     .string()
@@ -91,6 +97,7 @@ export function askBody(input: AskInput): AskBody {
       ...onTimeout,
       ...(steps && { steps: steps.map(({ afterMs, to, channels }) => ({ after: sayMs(afterMs), to, channels })) }),
     },
+    declares: { timeout: input.declares.timeout, on_timeout: input.declares.onTimeout },
     ...(answer !== undefined && { default_answer: answer }),
     notify: input.notify.map(({ channel, address, mention }) => ({ type: channel, address, mention })),
     to: input.to,

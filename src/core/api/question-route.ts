@@ -150,7 +150,7 @@ export const QUESTION_ROUTES = {
   given: route({
     ...{ method: "POST", path: "/questions/{id}/given", scopes: EVERYONE, summary: "The agent has the outcome" },
     params: OfQuestion,
-    body: z.object({ witness: z.string().min(1).max(200) }),
+    body: z.object({ witness: z.string().min(1).max(200), epoch: z.int().optional() }),
     reply: questionReply,
   }),
 };

@@ -1,6 +1,15 @@
 import { afterEach, expect, test } from "vitest";
+import { AGENT, IDS } from "../../../test/builders.ts";
 import { McpScene } from "../../../test/mcp/scene.ts";
 import { ROOMY } from "../../../test/scene.ts";
+import { SYSTEM } from "../../core/actor.ts";
+import { approvalAsk } from "../../core/approval.ts";
+import { parseAsk } from "../../core/ask-input.ts";
+import { endCarried, takeRun } from "../../core/carry.ts";
+import { tellHanded } from "../../core/injection.ts";
+import { instant } from "../../core/instant.ts";
+import type { RunResult } from "../../core/lifecycle.ts";
+import { Decider } from "../../engine/decide.ts";
 import { DEFAULT_TOOLS, parseTools } from "./tool.ts";
 
 const DOOR = { way: "stdio", era: "modern", name: "claude-code" } as const;
@@ -73,6 +82,69 @@ test("when nobody answers the question is kept, the agent told to stop, and the 
   expect(JSON.parse(again.text)).toMatchObject({ behavior: "allow" });
   await scene.given(id);
   // What was given once is used up.
+  const third = await client.call("approve", use("Bash", { command: "make" }, "toolu_3"));
+  expect(JSON.parse(third.text)).toMatchObject({ behavior: "deny", message: expect.stringContaining("Stop now") });
+});
+
+/** A run that a worker has started, and a client in it. */
+async function inRun(windowMs: number) {
+  scene = new McpScene();
+  const { store, engine } = scene;
+  const decider = new Decider({ store, rules: ROOMY, ids: IDS, now: () => instant(Date.now()) });
+  const { id } = await engine.createRun({ agent: "claude", host: "here", session: "s-1", giveBack: "worker" }, AGENT);
+  const worker = IDS.worker();
+  const start = () => decider.changeRun(id, SYSTEM, (read, at) => takeRun(read, worker, at));
+  const end = async (result: RunResult) => {
+    const { epoch = 0 } = (await engine.findRun(id)) ?? {};
+    return decider.changeRun(id, SYSTEM, (read, at) => endCarried(read, { worker, epoch }, result, at));
+  };
+  const connected = async (epoch: number) =>
+    scene.connect({
+      ...{ ...DOOR, tools: parseTools("approve"), deps: { rules: { ...ROOMY, liveWindowMs: windowMs } } },
+      caller: { runId: id, env: { ...CALLER.env, ASKD_EPOCH: String(epoch) } },
+    });
+  await start();
+  return { id, start, end, connected };
+}
+
+test("a permission that is answered live in a run is given by the call, and the run owes nothing when it ends", async () => {
+  const run = await inRun(60_000);
+  const calling = (await run.connected(1)).call("approve", use("Bash", { command: "make" }));
+  const { id } = await scene.waiting();
+  await scene.answer(id, "allow");
+  expect(JSON.parse((await calling).text)).toMatchObject({ behavior: "allow" });
+  await scene.given(id);
+  expect(await run.end({ status: "completed" })).toMatchObject({ status: "completed", owes: [] });
+});
+
+test("a permission that was handed to its call is not brought again, however the agent ends", async () => {
+  const run = await inRun(60_000);
+  const input = parseAsk(approvalAsk({ tool: "Bash", input: {} }), { via: "mcp" }, ROOMY, instant(Date.now()));
+  const { question } = await scene.engine.ask(input, AGENT, { runId: run.id, epoch: 1 });
+  await scene.answer(question.id, "allow");
+  await scene.engine.handOver(question.id, 1);
+  await run.end({ status: "failed", reason: "agent_killed" });
+  await run.start();
+  expect((await scene.engine.read(question.id)).question).toMatchObject({
+    handover: { state: "given", witness: "call" },
+  });
+});
+
+test("a permission that was parked and then allowed lets the retried call run, once", async () => {
+  const run = await inRun(1);
+  const first = await (await run.connected(1)).call("approve", use("Bash", { command: "make" }));
+  expect(JSON.parse(first.text)).toMatchObject({ behavior: "deny", message: expect.stringContaining("Stop now") });
+  const { id } = await scene.waiting();
+  await run.end({ status: "completed" });
+  await scene.answer(id, "allow");
+  await run.start();
+  const told = tellHanded({ delimiter: "%", reads: [await scene.engine.read(id)] });
+  expect(told).toContain('"command": "make"');
+  expect(told).toContain("make the same call again now");
+  const client = await run.connected(2);
+  const again = await client.call("approve", use("Bash", { command: "make" }, "toolu_2"));
+  expect(JSON.parse(again.text)).toMatchObject({ behavior: "allow" });
+  await scene.given(id);
   const third = await client.call("approve", use("Bash", { command: "make" }, "toolu_3"));
   expect(JSON.parse(third.text)).toMatchObject({ behavior: "deny", message: expect.stringContaining("Stop now") });
 });

@@ -41,7 +41,7 @@ export async function approve(call: ToolCall): Promise<ToolResult> {
 async function decide(call: ToolCall, hooked: HookCall): Promise<HookReply> {
   try {
     const read = await askOrFind(call, hooked);
-    const out = await bringOut(call, read);
+    const out = await bringOut(call, read, { isNamed: false });
     return isPending(out.question)
       ? replyUnanswered(hooked, out, { park: false, isAttended: false })
       : replyTo(hooked, out);

@@ -29,19 +29,21 @@ export function waitFor(call: ToolCall, read: Read, windowMs: number): Promise<R
 
 /** Returns what there is. */
 export async function handOver(call: ToolCall, read: Read): Promise<ToolResult> {
-  return resultOf(await bringOut(call, read), `answer-${randomBytes(4).toString("hex")}`);
+  return resultOf(await bringOut(call, read, { isNamed: true }), `answer-${randomBytes(4).toString("hex")}`);
 }
 
 /** An outcome is committed as on its way before it is written, and as given once it is out. */
-export async function bringOut(call: ToolCall, read: Read): Promise<Read> {
+export async function bringOut(call: ToolCall, read: Read, { isNamed }: { isNamed: boolean }): Promise<Read> {
   const { engine } = call.deps;
   const { id } = read.question;
   if (isPending(read.question) || !owes(read.question) || call.signal.aborted) return read;
-  const handed = isHanding(read.question, read.run.epoch) ? read : await engine.handOver(id, ownEpoch(call.caller));
-  // Whoever follows the agent sees whether an answer arrived; nothing else has a name that could be seen.
-  if (handed.run.worker !== undefined && findAnswer(handed.question)) return handed;
+  const isUnderWay = isHanding(read.question, read.run.epoch, "call");
+  const handed = isUnderWay ? read : await engine.handOver(id, ownEpoch(call.caller));
+  // Whoever follows the agent sees in its record whether an answer arrived that is named in what is written out. A reply
+  // without that name, a permission for one, is given by the call that returns it.
+  if (isNamed && handed.run.worker !== undefined && findAnswer(handed.question)) return handed;
   call.caller.afterReply(call.context.mcpReq.id, async () => {
-    await engine.given(id, "mcp");
+    await engine.given(id, "mcp", handed.run.epoch);
   });
   return handed;
 }

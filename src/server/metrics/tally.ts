@@ -48,7 +48,8 @@ export class Tally {
       case "question.notified":
         return this.#countNotification(event, "sent");
       case "question.delivery_failed":
-        return this.#countNotification(event, "failed");
+        // Without a channel it is an outcome that its agent never took, not a message to people.
+        return text(event, "channel") === undefined ? undefined : this.#countNotification(event, "failed");
       case "alert.pending":
       case "alert.timeout_rate":
         return this.#alerts.add({ name: event.type.slice("alert.".length) });

@@ -44,11 +44,20 @@ export const QUESTION_VERBS: Handlers<keyof typeof QUESTION_ROUTES> = {
   cancel: ({ engine, by }, { params, body }) => engine.cancel(params.id, body, by),
   endHold: ({ engine }, { params, body }) => engine.endHold(params.id, body.why),
   handOver: ({ engine }, { params, body }) => engine.handOver(params.id, body.epoch),
-  given: ({ engine }, { params, body }) => engine.given(params.id, body.witness),
+  given: ({ engine }, { params, body }) => engine.given(params.id, body.witness, body.epoch),
 };
 
 async function ask(call: Call, { body }: RequestOf<"ask">) {
-  const { run_id: _runId, run: _run, via = "api", secrets: _secrets, epoch: _epoch, seen: _seen, ...raw } = body;
+  const {
+    run_id: _runId,
+    run: _run,
+    via = "api",
+    secrets: _secrets,
+    epoch: _epoch,
+    called_at: _calledAt,
+    seen: _seen,
+    ...raw
+  } = body;
   if (call.key !== undefined && raw.key !== undefined && raw.key !== call.key) {
     throw new Refusal("bad_input", 'The header Idempotency-Key and the field "key" name different asks');
   }
@@ -65,7 +74,8 @@ async function ask(call: Call, { body }: RequestOf<"ask">) {
 }
 
 /** Where an ask belongs; an agent's token that has a run asks in that one only. */
-async function askOptions(call: Call, { run_id: runId, run, epoch, seen, secrets }: AskBody): Promise<AskOptions> {
+async function askOptions(call: Call, body: AskBody): Promise<AskOptions> {
+  const { run_id: runId, run, epoch, called_at: calledAt, seen, secrets } = body;
   const own = call.bearer.scope === "agent" ? call.bearer.runId : undefined;
   if (own !== undefined && run) throw new Refusal("not_permitted", "This token belongs to a run and makes no other");
   if (runId !== undefined) await requireOwnRun(call, runId);
@@ -73,6 +83,7 @@ async function askOptions(call: Call, { run_id: runId, run, epoch, seen, secrets
   return {
     ...(secrets && { secrets }),
     ...(epoch !== undefined && { epoch }),
+    ...(calledAt !== undefined && { calledAt }),
     ...(seen && { seen: readSeen(seen) }),
     ...(asking === undefined ? { run: run && runInput(run) } : { runId: asking }),
   };

@@ -106,6 +106,7 @@ export const dePages: Readonly<Record<keyof typeof enPages, string>> = {
   "event.held": "der Agent wartet darauf",
   "event.void": "der Agent bekam sie nie",
   "event.handing": "unterwegs zum Agenten",
+  "event.owed": "Antwort wird noch einmal übergeben",
   "event.run.queued": "Lauf eingereiht",
   "event.run.started": "Lauf begonnen",
   "event.run.blocked": "Lauf kommt nicht weiter",

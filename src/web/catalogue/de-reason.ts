@@ -12,6 +12,7 @@ export const deReason: Readonly<Record<keyof typeof enReason, string>> = {
   "reason.worker_lost": "wie der Agent endete, ist nicht bekannt",
   "reason.start_failed": "der Agent ließ sich nicht starten",
   "reason.resume_failed": "der Agent nahm die Antwort nicht an",
+  "reason.launch_lost": "womit er gestartet wurde, ist auf seinem Rechner nicht mehr da",
   "reason.callback_failed": "die Adresse für den Rückruf war nicht erreichbar",
   "reason.error_max_turns": "der Agent hat alle seine Züge verbraucht",
   "reason.error_during_execution": "der Agent scheiterte",

@@ -103,6 +103,7 @@ export const enPages = {
   "event.held": "the agent waits for it",
   "event.void": "the agent never got it",
   "event.handing": "on its way to the agent",
+  "event.owed": "answer to be handed over once more",
   "event.run.queued": "run queued",
   "event.run.started": "run started",
   "event.run.blocked": "run blocked",

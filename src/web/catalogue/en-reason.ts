@@ -10,6 +10,7 @@ export const enReason = {
   "reason.worker_lost": "nobody knows how the agent ended",
   "reason.start_failed": "the agent could not be started",
   "reason.resume_failed": "the agent did not take the answer",
+  "reason.launch_lost": "what it was started with is gone from its machine",
   "reason.callback_failed": "the address to call back was not reached",
   "reason.error_max_turns": "the agent used up its turns",
   "reason.error_during_execution": "the agent failed",
