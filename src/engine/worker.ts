@@ -1,15 +1,16 @@
+import { SYSTEM } from "../core/actor.ts";
 import type { WorkerId } from "../core/id.ts";
 import type { Changes } from "../core/changes.ts";
 import { isClock } from "../core/clock.ts";
-import { type Instant, epochMs, later } from "../core/instant.ts";
+import { type Instant, epochMs } from "../core/instant.ts";
 import type { ClaimedJob, JobKind } from "../core/job.ts";
 import type { ClaimFilter, Store } from "../store/store.ts";
 import { type Decider, JobLost } from "./decide.ts";
+import { retryOf } from "./job-retry.ts";
 
 const LEASE_MS = 15_000;
 const CLAIMED_AT_ONCE = 128;
 const LONGEST_SLEEP_MS = 30_000;
-const RETRY_MS = [1_000, 5_000, 30_000, 120_000, 600_000, 3_600_000];
 
 /** What a job handler works with. */
 export interface Work {
@@ -17,6 +18,8 @@ export interface Work {
   decider: Decider;
   /** The store's time at the claim. */
   now: Instant;
+  /** Hears of a job that failed and that its handler puts off by itself. */
+  onFailure: WorkerDeps["onFailure"];
 }
 
 /** Does a job and commits its end; what it throws is tried again later. */
@@ -124,23 +127,21 @@ export class Worker {
   }
 
   async #do(job: ClaimedJob, now: Instant): Promise<void> {
-    const { store, decider, handlers } = this.#deps;
+    const { store, decider, handlers, onFailure } = this.#deps;
     try {
-      await handlers[job.kind]?.(job, { store, decider, now });
+      await handlers[job.kind]?.(job, { store, decider, now, onFailure });
     } catch (error) {
       if (error instanceof JobLost) return; // its lease ended: whoever has it now does it
-      this.#deps.onFailure(job, error);
-      await this.#postpone(job, now);
+      onFailure(job, error);
+      await this.#postpone(job, error);
     }
   }
 
-  async #postpone(job: ClaimedJob, now: Instant): Promise<void> {
-    const delayMs = RETRY_MS[Math.min(job.tries, RETRY_MS.length - 1)] ?? LEASE_MS;
-    const jitterMs = Math.floor(Math.random() * delayMs * 0.2);
+  async #postpone(job: ClaimedJob, why: unknown): Promise<void> {
+    const { decider } = this.#deps;
     try {
-      await this.#deps.decider.commit({
-        postponed: [{ job, dueAt: later(now, delayMs + jitterMs), tries: job.tries + 1 }],
-      });
+      // By the time it is now: what failed may have taken long, and must not be due again at once.
+      await decider.commit({ postponed: [retryOf(job, why, decider.at(SYSTEM).now)] });
     } catch (error) {
       // The store is gone or the lease is over; in both cases the job comes back by itself.
       if (!(error instanceof JobLost)) this.#deps.onFailure(job, error);

@@ -6,14 +6,14 @@ import type { Content } from "../core/content.ts";
 import type { KeptEvent } from "../core/event.ts";
 import type { QuestionId, RunId } from "../core/id.ts";
 import { Instant } from "../core/instant.ts";
-import type { ClaimedJob, Job } from "../core/job.ts";
+import type { ClaimedJob } from "../core/job.ts";
 import type { Question } from "../core/question.ts";
 import type { Run } from "../core/run.ts";
 import { Batcher } from "./batch.ts";
 import { Listeners } from "./change.ts";
 import { decodeApplied, encodeBatch } from "./postgres-batch.ts";
 import { connectionTo, isAway, unknownOutcome, unreachable } from "./postgres-connect.ts";
-import { claimJobs, listJobs, nextJobAt } from "./postgres-job.ts";
+import { claimJobs, listFailing, listJobs, nextJobAt } from "./postgres-job.ts";
 import { PostgresListener } from "./postgres-listen.ts";
 import { adoptRows } from "./postgres-adopt.ts";
 import { prepareAdopted } from "./prepare.ts";
@@ -46,6 +46,7 @@ import type {
   ClaimFilter,
   Committed,
   EntryPage,
+  KeptJob,
   Origin,
   QuestionFilter,
   Ref,
@@ -233,8 +234,12 @@ export class PostgresStore implements Store {
     return nextJobAt(this.#pool, filter);
   }
 
-  listJobs(limit: number): Promise<Array<Job & { attempt: number; leaseUntil: Instant | undefined }>> {
+  listJobs(limit: number): Promise<KeptJob[]> {
     return listJobs(this.#pool, limit);
+  }
+
+  listFailing(limit: number): Promise<KeptJob[]> {
+    return listFailing(this.#pool, limit);
   }
 
   async now(): Promise<Instant> {
