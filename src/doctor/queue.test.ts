@@ -79,6 +79,26 @@ describe("a job", () => {
     expect(started).toBe(1);
   });
 
+  test("that fails is found with its reason, as a problem where a run waits for it for long", async () => {
+    const ward = new Ward();
+    const run = await ward.withEngine((engine) => engine.createRun({ name: "cache", host: "far-away" }, AGENT));
+    const failure = { why: "the disk is full", at: now() };
+    const job = (kind: "resume" | "seal", tries: number): Job => ({
+      ...{ key: kind, kind, dueAt: later(now(), 30_000), tries, failure },
+      ...(kind === "resume" && { runId: run.id, host: "far-away" }),
+    });
+    await ward.withStore((store) => store.commit({ scheduled: [job("resume", 6), job("seal", 1)] }));
+    const found = (await ward.look()).filter(({ code }) => code === "job_failing");
+    expect(found).toMatchObject([
+      {
+        level: "problem",
+        text: "the resume of #1 cache failed 6 times: the disk is full; it is tried again soon",
+        fix: "put that right, or end the run: askd runs cancel 1",
+      },
+      { level: "warning", text: "the seal failed once: the disk is full; it is tried again soon" },
+    ]);
+  });
+
   test("of another machine that nobody does there is a warning", async () => {
     const ward = new Ward();
     const job: Job = { key: "resume:r_x", kind: "resume", dueAt: later(now(), -HOUR_MS), tries: 0, host: "far-away" };

@@ -24,6 +24,7 @@ import type { Stats, StatsQuery } from "../core/stats.ts";
 import type { Template, TemplateInput } from "../core/template.ts";
 import { escalate, extend } from "../core/timeout.ts";
 import type { Token, TokenInput } from "../core/token.ts";
+import type { Troubles } from "../core/trouble.ts";
 import type { RunUsage } from "../core/usage.ts";
 import type { QuestionFilter, Ref, RunFilter, Store } from "../store/store.ts";
 import { Decider, type DecideDeps } from "./decide.ts";
@@ -38,6 +39,7 @@ import { Precedents } from "./similar.ts";
 import { Ledger } from "./ledger.ts";
 import { countStats } from "./stats.ts";
 import { Templates } from "./templates.ts";
+import { findTroubles } from "./troubles.ts";
 import { verify } from "./verify.ts";
 import { Waiters } from "./waiters.ts";
 import { readUsage } from "./usage.ts";
@@ -329,6 +331,10 @@ export class LocalEngine implements Engine {
 
   verify(): Promise<Verified> {
     return verify(this.#store);
+  }
+
+  findTroubles(): Promise<Troubles> {
+    return findTroubles(this.#store);
   }
 
   now(): Promise<Instant> {
