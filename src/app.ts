@@ -2,11 +2,13 @@ import { randomBytes as systemRandom, randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { type Ids, type WorkerId, idsFrom, pooled } from "./core/id.ts";
 import { instant } from "./core/instant.ts";
+import type { Job } from "./core/job.ts";
 import { Refusal } from "./core/refusal.ts";
 import type { Rules } from "./core/rules.ts";
 import type { Run } from "./core/run.ts";
 import { StoreClock } from "./engine/clock.ts";
 import type { Engine } from "./engine/engine.ts";
+import { isFailureNews, sayWhy } from "./engine/job-retry.ts";
 import { jobHandlers } from "./engine/jobs.ts";
 import { LocalEngine } from "./engine/local.ts";
 import type { WorkerDeps } from "./engine/worker.ts";
@@ -73,8 +75,18 @@ async function engineFor(store: Store, options: EngineOptions, runs: RunsOptions
     note: (run, text) => runs.note(`#${run.number}`, text),
     onFailure: (run, error) => runs.note(`#${run.number}`, error instanceof Error ? error.message : String(error)),
   });
-  const engine: LocalEngine = engineOn(store, { ...options, ids, worker, runner });
+  const onFailure = options.onFailure ?? ((job, error) => runs.note(job.key, sayFailure(job, error)));
+  const engine: LocalEngine = engineOn(store, { ...options, ids, worker, runner, onFailure: onlyNews(onFailure) });
   return engine;
+}
+
+/** What fails every few seconds for hours need not be told every time. */
+function onlyNews(onFailure: WorkerDeps["onFailure"]): WorkerDeps["onFailure"] {
+  return (job, error) => void (isFailureNews(job, error) && onFailure(job, error));
+}
+
+function sayFailure({ tries }: Job, error: unknown): string {
+  return `failed ${tries === 0 ? "once" : `${tries + 1} times`}: ${sayWhy(error)}; it is tried again`;
 }
 
 /** Serves a store over HTTP, and leaves word of it for this user's programs. */
@@ -90,7 +102,7 @@ export async function openServer(options: ServerOptions, request: ServeOptions) 
   const log = jsonLog(options.writeLog, { now: () => instant(Date.now()), least });
   const store = await openStore(options.store);
   const onFailure: WorkerDeps["onFailure"] = (job, error) =>
-    log("warn", "job_failed", { job: job.key, tries: job.tries, message: sayError(error).message });
+    log("warn", "job_failed", { job: job.key, run: job.runId, tries: job.tries + 1, message: sayError(error).message });
   const engine = await engineFor(store, { rules: options.rules, onFailure }, options.runs);
   const { readTarget } = await import("./server/traces/otlp.ts");
   const traces = readTarget(options.env);
