@@ -8,7 +8,7 @@ import type { Rules } from "./core/rules.ts";
 import type { Run } from "./core/run.ts";
 import { StoreClock } from "./engine/clock.ts";
 import type { Engine } from "./engine/engine.ts";
-import { isFailureNews, sayWhy } from "./engine/job-retry.ts";
+import { isFailureNews, isRare, sayWhy } from "./engine/job-retry.ts";
 import { jobHandlers } from "./engine/jobs.ts";
 import { LocalEngine } from "./engine/local.ts";
 import type { WorkerDeps } from "./engine/worker.ts";
@@ -76,8 +76,15 @@ async function engineFor(store: Store, options: EngineOptions, runs: RunsOptions
     onFailure: (run, error) => runs.note(`#${run.number}`, error instanceof Error ? error.message : String(error)),
   });
   const onFailure = options.onFailure ?? ((job, error) => runs.note(job.key, sayFailure(job, error)));
-  const engine: LocalEngine = engineOn(store, { ...options, ids, worker, runner, onFailure: onlyNews(onFailure) });
+  const onOutage =
+    options.onOutage ?? ((error, times) => void (isRare(times) && runs.note("worker", sayOutage(error))));
+  const more = { ids, worker, runner, onFailure: onlyNews(onFailure), onOutage };
+  const engine: LocalEngine = engineOn(store, { ...options, ...more });
   return engine;
+}
+
+function sayOutage(error: unknown): string {
+  return `waits for the store: ${sayWhy(error)}`;
 }
 
 /** What fails every few seconds for hours need not be told every time. */
@@ -103,7 +110,9 @@ export async function openServer(options: ServerOptions, request: ServeOptions) 
   const store = await openStore(options.store);
   const onFailure: WorkerDeps["onFailure"] = (job, error) =>
     log("warn", "job_failed", { job: job.key, run: job.runId, tries: job.tries + 1, message: sayError(error).message });
-  const engine = await engineFor(store, { rules: options.rules, onFailure }, options.runs);
+  const onOutage: EngineOptions["onOutage"] = (error, times) =>
+    void (isRare(times) && log("warn", "worker_waits", { times, message: sayError(error).message }));
+  const engine = await engineFor(store, { rules: options.rules, onFailure, onOutage }, options.runs);
   const { readTarget } = await import("./server/traces/otlp.ts");
   const traces = readTarget(options.env);
   const { findTakeover, findWork } = await import("./agents/at-hand.ts");
@@ -149,6 +158,8 @@ export interface EngineOptions {
   nowMs?: () => number;
   randomBytes?: (count: number) => Uint8Array;
   ids?: Ids;
+  /** Hears that no job can be had from the store. */
+  onOutage?: NonNullable<WorkerDeps["onOutage"]>;
   /** Hears of jobs that failed. They keep how often that was and are tried again. */
   onFailure?: WorkerDeps["onFailure"];
   worker?: WorkerId;
@@ -183,6 +194,7 @@ export function engineOn(store: Store, options: EngineOptions): LocalEngine {
       handlers: { ...jobHandlers({ post: { allowLoopback: rules.callbackLoopback } }), ...runner?.handlers() },
       syncClock: (now) => clock.sync(now),
       onFailure: options.onFailure ?? (() => undefined),
+      ...(options.onOutage && { onOutage: options.onOutage }),
     },
     ...(runner && { runner }),
   });

@@ -1,8 +1,9 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { AGENT, IDS } from "../../test/builders.ts";
+import { startPostgres } from "../../test/postgres.ts";
 import { overriding } from "../../test/proof/overriding.ts";
 import { until } from "../../test/run-dir.ts";
 import { ROOMY, Scene } from "../../test/scene.ts";
@@ -108,4 +109,40 @@ test("what fails in a worker is in its log, and every process on the store sees 
   const other = await openEngine({ store, rules: ROOMY });
   onTestFinished(() => other.stop());
   expect((await other.findTroubles()).failing).toMatchObject([{ kind: "resume", tries: 1, why, run: { number: 1 } }]);
+});
+
+test("a worker rides out a restart of PostgreSQL, whatever its agents do meanwhile", { timeout: 120_000 }, async () => {
+  const database = await startPostgres();
+  onTestFinished(() => database.stop());
+  const root = aFolder();
+  const store = { kind: "postgres", url: database.url } as const;
+  const notes: string[] = [];
+  const note = (who: string, text: string): void => void notes.push(`${who}: ${text}`);
+  const runs = { stateDir: join(root, "state"), askd: ["askd"], env: ENV, note };
+  const engine = await openEngine({ store, rules: ROOMY, runs });
+  const working = engine.work();
+  onTestFinished(async () => {
+    await engine.stop();
+    await working;
+  });
+  const id = IDS.run();
+  const script = "echo begun; while [ ! -e go ]; do sleep 0.05; done; echo over";
+  const launch = { agent: "command", program: "/bin/sh", args: ["-c", script], dir: root, env: ENV, options: {} };
+  const runDir = await makeRunDir(runs.stateDir, id);
+  await keepLaunch(runDir, launch);
+  await engine.createRun({ id, agent: "command", host: hostname(), giveBack: "worker" }, AGENT);
+  await until("the agent is there", () => existsSync(join(runDir, "1.out")));
+  for (const how of ["politely", "at once"] as const) {
+    notes.length = 0;
+    await database.crash(how);
+    if (how === "at once") writeFileSync(join(root, "go"), "");
+    await until("the worker waits for the store", () => notes.some((line) => line.startsWith("worker: waits for")));
+    if (how === "at once") await until("the agent is gone", () => existsSync(join(runDir, "1.exit")));
+    await database.start();
+  }
+  const ended = await until("the run is over", async () => {
+    const run = await engine.findRun(id);
+    return run?.worker === undefined && run;
+  });
+  expect(ended).toMatchObject({ status: "completed", epoch: 1 });
 });

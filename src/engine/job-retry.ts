@@ -25,9 +25,12 @@ export function retryOf(job: ClaimedJob, error: unknown, now: Instant): Postpone
 
 /** Says whether a failure deserves a line in a log: the first ones and new reasons do, the thousandth repetition not. */
 export function isFailureNews(job: Pick<Job, "tries" | "failure">, error: unknown): boolean {
-  const tries = job.tries + 1;
-  const isPowerOfTwo = (tries & (tries - 1)) === 0;
-  return isPowerOfTwo || job.failure?.why !== sayWhy(error);
+  return isRare(job.tries + 1) || job.failure?.why !== sayWhy(error);
+}
+
+/** Of things that repeat, picks the first, second, fourth, eighth and so on. */
+export function isRare(times: number): boolean {
+  return (times & (times - 1)) === 0;
 }
 
 /** Says whether a run waits for this job. */

@@ -12,7 +12,7 @@ import { give, handOver } from "../core/handover.ts";
 import { endHold } from "../core/hold.ts";
 import type { QuestionId, RunId } from "../core/id.ts";
 import { tellAgent } from "../core/injection.ts";
-import { type Instant, epochMs } from "../core/instant.ts";
+import { type Instant, MINUTE_MS, epochMs } from "../core/instant.ts";
 import { cancelRun, endRun, queueRun, resumeRun, type RunResult, startRun } from "../core/lifecycle.ts";
 import { addLink, newLink } from "../core/link.ts";
 import type { Person } from "../core/person.ts";
@@ -46,6 +46,10 @@ import { readUsage } from "./usage.ts";
 import { WordFollower } from "./word-follower.ts";
 import { Worker, type WorkerDeps } from "./worker.ts";
 
+/** How long somebody who waits for an answer waits for the store to come back. */
+const LONGEST_ABSENCE_MS = 2 * MINUTE_MS;
+const AWAY_PAUSE_MS = 500;
+
 export interface LocalDeps extends DecideDeps {
   randomBytes: (count: number) => Uint8Array;
   /** The store's time, which the store itself said not long ago. */
@@ -76,7 +80,10 @@ export class LocalEngine implements Engine {
     this.#deps = deps;
     this.#store = deps.store;
     this.#decider = new Decider(deps);
-    this.#worker = new Worker({ ...deps.worker, store: deps.store, decider: this.#decider });
+    this.#worker = new Worker({
+      ...{ ...deps.worker, store: deps.store, decider: this.#decider },
+      prepare: () => scheduleSeals(deps.store, this.#decider),
+    });
     this.#people = new People({ store: deps.store, now: deps.now, randomBytes: deps.randomBytes });
     this.#room = new Room(deps.store, deps.rules.limits.pending);
     this.#templates = new Templates({ store: deps.store, at: (by) => this.#decider.at(by) });
@@ -111,10 +118,10 @@ export class LocalEngine implements Engine {
     const waiter = this.#waiters.listen(id, { takes });
     try {
       for (;;) {
-        const read = this.#decider.rows.recall(id) ?? (await this.read(id));
+        const read = this.#decider.rows.recall(id) ?? (await this.#readPatiently(id, signal));
         if (read.question.status !== "pending") return read;
         const leftMs = epochMs(until) - epochMs(this.#deps.now());
-        if (leftMs <= 0 || signal?.aborted) return await this.read(id);
+        if (leftMs <= 0 || signal?.aborted) return await this.#readPatiently(id, signal);
         await waiter.next(leftMs, signal);
       }
     } finally {
@@ -341,13 +348,11 @@ export class LocalEngine implements Engine {
     return this.#deps.checkedNow();
   }
 
-  async doDue(): Promise<number> {
-    await scheduleSeals(this.#store, this.#decider);
+  doDue(): Promise<number> {
     return this.#worker.doDue();
   }
 
   async work(): Promise<void> {
-    await scheduleSeals(this.#store, this.#decider);
     this.#words.follow();
     await this.#worker.work();
   }
@@ -358,6 +363,20 @@ export class LocalEngine implements Engine {
     await this.#worker.stop();
     await this.#deps.runner?.leave();
     await this.#store.close();
+  }
+
+  /** Who waits for an answer anyway also waits for a store that is away for a moment. */
+  async #readPatiently(id: QuestionId, signal: AbortSignal | undefined): Promise<Read> {
+    const giveUpAtMs = performance.now() + LONGEST_ABSENCE_MS;
+    for (;;) {
+      try {
+        return await this.read(id);
+      } catch (error) {
+        const isAway = error instanceof Refusal && error.code === "store_unreachable";
+        if (!isAway || signal?.aborted || performance.now() > giveUpAtMs) throw error;
+      }
+      await new Promise((resolve) => setTimeout(resolve, AWAY_PAUSE_MS));
+    }
   }
 
   /** Changes a question. Who may not do so is refused, and that they tried stays in the trail. */

@@ -3,7 +3,9 @@ import { IDS, NOON, aJob, aQuestion } from "../../test/builders.ts";
 import { clockKey } from "../core/clock.ts";
 import { HOUR_MS, later, msBetween } from "../core/instant.ts";
 import type { ClaimedJob, JobKind } from "../core/job.ts";
+import { Refusal } from "../core/refusal.ts";
 import { DEFAULT_RULES } from "../core/rules.ts";
+import { overriding } from "../../test/proof/overriding.ts";
 import { MemoryStore } from "../store/memory.ts";
 import { Decider } from "./decide.ts";
 import { isFailureNews } from "./job-retry.ts";
@@ -80,4 +82,54 @@ test("a failure is news the first times and when its reason changes", () => {
   const told = Array.from({ length: 1000 }, (_, tries) => isNews(tries, "busy")).filter(Boolean);
   expect(told).toHaveLength(10);
   expect(isNews(998, "disk full")).toBe(true);
+});
+
+test("a worker whose store is away waits for it, tells so, and goes on", async () => {
+  const store = new MemoryStore(() => NOON);
+  const decider = new Decider({ store, ids: IDS, rules: DEFAULT_RULES, now: () => NOON });
+  await decider.commit({ scheduled: [aJob("seal", aQuestion(), { dueAt: NOON })] });
+  const calls: string[] = [];
+  let isAway = true;
+  const failing = (name: string): void => {
+    calls.push(name);
+    if (isAway) throw new Refusal("store_unreachable", "No PostgreSQL can be reached at db:5432.");
+  };
+  let finish = (): void => {};
+  const isDone = new Promise<void>((resolve) => (finish = resolve));
+  const worker = new Worker({
+    ...{ decider, id: () => IDS.worker(), host: "here", agents: [], syncClock: () => {}, onFailure: () => {} },
+    store: overriding(store, {
+      claimJobs: async (filter) => {
+        failing("claim");
+        return store.claimJobs(filter);
+      },
+    }),
+    handlers: { seal: async (job) => (await decider.commit({ finished: [job] }), finish()) },
+    prepare: async () => failing("prepare"),
+    begin: async () => failing("begin"),
+    onOutage: (error, times) => {
+      calls.push(`${String(error)} ${times}`);
+      isAway = calls.length < 4;
+      // A change, such as a connection that is there again, is looked at before the pause is over.
+      void decider.commit({ scheduled: [aJob("expire", aQuestion(), { dueAt: NOON })] });
+    },
+  });
+  const working = worker.work();
+  await isDone;
+  await worker.stop();
+  await working;
+  const refused = "Refusal: No PostgreSQL can be reached at db:5432.";
+  expect(calls.slice(0, 7)).toEqual(["begin", `${refused} 1`, "begin", `${refused} 2`, "begin", "prepare", "claim"]);
+});
+
+test("a worker that is too old for its store ends", async () => {
+  const store = overriding(new MemoryStore(() => NOON), {
+    claimJobs: () => Promise.reject(new Refusal("newer_schema", "The store was changed by a newer askd")),
+  });
+  const decider = new Decider({ store, ids: IDS, rules: DEFAULT_RULES, now: () => NOON });
+  const worker = new Worker({
+    ...{ store, decider, id: () => IDS.worker(), host: "here", agents: [], handlers: {} },
+    ...{ syncClock: () => {}, onFailure: () => {} },
+  });
+  await expect(worker.work()).rejects.toMatchObject({ code: "newer_schema" });
 });

@@ -1,6 +1,6 @@
-import type { Pool } from "pg";
 import { Instant } from "../core/instant.ts";
 import type { ClaimedJob } from "../core/job.ts";
+import type { Queryable } from "./postgres-pool.ts";
 import { parseJob } from "./row.ts";
 import type { ClaimFilter, KeptJob } from "./store.ts";
 
@@ -24,7 +24,7 @@ claimed as (
 select now, body, attempt from clock left join claimed on true order by due_at, key`;
 
 /** Hands out due jobs by the database's clock. */
-export async function claimJobs(pool: Pool, filter: ClaimFilter): Promise<{ now: Instant; jobs: ClaimedJob[] }> {
+export async function claimJobs(pool: Queryable, filter: ClaimFilter): Promise<{ now: Instant; jobs: ClaimedJob[] }> {
   const { kinds, host, agents, leaseMs, worker, limit } = filter;
   const { rows } = await pool.query<{ now: string; body: string | null; attempt: number }>({
     name: "askd_claim",
@@ -36,7 +36,7 @@ export async function claimJobs(pool: Pool, filter: ClaimFilter): Promise<{ now:
 }
 
 export async function nextJobAt(
-  pool: Pool,
+  pool: Queryable,
   { kinds, host, agents }: Pick<ClaimFilter, "kinds" | "host" | "agents">,
 ): Promise<Instant | undefined> {
   const sql = `select ready_at from job where ${FITS} order by ready_at limit 1`;
@@ -44,16 +44,16 @@ export async function nextJobAt(
   return rows[0] && Instant.parse(rows[0].ready_at);
 }
 
-export function listJobs(pool: Pool, limit: number): Promise<KeptJob[]> {
+export function listJobs(pool: Queryable, limit: number): Promise<KeptJob[]> {
   return readJobs(pool, `${KEPT} order by ready_at, key limit $1`, limit);
 }
 
-export function listFailing(pool: Pool, limit: number): Promise<KeptJob[]> {
+export function listFailing(pool: Queryable, limit: number): Promise<KeptJob[]> {
   // Few jobs fail, and few people ask: looking for the field in the text of all is cheaper than an index on every write.
   return readJobs(pool, `${KEPT} where position('"failure":{' in body) > 0 order by ready_at, key limit $1`, limit);
 }
 
-async function readJobs(pool: Pool, sql: string, limit: number): Promise<KeptJob[]> {
+async function readJobs(pool: Queryable, sql: string, limit: number): Promise<KeptJob[]> {
   const { rows } = await pool.query<{ body: string; attempt: number; lease_until: string | null }>(sql, [limit]);
   return rows.map(({ body, attempt, lease_until: leaseUntil }) => ({
     ...parseJob(body),
