@@ -38,6 +38,9 @@ test("kinds of events are called by words, in the reader's language, in the filt
 
 test("pages go on without a gap and without repeating anything", async () => {
   for (let index = 0; index < 40; index += 1) await visit.at.scene.ask({ question: `Question ${index}?` });
+  // So many that wait are told of a moment later; the feed stands still after that.
+  const types = async () => (await visit.at.scene.store.readFeed("", 1_000)).map(({ event }) => event.type);
+  await expect.poll(types, { timeout: 20_000 }).toContain("alert.pending");
   const seen: string[] = [];
   let path: string | undefined = "/activity";
   while (path !== undefined) {
