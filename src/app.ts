@@ -171,6 +171,7 @@ interface RunsAgents {
   agents: readonly string[];
   count: number;
   handlers(): WorkerDeps["handlers"];
+  begin(store: Store): Promise<void>;
   leave(): Promise<void>;
 }
 

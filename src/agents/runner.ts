@@ -73,16 +73,21 @@ export class Runner {
     };
   }
 
+  /** Beats from now on, so that everybody sees that this worker is there although it has nothing to do. */
+  begin(store: Store): Promise<void> {
+    return this.#beat(store);
+  }
+
   /** Leaves all agents as they are; whoever comes next takes them over. */
   async leave(): Promise<void> {
     this.#leave.abort();
     await Promise.all([...this.#carried.values(), ...this.#stopping]);
-    (await this.#heart)?.stop();
+    (await this.#heart?.catch(() => undefined))?.stop(); // whoever wanted it heard why there is none
     await this.#mirrors?.stop();
   }
 
   async #start(job: ClaimedJob, work: Work): Promise<void> {
-    await this.#beat(work);
+    await this.#beat(work.store);
     const taken = await takeUp(job, work, this.#deps);
     // The rest may take long, and other jobs wait for this one to end.
     if (taken) this.#keep(taken.run, () => this.#startAndFollow(taken, work));
@@ -139,7 +144,7 @@ export class Runner {
     const isOurs = run.worker === this.#deps.worker;
     const isLookedAfter = this.#carried.has(run.id) || (!isOurs && !(await isWorkerGone(store, run.worker)));
     if (!isLookedAfter && !this.#leave.signal.aborted) {
-      await this.#beat(work);
+      await this.#beat(work.store);
       this.#keep(run, () => this.#adopt(run, work, undefined));
     }
     await decider.commit({ postponed: [this.#carryAgain(job, work)] });
@@ -237,8 +242,11 @@ export class Runner {
   }
 
   /** Nobody takes over what this worker has while it beats; the first time it also clears up. */
-  async #beat({ store }: Work): Promise<void> {
-    this.#heart ??= this.#makeHeart(store);
+  async #beat(store: Store): Promise<void> {
+    this.#heart ??= this.#makeHeart(store).catch((error: unknown) => {
+      this.#heart = undefined; // the next one to need it makes it anew
+      throw error;
+    });
     await (await this.#heart).start();
   }
 

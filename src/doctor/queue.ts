@@ -5,6 +5,7 @@ import { DAY_MS, type Instant, MINUTE_MS, later, msBetween } from "../core/insta
 import type { Job, JobKind } from "../core/job.ts";
 import type { Question } from "../core/question.ts";
 import type { Run } from "../core/run.ts";
+import { hasLivingWorker } from "../agents/worker-row.ts";
 import { isUrgent } from "../engine/job-retry.ts";
 import type { KeptJob, Store } from "../store/store.ts";
 import type { Finding } from "./finding.ts";
@@ -24,7 +25,7 @@ const FOR_A_WORKER: ReadonlySet<JobKind> = new Set(["resume", "carry", "stop"]);
 /** What brings something to people or programs outside. */
 const OUTWARD: ReadonlySet<JobKind> = new Set(["deliver", "update", "callback"]);
 
-type At = Pick<Patient, "host" | "isWorkerHere" | "doDue" | "startWorker"> & {
+type At = Pick<Patient, "host" | "doDue" | "startWorker"> & {
   release(jobs: readonly Job[]): Promise<void>;
 };
 
@@ -32,7 +33,7 @@ type At = Pick<Patient, "host" | "isWorkerHere" | "doDue" | "startWorker"> & {
 export async function checkQueue(store: Store, at: At): Promise<Finding[]> {
   const now = await store.now();
   const jobs = await store.listJobs(MOST_JOBS);
-  const isWorker = await at.isWorkerHere();
+  const isWorker = await hasLivingWorker(store, at.host);
   const stuck = jobs.filter((job) => isStuck(job, { now, host: at.host, isWorker }));
   const lost = await listLost(store, now);
   const failing = jobs.filter(isFailing);

@@ -4,7 +4,7 @@ import { answer, recordLate, recordRefused, undo } from "../core/answer.ts";
 import type { AnswerInput } from "../core/answer-input.ts";
 import type { AskInput } from "../core/ask-input.ts";
 import { cancel } from "../core/cancel.ts";
-import type { At, Changes, Read } from "../core/changes.ts";
+import type { At, Changes, Entry, Read } from "../core/changes.ts";
 import { assign, claim, comment, release, snooze } from "../core/claim.ts";
 import { SYSTEM } from "../core/actor.ts";
 import type { KeptEvent } from "../core/event.ts";
@@ -57,7 +57,7 @@ export interface LocalDeps extends DecideDeps {
   /** How jobs are done, by kind; what is not in the table is left to others. */
   worker: Omit<WorkerDeps, "store" | "decider">;
   /** Agents that this process follows, and how it lets go of them before the store is closed. */
-  runner?: { readonly count: number; leave(): Promise<void> };
+  runner?: { readonly count: number; begin(store: Store): Promise<void>; leave(): Promise<void> };
 }
 
 /** The engine that writes to a store of its own. There is no other writer. */
@@ -83,6 +83,7 @@ export class LocalEngine implements Engine {
     this.#worker = new Worker({
       ...{ ...deps.worker, store: deps.store, decider: this.#decider },
       prepare: () => scheduleSeals(deps.store, this.#decider),
+      begin: async () => deps.runner?.begin(deps.store),
     });
     this.#people = new People({ store: deps.store, now: deps.now, randomBytes: deps.randomBytes });
     this.#room = new Room(deps.store, deps.rules.limits.pending);
@@ -107,6 +108,11 @@ export class LocalEngine implements Engine {
   /** Agents that this process follows. */
   carried(): number {
     return this.#deps.runner?.count ?? 0;
+  }
+
+  /** The rows in which the workers on this store say that they are there. */
+  listWorkerRows(): Promise<Entry[]> {
+    return this.#store.listEntries("worker");
   }
 
   async ask(input: AskInput, by: Actor, options: AskOptions = {}): Promise<Done> {
