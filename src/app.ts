@@ -2,14 +2,16 @@ import { randomBytes as systemRandom, randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { type Ids, type WorkerId, idsFrom, pooled } from "./core/id.ts";
 import { instant } from "./core/instant.ts";
+import type { Job } from "./core/job.ts";
 import { Refusal } from "./core/refusal.ts";
 import type { Rules } from "./core/rules.ts";
 import type { Run } from "./core/run.ts";
 import { StoreClock } from "./engine/clock.ts";
 import type { Engine } from "./engine/engine.ts";
+import { isFailureNews, isRare, sayWhy } from "./engine/job-retry.ts";
 import { jobHandlers } from "./engine/jobs.ts";
 import { LocalEngine } from "./engine/local.ts";
-import type { WorkerDeps } from "./engine/worker.ts";
+import type { Work, WorkerDeps } from "./engine/worker.ts";
 import type { ServeOptions } from "./server/server.ts";
 import type { Store } from "./store/store.ts";
 
@@ -73,8 +75,25 @@ async function engineFor(store: Store, options: EngineOptions, runs: RunsOptions
     note: (run, text) => runs.note(`#${run.number}`, text),
     onFailure: (run, error) => runs.note(`#${run.number}`, error instanceof Error ? error.message : String(error)),
   });
-  const engine: LocalEngine = engineOn(store, { ...options, ids, worker, runner });
+  const onFailure = options.onFailure ?? ((job, error) => runs.note(job.key, sayFailure(job, error)));
+  const onOutage =
+    options.onOutage ?? ((error, times) => void (isRare(times) && runs.note("worker", sayOutage(error))));
+  const more = { ids, worker, runner, onFailure: onlyNews(onFailure), onOutage };
+  const engine: LocalEngine = engineOn(store, { ...options, ...more });
   return engine;
+}
+
+function sayOutage(error: unknown): string {
+  return `waits for the store: ${sayWhy(error)}`;
+}
+
+/** What fails every few seconds for hours need not be told every time. */
+function onlyNews(onFailure: WorkerDeps["onFailure"]): WorkerDeps["onFailure"] {
+  return (job, error) => void (isFailureNews(job, error) && onFailure(job, error));
+}
+
+function sayFailure({ tries }: Job, error: unknown): string {
+  return `failed ${tries === 0 ? "once" : `${tries + 1} times`}: ${sayWhy(error)}; it is tried again`;
 }
 
 /** Serves a store over HTTP, and leaves word of it for this user's programs. */
@@ -90,8 +109,10 @@ export async function openServer(options: ServerOptions, request: ServeOptions) 
   const log = jsonLog(options.writeLog, { now: () => instant(Date.now()), least });
   const store = await openStore(options.store);
   const onFailure: WorkerDeps["onFailure"] = (job, error) =>
-    log("warn", "job_failed", { job: job.key, tries: job.tries, message: sayError(error).message });
-  const engine = await engineFor(store, { rules: options.rules, onFailure }, options.runs);
+    log("warn", "job_failed", { job: job.key, run: job.runId, tries: job.tries + 1, message: sayError(error).message });
+  const onOutage: EngineOptions["onOutage"] = (error, times) =>
+    void (isRare(times) && log("warn", "worker_waits", { times, message: sayError(error).message }));
+  const engine = await engineFor(store, { rules: options.rules, onFailure, onOutage }, options.runs);
   const { readTarget } = await import("./server/traces/otlp.ts");
   const traces = readTarget(options.env);
   const { findTakeover, findWork } = await import("./agents/at-hand.ts");
@@ -137,6 +158,8 @@ export interface EngineOptions {
   nowMs?: () => number;
   randomBytes?: (count: number) => Uint8Array;
   ids?: Ids;
+  /** Hears that no job can be had from the store. */
+  onOutage?: NonNullable<WorkerDeps["onOutage"]>;
   /** Hears of jobs that failed. They keep how often that was and are tried again. */
   onFailure?: WorkerDeps["onFailure"];
   worker?: WorkerId;
@@ -148,6 +171,7 @@ interface RunsAgents {
   agents: readonly string[];
   count: number;
   handlers(): WorkerDeps["handlers"];
+  begin(work: Pick<Work, "store" | "decider">): Promise<void>;
   leave(): Promise<void>;
 }
 
@@ -171,6 +195,7 @@ export function engineOn(store: Store, options: EngineOptions): LocalEngine {
       handlers: { ...jobHandlers({ post: { allowLoopback: rules.callbackLoopback } }), ...runner?.handlers() },
       syncClock: (now) => clock.sync(now),
       onFailure: options.onFailure ?? (() => undefined),
+      ...(options.onOutage && { onOutage: options.onOutage }),
     },
     ...(runner && { runner }),
   });

@@ -19,8 +19,8 @@ const Links = z.array(z.object({ source: z.string(), target: z.string() }));
 /** A PostgreSQL of our own, gone when it is stopped or when this process is. */
 export interface PostgresServer {
   url: string;
-  /** Ends all of the server's processes as a power cut would. */
-  crash(): Promise<void>;
+  /** Ends all of the server's processes as a power cut would, or tells its clients first, as for a restart. */
+  crash(how?: "at once" | "politely"): Promise<void>;
   /** Starts it again on the same files. */
   start(): Promise<void>;
   stop(): Promise<void>;
@@ -46,11 +46,11 @@ export async function startPostgres(): Promise<PostgresServer> {
       keeper = spawn("sh", argv, { ...options, detached: true, stdio: ["pipe", "ignore", "ignore"] });
       await untilReady(url);
     },
-    async crash() {
+    async crash(how = "at once") {
       const started = keeper;
       if (!started?.pid) return;
       const postmaster = Number(readFileSync(join(files, "postmaster.pid"), "utf8").split("\n")[0]);
-      process.kill(postmaster, "SIGQUIT");
+      process.kill(postmaster, how === "at once" ? "SIGQUIT" : "SIGINT");
       await untilGone(postmaster);
       process.kill(-started.pid, "SIGKILL"); // the keeper itself: the files stay
     },

@@ -1,4 +1,5 @@
 import { PassThrough, Readable } from "node:stream";
+import { readOwnIdentity } from "../src/agents/process-identity.ts";
 import { main } from "../src/cli/main.ts";
 import type { World } from "../src/cli/world.ts";
 import { epochMs } from "../src/core/instant.ts";
@@ -15,7 +16,14 @@ export interface Typed {
   stderr: string;
 }
 
-function engineFor(scene: Scene): Engine {
+/** The scene's engine, which sees a worker beat wherever one has the lock. */
+async function engineFor(scene: Scene, { isLocked, host }: World): Promise<Engine> {
+  const process = await readOwnIdentity();
+  const row = { kind: "worker", id: "w_1", version: 1, body: { host, process, beatAt: scene.now } } as const;
+  return Object.assign(plainEngineFor(scene), { listWorkerRows: async () => ((await isLocked("")) ? [row] : []) });
+}
+
+function plainEngineFor(scene: Scene): Engine {
   const local = engineOn(scene.store, {
     ...{ rules: scene.rules, nowMs: () => epochMs(scene.now) },
     ...(scene.ids && { ids: scene.ids }),
@@ -58,7 +66,7 @@ export async function type(scene: Scene, argv: readonly string[], over: Partial<
     pause: () => Promise.resolve(),
     openServer: () => Promise.reject(new Error("nothing is served here")),
     findServer: () => Promise.resolve(undefined),
-    openEngine: () => Promise.resolve(engineFor(scene)),
+    openEngine: () => engineFor(scene, world),
     openStore: () => Promise.resolve(overriding(scene.store, { close: () => Promise.resolve() })),
     findSchema: () => Promise.resolve({ schema: 1, known: 1 }),
     ...over,

@@ -56,7 +56,7 @@ export class Ward {
       wire: (client, scope) =>
         wire(client, scope, { around: this.around, stateDir: this.stateDir, now: instant(Date.now()) }),
       nowMs: Date.now,
-      isWorkerHere: async () => isLocked(join(dirname(this.file), "askd.lock")),
+      isWorkerLocked: async () => isLocked(join(dirname(this.file), "askd.lock")),
       openRemote: () => Promise.reject(new Error("there is no server")),
       doDue: () => this.doDue(),
       startWorker: () => Promise.resolve(false),

@@ -6,6 +6,8 @@ const BOOT_FILE = "/proc/sys/kernel/random/boot_id";
 /** Where the fields of /proc/<pid>/stat that follow the program's name are, counted from that name. */
 const FIELD = { state: 0, parent: 1, group: 2, born: 19 } as const;
 const GONE: ReadonlySet<string> = new Set(["Z", "X", "x"]);
+/** Stopped by a signal, or by a debugger. */
+const STOPPED: ReadonlySet<string> = new Set(["T", "t"]);
 /** `ps` says times in the local zone and language, which may change while an agent runs. */
 export const PLAIN_PS = { env: { PATH: "/bin:/usr/bin:/usr/sbin:/sbin", LC_ALL: "C", TZ: "UTC" }, timeout: 10_000 };
 
@@ -24,6 +26,7 @@ export interface Stat {
   pid: number;
   name: string;
   isGone: boolean;
+  isStopped: boolean;
   parent: number;
   group: number;
   born: string;
@@ -50,6 +53,14 @@ export async function readOwnIdentity(): Promise<Identity> {
 export async function isAlive(identity: Identity): Promise<boolean> {
   const now = await findIdentity(identity.pid);
   return now !== undefined && now.born === identity.born && now.boot === identity.boot;
+}
+
+/** Says whether a process is there and may go on: one that was stopped does nothing until it is told to continue. */
+export async function isRunning(identity: Identity): Promise<boolean> {
+  if (!(await isAlive(identity))) return false;
+  if (hasProc) return (await findStat(identity.pid))?.isStopped === false;
+  const said = await runProgram("ps", ["-o", "stat=", "-p", String(identity.pid)], PLAIN_PS).catch(() => undefined);
+  return said !== undefined && !STOPPED.has(said.stdout.trim().charAt(0)); // ps fails when there is no such process
 }
 
 /** Names the time since this machine was started. */
@@ -79,6 +90,7 @@ export function parseStat(line: string): Stat | undefined {
     pid,
     name: line.slice(nameAt + 1, nameEnd),
     isGone: GONE.has(fields[FIELD.state] ?? ""),
+    isStopped: STOPPED.has(fields[FIELD.state] ?? ""),
     parent: Number(fields[FIELD.parent]),
     group: Number(fields[FIELD.group]),
     born,

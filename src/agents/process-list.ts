@@ -110,7 +110,8 @@ async function* seeByPs(): AsyncGenerator<Seen, void, undefined> {
     if (state.startsWith("Z") || !rest.includes(" ASKD_RUN=")) continue;
     const numbers = { pid: Number(pid), parent: Number(parent), group: Number(group) };
     const env = `${rest.trim().replaceAll(/\s+/g, "\0")}\0`;
-    yield { ...numbers, name, isGone: false, born: born.replaceAll(/\s+/g, " "), env };
+    const isStopped = state.startsWith("T");
+    yield { ...numbers, name, isGone: false, isStopped, born: born.replaceAll(/\s+/g, " "), env };
   }
 }
 

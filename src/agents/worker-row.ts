@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { WorkerId } from "../core/id.ts";
 import { Instant, SECOND_MS, msBetween } from "../core/instant.ts";
 import type { Store } from "../store/store.ts";
-import { type Identity, isAlive } from "./process-identity.ts";
+import { type Identity, isAlive, isRunning } from "./process-identity.ts";
 
 const BEAT_MS = 4 * SECOND_MS;
 /** A worker that was silent for so long is taken for gone, whatever its process does. */
@@ -66,16 +66,27 @@ export class Heart {
 export async function isWorkerGone(store: Store, id: WorkerId): Promise<boolean> {
   const entry = await store.findEntry("worker", id);
   const row = WorkerRow.safeParse(entry?.body);
-  if (!row.success) return true;
-  if (msBetween(row.data.beatAt, await store.now()) > SILENT_MS) return true;
+  if (!row.success || isSilent(row.data, await store.now())) return true;
   return !(await isAlive(row.data.process));
 }
 
 /** The workers of that host that have not been silent for long. */
-export async function listWorkers(store: Store, host: string): Promise<WorkerRow[]> {
+export async function listWorkers(store: Pick<Store, "listEntries" | "now">, host: string): Promise<WorkerRow[]> {
   const now = await store.now();
   const rows = (await store.listEntries("worker")).map(({ body }) => WorkerRow.safeParse(body));
-  return rows.flatMap(({ data }) =>
-    data && data.host === host && msBetween(data.beatAt, now) <= SILENT_MS ? [data] : [],
-  );
+  return rows.flatMap(({ data }) => (data && data.host === host && !isSilent(data, now) ? [data] : []));
+}
+
+/**
+ * Says whether somebody on that host starts agents: a worker that beats, whose process may go on. Who has the lock of
+ * the store says nothing: a process that was stopped keeps it.
+ */
+export async function hasLivingWorker(store: Pick<Store, "listEntries" | "now">, host: string): Promise<boolean> {
+  for (const { process } of await listWorkers(store, host)) if (await isRunning(process)) return true;
+  return false;
+}
+
+/** A beat from the future was written by a clock that was put back since; a worker that lives beats again soon. */
+function isSilent({ beatAt }: WorkerRow, now: Instant): boolean {
+  return Math.abs(msBetween(beatAt, now)) > SILENT_MS;
 }

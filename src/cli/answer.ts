@@ -25,6 +25,7 @@ import { sayAnswered } from "./answer-view.ts";
 import { getTarget } from "./target.ts";
 import { sayAgo } from "./when.ts";
 import { refOf } from "./wording.ts";
+import { whileWorking } from "./while-working.ts";
 
 export const ANSWER_FLAGS = {
   choose: {
@@ -91,10 +92,13 @@ export const command: Command<typeof ANSWER_FLAGS> = {
             : sayAnswered({ before: read, after: done }, context.program),
       json: () => viewQuestion(done),
     });
-    if (isHere) void engine.work();
-    else await afterChange(done.run, engine, context);
-    await engine.doDue(); // what the answer made due, a callback for one, does not wait for the next command
-    return log && isToGoOn(done) ? followAnswered(done.run, log, engine, context) : 0;
+    const goOn = async (): Promise<number> => {
+      await engine.doDue(); // what the answer made due, a callback for one, does not wait for the next command
+      return log && isToGoOn(done) ? followAnswered(done.run, log, engine, context) : 0;
+    };
+    if (isHere) return whileWorking(engine, goOn);
+    await afterChange(done.run, engine, context);
+    return goOn();
   },
 };
 

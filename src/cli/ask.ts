@@ -22,6 +22,7 @@ import { printResult } from "./output.ts";
 import { oneLine } from "./sanitise.ts";
 import { sayWaiting } from "./waiting.ts";
 import { quoted } from "./wording.ts";
+import { whileWorking } from "./while-working.ts";
 
 const EXIT_PENDING = 8;
 const EXIT_INTERRUPTED = 130;
@@ -128,19 +129,13 @@ async function hold(asked: Read, holdMs: number, engine: Engine, context: Contex
   const signal = context.interrupt();
   const endWaiting = sayWaiting(holdMs, context);
   const until = later(await engine.now(), holdMs);
-  const waited = Promise.race([engine.wait(id, { until, signal, takes: true }), failureOf(engine.work())]);
+  const waited = whileWorking(engine, () => engine.wait(id, { until, signal, takes: true }));
   const read = await waited.finally(endWaiting);
   if (read.question.status !== "pending") return handOver(read, engine, context);
   const left = await engine.endHold(id, signal.aborted ? "gone" : "window");
   if (left.question.status !== "pending") return handOver(left, engine, context);
   say(context, `not answered yet; look again with: ${context.program} check ${shortId(id)}`);
   return signal.aborted ? EXIT_INTERRUPTED : EXIT_PENDING;
-}
-
-/** Work ends only when stopped; until then nothing but its failure is of interest. */
-async function failureOf(work: Promise<void>): Promise<never> {
-  await work;
-  return new Promise<never>(() => undefined);
 }
 
 /** Commits that the outcome is on its way out, prints it, and commits that it is out. */

@@ -1,5 +1,10 @@
 import { join } from "node:path";
 import type { Context } from "./context.ts";
+import { pauseFor } from "./pause.ts";
+
+const LOOK_MS = 250;
+const LOOKS = 4;
+const NEVER = new AbortController().signal;
 
 /** Said where nothing may go on in the background: the command that waits does the work itself. */
 export function isServiceOff(env: Context["env"]): boolean {
@@ -32,14 +37,31 @@ export async function startService(context: Context): Promise<"running" | "start
   return "started";
 }
 
-/** Says whether a worker of this store runs on this machine. */
-export function isWorkerHere(context: Context): Promise<boolean> {
-  return context.isLocked(lockFile(context));
+/**
+ * Says whether a worker of this store runs on this machine: its heartbeat in the store decides. Whoever has the lock and
+ * does not beat is about to, and is waited for; or it is stopped or hangs, and then somebody else has to do the work.
+ */
+export async function isWorkerHere(context: Context): Promise<boolean> {
+  const { host } = context;
+  const { listWorkerRows, now } = await workersOf(context);
+  const { hasLivingWorker } = await import("../agents/worker-row.ts");
+  for (let looks = 1; ; looks += 1) {
+    if (await hasLivingWorker({ listEntries: listWorkerRows, now }, host)) return true;
+    if (looks > LOOKS || !(await context.isLocked(lockFile(context)))) return false;
+    await pauseFor(LOOK_MS, NEVER, context);
+  }
 }
 
-/** The process of the worker that has the lock of this store, as it said itself. */
+async function workersOf(context: Context) {
+  const engine = await context.engine({ isReading: true });
+  return {
+    listWorkerRows: async () => (await engine.listWorkerRows?.()) ?? [], // a server does the work of its own store
+    now: () => engine.now(),
+  };
+}
+
+/** The process of the worker of this store that goes on in the background, as it said itself. */
 export async function findWorkerPid(context: Context): Promise<number | undefined> {
-  if (!(await isWorkerHere(context))) return undefined;
   const text = await context.readFile(pidFile(context)).catch(() => undefined); // a server does the work, or an older askd
   const { findIdentity } = await import("../agents/process-identity.ts");
   const [pid = "", ...born] = text?.trim().split(" ") ?? [];
@@ -52,8 +74,13 @@ export async function leavePid(context: Context): Promise<() => Promise<void>> {
   const file = pidFile(context);
   const { findIdentity } = await import("../agents/process-identity.ts");
   const { replaceFile } = await import("../agents/private-file.ts");
-  await replaceFile(file, `${context.pid} ${(await findIdentity(context.pid))?.born ?? ""}\n`);
-  return async () => void (await context.removeFile(file));
+  const word = `${context.pid} ${(await findIdentity(context.pid))?.born ?? ""}\n`;
+  await replaceFile(file, word);
+  return async () => {
+    // Another worker may have come meanwhile.
+    const found = await context.readFile(file).catch(() => undefined); // somebody took it away
+    if (found === word) await context.removeFile(file);
+  };
 }
 
 function pidFile(context: Pick<Context, "place">): string {

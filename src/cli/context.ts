@@ -1,5 +1,6 @@
 import type { Readable, Writable } from "node:stream";
 import type { Config } from "../config/load.ts";
+import type { Entry } from "../core/changes.ts";
 import type { Instant } from "../core/instant.ts";
 import type { Rules } from "../core/rules.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -67,8 +68,8 @@ export interface Serving {
   close(): Promise<void>;
 }
 
-/** An engine, and how many agents it follows where it starts some. */
-export type OpenedEngine = Engine & { carried?(): number };
+/** An engine; one on a store of its own also knows how many agents it follows, and what workers say of themselves. */
+export type OpenedEngine = Engine & { carried?(): number; listWorkerRows?(): Promise<Entry[]> };
 
 /** Everything a command may touch. */
 export interface Context {

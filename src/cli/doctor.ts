@@ -6,7 +6,7 @@ import { type Finding, countOf } from "../doctor/finding.ts";
 import type { Patient } from "../doctor/patient.ts";
 import { wire } from "../doctor/wire.ts";
 import { wrongUsage } from "./arguments.ts";
-import { isServiceOff, isWorkerHere, startService } from "./background.ts";
+import { isServiceOff, lockFile, startService } from "./background.ts";
 import { BELL } from "./bell.ts";
 import type { Command } from "./command.ts";
 import type { Context } from "./context.ts";
@@ -90,7 +90,7 @@ async function patientOf(context: Context): Promise<Patient> {
     ...{ version: VERSION, nodeVersion: process.versions.node },
     port: withEnv(config.values, env).server?.port || PORT, // 0 picks one that is free
     nowMs: () => Date.parse(context.now()),
-    isWorkerHere: () => isWorkerHere(context),
+    isWorkerLocked: () => context.isLocked(lockFile(context)),
     openRemote: () => context.engine(),
     doDue: async () => void (await context.engine()),
     startWorker: async () => {

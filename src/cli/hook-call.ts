@@ -17,6 +17,7 @@ import type { Engine } from "../engine/engine.ts";
 import { hold } from "../server/mcp/hold.ts";
 import type { Context } from "./context.ts";
 import { type HookPlace, findHookPlace, placeAsk } from "./hook-place.ts";
+import { whileWorking } from "./while-working.ts";
 
 /** What keeps the question from being asked at all; the agent must not hear of it as an answer. */
 const FAILURES: ReadonlySet<RefusalCode> = new Set([
@@ -97,14 +98,8 @@ async function holdWithWork({ engine, context, windowMs }: Hooked, asked: Read):
   // A hook before this one may have begun to wait and died: what it promised ends when it said.
   const until = isPending(asked.question) ? asked.question.hold?.until : undefined;
   const leftMs = until === undefined ? windowMs : Math.max(0, msBetween(await engine.now(), until));
-  const held = hold(asked, {
-    engine,
-    windowMs: Math.min(windowMs, leftMs),
-    signal,
-    onProgress: () => Promise.resolve(),
-  });
-  const failed = engine.work().then(() => new Promise<never>(() => undefined)); // it ends only when stopped
-  return Promise.race([held, failed]);
+  const held = { engine, windowMs: Math.min(windowMs, leftMs), signal, onProgress: () => Promise.resolve() };
+  return whileWorking(engine, () => hold(asked, held));
 }
 
 async function leaveOpen({ engine, call, client }: Hooked, { seat, by }: HookPlace, read: Read): Promise<Decided> {

@@ -28,6 +28,7 @@ import { type AgentSection, findAgent, getAgent } from "./run-agent.ts";
 import { followRun } from "./run-follow.ts";
 import { oneLine } from "./sanitise.ts";
 import { getTarget } from "./target.ts";
+import { whileWorking } from "./while-working.ts";
 
 const LEAST_WINDOW_MS = 1_000;
 
@@ -76,8 +77,8 @@ export const command: Command<typeof flags> = {
       printResult(context, RUN_FIELDS, { page: () => `${run.number}\n`, json: () => viewRun(run) });
       return 0;
     }
-    if (isHere) void engine.work();
-    return followRun(run, launch, engine, context);
+    const follow = (): Promise<number> => followRun(run, launch, engine, context);
+    return isHere ? whileWorking(engine, follow) : follow();
   },
 };
 

@@ -1,8 +1,9 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { AGENT } from "../../test/builders.ts";
 import { Scene } from "../../test/scene.ts";
 import { type } from "../../test/typed.ts";
 import type { RunId } from "../core/id.ts";
+import { later } from "../core/instant.ts";
 
 const USED = { turns: 5, costUsd: 0.12, inputTokens: 2400, outputTokens: 310 };
 
@@ -59,6 +60,29 @@ describe("runs list", () => {
       { number: 2, turns: null, cost_usd: null, input_tokens: null, output_tokens: null, question: null },
       { number: 1, turns: 5, cost_usd: 0.12, input_tokens: 2400, output_tokens: 310, question: null },
     ]);
+  });
+});
+
+describe.each(["local", "remote"] as const)("what fails for a run, on a %s store", (engines) => {
+  test("is in status, for people and for programs", async () => {
+    Scene.engines = engines;
+    onTestFinished(() => void (Scene.engines = "local"));
+    const scene = new Scene();
+    const { id: runId } = await scene.startedRun({ name: "fix-auth-bug" });
+    const failure = { why: "the disk is full", at: scene.now };
+    const job = { key: "resume", kind: "resume", dueAt: later(scene.now, 4_000), tries: 3, runId, failure } as const;
+    await scene.store.commit({ scheduled: [job] });
+    expect((await type(scene, ["status"])).stdout).toContain(
+      "FAILING:\n  #1 fix-auth-bug: resume failed 3 times, just now: the disk is full; next try in 4s. Look: askd doctor\n",
+    );
+    const { failing } = JSON.parse((await type(scene, ["status", "--json=failing"])).stdout);
+    expect(failing).toEqual([
+      {
+        ...{ kind: "resume", run: 1, run_id: runId, question_id: null, tries: 3, why: "the disk is full" },
+        ...{ failed_at: scene.now, next_at: job.dueAt },
+      },
+    ]);
+    expect((await type(scene, ["status", "--short"])).stdout).toBe("?0 ▶1\n");
   });
 });
 

@@ -1,4 +1,5 @@
 import type { Run } from "../core/run.ts";
+import { viewTroubles } from "../core/trouble.ts";
 import { viewUsage } from "../core/usage.ts";
 import { viewQuestion, viewRun } from "../core/view.ts";
 import type { StatusView } from "./status-view.ts";
@@ -10,6 +11,7 @@ export function viewStatus(view: StatusView): object {
     waiting: view.waiting.map(viewQuestion),
     running: view.running.map(viewUsed),
     queued: view.queued.map(viewUsed),
+    failing: viewTroubles(view).failing,
     failed: view.failed.map(({ run }) => viewUsed(run)),
     completed: view.completed.map(viewUsed),
   };

@@ -5,6 +5,7 @@ import type { Instant } from "../core/instant.ts";
 import { msBetween } from "../core/instant.ts";
 import { isPending } from "../core/question.ts";
 import type { Run } from "../core/run.ts";
+import type { FailingJob } from "../core/trouble.ts";
 import type { UsageRow } from "../core/usage.ts";
 import { oneLine } from "./sanitise.ts";
 import type { Style } from "./terminal.ts";
@@ -20,6 +21,8 @@ export interface StatusView {
   waiting: readonly Read[];
   running: readonly Run[];
   queued: readonly Run[];
+  /** What should be done for a run, and is tried again and again. */
+  failing: readonly FailingJob[];
   /** Failed or skipped today, with the last question where there was one. */
   failed: ReadonlyArray<{ run: Run; last: Read | undefined }>;
   completed: readonly Run[];
@@ -46,6 +49,11 @@ export function renderStatus(view: StatusView, style: Style): string {
     section(
       "QUEUED:",
       view.queued.map((run) => runLine(run, view)),
+      style,
+    ),
+    section(
+      "FAILING:",
+      view.failing.map((job) => failingLine(job, view, style)),
       style,
     ),
     section(
@@ -98,6 +106,14 @@ function waitingLines(read: Read, { now, program }: StatusView, style: Style): s
   ];
 }
 
+function failingLine({ run, kind, tries, why, failedAt, nextAt }: FailingJob, view: StatusView, style: Style): string {
+  const whose = run ? `${title(run)}: ` : "";
+  const inMs = Math.max(0, msBetween(view.now, nextAt));
+  const often = tries === 1 ? "once" : `${tries} times`;
+  const said = `${kind} failed ${often}, ${sayAgo(failedAt, view.now)}: ${oneLine(why)}`;
+  return `  ${whose}${style.red(said)}; next try in ${sayAge(inMs)}. Look: ${view.program} doctor`;
+}
+
 function failedLines(
   { run, last }: StatusView["failed"][number],
   { now, program }: StatusView,
@@ -120,7 +136,7 @@ function runLine(run: Run, { now, usage }: StatusView): string {
   return `  ${title(run)}${said.length > 0 ? ` (${said.join(", ")})` : ""}`;
 }
 
-function title(run: Run): string {
+function title(run: Pick<Run, "number" | "name">): string {
   return `#${run.number} ${oneLine(run.name)}`;
 }
 

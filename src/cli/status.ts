@@ -27,13 +27,13 @@ type Given = Values<typeof flags>;
 export const command: Command<typeof flags> = {
   usage: "status [--short] [--watch] [--exit-code]",
   flags,
-  fields: ["waiting", "running", "queued", "failed", "completed"],
+  fields: ["waiting", "running", "queued", "failing", "failed", "completed"],
   examples: ["askd status", "askd status --short", "askd status --exit-code || askd next"],
   async run(args, context) {
     if (args.positionals.length > 0) throw wrongUsage(`"${args.positionals[0]}" is too much`, command.usage);
     const engine = await context.engine();
     if (args.flags.watch) return watch(engine, args.flags, context);
-    const view = await readStatus(engine, context);
+    const view = await readStatus(engine, args.flags, context);
     print(view, args.flags, context, await loadJson(context));
     return args.flags["exit-code"] && view.waiting.length > 0 ? EXIT_WAITING : 0;
   },
@@ -46,7 +46,7 @@ async function watch(engine: Engine, given: Given, context: Context): Promise<nu
   const isFound = await watchStatus(
     {
       isShort: given.short === true,
-      read: () => readStatus(engine, context),
+      read: () => readStatus(engine, given, context),
       render: (view) => render(view, given, context),
       print: (view) => print(view, given, { ...context, stdout: asLines(context.stdout) }, viewJson),
       isOver: (view) => given["exit-code"] === true && view.waiting.length > 0,
@@ -78,7 +78,7 @@ function render(view: StatusView, given: Given, { style }: Context): string {
   return given.short ? renderShortStatus(view) : renderStatus(view, style);
 }
 
-async function readStatus(engine: Engine, context: Context): Promise<StatusView> {
+async function readStatus(engine: Engine, { short: isShort }: Given, context: Context): Promise<StatusView> {
   const now = await engine.now();
   const today = startOfDay(now, context.ahead);
   const pending = await engine.listQuestions({ status: "pending", order: "oldest", limit: MOST_SHOWN });
@@ -100,6 +100,7 @@ async function readStatus(engine: Engine, context: Context): Promise<StatusView>
     failed: await Promise.all(failed.map(async (run) => ({ run, last: await readLast(engine, run) }))),
     completed,
     usage: await readUsage(engine, [...running, ...queued, ...failed, ...completed]),
+    failing: isShort ? [] : (await engine.findTroubles()).failing,
     isFirstUse: isEmpty && (await engine.listRuns({ order: "newest", limit: 1 })).length === 0,
   };
 }

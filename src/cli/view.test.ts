@@ -97,6 +97,7 @@ function aStatus(over: Partial<StatusView> = {}): StatusView {
     waiting: [],
     running: [],
     queued: [],
+    failing: [],
     failed: [],
     completed: [],
     usage: new Map(),
@@ -106,6 +107,27 @@ function aStatus(over: Partial<StatusView> = {}): StatusView {
 }
 
 describe("status", () => {
+  test("says of every job that fails whose it is, how often, why, when it is tried again and what to type", () => {
+    const failing = [
+      {
+        ...({ key: "resume:r_1", kind: "resume", tries: 6, why: "the disk is full\u001b[2J" } as const),
+        ...{
+          failedAt: later(now, -3_000),
+          nextAt: later(now, 4_000),
+          run: { id: "r_1", number: 42, name: "add-caching" },
+        },
+      },
+      { key: "seal", kind: "seal", tries: 1, why: "busy", failedAt: now, nextAt: later(now, 60_000) } as const,
+    ];
+    expect(renderStatus(aStatus({ failing }), plain)).toBe(
+      `Nothing is waiting for you.
+FAILING:
+  #42 add-caching: resume failed 6 times, 3s ago: the disk is full\\x1b[2J; next try in 4s. Look: askd doctor
+  seal failed once, just now: busy; next try in 1m. Look: askd doctor
+`,
+    );
+  });
+
   test("shows what waits, what runs and what is done", () => {
     const running = [aRun({ number: 43, name: "fix-auth-bug" })];
     const completed = [aRun({ number: 41, name: "update-deps", status: "completed" })];

@@ -1,7 +1,7 @@
 import { parseDuration } from "../core/duration.ts";
 import { Refusal } from "../core/refusal.ts";
 import { wrongUsage } from "./arguments.ts";
-import { leavePid, lockFile } from "./background.ts";
+import { isWorkerHere, leavePid, lockFile } from "./background.ts";
 import type { Command } from "./command.ts";
 import type { Flags } from "./flags.ts";
 
@@ -25,13 +25,13 @@ export const command: Command<typeof flags> = {
       });
     }
     const idleMs = args.flags.idle === undefined ? undefined : parseDuration(args.flags.idle);
-    const unlock = await context.lock(lockFile(context));
-    if (!unlock) {
+    const signal = context.interrupt();
+    const engine = await context.engine({ runs: true, isReading: true });
+    let unlock = await context.lock(lockFile(context));
+    if (!unlock && (await isWorkerHere(context))) {
       if (!context.isQuiet) context.stderr.write("A worker of this store runs already; this one ends.\n");
       return 0;
     }
-    const signal = context.interrupt();
-    const engine = await context.engine({ runs: true });
     const takeWordBack = await leavePid(context);
     if (!context.isQuiet) context.stderr.write("Working. Stop with Ctrl-C; agents go on.\n");
     const over = Promise.race([aborted(signal), engine.work()]);
@@ -39,12 +39,14 @@ export const command: Command<typeof flags> = {
       let busyAtMs = performance.now();
       while (!signal.aborted) {
         await Promise.race([context.pause(LOOK_MS), over]);
+        // A worker that was stopped has it until it ends; it must not pass to nobody then.
+        unlock ??= await context.lock(lockFile(context));
         if ((engine.carried?.() ?? 0) > 0) busyAtMs = performance.now();
         if (idleMs !== undefined && performance.now() - busyAtMs > idleMs) break;
       }
     } finally {
       await takeWordBack();
-      unlock();
+      unlock?.();
     }
     return 0;
   },

@@ -168,7 +168,9 @@ function inputFrom(process: NodeJS.Process): Input {
 
 function tellToEnd(process: NodeJS.Process, pid: number): boolean {
   try {
-    return process.kill(pid, "SIGTERM");
+    const isThere = process.kill(pid, "SIGTERM");
+    process.kill(pid, "SIGCONT"); // one that was stopped hears nothing before it continues
+    return isThere;
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ESRCH") return false;
     throw error; // it is somebody else's

@@ -3,7 +3,7 @@ import type { Content } from "./content.ts";
 import type { Event } from "./event.ts";
 import type { Ids } from "./id.ts";
 import type { Instant } from "./instant.ts";
-import type { ClaimedJob, Job } from "./job.ts";
+import type { ClaimedJob, Job, JobFailure } from "./job.ts";
 import type { Question } from "./question.ts";
 import type { Rules } from "./rules.ts";
 import type { Run } from "./run.ts";
@@ -51,7 +51,16 @@ export interface Changes {
   dropped?: string[];
   finished?: ClaimedJob[];
   /** Claimed jobs that are to be done again later. */
-  postponed?: Array<{ job: ClaimedJob; dueAt: Instant; tries: number }>;
+  postponed?: Postponed[];
+}
+
+/** A claimed job that is to be done again later. With no tries left to count, an earlier failure is forgotten. */
+export interface Postponed {
+  job: ClaimedJob;
+  dueAt: Instant;
+  tries: number;
+  /** Why it was not done this time; without one, what is known from before stays. */
+  failure?: JobFailure;
 }
 
 /** A question with what it asked and the run it belongs to, as read. */

@@ -21,6 +21,10 @@ export const JobKind = z.enum([
 ]);
 export type JobKind = z.infer<typeof JobKind>;
 
+/** Why a job was not done, and when that was. */
+export const JobFailure = z.object({ why: z.string(), at: Instant });
+export type JobFailure = z.infer<typeof JobFailure>;
+
 /** Something due at a time, done by whoever claims it, at least once. */
 export const Job = z.object({
   /** Scheduling a key again moves the job that is there. */
@@ -34,6 +38,8 @@ export const Job = z.object({
   agent: z.string().optional(),
   /** How often it failed. */
   tries: z.int(),
+  /** What went wrong the last time, without secrets, for whoever looks after it from another process. */
+  failure: JobFailure.optional(),
   /** A claim that the job is born with: the committing process does it itself. */
   claim: z.object({ worker: WorkerId, leaseMs: z.int() }).optional(),
 });

@@ -35,8 +35,8 @@ export interface Patient {
   wire(client: Client, scope: Scope): Promise<void>;
   /** This machine's clock. */
   nowMs(): number;
-  /** Says whether a worker of this store runs on this machine. */
-  isWorkerHere(): Promise<boolean>;
+  /** Says whether the process of a worker of this store is on this machine, whether or not it does anything. */
+  isWorkerLocked(): Promise<boolean>;
   /** The engine of the server that keeps the questions, where one does. */
   openRemote(): Promise<Pick<Engine, "listQuestions" | "countQuestions" | "now">>;
   /** Does what has fallen due, in this process. */

@@ -33,6 +33,19 @@ async function leased(ward: Ward, job: Pick<Job, "key" | "kind"> & Partial<Job>,
   database.close();
 }
 
+/** Has this process say that it is a worker of the ward's store, heard of that long ago. */
+async function beat(ward: Ward, over: { agoMs?: number; version?: string } = {}): Promise<void> {
+  const { agoMs = 0, version = VERSION } = over;
+  const body = { host: hostname(), process: await readOwnIdentity(), version, beatAt: later(now(), -agoMs) };
+  const entry = {
+    kind: "worker",
+    id: IDS.worker(),
+    version: 0,
+    body: { ...body, process: { ...body.process } },
+  } as const;
+  await ward.withStore((store) => store.commit({ entries: [entry] }));
+}
+
 describe("a job", () => {
   test("whose lease ended long ago is found, and done", async () => {
     const ward = new Ward();
@@ -62,9 +75,8 @@ describe("a job", () => {
       store.commit({ scheduled: [{ key: "seal", kind: "seal", dueAt: later(now(), -DAY_MS), tries: 0 }] }),
     );
     expect(await ward.troubles()).toEqual([]);
-    const unlock = lock(join(dirname(ward.file), "askd.lock"));
+    await beat(ward);
     expect(await ward.troubles()).toEqual([expect.stringContaining("job_stuck")]);
-    unlock?.();
   });
 
   test("that only a worker does is found when there is none, and one is started", async () => {
@@ -77,6 +89,26 @@ describe("a job", () => {
     const startWorker = () => Promise.resolve((started += 1) > 0);
     expect(await ward.fix({ startWorker })).toEqual({ fixed: ["job_stuck"], left: [] });
     expect(started).toBe(1);
+  });
+
+  test("that fails is found with its reason, as a problem where a run waits for it for long", async () => {
+    const ward = new Ward();
+    const run = await ward.withEngine((engine) => engine.createRun({ name: "cache", host: "far-away" }, AGENT));
+    const failure = { why: "the disk is full", at: now() };
+    const job = (kind: "resume" | "seal", tries: number): Job => ({
+      ...{ key: kind, kind, dueAt: later(now(), 30_000), tries, failure },
+      ...(kind === "resume" && { runId: run.id, host: "far-away" }),
+    });
+    await ward.withStore((store) => store.commit({ scheduled: [job("resume", 6), job("seal", 1)] }));
+    const found = (await ward.look()).filter(({ code }) => code === "job_failing");
+    expect(found).toMatchObject([
+      {
+        level: "problem",
+        text: "the resume of #1 cache failed 6 times: the disk is full; it is tried again soon",
+        fix: "put that right, or end the run: askd runs cancel 1",
+      },
+      { level: "warning", text: "the seal failed once: the disk is full; it is tried again soon" },
+    ]);
   });
 
   test("of another machine that nobody does there is a warning", async () => {
@@ -190,11 +222,21 @@ describe("a run that waits", () => {
 
 test("a worker of another version is found", async () => {
   const ward = new Ward();
-  const body = { host: hostname(), process: { ...(await readOwnIdentity()) }, version: "9.9.9", beatAt: now() };
-  await ward.withStore((store) => store.commit({ entries: [{ kind: "worker", id: IDS.worker(), version: 0, body }] }));
+  await beat(ward, { version: "9.9.9" });
   expect(await ward.troubles()).toEqual([
     `worker_version: the worker (process ${process.pid}) is askd 9.9.9, this is ${VERSION}`,
   ]);
+});
+
+test("a worker that has the lock and is not heard of is found", async () => {
+  const ward = new Ward();
+  await beat(ward, { agoMs: 20_000 });
+  expect(await ward.troubles()).toEqual([]);
+  const unlock = lock(join(dirname(ward.file), "askd.lock"));
+  onTestFinished(() => unlock?.());
+  expect(await ward.troubles()).toEqual([expect.stringContaining("worker_silent: ")]);
+  await beat(ward);
+  expect(await ward.troubles()).toEqual([]);
 });
 
 test("a run whose files were changed by somebody is found", async () => {

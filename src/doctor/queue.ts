@@ -1,10 +1,13 @@
 import { sayMany } from "../core/say-many.ts";
 import { sayDuration } from "../core/duration.ts";
 import { shortId } from "../core/id.ts";
-import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS, later, msBetween } from "../core/instant.ts";
+import { DAY_MS, type Instant, MINUTE_MS, later, msBetween } from "../core/instant.ts";
 import type { Job, JobKind } from "../core/job.ts";
 import type { Question } from "../core/question.ts";
-import type { Store } from "../store/store.ts";
+import type { Run } from "../core/run.ts";
+import { hasLivingWorker } from "../agents/worker-row.ts";
+import { isUrgent } from "../engine/job-retry.ts";
+import type { KeptJob, Store } from "../store/store.ts";
 import type { Finding } from "./finding.ts";
 import type { Patient } from "./patient.ts";
 
@@ -22,8 +25,7 @@ const FOR_A_WORKER: ReadonlySet<JobKind> = new Set(["resume", "carry", "stop"]);
 /** What brings something to people or programs outside. */
 const OUTWARD: ReadonlySet<JobKind> = new Set(["deliver", "update", "callback"]);
 
-type KeptJob = Job & { attempt: number; leaseUntil: Instant | undefined };
-type At = Pick<Patient, "host" | "isWorkerHere" | "doDue" | "startWorker"> & {
+type At = Pick<Patient, "host" | "doDue" | "startWorker"> & {
   release(jobs: readonly Job[]): Promise<void>;
 };
 
@@ -31,19 +33,19 @@ type At = Pick<Patient, "host" | "isWorkerHere" | "doDue" | "startWorker"> & {
 export async function checkQueue(store: Store, at: At): Promise<Finding[]> {
   const now = await store.now();
   const jobs = await store.listJobs(MOST_JOBS);
-  const isWorker = await at.isWorkerHere();
+  const isWorker = await hasLivingWorker(store, at.host);
   const stuck = jobs.filter((job) => isStuck(job, { now, host: at.host, isWorker }));
   const lost = await listLost(store, now);
-  const failing = jobs.filter((job) => OUTWARD.has(job.kind) && job.tries >= MANY_TRIES);
+  const failing = jobs.filter(isFailing);
   return [
     ...(await sayWaiting(store, now)),
     ...(stuck.length > 0 ? [describeStuck(stuck, now, { ...at, isWorker })] : []),
     ...listElsewhere(jobs, now, at.host),
     ...lost.map((question) => describeLost(question, now)),
-    ...failing.map((job) => describeFailing(job, now)),
+    ...(await describeAllFailing(failing, store, now)),
     {
       ...{ code: "jobs", area: "queue", level: "ok" },
-      text: `${stuck.length} stuck; ${lost.length + failing.length} undelivered`,
+      text: `${stuck.length} stuck; ${failing.length > 0 ? `${failing.length} failing; ` : ""}${lost.length} undelivered`,
     },
   ];
 }
@@ -128,13 +130,38 @@ function describeLost(question: Question, now: Instant): Finding {
   };
 }
 
-function describeFailing(job: KeptJob, now: Instant): Finding {
-  const what = job.questionId === undefined ? job.kind : `${job.kind} of ${shortId(job.questionId)}`;
-  const inMs = Math.max(0, msBetween(now, job.dueAt));
-  const next = inMs < HOUR_MS / 60 ? "soon" : `in ${sayDuration(inMs)}`;
+function isFailing({ failure, kind, tries }: KeptJob): boolean {
+  // What another program scheduled, an import for example, may only say how often it failed.
+  return failure !== undefined || (OUTWARD.has(kind) && tries >= MANY_TRIES);
+}
+
+async function describeAllFailing(jobs: readonly KeptJob[], store: Store, now: Instant): Promise<Finding[]> {
+  const runs = await store.readRuns(jobs.flatMap(({ runId }) => runId ?? []));
+  const byId = new Map(runs.map((run) => [run.id, run]));
+  return jobs.map((job) => describeFailing(job, job.runId && byId.get(job.runId), now));
+}
+
+/** What was tried in vain and is tried again. A run that waits for it is a problem, somebody outside a warning. */
+function describeFailing(job: KeptJob, run: Run | undefined, now: Instant): Finding {
+  const { kind, tries, failure, dueAt, questionId } = job;
+  const id = questionId === undefined ? undefined : shortId(questionId);
+  const whose = [...(id === undefined ? [] : [id]), ...(run ? [`#${run.number} ${run.name}`] : [])].join(", ");
+  const inMs = Math.max(0, msBetween(now, dueAt));
+  const isMany = tries >= MANY_TRIES;
+  const often = tries === 1 ? "once" : `${tries} times`;
+  const what = `the ${kind}${whose === "" ? "" : ` of ${whose}`} failed ${often}${failure ? `: ${failure.why}` : ""}`;
+  const next = inMs < MINUTE_MS ? "soon" : `in ${sayDuration(inMs)}`;
   return {
-    ...{ code: "delivery_failing", area: "queue", level: "warning" },
-    text: `the ${what} failed ${job.tries} times; it is tried again ${next}`,
-    fix: job.questionId === undefined ? "askd serve shows why in its log" : `askd show ${shortId(job.questionId)}`,
+    ...{ code: OUTWARD.has(kind) ? "delivery_failing" : "job_failing", area: "queue" },
+    level: isUrgent(job) && isMany ? "problem" : "warning",
+    text: `${what}; it is tried again ${next}`,
+    fix: sayFix(run, id),
   };
+}
+
+function sayFix(run: Run | undefined, id: string | undefined): string {
+  if (id !== undefined) return `put that right; see askd show ${id}`;
+  return run
+    ? `put that right, or end the run: askd runs cancel ${run.number}`
+    : "put that right; askd goes on by itself";
 }

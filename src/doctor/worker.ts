@@ -1,5 +1,5 @@
 import { isAlive } from "../agents/process-identity.ts";
-import { listWorkers } from "../agents/worker-row.ts";
+import { hasLivingWorker, listWorkers } from "../agents/worker-row.ts";
 import type { Store } from "../store/store.ts";
 import type { Finding } from "./finding.ts";
 import type { Patient } from "./patient.ts";
@@ -7,7 +7,7 @@ import type { Patient } from "./patient.ts";
 /** Who starts agents on this machine, and whether that is this version of askd. */
 export async function checkWorker(
   store: Store,
-  { host, version, isWorkerHere }: Pick<Patient, "host" | "version" | "isWorkerHere">,
+  { host, version, isWorkerLocked }: Pick<Patient, "host" | "version" | "isWorkerLocked">,
 ): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const row of await listWorkers(store, host)) {
@@ -18,6 +18,14 @@ export async function checkWorker(
       fix: `kill ${row.process.pid} (agents go on), then askd worker`,
     });
   }
-  if (await isWorkerHere()) findings.push({ code: "worker", area: "queue", level: "ok", text: "worker running" });
+  if (await hasLivingWorker(store, host)) {
+    findings.push({ code: "worker", area: "queue", level: "ok", text: "worker running" });
+  } else if (await isWorkerLocked()) {
+    findings.push({
+      ...{ code: "worker_silent", area: "queue", level: "warning" },
+      text: "the worker of this store is there and does nothing: it was stopped, or hangs",
+      fix: "end it: askd service stop; the next command that needs a worker starts one",
+    });
+  }
   return findings;
 }

@@ -8,6 +8,7 @@ import type { ClaimedJob } from "../core/job.ts";
 import { isPending, owes } from "../core/question.ts";
 import { type Run, hasEnded } from "../core/run.ts";
 import type { PostOptions, Posted } from "./outbound.ts";
+import { sayWhy } from "./job-retry.ts";
 import { type Handler, type Work, finishing } from "./worker.ts";
 
 /** The schedule of Standard Webhooks: ten attempts over three days. */
@@ -39,9 +40,10 @@ export function callback(options: PostOptions): Handler {
     const delayMs = RETRY_MS[job.tries];
     if (delayMs === undefined || posted.isFinal) return finish(job, work, (now) => giveUp(now, work, posted));
     const waitMs = Math.max(delayMs, posted.retryAfterMs ?? 0) * (1 + Math.random() * 0.1);
-    await work.decider.commit({
-      postponed: [{ job, dueAt: later(work.now, Math.round(waitMs)), tries: job.tries + 1 }],
-    });
+    work.onFailure(job, posted.why);
+    const dueAt = later(work.now, Math.round(waitMs));
+    const failure = { why: sayWhy(posted.why), at: work.now };
+    await work.decider.commit({ postponed: [{ job, dueAt, tries: job.tries + 1, failure }] });
   };
 }
 

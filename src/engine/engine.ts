@@ -14,6 +14,7 @@ import type { Similar } from "../core/similar.ts";
 import type { Stats, StatsQuery } from "../core/stats.ts";
 import type { Template, TemplateInput } from "../core/template.ts";
 import type { Token, TokenInput } from "../core/token.ts";
+import type { Troubles } from "../core/trouble.ts";
 import type { RunUsage } from "../core/usage.ts";
 import type { QuestionFilter, Ref, RunFilter } from "../store/store.ts";
 
@@ -154,6 +155,8 @@ export interface Engine {
   /** The cursor of the last event that the feed shows now. */
   findFeedEnd(): Promise<string>;
   verify(): Promise<Verified>;
+  /** What keeps questions and runs from going on: jobs that fail. */
+  findTroubles(): Promise<Troubles>;
 
   now(): Promise<Instant>;
   /** Does what has fallen due, for callers that run with no worker beside them. Returns how many jobs. */

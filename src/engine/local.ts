@@ -4,7 +4,7 @@ import { answer, recordLate, recordRefused } from "../core/answer.ts";
 import type { AnswerInput } from "../core/answer-input.ts";
 import type { AskInput } from "../core/ask-input.ts";
 import { cancel } from "../core/cancel.ts";
-import type { At, Changes, Read } from "../core/changes.ts";
+import type { At, Changes, Entry, Read } from "../core/changes.ts";
 import { assign, claim, comment, release, snooze } from "../core/claim.ts";
 import { SYSTEM } from "../core/actor.ts";
 import type { KeptEvent } from "../core/event.ts";
@@ -12,7 +12,7 @@ import { give, handOver } from "../core/handover.ts";
 import { endHold } from "../core/hold.ts";
 import type { QuestionId, RunId } from "../core/id.ts";
 import { tellAgent } from "../core/injection.ts";
-import { type Instant, epochMs } from "../core/instant.ts";
+import { type Instant, MINUTE_MS, epochMs } from "../core/instant.ts";
 import { cancelRun, endRun, queueRun, resumeRun, type RunResult, startRun } from "../core/lifecycle.ts";
 import { addLink, newLink } from "../core/link.ts";
 import type { Person } from "../core/person.ts";
@@ -25,6 +25,7 @@ import type { Stats, StatsQuery } from "../core/stats.ts";
 import type { Template, TemplateInput } from "../core/template.ts";
 import { escalate, extend } from "../core/timeout.ts";
 import type { Token, TokenInput } from "../core/token.ts";
+import type { Troubles } from "../core/trouble.ts";
 import type { RunUsage } from "../core/usage.ts";
 import type { QuestionFilter, Ref, RunFilter, Store } from "../store/store.ts";
 import { Decider, type DecideDeps } from "./decide.ts";
@@ -39,11 +40,16 @@ import { Precedents } from "./similar.ts";
 import { Ledger } from "./ledger.ts";
 import { countStats } from "./stats.ts";
 import { Templates } from "./templates.ts";
+import { findTroubles } from "./troubles.ts";
 import { allQuestions, verify } from "./verify.ts";
 import { Waiters } from "./waiters.ts";
 import { readUsage } from "./usage.ts";
 import { WordFollower } from "./word-follower.ts";
-import { Worker, type WorkerDeps } from "./worker.ts";
+import { type Work, Worker, type WorkerDeps } from "./worker.ts";
+
+/** How long somebody who waits for an answer waits for the store to come back. */
+const LONGEST_ABSENCE_MS = 2 * MINUTE_MS;
+const AWAY_PAUSE_MS = 500;
 
 export interface LocalDeps extends DecideDeps {
   randomBytes: (count: number) => Uint8Array;
@@ -52,7 +58,11 @@ export interface LocalDeps extends DecideDeps {
   /** How jobs are done, by kind; what is not in the table is left to others. */
   worker: Omit<WorkerDeps, "store" | "decider">;
   /** Agents that this process follows, and how it lets go of them before the store is closed. */
-  runner?: { readonly count: number; leave(): Promise<void> };
+  runner?: {
+    readonly count: number;
+    begin(work: Pick<Work, "store" | "decider">): Promise<void>;
+    leave(): Promise<void>;
+  };
 }
 
 /** The engine that writes to a store of its own. There is no other writer. */
@@ -75,7 +85,11 @@ export class LocalEngine implements Engine {
     this.#deps = deps;
     this.#store = deps.store;
     this.#decider = new Decider(deps);
-    this.#worker = new Worker({ ...deps.worker, store: deps.store, decider: this.#decider });
+    this.#worker = new Worker({
+      ...{ ...deps.worker, store: deps.store, decider: this.#decider },
+      prepare: () => scheduleSeals(deps.store, this.#decider),
+      begin: async () => deps.runner?.begin({ store: deps.store, decider: this.#decider }),
+    });
     this.#people = new People({ store: deps.store, now: deps.now, randomBytes: deps.randomBytes });
     this.#room = new Room(deps.store, deps.rules.limits.pending);
     this.#templates = new Templates({ store: deps.store, at: (by) => this.#decider.at(by) });
@@ -101,6 +115,11 @@ export class LocalEngine implements Engine {
     return this.#deps.runner?.count ?? 0;
   }
 
+  /** The rows in which the workers on this store say that they are there. */
+  listWorkerRows(): Promise<Entry[]> {
+    return this.#store.listEntries("worker");
+  }
+
   async ask(input: AskInput, by: Actor, options: AskOptions = {}): Promise<Done> {
     await this.#room.require();
     return keepAsk({ store: this.#store, decider: this.#decider }, input, by, options);
@@ -110,10 +129,10 @@ export class LocalEngine implements Engine {
     const waiter = this.#waiters.listen(id, { takes });
     try {
       for (;;) {
-        const read = this.#decider.rows.recall(id) ?? (await this.read(id));
+        const read = this.#decider.rows.recall(id) ?? (await this.#readPatiently(id, signal));
         if (read.question.status !== "pending") return read;
         const leftMs = epochMs(until) - epochMs(this.#deps.now());
-        if (leftMs <= 0 || signal?.aborted) return await this.read(id);
+        if (leftMs <= 0 || signal?.aborted) return await this.#readPatiently(id, signal);
         await waiter.next(leftMs, signal);
       }
     } finally {
@@ -335,17 +354,19 @@ export class LocalEngine implements Engine {
     return verify(this.#store);
   }
 
+  findTroubles(): Promise<Troubles> {
+    return findTroubles(this.#store);
+  }
+
   now(): Promise<Instant> {
     return this.#deps.checkedNow();
   }
 
-  async doDue(): Promise<number> {
-    await scheduleSeals(this.#store, this.#decider);
+  doDue(): Promise<number> {
     return this.#worker.doDue();
   }
 
   async work(): Promise<void> {
-    await scheduleSeals(this.#store, this.#decider);
     this.#words.follow();
     await this.#worker.work();
   }
@@ -356,6 +377,20 @@ export class LocalEngine implements Engine {
     await this.#worker.stop();
     await this.#deps.runner?.leave();
     await this.#store.close();
+  }
+
+  /** Who waits for an answer anyway also waits for a store that is away for a moment. */
+  async #readPatiently(id: QuestionId, signal: AbortSignal | undefined): Promise<Read> {
+    const giveUpAtMs = performance.now() + LONGEST_ABSENCE_MS;
+    for (;;) {
+      try {
+        return await this.read(id);
+      } catch (error) {
+        const isAway = error instanceof Refusal && error.code === "store_unreachable";
+        if (!isAway || signal?.aborted || performance.now() > giveUpAtMs) throw error;
+      }
+      await new Promise((resolve) => setTimeout(resolve, AWAY_PAUSE_MS));
+    }
   }
 
   /** Changes a question. Who may not do so is refused, and that they tried stays in the trail. */

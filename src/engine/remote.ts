@@ -16,6 +16,7 @@ import type { Similar } from "../core/similar.ts";
 import type { Stats, StatsQuery } from "../core/stats.ts";
 import type { Template, TemplateInput } from "../core/template.ts";
 import type { Token, TokenInput } from "../core/token.ts";
+import type { Troubles } from "../core/trouble.ts";
 import type { RunUsage } from "../core/usage.ts";
 import type { QuestionFilter, Ref, RunFilter } from "../store/store.ts";
 import type { AskOptions, Done, Engine, RunInput, Verified, WaitOptions } from "./engine.ts";
@@ -274,6 +275,11 @@ export class RemoteEngine implements Engine {
 
   verify(): Promise<Verified> {
     return this.#caller.call("verify", {});
+  }
+
+  /** A server tells of them only to people; to whom it tells nothing, nothing is known. */
+  async findTroubles(): Promise<Troubles> {
+    return (await orNothing("not_permitted", this.#caller.call("findTroubles", {}))) ?? { failing: [] };
   }
 
   async now(): Promise<Instant> {

@@ -1,15 +1,19 @@
+import { SYSTEM } from "../core/actor.ts";
 import type { WorkerId } from "../core/id.ts";
 import type { Changes } from "../core/changes.ts";
 import { isClock } from "../core/clock.ts";
-import { type Instant, epochMs, later } from "../core/instant.ts";
+import { type Instant, SECOND_MS, epochMs } from "../core/instant.ts";
 import type { ClaimedJob, JobKind } from "../core/job.ts";
+import { Refusal } from "../core/refusal.ts";
 import type { ClaimFilter, Store } from "../store/store.ts";
 import { type Decider, JobLost } from "./decide.ts";
+import { retryOf } from "./job-retry.ts";
 
 const LEASE_MS = 15_000;
 const CLAIMED_AT_ONCE = 128;
 const LONGEST_SLEEP_MS = 30_000;
-const RETRY_MS = [1_000, 5_000, 30_000, 120_000, 600_000, 3_600_000];
+/** How long to wait for a store that is away; one that says when it is back is gone on with at once. */
+const OUTAGE_PAUSES_MS = [500, SECOND_MS, 2 * SECOND_MS, 5 * SECOND_MS];
 
 /** What a job handler works with. */
 export interface Work {
@@ -17,6 +21,8 @@ export interface Work {
   decider: Decider;
   /** The store's time at the claim. */
   now: Instant;
+  /** Hears of a job that failed and that its handler puts off by itself. */
+  onFailure: WorkerDeps["onFailure"];
 }
 
 /** Does a job and commits its end; what it throws is tried again later. */
@@ -35,6 +41,12 @@ export interface WorkerDeps {
   syncClock(now: Instant): void;
   /** Hears of jobs that failed; they will be tried again. */
   onFailure(job: ClaimedJob, error: unknown): void;
+  /** Arranges what has to be there before the first job; done again if it fails. */
+  prepare?(): Promise<void>;
+  /** The same for a worker that stays. */
+  begin?(): Promise<void>;
+  /** Hears that no job can be had from the store, and how many times in a row; it is tried until it works. */
+  onOutage?(error: unknown, times: number): void;
 }
 
 /** Does jobs as they fall due: claims, leases, tries again, sleeps until the next one. */
@@ -45,6 +57,8 @@ export class Worker {
   #working: Promise<void> | undefined;
   #wake: () => void = () => {};
   #wakeAt: Instant | undefined;
+  #isPrepared = false;
+  #hasBegun = false;
 
   constructor(deps: WorkerDeps) {
     this.#deps = deps;
@@ -63,6 +77,8 @@ export class Worker {
 
   /** Does everything that is due now and says how much that was. */
   async doDue(): Promise<number> {
+    if (!this.#isPrepared) await this.#deps.prepare?.();
+    this.#isPrepared = true;
     let done = 0;
     while (!this.#isStopping) {
       const { now, jobs } = await this.#deps.store.claimJobs(this.#filter);
@@ -74,7 +90,7 @@ export class Worker {
     return done;
   }
 
-  /** Works until stopped. */
+  /** Works until stopped; a store that is away for a while is waited for. */
   work(): Promise<void> {
     this.#working ??= this.#loop();
     return this.#working;
@@ -93,30 +109,48 @@ export class Worker {
         this.#wake();
     });
     try {
-      while (!this.#isStopping) await this.#turn();
+      for (let failures = 0; !this.#isStopping;) {
+        const woken = this.#untilWoken();
+        try {
+          const sleepMs = await this.#turn();
+          failures = 0;
+          await woken.within(sleepMs);
+        } catch (error) {
+          // Only a newer program's store stays closed to this one.
+          if (error instanceof Refusal && error.code === "newer_schema") throw error;
+          failures += 1;
+          this.#deps.onOutage?.(error, failures);
+          await woken.within(OUTAGE_PAUSES_MS[Math.min(failures, OUTAGE_PAUSES_MS.length) - 1] ?? SECOND_MS);
+        }
+      }
     } finally {
       stopListening();
     }
   }
 
-  async #turn(): Promise<void> {
-    let hasWoken = false;
-    const woken = new Promise<void>((resolve) => {
-      this.#wake = () => {
-        hasWoken = true;
-        resolve();
-      };
-    });
+  /** Does what is due and says how long nothing else will be. */
+  async #turn(): Promise<number> {
     this.#wakeAt = undefined;
+    if (!this.#hasBegun) await this.#deps.begin?.();
+    this.#hasBegun = true;
     await this.doDue();
     const next = await this.#deps.store.nextJobAt(this.#filter);
-    if (hasWoken || this.#isStopping) return;
     this.#wakeAt = next;
-    const now = await this.#deps.store.now();
-    const sleepMs = next === undefined ? LONGEST_SLEEP_MS : Math.min(LONGEST_SLEEP_MS, epochMs(next) - epochMs(now));
-    const timer = setTimeout(() => this.#wake(), Math.max(1, sleepMs));
-    await woken;
-    clearTimeout(timer);
+    if (next === undefined) return LONGEST_SLEEP_MS;
+    return Math.min(LONGEST_SLEEP_MS, epochMs(next) - epochMs(await this.#deps.store.now()));
+  }
+
+  /** Listens from now on for a reason to look again, so that none is missed while this turn goes on. */
+  #untilWoken(): { within(ms: number): Promise<void> } {
+    const woken = new Promise<void>((resolve) => (this.#wake = resolve));
+    return {
+      within: async (ms) => {
+        if (this.#isStopping) return;
+        const timer = setTimeout(() => this.#wake(), Math.max(1, ms));
+        await woken;
+        clearTimeout(timer);
+      },
+    };
   }
 
   async #doLine(jobs: readonly ClaimedJob[], now: Instant): Promise<void> {
@@ -124,23 +158,21 @@ export class Worker {
   }
 
   async #do(job: ClaimedJob, now: Instant): Promise<void> {
-    const { store, decider, handlers } = this.#deps;
+    const { store, decider, handlers, onFailure } = this.#deps;
     try {
-      await handlers[job.kind]?.(job, { store, decider, now });
+      await handlers[job.kind]?.(job, { store, decider, now, onFailure });
     } catch (error) {
       if (error instanceof JobLost) return; // its lease ended: whoever has it now does it
-      this.#deps.onFailure(job, error);
-      await this.#postpone(job, now);
+      onFailure(job, error);
+      await this.#postpone(job, error);
     }
   }
 
-  async #postpone(job: ClaimedJob, now: Instant): Promise<void> {
-    const delayMs = RETRY_MS[Math.min(job.tries, RETRY_MS.length - 1)] ?? LEASE_MS;
-    const jitterMs = Math.floor(Math.random() * delayMs * 0.2);
+  async #postpone(job: ClaimedJob, why: unknown): Promise<void> {
+    const { decider } = this.#deps;
     try {
-      await this.#deps.decider.commit({
-        postponed: [{ job, dueAt: later(now, delayMs + jitterMs), tries: job.tries + 1 }],
-      });
+      // By the time it is now: what failed may have taken long, and must not be due again at once.
+      await decider.commit({ postponed: [retryOf(job, why, decider.at(SYSTEM).now)] });
     } catch (error) {
       // The store is gone or the lease is over; in both cases the job comes back by itself.
       if (!(error instanceof JobLost)) this.#deps.onFailure(job, error);

@@ -1,4 +1,5 @@
 import type { Instant } from "../core/instant.ts";
+import { Refusal } from "../core/refusal.ts";
 import { redact } from "../core/redact.ts";
 
 const LEVELS = ["debug", "info", "warn", "error"] as const;
@@ -8,6 +9,7 @@ type Field = string | number | boolean | undefined;
 /** Writes down what happens to the server, one line for each event. */
 export type Log = (level: Level, event: string, fields?: Record<string, Field>) => void;
 
+const REPEATED_MS = 10_000;
 const LONGEST_FIELD = 4_000;
 // JSON escapes what ends a line for programs; terminals also obey these.
 const CONTROL = /[\u007f-\u009f\u2028\u2029\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g;
@@ -27,6 +29,22 @@ export function sayError(error: unknown): { message: string; stack: string | und
   return error instanceof Error
     ? { message: error.message, stack: error.stack }
     : { message: String(error), stack: undefined };
+}
+
+/**
+ * Reports what nobody expected. A refusal in the background, of a store that is away for example, is no bug; the same
+ * one again within seconds is no news.
+ */
+export function reportTo(log: Log): (error: unknown) => void {
+  let told = { message: "", atMs: -Infinity };
+  return (error) => {
+    if (!(error instanceof Refusal)) return log("error", "bug", sayError(error));
+    const { code, message } = error;
+    const atMs = performance.now();
+    if (message === told.message && atMs - told.atMs < REPEATED_MS) return;
+    told = { message, atMs };
+    log("warn", code, { message });
+  };
 }
 
 function cleanField(value: Field): Field {

@@ -31,8 +31,13 @@ export function sayProblem(error: unknown, onBug: (error: unknown) => void): Rep
   const { retryAfterMs } = error;
   return problem(
     { code: error.code, status: error.httpStatus, detail: error.message, ...(error.hint && { hint: error.hint }) },
-    retryAfterMs === undefined ? {} : { "Retry-After": String(Math.ceil(retryAfterMs / 1000)) },
+    retryAfterMs === undefined ? {} : { "Retry-After": sayRetryAfter(retryAfterMs) },
   );
+}
+
+/** When to come back, as a header says it: in whole seconds. */
+export function sayRetryAfter(ms: number): string {
+  return String(Math.ceil(ms / 1000));
 }
 
 function problem(given: Omit<Problem, "type" | "title">, headers: Record<string, string> = {}): Reply {

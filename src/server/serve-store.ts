@@ -5,7 +5,7 @@ import type { Store } from "../store/store.ts";
 import type { AtHand } from "../web/card-view.ts";
 import type { ChannelSet } from "../web/channels.tsx";
 import { keepLocalToken, serverFiles } from "./local-token.ts";
-import { type Log, sayError } from "./log.ts";
+import { type Log, reportTo } from "./log.ts";
 import { mcpPart } from "./mcp/http.ts";
 import { readPrivate, removePrivate, replacePrivate } from "./private-file.ts";
 import type { OtlpTarget } from "./traces/otlp.ts";
@@ -30,7 +30,7 @@ export async function serveStore(deps: StoreServed, options: ServeOptions) {
   const files = serverFiles(deps.runtimeDir);
   try {
     await keepLocalToken(files.token, engine, deps.user);
-    const onBug = (error: unknown): void => log("error", "bug", sayError(error));
+    const onBug = reportTo(log);
     const mcp = mcpPart({ engine, rules: deps.rules, version: deps.version, host: hostname(), onBug });
     const served = await serveHttp({ ...deps, feed: feedOf(store), parts: [mcp], holds: () => engine.holds }, options);
     const url = `http://127.0.0.1:${served.port}`;

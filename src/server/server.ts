@@ -8,7 +8,7 @@ import { Live } from "./events/live.ts";
 import type { Feed } from "./events/tail.ts";
 import { type Doors, loopbackDoors } from "./guard.ts";
 import { listen } from "./listen.ts";
-import { type Log, sayError } from "./log.ts";
+import { type Log, reportTo } from "./log.ts";
 import { loginPart } from "./login.tsx";
 import { openapiPart } from "./openapi.ts";
 import { Monitor } from "./metrics/monitor.ts";
@@ -92,7 +92,7 @@ export function buildHttp(
   { doors, isSecure, stopping }: { doors: () => Doors; isSecure: boolean; stopping: AbortSignal },
 ): { app: Hono; live: Live; monitor: Monitor } {
   const { engine, rules, log } = deps;
-  const onBug = (error: unknown): void => log("error", "bug", sayError(error));
+  const onBug = reportTo(log);
   const live = new Live({
     ...{ feed: deps.feed, mostStreams: rules.limits.streams, stopping, onBug },
     heartbeatMs: deps.heartbeatMs ?? 15 * SECOND_MS,

@@ -3,7 +3,7 @@ import type { Content } from "../core/content.ts";
 import { CHAIN_START, type KeptEvent } from "../core/event.ts";
 import { randomPart, type QuestionId, type RunId } from "../core/id.ts";
 import { later, type Instant } from "../core/instant.ts";
-import type { ClaimedJob, Job } from "../core/job.ts";
+import type { ClaimedJob } from "../core/job.ts";
 import type { Question } from "../core/question.ts";
 import type { Run } from "../core/run.ts";
 import { Batcher } from "./batch.ts";
@@ -19,6 +19,7 @@ import type {
   ClaimFilter,
   Committed,
   EntryPage,
+  KeptJob,
   Origin,
   QuestionFilter,
   Ref,
@@ -207,11 +208,14 @@ export class MemoryStore implements Store {
     return first && readyAt(first[1]);
   }
 
-  async listJobs(limit: number): Promise<Array<Job & { attempt: number; leaseUntil: Instant | undefined }>> {
-    return [...this.#tables.job]
-      .sort(byReadiness)
-      .slice(0, limit)
-      .map(([, { body, attempt, leaseUntil }]) => ({ ...parseJob(body), attempt, leaseUntil }));
+  async listJobs(limit: number): Promise<KeptJob[]> {
+    return this.#listAllJobs().slice(0, limit);
+  }
+
+  async listFailing(limit: number): Promise<KeptJob[]> {
+    return this.#listAllJobs()
+      .filter(({ failure }) => failure !== undefined)
+      .slice(0, limit);
   }
 
   async now(): Promise<Instant> {
@@ -224,6 +228,12 @@ export class MemoryStore implements Store {
 
   close(): Promise<void> {
     return this.#batcher.idle();
+  }
+
+  #listAllJobs(): KeptJob[] {
+    return [...this.#tables.job]
+      .sort(byReadiness)
+      .map(([, { body, attempt, leaseUntil }]) => ({ ...parseJob(body), attempt, leaseUntil }));
   }
 
   #jobsFor(filter: Pick<ClaimFilter, "kinds" | "host" | "agents">): Array<[string, JobRow]> {

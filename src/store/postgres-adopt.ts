@@ -31,7 +31,7 @@ export async function adoptRows(
     await client.query("commit");
     return committed;
   } catch (error) {
-    await client.query("rollback");
+    await client.query("rollback").catch(() => undefined); // the connection may be what is lost
     throw error;
   }
 }

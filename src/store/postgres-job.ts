@@ -1,10 +1,12 @@
-import type { Pool } from "pg";
 import { Instant } from "../core/instant.ts";
-import type { ClaimedJob, Job } from "../core/job.ts";
+import type { ClaimedJob } from "../core/job.ts";
+import type { Queryable } from "./postgres-pool.ts";
 import { parseJob } from "./row.ts";
-import type { ClaimFilter } from "./store.ts";
+import type { ClaimFilter, KeptJob } from "./store.ts";
 
 const FITS = "kind = any($1) and (host is null or host = $2) and (agent is null or agent = any($3))";
+
+const KEPT = "select body, attempt, lease_until from job";
 
 // Rows that somebody else is claiming or finishing are passed over, never waited for.
 const CLAIM = `
@@ -22,7 +24,7 @@ claimed as (
 select now, body, attempt from clock left join claimed on true order by due_at, key`;
 
 /** Hands out due jobs by the database's clock. */
-export async function claimJobs(pool: Pool, filter: ClaimFilter): Promise<{ now: Instant; jobs: ClaimedJob[] }> {
+export async function claimJobs(pool: Queryable, filter: ClaimFilter): Promise<{ now: Instant; jobs: ClaimedJob[] }> {
   const { kinds, host, agents, leaseMs, worker, limit } = filter;
   const { rows } = await pool.query<{ now: string; body: string | null; attempt: number }>({
     name: "askd_claim",
@@ -34,7 +36,7 @@ export async function claimJobs(pool: Pool, filter: ClaimFilter): Promise<{ now:
 }
 
 export async function nextJobAt(
-  pool: Pool,
+  pool: Queryable,
   { kinds, host, agents }: Pick<ClaimFilter, "kinds" | "host" | "agents">,
 ): Promise<Instant | undefined> {
   const sql = `select ready_at from job where ${FITS} order by ready_at limit 1`;
@@ -42,15 +44,20 @@ export async function nextJobAt(
   return rows[0] && Instant.parse(rows[0].ready_at);
 }
 
-export async function listJobs(
-  pool: Pool,
-  limit: number,
-): Promise<Array<Job & { attempt: number; leaseUntil: Instant | undefined }>> {
-  const sql = "select body, attempt, lease_until from job order by ready_at, key limit $1";
+export function listJobs(pool: Queryable, limit: number): Promise<KeptJob[]> {
+  return readJobs(pool, `${KEPT} order by ready_at, key limit $1`, limit);
+}
+
+export function listFailing(pool: Queryable, limit: number): Promise<KeptJob[]> {
+  // Few jobs fail, and few people ask: looking for the field in the text of all is cheaper than an index on every write.
+  return readJobs(pool, `${KEPT} where position('"failure":{' in body) > 0 order by ready_at, key limit $1`, limit);
+}
+
+async function readJobs(pool: Queryable, sql: string, limit: number): Promise<KeptJob[]> {
   const { rows } = await pool.query<{ body: string; attempt: number; lease_until: string | null }>(sql, [limit]);
-  return rows.map(({ body, attempt, lease_until }) => ({
+  return rows.map(({ body, attempt, lease_until: leaseUntil }) => ({
     ...parseJob(body),
     attempt,
-    leaseUntil: lease_until === null ? undefined : Instant.parse(lease_until),
+    leaseUntil: leaseUntil === null ? undefined : Instant.parse(leaseUntil),
   }));
 }

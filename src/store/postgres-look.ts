@@ -1,7 +1,7 @@
 import pg from "pg";
 import { instant } from "../core/instant.ts";
 import { type Look, compareSchema } from "./look.ts";
-import { connectionTo, isAway, unreachable } from "./postgres-connect.ts";
+import { connectionTo, explain } from "./postgres-connect.ts";
 import { DURABLE, findMeta } from "./postgres-migrate.ts";
 import { SCHEMA } from "./postgres-schema.ts";
 import { openPostgres } from "./postgres.ts";
@@ -46,8 +46,8 @@ export async function lookAtPostgres(url: string): Promise<Look> {
       close: async () => store?.close(),
     };
   } catch (error) {
-    throw isAway(error) ? unreachable(url, error) : error;
+    throw explain(url, error);
   } finally {
-    await client.end();
+    await client.end().catch(() => undefined); // it may be what is lost
   }
 }

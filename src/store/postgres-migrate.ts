@@ -1,7 +1,7 @@
 import pg, { type ClientBase } from "pg";
 import { z } from "zod";
 import { Refusal } from "../core/refusal.ts";
-import { connectionTo, isAway, unreachable } from "./postgres-connect.ts";
+import { connectionTo, explain } from "./postgres-connect.ts";
 import { MIGRATIONS, type Migration } from "./postgres-schema.ts";
 
 const LOCK = 0x61736b64; // "askd"
@@ -30,7 +30,7 @@ export async function migrate(client: ClientBase, migrations: readonly Migration
     await client.query("update meta set schema = $1, writable_by = $2", [schema, writableBy]);
     await client.query("commit");
   } catch (error) {
-    await client.query("rollback");
+    await client.query("rollback").catch(() => undefined); // the connection may be what is lost
     throw error;
   }
 }
@@ -38,11 +38,12 @@ export async function migrate(client: ClientBase, migrations: readonly Migration
 /** Which schema a database has, 0 where there is none, and which one this program knows. */
 export async function findSchema(url: string): Promise<{ schema: number; known: number }> {
   const client = new pg.Client(connectionTo(url));
+  client.on("error", () => undefined); // whoever waits for a reply hears of it
   try {
     await client.connect();
     return { schema: (await findMeta(client))?.schema ?? 0, known: MIGRATIONS.length };
   } catch (error) {
-    throw isAway(error) ? unreachable(url, error) : error;
+    throw explain(url, error);
   } finally {
     await client.end().catch(() => undefined); // it was never connected
   }

@@ -1,4 +1,3 @@
-import type { ClientBase, Pool } from "pg";
 import type { Entry } from "../core/changes.ts";
 import { CHAIN_START, type KeptEvent } from "../core/event.ts";
 import type { RunId } from "../core/id.ts";
@@ -6,6 +5,7 @@ import type { Question } from "../core/question.ts";
 import type { Run } from "../core/run.ts";
 import { fromKept, toKept } from "./postgres-text.ts";
 import type { RowName, RowReader } from "./row-reader.ts";
+import type { Queryable } from "./postgres-pool.ts";
 import { parseEvent, parseQuestion, parseRun } from "./row.ts";
 import { FOUND, matchOf } from "./postgres-match.ts";
 import type { EntryReader } from "./entry-reader.ts";
@@ -74,7 +74,7 @@ class Conditions {
   }
 }
 
-export async function listRuns(pool: Pool, filter: RunFilter): Promise<Run[]> {
+export async function listRuns(pool: Queryable, filter: RunFilter): Promise<Run[]> {
   const conditions = new Conditions(filter);
   if (filter.parentId) conditions.add("parent_id = ?", filter.parentId);
   if (filter.endedSince) conditions.add("ended_at >= ?", filter.endedSince);
@@ -83,7 +83,7 @@ export async function listRuns(pool: Pool, filter: RunFilter): Promise<Run[]> {
   return readRuns(pool, sql, conditions.params);
 }
 
-export async function listQuestions(pool: Pool, filter: QuestionFilter, reader: RowReader): Promise<Question[]> {
+export async function listQuestions(pool: Queryable, filter: QuestionFilter, reader: RowReader): Promise<Question[]> {
   const { status, isClosed, runId, find } = filter;
   const conditions = new Conditions(filter);
   const match = find === undefined ? undefined : matchOf(find);
@@ -102,13 +102,17 @@ export async function listQuestions(pool: Pool, filter: QuestionFilter, reader: 
   return reader.take(names, bodies).filter((question) => question.status === status);
 }
 
-export async function countQuestions(pool: Pool, status: Question["status"]): Promise<number> {
+export async function countQuestions(pool: Queryable, status: Question["status"]): Promise<number> {
   const [sql, params] = status === "answered" ? [COUNT_ANSWERED, []] : [COUNT, [status]];
   const { rows } = await pool.query<{ count: number }>(sql, params);
   return rows[0]?.count ?? 0;
 }
 
-export async function lookUp(pool: Pool, ref: Ref, limit: number): Promise<{ runs: Run[]; questions: Question[] }> {
+export async function lookUp(
+  pool: Queryable,
+  ref: Ref,
+  limit: number,
+): Promise<{ runs: Run[]; questions: Question[] }> {
   const conditions = new Conditions({ order: "newest", limit });
   if (ref.by !== "short") {
     conditions.add(`${NAMES[ref.by]} = ?`, ref.by === "number" ? ref.number : toKept(ref.text));
@@ -124,18 +128,18 @@ export async function lookUp(pool: Pool, ref: Ref, limit: number): Promise<{ run
   return { runs, questions };
 }
 
-export async function readRuns(pool: Pool | ClientBase, sql: string, params: unknown[]): Promise<Run[]> {
+export async function readRuns(pool: Queryable, sql: string, params: unknown[]): Promise<Run[]> {
   const { rows } = await pool.query<{ body: string; number: number }>(sql, params);
   return rows.map((row) => parseRun(row.body, row.number));
 }
 
-export async function readQuestions(pool: Pool | ClientBase, sql: string, params: unknown[]): Promise<Question[]> {
+export async function readQuestions(pool: Queryable, sql: string, params: unknown[]): Promise<Question[]> {
   const { rows } = await pool.query<{ body: string }>(sql, params);
   return rows.map((row) => parseQuestion(row.body));
 }
 
 /** The entries that a statement beginning with `ENTRY` selects. */
-export async function readEntries(pool: Pool, sql: string, params: unknown[]): Promise<Entry[]> {
+export async function readEntries(pool: Queryable, sql: string, params: unknown[]): Promise<Entry[]> {
   const { rows } = await pool.query<{
     kind: Entry["kind"];
     id: string;
@@ -152,7 +156,7 @@ export async function readEntries(pool: Pool, sql: string, params: unknown[]): P
 }
 
 export async function listEntries(
-  pool: Pool,
+  pool: Queryable,
   { kind, parent, page }: { kind: Entry["kind"]; parent: string | undefined; page: EntryPage | undefined },
   reader: EntryReader,
 ): Promise<Entry[]> {
@@ -172,7 +176,7 @@ export async function listEntries(
  * Events in the order of the transactions that wrote them. A transaction that still runs could add some,
  * so nothing at or after the oldest of these is shown yet.
  */
-export async function readFeed(pool: Pool, after: string, limit: number): Promise<KeptEvent[]> {
+export async function readFeed(pool: Queryable, after: string, limit: number): Promise<KeptEvent[]> {
   const [xid, seq = "0"] = (after || "0").split("-");
   const { rows } = await pool.query<{ n: number; hash: string; body: string; cursor: string }>(
     `select n, hash, body, xid || '-' || seq as cursor from event
@@ -183,7 +187,7 @@ export async function readFeed(pool: Pool, after: string, limit: number): Promis
   return rows.map(parseEvent);
 }
 
-export async function findFeedEnd(pool: Pool): Promise<string> {
+export async function findFeedEnd(pool: Queryable): Promise<string> {
   const { rows } = await pool.query<{ cursor: string }>(
     `select xid || '-' || seq as cursor from event where xid < pg_snapshot_xmin(pg_current_snapshot())
     order by xid desc, seq desc limit 1`,
@@ -192,7 +196,7 @@ export async function findFeedEnd(pool: Pool): Promise<string> {
 }
 
 /** Events that the feed shows, newest first; those of one run in the order of its chain, which is the same. */
-export async function readBack(pool: Pool, { before, runId, limit }: TrailFilter): Promise<KeptEvent[]> {
+export async function readBack(pool: Queryable, { before, runId, limit }: TrailFilter): Promise<KeptEvent[]> {
   const [xid, seq = "0"] = (before ?? "").split("-");
   const { rows } = await pool.query<{ n: number; hash: string; body: string; cursor: string }>(
     `select n, hash, body, xid || '-' || seq as cursor from event
@@ -205,7 +209,7 @@ export async function readBack(pool: Pool, { before, runId, limit }: TrailFilter
 }
 
 export async function readChain(
-  pool: Pool,
+  pool: Queryable,
   runId: RunId,
 ): Promise<{ events: KeptEvent[]; head: { n: number; hash: string } }> {
   const { rows } = await pool.query<{

@@ -1,6 +1,7 @@
-import type { Pool, PoolClient } from "pg";
+import type { PoolClient } from "pg";
 import type { QuestionId } from "../core/id.ts";
 import { quote } from "./postgres-match.ts";
+import type { PostgresPool, Queryable } from "./postgres-pool.ts";
 import { readQuestions, readRuns, READ_QUESTIONS } from "./postgres-read.ts";
 import { type WordRow, questionsIn, wordChanges } from "./word-index.ts";
 
@@ -27,7 +28,7 @@ export function findAnsweredText(words: readonly string[]): string {
   return parts.join(" union all ");
 }
 
-export async function findAnswered(pool: Pool, words: readonly string[], limit: number): Promise<QuestionId[][]> {
+export async function findAnswered(pool: Queryable, words: readonly string[], limit: number): Promise<QuestionId[][]> {
   const lists: QuestionId[][] = words.map(() => []);
   if (words.length === 0) return lists;
   const sought = words.map((word) => quote({ word, isStart: false }));
@@ -37,19 +38,20 @@ export async function findAnswered(pool: Pool, words: readonly string[], limit: 
 }
 
 /** Takes up to so many events more into the index; says how many there were. */
-export async function indexWords(pool: Pool, limit: number): Promise<number> {
+export async function indexWords(pool: PostgresPool, limit: number): Promise<number> {
   if ((await pool.query(IS_MORE)).rows.length === 0) return 0;
-  const client = await pool.connect();
+  return pool.use((client) => inTransaction(client, () => indexEvents(client, limit)));
+}
+
+async function inTransaction<Result>(client: PoolClient, body: () => Promise<Result>): Promise<Result> {
+  await client.query("begin");
   try {
-    await client.query("begin");
-    const count = await indexEvents(client, limit);
+    const result = await body();
     await client.query("commit");
-    return count;
+    return result;
   } catch (error) {
     await client.query("rollback").catch(() => undefined); // the connection may be what is lost
     throw error;
-  } finally {
-    client.release();
   }
 }
 

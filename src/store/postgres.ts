@@ -1,19 +1,18 @@
 import { randomUUID } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import type { Changes, Entry, Seal } from "../core/changes.ts";
 import type { Content } from "../core/content.ts";
 import type { KeptEvent } from "../core/event.ts";
 import type { QuestionId, RunId } from "../core/id.ts";
 import { Instant } from "../core/instant.ts";
-import type { ClaimedJob, Job } from "../core/job.ts";
+import type { ClaimedJob } from "../core/job.ts";
 import type { Question } from "../core/question.ts";
 import type { Run } from "../core/run.ts";
 import { Batcher } from "./batch.ts";
 import { Listeners } from "./change.ts";
 import { decodeApplied, encodeBatch } from "./postgres-batch.ts";
-import { connectionTo, isAway, unknownOutcome, unreachable } from "./postgres-connect.ts";
-import { claimJobs, listJobs, nextJobAt } from "./postgres-job.ts";
+import { claimJobs, listFailing, listJobs, nextJobAt } from "./postgres-job.ts";
+import { PostgresPool } from "./postgres-pool.ts";
 import { PostgresListener } from "./postgres-listen.ts";
 import { adoptRows } from "./postgres-adopt.ts";
 import { prepareAdopted } from "./prepare.ts";
@@ -46,6 +45,7 @@ import type {
   ClaimFilter,
   Committed,
   EntryPage,
+  KeptJob,
   Origin,
   QuestionFilter,
   Ref,
@@ -57,7 +57,6 @@ import type {
 const POOL_SIZE = 10;
 /** While the server writes one batch, this process makes the next and tells of the one before. */
 const BATCHES_AT_ONCE = 2;
-const RECONNECT_MS = 250;
 /** Something stood in the way of a batch: a name, or a row that is no longer as it was. */
 const IN_THE_WAY = new Set(["23505", "AK001"]);
 /** Deadlock, lost race for a name: the same again sees what the other did. */
@@ -73,28 +72,19 @@ export interface PostgresOptions {
 
 /** Opens the store in a PostgreSQL database, and makes or migrates its tables. */
 export async function openPostgres(options: PostgresOptions): Promise<PostgresStore> {
-  const pool = new pg.Pool({ ...connectionTo(options.url), max: options.poolSize ?? POOL_SIZE });
-  // Broken connections are replaced by the pool; whoever was using one hears of it from the statement that failed.
-  pool.on("error", () => undefined);
-  pool.on("connect", (client) => client.on("error", () => undefined));
+  const pool = new PostgresPool(options.url, options.poolSize ?? POOL_SIZE);
   try {
-    const client = await pool.connect();
-    try {
-      await migrate(client);
-    } finally {
-      client.release();
-    }
+    await pool.use((client) => migrate(client));
   } catch (error) {
     await pool.end();
-    throw isAway(error) ? unreachable(options.url, error) : error;
+    throw error;
   }
   return new PostgresStore(pool, options);
 }
 
 /** Keeps everything in PostgreSQL; any number of nodes may share it. */
 export class PostgresStore implements Store {
-  readonly #pool: pg.Pool;
-  readonly #url: string;
+  readonly #pool: PostgresPool;
   readonly #origin = randomUUID();
   readonly #rows = new RowReader();
   readonly #entries = new EntryReader();
@@ -102,9 +92,8 @@ export class PostgresStore implements Store {
   readonly #listener: PostgresListener;
   readonly #batcher: Batcher;
 
-  constructor(pool: pg.Pool, options: PostgresOptions) {
+  constructor(pool: PostgresPool, options: PostgresOptions) {
     this.#pool = pool;
-    this.#url = options.url;
     const tell = (change: Change): void => this.#listeners.tell(change);
     this.#listener = new PostgresListener({ url: options.listenUrl ?? options.url, origin: this.#origin, tell });
     this.#batcher = new Batcher({ atOnce: BATCHES_AT_ONCE, apply: (batch) => this.#apply(batch), tell });
@@ -117,15 +106,15 @@ export class PostgresStore implements Store {
   async adopt(changes: Changes): Promise<Committed> {
     const commit = prepareAdopted(changes);
     const params = encodeBatch([commit], { origin: this.#origin, isCareful: true });
-    const client = await this.#connect();
     try {
-      const committed = await adoptRows(client, changes, async () => {
-        const { rows } = await client.query<{ applied: unknown }>(applyText(params), params);
-        return decodeApplied([commit], rows[0]?.applied)[0];
-      });
+      const committed = await this.#pool.use((client) =>
+        adoptRows(client, changes, async () => {
+          const { rows } = await client.query<{ applied: unknown }>(applyText(params), params);
+          return decodeApplied([commit], rows[0]?.applied)[0];
+        }),
+      );
       return committed ?? { ok: false, why: "newer_schema" };
     } finally {
-      client.release();
       this.#listeners.tell({ questions: new Set(), dueAt: undefined, all: true });
     }
   }
@@ -233,8 +222,12 @@ export class PostgresStore implements Store {
     return nextJobAt(this.#pool, filter);
   }
 
-  listJobs(limit: number): Promise<Array<Job & { attempt: number; leaseUntil: Instant | undefined }>> {
+  listJobs(limit: number): Promise<KeptJob[]> {
     return listJobs(this.#pool, limit);
+  }
+
+  listFailing(limit: number): Promise<KeptJob[]> {
+    return listFailing(this.#pool, limit);
   }
 
   async now(): Promise<Instant> {
@@ -267,35 +260,12 @@ export class PostgresStore implements Store {
     }
   }
 
-  // Once it was sent, a lost reply leaves open whether it was kept. Sent again it could be refused as `moved` or
-  // `taken` although it was written, so the caller is told that nobody knows, and decides on what it reads then.
-  async #send(params: unknown[]): Promise<unknown> {
-    const client = await this.#connect();
-    let broken: Error | undefined;
-    try {
+  #send(params: unknown[]): Promise<unknown> {
+    return this.#pool.use(async (client) => {
       const text = applyText(params);
       const { rows } = await client.query<{ applied: unknown }>({ name: "askd_apply", text, values: params });
       return rows[0]?.applied;
-    } catch (error) {
-      if (!isAway(error)) throw error;
-      broken = unknownOutcome(error);
-      throw broken;
-    } finally {
-      client.release(broken);
-    }
-  }
-
-  async #connect(): Promise<pg.PoolClient> {
-    try {
-      return await this.#pool.connect();
-    } catch {
-      await sleep(RECONNECT_MS); // nothing was sent yet, and a server that restarts is back soon
-    }
-    try {
-      return await this.#pool.connect();
-    } catch (error) {
-      throw isAway(error) ? unreachable(this.#url, error) : error;
-    }
+    });
   }
 }
 

@@ -1,6 +1,6 @@
-import type { Changes, Entry, Seal } from "../core/changes.ts";
+import type { Changes, Entry, Postponed, Seal } from "../core/changes.ts";
 import type { Instant } from "../core/instant.ts";
-import type { ClaimedJob, Job } from "../core/job.ts";
+import type { Job } from "../core/job.ts";
 import type { Question } from "../core/question.ts";
 import type { Run } from "../core/run.ts";
 
@@ -125,9 +125,9 @@ function prepareEntry(entry: Entry): PreparedEntry {
   };
 }
 
-function preparePostponed(postponed: { job: ClaimedJob; dueAt: Instant; tries: number }): PreparedPostponed {
-  const { job, dueAt, tries } = postponed;
-  return { key: job.key, attempt: job.attempt, dueAt, body: jobBody({ ...job, dueAt, tries }) };
+function preparePostponed({ job, dueAt, tries, failure = job.failure }: Postponed): PreparedPostponed {
+  const body = jobBody({ ...job, dueAt, tries, failure: tries === 0 ? undefined : failure });
+  return { key: job.key, attempt: job.attempt, dueAt, body };
 }
 
 function jobBody(job: Job): string {

@@ -9,6 +9,9 @@ const FULL = 13;
 const CANNOT_OPEN = 14;
 const NOT_A_DATABASE = 26;
 
+/** When it is worth trying again what a full or busy disk has refused. */
+const RETRY_AFTER_MS = 1000;
+
 /** Says whether somebody else has the lock, so that trying again helps. */
 export function isBusy(error: unknown): boolean {
   const code = codeOf(error);
@@ -17,9 +20,15 @@ export function isBusy(error: unknown): boolean {
 
 /** What to tell people when the file or its disk does not cooperate; any other error is handed back as it is. */
 export function explain(error: unknown, path: string): unknown {
-  const [what, hint] = describe(codeOf(error), path);
+  const code = codeOf(error);
+  const [what, hint] = describe(code, path);
   if (what === undefined) return error;
-  return new Refusal("store_unusable", what, { hint, cause: error });
+  const isPassing = code === BUSY || code === LOCKED || code === FULL || code === INPUT_OUTPUT;
+  return new Refusal("store_unusable", what, {
+    hint,
+    cause: error,
+    ...(isPassing && { retryAfterMs: RETRY_AFTER_MS }),
+  });
 }
 
 function describe(code: number | undefined, path: string): [what: string | undefined, hint: string] {

@@ -1,11 +1,11 @@
 import { later, type Instant } from "../core/instant.ts";
-import type { ClaimedJob, Job } from "../core/job.ts";
+import type { ClaimedJob } from "../core/job.ts";
 import type { SqlValue } from "../sqlite.ts";
 import type { Prepared, PreparedJob } from "./prepare.ts";
 import { parseJob } from "./row.ts";
 import { insertInto, type Connection } from "./sqlite-connection.ts";
 import { SCHEMA, newerSchema } from "./sqlite-schema.ts";
-import type { ClaimFilter } from "./store.ts";
+import type { ClaimFilter, KeptJob } from "./store.ts";
 
 const NEXT_ATTEMPT = "update meta set attempt = attempt + 1 returning attempt, writable_by";
 
@@ -24,12 +24,21 @@ const READY = `select key, ready_at from job where ${FOR_US} and ready_at <= ? o
 const NEXT = `select ready_at from job where ${FOR_US} order by ready_at limit 1`;
 const CLAIM = `update job set attempt = ?, claimed_by = ?, lease_until = ?, ready_at = ? where key = ? returning body`;
 const LIST = "select body, attempt, lease_until from job order by ready_at, key limit ?";
+// Few jobs fail, and few people ask: looking for the field in the text of all is cheaper than an index on every write.
+const LIST_FAILING = `select body, attempt, lease_until from job where instr(body, '"failure":{') > 0
+  order by ready_at, key limit ?`;
 
 type For = Pick<ClaimFilter, "kinds" | "host" | "agents">;
 
 interface Claimed {
   now: Instant;
   jobs: ClaimedJob[];
+}
+
+interface KeptRow {
+  body: string;
+  attempt: number;
+  lease_until: Instant | null;
 }
 
 interface Ready {
@@ -82,16 +91,16 @@ export function nextJobAt(connection: Connection, filter: For): Instant | undefi
   return firsts.toSorted(byReadiness)[0]?.ready_at;
 }
 
-export function listJobs(
-  connection: Connection,
-  limit: number,
-): Array<Job & { attempt: number; leaseUntil: Instant | undefined }> {
-  const list = connection.prepare<{ body: string; attempt: number; lease_until: Instant | null }>(LIST);
-  return list.all(limit).map(({ body, attempt, lease_until }) => ({
-    ...parseJob(body),
-    attempt,
-    leaseUntil: lease_until ?? undefined,
-  }));
+export function listJobs(connection: Connection, limit: number): KeptJob[] {
+  return connection.prepare<KeptRow>(LIST).all(limit).map(toKeptJob);
+}
+
+export function listFailing(connection: Connection, limit: number): KeptJob[] {
+  return connection.prepare<KeptRow>(LIST_FAILING).all(limit).map(toKeptJob);
+}
+
+function toKeptJob({ body, attempt, lease_until: leaseUntil }: KeptRow): KeptJob {
+  return { ...parseJob(body), attempt, leaseUntil: leaseUntil ?? undefined };
 }
 
 // One query per kind, so that each reads its index in order and stops: a hundred thousand reminders due at once

@@ -4,7 +4,7 @@ import type { Content } from "../core/content.ts";
 import { CHAIN_START, type KeptEvent } from "../core/event.ts";
 import type { QuestionId, RunId } from "../core/id.ts";
 import { instant, type Instant } from "../core/instant.ts";
-import type { ClaimedJob, Job } from "../core/job.ts";
+import type { ClaimedJob } from "../core/job.ts";
 import type { Question } from "../core/question.ts";
 import type { Run } from "../core/run.ts";
 import { Batcher } from "./batch.ts";
@@ -14,7 +14,7 @@ import { Connection } from "./sqlite-connection.ts";
 import { EntryReader } from "./entry-reader.ts";
 import { RowReader } from "./row-reader.ts";
 import { closeToOthers, prepareFiles } from "./sqlite-file.ts";
-import { claimJobs, listJobs, nextJobAt } from "./sqlite-job.ts";
+import { claimJobs, listFailing, listJobs, nextJobAt } from "./sqlite-job.ts";
 import {
   READ_ENTRIES,
   READ_QUESTIONS,
@@ -35,6 +35,7 @@ import type {
   ClaimFilter,
   Committed,
   EntryPage,
+  KeptJob,
   Origin,
   QuestionFilter,
   Ref,
@@ -268,8 +269,12 @@ class SqliteStore implements Store {
     return this.#connection.read(() => nextJobAt(this.#connection, filter));
   }
 
-  listJobs(limit: number): Promise<Array<Job & { attempt: number; leaseUntil: Instant | undefined }>> {
+  listJobs(limit: number): Promise<KeptJob[]> {
     return this.#connection.read(() => listJobs(this.#connection, limit));
+  }
+
+  listFailing(limit: number): Promise<KeptJob[]> {
+    return this.#connection.read(() => listFailing(this.#connection, limit));
   }
 
   async now(): Promise<Instant> {

@@ -3,7 +3,7 @@ import type { Content } from "../core/content.ts";
 import type { KeptEvent } from "../core/event.ts";
 import type { QuestionId, RunId, WorkerId } from "../core/id.ts";
 import type { Instant } from "../core/instant.ts";
-import type { ClaimedJob, Job, JobKind } from "../core/job.ts";
+import type { ClaimedJob, JobKind } from "../core/job.ts";
 import type { Question } from "../core/question.ts";
 import type { Run, RunStatus } from "../core/run.ts";
 
@@ -71,6 +71,11 @@ export type Ref = { by: "number"; number: number } | { by: "name" | "external" |
 /** What counting has to know of a run. */
 export type Origin = Pick<Run, "id" | "agent" | "repo">;
 
+/** A job as it is kept, with the lease of whoever has it. */
+export interface KeptJob extends ClaimedJob {
+  leaseUntil: Instant | undefined;
+}
+
 export interface ClaimFilter {
   worker: WorkerId;
   kinds: readonly JobKind[];
@@ -135,7 +140,9 @@ export interface Store {
   claimJobs(filter: ClaimFilter): Promise<{ now: Instant; jobs: ClaimedJob[] }>;
   /** When the next job that passes the filter can be claimed: now or in the past means at once. */
   nextJobAt(filter: Pick<ClaimFilter, "kinds" | "host" | "agents">): Promise<Instant | undefined>;
-  listJobs(limit: number): Promise<Array<Job & { attempt: number; leaseUntil: Instant | undefined }>>;
+  listJobs(limit: number): Promise<KeptJob[]>;
+  /** Jobs that failed when they were last done, the one that can be claimed first before the others. */
+  listFailing(limit: number): Promise<KeptJob[]>;
 
   /** The store's own time, which decides deadlines and leases. */
   now(): Promise<Instant>;

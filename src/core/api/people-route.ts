@@ -12,9 +12,10 @@ import {
   personReply,
   tokenReply,
   tokensReply,
+  troublesReply,
   verifiedReply,
 } from "./reply.ts";
-import { ADMIN, EVERYONE, Moment, NOBODY, route } from "./route.ts";
+import { ADMIN, EVERYONE, Moment, NOBODY, PEOPLE, route } from "./route.ts";
 
 /** Who may come in, and the server itself. */
 export const PEOPLE_ROUTES = {
@@ -61,6 +62,10 @@ export const PEOPLE_ROUTES = {
   verify: route({
     ...{ method: "GET", path: "/verify", scopes: ADMIN, summary: "Compare the whole trail with the state" },
     reply: verifiedReply,
+  }),
+  findTroubles: route({
+    ...{ method: "GET", path: "/troubles", scopes: PEOPLE, summary: "What keeps questions and runs from going on" },
+    reply: troublesReply,
   }),
   now: route({
     ...{ method: "GET", path: "/now", scopes: EVERYONE, summary: "The time that decides deadlines" },

@@ -9,6 +9,7 @@ import { linkPath } from "../link.ts";
 import { Person } from "../person.ts";
 import { Question } from "../question.ts";
 import { Run } from "../run.ts";
+import { Troubles, TroublesView, viewTroubles } from "../trouble.ts";
 import { Token } from "../token.ts";
 import { RunUsage, UsageView, viewUsage } from "../usage.ts";
 import { QuestionView, RunView, viewQuestion, viewRun } from "../view.ts";
@@ -74,6 +75,7 @@ export const questionsReply: Reply<Page<Read>> = {
   schema: z.object({ questions: z.array(QuestionView), next_cursor: Cursor }),
   view: ({ rows, next }) => ({ questions: rows.map(viewQuestion), next_cursor: next ?? null }),
 };
+export const troublesReply: Reply<Troubles> = { rows: Troubles, schema: TroublesView, view: viewTroubles };
 export const runReply: Reply<Run> = { rows: Run, schema: RunView, view: viewRun };
 export const runsReply: Reply<Page<Run>> = {
   rows: pageOf(Run),

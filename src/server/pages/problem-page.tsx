@@ -4,6 +4,7 @@ import { Refusal } from "../../core/refusal.ts";
 import { Bounce, PlainPage, ProblemWords } from "../../web/plain-page.tsx";
 import { refusalWords } from "../../web/refusal-words.ts";
 import { say } from "../../web/words.ts";
+import { sayRetryAfter } from "../problem.ts";
 import { ASSETS } from "./assets.ts";
 import { sendPlainPage } from "./page.ts";
 import { languageOf } from "./reader.ts";
@@ -25,6 +26,7 @@ export function replyProblemPage(context: Context, error: unknown): Response | P
       : refusal
         ? refusalWords({ language }, refusal)
         : say(language, "problem.internal");
+  if (refusal?.retryAfterMs !== undefined) context.header("Retry-After", sayRetryAfter(refusal.retryAfterMs));
   return sendPlainPage(
     context,
     <PlainPage frame={{ language, assets: ASSETS, title: say(language, "problem.title") }}>

@@ -23,6 +23,7 @@ export const PEOPLE_VERBS: Handlers<Exclude<keyof typeof PEOPLE_ROUTES, "redeemL
     const { runs, events, seals, problems } = await engine.verify();
     return { runs, events, seals, problems };
   },
+  findTroubles: ({ engine }) => engine.findTroubles(),
   now: async ({ engine }) => ({ now: await engine.now() }),
   doDue: async ({ engine }) => ({ done: await engine.doDue() }),
 };

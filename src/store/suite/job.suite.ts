@@ -9,6 +9,7 @@ export function jobSuite(open: Open): void {
   describe("a job", () => {
     const at = eachWithStore(open);
     handingOut(at);
+    failing(at);
     filtering(at);
   });
 }
@@ -91,6 +92,30 @@ function handingOut(at: Opened): void {
     ]);
     expect(listed[0]?.attempt).toBe(claimed?.attempt);
     expect(await at.store.listJobs(1)).toHaveLength(1);
+  });
+}
+
+function failing(at: Opened): void {
+  test("that failed is listed with what went wrong, until it is done or goes on as before", async () => {
+    const [one, other] = [await dueJob(at.store, "watch"), await dueJob(at.store, "resume")];
+    await keep(at.store, { scheduled: [one, other] });
+    expect(await at.store.listFailing(10)).toEqual([]);
+    const now = await at.store.now();
+    const failure = { why: 'the disk is full: "failure":{', at: now };
+    const postponed = (await claim(at.store)).map((job) => ({ job, dueAt: now, tries: 1, failure }));
+    await keep(at.store, { postponed });
+    expect(await at.store.listFailing(10)).toMatchObject(
+      [
+        { key: one.key, tries: 1, failure },
+        { key: other.key, tries: 1, failure },
+      ].toSorted((left, right) => (left.key < right.key ? -1 : 1)),
+    );
+    expect(await at.store.listFailing(1)).toHaveLength(1);
+    const again = await claim(at.store);
+    await keep(at.store, { postponed: again.map((job) => ({ job, dueAt: now, tries: job.kind === "watch" ? 0 : 1 })) });
+    expect(await at.store.listFailing(10)).toMatchObject([{ key: other.key, tries: 1, failure }]);
+    await keep(at.store, { finished: await claim(at.store) });
+    expect(await at.store.listFailing(10)).toEqual([]);
   });
 }
 
