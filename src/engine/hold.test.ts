@@ -113,6 +113,45 @@ describe("when the window ends", () => {
   });
 });
 
+describe("a program that asked over REST and never came back", () => {
+  const API = { via: "api" };
+
+  test("leaves a question that is parked and a run that waits", async () => {
+    const scene = new Scene();
+    const poll = await scene.startedRun({ giveBack: "poll" });
+    const asked = await Promise.all([
+      scene.ask({ hold: "3m" }, API),
+      scene.engine.ask(scene.input({ hold: "3m" }, API), AGENT, { runId: poll.id }),
+    ]);
+    await scene.pass(195_000);
+    for (const { question } of asked) {
+      const read = await scene.engine.read(question.id);
+      expect(pendingOf(read).hold).toBeUndefined();
+      expect(read.run.status).toBe("awaiting_input");
+    }
+  });
+
+  test("leaves an answer that is owed, and its run is not shown as running", async () => {
+    const scene = new Scene();
+    const poll = await scene.startedRun({ giveBack: "poll" });
+    const asked = await Promise.all([
+      scene.ask({ hold: "3m" }, API),
+      scene.engine.ask(scene.input({ hold: "3m" }, API), AGENT, { runId: poll.id }),
+    ]);
+    for (const { question } of asked) await scene.engine.answer(question.id, said("1"), ADA);
+    await scene.pass(15_000);
+    for (const { question } of asked) {
+      expect(await scene.engine.read(question.id)).toMatchObject({
+        question: { handover: { state: "owed" } },
+        run: { status: "resuming", giveBack: "poll", owes: [question.id] },
+      });
+    }
+    const given = await Promise.all(asked.map(({ question }) => scene.engine.given(question.id, "read")));
+    expect(given.map(({ run }) => run.status)).toEqual(["completed", "running"]);
+    expect(await scene.jobs()).toEqual(["seal"]);
+  });
+});
+
 describe("a run", () => {
   test("that ends with an outcome owed goes back to its agent", async () => {
     const scene = new Scene();
