@@ -39,7 +39,7 @@ export async function askerOf({ caller, context, profile, deps }: ToolCall): Pro
 }
 
 /** Which start of the agent this is, where askd started it. */
-export function ownEpoch({ runId, env }: Caller): number | undefined {
+export function ownEpoch({ runId, env }: Pick<Caller, "runId" | "env">): number | undefined {
   const epoch = runId === undefined ? Number.NaN : Number(env["ASKD_EPOCH"] || Number.NaN);
   return Number.isInteger(epoch) ? epoch : undefined;
 }
