@@ -20,16 +20,23 @@ export interface AskRead {
   open: readonly Question[];
   /** The question that a person asked back about; this one continues it. */
   followed?: Question;
+  /** The process that waits for the answer, where it has a name. */
+  holder?: string | undefined;
   secrets: readonly string[];
 }
 
 /** Asks a new question of a run. Callers have looked with `findSame` whether it is one that is there already. */
-export function ask({ run, open, followed, secrets }: AskRead, input: AskInput, at: At): Changes & { read: Read } {
+export function ask(
+  { run, open, followed, holder, secrets }: AskRead,
+  input: AskInput,
+  at: At,
+): Changes & { read: Read } {
   requireMayAsk(run, open, at);
   const plain: Content = { items: input.items, context: input.context };
   const content: Content = { ...plain, ...redactContent(plain, secrets, at.rules.redact) };
   if (input.onTimeout.answer !== undefined) matchAnswer(content, defaultInput(input.onTimeout.answer), at.rules.limits);
-  const question = newQuestion(run, content, input, followed, at);
+  const asking = newQuestion(run, content, input, followed, at);
+  const question: Pending = asking.hold && holder ? { ...asking, hold: { ...asking.hold, holder } } : asking;
   const status = statusAfterAsk(run, input);
   const asked: Run = {
     ...run,
@@ -84,8 +91,14 @@ export function findSame(open: readonly Question[], input: AskInput): Question |
  * given but never reached the agent is still there for it, once.
  */
 export function isAskedAgain(question: Question, input: AskInput): boolean {
-  if (question.key === `=${input.key}` || !question.content.endsWith(hashContent(input))) return false;
-  if (question.status === "pending") return question.hold === undefined;
+  if (question.key === `=${input.key}` || !isSameAsk(question, input)) return false;
+  return question.status !== "pending" || question.hold === undefined;
+}
+
+/** Says whether this question asks the same and still waits, or has an outcome that its agent has not been shown. */
+export function isSameAsk(question: Question, input: AskInput): boolean {
+  if (question.kind !== input.kind || !question.content.endsWith(hashContent(input))) return false;
+  if (question.status === "pending") return true;
   return question.kind === "approval" ? question.handover.state === "owed" : owes(question);
 }
 

@@ -8,14 +8,16 @@ import { type Handover, type Question, isHanding, owes } from "./question.ts";
 import { Refusal } from "./refusal.ts";
 import { type Run, hasEnded, isSuspended } from "./run.ts";
 
-/** Commits that the outcome is about to be written out to the agent of this epoch, if there is one to write out. */
-export function handOver(run: Run, questions: readonly Question[], epoch: number, at: At): Changes {
+/**
+ * Commits that the outcome is about to be written out to the agent of this epoch, if there is one to write out, and
+ * by which process, where it has a name.
+ */
+export function handOver(run: Run, questions: readonly Question[], epoch: number, at: At, holder?: string): Changes {
   requireEpoch(run, epoch);
   const owed = questions.filter(owes);
   if (owed.every((question) => isHanding(question, epoch))) return {};
-  const handed = owed.map((question) =>
-    mapHandovers(question, (handover) => (isOpen(handover) ? { state: "handing", epoch, at: at.now } : handover)),
-  );
+  const handing: Handover = { state: "handing", epoch, at: at.now, ...(holder !== undefined && { holder }) };
+  const handed = owed.map((question) => mapHandovers(question, (handover) => (isOpen(handover) ? handing : handover)));
   return {
     runs: [run],
     questions: handed,

@@ -27,7 +27,7 @@ export type Answer = z.infer<typeof Answer>;
 /** Whether an outcome has reached the agent; it is `given` only when the agent's own record shows it. */
 export const Handover = z.discriminatedUnion("state", [
   z.object({ state: z.literal("owed") }),
-  z.object({ state: z.literal("handing"), epoch: z.int(), at: Instant }),
+  z.object({ state: z.literal("handing"), epoch: z.int(), at: Instant, holder: z.string().max(200).optional() }),
   z.object({ state: z.literal("given"), at: Instant, witness: z.string() }),
   z.object({ state: z.literal("void"), reason: z.string() }),
 ]);
@@ -77,7 +77,13 @@ export const AfterHold = z.enum(["park", "proceed", "keep"]);
 export type AfterHold = z.infer<typeof AfterHold>;
 
 /** The caller that waits with its agent alive, and until when. */
-export const Hold = z.object({ until: Instant, after: AfterHold, windowMs: z.int() });
+export const Hold = z.object({
+  until: Instant,
+  after: AfterHold,
+  windowMs: z.int(),
+  /** The process that waits, where it can be asked for whether it is still there. */
+  holder: z.string().max(200).optional(),
+});
 export type Hold = z.infer<typeof Hold>;
 
 const Amendment = z.object({ id: OutcomeId, text: z.string(), by: Actor, at: Instant, handover: Handover });
