@@ -8,6 +8,7 @@ import { AnswerInput } from "../src/core/answer-input.ts";
 import type { Actor } from "../src/core/actor.ts";
 import { QuestionId } from "../src/core/id.ts";
 import { DEFAULT_LIMITS, DEFAULT_RULES, type Rules } from "../src/core/rules.ts";
+import { processHolder } from "../src/agents/process-holder.ts";
 import { engineOn } from "../src/app.ts";
 import { mcpPart } from "../src/server/mcp/http.ts";
 import { serveHttp } from "../src/server/server.ts";
@@ -36,7 +37,14 @@ export async function serveAskd(directory: string): Promise<void> {
     findEnd: () => store.findFeedEnd(),
     onChange: (listener: () => void) => store.onChange(listener),
   };
-  const mcp = mcpPart({ engine, rules, version: "0.0.0", host: "here", onBug: (error) => console.error(error) });
+  const mcp = mcpPart({
+    engine,
+    holders: await processHolder(),
+    rules,
+    version: "0.0.0",
+    host: "here",
+    onBug: (error) => console.error(error),
+  });
   const deps = { engine, rules, store, feed, holds: () => engine.holds, version: "0.0.0", log: () => undefined };
   const { port } = await serveHttp({ ...deps, parts: [mcp] }, { port: 0 });
   const { text: token } = await engine.issueToken({ scope: "admin", subject: "bench" }, SYSTEM);

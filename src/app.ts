@@ -117,12 +117,15 @@ export async function openServer(options: ServerOptions, request: ServeOptions) 
   const traces = readTarget(options.env);
   const { findTakeover, findWork } = await import("./agents/at-hand.ts");
   const { findLog } = await import("./agents/run-tail.ts");
+  const { processHolder } = await import("./agents/process-holder.ts");
   const stateDir = options.runs?.stateDir;
   const atHand = {
     ...{ work: findWork, takeover: findTakeover },
     ...(stateDir !== undefined && { log: (run: Run, from?: string) => findLog(stateDir, run, from) }),
   };
-  return serveStore({ ...options, store, engine, log, version: VERSION, atHand, ...(traces && { traces }) }, request);
+  const holders = await processHolder();
+  const deps = { ...options, store, engine, log, version: VERSION, holders, atHand, ...(traces && { traces }) };
+  return serveStore(deps, request);
 }
 
 /** Where the server of this user is, as it said itself. */

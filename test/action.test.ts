@@ -88,6 +88,15 @@ function parseOutputs(text: string): Record<string, string> {
   return outputs;
 }
 
+async function shown(id: string): Promise<unknown> {
+  return JSON.parse(await type("show", id, "--json"));
+}
+
+/** A step that has the answer has taken it: nothing runs any more. That is written down after the reply. */
+async function expectCompleted(id: string): Promise<void> {
+  await expect.poll(() => shown(id), { timeout: 30_000 }).toMatchObject({ status: "completed" });
+}
+
 const QUESTION = { question: "Deploy to production?", options: "go:Go ahead (recommended)\nstop: Stop\nLater" };
 
 describe("the action", () => {
@@ -110,7 +119,8 @@ describe("the action", () => {
     expect(last.outputs).toMatchObject({ "question-id": id, "answered-by": expect.stringMatching(/./) });
     expect(last.summary).toContain("**stop**, answered by ");
 
-    expect(JSON.parse(await type("show", id, "--json"))).toMatchObject({ repo: "acme/api", branch: "main" });
+    expect(await shown(id)).toMatchObject({ repo: "acme/api", branch: "main" });
+    await expectCompleted(id);
   });
 
   test("waits where it is told to, and takes the answer", async () => {
@@ -122,6 +132,7 @@ describe("the action", () => {
       exit: 0,
       outputs: { state: "answered", answer: "My own words", choice: "" },
     });
+    await expectCompleted(outputs["question-id"] ?? "");
   });
 
   test("ends its waiting with the question still open", async () => {

@@ -3,7 +3,9 @@ import { appendFile, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { QuestionId } from "../core/id.ts";
 import { HOUR_MS, SECOND_MS, later } from "../core/instant.ts";
+import { AGENT } from "../../test/builders.ts";
 import { Scene } from "../../test/scene.ts";
 import { type } from "../../test/typed.ts";
 
@@ -253,6 +255,26 @@ describe("a deadline", () => {
     expect((await type(scene, ["answer", "--force", "1", "Redis"])).exit).toBe(0);
     const check = await type(scene, ["check", "1", "--json"]);
     expect(JSON.parse(check.stdout)).toMatchObject({ status: "timeout", answer: "Redis", forced: true });
+  });
+});
+
+describe("check", () => {
+  test("gives the answer to the script that asked, and to nobody else", async () => {
+    const scene = new Scene();
+    const run = await scene.startedRun();
+    const own = { env: { ASKD_RUN: run.id, ASKD_EPOCH: "1" } };
+    const id = (await type(scene, ASK, own)).stdout.trim();
+    expect((await type(scene, ["check", id], own)).exit).toBe(8);
+    await type(scene, ["answer", id, "1"]);
+    const handover = async () => (await scene.engine.read(QuestionId.parse(id))).question;
+    await type(scene, ["check", id]);
+    await type(scene, ["check", id], { env: { ...own.env, ASKD_EPOCH: "0" } });
+    expect(await handover()).toMatchObject({ handover: { state: "owed" } });
+    const { exit, stdout } = await type(scene, ["check", id], own);
+    expect({ exit, stdout }).toMatchObject({ exit: 0, stdout: expect.stringContaining("answer: Redis") });
+    expect(await handover()).toMatchObject({ handover: { state: "given", witness: "read" } });
+    // It has its answer: that its process ends is the end of the run, not a reason to start it again.
+    expect(await scene.engine.endRun(run.id, { status: "completed" }, AGENT)).toMatchObject({ status: "completed" });
   });
 });
 

@@ -1,7 +1,9 @@
 import { randomUUID } from "node:crypto";
+import { processHolder } from "../agents/process-holder.ts";
 import { parseDuration } from "../core/duration.ts";
 import type { RunId } from "../core/id.ts";
 import { Refusal } from "../core/refusal.ts";
+import { CONNECTION } from "../core/run.ts";
 import { secretsIn } from "../core/secret-env.ts";
 import { measurements } from "../doctor/probe-file.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -42,13 +44,20 @@ export const command: Command<typeof flags> = {
     // No server may be running: what falls due while the client is here is done here.
     engine.work().catch((error: unknown) => stop.abort(error));
     const signal = AbortSignal.any([context.interrupt(), stop.signal]);
-    const deps = { engine, rules: { ...context.rules, liveWindowMs }, version: VERSION, onBug: reportTo(context) };
+    const holders = await processHolder();
+    const deps = {
+      engine,
+      holders,
+      rules: { ...context.rules, liveWindowMs },
+      version: VERSION,
+      onBug: reportTo(context),
+    };
     const measured = measurements(context.place.stateDir);
     const caller = {
       ...{ host: context.host, dir: context.cwd, env, secrets: secretsIn(env), principal: context.user },
       ...(runId ? { runId } : { person: personOf(context) }),
       ...(args.flags.attended && { isAttended: true }),
-      session: `mcp:${randomUUID()}`,
+      session: `${CONNECTION}${randomUUID()}`,
     };
     await serveStdio({ ...deps, measured }, { ...context.streams(), caller, tools, signal });
     if (stop.signal.aborted) throw stop.signal.reason;

@@ -25,17 +25,20 @@ export interface AskRead {
   epoch?: number | undefined;
   /** When the agent made the call, if that was some time ago. */
   calledAt?: Instant | undefined;
+  /** The process that waits for the answer, where it has a name. */
+  holder?: string | undefined;
   secrets: readonly string[];
 }
 
 /** Asks a new question of a run. Callers have looked with `findSame` whether it is one that is there already. */
 export function ask(before: AskRead, input: AskInput, at: At): Changes & { read: Read } {
-  const { run, open, followed, secrets } = before;
+  const { run, open, followed, holder, secrets } = before;
   requireMayAsk(before, input, at);
   const plain: Content = { items: input.items, context: input.context };
   const content: Content = { ...plain, ...redactContent(plain, secrets, at.rules.redact) };
   if (input.onTimeout.answer !== undefined) matchAnswer(content, defaultInput(input.onTimeout.answer), at.rules.limits);
-  const question = newQuestion(run, content, input, followed, at);
+  const asking = newQuestion(run, content, input, followed, at);
+  const question: Pending = asking.hold && holder ? { ...asking, hold: { ...asking.hold, holder } } : asking;
   const taken = giveAskedAgain(run, open, before.calledAt, at);
   const kept = hasEnded(run) ? reopened(run) : run;
   const status = statusAfterAsk(kept, input);
@@ -97,8 +100,14 @@ export function findSame(open: readonly Question[], input: AskInput): Question |
  * that no call has used yet is still there for it, once: one that the agent was told of with its start included.
  */
 export function isAskedAgain(question: Question, input: AskInput): boolean {
-  if (question.key === `=${input.key}` || !question.content.endsWith(hashContent(input))) return false;
-  if (question.status === "pending") return question.hold === undefined;
+  if (question.key === `=${input.key}` || !isSameAsk(question, input)) return false;
+  return question.status !== "pending" || question.hold === undefined;
+}
+
+/** Says whether this question asks the same and still waits, or has an outcome that its agent has not been shown. */
+export function isSameAsk(question: Question, input: AskInput): boolean {
+  if (question.kind !== input.kind || !question.content.endsWith(hashContent(input))) return false;
+  if (question.status === "pending") return true;
   if (question.kind !== "approval") return owes(question);
   const { handover } = question;
   return handover.state === "owed" || (handover.state === "handing" && handover.by === "start");

@@ -18,9 +18,9 @@ export interface At {
   isTaken?: boolean;
 }
 
-/** A small row of any other kind: person, token, worker, delivery, inbox entry, alert, template. */
+/** A small row of any other kind: person, token, worker, delivery, inbox entry, alert, template, who asked what. */
 export interface Entry {
-  kind: "person" | "token" | "worker" | "usage" | "delivery" | "inbox" | "alert" | "template";
+  kind: "person" | "token" | "worker" | "usage" | "delivery" | "inbox" | "alert" | "template" | "ask";
   id: string;
   /** What it belongs to, for lists: a delivery's question. */
   parent?: string;

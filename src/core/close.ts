@@ -68,7 +68,9 @@ function heldBack(closed: Closed): Closed {
 /** An outcome that the one who commits it writes out itself is born on its way: that spares a commit of its own. */
 function handedOver(closed: Closed, { run, question }: Read & { question: Pending }, at: At): Closed {
   if (!at.isTaken || !question.hold || !isAlive(run) || closed.handover.state !== "owed") return closed;
-  return { ...closed, handover: { state: "handing", epoch: run.epoch, at: at.now, by: "call" } };
+  const { holder } = question.hold;
+  const handing = { state: "handing", epoch: run.epoch, at: at.now, by: "call" } as const;
+  return { ...closed, handover: { ...handing, ...(holder !== undefined && { holder }) } };
 }
 
 /** An ask of a shell script has no agent to bring anything to: whoever wants the answer reads it. */

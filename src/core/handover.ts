@@ -9,19 +9,24 @@ import { type Handover, type Question, handoversOf, isHandedIn, isHanding, isOpe
 import { Refusal } from "./refusal.ts";
 import { type Run, hasEnded, isSuspended } from "./run.ts";
 
-/** How an outcome is written out: to which start of the agent, and with that start or as the reply to a call. */
+/**
+ * How an outcome is written out: to which start of the agent, with that start or as the reply to a call, and by which
+ * process, where it has a name.
+ */
 export interface Handing {
   epoch: number;
   by: "start" | "call";
+  holder?: string | undefined;
 }
 
 /** Commits that the outcome is about to be written out to the agent of this epoch, if there is one to write out. */
-export function handOver(run: Run, questions: readonly Question[], { epoch, by }: Handing, at: At): Changes {
+export function handOver(run: Run, questions: readonly Question[], how: Handing, at: At): Changes {
+  const { epoch } = how;
   requireEpoch(run, epoch);
-  const owed = questions.filter((question) => owes(question) && !isUnderWay(question, { epoch, by }));
+  const owed = questions.filter((question) => owes(question) && !isUnderWay(question, how));
   if (owed.length === 0) return {};
   const handed = owed.map((question) =>
-    mapHandovers(question, (handover) => (isOpen(handover) ? handing(handover, { epoch, by }, at) : handover)),
+    mapHandovers(question, (handover) => (isOpen(handover) ? handing(handover, how, at) : handover)),
   );
   return {
     runs: [run],
@@ -174,10 +179,11 @@ function isUnderWay(question: Question, { epoch, by }: Handing): boolean {
   return isHanding(question, epoch, question.kind === "approval" ? by : undefined);
 }
 
-function handing(before: Handover, { epoch, by }: Handing, at: At): Handover {
+function handing(before: Handover, { epoch, by, holder }: Handing, at: At): Handover {
   // A start that ended without evidence may have shown it all the same.
   const isRepeated = before.state === "handing" && (before.epoch !== epoch || before.isRepeated === true);
-  return { state: "handing", epoch, at: at.now, by, ...(isRepeated && { isRepeated }) };
+  const named = holder === undefined ? {} : { holder };
+  return { state: "handing", epoch, at: at.now, by, ...named, ...(isRepeated && { isRepeated }) };
 }
 
 function markGiven<Q extends Question>(

@@ -3,7 +3,7 @@ import type { At, Changes, Read } from "./changes.ts";
 import { lapseAt, setClock } from "./clock.ts";
 import { close } from "./close.ts";
 import { questionEvent, runEvent } from "./event.ts";
-import { give } from "./handover.ts";
+import { give, resume } from "./handover.ts";
 import { later } from "./instant.ts";
 import { type Job, jobKey } from "./job.ts";
 import { NOT_OPEN, type Pending, owes } from "./question.ts";
@@ -35,16 +35,20 @@ export function watch(read: Read, at: At): Changes {
   // A shell script that died while it waited left nobody to bring the answer to: it can be read.
   if (run.implicit && run.giveBack === "poll" && question.via === "cli")
     return give(run, [question], { witness: "stored" }, at);
-  return {};
+  if (run.giveBack !== "poll" || !isAlive(run)) return {};
+  // Nobody of ours sees the process of such a caller: what it did not take in time, it has to come for.
+  const next = resume(run, question, at).run;
+  return { runs: [next], events: [runEvent(run, next, at, { why: "not_taken" })] };
 }
 
 function parkQuestion(run: Run, question: Pending, why: string, at: At): Changes {
   const parked: Pending = { ...question, hold: undefined };
   const clock = setClock(parked, at.rules);
   const isKept = question.hold?.after === "keep";
-  // A run without a process of its own waits from the moment that nobody holds.
-  const next: Run =
-    run.implicit && isAlive(run) && !isKept ? { ...run, status: "awaiting_input", parkedAt: at.now } : run;
+  // A run without a process of its own waits from the moment that nobody holds, and so does one whose caller is gone
+  // without a word, where nobody else would see that.
+  const isUnseen = run.implicit || (run.giveBack === "poll" && why === "gone");
+  const next: Run = isUnseen && isAlive(run) && !isKept ? { ...run, status: "awaiting_input", parkedAt: at.now } : run;
   return {
     runs: [next],
     questions: [parked],

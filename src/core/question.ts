@@ -40,6 +40,8 @@ export const Handover = z.discriminatedUnion("state", [
     at: Instant,
     /** With the start of the agent, or as the reply to a call that waits. */
     by: z.enum(["start", "call"]).optional(),
+    /** The process that writes it out, where it has a name. */
+    holder: z.string().max(200).optional(),
     /** An earlier start may have shown it already; the agent is told so. */
     isRepeated: z.literal(true).optional(),
   }),
@@ -92,7 +94,13 @@ export const AfterHold = z.enum(["park", "proceed", "keep"]);
 export type AfterHold = z.infer<typeof AfterHold>;
 
 /** The caller that waits with its agent alive, and until when. */
-export const Hold = z.object({ until: Instant, after: AfterHold, windowMs: z.int() });
+export const Hold = z.object({
+  until: Instant,
+  after: AfterHold,
+  windowMs: z.int(),
+  /** The process that waits, where it can be asked for whether it is still there. */
+  holder: z.string().max(200).optional(),
+});
 export type Hold = z.infer<typeof Hold>;
 
 const Amendment = z.object({ id: OutcomeId, text: z.string(), by: Actor, at: Instant, handover: Handover });

@@ -115,6 +115,9 @@ export function isForeignSession(run: Pick<Run, "implicit" | "session">): boolea
 /** How the session of a run begins that was made for one ask: what follows names the ask. */
 export const ONE_ASK = "ask:";
 
+/** How the session of a run begins whose client names none: what follows names the connection, which ends some time. */
+export const CONNECTION = "mcp:";
+
 /** Says whether the agent's process is there, as far as anybody has seen. */
 export function isAlive(run: Run): boolean {
   return run.status === "running";

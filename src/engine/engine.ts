@@ -11,6 +11,7 @@ import type { Person } from "../core/person.ts";
 import type { Question } from "../core/question.ts";
 import type { GiveBack, Run, Seen } from "../core/run.ts";
 import type { Similar } from "../core/similar.ts";
+import type { HoldInput } from "../core/take-hold.ts";
 import type { Stats, StatsQuery } from "../core/stats.ts";
 import type { Template, TemplateInput } from "../core/template.ts";
 import type { Token, TokenInput } from "../core/token.ts";
@@ -50,6 +51,10 @@ export interface AskOptions {
   seen?: Seen;
   /** Values that must not reach any channel, from the environment of the one who asks. */
   secrets?: readonly string[];
+  /** The process that waits for the answer, so that others can see whether it still does. */
+  holder?: string;
+  /** Names who asks what, for clients that name neither their session nor their call: `findAsked` finds it again. */
+  askedAs?: string;
 }
 
 /** A question as it stands after a verb, and whether this call made the difference. */
@@ -102,10 +107,14 @@ export interface Engine {
   /** `resume` hands that text to the run instead of cancelling it with its question. */
   cancel(id: QuestionId, input: { reason?: string; resume?: string }, by: Actor): Promise<Read>;
 
+  /** What was asked under that name and is still open: those whose outcome is owed, then those that wait, oldest first. */
+  findAsked(askedAs: string): Promise<Read[]>;
+  /** Another call waits for the question from now on, unless one does that may be alive; `isNew` says which. */
+  hold(id: QuestionId, input: HoldInput): Promise<Done>;
   /** The holder came to its end without an outcome: the question is parked, or the run told to proceed. */
   endHold(id: QuestionId, why: "window" | "gone"): Promise<Read>;
-  /** Commits that the outcome is about to be written out to the agent of that epoch. */
-  handOver(id: QuestionId, epoch?: number): Promise<Read>;
+  /** Commits that the outcome is about to be written out to the agent of that epoch, by that process. */
+  handOver(id: QuestionId, epoch?: number, holder?: string): Promise<Read>;
   /** Commits that what was handed over has reached the agent; with an epoch only what that start of it was handed. */
   given(id: QuestionId, witness: string, epoch?: number): Promise<Read>;
 

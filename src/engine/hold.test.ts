@@ -113,6 +113,113 @@ describe("when the window ends", () => {
   });
 });
 
+describe("a call that goes on with a question", () => {
+  const SESSION = { run: { agent: "opencode", host: "here", session: "mcp:1" }, askedAs: "ada asks about caches" };
+  const ask = (scene: Scene, raw: Record<string, unknown>, holder: string) =>
+    scene.engine.ask(scene.input(raw), AGENT, { ...SESSION, holder });
+  const call = (holder: string, over: object = {}) => ({
+    ...({ windowMs: 60_000, after: "park", holder } as const),
+    ...over,
+  });
+
+  test("takes it from one that is gone, and from no other", async () => {
+    const scene = new Scene();
+    const { question } = await ask(scene, { hold: "3m" }, "first");
+    expect(question).toMatchObject({ hold: { holder: "first" } });
+    const refused = await scene.engine.hold(question.id, call("second"));
+    expect(refused).toMatchObject({ isNew: false, question: { hold: { holder: "first", windowMs: 180_000 } } });
+    const taken = await scene.engine.hold(question.id, call("second", { gone: "first" }));
+    expect(taken).toMatchObject({ isNew: true, question: { hold: { holder: "second", windowMs: 60_000 } } });
+    expect(await scene.engine.hold(question.id, call("third", { gone: "first" }))).toMatchObject({ isNew: false });
+    await scene.pass(75_000);
+    expect((await scene.engine.read(question.id)).run.status).toBe("awaiting_input");
+  });
+
+  test("holds what was parked, in the session of its own connection", async () => {
+    const scene = new Scene();
+    const { question, run } = await ask(scene, {}, "first");
+    expect(run).toMatchObject({ status: "awaiting_input", session: "mcp:1" });
+    const taken = await scene.engine.hold(question.id, call("second", { session: "mcp:2" }));
+    expect(taken).toMatchObject({ isNew: true, run: { status: "running", session: "mcp:2", asked: 1 } });
+    const types = (await scene.engine.readChain(run.id)).map(({ event }) => event.type);
+    expect(types.slice(-2)).toEqual(["question.held", "run.started"]);
+    expect((await scene.engine.verify()).problems).toEqual([]);
+  });
+
+  test("gives no other name to a session that its client named", async () => {
+    const scene = new Scene();
+    const { question } = await scene.engine.ask(scene.input(), AGENT, { run: { session: "s-1" } });
+    const taken = await scene.engine.hold(question.id, call("second", { session: "mcp:2" }));
+    expect(taken.run.session).toBe("s-1");
+  });
+
+  test("finds what was asked under its name and is open: what has an answer first, then the oldest", async () => {
+    const scene = new Scene();
+    const asked = [];
+    for (const session of ["mcp:1", "mcp:2", "mcp:3", "mcp:4"]) {
+      asked.push(await scene.engine.ask(scene.input(), AGENT, { ...SESSION, run: { session } }));
+    }
+    const [first, second, third, fourth] = asked.map(({ question }) => question.id);
+    if (!first || !second || !third || !fourth) throw new Error("all were asked");
+    await scene.engine.answer(third, said("1"), ADA);
+    await scene.engine.cancel(second, {}, ADA);
+    const found = await scene.engine.findAsked(SESSION.askedAs);
+    expect(found.map(({ question }) => question.id)).toEqual([third, first, fourth]);
+    await scene.engine.given(third, "mcp");
+    expect((await scene.engine.findAsked(SESSION.askedAs)).map(({ question }) => question.id)).toEqual([first, fourth]);
+    expect(await scene.engine.findAsked("somebody else")).toEqual([]);
+  });
+
+  test("is remembered when many ask the same at once", async () => {
+    const scene = new Scene();
+    const sessions = Array.from({ length: 8 }, (_, index) => `mcp:${index}`);
+    const asked = await Promise.all(
+      sessions.map((session) => scene.engine.ask(scene.input(), AGENT, { ...SESSION, run: { session } })),
+    );
+    const found = await scene.engine.findAsked(SESSION.askedAs);
+    expect(found.map(({ question }) => question.id).sort()).toEqual(asked.map(({ question }) => question.id).sort());
+  });
+});
+
+describe("a program that asked over REST and never came back", () => {
+  const API = { via: "api" };
+
+  test("leaves a question that is parked and a run that waits", async () => {
+    const scene = new Scene();
+    const poll = await scene.startedRun({ giveBack: "poll" });
+    const asked = await Promise.all([
+      scene.ask({ hold: "3m" }, API),
+      scene.engine.ask(scene.input({ hold: "3m" }, API), AGENT, { runId: poll.id }),
+    ]);
+    await scene.pass(195_000);
+    for (const { question } of asked) {
+      const read = await scene.engine.read(question.id);
+      expect(pendingOf(read).hold).toBeUndefined();
+      expect(read.run.status).toBe("awaiting_input");
+    }
+  });
+
+  test("leaves an answer that is owed, and its run is not shown as running", async () => {
+    const scene = new Scene();
+    const poll = await scene.startedRun({ giveBack: "poll" });
+    const asked = await Promise.all([
+      scene.ask({ hold: "3m" }, API),
+      scene.engine.ask(scene.input({ hold: "3m" }, API), AGENT, { runId: poll.id }),
+    ]);
+    for (const { question } of asked) await scene.engine.answer(question.id, said("1"), ADA);
+    await scene.pass(15_000);
+    for (const { question } of asked) {
+      expect(await scene.engine.read(question.id)).toMatchObject({
+        question: { handover: { state: "owed" } },
+        run: { status: "resuming", giveBack: "poll", owes: [question.id] },
+      });
+    }
+    const given = await Promise.all(asked.map(({ question }) => scene.engine.given(question.id, "read")));
+    expect(given.map(({ run }) => run.status)).toEqual(["completed", "running"]);
+    expect(await scene.jobs()).toEqual(["seal"]);
+  });
+});
+
 describe("a run", () => {
   test("that ends with an outcome owed goes back to its agent", async () => {
     const scene = new Scene();

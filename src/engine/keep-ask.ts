@@ -4,6 +4,7 @@ import type { AskInput } from "../core/ask-input.ts";
 import { requireEpoch } from "../core/handover.ts";
 import type { Question } from "../core/question.ts";
 import type { Store } from "../store/store.ts";
+import { addAsked } from "./asked.ts";
 import { type Decider, after } from "./decide.ts";
 import type { AskOptions, Done } from "./engine.ts";
 import { runForAsk } from "./new-run.ts";
@@ -27,9 +28,12 @@ export function keepAsk(deps: Deps, input: AskInput, by: Actor, options: AskOpti
     const same = findSame(open, input);
     if (same) return known(decider, same, input);
     const followed = run.clarifying ? await store.findQuestion(run.clarifying) : undefined;
-    const { epoch, calledAt, secrets = [] } = options;
-    const before = { run, open, ...(followed && { followed }), epoch, calledAt, secrets };
-    const { read, ...changes } = ask(before, input, at);
+    const { epoch, calledAt, askedAs, holder, secrets = [] } = options;
+    const before = { run, open, ...(followed && { followed }), epoch, calledAt, holder, secrets };
+    const { read, ...asked } = ask(before, input, at);
+    const entries =
+      askedAs === undefined ? [] : [addAsked(askedAs, await store.findEntry("ask", askedAs), read.question.id)];
+    const changes = { ...asked, entries };
     const committed = await decider.commit(changes, read);
     if (committed.ok) return { ...after(read, changes, committed), isNew: true };
     if (committed.why !== "taken") return undefined;

@@ -16,12 +16,13 @@ import { type Instant, MINUTE_MS, epochMs } from "../core/instant.ts";
 import { cancelRun, endRun, queueRun, resumeRun, type RunResult, startRun } from "../core/lifecycle.ts";
 import { addLink, newLink } from "../core/link.ts";
 import type { Person } from "../core/person.ts";
-import type { Question } from "../core/question.ts";
+import { type Question, isPending, owes } from "../core/question.ts";
 import { Refusal } from "../core/refusal.ts";
 import type { Run } from "../core/run.ts";
 import { undo } from "../core/settle.ts";
 import type { Similar } from "../core/similar.ts";
 import type { Stats, StatsQuery } from "../core/stats.ts";
+import { type HoldInput, takeHold } from "../core/take-hold.ts";
 import type { Template, TemplateInput } from "../core/template.ts";
 import { escalate, extend } from "../core/timeout.ts";
 import type { Token, TokenInput } from "../core/token.ts";
@@ -31,6 +32,7 @@ import type { QuestionFilter, Ref, RunFilter, Store } from "../store/store.ts";
 import { Decider, type DecideDeps } from "./decide.ts";
 import type { AskOptions, Done, Engine, RunInput, Verified, WaitOptions } from "./engine.ts";
 import { scheduleSeals } from "./jobs.ts";
+import { readAsked } from "./asked.ts";
 import { keepAsk } from "./keep-ask.ts";
 import { newRun } from "./new-run.ts";
 import { People, TOKEN_BYTES } from "./people.ts";
@@ -207,13 +209,29 @@ export class LocalEngine implements Engine {
     return this.#change(id, by, (read, at) => cancel(read, input, at));
   }
 
+  async findAsked(askedAs: string): Promise<Read[]> {
+    const reads = await this.readMany(readAsked(await this.#store.findEntry("ask", askedAs)));
+    const pending = reads.filter(({ question }) => isPending(question));
+    return [...reads.filter(({ question }) => !isPending(question) && owes(question)), ...pending];
+  }
+
+  async hold(id: QuestionId, input: HoldInput): Promise<Done> {
+    let isNew = false;
+    const read = await this.#change(id, SYSTEM, (before, at) => {
+      const changes = takeHold(before, input, at);
+      isNew = changes.questions !== undefined;
+      return changes;
+    });
+    return { ...read, isNew };
+  }
+
   endHold(id: QuestionId, why: "window" | "gone"): Promise<Read> {
     return this.#change(id, SYSTEM, (read, at) => endHold(read, why, at));
   }
 
-  handOver(id: QuestionId, epoch?: number): Promise<Read> {
+  handOver(id: QuestionId, epoch?: number, holder?: string): Promise<Read> {
     return this.#change(id, SYSTEM, ({ run, question }, at) =>
-      handOver(run, [question], { epoch: epoch ?? run.epoch, by: "call" }, at),
+      handOver(run, [question], { epoch: epoch ?? run.epoch, by: "call", holder }, at),
     );
   }
 

@@ -14,6 +14,7 @@ import { Refusal } from "../core/refusal.ts";
 import type { Run } from "../core/run.ts";
 import type { Similar } from "../core/similar.ts";
 import type { Stats, StatsQuery } from "../core/stats.ts";
+import type { HoldInput } from "../core/take-hold.ts";
 import type { Template, TemplateInput } from "../core/template.ts";
 import type { Token, TokenInput } from "../core/token.ts";
 import type { Troubles } from "../core/trouble.ts";
@@ -39,7 +40,8 @@ export class RemoteEngine implements Engine {
     this.#caller = new Caller(deps);
   }
 
-  ask(input: AskInput, by: Actor, { runId, run, epoch, calledAt, seen, secrets }: AskOptions = {}): Promise<Done> {
+  ask(input: AskInput, by: Actor, options: AskOptions = {}): Promise<Done> {
+    const { runId, run, epoch, calledAt, seen, secrets, holder, askedAs } = options;
     // An ask that makes a run of its own is found again only by a key: without one, a second try would ask twice.
     const key = input.key ?? (runId === undefined ? this.#caller.newKey() : undefined);
     const body = {
@@ -51,6 +53,8 @@ export class RemoteEngine implements Engine {
       ...(calledAt !== undefined && { called_at: calledAt }),
       ...(seen && { seen: seenBody(seen) }),
       ...(secrets && { secrets: [...secrets] }),
+      ...(holder !== undefined && { holder }),
+      ...(askedAs !== undefined && { asked_as: askedAs }),
     };
     return this.#caller.call("ask", { body, by, mayRepeat: true });
   }
@@ -124,12 +128,20 @@ export class RemoteEngine implements Engine {
     return this.#caller.call("cancel", { params: { id }, body: { reason, resume }, by });
   }
 
+  async findAsked(askedAs: string): Promise<Read[]> {
+    return (await this.#caller.call("findAsked", { query: { as: askedAs } })).rows;
+  }
+
+  hold(id: QuestionId, { windowMs, ...input }: HoldInput): Promise<Done> {
+    return this.#caller.call("hold", { params: { id }, body: { ...input, window: `${windowMs}ms` } });
+  }
+
   endHold(id: QuestionId, why: "window" | "gone"): Promise<Read> {
     return this.#caller.call("endHold", { params: { id }, body: { why }, mayRepeat: true });
   }
 
-  handOver(id: QuestionId, epoch?: number): Promise<Read> {
-    return this.#caller.call("handOver", { params: { id }, body: { epoch }, mayRepeat: true });
+  handOver(id: QuestionId, epoch?: number, holder?: string): Promise<Read> {
+    return this.#caller.call("handOver", { params: { id }, body: { epoch, holder }, mayRepeat: true });
   }
 
   given(id: QuestionId, witness: string, epoch?: number): Promise<Read> {

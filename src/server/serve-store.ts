@@ -6,6 +6,7 @@ import type { AtHand } from "../web/card-view.ts";
 import type { ChannelSet } from "../web/channels.tsx";
 import { keepLocalToken, serverFiles } from "./local-token.ts";
 import { type Log, reportTo } from "./log.ts";
+import type { Holders } from "./mcp/caller.ts";
 import { mcpPart } from "./mcp/http.ts";
 import { readPrivate, removePrivate, replacePrivate } from "./private-file.ts";
 import type { OtlpTarget } from "./traces/otlp.ts";
@@ -19,6 +20,7 @@ interface StoreServed {
   user: string;
   log: Log;
   version: string;
+  holders: Holders;
   traces?: OtlpTarget;
   atHand?: AtHand;
   channels?: readonly ChannelSet[];
@@ -31,7 +33,8 @@ export async function serveStore(deps: StoreServed, options: ServeOptions) {
   try {
     await keepLocalToken(files.token, engine, deps.user);
     const onBug = reportTo(log);
-    const mcp = mcpPart({ engine, rules: deps.rules, version: deps.version, host: hostname(), onBug });
+    const { rules, version, holders } = deps;
+    const mcp = mcpPart({ engine, holders, rules, version, host: hostname(), onBug });
     const served = await serveHttp({ ...deps, feed: feedOf(store), parts: [mcp], holds: () => engine.holds }, options);
     const url = `http://127.0.0.1:${served.port}`;
     const word = JSON.stringify({ pid: process.pid, port: served.port, url });

@@ -10,6 +10,7 @@ import { type Doors, loopbackDoors } from "./guard.ts";
 import { listen } from "./listen.ts";
 import { type Log, reportTo } from "./log.ts";
 import { loginPart } from "./login.tsx";
+import { Work } from "./mcp/work.ts";
 import { openapiPart } from "./openapi.ts";
 import { Monitor } from "./metrics/monitor.ts";
 import { type RestDeps, restPart } from "./rest/part.ts";
@@ -67,7 +68,7 @@ export async function serveHttp(deps: ServeDeps, options: ServeOptions): Promise
   const stopping = new AbortController();
   setMaxListeners(0, stopping.signal); // every request under way listens
   let doors: Doors = loopbackDoors(options.port, options.names);
-  const { app, live, monitor } = buildHttp(deps, {
+  const { app, live, monitor, work } = buildHttp(deps, {
     doors: () => doors,
     isSecure: options.isSecure ?? false,
     stopping: stopping.signal,
@@ -82,6 +83,7 @@ export async function serveHttp(deps: ServeDeps, options: ServeOptions): Promise
       stopping.abort();
       await stopMonitor();
       await listening.close();
+      await work.done();
     },
   };
 }
@@ -90,7 +92,7 @@ export async function serveHttp(deps: ServeDeps, options: ServeOptions): Promise
 export function buildHttp(
   deps: ServeDeps,
   { doors, isSecure, stopping }: { doors: () => Doors; isSecure: boolean; stopping: AbortSignal },
-): { app: Hono; live: Live; monitor: Monitor } {
+): { app: Hono; live: Live; monitor: Monitor; work: Work } {
   const { engine, rules, log } = deps;
   const onBug = reportTo(log);
   const live = new Live({
@@ -98,7 +100,8 @@ export function buildHttp(
     heartbeatMs: deps.heartbeatMs ?? 15 * SECOND_MS,
     recheckMs: deps.recheckMs ?? MINUTE_MS,
   });
-  const rest: RestDeps = { engine, rules, stopping, live, onBug };
+  const work = new Work(onBug);
+  const rest: RestDeps = { engine, rules, stopping, live, work, onBug };
   const { feed, store, holds = () => 0 } = deps;
   const monitor = new Monitor({
     ...{ engine, feed, live, store, holds, rules, log },
@@ -121,5 +124,5 @@ export function buildHttp(
     monitor.part(),
     ...(deps.parts ?? []),
   ];
-  return { app: createApp({ engine, doors, onBug, log }, parts), live, monitor };
+  return { app: createApp({ engine, doors, onBug, log }, parts), live, monitor, work };
 }

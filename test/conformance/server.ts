@@ -1,4 +1,5 @@
 import { Hono } from "hono";
+import { processHolder } from "../../src/agents/process-holder.ts";
 import { engineOn } from "../../src/app.ts";
 import type { Actor } from "../../src/core/actor.ts";
 import { SYSTEM } from "../../src/core/actor.ts";
@@ -17,7 +18,14 @@ export async function serveForSuite(): Promise<{ url: string; close(): Promise<v
   const { token } = await engine.issueToken({ scope: "agent", subject: "suite" }, SYSTEM);
   const actor: Actor = { scope: "agent", id: "suite", channel: "mcp", strength: "none" };
   const onBug = (error: unknown): void => console.error("bug:", error);
-  const part = mcpPart({ engine, rules: { ...ROOMY, liveWindowMs: 1_000 }, version: "0.0.0", host: "here", onBug });
+  const part = mcpPart({
+    engine,
+    holders: await processHolder(),
+    rules: { ...ROOMY, liveWindowMs: 1_000 },
+    version: "0.0.0",
+    host: "here",
+    onBug,
+  });
   const open = new Hono<Signed>();
   open.use(async (context, next) => {
     context.set("actor", actor);

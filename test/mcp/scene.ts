@@ -14,7 +14,7 @@ import type { LocalEngine } from "../../src/engine/local.ts";
 import { createApp } from "../../src/server/app.ts";
 import { loopbackDoors } from "../../src/server/guard.ts";
 import { type Listening, listen } from "../../src/server/listen.ts";
-import type { Caller, McpDeps } from "../../src/server/mcp/caller.ts";
+import type { Caller, Holders, McpDeps } from "../../src/server/mcp/caller.ts";
 import { type McpPart, mcpPart } from "../../src/server/mcp/http.ts";
 import { serveStdio } from "../../src/server/mcp/stdio.ts";
 import { DEFAULT_TOOLS, type ToolName } from "../../src/server/mcp/tool.ts";
@@ -66,7 +66,11 @@ export class McpScene {
   readonly store: Store;
   readonly engine: LocalEngine;
   readonly bugs: unknown[] = [];
+  /** Processes that have ended, by name; this one is "here". */
+  readonly ended = new Set<string>();
+  readonly holders: Holders = { own: "here", isGone: async (holder) => this.ended.has(holder) };
   readonly #closers: Array<() => Promise<unknown>> = [];
+  #stdioCount = 0;
   #http: { part: McpPart; listening: Listening } | undefined;
 
   constructor(store: Store = new MemoryStore(() => instant(Date.now()))) {
@@ -75,7 +79,8 @@ export class McpScene {
   }
 
   get deps(): McpDeps {
-    return { engine: this.engine, rules: ROOMY, version: "1.2.3", onBug: (error) => this.bugs.push(error) };
+    const onBug = (error: unknown): void => void this.bugs.push(error);
+    return { engine: this.engine, holders: this.holders, rules: ROOMY, version: "1.2.3", onBug };
   }
 
   async connect(options: ConnectOptions): Promise<AnyClient> {
@@ -191,8 +196,10 @@ export class McpScene {
     const input = new PassThrough();
     const output = new PassThrough();
     const stop = new AbortController();
+    // Each of them is a process of its own.
+    const holders = { ...this.holders, own: `stdio ${(this.#stdioCount += 1)}` };
     const served = serveStdio(
-      { ...this.deps, ...deps },
+      { ...this.deps, holders, ...deps },
       {
         ...{ input, output, tools, signal: stop.signal },
         caller: { host: "here", env: {}, secrets: [], principal: "ada", session: `mcp:${Math.random()}`, ...caller },

@@ -1,4 +1,5 @@
 import { hostname } from "node:os";
+import { processHolder } from "../../src/agents/process-holder.ts";
 import { openEngine } from "../../src/app.ts";
 import { createApp } from "../../src/server/app.ts";
 import { loopbackDoors } from "../../src/server/guard.ts";
@@ -10,7 +11,14 @@ import { ROOMY } from "../scene.ts";
 const [file = ""] = process.argv.slice(2);
 const engine = await openEngine({ store: { kind: "sqlite", file }, rules: ROOMY });
 const onBug = (error: unknown): void => console.error(error);
-const part = mcpPart({ engine, rules: ROOMY, version: "0.0.0", host: hostname(), onBug });
+const part = mcpPart({
+  engine,
+  holders: await processHolder(),
+  rules: ROOMY,
+  version: "0.0.0",
+  host: hostname(),
+  onBug,
+});
 let port = 0;
 const listening = await listen(createApp({ engine, doors: () => loopbackDoors(port), onBug }, [part]), 0);
 port = listening.port;

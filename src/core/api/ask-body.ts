@@ -72,6 +72,8 @@ export const AskBody = z.looseObject({
   epoch: z.int().optional().describe("The start of the agent that asks, as ASKD_EPOCH told it"),
   called_at: Moment.optional().describe("When the agent made the call, if the ask had to wait its turn"),
   seen: SeenBody.optional().describe("The agent's process, where somebody else started it"),
+  holder: z.string().max(200).optional().describe("The process that waits"),
+  asked_as: z.string().min(1).max(200).optional().describe("Names who asks what, to find it again"),
   via: z
     .string()
     .regex(/^[a-z][a-z0-9_-]{0,31}$/)

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { AnswerBody } from "../answer-input.ts";
 import { QuestionId, RunId } from "../id.ts";
 import { PersonName } from "../link.ts";
+import { AfterHold } from "../question.ts";
 import { AskBody } from "./ask-body.ts";
 import { countReply, doneReply, linkReply, questionReply, questionsReply, textReply } from "./reply.ts";
 import { Duration, EVERYONE, Limit, Moment, OfQuestion, Order, PEOPLE, route } from "./route.ts";
@@ -40,6 +41,12 @@ export const QUESTION_ROUTES = {
     ...{ method: "GET", path: "/questions/count", scopes: PEOPLE, summary: "How many questions are in a state" },
     query: z.object({ status: StatusQuery.default("pending") }),
     reply: countReply,
+  }),
+  findAsked: route({
+    ...{ method: "GET", path: "/questions/asked", scopes: EVERYONE },
+    summary: "What was asked under that name and is still open",
+    query: z.object({ as: z.string().min(1).max(200) }),
+    reply: questionsReply,
   }),
   read: route({
     ...{ method: "GET", path: "/questions/{id}", scopes: EVERYONE, summary: "One question" },
@@ -134,6 +141,19 @@ export const QUESTION_ROUTES = {
     body: z.object({ reason: Text.optional(), resume: Text.optional() }),
     reply: questionReply,
   }),
+  hold: route({
+    ...{ method: "POST", path: "/questions/{id}/hold", scopes: EVERYONE },
+    summary: "Another call waits for it from now on, unless one does that may be alive",
+    params: OfQuestion,
+    body: z.object({
+      window: Duration,
+      after: AfterHold.default("park"),
+      holder: z.string().min(1).max(200),
+      gone: z.string().max(200).optional(),
+      session: z.string().max(800).optional(),
+    }),
+    reply: doneReply,
+  }),
   endHold: route({
     ...{ method: "POST", path: "/questions/{id}/end-hold", scopes: EVERYONE, summary: "The holder stops waiting" },
     params: OfQuestion,
@@ -144,7 +164,7 @@ export const QUESTION_ROUTES = {
     ...{ method: "POST", path: "/questions/{id}/hand-over", scopes: EVERYONE },
     summary: "The outcome is about to be written out to the agent",
     params: OfQuestion,
-    body: z.object({ epoch: z.int().optional() }),
+    body: z.object({ epoch: z.int().optional(), holder: z.string().max(200).optional() }),
     reply: questionReply,
   }),
   given: route({

@@ -60,9 +60,9 @@ async function askOrFind(call: ToolCall, hooked: HookCall): Promise<Read> {
   const ids = run ? [...(run.pendingId ? [run.pendingId] : []), ...run.owes] : [];
   const open = await Promise.all(ids.map((id) => engine.read(id)));
   const again = open.find(({ question }) => isAskedAgain(question, input));
-  if (again) return waitFor(call, again, windowFor(call, rules.liveWindowMs));
-  const { read, windowMs } = await ask({ ...call, input: raw }, door);
-  return waitFor(call, read, windowMs);
+  if (again) return waitFor(call, { read: again, isHeld: false }, windowFor(call, rules.liveWindowMs));
+  const asked = await ask({ ...call, input: raw }, door);
+  return waitFor(call, asked, asked.windowMs);
 }
 
 /** One text block in the words of that program. */

@@ -1,21 +1,23 @@
 import { type AskInput, type Door, parseAsk } from "../../core/ask-input.ts";
 import type { Read } from "../../core/changes.ts";
 import { isPending } from "../../core/question.ts";
-import { askOptions, askerOf } from "./asker.ts";
+import { askOptions, askerOf, nameAsk } from "./asker.ts";
 import { type ToolCall, type ToolResult, metaText } from "./caller.ts";
 import { askByForm, mayShowForm, takeForm, whileShowingForm } from "./form.ts";
 import { handOver, holdFor, windowFor } from "./hand-over.ts";
+import { type Begun, rejoin } from "./rejoin.ts";
 import { mayHaveTask, taskHandle } from "./task.ts";
 
 /** Asks, and gets the answer to the agent in the best way that its client can take it. */
 export async function askHuman(call: ToolCall, door: Door): Promise<ToolResult> {
   const asked = await ask(call, { ...door, holdMs: door.holdMs ?? call.deps.rules.liveWindowMs });
   const { read, windowMs } = asked;
+  const holdAsked = (): Promise<ToolResult> => holdFor(call, asked, windowMs);
   if (!isPending(read.question)) return handOver(call, read);
   if (mayHaveTask(call, read.run)) return taskHandle(call, read);
-  if (!mayShowForm(call, read)) return holdFor(call, read, windowMs);
-  if (call.declared.era === "legacy") return whileShowingForm(call, read, () => holdFor(call, read, windowMs));
-  return (await takeForm(call, read)) ? holdFor(call, read, windowMs) : askByForm(call, read);
+  if (!mayShowForm(call, read)) return holdAsked();
+  if (call.declared.era === "legacy") return whileShowingForm(call, read, holdAsked);
+  return (await takeForm(call, read)) ? holdAsked() : askByForm(call, read);
 }
 
 /** Asks and returns at once. */
@@ -23,8 +25,8 @@ export async function askOnly(call: ToolCall, door: Door): Promise<Read> {
   return (await ask(call, door)).read;
 }
 
-/** Asks, to be held for as long as this call can be. */
-export async function ask(call: ToolCall, door: Door): Promise<{ read: Read; windowMs: number }> {
+/** Asks, to be held for as long as this call can be; what the same client asked before and is open is gone on with. */
+export async function ask(call: ToolCall, door: Door): Promise<Begun & { windowMs: number }> {
   const { engine, rules } = call.deps;
   const asker = await askerOf(call);
   const traceparent = metaText(call.context, "traceparent");
@@ -37,6 +39,13 @@ export async function ask(call: ToolCall, door: Door): Promise<{ read: Read; win
     ...(isHeld && { holdMs: windowMs }),
     ...(asker.key !== undefined && parsed.key === undefined && { key: asker.key }),
   };
-  const read = await engine.ask(input, asker.by, await askOptions(call, asker, input));
-  return { read, windowMs };
+  const isNamed = asker.isNamed || parsed.key !== undefined;
+  const again = parsed.key === undefined ? await rejoin(call, asker, input) : undefined;
+  if (again) return { ...again, windowMs };
+  const { isNew, ...read } = await engine.ask(input, asker.by, {
+    ...(await askOptions(call, asker, input)),
+    ...(!isNamed && { askedAs: nameAsk(call, input) }),
+  });
+  if (isNew) call.caller.claim(call.context.mcpReq.id, read.question.id);
+  return { read, windowMs, isHeld: isNew && isHeld };
 }

@@ -14,6 +14,8 @@ export interface Asker {
   by: Actor;
   run: Run | undefined;
   session: string | undefined;
+  /** Whether the client, or whoever started it, names where it asks from: another connection is then the same session. */
+  isNamed: boolean;
   /** The client's own name for this call; the same name is the same ask. */
   key: string | undefined;
 }
@@ -21,8 +23,8 @@ export interface Asker {
 /** Finds out who asks: the run that it was started for, else the run of its session. */
 export async function askerOf({ caller, context, profile, deps }: ToolCall): Promise<Asker> {
   const { names, agent } = profile;
-  const session =
-    metaText(context, names.sessionMeta) ?? (names.sessionEnv && caller.env[names.sessionEnv]) ?? caller.session;
+  const named = metaText(context, names.sessionMeta) ?? (names.sessionEnv && caller.env[names.sessionEnv]);
+  const session = named ?? caller.session;
   const run = caller.runId
     ? await deps.engine.findRun(caller.runId)
     : session === undefined
@@ -34,12 +36,13 @@ export async function askerOf({ caller, context, profile, deps }: ToolCall): Pro
     by: { scope: "agent", id: agent, channel: "mcp", strength: "none", ...(runId && { runId }) },
     run,
     session,
+    isNamed: named !== undefined || caller.runId !== undefined,
     key: session === undefined || call === undefined ? call : callKey(session, call),
   };
 }
 
 /** Which start of the agent this is, where askd started it. */
-export function ownEpoch({ runId, env }: Caller): number | undefined {
+export function ownEpoch({ runId, env }: Pick<Caller, "runId" | "env">): number | undefined {
   const epoch = runId === undefined ? Number.NaN : Number(env["ASKD_EPOCH"] || Number.NaN);
   return Number.isInteger(epoch) ? epoch : undefined;
 }
@@ -47,31 +50,35 @@ export function ownEpoch({ runId, env }: Caller): number | undefined {
 /** Where this ask belongs: a run that is there, or one that is made for the session or for the ask. */
 export async function askOptions(call: ToolCall, asker: Asker, input: AskInput): Promise<AskOptions> {
   const { caller, profile, deps } = call;
-  const { secrets } = caller;
-  const session = asker.session ?? namelessSession(caller, input);
-  const isNew = asker.session === undefined && asker.run === undefined;
-  const found = isNew
-    ? await findSessionRun(deps.engine, { session, agent: profile.agent, host: caller.host })
-    : asker.run;
+  const { secrets, host } = caller;
+  const session = asker.session ?? keyedSession(caller, input);
+  const isNew = asker.session === undefined && asker.run === undefined && session !== undefined;
+  const found = isNew ? await findSessionRun(deps.engine, { session, agent: profile.agent, host }) : asker.run;
   const runId: RunId | undefined = caller.runId ?? found?.id;
   const epoch = ownEpoch(caller);
-  if (runId) return { runId, secrets, ...(epoch !== undefined && { epoch }) };
+  const common = { secrets, holder: deps.holders.own };
+  if (runId) return { ...common, runId, ...(epoch !== undefined && { epoch }) };
   return {
-    secrets,
+    ...common,
     run: {
       agent: profile.agent,
-      host: caller.host,
+      host,
       giveBack: "poll",
-      session,
+      ...(session !== undefined && { session }),
       ...(caller.dir && { dir: caller.dir }),
     },
   };
 }
 
-/** Without any name the words themselves are one, so that asking again finds the question again. */
-function namelessSession(caller: Caller, input: AskInput): string {
-  const name = input.key === undefined ? hashContent(input) : `=${input.key}`;
-  return `${ONE_ASK}${hashText(`${caller.principal}\n${name}`)}`;
+/** Names who asks what, where a client names no session: the same words from the same place are the same ask. */
+export function nameAsk({ caller, profile }: ToolCall, input: AskInput): string {
+  const { principal, dir = "", host } = caller;
+  return hashText([principal, dir, host, profile.agent, hashContent(input)].join("\n"));
+}
+
+/** Without a session the key alone names the run. */
+function keyedSession({ principal }: Caller, { key }: AskInput): string | undefined {
+  return key === undefined ? undefined : `${ONE_ASK}${hashText(`${principal}\n=${key}`)}`;
 }
 
 async function findSessionRun(

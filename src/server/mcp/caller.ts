@@ -4,15 +4,24 @@ import type { CallToolResult, InputRequiredResult, Server, ServerContext } from 
 import type { Actor } from "../../core/actor.ts";
 import { type Measured, isMeasured, withMeasured } from "../../core/client/measured.ts";
 import { type ClientName, type ClientProfile, type Transport, profileOf, withEnv } from "../../core/client/profile.ts";
-import type { RunId } from "../../core/id.ts";
+import type { QuestionId, RunId } from "../../core/id.ts";
 import type { Rules } from "../../core/rules.ts";
 import type { Engine } from "../../engine/engine.ts";
 
 /** The protocol library, loaded when somebody speaks the protocol. */
 export type Sdk = typeof sdk;
 
+/** Processes that wait for answers. */
+export interface Holders {
+  /** The name of this one. */
+  own: string;
+  /** Says whether a process of this machine has ended. */
+  isGone(holder: string): Promise<boolean>;
+}
+
 export interface McpDeps {
   engine: Engine;
+  holders: Holders;
   rules: Rules;
   version: string;
   /** What was measured of an agent on this machine, where anything was. */
@@ -42,6 +51,10 @@ export interface Caller {
   isAttended?: boolean;
   /** Aborts when the caller has left or is to be let go, where that is not known by the protocol library alone. */
   signal?: AbortSignal;
+  /** Takes a question for this call alone; false where another call that is under way here has it. */
+  claim(requestId: string | number, id: QuestionId): boolean;
+  /** Lets go of what a call took, where its end is not seen otherwise. */
+  release?(requestId: string | number): void;
   /** Does something once the reply to this request is out. */
   afterReply(requestId: string | number, done: () => Promise<void>): void;
   /** Hears of every call, so that nobody leaves before what it wrote is written. */

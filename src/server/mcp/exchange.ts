@@ -1,4 +1,6 @@
 import type { ServerResponse } from "node:http";
+import type { QuestionId } from "../../core/id.ts";
+import { Claims } from "./claims.ts";
 import { Work } from "./work.ts";
 
 /** Requests under way with their replies, until each reply is out or its caller has left. */
@@ -7,6 +9,7 @@ export class Exchanges {
   /** Calls of the older era by session and request, as such a client cancels by a request of its own. */
   readonly #byName = new Map<string, Exchange>();
   readonly #work: Work;
+  readonly #claims = new Claims();
   #isClosing = false;
 
   constructor(onBug: (error: unknown) => void) {
@@ -35,6 +38,14 @@ export class Exchanges {
   /** Does what comes after a reply. */
   finish(done: () => Promise<void>): void {
     this.#work.afterwards(done);
+  }
+
+  claim(id: QuestionId, exchange: Exchange): boolean {
+    return this.#claims.take(id, exchange);
+  }
+
+  release(exchange: Exchange): void {
+    this.#claims.release(exchange);
   }
 
   /** Lets everybody go who is held, and waits for what is written then. */
@@ -85,8 +96,13 @@ export class Exchange {
     else setImmediate(() => this.#all.finish(done));
   };
 
+  /** Takes a question for this one; it is let go once what comes after the reply is done. */
+  readonly claim = (_requestId: string | number, id: QuestionId): boolean => this.#all.claim(id, this);
+
   end(isOut: boolean): void {
-    if (!isOut) return this.leave();
-    for (const done of this.#afterwards.splice(0)) this.#all.finish(done);
+    if (!isOut) this.leave();
+    const afterwards = isOut ? this.#afterwards.splice(0) : [];
+    if (afterwards.length === 0) this.#all.release(this);
+    for (const done of afterwards) this.#all.finish(() => done().finally(() => this.#all.release(this)));
   }
 }

@@ -5,26 +5,28 @@ import { findAnswer, isHanding, isPending, owes } from "../../core/question.ts";
 import { ownEpoch } from "./asker.ts";
 import { type ToolCall, type ToolResult, progressToken } from "./caller.ts";
 import { hold } from "./hold.ts";
+import { type Begun, beginHold } from "./rejoin.ts";
 import { resultOf } from "./result.ts";
 
 /** Waits for the outcome of a question that is there, and gives it to the agent. */
-export async function holdFor(call: ToolCall, read: Read, windowMs: number): Promise<ToolResult> {
-  return handOver(call, await waitFor(call, read, windowMs));
+export async function holdFor(call: ToolCall, begun: Begun, windowMs: number): Promise<ToolResult> {
+  return handOver(call, await waitFor(call, begun, windowMs));
 }
 
 /** Waits for the outcome of a question, or for the end of the window. */
-export function waitFor(call: ToolCall, read: Read, windowMs: number): Promise<Read> {
-  if (windowMs <= 0) return Promise.resolve(read);
+export async function waitFor(call: ToolCall, begun: Begun, windowMs: number): Promise<Read> {
+  if (windowMs <= 0) return begun.read;
+  const { read, isHeld } = begun.isHeld ? begun : await beginHold(call, begun.read, windowMs);
   const { engine } = call.deps;
   const { context, signal } = call;
   const token = progressToken(context);
-  if (token === undefined) return hold(read, { engine, windowMs, signal });
+  if (token === undefined) return hold(read, { engine, windowMs, signal, isHeld });
   const onProgress = async (waitedMs: number, message: string): Promise<void> => {
     const params = { progressToken: token, progress: waitedMs / 1000, total: windowMs / 1000, message };
     // A client that has left shows by its signal; that it cannot be told so is no news.
     await context.mcpReq.notify({ method: "notifications/progress", params }).catch(() => undefined);
   };
-  return hold(read, { engine, windowMs, signal, onProgress });
+  return hold(read, { engine, windowMs, signal, isHeld, onProgress });
 }
 
 /** Returns what there is. */
@@ -38,7 +40,7 @@ export async function bringOut(call: ToolCall, read: Read, { isNamed }: { isName
   const { id } = read.question;
   if (isPending(read.question) || !owes(read.question) || call.signal.aborted) return read;
   const isUnderWay = isHanding(read.question, read.run.epoch, "call");
-  const handed = isUnderWay ? read : await engine.handOver(id, ownEpoch(call.caller));
+  const handed = isUnderWay ? read : await engine.handOver(id, ownEpoch(call.caller), call.deps.holders.own);
   // Whoever follows the agent sees in its record whether an answer arrived that is named in what is written out. A reply
   // without that name, a permission for one, is given by the call that returns it.
   if (isNamed && handed.run.worker !== undefined && findAnswer(handed.question)) return handed;

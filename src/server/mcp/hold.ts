@@ -12,6 +12,8 @@ export interface Holding {
   engine: Engine;
   windowMs: number;
   signal: AbortSignal;
+  /** Whether the question is held by this caller, so that its end is the end of the hold; it is unless said. */
+  isHeld?: boolean;
   /** Hears every 15 seconds how long the wait has been, if it is wanted. */
   onProgress?(waitedMs: number, words: string): Promise<void>;
 }
@@ -21,7 +23,10 @@ export interface Holding {
  * A caller that left parks its question; nothing that a caller does by leaving cancels it.
  * Very many may be held at once, and each waits in one frame of its own.
  */
-export async function hold(asked: Read, { engine, windowMs, signal, onProgress }: Holding): Promise<Read> {
+export async function hold(
+  asked: Read,
+  { engine, windowMs, signal, isHeld = true, onProgress }: Holding,
+): Promise<Read> {
   const { id } = asked.question;
   const from = await engine.now();
   const until = later(from, windowMs);
@@ -31,7 +36,7 @@ export async function hold(asked: Read, { engine, windowMs, signal, onProgress }
     const next = onProgress ? earlier(later(now, PROGRESS_MS), until) : until;
     read = await engine.wait(id, { until: next, signal, takes: true });
   }
-  return isPending(read.question) ? endHold(read, engine, signal) : read;
+  return isHeld && isPending(read.question) ? endHold(read, engine, signal) : read;
 }
 
 async function endHold({ question: { id } }: Read, engine: Engine, signal: AbortSignal): Promise<Read> {

@@ -2,6 +2,7 @@ import { type Context, Hono } from "hono";
 import { z } from "zod";
 import { RunId } from "../../core/id.ts";
 import { Refusal } from "../../core/refusal.ts";
+import { CONNECTION } from "../../core/run.ts";
 import type { Part } from "../app.ts";
 import type { Signed } from "../credential.ts";
 import { SAFE_HEADERS } from "../guard.ts";
@@ -74,7 +75,7 @@ function toolsOf(context: Context): readonly ToolName[] {
   return tools === undefined ? DEFAULT_TOOLS : parseTools(tools);
 }
 
-function callerOf(context: Context<Signed>, host: string, { signal, afterReply, track }: Exchange): Caller {
+function callerOf(context: Context<Signed>, host: string, { signal, claim, afterReply, track }: Exchange): Caller {
   const token = context.get("token");
   const actor = context.get("actor");
   const session = context.req.header(SESSION);
@@ -82,14 +83,14 @@ function callerOf(context: Context<Signed>, host: string, { signal, afterReply, 
   const runId = token.runId ?? readRun(context.req.header("askd-run"));
   const attended = context.req.header("askd-attended");
   return {
-    ...{ signal, afterReply, track },
+    ...{ signal, claim, afterReply, track },
     transport: "http",
     host,
     env: {},
     secrets: [],
     principal: token.id,
     ...(runId && { runId }),
-    ...(client && session && { client, session: `mcp:${session.split(".")[1]}` }),
+    ...(client && session && { client, session: `${CONNECTION}${session.split(".")[1]}` }),
     // An agent's token never answers, so a form at its client would answer for nobody.
     ...(actor.scope !== "agent" && { person: { ...actor, channel: "mcp" } }),
     ...(attended !== undefined && { isAttended: attended === "1" }),

@@ -46,6 +46,8 @@ export function createMcpServer(sdk: Sdk, deps: McpDeps, { caller, tools, method
     if (!name) throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, `There is no tool "${params.name}"`);
     const result = run(TOOLS[name], callOf(context, params.arguments));
     caller.track(result);
+    const release = (): void => caller.release?.(context.mcpReq.id);
+    if (caller.release) result.then(release, release); // who called hears of its failure
     return result;
   });
   if (method === "tools/call") return server;

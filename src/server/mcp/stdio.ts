@@ -1,5 +1,6 @@
 import type { Readable, Writable } from "node:stream";
 import type { Caller, McpDeps } from "./caller.ts";
+import { Claims } from "./claims.ts";
 import { createMcpServer } from "./server.ts";
 import type { ToolName } from "./tool.ts";
 import { Work } from "./work.ts";
@@ -7,7 +8,7 @@ import { Work } from "./work.ts";
 export interface StdioOptions {
   input: Readable;
   output: Writable;
-  caller: Omit<Caller, "transport" | "afterReply" | "track">;
+  caller: Omit<Caller, "transport" | "claim" | "release" | "afterReply" | "track">;
   tools: readonly ToolName[];
   /** Ends the connection from our side. */
   signal: AbortSignal;
@@ -31,9 +32,12 @@ export async function serveStdio(deps: McpDeps, options: StdioOptions): Promise<
     replies.delete(message.id);
     if (done) work.afterwards(done);
   };
+  const claims = new Claims();
   const caller: Caller = {
     ...options.caller,
     transport: "stdio",
+    claim: (requestId, id) => claims.take(id, requestId),
+    release: (requestId) => claims.release(requestId),
     afterReply: (requestId, done) => replies.set(requestId, done),
     track: (call) => work.track(call),
   };

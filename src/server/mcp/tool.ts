@@ -104,7 +104,7 @@ async function checkAnswer(call: ToolCall): Promise<ToolResult> {
     return { ...given, ...plainResult(viewAnswer(read)) };
   }
   const wantedMs = ref.timeout_seconds === undefined ? call.deps.rules.liveWindowMs : ref.timeout_seconds * SECOND_MS;
-  return holdFor(call, read, wantedMs === 0 ? 0 : windowFor(call, wantedMs));
+  return holdFor(call, { read, isHeld: false }, wantedMs === 0 ? 0 : windowFor(call, wantedMs));
 }
 
 /** What workflow tools are told of a question. */

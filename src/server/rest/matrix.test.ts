@@ -20,6 +20,7 @@ const BODIES: Readonly<Record<string, object>> = {
   comment: { text: "hm" },
   issueLink: { person: "eve" },
   cancel: { reason: "no" },
+  hold: { window: "1h", holder: "me" },
   endHold: { why: "gone" },
   given: { witness: "me" },
   endRun: { status: "failed" },

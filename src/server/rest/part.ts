@@ -9,6 +9,7 @@ import type { Part } from "../app.ts";
 import type { Signed } from "../credential.ts";
 import { eventFilter } from "../events/filter.ts";
 import type { Live } from "../events/live.ts";
+import type { Work } from "../mcp/work.ts";
 import { outgoingOf } from "../outgoing.ts";
 import type { Reply } from "../reply.ts";
 import { type Call, type Handler, type Handlers, callOf, readOwn, recordTried, requireScope } from "./call.ts";
@@ -16,6 +17,7 @@ import { Held } from "./held.ts";
 import { MEMORY_VERBS } from "./memory-verbs.ts";
 import { PEOPLE_VERBS } from "./people-verbs.ts";
 import { QUESTION_VERBS } from "./question-verbs.ts";
+import { OUTCOME_VERBS, type ReadingNote, readingNote } from "./reading-note.ts";
 import { readRequest } from "./request.ts";
 import { type Reader, readerOf, replyRows, sayRows } from "./reply.ts";
 import { RequestLimit } from "./request-limit.ts";
@@ -31,6 +33,8 @@ export interface RestDeps {
   /** Aborts when the server is about to stop, so that nobody is left waiting. */
   stopping: AbortSignal;
   live: Live;
+  /** What is written down after a reply is out; the server waits for it when it stops. */
+  work: Work;
   /** Hears of what should not have happened. */
   onBug: (error: unknown) => void;
 }
@@ -63,20 +67,35 @@ function addVerb(app: Hono<Signed>, verb: SignedVerb, deps: RestDeps & { held: H
       return deps.live.reply(context, ({ event }) => sees(event));
     }
     const reader = readerOf(context, row, call.bearer);
+    const isHead = context.req.method === "HEAD";
+    const outgoing = outgoingOf(context);
+    const note = isHead || !OUTCOME_VERBS.has(verb) ? undefined : readingNote(call, { outgoing, reader, ...deps });
     // Without a connection below it, as for HEAD, a reply cannot come later than its request is done.
-    const outgoing = verb === "wait" && context.req.method === "GET" ? outgoingOf(context) : undefined;
-    if (outgoing) return deps.held.reply(outgoing, waitFor(handle, { call, request, reader }));
+    if (verb === "wait" && outgoing && !isHead) {
+      return deps.held.reply(outgoing, waitFor(handle, { call, request, reader, note }));
+    }
     const signal = verb === "wait" ? AbortSignal.any([context.req.raw.signal, deps.stopping]) : undefined;
-    return replyRows(context, reader, await handle({ ...call, ...(signal && { signal }) }, request));
+    const rows = await handle({ ...call, ...(signal && { signal }) }, request);
+    note?.(rows);
+    return replyRows(context, reader, rows);
   });
 }
 
 /** The waiting itself, apart from the route, so that it holds on to nothing else of the request. */
 function waitFor(
   handle: Handler<Verb>,
-  { call, request, reader }: { call: Call; request: RequestOf<Verb>; reader: Reader },
+  {
+    call,
+    request,
+    reader,
+    note,
+  }: { call: Call; request: RequestOf<Verb>; reader: Reader; note: ReadingNote | undefined },
 ): (signal: AbortSignal) => Promise<Reply> {
-  return async (signal) => sayRows(reader, await handle({ ...call, signal }, request));
+  return async (signal) => {
+    const rows = await handle({ ...call, signal }, request);
+    note?.(rows);
+    return sayRows(reader, rows);
+  };
 }
 
 /** Refuses whoever may not do this; what an agent tried with a question stays in that question's trail. */

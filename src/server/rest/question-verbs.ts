@@ -42,22 +42,19 @@ export const QUESTION_VERBS: Handlers<keyof typeof QUESTION_ROUTES> = {
   issueLink: ({ engine, by }, { params, body }) => engine.issueLink(params.id, body.person, by),
   escalate: ({ engine, by }, { params }) => engine.escalate(params.id, by),
   cancel: ({ engine, by }, { params, body }) => engine.cancel(params.id, body, by),
+  findAsked: async ({ engine, bearer }, { query }) => ({
+    rows: (await engine.findAsked(query.as)).filter(({ question }) => isOwn(bearer, question)),
+  }),
+  hold: ({ engine }, { params, body: { window, ...input } }) =>
+    engine.hold(params.id, { ...input, windowMs: readMs(window) }),
   endHold: ({ engine }, { params, body }) => engine.endHold(params.id, body.why),
-  handOver: ({ engine }, { params, body }) => engine.handOver(params.id, body.epoch),
+  handOver: ({ engine }, { params, body }) => engine.handOver(params.id, body.epoch, body.holder),
   given: ({ engine }, { params, body }) => engine.given(params.id, body.witness, body.epoch),
 };
 
 async function ask(call: Call, { body }: RequestOf<"ask">) {
-  const {
-    run_id: _runId,
-    run: _run,
-    via = "api",
-    secrets: _secrets,
-    epoch: _epoch,
-    called_at: _calledAt,
-    seen: _seen,
-    ...raw
-  } = body;
+  const { run_id: _runId, run: _run, via = "api", called_at: _calledAt, ...more } = body;
+  const { secrets: _secrets, epoch: _epoch, seen: _seen, holder: _holder, asked_as: _askedAs, ...raw } = more;
   if (call.key !== undefined && raw.key !== undefined && raw.key !== call.key) {
     throw new Refusal("bad_input", 'The header Idempotency-Key and the field "key" name different asks');
   }
@@ -75,7 +72,7 @@ async function ask(call: Call, { body }: RequestOf<"ask">) {
 
 /** Where an ask belongs; an agent's token that has a run asks in that one only. */
 async function askOptions(call: Call, body: AskBody): Promise<AskOptions> {
-  const { run_id: runId, run, epoch, called_at: calledAt, seen, secrets } = body;
+  const { run_id: runId, run, epoch, called_at: calledAt, seen, secrets, holder, asked_as: askedAs } = body;
   const own = call.bearer.scope === "agent" ? call.bearer.runId : undefined;
   if (own !== undefined && run) throw new Refusal("not_permitted", "This token belongs to a run and makes no other");
   if (runId !== undefined) await requireOwnRun(call, runId);
@@ -85,6 +82,8 @@ async function askOptions(call: Call, body: AskBody): Promise<AskOptions> {
     ...(epoch !== undefined && { epoch }),
     ...(calledAt !== undefined && { calledAt }),
     ...(seen && { seen: readSeen(seen) }),
+    ...(holder !== undefined && { holder }),
+    ...(askedAs !== undefined && { askedAs }),
     ...(asking === undefined ? { run: run && runInput(run) } : { runId: asking }),
   };
 }

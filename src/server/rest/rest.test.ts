@@ -23,7 +23,8 @@ test("every verb of the engine is a route, except those that only make sense whe
     ...{ listTokens: true, putPerson: true, listPeople: true, read: true, findRun: true, lookUp: true },
     ...{ listQuestions: true, usageOf: true, listRuns: true, countQuestions: true, readChain: true, readFeed: true },
     ...{ verify: true, now: true, doDue: true, putTemplate: true, listTemplates: true, removeTemplate: true },
-    ...{ findSimilar: true, findFeedEnd: true, stats: true, issueLink: true, findTroubles: true },
+    ...{ findAsked: true, hold: true, findSimilar: true, findFeedEnd: true, stats: true, issueLink: true },
+    ...{ findTroubles: true },
   };
   expect([...VERBS].sort()).toEqual(Object.keys(remote).sort());
   const addresses = VERBS.map((verb) => `${ROUTES[verb].method} ${ROUTES[verb].path}`);

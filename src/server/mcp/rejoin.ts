@@ -1,0 +1,81 @@
+import { isSameAsk } from "../../core/ask.ts";
+import type { AskInput } from "../../core/ask-input.ts";
+import type { Read } from "../../core/changes.ts";
+import { type Question, isPending } from "../../core/question.ts";
+import { type Asker, nameAsk } from "./asker.ts";
+import type { ToolCall } from "./caller.ts";
+
+/** A question that is there, and whether this call is the one that holds it now. */
+export interface Begun {
+  read: Read;
+  isHeld: boolean;
+}
+
+/**
+ * The question that an ask repeats: one of its session, or one that the same client asked in a connection that is gone.
+ * It waits and nobody holds it, or its outcome was never given. Undefined if this is a new question.
+ */
+export async function rejoin(call: ToolCall, asker: Asker, input: AskInput): Promise<Begun | undefined> {
+  for (const read of await findOpen(call, asker, input)) {
+    const begun = isSameAsk(read.question, input) ? await goOnWith(call, asker, input, read) : undefined;
+    if (begun) return begun;
+  }
+  return undefined;
+}
+
+/** Makes this call the one that holds, unless another one does that may be alive. */
+export async function beginHold(call: ToolCall, read: Read, windowMs: number): Promise<Begun> {
+  const { question, run } = read;
+  if (!isPending(question)) return { read, isHeld: false };
+  // Whoever follows the agent of such a run sees to its holds.
+  if (run.giveBack !== "poll") return { read, isHeld: true };
+  const before = await findHolder(call, question);
+  if (before.isThere || !call.caller.claim(call.context.mcpReq.id, question.id)) return { read, isHeld: false };
+  const { holders, engine } = call.deps;
+  const after = question.hold?.after ?? "park";
+  const { isNew, ...held } = await engine.hold(question.id, {
+    ...{ windowMs, after, holder: holders.own, gone: before.gone },
+  });
+  return { read: held, isHeld: isNew };
+}
+
+async function findOpen(call: ToolCall, { run, isNamed }: Asker, input: AskInput): Promise<Read[]> {
+  const { engine } = call.deps;
+  const ids = run?.giveBack === "poll" ? [...(run.pendingId ? [run.pendingId] : []), ...run.owes] : [];
+  const own = await engine.readMany(ids);
+  if (isNamed) return own;
+  const others = await engine.findAsked(nameAsk(call, input));
+  return [...own, ...others.filter(({ question }) => !ids.includes(question.id))];
+}
+
+async function goOnWith(call: ToolCall, asker: Asker, input: AskInput, read: Read): Promise<Begun | undefined> {
+  const { question, run } = read;
+  // In one session, where calls have no names, the same words are the same question, whoever waits for it.
+  const shared = run.id === asker.run?.id && asker.key === undefined ? { read, isHeld: false } : undefined;
+  const before = await findHolder(call, question);
+  if (before.isThere || !call.caller.claim(call.context.mcpReq.id, question.id)) return shared;
+  const session = asker.isNamed || asker.run ? undefined : asker.session;
+  const { isNew, ...held } = await call.deps.engine.hold(question.id, {
+    ...{ windowMs: input.holdMs ?? 0, after: input.afterHold, session },
+    ...{ holder: call.deps.holders.own, gone: before.gone },
+  });
+  const isTaken = !isNew && isPending(held.question) && held.question.hold !== undefined;
+  return isTaken ? shared : { read: held, isHeld: isNew };
+}
+
+/** Who waits for a question or brings its outcome out: somebody who may be there, somebody who is gone, or nobody. */
+async function findHolder(
+  { caller, context, deps: { holders } }: ToolCall,
+  question: Question,
+): Promise<{ isThere: boolean; gone?: string }> {
+  const holder = holderOf(question);
+  if (holder === undefined) return { isThere: isPending(question) && question.hold !== undefined };
+  // What this process holds, a call has that is under way.
+  const isGone = holder === holders.own ? caller.claim(context.mcpReq.id, question.id) : await holders.isGone(holder);
+  return isGone ? { isThere: false, gone: holder } : { isThere: true };
+}
+
+function holderOf(question: Question): string | undefined {
+  if (isPending(question)) return question.hold?.holder;
+  return question.handover.state === "handing" ? question.handover.holder : undefined;
+}
