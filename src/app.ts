@@ -94,11 +94,11 @@ export async function openServer(options: ServerOptions, request: ServeOptions) 
   const engine = await engineFor(store, { rules: options.rules, onFailure }, options.runs);
   const { readTarget } = await import("./server/traces/otlp.ts");
   const traces = readTarget(options.env);
-  const { findTakeover, findWork } = await import("./agents/at-hand.ts");
+  const { findWork, takeoverHere } = await import("./agents/at-hand.ts");
   const { findLog } = await import("./agents/run-tail.ts");
   const stateDir = options.runs?.stateDir;
   const atHand = {
-    ...{ work: findWork, takeover: findTakeover },
+    ...{ work: findWork, takeover: (run: Run) => takeoverHere(run, options.env) },
     ...(stateDir !== undefined && { log: (run: Run, from?: string) => findLog(stateDir, run, from) }),
   };
   return serveStore({ ...options, store, engine, log, version: VERSION, atHand, ...(traces && { traces }) }, request);

@@ -1,13 +1,23 @@
 import { homedir } from "node:os";
-import { join } from "node:path";
-import type { Agent, Evidence, ParsedArgs, Resume, Start, Task, Witnessed } from "./agent.ts";
+import { basename, join } from "node:path";
+import type {
+  Agent,
+  Evidence,
+  ParsedArgs,
+  RecordedSession,
+  Resume,
+  SessionSearch,
+  Start,
+  Task,
+  Witnessed,
+} from "./agent.ts";
 import { readClaude } from "./claude-lines.ts";
 import { canDo, makeSettings } from "./claude-settings.ts";
 import { type Json, listAt, textAt, wordsAt } from "./json.ts";
 import { readJsonLine } from "./line.ts";
 import { type OptionTable, type Piece, findOption, parsePieces, withoutOptions, writePieces } from "./options.ts";
 import { SERVER, chooseSession, commonStart, serverArgv } from "./own-server.ts";
-import { findFiles, searchRecords } from "./record.ts";
+import { findFiles, readHolding, searchRecords } from "./record.ts";
 
 const SETTINGS_FILE = "claude-settings.json";
 const MCP_FILE = "claude-mcp.json";
@@ -66,6 +76,7 @@ export const claude: Agent = {
   read: (line) => readJsonLine(line, readClaude),
   witness,
   isPutOff,
+  findSessions,
   takeover: (session, program) => [program, "--resume", session],
 };
 
@@ -182,8 +193,19 @@ async function isPutOff({ session, env, callId }: Omit<Evidence, "answerId">): P
 }
 
 function findTranscripts(session: string, env: Evidence["env"]): Promise<string[]> {
-  const root = join(env["CLAUDE_CONFIG_DIR"] ?? join(env["HOME"] ?? homedir(), ".claude"), "projects");
-  return findFiles(root, (name) => name === `${session}.jsonl`, 1);
+  return findFiles(projectsDir(env), (name) => name === `${session}.jsonl`, 1);
+}
+
+function projectsDir(env: Evidence["env"]): string {
+  return join(env["CLAUDE_CONFIG_DIR"] ?? join(env["HOME"] ?? homedir(), ".claude"), "projects");
+}
+
+async function findSessions({ env, ...wanted }: SessionSearch): Promise<RecordedSession[]> {
+  const files = await findFiles(projectsDir(env), (name) => name.endsWith(".jsonl"), 1);
+  return readHolding(files, wanted, (line, { file }) => {
+    const dir = textAt(line, "cwd");
+    return dir ? { session: basename(file, ".jsonl"), dir } : undefined;
+  });
 }
 
 /** The hook's own output also stands in the transcript, before the model saw anything: only messages to it count. */

@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
+import type { Seen } from "../core/run.ts";
 
 const BOOT_FILE = "/proc/sys/kernel/random/boot_id";
 /** Where the fields of /proc/<pid>/stat that follow the program's name are, counted from that name. */
@@ -50,6 +51,12 @@ export async function readOwnIdentity(): Promise<Identity> {
 export async function isAlive(identity: Identity): Promise<boolean> {
   const now = await findIdentity(identity.pid);
   return now !== undefined && now.born === identity.born && now.boot === identity.boot;
+}
+
+/** The same for a process that was only seen: what names it joins the boot and the birth. */
+export async function isSeenAlive({ pid, startedAt }: Seen): Promise<boolean> {
+  const [boot = "", born = ""] = startedAt.split(":");
+  return isAlive({ pid, born, boot });
 }
 
 /** Names the time since this machine was started. */

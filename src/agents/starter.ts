@@ -11,7 +11,7 @@ import type { Agent, Start } from "./agent.ts";
 import { findVersion, launchOf, taskOf } from "./launch.ts";
 import { mirrorNoted } from "./mirror.ts";
 import { isSessionThere, listOnTheWay, readHistory, readOwed, witness } from "./outcome.ts";
-import { isAlive } from "./process-identity.ts";
+import { isSeenAlive } from "./process-identity.ts";
 import { blockEpochs, findAgent, startProcess } from "./process.ts";
 import { type Launch, listEpochs, makeRunDir } from "./run-files.ts";
 import { keepSession } from "./session.ts";
@@ -98,9 +98,7 @@ export async function startAgent(taken: Taken, work: Work, deps: StarterDeps): P
 /** Of two agents of a run one would undo what the other does: the earlier one has to be gone. */
 async function isStillThere(run: Run, runDir: string): Promise<boolean> {
   if ((await findAgent(runDir, run.epoch)).state === "alive") return true;
-  if (!run.seen) return false;
-  const [boot = "", born = ""] = run.seen.startedAt.split(":");
-  return isAlive({ pid: run.seen.pid, born, boot });
+  return run.seen !== undefined && (await isSeenAlive(run.seen));
 }
 
 /** The run as it is now, if it is still this worker's and at the same start. */

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { parseDuration } from "../core/duration.ts";
 import type { RunId } from "../core/id.ts";
 import { Refusal } from "../core/refusal.ts";
+import { CONNECTION } from "../core/run.ts";
 import { secretsIn } from "../core/secret-env.ts";
 import { measurements } from "../doctor/probe-file.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -44,11 +45,14 @@ export const command: Command<typeof flags> = {
     const signal = AbortSignal.any([context.interrupt(), stop.signal]);
     const deps = { engine, rules: { ...context.rules, liveWindowMs }, version: VERSION, onBug: reportTo(context) };
     const measured = measurements(context.place.stateDir);
+    const startedAt = context.startOf(context.pid);
     const caller = {
       ...{ host: context.host, dir: context.cwd, env, secrets: secretsIn(env), principal: context.user },
       ...(runId ? { runId } : { person: personOf(context) }),
       ...(args.flags.attended && { isAttended: true }),
-      session: `mcp:${randomUUID()}`,
+      session: `${CONNECTION}${randomUUID()}`,
+      // The client ends this process with its session.
+      ...(startedAt !== undefined && { seen: { pid: context.pid, startedAt } }),
     };
     await serveStdio({ ...deps, measured }, { ...context.streams(), caller, tools, signal });
     if (stop.signal.aborted) throw stop.signal.reason;

@@ -108,6 +108,19 @@ export function isForOneAsk(run: Pick<Run, "implicit" | "session">): boolean {
 /** How the session of a run begins that was made for one ask: what follows names the ask. */
 export const ONE_ASK = "ask:";
 
+/** How the session of a run begins whose client named none: what follows names the connection. */
+export const CONNECTION = "mcp:";
+
+/** The agent's own handle for resuming; undefined where the session is only a name of ours. */
+export function findAgentSession({ session }: Pick<Run, "session">): string | undefined {
+  return session === undefined || session.startsWith(ONE_ASK) || session.startsWith(CONNECTION) ? undefined : session;
+}
+
+/** Says whether the answer is there and askd cannot bring it: a person has to go on in the agent's session. */
+export function isAnswerUntaken(run: Pick<Run, "status" | "giveBack">): boolean {
+  return run.status === "resuming" && run.giveBack === "poll";
+}
+
 /** Says whether the agent's process is there, as far as anybody has seen. */
 export function isAlive(run: Run): boolean {
   return run.status === "running";

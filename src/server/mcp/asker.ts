@@ -55,9 +55,12 @@ export async function askOptions(call: ToolCall, asker: Asker, input: AskInput):
     : asker.run;
   const runId: RunId | undefined = caller.runId ?? found?.id;
   const epoch = ownEpoch(caller);
-  if (runId) return { runId, secrets, ...(epoch !== undefined && { epoch }) };
+  // Of an agent that a worker starts, the worker knows better what is there.
+  const seen = found?.giveBack === "worker" || caller.runId ? undefined : caller.seen;
+  if (runId) return { runId, secrets, ...(epoch !== undefined && { epoch }), ...(seen && { seen }) };
   return {
     secrets,
+    ...(seen && { seen }),
     run: {
       agent: profile.agent,
       host: caller.host,

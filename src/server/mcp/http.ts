@@ -2,6 +2,7 @@ import { type Context, Hono } from "hono";
 import { z } from "zod";
 import { RunId } from "../../core/id.ts";
 import { Refusal } from "../../core/refusal.ts";
+import { CONNECTION } from "../../core/run.ts";
 import type { Part } from "../app.ts";
 import type { Signed } from "../credential.ts";
 import { SAFE_HEADERS } from "../guard.ts";
@@ -89,7 +90,7 @@ function callerOf(context: Context<Signed>, host: string, { signal, afterReply, 
     secrets: [],
     principal: token.id,
     ...(runId && { runId }),
-    ...(client && session && { client, session: `mcp:${session.split(".")[1]}` }),
+    ...(client && session && { client, session: `${CONNECTION}${session.split(".")[1]}` }),
     // An agent's token never answers, so a form at its client would answer for nobody.
     ...(actor.scope !== "agent" && { person: { ...actor, channel: "mcp" } }),
     ...(attended !== undefined && { isAttended: attended === "1" }),
