@@ -95,6 +95,7 @@ function aStatus(over: Partial<StatusView> = {}): StatusView {
     now,
     program: "askd",
     waiting: [],
+    answered: [],
     running: [],
     queued: [],
     failed: [],

@@ -197,6 +197,29 @@ test("a worker of another version is found", async () => {
   ]);
 });
 
+test("an answer that nobody has brought to a session of a person's own is found, with what to type", async () => {
+  const ward = new Ward();
+  await ward.withEngine(async (engine) => {
+    const run = { agent: "claude", host: hostname(), giveBack: "poll", session: "5e55", dir: "/repo" } as const;
+    const { question } = await engine.ask(
+      parseAsk({ question: "Redis?" }, { via: "mcp" }, DEFAULT_RULES, now()),
+      AGENT,
+      {
+        run,
+      },
+    );
+    await engine.answer(question.id, said("Yes"), ADA);
+  });
+  const findings = await ward.look();
+  expect(findings).toContainEqual(
+    expect.objectContaining({
+      ...{ code: "answer_untaken", level: "warning", fix: "cd /repo && claude --resume 5e55" },
+      text: "#1 redis is answered, and nobody has brought the answer to claude",
+    }),
+  );
+  expect(findings.find(({ code }) => code === "jobs")?.text).toBe("0 stuck; 1 undelivered");
+});
+
 test("a run whose files were changed by somebody is found", async () => {
   const ward = new Ward();
   const id = IDS.run();
