@@ -1,5 +1,5 @@
 import type { Pending } from "../core/question.ts";
-import { type Run, hasEnded, isAlive } from "../core/run.ts";
+import { type Run, hasEnded, isAlive, isAnswerUntaken } from "../core/run.ts";
 import { type Reader, tell } from "./reader.ts";
 
 /** Says whether an answer is there that the run was not resumed with. */
@@ -12,6 +12,11 @@ export function mayResume(run: Run): boolean {
     run.owes.length > 0 &&
     run.giveBack !== "poll"
   );
+}
+
+/** The state of a run, in words. */
+export function stateWords(reader: Reader, run: Run): string {
+  return tell(reader, isAnswerUntaken(run) ? "state.untaken" : `state.${run.status}`);
 }
 
 interface BadgeView {
@@ -33,7 +38,8 @@ export function RunBadge({ reader, run, pending, failed = 0 }: BadgeView) {
     const words = tell(reader, failed === 1 ? "runs.tried.one" : "runs.tried", { n: failed });
     return <span class="chip bad badge">{words}</span>;
   }
-  return <span class={`chip badge ${COLOURS[run.status] ?? ""}`}>{tell(reader, `state.${run.status}`)}</span>;
+  const colour = isAnswerUntaken(run) ? "wait" : (COLOURS[run.status] ?? "");
+  return <span class={`chip badge ${colour}`}>{stateWords(reader, run)}</span>;
 }
 
 const COLOURS: Readonly<Partial<Record<Run["status"], string>>> = {
