@@ -112,6 +112,9 @@ export interface RecordedSession {
   dir: string;
 }
 
+/** What an agent may do without leave, in its own words. */
+export type PermissionMode = string;
+
 /** One coding agent: how its command lines look, what its lines mean, where its record is. It starts nothing. */
 export interface Agent {
   name: string;
@@ -119,6 +122,11 @@ export interface Agent {
   program: string;
   /** Finds the prompt among the arguments that a user gave. */
   parseArgs(args: readonly string[]): ParsedArgs;
+  /**
+   * The options of a session that somebody else started, for resuming it: without the prompt and what chose the session,
+   * with the permission mode that it has now where they do not say. Undefined where it could not be resumed.
+   */
+  optionsToResume?(args: readonly string[], mode: PermissionMode | undefined): readonly string[] | undefined;
   start(task: Task): Start;
   resume(task: Task & { session: string }, how: Resume): Start;
   read(line: string): Sight[];

@@ -4,6 +4,7 @@ import type {
   Agent,
   Evidence,
   ParsedArgs,
+  PermissionMode,
   RecordedSession,
   Resume,
   SessionSearch,
@@ -54,6 +55,7 @@ export const claude: Agent = {
   name: "claude",
   program: "claude",
   parseArgs,
+  optionsToResume,
   start(task) {
     const pieces = parsePieces(task.args, OPTIONS);
     const isChosen = ["--resume", "--continue", "--session-id", "--from-pr", "--teleport"].some(
@@ -90,6 +92,22 @@ function parseArgs(args: readonly string[]): ParsedArgs {
     args: writePieces(pieces.filter((piece) => piece !== prompt)),
     prompt: prompt?.kind === "word" ? prompt.word : undefined,
   };
+}
+
+/** What chose the session, or belonged to its first prompt. */
+const OF_FIRST_START = [
+  ...["--print", "--session-id", "--resume", "--continue", "--fork-session", "--from-pr", "--teleport", "--worktree"],
+  ...["--input-format", "--replay-user-messages"],
+];
+
+function optionsToResume(args: readonly string[], mode: PermissionMode | undefined): readonly string[] | undefined {
+  const pieces = parsePieces(parseArgs(args).args, OPTIONS);
+  const has = (name: string): boolean => findOption(pieces, name) !== undefined;
+  // A session without a person prints: a command line that does not say so is not the one that was typed.
+  if (!has("--print") || has("--no-session-persistence")) return undefined;
+  const isSaid = has("--permission-mode") || has("--dangerously-skip-permissions");
+  const asNow = isSaid || mode === undefined || mode === "default" ? [] : ["--permission-mode", mode];
+  return [...writePieces(withoutOptions(pieces, ...OF_FIRST_START)), ...asNow];
 }
 
 function build(task: Task, pieces: readonly Piece[], session: readonly string[]): Omit<Start, "stdin" | "session"> {
