@@ -6,13 +6,13 @@ import { shortId } from "../core/id.ts";
 import { type Instant, msBetween } from "../core/instant.ts";
 import { answerText } from "../core/match.ts";
 import { type Answer, type Question, findAnswer, isPending } from "../core/question.ts";
-import { type Run, findAgentSession } from "../core/run.ts";
+import { type Run, findAgentSession, isLoggedOut } from "../core/run.ts";
 import type { Similar } from "../core/similar.ts";
 import type { UsageRow } from "../core/usage.ts";
 import { sayAgent } from "./agent-name.ts";
 import { oneLine, sanitise } from "./sanitise.ts";
 import { type Style, cellsOf, cutCells, padCells, wrap } from "./terminal.ts";
-import { argumentOf, choicesOf, sayBy, sayCost, sayRun, sayThen } from "./wording.ts";
+import { argumentOf, choicesOf, sayBy, sayCost, sayLogin, sayRun, sayThen } from "./wording.ts";
 import { type Ahead, sayAgo, sayClock, spellAgo } from "./when.ts";
 
 const MOST_SIMILAR_CELLS = 40;
@@ -62,7 +62,7 @@ function runLines(view: ShowView, pending: Question | undefined): string[] {
     run.agent === "none" ? undefined : `${sayAgent(run.agent)}${session === undefined ? "" : `, session ${session}`}`;
   const fields: Array<readonly [string, string | undefined]> = [
     ["Status", sayRun(run, held, now)],
-    ["Next", view.wayOn],
+    ["Next", view.wayOn ?? (isLoggedOut(run) ? sayLogin(run, view.program) : undefined)],
     ["External id", run.externalId],
     ["Repository", run.repo],
     ["Branch", run.branch],

@@ -5,7 +5,7 @@ import { mayForce } from "../core/force.ts";
 import type { Instant } from "../core/instant.ts";
 import { msBetween } from "../core/instant.ts";
 import { isPending } from "../core/question.ts";
-import type { Run } from "../core/run.ts";
+import { type Run, isLoggedOut } from "../core/run.ts";
 import type { UsageRow } from "../core/usage.ts";
 import { sayAgent } from "./agent-name.ts";
 import { oneLine } from "./sanitise.ts";
@@ -20,7 +20,7 @@ export interface StatusView {
   program: string;
   /** Every pending question, held or parked, oldest first. */
   waiting: readonly Read[];
-  /** Answered, and nobody but a person can bring the answer to the agent. */
+  /** Answered, and nobody but a person can bring the answer to the agent, or log that in. */
   answered: ReadonlyArray<{ run: Run; wayOn: WayOn | undefined }>;
   running: readonly Run[];
   queued: readonly Run[];
@@ -45,7 +45,7 @@ export function renderStatus(view: StatusView, style: Style): string {
     section(
       `${UNTAKEN.toUpperCase()}:`,
       view.answered.flatMap(({ run, wayOn }) => [
-        `  ${style.yellow(title(run))} (${sayAgent(run.agent)})`,
+        `  ${style.yellow(title(run))} (${sayAgent(run.agent)}${isLoggedOut(run) ? ", not logged in" : ""})`,
         ...(wayOn ? [`      ${oneLine(wayOn.line)}`] : []),
       ]),
       style,

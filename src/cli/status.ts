@@ -1,5 +1,5 @@
 import type { Read } from "../core/changes.ts";
-import { type Run, isAnswerUntaken } from "../core/run.ts";
+import { type Run, isAnswerUntaken, isLoggedOut } from "../core/run.ts";
 import type { Engine } from "../engine/engine.ts";
 import { wrongUsage } from "./arguments.ts";
 import type { Command } from "./command.ts";
@@ -9,6 +9,7 @@ import { printResult } from "./output.ts";
 import { type StatusView, renderShortStatus, renderStatus } from "./status-view.ts";
 import { readUsage } from "./usage.ts";
 import { startOfDay } from "./when.ts";
+import { sayLogin } from "./wording.ts";
 
 const MOST_SHOWN = 100;
 const EXIT_WAITING = 8;
@@ -94,18 +95,20 @@ async function readStatus(engine: Engine, given: Given, context: Context): Promi
   const answered = isShort ? untaken.map((run) => ({ run, wayOn: undefined })) : await readUntaken(untaken, context);
   const failed = await list(["failed", "skipped"], { endedSince: today });
   const completed = await list(["completed"], { endedSince: today });
-  const queued = await list(["queued", "blocked"]);
-  const isEmpty = [waiting, going, failed, completed, queued].every((found) => found.length === 0);
+  const kept = await list(["queued", "blocked"]);
+  const queued = kept.filter((run) => !isLoggedOut(run));
+  const loggedOut = kept.filter(isLoggedOut).map((run) => ({ run, wayOn: { line: sayLogin(run, context.program) } }));
+  const isEmpty = [waiting, going, failed, completed, kept].every((found) => found.length === 0);
   return {
     now,
     program: context.program,
     waiting,
-    answered,
+    answered: [...answered, ...loggedOut],
     running,
     queued,
     failed: await Promise.all(failed.map(async (run) => ({ run, last: await readLast(engine, run) }))),
     completed,
-    usage: await readUsage(engine, [...going, ...queued, ...failed, ...completed]),
+    usage: await readUsage(engine, [...going, ...kept, ...failed, ...completed]),
     isFirstUse: isEmpty && (await engine.listRuns({ order: "newest", limit: 1 })).length === 0,
   };
 }

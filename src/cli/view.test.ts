@@ -107,6 +107,14 @@ function aStatus(over: Partial<StatusView> = {}): StatusView {
 }
 
 describe("status", () => {
+  test("shows a run whose agent has to be logged in among those that wait for a person", () => {
+    const run = aRun({ number: 6, name: "add-caching", status: "blocked", reason: "not_logged_in" });
+    const line = "Log in to Claude Code on here, then: askd runs resume 6";
+    expect(renderStatus(aStatus({ answered: [{ run, wayOn: { line } }] }), styleFor("off"))).toBe(
+      `ANSWERED, WAITING FOR YOU:\n  #6 add-caching (Claude Code, not logged in)\n      ${line}\n`,
+    );
+  });
+
   test("shows what waits, what runs and what is done", () => {
     const running = [aRun({ number: 43, name: "fix-auth-bug" })];
     const completed = [aRun({ number: 41, name: "update-deps", status: "completed" })];

@@ -8,6 +8,7 @@ import { type Run, type RunStatus, isAnswerUntaken } from "../core/run.ts";
 import { sayChannel } from "../core/actor.ts";
 import { sayPolicy } from "../core/timeout.ts";
 import type { UsageRow } from "../core/usage.ts";
+import { sayAgent } from "./agent-name.ts";
 import { oneLine } from "./sanitise.ts";
 import { sayAge } from "./when.ts";
 
@@ -41,6 +42,11 @@ export function sayRun(run: Run, pending: Pending | undefined, now: Instant): st
   if (isAnswerUntaken(run)) return run.externalId === undefined ? UNTAKEN : `${word} (${UNTAKEN})`;
   if (pending?.hold) return `${word} (waiting for input, held ${sayHeld(pending.hold, now)})`;
   return run.reason ? `${word} (${oneLine(run.reason)})` : word;
+}
+
+/** What a person does about a run whose agent is not logged in. */
+export function sayLogin(run: Run, program: string): string {
+  return `Log in to ${sayAgent(run.agent)} on ${oneLine(run.host)}, then: ${program} runs resume ${run.number}`;
 }
 
 /** `5 turns, $0.12`, as far as it was counted; nothing where nothing was. */

@@ -6,7 +6,7 @@ import { type Instant, SECOND_MS, later } from "./instant.ts";
 import { type Job, jobKey } from "./job.ts";
 import { type RunRead, type RunResult, endRun } from "./lifecycle.ts";
 import { isPending } from "./question.ts";
-import { type Run, hasEnded } from "./run.ts";
+import { NOT_LOGGED_IN, type Run, hasEnded } from "./run.ts";
 
 /** How often somebody looks whether the worker that carries a run is still there. */
 export const CARRY_MS = 5 * SECOND_MS;
@@ -113,6 +113,7 @@ export function endCarried(read: RunRead, by: Carrier, result: RunResult, at: At
   if (hasEnded(run)) return letGo(run, at);
   const dropped = [jobKey("carry", run.id), jobKey("stop", run.id)];
   if (open.some(isPending)) return { ...endRun(read, result, at), dropped };
+  if (isForLogin(run, result)) return { ...waitForLogin(run, result, at), dropped };
   if (open.length > 0) return { ...bringAgain(read, result, at), dropped };
   if (UNSEEN.has(result.reason) && run.session !== undefined && !run.isContinued) {
     const next = resume({ ...run, worker: undefined, isContinued: true }, undefined, at);
@@ -131,6 +132,20 @@ function letGo(run: Run, at: At): Changes {
   const left: Run = { ...run, worker: undefined };
   const dropped = [jobKey("carry", run.id), jobKey("stop", run.id)];
   return { runs: [left], events: [runEvent(run, left, at, { processes: "gone" })], dropped };
+}
+
+/** An agent that says that it is not logged in after a person answered: no further start helps before that is put right. */
+function isForLogin(run: Run, { reason }: RunResult): boolean {
+  return reason === NOT_LOGGED_IN && run.session !== undefined && run.lastQuestionId !== undefined;
+}
+
+/** The run waits for a person, with all that it owes; the start does not count as a try. */
+function waitForLogin(run: Run, { reason, summary }: RunResult, at: At): Changes {
+  const blocked: Run = {
+    ...{ ...run, worker: undefined, status: "blocked", reason, starts: Math.max(0, run.starts - 1) },
+    ...(summary !== undefined && { result: { summary } }),
+  };
+  return { runs: [blocked], events: [runEvent(run, blocked, at)] };
 }
 
 /** The agent ended without having taken what it is owed: it is started again, but not for ever. */

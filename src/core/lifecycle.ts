@@ -6,7 +6,7 @@ import { shortId } from "./id.ts";
 import { type Job, jobKey, questionJob } from "./job.ts";
 import { NOT_OPEN, type Pending, type Question, isPending } from "./question.ts";
 import { Refusal } from "./refusal.ts";
-import { type Run, hasEnded, isAlive } from "./run.ts";
+import { type Run, hasEnded, isAlive, isLoggedOut } from "./run.ts";
 
 /** How an agent's process ended, in its own words where it gave any. */
 export interface RunResult {
@@ -110,7 +110,7 @@ export function resumeRun({ run, open }: RunRead, at: At): Changes {
     });
   }
   const owed = open[0];
-  if (!owed || isAlive(run))
+  if ((!owed && !isLoggedOut(run)) || isAlive(run))
     throw new Refusal("bad_input", `Run #${run.number} has nothing to resume with (it is ${run.status})`, {
       fact: { is: "nothing_to_resume", number: run.number, status: run.status },
     });

@@ -121,6 +121,14 @@ export function isAnswerUntaken(run: Pick<Run, "status" | "giveBack">): boolean 
   return run.status === "resuming" && run.giveBack === "poll";
 }
 
+/** Why a run is blocked whose agent says that it is not logged in. */
+export const NOT_LOGGED_IN = "not_logged_in";
+
+/** Says whether the run waits for a person to log its agent in; all that it owes is kept. */
+export function isLoggedOut(run: Pick<Run, "status" | "reason">): boolean {
+  return run.status === "blocked" && run.reason === NOT_LOGGED_IN;
+}
+
 /** Says whether the agent's process is there, as far as anybody has seen. */
 export function isAlive(run: Run): boolean {
   return run.status === "running";

@@ -1,9 +1,10 @@
 import type { Pending } from "../core/question.ts";
-import { type Run, hasEnded, isAlive, isAnswerUntaken } from "../core/run.ts";
+import { type Run, hasEnded, isAlive, isAnswerUntaken, isLoggedOut } from "../core/run.ts";
 import { type Reader, tell } from "./reader.ts";
 
-/** Says whether an answer is there that the run was not resumed with. */
+/** Says whether an answer is there that the run was not resumed with, or its agent only had to be logged in. */
 export function mayResume(run: Run): boolean {
+  if (isLoggedOut(run)) return true;
   return (
     !hasEnded(run) &&
     !isAlive(run) &&
@@ -33,7 +34,7 @@ export function RunBadge({ reader, run, pending, failed = 0 }: BadgeView) {
     const held = pending?.hold !== undefined && isAlive(run) ? `, ${tell(reader, "runs.held")}` : "";
     return <span class="chip wait badge">{tell(reader, "runs.badge") + held}</span>;
   }
-  if (mayResume(run)) return <span class="chip wait badge">{tell(reader, "runs.answered")}</span>;
+  if (mayResume(run) && !isLoggedOut(run)) return <span class="chip wait badge">{tell(reader, "runs.answered")}</span>;
   if (run.status === "resuming" && failed > 0) {
     const words = tell(reader, failed === 1 ? "runs.tried.one" : "runs.tried", { n: failed });
     return <span class="chip bad badge">{words}</span>;
