@@ -115,12 +115,12 @@ export async function openServer(options: ServerOptions, request: ServeOptions) 
   const engine = await engineFor(store, { rules: options.rules, onFailure, onOutage }, options.runs);
   const { readTarget } = await import("./server/traces/otlp.ts");
   const traces = readTarget(options.env);
-  const { findTakeover, findWork } = await import("./agents/at-hand.ts");
+  const { findWork, takeoverHere } = await import("./agents/at-hand.ts");
   const { findLog } = await import("./agents/run-tail.ts");
   const { processHolder } = await import("./agents/process-holder.ts");
   const stateDir = options.runs?.stateDir;
   const atHand = {
-    ...{ work: findWork, takeover: findTakeover },
+    ...{ work: findWork, takeover: (run: Run) => takeoverHere(run, options.env) },
     ...(stateDir !== undefined && { log: (run: Run, from?: string) => findLog(stateDir, run, from) }),
   };
   const holders = await processHolder();

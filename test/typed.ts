@@ -42,6 +42,7 @@ export async function type(scene: Scene, argv: readonly string[], over: Partial<
     env: {},
     runsAbove: () => [],
     startOf: (pid) => `boot:${pid}`,
+    findStartedAs: () => Promise.resolve(undefined),
     pid: 4711,
     tellToEnd: () => false,
     cwd: "/project",

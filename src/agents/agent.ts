@@ -97,6 +97,24 @@ export interface Evidence {
   callId: string | undefined;
 }
 
+/** What to look for in the agent's records when its client did not say which session asked. */
+export interface SessionSearch {
+  /** Words that only the result of that ask holds: the id of the question. */
+  text: string;
+  /** Records that were last written before this do not hold it. */
+  sinceMs: number;
+  env: Readonly<Record<string, string | undefined>>;
+}
+
+/** A session as the agent's own record names it, and where it works. */
+export interface RecordedSession {
+  session: string;
+  dir: string;
+}
+
+/** What an agent may do without leave, in its own words. */
+export type PermissionMode = string;
+
 /** One coding agent: how its command lines look, what its lines mean, where its record is. It starts nothing. */
 export interface Agent {
   name: string;
@@ -104,12 +122,19 @@ export interface Agent {
   program: string;
   /** Finds the prompt among the arguments that a user gave. */
   parseArgs(args: readonly string[]): ParsedArgs;
+  /**
+   * The options of a session that somebody else started, for resuming it: without the prompt and what chose the session,
+   * with the permission mode that it has now where they do not say. Undefined where it could not be resumed.
+   */
+  optionsToResume?(args: readonly string[], mode: PermissionMode | undefined): readonly string[] | undefined;
   start(task: Task): Start;
   resume(task: Task & { session: string }, how: Resume): Start;
   read(line: string): Sight[];
   witness(evidence: Evidence): Promise<Witnessed>;
   /** Says whether its record has the call as put off and without a result; undefined when that cannot be told. */
   isPutOff?(evidence: Omit<Evidence, "answerId">): Promise<boolean | undefined>;
+  /** The sessions whose record holds that text. */
+  findSessions?(wanted: SessionSearch): Promise<RecordedSession[]>;
   /** The command with which a person goes on in the agent's own interface. */
   takeover(session: string, program: string): readonly string[];
 }

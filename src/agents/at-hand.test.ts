@@ -1,7 +1,7 @@
 import { hostname } from "node:os";
 import { expect, test } from "vitest";
 import { aRun } from "../../test/builders.ts";
-import { findTakeover, findWork } from "./at-hand.ts";
+import { findWork, takeoverHere } from "./at-hand.ts";
 
 const parked = aRun({
   status: "awaiting_input",
@@ -11,8 +11,8 @@ const parked = aRun({
   dir: "/tmp/it's here",
 });
 
-test("how to go on in a session is said as a shell takes it", () => {
-  expect(findTakeover(parked)).toBe("cd '/tmp/it'\\''s here' && claude --resume abc");
+test("how to go on in a session is said as a shell takes it", async () => {
+  expect(await takeoverHere(parked, {})).toBe("cd '/tmp/it'\\''s here' && claude --resume abc");
 });
 
 test.each([
@@ -20,8 +20,8 @@ test.each([
   ["it is elsewhere", { host: "other" }],
   ["its session looks like a flag", { session: "--help" }],
   ["it has no session", { session: undefined }],
-] as const)("nothing is said where %s", (_, over) => {
-  expect(findTakeover({ ...parked, ...over })).toBeUndefined();
+] as const)("nothing is said where %s", async (_, over) => {
+  expect(await takeoverHere({ ...parked, ...over }, {})).toBeUndefined();
 });
 
 test("work is not looked for where there is no directory, or on another machine", async () => {

@@ -1,6 +1,10 @@
 import type { RunResult } from "../core/lifecycle.ts";
+import { NOT_LOGGED_IN } from "../core/run.ts";
 import type { Sight, Usage } from "./agent.ts";
 import { type Json, isJson, listAt, numberAt, textAt, textsAt, valueAt, wordsAt } from "./json.ts";
+
+/** How it says that it cannot use its model for want of a login or a key that is good. */
+const LOGGED_OUT = /^(?:Not logged in|Invalid API key)\b|Please run \/login/;
 
 /** Says what one line of Claude Code's stream-json shows. */
 export function readClaude(line: Json): Sight[] {
@@ -82,12 +86,10 @@ function readEnd(line: Json): RunResult {
   const reason = textAt(line, "terminal_reason");
   if (line["is_error"] !== true && !reason?.startsWith("api_error")) return { status: "completed" };
   const subtype = textAt(line, "subtype");
-  const said = [textAt(line, "result") ?? "", ...(textsAt(line, "errors") ?? [])].filter(Boolean);
-  return {
-    status: "failed",
-    reason: subtype && subtype !== "success" ? subtype : (reason ?? "agent_error"),
-    ...(said.length > 0 && { summary: said.join("\n") }),
-  };
+  const said = [textAt(line, "result") ?? "", ...(textsAt(line, "errors") ?? [])].filter(Boolean).join("\n");
+  const known = subtype && subtype !== "success" ? subtype : (reason ?? "agent_error");
+  const isLoggedOut = reason === "api_error" && LOGGED_OUT.test(said);
+  return { status: "failed", reason: isLoggedOut ? NOT_LOGGED_IN : known, ...(said !== "" && { summary: said }) };
 }
 
 /** Cost and tokens count from the session's first start, over all resumes; turns since the last result. */

@@ -1,13 +1,24 @@
 import { homedir } from "node:os";
-import { join } from "node:path";
-import type { Agent, Evidence, ParsedArgs, Resume, Start, Task, Witnessed } from "./agent.ts";
+import { basename, join } from "node:path";
+import type {
+  Agent,
+  Evidence,
+  ParsedArgs,
+  PermissionMode,
+  RecordedSession,
+  Resume,
+  SessionSearch,
+  Start,
+  Task,
+  Witnessed,
+} from "./agent.ts";
 import { readClaude } from "./claude-lines.ts";
 import { canDo, makeSettings } from "./claude-settings.ts";
 import { type Json, listAt, textAt, wordsAt } from "./json.ts";
 import { readJsonLine } from "./line.ts";
 import { type OptionTable, type Piece, findOption, parsePieces, withoutOptions, writePieces } from "./options.ts";
 import { SERVER, chooseSession, commonStart, serverArgv } from "./own-server.ts";
-import { findFiles, searchRecords } from "./record.ts";
+import { findFiles, readHolding, searchRecords } from "./record.ts";
 
 const SETTINGS_FILE = "claude-settings.json";
 const MCP_FILE = "claude-mcp.json";
@@ -44,6 +55,7 @@ export const claude: Agent = {
   name: "claude",
   program: "claude",
   parseArgs,
+  optionsToResume,
   start(task) {
     const pieces = parsePieces(task.args, OPTIONS);
     const isChosen = ["--resume", "--continue", "--session-id", "--from-pr", "--teleport"].some(
@@ -66,6 +78,7 @@ export const claude: Agent = {
   read: (line) => readJsonLine(line, readClaude),
   witness,
   isPutOff,
+  findSessions,
   takeover: (session, program) => [program, "--resume", session],
 };
 
@@ -79,6 +92,22 @@ function parseArgs(args: readonly string[]): ParsedArgs {
     args: writePieces(pieces.filter((piece) => piece !== prompt)),
     prompt: prompt?.kind === "word" ? prompt.word : undefined,
   };
+}
+
+/** What chose the session, or belonged to its first prompt. */
+const OF_FIRST_START = [
+  ...["--print", "--session-id", "--resume", "--continue", "--fork-session", "--from-pr", "--teleport", "--worktree"],
+  ...["--input-format", "--replay-user-messages"],
+];
+
+function optionsToResume(args: readonly string[], mode: PermissionMode | undefined): readonly string[] | undefined {
+  const pieces = parsePieces(parseArgs(args).args, OPTIONS);
+  const has = (name: string): boolean => findOption(pieces, name) !== undefined;
+  // A session without a person prints: a command line that does not say so is not the one that was typed.
+  if (!has("--print") || has("--no-session-persistence")) return undefined;
+  const isSaid = has("--permission-mode") || has("--dangerously-skip-permissions");
+  const asNow = isSaid || mode === undefined || mode === "default" ? [] : ["--permission-mode", mode];
+  return [...writePieces(withoutOptions(pieces, ...OF_FIRST_START)), ...asNow];
 }
 
 function build(task: Task, pieces: readonly Piece[], session: readonly string[]): Omit<Start, "stdin" | "session"> {
@@ -182,8 +211,19 @@ async function isPutOff({ session, env, callId }: Omit<Evidence, "answerId">): P
 }
 
 function findTranscripts(session: string, env: Evidence["env"]): Promise<string[]> {
-  const root = join(env["CLAUDE_CONFIG_DIR"] ?? join(env["HOME"] ?? homedir(), ".claude"), "projects");
-  return findFiles(root, (name) => name === `${session}.jsonl`, 1);
+  return findFiles(projectsDir(env), (name) => name === `${session}.jsonl`, 1);
+}
+
+function projectsDir(env: Evidence["env"]): string {
+  return join(env["CLAUDE_CONFIG_DIR"] ?? join(env["HOME"] ?? homedir(), ".claude"), "projects");
+}
+
+async function findSessions({ env, ...wanted }: SessionSearch): Promise<RecordedSession[]> {
+  const files = await findFiles(projectsDir(env), (name) => name.endsWith(".jsonl"), 1);
+  return readHolding(files, wanted, (line, { file }) => {
+    const dir = textAt(line, "cwd");
+    return dir ? { session: basename(file, ".jsonl"), dir } : undefined;
+  });
 }
 
 /** The hook's own output also stands in the transcript, before the model saw anything: only messages to it count. */

@@ -1,12 +1,22 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
-import type { Agent, Evidence, ParsedArgs, Sight, Start, Task, Witnessed } from "./agent.ts";
+import type {
+  Agent,
+  Evidence,
+  ParsedArgs,
+  RecordedSession,
+  SessionSearch,
+  Sight,
+  Start,
+  Task,
+  Witnessed,
+} from "./agent.ts";
 import { type Json, numberAt, textAt, wordsAt } from "./json.ts";
 import { readJsonLine } from "./line.ts";
 import { messageOf } from "./message.ts";
 import { type OptionTable, type Piece, findOption, parsePieces, withoutOptions, writePieces } from "./options.ts";
 import { OWN_VARIABLES, SERVER, commonStart, patienceSeconds, serverArgv } from "./own-server.ts";
-import { findFiles, searchRecords } from "./record.ts";
+import { findFiles, readHolding, searchRecords } from "./record.ts";
 
 /** Sessions lie in folders by year, month and day. */
 const SESSION_DEPTH = 3;
@@ -46,6 +56,7 @@ export const codex: Agent = {
   },
   read: (line) => readJsonLine(line, readCodex),
   witness,
+  findSessions,
   takeover: (session, program) => [program, "resume", session],
 };
 
@@ -166,10 +177,21 @@ function readUsage(line: Json): { since: "session"; inputTokens?: number; output
 
 /** Looks into the thread's rollout. */
 async function witness({ session, env, answerId }: Evidence): Promise<Witnessed> {
-  const root = env["CODEX_HOME"] ?? join(env["HOME"] ?? homedir(), ".codex");
-  const isWanted = (name: string) => name.startsWith("rollout-") && name.endsWith(`${session}.jsonl`);
-  const files = await findFiles(join(root, "sessions"), isWanted, SESSION_DEPTH);
+  const files = await findRollouts(env, `${session}.jsonl`);
   return searchRecords(files, [answerId], (line) => isShown(line, answerId));
+}
+
+async function findSessions({ env, ...wanted }: SessionSearch): Promise<RecordedSession[]> {
+  return readHolding(await findRollouts(env, ".jsonl"), wanted, (_, { first }) => {
+    const [session, dir] = [textAt(first, "payload", "id"), textAt(first, "payload", "cwd")];
+    return session && dir ? { session, dir } : undefined;
+  });
+}
+
+function findRollouts(env: Evidence["env"], end: string): Promise<string[]> {
+  const root = env["CODEX_HOME"] ?? join(env["HOME"] ?? homedir(), ".codex");
+  const isWanted = (name: string) => name.startsWith("rollout-") && name.endsWith(end);
+  return findFiles(join(root, "sessions"), isWanted, SESSION_DEPTH);
 }
 
 function isShown(line: Json, answerId: string): boolean {

@@ -86,6 +86,36 @@ describe("the prompt is found, and everything else is kept,", () => {
   );
 });
 
+describe("a session of claude that somebody else started", () => {
+  test.each<[string, string[], string | undefined, string[] | undefined]>([
+    ["the prompt", ["-p", "Do it.", "--model", "opus"], undefined, ["--model", "opus"]],
+    ["what chose the session", ["-c", "-p", "Go on.", "--resume", "s-0", "--fork-session"], undefined, []],
+    ["its own session id", ["--session-id=s-0", "--print", "x", "--verbose"], undefined, ["--verbose"]],
+    ["how prompts came in", ["-p", "--input-format", "stream-json", "--replay-user-messages"], undefined, []],
+    ["a worktree that is there by now", ["-p", "x", "--worktree", "w"], undefined, []],
+  ])("is resumed without %s", (_, args, mode, kept) => {
+    expect(claude.optionsToResume?.(args, mode)).toEqual(kept);
+  });
+
+  test("is resumed with its permission mode of now, unless the command line says one", () => {
+    const options = (args: string[], mode: string) => claude.optionsToResume?.(["-p", "x", ...args], mode);
+    expect(options([], "acceptEdits")).toEqual(["--permission-mode", "acceptEdits"]);
+    expect(options([], "default")).toEqual([]);
+    expect(options(["--permission-mode", "plan"], "acceptEdits")).toEqual(["--permission-mode", "plan"]);
+    expect(options(["--dangerously-skip-permissions"], "plan")).toEqual(["--dangerously-skip-permissions"]);
+  });
+
+  test("keeps all other options as they were", () => {
+    const kept = ["--mcp-config", "a.json", "b.json", "--settings", "s.json", "--add-dir", "../x", "--max-turns", "3"];
+    expect(claude.optionsToResume?.(["-p", "x", ...kept], undefined)).toEqual(kept);
+  });
+
+  test("is not resumed where it is not kept, or the command line is another one", () => {
+    expect(claude.optionsToResume?.(["-p", "x", "--no-session-persistence"], undefined)).toBeUndefined();
+    expect(claude.optionsToResume?.([], undefined)).toBeUndefined();
+  });
+});
+
 test.each([claude, codex, gemini, opencode])(
   "$name gets its prompt and its answers where nobody sees them",
   (agent) => {

@@ -3,13 +3,24 @@ import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { howToAskByMarker } from "../core/how-to-ask.ts";
 import { SECOND_MS } from "../core/instant.ts";
-import type { Agent, Evidence, ParsedArgs, Sight, Start, Task, Witnessed } from "./agent.ts";
+import type {
+  Agent,
+  Evidence,
+  ParsedArgs,
+  RecordedSession,
+  SessionSearch,
+  Sight,
+  Start,
+  Task,
+  Witnessed,
+} from "./agent.ts";
 import { type Json, listAt, numberAt, textAt, valueAt, wordsAt } from "./json.ts";
 import { readJsonLine } from "./line.ts";
 import { messageOf } from "./message.ts";
 import { type OptionTable, type Piece, findOption, parsePieces, withoutOptions, writePieces } from "./options.ts";
 import { SERVER, chooseSession, commonStart, patienceSeconds, serverArgv } from "./own-server.ts";
-import { findFiles, searchRecords } from "./record.ts";
+import { findFiles, readHolding, searchRecords } from "./record.ts";
+import { findText } from "./private-file.ts";
 
 const OTHERS_WRITE = 0o022;
 const SETTINGS_FILE = "gemini-settings.json";
@@ -18,6 +29,8 @@ const SETTINGS_ENV = "GEMINI_CLI_SYSTEM_DEFAULTS_PATH";
 const ADMIN_SETTINGS = "/etc/gemini-cli/system-defaults.json";
 /** A file of a session is named after the first part of its id. */
 const SHORT_ID_CHARS = 8;
+/** Which directory a folder of chats belongs to. */
+const PROJECT_FILE = ".project_root";
 
 const OPTIONS: OptionTable = [
   ["one", "--prompt", "-p"],
@@ -62,6 +75,7 @@ export const gemini: Agent = {
   },
   read: (line) => readJsonLine(line, readGemini),
   witness,
+  findSessions,
   takeover: (session, program) => [program, "--resume", session],
 };
 
@@ -162,10 +176,7 @@ function readEnd(line: Json): Sight[] {
 
 /** Looks into the files of chats, in whichever project; their names hold only the beginning of a session's id. */
 async function witness({ session, env, answerId }: Evidence): Promise<Witnessed> {
-  const root = join(env["GEMINI_CLI_HOME"] ?? env["HOME"] ?? homedir(), ".gemini", "tmp");
-  const short = session.slice(0, SHORT_ID_CHARS);
-  const isWanted = (name: string) => name.startsWith("session-") && name.endsWith(`-${short}.jsonl`);
-  const files = await findFiles(root, isWanted, 2);
+  const files = await findChats(env, `-${session.slice(0, SHORT_ID_CHARS)}.jsonl`);
   const own = await Promise.all(
     files.map(async (file) => {
       const isOwn = await searchRecords([file], [session], (line) => line["sessionId"] === session);
@@ -173,6 +184,24 @@ async function witness({ session, env, answerId }: Evidence): Promise<Witnessed>
     }),
   );
   return searchRecords(own.flat(), [answerId], (line) => isShown(line, answerId));
+}
+
+/** The folder of a project names the directory that its sessions can be resumed in. */
+async function findSessions({ env, ...wanted }: SessionSearch): Promise<RecordedSession[]> {
+  const holding = await readHolding(await findChats(env, ".jsonl"), wanted, (_, { file, first }) => {
+    const session = textAt(first, "sessionId");
+    return session ? { session, project: dirname(dirname(file)) } : undefined;
+  });
+  const found = holding.map(async ({ session, project }) => {
+    const dir = (await findText(join(project, PROJECT_FILE)))?.trim();
+    return dir ? [{ session, dir }] : [];
+  });
+  return (await Promise.all(found)).flat();
+}
+
+function findChats(env: Evidence["env"], end: string): Promise<string[]> {
+  const root = join(env["GEMINI_CLI_HOME"] ?? env["HOME"] ?? homedir(), ".gemini", "tmp");
+  return findFiles(root, (name) => name.startsWith("session-") && name.endsWith(end), 2);
 }
 
 /** Messages stand on lines of their own, or all together on one that sets them anew. */

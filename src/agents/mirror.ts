@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Content, Item } from "../core/content.ts";
 import type { QuestionId, RunId } from "../core/id.ts";
 import { isPending, type Question } from "../core/question.ts";
-import type { Run } from "../core/run.ts";
+import { type Run, findAgentSession } from "../core/run.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Store } from "../store/store.ts";
 import { replaceFile } from "./private-file.ts";
@@ -29,7 +29,7 @@ export interface MirroredQuestion {
 export function mirroredState(run: Run, asked: MirroredQuestion | undefined): MirroredState {
   return {
     status: run.status === "awaiting_input" ? "waiting_input" : run.status,
-    session_id: run.session ?? null,
+    session_id: findAgentSession(run) ?? null,
     pending_question: asked && isPending(asked.question) ? mirroredQuestion(asked) : null,
   };
 }

@@ -2,7 +2,17 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { SECOND_MS } from "../core/instant.ts";
 import { openDatabase } from "../sqlite.ts";
-import type { Agent, Evidence, ParsedArgs, Sight, Start, Task, Witnessed } from "./agent.ts";
+import type {
+  Agent,
+  Evidence,
+  ParsedArgs,
+  RecordedSession,
+  SessionSearch,
+  Sight,
+  Start,
+  Task,
+  Witnessed,
+} from "./agent.ts";
 import { type Json, isJson, numberAt, parseJson, textAt, valueAt } from "./json.ts";
 import { readJsonLine } from "./line.ts";
 import { messageOf } from "./message.ts";
@@ -38,7 +48,8 @@ export const opencode: Agent = {
     return { ...start, stdin: messageOf(how), session: task.session };
   },
   read: (line) => readJsonLine(line, readOpencode),
-  witness: async (evidence) => search(evidence, await findFiles(recordDir(evidence), isRecord, 0)),
+  witness: async (evidence) => search(evidence, await findRecords(evidence)),
+  findSessions: async (wanted) => (await findRecords(wanted)).flatMap((file) => listSessions(wanted, file)),
   takeover: (session, program) => [program, "--session", session],
 };
 
@@ -140,12 +151,27 @@ function readStep(part: unknown): Sight[] {
   ];
 }
 
-function recordDir({ env }: Evidence): string {
-  return join(env["XDG_DATA_HOME"] ?? join(env["HOME"] ?? homedir(), ".local", "share"), "opencode");
+function findRecords({ env }: Pick<Evidence, "env">): Promise<string[]> {
+  const dir = join(env["XDG_DATA_HOME"] ?? join(env["HOME"] ?? homedir(), ".local", "share"), "opencode");
+  return findFiles(dir, (name) => /^opencode[\w.-]*\.db$/.test(name), 0);
 }
 
-function isRecord(name: string): boolean {
-  return /^opencode[\w.-]*\.db$/.test(name);
+/** The sessions whose parts hold the text; a person resumes the one that a subagent's session belongs to. */
+function listSessions({ text, sinceMs }: SessionSearch, file: string): RecordedSession[] {
+  try {
+    const db = openDatabase(file, { readOnly: true });
+    try {
+      const rows = db.prepare<RecordedSession>(
+        "select distinct coalesce(session.parent_id, session.id) as session, session.directory as dir from part " +
+          "join session on session.id = part.session_id where part.time_updated >= ? and instr(part.data, ?) > 0",
+      );
+      return rows.all(sinceMs, text);
+    } finally {
+      db.close();
+    }
+  } catch {
+    return []; // another version's tables, or it cannot be read now
+  }
 }
 
 /** Looks into its database, which it may have open. */

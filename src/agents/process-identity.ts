@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
+import type { Seen } from "../core/run.ts";
 
 const BOOT_FILE = "/proc/sys/kernel/random/boot_id";
 /** Where the fields of /proc/<pid>/stat that follow the program's name are, counted from that name. */
@@ -61,6 +62,12 @@ export async function isRunning(identity: Identity): Promise<boolean> {
   if (hasProc) return (await findStat(identity.pid))?.isStopped === false;
   const said = await runProgram("ps", ["-o", "stat=", "-p", String(identity.pid)], PLAIN_PS).catch(() => undefined);
   return said !== undefined && !STOPPED.has(said.stdout.trim().charAt(0)); // ps fails when there is no such process
+}
+
+/** The same for a process that was only seen: what names it joins the boot and the birth. */
+export async function isSeenAlive({ pid, startedAt }: Seen): Promise<boolean> {
+  const [boot = "", born = ""] = startedAt.split(":");
+  return isAlive({ pid, born, boot });
 }
 
 /** Names the time since this machine was started. */

@@ -1,8 +1,8 @@
 import { createReadStream } from "node:fs";
-import { readdir } from "node:fs/promises";
+import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import type { Witnessed } from "./agent.ts";
+import type { SessionSearch, Witnessed } from "./agent.ts";
 import { type Json, parseJson } from "./json.ts";
 
 /** Files below a directory whose name fits, at most so many levels down; none when it cannot be read. */
@@ -35,6 +35,39 @@ export async function searchRecords(
     if (found === "unknown") worst = "unknown";
   }
   return worst;
+}
+
+/** What is read from the line of a record that holds a text, with its first line; undefined for a line that says nothing. */
+type ReadHolding<Value> = (line: Json, record: { file: string; first: Json | undefined }) => Value | undefined;
+
+/** One value for each record that holds the text; a record that cannot be read holds nothing. */
+export async function readHolding<Value>(
+  files: readonly string[],
+  { text, sinceMs }: Pick<SessionSearch, "text" | "sinceMs">,
+  read: ReadHolding<Value>,
+): Promise<Value[]> {
+  const found: Value[] = [];
+  for (const file of files) {
+    const value = await readOne(file, { text, sinceMs }, read).catch(() => undefined);
+    if (value !== undefined) found.push(value);
+  }
+  return found;
+}
+
+async function readOne<Value>(
+  file: string,
+  { text, sinceMs }: Pick<SessionSearch, "text" | "sinceMs">,
+  read: ReadHolding<Value>,
+): Promise<Value | undefined> {
+  if ((await stat(file)).mtimeMs < sinceMs) return undefined;
+  let first: { json: Json | undefined } | undefined;
+  for await (const line of createInterface({ input: createReadStream(file, "utf8"), crlfDelay: Infinity })) {
+    first ??= { json: parseJson(line) };
+    const object = line.includes(text) ? parseJson(line) : undefined;
+    const value = object && read(object, { file, first: first.json });
+    if (value !== undefined) return value;
+  }
+  return undefined;
 }
 
 async function searchRecord(

@@ -88,8 +88,12 @@ export async function listEpochs(runDir: string, kind: EpochFile): Promise<numbe
 
 /** Keeps what is needed to start the run, once; says false when it is kept already. */
 export async function keepLaunch(runDir: string, launch: Launch): Promise<boolean> {
-  const text = JSON.stringify(Launch.parse({ ...launch, env: withoutOwn(launch.env) }));
-  return createFile(join(runDir, LAUNCH), `${text}\n`);
+  return createFile(join(runDir, LAUNCH), launchText(launch));
+}
+
+/** The same for a session that somebody else started: each of its starts may bring another environment. */
+export async function replaceLaunch(runDir: string, launch: Launch): Promise<void> {
+  await replaceFile(join(runDir, LAUNCH), launchText(launch));
 }
 
 /** What is needed to start the run; undefined when it was never kept here, or is deleted. */
@@ -115,6 +119,11 @@ export async function writeStartFiles(runDir: string, files: Start["files"]): Pr
   }
 }
 
+/** Takes away the directory of a run that was never made. */
+export async function removeRunDir(stateDir: string, runId: RunId): Promise<void> {
+  await rm(runDirOf(stateDir, runId), { recursive: true, force: true });
+}
+
 /** Takes away all that may hold a secret when nothing can take the run up; its output stays. */
 export async function forgetLaunch(runDir: string): Promise<void> {
   const names = await readdir(runDir);
@@ -129,6 +138,10 @@ export function withoutOwn(env: Readonly<Record<string, string | undefined>>): R
     if (value !== undefined && !CALLERS_OWN.test(name)) kept[name] = value;
   }
   return kept;
+}
+
+function launchText(launch: Launch): string {
+  return `${JSON.stringify(Launch.parse({ ...launch, env: withoutOwn(launch.env) }))}\n`;
 }
 
 function parseFile<Value>(file: string, parse: () => Value): Value {

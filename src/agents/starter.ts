@@ -12,7 +12,7 @@ import type { Agent, Start } from "./agent.ts";
 import { findLaunch, findVersion, taskOf } from "./launch.ts";
 import { mirrorNoted } from "./mirror.ts";
 import { callOf, isSessionThere, listOnTheWay, readHanded, readHistory, witness } from "./outcome.ts";
-import { isAlive } from "./process-identity.ts";
+import { isSeenAlive } from "./process-identity.ts";
 import { blockEpochs, findAgent, startProcess } from "./process.ts";
 import { type Launch, listEpochs, makeRunDir } from "./run-files.ts";
 import { keepSession } from "./session.ts";
@@ -104,9 +104,7 @@ export async function startAgent(taken: Taken, work: Work, deps: StarterDeps): P
 /** Of two agents of a run one would undo what the other does: the earlier one has to be gone. */
 async function isStillThere(run: Run, runDir: string): Promise<boolean> {
   if ((await findAgent(runDir, run.epoch)).state === "alive") return true;
-  if (!run.seen) return false;
-  const [boot = "", born = ""] = run.seen.startedAt.split(":");
-  return isAlive({ pid: run.seen.pid, born, boot });
+  return run.seen !== undefined && (await isSeenAlive(run.seen));
 }
 
 /** The run as it is now, if it is still this worker's and at the same start. */

@@ -18,6 +18,7 @@ import { Queue } from "./next/queue.ts";
 import type { Wanted } from "./question-filter.ts";
 import type { Card } from "./next/state.ts";
 import { oneLine } from "./sanitise.ts";
+import { findWayOnHere } from "./takeover.ts";
 
 const DRAFT = "all";
 const EXIT_LEFT = 2;
@@ -109,7 +110,8 @@ async function take({ read, same }: Card, entry: Entry, work: Work): Promise<num
 async function give(before: Read, input: AnswerInput, { engine, context, by }: Work): Promise<void> {
   const after = await engine.answer(before.question.id, input, by);
   await removeDraft(context, before.question.id);
-  if (!context.isQuiet) context.stdout.write(sayAnswered({ before, after }, context.program));
+  const wayOn = await findWayOnHere(after.run, context);
+  if (!context.isQuiet) context.stdout.write(sayAnswered({ before, after, wayOn }, context.program));
   await afterChange(after.run, engine, context);
   await engine.doDue();
 }

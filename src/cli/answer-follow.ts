@@ -1,13 +1,13 @@
 import { findAgent } from "../agents/agents.ts";
 import { runDirOf } from "../agents/run-files.ts";
-import { type Run, hasEnded } from "../core/run.ts";
+import { type Run, hasEnded, isLoggedOut } from "../core/run.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Context } from "./context.ts";
 import { changed, sayQuestion } from "./run-follow.ts";
 import { RunLog } from "./run-log.ts";
 import { oneLine } from "./sanitise.ts";
 import { readUsage } from "./usage.ts";
-import { sayCount, sayRun, sayUsage } from "./wording.ts";
+import { sayCount, sayLogin, sayRun, sayUsage } from "./wording.ts";
 
 const EXIT_ERROR = 1;
 const EXIT_PENDING = 8;
@@ -36,7 +36,7 @@ export async function followAnswered(run: Run, log: RunLog, engine: Engine, cont
   let turns = 0;
   for (;;) {
     const now = (await engine.findRun(run.id)) ?? run;
-    if (hasEnded(now) && now.worker === undefined) return end(now, log, engine, context);
+    if ((hasEnded(now) || isLoggedOut(now)) && now.worker === undefined) return end(now, log, engine, context);
     if (await asksAgain(now, engine)) {
       await log.end();
       await sayQuestion(now, engine, context);
@@ -75,9 +75,10 @@ async function end(run: Run, log: RunLog, engine: Engine, context: Context): Pro
   const isDone = run.status === "completed";
   if (!context.isQuiet && !context.json) {
     const said = `${isDone ? "✓" : "✗"} #${run.number} ${oneLine(run.name)} ${sayRun(run, undefined, context.now())}`;
-    context.stdout.write(`${said}${used ? ` (${used})` : ""}\n`);
+    const login = isLoggedOut(run) ? sayLogin(run, context.program) : undefined;
+    context.stdout.write(`${said}${used ? ` (${used})` : ""}\n${login === undefined ? "" : `  ${login}\n`}`);
   }
   if (isDone) return 0;
   if (run.reason === "input_timeout") return EXIT_TIMEOUT;
-  return run.status === "failed" ? EXIT_ERROR : EXIT_CANCELLED;
+  return run.status === "failed" || isLoggedOut(run) ? EXIT_ERROR : EXIT_CANCELLED;
 }

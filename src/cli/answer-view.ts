@@ -1,3 +1,4 @@
+import type { WayOn } from "../agents/takeover.ts";
 import type { Read } from "../core/changes.ts";
 import { sayDuration } from "../core/duration.ts";
 import { shortId } from "../core/id.ts";
@@ -8,10 +9,17 @@ import { sayAgent } from "./agent-name.ts";
 import { oneLine } from "./sanitise.ts";
 import { argumentOf } from "./wording.ts";
 
+/** An answer that was given: how things were, how they are, and what a person does if nobody else can. */
+export interface Answered {
+  before: Read;
+  after: Read;
+  wayOn: WayOn | undefined;
+}
+
 /** What `askd answer` says: what was recorded for whom, and what happens now. */
-export function sayAnswered({ before, after }: { before: Read; after: Read }, program: string): string {
-  const { run, question, content } = after;
-  const next = sayNext(before, after, program);
+export function sayAnswered(answered: Answered, program: string): string {
+  const { run, question, content } = answered.after;
+  const next = sayNext(answered, program);
   const second = next ? `\n  ${next}\n` : "\n";
   if (run.externalId !== undefined) return `✓ Response recorded for task ${oneLine(run.externalId)}${second}`;
   const answer = isPending(question) ? question.settling?.answer : findAnswer(question);
@@ -24,11 +32,12 @@ export function sayAnswered({ before, after }: { before: Read; after: Read }, pr
   return `✓ Answer recorded for #${run.number} ${oneLine(run.name)} (${shortId(question.id)})${said}${second}`;
 }
 
-function sayNext(before: Read, { run, question }: Read, program: string): string | undefined {
+function sayNext({ before, after: { run, question }, wayOn }: Answered, program: string): string | undefined {
   if (isPending(question)) {
     if (question.settling) {
       const left = sayDuration(msBetween(question.settling.answer.at, question.settling.until));
-      return `The run goes on in ${left}. Take it back before: ${program} undo ${argumentOf(run)}`;
+      const then = run.giveBack === "poll" ? "It is final" : "The run goes on";
+      return `${then} in ${left}. Take it back before: ${program} undo ${argumentOf(run)}`;
     }
     const { votes, approvals } = question;
     return `${votes.length} of ${approvals.need} people have answered; it waits for the others`;
@@ -36,7 +45,8 @@ function sayNext(before: Read, { run, question }: Read, program: string): string
   if (isPending(before.question) && before.question.hold) return "It goes to the agent that is waiting for it";
   if (run.status !== "resuming") return undefined;
   if (run.externalId !== undefined) return "Task returned to 'open' state and will be picked up by worker";
+  if (wayOn) return wayOn.line;
   return run.giveBack === "worker"
     ? `Resuming with ${sayAgent(run.agent)}. Follow: ${program} logs ${run.number} -f`
-    : "The run goes on when it asks for the answer";
+    : "The program that asked is told at its callback address";
 }

@@ -22,6 +22,7 @@ import { printResult } from "./output.ts";
 import { FILTER_FLAGS, readWanted } from "./question-filter.ts";
 import { oneLine, sanitise } from "./sanitise.ts";
 import { sayAnswered } from "./answer-view.ts";
+import { findWayOnHere } from "./takeover.ts";
 import { getTarget } from "./target.ts";
 import { sayAgo } from "./when.ts";
 import { refOf } from "./wording.ts";
@@ -51,7 +52,7 @@ export const ANSWER_FLAGS = {
   ...FILTER_FLAGS,
 } as const satisfies Flags;
 /** What `--dry-run` shows comes last. */
-const FIELDS: readonly string[] = [...QUESTION_FIELDS, "agent_view"];
+const FIELDS: readonly string[] = [...QUESTION_FIELDS, "resume_command", "agent_view"];
 export type AnswerValues = Values<typeof ANSWER_FLAGS>;
 
 export const command: Command<typeof ANSWER_FLAGS> = {
@@ -83,14 +84,15 @@ export const command: Command<typeof ANSWER_FLAGS> = {
     }
     const log = args.flags.wait ? await openLog(read.run, context) : undefined;
     const done = await give(read, input, by, { engine, context });
-    printResult(context, QUESTION_FIELDS, {
+    const wayOn = await findWayOnHere(done.run, context);
+    printResult(context, FIELDS, {
       page: () =>
         context.isQuiet
           ? ""
           : log && isToGoOn(done)
             ? sayGoesOn(done)
-            : sayAnswered({ before: read, after: done }, context.program),
-      json: () => viewQuestion(done),
+            : sayAnswered({ before: read, after: done, wayOn }, context.program),
+      json: () => ({ ...viewQuestion(done), resume_command: wayOn?.command ?? null }),
     });
     const goOn = async (): Promise<number> => {
       await engine.doDue(); // what the answer made due, a callback for one, does not wait for the next command

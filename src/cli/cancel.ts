@@ -7,6 +7,7 @@ import type { Command } from "./command.ts";
 import type { Flags } from "./flags.ts";
 import { printResult } from "./output.ts";
 import { oneLine } from "./sanitise.ts";
+import { findWayOnHere } from "./takeover.ts";
 import { getQuestionId } from "./target.ts";
 
 const flags = {
@@ -22,11 +23,11 @@ export const command: Command<typeof flags> = {
     const engine = await context.engine();
     const id = await getQuestionId(engine, requireOne(args.positionals, command.usage));
     const read = await engine.cancel(id, args.flags, await whoTypes(engine, context));
+    const wayOn = await findWayOnHere(read.run, context);
+    const then = wayOn ? `your text waits for its agent\n  ${wayOn.line}` : `the run is ${read.run.status}`;
+    const head = `✓ Question ${shortId(id)} of #${read.run.number} ${oneLine(read.run.name)} is ${read.question.status}`;
     printResult(context, QUESTION_FIELDS, {
-      page: () =>
-        context.isQuiet
-          ? ""
-          : `✓ Question ${shortId(id)} of #${read.run.number} ${oneLine(read.run.name)} is ${read.question.status}; the run is ${read.run.status}\n`,
+      page: () => (context.isQuiet ? "" : `${head}; ${then}\n`),
       json: () => viewQuestion(read),
     });
     await afterChange(read.run, engine, context);

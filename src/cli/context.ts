@@ -1,4 +1,5 @@
 import type { Readable, Writable } from "node:stream";
+import type { StartedAs } from "../agents/started-as.ts";
 import type { Config } from "../config/load.ts";
 import type { Entry } from "../core/changes.ts";
 import type { Instant } from "../core/instant.ts";
@@ -81,6 +82,8 @@ export interface Context {
   runsAbove(): readonly string[];
   /** Tells a process from a later one of the same id; nothing where processes cannot be looked at. */
   startOf(pid: number): string | undefined;
+  /** What a process of this user was started with; undefined where that cannot be seen. */
+  findStartedAs(pid: number): Promise<StartedAs | undefined>;
   /** The number of this process. */
   pid: number;
   /** Tells a process of this user to end; says whether it was there. */

@@ -16,6 +16,7 @@ import { isAlive } from "../core/run.ts";
 import type { Engine } from "../engine/engine.ts";
 import { hold } from "../server/mcp/hold.ts";
 import type { Context } from "./context.ts";
+import type { Resumable } from "./hook-launch.ts";
 import { type HookPlace, findHookPlace, placeAsk } from "./hook-place.ts";
 import { whileWorking } from "./while-working.ts";
 
@@ -47,9 +48,10 @@ export interface Decided {
 export async function decideCall(hooked: Hooked): Promise<Decided> {
   try {
     const place = await findHookPlace(hooked.engine, hooked.client, hooked.call.session, hooked.context);
-    const asked = await ask(hooked, place);
+    const { asked, isResumable } = await ask(hooked, place);
     const read = mayHold(asked) ? await holdWithWork(hooked, asked) : asked;
-    return isPending(read.question) ? await leaveOpen(hooked, place, read) : await handOver(hooked, place, read);
+    if (!isPending(read.question)) return await handOver(hooked, place, read);
+    return await leaveOpen(hooked, place, isResumable ? read : askingAgain(read));
   } catch (error) {
     if (!(error instanceof Refusal) || FAILURES.has(error.code)) throw error;
     // Another start of this agent has the run; this one ends without having changed anything.
@@ -58,7 +60,28 @@ export async function decideCall(hooked: Hooked): Promise<Decided> {
   }
 }
 
-async function ask(hooked: Hooked, place: HookPlace): Promise<Read> {
+interface Asked {
+  asked: Read;
+  /** The agent can be parked: somebody starts it again with the answer. */
+  isResumable: boolean;
+}
+
+/** Before anything is asked it is known whether the session can be resumed, so that nobody is promised more. */
+async function ask(hooked: Hooked, place: HookPlace): Promise<Asked> {
+  if (place.isOurs) return { asked: await askOnce(hooked, place, undefined), isResumable: true };
+  // Loaded when needed: the agents of our own runs ask much more often.
+  const { dropUnused, keepForResume } = await import("./hook-launch.ts");
+  const resumable = await keepForResume(hooked, place);
+  let asked: Read | undefined;
+  try {
+    asked = await askOnce(hooked, place, resumable);
+    return { asked, isResumable: resumable !== undefined };
+  } finally {
+    if (resumable) await dropUnused(resumable, asked?.run.id, hooked.context);
+  }
+}
+
+async function askOnce(hooked: Hooked, place: HookPlace, resumable: Resumable | undefined): Promise<Read> {
   const { engine, call, context, windowMs, client } = hooked;
   const door = {
     via: "hook",
@@ -77,7 +100,7 @@ async function ask(hooked: Hooked, place: HookPlace): Promise<Read> {
   if (same) return same;
   await withdrawLeft(hooked, place, open);
   const { calledAt } = hooked;
-  const options = await placeAsk(place, call, client, context);
+  const options = await placeAsk(place, call, client, context, resumable);
   return engine.ask(input, place.by, { ...options, ...(calledAt && { calledAt }) });
 }
 
@@ -100,6 +123,11 @@ async function holdWithWork({ engine, context, windowMs }: Hooked, asked: Read):
   const leftMs = until === undefined ? windowMs : Math.max(0, msBetween(await engine.now(), until));
   const held = { engine, windowMs: Math.min(windowMs, leftMs), signal, onProgress: () => Promise.resolve() };
   return whileWorking(engine, () => hold(asked, held));
+}
+
+/** The question of a session that nobody can resume: its agent gets the answer when it asks again. */
+function askingAgain(read: Read): Read {
+  return { ...read, run: { ...read.run, giveBack: "poll" } };
 }
 
 async function leaveOpen({ engine, call, client }: Hooked, { seat, by }: HookPlace, read: Read): Promise<Decided> {

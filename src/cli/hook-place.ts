@@ -6,6 +6,7 @@ import { secretsIn } from "../core/secret-env.ts";
 import type { AskOptions, Engine, RunInput } from "../engine/engine.ts";
 import { findOwnRun } from "./actor.ts";
 import type { Context } from "./context.ts";
+import type { Resumable } from "./hook-launch.ts";
 import { findRepository } from "./repository.ts";
 
 const RUNS_OF_A_SESSION = 10;
@@ -47,6 +48,7 @@ export async function placeAsk(
   call: HookCall,
   client: HookClient,
   context: Context,
+  resumable: Resumable | undefined,
 ): Promise<AskOptions> {
   const { pid, isAttended } = place.seat;
   const startedAt = pid === undefined ? undefined : context.startOf(pid);
@@ -58,16 +60,24 @@ export async function placeAsk(
     secrets: secretsIn(context.env),
     ...(place.epoch !== undefined && { epoch: place.epoch }),
     ...(seen && { seen }),
-    ...(place.run ? { runId: place.run.id } : { run: await adopt(place, call, client, context) }),
+    ...(place.run ? { runId: place.run.id } : { run: await adopt(call, client, context, resumable) }),
+    // Each start of a session may be one that can be resumed, or not.
+    ...(!place.isOurs && { giveBack: resumable ? "worker" : "poll" }),
   };
 }
 
-/** Only where nobody sits may the session be taken up again by itself; everybody else asks us for the answer. */
-async function adopt({ seat }: HookPlace, call: HookCall, client: HookClient, context: Context): Promise<RunInput> {
+/** A session that askd can resume is given its answers like that; every other one asks us for them. */
+async function adopt(
+  call: HookCall,
+  client: HookClient,
+  context: Context,
+  resumable: Resumable | undefined,
+): Promise<RunInput> {
   const dir = call.dir ?? context.cwd;
   return {
+    ...(resumable && { id: resumable.runId }),
     ...{ agent: client.agent, host: context.host, session: call.session, dir },
-    giveBack: seat.isHeadless ? "worker" : "poll",
+    giveBack: resumable ? "worker" : "poll",
     ...(await findRepository(dir, context.readFile)),
   };
 }

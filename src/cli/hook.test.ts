@@ -1,51 +1,24 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { ADA, AGENT } from "../../test/builders.ts";
+import {
+  ATTENDED,
+  HEADLESS,
+  OTHER,
+  QUESTION,
+  decision,
+  hook,
+  hookHome,
+  unanswered,
+  waiting,
+} from "../../test/hooked.ts";
 import { hookInput } from "../../test/hooks.ts";
 import { ROOMY, Scene, said } from "../../test/scene.ts";
-import { type Typed, type } from "../../test/typed.ts";
+import { type } from "../../test/typed.ts";
 import { openEngine } from "../app.ts";
-import type { Question } from "../core/question.ts";
-import type { Engine } from "../engine/engine.ts";
-import type { World } from "./world.ts";
 
-const QUESTION = "claude-2.1.325-question";
 const SESSION = "5529c150-6b05-4e4a-a38f-bbb353c07d4f";
-const HEADLESS = { CLAUDE_CODE_SESSION_ATTENDED: "0", CLAUDE_CODE_ENTRYPOINT: "sdk-cli", CLAUDE_PID: "42" };
-const ATTENDED = { CLAUDE_CODE_SESSION_ATTENDED: "1", CLAUDE_CODE_ENTRYPOINT: "cli" };
-
-function hook(scene: Scene, input: unknown, over: Partial<World> = {}, ...flags: string[]): Promise<Typed> {
-  const text = typeof input === "string" ? input : JSON.stringify(input);
-  const stdin = { isTty: false, readAll: () => Promise.resolve(text), readLine: () => Promise.resolve(undefined) };
-  return type(scene, ["hook", "claude", "--hold", "1s", ...flags], { env: HEADLESS, stdin, ...over });
-}
-
-async function waiting(engine: Engine): Promise<Question> {
-  return vi.waitFor(async () => {
-    const [question] = await engine.listQuestions({ status: "pending", order: "newest", limit: 1 });
-    if (!question) throw new Error("nothing waits");
-    return question;
-  }, 10_000);
-}
-
-/** A hook that nobody answers until its window is over. */
-async function unanswered(scene: Scene, input: unknown, over: Partial<World> = {}): Promise<Typed> {
-  const hooked = hook(scene, input, over);
-  await vi.waitFor(async () => {
-    const [question] = await scene.engine.listQuestions({ status: "pending", order: "newest", limit: 1 });
-    expect(question).toMatchObject({ hold: { windowMs: 1000 } });
-  }, 10_000);
-  await scene.pass(1_000);
-  return hooked;
-}
-
-function decision({ stdout }: Typed): Record<string, unknown> {
-  const output = JSON.parse(stdout) as { hookSpecificOutput: Record<string, unknown> };
-  return output.hookSpecificOutput;
-}
 
 describe("a session that askd did not start", () => {
   test("becomes a run with its session, folder and process, and gets its answer live", async () => {
@@ -244,14 +217,11 @@ test("the window ends fifteen seconds before the program gives up", async () => 
 });
 
 describe("a hook that is killed", () => {
-  const home = mkdtempSync(join(tmpdir(), "askd-hook-"));
   let child: ChildProcess | undefined;
-  afterEach(() => {
-    child?.kill("SIGKILL");
-    rmSync(home, { recursive: true, force: true });
-  });
+  afterEach(() => void child?.kill("SIGKILL"));
 
   test("leaves its question waiting, and the next one finds it again", async () => {
+    const home = hookHome();
     const engine = await openEngine({ store: { kind: "sqlite", file: join(home, "data", "askd.db") }, rules: ROOMY });
     try {
       const start = (): ChildProcess => {
@@ -281,8 +251,6 @@ describe("a hook that is killed", () => {
     }
   });
 });
-
-const OTHER = { questions: [{ question: "Which database?", options: [{ label: "SQLite" }, { label: "PostgreSQL" }] }] };
 
 describe("a hook that stands in settings", () => {
   test("keeps the question of a session without a person", async () => {

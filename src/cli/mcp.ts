@@ -53,11 +53,14 @@ export const command: Command<typeof flags> = {
       onBug: reportTo(context),
     };
     const measured = measurements(context.place.stateDir);
+    const startedAt = context.startOf(context.pid);
     const caller = {
       ...{ host: context.host, dir: context.cwd, env, secrets: secretsIn(env), principal: context.user },
       ...(runId ? { runId } : { person: personOf(context) }),
       ...(args.flags.attended && { isAttended: true }),
       session: `${CONNECTION}${randomUUID()}`,
+      // The client ends this process with its session.
+      ...(startedAt !== undefined && { seen: { pid: context.pid, startedAt } }),
     };
     await serveStdio({ ...deps, measured }, { ...context.streams(), caller, tools, signal });
     if (stop.signal.aborted) throw stop.signal.reason;

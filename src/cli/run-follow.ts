@@ -5,12 +5,13 @@ import { taskOf } from "../agents/launch.ts";
 import { findText } from "../agents/private-file.ts";
 import { Reading } from "../agents/reading.ts";
 import { type Launch, epochFile, listEpochs, runDirOf } from "../agents/run-files.ts";
-import { type Run, hasEnded } from "../core/run.ts";
+import { type Run, hasEnded, isLoggedOut } from "../core/run.ts";
 import type { Engine } from "../engine/engine.ts";
 import { bellFor } from "./bell.ts";
 import type { Context } from "./context.ts";
 import { GrowingFiles } from "./run-copy.ts";
 import { oneLine } from "./sanitise.ts";
+import { sayLogin } from "./wording.ts";
 
 const LOOK_MS = 250;
 const EXIT_ERROR = 1;
@@ -28,13 +29,16 @@ export async function followRun(run: Run, launch: Launch, engine: Engine, contex
   let told = "";
   for (;;) {
     const now = (await engine.findRun(run.id)) ?? run;
-    const isOver = hasEnded(now) && now.worker === undefined;
+    const isOver = (hasEnded(now) || isLoggedOut(now)) && now.worker === undefined;
     if (prints === "lines") await copy.more();
     if (now.pendingId !== undefined && now.pendingId !== told) {
       told = now.pendingId;
       await sayQuestion(now, engine, context);
     }
-    if (isOver) return end(now, { runDir, agent, prints, copy }, context);
+    if (isOver) {
+      if (isLoggedOut(now)) context.stderr.write(`${sayLogin(now, context.program)}\n`);
+      return end(now, { runDir, agent, prints, copy }, context);
+    }
     if (signal.aborted) {
       context.stderr.write(`#${run.number} goes on. Follow it with: ${context.program} logs ${run.number} -f\n`);
       return EXIT_INTERRUPTED;

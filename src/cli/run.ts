@@ -4,7 +4,6 @@ import { agents } from "../agents/agents.ts";
 import { getProgram } from "../agents/launch.ts";
 import { type Launch, keepLaunch, makeRunDir } from "../agents/run-files.ts";
 import { addWorktree, excludeAskd } from "../agents/worktree.ts";
-import { VARIABLES } from "../config/env.ts";
 import { parseDuration } from "../core/duration.ts";
 import { idsFrom } from "../core/id.ts";
 import { Refusal } from "../core/refusal.ts";
@@ -22,6 +21,7 @@ import type { Command } from "./command.ts";
 import type { Context } from "./context.ts";
 import { readCount } from "./count.ts";
 import type { Flags, Values } from "./flags.ts";
+import { launchEnv } from "./launch-env.ts";
 import { printResult } from "./output.ts";
 import { findRepository } from "./repository.ts";
 import { type AgentSection, findAgent, getAgent } from "./run-agent.ts";
@@ -106,34 +106,17 @@ async function readLaunch(words: readonly string[], given: Given, context: Conte
 
 /** The caller's environment, with what says where this askd keeps its things and what is wanted of the questions. */
 function environment(given: Given, context: Context): Record<string, string> {
-  const { env, place } = context;
   const kept = Object.fromEntries(
-    Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+    Object.entries(context.env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
   );
-  const { store } = place;
   return {
     ...kept,
-    ...(store.kind === "sqlite" && { ASKD_STORE: `sqlite:${store.file}` }),
-    ...(store.kind === "postgres" && { ASKD_STORE: store.url }),
-    ...ofProject(context),
+    ...launchEnv(context),
     ...(given["on-timeout"] !== undefined && { ASKD_ON_TIMEOUT: readPolicy(given["on-timeout"]) }),
     ...(given["max-questions"] !== undefined && {
       ASKD_MAX_QUESTIONS: String(readCount(given["max-questions"], "max-questions")),
     }),
   };
-}
-
-/** What the project wants of its questions. The worker serves all projects and has to be told. */
-function ofProject({ config, env }: Context): Record<string, string> {
-  const { questions = {} } = config.values;
-  return Object.fromEntries(
-    (["timeout", "on_timeout", "max_per_run"] as const).flatMap((name) => {
-      const value = questions[name];
-      const variable = VARIABLES[`questions.${name}`];
-      const isOfProject = config.origins.get(`questions.${name}`)?.layer === "project" && !env[variable];
-      return isOfProject && value !== undefined ? [[variable, String(value)]] : [];
-    }),
-  );
 }
 
 /** What the flags say, else what is configured for this agent, else for all. */

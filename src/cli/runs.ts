@@ -18,8 +18,10 @@ import { renderRuns } from "./runs-view.ts";
 import { oneLine } from "./sanitise.ts";
 import { SHOW_FIELDS, showRun } from "./show.ts";
 import { getRun } from "./target.ts";
+import { findWayOnHere } from "./takeover.ts";
 import { textWidth } from "./terminal.ts";
 import { readUsage } from "./usage.ts";
+import { UNTAKEN } from "./wording.ts";
 
 /** How many runs are looked at for those that the flags want. */
 const MOST_SEARCHED = 10_000;
@@ -114,7 +116,9 @@ async function show(run: Run, { engine, context }: At): Promise<number> {
 
 async function resume(run: Run, { engine, context }: At): Promise<number> {
   const resumed = await engine.resumeRun(run.id, await whoTypes(engine, context));
-  await done(resumed, `goes on; it is ${resumed.status}`, { engine, context });
+  const wayOn = await findWayOnHere(resumed, context);
+  const what = wayOn ? `is ${UNTAKEN}; askd did not start it\n  ${wayOn.line}` : `goes on; it is ${resumed.status}`;
+  await done(resumed, what, { engine, context, fields: { resume_command: wayOn?.command ?? null } });
   return 0;
 }
 
@@ -130,10 +134,14 @@ async function cancel(run: Run, { engine, given, context }: At): Promise<number>
   return 0;
 }
 
-async function done(run: Run, what: string, { engine, context }: Omit<At, "given">): Promise<void> {
-  printResult(context, RUN_FIELDS, {
+async function done(
+  run: Run,
+  what: string,
+  { engine, context, fields = {} }: Omit<At, "given"> & { fields?: object },
+): Promise<void> {
+  printResult(context, [...RUN_FIELDS, ...Object.keys(fields)], {
     page: () => (context.isQuiet ? "" : `✓ #${run.number} ${oneLine(run.name)} ${what}\n`),
-    json: () => viewRun(run),
+    json: () => ({ ...viewRun(run), ...fields }),
   });
   await afterChange(run, engine, context);
   await engine.doDue(); // what the change made due does not wait for the next command

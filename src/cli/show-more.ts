@@ -1,8 +1,9 @@
 import { access } from "node:fs/promises";
 import { isAbsolute, relative } from "node:path";
 import { findAgent } from "../agents/agents.ts";
-import { findChanged, isLeft, sayTakeover } from "../agents/at-hand.ts";
+import { findChanged } from "../agents/at-hand.ts";
 import { runDirOf } from "../agents/run-files.ts";
+import { type WayOn, sayTakeover } from "../agents/takeover.ts";
 import { AnswerInput } from "../core/answer-input.ts";
 import type { Read } from "../core/changes.ts";
 import { recommendedOption } from "../core/content.ts";
@@ -14,7 +15,7 @@ import { whoTypes } from "./actor.ts";
 import type { Context } from "./context.ts";
 import { RunLog } from "./run-log.ts";
 import { sanitise } from "./sanitise.ts";
-import { findSessionOf } from "./takeover.ts";
+import { findTakeoverHere, findWayOnHere } from "./takeover.ts";
 import { styleFor } from "./terminal.ts";
 import { renderWork, sayWork } from "./work-view.ts";
 
@@ -34,13 +35,21 @@ export interface More {
   fields: object;
 }
 
-/** What this machine knows of the work of a run that waits: how much is done, and how to go on by hand. */
-export async function findEvidence(
-  run: Run,
-  context: Context,
-): Promise<{ work: string | undefined; takeover: string | undefined }> {
+/** What this machine knows of a run that waits for a person. */
+interface Evidence {
+  /** How much is done. */
+  work?: string | undefined;
+  /** How to go on by hand. */
+  takeover?: string | undefined;
+  /** What to do about an answer that nobody has taken. */
+  wayOn?: WayOn | undefined;
+}
+
+/** Looks at the work of a run that waits for an answer, or for a person to take one to its agent. */
+export async function findEvidence(run: Run, context: Context): Promise<Evidence> {
+  if (run.pendingId === undefined) return { wayOn: await findWayOnHere(run, context) };
   const work = await findChanged(run, context.host, { isStat: true });
-  const takeover = isLeft(run) ? await findSessionOf(run, context) : undefined;
+  const takeover = await findTakeoverHere(run, context);
   return {
     work: work && sayWork(work),
     takeover: takeover && sayTakeover({ ...takeover, dir: nearDir(takeover.dir, context.cwd) }),

@@ -6,13 +6,13 @@ import { shortId } from "../core/id.ts";
 import { type Instant, msBetween } from "../core/instant.ts";
 import { answerText } from "../core/match.ts";
 import { type Answer, type Question, findAnswer, isPending } from "../core/question.ts";
-import type { Run } from "../core/run.ts";
+import { type Run, findAgentSession, isLoggedOut } from "../core/run.ts";
 import type { Similar } from "../core/similar.ts";
 import type { UsageRow } from "../core/usage.ts";
 import { sayAgent } from "./agent-name.ts";
 import { oneLine, sanitise } from "./sanitise.ts";
 import { type Style, cellsOf, cutCells, padCells, wrap } from "./terminal.ts";
-import { argumentOf, choicesOf, sayBy, sayCost, sayRun, sayThen } from "./wording.ts";
+import { argumentOf, choicesOf, sayBy, sayCost, sayLogin, sayRun, sayThen } from "./wording.ts";
 import { type Ahead, sayAgo, sayClock, spellAgo } from "./when.ts";
 
 const MOST_SIMILAR_CELLS = 40;
@@ -35,6 +35,8 @@ export interface ShowView {
   /** How much the agent has changed, and how to go on by hand, where that is known. */
   work?: string | undefined;
   takeover?: string | undefined;
+  /** What to do about an answer that nobody has taken. */
+  wayOn?: string | undefined;
   /** What was asked for beside the page, in lines that are safe. */
   blocks?: ReadonlyArray<{ heading: string; lines: readonly string[] }>;
 }
@@ -52,12 +54,15 @@ export function renderShow(view: ShowView, style: Style): string {
   return `${blocks.map((block) => block.join("\n")).join("\n\n")}\n`;
 }
 
-function runLines({ run, now, usage, takeover, more = [] }: ShowView, pending: Question | undefined): string[] {
+function runLines(view: ShowView, pending: Question | undefined): string[] {
+  const { run, now, usage, takeover, more = [] } = view;
   const held = pending && isPending(pending) ? pending : undefined;
+  const session = findAgentSession(run);
   const agent =
-    run.agent === "none" ? undefined : `${sayAgent(run.agent)}${run.session ? `, session ${run.session}` : ""}`;
+    run.agent === "none" ? undefined : `${sayAgent(run.agent)}${session === undefined ? "" : `, session ${session}`}`;
   const fields: Array<readonly [string, string | undefined]> = [
     ["Status", sayRun(run, held, now)],
+    ["Next", view.wayOn ?? (isLoggedOut(run) ? sayLogin(run, view.program) : undefined)],
     ["External id", run.externalId],
     ["Repository", run.repo],
     ["Branch", run.branch],

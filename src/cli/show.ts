@@ -33,7 +33,7 @@ export const SHOW_FIELDS: readonly string[] = [
   ...RUN_FIELDS,
   ...USAGE_FIELDS,
   ...["questions", "question", "questionContext", "humanResponse", "humanRespondedAt", "similar"],
-  ...["diff", "new_files", "log", "agent_view"],
+  ...["diff", "new_files", "log", "agent_view", "resume_command"],
 ];
 
 export const command: Command<typeof flags> = {
@@ -72,17 +72,26 @@ export async function showRun(
   const questions = await Promise.all(newest.toReversed().map(async ({ id }) => engine.read(id)));
   const usage = (await readUsage(engine, [run])).get(run.id);
   const similar = run.pendingId === undefined ? [] : await readSimilar(engine, run.pendingId);
-  const evidence = run.pendingId === undefined ? undefined : await findEvidence(run, context);
+  const evidence = await findEvidence(run, context);
   const read = await readMore({ run, last: questions.at(-1) }, more.wish ?? {}, { engine, context });
   const { ahead, program } = context;
   const place = { now: await engine.now(), ahead, program, width: textWidth(context.stdout.columns) };
   printResult(context, [...SHOW_FIELDS, ...Object.keys(more.fields)], {
     page: () => {
-      const known = { ...place, usage, similar, ...evidence, blocks: read.blocks, more: more.lines ?? [] };
+      const known = {
+        ...place,
+        usage,
+        similar,
+        ...evidence,
+        wayOn: evidence.wayOn?.line,
+        blocks: read.blocks,
+        more: more.lines ?? [],
+      };
       return renderShow({ ...known, run, questions }, context.style);
     },
     json: () => ({
       ...{ ...viewRun(run), ...viewUsage(usage), ...more.fields, ...read.fields },
+      resume_command: evidence.wayOn?.command ?? evidence.takeover ?? null,
       ...{ questions: questions.map(viewQuestion), ...viewLast(questions.at(-1)), similar: similar.map(viewSimilar) },
     }),
   });

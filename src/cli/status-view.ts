@@ -1,15 +1,17 @@
+import type { WayOn } from "../agents/takeover.ts";
 import type { Read } from "../core/changes.ts";
 import { sayDuration } from "../core/duration.ts";
 import { mayForce } from "../core/force.ts";
 import type { Instant } from "../core/instant.ts";
 import { msBetween } from "../core/instant.ts";
 import { isPending } from "../core/question.ts";
-import type { Run } from "../core/run.ts";
+import { type Run, isLoggedOut } from "../core/run.ts";
 import type { FailingJob } from "../core/trouble.ts";
 import type { UsageRow } from "../core/usage.ts";
+import { sayAgent } from "./agent-name.ts";
 import { oneLine } from "./sanitise.ts";
 import type { Style } from "./terminal.ts";
-import { argumentOf, exampleAnswer, sayChoices, sayDue, sayRun, sayUsage } from "./wording.ts";
+import { UNTAKEN, argumentOf, exampleAnswer, sayChoices, sayDue, sayRun, sayUsage } from "./wording.ts";
 import { sayAge, sayAgo } from "./when.ts";
 
 /** What `askd status` shows. */
@@ -19,6 +21,8 @@ export interface StatusView {
   program: string;
   /** Every pending question, held or parked, oldest first. */
   waiting: readonly Read[];
+  /** Answered, and nobody but a person can bring the answer to the agent, or log that in. */
+  answered: ReadonlyArray<{ run: Run; wayOn: WayOn | undefined }>;
   running: readonly Run[];
   queued: readonly Run[];
   /** What should be done for a run, and is tried again and again. */
@@ -39,6 +43,14 @@ export function renderStatus(view: StatusView, style: Style): string {
     section(
       "WAITING FOR INPUT:",
       view.waiting.flatMap((read) => waitingLines(read, view, style)),
+      style,
+    ),
+    section(
+      `${UNTAKEN.toUpperCase()}:`,
+      view.answered.flatMap(({ run, wayOn }) => [
+        `  ${style.yellow(title(run))} (${sayAgent(run.agent)}${isLoggedOut(run) ? ", not logged in" : ""})`,
+        ...(wayOn ? [`      ${oneLine(wayOn.line)}`] : []),
+      ]),
       style,
     ),
     section(
@@ -68,7 +80,7 @@ export function renderStatus(view: StatusView, style: Style): string {
     ),
     summary(view),
   ].filter((block) => block.length > 0);
-  const nothing = view.waiting.length === 0 ? ["Nothing is waiting for you."] : [];
+  const nothing = view.waiting.length === 0 && view.answered.length === 0 ? ["Nothing is waiting for you."] : [];
   return `${[...nothing, blocks.map((block) => block.join("\n")).join("\n\n")].filter(Boolean).join("\n")}\n`;
 }
 
@@ -144,6 +156,7 @@ function summary(view: StatusView): string[] {
   if (view.waiting.length === 0) return [];
   const counts = [
     `${view.waiting.length} waiting`,
+    ...(view.answered.length > 0 ? [`${view.answered.length} answered`] : []),
     ...(view.running.length > 0 ? [`${view.running.length} running`] : []),
     ...(view.failed.length > 0 ? [`${view.failed.length} failed`] : []),
     ...(view.completed.length > 0 ? [`${view.completed.length} done`] : []),

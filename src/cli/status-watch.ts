@@ -42,8 +42,14 @@ export async function watchStatus(watch: StatusWatch, context: Context): Promise
 }
 
 /** What a change is, apart from the time that passes. */
-function keyOf({ waiting, running, queued, failing, failed, completed }: StatusView): string {
-  const runs = [...running, ...queued, ...failed.map(({ run }) => run), ...completed];
+function keyOf({ waiting, answered, running, queued, failing, failed, completed }: StatusView): string {
+  const runs = [
+    ...answered.map(({ run }) => run),
+    ...running,
+    ...queued,
+    ...failed.map(({ run }) => run),
+    ...completed,
+  ];
   return JSON.stringify([
     waiting.map(({ question }) => [question.id, question.version]),
     runs.map(({ id, version }) => [id, version]),

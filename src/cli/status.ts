@@ -1,5 +1,5 @@
 import type { Read } from "../core/changes.ts";
-import type { Run } from "../core/run.ts";
+import { type Run, isAnswerUntaken, isLoggedOut } from "../core/run.ts";
 import type { Engine } from "../engine/engine.ts";
 import { wrongUsage } from "./arguments.ts";
 import type { Command } from "./command.ts";
@@ -9,6 +9,7 @@ import { printResult } from "./output.ts";
 import { type StatusView, renderShortStatus, renderStatus } from "./status-view.ts";
 import { readUsage } from "./usage.ts";
 import { startOfDay } from "./when.ts";
+import { sayLogin } from "./wording.ts";
 
 const MOST_SHOWN = 100;
 const EXIT_WAITING = 8;
@@ -27,7 +28,7 @@ type Given = Values<typeof flags>;
 export const command: Command<typeof flags> = {
   usage: "status [--short] [--watch] [--exit-code]",
   flags,
-  fields: ["waiting", "running", "queued", "failing", "failed", "completed"],
+  fields: ["waiting", "answered", "running", "queued", "failing", "failed", "completed"],
   examples: ["askd status", "askd status --short", "askd status --exit-code || askd next"],
   async run(args, context) {
     if (args.positionals.length > 0) throw wrongUsage(`"${args.positionals[0]}" is too much`, command.usage);
@@ -78,7 +79,7 @@ function render(view: StatusView, given: Given, { style }: Context): string {
   return given.short ? renderShortStatus(view) : renderStatus(view, style);
 }
 
-async function readStatus(engine: Engine, { short: isShort }: Given, context: Context): Promise<StatusView> {
+async function readStatus(engine: Engine, given: Given, context: Context): Promise<StatusView> {
   const now = await engine.now();
   const today = startOfDay(now, context.ahead);
   const pending = await engine.listQuestions({ status: "pending", order: "oldest", limit: MOST_SHOWN });
@@ -86,23 +87,38 @@ async function readStatus(engine: Engine, { short: isShort }: Given, context: Co
   const held = new Set(waiting.map(({ run }) => run.id));
   const list = (statuses: ReadonlyArray<Run["status"]>, more: object = {}): Promise<Run[]> =>
     engine.listRuns({ statuses, order: "newest", limit: MOST_SHOWN, ...more });
-  const running = (await list(["running", "resuming"])).filter((run) => !held.has(run.id));
+  const going = (await list(["running", "resuming"])).filter((run) => !held.has(run.id));
+  const running = going.filter((run) => !isAnswerUntaken(run));
+  const untaken = going.filter(isAnswerUntaken);
+  // A prompt shows no commands, and to find them takes a look into the agents' records.
+  const isShort = given.short === true && !context.json;
+  const answered = isShort ? untaken.map((run) => ({ run, wayOn: undefined })) : await readUntaken(untaken, context);
   const failed = await list(["failed", "skipped"], { endedSince: today });
   const completed = await list(["completed"], { endedSince: today });
-  const queued = await list(["queued", "blocked"]);
-  const isEmpty = [waiting, running, failed, completed, queued].every((found) => found.length === 0);
+  const kept = await list(["queued", "blocked"]);
+  const queued = kept.filter((run) => !isLoggedOut(run));
+  const loggedOut = kept.filter(isLoggedOut).map((run) => ({ run, wayOn: { line: sayLogin(run, context.program) } }));
+  const isEmpty = [waiting, going, failed, completed, kept].every((found) => found.length === 0);
   return {
     now,
     program: context.program,
     waiting,
+    answered: [...answered, ...loggedOut],
     running,
     queued,
     failed: await Promise.all(failed.map(async (run) => ({ run, last: await readLast(engine, run) }))),
     completed,
-    usage: await readUsage(engine, [...running, ...queued, ...failed, ...completed]),
-    failing: isShort ? [] : (await engine.findTroubles()).failing,
+    usage: await readUsage(engine, [...going, ...kept, ...failed, ...completed]),
+    failing: given.short ? [] : (await engine.findTroubles()).failing,
     isFirstUse: isEmpty && (await engine.listRuns({ order: "newest", limit: 1 })).length === 0,
   };
+}
+
+/** Runs whose answer nobody has taken, each with what a person does about it. Loaded when there is one. */
+async function readUntaken(runs: readonly Run[], context: Context): Promise<StatusView["answered"]> {
+  if (runs.length === 0) return [];
+  const { findWayOnHere } = await import("./takeover.ts");
+  return Promise.all(runs.map(async (run) => ({ run, wayOn: await findWayOnHere(run, context) })));
 }
 
 function readLast(engine: Engine, run: Run): Promise<Read> | undefined {

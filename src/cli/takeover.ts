@@ -1,8 +1,16 @@
-import { type Takeover, findSession, isLeft, sayTakeover } from "../agents/at-hand.ts";
 import { findKeptLaunch, runDirOf } from "../agents/run-files.ts";
+import {
+  type Takeover,
+  type TakeoverPlace,
+  type WayOn,
+  findTakeover,
+  findWayOn,
+  isLeft,
+  sayTakeover,
+} from "../agents/takeover.ts";
 import { shortId } from "../core/id.ts";
 import { Refusal } from "../core/refusal.ts";
-import type { Run } from "../core/run.ts";
+import { type Run, isAnswerUntaken } from "../core/run.ts";
 import { requireOne } from "./arguments.ts";
 import type { Command } from "./command.ts";
 import type { Context } from "./context.ts";
@@ -23,11 +31,12 @@ export const command: Command<typeof flags> = {
     const run = await getRun(engine, requireOne(args.positionals, command.usage));
     requireLeft(run, context);
     const takeover = await commandFor(run, context);
-    warn(run, context);
+    warn(run, takeover, context);
     if (!args.flags.exec) {
       context.stdout.write(`${sayTakeover(takeover)}\n`);
       return 0;
     }
+    requireClosed(run, takeover);
     return (await context.runChild({ argv: takeover.argv, cwd: takeover.dir, stdio: "inherit" })).exitCode;
   },
 };
@@ -39,33 +48,55 @@ function requireLeft(run: Run, { program }: Context): void {
   });
 }
 
-/** With the program that it was started with, where that is known. */
-export async function findSessionOf(
+/** Two at once in one session would undo each other's work. */
+function requireClosed(run: Run, takeover: Takeover): void {
+  if (!takeover.isOpen) return;
+  throw new Refusal("not_pending", `The session of #${run.number} is still open`, {
+    hint: "Go on there, or close it first",
+  });
+}
+
+/** Where this person stands, with the program that the run was started with, where that is known. */
+async function placeOf(
   run: Run,
-  { host, place }: Pick<Context, "host" | "place">,
-): Promise<Takeover | undefined> {
+  { host, env, place }: Pick<Context, "host" | "env" | "place">,
+): Promise<TakeoverPlace> {
   const launch = await findKeptLaunch(runDirOf(place.stateDir, run.id));
-  return findSession(run, host, launch?.program);
+  return { host, env: { ...env, ...launch?.env }, launched: launch?.program };
+}
+
+/** How a person here goes on in the session of a run; undefined while its agent works, or where it cannot be. */
+export async function findTakeoverHere(run: Run, context: Context): Promise<Takeover | undefined> {
+  return isLeft(run) ? findTakeover(run, await placeOf(run, context)) : undefined;
+}
+
+/** What a person here does about an answer that nobody has taken; undefined for any other run. */
+export async function findWayOnHere(run: Run, context: Context): Promise<WayOn | undefined> {
+  return isAnswerUntaken(run) ? findWayOn(run, await placeOf(run, context), context.program) : undefined;
 }
 
 /** How its own program goes on with the session, and where. */
 async function commandFor(run: Run, context: Context): Promise<Takeover> {
-  const found = await findSessionOf(run, context);
+  const found = await findTakeoverHere(run, context);
   if (found) return found;
-  if (run.session !== undefined && run.dir !== undefined && run.host !== context.host) {
+  if (run.host !== context.host) {
     throw new Refusal("not_found", `The session of #${run.number} is on ${oneLine(run.host)}`, {
       hint: `Type this there: ${context.program} takeover ${run.number}`,
     });
   }
   throw new Refusal("bad_input", `#${run.number} has no session that a person could go on with`, {
-    hint: `See what is known of it: ${context.program} show ${run.number}`,
+    hint: (await findWayOnHere(run, context))?.line ?? `See what is known of it: ${context.program} show ${run.number}`,
   });
 }
 
-function warn(run: Run, { stderr, program }: Context): void {
+function warn(run: Run, { isOpen }: Takeover, { stderr, program }: Context): void {
+  if (isOpen) stderr.write("Note: its session is still open: go on there, or close it first.\n");
   if (run.pendingId === undefined) return;
+  const waits = `Note: ${shortId(run.pendingId)} still waits`;
   stderr.write(
-    `Note: ${shortId(run.pendingId)} still waits; an answer to it would start the agent again beside you.\n` +
-      `  Withdraw it first: ${program} cancel ${run.number}\n`,
+    run.giveBack === "worker"
+      ? `${waits}; an answer to it would start the agent again beside you.\n` +
+          `  Withdraw it first: ${program} cancel ${run.number}\n`
+      : `${waits}; the agent gets the answer when it asks the same again.\n`,
   );
 }

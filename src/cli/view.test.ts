@@ -95,6 +95,7 @@ function aStatus(over: Partial<StatusView> = {}): StatusView {
     now,
     program: "askd",
     waiting: [],
+    answered: [],
     running: [],
     queued: [],
     failing: [],
@@ -125,6 +126,14 @@ FAILING:
   #42 add-caching: resume failed 6 times, 3s ago: the disk is full\\x1b[2J; next try in 4s. Look: askd doctor
   seal failed once, just now: busy; next try in 1m. Look: askd doctor
 `,
+    );
+  });
+
+  test("shows a run whose agent has to be logged in among those that wait for a person", () => {
+    const run = aRun({ number: 6, name: "add-caching", status: "blocked", reason: "not_logged_in" });
+    const line = "Log in to Claude Code on here, then: askd runs resume 6";
+    expect(renderStatus(aStatus({ answered: [{ run, wayOn: { line } }] }), styleFor("off"))).toBe(
+      `ANSWERED, WAITING FOR YOU:\n  #6 add-caching (Claude Code, not logged in)\n      ${line}\n`,
     );
   });
 

@@ -4,10 +4,10 @@ import { shortId } from "../core/id.ts";
 import type { Instant } from "../core/instant.ts";
 import { answerText } from "../core/match.ts";
 import { findAnswer, isPending } from "../core/question.ts";
-import type { Run } from "../core/run.ts";
+import { type Run, isAnswerUntaken } from "../core/run.ts";
 import { oneLine } from "./sanitise.ts";
 import { type Style, cutCells } from "./terminal.ts";
-import { argumentOf, exampleAnswer, refOf, sayBy } from "./wording.ts";
+import { UNTAKEN, argumentOf, exampleAnswer, refOf, sayBy } from "./wording.ts";
 import { type Ahead, sayMoment } from "./when.ts";
 
 const TEXT_CELLS = 200;
@@ -28,10 +28,15 @@ export function renderHappening(
   const isToday = moment.slice(0, 10) === sayMoment(now, ahead).slice(0, 10);
   const who = run ? `${refOf(run)} ${oneLine(run.name)}` : shortId(event.runId);
   const left = style.dim(isToday ? moment.slice(11) : moment);
-  const line = `${left}  ${who}  ${say(event, read, style)}\n`;
+  const line = `${left}  ${who}  ${isUntakenNow(event, run) ? UNTAKEN : say(event, read, style)}\n`;
   if (event.type !== "question.asked" || !read || !isPending(read.question)) return line;
   const indent = " ".repeat((isToday ? 8 : 19) + 2);
   return `${line}${indent}Answer with: ${program} answer ${argumentOf(read.run)} ${exampleAnswer(read)}\n`;
+}
+
+/** Says whether the event is that an answer waits for a person to bring it, however far the run has come since. */
+function isUntakenNow({ type }: Event, run: Run | undefined): boolean {
+  return type === "run.resuming" && run !== undefined && isAnswerUntaken({ ...run, status: "resuming" });
 }
 
 function say(event: Event, read: Read | undefined, style: Style): string {

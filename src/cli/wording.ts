@@ -4,10 +4,11 @@ import { type Content, type Item, recommendedOption } from "../core/content.ts";
 import type { Read } from "../core/changes.ts";
 import { type Instant, msBetween } from "../core/instant.ts";
 import type { Pending, Question } from "../core/question.ts";
-import type { Run, RunStatus } from "../core/run.ts";
+import { type Run, type RunStatus, isAnswerUntaken } from "../core/run.ts";
 import { sayChannel } from "../core/actor.ts";
 import { sayPolicy } from "../core/timeout.ts";
 import type { UsageRow } from "../core/usage.ts";
+import { sayAgent } from "./agent-name.ts";
 import { oneLine } from "./sanitise.ts";
 import { sayAge } from "./when.ts";
 
@@ -20,6 +21,8 @@ const TASK_WORDS: Partial<Record<RunStatus, string>> = {
 };
 
 const OTHER = "Other";
+/** The state of a run whose answer only a person can bring to its agent. */
+export const UNTAKEN = "answered, waiting for you";
 
 /** What a run is called in commands: its own external id, or its number. */
 export function refOf(run: Run): string {
@@ -36,8 +39,14 @@ export function argumentOf(run: Run): string {
 /** The state of a run in words; a held question shows through it. */
 export function sayRun(run: Run, pending: Pending | undefined, now: Instant): string {
   const word = run.externalId === undefined ? run.status : (TASK_WORDS[run.status] ?? run.status);
+  if (isAnswerUntaken(run)) return run.externalId === undefined ? UNTAKEN : `${word} (${UNTAKEN})`;
   if (pending?.hold) return `${word} (waiting for input, held ${sayHeld(pending.hold, now)})`;
   return run.reason ? `${word} (${oneLine(run.reason)})` : word;
+}
+
+/** What a person does about a run whose agent is not logged in. */
+export function sayLogin(run: Run, program: string): string {
+  return `Log in to ${sayAgent(run.agent)} on ${oneLine(run.host)}, then: ${program} runs resume ${run.number}`;
 }
 
 /** `5 turns, $0.12`, as far as it was counted; nothing where nothing was. */

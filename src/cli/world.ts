@@ -47,6 +47,7 @@ export function worldOf(process: NodeJS.Process): World {
     env: process.env,
     runsAbove: () => runsAbove(process.pid),
     startOf: (pid) => startOf(pid),
+    findStartedAs: async (pid) => (await import("../agents/started-as.ts")).findStartedAs(pid),
     pid: process.pid,
     tellToEnd: (pid) => tellToEnd(process, pid),
     cwd: process.cwd(),

@@ -5,6 +5,7 @@ import { SYSTEM } from "./actor.ts";
 import { adoptRun, endCarried, nameSession, putBack, takeRun } from "./carry.ts";
 import type { At } from "./changes.ts";
 import { MINUTE_MS, later, msBetween } from "./instant.ts";
+import { resumeRun } from "./lifecycle.ts";
 import type { Run } from "./run.ts";
 
 const AT: At = { now: later(NOON, MINUTE_MS), by: SYSTEM, ids: IDS, rules: DEFAULT_RULES };
@@ -114,6 +115,26 @@ describe("a run whose agent is gone", () => {
     const { runs, scheduled } = endCarried(owing({ status: "running" }), by, DONE, AT);
     expect(runs?.[0]).toMatchObject({ status: "resuming", worker: undefined });
     expect(scheduled?.[0]).toMatchObject({ kind: "resume", dueAt: AT.now });
+  });
+
+  test("waits for a login where its agent has none: what it owes stays owed, and no try is lost", () => {
+    const loggedOut = { status: "failed" as const, reason: "not_logged_in", summary: "Not logged in" };
+    const { run, open } = owing({ lastQuestionId: IDS.question(), starts: 5 });
+    const { runs, questions, scheduled } = endCarried({ run, open }, by, loggedOut, AT);
+    const waits = { status: "blocked", reason: "not_logged_in", worker: undefined, owes: run.owes, starts: 4 };
+    expect(runs?.[0]).toMatchObject({ ...waits, result: { summary: "Not logged in" } });
+    expect([questions, scheduled]).toEqual([undefined, undefined]);
+    const resumed = resumeRun({ run: runs![0]!, open }, [], AT);
+    expect(resumed.runs?.[0]).toMatchObject({ status: "resuming", reason: undefined, owes: run.owes });
+    expect(resumed.scheduled?.[0]).toMatchObject({ kind: "resume", dueAt: AT.now });
+    // The record may have the answer by then, though no model has seen it: the session goes on all the same.
+    const given = endCarried({ run: carried({ lastQuestionId: run.lastQuestionId }), open: [] }, by, loggedOut, AT);
+    expect(resumeRun({ run: given.runs![0]!, open: [] }, [], AT).scheduled?.[0]).toMatchObject({ kind: "resume" });
+  });
+
+  test("fails for want of a login where nobody has answered anything", () => {
+    const ended = endCarried({ run: carried(), open: [] }, by, { status: "failed", reason: "not_logged_in" }, AT);
+    expect(ended.runs?.[0]).toMatchObject({ status: "failed", reason: "not_logged_in" });
   });
 
   test.each<[string, Partial<Run>]>([

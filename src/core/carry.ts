@@ -6,7 +6,7 @@ import { type Instant, SECOND_MS, later } from "./instant.ts";
 import { type Job, jobKey } from "./job.ts";
 import { type RunRead, type RunResult, endRun } from "./lifecycle.ts";
 import { type Question, handoversOf, isHandedIn, isPending, isSpent } from "./question.ts";
-import { type Run, hasEnded } from "./run.ts";
+import { NOT_LOGGED_IN, type Run, hasEnded } from "./run.ts";
 
 /** How often somebody looks whether the worker that carries a run is still there. */
 export const CARRY_MS = 5 * SECOND_MS;
@@ -122,6 +122,7 @@ export function endCarried(read: RunRead, by: Carrier, result: RunResult, at: At
   if (hasEnded(run)) return letGo(run, at);
   const dropped = [jobKey("carry", run.id), jobKey("stop", run.id)];
   if (open.some(isPending)) return { ...endRun(read, result, at), dropped };
+  if (isForLogin(run, result)) return { ...waitForLogin(run, result, at), dropped };
   // A start that has asked or taken something since did not fail: what came after that is brought at once.
   const isFailed = run.starts > 0 && open.some((question) => wasHanded(question, run.epoch));
   if (open.length > 0) return { ...(isFailed ? bringAgain(read, result, at) : endRun(read, result, at)), dropped };
@@ -152,6 +153,20 @@ function wasHanded(question: Question, epoch: number): boolean {
 /** How long until the next try after a start that failed; undefined when it was tried often enough. */
 function retryMs({ starts }: Pick<Run, "starts">): number | undefined {
   return RETRY_MS[Math.max(1, starts) - 1];
+}
+
+/** An agent that says that it is not logged in after a person answered: no further start helps before that is put right. */
+function isForLogin(run: Run, { reason }: RunResult): boolean {
+  return reason === NOT_LOGGED_IN && run.session !== undefined && run.lastQuestionId !== undefined;
+}
+
+/** The run waits for a person, with all that it owes; the start does not count as a try. */
+function waitForLogin(run: Run, { reason, summary }: RunResult, at: At): Changes {
+  const blocked: Run = {
+    ...{ ...run, worker: undefined, status: "blocked", reason, starts: Math.max(0, run.starts - 1) },
+    ...(summary !== undefined && { result: { summary } }),
+  };
+  return { runs: [blocked], events: [runEvent(run, blocked, at)] };
 }
 
 /** The agent ended without having taken what it was started with: it is started again, but not for ever. */

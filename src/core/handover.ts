@@ -151,7 +151,7 @@ export function requireEpoch(run: Run, epoch: number): void {
 export function resume(run: Run, question: Pick<Question, "id"> | undefined, at: At): { run: Run; scheduled: Job[] } {
   // A run whose agent ended before it was told anything was not parked this time.
   const parkedAt = isSuspended(run) ? run.parkedAt : undefined;
-  const next: Run = { ...run, status: "resuming", whenParked: undefined, parkedAt };
+  const next: Run = { ...run, status: "resuming", reason: undefined, whenParked: undefined, parkedAt };
   if (run.giveBack !== "worker") return { run: next, scheduled: [] };
   return { run: next, scheduled: [{ ...startJob(run, at.now), questionId: question?.id }] };
 }

@@ -7,7 +7,7 @@ import { DAY_MS, type Instant, msBetween } from "./instant.ts";
 import { type Job, jobKey, questionJob } from "./job.ts";
 import { NOT_OPEN, type Pending, type Question, isHeldBack, isPending } from "./question.ts";
 import { Refusal } from "./refusal.ts";
-import { type Run, hasEnded, isAlive } from "./run.ts";
+import { type Run, hasEnded, isAlive, isLoggedOut } from "./run.ts";
 
 /** How an agent's process ended, in its own words where it gave any. */
 export interface RunResult {
@@ -118,7 +118,7 @@ export function resumeRun({ run, open }: RunRead, asked: readonly Question[], at
   }
   if (hasEnded(run)) return takeUpAgain(run, asked, at);
   const owed = open[0];
-  if (!owed || isAlive(run)) throw nothingToResume(run);
+  if ((!owed && !isLoggedOut(run)) || isAlive(run)) throw nothingToResume(run);
   const next = resume(run, owed, at);
   return {
     runs: [next.run],

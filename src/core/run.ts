@@ -115,8 +115,26 @@ export function isForeignSession(run: Pick<Run, "implicit" | "session">): boolea
 /** How the session of a run begins that was made for one ask: what follows names the ask. */
 export const ONE_ASK = "ask:";
 
-/** How the session of a run begins whose client names none: what follows names the connection, which ends some time. */
+/** How the session of a run begins whose client named none: what follows names the connection. */
 export const CONNECTION = "mcp:";
+
+/** The agent's own handle for resuming; undefined where the session is only a name of ours. */
+export function findAgentSession({ session }: Pick<Run, "session">): string | undefined {
+  return session === undefined || session.startsWith(ONE_ASK) || session.startsWith(CONNECTION) ? undefined : session;
+}
+
+/** Says whether the answer is there and askd cannot bring it: a person has to go on in the agent's session. */
+export function isAnswerUntaken(run: Pick<Run, "status" | "giveBack">): boolean {
+  return run.status === "resuming" && run.giveBack === "poll";
+}
+
+/** Why a run is blocked whose agent says that it is not logged in. */
+export const NOT_LOGGED_IN = "not_logged_in";
+
+/** Says whether the run waits for a person to log its agent in; all that it owes is kept. */
+export function isLoggedOut(run: Pick<Run, "status" | "reason">): boolean {
+  return run.status === "blocked" && run.reason === NOT_LOGGED_IN;
+}
 
 /** Says whether the agent's process is there, as far as anybody has seen. */
 export function isAlive(run: Run): boolean {

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import type { Event } from "./event.ts";
 import type { QuestionId } from "./id.ts";
 import type { Instant } from "./instant.ts";
-import type { Run } from "./run.ts";
+import { type Run, findAgentSession } from "./run.ts";
 
 /** One stretch of time in a trace, as OpenTelemetry understands it. */
 export interface Span {
@@ -104,7 +104,7 @@ function attributesOf(
     "gen_ai.tool.name": "ask_human",
     "gen_ai.tool.type": "function",
     "gen_ai.tool.call.id": text(asked, "key") ?? id,
-    "gen_ai.conversation.id": run.session ?? run.id,
+    "gen_ai.conversation.id": findAgentSession(run) ?? run.id,
     "gen_ai.agent.name": run.agent,
     "askd.question.id": id,
     "askd.question.status": closed.to,

@@ -7,7 +7,7 @@ import { shortId } from "./id.ts";
 import { Instant } from "./instant.ts";
 import { type Answer, Outcome, findAnswer, isPending } from "./question.ts";
 import { TimeoutDo } from "./timeout-do.ts";
-import { type Run, RunStatus } from "./run.ts";
+import { type Run, RunStatus, findAgentSession, isAnswerUntaken } from "./run.ts";
 import { toWire } from "./wire.ts";
 
 const Answers = z.record(z.string(), z.object({ values: z.array(z.string()), text: z.string().optional() }));
@@ -106,6 +106,8 @@ export const RunView = z.object({
   name: z.string(),
   external_id: z.string().nullable(),
   status: RunStatus,
+  /** The answer is there, and only a person can bring it to the agent. */
+  answer_untaken: z.boolean(),
   reason: z.string().nullable(),
   agent: z.string(),
   session: z.string().nullable(),
@@ -137,9 +139,10 @@ export function viewRun(run: Run): RunView {
     name: run.name,
     external_id: run.externalId ?? null,
     status: run.status,
+    answer_untaken: isAnswerUntaken(run),
     reason: run.reason ?? null,
     agent: run.agent,
-    session: run.session ?? null,
+    session: findAgentSession(run) ?? null,
     host: run.host,
     dir: run.dir ?? null,
     repo: run.repo ?? null,

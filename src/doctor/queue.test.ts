@@ -239,6 +239,43 @@ test("a worker that has the lock and is not heard of is found", async () => {
   expect(await ward.troubles()).toEqual([]);
 });
 
+test("an answer that nobody has brought to a session of a person's own is found, with what to type", async () => {
+  const ward = new Ward();
+  await ward.withEngine(async (engine) => {
+    const run = { agent: "claude", host: hostname(), giveBack: "poll", session: "5e55", dir: "/repo" } as const;
+    const { question } = await engine.ask(
+      parseAsk({ question: "Redis?" }, { via: "mcp" }, DEFAULT_RULES, now()),
+      AGENT,
+      {
+        run,
+      },
+    );
+    await engine.answer(question.id, said("Yes"), ADA);
+  });
+  const findings = await ward.look();
+  expect(findings).toContainEqual(
+    expect.objectContaining({
+      ...{ code: "answer_untaken", level: "warning", fix: "cd /repo && claude --resume 5e55" },
+      text: "#1 redis is answered, and nobody has brought the answer to claude",
+    }),
+  );
+  expect(findings.find(({ code }) => code === "jobs")?.text).toBe("0 stuck; 1 undelivered");
+});
+
+test("a run whose agent says that it is not logged in is found", async () => {
+  const ward = new Ward();
+  await ward.withEngine(async (engine) => {
+    const run = await engine.createRun({ name: "add-caching", agent: "claude", host: "there" }, AGENT);
+    await engine.endRun(run.id, { status: "blocked", reason: "not_logged_in" }, AGENT);
+  });
+  expect(await ward.look()).toContainEqual(
+    expect.objectContaining({
+      ...{ code: "agent_logged_out", level: "problem", fix: "log in to claude there, then askd runs resume 1" },
+      text: "#1 add-caching cannot go on: claude is not logged in on there",
+    }),
+  );
+});
+
 test("a run whose files were changed by somebody is found", async () => {
   const ward = new Ward();
   const id = IDS.run();

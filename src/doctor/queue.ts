@@ -1,11 +1,12 @@
+import { findWayOn } from "../agents/takeover.ts";
 import { sayMany } from "../core/say-many.ts";
 import { sayDuration } from "../core/duration.ts";
 import { shortId } from "../core/id.ts";
 import { DAY_MS, type Instant, MINUTE_MS, later, msBetween } from "../core/instant.ts";
 import type { Job, JobKind } from "../core/job.ts";
 import type { Question } from "../core/question.ts";
-import type { Run } from "../core/run.ts";
 import { hasLivingWorker } from "../agents/worker-row.ts";
+import { type Run, isAnswerUntaken } from "../core/run.ts";
 import { isUrgent } from "../engine/job-retry.ts";
 import type { KeptJob, Store } from "../store/store.ts";
 import type { Finding } from "./finding.ts";
@@ -17,6 +18,7 @@ const GRACE_MS = MINUTE_MS;
 const LONG_LEASE_MS = 10 * MINUTE_MS;
 const MOST_JOBS = 10_000;
 const MOST_CLOSED = 500;
+const MOST_RUNS = 200;
 const RECENT_MS = 7 * DAY_MS;
 /** Tried so often, and still not done: somebody should look. */
 const MANY_TRIES = 3;
@@ -25,7 +27,7 @@ const FOR_A_WORKER: ReadonlySet<JobKind> = new Set(["resume", "carry", "stop"]);
 /** What brings something to people or programs outside. */
 const OUTWARD: ReadonlySet<JobKind> = new Set(["deliver", "update", "callback"]);
 
-type At = Pick<Patient, "host" | "doDue" | "startWorker"> & {
+type At = Pick<Patient, "host" | "env" | "doDue" | "startWorker"> & {
   release(jobs: readonly Job[]): Promise<void>;
 };
 
@@ -37,15 +39,17 @@ export async function checkQueue(store: Store, at: At): Promise<Finding[]> {
   const stuck = jobs.filter((job) => isStuck(job, { now, host: at.host, isWorker }));
   const lost = await listLost(store, now);
   const failing = jobs.filter(isFailing);
+  const untaken = await listUntaken(store, at);
   return [
     ...(await sayWaiting(store, now)),
     ...(stuck.length > 0 ? [describeStuck(stuck, now, { ...at, isWorker })] : []),
     ...listElsewhere(jobs, now, at.host),
     ...lost.map((question) => describeLost(question, now)),
     ...(await describeAllFailing(failing, store, now)),
+    ...untaken,
     {
       ...{ code: "jobs", area: "queue", level: "ok" },
-      text: `${stuck.length} stuck; ${failing.length > 0 ? `${failing.length} failing; ` : ""}${lost.length} undelivered`,
+      text: `${stuck.length} stuck; ${failing.length > 0 ? `${failing.length} failing; ` : ""}${lost.length + untaken.length} undelivered`,
     },
   ];
 }
@@ -119,6 +123,18 @@ async function listLost(store: Store, now: Instant): Promise<Question[]> {
       (question) =>
         "handover" in question && question.handover?.state === "void" && question.handover.reason === "callback_failed",
     );
+}
+
+/** Answers that only a person can bring to the agent, and that nobody has brought yet. */
+async function listUntaken(store: Store, at: At): Promise<Finding[]> {
+  const runs = await store.listRuns({ statuses: ["resuming"], order: "oldest", limit: MOST_RUNS });
+  return Promise.all(
+    runs.filter(isAnswerUntaken).map(async (run) => {
+      const { line, command } = await findWayOn(run, at, "askd");
+      const text = `#${run.number} ${run.name} is answered, and nobody has brought the answer to ${run.agent}`;
+      return { ...{ code: "answer_untaken", area: "queue", level: "warning", text }, fix: command ?? line };
+    }),
+  );
 }
 
 function describeLost(question: Question, now: Instant): Finding {

@@ -2,7 +2,7 @@ import { agents } from "../agents/agents.ts";
 import { findLaunch, getProgram } from "../agents/launch.ts";
 import { isSessionThere } from "../agents/outcome.ts";
 import { BrokenRunFile, runDirOf } from "../agents/run-files.ts";
-import type { Run, RunStatus } from "../core/run.ts";
+import { type Run, type RunStatus, isLoggedOut } from "../core/run.ts";
 import type { Store } from "../store/store.ts";
 import { sayError } from "./examine.ts";
 import type { Finding } from "./finding.ts";
@@ -17,7 +17,18 @@ type At = Pick<Patient, "env" | "host" | "stateDir">;
 export async function checkWaitingRuns(store: Store, at: At): Promise<Finding[]> {
   const runs = await store.listRuns({ statuses: WAITING, order: "oldest", limit: MOST_RUNS });
   const ours = runs.filter(({ giveBack, host }) => giveBack === "worker" && host === at.host);
-  return (await Promise.all(ours.map((run) => checkRun(run, at)))).flat();
+  const checked = await Promise.all(ours.map((run) => checkRun(run, at)));
+  return [...checked.flat(), ...(await listLoggedOut(store))];
+}
+
+/** Runs that wait until somebody has logged their agent in. */
+async function listLoggedOut(store: Store): Promise<Finding[]> {
+  const runs = await store.listRuns({ statuses: ["blocked"], order: "oldest", limit: MOST_RUNS });
+  return runs.filter(isLoggedOut).map((run) => ({
+    ...{ code: "agent_logged_out", area: "queue", level: "problem" },
+    text: `#${run.number} ${run.name} cannot go on: ${run.agent} is not logged in on ${run.host}`,
+    fix: `log in to ${run.agent} there, then askd runs resume ${run.number}`,
+  }));
 }
 
 async function checkRun(run: Run, at: At): Promise<Finding[]> {

@@ -49,6 +49,8 @@ export interface AskOptions {
   calledAt?: Instant;
   /** The agent's process, where somebody else started it. */
   seen?: Seen;
+  /** How outcomes get back from now on, where that changes with each start of a session that somebody else started. */
+  giveBack?: Extract<GiveBack, "worker" | "poll">;
   /** Values that must not reach any channel, from the environment of the one who asks. */
   secrets?: readonly string[];
   /** The process that waits for the answer, so that others can see whether it still does. */

@@ -3,6 +3,7 @@ import { ask, findSame, requireSamePayload } from "../core/ask.ts";
 import type { AskInput } from "../core/ask-input.ts";
 import { requireEpoch } from "../core/handover.ts";
 import type { Question } from "../core/question.ts";
+import type { Run } from "../core/run.ts";
 import type { Store } from "../store/store.ts";
 import { addAsked } from "./asked.ts";
 import { type Decider, after } from "./decide.ts";
@@ -23,7 +24,7 @@ export function keepAsk(deps: Deps, input: AskInput, by: Actor, options: AskOpti
     const at = decider.at(by);
     const found = runId ? await decider.rows.readRun(runId) : runForAsk(options.run ?? {}, input.items, input.key, at);
     if (options.epoch !== undefined) requireEpoch(found, options.epoch);
-    const run = options.seen ? { ...found, seen: options.seen } : found;
+    const run = asSeenNow(found, options);
     const open = await decider.rows.readOpen(run);
     const same = findSame(open, input);
     if (same) return known(decider, same, input);
@@ -44,6 +45,12 @@ export function keepAsk(deps: Deps, input: AskInput, by: Actor, options: AskOpti
     runId = theirs?.run.id ?? runId;
     return undefined;
   });
+}
+
+/** The run with what is known of its agent since this ask. */
+function asSeenNow(run: Run, { seen, giveBack }: AskOptions): Run {
+  if (!seen && !giveBack) return run;
+  return { ...run, seen: seen ?? run.seen, giveBack: giveBack ?? run.giveBack };
 }
 
 /** The same ask again: its question, in whatever state it is by now. */

@@ -5,7 +5,7 @@ import type { Read } from "../core/changes.ts";
 import type { KeptEvent } from "../core/event.ts";
 import { QuestionId, RunId, shortId } from "../core/id.ts";
 import { Refusal } from "../core/refusal.ts";
-import { type Run, isAlive } from "../core/run.ts";
+import { type Run, findAgentSession, isAlive, isAnswerUntaken } from "../core/run.ts";
 import { viewCheck } from "../core/view.ts";
 import type { Ref } from "../store/store.ts";
 import type { Part } from "./app.ts";
@@ -51,13 +51,17 @@ async function answer(context: Context<Signed>, call: Call): Promise<Response> {
   if (before.run.id !== run.id) {
     throw new Refusal("not_found", `Session ${run.number} has no question ${shortId(body.data.question_id)}`);
   }
-  await call.engine.answer(
+  const { run: after } = await call.engine.answer(
     before.question.id,
     AnswerInput.parse({ answer: body.data.answer, undoMs: call.rules.undoMs.api }),
     call.by,
   );
   const wasParked = !isAlive(before.run);
-  const message = wasParked ? "Answer stored; the session resumes" : "Answer stored; the agent was waiting for it";
+  const message = !wasParked
+    ? "Answer stored; the agent was waiting for it"
+    : isAnswerUntaken(after)
+      ? "Answer stored; the session gets it when it asks again"
+      : "Answer stored; the session resumes";
   return context.json({ success: true, message, can_resume: wasParked });
 }
 
@@ -93,7 +97,7 @@ function refsOf(name: string): Array<RunId | Ref> {
 async function viewSession(call: Call, run: Run): Promise<object> {
   return {
     id: run.id,
-    session_id: run.session ?? run.id,
+    session_id: findAgentSession(run) ?? run.id,
     number: run.number,
     name: run.name,
     status: wordFor(run),
@@ -109,7 +113,7 @@ async function viewPending({ engine }: Call, run: Run): Promise<object | null> {
   if (read.question.status !== "pending") return null;
   return {
     question_id: read.question.id,
-    session_id: run.session ?? run.id,
+    session_id: findAgentSession(run) ?? run.id,
     questions: questionsOf(read),
     status: read.question.status,
     created_at: read.question.askedAt,

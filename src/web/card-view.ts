@@ -20,7 +20,7 @@ export interface AtHand {
   /** What differs in the working tree; undefined where it cannot be seen from here. */
   work(run: Run): Promise<Work | undefined>;
   /** What to type to go on in the agent's own session. */
-  takeover(run: Run): string | undefined;
+  takeover(run: Run): Promise<string | undefined>;
   /** The end of what its agent did, or what it did since then; undefined where that cannot be seen from here. */
   log?(run: Run, from?: string): Promise<LogPart | undefined>;
 }

@@ -7,7 +7,7 @@ import { answerWords } from "./answer-words.ts";
 import { NAVIGATION, type PageName } from "./navigation.ts";
 import { CHANGEABLE, keyFor } from "./keymap.ts";
 import { type Reader, tell, tellKey } from "./reader.ts";
-import { Left } from "./time.tsx";
+import { Left, finalAs } from "./time.tsx";
 import { type Key, say } from "./words.ts";
 
 /** Where the script and the style of the pages are. */
@@ -36,7 +36,7 @@ export interface Frame {
 
 // What the script says itself; everything else comes from the server.
 const SCRIPT_WORDS: readonly Key[] = [
-  ...(["run.left", "run.waiting", "run.since", "run.settling", "run.ago"] as const),
+  ...(["run.left", "run.waiting", "run.since", "run.settling", "run.final", "run.ago"] as const),
   ...(["unit.d", "unit.h", "unit.m", "unit.s"] as const),
   ...([
     "live.on",
@@ -163,7 +163,7 @@ function Toast({ frame: { reader, settling } }: { frame: Frame }) {
             <span class="cut">
               {tell(reader, "toast", { answer: answerWords(reader, settling.content, reply.answer) })}
             </span>{" "}
-            <Left reader={reader} until={reply.until} as="run.settling" />
+            <Left reader={reader} until={reply.until} as={finalAs(settling.run)} />
           </span>
           <button type="submit">
             {tell(reader, "undo")}

@@ -9,7 +9,9 @@ import type { CardView } from "./card-view.ts";
 import { Options } from "./options.tsx";
 import { type Reader, tell, tellSpan } from "./reader.ts";
 import { reasonWords } from "./reason-words.ts";
-import { Left, Moment } from "./time.tsx";
+import { stateWords } from "./run-badge.tsx";
+import { Left, Moment, finalAs } from "./time.tsx";
+import { Untaken } from "./untaken.tsx";
 import { isKey } from "./words.ts";
 
 type Reply = NonNullable<Pending["settling"]>;
@@ -29,7 +31,7 @@ export function Settling({ view, settling }: { view: CardView; settling: Reply }
           {isMine
             ? tell(reader, "toast", { answer: words })
             : tell(reader, "settling.theirs", { name: makeVisible(sayActor(answer.by)), answer: words })}{" "}
-          <Left reader={reader} until={until} as="run.settling" />
+          <Left reader={reader} until={until} as={finalAs(read.run)} />
         </p>
         <button type="submit">{tell(reader, "undo")}</button>
       </form>
@@ -55,6 +57,9 @@ export function Outcome({ view }: { view: CardView }) {
           </p>
         )}
       </div>
+      {question.id === read.run.lastQuestionId ? (
+        <Untaken reader={reader} run={read.run} takeover={view.takeover} />
+      ) : null}
       {question.amendments.map((amendment) => (
         <p class="banner">
           {tell(reader, "amended", { name: makeVisible(sayActor(amendment.by)) })}{" "}
@@ -94,7 +99,7 @@ function Sentence({ view, question }: { view: CardView; question: Question }) {
         {tell(reader, "done.timeout")} <Moment reader={reader} at={question.timedOutAt} />.{" "}
         {tell(reader, "done.policy", { policy: tell(reader, `policy.${question.policy}`) })}
         {said === undefined ? "" : `, ${said}`}.{" "}
-        {tell(reader, "done.run", { run: `#${read.run.number}`, status: tell(reader, `state.${read.run.status}`) })}
+        {tell(reader, "done.run", { run: `#${read.run.number}`, status: stateWords(reader, read.run) })}
       </>
     );
   }
@@ -137,8 +142,7 @@ function Resumed({ reader, events, view }: { reader: Reader; events: readonly Ev
   const after = answered && events.slice(events.indexOf(answered) + 1);
   const went = after?.find(({ type }) => type === "run.resumed" || type === "question.given");
   const name = `#${run.number}`;
-  if (!answered || !went)
-    return <>{tell(reader, "done.run", { run: name, status: tell(reader, `state.${run.status}`) })}</>;
+  if (!answered || !went) return <>{tell(reader, "done.run", { run: name, status: stateWords(reader, run) })}</>;
   const span = tellSpan(reader, msBetween(answered.at, went.at), 2);
   return <>{tell(reader, "done.resumed", { run: name, span })}</>;
 }

@@ -1,9 +1,10 @@
 import type { Pending } from "../core/question.ts";
-import { type Run, hasEnded, isAlive } from "../core/run.ts";
+import { type Run, hasEnded, isAlive, isAnswerUntaken, isLoggedOut } from "../core/run.ts";
 import { type Reader, tell } from "./reader.ts";
 
-/** Says whether an answer is there that the run was not resumed with. */
+/** Says whether an answer is there that the run was not resumed with, or its agent only had to be logged in. */
 export function mayResume(run: Run): boolean {
+  if (isLoggedOut(run)) return true;
   return (
     !hasEnded(run) &&
     !isAlive(run) &&
@@ -12,6 +13,11 @@ export function mayResume(run: Run): boolean {
     run.owes.length > 0 &&
     run.giveBack !== "poll"
   );
+}
+
+/** The state of a run, in words. */
+export function stateWords(reader: Reader, run: Run): string {
+  return tell(reader, isAnswerUntaken(run) ? "state.untaken" : `state.${run.status}`);
 }
 
 interface BadgeView {
@@ -28,12 +34,13 @@ export function RunBadge({ reader, run, pending, failed = 0 }: BadgeView) {
     const held = pending?.hold !== undefined && isAlive(run) ? `, ${tell(reader, "runs.held")}` : "";
     return <span class="chip wait badge">{tell(reader, "runs.badge") + held}</span>;
   }
-  if (mayResume(run)) return <span class="chip wait badge">{tell(reader, "runs.answered")}</span>;
+  if (mayResume(run) && !isLoggedOut(run)) return <span class="chip wait badge">{tell(reader, "runs.answered")}</span>;
   if (run.status === "resuming" && failed > 0) {
     const words = tell(reader, failed === 1 ? "runs.tried.one" : "runs.tried", { n: failed });
     return <span class="chip bad badge">{words}</span>;
   }
-  return <span class={`chip badge ${COLOURS[run.status] ?? ""}`}>{tell(reader, `state.${run.status}`)}</span>;
+  const colour = isAnswerUntaken(run) ? "wait" : (COLOURS[run.status] ?? "");
+  return <span class={`chip badge ${colour}`}>{stateWords(reader, run)}</span>;
 }
 
 const COLOURS: Readonly<Partial<Record<Run["status"], string>>> = {

@@ -1,7 +1,7 @@
 import type { Child } from "hono/jsx";
 import { type Attempt, countFailed } from "../core/attempt.ts";
 import { mayForce } from "../core/force.ts";
-import { type Run, hasEnded } from "../core/run.ts";
+import { type Run, findAgentSession, hasEnded, isAnswerUntaken } from "../core/run.ts";
 import type { UsageRow } from "../core/usage.ts";
 import { makeVisible } from "../core/visible.ts";
 import { Attempts } from "./attempts.tsx";
@@ -15,9 +15,10 @@ import { sayNumber } from "./number.ts";
 import { type Reader, tell, tellSpan } from "./reader.ts";
 import { reasonWords } from "./reason-words.ts";
 import { RunActions } from "./run-actions.tsx";
-import { RunBadge } from "./run-badge.tsx";
+import { RunBadge, stateWords } from "./run-badge.tsx";
 import { RunMeta } from "./run-list.tsx";
 import { Timeline, type TimelineView } from "./timeline.tsx";
+import { Untaken } from "./untaken.tsx";
 import { findAnswer, isPending } from "../core/question.ts";
 
 const MOST_SAID = 10;
@@ -48,7 +49,7 @@ export interface RunView {
 /** One run: what it asks now, what it does, what it did. */
 export function RunPage({ view }: { view: RunView }) {
   const { reader, run, card, problem } = view;
-  const isGoing = !hasEnded(run) && run.status !== "awaiting_input";
+  const isGoing = !hasEnded(run) && run.status !== "awaiting_input" && !isAnswerUntaken(run);
   return (
     <main
       id="main"
@@ -74,6 +75,7 @@ export function RunPage({ view }: { view: RunView }) {
           </div>
           <div id="ended" data-live>
             {run.status === "failed" ? <Failed view={view} /> : <Summary view={view} />}
+            <Untaken reader={reader} run={run} takeover={view.takeover} />
           </div>
           <LogBox reader={reader} run={run} log={view.log} />
           {view.hasWork ? (
@@ -150,7 +152,7 @@ function RunAside({ view }: { view: RunView }) {
         </p>
       </section>
       <Attempts reader={reader} attempts={view.attempts} />
-      {takeover === undefined || run.status === "failed" ? null : (
+      {takeover === undefined || run.status === "failed" || isAnswerUntaken(run) ? null : (
         <section>
           <h2>{tell(reader, "r.takeover")}</h2>
           <p>{tell(reader, "r.takeover.about")}</p>
@@ -230,7 +232,7 @@ function Family({ view: { reader, parent, children } }: { view: RunView }) {
           {children.map((run) => (
             <p>
               <a href={`/r/${run.id}`}>{runName(run)}</a>{" "}
-              <span class="quiet">{tell(reader, run.pendingId ? "runs.badge" : `state.${run.status}`)}</span>
+              <span class="quiet">{run.pendingId ? tell(reader, "runs.badge") : stateWords(reader, run)}</span>
             </p>
           ))}
         </section>
@@ -243,7 +245,7 @@ function Facts({ view: { reader, run, usage } }: { view: RunView }) {
   const used = usage && usage.inputTokens + usage.outputTokens > 0 ? usage : undefined;
   const facts: ReadonlyArray<readonly [string, Child]> = [
     [tell(reader, "r.agent"), run.agent === "none" ? undefined : run.agent],
-    [tell(reader, "r.session"), run.session],
+    [tell(reader, "r.session"), findAgentSession(run)],
     [tell(reader, "r.dir"), run.dir],
     [tell(reader, "r.host"), run.host],
     [tell(reader, "r.external"), run.externalId],

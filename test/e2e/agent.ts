@@ -84,7 +84,8 @@ function codex(box: Box, door: Door, prompt: string): Start {
     'env_key = "MOCK_API_KEY"',
     "request_max_retries = 1",
     "stream_max_retries = 1",
-    ...(door.kind === "none" ? [] : ["[mcp_servers.askd]", ...server]),
+    // Without the last line it goes on without our tools if they take a second to come.
+    ...(door.kind === "none" ? [] : ["[mcp_servers.askd]", ...server, "required = true"]),
   ];
   write(join(box.home, ".codex", "config.toml"), `${lines.join("\n")}\n`);
   return {

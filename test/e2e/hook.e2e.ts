@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { RunId } from "../../src/core/id.ts";
@@ -57,6 +57,18 @@ function ofLast(output: string, type: string): Record<string, unknown> {
   return events.findLast((event) => event["type"] === type) ?? {};
 }
 
+/** Where askd keeps the files of a run. */
+function runDir(id: RunId): string {
+  return join(stage.askdHome, "state", "runs", id);
+}
+
+function until(status: string) {
+  return stage.until(`the run is ${status}`, async () => {
+    const run = await onlyRun();
+    return run.status === status ? run : undefined;
+  });
+}
+
 async function onlyRun() {
   const engine = await stage.engine();
   const [run, ...others] = await engine.listRuns({ order: "oldest", limit: 2 });
@@ -102,6 +114,39 @@ describe("claude", () => {
     expect(stage.results()).toEqual([expect.stringContaining('"Which cache should I use?"="Memcached"')]);
     const { question } = await (await stage.engine()).read(id);
     expect(question).toMatchObject({ status: "answered", handover: { state: "given" } });
+    expect((await (await stage.engine()).verify()).problems).toEqual([]);
+  });
+
+  test("started by a person with a key of theirs is resumed by a worker that has none, with all of its options", async () => {
+    const own = ["--permission-mode", "acceptEdits", "--model", "claude-haiku-4-5", "--add-dir", stage.root];
+    const parked = await (await stage.launch(claude([promptOf([ask(CACHE), FINAL]), ...own], "1s"))).ended;
+    expect(ofLast(parked.output, "result")).toMatchObject({ stop_reason: "tool_deferred" });
+    await stage.work();
+    await stage.type("answer", (await stage.waiting()).id, "Memcached");
+    const run = await until("completed");
+    expect(stage.results()).toEqual([expect.stringContaining('"Which cache should I use?"="Memcached"')]);
+    const resumed = readFileSync(join(runDir(run.id), "1.out"), "utf8");
+    expect(ofLast(resumed, "system")).toMatchObject({ permissionMode: "acceptEdits", model: "claude-haiku-4-5" });
+    expect(run).toMatchObject({ epoch: 1, session: ofLast(parked.output, "result")["session_id"] });
+  });
+
+  test("that is not logged in when it is resumed waits for a login with its answer, and goes on then", async () => {
+    await (
+      await stage.launch(claude([promptOf([ask(CACHE), FINAL])], "1s"))
+    ).ended;
+    const { id } = await stage.waiting();
+    const kept = join(runDir((await onlyRun()).id), "env.json");
+    const text = readFileSync(kept, "utf8");
+    writeFileSync(kept, text.replace('"ANTHROPIC_API_KEY":"dummy-key",', ""));
+    await stage.work();
+    await stage.type("answer", id, "Memcached");
+    expect(await until("blocked")).toMatchObject({ reason: "not_logged_in", epoch: 1 });
+    expect(await stage.type("status")).toContain("(Claude Code, not logged in)\n      Log in to Claude Code on");
+    expect(await stage.type("show", id)).toMatch(/^Summary: Not logged in/m);
+    writeFileSync(kept, text);
+    await stage.type("runs", "resume", "1");
+    expect(await until("completed")).toMatchObject({ epoch: 2 });
+    expect(stage.results()).toEqual([expect.stringContaining('"Which cache should I use?"="Memcached"')]);
     expect((await (await stage.engine()).verify()).problems).toEqual([]);
   });
 

@@ -39,7 +39,7 @@ export class Stage {
 
   /** Starts the agent with a script for its model and lets it run to its end. */
   async start(program: ProgramName, way: Door["kind"], steps: readonly object[], env: Record<string, string> = {}) {
-    const door = way === "stdio" ? this.stdio() : await this.#http();
+    const door = way === "stdio" ? this.stdio() : await this.http();
     return this.launch((box) => AGENTS[program](box, door, promptOf(steps)), env);
   }
 
@@ -162,7 +162,8 @@ export class Stage {
     return { kind: "stdio", argv: [process.execPath, ASKD, "mcp"], env: { ASKD_HOME: this.askdHome } };
   }
 
-  async #http(): Promise<Door> {
+  /** Our MCP server over HTTP, with a token for an agent. */
+  async http(): Promise<Door> {
     const env = { PATH: process.env["PATH"], ASKD_HOME: this.askdHome };
     const child = spawn(process.execPath, [ASKD, "serve", "--port", "0", "--quiet"], {
       env,

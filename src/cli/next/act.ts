@@ -15,6 +15,7 @@ import { bellFor } from "../bell.ts";
 import type { Context } from "../context.ts";
 import { removeDraft } from "../draft.ts";
 import { oneLine } from "../sanitise.ts";
+import { findWayOnHere } from "../takeover.ts";
 import { sayClock } from "../when.ts";
 import { Evidence } from "./evidence.ts";
 import type { LoopStart } from "./loop.ts";
@@ -88,7 +89,7 @@ export class Actions {
       const after = await engine.read(id);
       if (isPending(after.question) && after.question.settling) continue;
       this.#settling.delete(id);
-      this.#outcomes.set(id, sayAnswered({ before, after }, this.#context.program));
+      await this.#keepOutcome(before, after);
       await afterChange(after.run, engine, this.#context);
     }
   }
@@ -145,10 +146,15 @@ export class Actions {
     const before = await engine.read(id);
     const done = await engine.answer(id, input, by);
     await removeDraft(this.#context, id);
-    this.#outcomes.set(id, sayAnswered({ before, after: done }, this.#context.program));
+    await this.#keepOutcome(before, done);
     if (isPending(done.question) && done.question.settling) this.#settling.set(id, before);
     else await afterChange(done.run, engine, this.#context);
     return done;
+  }
+
+  async #keepOutcome(before: Read, after: Read): Promise<void> {
+    const wayOn = await findWayOnHere(after.run, this.#context);
+    this.#outcomes.set(after.question.id, sayAnswered({ before, after, wayOn }, this.#context.program));
   }
 
   /** One of several that ask the same was closed meanwhile: the others have their answer all the same. */

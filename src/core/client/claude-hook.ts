@@ -16,6 +16,7 @@ const OWN_TOOL = /^mcp__.+__(?:ask_human|check_answer|cancel_question|post_quest
 const Base = z.looseObject({
   session_id: z.string().min(1),
   cwd: z.string().optional(),
+  permission_mode: z.string().optional(),
   /** Set inside a subagent, which cannot be parked. */
   agent_id: z.string().nullish(),
 });
@@ -111,7 +112,7 @@ function parseHook(raw: unknown): HookEvent {
     ...{ event, session, dir: hook.cwd, tool: hook.tool_name, input: hook.tool_input, toolUseId: hook.tool_use_id },
     isSubagent: Boolean(hook.agent_id),
   });
-  return { is: "call", call };
+  return { is: "call", call: { ...call, mode: hook.permission_mode } };
 }
 
 function formCall(hook: z.infer<typeof FormHook>): HookCall {

@@ -20,6 +20,8 @@ export interface HookCall extends ToolUse {
   /** The client's own name for the call; without one the words are the name. */
   key: string | undefined;
   isSubagent: boolean;
+  /** What the agent may do without leave right now, in its own words, where it says so. */
+  mode?: string | undefined;
   /** What is asked, in a shape that every door takes. */
   ask: Record<string, unknown>;
   door: Omit<Door, "via">;

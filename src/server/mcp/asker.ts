@@ -56,7 +56,9 @@ export async function askOptions(call: ToolCall, asker: Asker, input: AskInput):
   const found = isNew ? await findSessionRun(deps.engine, { session, agent: profile.agent, host }) : asker.run;
   const runId: RunId | undefined = caller.runId ?? found?.id;
   const epoch = ownEpoch(caller);
-  const common = { secrets, holder: deps.holders.own };
+  // Of an agent that a worker starts, the worker knows better what is there.
+  const seen = found?.giveBack === "worker" || caller.runId ? undefined : caller.seen;
+  const common = { secrets, holder: deps.holders.own, ...(seen && { seen }) };
   if (runId) return { ...common, runId, ...(epoch !== undefined && { epoch }) };
   return {
     ...common,

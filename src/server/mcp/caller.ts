@@ -6,6 +6,7 @@ import { type Measured, isMeasured, withMeasured } from "../../core/client/measu
 import { type ClientName, type ClientProfile, type Transport, profileOf, withEnv } from "../../core/client/profile.ts";
 import type { QuestionId, RunId } from "../../core/id.ts";
 import type { Rules } from "../../core/rules.ts";
+import type { Seen } from "../../core/run.ts";
 import type { Engine } from "../../engine/engine.ts";
 
 /** The protocol library, loaded when somebody speaks the protocol. */
@@ -43,6 +44,8 @@ export interface Caller {
   runId?: RunId;
   /** The session of the connection, for clients that name none. */
   session?: string;
+  /** The process that is there as long as the client's session, where one is known. */
+  seen?: Seen;
   /** How the client named itself, where the connection has forgotten it. */
   client?: ClientName;
   /** Who may answer at the client, if a person sits there. */

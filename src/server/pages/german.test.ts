@@ -20,7 +20,7 @@ const HERE: AtHand = {
     diff: `+x\n${"+x\n".repeat(40_000)}`,
     untracked: ["b.ts"],
   }),
-  takeover: () => "cd /work && claude --resume abc",
+  takeover: async () => "cd /work && claude --resume abc",
   log: async () => ({
     entries: [
       { kind: "start", text: "2" },
@@ -128,6 +128,11 @@ async function runSome(visit: PageVisit): Promise<void> {
   await engine.endRun(kept.id, { status: "completed" }, SYSTEM);
   await engine.answer(second.question.id, said("1", { resume: false }), LENA);
   PATHS["run answered, not resumed"] = `/r/${kept.id}`;
+  const session = { agent: "gemini", giveBack: "poll", host: "§h§", session: "mcp:0c87" } as const;
+  const third = await engine.ask(scene.input({ question: foreign("Is it then?") }), AGENT, { run: session });
+  await engine.answer(third.question.id, said("1"), LENA);
+  PATHS["run answered, waiting for a person"] = `/r/${third.run.id}`;
+  PATHS["answer that waits for a person"] = `/q/${third.question.id}`;
   PATHS["work of a run"] = `/r/${stored.id}/work`;
   PATHS["work"] = `/q/${asked.question.id}/work`;
 }

@@ -44,7 +44,7 @@ export async function readCard(deps: CardDeps, reader: Reader, read: Read, more:
     ...{ reader, read, usage, draft: votedBy(read, reader.id), same: [], ...more },
     ...{ events, history, ...memory },
     looking: presence.lookers(question.id, epochMs(reader.now)),
-    takeover: atHand?.takeover(run),
+    takeover: await atHand?.takeover(run),
     hasWork: atHand !== undefined && run.dir !== undefined,
   };
 }

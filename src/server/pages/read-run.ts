@@ -34,7 +34,7 @@ export async function readRun(deps: PagesDeps, reader: Reader, run: Run): Promis
     waitedMs: Math.min(wholeMs, sum(questions.map((question) => waitedMs(question, reader.now)))),
     parent: run.parentId && (await engine.findRun(run.parentId)),
     children: await engine.listRuns({ parentId: run.id, order: "oldest", limit: MOST_CHILDREN }),
-    takeover: atHand?.takeover(run),
+    takeover: await atHand?.takeover(run),
     hasWork: atHand !== undefined && run.dir !== undefined,
     log: await readLog(deps, run),
   };

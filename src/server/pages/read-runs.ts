@@ -1,5 +1,5 @@
 import type { RunId } from "../../core/id.ts";
-import { type Run, type RunStatus, hasEnded } from "../../core/run.ts";
+import { type Run, type RunStatus, hasEnded, isAnswerUntaken } from "../../core/run.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { RunGroup, RunRow } from "../../web/run-list.tsx";
 
@@ -7,8 +7,8 @@ const PAGE = 40;
 
 const STATUSES: Readonly<Record<RunGroup, readonly RunStatus[] | undefined>> = {
   all: undefined,
-  // A held question's run is running; those that only work are left out below.
-  waiting: ["awaiting_input", "deferred", "blocked", "running"],
+  // A held question's run is running, and one that waits for a person resuming; those that only work are left out below.
+  waiting: ["awaiting_input", "deferred", "blocked", "running", "resuming"],
   working: ["queued", "running", "resuming"],
   ended: ["completed", "failed", "skipped", "cancelled"],
   failed: ["failed"],
@@ -26,7 +26,9 @@ export async function readRuns(
     ...(statuses && { statuses }),
     ...(after && { after }),
   });
-  const runs = group === "waiting" ? page.filter(isWaiting) : page;
+  const runs = page.filter((run) =>
+    group === "waiting" ? isWaiting(run) : group !== "working" || !isAnswerUntaken(run),
+  );
   const usage = await engine.usageOf(runs.map(({ id }) => id));
   const reads = await engine.readMany(runs.flatMap(({ pendingId }) => pendingId ?? []));
   const pending = new Map(reads.map((read) => [read.question.id, read]));
@@ -51,5 +53,6 @@ export async function readRuns(
 }
 
 function isWaiting(run: Run): boolean {
+  if (run.status === "resuming") return isAnswerUntaken(run);
   return !hasEnded(run) && (run.status !== "running" || run.pendingId !== undefined);
 }

@@ -13,7 +13,7 @@ const HERE: AtHand = {
     diff: `+${BAD}\n${"+x\n".repeat(40_000)}`,
     untracked: ["new.ts"],
   }),
-  takeover: () => "cd /work && claude --resume abc",
+  takeover: async () => "cd /work && claude --resume abc",
   log: async (_run, from) => ({
     entries: [
       { kind: "call", text: `Edit ${BAD}` },
@@ -134,6 +134,24 @@ describe("a run", () => {
     expect(again.location).toBe(`/r/${run.id}`);
     const late = await visit.post(`/r/${run.id}/resume`, {});
     expect([late.status, late.html.includes("is not waiting for input (cancelled)")]).toEqual([409, true]);
+  });
+
+  test("whose answer only a person can bring says so, with what to type, and is not said to work", async () => {
+    const session = { agent: "gemini", host: "here", giveBack: "poll", session: "mcp:0c87", dir: "/work" } as const;
+    const { run, question } = await scene().engine.ask(scene().input(), AGENT, { run: session });
+    const card = () => visit.open(`/q/${question.id}`);
+    await scene().engine.answer(question.id, AnswerInput.parse({ answer: "Redis", undoMs: 5000 }), LENA);
+    expect((await card()).html).toMatch(/Final in 5s\./);
+    await scene().pass(5000);
+    for (const { html } of [await visit.open(`/r/${run.id}`), await card()]) {
+      expect(html).toContain("answered, waiting for you");
+      expect(html).toMatch(/<code id="go-on">cd \/work &amp;&amp; claude --resume abc<\/code>/);
+      expect(html).not.toMatch(/mcp:0c87|about to go on/);
+    }
+    expect((await visit.open("/runs?state=waiting")).html).toContain("answered, waiting for you");
+    expect((await visit.open("/runs?state=working")).html).not.toContain(run.name);
+    const german = await visit.open(`/r/${run.id}`, { "accept-language": "de" });
+    expect(german.html).toContain("beantwortet, wartet auf Sie");
   });
 
   test("shows what changed as text, and cuts it where it is long", async () => {

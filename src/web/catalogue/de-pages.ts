@@ -64,6 +64,9 @@ export const dePages: Readonly<Record<keyof typeof enPages, string>> = {
   "r.children": "Teile",
   "r.failed": "Lauf {run} ist gescheitert: {reason}.",
   "r.failed.next": "Er geht nicht von selbst weiter: Starten Sie ihn neu mit askd run. Alles, was er tat:",
+  "r.untaken":
+    "Die Antwort ist aufbewahrt. Noch hat sie niemand dem Agenten gebracht: Machen Sie in seiner eigenen Sitzung weiter, auf {host}:",
+  "r.untaken.asker": "Die Antwort ist aufbewahrt. Wer gefragt hat, bekommt sie, sobald er wieder fragt.",
   "r.takeover": "Übernehmen",
   "r.takeover.about": "In der Sitzung des Agenten selbst weitermachen:",
   "r.summary": "Was der Agent über seine Arbeit sagt",

@@ -10,6 +10,8 @@ export const deReason: Readonly<Record<keyof typeof enReason, string>> = {
   "reason.agent_killed": "der Agent wurde von außen beendet",
   "reason.tools_lost": "der Agent verlor seine Werkzeuge",
   "reason.worker_lost": "wie der Agent endete, ist nicht bekannt",
+  "reason.not_logged_in":
+    "der Agent ist nicht angemeldet; melden Sie ihn auf seinem Rechner an und setzen Sie den Lauf dann fort",
   "reason.start_failed": "der Agent ließ sich nicht starten",
   "reason.resume_failed": "der Agent nahm die Antwort nicht an",
   "reason.launch_lost": "womit er gestartet wurde, ist auf seinem Rechner nicht mehr da",

@@ -61,6 +61,8 @@ export const enPages = {
   "r.children": "Parts",
   "r.failed": "Run {run} failed: {reason}.",
   "r.failed.next": "It does not go on by itself: start it again with askd run. All that it did:",
+  "r.untaken": "The answer is kept. Nobody has brought it to the agent yet: go on in its own session, on {host}:",
+  "r.untaken.asker": "The answer is kept. Whoever asked gets it by asking again.",
   "r.takeover": "Take over",
   "r.takeover.about": "Go on in the agent's own session:",
   "r.summary": "What the agent says of its work",

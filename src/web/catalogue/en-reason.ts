@@ -8,6 +8,7 @@ export const enReason = {
   "reason.agent_killed": "the agent was ended from outside",
   "reason.tools_lost": "the agent lost its tools",
   "reason.worker_lost": "nobody knows how the agent ended",
+  "reason.not_logged_in": "the agent is not logged in; log it in on its machine, then resume the run",
   "reason.start_failed": "the agent could not be started",
   "reason.resume_failed": "the agent did not take the answer",
   "reason.launch_lost": "what it was started with is gone from its machine",
