@@ -8,7 +8,8 @@ import { mcpPart } from "../../src/server/mcp/http.ts";
 import { ROOMY } from "../scene.ts";
 
 // A server of its own on a store that others use too; says where it listens.
-const [file = ""] = process.argv.slice(2);
+const [file = "", wanted = "0"] = process.argv.slice(2);
+const RETRY_MS = 100;
 const engine = await openEngine({ store: { kind: "sqlite", file }, rules: ROOMY });
 const onBug = (error: unknown): void => console.error(error);
 const part = mcpPart({
@@ -17,9 +18,10 @@ const part = mcpPart({
   rules: ROOMY,
   version: "0.0.0",
   host: hostname(),
+  retryMs: RETRY_MS,
   onBug,
 });
 let port = 0;
-const listening = await listen(createApp({ engine, doors: () => loopbackDoors(port), onBug }, [part]), 0);
+const listening = await listen(createApp({ engine, doors: () => loopbackDoors(port), onBug }, [part]), Number(wanted));
 port = listening.port;
 console.log(String(port));

@@ -8,6 +8,7 @@ import type { QuestionId, RunId } from "../../core/id.ts";
 import type { Rules } from "../../core/rules.ts";
 import type { Seen } from "../../core/run.ts";
 import type { Engine } from "../../engine/engine.ts";
+import type { HeldStream } from "./stream-id.ts";
 
 /** The protocol library, loaded when somebody speaks the protocol. */
 export type Sdk = typeof sdk;
@@ -54,6 +55,8 @@ export interface Caller {
   isAttended?: boolean;
   /** Aborts when the caller has left or is to be let go, where that is not known by the protocol library alone. */
   signal?: AbortSignal;
+  /** Hears for what a call waits, where its client can come back for the reply by another connection. */
+  announce?(stream: Omit<HeldStream, "protocol">): void;
   /** Takes a question for this call alone; false where another call that is under way here has it. */
   claim(requestId: string | number, id: QuestionId): boolean;
   /** Lets go of what a call took, where its end is not seen otherwise. */

@@ -18,13 +18,22 @@ export class Exchanges {
 
   /** Begins one whose reply goes out there; without a connection its caller leaves by the signal. */
   begin(outgoing: ServerResponse | undefined, left: AbortSignal, name?: string): Exchange {
-    const exchange = new Exchange(this, { isConnected: outgoing !== undefined, name });
+    const exchange = new Exchange(this, { outgoing, name });
     this.#open.add(exchange);
     if (name !== undefined) this.#byName.set(name, exchange);
     if (this.#isClosing) exchange.leave();
     if (outgoing) outgoing.once("close", () => this.#end(exchange, outgoing.writableFinished));
     else left.addEventListener("abort", () => this.#end(exchange, false), { once: true });
     return exchange;
+  }
+
+  /** Ends the call that has this question, where there is one: its client has come back by another connection. */
+  async replace(id: QuestionId): Promise<void> {
+    const before = this.#claims.ownerOf(id);
+    if (!(before instanceof Exchange)) return;
+    before.leave();
+    await before.settled();
+    this.#claims.release(before);
   }
 
   /** The caller of this one wants no reply any more. */
@@ -67,18 +76,40 @@ export class Exchanges {
 export class Exchange {
   readonly name: string | undefined;
   readonly #all: Exchanges;
-  readonly #isConnected: boolean;
+  readonly #outgoing: ServerResponse | undefined;
+  #call: Promise<unknown> | undefined;
+  /** What is to be written before anything else. */
+  #first: string | undefined;
   readonly #gone = new AbortController();
   readonly #afterwards: Array<() => Promise<void>> = [];
 
-  constructor(all: Exchanges, { isConnected, name }: { isConnected: boolean; name: string | undefined }) {
+  constructor(all: Exchanges, { outgoing, name }: { outgoing: ServerResponse | undefined; name: string | undefined }) {
     this.#all = all;
-    this.#isConnected = isConnected;
+    this.#outgoing = outgoing;
     this.name = name;
   }
 
-  get track(): (call: Promise<unknown>) => void {
-    return this.#all.track;
+  readonly track = (call: Promise<unknown>): void => {
+    this.#call = call;
+    this.#all.track(call);
+  };
+
+  /** Comes back when the call is over, however it ended. */
+  async settled(): Promise<void> {
+    await this.#call?.catch(() => undefined); // who called hears of its failure
+  }
+
+  /** Writes an event to the stream of the reply, as soon as that has begun. */
+  writeEvent(event: string): void {
+    if (this.#outgoing?.headersSent) this.#outgoing.write(event);
+    else this.#first = event;
+  }
+
+  /** What was to be written before the stream began. */
+  takeFirst(): string | undefined {
+    const first = this.#first;
+    this.#first = undefined;
+    return first;
   }
 
   /** Aborts when the caller has left or is to be let go. */
@@ -92,7 +123,7 @@ export class Exchange {
 
   /** Does something once the reply is out; without a connection it is out when this turn of the loop is over. */
   readonly afterReply = (_requestId: string | number, done: () => Promise<void>): void => {
-    if (this.#isConnected) this.#afterwards.push(done);
+    if (this.#outgoing) this.#afterwards.push(done);
     else setImmediate(() => this.#all.finish(done));
   };
 

@@ -1,32 +1,54 @@
 import { randomBytes } from "node:crypto";
 import type { Read } from "../../core/changes.ts";
 import { liveWindow, withoutProgress } from "../../core/client/profile.ts";
-import { findAnswer, isHanding, isPending, owes } from "../../core/question.ts";
+import { later, msBetween } from "../../core/instant.ts";
+import { type Pending, findAnswer, isHanding, isPending, owes } from "../../core/question.ts";
 import { ownEpoch } from "./asker.ts";
 import { type ToolCall, type ToolResult, progressToken } from "./caller.ts";
 import { hold } from "./hold.ts";
 import { type Begun, beginHold } from "./rejoin.ts";
 import { resultOf } from "./result.ts";
+import type { HeldStream } from "./stream-id.ts";
+
+/** A call that is gone on with: since when it waits, and what comes after. */
+export type Resumed = Pick<HeldStream, "since" | "after">;
 
 /** Waits for the outcome of a question that is there, and gives it to the agent. */
-export async function holdFor(call: ToolCall, begun: Begun, windowMs: number): Promise<ToolResult> {
-  return handOver(call, await waitFor(call, begun, windowMs));
+export async function holdFor(call: ToolCall, begun: Begun, windowMs: number, resumed?: Resumed): Promise<ToolResult> {
+  if (windowMs > 0 && isPending(begun.read.question)) await announce(call, begun.read.question, windowMs, resumed);
+  return handOver(call, await waitFor(call, begun, windowMs, resumed));
 }
 
 /** Waits for the outcome of a question, or for the end of the window. */
-export async function waitFor(call: ToolCall, begun: Begun, windowMs: number): Promise<Read> {
+export async function waitFor(call: ToolCall, begun: Begun, windowMs: number, resumed?: Resumed): Promise<Read> {
   if (windowMs <= 0) return begun.read;
-  const { read, isHeld } = begun.isHeld ? begun : await beginHold(call, begun.read, windowMs);
+  const { read, isHeld } = begun.isHeld ? begun : await beginHold(call, begun.read, windowMs, resumed?.after);
   const { engine } = call.deps;
   const { context, signal } = call;
   const token = progressToken(context);
   if (token === undefined) return hold(read, { engine, windowMs, signal, isHeld });
+  const now = await engine.now();
+  const since = resumed?.since ?? now;
+  const totalMs = msBetween(since, later(now, windowMs));
   const onProgress = async (waitedMs: number, message: string): Promise<void> => {
-    const params = { progressToken: token, progress: waitedMs / 1000, total: windowMs / 1000, message };
+    const params = { progressToken: token, progress: waitedMs / 1000, total: totalMs / 1000, message };
     // A client that has left shows by its signal; that it cannot be told so is no news.
     await context.mcpReq.notify({ method: "notifications/progress", params }).catch(() => undefined);
   };
-  return hold(read, { engine, windowMs, signal, isHeld, onProgress });
+  return hold(read, { engine, windowMs, signal, isHeld, since, onProgress });
+}
+
+/** Tells a client that can come back for the reply how it names this call then. */
+async function announce(call: ToolCall, question: Pending, windowMs: number, resumed: Resumed | undefined) {
+  if (!call.caller.announce) return;
+  const now = await call.deps.engine.now();
+  const token = progressToken(call.context);
+  call.caller.announce({
+    ...{ requestId: call.context.mcpReq.id, questionId: question.id },
+    ...{ since: resumed?.since ?? now, until: later(now, windowMs) },
+    after: resumed?.after ?? question.hold?.after ?? "park",
+    ...(token !== undefined && { progressToken: token }),
+  });
 }
 
 /** Returns what there is. */

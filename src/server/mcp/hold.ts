@@ -14,6 +14,8 @@ export interface Holding {
   signal: AbortSignal;
   /** Whether the question is held by this caller, so that its end is the end of the hold; it is unless said. */
   isHeld?: boolean;
+  /** Since when the call waits, where that was before now. */
+  since?: Instant;
   /** Hears every 15 seconds how long the wait has been, if it is wanted. */
   onProgress?(waitedMs: number, words: string): Promise<void>;
 }
@@ -25,14 +27,15 @@ export interface Holding {
  */
 export async function hold(
   asked: Read,
-  { engine, windowMs, signal, isHeld = true, onProgress }: Holding,
+  { engine, windowMs, signal, isHeld = true, since, onProgress }: Holding,
 ): Promise<Read> {
   const { id } = asked.question;
   const from = await engine.now();
   const until = later(from, windowMs);
   let read = asked;
   for (let now = from; isPending(read.question) && !signal.aborted && now < until; now = await engine.now()) {
-    if (now > from || windowMs > PROGRESS_MS) await onProgress?.(msBetween(from, now), say(read, from, now));
+    const begun = since ?? from;
+    if (now > from || windowMs > PROGRESS_MS) await onProgress?.(msBetween(begun, now), say(read, begun, now));
     const next = onProgress ? earlier(later(now, PROGRESS_MS), until) : until;
     read = await engine.wait(id, { until: next, signal, takes: true });
   }

@@ -10,7 +10,9 @@ import { outgoingOf } from "../outgoing.ts";
 import type { Caller, McpDeps } from "./caller.ts";
 import { type Exchange, Exchanges } from "./exchange.ts";
 import { Handler } from "./handler.ts";
+import { findResumed, resumeCall } from "./resume.ts";
 import { newSessionId, parseSessionId } from "./session-id.ts";
+import { RETRY_MS, firstEvent } from "./stream-id.ts";
 import { Streams } from "./stream.ts";
 import { DEFAULT_TOOLS, type ToolName, parseTools } from "./tool.ts";
 
@@ -18,6 +20,8 @@ const SESSION = "Mcp-Session-Id";
 
 export interface McpHttpDeps extends McpDeps {
   host: string;
+  /** After how long a client that lost a stream is to come back. */
+  retryMs?: number;
 }
 
 /** The part of the server that agents speak to, and its end: what is held then is parked. */
@@ -42,16 +46,21 @@ export function mcpPart(deps: McpHttpDeps): McpPart {
   const streams = new Streams();
   const routes = new Hono<Signed>();
   routes.all("/", async (context) => {
-    const body: unknown = context.req.method === "POST" ? await readJson(context) : undefined;
+    const resumed = findResumed(context);
+    const body: unknown = resumed?.body ?? (context.req.method === "POST" ? await readJson(context) : undefined);
     const session = context.req.header(SESSION);
     const cancelled = Cancelled.safeParse(body);
     if (cancelled.success) exchanges.cancel(`${session}:${cancelled.data.params.requestId}`);
     const request = Request.safeParse(body);
     const outgoing = outgoingOf(context);
     const exchange = exchanges.begin(outgoing, context.req.raw.signal, nameOf(request.data, session));
-    const caller = callerOf(context, deps.host, exchange);
-    const serving = { caller, tools: toolsOf(context), method: request.data?.method };
-    const response = await handler.serve(context.req.raw, serving, body);
+    if (resumed) await exchanges.replace(resumed.stream.questionId);
+    const caller = callerOf(context, deps, exchange, resumed?.stream.protocol);
+    const serving = {
+      ...{ caller, method: request.data?.method },
+      ...(resumed ? { tools: DEFAULT_TOOLS, runs: resumeCall(resumed.stream) } : { tools: toolsOf(context) }),
+    };
+    const response = await handler.serve(resumed?.request ?? context.req.raw, serving, body);
     const opened = Initialize.safeParse(body);
     const headers: Record<string, string> = {
       ...SAFE_HEADERS,
@@ -60,7 +69,9 @@ export function mcpPart(deps: McpHttpDeps): McpPart {
     };
     const { status, body: events } = response;
     const isStream = outgoing && events && headers["content-type"] === "text/event-stream";
-    return isStream ? streams.reply(outgoing, { status, headers, events }) : new Response(events, { status, headers });
+    return isStream
+      ? streams.reply(outgoing, { status, headers, first: exchange.takeFirst(), events })
+      : new Response(events, { status, headers });
   });
   return { path: "/mcp", signed: routes, close: () => exchanges.close() };
 }
@@ -75,8 +86,15 @@ function toolsOf(context: Context): readonly ToolName[] {
   return tools === undefined ? DEFAULT_TOOLS : parseTools(tools);
 }
 
-function callerOf(context: Context<Signed>, host: string, { signal, claim, afterReply, track }: Exchange): Caller {
+function callerOf(
+  context: Context<Signed>,
+  { host, retryMs = RETRY_MS }: McpHttpDeps,
+  exchange: Exchange,
+  protocol: string = context.req.header("mcp-protocol-version") ?? "",
+): Caller {
+  const { signal, claim, afterReply, track } = exchange;
   const token = context.get("token");
+  const { id: tokenId } = token;
   const actor = context.get("actor");
   const session = context.req.header(SESSION);
   const client = parseSessionId(session);
@@ -84,11 +102,15 @@ function callerOf(context: Context<Signed>, host: string, { signal, claim, after
   const attended = context.req.header("askd-attended");
   return {
     ...{ signal, claim, afterReply, track },
+    announce: (stream) => {
+      const event = firstEvent({ ...stream, protocol }, { tokenId, retryMs });
+      if (event !== undefined) exchange.writeEvent(event);
+    },
     transport: "http",
     host,
     env: {},
     secrets: [],
-    principal: token.id,
+    principal: tokenId,
     ...(runId && { runId }),
     ...(client && session && { client, session: `${CONNECTION}${session.split(".")[1]}` }),
     // An agent's token never answers, so a form at its client would answer for nobody.

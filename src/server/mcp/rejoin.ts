@@ -1,7 +1,7 @@
 import { isSameAsk } from "../../core/ask.ts";
 import type { AskInput } from "../../core/ask-input.ts";
 import type { Read } from "../../core/changes.ts";
-import { type Question, isPending } from "../../core/question.ts";
+import { type AfterHold, type Question, isPending } from "../../core/question.ts";
 import { type Asker, nameAsk } from "./asker.ts";
 import type { ToolCall } from "./caller.ts";
 
@@ -24,7 +24,7 @@ export async function rejoin(call: ToolCall, asker: Asker, input: AskInput): Pro
 }
 
 /** Makes this call the one that holds, unless another one does that may be alive. */
-export async function beginHold(call: ToolCall, read: Read, windowMs: number): Promise<Begun> {
+export async function beginHold(call: ToolCall, read: Read, windowMs: number, wanted?: AfterHold): Promise<Begun> {
   const { question, run } = read;
   if (!isPending(question)) return { read, isHeld: false };
   // Whoever follows the agent of such a run sees to its holds.
@@ -32,7 +32,7 @@ export async function beginHold(call: ToolCall, read: Read, windowMs: number): P
   const before = await findHolder(call, question);
   if (before.isThere || !call.caller.claim(call.context.mcpReq.id, question.id)) return { read, isHeld: false };
   const { holders, engine } = call.deps;
-  const after = question.hold?.after ?? "park";
+  const after = wanted ?? question.hold?.after ?? "park";
   const { isNew, ...held } = await engine.hold(question.id, {
     ...{ windowMs, after, holder: holders.own, gone: before.gone },
   });
@@ -45,7 +45,7 @@ async function findOpen(call: ToolCall, { run, isNamed }: Asker, input: AskInput
   const own = await engine.readMany(ids);
   if (isNamed) return own;
   const others = await engine.findAsked(nameAsk(call, input));
-  return [...own, ...others.filter(({ question }) => !ids.includes(question.id))];
+  return [...own, ...others.filter((read) => read.run.giveBack === "poll" && !ids.includes(read.question.id))];
 }
 
 async function goOnWith(call: ToolCall, asker: Asker, input: AskInput, read: Read): Promise<Begun | undefined> {

@@ -28,12 +28,14 @@ const OPTIONS = {
 export interface Serving {
   caller: Caller;
   tools: readonly ToolName[];
+  /** What every call of a tool does, in place of the tool that it names. */
+  runs?: Tool["run"] | undefined;
   /** The one method that will be called, where that is known: a server of a held call is kept as small as can be. */
   method?: string | undefined;
 }
 
 /** A server for one connection, or for one request, of one caller. It serves both eras of the protocol. */
-export function createMcpServer(sdk: Sdk, deps: McpDeps, { caller, tools, method }: Serving): Server {
+export function createMcpServer(sdk: Sdk, deps: McpDeps, { caller, tools, runs, method }: Serving): Server {
   const server = new sdk.Server({ name: "askd", title: "askd", version: deps.version }, OPTIONS);
   const callOf = (context: ServerContext, input: unknown = {}): ToolCall => ({
     ...{ sdk, deps, caller, context, input },
@@ -44,7 +46,7 @@ export function createMcpServer(sdk: Sdk, deps: McpDeps, { caller, tools, method
   server.setRequestHandler("tools/call", ({ params }, context) => {
     const name = tools.find((known) => known === params.name);
     if (!name) throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, `There is no tool "${params.name}"`);
-    const result = run(TOOLS[name], callOf(context, params.arguments));
+    const result = run(runs ?? TOOLS[name].run, callOf(context, params.arguments));
     caller.track(result);
     const release = (): void => caller.release?.(context.mcpReq.id);
     if (caller.release) result.then(release, release); // who called hears of its failure
@@ -64,8 +66,8 @@ function listed(name: ToolName): Pick<Tool, "title" | "description" | "inputSche
   return { name, title, description, inputSchema, annotations: ANNOTATIONS };
 }
 
-function run(tool: Tool, call: ToolCall): Promise<ToolResult> {
-  return tool.run(call).catch((error: unknown) => {
+function run(tool: Tool["run"], call: ToolCall): Promise<ToolResult> {
+  return tool(call).catch((error: unknown) => {
     if (error instanceof Refusal) return refused(error);
     call.deps.onBug(error);
     throw new call.sdk.ProtocolError(

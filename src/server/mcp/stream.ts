@@ -9,6 +9,8 @@ const BEAT = ": keepalive\n\n";
 interface EventReply {
   status: number;
   headers: Record<string, string>;
+  /** What comes before them, where that is known. */
+  first?: string | undefined;
   events: ReadableStream<Uint8Array>;
 }
 
@@ -32,12 +34,13 @@ export class Streams {
   }
 
   /** Writes events as they come. */
-  reply(outgoing: ServerResponse, { status, headers, events }: EventReply): Response {
+  reply(outgoing: ServerResponse, { status, headers, first, events }: EventReply): Response {
     if (outgoing.destroyed) {
       void events.cancel().catch(() => undefined); // whoever would read them has left
       return RESPONSE_ALREADY_SENT;
     }
     outgoing.writeHead(status, headers);
+    if (first !== undefined) outgoing.write(first);
     outgoing.once("close", () => this.#leave(outgoing));
     this.#open.add(outgoing);
     this.#clock ??= setInterval(() => this.#beat(), this.#beatMs).unref();
