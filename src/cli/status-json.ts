@@ -11,7 +11,7 @@ export function viewStatus(view: StatusView): object {
     waiting: view.waiting.map(viewQuestion),
     running: view.running.map(viewUsed),
     queued: view.queued.map(viewUsed),
-    failing: viewTroubles(view).failing,
+    ...viewTroubles(view),
     failed: view.failed.map(({ run }) => viewUsed(run)),
     completed: view.completed.map(viewUsed),
   };

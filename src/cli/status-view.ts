@@ -5,7 +5,7 @@ import type { Instant } from "../core/instant.ts";
 import { msBetween } from "../core/instant.ts";
 import { isPending } from "../core/question.ts";
 import type { Run } from "../core/run.ts";
-import type { FailingJob } from "../core/trouble.ts";
+import { type FailingJob, type JumpedClock, type Troubles, sayJump } from "../core/trouble.ts";
 import type { UsageRow } from "../core/usage.ts";
 import { oneLine } from "./sanitise.ts";
 import type { Style } from "./terminal.ts";
@@ -13,7 +13,7 @@ import { argumentOf, exampleAnswer, sayChoices, sayDue, sayRun, sayUsage } from 
 import { sayAge, sayAgo } from "./when.ts";
 
 /** What `askd status` shows. */
-export interface StatusView {
+export interface StatusView extends Troubles {
   now: Instant;
   /** How a person types the program's name. */
   program: string;
@@ -21,8 +21,6 @@ export interface StatusView {
   waiting: readonly Read[];
   running: readonly Run[];
   queued: readonly Run[];
-  /** What should be done for a run, and is tried again and again. */
-  failing: readonly FailingJob[];
   /** Failed or skipped today, with the last question where there was one. */
   failed: ReadonlyArray<{ run: Run; last: Read | undefined }>;
   completed: readonly Run[];
@@ -64,6 +62,11 @@ export function renderStatus(view: StatusView, style: Style): string {
     section(
       "COMPLETED TODAY:",
       view.completed.map((run) => `  ${title(run)} ${style.green("✓")}`),
+      style,
+    ),
+    section(
+      "CLOCK:",
+      view.clocks.map((clock) => clockLine(clock, view)),
       style,
     ),
     summary(view),
@@ -112,6 +115,13 @@ function failingLine({ run, kind, tries, why, failedAt, nextAt }: FailingJob, vi
   const often = tries === 1 ? "once" : `${tries} times`;
   const said = `${kind} failed ${often}, ${sayAgo(failedAt, view.now)}: ${oneLine(why)}`;
   return `  ${whose}${style.red(said)}; next try in ${sayAge(inMs)}. Look: ${view.program} doctor`;
+}
+
+function clockLine({ doubtedUntil, ...clock }: JumpedClock, { now, program }: StatusView): string {
+  const then = doubtedUntil
+    ? `deadlines that only this made due wait ${sayAge(Math.max(0, msBetween(now, doubtedUntil)))} more`
+    : "deadlines come at other times than were meant";
+  return `  ${sayAgo(clock.at, now)} ${oneLine(sayJump(clock))}: ${then}. Look: ${program} doctor`;
 }
 
 function failedLines(

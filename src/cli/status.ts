@@ -1,5 +1,6 @@
 import type { Read } from "../core/changes.ts";
 import type { Run } from "../core/run.ts";
+import { NO_TROUBLES } from "../core/trouble.ts";
 import type { Engine } from "../engine/engine.ts";
 import { wrongUsage } from "./arguments.ts";
 import type { Command } from "./command.ts";
@@ -27,7 +28,7 @@ type Given = Values<typeof flags>;
 export const command: Command<typeof flags> = {
   usage: "status [--short] [--watch] [--exit-code]",
   flags,
-  fields: ["waiting", "running", "queued", "failing", "failed", "completed"],
+  fields: ["waiting", "running", "queued", "failing", "failed", "completed", "clocks"],
   examples: ["askd status", "askd status --short", "askd status --exit-code || askd next"],
   async run(args, context) {
     if (args.positionals.length > 0) throw wrongUsage(`"${args.positionals[0]}" is too much`, command.usage);
@@ -100,7 +101,7 @@ async function readStatus(engine: Engine, { short: isShort }: Given, context: Co
     failed: await Promise.all(failed.map(async (run) => ({ run, last: await readLast(engine, run) }))),
     completed,
     usage: await readUsage(engine, [...running, ...queued, ...failed, ...completed]),
-    failing: isShort ? [] : (await engine.findTroubles()).failing,
+    ...(isShort ? NO_TROUBLES : await engine.findTroubles()),
     isFirstUse: isEmpty && (await engine.listRuns({ order: "newest", limit: 1 })).length === 0,
   };
 }

@@ -18,9 +18,9 @@ export interface At {
   isTaken?: boolean;
 }
 
-/** A small row of any other kind: person, token, worker, delivery, inbox entry, alert, template. */
+/** A small row of any other kind: person, token, worker, delivery, inbox entry, alert, template, clock. */
 export interface Entry {
-  kind: "person" | "token" | "worker" | "usage" | "delivery" | "inbox" | "alert" | "template";
+  kind: "person" | "token" | "worker" | "usage" | "delivery" | "inbox" | "alert" | "template" | "clock";
   id: string;
   /** What it belongs to, for lists: a delivery's question. */
   parent?: string;
