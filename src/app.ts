@@ -1,5 +1,5 @@
 import { randomBytes as systemRandom, randomUUID } from "node:crypto";
-import { hostname } from "node:os";
+import { hostname, uptime } from "node:os";
 import { type Ids, type WorkerId, idsFrom, pooled } from "./core/id.ts";
 import { instant } from "./core/instant.ts";
 import type { Job } from "./core/job.ts";
@@ -157,8 +157,9 @@ async function readOwnToken(url: string, runtimeDir: string): Promise<string> {
 
 export interface EngineOptions {
   rules: Rules;
-  /** This machine's clock and source of randomness; tests bring their own. */
+  /** This machine's clock, its real time and source of randomness; tests bring their own. */
   nowMs?: () => number;
+  uptimeMs?: () => number;
   randomBytes?: (count: number) => Uint8Array;
   ids?: Ids;
   /** Hears that no job can be had from the store. */
@@ -191,6 +192,7 @@ export function engineOn(store: Store, options: EngineOptions): LocalEngine {
     randomBytes,
     now: () => clock.now(),
     checkedNow: () => clock.checked(),
+    machine: { name: hostname(), boot: readBoot, uptimeMs: options.uptimeMs ?? options.nowMs ?? realTimeMs },
     worker: {
       id: () => (worker ??= ids.worker()),
       host: hostname(),
@@ -202,6 +204,15 @@ export function engineOn(store: Store, options: EngineOptions): LocalEngine {
     },
     ...(runner && { runner }),
   });
+}
+
+/** How long this machine has been up, sleep included; what its clock is set to makes no difference. */
+function realTimeMs(): number {
+  return uptime() * 1000;
+}
+
+async function readBoot(): Promise<string> {
+  return (await import("./agents/process-identity.ts")).readBootId();
 }
 
 /** This machine's randomness, whose library is loaded when it is first needed. */

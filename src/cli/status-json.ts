@@ -12,7 +12,7 @@ export function viewStatus(view: StatusView): object {
     answered: view.answered.map(({ run, wayOn }) => ({ ...viewUsed(run), resume_command: wayOn?.command ?? null })),
     running: view.running.map(viewUsed),
     queued: view.queued.map(viewUsed),
-    failing: viewTroubles(view).failing,
+    ...viewTroubles(view),
     failed: view.failed.map(({ run }) => viewUsed(run)),
     completed: view.completed.map(viewUsed),
   };

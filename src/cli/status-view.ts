@@ -6,7 +6,7 @@ import type { Instant } from "../core/instant.ts";
 import { msBetween } from "../core/instant.ts";
 import { isPending } from "../core/question.ts";
 import { type Run, isLoggedOut } from "../core/run.ts";
-import type { FailingJob } from "../core/trouble.ts";
+import { type FailingJob, type JumpedClock, type Troubles, sayJump } from "../core/trouble.ts";
 import type { UsageRow } from "../core/usage.ts";
 import { sayAgent } from "./agent-name.ts";
 import { oneLine } from "./sanitise.ts";
@@ -15,7 +15,7 @@ import { UNTAKEN, argumentOf, exampleAnswer, sayChoices, sayDue, sayRun, sayUsag
 import { sayAge, sayAgo } from "./when.ts";
 
 /** What `askd status` shows. */
-export interface StatusView {
+export interface StatusView extends Troubles {
   now: Instant;
   /** How a person types the program's name. */
   program: string;
@@ -25,8 +25,6 @@ export interface StatusView {
   answered: ReadonlyArray<{ run: Run; wayOn: WayOn | undefined }>;
   running: readonly Run[];
   queued: readonly Run[];
-  /** What should be done for a run, and is tried again and again. */
-  failing: readonly FailingJob[];
   /** Failed or skipped today, with the last question where there was one. */
   failed: ReadonlyArray<{ run: Run; last: Read | undefined }>;
   completed: readonly Run[];
@@ -78,6 +76,11 @@ export function renderStatus(view: StatusView, style: Style): string {
       view.completed.map((run) => `  ${title(run)} ${style.green("✓")}`),
       style,
     ),
+    section(
+      "CLOCK:",
+      view.clocks.map((clock) => clockLine(clock, view)),
+      style,
+    ),
     summary(view),
   ].filter((block) => block.length > 0);
   const nothing = view.waiting.length === 0 && view.answered.length === 0 ? ["Nothing is waiting for you."] : [];
@@ -124,6 +127,13 @@ function failingLine({ run, kind, tries, why, failedAt, nextAt }: FailingJob, vi
   const often = tries === 1 ? "once" : `${tries} times`;
   const said = `${kind} failed ${often}, ${sayAgo(failedAt, view.now)}: ${oneLine(why)}`;
   return `  ${whose}${style.red(said)}; next try in ${sayAge(inMs)}. Look: ${view.program} doctor`;
+}
+
+function clockLine({ doubtedUntil, ...clock }: JumpedClock, { now, program }: StatusView): string {
+  const then = doubtedUntil
+    ? `deadlines that only this made due wait ${sayAge(Math.max(0, msBetween(now, doubtedUntil)))} more`
+    : "deadlines come at other times than were meant";
+  return `  ${sayAgo(clock.at, now)} ${oneLine(sayJump(clock))}: ${then}. Look: ${program} doctor`;
 }
 
 function failedLines(

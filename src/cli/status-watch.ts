@@ -42,7 +42,7 @@ export async function watchStatus(watch: StatusWatch, context: Context): Promise
 }
 
 /** What a change is, apart from the time that passes. */
-function keyOf({ waiting, answered, running, queued, failing, failed, completed }: StatusView): string {
+function keyOf({ waiting, answered, running, queued, failing, clocks, failed, completed }: StatusView): string {
   const runs = [
     ...answered.map(({ run }) => run),
     ...running,
@@ -54,6 +54,7 @@ function keyOf({ waiting, answered, running, queued, failing, failed, completed 
     waiting.map(({ question }) => [question.id, question.version]),
     runs.map(({ id, version }) => [id, version]),
     failing.map(({ key, why }) => [key, why]),
+    clocks,
   ]);
 }
 

@@ -1,5 +1,6 @@
 import type { Read } from "../core/changes.ts";
 import { type Run, isAnswerUntaken, isLoggedOut } from "../core/run.ts";
+import { NO_TROUBLES } from "../core/trouble.ts";
 import type { Engine } from "../engine/engine.ts";
 import { wrongUsage } from "./arguments.ts";
 import type { Command } from "./command.ts";
@@ -28,7 +29,7 @@ type Given = Values<typeof flags>;
 export const command: Command<typeof flags> = {
   usage: "status [--short] [--watch] [--exit-code]",
   flags,
-  fields: ["waiting", "answered", "running", "queued", "failing", "failed", "completed"],
+  fields: ["waiting", "answered", "running", "queued", "failing", "failed", "completed", "clocks"],
   examples: ["askd status", "askd status --short", "askd status --exit-code || askd next"],
   async run(args, context) {
     if (args.positionals.length > 0) throw wrongUsage(`"${args.positionals[0]}" is too much`, command.usage);
@@ -109,7 +110,7 @@ async function readStatus(engine: Engine, given: Given, context: Context): Promi
     failed: await Promise.all(failed.map(async (run) => ({ run, last: await readLast(engine, run) }))),
     completed,
     usage: await readUsage(engine, [...going, ...kept, ...failed, ...completed]),
-    failing: given.short ? [] : (await engine.findTroubles()).failing,
+    ...(given.short ? NO_TROUBLES : await engine.findTroubles()),
     isFirstUse: isEmpty && (await engine.listRuns({ order: "newest", limit: 1 })).length === 0,
   };
 }

@@ -99,6 +99,7 @@ function aStatus(over: Partial<StatusView> = {}): StatusView {
     running: [],
     queued: [],
     failing: [],
+    clocks: [],
     failed: [],
     completed: [],
     usage: new Map(),
@@ -135,6 +136,19 @@ FAILING:
     expect(renderStatus(aStatus({ answered: [{ run, wayOn: { line } }] }), styleFor("off"))).toBe(
       `ANSWERED, WAITING FOR YOU:\n  #6 add-caching (Claude Code, not logged in)\n      ${line}\n`,
     );
+  });
+
+  test("says that a clock jumped, and what that does to deadlines", () => {
+    const at = later(now, -3 * MINUTE_MS);
+    const clocks = [
+      { machine: "atlas", aheadMs: 24 * 60 * MINUTE_MS, at, doubtedUntil: later(now, 7 * MINUTE_MS) },
+      { machine: "build\u001b[2J", aheadMs: -60 * MINUTE_MS, at },
+    ];
+    expect(renderStatus(aStatus({ clocks }), plain)).toBe(`Nothing is waiting for you.
+CLOCK:
+  3m ago the clock of atlas jumped ahead by 1d: deadlines that only this made due wait 7m more. Look: askd doctor
+  3m ago the clock of build\\x1b[2J was put back by 1h: deadlines come at other times than were meant. Look: askd doctor
+`);
   });
 
   test("shows what waits, what runs and what is done", () => {

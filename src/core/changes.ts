@@ -18,9 +18,9 @@ export interface At {
   isTaken?: boolean;
 }
 
-/** A small row of any other kind: person, token, worker, delivery, inbox entry, alert, template, who asked what. */
+/** A small row of any other kind: person, token, worker, delivery, inbox entry, alert, template, who asked what, clock. */
 export interface Entry {
-  kind: "person" | "token" | "worker" | "usage" | "delivery" | "inbox" | "alert" | "template" | "ask";
+  kind: "person" | "token" | "worker" | "usage" | "delivery" | "inbox" | "alert" | "template" | "ask" | "clock";
   id: string;
   /** What it belongs to, for lists: a delivery's question. */
   parent?: string;

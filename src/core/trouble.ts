@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { sayDuration } from "./duration.ts";
 import { Instant } from "./instant.ts";
 import { JobKind } from "./job.ts";
 
@@ -17,9 +18,21 @@ export const FailingJob = z.object({
 });
 export type FailingJob = z.infer<typeof FailingJob>;
 
+/** A clock that jumped not long ago. */
+export const JumpedClock = z.object({
+  machine: z.string(),
+  /** Less than nothing where it was put back. */
+  aheadMs: z.int(),
+  at: Instant,
+  /** Until then deadlines that only the jump made due wait; nothing where it is believed. */
+  doubtedUntil: Instant.optional(),
+});
+export type JumpedClock = z.infer<typeof JumpedClock>;
+
 /** What keeps questions and runs from going on as they should. */
-export const Troubles = z.object({ failing: z.array(FailingJob) });
+export const Troubles = z.object({ failing: z.array(FailingJob), clocks: z.array(JumpedClock) });
 export type Troubles = z.infer<typeof Troubles>;
+export const NO_TROUBLES: Troubles = { failing: [], clocks: [] };
 
 const FailingJobView = z.object({
   kind: z.string(),
@@ -31,12 +44,27 @@ const FailingJobView = z.object({
   failed_at: Instant,
   next_at: Instant,
 });
-export const TroublesView = z.object({ failing: z.array(FailingJobView) });
+const JumpedClockView = z.object({
+  machine: z.string(),
+  ahead_ms: z.int(),
+  at: Instant,
+  doubted_until: Instant.nullable(),
+});
+export const TroublesView = z.object({ failing: z.array(FailingJobView), clocks: z.array(JumpedClockView) });
 export type TroublesView = z.infer<typeof TroublesView>;
 
 /** The same for programs. */
-export function viewTroubles({ failing }: { failing: readonly FailingJob[] }): TroublesView {
-  return { failing: failing.map(viewFailing) };
+export function viewTroubles({ failing, clocks }: Troubles): TroublesView {
+  return { failing: failing.map(viewFailing), clocks: clocks.map(viewClock) };
+}
+
+/** What happened to a clock, in words. */
+export function sayJump({ machine, aheadMs }: Pick<JumpedClock, "machine" | "aheadMs">): string {
+  return `the clock of ${machine} ${aheadMs < 0 ? "was put back" : "jumped ahead"} by ${sayDuration(Math.abs(aheadMs))}`;
+}
+
+function viewClock({ machine, aheadMs, at, doubtedUntil }: JumpedClock): TroublesView["clocks"][0] {
+  return { machine, ahead_ms: aheadMs, at, doubted_until: doubtedUntil ?? null };
 }
 
 function viewFailing({ kind, run, questionId, tries, why, failedAt, nextAt }: FailingJob): TroublesView["failing"][0] {

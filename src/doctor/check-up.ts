@@ -4,6 +4,7 @@ import { Refusal } from "../core/refusal.ts";
 import type { Store } from "../store/store.ts";
 import { CLIENTS } from "../setup/clients.ts";
 import { checkChannels } from "./channel.ts";
+import { checkClockJumps } from "./clock-jump.ts";
 import { checkClient } from "./client.ts";
 import { examine, sortFindings } from "./examine.ts";
 import type { Check, Finding } from "./finding.ts";
@@ -98,6 +99,7 @@ function listQueueChecks(store: Store | undefined, patient: Patient): Check[] {
   const at = { ...patient, release: (jobs: Parameters<typeof release>[1]) => release(patient.store, jobs) };
   return [
     { what: "the queue", area: "queue", look: () => checkQueue(store, at) },
+    { what: "the clock", area: "store", look: () => checkClockJumps(store) },
     { what: "the worker", area: "queue", look: () => checkWorker(store, patient) },
     { what: "what waits for an agent", area: "queue", look: () => checkWaitingRuns(store, patient) },
   ];

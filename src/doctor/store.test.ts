@@ -36,6 +36,23 @@ describe("a store in a file", () => {
     expect(said.join(", ")).toMatch(/^sqlite 3\.\d+\.\d+, WAL, sync full, writable, [\d.]+ [GT]B free$/);
   });
 
+  test("whose clock jumped says so for a day", async () => {
+    const ward = new Ward();
+    await ward.makeStore();
+    const at = (ms: number) => instant(Date.now() + ms);
+    const jump = { aheadMs: 24 * HOUR_MS, from: at(-24 * HOUR_MS), to: at(-MINUTE_MS) };
+    const row = { boot: "b", startedAt: at(-9 * HOUR_MS), past: [] };
+    const keep = (body: Record<string, unknown>, id: string) =>
+      ward.withStore((store) => store.commit({ entries: [{ kind: "clock", id, version: 0, body }] }));
+    await keep({ ...row, doubted: { ...jump, untilUptimeMs: 1 } }, "atlas");
+    await keep({ ...row, past: [{ ...jump, aheadMs: -HOUR_MS }] }, "build");
+    await keep({ ...row, past: [{ ...jump, to: at(-25 * HOUR_MS) }] }, "calm");
+    expect(await ward.troubles()).toEqual([
+      expect.stringMatching(/^clock_jumped: the clock of atlas jumped ahead by 1d: deadlines .+ wait [89]m more/),
+      expect.stringMatching(/^clock_jumped: the clock of build was put back by 1h: questions/),
+    ]);
+  });
+
   test("that others can read is found and closed", async () => {
     const ward = new Ward();
     await ward.makeStore();

@@ -1,8 +1,10 @@
 import { SYSTEM } from "../core/actor.ts";
 import type { At, Changes, Read, Seal } from "../core/changes.ts";
+import { jumpedMs, putOffMs } from "../core/clock-jump.ts";
 import { watch } from "../core/hold.ts";
 import { HOUR_MS, later } from "../core/instant.ts";
 import type { ClaimedJob, Job, JobKind } from "../core/job.ts";
+import { isPending } from "../core/question.ts";
 import { Refusal } from "../core/refusal.ts";
 import { readSeal, seal } from "../core/seal.ts";
 import { settle } from "../core/settle.ts";
@@ -11,6 +13,7 @@ import type { Store } from "../store/store.ts";
 import { callback } from "./callback-job.ts";
 import type { Decider } from "./decide.ts";
 import type { PostOptions } from "./outbound.ts";
+import type { ClockKnown } from "./clock-watch.ts";
 import { type Handler, type Work, finishing } from "./worker.ts";
 
 const SEAL_EVERY_MS = HOUR_MS;
@@ -39,15 +42,35 @@ export async function scheduleSeals(store: Store, decider: Decider): Promise<voi
 
 /** A job whose whole effect is one decision: its changes and its end are one commit. */
 function decision(decide: (read: Read, at: At) => Changes): Handler {
-  return async (job, { decider }) => {
+  return async (job, { decider, clock }) => {
     if (job.questionId === undefined) throw new Error(`job ${job.key} names no question`);
     try {
-      await decider.changeQuestion(job.questionId, SYSTEM, (read, at) => finishing(job, decide(read, at)));
+      await decider.changeQuestion(job.questionId, SYSTEM, (read, at) => {
+        const delayMs = clock && putOffBy(read, clock, at);
+        if (delayMs !== undefined)
+          return { postponed: [{ job, dueAt: later(clock?.sight.now ?? at.now, delayMs), tries: 0 }] };
+        return finishing(job, flagJumps(decide(read, at), read, clock));
+      });
     } catch (error) {
       if (!(error instanceof Refusal) || error.code !== "not_found") throw error;
       await decider.commit({ finished: [job] });
     }
   };
+}
+
+/** What only a jump of the clock made due waits until the clock can be believed. */
+function putOffBy({ question }: Read, { row, sight }: ClockKnown, { rules }: At): number | undefined {
+  return isPending(question) ? putOffMs(question, row, sight, rules) : undefined;
+}
+
+/** A deadline that came sooner than the time that was given says so, and by how much. */
+function flagJumps(changes: Changes, { question }: Read, clock: ClockKnown | undefined): Changes {
+  const aheadMs = clock && isPending(question) ? jumpedMs(question, clock.row) : 0;
+  if (aheadMs === 0) return changes;
+  const events = changes.events?.map((event) =>
+    event.questionId === question.id ? { ...event, detail: { ...event.detail, clock_ahead_ms: aheadMs } } : event,
+  );
+  return { ...changes, ...(events && { events }) };
 }
 
 async function sealTrail(job: ClaimedJob, { store, decider, now }: Work): Promise<void> {

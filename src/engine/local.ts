@@ -12,7 +12,7 @@ import { give, handOver } from "../core/handover.ts";
 import { endHold } from "../core/hold.ts";
 import type { QuestionId, RunId } from "../core/id.ts";
 import { tellAgent } from "../core/injection.ts";
-import { type Instant, MINUTE_MS, epochMs } from "../core/instant.ts";
+import { type Instant, epochMs } from "../core/instant.ts";
 import { cancelRun, endRun, queueRun, resumeRun, type RunResult, startRun } from "../core/lifecycle.ts";
 import { addLink, newLink } from "../core/link.ts";
 import type { Person } from "../core/person.ts";
@@ -29,6 +29,7 @@ import type { Token, TokenInput } from "../core/token.ts";
 import type { Troubles } from "../core/trouble.ts";
 import type { RunUsage } from "../core/usage.ts";
 import type { QuestionFilter, Ref, RunFilter, Store } from "../store/store.ts";
+import { ClockWatch, type Machine } from "./clock-watch.ts";
 import { Decider, type DecideDeps } from "./decide.ts";
 import type { AskOptions, Done, Engine, RunInput, Verified, WaitOptions } from "./engine.ts";
 import { scheduleSeals } from "./jobs.ts";
@@ -44,21 +45,20 @@ import { countStats } from "./stats.ts";
 import { Templates } from "./templates.ts";
 import { findTroubles } from "./troubles.ts";
 import { allQuestions, verify } from "./verify.ts";
+import { waitFor } from "./wait-for.ts";
 import { Waiters } from "./waiters.ts";
 import { readUsage } from "./usage.ts";
 import { WordFollower } from "./word-follower.ts";
 import { type Work, Worker, type WorkerDeps } from "./worker.ts";
-
-/** How long somebody who waits for an answer waits for the store to come back. */
-const LONGEST_ABSENCE_MS = 2 * MINUTE_MS;
-const AWAY_PAUSE_MS = 500;
 
 export interface LocalDeps extends DecideDeps {
   randomBytes: (count: number) => Uint8Array;
   /** The store's time, which the store itself said not long ago. */
   checkedNow: () => Promise<Instant>;
   /** How jobs are done, by kind; what is not in the table is left to others. */
-  worker: Omit<WorkerDeps, "store" | "decider">;
+  worker: Omit<WorkerDeps, "store" | "decider" | "clock">;
+  /** This machine and its real time. */
+  machine: Machine;
   /** Agents that this process follows, and how it lets go of them before the store is closed. */
   runner?: {
     readonly count: number;
@@ -89,6 +89,7 @@ export class LocalEngine implements Engine {
     this.#decider = new Decider(deps);
     this.#worker = new Worker({
       ...{ ...deps.worker, store: deps.store, decider: this.#decider },
+      clock: new ClockWatch({ ...deps, decider: this.#decider }),
       prepare: () => scheduleSeals(deps.store, this.#decider),
       begin: async () => deps.runner?.begin({ store: deps.store, decider: this.#decider }),
     });
@@ -127,19 +128,13 @@ export class LocalEngine implements Engine {
     return keepAsk({ store: this.#store, decider: this.#decider }, input, by, options);
   }
 
-  async wait(id: QuestionId, { until, signal, takes = false }: WaitOptions): Promise<Read> {
-    const waiter = this.#waiters.listen(id, { takes });
-    try {
-      for (;;) {
-        const read = this.#decider.rows.recall(id) ?? (await this.#readPatiently(id, signal));
-        if (read.question.status !== "pending") return read;
-        const leftMs = epochMs(until) - epochMs(this.#deps.now());
-        if (leftMs <= 0 || signal?.aborted) return await this.#readPatiently(id, signal);
-        await waiter.next(leftMs, signal);
-      }
-    } finally {
-      this.#waiters.leave(id, waiter);
-    }
+  wait(id: QuestionId, options: WaitOptions): Promise<Read> {
+    const { now, machine } = this.#deps;
+    return waitFor(id, options, {
+      ...{ waiters: this.#waiters, now, uptimeMs: () => machine.uptimeMs() },
+      recall: (each) => this.#decider.rows.recall(each),
+      read: (each) => this.read(each),
+    });
   }
 
   async answer(id: QuestionId, input: AnswerInput, by: Actor): Promise<Done> {
@@ -395,20 +390,6 @@ export class LocalEngine implements Engine {
     await this.#worker.stop();
     await this.#deps.runner?.leave();
     await this.#store.close();
-  }
-
-  /** Who waits for an answer anyway also waits for a store that is away for a moment. */
-  async #readPatiently(id: QuestionId, signal: AbortSignal | undefined): Promise<Read> {
-    const giveUpAtMs = performance.now() + LONGEST_ABSENCE_MS;
-    for (;;) {
-      try {
-        return await this.read(id);
-      } catch (error) {
-        const isAway = error instanceof Refusal && error.code === "store_unreachable";
-        if (!isAway || signal?.aborted || performance.now() > giveUpAtMs) throw error;
-      }
-      await new Promise((resolve) => setTimeout(resolve, AWAY_PAUSE_MS));
-    }
   }
 
   /** Changes a question. Who may not do so is refused, and that they tried stays in the trail. */

@@ -17,7 +17,7 @@ import type { Stats, StatsQuery } from "../core/stats.ts";
 import type { HoldInput } from "../core/take-hold.ts";
 import type { Template, TemplateInput } from "../core/template.ts";
 import type { Token, TokenInput } from "../core/token.ts";
-import type { Troubles } from "../core/trouble.ts";
+import { NO_TROUBLES, type Troubles } from "../core/trouble.ts";
 import type { RunUsage } from "../core/usage.ts";
 import type { QuestionFilter, Ref, RunFilter } from "../store/store.ts";
 import type { AskOptions, Done, Engine, RunInput, Verified, WaitOptions } from "./engine.ts";
@@ -291,7 +291,7 @@ export class RemoteEngine implements Engine {
 
   /** A server tells of them only to people; to whom it tells nothing, nothing is known. */
   async findTroubles(): Promise<Troubles> {
-    return (await orNothing("not_permitted", this.#caller.call("findTroubles", {}))) ?? { failing: [] };
+    return (await orNothing("not_permitted", this.#caller.call("findTroubles", {}))) ?? NO_TROUBLES;
   }
 
   async now(): Promise<Instant> {

@@ -1,14 +1,30 @@
-import type { FailingJob, Troubles } from "../core/trouble.ts";
+import { DAY_MS, later, msBetween } from "../core/instant.ts";
+import type { FailingJob, JumpedClock, Troubles } from "../core/trouble.ts";
 import type { KeptJob, Store } from "../store/store.ts";
 
 const MOST_FAILING = 20;
 
 /** Reads what keeps questions and runs from going on, as any process on this store noted it. */
 export async function findTroubles(store: Store): Promise<Troubles> {
-  const jobs = await store.listFailing(MOST_FAILING);
+  const [jobs, clocks] = await Promise.all([store.listFailing(MOST_FAILING), listJumpedClocks(store)]);
   const runs = await store.readRuns(jobs.flatMap(({ runId }) => runId ?? []));
   const byId = new Map(runs.map((run) => [run.id, run]));
-  return { failing: jobs.flatMap((job) => toFailing(job, job.runId && byId.get(job.runId)) ?? []) };
+  return { failing: jobs.flatMap((job) => toFailing(job, job.runId && byId.get(job.runId)) ?? []), clocks };
+}
+
+/** Clocks that jumped within a day. */
+export async function listJumpedClocks(store: Pick<Store, "listEntries" | "now">): Promise<JumpedClock[]> {
+  const entries = await store.listEntries("clock");
+  if (entries.length === 0) return [];
+  const { ClockRow, DOUBT_MS } = await import("../core/clock-jump.ts");
+  const now = await store.now();
+  return entries.flatMap(({ id: machine, body }) => {
+    const { doubted, past } = ClockRow.safeParse(body).data ?? { past: [] };
+    const jump = doubted ?? past.at(-1);
+    if (!jump || (!doubted && Math.abs(msBetween(jump.to, now)) > DAY_MS)) return [];
+    const until = doubted && { doubtedUntil: later(doubted.to, DOUBT_MS) };
+    return [{ machine, aheadMs: jump.aheadMs, at: jump.to, ...until }];
+  });
 }
 
 function toFailing(

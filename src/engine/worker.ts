@@ -6,6 +6,7 @@ import { type Instant, SECOND_MS, epochMs } from "../core/instant.ts";
 import type { ClaimedJob, JobKind } from "../core/job.ts";
 import { Refusal } from "../core/refusal.ts";
 import type { ClaimFilter, Store } from "../store/store.ts";
+import type { ClockKnown, ClockWatch } from "./clock-watch.ts";
 import { type Decider, JobLost } from "./decide.ts";
 import { retryOf } from "./job-retry.ts";
 
@@ -21,6 +22,8 @@ export interface Work {
   decider: Decider;
   /** The store's time at the claim. */
   now: Instant;
+  /** What is known of the clock that showed it. */
+  clock?: ClockKnown | undefined;
   /** Hears of a job that failed and that its handler puts off by itself. */
   onFailure: WorkerDeps["onFailure"];
 }
@@ -39,6 +42,8 @@ export interface WorkerDeps {
   handlers: Partial<Record<JobKind, Handler>>;
   /** Hears the store's time with every claim. */
   syncClock(now: Instant): void;
+  /** Compares that time with real time before deadlines are met by it. */
+  clock?: Pick<ClockWatch, "look" | "uptimeMs">;
   /** Hears of jobs that failed; they will be tried again. */
   onFailure(job: ClaimedJob, error: unknown): void;
   /** Arranges what has to be there before the first job; done again if it fails. */
@@ -79,12 +84,16 @@ export class Worker {
   async doDue(): Promise<number> {
     if (!this.#isPrepared) await this.#deps.prepare?.();
     this.#isPrepared = true;
+    const { store, decider, syncClock, clock, onFailure } = this.#deps;
     let done = 0;
     while (!this.#isStopping) {
-      const { now, jobs } = await this.#deps.store.claimJobs(this.#filter);
-      this.#deps.syncClock(now);
+      const beforeMs = clock?.uptimeMs() ?? 0;
+      const { now, jobs } = await store.claimJobs(this.#filter);
+      syncClock(now);
+      const known = await clock?.look(now, beforeMs);
       if (jobs.length === 0) break;
-      await Promise.all(inOrder(jobs).map((line) => this.#doLine(line, now)));
+      const work: Work = { store, decider, now, clock: known, onFailure };
+      await Promise.all(inOrder(jobs).map((line) => this.#doLine(line, work)));
       done += jobs.length;
     }
     return done;
@@ -153,17 +162,16 @@ export class Worker {
     };
   }
 
-  async #doLine(jobs: readonly ClaimedJob[], now: Instant): Promise<void> {
-    for (const job of jobs) await this.#do(job, now);
+  async #doLine(jobs: readonly ClaimedJob[], work: Work): Promise<void> {
+    for (const job of jobs) await this.#do(job, work);
   }
 
-  async #do(job: ClaimedJob, now: Instant): Promise<void> {
-    const { store, decider, handlers, onFailure } = this.#deps;
+  async #do(job: ClaimedJob, work: Work): Promise<void> {
     try {
-      await handlers[job.kind]?.(job, { store, decider, now, onFailure });
+      await this.#deps.handlers[job.kind]?.(job, work);
     } catch (error) {
       if (error instanceof JobLost) return; // its lease ended: whoever has it now does it
-      onFailure(job, error);
+      work.onFailure(job, error);
       await this.#postpone(job, error);
     }
   }
