@@ -11,6 +11,7 @@ import type { Engine } from "./engine/engine.ts";
 import { isFailureNews, isRare, sayWhy } from "./engine/job-retry.ts";
 import { jobHandlers } from "./engine/jobs.ts";
 import { LocalEngine } from "./engine/local.ts";
+import type { Patience } from "./engine/remote-call.ts";
 import type { Work, WorkerDeps } from "./engine/worker.ts";
 import type { ServeOptions } from "./server/server.ts";
 import type { Store } from "./store/store.ts";
@@ -28,6 +29,8 @@ export interface AppOptions {
   runs?: RunsOptions;
   /** Hears of every call to a server: what, with which outcome, and how long it took. */
   onCall?: (line: string) => void;
+  /** Rides out a restart of the server. */
+  patience?: Patience | undefined;
 }
 
 /** Where agents are started from. */
@@ -56,8 +59,8 @@ export interface ServerOptions extends AppOptions {
 }
 
 /** Opens the store and puts an engine on it, or reaches the engine of a server. */
-export async function openEngine({ store, rules, runs, onCall }: AppOptions): Promise<Engine> {
-  if (store.kind === "server") return openRemote(store, onCall);
+export async function openEngine({ store, rules, runs, onCall, patience }: AppOptions): Promise<Engine> {
+  if (store.kind === "server") return openRemote(store, { onCall, patience });
   return engineFor(await openStore(store), { rules }, runs);
 }
 
@@ -133,13 +136,17 @@ export async function findServer(runtimeDir: string): Promise<string | undefined
   return (await import("./server/local-token.ts")).findAddress(runtimeDir);
 }
 
-async function openRemote({ url, token, runtimeDir }: OtherServer, onCall: AppOptions["onCall"]): Promise<Engine> {
+async function openRemote(
+  { url, token, runtimeDir }: OtherServer,
+  { onCall, patience }: Pick<AppOptions, "onCall" | "patience">,
+): Promise<Engine> {
   const { RemoteEngine } = await import("./engine/remote.ts");
   const text = token ?? (await readOwnToken(url, runtimeDir));
   const { tellingFetch } = await import("./engine/remote-call.ts");
   return new RemoteEngine({
     ...{ url, tokenFor: () => text, newKey: randomUUID },
     ...(onCall && { fetch: tellingFetch(onCall) }),
+    ...(patience && { patience }),
   });
 }
 

@@ -28,6 +28,8 @@ import { sayAgo } from "./when.ts";
 import { refOf } from "./wording.ts";
 import { whileWorking } from "./while-working.ts";
 
+const EXIT_INTERRUPTED = 130;
+
 export const ANSWER_FLAGS = {
   choose: {
     type: "string",
@@ -65,15 +67,20 @@ export const command: Command<typeof ANSWER_FLAGS> = {
     "askd answer - 2",
     "askd answer --all --edit",
   ],
-  async run(args, context) {
-    if (args.flags.all) return answerAll(args, context);
+  async run(args, given) {
+    if (args.flags.all) return answerAll(args, given);
+    const signal = args.flags.wait ? given.interrupt() : undefined;
+    const context: Context = signal ? { ...given, interrupt: () => signal } : given;
     const [name, ...words] = args.positionals;
     if (name === undefined) throw wrongUsage("Which question? An id is missing", command.usage);
     if (words.length > 1) throw wrongUsage("Put the answer in quotes", command.usage);
     requireOneWay(words[0], args.flags);
     // Where nothing may go on in the background, whoever waits does the work.
     const isHere = args.flags.wait === true && isServiceOff(context.env);
-    const engine = await context.engine({ runs: isHere && context.place.store.kind !== "server" });
+    const engine = await context.engine({
+      runs: isHere && context.place.store.kind !== "server",
+      ...(signal && { waits: { until: signal } }),
+    });
     const read = await engine.read(await getAsked(engine, name, context.now()));
     const input = await readInput(read, words[0], args.flags, context);
     const by = await whoTypes(engine, context);
@@ -82,6 +89,7 @@ export const command: Command<typeof ANSWER_FLAGS> = {
       printResult(context, FIELDS, { page: () => `${sanitise(agentView)}\n`, json: () => ({ agentView }) });
       return 0;
     }
+    if (signal?.aborted) return EXIT_INTERRUPTED;
     const log = args.flags.wait ? await openLog(read.run, context) : undefined;
     const done = await give(read, input, by, { engine, context });
     const wayOn = await findWayOnHere(done.run, context);

@@ -49,7 +49,8 @@ export async function ask(
   context: Context,
 ): Promise<number> {
   const raw = await readAsk(positionals, flags, context);
-  const engine = await context.engine();
+  const signal = flags.wait === undefined ? undefined : context.interrupt();
+  const engine = await context.engine({ ...(signal && { waits: { until: signal } }) });
   const traceparent = context.env["TRACEPARENT"];
   const parsed = parseAsk(raw, { ...DOOR, traceparent }, context.rules, context.now());
   const holdMs = flags.wait === undefined ? undefined : readWait(flags.wait, parsed.timeoutMs);
@@ -68,7 +69,7 @@ export async function ask(
   const done = await engine.ask(input, whoAsks(context), await askOptions(engine, flags, context));
   const id = shortId(done.question.id);
   say(context, `asked ${id}  ${(await findPage(id, context)) ?? `#${done.run.number} ${oneLine(done.run.name)}`}`);
-  if (holdMs !== undefined) return hold(done, holdMs, engine, context);
+  if (holdMs !== undefined && signal) return hold(done, { holdMs, signal }, engine, context);
   say(context, `Answer with: ${context.program} answer ${id} ${quoted("…")}`);
   printResult(context, command.fields ?? [], {
     page: () => `${done.question.id}\n`,
@@ -124,9 +125,13 @@ function readWait(text: string, timeoutMs: number | undefined): number {
 }
 
 /** Waits for the outcome with the asker alive, doing what falls due meanwhile. */
-async function hold(asked: Read, holdMs: number, engine: Engine, context: Context): Promise<number> {
+async function hold(
+  asked: Read,
+  { holdMs, signal }: { holdMs: number; signal: AbortSignal },
+  engine: Engine,
+  context: Context,
+): Promise<number> {
   const { id } = asked.question;
-  const signal = context.interrupt();
   const endWaiting = sayWaiting(holdMs, context);
   const until = later(await engine.now(), holdMs);
   const waited = whileWorking(engine, () => engine.wait(id, { until, signal, takes: true }));

@@ -69,6 +69,13 @@ export interface Serving {
   close(): Promise<void>;
 }
 
+/** Somebody waits for what a server will say: its restart is ridden out, once it was there or from the first call on. */
+export interface Waits {
+  /** Aborts when they do not want to wait any more. */
+  until: AbortSignal;
+  isAtOnce?: boolean;
+}
+
 /** An engine; one on a store of its own also knows how many agents it follows, and what workers say of themselves. */
 export type OpenedEngine = Engine & { carried?(): number; listWorkerRows?(): Promise<Entry[]> };
 
@@ -110,7 +117,7 @@ export interface Context {
    * The engine on the store of this place; opened when first used, with `runs` as one that starts agents. What is due
    * is done first, unless the caller is only reading.
    */
-  engine(options?: { runs?: boolean; isReading?: true }): Promise<OpenedEngine>;
+  engine(options?: { runs?: boolean; isReading?: true; waits?: Waits }): Promise<OpenedEngine>;
   /** The store itself, for what is about all of it; whoever opens it closes it. */
   openStore(place: OwnStorePlace): Promise<Store>;
   /** Which schema the store has, without changing it, and which one this program knows; 0 where there is no store. */

@@ -72,11 +72,15 @@ async function answerHook(client: HookClient, windowMs: number, context: Context
   try {
     event = client.parse(readJson(await context.stdin.readAll(INPUT_BYTES)));
     if (event.is === "other") return 0;
-    const engine = await context.engine();
+    const signal = context.interrupt();
+    const held = { ...context, interrupt: () => signal };
+    // The program gives up on its hook some time after the window, whether the server is back or not.
+    const until = AbortSignal.any([signal, AbortSignal.timeout(windowMs + MARGIN_MS / 3)]);
+    const engine = await context.engine({ waits: { until } });
     if (event.is === "over") await endCall({ engine, client, context }, event);
     else {
       const { call } = event;
-      const { reply, afterwards } = await decideCall({ engine, client, call, context, windowMs });
+      const { reply, afterwards } = await decideCall({ engine, client, call, context: held, windowMs });
       const output = client.say(call, reply, `answer-${randomBytes(4).toString("hex")}`);
       if (output) context.stdout.write(`${JSON.stringify(output)}\n`);
       await afterwards?.();

@@ -28,17 +28,18 @@ export const command: Command<typeof flags> = {
   isLong: ({ flags: { follow, raw } }) => !follow && !raw,
   examples: ["askd logs 42", "askd logs 42 -f", "askd logs 42 --raw > output.jsonl"],
   async run(args, context) {
-    const engine = await context.engine();
+    const signal = args.flags.follow ? context.interrupt() : undefined;
+    const engine = await context.engine({ ...(signal && { waits: { until: signal } }) });
     const run = await getRun(engine, requireOne(args.positionals, command.usage));
     const runDir = await getRunDir(run, context);
-    const { raw, err, follow } = args.flags;
+    const { raw, err } = args.flags;
     const { output } = context.streams();
     const log = new RunLog({
       ...{ runDir, kind: err ? "err" : "out", agent: findAgent(run.agent), style: context.style },
       write: (text) => context.stdout.write(text),
       writeRaw: raw ? (bytes) => void output.write(bytes) : undefined,
     });
-    if (follow) return followLog(run, { log, runDir, engine, isRaw: raw ?? false }, context);
+    if (signal) return followLog(run, { log, runDir, engine, signal, isRaw: raw ?? false }, context);
     await log.end();
     if (!raw) await sayWaiting(run, engine, context);
     return 0;
@@ -61,10 +62,10 @@ async function getRunDir(run: Run, context: Context): Promise<string> {
 
 async function followLog(
   run: Run,
-  { log, runDir, engine, isRaw }: { log: RunLog; runDir: string; engine: Engine; isRaw: boolean },
+  given: { log: RunLog; runDir: string; engine: Engine; signal: AbortSignal; isRaw: boolean },
   context: Context,
 ): Promise<number> {
-  const signal = context.interrupt();
+  const { log, runDir, engine, signal, isRaw } = given;
   let told = "";
   for (;;) {
     const now = (await engine.findRun(run.id)) ?? run;

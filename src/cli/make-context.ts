@@ -46,7 +46,11 @@ export async function makeContext(
     now: () => instant(world.nowMs()),
     engine: async (options) => {
       if (flags.verbose) world.stderr.write(`store: ${sayStore(place.store)}\n`);
-      const engine = await world.openEngine(place.store, rules, options?.runs ? place.stateDir : undefined);
+      const onAway = (text: string): void => (flags.quiet ? undefined : world.stderr.write(`${text}\n`));
+      const engine = await world.openEngine(place.store, rules, {
+        ...(options?.runs && { stateDir: place.stateDir }),
+        ...(options?.waits && { patience: { ...options.waits, onAway } }),
+      });
       if (place.store.kind !== "server" && !options?.isReading) await engine.doDue();
       return engine;
     },

@@ -38,12 +38,13 @@ export const command: Command<typeof flags> = {
     const liveWindowMs = args.flags.hold === undefined ? context.rules.liveWindowMs : parseDuration(args.flags.hold);
     const told = args.flags["run-file"] === undefined ? {} : await readRunFile(args.flags["run-file"]);
     const env = { ...context.env, ...told };
-    const engine = await context.engine();
+    const interrupt = context.interrupt();
+    const engine = await context.engine({ waits: { until: interrupt, isAtOnce: true } });
     const runId = await findRun(engine, env);
     const stop = new AbortController();
     // No server may be running: what falls due while the client is here is done here.
     engine.work().catch((error: unknown) => stop.abort(error));
-    const signal = AbortSignal.any([context.interrupt(), stop.signal]);
+    const signal = AbortSignal.any([interrupt, stop.signal]);
     const holders = await processHolder();
     const deps = {
       engine,

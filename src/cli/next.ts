@@ -23,7 +23,11 @@ export const command: Command<typeof flags> = {
   examples: ["askd next", "askd next --follow --repo acme/api", "ASKD_ACCESSIBLE=1 askd next"],
   async run(args, context) {
     if (args.positionals.length > 0) throw wrongUsage(`"${args.positionals[0]}" is too much`, command.usage);
-    return offerAll(args.flags, await context.engine(), context);
+    // A page that is drawn shows the last state while the server is away; lines wait for it.
+    if (!isFlat(context)) return offerAll(args.flags, await context.engine(), context);
+    const signal = context.interrupt();
+    const engine = await context.engine({ waits: { until: signal } });
+    return offerAll(args.flags, engine, { ...context, interrupt: () => signal });
   },
 };
 
@@ -35,12 +39,16 @@ export async function offerAll(given: Values<typeof flags>, engine: Engine, cont
     isFollowing: given.follow ?? false,
     undoMs: parseDuration(given["undo-window"] ?? UNDO),
   };
-  const isFlat = context.isAccessible || context.env["TERM"] === "dumb";
-  if (isFlat) return (await import("./next/flat.ts")).runFlat(start);
+  if (isFlat(context)) return (await import("./next/flat.ts")).runFlat(start);
   const { NextLoop } = await import("./next/loop.ts");
   const { isInterrupted, skipped, waiting } = await new NextLoop(start, await context.openTerminal()).run();
   if (!context.isQuiet) context.stdout.write(sayLeft({ skipped, waiting }, context.program));
   return isInterrupted ? EXIT_INTERRUPTED : 0;
+}
+
+/** Says whether everything is told line by line. */
+function isFlat({ isAccessible, env }: Context): boolean {
+  return isAccessible || env["TERM"] === "dumb";
 }
 
 /** What is left when somebody leaves. */

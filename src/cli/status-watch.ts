@@ -26,7 +26,7 @@ export async function watchStatus(watch: StatusWatch, context: Context): Promise
   const isPage = !context.json && !watch.isShort;
   const isInPlace = isPage && context.stdout.isTty && context.env["TERM"] !== "dumb" && !isAccessible(context);
   let shown: string | undefined;
-  while (!signal.aborted) {
+  for (;;) {
     const view = await watch.read();
     const now = isInPlace || (watch.isShort && !context.json) ? watch.render(view) : keyOf(view);
     if (now !== shown) {
@@ -36,9 +36,9 @@ export async function watchStatus(watch: StatusWatch, context: Context): Promise
     shown = now;
     if (watch.isOver(view)) return true;
     await pauseFor(LOOK_MS, signal, context);
+    if (signal.aborted) return false;
     await watch.doDue();
   }
-  return false;
 }
 
 /** What a change is, apart from the time that passes. */

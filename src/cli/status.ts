@@ -33,8 +33,8 @@ export const command: Command<typeof flags> = {
   examples: ["askd status", "askd status --short", "askd status --exit-code || askd next"],
   async run(args, context) {
     if (args.positionals.length > 0) throw wrongUsage(`"${args.positionals[0]}" is too much`, command.usage);
+    if (args.flags.watch) return watch(args.flags, context);
     const engine = await context.engine();
-    if (args.flags.watch) return watch(engine, args.flags, context);
     const view = await readStatus(engine, args.flags, context);
     print(view, args.flags, context, await loadJson(context));
     return args.flags["exit-code"] && view.waiting.length > 0 ? EXIT_WAITING : 0;
@@ -42,8 +42,10 @@ export const command: Command<typeof flags> = {
 };
 
 /** Loaded when used: a prompt asks for the short form many times a minute. */
-async function watch(engine: Engine, given: Given, context: Context): Promise<number> {
+async function watch(given: Given, context: Context): Promise<number> {
   const { watchStatus } = await import("./status-watch.ts");
+  const signal = context.interrupt();
+  const engine = await context.engine({ waits: { until: signal } });
   const viewJson = await loadJson(context);
   const isFound = await watchStatus(
     {
@@ -54,7 +56,7 @@ async function watch(engine: Engine, given: Given, context: Context): Promise<nu
       isOver: (view) => given["exit-code"] === true && view.waiting.length > 0,
       doDue: async () => void (context.place.store.kind !== "server" && (await engine.doDue())),
     },
-    context,
+    { ...context, interrupt: () => signal },
   );
   return isFound ? EXIT_WAITING : EXIT_INTERRUPTED;
 }

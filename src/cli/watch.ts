@@ -94,31 +94,34 @@ async function follow({ engine, after, limit, signal, wanted, reader }: Followin
   let told = 0;
   let isAway = false;
   while (!signal.aborted) {
-    const page = await readOn(engine, cursor);
-    if (page === undefined && !isAway && !context.isQuiet) {
+    const wasAway = isAway;
+    const page = await unlessAway(engine.readFeed(cursor, PAGE));
+    isAway = page === "away";
+    for (const kept of page === "away" ? [] : page) {
+      if (wanted(kept)) {
+        isAway = (await unlessAway(reader.tell(kept))) === "away";
+        if (isAway) break; // nothing of it was written yet
+        told += 1;
+        if (told >= limit) return 0;
+      }
+      cursor = kept.cursor;
+    }
+    if (isAway && !wasAway && !context.isQuiet) {
       context.stderr.write("The server is away; looking for it again until Ctrl-C\n");
     }
-    isAway = page === undefined;
-    for (const kept of page ?? []) {
-      cursor = kept.cursor;
-      if (!wanted(kept)) continue;
-      await reader.tell(kept);
-      told += 1;
-      if (told >= limit) return 0;
-    }
-    if (page?.length === PAGE) continue;
+    if (!isAway && page.length === PAGE) continue;
     await pauseFor(isAway ? AWAY_MS : LOOK_MS, signal, context);
     if (!isAway && context.place.store.kind !== "server") await engine.doDue();
   }
   return EXIT_INTERRUPTED;
 }
 
-/** The next events; nothing while their server cannot be reached. */
-async function readOn(engine: Engine, cursor: string): Promise<KeptEvent[] | undefined> {
+/** What was looked for, unless its server cannot be reached. */
+async function unlessAway<Found>(looking: Promise<Found>): Promise<Found | "away"> {
   try {
-    return await engine.readFeed(cursor, PAGE);
+    return await looking;
   } catch (error) {
-    if (error instanceof Refusal && error.code === "store_unreachable") return undefined;
+    if (error instanceof Refusal && error.code === "store_unreachable") return "away";
     throw error;
   }
 }

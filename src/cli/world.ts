@@ -3,6 +3,7 @@ import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { ChannelSet } from "../config/channel-list.ts";
 import type { Rules } from "../core/rules.ts";
+import type { Patience } from "../engine/remote-call.ts";
 import { runsAbove, startOf } from "./proc.ts";
 import { findProgram } from "./program.ts";
 import type { Context, Input, OpenedEngine, Output, ServeRequest, Serving } from "./context.ts";
@@ -29,7 +30,11 @@ export interface World extends Omit<
 > {
   nowMs(): number;
   /** With a directory for the files of runs, the engine starts agents too. */
-  openEngine(store: StorePlace, rules: Rules, stateDir?: string): Promise<OpenedEngine>;
+  openEngine(
+    store: StorePlace,
+    rules: Rules,
+    options?: { stateDir?: string; patience?: Patience },
+  ): Promise<OpenedEngine>;
   openServer(
     at: { store: StorePlace; rules: Rules; runtimeDir: string; stateDir: string; channels: ChannelSet[] },
     request: ServeRequest,
@@ -68,10 +73,9 @@ export function worldOf(process: NodeJS.Process): World {
     lock: async (file) => (await import("../agents/lock.ts")).lock(file),
     isLocked: async (file) => (await import("../agents/lock.ts")).isLocked(file),
     runChild: async (child) => (await import("./child.ts")).runChild(child, process.env),
-    openEngine: async (store, rules, stateDir) =>
+    openEngine: async (store, rules, { stateDir, patience } = {}) =>
       (await import("../app.ts")).openEngine({
-        store,
-        rules,
+        ...{ store, rules, patience },
         ...(stateDir !== undefined && { runs: runsOf(process, bin, stateDir) }),
         ...(process.env["ASKD_DEBUG"] === "api" && {
           onCall: (line: string): void => void process.stderr.write(`api: ${oneLine(line)}\n`),

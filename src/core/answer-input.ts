@@ -27,11 +27,13 @@ export const AnswerInput = z.object({
   resume: z.boolean().default(true),
   /** Counts only if the question is still at this version. */
   ifVersion: z.int().optional(),
+  /** Names this reply: sent again, it counts once. */
+  key: z.string().min(1).max(255).optional(),
 });
 export type AnswerInput = z.infer<typeof AnswerInput>;
 
 /** An answer as it comes over the wire. */
-export const AnswerBody = AnswerInput.omit({ undoMs: true, ifVersion: true }).extend({
+export const AnswerBody = AnswerInput.omit({ undoMs: true, ifVersion: true, key: true }).extend({
   undo_window: z.union([z.string(), z.number().nonnegative()]).optional(),
 });
 

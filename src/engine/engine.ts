@@ -7,6 +7,7 @@ import type { Flaw } from "../core/flaw.ts";
 import type { QuestionId, RunId } from "../core/id.ts";
 import type { Instant } from "../core/instant.ts";
 import type { RunResult } from "../core/lifecycle.ts";
+import type { Once } from "../core/once.ts";
 import type { Person } from "../core/person.ts";
 import type { Question } from "../core/question.ts";
 import type { GiveBack, Run, Seen } from "../core/run.ts";
@@ -97,17 +98,17 @@ export interface Engine {
   refuse(id: QuestionId, tried: string, by: Actor): Promise<void>;
   /** What the agent would be told, without writing anything. */
   preview(id: QuestionId, input: AnswerInput, by: Actor): Promise<string>;
-  undo(id: QuestionId, by: Actor): Promise<Read>;
-  amend(id: QuestionId, text: string, by: Actor, options?: { resume?: boolean }): Promise<Read>;
-  claim(id: QuestionId, by: Actor): Promise<Read>;
-  release(id: QuestionId, by: Actor): Promise<Read>;
-  assign(id: QuestionId, to: readonly string[], by: Actor): Promise<Read>;
-  snooze(id: QuestionId, until: Instant, by: Actor): Promise<Read>;
-  extend(id: QuestionId, byMs: number, by: Actor): Promise<Read>;
-  comment(id: QuestionId, text: string, by: Actor): Promise<Read>;
-  escalate(id: QuestionId, by: Actor): Promise<Read>;
+  undo(id: QuestionId, by: Actor, once?: Once): Promise<Read>;
+  amend(id: QuestionId, text: string, by: Actor, options?: { resume?: boolean } & Once): Promise<Read>;
+  claim(id: QuestionId, by: Actor, once?: Once): Promise<Read>;
+  release(id: QuestionId, by: Actor, once?: Once): Promise<Read>;
+  assign(id: QuestionId, to: readonly string[], by: Actor, once?: Once): Promise<Read>;
+  snooze(id: QuestionId, until: Instant, by: Actor, once?: Once): Promise<Read>;
+  extend(id: QuestionId, byMs: number, by: Actor, once?: Once): Promise<Read>;
+  comment(id: QuestionId, text: string, by: Actor, once?: Once): Promise<Read>;
+  escalate(id: QuestionId, by: Actor, once?: Once): Promise<Read>;
   /** `resume` hands that text to the run instead of cancelling it with its question. */
-  cancel(id: QuestionId, input: { reason?: string; resume?: string }, by: Actor): Promise<Read>;
+  cancel(id: QuestionId, input: { reason?: string; resume?: string } & Once, by: Actor): Promise<Read>;
 
   /** What was asked under that name and is still open: those whose outcome is owed, then those that wait, oldest first. */
   findAsked(askedAs: string): Promise<Read[]>;

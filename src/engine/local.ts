@@ -15,6 +15,7 @@ import { tellAgent } from "../core/injection.ts";
 import { type Instant, epochMs } from "../core/instant.ts";
 import { cancelRun, endRun, queueRun, resumeRun, type RunResult, startRun } from "../core/lifecycle.ts";
 import { addLink, newLink } from "../core/link.ts";
+import type { Once } from "../core/once.ts";
 import type { Person } from "../core/person.ts";
 import { type Question, isPending, owes } from "../core/question.ts";
 import { Refusal } from "../core/refusal.ts";
@@ -30,6 +31,7 @@ import type { Troubles } from "../core/trouble.ts";
 import type { RunUsage } from "../core/usage.ts";
 import type { QuestionFilter, Ref, RunFilter, Store } from "../store/store.ts";
 import { ClockWatch, type Machine } from "./clock-watch.ts";
+import { type NamedChange, changeOnce } from "./change-once.ts";
 import { Decider, type DecideDeps } from "./decide.ts";
 import type { AskOptions, Done, Engine, RunInput, Verified, WaitOptions } from "./engine.ts";
 import { scheduleSeals } from "./jobs.ts";
@@ -50,6 +52,8 @@ import { Waiters } from "./waiters.ts";
 import { readUsage } from "./usage.ts";
 import { WordFollower } from "./word-follower.ts";
 import { type Work, Worker, type WorkerDeps } from "./worker.ts";
+
+type Decide = (read: Read, at: At) => Changes;
 
 export interface LocalDeps extends DecideDeps {
   randomBytes: (count: number) => Uint8Array;
@@ -140,10 +144,11 @@ export class LocalEngine implements Engine {
   async answer(id: QuestionId, input: AnswerInput, by: Actor): Promise<Done> {
     this.#replies.count(by, id, epochMs(this.#deps.now()));
     try {
-      const read = await this.#change(id, by, (before, at) =>
-        answer(before, input, { ...at, isTaken: this.#waiters.hasTaker(id) }),
+      return await this.#changeOnce(
+        ["answer", { ...input, key: undefined }],
+        { id, by, key: input.key },
+        (before, at) => answer(before, input, { ...at, isTaken: this.#waiters.hasTaker(id) }),
       );
-      return { ...read, isNew: true };
     } catch (error) {
       if (error instanceof Refusal && error.code === "not_pending") {
         await this.#decider.commit(recordLate(await this.read(id), input, this.#decider.at(by)));
@@ -164,44 +169,46 @@ export class LocalEngine implements Engine {
     return tellAgent({ delimiter: `answer-${this.#deps.ids.outcome().slice(-8)}`, reads: [{ ...read, question }] });
   }
 
-  undo(id: QuestionId, by: Actor): Promise<Read> {
-    return this.#change(id, by, undo);
+  undo(id: QuestionId, by: Actor, once?: Once): Promise<Read> {
+    return this.#changeOnce(["undo"], { id, by, ...once }, undo);
   }
 
-  amend(id: QuestionId, text: string, by: Actor, options: { resume?: boolean } = {}): Promise<Read> {
-    return this.#change(id, by, (read, at) => amend(read, text, at, { resume: options.resume ?? false }));
+  amend(id: QuestionId, text: string, by: Actor, options: { resume?: boolean } & Once = {}): Promise<Read> {
+    const { resume = false, key } = options;
+    return this.#changeOnce(["amend", text, resume], { id, by, key }, (read, at) => amend(read, text, at, { resume }));
   }
 
-  claim(id: QuestionId, by: Actor): Promise<Read> {
-    return this.#change(id, by, claim);
+  claim(id: QuestionId, by: Actor, once?: Once): Promise<Read> {
+    return this.#changeOnce(["claim"], { id, by, ...once }, claim);
   }
 
-  release(id: QuestionId, by: Actor): Promise<Read> {
-    return this.#change(id, by, release);
+  release(id: QuestionId, by: Actor, once?: Once): Promise<Read> {
+    return this.#changeOnce(["release"], { id, by, ...once }, release);
   }
 
-  assign(id: QuestionId, to: readonly string[], by: Actor): Promise<Read> {
-    return this.#change(id, by, (read, at) => assign(read, to, at));
+  assign(id: QuestionId, to: readonly string[], by: Actor, once?: Once): Promise<Read> {
+    return this.#changeOnce(["assign", to], { id, by, ...once }, (read, at) => assign(read, to, at));
   }
 
-  snooze(id: QuestionId, until: Instant, by: Actor): Promise<Read> {
-    return this.#change(id, by, (read, at) => snooze(read, until, at));
+  snooze(id: QuestionId, until: Instant, by: Actor, once?: Once): Promise<Read> {
+    return this.#changeOnce(["snooze"], { id, by, ...once }, (read, at) => snooze(read, until, at));
   }
 
-  extend(id: QuestionId, byMs: number, by: Actor): Promise<Read> {
-    return this.#change(id, by, (read, at) => extend(read, byMs, at));
+  extend(id: QuestionId, byMs: number, by: Actor, once?: Once): Promise<Read> {
+    return this.#changeOnce(["extend", byMs], { id, by, ...once }, (read, at) => extend(read, byMs, at));
   }
 
-  comment(id: QuestionId, text: string, by: Actor): Promise<Read> {
-    return this.#change(id, by, (read, at) => comment(read, text, at));
+  comment(id: QuestionId, text: string, by: Actor, once?: Once): Promise<Read> {
+    return this.#changeOnce(["comment", text], { id, by, ...once }, (read, at) => comment(read, text, at));
   }
 
-  escalate(id: QuestionId, by: Actor): Promise<Read> {
-    return this.#change(id, by, escalate);
+  escalate(id: QuestionId, by: Actor, once?: Once): Promise<Read> {
+    return this.#changeOnce(["escalate"], { id, by, ...once }, escalate);
   }
 
-  cancel(id: QuestionId, input: { reason?: string; resume?: string }, by: Actor): Promise<Read> {
-    return this.#change(id, by, (read, at) => cancel(read, input, at));
+  cancel(id: QuestionId, input: { reason?: string; resume?: string } & Once, by: Actor): Promise<Read> {
+    const { reason, resume, key } = input;
+    return this.#changeOnce(["cancel", reason, resume], { id, by, key }, (read, at) => cancel(read, input, at));
   }
 
   async findAsked(askedAs: string): Promise<Read[]> {
@@ -392,8 +399,18 @@ export class LocalEngine implements Engine {
     await this.#store.close();
   }
 
+  /** Changes a question once, however often a change of that key is sent. */
+  #changeOnce(change: readonly unknown[], named: Omit<NamedChange, "change">, decide: Decide): Promise<Done> {
+    const deps = {
+      store: this.#store,
+      read: (id: QuestionId) => this.read(id),
+      change: (id: QuestionId, by: Actor, decided: Decide) => this.#change(id, by, decided),
+    };
+    return changeOnce(deps, { ...named, change }, decide);
+  }
+
   /** Changes a question. Who may not do so is refused, and that they tried stays in the trail. */
-  async #change(id: QuestionId, by: Actor, decide: (read: Read, at: At) => Changes): Promise<Read> {
+  async #change(id: QuestionId, by: Actor, decide: Decide): Promise<Read> {
     try {
       return await this.#decider.changeQuestion(id, by, decide);
     } catch (error) {

@@ -17,7 +17,7 @@ export function runBody({ id: _id, externalId, parentId, giveBack, callback, ...
 }
 
 /** An answer for the wire, with the state of the question that it was meant for. */
-export function answerBody({ undoMs, ifVersion, ...input }: AnswerInput): {
+export function answerBody({ undoMs, ifVersion, key: _key, ...input }: AnswerInput): {
   body: RequestOf<"answer">["body"];
   ifVersion: number | undefined;
 } {

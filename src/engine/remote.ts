@@ -8,6 +8,7 @@ import type { KeptEvent } from "../core/event.ts";
 import type { QuestionId, RunId } from "../core/id.ts";
 import { type Instant, MINUTE_MS } from "../core/instant.ts";
 import type { RunResult } from "../core/lifecycle.ts";
+import type { Once } from "../core/once.ts";
 import type { Person } from "../core/person.ts";
 import { type Question, isPending } from "../core/question.ts";
 import { Refusal } from "../core/refusal.ts";
@@ -23,10 +24,6 @@ import type { QuestionFilter, Ref, RunFilter } from "../store/store.ts";
 import type { AskOptions, Done, Engine, RunInput, Verified, WaitOptions } from "./engine.ts";
 import { type CallOptions, Caller, type CallerDeps } from "./remote-call.ts";
 import { answerBody, pageThrough, runBody } from "./remote-body.ts";
-
-const PAUSE_MS = 500;
-/** A server that restarts is away for a moment; one that is away longer is said to be. */
-const LONGEST_ABSENCE_MS = 2 * MINUTE_MS;
 
 /** The engine of a server somewhere else. It does nothing itself; whoever has the store does. */
 export class RemoteEngine implements Engine {
@@ -60,23 +57,21 @@ export class RemoteEngine implements Engine {
   }
 
   async wait(id: QuestionId, { until, signal }: WaitOptions): Promise<Read> {
-    let lastHeardMs = performance.now();
     for (;;) {
       try {
-        const read = await this.#caller.call("wait", { params: { id }, query: { until }, signal });
-        lastHeardMs = performance.now();
-        if (read.question.status !== "pending" || signal?.aborted || (await this.now()) >= until) return read;
+        const read = await this.#caller.call("wait", { params: { id }, query: { until }, signal, isPatient: true });
+        if (read.question.status !== "pending" || signal?.aborted) return read;
+        const { now } = await this.#caller.call("now", { signal, isPatient: true });
+        if (now >= until) return read;
       } catch (error) {
         if (signal?.aborted) return this.read(id);
-        const isAway = error instanceof Refusal && error.code === "store_unreachable";
-        if (!isAway || performance.now() - lastHeardMs > LONGEST_ABSENCE_MS) throw error;
-        await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+        throw error;
       }
     }
   }
 
   answer(id: QuestionId, input: AnswerInput, by: Actor): Promise<Done> {
-    return this.#caller.call("answer", { params: { id }, ...answerBody(input), by });
+    return this.#caller.call("answer", { params: { id }, ...answerBody(input), by, ...this.#once(input) });
   }
 
   /** The server that refuses is the one that writes it down. */
@@ -85,47 +80,50 @@ export class RemoteEngine implements Engine {
   }
 
   async preview(id: QuestionId, input: AnswerInput, by: Actor): Promise<string> {
-    return (await this.#caller.call("preview", { params: { id }, ...answerBody(input), by })).text;
+    const options = { params: { id }, ...answerBody(input), by, mayRepeat: true };
+    return (await this.#caller.call("preview", options)).text;
   }
 
-  undo(id: QuestionId, by: Actor): Promise<Read> {
-    return this.#caller.call("undo", { params: { id }, by });
+  undo(id: QuestionId, by: Actor, once?: Once): Promise<Read> {
+    return this.#caller.call("undo", { params: { id }, by, ...this.#once(once) });
   }
 
-  amend(id: QuestionId, text: string, by: Actor, options: { resume?: boolean } = {}): Promise<Read> {
-    return this.#caller.call("amend", { params: { id }, body: { text, ...options }, by });
+  amend(id: QuestionId, text: string, by: Actor, options: { resume?: boolean } & Once = {}): Promise<Read> {
+    const { resume, ...once } = options;
+    return this.#caller.call("amend", { params: { id }, body: { text, resume }, by, ...this.#once(once) });
   }
 
-  claim(id: QuestionId, by: Actor): Promise<Read> {
-    return this.#caller.call("claim", { params: { id }, by });
+  claim(id: QuestionId, by: Actor, once?: Once): Promise<Read> {
+    return this.#caller.call("claim", { params: { id }, by, ...this.#once(once) });
   }
 
-  release(id: QuestionId, by: Actor): Promise<Read> {
-    return this.#caller.call("release", { params: { id }, by });
+  release(id: QuestionId, by: Actor, once?: Once): Promise<Read> {
+    return this.#caller.call("release", { params: { id }, by, ...this.#once(once) });
   }
 
-  assign(id: QuestionId, to: readonly string[], by: Actor): Promise<Read> {
-    return this.#caller.call("assign", { params: { id }, body: { to: [...to] }, by });
+  assign(id: QuestionId, to: readonly string[], by: Actor, once?: Once): Promise<Read> {
+    return this.#caller.call("assign", { params: { id }, body: { to: [...to] }, by, ...this.#once(once) });
   }
 
-  snooze(id: QuestionId, until: Instant, by: Actor): Promise<Read> {
-    return this.#caller.call("snooze", { params: { id }, body: { until }, by });
+  snooze(id: QuestionId, until: Instant, by: Actor, once?: Once): Promise<Read> {
+    return this.#caller.call("snooze", { params: { id }, body: { until }, by, ...this.#once(once) });
   }
 
-  extend(id: QuestionId, byMs: number, by: Actor): Promise<Read> {
-    return this.#caller.call("extend", { params: { id }, body: { by: `${byMs}ms` }, by });
+  extend(id: QuestionId, byMs: number, by: Actor, once?: Once): Promise<Read> {
+    return this.#caller.call("extend", { params: { id }, body: { by: `${byMs}ms` }, by, ...this.#once(once) });
   }
 
-  comment(id: QuestionId, text: string, by: Actor): Promise<Read> {
-    return this.#caller.call("comment", { params: { id }, body: { text }, by });
+  comment(id: QuestionId, text: string, by: Actor, once?: Once): Promise<Read> {
+    return this.#caller.call("comment", { params: { id }, body: { text }, by, ...this.#once(once) });
   }
 
-  escalate(id: QuestionId, by: Actor): Promise<Read> {
-    return this.#caller.call("escalate", { params: { id }, by });
+  escalate(id: QuestionId, by: Actor, once?: Once): Promise<Read> {
+    return this.#caller.call("escalate", { params: { id }, by, ...this.#once(once) });
   }
 
-  cancel(id: QuestionId, { reason, resume }: { reason?: string; resume?: string }, by: Actor): Promise<Read> {
-    return this.#caller.call("cancel", { params: { id }, body: { reason, resume }, by });
+  cancel(id: QuestionId, input: { reason?: string; resume?: string } & Once, by: Actor): Promise<Read> {
+    const { reason, resume, ...once } = input;
+    return this.#caller.call("cancel", { params: { id }, body: { reason, resume }, by, ...this.#once(once) });
   }
 
   async findAsked(askedAs: string): Promise<Read[]> {
@@ -179,7 +177,7 @@ export class RemoteEngine implements Engine {
   }
 
   async authenticate(text: string, channel: string): Promise<{ actor: Actor; token: Token } | undefined> {
-    const options: CallOptions<"authenticate"> = { token: text };
+    const options: CallOptions<"authenticate"> = { token: text, mayRepeat: true };
     const found = await orNothing("sign_in", this.#caller.call("authenticate", options));
     return found && { ...found, actor: { ...found.actor, channel } };
   }
@@ -298,9 +296,10 @@ export class RemoteEngine implements Engine {
     return (await this.#caller.call("now", {})).now;
   }
 
-  /** The server does what falls due by itself; only an admin can have it done at once. */
+  /** The server does what falls due by itself, also when it is away now; only an admin can have it done at once. */
   async doDue(): Promise<number> {
-    return (await orNothing("not_permitted", this.#caller.call("doDue", {})))?.done ?? 0;
+    const doing = orNothing("store_unreachable", this.#caller.call("doDue", {}));
+    return (await orNothing("not_permitted", doing))?.done ?? 0;
   }
 
   /** The server does the jobs; here is only waited until this is stopped. */
@@ -310,6 +309,11 @@ export class RemoteEngine implements Engine {
 
   async stop(): Promise<void> {
     this.#stop();
+  }
+
+  /** Names a change, so that it can be sent again when its reply was lost. */
+  #once({ key }: Once = {}): { key: string } {
+    return { key: key ?? this.#caller.newKey() };
   }
 }
 

@@ -18,6 +18,12 @@ const PROBLEM = {
   },
 };
 
+/** The changes of a question that count once however often they are sent. */
+const ONCE: ReadonlySet<Verb> = new Set([
+  ...(["answer", "undo", "amend", "claim", "release", "assign", "snooze", "extend", "comment"] as const),
+  ...(["escalate", "cancel"] as const),
+]);
+
 /** The description of the API, for whoever wants to call it. */
 export function openapiPart(version: string): Part {
   const app = new Hono();
@@ -69,6 +75,9 @@ function operation(verb: Verb, row: Route): object {
       ...parametersOf(row.query, "query"),
       ...(verb === "ask"
         ? [header("Idempotency-Key", "Names the ask: the same key is the same question for ever")]
+        : []),
+      ...(ONCE.has(verb)
+        ? [header("Idempotency-Key", "Names the change: sent again with the same key, it counts once")]
         : []),
       ...(isWrite && row.path.startsWith("/questions/{id}")
         ? [header("If-Match", "The ETag of an earlier reply")]

@@ -39,8 +39,8 @@ export class WebStage {
   }
 
   /** Starts the server, on the same port as before if there was one. */
-  async serve(): Promise<void> {
-    const child = spawn(process.execPath, [ASKD, "serve", "--port", String(this.#port)], {
+  async serve(...args: string[]): Promise<void> {
+    const child = spawn(process.execPath, [ASKD, "serve", "--port", String(this.#port), ...args], {
       env: this.#env(),
       stdio: ["ignore", "pipe", "ignore"],
     });
@@ -52,7 +52,7 @@ export class WebStage {
   /** Ends the server the hard way. */
   async kill(): Promise<void> {
     const server = this.#server;
-    if (!server || server.exitCode !== null) return;
+    if (!server || server.exitCode !== null || server.signalCode !== null) return;
     const ended = new Promise((done) => server.once("exit", done));
     server.kill("SIGKILL");
     await ended;

@@ -9,6 +9,7 @@ import { tell } from "../../web/reader.ts";
 import { readAnswerForm } from "./answer-form.ts";
 import { sendDone } from "./batch.tsx";
 import type { Call, PagesDeps } from "./deps.ts";
+import { onceIn } from "./draft.ts";
 import { readReader } from "./reader.ts";
 import { byItself, eachOf, wordsOf } from "./together.ts";
 
@@ -32,7 +33,8 @@ export async function answerAlso(context: Call, deps: PagesDeps, given: Also): P
     }
     const own = readAnswerForm(read.content, draft) ?? input;
     const undoMs = deps.rules.undoMs.web;
-    const { question } = await deps.engine.answer(read.question.id, { ...own, undoMs }, context.get("actor"));
+    const given = { ...own, undoMs, ...onceIn(draft) };
+    const { question } = await deps.engine.answer(read.question.id, given, context.get("actor"));
     return { words, until: undoneUntil(question) };
   });
   const again = new Map([

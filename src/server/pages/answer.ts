@@ -7,7 +7,7 @@ import { refusalWords } from "../../web/refusal-words.ts";
 import { say } from "../../web/words.ts";
 import { answerAlso } from "./also.ts";
 import { isMeant, readAnswerForm, writtenIn } from "./answer-form.ts";
-import { readDraft } from "./draft.ts";
+import { onceIn, readDraft } from "./draft.ts";
 import type { Call, PagesDeps } from "./deps.ts";
 import { goTo, nextAddress, runPageBefore } from "./go-on.ts";
 import { sendAgain } from "./send-card.tsx";
@@ -27,7 +27,8 @@ export async function answer(context: Call, deps: PagesDeps): Promise<Response> 
   const input = readInput(context, before, draft);
   if (typeof input === "string") return sendAgain(context, deps, before, { problem: input, draft }, 422);
   try {
-    const { question } = await engine.answer(id, { ...input, undoMs: rules.undoMs.web }, context.get("actor"));
+    const given = { ...input, undoMs: rules.undoMs.web, ...onceIn(draft) };
+    const { question } = await engine.answer(id, given, context.get("actor"));
     const stays = runPageBefore(context);
     if (stays !== undefined) return goTo(context, stays);
     const others = idsIn(draft, "also");

@@ -9,7 +9,7 @@ import { type Reader, tell } from "../../web/reader.ts";
 import { Together } from "../../web/together.tsx";
 import type { Signed } from "../credential.ts";
 import type { Call, PagesDeps } from "./deps.ts";
-import { readDraft } from "./draft.ts";
+import { onceIn, readDraft } from "./draft.ts";
 import { sendFramed } from "./frame.tsx";
 import { isFromScript } from "./go-on.ts";
 import { sendPage } from "./page.ts";
@@ -89,7 +89,7 @@ async function undo(context: Call, deps: PagesDeps): Promise<Response> {
   const draft = await readDraft(context);
   const reader = await readReader(context, deps.engine);
   const plan = await eachOf(context, deps.engine, idsIn(draft), async ({ question }) => {
-    await deps.engine.undo(question.id, context.get("actor"));
+    await deps.engine.undo(question.id, context.get("actor"), onceIn(draft));
     return {};
   });
   const refused = plan.filter(({ problem }) => problem !== undefined);

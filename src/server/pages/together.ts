@@ -12,6 +12,7 @@ import type { Planned } from "../../web/planned.tsx";
 import { AS, type Offer } from "../../web/together.tsx";
 import { nameOf } from "./answer-form.ts";
 import type { Call, PagesDeps } from "./deps.ts";
+import { onceIn } from "./draft.ts";
 import { sayRefusal } from "./frame.tsx";
 import { languageOf } from "./reader.ts";
 
@@ -48,7 +49,7 @@ export function offerFor(ticked: readonly Read[], templates: readonly Template[]
 /** Answers each of them as the form says; what is refused stops none of the others. */
 export function answerAll(context: Call, deps: PagesDeps, ids: readonly QuestionId[], draft: Draft) {
   return eachWith(context, deps, ids, draft, async (id, input) => {
-    const given = { ...input, undoMs: deps.rules.undoMs.web };
+    const given = { ...input, undoMs: deps.rules.undoMs.web, ...onceIn(draft) };
     const { question } = await deps.engine.answer(id, given, context.get("actor"));
     return { until: isPending(question) ? question.settling?.until : undefined };
   });

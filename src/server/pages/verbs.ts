@@ -11,7 +11,7 @@ import { refusalWords } from "../../web/refusal-words.ts";
 import { say } from "../../web/words.ts";
 import type { Signed } from "../credential.ts";
 import { answer, preview } from "./answer.ts";
-import { readDraft } from "./draft.ts";
+import { onceIn, readDraft } from "./draft.ts";
 import type { Call, PagesDeps } from "./deps.ts";
 import { goTo, nextAddress, runPageBefore } from "./go-on.ts";
 import { sendAgain } from "./send-card.tsx";
@@ -22,17 +22,18 @@ import { languageOf } from "./reader.ts";
 type Verb = (engine: Engine, id: QuestionId, by: Actor, draft: Draft, context: Call) => Promise<unknown>;
 
 const VERBS: Readonly<Record<string, Verb>> = {
-  undo: (engine, id, by) => engine.undo(id, by),
-  claim: (engine, id, by) => engine.claim(id, by),
-  release: (engine, id, by) => engine.release(id, by),
-  escalate: (engine, id, by) => engine.escalate(id, by),
-  assign: (engine, id, by, draft) => engine.assign(id, draftedText(draft, "to").split(","), by),
-  extend: (engine, id, by, draft) => engine.extend(id, parseDuration(draftedText(draft, "by")), by),
-  comment: (engine, id, by, draft) => engine.comment(id, draftedText(draft, "text"), by),
-  amend: (engine, id, by, draft) => engine.amend(id, draftedText(draft, "text"), by),
+  undo: (engine, id, by, draft) => engine.undo(id, by, onceIn(draft)),
+  claim: (engine, id, by, draft) => engine.claim(id, by, onceIn(draft)),
+  release: (engine, id, by, draft) => engine.release(id, by, onceIn(draft)),
+  escalate: (engine, id, by, draft) => engine.escalate(id, by, onceIn(draft)),
+  assign: (engine, id, by, draft) => engine.assign(id, draftedText(draft, "to").split(","), by, onceIn(draft)),
+  extend: (engine, id, by, draft) => engine.extend(id, parseDuration(draftedText(draft, "by")), by, onceIn(draft)),
+  comment: (engine, id, by, draft) => engine.comment(id, draftedText(draft, "text"), by, onceIn(draft)),
+  amend: (engine, id, by, draft) => engine.amend(id, draftedText(draft, "text"), by, onceIn(draft)),
   snooze: async (engine, id, by, draft) =>
-    engine.snooze(id, later(await engine.now(), parseDuration(draftedText(draft, "for"))), by),
-  stop: (engine, id, by, _draft, context) => engine.cancel(id, { reason: say(languageOf(context), "stop.reason") }, by),
+    engine.snooze(id, later(await engine.now(), parseDuration(draftedText(draft, "for"))), by, onceIn(draft)),
+  stop: (engine, id, by, draft, context) =>
+    engine.cancel(id, { reason: say(languageOf(context), "stop.reason"), ...onceIn(draft) }, by),
 };
 
 /** After these the reader goes on with what waits next. */

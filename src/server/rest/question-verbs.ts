@@ -25,23 +25,25 @@ export const QUESTION_VERBS: Handlers<keyof typeof QUESTION_ROUTES> = {
   },
   answer: ({ engine, ...call }, { params, body }) => {
     const { web, api } = call.rules.undoMs;
-    const input = { ...parseAnswer(body, call.by.channel === "web" ? web : api), ifVersion: call.ifVersion };
+    const { ifVersion, key } = call;
+    const input = { ...parseAnswer(body, call.by.channel === "web" ? web : api), ifVersion, key };
     return engine.answer(params.id, input, inNameOf(call, body));
   },
   preview: async ({ engine, ...call }, { params, body }) => {
     return { text: await engine.preview(params.id, parseAnswer(body), inNameOf(call, body)) };
   },
-  undo: ({ engine, by }, { params }) => engine.undo(params.id, by),
-  amend: ({ engine, by }, { params, body: { text, ...options } }) => engine.amend(params.id, text, by, options),
-  claim: ({ engine, by }, { params }) => engine.claim(params.id, by),
-  release: ({ engine, by }, { params }) => engine.release(params.id, by),
-  assign: ({ engine, by }, { params, body }) => engine.assign(params.id, body.to, by),
-  snooze: ({ engine, by }, { params, body }) => engine.snooze(params.id, body.until, by),
-  extend: ({ engine, by }, { params, body }) => engine.extend(params.id, readMs(body.by), by),
-  comment: ({ engine, by }, { params, body }) => engine.comment(params.id, body.text, by),
+  undo: ({ engine, by, key }, { params }) => engine.undo(params.id, by, { key }),
+  amend: ({ engine, by, key }, { params, body: { text, ...options } }) =>
+    engine.amend(params.id, text, by, { ...options, key }),
+  claim: ({ engine, by, key }, { params }) => engine.claim(params.id, by, { key }),
+  release: ({ engine, by, key }, { params }) => engine.release(params.id, by, { key }),
+  assign: ({ engine, by, key }, { params, body }) => engine.assign(params.id, body.to, by, { key }),
+  snooze: ({ engine, by, key }, { params, body }) => engine.snooze(params.id, body.until, by, { key }),
+  extend: ({ engine, by, key }, { params, body }) => engine.extend(params.id, readMs(body.by), by, { key }),
+  comment: ({ engine, by, key }, { params, body }) => engine.comment(params.id, body.text, by, { key }),
   issueLink: ({ engine, by }, { params, body }) => engine.issueLink(params.id, body.person, by),
-  escalate: ({ engine, by }, { params }) => engine.escalate(params.id, by),
-  cancel: ({ engine, by }, { params, body }) => engine.cancel(params.id, body, by),
+  escalate: ({ engine, by, key }, { params }) => engine.escalate(params.id, by, { key }),
+  cancel: ({ engine, by, key }, { params, body }) => engine.cancel(params.id, { ...body, key }, by),
   findAsked: async ({ engine, bearer }, { query }) => ({
     rows: (await engine.findAsked(query.as)).filter(({ question }) => isOwn(bearer, question)),
   }),

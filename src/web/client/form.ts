@@ -1,5 +1,5 @@
 import { dropDraft, keepDraft } from "./draft.ts";
-import { lost, refreshSoon, whenBack } from "./live.ts";
+import { isAway, lost, refreshSoon, whenBack } from "./live.ts";
 import { merge } from "./merge.ts";
 import { showTogether } from "./pick.ts";
 import { all, announce, answerForm, card, find, parsePage, readField, say } from "./page.ts";
@@ -88,16 +88,17 @@ async function submit(event: SubmitEvent, form: HTMLFormElement): Promise<void> 
   const fields = new URLSearchParams();
   for (const [name, value] of new FormData(form)) if (typeof value === "string") fields.append(name, value);
   if (button?.name) fields.append(button.name, button.value);
+  fields.set("once", newKey());
   await send(action, fields, button?.closest<HTMLElement>(".panel") ?? undefined);
 }
 
 /** Sends what a form holds; what is wrong with it is told in the panel that it was sent from, if it was one. */
 async function send(action: string, fields: URLSearchParams, panel?: HTMLElement): Promise<void> {
-  let response: Response;
-  try {
-    response = await fetch(action, { method: "POST", body: fields, headers: { "x-askd": "1", accept: "text/html" } });
-  } catch {
-    keepForLater(action, fields); // the network said no; whatever else happens comes from the server
+  const headers = { "x-askd": "1", accept: "text/html" };
+  // The network said no, or a proxy did; whatever else happens comes from the server.
+  const response = await fetch(action, { method: "POST", body: fields, headers }).catch(() => undefined);
+  if (!response || isAway(response)) {
+    keepForLater(action, fields);
     return;
   }
   if (response.headers.get("content-type")?.includes("json")) {
@@ -151,6 +152,11 @@ function markWrong(form: HTMLFormElement, page: Document): HTMLElement | undefin
   const wrong = fields.find(({ ariaInvalid }) => ariaInvalid === "true");
   wrong?.focus();
   return wrong;
+}
+
+/** Names what is sent: it may arrive although its reply is lost, and counts once however often it is sent. */
+function newKey(): string {
+  return Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join("-");
 }
 
 function keepForLater(action: string, fields: URLSearchParams): void {

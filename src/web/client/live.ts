@@ -5,6 +5,8 @@ import { saySpan } from "./time.ts";
 const TOGETHER_MS = 60;
 const AGAIN_MS = 2_000;
 const LOOK_MS = 12_000;
+/** A proxy replies so when nobody is behind it, and the server when its store is away. */
+const AWAY: ReadonlySet<number> = new Set([502, 503, 504, 520, 521, 522, 523, 524]);
 
 let source: EventSource | undefined;
 let lostAt: number | undefined;
@@ -34,6 +36,11 @@ export function follow(): void {
 /** Does this as soon as the connection is back; of several by one name the last. */
 export function whenBack(name: string, work: () => Promise<void>): void {
   onBack.set(name, work);
+}
+
+/** Says whether whoever replied has no server to pass a request on to. */
+export function isAway({ status }: Response): boolean {
+  return AWAY.has(status);
 }
 
 /** Notes that the server was not reached. */
@@ -118,6 +125,7 @@ async function read(): Promise<void> {
     return;
   }
   if (response.ok) merge(parsePage(await response.text()));
+  else if (isAway(response)) lost();
 }
 
 function signedOut(): void {
