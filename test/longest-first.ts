@@ -9,6 +9,7 @@ const LONGEST = [
     "run.e2e.ts",
     "permission.e2e.ts",
     "second-question.e2e.ts",
+    "by-hand.e2e.ts",
     "init.e2e.ts",
     "opencode-serve.e2e.ts",
     "ask.e2e.ts",

@@ -5,21 +5,12 @@ import type { Question } from "../../src/core/question.ts";
 import { type Run, hasEnded } from "../../src/core/run.ts";
 import { ADA } from "../builders.ts";
 import { said } from "../scene.ts";
-import { AGENTS, write } from "./agent.ts";
+import { AGENTS, TYPED, write } from "./agent.ts";
 import { type ProgramName, programFile } from "./install.ts";
-import { findTold } from "./journal.ts";
 import { type Stage, promptOf } from "./stage.ts";
 
 /** Starts take many seconds on a busy machine. */
 const BOUND_MS = 150_000;
-
-/** What a person would type behind the program's name. */
-export const TYPED: Record<ProgramName, readonly string[]> = {
-  claude: ["-p"],
-  codex: ["exec", "--skip-git-repo-check"],
-  gemini: ["-m", "gemini-2.5-pro", "-p"],
-  opencode: ["run"],
-};
 
 export interface RunOptions {
   program: ProgramName;
@@ -95,11 +86,6 @@ export class BackgroundRun {
   async trail(): Promise<Event[]> {
     const { id } = await this.#find();
     return (await (await this.#stage.engine()).readChain(id)).map(({ event }) => event);
-  }
-
-  /** How often the model was told this, in the conversation that holds it most often. */
-  timesTold(text: string): number {
-    return Math.max(0, ...this.#stage.requests().map(({ turns }) => findTold(turns, text).length));
   }
 
   async #sayPending(): Promise<string> {

@@ -82,7 +82,7 @@ describe.for(Object.entries(DOORS))("permission to use a tool (%s)", ([, { use, 
       expect({ starts: epoch, lines: linesIn(run), asked: (await run.questions()).length }).toEqual({
         ...{ starts: 2, lines: 1, asked: 2 },
       });
-      expect(run.timesTold("answer-one")).toBe(1);
+      expect(stage.timesTold("answer-one")).toBe(1);
     }));
 
   test.concurrent("that is refused while the run is parked is told, and the tool never runs", () =>
@@ -93,7 +93,7 @@ describe.for(Object.entries(DOORS))("permission to use a tool (%s)", ([, { use, 
       await run.parked();
       await run.answer(asked, "deny", { note: "not-on-this-machine" });
       const { epoch } = await run.completed();
-      expect({ starts: epoch, lines: linesIn(run), told: run.timesTold("not-on-this-machine") }).toEqual({
+      expect({ starts: epoch, lines: linesIn(run), told: stage.timesTold("not-on-this-machine") }).toEqual({
         ...{ starts: 2, lines: 0, told: 1 },
       });
     }));

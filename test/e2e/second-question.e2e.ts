@@ -70,7 +70,7 @@ test.concurrent.for(Object.entries(CASES))(
       await run.answer(asked, "answer-two");
       writeFileSync(gate, "");
       const { epoch } = await run.completed();
-      expect({ one: run.timesTold("answer-one"), two: run.timesTold("answer-two"), starts: epoch }).toEqual({
+      expect({ one: stage.timesTold("answer-one"), two: stage.timesTold("answer-two"), starts: epoch }).toEqual({
         ...{ one: 1, two: 1, starts: 2 },
       });
     }),

@@ -77,10 +77,10 @@ export class Stage {
     return listProcesses(runId);
   }
 
-  /** How many messages or results the model was sent last that hold this. */
-  timesTold(id: string | undefined): number {
-    const turns = this.requests().at(-1)?.turns ?? [];
-    return id === undefined ? 0 : findTold(turns, id).length;
+  /** How often the model was told this, in the conversation that holds it most often. */
+  timesTold(text: string | undefined): number {
+    if (text === undefined) return 0;
+    return Math.max(0, ...this.requests().map(({ turns }) => findTold(turns, text).length));
   }
 
   /** Starts a program in the agent's home and folder; a later one finds there what an earlier one left. */
