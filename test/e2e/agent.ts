@@ -22,6 +22,14 @@ export interface Start {
   env: Record<string, string>;
 }
 
+/** What a person would type behind the program's name. */
+export const TYPED: Record<ProgramName, readonly string[]> = {
+  claude: ["-p"],
+  codex: ["exec", "--skip-git-repo-check"],
+  gemini: ["-m", "gemini-2.5-pro", "-p"],
+  opencode: ["run"],
+};
+
 /** Writes the configuration that a person would write, and returns how the agent is started with a prompt. */
 export const AGENTS: Record<ProgramName, (box: Box, door: Door, prompt: string) => Start> = {
   claude,
@@ -42,6 +50,15 @@ function claude(box: Box, door: Door, prompt: string): Start {
   const flags = ["--output-format", "stream-json", "--verbose", "--mcp-config", config, "--strict-mcp-config"];
   return {
     argv: [programFile("claude"), "-p", prompt, ...flags, "--allowedTools", "mcp__askd__ask_human"],
+    env: claudeEnv(box),
+  };
+}
+
+/** The program as a person starts it who has configured nothing of askd. */
+export function startUnwired(program: ProgramName, box: Box, prompt: string): Start {
+  if (program !== "claude") return AGENTS[program](box, { kind: "none" }, prompt);
+  return {
+    argv: [programFile("claude"), "-p", prompt, "--output-format", "stream-json", "--verbose"],
     env: claudeEnv(box),
   };
 }

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { AGENTS, type Box, type Start, claudeEnv } from "./agent.ts";
+import { type Box, type Start, TYPED, startUnwired } from "./agent.ts";
 import { PROGRAMS, type ProgramName, programFile } from "./install.ts";
 import { Stage, promptOf } from "./stage.ts";
 
@@ -76,7 +76,7 @@ describe.each(NAMES)("%s as init has wired it", (program) => {
       { say: "Final: {{result}}" },
     ];
     // What the program needs to run here is there before, as with people.
-    const start = makeStart(
+    const start = startUnwired(
       program,
       { home: join(stage.root, "home"), dir: join(stage.root, "repo"), modelUrl: await stage.startModel() },
       promptOf(steps),
@@ -91,18 +91,10 @@ describe.each(NAMES)("%s as init has wired it", (program) => {
   });
 });
 
-/** What a person would type behind the program's name. */
-const TYPED: Record<ProgramName, readonly string[]> = {
-  claude: ["-p"],
-  codex: ["exec", "--skip-git-repo-check"],
-  gemini: ["-m", "gemini-2.5-pro", "-p"],
-  opencode: ["run"],
-};
-
 describe.each(NAMES)("a run of %s in a project that init has wired", (program) => {
   test("is parked, answered and resumed as in any other", async () => {
     const { askd } = aHome();
-    const { box, env } = await stage.box((at) => makeStart(program, at, "").env);
+    const { box, env } = await stage.box((at) => startUnwired(program, at, "").env);
     await askd("init", "--yes", "--client", program);
     await stage.work();
     const steps = [{ call: "ask_human", input: { question: "Redis or Memcached?" } }, { say: "Stop" }, { say: "Done" }];
@@ -129,7 +121,7 @@ test("Claude Code's own question is kept by the hook that init has written, wher
   const questions = [{ question: "Which cache?", header: "Cache", multiSelect: false, options }];
   const prompt = promptOf([{ call: "AskUserQuestion", input: { questions } }, { say: "Final: {{result}}" }]);
   const build = (box: Box): Start => {
-    const start = makeStart("claude", box, prompt);
+    const start = startUnwired("claude", box, prompt);
     return { ...start, argv: [...start.argv, "--permission-prompt-tool", "stdio"] };
   };
   const { ended } = await stage.launch(build, { ASKD_HOME: stage.askdHome, ASKD_NO_SERVICE: "1" });
@@ -139,12 +131,3 @@ test("Claude Code's own question is kept by the hook that init has written, wher
   expect(exitCode === 0 ? "it ended well" : output).toBe("it ended well");
   expect(stage.results().join("\n")).toContain('"Which cache?"="Memcached"');
 });
-
-/** The program as a person starts it who has configured nothing of askd. */
-function makeStart(program: ProgramName, box: Box, prompt: string): Start {
-  if (program !== "claude") return AGENTS[program](box, { kind: "none" }, prompt);
-  return {
-    argv: [programFile("claude"), "-p", prompt, "--output-format", "stream-json", "--verbose"],
-    env: claudeEnv(box),
-  };
-}

@@ -35,14 +35,11 @@ afterEach(() => stage.close());
 interface Wanted {
   hold: string;
   program?: string;
-  config?: object;
 }
 
 /** Has askd run OpenCode by its server, in the background. */
-async function run(steps: readonly object[], { hold, program = programFile("opencode"), config = {} }: Wanted) {
+async function run(steps: readonly object[], { hold, program = programFile("opencode") }: Wanted) {
   const { box, env } = await stage.box((at) => AGENTS.opencode(at, { kind: "none" }, "").env);
-  const file = join(box.home, ".config", "opencode", "opencode.json");
-  write(file, JSON.stringify({ ...JSON.parse(readFileSync(file, "utf8")), ...config }));
   await stage.work();
   const args = ["run", "--live-window", hold, "--", program, "run", promptOf(steps)];
   const number = Number(await stage.typeIn(box.dir, { ...env, ASKD_OPENCODE: "serve" }, ...args));
@@ -91,28 +88,6 @@ test("what nobody answers in time is parked, and resumed with the answer", async
   const { question } = await (await stage.engine()).read(done.lastQuestionId!);
   expect(question).toMatchObject({ status: "answered", handover: { state: "given", witness: "transcript" } });
   expect(stage.timesTold("answer" in question ? question.answer?.id : undefined)).toBe(1);
-});
-
-test("leave to use a tool is asked of a person", async () => {
-  const bash = { call: "bash", input: { command: "echo it-was-run", description: "says so" } };
-  const { number } = await run([bash, FINAL], { hold: "60s", config: { permission: { bash: "ask" } } });
-  expect(await stage.waiting()).toMatchObject({ kind: "approval", title: "May the agent use bash?" });
-  await stage.type("answer", String(number), "allow");
-  const done = await until(number, "completed");
-  expect(stage.results()).toEqual([expect.stringContaining("it-was-run")]);
-  const { question } = await (await stage.engine()).read(done.lastQuestionId!);
-  expect(question).toMatchObject({ status: "answered", handover: { state: "given", witness: "reply" } });
-});
-
-test("leave that is given while it is parked is good for one try, and not asked for again", async () => {
-  const bash = { call: "bash", input: { command: "echo it-was-run", description: "says so" } };
-  const { number } = await run([bash, bash, FINAL], { hold: "1s", config: { permission: { bash: "ask" } } });
-  await until(number, "awaiting_input");
-  await stage.type("answer", String(number), "allow");
-  const done = await until(number, "completed");
-  expect(stage.results().at(-1)).toContain("it-was-run");
-  expect(await (await stage.engine()).listQuestions({ order: "oldest", limit: 9 })).toHaveLength(1);
-  expect(done.epoch).toBe(2);
 });
 
 test("a server that does not come up is done without", async () => {

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { execFileSync } from "node:child_process";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { AGENTS, claudeEnv } from "./agent.ts";
+import { AGENTS, TYPED, claudeEnv } from "./agent.ts";
 import { type ProgramName, programFile } from "./install.ts";
 import { Stage, promptOf } from "./stage.ts";
 
@@ -20,14 +20,6 @@ const native = (...questions: object[]) => ({ call: "AskUserQuestion", input: { 
 const ours = (question: string) => ({ call: "ask_human", input: { question, options: ["Redis", "Memcached"] } });
 /** An agent that was told to stop says so and ends. */
 const STOP = { say: "I stop here." };
-
-/** What a person would type behind the program's name. */
-const TYPED: Record<ProgramName, readonly string[]> = {
-  claude: ["-p"],
-  codex: ["exec", "--skip-git-repo-check"],
-  gemini: ["-m", "gemini-2.5-pro", "-p"],
-  opencode: ["run"],
-};
 
 let stage: Stage;
 beforeEach(() => {

@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
@@ -12,15 +12,10 @@ import type { Engine } from "../../src/engine/engine.ts";
 import { ROOMY } from "../scene.ts";
 import { AGENTS, type Box, type Door, type Start } from "./agent.ts";
 import type { ProgramName } from "./install.ts";
+import { type ModelRequest, findTold, readRequests } from "./journal.ts";
 
 const ASKD = resolve("bin", "askd");
 const MODEL = resolve("test", "agents", "model", "server.mjs");
-
-const Part = z.looseObject({ kind: z.string(), text: z.string().optional(), isError: z.boolean().optional() });
-const Request = z.looseObject({
-  kind: z.string(),
-  conversation: z.object({ turns: z.array(z.object({ role: z.string(), parts: z.array(Part) })) }).optional(),
-});
 
 /** A process that was started, and how it ended. */
 export interface Ended {
@@ -82,11 +77,10 @@ export class Stage {
     return listProcesses(runId);
   }
 
-  /** How many messages or results the model was sent last that hold this. */
-  timesTold(id: string | undefined): number {
-    const turns = Request.parse(JSON.parse(this.told())).conversation?.turns ?? [];
-    const parts = turns.filter(({ role }) => role !== "assistant").flatMap((turn) => turn.parts);
-    return parts.filter((part) => id !== undefined && part.text?.includes(id)).length;
+  /** How often the model was told this, in the conversation that holds it most often. */
+  timesTold(text: string | undefined): number {
+    if (text === undefined) return 0;
+    return Math.max(0, ...this.requests().map(({ turns }) => findTold(turns, text).length));
   }
 
   /** Starts a program in the agent's home and folder; a later one finds there what an earlier one left. */
@@ -128,15 +122,22 @@ export class Stage {
 
   /** Every tool result that the model was sent, in the words that it got. */
   results(): string[] {
-    const parts = Request.parse(JSON.parse(this.told())).conversation?.turns.flatMap((turn) => turn.parts) ?? [];
+    const parts =
+      this.requests()
+        .at(-1)
+        ?.turns.flatMap((turn) => turn.parts) ?? [];
     // Some agents show their model the fields of a result as JSON.
     return parts.filter((part) => part.kind === "result").map((part) => (part.text ?? "").replaceAll("\\n", "\n"));
   }
 
   /** All that the model was sent last, as the agent wrote it. */
   told(): string {
-    const lines = readFileSync(this.#journal, "utf8").split("\n").filter(Boolean);
-    return lines.findLast((line) => Request.parse(JSON.parse(line)).kind === "model") ?? "{}";
+    return this.requests().at(-1)?.line ?? "{}";
+  }
+
+  /** All that the model was asked, oldest first; with a mark only in conversations that hold it. */
+  requests(mark?: string): ModelRequest[] {
+    return readRequests(this.#journal, mark);
   }
 
   async engine(): Promise<Engine> {
@@ -191,9 +192,25 @@ export class Stage {
   }
 }
 
+/** Gives a test a stage of its own, so that several run at once: most of the time their agents wait. */
+export async function onStage(play: (stage: Stage) => Promise<void>): Promise<void> {
+  const stage = new Stage();
+  try {
+    await play(stage);
+  } finally {
+    await stage.close();
+  }
+}
+
 /** A prompt that carries what the model is to say. */
 export function promptOf(steps: readonly object[]): string {
   return `Do the job. @@mock ${JSON.stringify(steps)}`;
+}
+
+/** Makes a step of the script stay due until the model was told this, however often its agent is stopped or killed. */
+export function untilTold(text: string, step: object): object {
+  // The prompt that carries the script does not match.
+  return { ...step, told: `${text.slice(0, -1)}[${text.slice(-1)}]` };
 }
 
 function firstLine(child: ChildProcess): Promise<string> {

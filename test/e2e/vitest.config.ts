@@ -8,6 +8,7 @@ export default defineConfig({
     globalSetup: ["test/e2e/install.ts"],
     pool: "forks",
     maxWorkers: 2,
+    maxConcurrency: 4,
     sequence: { sequencer: LongestFirst },
     testTimeout: 120_000,
     hookTimeout: 30_000,
