@@ -42,13 +42,14 @@ export async function watchStatus(watch: StatusWatch, context: Context): Promise
 }
 
 /** What a change is, apart from the time that passes. */
-function keyOf({ waiting, running, queued, failing, clocks, failed, completed }: StatusView): string {
+function keyOf({ waiting, running, queued, failing, clocks, damage, failed, completed }: StatusView): string {
   const runs = [...running, ...queued, ...failed.map(({ run }) => run), ...completed];
   return JSON.stringify([
     waiting.map(({ question }) => [question.id, question.version]),
     runs.map(({ id, version }) => [id, version]),
     failing.map(({ key, why }) => [key, why]),
     clocks,
+    damage,
   ]);
 }
 

@@ -12,6 +12,7 @@ import { readUsage } from "./usage.ts";
 import { startOfDay } from "./when.ts";
 
 const MOST_SHOWN = 100;
+const EXIT_DAMAGED = 1;
 const EXIT_WAITING = 8;
 const EXIT_INTERRUPTED = 130;
 
@@ -28,7 +29,7 @@ type Given = Values<typeof flags>;
 export const command: Command<typeof flags> = {
   usage: "status [--short] [--watch] [--exit-code]",
   flags,
-  fields: ["waiting", "running", "queued", "failing", "failed", "completed", "clocks"],
+  fields: ["waiting", "running", "queued", "failing", "failed", "completed", "clocks", "damage"],
   examples: ["askd status", "askd status --short", "askd status --exit-code || askd next"],
   async run(args, context) {
     if (args.positionals.length > 0) throw wrongUsage(`"${args.positionals[0]}" is too much`, command.usage);
@@ -36,6 +37,7 @@ export const command: Command<typeof flags> = {
     if (args.flags.watch) return watch(engine, args.flags, context);
     const view = await readStatus(engine, args.flags, context);
     print(view, args.flags, context, await loadJson(context));
+    if (view.damage.length > 0) return EXIT_DAMAGED;
     return args.flags["exit-code"] && view.waiting.length > 0 ? EXIT_WAITING : 0;
   },
 };
