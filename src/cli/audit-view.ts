@@ -38,8 +38,11 @@ export function renderVerified(verified: Verified): string {
   ].join(", ");
   if (verified.problems.length === 0) return `✓ ${counts}: nothing is missing and nothing was changed\n`;
   return [
-    `✗ ${counts}: the trail and what is kept disagree`,
+    verified.runs + verified.events > 0
+      ? `✗ ${counts}: the trail and what is kept disagree`
+      : "✗ the store is damaged, its trail was not read",
     ...verified.problems.map((problem) => `  ${oneLine(problem)}`),
+    "The way back is a backup: see docs/backup.md",
     "",
   ].join("\n");
 }

@@ -26,7 +26,8 @@ export const command: Command<typeof flags> = {
     ...["runs", "events", "seals", "problems"],
   ],
   async run(args, context) {
-    const engine = await context.engine();
+    // What may be damaged is only looked at: nothing that is due is done before.
+    const engine = await context.engine(args.flags.verify ? { isReading: true } : {});
     const name = atMostOne(args.positionals, command.usage);
     if (args.flags.verify) {
       const verified = await engine.verify();

@@ -36,8 +36,9 @@ export interface StatusView extends Troubles {
 
 /** The page of `askd status`. */
 export function renderStatus(view: StatusView, style: Style): string {
-  if (view.isFirstUse) return `No runs yet. Try: ${view.program} run -- claude -p "…"\n`;
+  if (view.isFirstUse && view.damage.length === 0) return `No runs yet. Try: ${view.program} run -- claude -p "…"\n`;
   const blocks = [
+    section("DAMAGED:", damageLines(view, style), style),
     section(
       "WAITING FOR INPUT:",
       view.waiting.flatMap((read) => waitingLines(read, view, style)),
@@ -94,6 +95,16 @@ export function renderShortStatus(view: StatusView): string {
 
 function section(heading: string, lines: readonly string[], style: Style): string[] {
   return lines.length === 0 ? [] : [style.bold(heading), ...lines];
+}
+
+function damageLines({ damage, program }: StatusView, style: Style): string[] {
+  const [first, ...more] = damage;
+  if (first === undefined) return [];
+  const rest = more.length > 0 ? ` (and ${more.length} more)` : "";
+  return [
+    `  ${style.red(`The file of the store is damaged: ${oneLine(first)}${rest}`)}`,
+    `      Restore a backup (docs/backup.md). See all of it: ${program} audit --verify`,
+  ];
 }
 
 function waitingLines(read: Read, { now, program }: StatusView, style: Style): string[] {

@@ -42,7 +42,8 @@ export async function watchStatus(watch: StatusWatch, context: Context): Promise
 }
 
 /** What a change is, apart from the time that passes. */
-function keyOf({ waiting, answered, running, queued, failing, clocks, failed, completed }: StatusView): string {
+function keyOf(view: StatusView): string {
+  const { waiting, answered, running, queued, failing, clocks, damage, failed, completed } = view;
   const runs = [
     ...answered.map(({ run }) => run),
     ...running,
@@ -55,6 +56,7 @@ function keyOf({ waiting, answered, running, queued, failing, clocks, failed, co
     runs.map(({ id, version }) => [id, version]),
     failing.map(({ key, why }) => [key, why]),
     clocks,
+    damage,
   ]);
 }
 

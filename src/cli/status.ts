@@ -13,6 +13,7 @@ import { startOfDay } from "./when.ts";
 import { sayLogin } from "./wording.ts";
 
 const MOST_SHOWN = 100;
+const EXIT_DAMAGED = 1;
 const EXIT_WAITING = 8;
 const EXIT_INTERRUPTED = 130;
 
@@ -29,7 +30,7 @@ type Given = Values<typeof flags>;
 export const command: Command<typeof flags> = {
   usage: "status [--short] [--watch] [--exit-code]",
   flags,
-  fields: ["waiting", "answered", "running", "queued", "failing", "failed", "completed", "clocks"],
+  fields: ["waiting", "answered", "running", "queued", "failing", "failed", "completed", "clocks", "damage"],
   examples: ["askd status", "askd status --short", "askd status --exit-code || askd next"],
   async run(args, context) {
     if (args.positionals.length > 0) throw wrongUsage(`"${args.positionals[0]}" is too much`, command.usage);
@@ -37,6 +38,7 @@ export const command: Command<typeof flags> = {
     const engine = await context.engine();
     const view = await readStatus(engine, args.flags, context);
     print(view, args.flags, context, await loadJson(context));
+    if (view.damage.length > 0) return EXIT_DAMAGED;
     return args.flags["exit-code"] && view.waiting.length > 0 ? EXIT_WAITING : 0;
   },
 };

@@ -100,6 +100,7 @@ function aStatus(over: Partial<StatusView> = {}): StatusView {
     queued: [],
     failing: [],
     clocks: [],
+    damage: [],
     failed: [],
     completed: [],
     usage: new Map(),

@@ -8,6 +8,7 @@ export type Flaw =
   | { is: "untold"; question: string }
   | { is: "question_differs"; question: string; status: string; version: number; told: string; toldVersion: number }
   | { is: "seal_changed"; seal: number }
+  | { is: "damaged"; what: string }
   | { is: "rewritten"; seal: number; id: string; line: number };
 
 /** What is wrong, in one line. */
@@ -27,6 +28,8 @@ export function sayFlaw(flaw: Flaw): string {
       return `${flaw.question}: it is ${flaw.status} at version ${flaw.version}, its trail says ${flaw.told} at ${flaw.toldVersion}`;
     case "seal_changed":
       return `seal ${flaw.seal} was changed or one before it is missing`;
+    case "damaged":
+      return `the file of the store is damaged: ${flaw.what}`;
     case "rewritten":
       return `seal ${flaw.seal}: the trail of run ${flaw.id} was rewritten before line ${flaw.line}`;
     default:

@@ -30,9 +30,14 @@ export const JumpedClock = z.object({
 export type JumpedClock = z.infer<typeof JumpedClock>;
 
 /** What keeps questions and runs from going on as they should. */
-export const Troubles = z.object({ failing: z.array(FailingJob), clocks: z.array(JumpedClock) });
+export const Troubles = z.object({
+  failing: z.array(FailingJob),
+  clocks: z.array(JumpedClock),
+  /** What is wrong with the files of the store, in the words of whoever keeps them. */
+  damage: z.array(z.string()),
+});
 export type Troubles = z.infer<typeof Troubles>;
-export const NO_TROUBLES: Troubles = { failing: [], clocks: [] };
+export const NO_TROUBLES: Troubles = { failing: [], clocks: [], damage: [] };
 
 const FailingJobView = z.object({
   kind: z.string(),
@@ -50,12 +55,16 @@ const JumpedClockView = z.object({
   at: Instant,
   doubted_until: Instant.nullable(),
 });
-export const TroublesView = z.object({ failing: z.array(FailingJobView), clocks: z.array(JumpedClockView) });
+export const TroublesView = z.object({
+  failing: z.array(FailingJobView),
+  clocks: z.array(JumpedClockView),
+  damage: z.array(z.string()),
+});
 export type TroublesView = z.infer<typeof TroublesView>;
 
 /** The same for programs. */
-export function viewTroubles({ failing, clocks }: Troubles): TroublesView {
-  return { failing: failing.map(viewFailing), clocks: clocks.map(viewClock) };
+export function viewTroubles({ failing, clocks, damage }: Troubles): TroublesView {
+  return { failing: failing.map(viewFailing), clocks: clocks.map(viewClock), damage };
 }
 
 /** What happened to a clock, in words. */

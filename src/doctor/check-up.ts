@@ -15,6 +15,7 @@ import { checkQueue } from "./queue.ts";
 import { checkServer } from "./server.ts";
 import { checkSettings } from "./settings.ts";
 import { checkBackup } from "./store-backup.ts";
+import { checkDamage } from "./store-damage.ts";
 import { checkDisk } from "./store-disk.ts";
 import { lookIntoStore } from "./store-look.ts";
 import { checkPrivate } from "./store-private.ts";
@@ -99,6 +100,7 @@ function listQueueChecks(store: Store | undefined, patient: Patient): Check[] {
   const at = { ...patient, release: (jobs: Parameters<typeof release>[1]) => release(patient.store, jobs) };
   return [
     { what: "the queue", area: "queue", look: () => checkQueue(store, at) },
+    { what: "the files of the store", area: "store", look: () => checkDamage(store) },
     { what: "the clock", area: "store", look: () => checkClockJumps(store) },
     { what: "the worker", area: "queue", look: () => checkWorker(store, patient) },
     { what: "what waits for an agent", area: "queue", look: () => checkWaitingRuns(store, patient) },

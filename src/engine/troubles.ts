@@ -6,10 +6,11 @@ const MOST_FAILING = 20;
 
 /** Reads what keeps questions and runs from going on, as any process on this store noted it. */
 export async function findTroubles(store: Store): Promise<Troubles> {
+  const damage = await store.findDamage("quick");
   const [jobs, clocks] = await Promise.all([store.listFailing(MOST_FAILING), listJumpedClocks(store)]);
   const runs = await store.readRuns(jobs.flatMap(({ runId }) => runId ?? []));
   const byId = new Map(runs.map((run) => [run.id, run]));
-  return { failing: jobs.flatMap((job) => toFailing(job, job.runId && byId.get(job.runId)) ?? []), clocks };
+  return { failing: jobs.flatMap((job) => toFailing(job, job.runId && byId.get(job.runId)) ?? []), clocks, damage };
 }
 
 /** Clocks that jumped within a day. */

@@ -3,6 +3,7 @@ import { type Flaw, sayFlaw } from "../core/flaw.ts";
 import { type RunId, shortId } from "../core/id.ts";
 import type { Question } from "../core/question.ts";
 import type { Run } from "../core/run.ts";
+import { Refusal } from "../core/refusal.ts";
 import { readSeal } from "../core/seal.ts";
 import type { Store } from "../store/store.ts";
 import type { Verified } from "./engine.ts";
@@ -12,6 +13,26 @@ const CHANGES_NOTHING: ReadonlySet<string> = new Set(["question.late_reply", "qu
 
 /** Reads the whole trail and compares it with itself, with the seals, and with the state of every run and question. */
 export async function verify(store: Store): Promise<Verified> {
+  const damage = await store.findDamage("whole");
+  // What is read from a damaged file says nothing about the trail.
+  if (damage.length > 0) return tell({ runs: 0, events: 0, seals: 0 }, damage.map(toDamaged));
+  try {
+    return await compare(store);
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.code !== "store_unusable") throw error;
+    return tell({ runs: 0, events: 0, seals: 0 }, [toDamaged(error.message)]);
+  }
+}
+
+function toDamaged(what: string): Flaw {
+  return { is: "damaged", what };
+}
+
+function tell(counts: Pick<Verified, "runs" | "events" | "seals">, flaws: readonly Flaw[]): Verified {
+  return { ...counts, problems: flaws.map(sayFlaw), ...(flaws.length > 0 && { flaws }) };
+}
+
+async function compare(store: Store): Promise<Verified> {
   const flaws: Flaw[] = [];
   let runs = 0;
   let events = 0;
@@ -26,7 +47,7 @@ export async function verify(store: Store): Promise<Verified> {
     flaws.push(...checkChain(run, chain), ...checkState(run, questions, chain.events));
   }
   const seals = await checkSeals(store, flaws);
-  return { runs, events, seals, problems: flaws.map(sayFlaw), ...(flaws.length > 0 && { flaws }) };
+  return tell({ runs, events, seals }, flaws);
 }
 
 function checkChain(run: Run, { events, head }: { events: KeptEvent[]; head: { n: number; hash: string } }): Flaw[] {

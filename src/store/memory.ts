@@ -218,6 +218,10 @@ export class MemoryStore implements Store {
       .slice(0, limit);
   }
 
+  async findDamage(): Promise<string[]> {
+    return [];
+  }
+
   async now(): Promise<Instant> {
     return this.#now();
   }

@@ -8,6 +8,16 @@ const LOCK = 0x61736b64; // "askd"
 /** Settings of `synchronous_commit` with which an acknowledged commit is on disk. */
 export const DURABLE: ReadonlySet<string> = new Set(["on", "remote_apply"]);
 
+/** The tables that every store of ours has. */
+const TABLES = ["meta", "run", "question", "content", "entry", "event", "seal", "job"];
+// to_regclass would answer from a cache that another node's commit has not reached yet.
+// Our function says whose the tables are: their names are words that anybody may use.
+const WHOSE = `select current_database() as database,
+  array(select relname::text from pg_class where relname = any($1)
+    and relnamespace = current_schema()::regnamespace order by relname) as tables,
+  exists (select from pg_proc where proname = 'askd_instant'
+    and pronamespace = current_schema()::regnamespace) as is_ours`;
+
 const Meta = z.object({ schema: z.int(), writable_by: z.int() });
 type Meta = z.infer<typeof Meta>;
 
@@ -59,13 +69,32 @@ async function requireDurable(client: ClientBase): Promise<void> {
   });
 }
 
-/** Nothing where the tables were not made yet. */
+/**
+ * Nothing where the tables were not made yet. A database with tables of these names that somebody else made is refused,
+ * and so is one that has lost some of ours: nothing is ever made into it.
+ */
 export async function findMeta(client: ClientBase): Promise<Meta | undefined> {
-  // to_regclass would answer from a cache that another node's commit has not reached yet.
-  const table = "select from pg_class where relname = 'meta' and relnamespace = current_schema()::regnamespace";
-  if ((await client.query(table)).rowCount === 0) return undefined;
+  const { rows: found } = await client.query<{ database: string; tables: string[]; is_ours: boolean }>(WHOSE, [TABLES]);
+  const { database = "", tables = [], is_ours: isOurs = false } = found[0] ?? {};
+  if (!isOurs && tables.length === 0) return undefined;
+  if (!isOurs) throw foreignTables(database, tables);
+  const missing = TABLES.filter((name) => !tables.includes(name));
+  if (missing.length > 0) throw missingTables(database, missing);
   const { rows } = await client.query("select schema, writable_by from meta");
   return Meta.parse(rows[0]);
+}
+
+function foreignTables(database: string, tables: readonly string[]): Refusal {
+  const named = `${tables.length === 1 ? "a table" : "tables"} named ${tables.join(", ")}`;
+  return new Refusal("store_unusable", `The database "${database}" has ${named} of another program.`, {
+    hint: "Give askd a database of its own: createdb askd, then --store postgres://…/askd",
+  });
+}
+
+function missingTables(database: string, missing: readonly string[]): Refusal {
+  return new Refusal("store_unusable", `The store in database "${database}" has lost ${missing.join(", ")}.`, {
+    hint: "Restore a backup: see docs/backup.md",
+  });
 }
 
 function requireWritable(meta: Meta | undefined, known: number): void {

@@ -4,7 +4,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { aQuestion, aRun, anEvent } from "../../test/builders.ts";
 import { createDatabase, startPostgres, type PostgresServer } from "../../test/postgres.ts";
 import type { RunId } from "../core/id.ts";
+import { lookAtPostgres } from "./postgres-look.ts";
 import { FOUND, matchOf } from "./postgres-match.ts";
+import { findSchema } from "./postgres-migrate.ts";
 import { COUNT_ANSWERED } from "./postgres-read.ts";
 import { EVENTS, IS_MORE, findAnsweredText } from "./postgres-word.ts";
 import { openPostgres, type PostgresStore } from "./postgres.ts";
@@ -144,6 +146,36 @@ describe("opening PostgreSQL", () => {
   test("a database that acknowledges before it writes is refused", async () => {
     await elsewhere((client) => client.query(`alter database store_${databases} set synchronous_commit = off`));
     await expect(open()).rejects.toMatchObject({ code: "store_unusable", hint: expect.stringContaining("alter") });
+  });
+
+  test.each([
+    ["create table run (id serial primary key, distance real)", "has a table named run of another program"],
+    ["create table meta (key text, value text); create view job as select 1", "has tables named job, meta of another"],
+  ])(
+    "a database in which another program has tables of our names is refused and left as it is: %s",
+    async (sql, said) => {
+      url = await createDatabase("not_ours", server.url);
+      await elsewhere((client) => client.query(sql));
+      const tables = "select relname from pg_class where relnamespace = 'public'::regnamespace order by relname";
+      const before = await elsewhere((client) => client.query(tables));
+      for (const way of [open, () => lookAtPostgres(url), () => findSchema(url)]) {
+        await expect(way()).rejects.toMatchObject({
+          code: "store_unusable",
+          message: expect.stringContaining(said),
+          hint: expect.stringContaining("createdb"),
+        });
+      }
+      expect((await elsewhere((client) => client.query(tables))).rows).toEqual(before.rows);
+    },
+  );
+
+  test("a store that has lost a table is refused with the way back, and gets no new one", async () => {
+    await elsewhere((client) => client.query("drop table seal"));
+    await expect(open()).rejects.toMatchObject({
+      code: "store_unusable",
+      message: expect.stringMatching(/ has lost seal\.$/),
+      hint: expect.stringContaining("docs/backup.md"),
+    });
   });
 
   test("what cannot be reached is said in one line without the password", async () => {

@@ -41,7 +41,7 @@ export function parseRun(body: string, number: number): Run {
 
 /** Only where a run comes from: of many runs, checking all the rest would take ten times as long. */
 export function parseOrigin(body: string): Pick<Run, "id" | "agent" | "repo"> {
-  const { id, agent, repo } = JSON.parse(body) as Run; // it was checked when it was written
+  const { id, agent, repo } = parseJson(body) as Run; // it was checked when it was written
   return { id, agent, ...(repo !== undefined && { repo }) };
 }
 
@@ -51,15 +51,15 @@ export function parseQuestion(body: string): Question {
 
 export function parseContent(body: string): Content {
   // Content is named by its hash: it is what was written under that name, so it is not checked again.
-  return JSON.parse(body) as Content;
+  return parseJson(body) as Content;
 }
 
 export function parseJob(body: string): Job {
-  return requireSchema(Job, JSON.parse(body), body);
+  return requireSchema(Job, parseJson(body), body);
 }
 
 export function parseEvent(row: { body: string; n: number; hash: string; cursor: string }): KeptEvent {
-  const raw: unknown = JSON.parse(row.body);
+  const raw = parseJson(row.body);
   return { event: isEvent(raw) ? raw : requireSchema(Event, raw, row.body), ...row };
 }
 
@@ -77,7 +77,7 @@ function isEvent(raw: unknown): raw is Event {
  * looks of such a row is shown to the schema.
  */
 function trusted<Row>(body: string, states: Readonly<Record<string, true>>, schema: () => Schema<Row>): Row {
-  const raw: unknown = JSON.parse(body);
+  const raw = parseJson(body);
   if (hasLooks(raw) && Object.hasOwn(states, raw.status)) return raw as Row; // as said above
   return requireSchema(schema(), raw, body);
 }
@@ -88,12 +88,26 @@ function hasLooks(raw: unknown): raw is { status: string } {
   return typeof id === "string" && Number.isInteger(version) && typeof status === "string";
 }
 
+/** What we wrote as JSON is JSON; where it is not, something else wrote to the file, or it is damaged. */
+function parseJson(body: string): unknown {
+  try {
+    const raw: unknown = JSON.parse(body);
+    return raw;
+  } catch (cause) {
+    throw unreadable(body, cause);
+  }
+}
+
 /** Every stored field comes back, also those that only a newer program knows, at any depth. */
 function requireSchema<Row>(schema: Schema<Row>, raw: unknown, body: string): Row {
   const parsed = schema.safeParse(raw);
   if (parsed.success) return raw as Row; // the schemas check and change nothing; what they would leave out is kept
-  throw new Refusal("store_unusable", `The store has a row that this program cannot read: ${body.slice(0, 80)}`, {
-    hint: "Update askd; if it is the newest, restore a backup.",
-    cause: parsed.error,
+  throw unreadable(body, parsed.error);
+}
+
+function unreadable(body: string, cause: unknown): Refusal {
+  return new Refusal("store_unusable", `The store has a row that this program cannot read: ${body.slice(0, 80)}`, {
+    hint: "Update askd; if it is the newest, check the store (askd audit --verify) and restore a backup.",
+    cause,
   });
 }

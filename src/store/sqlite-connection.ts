@@ -1,6 +1,7 @@
 import { Refusal } from "../core/refusal.ts";
 import { openDatabase, type Database, type SqlValue, type Statement } from "../sqlite.ts";
-import { damaged, explain, isBusy } from "./sqlite-error.ts";
+import { explain, isBusy } from "./sqlite-error.ts";
+import { damagedFile, isOwn, markAsOwn, requireOwnTables, requireStoreFile } from "./sqlite-identity.ts";
 
 /** How long we try to get a lock that another process has. */
 const LOCK_MS = 10_000;
@@ -33,8 +34,13 @@ export class Connection {
     this.database = database;
   }
 
-  /** Opens the file with every acknowledged commit safe against loss of power; `check` looks for damage first. */
-  static async open(path: string, { check }: { check: boolean }): Promise<Connection> {
+  /**
+   * Opens the file with every acknowledged commit safe against loss of power; `check` looks for damage first. Nothing
+   * about a file changes that is not a store of ours, unless it is a new one.
+   */
+  static async open(path: string, { check, isNew = false }: { check: boolean; isNew?: boolean }): Promise<Connection> {
+    // A connection that may write changes a file when it closes: what is in its log is moved over.
+    if (!isNew && !requireStoreFile(path)) (await Connection.look(path)).close();
     // Whoever left a log behind and has the file no longer open was killed.
     const wasKilled = check && isNobodys(path);
     const connection = new Connection(
@@ -42,6 +48,7 @@ export class Connection {
       explained(path, () => openDatabase(path)),
     );
     try {
+      if (!isNew) await connection.read(() => requireOwnTables(path, connection.database));
       await connection.read(() => connection.#setUp());
       if (wasKilled) await connection.read(() => connection.#requireWhole());
       return connection;
@@ -51,12 +58,20 @@ export class Connection {
     }
   }
 
-  /** Opens a file that is there for reading only; nothing about it changes. */
-  static look(path: string): Connection {
-    return new Connection(
+  /** Opens a store that is there for reading only; nothing about it changes. */
+  static async look(path: string): Promise<Connection> {
+    requireStoreFile(path);
+    const connection = new Connection(
       path,
       explained(path, () => openDatabase(path, { readOnly: true })),
     );
+    try {
+      await connection.read(() => requireOwnTables(path, connection.database));
+      return connection;
+    } catch (error) {
+      connection.database.close();
+      throw error;
+    }
   }
 
   /** The statement with this text, compiled once. */
@@ -93,6 +108,12 @@ export class Connection {
       this.#hasWritten = true;
       return result;
     });
+  }
+
+  /** Has a store that was made before it said so say whose it is. */
+  async markAsOwn(): Promise<void> {
+    const isMarked = await this.read(() => isOwn(this.database));
+    if (!isMarked) await this.transact(() => markAsOwn(this.database));
   }
 
   close(): void {
@@ -152,9 +173,7 @@ export class Connection {
 
   #requireWhole(): void {
     const found = this.database.prepare<{ quick_check: string }>("pragma quick_check(1)").get();
-    if (found?.quick_check === "ok") return;
-    const [what, hint] = damaged(this.path);
-    throw new Refusal("store_unusable", what, { hint, cause: found?.quick_check });
+    if (found?.quick_check !== "ok") throw damagedFile(this.path, found?.quick_check);
   }
 }
 

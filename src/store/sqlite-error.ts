@@ -9,6 +9,18 @@ const FULL = 13;
 const CANNOT_OPEN = 14;
 const NOT_A_DATABASE = 26;
 
+/** SQLite's own words for them. */
+const BY_MESSAGE: ReadonlyMap<string, number> = new Map([
+  ["database is locked", BUSY],
+  ["database table is locked", LOCKED],
+  ["attempt to write a readonly database", READ_ONLY],
+  ["disk I/O error", INPUT_OUTPUT],
+  ["database disk image is malformed", CORRUPT],
+  ["database or disk is full", FULL],
+  ["unable to open database file", CANNOT_OPEN],
+  ["file is not a database", NOT_A_DATABASE],
+]);
+
 /** When it is worth trying again what a full or busy disk has refused. */
 const RETRY_AFTER_MS = 1000;
 
@@ -54,10 +66,14 @@ function describe(code: number | undefined, path: string): [what: string | undef
 }
 
 export function damaged(path: string): [what: string, hint: string] {
-  return [`${path} is damaged.`, "Restore a backup, or save what can be read: sqlite3 FILE .recover"];
+  return [`${path} is damaged.`, "Restore a backup (docs/backup.md), or save what can be read: sqlite3 FILE .recover"];
 }
 
 function codeOf(error: unknown): number | undefined {
-  if (!(error instanceof Error) || !("errcode" in error) || typeof error.errcode !== "number") return undefined;
-  return error.errcode & 255; // the rest of the bits say more about the same thing
+  if (!(error instanceof Error)) return undefined;
+  if ("errcode" in error && typeof error.errcode === "number") {
+    return error.errcode & 255; // the rest of the bits say more about the same thing
+  }
+  // The driver for older versions of Node leaves the number out where it reads many rows.
+  return "code" in error && error.code === "ERR_SQLITE_ERROR" ? BY_MESSAGE.get(error.message) : undefined;
 }

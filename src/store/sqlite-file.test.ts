@@ -97,7 +97,7 @@ test("network file systems are known by their number", () => {
 });
 
 test("a full disk refuses the commit whole, and the next goes through when there is room", async () => {
-  const connection = await Connection.open(path, { check: false });
+  const connection = await Connection.open(path, { check: false, isNew: true });
   await migrate(connection);
   const writer = new SqliteWriter(connection);
   const commit = (text: string): Promise<unknown> => {

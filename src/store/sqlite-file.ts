@@ -18,7 +18,7 @@ export interface StoreFiles {
   hasLog: boolean;
 }
 
-/** Makes the directory and the empty files, readable by their owner only. */
+/** Makes the directory and what stands beside the store, readable by their owner only. */
 export function prepareFiles(database: string): StoreFiles {
   const directory = dirname(database);
   const wake = join(directory, "askd.wake");
@@ -26,8 +26,7 @@ export function prepareFiles(database: string): StoreFiles {
     makeDirectory(directory);
     makePrivate(directory, [basename(database), "askd."]);
     if (isNetworkFileSystem(statfsSync(directory).type)) throw networkRefusal(directory);
-    createIfMissing(database);
-    createIfMissing(wake);
+    createPrivate(wake);
   } catch (error) {
     throw unusable(error, directory);
   }
@@ -71,8 +70,9 @@ function makePrivate(directory: string, ours: readonly string[]): void {
   });
 }
 
+/** Makes an empty file for its owner only, if there is none. */
 // A file that exists is never opened here: closing any handle of it would drop the locks this process has on it.
-function createIfMissing(path: string): void {
+export function createPrivate(path: string): void {
   if (existsSync(path)) return;
   try {
     closeSync(openSync(path, "ax", FILE_MODE));
@@ -87,7 +87,8 @@ function networkRefusal(directory: string): Refusal {
   });
 }
 
-function unusable(error: unknown, directory: string): unknown {
+/** Says what cannot be made where, if that is what failed. */
+export function unusable(error: unknown, directory: string): unknown {
   if (error instanceof Refusal || !(error instanceof Error) || !("code" in error)) return error;
   return new Refusal("store_unusable", `The store cannot be made in ${directory}: ${String(error.code)}.`, {
     hint: "Make the directory writable, or name another place with --store or ASKD_HOME.",

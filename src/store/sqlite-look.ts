@@ -6,7 +6,7 @@ import { readSqliteStore } from "./sqlite.ts";
 
 /** Looks at the store in a file that is there. */
 export async function lookAtSqlite(path: string): Promise<Look> {
-  const connection = Connection.look(path);
+  const connection = await Connection.look(path);
   try {
     return await connection.read(() => read(connection));
   } catch (error) {

@@ -1,4 +1,4 @@
-import { existsSync, statSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { Refusal } from "../core/refusal.ts";
 import { Connection } from "./sqlite-connection.ts";
 
@@ -143,7 +143,7 @@ export async function migrate(connection: Connection, migrations: readonly Migra
 
 /** Which schema a file has, 0 where there is none, and which one this program knows. */
 export async function findSchema(path: string): Promise<{ schema: number; known: number }> {
-  if (!existsSync(path) || statSync(path).size === 0) return { schema: 0, known: SCHEMA };
+  if (!existsSync(path)) return { schema: 0, known: SCHEMA };
   const connection = await Connection.open(path, { check: false });
   try {
     return { schema: (await connection.read(() => readMeta(connection)))?.schema ?? 0, known: SCHEMA };

@@ -11,8 +11,10 @@ import { Batcher } from "./batch.ts";
 import { Listeners } from "./change.ts";
 import { parseContent, parseEvent, parseQuestion, parseRun } from "./row.ts";
 import { Connection } from "./sqlite-connection.ts";
+import { createStore } from "./sqlite-create.ts";
 import { EntryReader } from "./entry-reader.ts";
 import { RowReader } from "./row-reader.ts";
+import { findDamage, findQuickDamage } from "./sqlite-damage.ts";
 import { closeToOthers, prepareFiles } from "./sqlite-file.ts";
 import { claimJobs, listFailing, listJobs, nextJobAt } from "./sqlite-job.ts";
 import {
@@ -72,6 +74,9 @@ const CHAIN_BACK = `with recursive chain (seq) as (
 const HEAD = "select chain_n as n, chain_hash as hash from run where id = ?";
 const SEALS = "select n, hash, body from seal where n > ? order by n limit ?";
 
+/** How long a quick look for damage counts: on a server many may ask. */
+const LOOK_AGAIN_MS = 10_000;
+
 interface Body {
   body: string;
 }
@@ -90,9 +95,11 @@ export interface SqliteOptions {
 /** Opens the store in that file, which is made if it is not there. */
 export async function openSqliteStore(path: string, { now = machineTime }: SqliteOptions = {}): Promise<Store> {
   const files = prepareFiles(resolve(path));
+  await createStore(files.database);
   const connection = await Connection.open(files.database, { check: files.hasLog });
   try {
     await migrate(connection);
+    await connection.markAsOwn();
     closeToOthers(files);
   } catch (error) {
     connection.close();
@@ -117,6 +124,8 @@ class SqliteStore implements Store {
   readonly #batcher: Batcher;
 
   readonly #now: () => Instant;
+  /** What the last quick look for damage found, for all who want to know within a few seconds. */
+  #looked: { atMs: number; found: Promise<string[]> } | undefined;
 
   constructor(connection: Connection, wake: string, now: () => Instant) {
     const writer = new SqliteWriter(connection);
@@ -275,6 +284,15 @@ class SqliteStore implements Store {
 
   listFailing(limit: number): Promise<KeptJob[]> {
     return this.#connection.read(() => listFailing(this.#connection, limit));
+  }
+
+  async findDamage(depth: "quick" | "whole"): Promise<string[]> {
+    if (depth === "whole") return findDamage(this.#connection, "integrity_check");
+    const nowMs = performance.now();
+    if (this.#looked === undefined || nowMs - this.#looked.atMs > LOOK_AGAIN_MS) {
+      this.#looked = { atMs: nowMs, found: findQuickDamage(this.#connection) };
+    }
+    return this.#looked.found;
   }
 
   async now(): Promise<Instant> {

@@ -144,6 +144,9 @@ export interface Store {
   /** Jobs that failed when they were last done, the one that can be claimed first before the others. */
   listFailing(limit: number): Promise<KeptJob[]>;
 
+  /** What is wrong with its files: all of it, or, `quick`, what is found without keeping anybody waiting. */
+  findDamage(depth: "quick" | "whole"): Promise<string[]>;
+
   /** The store's own time, which decides deadlines and leases. */
   now(): Promise<Instant>;
   /** Calls the listener after every commit, of this process or another. */

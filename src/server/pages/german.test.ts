@@ -274,6 +274,7 @@ describe("no English is on a page in German", () => {
       { is: "untold", question: "q-abc" },
       { is: "question_differs", question: "q-abc", status: "pending", version: 1, told: "answered", toldVersion: 2 },
       { is: "seal_changed", seal: 1 },
+      { is: "damaged", what: "Tree 4 page 9" },
       { is: "rewritten", seal: 1, id: "r_1", line: 2 },
     ];
     expect(flaws.map(({ is }) => is)).toEqual(Object.keys(deRefusal.flaws));

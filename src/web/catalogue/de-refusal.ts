@@ -144,6 +144,7 @@ export const deRefusal: RefusalCatalogue = {
     question_differs:
       "{question}: sie ist {status} in Fassung {version}, ihr Verlauf sagt {told} in Fassung {toldVersion}.",
     seal_changed: "Siegel {seal} wurde geändert, oder eines davor fehlt.",
+    damaged: "Die Datei des Speichers ist beschädigt: {what}",
     rewritten: "Siegel {seal}: der Verlauf von Lauf {id} wurde vor Zeile {line} umgeschrieben.",
   },
 };
