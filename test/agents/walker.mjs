@@ -14,6 +14,7 @@ const epoch = Number(process.env.ASKD_EPOCH);
 if (plan.isDeaf) process.on("SIGTERM", () => note({ is: "deaf" }));
 
 note({ is: "start", born: bornOf(process.pid), alive: before.filter(isAliveStart).map(({ pid }) => pid) });
+print(`This is start ${start}.`);
 const message = readFileSync(0, "utf8");
 if (message !== "") hear({ via: "message", text: message, file: readAnswerFile() });
 if (plan.diesAtStart === start) process.kill(process.pid, "SIGKILL");

@@ -69,7 +69,7 @@ export class Daemon {
   /** Ends it; says false if it did not end in time when it was told to. */
   async end(name: "SIGTERM" | "SIGKILL"): Promise<boolean> {
     if (this.isGone) return true;
-    const gone = once(this.child, "exit");
+    const gone = once(this.child, "close"); // nothing of its output is left unread
     this.signal(name);
     const won = await Promise.race([gone, sleep(END_MS, "late", { ref: false })]);
     if (won === "late") this.child.kill("SIGKILL");
