@@ -58,7 +58,7 @@ export async function checkScripted(engine: Engine, run: Run, lines: readonly Li
   const questions = await engine.listQuestions({ runId: run.id, order: "oldest", limit: 100 });
   const events = (await engine.readChain(run.id)).map(({ event }) => event);
   const ledger = new Ledger();
-  judgeRun({ kept: { run, questions, events }, lines, heard: [] }, ledger);
+  judgeRun({ kept: { run, questions, events }, lines, heard: [], asks: new Map() }, ledger);
   const strays = await listProcesses(run.id);
   return [
     ...ledger.faults.map(({ kind, detail }) => `${kind}: ${detail}`),

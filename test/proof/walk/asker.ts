@@ -40,6 +40,8 @@ export interface AskerDeps {
   ledger: Ledger;
   chance: Chance;
   heard: Heard[];
+  /** What was asked, by tag. */
+  asks: Map<string, Ask>;
   /** Says whether a person ended this run. */
   isCancelled(runId: RunId): boolean;
 }
@@ -76,6 +78,7 @@ export class Asker {
   async #play(tag: string): Promise<void> {
     const { chance } = this.#deps;
     const ask = makeAsk(tag, chance);
+    this.#deps.asks.set(tag, ask);
     let text = await this.#askOne(tag, ask);
     // Who is asked back explains, and asks again.
     for (let again = 1; again <= 2 && /asks back|"clarify"/.test(text); again += 1) {

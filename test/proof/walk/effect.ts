@@ -77,9 +77,9 @@ function missingCancel(deed: QuestionDeed & { do: "cancel" }, before: Sight, { q
     if (!JSON.stringify(question).includes(deed.words)) wrong.push("the words are not kept");
     return wrong;
   }
-  // Only the agent of a session that askd did not start is still there to be told.
+  // The agent of a session that askd did not start is still there: its run goes on, or is complete until it asks again.
   const isSession = before.run.implicit && !isForOneAsk(before.run);
-  if (isSession && hasEnded(run) && !hasEnded(before.run)) wrong.push(`its session is ${run.status}`);
+  if (isSession && run.status === "cancelled") wrong.push("its session is cancelled");
   if (!isSession && !hasEnded(run)) wrong.push(`its run is ${run.status}`);
   return wrong;
 }

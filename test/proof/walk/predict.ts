@@ -29,7 +29,11 @@ export function predict(deed: QuestionDeed, sight: Sight): Prediction {
       return only([]);
     case "amend": {
       const isCorrectable = question.status === "answered" || question.status === "timeout";
-      return withLeave(deed, question, isCorrectable ? [] : ["not_pending"]);
+      const { refusals, maybe } = withLeave(deed, question, isCorrectable ? [] : ["not_pending"]);
+      // Nobody takes up again what a person has ended.
+      return deed.resume && sight.run.status === "cancelled"
+        ? { refusals, maybe: [...maybe, "run_ended"] }
+        : { refusals, maybe };
     }
     case "cancel": {
       const refusals: RefusalCode[] = isOpen ? [] : ["not_pending"];
@@ -61,7 +65,7 @@ function predictCare(deed: QuestionDeed, question: Pending): RefusalCode[] {
 export function predictRun(deed: RunDeed, run: Run): Prediction {
   if (deed.do === "cancel run") return only(hasEnded(run) ? ["run_ended"] : []);
   // A run that has ended may be taken up again where its session and its launch record are there.
-  if (hasEnded(run)) return { refusals: [], maybe: ["run_ended", "bad_input", "not_permitted"] };
+  if (hasEnded(run)) return { refusals: [], maybe: ["run_ended", "bad_input", "not_permitted", "not_pending"] };
   const stands: RefusalCode[] = run.pendingId !== undefined ? ["not_pending"] : [];
   if (run.pendingId === undefined && (run.status === "running" || run.owes.length === 0)) stands.push("bad_input");
   // Who may not answer may not let the run go on with an answer, either.

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -91,10 +91,11 @@ export class Stage {
     await this.#keeping;
     for (const each of [this.server, this.worker, ...this.sleeping]) await each?.end("SIGKILL");
     await this.#store?.close();
+    for (const { pid } of this.listLeft()) killProcess(pid);
   }
 
   remove(): void {
-    rmSync(this.root, { recursive: true, force: true });
+    rmSync(this.root, { recursive: true, force: true, maxRetries: 5 }); // a command may just write its last line
   }
 
   async startServer(options: { hasWorker: boolean } = { hasWorker: false }): Promise<void> {
@@ -157,6 +158,16 @@ export class Stage {
     }
   }
 
+  /** Processes of runs that are still there. */
+  listLeft(): Array<{ pid: number; run: string }> {
+    const home = `ASKD_HOME=${this.env["ASKD_HOME"] ?? ""}`;
+    return readdirSync("/proc").flatMap((name) => {
+      const env = /^\d+$/.test(name) ? environOf(name) : [];
+      const run = env.find((each) => each.startsWith("ASKD_RUN="));
+      return run !== undefined && env.includes(home) ? [{ pid: Number(name), run: run.slice("ASKD_RUN=".length) }] : [];
+    });
+  }
+
   /** The end of what server and workers wrote. */
   lastLog(bytes = 3_000): string {
     return readFileSync(this.log, "utf8").slice(-bytes);
@@ -166,6 +177,22 @@ export class Stage {
     const { exit, stdout, stderr } = await this.type(["token", "create", "--scope", scope, "--subject", name]);
     if (exit !== 0) throw new Error(stderr);
     this.tokens.set(name, stdout.trim());
+  }
+}
+
+function environOf(pid: string): string[] {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, "latin1").split("\0");
+  } catch {
+    return []; // gone, or somebody else's
+  }
+}
+
+function killProcess(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // gone by itself
   }
 }
 

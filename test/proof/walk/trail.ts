@@ -1,5 +1,6 @@
 import type { Kept } from "../promise.ts";
 import type { Fact, Ledger } from "./ledger.ts";
+import type { Ask } from "./plan.ts";
 import { tagOf } from "./unit.ts";
 
 /** How soon after it was taken back a reply must not have been followed by the deadline. */
@@ -36,6 +37,28 @@ export function judgeTrail({ run, questions, events }: Kept, facts: readonly Fac
       if (handover.state === "void" && sent?.detail?.["delivered"] === true && !failed)
         ledger.fault("the trail says that a correction was delivered, and it was not", `${tag}: ${id}`, run.id);
     }
+  }
+}
+
+const MOVED: ReadonlySet<string> = new Set(["question.extended", "question.escalated", "question.parked"]);
+
+/** Every question has the time that its own ask gave it, also one that explains an earlier one. */
+export function judgeDeadlines({ run, questions, events }: Kept, asks: ReadonlyMap<string, Ask>, ledger: Ledger): void {
+  for (const { id, title, askedAt, dueAt, ...question } of questions) {
+    const tag = tagOf({ title });
+    const ask = asks.get(tag?.replace(/\.\d$/, "") ?? "");
+    const isMoved = events.some(
+      ({ questionId, type, detail }) =>
+        questionId === id && MOVED.has(type) && (type !== "question.parked" || detail?.["policy"] !== undefined),
+    );
+    if (!ask || isMoved || ask.on_timeout === "wait" || question.status === "cancelled") continue;
+    const gotMs = dueAt === undefined ? Number.NaN : Date.parse(dueAt) - Date.parse(askedAt);
+    if (gotMs !== Number.parseInt(ask.timeout, 10))
+      ledger.fault(
+        "a question does not have its own deadline",
+        `${tag}: ${gotMs} ms instead of ${ask.timeout}`,
+        run.id,
+      );
   }
 }
 

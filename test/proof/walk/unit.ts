@@ -64,8 +64,8 @@ export function findTellings(unit: Unit, starts: readonly Start[], heard: readon
 }
 
 /** The tag of a question, as it stands in its text. */
-export function tagOf(question: Question): string | undefined {
-  return /\b(k\d+-[\d.]+\+?|s\d+-[\d.]+)\?/.exec(question.title)?.[1];
+export function tagOf({ title }: Pick<Question, "title">): string | undefined {
+  return /\b(k\d+-[\d.]+\+?|s\d+-[\d.]+)\?/.exec(title)?.[1];
 }
 
 /** A call that waited brings the outcome of its question; all else is known by its name. */

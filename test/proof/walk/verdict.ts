@@ -1,10 +1,12 @@
+import type { Question } from "../../../src/core/question.ts";
 import type { Run, RunStatus } from "../../../src/core/run.ts";
 import { hasEnded } from "../../../src/core/run.ts";
 import type { Kept } from "../promise.ts";
 import type { Heard } from "./asker.ts";
 import type { Fact, Ledger } from "./ledger.ts";
 import { type Line, type Start, startsOf } from "./notes.ts";
-import { judgeTrail } from "./trail.ts";
+import type { Ask } from "./plan.ts";
+import { judgeDeadlines, judgeTrail } from "./trail.ts";
 import { type Telling, type Unit, findTellings, tagOf, unitsOf } from "./unit.ts";
 
 /** How a message says that it may be a repetition. */
@@ -16,10 +18,12 @@ export interface Evidence {
   kept: Kept;
   lines: readonly Line[];
   heard: readonly Heard[];
+  /** What was asked, by tag. */
+  asks: ReadonlyMap<string, Ask>;
 }
 
 /** Judges one run when all is over: what its agent was told, how it ended, and what its trail says. */
-export function judgeRun({ kept, lines, heard }: Evidence, ledger: Ledger): void {
+export function judgeRun({ kept, lines, heard, asks }: Evidence, ledger: Ledger): void {
   const { run, questions } = kept;
   const facts = ledger.factsOf(run.id);
   const starts = startsOf(lines);
@@ -28,6 +32,7 @@ export function judgeRun({ kept, lines, heard }: Evidence, ledger: Ledger): void
   judgeEnd(at);
   for (const unit of questions.flatMap(unitsOf)) judgeUnit(unit, at);
   judgeTrail(kept, facts, ledger);
+  judgeDeadlines(kept, asks, ledger);
 }
 
 interface At {
@@ -132,9 +137,13 @@ function judgeUnit(unit: Unit, at: At): void {
 }
 
 /** Why an agent need not have been told: the run was ended first, or nobody asked for it to be told. */
-function findExcuse({ handover, question, what }: Unit, { kept: { run }, starts }: At): string | undefined {
+function findExcuse({ handover, question, what }: Unit, { kept, starts }: At): string | undefined {
+  const { run, questions, events } = kept;
   if (handover.state === "void") {
-    if (run.status === "cancelled" || run.reason === "input_timeout") return run.reason ?? run.status;
+    if (handover.reason === "run_cancelled" && events.some(({ type }) => type === "run.cancelled"))
+      return handover.reason;
+    if (handover.reason === "input_timeout" && questions.some(isGivenUp)) return handover.reason;
+    if (run.status === "cancelled") return run.reason ?? run.status;
     if (what === "correction" && handover.reason === "run_ended") return "it was not to be resumed";
     if (run.reason === "resume_failed") return run.reason; // whether that is so is judged by itself
     return undefined;
@@ -145,6 +154,11 @@ function findExcuse({ handover, question, what }: Unit, { kept: { run }, starts 
   const asking = starts.find(({ lines }) => lines.some(({ is, tag }) => is === "asking" && tag === tagOf(question)));
   const isCut = asking !== undefined && asking.exit === undefined && asking.lines.at(-1)?.is === "asking";
   return isCut ? "its agent was killed while it waited" : undefined;
+}
+
+/** Nobody answered in time, and that ended the work. */
+function isGivenUp(question: Question): boolean {
+  return question.status === "timeout" && (question.policy === "skip" || question.policy === "fail");
 }
 
 /** A second time is right only if the first was cut off before anything showed that it had arrived, and says so. */

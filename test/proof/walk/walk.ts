@@ -15,7 +15,7 @@ import { heal } from "./heal.ts";
 import { Ledger } from "./ledger.ts";
 import { readAllNotes } from "./notes.ts";
 import { People } from "./person.ts";
-import { PEOPLE, makePlan } from "./plan.ts";
+import { type Ask, PEOPLE, makePlan } from "./plan.ts";
 import { isObject } from "./reply.ts";
 import { sayTrail } from "./report.ts";
 import type { Sight } from "./predict.ts";
@@ -73,9 +73,11 @@ class Walk {
   readonly #agents: string;
   readonly #askers: Asker[] = [];
   readonly #heard: Heard[] = [];
+  readonly #asks = new Map<string, Ask>();
   /** Runs to which somebody does something right now. */
   readonly #busy = new Set<RunId>();
   #made = 0;
+  #isBroken = false;
 
   constructor(stage: Stage, options: WalkOptions) {
     this.#stage = stage;
@@ -88,7 +90,8 @@ class Walk {
 
   async walk(): Promise<Walked> {
     mkdirSync(this.#agents);
-    await Promise.all(Array.from({ length: LANES }, () => this.#walkLane()));
+    const lanes = await Promise.allSettled(Array.from({ length: LANES }, () => this.#walkLane()));
+    for (const lane of lanes) if (lane.status === "rejected") throw lane.reason;
     await this.#trouble.end();
     await this.#settleAskers();
     const healMs = await heal(this.#stage, this.#people, { idleMs: HEAL_IDLE_MS, mostMs: HEAL_MOST_MS });
@@ -96,9 +99,14 @@ class Walk {
   }
 
   async #walkLane(): Promise<void> {
-    while (this.#ledger.steps < this.#options.steps) {
-      await this.#populate();
-      await this.#step();
+    while (this.#ledger.steps < this.#options.steps && !this.#isBroken) {
+      try {
+        await this.#populate();
+        await this.#step();
+      } catch (error) {
+        this.#isBroken = true; // the others end, too
+        throw error;
+      }
     }
   }
 
@@ -119,6 +127,7 @@ class Walk {
     const plan = makePlan(tag, this.#chance.fork());
     const [planFile, notes] = ["plan", "notes"].map((name) => join(this.#agents, `${tag}.${name}`));
     if (!planFile || !notes) throw new Error("a file has no name");
+    for (const { tag: name, ask } of plan.questions) this.#asks.set(name, ask);
     writeFileSync(planFile, JSON.stringify(plan));
     writeFileSync(notes, "");
     const { askd } = this.#stage;
@@ -140,7 +149,7 @@ class Walk {
     const isCancelled = (runId: RunId): boolean =>
       this.#ledger.factsOf(runId).some(({ deed }) => deed.do === "cancel run");
     const asker = new Asker(tag, chooseWay(this.#stage, tag, chance), {
-      ...{ stage: this.#stage, ledger: this.#ledger, chance, heard: this.#heard, isCancelled },
+      ...{ stage: this.#stage, ledger: this.#ledger, chance, heard: this.#heard, asks: this.#asks, isCancelled },
     });
     this.#askers.push(asker);
     void asker.run();
@@ -259,10 +268,12 @@ class Walk {
     for (const kept of all.kept) {
       const ids = new Set(kept.questions.map(({ id }) => id));
       const heard = this.#heard.filter(({ questionId }) => ids.has(questionId));
-      judgeRun({ kept, lines: notes.get(kept.run.id) ?? [], heard }, ledger);
+      judgeRun({ kept, lines: notes.get(kept.run.id) ?? [], heard, asks: this.#asks }, ledger);
     }
     const { exit, stdout, stderr } = await this.#stage.type(["audit", "--verify"]);
     if (exit !== 0) ledger.fault("audit --verify is not clean", `exit ${exit}: ${stdout}${stderr}`);
+    for (const { pid, run } of this.#stage.listLeft())
+      ledger.fault("a process of a run was left behind", `${pid} of ${run}`);
     const starts = [...notes.values()].flat().filter(({ is }) => is === "start").length;
     const trailOf = (runId: RunId): string[] => {
       const kept = all.kept.find(({ run }) => run.id === runId);
