@@ -15,9 +15,10 @@ if (plan.isDeaf) process.on("SIGTERM", () => note({ is: "deaf" }));
 
 note({ is: "start", born: bornOf(process.pid), alive: before.filter(isAliveStart).map(({ pid }) => pid) });
 print(`This is start ${start}.`);
+mayDie("unread");
 const message = readFileSync(0, "utf8");
 if (message !== "") hear({ via: "message", text: message, file: readAnswerFile() });
-if (plan.diesAtStart === start) process.kill(process.pid, "SIGKILL");
+mayDie("told");
 await sleep(plan.workMs);
 for (let question = nextQuestion(); question; question = nextQuestion()) await ask(question);
 const isAgain = before.some(({ is }) => is === "done");
@@ -151,6 +152,10 @@ async function leave(how) {
 function readAnswerFile() {
   const file = process.env.ASKD_ANSWER_FILE;
   return file === undefined ? undefined : readFileSync(file, "utf8");
+}
+
+function mayDie(when) {
+  if (plan.dies?.start === start && plan.dies.when === when) process.kill(process.pid, "SIGKILL");
 }
 
 function print(text) {

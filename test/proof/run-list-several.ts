@@ -105,7 +105,7 @@ function planOf(doors: ReadonlyArray<readonly [Door, number]>): RunPlan {
     const common = { tag, door, ask, lingerMs, waitMs: 1_000, isJson: false, isPushy: false, isSly: false };
     return { ...common, leave: lingerMs > 2_000 ? "never" : 0 };
   });
-  return { tag: "k1", questions, workMs: 20, end: 0, isDeaf: false, diesAtStart: undefined };
+  return { tag: "k1", questions, workMs: 20, end: 0, isDeaf: false, dies: undefined };
 }
 
 function sayCase({ answer, questions, lingerMs }: Omit<RunCase, "name">): string {

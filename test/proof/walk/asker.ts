@@ -42,8 +42,6 @@ export interface AskerDeps {
   heard: Heard[];
   /** What was asked, by tag. */
   asks: Map<string, Ask>;
-  /** Says whether a person ended this run. */
-  isCancelled(runId: RunId): boolean;
 }
 
 const LOOK_MS = 120;
@@ -98,35 +96,48 @@ export class Asker {
       `${tag} by ${this.#way.name} -> ${got.refused ?? got.id} ${got.isOpen ? "open" : "closed"}`,
     );
     if (got.refused !== undefined) {
-      this.#judgeRefusal(tag, got.refused);
+      await this.#judgeRefusal(tag, got.refused);
       return "";
     }
-    const first = got.id;
-    if (!first) throw new Error(`${tag} has no id: ${got.text}`);
-    if (got.isOpen && this.#way.withdraw && chance.is(0.06) && (await this.#way.withdraw(first))) {
+    let id = got.id;
+    if (!id) throw new Error(`${tag} has no id: ${got.text}`);
+    if (got.isOpen && this.#way.withdraw && chance.is(0.06) && (await this.#way.withdraw(id))) {
       ledger.step("withdraw", run, tag);
       return "";
     }
     const isRepeating = this.#way.isSession && ask.kind !== "approval" && chance.is(0.2); // leave is never reused
     while (got.isOpen && stage.isOpen) {
       await sleep(LOOK_MS * chance.between(1, 3));
+      const first = id;
       got = await this.#sure(() => (isRepeating ? this.#way.ask(tag, ask) : this.#way.look(first)));
-      if (got.refused !== undefined) return (this.#judgeRefusal(tag, got.refused), "");
-      if (got.id !== undefined && got.id !== first)
-        return (
-          ledger.fault("the same ask is another question", `${tag} by ${this.#way.name}: ${first}, ${got.id}`, run), ""
-        );
+      if (got.refused !== undefined) {
+        await this.#judgeRefusal(tag, got.refused);
+        return "";
+      }
+      if (got.id !== undefined && got.id !== id) await this.#judgeOther(tag, id, got.id);
+      id = got.id ?? id;
     }
-    this.#deps.heard.push({ questionId: first, via: this.#way.name, text: got.text, atMs: Date.now() });
+    this.#deps.heard.push({ questionId: id, via: this.#way.name, text: got.text, atMs: Date.now() });
     ledger.note(run, `${tag} heard: ${got.text.slice(0, 120).replaceAll("\n", " ")}`);
     return got.text;
   }
 
   /** A session can always ask again, unless a person has ended its run. */
-  #judgeRefusal(tag: string, words: string): void {
-    const isOver = this.#runId !== undefined && this.#way.isSession && this.#deps.isCancelled(this.#runId);
-    if (isOver) return;
-    this.#deps.ledger.fault(`an ask was refused by ${this.#way.name}`, `${tag}: ${words}`, this.#runId);
+  async #judgeRefusal(tag: string, words: string): Promise<void> {
+    const { stage, ledger } = this.#deps;
+    const chain = this.#runId && this.#way.isSession ? await stage.store.readChain(this.#runId) : undefined;
+    const isOver = chain?.events.some(({ event }) => event.type === "run.cancelled" && event.by.scope === "human");
+    if (!isOver) ledger.fault(`an ask was refused by ${this.#way.name}`, `${tag}: ${words}`, this.#runId);
+  }
+
+  /** The same ask finds its question as long as that waits, or has an outcome that was not given. */
+  async #judgeOther(tag: string, first: QuestionId, other: QuestionId): Promise<void> {
+    const { stage, ledger } = this.#deps;
+    const question = await stage.store.findQuestion(first);
+    const isOpen =
+      question && (question.status === "pending" || /"state":"(owed|handing)"/.test(JSON.stringify(question)));
+    if (isOpen)
+      ledger.fault("the same ask is another question", `${tag} by ${this.#way.name}: ${first}, ${other}`, this.#runId);
   }
 
   /** Makes a call until it gives something: a server that is away comes back. */

@@ -40,7 +40,7 @@ async function healOne(run: Run, people: People): Promise<void> {
 }
 
 /** Says the first option, as often as people are needed for it; what settles is left alone. */
-async function answerPlainly({ question, content }: Sight, people: People): Promise<void> {
+export async function answerPlainly({ question, content }: Sight, people: People): Promise<void> {
   if (question.status !== "pending" || question.settling) return;
   const value = content.items[0]?.options[0]?.value;
   const said = {

@@ -32,8 +32,8 @@ export interface RunPlan {
   end: Leaving;
   /** Does not listen to SIGTERM. */
   isDeaf: boolean;
-  /** The start in which it dies right after it has read what it was told. */
-  diesAtStart: number | undefined;
+  /** The start in which it dies: before it reads what it is told, or right after. */
+  dies: { start: number; when: "unread" | "told" } | undefined;
 }
 
 /** An ask as it goes over any door, in the words of the product. */
@@ -66,7 +66,7 @@ export function makePlan(tag: string, chance: Chance): RunPlan {
     workMs: chance.pick([0, 0, 20, 150]),
     end: chance.pick([0, 0, 0, 0, 0, 0, 1, 3, "SIGTERM", "SIGKILL"]),
     isDeaf: chance.is(0.05),
-    diesAtStart: chance.is(0.12) ? chance.between(2, 4) : undefined,
+    dies: chance.is(0.12) ? { start: chance.between(2, 4), when: chance.pick(["unread", "told", "told"]) } : undefined,
   };
 }
 

@@ -40,7 +40,10 @@ export function judgeTrail({ run, questions, events }: Kept, facts: readonly Fac
   }
 }
 
-const MOVED: ReadonlySet<string> = new Set(["question.extended", "question.escalated", "question.parked"]);
+/** What changes a deadline: people, escalation, setting aside, and an answer that was taken back. */
+const MOVED: ReadonlySet<string> = new Set([
+  ...["question.extended", "question.escalated", "question.parked", "question.undone"],
+]);
 
 /** Every question has the time that its own ask gave it, also one that explains an earlier one. */
 export function judgeDeadlines({ run, questions, events }: Kept, asks: ReadonlyMap<string, Ask>, ledger: Ledger): void {

@@ -1,4 +1,4 @@
-import type { Handover, Question } from "../../../src/core/question.ts";
+import type { Answer, Handover, Question } from "../../../src/core/question.ts";
 import type { Heard } from "./asker.ts";
 import type { Line, Start } from "./notes.ts";
 
@@ -9,7 +9,8 @@ export interface Unit {
   /** The words by which it is known again in a message. */
   name: string;
   handover: Handover;
-  atMs: number;
+  /** All that was chosen and written; a reader takes it in any case of letters. */
+  words: string[];
 }
 
 /** One time that somebody was told a unit. */
@@ -20,35 +21,58 @@ export interface Telling {
 
 /** Everything about a question that its agent has to be told. */
 export function unitsOf(question: Question): Unit[] {
-  const units: Unit[] = question.amendments.map(({ id, handover, at }) => ({
-    ...{ what: "correction", question, name: id, handover, atMs: Date.parse(at) },
-  }));
-  if (question.status === "pending") return units;
+  const corrections = question.amendments.map(({ id, handover, text }): Unit => {
+    return { what: "correction", question, name: id, handover, words: [text] };
+  });
+  return [...outcomesOf(question), ...corrections];
+}
+
+function outcomesOf(question: Question): Unit[] {
+  if (question.status === "pending") return [];
   const { handover } = question;
   if (question.status === "answered")
-    return [
-      { what: "answer", question, name: question.answer.id, handover, atMs: Date.parse(question.answer.at) },
-      ...units,
-    ];
+    return [{ what: "answer", question, name: question.answer.id, handover, words: wordsOf(question.answer) }];
   if (question.status === "cancelled") {
-    const atMs = Date.parse(question.cancelledAt);
-    return question.note === undefined
-      ? units
-      : [{ what: "cancellation with words", question, name: question.note, handover, atMs }, ...units];
+    const { note } = question;
+    if (note === undefined) return [];
+    return [{ what: "cancellation with words", question, name: note, handover, words: [] }];
   }
   const { forced, answer, policy } = question;
-  const atMs = Date.parse(question.timedOutAt);
-  if (forced)
-    units.unshift({
-      what: "forced answer",
-      question,
-      name: forced.answer.id,
-      handover: forced.handover,
-      atMs: Date.parse(forced.answer.at),
-    });
-  if (policy === "proceed" || policy === "default")
-    units.unshift({ what: "policy", question, name: answer?.id ?? `${question.id}:timeout`, handover, atMs });
-  return units;
+  const name = answer?.id ?? `${question.id}:timeout`;
+  return [
+    ...(policy === "proceed" || policy === "default"
+      ? [{ what: "policy" as const, question, name, handover, words: answer ? wordsOf(answer) : [] }]
+      : []),
+    ...(forced
+      ? [
+          {
+            ...{ what: "forced answer" as const, question, name: forced.answer.id },
+            ...{ handover: forced.handover, words: wordsOf(forced.answer) },
+          },
+        ]
+      : []),
+  ];
+}
+
+/** Options by their values, as the plans make them: the label of `redis-k1-2` is "Redis for k1-2". */
+function wordsOf({ items, note }: Answer): string[] {
+  const said = Object.values(items).flatMap(({ values, text }) => [...values, ...(text === undefined ? [] : [text])]);
+  return note === undefined ? said : [...said, note];
+}
+
+/** Says what of a unit is missing in the words in which it was told. */
+export function findUntold({ words }: Unit, { line }: Telling): string[] {
+  const told = line.text.toLowerCase();
+  // A command that waits prints the answer alone: values and words, no note.
+  const isBare = line.via === "wait" && !told.startsWith("{") && !told.startsWith("a person asks back");
+  return words.filter((word) => {
+    const lower = word.toLowerCase();
+    return (
+      !told.includes(lower) &&
+      !told.includes(lower.replace("-", " for ")) &&
+      !(isBare && /^(note|which one)/.test(lower))
+    );
+  });
 }
 
 /** Finds every time that a unit was told, by the accounts of those who were told. */

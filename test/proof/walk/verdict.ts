@@ -7,12 +7,14 @@ import type { Fact, Ledger } from "./ledger.ts";
 import { type Line, type Start, startsOf } from "./notes.ts";
 import type { Ask } from "./plan.ts";
 import { judgeDeadlines, judgeTrail } from "./trail.ts";
-import { type Telling, type Unit, findTellings, tagOf, unitsOf } from "./unit.ts";
+import { type Telling, type Unit, findTellings, findUntold, tagOf, unitsOf } from "./unit.ts";
 
 /** How a message says that it may be a repetition. */
 const REPETITION = /may have been told this/i;
 /** How often an agent is started before askd gives up. */
 const TRIES = 4;
+/** How much later than it was done a deed may be written down here. */
+const SLACK_MS = 5_000;
 
 export interface Evidence {
   kept: Kept;
@@ -113,7 +115,7 @@ function sayLast({ starts }: At): string {
 }
 
 function judgeUnit(unit: Unit, at: At): void {
-  const { kept, starts, heard, ledger, facts } = at;
+  const { kept, starts, heard, ledger } = at;
   const { run } = kept;
   const tellings = findTellings(unit, starts, heard);
   const name = `${unit.what} to ${tagOf(unit.question) ?? unit.question.id} (${unit.name}, ${unit.handover.state})`;
@@ -127,13 +129,20 @@ function judgeUnit(unit: Unit, at: At): void {
     return;
   }
   const isShown = tellings.some((telling) => telling.start && findEvidence(telling, at));
-  if (unit.handover.state === "void" && isShown)
+  if (unit.handover.state === "void" && unit.handover.reason !== "run_cancelled" && isShown)
     ledger.fault(`the ${unit.what} was taken, but is recorded as void`, name, run.id);
   for (const [index, telling] of tellings.entries()) {
+    const untold = findUntold(unit, telling);
+    if (untold.length > 0)
+      ledger.fault(
+        `the ${unit.what} was told in part`,
+        `${name}: not ${untold.join(", ")}; ${telling.line.text}`,
+        run.id,
+      );
     const before = tellings[index - 1];
     if (before) judgeRepetition(unit, before, telling, at);
   }
-  judgeKept(unit, tellings, facts, at);
+  judgeKept(unit, tellings, at);
 }
 
 /** Why an agent need not have been told: the run was ended first, or nobody asked for it to be told. */
@@ -189,34 +198,20 @@ function findEvidence({ start, line }: Telling, { kept: { questions } }: At): st
   return start.exit === undefined ? undefined : "had ended by itself";
 }
 
-/** An answer that was stored without resuming waits for somebody to resume the run. */
-function judgeKept(
-  unit: Unit,
-  tellings: readonly Telling[],
-  facts: readonly Fact[],
-  { kept: { run }, ledger }: At,
-): void {
+/** An answer that was stored without resuming waits for somebody to resume the run, or for another hand-over. */
+function judgeKept(unit: Unit, tellings: readonly Telling[], { kept, facts, ledger }: At): void {
   const own = facts.find(({ outcomeId, deed }) => outcomeId === unit.name && deed.do === "answer" && !deed.said.resume);
   const told = tellings.find(({ line }) => line.via === "message");
   if (!own || !told) return;
-  const isCalled = facts.some(
-    ({ deed, atMs }) => deed.do === "resume run" && atMs <= told.line.at + 2_000 && atMs >= own.atMs - 2_000,
-  );
-  const isMoved = facts.some(
-    ({ deed, atMs, outcomeId }) => goesOn(deed) && outcomeId !== unit.name && atMs > own.atMs - 2_000,
-  );
-  if (!isCalled && !isMoved)
+  const isResumed = facts.some(({ deed, atMs }) => deed.do === "resume run" && atMs >= own.atMs - SLACK_MS);
+  const others = kept.questions.flatMap(unitsOf).filter(({ name }) => name !== unit.name);
+  const isTakenAlong = others.some(({ name }) => told.line.text.includes(name));
+  if (!isResumed && !isTakenAlong)
     ledger.fault(
       "an answer with --no-resume was told before the run was resumed",
       `${unit.name} in epoch ${told.start?.epoch}`,
-      run.id,
+      kept.run.id,
     );
-}
-
-function goesOn(deed: Fact["deed"]): boolean {
-  return (
-    deed.do === "answer" || (deed.do === "amend" && deed.resume) || (deed.do === "cancel" && deed.words !== undefined)
-  );
 }
 
 /** Runs that nobody judges by their agent: what is said about them in one line. */

@@ -11,11 +11,11 @@ import { Asker, type Heard } from "./asker.ts";
 import { chooseWay } from "./asking-way.ts";
 import { Chance } from "./chance.ts";
 import { chooseDeed, chooseRivals } from "./choose.ts";
-import { heal } from "./heal.ts";
+import { answerPlainly, heal } from "./heal.ts";
 import { Ledger } from "./ledger.ts";
 import { readAllNotes } from "./notes.ts";
 import { People } from "./person.ts";
-import { type Ask, PEOPLE, makePlan } from "./plan.ts";
+import { type Ask, PEOPLE, type RunPlan, makePlan } from "./plan.ts";
 import { isObject } from "./reply.ts";
 import { sayTrail } from "./report.ts";
 import type { Sight } from "./predict.ts";
@@ -28,6 +28,7 @@ const LANES = 3;
 const RUNS_AT_ONCE = 8;
 const ASKERS_AT_ONCE = 4;
 const RECENT = 40;
+const BUSY_MS = 10;
 const HEAL_IDLE_MS = 30_000;
 const HEAL_MOST_MS = 240_000;
 
@@ -37,6 +38,8 @@ export interface WalkOptions {
   seed: number;
   steps: number;
   kill: boolean;
+  /** What agents do, where it is not left to chance; then nobody asks outside of runs, and people only answer. */
+  plan?: (tag: string) => RunPlan;
 }
 
 export interface Walked {
@@ -119,12 +122,12 @@ class Walk {
     const live = await this.#stage.store.listRuns({ statuses: [...LIVE], order: "newest", limit: 100 });
     const own = live.filter(({ giveBack }) => giveBack === "worker").length;
     if (own < RUNS_AT_ONCE) await this.#startRun();
-    if (this.#askers.filter(({ isOver }) => !isOver).length < ASKERS_AT_ONCE) this.#startAsker();
+    if (!this.#options.plan && this.#askers.filter(({ isOver }) => !isOver).length < ASKERS_AT_ONCE) this.#startAsker();
   }
 
   async #startRun(): Promise<void> {
     const tag = `k${(this.#made += 1)}`;
-    const plan = makePlan(tag, this.#chance.fork());
+    const plan = this.#options.plan?.(tag) ?? makePlan(tag, this.#chance.fork());
     const [planFile, notes] = ["plan", "notes"].map((name) => join(this.#agents, `${tag}.${name}`));
     if (!planFile || !notes) throw new Error("a file has no name");
     for (const { tag: name, ask } of plan.questions) this.#asks.set(name, ask);
@@ -146,10 +149,8 @@ class Walk {
   #startAsker(): void {
     const tag = `s${(this.#made += 1)}`;
     const chance = this.#chance.fork();
-    const isCancelled = (runId: RunId): boolean =>
-      this.#ledger.factsOf(runId).some(({ deed }) => deed.do === "cancel run");
     const asker = new Asker(tag, chooseWay(this.#stage, tag, chance), {
-      ...{ stage: this.#stage, ledger: this.#ledger, chance, heard: this.#heard, asks: this.#asks, isCancelled },
+      ...{ stage: this.#stage, ledger: this.#ledger, chance, heard: this.#heard, asks: this.#asks },
     });
     this.#askers.push(asker);
     void asker.run();
@@ -157,7 +158,8 @@ class Walk {
 
   async #step(): Promise<void> {
     const chance = this.#chance;
-    const { kill } = this.#options;
+    const { kill, plan } = this.#options;
+    if (plan) return this.#answerNext();
     const verb = chance.weighted({
       ...{ deed: 70, rivals: 3, resume: 4, cancel: 1, pause: 12, look: 1, server: 0.3, worker: 0.4 },
       ...{ killServer: kill ? 0.4 : 0, killWorker: kill ? 1 : 0, stopWorker: kill ? 0.6 : 0, killAgent: kill ? 2 : 0 },
@@ -173,6 +175,16 @@ class Walk {
     if (verb === "killWorker") return this.#trouble.restartWorker("SIGKILL");
     if (verb === "stopWorker") return this.#trouble.stopWorker();
     return this.#trouble.killAgent(this.#agents);
+  }
+
+  async #answerNext(): Promise<void> {
+    const waiting = await this.#stage.store.listQuestions({ status: "pending", order: "oldest", limit: RECENT });
+    if (waiting.length === 0) return sleep(50);
+    const question = this.#chance.pick(waiting);
+    await this.#alone(question.runId, async () => {
+      const sight = await this.#people.look(question.id);
+      if (sight) await answerPlainly(sight, this.#people);
+    });
   }
 
   async #deed(): Promise<void> {
@@ -195,7 +207,7 @@ class Walk {
   }
 
   async #alone(runId: RunId, body: () => Promise<void>): Promise<void> {
-    if (this.#busy.has(runId)) return;
+    if (this.#busy.has(runId)) return sleep(BUSY_MS); // reading SQLite alone would leave the others no time
     this.#busy.add(runId);
     await body().finally(() => this.#busy.delete(runId));
   }
