@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { Database } from "./proof/place.ts";
-import { listShort, playRuns } from "./proof/runs.ts";
+import { listShort } from "./proof/run-list.ts";
+import { playRuns } from "./proof/runs.ts";
 
 const AT_ONCE = 6;
 

@@ -1,5 +1,5 @@
 // Stands in for Claude Code in print mode, as far as askd uses it: the same lines, the same transcript, the same hook.
-// What it is to do comes in STAND_IN: { folder, workMs, dieAt, hookDies }.
+// What it is to do comes in STAND_IN: { folder, workMs, dieAt, hookDies, questions, lingerMs }.
 import { spawn } from "node:child_process";
 import { createHash, randomUUID } from "node:crypto";
 import { appendFileSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync, writeSync } from "node:fs";
@@ -8,17 +8,6 @@ import process from "node:process";
 import { setTimeout as sleep } from "node:timers/promises";
 
 const STREAM_CLOSED = "Tool permission request failed: AbortError: Stream closed";
-const QUESTIONS = [
-  {
-    question: "Which cache should I use?",
-    header: "Cache",
-    multiSelect: false,
-    options: [
-      { label: "Redis", description: "pub/sub" },
-      { label: "Memcached", description: "simple" },
-    ],
-  },
-];
 
 const args = process.argv.slice(2);
 if (args.includes("--version")) {
@@ -65,16 +54,43 @@ if (marked === undefined || prompt !== "") {
 }
 end(0);
 
-/** Works a little, asks its question and waits for what its hook says. */
+/** Works a little, asks its next question and waits for what its hook says. */
 async function ask() {
   say("I need input.");
   step("said");
   await work();
-  const callId = `toolu_${createHash("sha256").update(`${session}/${start}`).digest("hex").slice(0, 20)}`;
-  record(assistant({ type: "tool_use", id: callId, name: "AskUserQuestion", input: { questions: QUESTIONS } }));
-  print(assistant({ type: "tool_use", id: callId, name: "AskUserQuestion", input: { questions: QUESTIONS } }));
+  const number = 1 + readCalls().length;
+  const name = `${session}/${start}${number > 1 ? `/${number}` : ""}`;
+  const callId = `toolu_${createHash("sha256").update(name).digest("hex").slice(0, 20)}`;
+  const call = { type: "tool_use", id: callId, name: "AskUserQuestion", input: { questions: questionsFor(number) } };
+  record(assistant(call));
+  print(assistant(call));
   step("called");
   await decide(callId);
+}
+
+function questionsFor(number) {
+  const options = [
+    { label: "Redis", description: "pub/sub" },
+    { label: "Memcached", description: "simple" },
+  ];
+  const part = number > 1 ? ` for part ${number}` : "";
+  return [{ question: `Which cache should I use${part}?`, header: "Cache", multiSelect: false, options }];
+}
+
+/** The calls of its question tool, by its own record. */
+function readCalls() {
+  return readRecord()
+    .flatMap(({ type, message }) => (type === "assistant" ? message.content : []))
+    .filter(isCall);
+}
+
+function isCall({ type }) {
+  return type === "tool_use";
+}
+
+function inputOf(callId) {
+  return readCalls().find(({ id }) => id === callId).input;
 }
 
 /** A call that was put off: its hook is asked again before anything else happens. */
@@ -97,9 +113,10 @@ async function decide(callId) {
       stop_reason: "tool_deferred",
       terminal_reason: "tool_deferred",
       result: "",
-      deferred_tool_use: { id: callId, name: "AskUserQuestion", input: { questions: QUESTIONS } },
+      deferred_tool_use: { id: callId, name: "AskUserQuestion", input: inputOf(callId) },
     });
     step("deferred");
+    await sleep(play.lingerMs ?? 0);
     end(0);
   }
   const answers = said?.permissionDecision === "allow" ? said.updatedInput?.answers : undefined;
@@ -120,7 +137,8 @@ async function decide(callId) {
   print({ type: "user", message: { role: "user", content: [shown] }, parent_tool_use_id: null });
   step("shown");
   if (resumed !== undefined) init();
-  await finish(content);
+  if (mayAsk()) await ask();
+  else await finish(content);
 }
 
 async function finish(text) {
@@ -160,7 +178,7 @@ async function runHook(callId) {
       hook_event_name: "PreToolUse",
       tool_name: "AskUserQuestion",
       tool_use_id: callId,
-      tool_input: { questions: QUESTIONS },
+      tool_input: inputOf(callId),
     }),
   );
   step("hooking");
@@ -209,12 +227,12 @@ function findMarked() {
   return isDone ? undefined : put;
 }
 
-/** It asks unless it was told something, as the result of its call or by a message after its task. */
+/** It asks until it was told as often as it has questions, as the result of a call or by a message after its task. */
 function mayAsk() {
   const told = readRecord().filter(
     ({ type, message }) => type === "user" && !String(message.content).startsWith("You were interrupted"),
   );
-  return told.length <= 1;
+  return told.length <= (play.questions ?? 1);
 }
 
 /** Other agents of this run that are alive, and what earlier ones left behind. */

@@ -2,10 +2,21 @@ import { parseArgs } from "node:util";
 import { z } from "zod";
 import { Database } from "./place.ts";
 
-/** Reads `--name 500`, `--store sqlite|postgres|both` and `--only words` of a long proof. */
-export function readFlags(name: string, usual: number): { count: number; databases: Database[]; only: string } {
+/** The flags of a long proof. */
+interface ProofFlags {
+  count: number;
+  databases: Database[];
+  only: string;
+  part: number;
+  parts: number;
+}
+
+/** Reads `--name 500`, `--store sqlite|postgres|both`, `--only words` and `--part 1/4` of a long proof. */
+export function readFlags(name: string, usual: number): ProofFlags {
   const text = { type: "string" } as const;
-  const { values } = parseArgs({ options: { [name]: text, store: text, only: text } });
+  const { values } = parseArgs({ options: { [name]: text, store: text, only: text, part: text } });
+  const [part = 1, parts = 1] = (values["part"] ?? "1/1").split("/").map(Number);
+  if (!(part >= 1 && part <= parts)) throw new Error("--part takes one of all parts, such as 1/4");
   const count = z.coerce
     .number()
     .int()
@@ -13,5 +24,5 @@ export function readFlags(name: string, usual: number): { count: number; databas
     .parse(values[name] ?? usual);
   const store = values["store"] ?? "both";
   const only = z.string().parse(values["only"] ?? "");
-  return { count, only, databases: store === "both" ? [...Database.options] : [Database.parse(store)] };
+  return { count, only, part, parts, databases: store === "both" ? [...Database.options] : [Database.parse(store)] };
 }

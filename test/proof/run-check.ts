@@ -5,6 +5,9 @@ import { listProcesses } from "../../src/agents/process-list.ts";
 import { type Question, findAnswer } from "../../src/core/question.ts";
 import type { Run } from "../../src/core/run.ts";
 import type { Engine } from "../../src/engine/engine.ts";
+import { Ledger } from "./walk/ledger.ts";
+import type { Line } from "./walk/notes.ts";
+import { judgeRun } from "./walk/verdict.ts";
 
 const Note = z.looseObject({
   is: z.string(),
@@ -20,7 +23,7 @@ const Block = z.looseObject({
   tool_use_id: z.string().optional(),
   is_error: z.boolean().default(false),
 });
-const Line = z.looseObject({
+const RecordLine = z.looseObject({
   type: z.string(),
   message: z.looseObject({ content: z.union([z.string(), z.array(Block)]) }).optional(),
 });
@@ -50,10 +53,24 @@ export async function checkRun(engine: Engine, run: Run, root: string, expected:
   ];
 }
 
+/** Holds the account of a scripted agent against the rows: one line for each promise that was broken. */
+export async function checkScripted(engine: Engine, run: Run, lines: readonly Line[]): Promise<string[]> {
+  const questions = await engine.listQuestions({ runId: run.id, order: "oldest", limit: 100 });
+  const events = (await engine.readChain(run.id)).map(({ event }) => event);
+  const ledger = new Ledger();
+  judgeRun({ kept: { run, questions, events }, lines, heard: [], asks: new Map() }, ledger);
+  const strays = await listProcesses(run.id);
+  return [
+    ...ledger.faults.map(({ kind, detail }) => `${kind}: ${detail}`),
+    ...(run.worker === undefined ? [] : [`worker ${run.worker} still has the run`]),
+    ...strays.map(({ pid, name, epoch }) => `process ${pid} (${name}) of epoch ${epoch} was left behind`),
+  ];
+}
+
 function checkAnswers(
   questions: readonly Question[],
   run: Run,
-  record: ReadonlyArray<z.infer<typeof Line>>,
+  record: ReadonlyArray<z.infer<typeof RecordLine>>,
   { mayAskNothing }: Expected,
 ): string[] {
   if (questions.length === 0) return mayAskNothing ? [] : ["nothing was asked"];
@@ -66,7 +83,7 @@ export function readNotes(root: string): Array<z.infer<typeof Note>> {
 }
 
 /** The agent's own record shows an answer once: in one message to its model, or as the result of its call. */
-function checkQuestion(question: Question, run: Run, record: ReadonlyArray<z.infer<typeof Line>>): string[] {
+function checkQuestion(question: Question, run: Run, record: ReadonlyArray<z.infer<typeof RecordLine>>): string[] {
   const answer = findAnswer(question);
   if (!answer) return [`${question.id} is ${question.status}`];
   const callId = question.key.slice(question.key.indexOf(":") + 1);
@@ -82,10 +99,10 @@ function checkQuestion(question: Question, run: Run, record: ReadonlyArray<z.inf
   ];
 }
 
-function readRecord(root: string): Array<z.infer<typeof Line>> {
+function readRecord(root: string): Array<z.infer<typeof RecordLine>> {
   if (!existsSync(root)) return [];
   const files = readdirSync(root, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".jsonl"));
-  return files.flatMap((name) => readLines(join(root, name))).map((line) => Line.parse(line));
+  return files.flatMap((name) => readLines(join(root, name))).map((line) => RecordLine.parse(line));
 }
 
 function readLines(file: string): unknown[] {
