@@ -81,7 +81,6 @@ class CodexClient {
     if (threadId === undefined) throw new Error("it began no thread");
     this.#threadId = threadId;
     print(this.#context, "thread/started", { thread: { id: threadId } });
-    if (session !== undefined) await this.#requests.recall();
   }
 
   /** Does one turn and returns the exit code; what is in hand when it has to stop is brought to its end first. */

@@ -3,12 +3,8 @@ import { type Json, textAt } from "../agents/json.ts";
 import { OpencodeLines } from "../agents/opencode-lines.ts";
 import { OpencodePlan } from "../agents/opencode-serve.ts";
 import { OpencodeServer, runInstead } from "../agents/opencode-server.ts";
-import { isAllowed } from "../core/approval.ts";
-import type { Read } from "../core/changes.ts";
-import type { HookCall } from "../core/client/hook.ts";
 import { opencodeServer } from "../core/client/opencode-server.ts";
 import type { Instant } from "../core/instant.ts";
-import { findOwnRun } from "./actor.ts";
 import type { Bridge } from "./bridge.ts";
 import type { Context } from "./context.ts";
 import { type Decided, decideCall } from "./hook-call.ts";
@@ -64,7 +60,6 @@ class Turn {
   readonly #replied = new Set<string>();
   #failure: Error | undefined;
   /** Leave that a person gave while the agent was parked. It is told so, tries again, and is not asked for once more. */
-  #leaves: Read[] = [];
 
   constructor(deps: TurnDeps) {
     this.#deps = deps;
@@ -89,8 +84,7 @@ class Turn {
 
   /** Begins when events are heard, so that none is missed. */
   async #begin(): Promise<void> {
-    const { server, plan, prompt, context } = this.#deps;
-    this.#leaves = await listLeaves(context);
+    const { server, plan, prompt } = this.#deps;
     const made = plan.session ? undefined : await server.post("/session", plan.title ? { title: plan.title } : {});
     this.#session = plan.session ?? textAt(made, "id") ?? "";
     if (this.#session === "") throw new Error("OpenCode's server made no session");
@@ -154,20 +148,13 @@ class Turn {
     const call = { ...parsed.call, isSubagent: parsed.call.session !== this.#session };
     const inTurn = { ...context, interrupt: () => this.#leave.signal };
     const hooked = { engine, client: opencodeServer, call, context: inTurn, windowMs: holdMs, calledAt };
-    const { reply, handed }: Decided = this.#takeLeave(call) ?? (await decideCall(hooked));
+    const { reply, handed }: Decided = await decideCall(hooked);
     const body = opencodeServer.say(call, reply, `answer-${randomBytes(4).toString("hex")}`);
     if (!body) return this.#park();
     this.#replied.add(id);
     await server.post(`/${call.is === "question" ? "question" : "permission"}/${id}/reply`, body);
     // What its own question tool was told is seen in its lines; nothing shows the rest.
     if (handed && (call.is !== "question" || call.isSubagent)) await engine.given(handed.question.id, "reply");
-  }
-
-  /** Leave that was given for exactly this is good for one time. */
-  #takeLeave(call: HookCall): Decided | undefined {
-    const at = call.is === "approval" ? this.#leaves.findIndex((read) => isAllowed(read, call)) : -1;
-    const [read] = at < 0 ? [] : this.#leaves.splice(at, 1);
-    return read && { reply: { do: "give", read } };
   }
 
   /** Leaves the question open and ends the turn, so that the session can be resumed by a message. */
@@ -187,17 +174,4 @@ class Turn {
     this.#exitCode = exitCode;
     this.#leave.abort();
   }
-}
-
-/** What this start of the agent is told, as far as it is leave to do something. */
-async function listLeaves(context: Context): Promise<Read[]> {
-  const runId = findOwnRun(context);
-  if (!runId) return [];
-  const engine = await context.engine();
-  const run = await engine.findRun(runId);
-  const reads = await Promise.all((run?.owes ?? []).map((id) => engine.read(id)));
-  return reads.filter(
-    ({ question }) =>
-      question.kind === "approval" && question.status === "answered" && question.handover.state === "handing",
-  );
 }

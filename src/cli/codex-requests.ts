@@ -2,13 +2,11 @@ import { randomBytes } from "node:crypto";
 import type { Replied } from "../agents/codex-shown.ts";
 import type { Incoming, JsonRpc } from "../agents/json-rpc.ts";
 import { textAt, valueAt } from "../agents/json.ts";
-import { isAllowed } from "../core/approval.ts";
 import type { Read } from "../core/changes.ts";
 import { codexApp } from "../core/client/codex-app.ts";
 import type { HookCall } from "../core/client/hook.ts";
 import type { Instant } from "../core/instant.ts";
-import { findAnswer, isHanding } from "../core/question.ts";
-import { findOwnRun } from "./actor.ts";
+import { findAnswer } from "../core/question.ts";
 import type { Context } from "./context.ts";
 import { type Decided, decideCall } from "./hook-call.ts";
 import { oneLine } from "./sanitise.ts";
@@ -34,7 +32,6 @@ export class CodexRequests {
   /** Items that have begun; what is to be changed in files stands only there. */
   readonly #items = new Map<string, unknown>();
   #threadId = "";
-  #allowed: Read | undefined;
   #queue: Promise<void> = Promise.resolve();
   #isParked = false;
 
@@ -45,16 +42,6 @@ export class CodexRequests {
   /** Names the thread that the run is about; others belong to helpers of its agent. */
   open(threadId: string): void {
     this.#threadId = threadId;
-  }
-
-  /** Leave that was given while the agent was parked is there for its next try, once. */
-  async recall(): Promise<void> {
-    const { context } = this.#deps;
-    const own = findOwnRun(context);
-    const engine = own && (await context.engine());
-    const run = own && (await engine?.findRun(own));
-    const last = run && run.lastQuestionId && (await engine?.read(run.lastQuestionId));
-    if (run && last && isHanding(last.question, run.epoch)) this.#allowed = last;
   }
 
   take(request: Request): void {
@@ -110,11 +97,6 @@ export class CodexRequests {
 
   async #decide(call: HookCall, calledAt: Instant, signal: AbortSignal): Promise<Decided> {
     const { context, holdMs: windowMs } = this.#deps;
-    const allowed = this.#allowed;
-    if (allowed && isAllowed(allowed, call)) {
-      this.#allowed = undefined;
-      return { reply: { do: "give", read: allowed } };
-    }
     try {
       const engine = await context.engine();
       const inTurn = { ...context, interrupt: () => signal };

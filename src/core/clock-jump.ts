@@ -39,6 +39,19 @@ export const ClockRow = z.object({
 });
 export type ClockRow = z.infer<typeof ClockRow>;
 
+/** Reads a row as it is kept; undefined where there is none that can be read. A calm one takes no schema to be read. */
+export function parseClock(body: Readonly<Record<string, unknown>> | undefined): ClockRow | undefined {
+  if (body === undefined || isCalm(body)) return body;
+  return ClockRow.safeParse(body).data;
+}
+
+/** Says whether a row tells of no jump, as nearly all do. */
+export function isCalm(body: Readonly<Record<string, unknown>>): body is Pick<ClockRow, "boot" | "startedAt" | "past"> {
+  const { boot, startedAt, doubted, past, putBackMs } = body;
+  const isQuiet = doubted === undefined && putBackMs === undefined && Array.isArray(past) && past.length === 0;
+  return isQuiet && typeof boot === "string" && typeof startedAt === "string";
+}
+
 /** What was seen at one moment. The clock was read at some time between the two uptimes. */
 export interface ClockSight {
   now: Instant;

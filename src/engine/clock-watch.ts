@@ -1,6 +1,6 @@
 import { SYSTEM } from "../core/actor.ts";
 import { isClock, setClock } from "../core/clock.ts";
-import { type ClockRow as Row, ClockRow, type ClockSight, lookAtClock } from "../core/clock-jump.ts";
+import { type ClockRow as Row, type ClockSight, lookAtClock, parseClock } from "../core/clock-jump.ts";
 import { type Instant, MINUTE_MS, later } from "../core/instant.ts";
 import type { Job } from "../core/job.ts";
 import { isPending } from "../core/question.ts";
@@ -75,7 +75,7 @@ export class ClockWatch {
     const { store, decider, machine } = this.#deps;
     return decider.retry(async () => {
       const entry = await store.findEntry("clock", machine.name);
-      const found = ClockRow.safeParse(entry?.body).data;
+      const found = parseClock(entry?.body);
       const looked = lookAtClock(found, sight);
       const row = isRealigned ? { ...looked, putBackMs: undefined } : looked;
       const version = entry?.version ?? 0;

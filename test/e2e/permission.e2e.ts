@@ -53,18 +53,23 @@ describe.for(Object.entries(DOORS))("permission to use a tool (%s)", ([, { use, 
       expect(types).toContain("question.given");
     }));
 
-  test.concurrent("that is given while the run is parked has the next try run, once", () =>
+  test.concurrent("that is given while the run is parked has the next try run, and holds for no other", () =>
     onStage(async (stage) => {
-      const steps = [untilTold(RAN, use), { say: "I stop here.", stop: true }, DONE];
+      const steps = [
+        ...[untilTold(RAN, use), untilTold("once-is-enough", use)],
+        ...[{ say: "I stop here.", stop: true }, DONE],
+      ];
       const run = await BackgroundRun.start(stage, { ...options, window: "1s", steps });
       const asked = await run.asked(1);
       await run.parked();
       expect(linesIn(run)).toBe(0);
       await run.answer(asked, "allow");
-      const { epoch } = await run.completed();
-      expect({ starts: epoch, lines: linesIn(run), asked: (await run.questions()).length }).toEqual({
-        ...{ starts: 2, lines: 1, asked: 1 },
-      });
+      const again = await run.asked(2);
+      await run.parked();
+      await run.answer(again, "deny", { note: "once-is-enough" });
+      await run.completed();
+      expect({ lines: linesIn(run), asked: (await run.questions()).length }).toEqual({ lines: 1, asked: 2 });
+      expect(stage.timesTold("once-is-enough")).toBe(1);
     }));
 
   test.concurrent("that is given before the agent has ended has the next try run, once", () =>
