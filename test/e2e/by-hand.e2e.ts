@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
-import { describe, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { startUnwired } from "./agent.ts";
 import { PROGRAMS, type ProgramName, programFile } from "./install.ts";
 import { type Stage, onStage, promptOf, untilTold } from "./stage.ts";
@@ -40,8 +40,9 @@ async function onlyQuestion(stage: Stage) {
   return question!;
 }
 
-describe.for(NAMES)("a session of %s that a person started", (program) => {
-  test.concurrent("is gone on with by the command that the answer prints, and the same ask finds its answer", () =>
+test.concurrent.for(NAMES)(
+  "a session of %s is gone on with by the command that the answer prints, and the same ask finds its answer",
+  (program) =>
     onStage(async (stage) => {
       const ask = { call: "ask_human", input: { question: QUESTION, timeout_seconds: 1 } };
       const { box, start, env } = await wire(stage, program, [untilTold("answer-one", ask), STOP, DONE]);
@@ -58,8 +59,8 @@ describe.for(NAMES)("a session of %s that a person started", (program) => {
       await promisify(execFile)("sh", ["-c", `${command} </dev/null`], { cwd: "/", env: { ...env, PROMPT: "Go on." } });
       expect(await onlyQuestion(stage)).toMatchObject({ status: "answered", handover: { state: "given" } });
       expect(stage.timesTold("answer-one")).toBe(1);
-    }));
-});
+    }),
+);
 
 test.concurrent("a headless session of claude that a person started is resumed by a worker without its environment", () =>
   onStage(async (stage) => {

@@ -37,8 +37,8 @@ function linesIn({ dir }: BackgroundRun): number {
   return existsSync(file) ? readFileSync(file, "utf8").split("\n").length - 1 : 0;
 }
 
-describe.for(Object.entries(DOORS))("permission to use a tool (%s)", ([, { use, ...options }]) => {
-  test.concurrent("that is given while the agent waits has the tool run once, in the same start", () =>
+describe.concurrent.for(Object.entries(DOORS))("permission to use a tool (%s)", ([, { use, ...options }]) => {
+  test("that is given while the agent waits has the tool run once, in the same start", () =>
     onStage(async (stage) => {
       const steps = [untilTold(RAN, use), DONE];
       const run = await BackgroundRun.start(stage, { ...options, window: "60s", steps });
@@ -53,7 +53,7 @@ describe.for(Object.entries(DOORS))("permission to use a tool (%s)", ([, { use, 
       expect(types).toContain("question.given");
     }));
 
-  test.concurrent("that is given while the run is parked has the next try run, and holds for no other", () =>
+  test("that is given while the run is parked has the next try run, and holds for no other", () =>
     onStage(async (stage) => {
       const steps = [
         ...[untilTold(RAN, use), untilTold("once-is-enough", use)],
@@ -72,7 +72,7 @@ describe.for(Object.entries(DOORS))("permission to use a tool (%s)", ([, { use, 
       expect(stage.timesTold("once-is-enough")).toBe(1);
     }));
 
-  test.concurrent("that is given before the agent has ended has the next try run, once", () =>
+  test("that is given before the agent has ended has the next try run, once", () =>
     onStage(async (stage) => {
       const gate = join(stage.root, "gate");
       const stop = { say: "I stop here.", stop: true, after: gate };
@@ -90,7 +90,7 @@ describe.for(Object.entries(DOORS))("permission to use a tool (%s)", ([, { use, 
       expect(stage.timesTold("answer-one")).toBe(1);
     }));
 
-  test.concurrent("that is refused while the run is parked is told, and the tool never runs", () =>
+  test("that is refused while the run is parked is told, and the tool never runs", () =>
     onStage(async (stage) => {
       const steps = [untilTold("not-on-this-machine", use), { say: "I stop here.", stop: true }, DONE];
       const run = await BackgroundRun.start(stage, { ...options, window: "1s", steps });

@@ -61,7 +61,9 @@ function wordsOf({ items, note }: Answer): string[] {
 }
 
 /** Says what of a unit is missing in the words in which it was told. */
-export function findUntold({ words }: Unit, { line }: Telling): string[] {
+export function findUntold({ words, what, question }: Unit, { line, start }: Telling): string[] {
+  const isOverruled = what === "policy" && question.status === "timeout" && question.forced !== undefined;
+  if (isOverruled && start === undefined) return []; // it reads the answer that came after the deadline
   const told = line.text.toLowerCase();
   // A command that waits prints the answer alone: values and words, no note.
   const isBare = line.via === "wait" && !told.startsWith("{") && !told.startsWith("a person asks back");
@@ -82,7 +84,8 @@ export function findTellings(unit: Unit, starts: readonly Start[], heard: readon
   );
   const outside = heard
     .filter(({ questionId }) => questionId === unit.question.id)
-    .filter(({ text }) => isOutcome(unit) || text.includes(unit.name))
+    // Who reads a question sees it as a whole: the answer that counts by now, and corrections by their words.
+    .filter(({ text }) => isOutcome(unit) || text.includes(unit.name) || isQuoted(unit, text))
     .map(({ text, via, atMs }) => ({ start: undefined, line: { text, via, at: atMs } }));
   return [...inRun, ...outside];
 }
@@ -97,6 +100,10 @@ function isAbout(line: Line, unit: Unit): boolean {
   if (line.via === "wait") return isOutcome(unit) && line.tag === tagOf(unit.question);
   if (line.via === "mcp" && isOutcome(unit)) return line.tag === tagOf(unit.question);
   return line.text.includes(unit.name);
+}
+
+function isQuoted({ what, words }: Unit, text: string): boolean {
+  return what === "correction" && words.every((word) => text.includes(word));
 }
 
 function isOutcome({ what }: Unit): boolean {
