@@ -57,11 +57,7 @@ export function readAnswer({ question, content }: Read & { question: Question },
     by: at.by,
     at: at.now,
   });
-  if (input.outcome === "clarify" && question.kind === "approval") {
-    // Who asks back has not agreed.
-    return say("answer", denial(content), note ?? input.answer?.trim() ?? "asked back");
-  }
-  if (!question.accepts.includes(input.outcome) || (input.outcome === "decide" && question.kind === "approval")) {
+  if (!mayBe(input.outcome, question)) {
     throw new Refusal(
       "outcome_not_accepted",
       `Whoever asked this cannot take "${input.outcome}"; it accepts ${question.accepts.join(", ")}`,
@@ -125,11 +121,8 @@ function readNote(input: AnswerInput, at: At): string | undefined {
   return note;
 }
 
-function denial(content: Read["content"]): Answer["items"] {
-  return Object.fromEntries(
-    content.items.map((item) => {
-      const deny = item.options.find((option) => option.value === "deny");
-      return [item.id, deny ? { values: [deny.value] } : { values: [], text: "deny" }];
-    }),
-  );
+/** Who asks back has not agreed, so an approval can always be asked back about; nobody leaves one to the agent. */
+function mayBe(outcome: Outcome, { kind, accepts }: Question): boolean {
+  if (kind === "approval" && outcome !== "answer") return outcome === "clarify";
+  return accepts.includes(outcome);
 }

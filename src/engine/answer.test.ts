@@ -208,14 +208,16 @@ describe("approvals", () => {
     });
   });
 
-  test("asking back about an approval denies it with the reason", async () => {
+  test("asking back about an approval is a question back, whatever the asker said that it accepts", async () => {
     const scene = new Scene();
-    const { question } = await scene.ask({ kind: "approval", question: "Run it?", options: ["allow", "deny"] }, MCP);
-    const denied = await scene.engine.answer(question.id, said("why?", { outcome: "clarify" }), ADA);
-    expect(denied.question).toMatchObject({
+    const raw = { kind: "approval", question: "Run it?", options: ["allow", "deny"], accepts: ["answer"] };
+    const { question } = await scene.ask(raw, MCP);
+    const back = await scene.engine.answer(question.id, said("why?", { outcome: "clarify" }), ADA);
+    expect(back.question).toMatchObject({
       status: "answered",
-      answer: { outcome: "answer", items: { "1": { values: ["deny"] } }, note: "why?" },
+      answer: { outcome: "clarify", items: {}, note: "why?" },
     });
+    expect(back.run.clarifying).toBe(question.id);
   });
 });
 

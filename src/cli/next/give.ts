@@ -8,7 +8,7 @@ export function sayOutcomeRefused({ card }: State, outcome: Outcome): string | u
   const question = card?.read.question;
   if (!question) return undefined;
   if (question.accepts.includes(outcome) && (outcome !== "decide" || question.kind !== "approval")) return undefined;
-  if (outcome === "clarify" && question.kind === "approval") return undefined; // who asks back has not agreed
+  if (outcome === "clarify" && question.kind === "approval") return undefined; // an approval can always be asked back about
   return outcome === "decide"
     ? "Whoever asked this cannot decide it; choose or write an answer."
     : "Whoever asked this cannot be asked back; choose or write an answer.";

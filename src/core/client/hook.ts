@@ -145,5 +145,7 @@ function sayDenied({ question }: Read): string {
   const answer = findAnswer(question);
   const by = answer && !answer.policy ? ` by ${answer.by.onBehalfOf ?? answer.by.id}` : "";
   const note = answer?.note ? `: ${answer.note}` : "";
+  if (answer?.outcome === "clarify")
+    return `Asked back${by} (${question.id})${note}. It is not allowed yet: explain that, then ask again.`;
   return `Not allowed${by} (${question.id})${note}. Do not try the same again.`;
 }
