@@ -61,6 +61,19 @@ test("a command that was killed has not taken what it was started with; one that
   expect(await stateOf(carried)).toMatchObject({ run: "completed", worker: undefined, handover: "given" });
 });
 
+test("an answer that was corrected while its command was starting is given with the end of that command", async () => {
+  const carried = await aCarriedRun();
+  await carried.files.start("exit 0");
+  await carried.follow(1);
+  await carried.take();
+  await carried.scene.engine.amend(carried.id, "Memcached after all", ADA);
+  await carried.files.start("exit 3", { epoch: 2 });
+  await carried.follow(2);
+  const { question, run } = await carried.scene.engine.read(carried.id);
+  expect(question).toMatchObject({ handover: { state: "given" }, amendments: [{ handover: { state: "owed" } }] });
+  expect(run.status).toBe("resuming");
+});
+
 test("who slept while another worker took over changes nothing when the agent is gone", async () => {
   const carried = await aCarriedRun();
   await carried.files.start("exit 0");

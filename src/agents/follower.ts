@@ -4,7 +4,7 @@ import { type Carrier, endCarried } from "../core/carry.ts";
 import { parseAsk } from "../core/ask-input.ts";
 import type { RunId } from "../core/id.ts";
 import type { RunResult } from "../core/lifecycle.ts";
-import { isHanding, isSpent } from "../core/question.ts";
+import { handoversOf, isHandedIn, isSpent } from "../core/question.ts";
 import { Refusal } from "../core/refusal.ts";
 import { type Rules, rulesFor } from "../core/rules.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -215,9 +215,11 @@ export class Follower {
    * what it was started with, if it came to an end by itself.
    */
   #hasTaken(how: Ended, { question }: Evident): boolean {
-    const { agent, by } = this.#to;
+    const { agent } = this.#to;
+    const { epoch } = this.#to.by;
     if (how.state !== "dead" || how.exitCode === undefined || KILLED.has(how.exitCode)) return false;
-    return isHanding(question, by.epoch, agent.program === "" ? undefined : "call");
+    const by = agent.program === "" ? undefined : "call";
+    return handoversOf(question).some((handover) => isHandedIn(handover, epoch, by));
   }
 
   async #resultOf(how: Ended): Promise<RunResult> {

@@ -117,9 +117,7 @@ async function findOwn(run: Run, { store }: Work, deps: StarterDeps): Promise<Ru
 async function confirmGiven({ run, agent, launch }: Taken, { store, decider }: Work): Promise<void> {
   for (const evident of await listOnTheWay(store, run)) {
     if ((await witness(agent, run, launch, evident)) !== "given") continue;
-    await decider.changeQuestion(evident.question.id, SYSTEM, (read, at) =>
-      give(read.run, [read.question], { witness: "transcript" }, at),
-    );
+    await decider.changeQuestion(evident.question.id, SYSTEM, (read, at) => give(read, { witness: "transcript" }, at));
   }
 }
 

@@ -4,11 +4,14 @@ import { hashText } from "./content.ts";
 import { questionEvent, runEvent } from "./event.ts";
 import { resume } from "./handover.ts";
 import { shortId } from "./id.ts";
-import { requireStartable } from "./lifecycle.ts";
+import { nothingToResume, requireStartable } from "./lifecycle.ts";
 import { requirePlain } from "./plain.ts";
 import type { Amendment, Question } from "./question.ts";
 import { Refusal } from "./refusal.ts";
 import { hasEnded } from "./run.ts";
+
+/** What a person can do whose correction nobody takes up. */
+const KEPT_ANYWAY = "Without --resume it is kept with the question, for whoever reads it";
 
 /**
  * Sends a correction after the answer; history is not rewritten. A running agent gets it with the next
@@ -48,6 +51,7 @@ export function amend(read: Read, text: string, at: At, options: { resume: boole
   const owing = isLate || run.owes.includes(question.id) ? run : { ...run, owes: [...run.owes, question.id] };
   if (!hasEnded(run) || isLate) return { runs: [owing], questions: [amended], events: [event] };
   requireStartable(run);
+  if (run.giveBack !== "worker") throw nothingToResume(run, KEPT_ANYWAY);
   const next = resume({ ...owing, reason: undefined, endedAt: undefined, starts: 0 }, question, at);
   return {
     runs: [next.run],

@@ -49,7 +49,7 @@ class Trail {
 
 test("a run that took its answer at once was tried once", () => {
   const trail = new Trail().take();
-  trail.do((at) => give(trail.run, trail.open, { witness: "record" }, at));
+  trail.do((at) => give({ run: trail.run, question: trail.open[0]! }, { witness: "record" }, at));
   expect(readAttempts(trail.events)).toMatchObject([{ epoch: 2, worker: ME, end: { state: "taken" } }]);
   expect(countFailed(readAttempts(trail.events))).toBe(0);
 });

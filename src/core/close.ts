@@ -2,7 +2,7 @@ import type { At, Changes, Read } from "./changes.ts";
 import { clockJob, clockKey } from "./clock.ts";
 import { hashText } from "./content.ts";
 import { questionEvent, runEvent } from "./event.ts";
-import { afterGiven, giveAll, resume } from "./handover.ts";
+import { afterGiven, giveAll, resume, voidLate } from "./handover.ts";
 import { later } from "./instant.ts";
 import { type Job, questionJob } from "./job.ts";
 import { NOT_OPEN, type Answer, type Closed, type Pending, isHanding, owes } from "./question.ts";
@@ -26,11 +26,12 @@ export function close(
   const kept = options.resume ? closed : heldBack(closed);
   const outcome = isSelfServed(run, question) ? giveAll(kept, at, "stored") : handedOver(kept, read, at);
   const owed = owes(outcome) ? [...run.owes, question.id] : run.owes;
-  const next = afterOutcome({ ...run, pendingId: undefined, owes: owed }, question, outcome, at, options);
+  const late = voidLate({ ...read, run: { ...run, pendingId: undefined, owes: owed } }, at);
+  const next = afterOutcome({ ...run, pendingId: undefined, owes: late.owes }, question, outcome, at, options);
   return {
-    questions: [outcome],
+    questions: [outcome, ...late.questions],
     runs: [next.run],
-    events: next.run.status === run.status ? [] : [runEvent(run, next.run, at)],
+    events: [...late.events, ...(next.run.status === run.status ? [] : [runEvent(run, next.run, at)])],
     scheduled: next.scheduled,
     dropped: next.scheduled.some((job) => job.key === clockKey(question)) ? [] : [clockKey(question)],
   };
@@ -69,8 +70,10 @@ function heldBack(closed: Closed): Closed {
 function handedOver(closed: Closed, { run, question }: Read & { question: Pending }, at: At): Closed {
   if (!at.isTaken || !question.hold || !isAlive(run) || closed.handover.state !== "owed") return closed;
   const { holder } = question.hold;
+  const { isHeldBack } = closed.handover;
   const handing = { state: "handing", epoch: run.epoch, at: at.now, by: "call" } as const;
-  return { ...closed, handover: { ...handing, ...(holder !== undefined && { holder }) } };
+  const more = { ...(holder !== undefined && { holder }), ...(isHeldBack && { isHeldBack }) };
+  return { ...closed, handover: { ...handing, ...more } };
 }
 
 /** An ask of a shell script has no agent to bring anything to: whoever wants the answer reads it. */

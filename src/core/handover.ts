@@ -5,7 +5,17 @@ import type { Event } from "./event.ts";
 import type { QuestionId } from "./id.ts";
 import type { Instant } from "./instant.ts";
 import { type Job, jobKey } from "./job.ts";
-import { type Handover, type Question, handoversOf, isHandedIn, isHanding, isOpen, isSpent, owes } from "./question.ts";
+import {
+  type Handover,
+  type Question,
+  handoversOf,
+  isHandedIn,
+  isHanding,
+  isOpen,
+  isOutcomeOpen,
+  isSpent,
+  owes,
+} from "./question.ts";
 import { Refusal } from "./refusal.ts";
 import { type Run, hasEnded, isSuspended } from "./run.ts";
 
@@ -54,31 +64,50 @@ export function takeBack(run: Run, questions: readonly Question[], epoch: number
  * Commits that what was on its way has arrived; a run made for one ask is then complete. Once is enough. What came after
  * it was handed over is not part of it; a program that reads the stored outcome without a hand-over has all of it.
  */
-export function give(
-  run: Run,
-  questions: readonly Question[],
-  evidence: { witness: string; epoch?: number | undefined },
-  at: At,
-): Changes {
+export function give(read: Given, evidence: { witness: string; epoch?: number | undefined }, at: At): Changes {
+  const { run, question } = read;
   const { witness, epoch } = evidence;
   const isOnItsWay = (handover: Handover): boolean =>
     handover.state === "handing" && (epoch === undefined || handover.epoch === epoch);
-  const isHanded = epoch !== undefined || questions.some((question) => handoversOf(question).some(isOnItsWay));
+  const isHanded = epoch !== undefined || handoversOf(question).some(isOnItsWay);
   const isArrived = isHanded ? isOnItsWay : isOpen;
-  const shown = questions.filter((question) => handoversOf(question).some(isArrived));
-  if (shown.length === 0) return {};
-  const given = shown.map((question) => markGiven(question, isArrived, witness, at));
-  const rest: Run = { ...run, starts: 0, owes: stillOwed(run, given) };
-  const next = rest.owes.length === 0 ? afterGiven(rest, at) : rest;
+  if (!handoversOf(question).some(isArrived)) return {};
+  const given = markGiven(question, isArrived, witness, at);
+  const rest: Run = { ...run, starts: 0, owes: stillOwed(run, [given]) };
+  const late = voidLate({ ...read, run: rest }, at);
+  const next = late.owes.length === 0 ? afterGiven({ ...rest, owes: [] }, at) : rest;
   return {
     runs: [next],
-    questions: given,
+    questions: [given, ...late.questions],
     events: [
-      ...given.map((question, index) => questionEvent("given", shown[index], question, at, { witness })),
+      questionEvent("given", question, given, at, { witness }),
+      ...late.events,
       ...(next.status === run.status ? [] : [runEvent(run, next, at)]),
     ],
-    dropped: given.filter((question) => !owes(question)).map(clockKey),
+    dropped: [given, ...late.questions].filter((each) => !owes(each)).map(clockKey),
   };
+}
+
+/** What was given belongs to this, and the run may owe something of others. */
+type Given = Pick<Read, "run" | "question" | "others">;
+
+/**
+ * Nobody brings anything to an asker outside once it has its last outcome, and nobody sees it go on: corrections of
+ * earlier answers that no outcome took along come too late for it.
+ */
+export function voidLate({ run, others = [] }: Given, at: At): Beside {
+  const none = { questions: [], events: [], owes: run.owes };
+  if (!run.implicit || run.giveBack !== "poll" || run.pendingId !== undefined || hasEnded(run)) return none;
+  const left = others.filter(({ id }) => run.owes.includes(id));
+  if (left.length < run.owes.length || !left.every(isOnlyCorrected)) return none;
+  return voidEach(run, left, { reason: "run_ended" }, at);
+}
+
+/** Says whether a correction waits to be brought of an outcome that the agent has. */
+export function isOnlyCorrected(question: Question): boolean {
+  if (isOutcomeOpen(question)) return false;
+  const open = handoversOf(question).filter(isOpen);
+  return open.length > 0 && open.every(({ state }) => state === "owed");
 }
 
 /** Questions of a run whose hand-overs have changed beside another decision, their events, and what the run owes then. */
@@ -120,14 +149,15 @@ export function voidHandover<Q extends Question>(question: Q, reason: string): Q
 
 /** The run ends with this question: what it owed besides is given up, and the trail says so. */
 export function voidOthers({ run, question, others = [] }: Read, reason: string, at: At): Beside {
-  const owing = others.filter(owes);
-  const questions = owing.map((other) => voidHandover(other, reason));
+  return voidEach(run, others.filter(owes), { reason, with: question.id }, at);
+}
+
+function voidEach(run: Run, owing: readonly Question[], why: { reason: string; with?: QuestionId }, at: At): Beside {
+  const questions = owing.map((each) => voidHandover(each, why.reason));
   return {
     questions,
-    events: questions.map((other, index) =>
-      questionEvent("delivery_failed", owing[index], other, at, { reason, with: question.id }),
-    ),
-    owes: run.owes.filter((id) => questions.every((other) => other.id !== id)),
+    events: questions.map((each, index) => questionEvent("delivery_failed", owing[index], each, at, why)),
+    owes: run.owes.filter((id) => questions.every((each) => each.id !== id)),
   };
 }
 
@@ -182,8 +212,13 @@ function isUnderWay(question: Question, { epoch, by }: Handing): boolean {
 function handing(before: Handover, { epoch, by, holder }: Handing, at: At): Handover {
   // A start that ended without evidence may have shown it all the same.
   const isRepeated = before.state === "handing" && (before.epoch !== epoch || before.isRepeated === true);
-  const named = holder === undefined ? {} : { holder };
-  return { state: "handing", epoch, at: at.now, by, ...named, ...(isRepeated && { isRepeated }) };
+  const isHeldBack = by === "call" && isOpen(before) && before.isHeldBack === true;
+  return {
+    ...{ state: "handing", epoch, at: at.now, by },
+    ...(holder !== undefined && { holder }),
+    ...(isRepeated && { isRepeated }),
+    ...(isHeldBack && { isHeldBack }),
+  };
 }
 
 function markGiven<Q extends Question>(

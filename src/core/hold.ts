@@ -33,8 +33,7 @@ export function watch(read: Read, at: At): Changes {
   }
   if (!owes(question)) return {};
   // A shell script that died while it waited left nobody to bring the answer to: it can be read.
-  if (run.implicit && run.giveBack === "poll" && question.via === "cli")
-    return give(run, [question], { witness: "stored" }, at);
+  if (run.implicit && run.giveBack === "poll" && question.via === "cli") return give(read, { witness: "stored" }, at);
   if (run.giveBack !== "poll" || !isAlive(run)) return {};
   // Nobody of ours sees the process of such a caller: what it did not take in time, it has to come for.
   const next = resume(run, question, at).run;

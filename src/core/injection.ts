@@ -37,9 +37,16 @@ export function tellHanded(told: Told): string {
   const parts = told.reads.flatMap((read) => [
     ...(handoversOf(read.question).some(isRepeated) ? [TOLD_BEFORE] : []),
     ...(isOutcomeOpen(read.question) ? [tellOutcome(read, delimiter)] : []),
-    ...tellAmendments(read, delimiter),
+    // A correction that came after the hand-over goes with the next one.
+    ...tellAmendments(read, delimiter, ({ state }) => state === "handing"),
   ]);
   return [...parts, "Continue with the task."].join("\n\n");
+}
+
+/** Tells an agent what a person corrected of answers that it has. */
+export function tellCorrections(told: Told): string {
+  const delimiter = delimiterFor(told);
+  return told.reads.flatMap((read) => tellAmendments(read, delimiter)).join("\n\n");
 }
 
 function isRepeated(handover: Handover): boolean {
@@ -165,8 +172,12 @@ function tellPolicy(read: Read, answer: Answer, delimiter: string): string {
   ].join("\n");
 }
 
-function tellAmendments({ question }: Read, delimiter: string): string[] {
-  const owed = question.amendments.filter(({ handover }) => isOpen(handover));
+function tellAmendments(
+  { question }: Read,
+  delimiter: string,
+  isTold: (handover: Handover) => boolean = isOpen,
+): string[] {
+  const owed = question.amendments.filter(({ handover }) => isTold(handover));
   return owed.map(
     (amendment) =>
       `A person corrected the answer to "${question.title}".\nCorrection:\n${quote(amendment.text, delimiter)}\n${provenance(amendment)}`,

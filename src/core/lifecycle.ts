@@ -182,8 +182,10 @@ function takeUpAgain(run: Run, asked: readonly Question[], at: At): Changes {
   };
 }
 
-function nothingToResume(run: Run): Refusal {
+/** Refuses to resume a run that nobody can start, or that has nothing to go on with. */
+export function nothingToResume(run: Run, hint?: string): Refusal {
   return new Refusal("bad_input", `Run #${run.number} has nothing to resume with (it is ${run.status})`, {
+    ...(hint !== undefined && { hint }),
     fact: { is: "nothing_to_resume", number: run.number, status: run.status },
   });
 }

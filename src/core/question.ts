@@ -44,6 +44,8 @@ export const Handover = z.discriminatedUnion("state", [
     holder: z.string().max(200).optional(),
     /** An earlier start may have shown it already; the agent is told so. */
     isRepeated: z.literal(true).optional(),
+    /** A call that waited gets it; if the agent ends without it, it is kept until somebody resumes the run on purpose. */
+    isHeldBack: z.literal(true).optional(),
   }),
   z.object({ state: z.literal("given"), at: Instant, witness: z.string() }),
   z.object({ state: z.literal("void"), reason: z.string() }),
@@ -218,7 +220,7 @@ export function handoversOf(question: Question): Handover[] {
 }
 
 /** Says whether a hand-over has neither arrived nor been given up. */
-export function isOpen(handover: Handover): boolean {
+export function isOpen(handover: Handover): handover is Extract<Handover, { state: "owed" | "handing" }> {
   return handover.state === "owed" || handover.state === "handing";
 }
 
@@ -252,7 +254,7 @@ export function isOutcomeOpen(question: Question): boolean {
 /** Says whether everything it owes was stored on purpose without resuming the run. */
 export function isHeldBack(question: Question): boolean {
   const open = handoversOf(question).filter(isOpen);
-  return open.length > 0 && open.every((handover) => handover.state === "owed" && handover.isHeldBack === true);
+  return open.length > 0 && open.every((handover) => isOpen(handover) && handover.isHeldBack === true);
 }
 
 /** The name by which an agent's record shows an outcome; one without an answer has no id of its own. */

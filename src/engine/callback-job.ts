@@ -52,8 +52,8 @@ async function finish(job: ClaimedJob, work: Work, decide: (read: Read) => Chang
   await work.decider.changeQuestion(job.questionId, SYSTEM, (read) => finishing(job, decide(read)));
 }
 
-function giveOnce({ run, question }: Read, { decider }: Work): Changes {
-  return owes(question) ? give(run, [question], { witness: "callback" }, decider.at(SYSTEM)) : {};
+function giveOnce(read: Read, { decider }: Work): Changes {
+  return owes(read.question) ? give(read, { witness: "callback" }, decider.at(SYSTEM)) : {};
 }
 
 /** Nobody at the address takes it: that is written down, and the run does not wait for ever. */

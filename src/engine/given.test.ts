@@ -105,6 +105,18 @@ describe("an answer that comes while the agent still lives", () => {
   });
 });
 
+test("an answer stored without resuming that a live call took waits for a person when the agent is killed over it", async () => {
+  const at = await new Carried().start();
+  const first = await at.asks("First?", { hold: "1m" });
+  await at.engine.answer(first, { ...said("1"), resume: false }, ADA);
+  await at.engine.handOver(first, 1);
+  expect(await at.end(KILLED)).toMatchObject({ status: "awaiting_input", owes: [first] });
+  await at.engine.resumeRun(at.id, ADA);
+  await at.start();
+  expect(await at.told()).toContain("You may have been told this already");
+  expect(await at.end(KILLED)).toMatchObject({ status: "resuming" });
+});
+
 describe("an answer counts as given when", () => {
   async function handed() {
     const at = await new Carried().start();
@@ -187,6 +199,7 @@ describe("a correction", () => {
     await at.engine.answer(first, said("1"), ADA);
     await at.start();
     await at.engine.amend(first, "Memcached after all", ADA);
+    expect(await at.told()).not.toContain("Memcached after all");
     const { question } = await at.engine.given(first, "transcript");
     expect(question).toMatchObject({ handover: { state: "given" }, amendments: [{ handover: { state: "owed" } }] });
     expect((await at.run()).owes).toEqual([first]);
@@ -246,6 +259,51 @@ describe("the session of an agent that askd did not start", () => {
     await expect(
       scene.engine.ask(scene.input({ question: "Another?" }), AGENT, { runId: first.run.id }),
     ).rejects.toMatchObject({ code: "run_ended" });
+  });
+});
+
+describe("a correction for an asker that askd did not start", () => {
+  const SESSION = { run: { agent: "codex", host: "here", session: "t1", giveBack: "poll" as const } };
+
+  test("that no outcome takes along comes too late when the last one is given, and the trail says so", async () => {
+    const scene = new Scene();
+    const { run, question } = await scene.engine.ask(scene.input({}, { via: "api" }), AGENT, SESSION);
+    await scene.engine.answer(question.id, said("1"), ADA);
+    await scene.engine.given(question.id, "read");
+    const next = await scene.engine.ask(scene.input({ question: "Another?" }), AGENT, { runId: run.id });
+    await scene.engine.amend(question.id, "Memcached after all", ADA);
+    await scene.engine.answer(next.question.id, said("1"), ADA);
+    const last = await scene.engine.given(next.question.id, "read");
+    expect(last.run).toMatchObject({ status: "completed", owes: [] });
+    const { amendments } = (await scene.engine.read(question.id)).question;
+    expect(amendments).toMatchObject([{ handover: { state: "void", reason: "run_ended" } }]);
+    const types = (await scene.engine.readChain(run.id)).map(({ event }) => event.type);
+    expect(types.slice(-3)).toEqual(["question.given", "question.delivery_failed", "run.completed"]);
+    expect((await scene.engine.verify()).problems).toEqual([]);
+  });
+
+  test("comes too late as well when the last question is withdrawn", async () => {
+    const scene = new Scene();
+    const { run, question } = await scene.engine.ask(scene.input({}, { via: "api" }), AGENT, SESSION);
+    await scene.engine.answer(question.id, said("1"), ADA);
+    await scene.engine.given(question.id, "read");
+    const next = await scene.engine.ask(scene.input({ question: "Another?" }), AGENT, { runId: run.id });
+    await scene.engine.amend(question.id, "Memcached after all", ADA);
+    const last = await scene.engine.cancel(next.question.id, { reason: "not needed" }, ADA);
+    expect(last.run).toMatchObject({ status: "completed", owes: [] });
+    expect((await scene.engine.verify()).problems).toEqual([]);
+  });
+
+  test("cannot resume a run that nobody can start", async () => {
+    const scene = new Scene();
+    const { question } = await scene.engine.ask(scene.input({}, { via: "api" }), AGENT, SESSION);
+    await scene.engine.answer(question.id, said("1"), ADA);
+    await scene.engine.given(question.id, "read");
+    await expect(scene.engine.amend(question.id, "Memcached after all", ADA, { resume: true })).rejects.toMatchObject({
+      code: "bad_input",
+      hint: expect.stringContaining("Without --resume"),
+    });
+    expect((await scene.engine.read(question.id)).run.status).toBe("completed");
   });
 });
 

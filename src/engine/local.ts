@@ -238,7 +238,7 @@ export class LocalEngine implements Engine {
   }
 
   given(id: QuestionId, witness: string, epoch?: number): Promise<Read> {
-    return this.#change(id, SYSTEM, ({ run, question }, at) => give(run, [question], { witness, epoch }, at));
+    return this.#change(id, SYSTEM, (read, at) => give(read, { witness, epoch }, at));
   }
 
   async createRun(input: RunInput, by: Actor): Promise<Run> {

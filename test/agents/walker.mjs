@@ -23,7 +23,8 @@ await sleep(plan.workMs);
 for (let question = nextQuestion(); question; question = nextQuestion()) await ask(question);
 const isAgain = before.some(({ is }) => is === "done");
 note({ is: "done" });
-await leave(typeof plan.end === "string" && isAgain ? 0 : plan.end); // whoever died at its end once comes to it now
+const end = typeof plan.end === "string" && isAgain ? 0 : plan.end; // whoever died at its end once comes to it now
+await leave(end === "SIGTERM" && plan.isDeaf ? "SIGKILL" : end); // nobody stops an agent that has asked all
 
 /** The follow-up of a question that a person asked back about, else the next one of the plan. */
 function nextQuestion() {

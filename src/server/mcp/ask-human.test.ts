@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { McpScene, until } from "../../../test/mcp/scene.ts";
-import { AGENT } from "../../../test/builders.ts";
+import { ADA, AGENT } from "../../../test/builders.ts";
 
 const DOORS = [
   { way: "stdio", era: "legacy" },
@@ -160,6 +160,28 @@ test("the thread and call that Codex sends make one run of a session", async () 
   await client.call("ask_human", { question: "Which port?", timeout_seconds: 0.05 }, { meta: meta("c-3") });
   const runs = await scene.engine.listRuns({ order: "newest", limit: 5 });
   expect(runs).toMatchObject([{ agent: "codex", session: "t-1", asked: 2 }]);
+});
+
+test("a correction of an earlier answer comes along with the next one of its session, once", async () => {
+  const client = await begin().connect({ way: "http", era: "legacy", name: "codex-mcp-client" });
+  const meta = (callId: string) => ({ threadId: "t-1", callId });
+  const first = client.call("ask_human", CACHE, { meta: meta("c-1") });
+  const asked = await scene.waiting();
+  await scene.answer(asked.id, "1");
+  await first;
+  await scene.given(asked.id);
+  const second = client.call("ask_human", { question: "Which port?" }, { meta: meta("c-2") });
+  const next = await scene.waiting();
+  await scene.engine.amend(asked.id, "Memcached after all", ADA);
+  await scene.answer(next.id, "6379");
+  const { text, fields } = await second;
+  expect(text).toContain("6379");
+  expect(text.match(/Memcached after all/g)).toHaveLength(1);
+  expect(fields["message"]).toBe(text);
+  await scene.given(next.id);
+  const { question, run } = await scene.given(asked.id);
+  expect(question.amendments).toMatchObject([{ handover: { state: "given", witness: "mcp" } }]);
+  expect(run).toMatchObject({ status: "completed", owes: [] });
 });
 
 test("secrets of the environment do not leave with the question", async () => {

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Read } from "../../core/changes.ts";
 import { liveWindow, withoutProgress } from "../../core/client/profile.ts";
+import { isOnlyCorrected } from "../../core/handover.ts";
 import { later, msBetween } from "../../core/instant.ts";
 import { type Pending, findAnswer, isHanding, isPending, owes } from "../../core/question.ts";
 import { ownEpoch } from "./asker.ts";
@@ -53,7 +54,17 @@ async function announce(call: ToolCall, question: Pending, windowMs: number, res
 
 /** Returns what there is. */
 export async function handOver(call: ToolCall, read: Read): Promise<ToolResult> {
-  return resultOf(await bringOut(call, read, { isNamed: true }), `answer-${randomBytes(4).toString("hex")}`);
+  const out = await bringOut(call, read, { isNamed: true });
+  const corrected = isPending(out.question) ? [] : await bringCorrections(call, out);
+  return resultOf(out, `answer-${randomBytes(4).toString("hex")}`, corrected);
+}
+
+/** Corrections of earlier answers go along with the next outcome. */
+async function bringCorrections(call: ToolCall, { run, question }: Read): Promise<Read[]> {
+  const others = run.owes.filter((id) => id !== question.id);
+  const owed = await Promise.all(others.map((id) => call.deps.engine.read(id)));
+  const corrected = owed.filter((read) => isOnlyCorrected(read.question));
+  return Promise.all(corrected.map((read) => bringOut(call, read, { isNamed: true })));
 }
 
 /** An outcome is committed as on its way before it is written, and as given once it is out. */

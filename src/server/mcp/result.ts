@@ -1,7 +1,7 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import { sayActor } from "../../core/actor.ts";
 import type { Read } from "../../core/changes.ts";
-import { sayCancelled, sayParked, sayTimeout, tellAgent } from "../../core/injection.ts";
+import { sayCancelled, sayParked, sayTimeout, tellAgent, tellCorrections } from "../../core/injection.ts";
 import { type Answer, type Question, findAnswer } from "../../core/question.ts";
 import type { Refusal } from "../../core/refusal.ts";
 import { unreachable } from "../../core/unreachable.ts";
@@ -9,19 +9,21 @@ import { unreachable } from "../../core/unreachable.ts";
 type Structured = Record<string, unknown>;
 
 /** What a call returns once nothing more can be waited for: the outcome, or that the agent is to stop. */
-export function resultOf(read: Read, delimiter: string): CallToolResult {
+export function resultOf(read: Read, delimiter: string, corrected: readonly Read[] = []): CallToolResult {
   const { question } = read;
   const answer = findAnswer(question);
+  const corrections = corrected.length > 0 ? `\n\n${tellCorrections({ delimiter, reads: corrected })}` : "";
+  const outcome = (text: string, structured: Structured): CallToolResult => result(text + corrections, structured);
   switch (question.status) {
     case "pending":
       return parked(read);
     case "answered":
-      return result(tellAgent({ delimiter, reads: [read] }), answered(question, question.answer));
+      return outcome(tellAgent({ delimiter, reads: [read] }), answered(question, question.answer));
     case "timeout":
-      if (answer) return result(tellAgent({ delimiter, reads: [read] }), answered(question, answer));
-      return result(sayTimeout(question), { status: "timeout", question_id: question.id, policy: question.policy });
+      if (answer) return outcome(tellAgent({ delimiter, reads: [read] }), answered(question, answer));
+      return outcome(sayTimeout(question), { status: "timeout", question_id: question.id, policy: question.policy });
     case "cancelled":
-      return result(sayCancelled(question), {
+      return outcome(sayCancelled(question), {
         ...{ status: "cancelled", question_id: question.id, reason: question.reason },
       });
     default:

@@ -21,16 +21,16 @@ export async function serveStdio(deps: McpDeps, options: StdioOptions): Promise<
     import("@modelcontextprotocol/server/stdio"),
   ]);
   const work = new Work(deps.onBug);
-  const replies = new Map<string | number, () => Promise<void>>();
+  const replies = new Map<string | number, Array<() => Promise<void>>>();
   const transport = new stdio.StdioServerTransport(options.input, options.output);
   const send = transport.send.bind(transport);
   // A message that was sent has gone into the pipe: that is as far as anybody on this side can see it go.
   transport.send = async (message) => {
     await send(message);
     if (!("id" in message) || message.id === undefined || "method" in message) return;
-    const done = replies.get(message.id);
+    const afterwards = replies.get(message.id) ?? [];
     replies.delete(message.id);
-    if (done) work.afterwards(done);
+    for (const done of afterwards) work.afterwards(done);
   };
   const claims = new Claims();
   const caller: Caller = {
@@ -38,7 +38,7 @@ export async function serveStdio(deps: McpDeps, options: StdioOptions): Promise<
     transport: "stdio",
     claim: (requestId, id) => claims.take(id, requestId),
     release: (requestId) => claims.release(requestId),
-    afterReply: (requestId, done) => replies.set(requestId, done),
+    afterReply: (requestId, done) => replies.set(requestId, [...(replies.get(requestId) ?? []), done]),
     track: (call) => work.track(call),
   };
   const handle = stdio.serveStdio(() => createMcpServer(sdk, deps, { caller, tools: options.tools }), {

@@ -53,8 +53,8 @@ function findKept(question: Question, who: string): Answer | undefined {
     const vote = question.votes.find(({ by }) => by.id === who)?.answer;
     return vote ?? question.answer;
   }
-  if (question.status !== "pending") return undefined;
-  return question.settling?.answer ?? question.votes.find(({ by }) => by.id === who)?.answer;
+  const settling = question.status === "pending" ? question.settling : undefined;
+  return settling?.answer ?? question.votes.find(({ by }) => by.id === who)?.answer;
 }
 
 function differences(said: Said, kept: Answer, deed: QuestionDeed): string[] {

@@ -30,10 +30,10 @@ export function predict(deed: QuestionDeed, sight: Sight): Prediction {
     case "amend": {
       const isCorrectable = question.status === "answered" || question.status === "timeout";
       const { refusals, maybe } = withLeave(deed, question, isCorrectable ? [] : ["not_pending"]);
-      // Nobody takes up again what a person has ended.
-      return deed.resume && sight.run.status === "cancelled"
-        ? { refusals, maybe: [...maybe, "run_ended"] }
-        : { refusals, maybe };
+      if (!deed.resume || !hasEnded(sight.run)) return { refusals, maybe };
+      // Nobody can start an asker outside, nor takes up again what a person has ended.
+      if (sight.run.giveBack !== "worker") refusals.push("bad_input");
+      return sight.run.status === "cancelled" ? { refusals, maybe: [...maybe, "run_ended"] } : { refusals, maybe };
     }
     case "cancel": {
       const refusals: RefusalCode[] = isOpen ? [] : ["not_pending"];

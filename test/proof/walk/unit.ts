@@ -83,7 +83,7 @@ export function findTellings(unit: Unit, starts: readonly Start[], heard: readon
     start.lines.filter((line) => line.is === "told" && isAbout(line, unit)).map((line) => ({ start, line })),
   );
   const outside = heard
-    .filter(({ questionId }) => questionId === unit.question.id)
+    .filter(({ questionId, text }) => questionId === unit.question.id || text.includes(unit.name))
     // Who reads a question sees it as a whole: the answer that counts by now, and corrections by their words.
     .filter(({ text }) => isOutcome(unit) || text.includes(unit.name) || isQuoted(unit, text))
     .map(({ text, via, atMs }) => ({ start: undefined, line: { text, via, at: atMs } }));
