@@ -262,51 +262,6 @@ describe("the session of an agent that askd did not start", () => {
   });
 });
 
-describe("a correction for an asker that askd did not start", () => {
-  const SESSION = { run: { agent: "codex", host: "here", session: "t1", giveBack: "poll" as const } };
-
-  test("that no outcome takes along comes too late when the last one is given, and the trail says so", async () => {
-    const scene = new Scene();
-    const { run, question } = await scene.engine.ask(scene.input({}, { via: "api" }), AGENT, SESSION);
-    await scene.engine.answer(question.id, said("1"), ADA);
-    await scene.engine.given(question.id, "read");
-    const next = await scene.engine.ask(scene.input({ question: "Another?" }), AGENT, { runId: run.id });
-    await scene.engine.amend(question.id, "Memcached after all", ADA);
-    await scene.engine.answer(next.question.id, said("1"), ADA);
-    const last = await scene.engine.given(next.question.id, "read");
-    expect(last.run).toMatchObject({ status: "completed", owes: [] });
-    const { amendments } = (await scene.engine.read(question.id)).question;
-    expect(amendments).toMatchObject([{ handover: { state: "void", reason: "run_ended" } }]);
-    const types = (await scene.engine.readChain(run.id)).map(({ event }) => event.type);
-    expect(types.slice(-3)).toEqual(["question.given", "question.delivery_failed", "run.completed"]);
-    expect((await scene.engine.verify()).problems).toEqual([]);
-  });
-
-  test("comes too late as well when the last question is withdrawn", async () => {
-    const scene = new Scene();
-    const { run, question } = await scene.engine.ask(scene.input({}, { via: "api" }), AGENT, SESSION);
-    await scene.engine.answer(question.id, said("1"), ADA);
-    await scene.engine.given(question.id, "read");
-    const next = await scene.engine.ask(scene.input({ question: "Another?" }), AGENT, { runId: run.id });
-    await scene.engine.amend(question.id, "Memcached after all", ADA);
-    const last = await scene.engine.cancel(next.question.id, { reason: "not needed" }, ADA);
-    expect(last.run).toMatchObject({ status: "completed", owes: [] });
-    expect((await scene.engine.verify()).problems).toEqual([]);
-  });
-
-  test("cannot resume a run that nobody can start", async () => {
-    const scene = new Scene();
-    const { question } = await scene.engine.ask(scene.input({}, { via: "api" }), AGENT, SESSION);
-    await scene.engine.answer(question.id, said("1"), ADA);
-    await scene.engine.given(question.id, "read");
-    await expect(scene.engine.amend(question.id, "Memcached after all", ADA, { resume: true })).rejects.toMatchObject({
-      code: "bad_input",
-      hint: expect.stringContaining("Without --resume"),
-    });
-    expect((await scene.engine.read(question.id)).run.status).toBe("completed");
-  });
-});
-
 describe("a question that continues another", () => {
   async function askedBack(scene: Scene, raw: Record<string, unknown>) {
     const session = { run: { agent: "codex", host: "here", session: "t1" } };

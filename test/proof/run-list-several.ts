@@ -100,7 +100,7 @@ function killedIn(words: string, plan: RunPlan | undefined, step: string, nth: n
 function planOf(doors: ReadonlyArray<readonly [Door, number]>): RunPlan {
   const questions = doors.map(([door, lingerMs], index): PlannedQuestion => {
     const tag = `k1-${index + 1}`;
-    const options = ["Redis", "Memcached"].map((label) => ({ value: `${label.toLowerCase()}-${tag}`, label }));
+    const options = ["redis", "memcached"].map((name) => ({ value: `${name}-${tag}`, label: `${name} for ${tag}` }));
     const ask = { question: `Which cache for ${tag}?`, options, timeout: "1h", on_timeout: "fail" };
     const common = { tag, door, ask, lingerMs, waitMs: 1_000, isJson: false, isPushy: false, isSly: false };
     return { ...common, leave: lingerMs > 2_000 ? "never" : 0 };
