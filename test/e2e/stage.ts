@@ -165,15 +165,24 @@ export class Stage {
 
   /** Our MCP server over HTTP, with a token for an agent. */
   async http(): Promise<Door> {
-    const env = { PATH: process.env["PATH"], ASKD_HOME: this.askdHome };
-    const child = spawn(process.execPath, [ASKD, "serve", "--port", "0", "--quiet"], {
-      env,
+    const { port } = await this.serve();
+    return { kind: "http", url: `http://127.0.0.1:${port}/mcp`, token: await this.agentToken() };
+  }
+
+  /** Starts our server, on any port unless one is given; it may also be called by that name. */
+  async serve(name?: string, at = 0): Promise<{ port: number; kill(): Promise<unknown> }> {
+    const more = name === undefined ? [] : ["--name", name];
+    const child = spawn(process.execPath, [ASKD, "serve", "--port", String(at), "--quiet", ...more], {
+      env: { PATH: process.env["PATH"], ASKD_HOME: this.askdHome },
       stdio: ["ignore", "pipe", "ignore"],
     });
-    this.#closers.push(() => endOf(child, { kill: true }));
-    const url = await firstLine(child);
-    const token = (await this.type("token", "create", "--scope", "agent", "--subject", "agent")).trim();
-    return { kind: "http", url: `${url}/mcp`, token };
+    const kill = () => endOf(child, { kill: true });
+    this.#closers.push(kill);
+    return { port: Number(new URL(await firstLine(child)).port), kill };
+  }
+
+  async agentToken(): Promise<string> {
+    return (await this.type("token", "create", "--scope", "agent", "--subject", "agent")).trim();
   }
 
   /** Starts a model that does what the prompts say, once, and returns its address. */

@@ -44,7 +44,7 @@ class Home extends BuiltScene {
 
   async say(...argv: string[]): Promise<string> {
     const { exit, stdout, stderr } = await this.type(...argv);
-    expect({ exit, stderr: exit === 0 ? "" : stderr }).toEqual({ exit: 0, stderr: "" });
+    if (exit !== 0) throw new Error(`askd ${argv.join(" ")} ended with ${exit}: ${stderr}`);
     return stdout.toString("utf8").trim();
   }
 
@@ -100,35 +100,43 @@ test("calls of both eras get their answers from a server that was killed and sta
   await legacy.close();
 }, 240_000);
 
-test("askd mcp that was killed is followed by one that has the question and its answer", async () => {
-  const at = new Home();
-  const begin = async () => {
-    const transport = new StdioClientTransport({
-      ...{ command: process.execPath, args: [BIN, "mcp"], cwd: at.project, stderr: "ignore" },
-      env: { PATH: process.env["PATH"] ?? "", ASKD_HOME: at.home },
-    });
-    const client = new Client({ name: "opencode", version: "1" });
-    await client.connect(transport);
-    return { client, pid: transport.pid ?? 0 };
-  };
-  const ask = (client: Client) =>
-    client.callTool({ name: "ask_human", arguments: { question: "Redis?" } }, { timeout: LONGEST_MS });
-  const first = await begin();
-  const lost = ask(first.client).catch(() => "no reply");
-  const [id = ""] = await at.waiting(["Redis?"]);
-  process.kill(first.pid, "SIGKILL");
-  expect(await lost).toBe("no reply");
-  const second = await begin();
-  const calling = ask(second.client);
-  await until(async () => ((await at.events()).includes("question.held") ? true : undefined));
-  process.kill(second.pid, "SIGKILL");
-  await calling.catch(() => "no reply");
-  await at.say("answer", id, "yes");
-  const third = await begin();
-  expect((await ask(third.client)).structuredContent).toMatchObject({ status: "answered", question_id: id });
-  await third.client.close();
-  await expectNothingLeft(at, 1);
-}, 240_000);
+test.each([
+  { on: "on the store", isServed: false },
+  { on: "behind a server", isServed: true },
+])(
+  "askd mcp that was killed $on is followed by one that has the question and its answer",
+  async ({ isServed }) => {
+    const at = new Home();
+    if (isServed) await at.serve();
+    const begin = async () => {
+      const transport = new StdioClientTransport({
+        ...{ command: process.execPath, args: [BIN, "mcp"], cwd: at.project, stderr: "ignore" },
+        env: { PATH: process.env["PATH"] ?? "", ASKD_HOME: at.home, ...(isServed && { ASKD_URL: at.url }) },
+      });
+      const client = new Client({ name: "opencode", version: "1" });
+      await client.connect(transport);
+      return { client, pid: transport.pid ?? 0 };
+    };
+    const ask = (client: Client) =>
+      client.callTool({ name: "ask_human", arguments: { question: "Redis?" } }, { timeout: LONGEST_MS });
+    const first = await begin();
+    const lost = ask(first.client).catch(() => "no reply");
+    const [id = ""] = await at.waiting(["Redis?"]);
+    process.kill(first.pid, "SIGKILL");
+    expect(await lost).toBe("no reply");
+    const second = await begin();
+    const calling = ask(second.client);
+    await until(async () => ((await at.events()).includes("question.held") ? true : undefined));
+    process.kill(second.pid, "SIGKILL");
+    await calling.catch(() => "no reply");
+    await at.say("answer", id, "yes");
+    const third = await begin();
+    expect((await ask(third.client)).structuredContent).toMatchObject({ status: "answered", question_id: id });
+    await third.client.close();
+    await expectNothingLeft(at, 1);
+  },
+  240_000,
+);
 
 /** So many questions were asked, each has been given once, and nothing runs. */
 async function expectNothingLeft(at: Home, asked: number): Promise<void> {

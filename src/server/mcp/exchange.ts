@@ -80,6 +80,7 @@ export class Exchange {
   #call: Promise<unknown> | undefined;
   /** What is to be written before anything else. */
   #first: string | undefined;
+  #isResumable = false;
   readonly #gone = new AbortController();
   readonly #afterwards: Array<() => Promise<void>> = [];
 
@@ -99,8 +100,9 @@ export class Exchange {
     await this.#call?.catch(() => undefined); // who called hears of its failure
   }
 
-  /** Writes an event to the stream of the reply, as soon as that has begun. */
-  writeEvent(event: string): void {
+  /** Writes the event that makes the reply resumable, as soon as its stream has begun. */
+  writeFirst(event: string): void {
+    this.#isResumable = true;
     if (this.#outgoing?.headersSent) this.#outgoing.write(event);
     else this.#first = event;
   }
@@ -110,6 +112,10 @@ export class Exchange {
     const first = this.#first;
     this.#first = undefined;
     return first;
+  }
+
+  get isResumable(): boolean {
+    return this.#isResumable;
   }
 
   /** Aborts when the caller has left or is to be let go. */

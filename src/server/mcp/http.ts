@@ -12,7 +12,7 @@ import { type Exchange, Exchanges } from "./exchange.ts";
 import { Handler } from "./handler.ts";
 import { findResumed, resumeCall } from "./resume.ts";
 import { newSessionId, parseSessionId } from "./session-id.ts";
-import { RETRY_MS, firstEvent } from "./stream-id.ts";
+import { LAST_EVENT, RETRY_MS, firstEvent } from "./stream-id.ts";
 import { Streams } from "./stream.ts";
 import { DEFAULT_TOOLS, type ToolName, parseTools } from "./tool.ts";
 
@@ -69,9 +69,9 @@ export function mcpPart(deps: McpHttpDeps): McpPart {
     };
     const { status, body: events } = response;
     const isStream = outgoing && events && headers["content-type"] === "text/event-stream";
-    return isStream
-      ? streams.reply(outgoing, { status, headers, first: exchange.takeFirst(), events })
-      : new Response(events, { status, headers });
+    if (!isStream) return new Response(events, { status, headers });
+    const findLast = () => (exchange.isResumable ? LAST_EVENT : undefined);
+    return streams.reply(outgoing, { status, headers, first: exchange.takeFirst(), events, findLast });
   });
   return { path: "/mcp", signed: routes, close: () => exchanges.close() };
 }
@@ -103,8 +103,10 @@ function callerOf(
   return {
     ...{ signal, claim, afterReply, track },
     announce: (stream) => {
+      // A program that sends neither a version nor a session may take the first event for its reply, and never reconnects.
+      if (protocol === "" && !client) return;
       const event = firstEvent({ ...stream, protocol }, { tokenId, retryMs });
-      if (event !== undefined) exchange.writeEvent(event);
+      if (event !== undefined) exchange.writeFirst(event);
     },
     transport: "http",
     host,

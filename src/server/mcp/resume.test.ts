@@ -1,10 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { McpScene, until } from "../../../test/mcp/scene.ts";
-import { QuestionId } from "../../core/id.ts";
+import type { QuestionId } from "../../core/id.ts";
 import { isPending } from "../../core/question.ts";
+import { newSessionId } from "./session-id.ts";
 
 const CACHE = { question: "Redis or Memcached?", options: ["Redis", "Memcached"] };
-const ERAS = [{ protocol: "2025-11-25" }, { protocol: "2026-07-28" }] as const;
+/** Some clients send their version only when they open the session; 2025-11-25 is played with the official library. */
+const VERSIONS = [undefined, "2025-06-18", "2026-07-28"] as const;
+const ID_ONLY = { event: "stream", data: "" };
 
 let scene: McpScene;
 let token: string;
@@ -39,9 +42,10 @@ class EventReader {
         const lines = this.#text.slice(0, end).split("\n");
         this.#text = this.#text.slice(end + 2);
         if (!lines.every((line) => line.startsWith(":"))) {
-          return Object.fromEntries(
-            lines.map((line) => [line.split(":", 1)[0], line.slice(line.indexOf(":") + 1).trim()]),
+          const fields = lines.map(
+            (line) => [line.split(":")[0] ?? "", line.slice(line.indexOf(":") + 1).trim()] as const,
           );
+          return Object.fromEntries(fields);
         }
         continue;
       }
@@ -53,7 +57,7 @@ class EventReader {
 
   async reply(): Promise<Record<string, unknown>> {
     for (let event = await this.next(); event; event = await this.next()) {
-      const message = event["data"] ? JSON.parse(event["data"]) : {};
+      const message: Record<string, unknown> = event["data"] ? JSON.parse(event["data"]) : {};
       if ("result" in message || "error" in message) return message;
     }
     throw new Error("the stream ended without a reply");
@@ -79,8 +83,14 @@ async function send(init: { method: string; headers?: Record<string, string>; bo
   return reader;
 }
 
+/** A client without a version has a session. */
+const headersOf = (protocol: string | undefined): Record<string, string> =>
+  protocol === undefined
+    ? { "mcp-session-id": newSessionId({ name: "test-client", version: "1" }) }
+    : { "mcp-protocol-version": protocol };
+
 /** Calls `ask_human` as a client of that version does. */
-function call(protocol: string, id: number | string, input: object, meta: object = {}) {
+function call(protocol: string | undefined, id: number | string, input: object, meta: object = {}) {
   const name = "io.modelcontextprotocol";
   const envelope = {
     [`${name}/protocolVersion`]: protocol,
@@ -92,19 +102,16 @@ function call(protocol: string, id: number | string, input: object, meta: object
   return send({
     method: "POST",
     headers: {
-      ...{ "content-type": "application/json", "mcp-protocol-version": protocol },
+      ...{ "content-type": "application/json", ...headersOf(protocol) },
       ...(isModern && { "mcp-method": "tools/call", "mcp-name": "ask_human" }),
     },
     body: JSON.stringify({ jsonrpc: "2.0", id, method: "tools/call", params }),
   });
 }
 
-const comeBack = (protocol: string, id: string, as?: string) =>
+const comeBack = (protocol: string | undefined, id: string, as?: string) =>
   send({
-    ...{
-      method: "GET",
-      headers: { "mcp-protocol-version": protocol, "last-event-id": id, accept: "text/event-stream" },
-    },
+    ...{ method: "GET", headers: { ...headersOf(protocol), "last-event-id": id, accept: "text/event-stream" } },
     ...(as !== undefined && { token: as }),
   });
 
@@ -113,17 +120,17 @@ async function isHeld(id: QuestionId): Promise<boolean> {
   return isPending(question) && question.hold !== undefined;
 }
 
-describe.each(ERAS)("in version $protocol", ({ protocol }) => {
+describe.for(VERSIONS)("in version %s", (protocol) => {
   test("a held call begins with an id, by which its reply is had from another connection", async () => {
     const stream = await call(protocol, "r-1", CACHE);
     const first = await stream.next();
-    expect(first).toEqual({ id: expect.stringMatching(/^[\w-]+\.[\w-]+$/), retry: "5000", data: "" });
+    expect(first).toEqual({ id: expect.stringMatching(/^[\w-]+\.[\w-]+$/), retry: "5000", ...ID_ONLY });
     const question = await scene.waiting();
     stream.leave();
     await until(async () => ((await isHeld(question.id)) ? undefined : true));
     const back = await comeBack(protocol, first?.["id"] ?? "");
     expect(back.status).toBe(200);
-    expect(await back.next()).toMatchObject({ data: "", retry: "5000" });
+    expect(await back.next()).toMatchObject({ ...ID_ONLY, retry: "5000" });
     await until(async () => ((await isHeld(question.id)) ? true : undefined));
     await scene.answer(question.id, "1");
     expect(await back.reply()).toMatchObject({
@@ -160,6 +167,18 @@ describe.each(ERAS)("in version $protocol", ({ protocol }) => {
     expect(await back.reply()).toMatchObject({ id: 7, result: { structuredContent: { status: "answered" } } });
   });
 
+  test("a client that has its reply and still comes back gets nothing", async () => {
+    const stream = await call(protocol, 7, CACHE);
+    await stream.next();
+    const { id } = await scene.waiting();
+    await scene.answer(id, "1");
+    await stream.reply();
+    const last = await stream.next();
+    expect(last).toEqual({ id: "end", ...ID_ONLY });
+    expect(await stream.next()).toBeUndefined();
+    expect((await comeBack(protocol, last?.["id"] ?? "")).status).toBe(405);
+  });
+
   test("what was left of the call's time is held, and what it declared for its end applies", async () => {
     const stream = await call(protocol, 7, { ...CACHE, timeout_seconds: 1, after_hold: "proceed" });
     const id = (await stream.next())?.["id"] ?? "";
@@ -174,11 +193,12 @@ describe.each(ERAS)("in version $protocol", ({ protocol }) => {
     const stream = await call(protocol, 7, CACHE, { progressToken: "p-1" });
     const events = [await stream.next(), await stream.next()];
     expect(events[1]?.["data"]).toContain('"progressToken":"p-1"');
+    const { id } = await scene.waiting();
     stream.leave();
+    await until(async () => ((await isHeld(id)) ? undefined : true));
     const back = await comeBack(protocol, events[0]?.["id"] ?? "");
     await back.next();
     expect((await back.next())?.["data"]).toContain('"progressToken":"p-1"');
-    const { id } = await scene.waiting();
     await scene.answer(id, "1");
     await back.reply();
   });
@@ -204,11 +224,16 @@ describe.each(ERAS)("in version $protocol", ({ protocol }) => {
   });
 });
 
-test("a client of an older version gets no event that it cannot read", async () => {
-  const stream = await call("2025-06-18", 7, CACHE);
+test("a program with neither version nor session gets no more than its reply", async () => {
+  const params = { name: "ask_human", arguments: CACHE };
+  const stream = await send({
+    ...{ method: "POST", headers: { "content-type": "application/json" } },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 7, method: "tools/call", params }),
+  });
   const { id } = await scene.waiting();
   await scene.answer(id, "1");
   expect(await stream.next()).toMatchObject({ event: "message", data: expect.stringContaining('"answered"') });
+  expect(await stream.next()).toBeUndefined();
 });
 
 test("what is answered at once needs no id", async () => {

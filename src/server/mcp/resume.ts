@@ -5,7 +5,7 @@ import { Refusal } from "../../core/refusal.ts";
 import type { Signed } from "../credential.ts";
 import { askerOf } from "./asker.ts";
 import { holdFor } from "./hand-over.ts";
-import { type HeldStream, readStreamId } from "./stream-id.ts";
+import { type HeldStream, isAtEnd, readStreamId } from "./stream-id.ts";
 import type { Tool } from "./tool.ts";
 
 /** Where the newer era of the protocol begins, which says with every request what the client is. */
@@ -23,15 +23,16 @@ export interface ResumedRequest {
 export function findResumed(context: Context<Signed>): ResumedRequest | undefined {
   const { req } = context;
   const id = req.header("last-event-id");
-  if (req.method !== "GET" || id === undefined || !req.header("accept")?.includes("text/event-stream"))
-    return undefined;
+  if (req.method !== "GET" || id === undefined || isAtEnd(id)) return undefined;
+  if (!req.header("accept")?.includes("text/event-stream")) return undefined;
   const stream = readStreamId(id, context.get("token").id);
   if (!stream) throw new Refusal("bad_input", "Last-Event-ID names no stream of this token");
   const { requestId, protocol, progressToken } = stream;
   const isModern = protocol >= MODERN_PROTOCOL;
   const headers = {
     ...{ "content-type": "application/json", accept: "application/json, text/event-stream" },
-    ...{ "mcp-protocol-version": protocol, ...(isModern && { "mcp-method": "tools/call", "mcp-name": TOOL }) },
+    ...(protocol !== "" && { "mcp-protocol-version": protocol }),
+    ...(isModern && { "mcp-method": "tools/call", "mcp-name": TOOL }),
   };
   const meta = {
     ...(progressToken !== undefined && { progressToken }),

@@ -4,8 +4,8 @@ import { QuestionId } from "../../core/id.ts";
 import { Instant } from "../../core/instant.ts";
 import { AfterHold } from "../../core/question.ts";
 
-/** Older clients take an event without data for a broken message. */
-const FIRST_PROTOCOL = "2025-11-25";
+/** The id after a reply. Some clients reconnect although they have their reply; with this id they get nothing more. */
+const END = "end";
 /** Both official clients come back twice, each time after this long: a server that restarts is there by then. */
 export const RETRY_MS = 5_000;
 const LONGEST_ID = 2_000;
@@ -25,17 +25,21 @@ export interface HeldStream {
 
 const Fields = z.tuple([RequestId, QuestionId, Instant, Instant, AfterHold, z.string(), RequestId.nullable()]);
 
-/**
- * The first event of a stream, which has nothing but an id: a client that loses the stream comes back with it.
- * Undefined where the client does not know such events.
- */
+/** The event before the reply of a held call: a client that loses the stream reconnects with its id. */
 export function firstEvent(
   stream: HeldStream,
   { tokenId, retryMs }: { tokenId: string; retryMs: number },
 ): string | undefined {
-  if (stream.protocol < FIRST_PROTOCOL) return undefined;
   const id = writeStreamId(stream, tokenId);
-  return id.length > LONGEST_ID ? undefined : `id: ${id}\nretry: ${retryMs}\ndata: \n\n`;
+  return id.length > LONGEST_ID ? undefined : `retry: ${retryMs}\n${eventOf(id)}`;
+}
+
+/** The event after the reply of a held call. */
+export const LAST_EVENT = eventOf(END);
+
+/** Whether a client that reconnects with this id has its reply. */
+export function isAtEnd(id: string): boolean {
+  return id === END;
 }
 
 /** The call that an id was made for, if it was made for the bearer of this token. */
@@ -49,6 +53,14 @@ export function readStreamId(id: string, tokenId: string): HeldStream | undefine
   const [requestId, questionId, since, until, after, protocol, progressToken] = fields.data;
   const stream = { requestId, questionId, since, until, after, protocol };
   return progressToken === null ? stream : { ...stream, progressToken };
+}
+
+/**
+ * An event that carries only its id: without data, as the protocol suggests since 2025-11-25. Older clients, and some
+ * newer ones, fail to parse that as a message; they ignore an event with another name, and still keep its id.
+ */
+function eventOf(id: string): string {
+  return `id: ${id}\nevent: stream\ndata: \n\n`;
 }
 
 function writeStreamId(stream: HeldStream, tokenId: string): string {

@@ -15,7 +15,7 @@ beforeEach(async () => {
   writers = [];
   server = createServer((_, outgoing) => {
     const events = new ReadableStream<Uint8Array>({ start: (controller) => void writers.push(controller) });
-    streams.reply(outgoing, { status: 200, headers: HEADERS, events });
+    streams.reply(outgoing, { status: 200, headers: HEADERS, events, findLast: () => "data: last\n\n" });
   });
   await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`; // a TCP server has a port
@@ -37,8 +37,15 @@ test("whoever waits sees that the reply began, hears that the line is alive, and
   writers[0]?.close();
   let text = "";
   for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) text += part.value;
-  expect(text.replaceAll(": keepalive\n\n", "")).toBe("data: 1\n\ndata: 2\n\n");
+  expect(text.replaceAll(": keepalive\n\n", "")).toBe("data: 1\n\ndata: 2\n\ndata: last\n\n");
   await expect.poll(() => streams.count, { timeout: BOUND_MS }).toBe(0);
+});
+
+test("a reply that breaks off does not end with the event that follows a whole one", async () => {
+  const response = await fetch(url);
+  writers[0]?.enqueue(Buffer.from("data: 1\n\n"));
+  writers[0]?.error(new Error("broken"));
+  expect(await response.text()).not.toContain("last");
 });
 
 test("nothing is kept of somebody who left, even in the middle of what they did not read", async () => {

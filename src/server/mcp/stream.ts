@@ -9,9 +9,11 @@ const BEAT = ": keepalive\n\n";
 interface EventReply {
   status: number;
   headers: Record<string, string>;
-  /** What comes before them, where that is known. */
+  /** Written before them, if it is known by now. */
   first?: string | undefined;
   events: ReadableStream<Uint8Array>;
+  /** Written after the last of them; a reply that breaks off ends without it. */
+  findLast?: () => string | undefined;
 }
 
 type Reader = ReadableStreamDefaultReader<Uint8Array>;
@@ -34,7 +36,7 @@ export class Streams {
   }
 
   /** Writes events as they come. */
-  reply(outgoing: ServerResponse, { status, headers, first, events }: EventReply): Response {
+  reply(outgoing: ServerResponse, { status, headers, first, events, findLast }: EventReply): Response {
     if (outgoing.destroyed) {
       void events.cancel().catch(() => undefined); // whoever would read them has left
       return RESPONSE_ALREADY_SENT;
@@ -44,7 +46,7 @@ export class Streams {
     outgoing.once("close", () => this.#leave(outgoing));
     this.#open.add(outgoing);
     this.#clock ??= setInterval(() => this.#beat(), this.#beatMs).unref();
-    this.#pump(events.getReader(), outgoing);
+    this.#pump(events.getReader(), outgoing, findLast);
     // What is there at once goes out together with the head; who has to wait sees that it began.
     setImmediate(() => {
       if (this.#open.has(outgoing)) outgoing.flushHeaders();
@@ -58,17 +60,17 @@ export class Streams {
     this.#clock = undefined;
   }
 
-  #pump(reader: Reader, outgoing: ServerResponse): void {
-    const end = (): void => {
+  #pump(reader: Reader, outgoing: ServerResponse, findLast: EventReply["findLast"]): void {
+    const end = (last?: string): void => {
       this.#leave(outgoing);
-      if (!outgoing.destroyed) outgoing.end();
+      if (!outgoing.destroyed) outgoing.end(last);
     };
     const flow = ({ done, value }: Awaited<ReturnType<Reader["read"]>>): void => {
-      if (done || outgoing.destroyed) end();
+      if (done || outgoing.destroyed) end(findLast?.());
       else if (outgoing.write(value)) read();
       else outgoing.once("drain", read);
     };
-    const read = (): void => void reader.read().then(flow, end);
+    const read = (): void => void reader.read().then(flow, () => end());
     read();
   }
 
