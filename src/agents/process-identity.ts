@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { readFile } from "node:fs/promises";
+import { readFile, readlink } from "node:fs/promises";
 import { promisify } from "node:util";
 import type { Seen } from "../core/run.ts";
 
@@ -20,6 +20,8 @@ export interface Identity {
   pid: number;
   born: string;
   boot: string;
+  /** The numbers of processes that its own is one of: containers have numbers of their own. */
+  space?: string | undefined;
 }
 
 /** What the system says about a process. */
@@ -48,7 +50,12 @@ export async function findIdentity(pid: number): Promise<Identity | undefined> {
 export async function readOwnIdentity(): Promise<Identity> {
   const own = await findIdentity(process.pid);
   if (!own) throw new Error("This process cannot be seen");
-  return own;
+  return { ...own, space: await findSpace() };
+}
+
+/** Says whether a process of that identity could be seen from here, if it is alive. */
+export async function isInSight({ boot, space }: Identity): Promise<boolean> {
+  return boot === (await readBootId()) && (space === undefined || space === (await findSpace()));
 }
 
 export async function isAlive(identity: Identity): Promise<boolean> {
@@ -75,6 +82,10 @@ export async function readBootId(): Promise<string> {
   if (hasProc) return (await readFile(BOOT_FILE, "utf8")).trim();
   const { stdout } = await runProgram("sysctl", ["-n", "kern.bootsessionuuid"], PLAIN_PS);
   return stdout.trim();
+}
+
+async function findSpace(): Promise<string | undefined> {
+  return hasProc ? readlink("/proc/self/ns/pid").catch(() => undefined) : undefined;
 }
 
 async function findStat(pid: number): Promise<Stat | undefined> {

@@ -8,6 +8,7 @@ import type { KeptEvent } from "../core/event.ts";
 import type { QuestionId, RunId } from "../core/id.ts";
 import { type Instant, MINUTE_MS } from "../core/instant.ts";
 import type { RunResult } from "../core/lifecycle.ts";
+import type { Machine } from "../core/machine.ts";
 import type { Once } from "../core/once.ts";
 import type { Person } from "../core/person.ts";
 import { type Question, isPending } from "../core/question.ts";
@@ -162,8 +163,8 @@ export class RemoteEngine implements Engine {
     return this.#caller.call("cancelRun", { params: { id }, body: { reason }, by });
   }
 
-  resumeRun(id: RunId, by: Actor): Promise<Run> {
-    return this.#caller.call("resumeRun", { params: { id }, by });
+  resumeRun(id: RunId, by: Actor, options: { host?: string } = {}): Promise<Run> {
+    return this.#caller.call("resumeRun", { params: { id }, body: options, by });
   }
 
   issueToken(input: TokenInput, by: Actor): Promise<{ text: string; token: Token }> {
@@ -260,6 +261,10 @@ export class RemoteEngine implements Engine {
       usage.push(...(await this.#caller.call("usageOf", { query: { runs } })));
     }
     return usage;
+  }
+
+  listMachines(): Promise<Machine[]> {
+    return this.#caller.call("listMachines", {});
   }
 
   async countQuestions(status: Question["status"]): Promise<number> {
