@@ -1,5 +1,6 @@
 import { randomBytes as systemRandom, randomUUID } from "node:crypto";
 import { hostname, uptime } from "node:os";
+import { readBootId } from "./agents/boot-id.ts";
 import { type Ids, type WorkerId, idsFrom, pooled } from "./core/id.ts";
 import { instant } from "./core/instant.ts";
 import type { Job } from "./core/job.ts";
@@ -206,7 +207,7 @@ export function engineOn(store: Store, options: EngineOptions): LocalEngine {
     randomBytes,
     now: () => clock.now(),
     checkedNow: () => clock.checked(),
-    machine: { name: hostname(), boot: readBoot, uptimeMs: options.uptimeMs ?? options.nowMs ?? realTimeMs },
+    machine: { name: hostname(), boot: readBootId, uptimeMs: options.uptimeMs ?? options.nowMs ?? realTimeMs },
     worker: {
       id: () => (worker ??= ids.worker()),
       host: options.host ?? hostname(),
@@ -223,10 +224,6 @@ export function engineOn(store: Store, options: EngineOptions): LocalEngine {
 /** How long this machine has been up, sleep included; what its clock is set to makes no difference. */
 function realTimeMs(): number {
   return uptime() * 1000;
-}
-
-async function readBoot(): Promise<string> {
-  return (await import("./agents/process-identity.ts")).readBootId();
 }
 
 /** This machine's randomness, whose library is loaded when it is first needed. */

@@ -2,8 +2,8 @@ import { execFile } from "node:child_process";
 import { readFile, readlink } from "node:fs/promises";
 import { promisify } from "node:util";
 import type { Seen } from "../core/run.ts";
+import { readBootId } from "./boot-id.ts";
 
-const BOOT_FILE = "/proc/sys/kernel/random/boot_id";
 /** Where the fields of /proc/<pid>/stat that follow the program's name are, counted from that name. */
 const FIELD = { state: 0, parent: 1, group: 2, born: 19 } as const;
 const GONE: ReadonlySet<string> = new Set(["Z", "X", "x"]);
@@ -75,13 +75,6 @@ export async function isRunning(identity: Identity): Promise<boolean> {
 export async function isSeenAlive({ pid, startedAt }: Seen): Promise<boolean> {
   const [boot = "", born = ""] = startedAt.split(":");
   return isAlive({ pid, born, boot });
-}
-
-/** Names the time since this machine was started. */
-export async function readBootId(): Promise<string> {
-  if (hasProc) return (await readFile(BOOT_FILE, "utf8")).trim();
-  const { stdout } = await runProgram("sysctl", ["-n", "kern.bootsessionuuid"], PLAIN_PS);
-  return stdout.trim();
 }
 
 async function findSpace(): Promise<string | undefined> {

@@ -292,9 +292,10 @@ export class RemoteEngine implements Engine {
     return this.#caller.call("verify", {});
   }
 
-  /** A server tells of them only to people; to whom it tells nothing, nothing is known. */
+  /** A server tells of them only to people, and an older one to nobody: then nothing is known. */
   async findTroubles(): Promise<Troubles> {
-    return (await orNothing("not_permitted", this.#caller.call("findTroubles", {}))) ?? NO_TROUBLES;
+    const found = orNothing("not_permitted", this.#caller.call("findTroubles", {}));
+    return (await orNothing("not_found", found)) ?? NO_TROUBLES;
   }
 
   async now(): Promise<Instant> {
