@@ -71,4 +71,5 @@ test("a run whose machine is away says so, goes on elsewhere with what was carri
   const ended = await at.show("1");
   expect(ended).toMatchObject({ status: "completed", host: expect.stringMatching(/~[0-9a-f]{6}$/) });
   expect(ended["host"]).not.toBe(host);
+  expect(ended["session"]).toBeNull();
 });
