@@ -10,10 +10,7 @@ const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const TARGET = "node20.19";
 const ENTRY = "cli.js";
 /** What `askd`, `askd status` and `askd --help` use, directly or by imports. The rest is read when something needs it. */
-const EVERYDAY = [
-  ...["cli/main", "cli/help", "cli/status", "cli/make-context", "app", "store/sqlite"],
-  "agents/process-identity",
-];
+const EVERYDAY = ["cli/main", "cli/help", "cli/status", "cli/make-context", "app", "store/sqlite", "agents/machine"];
 
 const { version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
 

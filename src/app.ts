@@ -1,5 +1,6 @@
 import { randomBytes as systemRandom, randomUUID } from "node:crypto";
 import { hostname, uptime } from "node:os";
+import { readBootId } from "./agents/boot-id.ts";
 import { type Ids, type WorkerId, idsFrom, pooled } from "./core/id.ts";
 import { instant } from "./core/instant.ts";
 import type { Job } from "./core/job.ts";
@@ -69,10 +70,12 @@ async function engineFor(store: Store, options: EngineOptions, runs: RunsOptions
   if (!runs) return engineOn(store, options);
   const { agents } = await import("./agents/agents.ts");
   const { Runner } = await import("./agents/runner.ts");
+  const { keepMachine } = await import("./agents/machine.ts");
+  const host = keepMachine(runs.stateDir);
   const ids = options.ids ?? idsFrom(Date.now, pooled(random));
   const worker = ids.worker();
   const runner = new Runner({
-    ...{ ...runs, worker, agents, host: hostname(), rules: options.rules, liveWindowMs: options.rules.liveWindowMs },
+    ...{ ...runs, worker, agents, host, rules: options.rules, liveWindowMs: options.rules.liveWindowMs },
     engine: () => engine,
     version: VERSION,
     note: (run, text) => runs.note(`#${run.number}`, text),
@@ -81,7 +84,7 @@ async function engineFor(store: Store, options: EngineOptions, runs: RunsOptions
   const onFailure = options.onFailure ?? ((job, error) => runs.note(job.key, sayFailure(job, error)));
   const onOutage =
     options.onOutage ?? ((error, times) => void (isRare(times) && runs.note("worker", sayOutage(error))));
-  const more = { ids, worker, runner, onFailure: onlyNews(onFailure), onOutage };
+  const more = { ids, worker, runner, host, onFailure: onlyNews(onFailure), onOutage };
   const engine: LocalEngine = engineOn(store, { ...options, ...more });
   return engine;
 }
@@ -119,15 +122,18 @@ export async function openServer(options: ServerOptions, request: ServeOptions) 
   const { readTarget } = await import("./server/traces/otlp.ts");
   const traces = readTarget(options.env);
   const { findWork, takeoverHere } = await import("./agents/at-hand.ts");
+  const { keepMachine } = await import("./agents/machine.ts");
   const { findLog } = await import("./agents/run-tail.ts");
   const { processHolder } = await import("./agents/process-holder.ts");
   const stateDir = options.runs?.stateDir;
+  const host = stateDir === undefined ? hostname() : keepMachine(stateDir);
   const atHand = {
-    ...{ work: findWork, takeover: (run: Run) => takeoverHere(run, options.env) },
+    work: (run: Run) => findWork(run, host),
+    takeover: (run: Run) => takeoverHere(run, { host, env: options.env }),
     ...(stateDir !== undefined && { log: (run: Run, from?: string) => findLog(stateDir, run, from) }),
   };
   const holders = await processHolder();
-  const deps = { ...options, store, engine, log, version: VERSION, holders, atHand, ...(traces && { traces }) };
+  const deps = { ...options, store, engine, log, version: VERSION, host, holders, atHand, ...(traces && { traces }) };
   return serveStore(deps, request);
 }
 
@@ -174,6 +180,8 @@ export interface EngineOptions {
   /** Hears of jobs that failed. They keep how often that was and are tried again. */
   onFailure?: WorkerDeps["onFailure"];
   worker?: WorkerId;
+  /** The lasting id of this machine, where its agents are started. */
+  host?: string;
   /** Starts and follows agents; left in peace when the engine stops. */
   runner?: RunsAgents;
 }
@@ -199,10 +207,10 @@ export function engineOn(store: Store, options: EngineOptions): LocalEngine {
     randomBytes,
     now: () => clock.now(),
     checkedNow: () => clock.checked(),
-    machine: { name: hostname(), boot: readBoot, uptimeMs: options.uptimeMs ?? options.nowMs ?? realTimeMs },
+    machine: { name: hostname(), boot: readBootId, uptimeMs: options.uptimeMs ?? options.nowMs ?? realTimeMs },
     worker: {
       id: () => (worker ??= ids.worker()),
-      host: hostname(),
+      host: options.host ?? hostname(),
       agents: runner?.agents ?? [],
       handlers: { ...jobHandlers({ post: { allowLoopback: rules.callbackLoopback } }), ...runner?.handlers() },
       syncClock: (now) => clock.sync(now),
@@ -216,10 +224,6 @@ export function engineOn(store: Store, options: EngineOptions): LocalEngine {
 /** How long this machine has been up, sleep included; what its clock is set to makes no difference. */
 function realTimeMs(): number {
   return uptime() * 1000;
-}
-
-async function readBoot(): Promise<string> {
-  return (await import("./agents/process-identity.ts")).readBootId();
 }
 
 /** This machine's randomness, whose library is loaded when it is first needed. */

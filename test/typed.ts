@@ -17,8 +17,9 @@ export interface Typed {
 }
 
 /** The scene's engine, which sees a worker beat wherever one has the lock. */
-async function engineFor(scene: Scene, { isLocked, host }: World): Promise<Engine> {
+async function engineFor(scene: Scene, { isLocked, hostIn }: World): Promise<Engine> {
   const process = await readOwnIdentity();
+  const host = await hostIn("", "found");
   const row = { kind: "worker", id: "w_1", version: 1, body: { host, process, beatAt: scene.now } } as const;
   return Object.assign(plainEngineFor(scene), { listWorkerRows: async () => ((await isLocked("")) ? [row] : []) });
 }
@@ -47,7 +48,7 @@ export async function type(scene: Scene, argv: readonly string[], over: Partial<
     tellToEnd: () => false,
     cwd: "/project",
     user: "ada",
-    host: "here",
+    hostIn: () => Promise.resolve("here"),
     ahead: () => 0,
     homeDir: "/home/ada",
     platform: "linux",

@@ -1,18 +1,17 @@
-import { hostname } from "node:os";
 import { expect, test } from "vitest";
 import { aRun } from "../../test/builders.ts";
 import { findWork, takeoverHere } from "./at-hand.ts";
 
 const parked = aRun({
   status: "awaiting_input",
-  host: hostname(),
+  host: "here",
   agent: "claude",
   session: "abc",
   dir: "/tmp/it's here",
 });
 
 test("how to go on in a session is said as a shell takes it", async () => {
-  expect(await takeoverHere(parked, {})).toBe("cd '/tmp/it'\\''s here' && claude --resume abc");
+  expect(await takeoverHere(parked, { host: "here", env: {} })).toBe("cd '/tmp/it'\\''s here' && claude --resume abc");
 });
 
 test.each([
@@ -21,11 +20,11 @@ test.each([
   ["its session looks like a flag", { session: "--help" }],
   ["it has no session", { session: undefined }],
 ] as const)("nothing is said where %s", async (_, over) => {
-  expect(await takeoverHere({ ...parked, ...over }, {})).toBeUndefined();
+  expect(await takeoverHere({ ...parked, ...over }, { host: "here", env: {} })).toBeUndefined();
 });
 
 test("work is not looked for where there is no directory, or on another machine", async () => {
-  expect(await findWork({ ...parked, dir: undefined })).toBeUndefined();
-  expect(await findWork({ ...parked, host: "other" })).toBeUndefined();
-  expect(await findWork({ ...parked, dir: "/nowhere/at/all" })).toBeUndefined();
+  expect(await findWork({ ...parked, dir: undefined }, "here")).toBeUndefined();
+  expect(await findWork({ ...parked, host: "other" }, "here")).toBeUndefined();
+  expect(await findWork({ ...parked, dir: "/nowhere/at/all" }, "here")).toBeUndefined();
 });

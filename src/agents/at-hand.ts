@@ -1,7 +1,6 @@
-import { hostname } from "node:os";
 import type { Run } from "../core/run.ts";
 import { isCode } from "../core/system-code.ts";
-import { findTakeover, isLeft, sayTakeover } from "./takeover.ts";
+import { type TakeoverPlace, findTakeover, isLeft, sayTakeover } from "./takeover.ts";
 import { findDiff } from "./working-tree.ts";
 
 /** What an agent has changed so far, as git says it. */
@@ -20,17 +19,14 @@ export async function findChanged(run: Run, host: string, how: { isStat: boolean
 }
 
 /** The same for a page of this machine's server: which files, and how. */
-export async function findWork(run: Run): Promise<(Changed & { stat: string }) | undefined> {
-  const short = await findChanged(run, hostname(), { isStat: true });
-  const long = short && (await findChanged(run, hostname(), { isStat: false }));
+export async function findWork(run: Run, host: string): Promise<(Changed & { stat: string }) | undefined> {
+  const short = await findChanged(run, host, { isStat: true });
+  const long = short && (await findChanged(run, host, { isStat: false }));
   return short && long && { ...long, stat: short.diff };
 }
 
 /** What to type on this machine to go on in the session of a run; undefined while its agent works. */
-export async function takeoverHere(
-  run: Run,
-  env: Readonly<Record<string, string | undefined>>,
-): Promise<string | undefined> {
-  const found = isLeft(run) ? await findTakeover(run, { host: hostname(), env }) : undefined;
+export async function takeoverHere(run: Run, place: TakeoverPlace): Promise<string | undefined> {
+  const found = isLeft(run) ? await findTakeover(run, place) : undefined;
   return found && sayTakeover(found);
 }

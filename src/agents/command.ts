@@ -25,7 +25,8 @@ export const command: Agent = {
       env: { ...start.env, ASKD_ANSWER_FILE: join(task.runDir, ANSWER_FILE) },
       files: [...start.files, { name: ANSWER_FILE, text: message }],
       stdin: message,
-      session: task.session,
+      // Most programs have none, and one that is empty would be the same for all of them.
+      session: task.session === "" ? undefined : task.session,
     };
   },
   read: readCommand,

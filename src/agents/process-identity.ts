@@ -1,9 +1,9 @@
 import { execFile } from "node:child_process";
-import { readFile } from "node:fs/promises";
+import { readFile, readlink } from "node:fs/promises";
 import { promisify } from "node:util";
 import type { Seen } from "../core/run.ts";
+import { readBootId } from "./boot-id.ts";
 
-const BOOT_FILE = "/proc/sys/kernel/random/boot_id";
 /** Where the fields of /proc/<pid>/stat that follow the program's name are, counted from that name. */
 const FIELD = { state: 0, parent: 1, group: 2, born: 19 } as const;
 const GONE: ReadonlySet<string> = new Set(["Z", "X", "x"]);
@@ -20,6 +20,8 @@ export interface Identity {
   pid: number;
   born: string;
   boot: string;
+  /** The numbers of processes that its own is one of: containers have numbers of their own. */
+  space?: string | undefined;
 }
 
 /** What the system says about a process. */
@@ -48,7 +50,12 @@ export async function findIdentity(pid: number): Promise<Identity | undefined> {
 export async function readOwnIdentity(): Promise<Identity> {
   const own = await findIdentity(process.pid);
   if (!own) throw new Error("This process cannot be seen");
-  return own;
+  return { ...own, space: await findSpace() };
+}
+
+/** Says whether a process of that identity could be seen from here, if it is alive. */
+export async function isInSight({ boot, space }: Identity): Promise<boolean> {
+  return boot === (await readBootId()) && (space === undefined || space === (await findSpace()));
 }
 
 export async function isAlive(identity: Identity): Promise<boolean> {
@@ -70,11 +77,8 @@ export async function isSeenAlive({ pid, startedAt }: Seen): Promise<boolean> {
   return isAlive({ pid, born, boot });
 }
 
-/** Names the time since this machine was started. */
-export async function readBootId(): Promise<string> {
-  if (hasProc) return (await readFile(BOOT_FILE, "utf8")).trim();
-  const { stdout } = await runProgram("sysctl", ["-n", "kern.bootsessionuuid"], PLAIN_PS);
-  return stdout.trim();
+async function findSpace(): Promise<string | undefined> {
+  return hasProc ? readlink("/proc/self/ns/pid").catch(() => undefined) : undefined;
 }
 
 async function findStat(pid: number): Promise<Stat | undefined> {

@@ -1,6 +1,7 @@
 import { readFileSync, readdirSync } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { hasProc, parseStat, PLAIN_PS, readBootId, runProgram, type Identity, type Stat } from "./process-identity.ts";
+import { readBootId } from "./boot-id.ts";
+import { hasProc, parseStat, PLAIN_PS, runProgram, type Identity, type Stat } from "./process-identity.ts";
 
 /** How many processes are looked at before others get their turn. */
 const AT_ONCE = 64;

@@ -4,7 +4,8 @@ import { rm } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Start } from "./agent.ts";
-import { isAlive, parseStat, readBootId, type Identity } from "./process-identity.ts";
+import { readBootId } from "./boot-id.ts";
+import { isAlive, parseStat, type Identity } from "./process-identity.ts";
 import { createFile, findText, replaceFile } from "./private-file.ts";
 import { epochFile, withoutOwn, writeStartFiles } from "./run-files.ts";
 

@@ -15,6 +15,7 @@ import { Refusal } from "../core/refusal.ts";
 import type { LocalEngine } from "../engine/local.ts";
 import type { Store } from "../store/store.ts";
 import { agents } from "./agents.ts";
+import { keepMachine } from "./machine.ts";
 import { keepLaunch, makeRunDir } from "./run-files.ts";
 import { Runner } from "./runner.ts";
 
@@ -105,7 +106,7 @@ test("what fails in a worker is in its log, and every process on the store sees 
   const id = IDS.run();
   const file = join(await makeRunDir(runs.stateDir, id), "env.json");
   writeFileSync(file, "half");
-  await engine.createRun({ id, agent: "command", host: hostname(), giveBack: "worker" }, AGENT);
+  await engine.createRun({ id, agent: "command", host: keepMachine(runs.stateDir), giveBack: "worker" }, AGENT);
   await engine.doDue();
   const why = expect.stringContaining(`${file} is broken`);
   expect(notes).toEqual([expect.stringMatching(`^resume:${id}: failed once: .* is broken.*; it is tried again$`)]);
@@ -133,7 +134,7 @@ test("a worker rides out a restart of PostgreSQL, whatever its agents do meanwhi
   const launch = { agent: "command", program: "/bin/sh", args: ["-c", script], dir: root, env: ENV, options: {} };
   const runDir = await makeRunDir(runs.stateDir, id);
   await keepLaunch(runDir, launch);
-  await engine.createRun({ id, agent: "command", host: hostname(), giveBack: "worker" }, AGENT);
+  await engine.createRun({ id, agent: "command", host: keepMachine(runs.stateDir), giveBack: "worker" }, AGENT);
   await until("the agent is there", () => existsSync(join(runDir, "1.out")));
   for (const how of ["politely", "at once"] as const) {
     notes.length = 0;

@@ -18,7 +18,7 @@ import { findLaunch } from "./launch.ts";
 import { MirrorWatch } from "./mirror-watch.ts";
 import { blockEpochs, findAgent } from "./process.ts";
 import { readOwnIdentity } from "./process-identity.ts";
-import { hasRunDir, makeRunDir } from "./run-files.ts";
+import { hasRunDir, listEpochs, makeRunDir } from "./run-files.ts";
 import { type StarterDeps, type Taken, startAgent, takeUp } from "./starter.ts";
 import { stopRun } from "./stop.ts";
 import { sweepRuns } from "./sweep.ts";
@@ -191,7 +191,8 @@ export class Runner {
   /** Ends what is over: the agent of a cancelled run, or one that was told to stop and did not. */
   async #stop(job: ClaimedJob, work: Work): Promise<void> {
     const run = job.runId && (await work.store.findRun(job.runId));
-    if (!run || !(await isToStop(run, work))) return void (await work.decider.commit({ finished: [job] }));
+    const isMoved = run?.host !== undefined && run.host !== this.#deps.host;
+    if (!run || !(isMoved || (await isToStop(run, work)))) return void (await work.decider.commit({ finished: [job] }));
     // It may take its time to end, and other jobs do not wait for that.
     const stopping: Promise<void> = this.#end(run, job, work)
       .catch((error: unknown) => this.#putOff(job, error, work))
@@ -203,7 +204,9 @@ export class Runner {
 
   async #end(run: Run, job: ClaimedJob, work: Work): Promise<void> {
     const runDir = await makeRunDir(this.#deps.stateDir, run.id);
-    const { left } = await stopRun({ runId: run.id, runDir, lastEpoch: run.epoch });
+    // Of a run that went on elsewhere only what was started here is ended.
+    const lastEpoch = run.host === this.#deps.host ? run.epoch : ((await listEpochs(runDir, "pid")).at(-1) ?? 0);
+    const { left } = await stopRun({ runId: run.id, runDir, lastEpoch });
     if (left.length > 0) throw new Error(`${left.length} processes of run #${run.number} do not go away`);
     await work.decider.commit({ finished: [job] });
   }

@@ -1,5 +1,6 @@
 import { shortId } from "../core/id.ts";
 import { HOUR_MS, epochMs } from "../core/instant.ts";
+import { machineName } from "../core/machine.ts";
 import { type Run, findAgentSession, isAnswerUntaken } from "../core/run.ts";
 import { shellWord } from "../core/shell-word.ts";
 import type { Agent, RecordedSession } from "./agent.ts";
@@ -65,7 +66,7 @@ export async function findWayOn(run: Run, place: TakeoverPlace, program: string)
     return { line: `Whoever asked gets it by asking again, or with: ${check}` };
   }
   if (run.host !== place.host) {
-    return { line: `Its session is on ${shellWord(run.host)}. There: ${program} takeover ${run.number}` };
+    return { line: `Its session is on ${shellWord(machineName(run.host))}. There: ${program} takeover ${run.number}` };
   }
   const takeover = await findTakeover(run, place);
   if (!takeover) {

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { expect, onTestFinished, test } from "vitest";
 import { IDS, NOON } from "../../test/builders.ts";
 import { until } from "../../test/run-dir.ts";
-import { SECOND_MS, later } from "../core/instant.ts";
+import { type Instant, SECOND_MS, later } from "../core/instant.ts";
 import { MemoryStore } from "../store/memory.ts";
 import { type Identity, findIdentity, readOwnIdentity } from "./process-identity.ts";
 import { hasLivingWorker, isWorkerGone } from "./worker-row.ts";
@@ -39,4 +39,30 @@ test("a worker that was stopped does not count from that moment on, but its agen
   expect(await aRow(process, 0)).toEqual({ isHere: false, isGone: false });
   child.kill("SIGCONT");
   await until("it goes on", async () => (await aRow(process, 0)).isHere);
+});
+
+/** A worker that beat at noon, looked at some seconds later. */
+async function isGone(process: Identity, afterMs: number): Promise<boolean> {
+  let now: Instant = NOON;
+  const store = new MemoryStore(() => now);
+  const id = IDS.worker();
+  const body = { host: "here", process, beatAt: now };
+  await store.commit({ entries: [{ kind: "worker", id, version: 0, body }] });
+  now = later(now, afterMs);
+  return isWorkerGone(store, id);
+}
+
+test("a worker is there while its process is, and gone with it or when it is silent", async () => {
+  const own = await readOwnIdentity();
+  expect(await isGone(own, 4_000)).toBe(false);
+  expect(await isGone({ ...own, born: "1" }, 4_000)).toBe(true);
+  expect(await isGone(own, 13_000)).toBe(true);
+});
+
+test("a worker in another container, whose process cannot be seen, is gone only when it is silent", async () => {
+  const own = await readOwnIdentity();
+  const elsewhere = { ...own, pid: 999_999_999, space: "pid:[1]" };
+  expect(await isGone(elsewhere, 4_000)).toBe(false);
+  expect(await isGone({ ...own, pid: 999_999_999, boot: "another" }, 4_000)).toBe(false);
+  expect(await isGone(elsewhere, 13_000)).toBe(true);
 });

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { WorkerId } from "../core/id.ts";
 import { Instant, SECOND_MS, msBetween } from "../core/instant.ts";
 import type { Store } from "../store/store.ts";
-import { type Identity, isAlive, isRunning } from "./process-identity.ts";
+import { type Identity, isAlive, isInSight, isRunning } from "./process-identity.ts";
 
 const BEAT_MS = 4 * SECOND_MS;
 /** A worker that was silent for so long is taken for gone, whatever its process does. */
@@ -10,7 +10,7 @@ const SILENT_MS = 12 * SECOND_MS;
 
 const WorkerRow = z.looseObject({
   host: z.string(),
-  process: z.object({ pid: z.int(), born: z.string(), boot: z.string() }),
+  process: z.object({ pid: z.int(), born: z.string(), boot: z.string(), space: z.string().optional() }),
   beatAt: Instant,
   /** The askd that it runs; workers of old did not say. */
   version: z.string().optional(),
@@ -62,12 +62,15 @@ export class Heart {
   }
 }
 
-/** Says whether a worker on this host can no longer be relied on: its process is gone, or it has been silent. */
+/**
+ * Says whether a worker of this machine can no longer be relied on: its process is gone, or it has been silent. Of one
+ * in another container, whose processes cannot be seen from here, only its silence says so.
+ */
 export async function isWorkerGone(store: Store, id: WorkerId): Promise<boolean> {
   const entry = await store.findEntry("worker", id);
   const row = WorkerRow.safeParse(entry?.body);
   if (!row.success || isSilent(row.data, await store.now())) return true;
-  return !(await isAlive(row.data.process));
+  return (await isInSight(row.data.process)) && !(await isAlive(row.data.process));
 }
 
 /** The workers of that host that have not been silent for long. */

@@ -8,7 +8,7 @@ import { oneLine } from "./sanitise.ts";
 
 /** What a command that changed a run leaves in order: its mirror, and somebody who takes the run up. */
 export async function afterChange(run: Run, engine: Engine, context: Context): Promise<void> {
-  if (!isOurs(run, context)) return;
+  if (!(await isOurs(run, context))) return;
   await mirrorHere(run.id, engine, context);
   if (!needsWorker(run)) return;
   if (!isServiceOff(context.env)) return void (await startService(context));
@@ -26,8 +26,8 @@ export async function mirrorHere(id: RunId, engine: Engine, context: Context): P
 }
 
 /** Says whether the run belongs to this machine, and its store is at hand. */
-export function isOurs(run: Run, { host, place }: Pick<Context, "host" | "place">): boolean {
-  return run.giveBack === "worker" && run.host === host && place.store.kind !== "server";
+export async function isOurs(run: Run, { host, place }: Pick<Context, "host" | "place">): Promise<boolean> {
+  return run.giveBack === "worker" && place.store.kind !== "server" && run.host === (await host());
 }
 
 /** It is to be started again, or processes of it are to be ended. */

@@ -19,6 +19,7 @@ import type { Wanted } from "./question-filter.ts";
 import type { Card } from "./next/state.ts";
 import { oneLine } from "./sanitise.ts";
 import { findWayOnHere } from "./takeover.ts";
+import { machinesFor } from "./machine-view.ts";
 
 const DRAFT = "all";
 const EXIT_LEFT = 2;
@@ -110,8 +111,9 @@ async function take({ read, same }: Card, entry: Entry, work: Work): Promise<num
 async function give(before: Read, input: AnswerInput, { engine, context, by }: Work): Promise<void> {
   const after = await engine.answer(before.question.id, input, by);
   await removeDraft(context, before.question.id);
+  const machines = await machinesFor(engine, [after.run], context);
   const wayOn = await findWayOnHere(after.run, context);
-  if (!context.isQuiet) context.stdout.write(sayAnswered({ before, after, wayOn }, context.program));
+  if (!context.isQuiet) context.stdout.write(sayAnswered({ before, after, machines, wayOn }, context.program));
   await afterChange(after.run, engine, context);
   await engine.doDue();
 }

@@ -4,8 +4,10 @@ import { sayDuration } from "../core/duration.ts";
 import { shortId } from "../core/id.ts";
 import { msBetween } from "../core/instant.ts";
 import { answerText } from "../core/match.ts";
-import { findAnswer, isPending } from "../core/question.ts";
+import type { Machines } from "../core/machine.ts";
+import { type Question, findAnswer, isPending } from "../core/question.ts";
 import { sayAgent } from "./agent-name.ts";
+import { findAwayLines } from "./machine-view.ts";
 import { oneLine } from "./sanitise.ts";
 import { argumentOf } from "./wording.ts";
 
@@ -13,14 +15,16 @@ import { argumentOf } from "./wording.ts";
 export interface Answered {
   before: Read;
   after: Read;
+  machines: Machines;
   wayOn: WayOn | undefined;
 }
 
 /** What `askd answer` says: what was recorded for whom, and what happens now. */
 export function sayAnswered(answered: Answered, program: string): string {
   const { run, question, content } = answered.after;
-  const next = sayNext(answered, program);
-  const second = next ? `\n  ${next}\n` : "\n";
+  const away = isToResume(question) ? findAwayLines(run, answered.machines, program) : undefined;
+  const next = away ?? sayNext(answered, program);
+  const second = `\n${next.map((line) => `  ${line}\n`).join("")}`;
   if (run.externalId !== undefined) return `✓ Response recorded for task ${oneLine(run.externalId)}${second}`;
   const answer = isPending(question) ? question.settling?.answer : findAnswer(question);
   const words = {
@@ -32,21 +36,26 @@ export function sayAnswered(answered: Answered, program: string): string {
   return `✓ Answer recorded for #${run.number} ${oneLine(run.name)} (${shortId(question.id)})${said}${second}`;
 }
 
-function sayNext({ before, after: { run, question }, wayOn }: Answered, program: string): string | undefined {
+/** Says whether the run is to go on with an answer, now or when it can no longer be taken back. */
+function isToResume(question: Question): boolean {
+  return !isPending(question) || (question.settling !== undefined && !question.settling.isHeldBack);
+}
+
+function sayNext({ before, after: { run, question }, wayOn }: Answered, program: string): string[] {
   if (isPending(question)) {
     if (question.settling) {
       const left = sayDuration(msBetween(question.settling.answer.at, question.settling.until));
-      const then = run.giveBack === "poll" ? "It is final" : "The run goes on";
-      return `${then} in ${left}. Take it back before: ${program} undo ${argumentOf(run)}`;
+      const then = run.giveBack === "poll" || question.settling.isHeldBack ? "It is final" : "The run goes on";
+      return [`${then} in ${left}. Take it back before: ${program} undo ${argumentOf(run)}`];
     }
     const { votes, approvals } = question;
-    return `${votes.length} of ${approvals.need} people have answered; it waits for the others`;
+    return [`${votes.length} of ${approvals.need} people have answered; it waits for the others`];
   }
-  if (isPending(before.question) && before.question.hold) return "It goes to the agent that is waiting for it";
-  if (run.status !== "resuming") return undefined;
-  if (run.externalId !== undefined) return "Task returned to 'open' state and will be picked up by worker";
-  if (wayOn) return wayOn.line;
+  if (isPending(before.question) && before.question.hold) return ["It goes to the agent that is waiting for it"];
+  if (run.status !== "resuming") return [];
+  if (run.externalId !== undefined) return ["Task returned to 'open' state and will be picked up by worker"];
+  if (wayOn) return [wayOn.line];
   return run.giveBack === "worker"
-    ? `Resuming with ${sayAgent(run.agent)}. Follow: ${program} logs ${run.number} -f`
-    : "The program that asked is told at its callback address";
+    ? [`Resuming with ${sayAgent(run.agent)}. Follow: ${program} logs ${run.number} -f`]
+    : ["The program that asked is told at its callback address"];
 }

@@ -4,6 +4,7 @@ import type { Read } from "../core/changes.ts";
 import { parseDuration } from "../core/duration.ts";
 import { type QuestionId, shortId } from "../core/id.ts";
 import type { Instant } from "../core/instant.ts";
+import { findAway } from "../core/machine.ts";
 import { Refusal } from "../core/refusal.ts";
 import { wordToType } from "../core/risk-word.ts";
 import { hasEnded } from "../core/run.ts";
@@ -18,6 +19,7 @@ import { isServiceOff } from "./background.ts";
 import type { Command } from "./command.ts";
 import type { Context } from "./context.ts";
 import type { Args, Flags, Values } from "./flags.ts";
+import { machinesFor } from "./machine-view.ts";
 import { printResult } from "./output.ts";
 import { FILTER_FLAGS, readWanted } from "./question-filter.ts";
 import { oneLine, sanitise } from "./sanitise.ts";
@@ -92,15 +94,16 @@ export const command: Command<typeof ANSWER_FLAGS> = {
     if (signal?.aborted) return EXIT_INTERRUPTED;
     const log = args.flags.wait ? await openLog(read.run, context) : undefined;
     const done = await give(read, input, by, { engine, context });
+    const machines = await machinesFor(engine, [done.run], context);
     const wayOn = await findWayOnHere(done.run, context);
     printResult(context, FIELDS, {
       page: () =>
         context.isQuiet
           ? ""
-          : log && isToGoOn(done)
+          : log && isToGoOn(done) && !findAway(done.run, machines)
             ? sayGoesOn(done)
-            : sayAnswered({ before: read, after: done, wayOn }, context.program),
-      json: () => ({ ...viewQuestion(done), resume_command: wayOn?.command ?? null }),
+            : sayAnswered({ before: read, after: done, machines, wayOn }, context.program),
+      json: () => ({ ...viewQuestion(done, machines), resume_command: wayOn?.command ?? null }),
     });
     const goOn = async (): Promise<number> => {
       await engine.doDue(); // what the answer made due, a callback for one, does not wait for the next command

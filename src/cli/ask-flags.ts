@@ -129,7 +129,7 @@ export async function askOptions(engine: Engine, flags: AskValues, context: Cont
       ...(flags["external-id"] !== undefined && { externalId: flags["external-id"] }),
       ...(flags.priority !== undefined && { priority: readPriority(flags.priority) }),
       ...(flags.size !== undefined && { size: flags.size }),
-      host: context.host,
+      host: await context.keepHost(),
       dir: context.cwd,
       ...readCallback(flags.callback, context.env),
     },

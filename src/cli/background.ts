@@ -42,7 +42,7 @@ export async function startService(context: Context): Promise<"running" | "start
  * does not beat is about to, and is waited for; or it is stopped or hangs, and then somebody else has to do the work.
  */
 export async function isWorkerHere(context: Context): Promise<boolean> {
-  const { host } = context;
+  const host = await context.host();
   const { listWorkerRows, now } = await workersOf(context);
   const { hasLivingWorker } = await import("../agents/worker-row.ts");
   for (let looks = 1; ; looks += 1) {

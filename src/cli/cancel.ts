@@ -5,6 +5,7 @@ import { afterChange } from "./after-change.ts";
 import { requireOne } from "./arguments.ts";
 import type { Command } from "./command.ts";
 import type { Flags } from "./flags.ts";
+import { findAwayLines, machinesFor } from "./machine-view.ts";
 import { printResult } from "./output.ts";
 import { oneLine } from "./sanitise.ts";
 import { findWayOnHere } from "./takeover.ts";
@@ -24,11 +25,14 @@ export const command: Command<typeof flags> = {
     const id = await getQuestionId(engine, requireOne(args.positionals, command.usage));
     const read = await engine.cancel(id, args.flags, await whoTypes(engine, context));
     const wayOn = await findWayOnHere(read.run, context);
-    const then = wayOn ? `your text waits for its agent\n  ${wayOn.line}` : `the run is ${read.run.status}`;
+    const machines = await machinesFor(engine, [read.run], context);
+    const away = findAwayLines(read.run, machines, context.program);
+    const then = wayOn ? "your text waits for its agent" : `the run is ${read.run.status}`;
+    const lines = [then, ...(wayOn ? [wayOn.line] : (away ?? []))];
     const head = `✓ Question ${shortId(id)} of #${read.run.number} ${oneLine(read.run.name)} is ${read.question.status}`;
     printResult(context, QUESTION_FIELDS, {
-      page: () => (context.isQuiet ? "" : `${head}; ${then}\n`),
-      json: () => viewQuestion(read),
+      page: () => (context.isQuiet ? "" : `${head}; ${lines.join("\n  ")}\n`),
+      json: () => viewQuestion(read, machines),
     });
     await afterChange(read.run, engine, context);
     await engine.doDue(); // what the end made due does not wait for the next command

@@ -15,7 +15,7 @@ export function sayUndone(done: Read, _now: Instant, program: string): string {
 }
 
 /** What `askd amend` says: whether the agent gets the correction, and when. */
-export function sayAmended(done: Read, now: Instant, program: string): string {
+export function sayAmended(done: Read, now: Instant, program: string, away?: readonly string[]): string {
   const { run, question } = done;
   const said = oneLine(question.amendments.at(-1)?.text ?? "");
   const head = `Correction recorded for ${refOf(run)} ${oneLine(run.name)} (${shortId(question.id)}): ${said}`;
@@ -25,6 +25,7 @@ export function sayAmended(done: Read, now: Instant, program: string): string {
     const next = mayResume ? ` Take it up again: ${program} amend ${shortId(question.id)} "…" --resume` : "";
     return lines(head, `Not delivered: the run ${ended}.${next}`);
   }
+  if (away) return lines(head, ...away);
   if (run.status !== "resuming") return lines(head, "The agent gets it with the next answer, or when it stops");
   return run.giveBack === "worker"
     ? lines(head, `${sayAgent(run.agent)} gets it when it resumes. Follow: ${program} logs ${run.number} -f`)
@@ -79,8 +80,8 @@ export function sayEscalated(done: Read, now: Instant): string {
   return lines(`${about(done)} went to ${names(done)} (step ${question.escalated} of ${steps})`, stillDue(done, now));
 }
 
-function lines(head: string, next?: string): string {
-  return `✓ ${head}\n${next === undefined ? "" : `  ${next}\n`}`;
+function lines(head: string, ...next: readonly string[]): string {
+  return `✓ ${head}\n${next.map((line) => `  ${line}\n`).join("")}`;
 }
 
 /** `q-7k3f of #42 add-caching` */

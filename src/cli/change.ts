@@ -1,4 +1,5 @@
 import type { Actor } from "../core/actor.ts";
+import { findAway, needsMachine } from "../core/machine.ts";
 import type { Read } from "../core/changes.ts";
 import type { QuestionId } from "../core/id.ts";
 import type { Instant } from "../core/instant.ts";
@@ -11,6 +12,7 @@ import type { Context } from "./context.ts";
 import { readGiven } from "./given-file.ts";
 import { printResult } from "./output.ts";
 import { getQuestionId } from "./target.ts";
+import { awayLines, machinesFor } from "./machine-view.ts";
 
 const TEXT_BYTES = 1024 * 1024;
 
@@ -26,15 +28,22 @@ export interface ChangeAt {
 export async function changeQuestion(
   name: string,
   context: Context,
-  verb: { change: (at: ChangeAt) => Promise<Read>; say: (done: Read, now: Instant, program: string) => string },
+  verb: {
+    change: (at: ChangeAt) => Promise<Read>;
+    /** Where the run waits for its machine, the ways out are said in place of what would happen. */
+    say: (done: Read, now: Instant, program: string, away?: readonly string[]) => string;
+  },
 ): Promise<number> {
   const engine = await context.engine();
   const id = await getQuestionId(engine, name);
   const now = await engine.now();
   const done = await verb.change({ engine, id, now, by: await whoTypes(engine, context) });
+  const machines = await machinesFor(engine, needsMachine(done.run) ? [done.run] : [], context);
+  const away = findAway(done.run, machines);
+  const lines = away && awayLines(done.run, away, now, context.program);
   printResult(context, QUESTION_FIELDS, {
-    page: () => (context.isQuiet ? "" : verb.say(done, now, context.program)),
-    json: () => viewQuestion(done),
+    page: () => (context.isQuiet ? "" : verb.say(done, now, context.program, lines)),
+    json: () => viewQuestion(done, machines),
   });
   await afterChange(done.run, engine, context);
   await engine.doDue(); // what the change made due does not wait for the next command

@@ -98,7 +98,10 @@ export interface Context {
   cwd: string;
   /** The name of this user on this machine. */
   user: string;
-  host: string;
+  /** The lasting id of this machine, as its runs have it. */
+  host(): Promise<string>;
+  /** The same, kept from now on: for whoever writes it into a run. */
+  keepHost(): Promise<string>;
   /** How far the reader's clock is ahead of UTC, in milliseconds. */
   ahead(at: Instant): number;
   style: Style;

@@ -1,5 +1,6 @@
 import { type Changed, findChanged } from "../agents/at-hand.ts";
 import { Refusal } from "../core/refusal.ts";
+import { machineName } from "../core/machine.ts";
 import type { Run } from "../core/run.ts";
 import { requireOne } from "./arguments.ts";
 import type { Command } from "./command.ts";
@@ -36,13 +37,13 @@ export const command: Command<typeof flags> = {
 /** What the agent of a run has changed, or why that cannot be seen here. */
 export async function getDiff(run: Run, how: { isStat: boolean }, context: Context): Promise<Changed> {
   const { dir } = run;
-  if (dir === undefined || run.host !== context.host) {
-    const why = dir === undefined ? "has no directory" : `works on ${oneLine(run.host)}`;
+  if (dir === undefined || run.host !== (await context.host())) {
+    const why = dir === undefined ? "has no directory" : `works on ${oneLine(machineName(run.host))}`;
     throw new Refusal("not_found", `#${run.number} ${why}; its work cannot be seen here`, {
       hint: `See what is known: ${context.program} show ${run.number}`,
     });
   }
-  const found = await findChanged(run, context.host, how);
+  const found = await findChanged(run, await context.host(), how);
   if (found) return found;
   const seen =
     run.giveBack === "worker"

@@ -80,12 +80,12 @@ async function send({ config, ...patient }: Patient, context: Context): Promise<
 
 /** This user's askd on this machine, as the context knows it. */
 async function patientOf(context: Context): Promise<Patient> {
-  const { env, cwd, homeDir, platform, host, place, rules, config, self } = context;
+  const { env, cwd, homeDir, platform, place, rules, config, self } = context;
   const around = await setupAround(context);
   return {
     around,
     wire: (client, scope) => wire(client, scope, { around, stateDir: place.stateDir, now: context.now() }),
-    ...{ env, cwd, homeDir, platform, host, rules, config, self, store: place.store },
+    ...{ env, cwd, homeDir, platform, host: await context.host(), rules, config, self, store: place.store },
     ...{ stateDir: place.stateDir, runtimeDir: place.runtimeDir },
     ...{ version: VERSION, nodeVersion: process.versions.node },
     port: withEnv(config.values, env).server?.port || PORT, // 0 picks one that is free

@@ -31,7 +31,7 @@ export async function findHookPlace(
 ): Promise<HookPlace> {
   const own = findOwnRun(context);
   const seat = client.seat(context.env);
-  const run = own ? await engine.findRun(own) : await findAdopted(engine, client.agent, session, context.host);
+  const run = own ? await engine.findRun(own) : await findAdopted(engine, client.agent, session, await context.host());
   if (own && !run) throw new Refusal("not_found", `There is no run ${own}, which ASKD_RUN names`);
   const by: Actor = { scope: "agent", id: client.agent, channel: "hook", strength: "none" };
   return {
@@ -76,7 +76,7 @@ async function adopt(
   const dir = call.dir ?? context.cwd;
   return {
     ...(resumable && { id: resumable.runId }),
-    ...{ agent: client.agent, host: context.host, session: call.session, dir },
+    ...{ agent: client.agent, host: await context.keepHost(), session: call.session, dir },
     giveBack: resumable ? "worker" : "poll",
     ...(await findRepository(dir, context.readFile)),
   };

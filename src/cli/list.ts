@@ -1,4 +1,5 @@
 import { Refusal } from "../core/refusal.ts";
+import { needsMachine } from "../core/machine.ts";
 import { shortId } from "../core/id.ts";
 import { QUESTION_FIELDS, viewQuestion } from "../core/view.ts";
 import { wrongUsage } from "./arguments.ts";
@@ -10,6 +11,7 @@ import { renderAwaiting, renderList } from "./list-view.ts";
 import { printResult } from "./output.ts";
 import { FILTER_FLAGS } from "./question-filter.ts";
 import { textWidth } from "./terminal.ts";
+import { machinesFor } from "./machine-view.ts";
 
 const DEFAULT_LIMIT = 30;
 const MOST = 1000;
@@ -46,9 +48,11 @@ export const command: Command<typeof flags> = {
     const engine = await context.engine();
     const found = await findQuestions(engine, args.flags, most, context);
     const view = { now: await engine.now(), width: textWidth(context.stdout.columns), questions: found.reads };
+    const runs = found.reads.map(({ run }) => run).filter(needsMachine);
+    const machines = context.json ? await machinesFor(engine, runs, context) : undefined;
     printResult(context, QUESTION_FIELDS, {
       page: () => (awaiting ? renderAwaiting(view, context.style) : renderList(view, context.style)),
-      json: () => found.reads.map(viewQuestion),
+      json: () => found.reads.map((read) => viewQuestion(read, machines)),
     });
     sayMore(found, context);
     return 0;

@@ -2,6 +2,7 @@ import { access } from "node:fs/promises";
 import { findAgent } from "../agents/agents.ts";
 import { runDirOf } from "../agents/run-files.ts";
 import { shortId } from "../core/id.ts";
+import { machineName } from "../core/machine.ts";
 import { Refusal } from "../core/refusal.ts";
 import { type Run, hasEnded } from "../core/run.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -54,7 +55,8 @@ async function getRunDir(run: Run, context: Context): Promise<string> {
     () => false,
   );
   if (isThere) return runDir;
-  const where = run.host === context.host ? "was not started by askd" : `runs on ${oneLine(run.host)}`;
+  const where =
+    run.host === (await context.host()) ? "was not started by askd" : `runs on ${oneLine(machineName(run.host))}`;
   throw new Refusal("not_found", `There is no log of #${run.number} here: it ${where}`, {
     hint: `See what is known: askd show ${run.number}`,
   });

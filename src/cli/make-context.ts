@@ -43,6 +43,8 @@ export async function makeContext(
     },
     isQuiet: flags.quiet ?? false,
     isAccessible,
+    host: () => world.hostIn(place.stateDir, "found"),
+    keepHost: () => world.hostIn(place.stateDir, "kept"),
     now: () => instant(world.nowMs()),
     engine: async (options) => {
       if (flags.verbose) world.stderr.write(`store: ${sayStore(place.store)}\n`);

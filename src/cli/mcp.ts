@@ -56,7 +56,7 @@ export const command: Command<typeof flags> = {
     const measured = measurements(context.place.stateDir);
     const startedAt = context.startOf(context.pid);
     const caller = {
-      ...{ host: context.host, dir: context.cwd, env, secrets: secretsIn(env), principal: context.user },
+      ...{ host: await context.keepHost(), dir: context.cwd, env, secrets: secretsIn(env), principal: context.user },
       ...(runId ? { runId } : { person: personOf(context) }),
       ...(args.flags.attended && { isAttended: true }),
       session: `${CONNECTION}${randomUUID()}`,

@@ -1,5 +1,6 @@
 import { findText } from "../agents/private-file.ts";
 import { isCode } from "../core/system-code.ts";
+import { machineName } from "../core/machine.ts";
 import { epochFile, listEpochs, runDirOf } from "../agents/run-files.ts";
 import type { Run } from "../core/run.ts";
 import type { Context } from "./context.ts";
@@ -14,14 +15,14 @@ interface Started {
 /** What only the machine of the run knows: where its files are, how often its agent was started, who follows it. */
 export async function readFiles(run: Run, context: Context): Promise<{ lines: ShowView["more"]; fields: object }> {
   const runDir = runDirOf(context.place.stateDir, run.id);
-  const starts = run.host === context.host ? await readStarts(runDir) : undefined;
+  const starts = run.host === (await context.host()) ? await readStarts(runDir) : undefined;
   const said = (starts ?? []).map(({ epoch, exitCode }) =>
     exitCode === null ? String(epoch) : `${epoch} (exit code ${exitCode})`,
   );
   return {
     lines: [
       ...(run.worker ? [["Worker", run.worker] as const] : []),
-      ...(starts ? [["Files", runDir] as const] : [["Files", `on ${run.host}`] as const]),
+      ...(starts ? [["Files", runDir] as const] : [["Files", `on ${machineName(run.host)}`] as const]),
       ...(said.length > 0 ? [["Starts", said.join(", ")] as const] : []),
       ...(run.result?.details ? [["Details", run.result.details] as const] : []),
       ...(run.result?.issues ?? []).map((issue) => ["Issue", issue] as const),

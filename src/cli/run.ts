@@ -142,6 +142,7 @@ async function queue(engine: Engine, launch: Launch, given: Given, context: Cont
       hint: "Run this on the server's machine, or name a store with --store",
     });
   }
+  const host = await context.keepHost(); // before the first run is made: a directory with runs is an old one
   const id = idsFrom(Date.now, randomBytes).run();
   const name = given.name ?? nameFrom(launch.prompt ?? [launch.program.split("/").at(-1), ...launch.args].join(" "));
   const tree = given.worktree ? await addWorktree(launch.dir, `${oneLine(name)}-${id.slice(-4)}`) : undefined;
@@ -151,7 +152,7 @@ async function queue(engine: Engine, launch: Launch, given: Given, context: Cont
   await keepLaunch(runDir, { ...launch, dir });
   const parent = given.parent === undefined ? undefined : await getTarget(engine, given.parent);
   const input: RunInput = {
-    ...{ id, name, agent: launch.agent, host: context.host, dir, giveBack: "worker" },
+    ...{ id, name, agent: launch.agent, host, dir, giveBack: "worker" },
     ...(await findRepository(resolve(dir), context.readFile)),
     ...(tree && { branch: tree.branch }),
     ...(given.label && { labels: given.label }),

@@ -1,9 +1,11 @@
 import type { Instant } from "../core/instant.ts";
+import type { Machines } from "../core/machine.ts";
 import type { Run } from "../core/run.ts";
 import type { UsageRow } from "../core/usage.ts";
+import { sayState } from "./machine-view.ts";
 import { oneLine } from "./sanitise.ts";
 import { type Style, cellsOf, cutCells, padCells } from "./terminal.ts";
-import { refOf, sayRun, sayUsage } from "./wording.ts";
+import { refOf, sayUsage } from "./wording.ts";
 import { sayAgo } from "./when.ts";
 
 const LEAST_CELLS = 20;
@@ -12,15 +14,16 @@ const LEAST_CELLS = 20;
 export interface RunsView {
   now: Instant;
   width: number;
+  machines: Machines;
   runs: ReadonlyArray<{ run: Run; usage: UsageRow | undefined; question: string | undefined }>;
 }
 
 /** The page of `askd runs list`: a line for each run, and one for its question. */
-export function renderRuns({ now, width, runs }: RunsView, style: Style): string {
+export function renderRuns({ now, width, machines, runs }: RunsView, style: Style): string {
   if (runs.length === 0) return "No runs.\n";
   const rows = runs.map(({ run, usage }) => [
     refOf(run),
-    sayRun(run, undefined, now),
+    sayState(run, undefined, machines),
     oneLine(run.agent),
     sayAgo(run.startedAt ?? run.createdAt, now),
     sayUsage(usage) ?? "",

@@ -1,7 +1,12 @@
+import { carryHere } from "../agents/elsewhere.ts";
+import type { WayOn } from "../agents/takeover.ts";
 import { StatusesQuery } from "../core/api/run-route.ts";
 import { MOST_LISTED } from "../core/api/route.ts";
+import type { Instant } from "../core/instant.ts";
+import { type AwayMachine, findAway, machineName } from "../core/machine.ts";
+import { requireMovable } from "../core/move.ts";
 import { Refusal } from "../core/refusal.ts";
-import { type Run, RunStatus, hasEnded } from "../core/run.ts";
+import { type Run, RunStatus, findAgentSession, hasEnded } from "../core/run.ts";
 import { USAGE_FIELDS, viewUsage } from "../core/usage.ts";
 import { RUN_FIELDS, viewRun } from "../core/view.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -12,6 +17,7 @@ import type { Command } from "./command.ts";
 import type { Context } from "./context.ts";
 import type { Flags, Values } from "./flags.ts";
 import { readLimit } from "./list.ts";
+import { awayLines, machinesFor, sayAway } from "./machine-view.ts";
 import { printResult } from "./output.ts";
 import { readFiles } from "./run-state.ts";
 import { renderRuns } from "./runs-view.ts";
@@ -31,6 +37,7 @@ const flags = {
   agent: { type: "string", value: "agent", about: "list: only of this agent" },
   label: { type: "string", multiple: true, value: "label", about: "list: only with this label; can be repeated" },
   limit: { type: "string", value: "count", about: "list: at most this many (30)" },
+  elsewhere: { type: "boolean", about: "resume: on this machine, where its own was not heard of for a minute" },
   reason: { type: "string", short: "m", value: "text", about: "cancel: why; people see it" },
 } as const satisfies Flags;
 type Given = Values<typeof flags>;
@@ -42,7 +49,12 @@ export const command: Command<typeof flags> = {
   isLong: () => true,
   flags,
   fields: [...new Set([...LIST_FIELDS, ...SHOW_FIELDS, "worker", "files", "starts"])],
-  examples: ["askd runs list --status awaiting_input", "askd runs show 42", 'askd runs cancel 42 -m "not needed"'],
+  examples: [
+    "askd runs list --status awaiting_input",
+    "askd runs show 42",
+    "askd runs resume 42 --elsewhere",
+    'askd runs cancel 42 -m "not needed"',
+  ],
   async run(args, context) {
     const [what, ...rest] = args.positionals;
     const engine = await context.engine();
@@ -72,12 +84,13 @@ async function list(engine: Engine, given: Given, context: Context): Promise<num
       question: run.pendingId && (await engine.read(run.pendingId)).question.title,
     })),
   );
-  const view = { now: await engine.now(), width: textWidth(context.stdout.columns), runs: rows };
+  const machines = await machinesFor(engine, runs, context);
+  const view = { now: machines.now, width: textWidth(context.stdout.columns), machines, runs: rows };
   printResult(context, LIST_FIELDS, {
     page: () => renderRuns(view, context.style),
     json: () =>
       rows.map(({ run, usage: used, question }) => ({
-        ...{ ...viewRun(run), ...viewUsage(used), question: question ?? null },
+        ...{ ...viewRun(run, machines), ...viewUsage(used), question: question ?? null },
       })),
   });
   return 0;
@@ -114,11 +127,48 @@ async function show(run: Run, { engine, context }: At): Promise<number> {
   return 0;
 }
 
-async function resume(run: Run, { engine, context }: At): Promise<number> {
+async function resume(run: Run, { engine, given, context }: At): Promise<number> {
+  if (given.elsewhere) return resumeElsewhere(run, { engine, context });
   const resumed = await engine.resumeRun(run.id, await whoTypes(engine, context));
+  const machines = await machinesFor(engine, [resumed], context);
+  const away = findAway(resumed, machines);
   const wayOn = await findWayOnHere(resumed, context);
-  const what = wayOn ? `is ${UNTAKEN}; askd did not start it\n  ${wayOn.line}` : `goes on; it is ${resumed.status}`;
-  await done(resumed, what, { engine, context, fields: { resume_command: wayOn?.command ?? null } });
+  const fields = { resume_command: wayOn?.command ?? null };
+  const lines = sayResumed(resumed, { away, wayOn, now: machines.now }, context.program);
+  await done(resumed, lines, { engine, context, fields });
+  return 0;
+}
+
+/** What becomes of a run that was resumed: who has to do what, where askd cannot start it. */
+function sayResumed(
+  run: Run,
+  { away, wayOn, now }: { away: AwayMachine | undefined; wayOn: WayOn | undefined; now: Instant },
+  program: string,
+): string[] {
+  if (wayOn) return [`is ${UNTAKEN}; askd did not start it`, wayOn.line];
+  if (!away) return [`goes on; it is ${run.status}`];
+  const [, ...ways] = awayLines(run, away, now, program);
+  return [`is to go on, and ${sayAway(away, now)}`, ...ways];
+}
+
+/** Makes this machine the run's own, where there is enough of the run to go on with. */
+async function resumeElsewhere(run: Run, { engine, context }: Omit<At, "given">): Promise<number> {
+  const { store, stateDir } = context.place;
+  if (store.kind === "server") {
+    throw new Refusal("bad_input", `${store.source} names a server; agents are started where the store can be opened`, {
+      hint: `Do it on a machine with the store: askd runs resume ${run.number} --elsewhere --store …`,
+    });
+  }
+  const host = await context.keepHost();
+  const machines = await machinesFor(engine, [], context);
+  requireMovable(run, host, { known: await engine.listMachines(), others: [], now: machines.now });
+  const { has } = await carryHere(run, { stateDir, env: context.env });
+  const moved = await engine.resumeRun(run.id, await whoTypes(engine, context), { host });
+  const waits =
+    moved.pendingId === undefined ? `goes on here; it is ${moved.status}` : "goes on here once it is answered";
+  const isLeftBehind = findAgentSession(run) !== undefined && has !== "session";
+  const anew = isLeftBehind ? ["Its session is not here: its agent begins anew, told all that is known"] : [];
+  await done(moved, [`${waits} (it was on ${oneLine(machineName(run.host))})`, ...anew], { engine, context });
   return 0;
 }
 
@@ -130,18 +180,19 @@ async function cancel(run: Run, { engine, given, context }: At): Promise<number>
   }
   const cancelled = await engine.cancelRun(run.id, await whoTypes(engine, context), given.reason);
   const asked = run.pendingId === undefined ? "" : ", and so is its question";
-  await done(cancelled, `is cancelled${asked}`, { engine, context });
+  await done(cancelled, [`is cancelled${asked}`], { engine, context });
   return 0;
 }
 
 async function done(
   run: Run,
-  what: string,
+  what: readonly string[],
   { engine, context, fields = {} }: Omit<At, "given"> & { fields?: object },
 ): Promise<void> {
+  const machines = await machinesFor(engine, [run], context);
   printResult(context, [...RUN_FIELDS, ...Object.keys(fields)], {
-    page: () => (context.isQuiet ? "" : `✓ #${run.number} ${oneLine(run.name)} ${what}\n`),
-    json: () => ({ ...viewRun(run), ...fields }),
+    page: () => (context.isQuiet ? "" : `✓ #${run.number} ${oneLine(run.name)} ${what.join("\n  ")}\n`),
+    json: () => ({ ...viewRun(run, machines), ...fields }),
   });
   await afterChange(run, engine, context);
   await engine.doDue(); // what the change made due does not wait for the next command

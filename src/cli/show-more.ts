@@ -48,7 +48,7 @@ interface Evidence {
 /** Looks at the work of a run that waits for an answer, or for a person to take one to its agent. */
 export async function findEvidence(run: Run, context: Context): Promise<Evidence> {
   if (run.pendingId === undefined) return { wayOn: await findWayOnHere(run, context) };
-  const work = await findChanged(run, context.host, { isStat: true });
+  const work = await findChanged(run, await context.host(), { isStat: true });
   const takeover = await findTakeoverHere(run, context);
   return {
     work: work && sayWork(work),
@@ -80,7 +80,7 @@ export async function readMore(
 }
 
 async function readDiff(run: Run, context: Context) {
-  const work = await findChanged(run, context.host, { isStat: false });
+  const work = await findChanged(run, await context.host(), { isStat: false });
   const lines = work ? renderWork(work, context.style) : ["(cannot be seen from here)"];
   return {
     heading: "WORK SO FAR:",

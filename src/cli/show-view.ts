@@ -5,11 +5,13 @@ import { sayDuration } from "../core/duration.ts";
 import { shortId } from "../core/id.ts";
 import { type Instant, msBetween } from "../core/instant.ts";
 import { answerText } from "../core/match.ts";
+import { type Machines, findAway } from "../core/machine.ts";
 import { type Answer, type Question, findAnswer, isPending } from "../core/question.ts";
 import { type Run, findAgentSession, isLoggedOut } from "../core/run.ts";
 import type { Similar } from "../core/similar.ts";
 import type { UsageRow } from "../core/usage.ts";
 import { sayAgent } from "./agent-name.ts";
+import { awayLines, sayState } from "./machine-view.ts";
 import { oneLine, sanitise } from "./sanitise.ts";
 import { type Style, cellsOf, cutCells, padCells, wrap } from "./terminal.ts";
 import { argumentOf, choicesOf, sayBy, sayCost, sayLogin, sayRun, sayThen } from "./wording.ts";
@@ -32,6 +34,10 @@ export interface ShowView {
   similar?: readonly Similar[];
   /** What more is known of the run on this machine, as lines of `Name: value`. */
   more?: ReadonlyArray<readonly [name: string, value: string]>;
+  /** What is known of the machine that the run waits for. */
+  machines?: Machines | undefined;
+  /** Its session is on this machine, though the run is not of it. */
+  isCarried?: boolean | undefined;
   /** How much the agent has changed, and how to go on by hand, where that is known. */
   work?: string | undefined;
   takeover?: string | undefined;
@@ -55,13 +61,14 @@ export function renderShow(view: ShowView, style: Style): string {
 }
 
 function runLines(view: ShowView, pending: Question | undefined): string[] {
-  const { run, now, usage, takeover, more = [] } = view;
+  const { run, now, usage, takeover, machines, program, more = [] } = view;
   const held = pending && isPending(pending) ? pending : undefined;
+  const away = machines && findAway(run, machines);
   const session = findAgentSession(run);
   const agent =
     run.agent === "none" ? undefined : `${sayAgent(run.agent)}${session === undefined ? "" : `, session ${session}`}`;
   const fields: Array<readonly [string, string | undefined]> = [
-    ["Status", sayRun(run, held, now)],
+    ["Status", machines ? sayState(run, held, machines) : sayRun(run, held, now)],
     ["Next", view.wayOn ?? (isLoggedOut(run) ? sayLogin(run, view.program) : undefined)],
     ["External id", run.externalId],
     ["Repository", run.repo],
@@ -78,6 +85,8 @@ function runLines(view: ShowView, pending: Question | undefined): string[] {
   return [
     `Task #${run.number}: ${oneLine(run.name)}`,
     ...fields.flatMap(([name, value]) => (value === undefined ? [] : [`${name}: ${oneLine(value)}`])),
+    ...(away ? ["", ...awayLines(run, away, now, program)] : []),
+    ...(away && view.isCarried ? [`Its session is here. Go on yourself: ${program} takeover ${run.number}`] : []),
   ];
 }
 

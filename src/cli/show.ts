@@ -1,6 +1,7 @@
 import { viewSimilar } from "../core/api/memory-reply.ts";
 import type { Content } from "../core/content.ts";
 import type { QuestionId } from "../core/id.ts";
+import { findAway } from "../core/machine.ts";
 import { answerText } from "../core/match.ts";
 import { type Question, findAnswer } from "../core/question.ts";
 import { Refusal } from "../core/refusal.ts";
@@ -13,6 +14,7 @@ import type { Command } from "./command.ts";
 import type { Context } from "./context.ts";
 import type { Flags } from "./flags.ts";
 import { requireOne } from "./arguments.ts";
+import { machinesFor } from "./machine-view.ts";
 import { printResult } from "./output.ts";
 import { type Wish, findEvidence, readMore } from "./show-more.ts";
 import { type ShowView, renderShow } from "./show-view.ts";
@@ -74,27 +76,32 @@ export async function showRun(
   const similar = run.pendingId === undefined ? [] : await readSimilar(engine, run.pendingId);
   const evidence = await findEvidence(run, context);
   const read = await readMore({ run, last: questions.at(-1) }, more.wish ?? {}, { engine, context });
+  const machines = await machinesFor(engine, [run], context);
+  const isCarried = findAway(run, machines) !== undefined && (await hasSession(run, context));
   const { ahead, program } = context;
   const place = { now: await engine.now(), ahead, program, width: textWidth(context.stdout.columns) };
   printResult(context, [...SHOW_FIELDS, ...Object.keys(more.fields)], {
     page: () => {
       const known = {
-        ...place,
-        usage,
-        similar,
-        ...evidence,
-        wayOn: evidence.wayOn?.line,
-        blocks: read.blocks,
-        more: more.lines ?? [],
+        ...{ ...place, usage, similar, machines, isCarried, ...evidence },
+        ...{ wayOn: evidence.wayOn?.line, blocks: read.blocks, more: more.lines ?? [] },
       };
       return renderShow({ ...known, run, questions }, context.style);
     },
     json: () => ({
-      ...{ ...viewRun(run), ...viewUsage(usage), ...more.fields, ...read.fields },
+      ...{ ...viewRun(run, machines), ...viewUsage(usage), ...more.fields, ...read.fields },
       resume_command: evidence.wayOn?.command ?? evidence.takeover ?? null,
-      ...{ questions: questions.map(viewQuestion), ...viewLast(questions.at(-1)), similar: similar.map(viewSimilar) },
+      questions: questions.map((each) => viewQuestion(each, machines)),
+      ...{ ...viewLast(questions.at(-1)), similar: similar.map(viewSimilar) },
     }),
   });
+}
+
+/** Says whether the session of a run of another machine is here. */
+async function hasSession(run: Run, { place, env }: Context): Promise<boolean> {
+  const { findCarried } = await import("../agents/elsewhere.ts");
+  const found = await findCarried(run, { stateDir: place.stateDir, env });
+  return "has" in found && found.has === "session";
 }
 
 /** Past answers are for people; whoever may not see them sees none. */

@@ -6,9 +6,9 @@ import type { StatusView } from "./status-view.ts";
 
 /** The same as the page of `askd status`, for programs. */
 export function viewStatus(view: StatusView): object {
-  const viewUsed = (run: Run): object => ({ ...viewRun(run), ...viewUsage(view.usage.get(run.id)) });
+  const viewUsed = (run: Run): object => ({ ...viewRun(run, view.machines), ...viewUsage(view.usage.get(run.id)) });
   return {
-    waiting: view.waiting.map(viewQuestion),
+    waiting: view.waiting.map((read) => viewQuestion(read, view.machines)),
     answered: view.answered.map(({ run, wayOn }) => ({ ...viewUsed(run), resume_command: wayOn?.command ?? null })),
     running: view.running.map(viewUsed),
     queued: view.queued.map(viewUsed),

@@ -4,11 +4,13 @@ import { sayDuration } from "../core/duration.ts";
 import { mayForce } from "../core/force.ts";
 import type { Instant } from "../core/instant.ts";
 import { msBetween } from "../core/instant.ts";
+import { type Machines, findAway } from "../core/machine.ts";
 import { isPending } from "../core/question.ts";
 import { type Run, isLoggedOut } from "../core/run.ts";
 import { type FailingJob, type JumpedClock, type Troubles, sayJump } from "../core/trouble.ts";
 import type { UsageRow } from "../core/usage.ts";
 import { sayAgent } from "./agent-name.ts";
+import { awayLines, sayState } from "./machine-view.ts";
 import { oneLine } from "./sanitise.ts";
 import type { Style } from "./terminal.ts";
 import { UNTAKEN, argumentOf, exampleAnswer, sayChoices, sayDue, sayRun, sayUsage } from "./wording.ts";
@@ -30,6 +32,8 @@ export interface StatusView extends Troubles {
   completed: readonly Run[];
   /** What runs have used, by their ids. */
   usage: ReadonlyMap<string, UsageRow>;
+  /** What is known of the machines that runs wait for. */
+  machines: Machines;
   /** Says whether anything has ever been asked or run. */
   isFirstUse: boolean;
 }
@@ -53,13 +57,18 @@ export function renderStatus(view: StatusView, style: Style): string {
       style,
     ),
     section(
+      "WAITING FOR A MACHINE:",
+      [...view.running, ...view.queued].flatMap((run) => awayRun(run, view)),
+      style,
+    ),
+    section(
       "RUNNING:",
-      view.running.map((run) => runLine(run, view)),
+      view.running.filter(isGoing(view)).map((run) => runLine(run, view)),
       style,
     ),
     section(
       "QUEUED:",
-      view.queued.map((run) => runLine(run, view)),
+      view.queued.filter(isGoing(view)).map((run) => runLine(run, view)),
       style,
     ),
     section(
@@ -90,7 +99,7 @@ export function renderStatus(view: StatusView, style: Style): string {
 
 /** `?1 ▶1`, for prompts and status lines. */
 export function renderShortStatus(view: StatusView): string {
-  return `?${view.waiting.length} ▶${view.running.length}\n`;
+  return `?${view.waiting.length} ▶${view.running.filter(isGoing(view)).length}\n`;
 }
 
 function section(heading: string, lines: readonly string[], style: Style): string[] {
@@ -162,6 +171,19 @@ function failedLines(
   ];
 }
 
+/** Tells runs that go on by themselves from those whose machine is away. */
+function isGoing({ machines }: StatusView): (run: Run) => boolean {
+  return (run) => findAway(run, machines) === undefined;
+}
+
+/** A run that cannot go on before its machine is back, and what can be done about it. */
+function awayRun(run: Run, { machines, program }: StatusView): string[] {
+  const away = findAway(run, machines);
+  if (!away) return [];
+  const [, ...ways] = awayLines(run, away, machines.now, program);
+  return [`  ${title(run)} (${sayState(run, undefined, machines)})`, ...ways.map((way) => `      ${way}`)];
+}
+
 function runLine(run: Run, { now, usage }: StatusView): string {
   const used = sayUsage(usage.get(run.id));
   const isPlain = run.status === "running" || run.status === "queued";
@@ -175,10 +197,13 @@ function title(run: Pick<Run, "number" | "name">): string {
 
 function summary(view: StatusView): string[] {
   if (view.waiting.length === 0) return [];
+  const running = view.running.filter(isGoing(view)).length;
+  const away = [...view.running, ...view.queued].filter((run) => !isGoing(view)(run)).length;
   const counts = [
     `${view.waiting.length} waiting`,
     ...(view.answered.length > 0 ? [`${view.answered.length} answered`] : []),
-    ...(view.running.length > 0 ? [`${view.running.length} running`] : []),
+    ...(away > 0 ? [`${away} waiting for a machine`] : []),
+    ...(running > 0 ? [`${running} running`] : []),
     ...(view.failed.length > 0 ? [`${view.failed.length} failed`] : []),
     ...(view.completed.length > 0 ? [`${view.completed.length} done`] : []),
   ];

@@ -6,6 +6,7 @@ import { wrongUsage } from "./arguments.ts";
 import type { Command } from "./command.ts";
 import type { Context } from "./context.ts";
 import type { Flags, Values } from "./flags.ts";
+import { machinesFor } from "./machine-view.ts";
 import { printResult } from "./output.ts";
 import { type StatusView, renderShortStatus, renderStatus } from "./status-view.ts";
 import { readUsage } from "./usage.ts";
@@ -113,6 +114,7 @@ async function readStatus(engine: Engine, given: Given, context: Context): Promi
     queued,
     failed: await Promise.all(failed.map(async (run) => ({ run, last: await readLast(engine, run) }))),
     completed,
+    machines: await machinesFor(engine, [...running, ...kept], context),
     usage: await readUsage(engine, [...going, ...kept, ...failed, ...completed]),
     ...(given.short ? NO_TROUBLES : await engine.findTroubles()),
     isFirstUse: isEmpty && (await engine.listRuns({ order: "newest", limit: 1 })).length === 0,

@@ -1,3 +1,4 @@
+import { findCarried } from "../agents/elsewhere.ts";
 import { findKeptLaunch, runDirOf } from "../agents/run-files.ts";
 import {
   type Takeover,
@@ -9,12 +10,14 @@ import {
   sayTakeover,
 } from "../agents/takeover.ts";
 import { shortId } from "../core/id.ts";
+import { type AwayMachine, findAway, machineName, needsMachine, onceResumed } from "../core/machine.ts";
 import { Refusal } from "../core/refusal.ts";
 import { type Run, isAnswerUntaken } from "../core/run.ts";
 import { requireOne } from "./arguments.ts";
 import type { Command } from "./command.ts";
 import type { Context } from "./context.ts";
 import type { Flags } from "./flags.ts";
+import { machinesFor } from "./machine-view.ts";
 import { oneLine } from "./sanitise.ts";
 import { getRun } from "./target.ts";
 
@@ -29,9 +32,11 @@ export const command: Command<typeof flags> = {
   async run(args, context) {
     const engine = await context.engine();
     const run = await getRun(engine, requireOne(args.positionals, command.usage));
-    requireLeft(run, context);
-    const takeover = await commandFor(run, context);
-    warn(run, takeover, context);
+    const resumed = onceResumed(run);
+    const away = findAway(resumed, await machinesFor(engine, [resumed], context));
+    if (!away) requireLeft(run, context);
+    const takeover = away ? await commandAway(run, context) : await commandFor(run, context);
+    warn(run, { away, takeover }, context);
     if (!args.flags.exec) {
       context.stdout.write(`${sayTakeover(takeover)}\n`);
       return 0;
@@ -62,7 +67,7 @@ async function placeOf(
   { host, env, place }: Pick<Context, "host" | "env" | "place">,
 ): Promise<TakeoverPlace> {
   const launch = await findKeptLaunch(runDirOf(place.stateDir, run.id));
-  return { host, env: { ...env, ...launch?.env }, launched: launch?.program };
+  return { host: await host(), env: { ...env, ...launch?.env }, launched: launch?.program };
 }
 
 /** How a person here goes on in the session of a run; undefined while its agent works, or where it cannot be. */
@@ -79,8 +84,8 @@ export async function findWayOnHere(run: Run, context: Context): Promise<WayOn |
 async function commandFor(run: Run, context: Context): Promise<Takeover> {
   const found = await findTakeoverHere(run, context);
   if (found) return found;
-  if (run.host !== context.host) {
-    throw new Refusal("not_found", `The session of #${run.number} is on ${oneLine(run.host)}`, {
+  if (run.host !== (await context.host())) {
+    throw new Refusal("not_found", `The session of #${run.number} is on ${oneLine(machineName(run.host))}`, {
       hint: `Type this there: ${context.program} takeover ${run.number}`,
     });
   }
@@ -89,8 +94,34 @@ async function commandFor(run: Run, context: Context): Promise<Takeover> {
   });
 }
 
-function warn(run: Run, { isOpen }: Takeover, { stderr, program }: Context): void {
-  if (isOpen) stderr.write("Note: its session is still open: go on there, or close it first.\n");
+/** The session of a run whose machine is away, where it was carried along. */
+async function commandAway(run: Run, { place, env, program }: Context): Promise<Takeover> {
+  const found = await findCarried(run, { stateDir: place.stateDir, env });
+  const there =
+    "has" in found && found.has === "session"
+      ? { host: run.host, env: { ...env, ...found.launch.env }, launched: found.launch.program }
+      : undefined;
+  const takeover = there && (await findTakeover(run, there));
+  if (takeover) return takeover;
+  const name = oneLine(machineName(run.host));
+  throw new Refusal("not_found", `The session of #${run.number} is on ${name}, which is away, and not here`, {
+    hint: `Bring ${name} back, or give the run up: ${program} runs cancel ${run.number}`,
+  });
+}
+
+function warn(
+  run: Run,
+  { away, takeover }: { away: AwayMachine | undefined; takeover: Takeover },
+  { stderr, program }: Context,
+): void {
+  if (takeover.isOpen) stderr.write("Note: its session is still open: go on there, or close it first.\n");
+  if (away && needsMachine(run)) {
+    stderr.write(
+      `Note: when ${oneLine(away.name)} is back, it starts the agent there as well.\n` +
+        `  Give the run up first: ${program} runs cancel ${run.number}\n`,
+    );
+    return;
+  }
   if (run.pendingId === undefined) return;
   const waits = `Note: ${shortId(run.pendingId)} still waits`;
   stderr.write(

@@ -1,9 +1,11 @@
 import type { Content } from "../core/content.ts";
 import { type Instant, msBetween } from "../core/instant.ts";
+import type { Machines } from "../core/machine.ts";
 import { type Question, isPending } from "../core/question.ts";
 import type { Run, RunStatus } from "../core/run.ts";
+import { sayState } from "./machine-view.ts";
 import { oneLine } from "./sanitise.ts";
-import { refOf, sayDue, sayRun } from "./wording.ts";
+import { refOf, sayDue } from "./wording.ts";
 import { sayAge } from "./when.ts";
 
 // Icons come from outside; every state must stay readable without them.
@@ -18,23 +20,23 @@ export interface TreeNode {
 }
 
 /** The page of `askd tree`. */
-export function renderTree(roots: readonly TreeNode[], now: Instant, program: string): string {
+export function renderTree(roots: readonly TreeNode[], machines: Machines, program: string): string {
   if (roots.length === 0) return `No run is going on. Also those that ended: ${program} tree --all\n`;
-  return `${roots.flatMap((root) => nodeLines(root, now, 0)).join("\n")}\n`;
+  return `${roots.flatMap((root) => nodeLines(root, machines, 0)).join("\n")}\n`;
 }
 
-function nodeLines(node: TreeNode, now: Instant, depth: number): string[] {
+function nodeLines(node: TreeNode, machines: Machines, depth: number): string[] {
   const below = [
-    ...(node.pending ? [[questionLine(node.pending, now)]] : []),
-    ...(depth < DEEPEST ? node.children.map((child) => nodeLines(child, now, depth + 1)) : []),
+    ...(node.pending ? [[questionLine(node.pending, machines.now)]] : []),
+    ...(depth < DEEPEST ? node.children.map((child) => nodeLines(child, machines, depth + 1)) : []),
   ];
-  return [runLine(node, now), ...below.flatMap((lines, index) => branch(lines, index === below.length - 1))];
+  return [runLine(node, machines), ...below.flatMap((lines, index) => branch(lines, index === below.length - 1))];
 }
 
-function runLine({ run, pending }: TreeNode, now: Instant): string {
+function runLine({ run, pending }: TreeNode, machines: Machines): string {
   const held = pending && isPending(pending.question) ? pending.question : undefined;
   const icon = pending ? "❓" : ICONS[run.status];
-  return `${refOf(run)} [${sayRun(run, held, now)}] ${icon ? `${icon} ` : ""}${oneLine(run.name)}`;
+  return `${refOf(run)} [${sayState(run, held, machines)}] ${icon ? `${icon} ` : ""}${oneLine(run.name)}`;
 }
 
 function questionLine(pending: NonNullable<TreeNode["pending"]>, now: Instant): string {

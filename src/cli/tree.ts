@@ -1,3 +1,4 @@
+import type { Machines } from "../core/machine.ts";
 import type { Run } from "../core/run.ts";
 import { LIVE } from "../core/run.ts";
 import { Refusal } from "../core/refusal.ts";
@@ -6,6 +7,7 @@ import type { Engine } from "../engine/engine.ts";
 import { atMostOne } from "./arguments.ts";
 import type { Command } from "./command.ts";
 import type { Flags } from "./flags.ts";
+import { machinesFor } from "./machine-view.ts";
 import { printResult } from "./output.ts";
 import { getTarget } from "./target.ts";
 import { type TreeNode, renderTree } from "./tree-view.ts";
@@ -28,10 +30,10 @@ export const command: Command<typeof flags> = {
     const name = atMostOne(args.positionals, command.usage);
     const roots = name === undefined ? await findRoots(engine, args.flags.all ?? false) : [await getRoot(engine, name)];
     const nodes = await Promise.all(roots.map((run) => growNode(engine, run, 0)));
-    const now = await engine.now();
+    const machines = await machinesFor(engine, nodes.flatMap(listRuns), context);
     printResult(context, command.fields ?? [], {
-      page: () => renderTree(nodes, now, context.program),
-      json: () => nodes.map(viewNode),
+      page: () => renderTree(nodes, machines, context.program),
+      json: () => nodes.map((node) => viewNode(node, machines)),
     });
     return 0;
   },
@@ -59,6 +61,14 @@ async function growNode(engine: Engine, run: Run, depth: number): Promise<TreeNo
   };
 }
 
-function viewNode({ run, pending, children }: TreeNode): object {
-  return { ...viewRun(run), question: pending?.question.title ?? null, children: children.map(viewNode) };
+function listRuns({ run, children }: TreeNode): Run[] {
+  return [run, ...children.flatMap(listRuns)];
+}
+
+function viewNode({ run, pending, children }: TreeNode, machines: Machines): object {
+  return {
+    ...viewRun(run, machines),
+    question: pending?.question.title ?? null,
+    children: children.map((child) => viewNode(child, machines)),
+  };
 }

@@ -94,6 +94,7 @@ function aStatus(over: Partial<StatusView> = {}): StatusView {
   return {
     now,
     program: "askd",
+    machines: { now, known: [] },
     waiting: [],
     answered: [],
     running: [],
@@ -304,7 +305,7 @@ test("the tree shows subtasks with their states and questions", () => {
     leaf(task("tm-ghi", "Write integration tests")),
   ];
   const root = { ...leaf(task("tm-xyz", "Design payment system")), children };
-  expect(renderTree([root], now, "askd")).toBe(`tm-xyz [open] Design payment system
+  expect(renderTree([root], { now, known: [], here: "here" }, "askd")).toBe(`tm-xyz [open] Design payment system
 ├── tm-abc [awaiting_input] ❓ Implement user authentication
 │   └── Question: Should the API use JWT tokens or session cookies?  (2h, due in 22h)
 ├── tm-def [open] Implement payment API

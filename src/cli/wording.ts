@@ -3,6 +3,7 @@ import { sayDuration } from "../core/duration.ts";
 import { type Content, type Item, recommendedOption } from "../core/content.ts";
 import type { Read } from "../core/changes.ts";
 import { type Instant, msBetween } from "../core/instant.ts";
+import { machineName } from "../core/machine.ts";
 import type { Pending, Question } from "../core/question.ts";
 import { type Run, type RunStatus, isAnswerUntaken } from "../core/run.ts";
 import { sayChannel } from "../core/actor.ts";
@@ -46,7 +47,7 @@ export function sayRun(run: Run, pending: Pending | undefined, now: Instant): st
 
 /** What a person does about a run whose agent is not logged in. */
 export function sayLogin(run: Run, program: string): string {
-  return `Log in to ${sayAgent(run.agent)} on ${oneLine(run.host)}, then: ${program} runs resume ${run.number}`;
+  return `Log in to ${sayAgent(run.agent)} on ${oneLine(machineName(run.host))}, then: ${program} runs resume ${run.number}`;
 }
 
 /** `5 turns, $0.12`, as far as it was counted; nothing where nothing was. */

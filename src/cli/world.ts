@@ -1,4 +1,4 @@
-import { homedir, hostname, userInfo } from "node:os";
+import { homedir, userInfo } from "node:os";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { ChannelSet } from "../config/channel-list.ts";
@@ -27,8 +27,12 @@ export interface World extends Omit<
   | "inHome"
   | "serve"
   | "findServer"
+  | "host"
+  | "keepHost"
 > {
   nowMs(): number;
+  /** The lasting id of this machine by its files there: as it is, or kept from now on. */
+  hostIn(stateDir: string, how: "found" | "kept"): Promise<string>;
   /** With a directory for the files of runs, the engine starts agents too. */
   openEngine(
     store: StorePlace,
@@ -57,7 +61,10 @@ export function worldOf(process: NodeJS.Process): World {
     tellToEnd: (pid) => tellToEnd(process, pid),
     cwd: process.cwd(),
     user: userName(process),
-    host: hostname(),
+    hostIn: async (stateDir, how) => {
+      const { findMachine, keepMachine } = await import("../agents/machine.ts");
+      return how === "kept" ? keepMachine(stateDir) : findMachine(stateDir);
+    },
     ahead: (at) => -new Date(at).getTimezoneOffset() * 60_000,
     homeDir: homedir(),
     platform: process.platform,

@@ -212,13 +212,14 @@ function bringBack(run: Run, owed: Question, at: At): Changes {
   return { runs: [next.run], events: [runEvent(run, next.run, at)], scheduled: next.scheduled };
 }
 
-function park(run: Run, pending: Question, at: At): Changes {
+/** The agent of a run that waits for a person is gone; its work is kept. */
+export function park(run: Run, pending: Question, at: At, detail?: Record<string, unknown>): Changes {
   const parked: Run = { ...run, status: run.whenParked ?? "awaiting_input", whenParked: undefined, parkedAt: at.now };
   const released = isPending(pending) && pending.hold ? { ...pending, hold: undefined } : undefined;
   return {
     runs: [parked],
     questions: released ? [released] : [],
-    events: [...(released ? [questionEvent("parked", pending, released, at)] : []), runEvent(run, parked, at)],
+    events: [...(released ? [questionEvent("parked", pending, released, at)] : []), runEvent(run, parked, at, detail)],
     ...(released && setClock(released, at.rules)),
   };
 }

@@ -5,6 +5,7 @@ import type { Read } from "./changes.ts";
 import type { Content, Item } from "./content.ts";
 import { shortId } from "./id.ts";
 import { Instant } from "./instant.ts";
+import { type AwayMachine, type Machines, findAway, machineName } from "./machine.ts";
 import { type Answer, Outcome, findAnswer, isPending } from "./question.ts";
 import { TimeoutDo } from "./timeout-do.ts";
 import { type Run, RunStatus, findAgentSession, isAnswerUntaken } from "./run.ts";
@@ -53,6 +54,16 @@ const ItemView = z.object({
   schema: AnswerSchema.nullable(),
 });
 
+/** A machine as programs see it. */
+export const MachineView = z.object({ id: z.string(), name: z.string(), heard_at: Instant.nullable() });
+const Away = MachineView.nullable().describe(
+  "The machine that the run waits for, where that was not heard of for a minute",
+);
+
+export function viewMachine({ id, heardAt }: Pick<AwayMachine, "id" | "heardAt">): z.infer<typeof MachineView> {
+  return { id, name: machineName(id), heard_at: heardAt ?? null };
+}
+
 /** A question as programs see it everywhere, with the run it belongs to: null is what is not there. */
 export const QuestionView = z.object({
   id: z.string(),
@@ -62,6 +73,7 @@ export const QuestionView = z.object({
   run_name: z.string(),
   external_id: z.string().nullable(),
   run_status: RunStatus,
+  machine: Away,
   status: CheckView.shape.status,
   title: z.string(),
   items: z.array(ItemView),
@@ -112,6 +124,7 @@ export const RunView = z.object({
   agent: z.string(),
   session: z.string().nullable(),
   host: z.string(),
+  machine: Away,
   dir: z.string().nullable(),
   repo: z.string().nullable(),
   branch: z.string().nullable(),
@@ -132,7 +145,7 @@ export type RunView = z.infer<typeof RunView>;
 
 export const RUN_FIELDS: readonly string[] = Object.keys(RunView.shape);
 
-export function viewRun(run: Run): RunView {
+export function viewRun(run: Run, machines?: Machines): RunView {
   return {
     id: run.id,
     number: run.number,
@@ -144,6 +157,7 @@ export function viewRun(run: Run): RunView {
     agent: run.agent,
     session: findAgentSession(run) ?? null,
     host: run.host,
+    machine: viewAway(run, machines),
     dir: run.dir ?? null,
     repo: run.repo ?? null,
     branch: run.branch ?? null,
@@ -185,7 +199,7 @@ function viewSaid({ text, by, at }: { text: string; by: Answer["by"]; at: Instan
   return { text, by: sayActor(by), at };
 }
 
-export function viewQuestion(read: Read): QuestionView {
+export function viewQuestion(read: Read, machines?: Machines): QuestionView {
   const { run, question, content } = read;
   return {
     id: question.id,
@@ -195,6 +209,7 @@ export function viewQuestion(read: Read): QuestionView {
     run_name: run.name,
     external_id: run.externalId ?? null,
     run_status: run.status,
+    machine: viewAway(run, machines),
     title: question.title,
     items: content.items.map(viewItem),
     context: content.context ?? null,
@@ -219,6 +234,11 @@ export function viewQuestion(read: Read): QuestionView {
     ...viewCheck(read),
     version: question.version,
   };
+}
+
+function viewAway(run: Run, machines: Machines | undefined): z.infer<typeof MachineView> | null {
+  const away = machines && findAway(run, machines);
+  return away ? viewMachine(away) : null;
 }
 
 /** The answer as a script reads it: values, not labels; with several items each line says which it is for. */

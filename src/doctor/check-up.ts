@@ -1,6 +1,7 @@
 import { msBetween } from "../core/instant.ts";
 import { sayDuration } from "../core/duration.ts";
 import { Refusal } from "../core/refusal.ts";
+import { listMachines } from "../engine/machines.ts";
 import type { Store } from "../store/store.ts";
 import { CLIENTS } from "../setup/clients.ts";
 import { checkChannels } from "./channel.ts";
@@ -10,6 +11,7 @@ import { examine, sortFindings } from "./examine.ts";
 import type { Check, Finding } from "./finding.ts";
 import type { Patient } from "./patient.ts";
 import { type ServerStart, type Shaken, shakeHands } from "./mcp-handshake.ts";
+import { checkMachines } from "./machine.ts";
 import { measurements } from "./probe-file.ts";
 import { checkQueue } from "./queue.ts";
 import { checkServer } from "./server.ts";
@@ -103,8 +105,18 @@ function listQueueChecks(store: Store | undefined, patient: Patient): Check[] {
     { what: "the files of the store", area: "store", look: () => checkDamage(store) },
     { what: "the clock", area: "store", look: () => checkClockJumps(store) },
     { what: "the worker", area: "queue", look: () => checkWorker(store, patient) },
+    { what: "the machines", area: "queue", look: () => checkMachines(machinesIn(store), patient.host) },
     { what: "what waits for an agent", area: "queue", look: () => checkWaitingRuns(store, patient) },
   ];
+}
+
+/** The store, as far as machines are looked at. */
+function machinesIn(store: Store): Parameters<typeof checkMachines>[0] {
+  return {
+    listRuns: (filter) => store.listRuns(filter),
+    listMachines: () => listMachines(store),
+    now: () => store.now(),
+  };
 }
 
 /** What a server elsewhere says of what waits; the rest is for whoever looks after it. */
@@ -114,7 +126,8 @@ async function askRemote({ openRemote }: Patient): Promise<Finding[]> {
     const [oldest] = await remote.listQuestions({ status: "pending", order: "oldest", limit: 1 });
     const count = await remote.countQuestions("pending");
     const age = oldest ? `, oldest ${sayDuration(msBetween(oldest.askedAt, await remote.now()))}` : "";
-    return [{ code: "waiting", area: "queue", level: "ok", text: `${count} waiting${age}` }];
+    const waiting: Finding = { code: "waiting", area: "queue", level: "ok", text: `${count} waiting${age}` };
+    return [waiting, ...(await checkMachines(remote, undefined))];
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     const fix = error.hint === undefined ? {} : { fix: error.hint };

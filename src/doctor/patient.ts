@@ -38,7 +38,7 @@ export interface Patient {
   /** Says whether the process of a worker of this store is on this machine, whether or not it does anything. */
   isWorkerLocked(): Promise<boolean>;
   /** The engine of the server that keeps the questions, where one does. */
-  openRemote(): Promise<Pick<Engine, "listQuestions" | "countQuestions" | "now">>;
+  openRemote(): Promise<Pick<Engine, "listQuestions" | "countQuestions" | "listRuns" | "listMachines" | "now">>;
   /** Does what has fallen due, in this process. */
   doDue(): Promise<void>;
   /** Has a worker run in the background; says no where nothing may. */

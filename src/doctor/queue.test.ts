@@ -8,6 +8,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { lock } from "../agents/lock.ts";
 import { readOwnIdentity } from "../agents/process-identity.ts";
 import { keepLaunch, makeRunDir } from "../agents/run-files.ts";
+import { openEngine } from "../app.ts";
 import { parseAsk } from "../core/ask-input.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS, instant, later } from "../core/instant.ts";
 import type { Job } from "../core/job.ts";
@@ -15,7 +16,7 @@ import { DEFAULT_RULES } from "../core/rules.ts";
 import type { Run } from "../core/run.ts";
 import { openDatabase } from "../sqlite.ts";
 import { ADA, AGENT, IDS } from "../../test/builders.ts";
-import { SCRIPT, said } from "../../test/scene.ts";
+import { ROOMY, SCRIPT, said } from "../../test/scene.ts";
 import { VERSION, Ward } from "../../test/ward.ts";
 
 const now = () => instant(Date.now());
@@ -111,11 +112,26 @@ describe("a job", () => {
     ]);
   });
 
-  test("of another machine that nobody does there is a warning", async () => {
+  test("of another machine that is away is a warning, here and over a server", async () => {
     const ward = new Ward();
-    const job: Job = { key: "resume:r_x", kind: "resume", dueAt: later(now(), -HOUR_MS), tries: 0, host: "far-away" };
-    await ward.withStore((store) => store.commit({ scheduled: [job] }));
-    expect(await ward.troubles()).toEqual(["host_silent: runs of far-away wait for a worker there"]);
+    const engine = await openEngine({ store: { kind: "sqlite", file: ward.file }, rules: ROOMY });
+    onTestFinished(() => engine.stop());
+    const input = { agent: "command", host: "far-away~3fa91c", giveBack: "worker" } as const;
+    for (const name of ["add-caching", "fix-auth"]) await engine.createRun({ ...input, name }, AGENT);
+    const never = "host_silent: #1 add-caching and 1 other run wait for far-away, never heard of";
+    expect(await ward.troubles()).toEqual([never]);
+    const beat = async (ago: number, version: number): Promise<void> => {
+      const body = { host: "far-away~3fa91c", process: { pid: 1, born: "1", boot: "1" }, beatAt: later(now(), -ago) };
+      await ward.withStore((store) => store.commit({ entries: [{ kind: "worker", id: "w_far", version, body }] }));
+    };
+    await beat(3 * HOUR_MS, 0);
+    const silent = "host_silent: #1 add-caching and 1 other run wait for far-away, last heard of 3h ago";
+    expect(await ward.troubles()).toEqual([silent]);
+    const remote = { store: { kind: "server", url: "http://127.0.0.1:2", token: "t" } as const };
+    const over = { ...remote, openRemote: () => Promise.resolve(engine) };
+    expect(await ward.troubles(over)).toContain(silent);
+    await beat(0, 1);
+    expect(await ward.troubles()).toEqual([]);
   });
 });
 

@@ -43,7 +43,6 @@ export async function checkQueue(store: Store, at: At): Promise<Finding[]> {
   return [
     ...(await sayWaiting(store, now)),
     ...(stuck.length > 0 ? [describeStuck(stuck, now, { ...at, isWorker })] : []),
-    ...listElsewhere(jobs, now, at.host),
     ...lost.map((question) => describeLost(question, now)),
     ...(await describeAllFailing(failing, store, now)),
     ...untaken,
@@ -95,17 +94,6 @@ function describeStuck(stuck: readonly KeptJob[], now: Instant, at: At & { isWor
       await at.doDue();
     },
   };
-}
-
-/** What other machines are to do, and have not done for long. */
-function listElsewhere(jobs: readonly KeptJob[], now: Instant, host: string): Finding[] {
-  const late = jobs.filter((job) => job.host !== undefined && job.host !== host && FOR_A_WORKER.has(job.kind));
-  const hosts = new Set(late.filter((job) => msBetween(readyAt(job), now) > GRACE_MS).flatMap((job) => job.host ?? []));
-  return [...hosts].map((other) => ({
-    ...{ code: "host_silent", area: "queue", level: "warning" },
-    text: `runs of ${other} wait for a worker there`,
-    fix: `on ${other}: askd worker`,
-  }));
 }
 
 /** Questions whose outcome was given up on lately. */

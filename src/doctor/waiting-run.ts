@@ -2,6 +2,7 @@ import { agents } from "../agents/agents.ts";
 import { findLaunch, getProgram } from "../agents/launch.ts";
 import { isSessionThere } from "../agents/outcome.ts";
 import { BrokenRunFile, runDirOf } from "../agents/run-files.ts";
+import { machineName } from "../core/machine.ts";
 import { type Run, type RunStatus, isLoggedOut } from "../core/run.ts";
 import type { Store } from "../store/store.ts";
 import { sayError } from "./examine.ts";
@@ -26,7 +27,7 @@ async function listLoggedOut(store: Store): Promise<Finding[]> {
   const runs = await store.listRuns({ statuses: ["blocked"], order: "oldest", limit: MOST_RUNS });
   return runs.filter(isLoggedOut).map((run) => ({
     ...{ code: "agent_logged_out", area: "queue", level: "problem" },
-    text: `#${run.number} ${run.name} cannot go on: ${run.agent} is not logged in on ${run.host}`,
+    text: `#${run.number} ${run.name} cannot go on: ${run.agent} is not logged in on ${machineName(run.host)}`,
     fix: `log in to ${run.agent} there, then askd runs resume ${run.number}`,
   }));
 }

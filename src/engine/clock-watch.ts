@@ -15,7 +15,7 @@ const AT_ONCE = 64;
 const LONG_LEASE_MS = MINUTE_MS;
 
 /** The machine, as far as its real time is concerned. */
-export interface Machine {
+export interface ClockMachine {
   name: string;
   /** Names its start. */
   boot(): Promise<string>;
@@ -27,7 +27,7 @@ export interface ClockWatchDeps {
   store: Store;
   decider: Decider;
   rules: Rules;
-  machine: Machine;
+  machine: ClockMachine;
 }
 
 /** What is known of the clock at the moment of a look. */

@@ -7,6 +7,7 @@ import type { Flaw } from "../core/flaw.ts";
 import type { QuestionId, RunId } from "../core/id.ts";
 import type { Instant } from "../core/instant.ts";
 import type { RunResult } from "../core/lifecycle.ts";
+import type { Machine } from "../core/machine.ts";
 import type { Once } from "../core/once.ts";
 import type { Person } from "../core/person.ts";
 import type { Question } from "../core/question.ts";
@@ -126,8 +127,11 @@ export interface Engine {
   /** The agent's processes are gone. */
   endRun(id: RunId, result: RunResult, by: Actor): Promise<Run>;
   cancelRun(id: RunId, by: Actor, reason?: string): Promise<Run>;
-  /** Takes up a run whose answer was stored without resuming it, or one that has ended. */
-  resumeRun(id: RunId, by: Actor): Promise<Run>;
+  /**
+   * Takes up a run whose answer was stored without resuming it, or one that has ended. With a host, a run that has not
+   * ended belongs to that machine from now on, which only counts when its own was not heard of for a while.
+   */
+  resumeRun(id: RunId, by: Actor, options?: { host?: string }): Promise<Run>;
 
   /** Makes a token; its text is shown this once and kept nowhere. */
   issueToken(input: TokenInput, by: Actor): Promise<{ text: string; token: Token }>;
@@ -159,6 +163,8 @@ export interface Engine {
   listRuns(filter: RunFilter): Promise<Run[]>;
   /** What these runs have used so far; those of which nothing was counted are left out. */
   usageOf(ids: readonly RunId[]): Promise<RunUsage[]>;
+  /** The machines that agents are started on, with when a worker of each was last heard of. */
+  listMachines(): Promise<Machine[]>;
   countQuestions(status: Question["status"]): Promise<number>;
   /** What is known of the questions of a time, in numbers: the last 7 days unless it says otherwise. */
   stats(query?: StatsQuery): Promise<Stats>;

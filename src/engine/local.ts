@@ -15,6 +15,7 @@ import { tellAgent } from "../core/injection.ts";
 import { type Instant, epochMs } from "../core/instant.ts";
 import { cancelRun, endRun, queueRun, resumeRun, type RunResult, startRun } from "../core/lifecycle.ts";
 import { addLink, newLink } from "../core/link.ts";
+import type { Machine } from "../core/machine.ts";
 import type { Once } from "../core/once.ts";
 import type { Person } from "../core/person.ts";
 import { type Question, isPending, owes } from "../core/question.ts";
@@ -30,7 +31,7 @@ import type { Token, TokenInput } from "../core/token.ts";
 import type { Troubles } from "../core/trouble.ts";
 import type { RunUsage } from "../core/usage.ts";
 import type { QuestionFilter, Ref, RunFilter, Store } from "../store/store.ts";
-import { ClockWatch, type Machine } from "./clock-watch.ts";
+import { type ClockMachine, ClockWatch } from "./clock-watch.ts";
 import { type NamedChange, changeOnce } from "./change-once.ts";
 import { Decider, type DecideDeps } from "./decide.ts";
 import type { AskOptions, Done, Engine, RunInput, Verified, WaitOptions } from "./engine.ts";
@@ -43,6 +44,8 @@ import { ReplyLimit } from "./reply-limit.ts";
 import { Room } from "./room.ts";
 import { Precedents } from "./similar.ts";
 import { Ledger } from "./ledger.ts";
+import { listMachines } from "./machines.ts";
+import { moveTo } from "./move-run.ts";
 import { countStats } from "./stats.ts";
 import { Templates } from "./templates.ts";
 import { findTroubles } from "./troubles.ts";
@@ -62,7 +65,7 @@ export interface LocalDeps extends DecideDeps {
   /** How jobs are done, by kind; what is not in the table is left to others. */
   worker: Omit<WorkerDeps, "store" | "decider" | "clock">;
   /** This machine and its real time. */
-  machine: Machine;
+  machine: ClockMachine;
   /** Agents that this process follows, and how it lets go of them before the store is closed. */
   runner?: {
     readonly count: number;
@@ -261,7 +264,8 @@ export class LocalEngine implements Engine {
     return this.#decider.changeRun(id, by, (read, at) => cancelRun(read, reason, at));
   }
 
-  async resumeRun(id: RunId, by: Actor): Promise<Run> {
+  async resumeRun(id: RunId, by: Actor, { host }: { host?: string } = {}): Promise<Run> {
+    if (host !== undefined) return moveTo(host, { id, by }, { store: this.#store, decider: this.#decider });
     const asked = await allQuestions(this.#store, id);
     return this.#decider.changeRun(id, by, (read, at) => resumeRun(read, asked, at));
   }
@@ -348,6 +352,10 @@ export class LocalEngine implements Engine {
 
   usageOf(ids: readonly RunId[]): Promise<RunUsage[]> {
     return readUsage(this.#store, ids);
+  }
+
+  listMachines(): Promise<Machine[]> {
+    return listMachines(this.#store);
   }
 
   countQuestions(status: Question["status"]): Promise<number> {

@@ -4,6 +4,8 @@ import { said } from "../../test/scene.ts";
 import { ServedScene } from "../../test/served.ts";
 import type { Actor } from "../core/actor.ts";
 import { later } from "../core/instant.ts";
+import { NO_TROUBLES } from "../core/trouble.ts";
+import { readMachines } from "./machines.ts";
 import { RemoteEngine } from "./remote.ts";
 
 let at: ServedScene;
@@ -65,6 +67,16 @@ test("nobody there and no valid token are told apart", async () => {
     exitCode: 4,
   });
   expect(await engineWith(token).authenticate("askd_h_000000000000000000000", "cli")).toBeUndefined();
+});
+
+test("of a server that is older than this program no troubles are known, and of no machine that it is away", async () => {
+  const { id } = await at.scene.engine.createRun({ agent: "claude", host: "build-7", giveBack: "worker" }, AGENT);
+  const engine = engineWith(await at.token(), {
+    fetch: (url, init) => fetch(new Request(url, init).url.replace(/(troubles|machines)$/, "not-yet"), init),
+  });
+  expect(await engine.findTroubles()).toEqual(NO_TROUBLES);
+  const run = await engine.findRun(id);
+  expect((await readMachines(engine, run ? [run] : [])).known).toBeUndefined();
 });
 
 test("an ask whose reply was lost is sent again and is one question", async () => {

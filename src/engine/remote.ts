@@ -8,6 +8,7 @@ import type { KeptEvent } from "../core/event.ts";
 import type { QuestionId, RunId } from "../core/id.ts";
 import { type Instant, MINUTE_MS } from "../core/instant.ts";
 import type { RunResult } from "../core/lifecycle.ts";
+import type { Machine } from "../core/machine.ts";
 import type { Once } from "../core/once.ts";
 import type { Person } from "../core/person.ts";
 import { type Question, isPending } from "../core/question.ts";
@@ -162,8 +163,8 @@ export class RemoteEngine implements Engine {
     return this.#caller.call("cancelRun", { params: { id }, body: { reason }, by });
   }
 
-  resumeRun(id: RunId, by: Actor): Promise<Run> {
-    return this.#caller.call("resumeRun", { params: { id }, by });
+  resumeRun(id: RunId, by: Actor, options: { host?: string } = {}): Promise<Run> {
+    return this.#caller.call("resumeRun", { params: { id }, body: options, by });
   }
 
   issueToken(input: TokenInput, by: Actor): Promise<{ text: string; token: Token }> {
@@ -262,6 +263,10 @@ export class RemoteEngine implements Engine {
     return usage;
   }
 
+  listMachines(): Promise<Machine[]> {
+    return this.#caller.call("listMachines", {});
+  }
+
   async countQuestions(status: Question["status"]): Promise<number> {
     return (await this.#caller.call("countQuestions", { query: { status } })).count;
   }
@@ -287,9 +292,10 @@ export class RemoteEngine implements Engine {
     return this.#caller.call("verify", {});
   }
 
-  /** A server tells of them only to people; to whom it tells nothing, nothing is known. */
+  /** A server tells of them only to people, and an older one to nobody: then nothing is known. */
   async findTroubles(): Promise<Troubles> {
-    return (await orNothing("not_permitted", this.#caller.call("findTroubles", {}))) ?? NO_TROUBLES;
+    const found = orNothing("not_permitted", this.#caller.call("findTroubles", {}));
+    return (await orNothing("not_found", found)) ?? NO_TROUBLES;
   }
 
   async now(): Promise<Instant> {

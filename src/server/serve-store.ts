@@ -1,4 +1,3 @@
-import { hostname } from "node:os";
 import type { LocalEngine } from "../engine/local.ts";
 import type { Rules } from "../core/rules.ts";
 import type { Store } from "../store/store.ts";
@@ -21,6 +20,8 @@ interface StoreServed {
   log: Log;
   version: string;
   holders: Holders;
+  /** The lasting id of this machine. */
+  host: string;
   traces?: OtlpTarget;
   atHand?: AtHand;
   channels?: readonly ChannelSet[];
@@ -33,16 +34,22 @@ export async function serveStore(deps: StoreServed, options: ServeOptions) {
   try {
     await keepLocalToken(files.token, engine, deps.user);
     const onBug = reportTo(log);
-    const { rules, version, holders } = deps;
-    const mcp = mcpPart({ engine, holders, rules, version, host: hostname(), onBug });
-    const served = await serveHttp({ ...deps, feed: feedOf(store), parts: [mcp], holds: () => engine.holds }, options);
+    const { rules, version, holders, host } = deps;
+    const mcp = mcpPart({ engine, holders, rules, version, host, onBug });
+    let isWorking = false;
+    const here = (): string | undefined => (isWorking ? host : undefined);
+    const around = { feed: feedOf(store), parts: [mcp], holds: () => engine.holds, here };
+    const served = await serveHttp({ ...deps, ...around }, options);
     const url = `http://127.0.0.1:${served.port}`;
     const word = JSON.stringify({ pid: process.pid, port: served.port, url });
     await replacePrivate(files.address, word);
     log("info", "started", { url, pid: process.pid });
     return {
       url,
-      work: () => engine.work(),
+      work: () => {
+        isWorking = true;
+        return engine.work();
+      },
       close: async () => {
         await mcp.close(); // agents that are held hear that they should stop
         await served.close();

@@ -42,6 +42,8 @@ export interface ServeDeps {
   atHand?: AtHand;
   /** More parts of the server, from elsewhere. */
   parts?: readonly Part[];
+  /** The machine whose agents this server starts, while it does. */
+  here?: () => string | undefined;
   heartbeatMs?: number;
   recheckMs?: number;
 }
@@ -101,7 +103,7 @@ export function buildHttp(
     recheckMs: deps.recheckMs ?? MINUTE_MS,
   });
   const work = new Work(onBug);
-  const rest: RestDeps = { engine, rules, stopping, live, work, onBug };
+  const rest: RestDeps = { engine, rules, stopping, live, work, onBug, here: deps.here };
   const { feed, store, holds = () => 0 } = deps;
   const monitor = new Monitor({
     ...{ engine, feed, live, store, holds, rules, log },
@@ -112,7 +114,7 @@ export function buildHttp(
     assetsPart(),
     loginPart({ engine, isSecure }),
     pagesPart({
-      ...{ engine, rules, feed: deps.feed, log, live, isSecure },
+      ...{ engine, rules, feed: deps.feed, log, live, isSecure, here: deps.here },
       presence: new Presence(),
       atHand: deps.atHand,
       channels: deps.channels ?? [],

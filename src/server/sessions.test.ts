@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { ADA, AGENT } from "../../test/builders.ts";
+import { beat } from "../../test/machines.ts";
+import { HOUR_MS } from "../core/instant.ts";
 import { said } from "../../test/scene.ts";
 import { ServedScene } from "../../test/served.ts";
 import { hear } from "../../test/sse.ts";
@@ -16,6 +18,7 @@ async function parked() {
   const run = await at.scene.startedRun({ session: "s-1", externalId: "T-7" });
   const { question } = await at.scene.engine.ask(at.scene.input({ timeout: "2h" }), AGENT, { runId: run.id });
   await at.scene.engine.endRun(run.id, { status: "completed" }, AGENT);
+  await beat(at.scene.store, run.host);
   return { run, question };
 }
 
@@ -51,6 +54,16 @@ test("a session waits, is answered, and resumes by itself", async () => {
   expect((await at.send("POST", "/sessions/s-1/task", { token })).body).toMatchObject({ success: true });
   expect((await at.send("GET", "/sessions/s-1", { token })).body["status"]).toBe("resuming");
   expect((await at.send("POST", "/sessions/s-1/answer", { token, body })).status).toBe(409);
+});
+
+test("a session whose machine is away is not said to resume before that is back", async () => {
+  const { question } = await parked();
+  await at.scene.pass(HOUR_MS);
+  const body = { question_id: question.id, answer: "Redis" };
+  const answered = await at.send("POST", "/sessions/s-1/answer", { token, body });
+  expect(answered.body).toMatchObject({ message: "Answer stored; the session resumes when here is back" });
+  const resumed = await at.send("POST", "/sessions/s-1/task", { token });
+  expect(resumed.body).toMatchObject({ message: "The session is resuming, and waits for here" });
 });
 
 test("a question is answered only through its own session, and never by an agent", async () => {

@@ -4,9 +4,11 @@ import { AnswerInput } from "../core/answer-input.ts";
 import type { Read } from "../core/changes.ts";
 import type { KeptEvent } from "../core/event.ts";
 import { QuestionId, RunId, shortId } from "../core/id.ts";
+import { type AwayMachine, afterAnswer, findAway } from "../core/machine.ts";
 import { Refusal } from "../core/refusal.ts";
 import { type Run, findAgentSession, isAlive, isAnswerUntaken } from "../core/run.ts";
 import { viewCheck } from "../core/view.ts";
+import { readMachines } from "../engine/machines.ts";
 import type { Ref } from "../store/store.ts";
 import type { Part } from "./app.ts";
 import type { Signed } from "./credential.ts";
@@ -57,11 +59,14 @@ async function answer(context: Context<Signed>, call: Call): Promise<Response> {
     call.by,
   );
   const wasParked = !isAlive(before.run);
+  const away = await findAwayFrom(call, afterAnswer(after));
   const message = !wasParked
     ? "Answer stored; the agent was waiting for it"
     : isAnswerUntaken(after)
       ? "Answer stored; the session gets it when it asks again"
-      : "Answer stored; the session resumes";
+      : away
+        ? `Answer stored; the session resumes when ${away.name} is back`
+        : "Answer stored; the session resumes";
   return context.json({ success: true, message, can_resume: wasParked });
 }
 
@@ -71,7 +76,14 @@ async function resume(context: Context<Signed>, call: Call): Promise<Response> {
   const run = await getRun(call, context.req.param("id") ?? "");
   const isGoing = run.pendingId === undefined && (isAlive(run) || run.status === "resuming");
   const after = isGoing ? run : await call.engine.resumeRun(run.id, call.by);
-  return context.json({ success: true, message: `The session is ${wordFor(after)}`, status: wordFor(after) });
+  const away = await findAwayFrom(call, after);
+  const message = `The session is ${wordFor(after)}${away ? `, and waits for ${away.name}` : ""}`;
+  return context.json({ success: true, message, status: wordFor(after) });
+}
+
+/** The machine that the session waits for and that is away. */
+async function findAwayFrom({ engine, here }: Call, run: Run): Promise<AwayMachine | undefined> {
+  return findAway(run, await readMachines(engine, [run], here?.()));
 }
 
 /** The run that is meant; of several with that name the one that waits, else the newest. */

@@ -1,5 +1,6 @@
 import type { Read } from "../core/changes.ts";
 import type { Event } from "../core/event.ts";
+import type { AwayMachine } from "../core/machine.ts";
 import type { Run } from "../core/run.ts";
 import type { Similar } from "../core/similar.ts";
 import type { UsageRow } from "../core/usage.ts";
@@ -32,6 +33,8 @@ export interface CardView {
   /** What happened to the question and, since then, to its run. */
   events: readonly Event[];
   usage: UsageRow | undefined;
+  /** The machine that the run waits for, or will once the answer counts, and that is away. */
+  away?: AwayMachine | undefined;
   /** Who else has it open. */
   looking: readonly string[];
   /** What the form was filled with when it was sent, or what a link chose. */

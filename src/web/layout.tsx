@@ -1,6 +1,7 @@
 import type { Child } from "hono/jsx";
 import { raw } from "hono/html";
 import type { Read } from "../core/changes.ts";
+import type { AwayMachine } from "../core/machine.ts";
 import type { Pending } from "../core/question.ts";
 import { makeVisible } from "../core/visible.ts";
 import { answerWords } from "./answer-words.ts";
@@ -29,7 +30,7 @@ export interface Frame {
   /** How many questions wait for the reader. */
   waiting: number;
   /** An answer of the reader that can still be taken back. */
-  settling?: (Read & { question: Pending }) | undefined;
+  settling?: (Read & { question: Pending; away?: AwayMachine | undefined }) | undefined;
   /** The last event that the page shows; live updates begin after it. */
   cursor?: string | undefined;
 }
@@ -163,7 +164,8 @@ function Toast({ frame: { reader, settling } }: { frame: Frame }) {
             <span class="cut">
               {tell(reader, "toast", { answer: answerWords(reader, settling.content, reply.answer) })}
             </span>{" "}
-            <Left reader={reader} until={reply.until} as={finalAs(settling.run)} />
+            {settling.away ? tell(reader, "runs.machine", { machine: makeVisible(settling.away.name) }) : null}{" "}
+            <Left reader={reader} until={reply.until} as={settling.away ? "run.left" : finalAs(settling.run, reply)} />
           </span>
           <button type="submit">
             {tell(reader, "undo")}

@@ -1,3 +1,4 @@
+import { machineName } from "../core/machine.ts";
 import type { Run } from "../core/run.ts";
 import { makeVisible } from "../core/visible.ts";
 import { withQuestions } from "./marked.ts";
@@ -31,7 +32,7 @@ export function LogBox({ reader, run, log }: { reader: Reader; run: Run; log: Lo
           <LogLines reader={reader} run={run} log={log} />
         </>
       ) : (
-        <p class="quiet">{tell(reader, "log.away", { host: makeVisible(run.host), run: run.number })}</p>
+        <p class="quiet">{tell(reader, "log.away", { host: makeVisible(machineName(run.host)), run: run.number })}</p>
       )}
     </section>
   );

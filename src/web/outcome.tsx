@@ -6,6 +6,7 @@ import { type Answer, type Pending, type Question, findAnswer } from "../core/qu
 import { makeVisible } from "../core/visible.ts";
 import { answerWords } from "./answer-words.ts";
 import type { CardView } from "./card-view.ts";
+import { MachineAway } from "./machine.tsx";
 import { Options } from "./options.tsx";
 import { type Reader, tell, tellSpan } from "./reader.ts";
 import { reasonWords } from "./reason-words.ts";
@@ -31,10 +32,11 @@ export function Settling({ view, settling }: { view: CardView; settling: Reply }
           {isMine
             ? tell(reader, "toast", { answer: words })
             : tell(reader, "settling.theirs", { name: makeVisible(sayActor(answer.by)), answer: words })}{" "}
-          <Left reader={reader} until={until} as={finalAs(read.run)} />
+          <Left reader={reader} until={until} as={view.away ? "run.left" : finalAs(read.run, settling)} />
         </p>
         <button type="submit">{tell(reader, "undo")}</button>
       </form>
+      {view.away ? <MachineAway reader={reader} run={read.run} away={view.away} /> : null}
       <Options reader={reader} content={read.content} answer={answer} />
     </>
   );
@@ -60,6 +62,7 @@ export function Outcome({ view }: { view: CardView }) {
       {question.id === read.run.lastQuestionId ? (
         <Untaken reader={reader} run={read.run} takeover={view.takeover} />
       ) : null}
+      {view.away ? <MachineAway reader={reader} run={read.run} away={view.away} /> : null}
       {question.amendments.map((amendment) => (
         <p class="banner">
           {tell(reader, "amended", { name: makeVisible(sayActor(amendment.by)) })}{" "}
@@ -138,6 +141,7 @@ function policyWords(reader: Reader, policy: string): string {
 /** How soon the run went on. */
 function Resumed({ reader, events, view }: { reader: Reader; events: readonly Event[]; view: CardView }) {
   const { run } = view.read;
+  if (view.away) return null;
   const answered = events.find(({ type }) => type === "question.answered" || type === "question.forced");
   const after = answered && events.slice(events.indexOf(answered) + 1);
   const went = after?.find(({ type }) => type === "run.resumed" || type === "question.given");

@@ -1,5 +1,7 @@
+import type { AwayMachine } from "../core/machine.ts";
 import type { Pending } from "../core/question.ts";
 import { type Run, hasEnded, isAlive, isAnswerUntaken, isLoggedOut } from "../core/run.ts";
+import { makeVisible } from "../core/visible.ts";
 import { type Reader, tell } from "./reader.ts";
 
 /** Says whether an answer is there that the run was not resumed with, or its agent only had to be logged in. */
@@ -24,15 +26,21 @@ interface BadgeView {
   reader: Reader;
   run: Run;
   pending: Pending | undefined;
+  /** The machine that it waits for and that is away. */
+  away?: AwayMachine | undefined;
   /** How often it was resumed in vain, where that is known. */
   failed?: number;
 }
 
 /** What state a run is in, always in words. */
-export function RunBadge({ reader, run, pending, failed = 0 }: BadgeView) {
+export function RunBadge({ reader, run, pending, away, failed = 0 }: BadgeView) {
   if (run.pendingId !== undefined) {
     const held = pending?.hold !== undefined && isAlive(run) ? `, ${tell(reader, "runs.held")}` : "";
     return <span class="chip wait badge">{tell(reader, "runs.badge") + held}</span>;
+  }
+  if (away) {
+    const words = tell(reader, "runs.machine", { machine: makeVisible(away.name) });
+    return <span class="chip bad badge">{words}</span>;
   }
   if (mayResume(run) && !isLoggedOut(run)) return <span class="chip wait badge">{tell(reader, "runs.answered")}</span>;
   if (run.status === "resuming" && failed > 0) {

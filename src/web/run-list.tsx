@@ -1,4 +1,5 @@
 import type { Read } from "../core/changes.ts";
+import type { AwayMachine } from "../core/machine.ts";
 import { isPending } from "../core/question.ts";
 import { type Run, hasEnded } from "../core/run.ts";
 import type { UsageRow } from "../core/usage.ts";
@@ -19,6 +20,8 @@ export type RunGroup = (typeof RUN_GROUPS)[number];
 export interface RunRow {
   run: Run;
   pending: Read | undefined;
+  /** The machine that it waits for and that is away. */
+  away?: AwayMachine | undefined;
   usage: UsageRow | undefined;
   /** Where its parent is not on the same page. */
   parent: Run | undefined;
@@ -91,7 +94,7 @@ function Rows({ reader, rows }: { reader: Reader; rows: readonly RunRow[] }) {
   );
 }
 
-function RunItem({ reader, row: { run, pending, usage, parent } }: { reader: Reader; row: RunRow }) {
+function RunItem({ reader, row: { run, pending, away, usage, parent } }: { reader: Reader; row: RunRow }) {
   const question = pending && isPending(pending.question) ? pending.question : undefined;
   return (
     <div class="run-row" data-run={run.id} data-status={run.status}>
@@ -112,7 +115,7 @@ function RunItem({ reader, row: { run, pending, usage, parent } }: { reader: Rea
         ) : null}
       </div>
       <div class="run-state">
-        <RunBadge reader={reader} run={run} pending={question} />
+        <RunBadge reader={reader} run={run} pending={question} away={away} />
         {question ? (
           <span class="quiet">
             <Since reader={reader} at={question.askedAt} as="run.waiting" />

@@ -1,6 +1,7 @@
 import type { Child } from "hono/jsx";
 import { type Attempt, countFailed } from "../core/attempt.ts";
 import { mayForce } from "../core/force.ts";
+import { type AwayMachine, machineName } from "../core/machine.ts";
 import { type Run, findAgentSession, hasEnded, isAnswerUntaken } from "../core/run.ts";
 import type { UsageRow } from "../core/usage.ts";
 import { makeVisible } from "../core/visible.ts";
@@ -10,6 +11,7 @@ import type { CardView } from "./card-view.ts";
 import { Command } from "./command.tsx";
 import { runName } from "./inbox.tsx";
 import { LogBox, type LogPart } from "./log.tsx";
+import { MachineAway } from "./machine.tsx";
 import { Lost } from "./outcome.tsx";
 import { sayNumber } from "./number.ts";
 import { type Reader, tell, tellSpan } from "./reader.ts";
@@ -29,6 +31,8 @@ export interface RunView {
   reader: Reader;
   run: Run;
   usage: UsageRow | undefined;
+  /** The machine that it waits for and that is away. */
+  away: AwayMachine | undefined;
   /** The question that it waits for, else its last one. */
   card: CardView | undefined;
   timeline: Omit<TimelineView, "reader">;
@@ -105,7 +109,7 @@ function Head({ view }: { view: RunView }) {
         <RunActions reader={reader} run={run} />
       </div>
       <div class="bar">
-        <RunBadge reader={reader} run={run} pending={pending} failed={countFailed(view.attempts)} />
+        <RunBadge {...{ reader, run, pending, away: view.away }} failed={countFailed(view.attempts)} />
         <span class="chip">
           {waitedMs > 0
             ? tell(reader, "r.waited", { waited: tellSpan(reader, waitedMs, 2), whole })
@@ -117,6 +121,7 @@ function Head({ view }: { view: RunView }) {
           </span>
         )}
       </div>
+      {view.away ? <MachineAway reader={reader} run={run} away={view.away} /> : null}
     </div>
   );
 }
@@ -247,7 +252,7 @@ function Facts({ view: { reader, run, usage } }: { view: RunView }) {
     [tell(reader, "r.agent"), run.agent === "none" ? undefined : run.agent],
     [tell(reader, "r.session"), findAgentSession(run)],
     [tell(reader, "r.dir"), run.dir],
-    [tell(reader, "r.host"), run.host],
+    [tell(reader, "r.host"), machineName(run.host)],
     [tell(reader, "r.external"), run.externalId],
     [tell(reader, "r.labels"), run.labels.join(", ") || undefined],
     [

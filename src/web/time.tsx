@@ -1,4 +1,5 @@
 import { type Instant, epochMs, msBetween } from "../core/instant.ts";
+import type { Pending } from "../core/question.ts";
 import type { Run } from "../core/run.ts";
 import { type Reader, tell, tellClock, tellSpan } from "./reader.ts";
 import type { Key } from "./words.ts";
@@ -15,9 +16,11 @@ export function Moment({ reader, at }: { reader: Reader; at: Instant }) {
 /** Patterns of a running time, which the script keeps up to date. */
 export type Running = Extract<Key, "run.left" | "run.waiting" | "run.since" | "run.settling" | "run.final" | "run.ago">;
 
+type Settling = NonNullable<Pending["settling"]>;
+
 /** How it is said when an answer is final: only some runs are resumed then. */
-export function finalAs({ giveBack }: Pick<Run, "giveBack">): Running {
-  return giveBack === "poll" ? "run.final" : "run.settling";
+export function finalAs({ giveBack }: Pick<Run, "giveBack">, { isHeldBack }: Settling): Running {
+  return giveBack === "poll" || isHeldBack ? "run.final" : "run.settling";
 }
 
 /** How long until then, counting down: `5h left`. */

@@ -1,3 +1,4 @@
+import { machineName } from "../core/machine.ts";
 import { type Run, isAnswerUntaken } from "../core/run.ts";
 import { makeVisible } from "../core/visible.ts";
 import { Command } from "./command.tsx";
@@ -11,7 +12,7 @@ export function Untaken(view: { reader: Reader; run: Run; takeover: string | und
   if (run.agent === "none") return <p class="banner wait">{tell(reader, "r.untaken.asker")}</p>;
   return (
     <section class="banner wait">
-      <p>{tell(reader, "r.untaken", { host: makeVisible(run.host) })}</p>
+      <p>{tell(reader, "r.untaken", { host: makeVisible(machineName(run.host)) })}</p>
       <Command reader={reader} id="go-on" text={takeover ?? `askd takeover ${run.number}`} />
     </section>
   );

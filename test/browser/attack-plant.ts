@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
-import { hostname } from "node:os";
 import { join } from "node:path";
+import { keepMachine } from "../../src/agents/machine.ts";
 import { type Actor, SYSTEM } from "../../src/core/actor.ts";
 import { AnswerInput } from "../../src/core/answer-input.ts";
 import type { Question } from "../../src/core/question.ts";
@@ -148,7 +148,8 @@ export async function plantWork(stage: WebStage, texts: readonly string[]): Prom
   writeFileSync(join(dir, tracked[0] ?? "x"), `${texts.join("\n").slice(0, 55_000)}\n`);
   for (const name of [...new Set(names)].slice(60, 150)) writeFileSync(join(dir, name), "new\n");
   const engine = await stage.engine();
-  const run = await engine.createRun({ name: "work", agent: "claude", dir, host: hostname(), giveBack: "poll" }, AGENT);
+  const host = keepMachine(join(stage.home, "state"));
+  const run = await engine.createRun({ name: "work", agent: "claude", dir, host, giveBack: "poll" }, AGENT);
   return engine.startRun(run.id, AGENT);
 }
 

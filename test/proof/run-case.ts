@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
-import { hostname, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { keepMachine } from "../../src/agents/machine.ts";
 import { keepLaunch, makeRunDir } from "../../src/agents/run-files.ts";
 import { stopRun } from "../../src/agents/stop.ts";
 import { type RunId, idsFrom } from "../../src/core/id.ts";
@@ -114,9 +115,10 @@ class RunPlay {
   async #queue(): Promise<void> {
     const { root, place, play, engine } = this.#at;
     const launch = makeLaunch(root, play, place);
-    await keepLaunch(await makeRunDir(folderIn(root, "state"), this.#runId), launch);
+    const state = folderIn(root, "state");
+    await keepLaunch(await makeRunDir(state, this.#runId), launch);
     const { agent, dir } = launch;
-    await engine.createRun({ id: this.#runId, agent, host: hostname(), dir, giveBack: "worker" }, AGENT);
+    await engine.createRun({ id: this.#runId, agent, host: keepMachine(state), dir, giveBack: "worker" }, AGENT);
   }
 
   async #look(): Promise<Run> {

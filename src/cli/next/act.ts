@@ -14,6 +14,7 @@ import { isServiceOff, startService } from "../background.ts";
 import { bellFor } from "../bell.ts";
 import type { Context } from "../context.ts";
 import { removeDraft } from "../draft.ts";
+import { machinesFor } from "../machine-view.ts";
 import { oneLine } from "../sanitise.ts";
 import { findWayOnHere } from "../takeover.ts";
 import { sayClock } from "../when.ts";
@@ -152,9 +153,11 @@ export class Actions {
     return done;
   }
 
+  /** Keeps what is to be said of an answer. */
   async #keepOutcome(before: Read, after: Read): Promise<void> {
+    const machines = await machinesFor(this.#deps.engine, [after.run], this.#context);
     const wayOn = await findWayOnHere(after.run, this.#context);
-    this.#outcomes.set(after.question.id, sayAnswered({ before, after, wayOn }, this.#context.program));
+    this.#outcomes.set(after.question.id, sayAnswered({ before, after, machines, wayOn }, this.#context.program));
   }
 
   /** One of several that ask the same was closed meanwhile: the others have their answer all the same. */

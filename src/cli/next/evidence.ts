@@ -65,7 +65,7 @@ export class Evidence {
   }
 
   async #countWork(run: Run): Promise<Known["work"]> {
-    const changed = await findChanged(run, this.#context.host, { isStat: true }).catch(() => undefined); // then there is nothing to count
+    const changed = await findChanged(run, await this.#context.host(), { isStat: true }).catch(() => undefined); // then there is nothing to count
     if (!changed) return undefined;
     const { added, removed } = countChanged(changed);
     return added + removed > 0 ? { added, removed } : undefined;

@@ -6,13 +6,14 @@ import { Event, type KeptEvent } from "../event.ts";
 import { shortId } from "../id.ts";
 import { Instant } from "../instant.ts";
 import { linkPath } from "../link.ts";
+import { Machine } from "../machine.ts";
 import { Person } from "../person.ts";
 import { Question } from "../question.ts";
 import { Run } from "../run.ts";
 import { Troubles, TroublesView, viewTroubles } from "../trouble.ts";
 import { Token } from "../token.ts";
 import { RunUsage, UsageView, viewUsage } from "../usage.ts";
-import { QuestionView, RunView, viewQuestion, viewRun } from "../view.ts";
+import { MachineView, QuestionView, RunView, viewMachine, viewQuestion, viewRun } from "../view.ts";
 import { toWire } from "../wire.ts";
 import type { Reply } from "./route.ts";
 
@@ -73,19 +74,30 @@ export const doneReply: Reply<Read & { isNew: boolean }> = {
 export const questionsReply: Reply<Page<Read>> = {
   rows: pageOf(ReadRows),
   schema: z.object({ questions: z.array(QuestionView), next_cursor: Cursor }),
-  view: ({ rows, next }) => ({ questions: rows.map(viewQuestion), next_cursor: next ?? null }),
+  view: ({ rows, next }, machines) => ({
+    questions: rows.map((read) => viewQuestion(read, machines)),
+    next_cursor: next ?? null,
+  }),
 };
 export const troublesReply: Reply<Troubles> = { rows: Troubles, schema: TroublesView, view: viewTroubles };
 export const runReply: Reply<Run> = { rows: Run, schema: RunView, view: viewRun };
 export const runsReply: Reply<Page<Run>> = {
   rows: pageOf(Run),
   schema: z.object({ runs: z.array(RunView), next_cursor: Cursor }),
-  view: ({ rows, next }) => ({ runs: rows.map(viewRun), next_cursor: next ?? null }),
+  view: ({ rows, next }, machines) => ({
+    runs: rows.map((run) => viewRun(run, machines)),
+    next_cursor: next ?? null,
+  }),
 };
 export const usageReply: Reply<RunUsage[]> = {
   rows: z.array(RunUsage),
   schema: z.object({ usage: z.array(UsageView.extend({ run_id: z.string() })) }),
   view: (usage) => ({ usage: usage.map((one) => ({ run_id: one.runId, ...viewUsage(one) })) }),
+};
+export const machinesReply: Reply<Machine[]> = {
+  rows: z.array(Machine),
+  schema: z.object({ machines: z.array(MachineView) }),
+  view: (machines) => ({ machines: machines.map(({ id, heardAt }) => viewMachine({ id, heardAt })) }),
 };
 export const eventsReply: Reply<Page<KeptEvent>> = {
   rows: pageOf(KeptEventRows),
@@ -98,8 +110,8 @@ export const foundReply: Reply<{ runs: Run[]; questions: Question[] }> = {
     runs: z.array(RunView),
     questions: z.array(QuestionView.pick({ id: true, short_id: true, run_id: true, title: true, status: true })),
   }),
-  view: ({ runs, questions }) => ({
-    runs: runs.map(viewRun),
+  view: ({ runs, questions }, machines) => ({
+    runs: runs.map((run) => viewRun(run, machines)),
     questions: questions.map(({ id, runId, title, status }) => {
       return { id, short_id: shortId(id), run_id: runId, title, status };
     }),

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { QuestionId, RunId } from "../id.ts";
 import { type Instant, instant } from "../instant.ts";
+import type { Machines } from "../machine.ts";
 
 /** Who bears a token: an agent, a person, or whoever looks after the server. */
 export type Caller = "agent" | "human" | "admin";
@@ -11,7 +12,7 @@ export interface Reply<Rows = unknown> {
   rows: z.ZodType<Rows>;
   /** What everybody else gets. */
   schema: z.ZodType;
-  view(rows: Rows): unknown;
+  view(rows: Rows, machines?: Machines): unknown;
 }
 
 /** One thing that can be done over HTTP. Its name in the table is the verb of the engine and the operation's id. */

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { RunId } from "../id.ts";
 import { RunStatus } from "../run.ts";
 import { RunBody } from "./ask-body.ts";
-import { cursorReply, eventsReply, foundReply, runReply, runsReply, usageReply } from "./reply.ts";
+import { cursorReply, eventsReply, foundReply, machinesReply, runReply, runsReply, usageReply } from "./reply.ts";
 import { EVERYONE, Limit, Moment, OfRun, Order, PEOPLE, route } from "./route.ts";
 
 const ALIASES: Readonly<Record<string, RunStatus>> = {
@@ -90,7 +90,20 @@ export const RUN_ROUTES = {
     ...{ method: "POST", path: "/runs/{id}/resume", scopes: PEOPLE },
     summary: "Take up a run whose answer was stored without resuming it",
     params: OfRun,
+    body: z.object({
+      host: z
+        .string()
+        .min(1)
+        .max(300)
+        .optional()
+        .describe("The machine that it belongs to from now on, if its own is away"),
+    }),
     reply: runReply,
+  }),
+  listMachines: route({
+    ...{ method: "GET", path: "/machines", scopes: PEOPLE },
+    summary: "The machines that agents are started on, with when each was last heard of",
+    reply: machinesReply,
   }),
   lookUp: route({
     ...{ method: "GET", path: "/lookup", scopes: EVERYONE, summary: "Runs and questions that go by a name" },

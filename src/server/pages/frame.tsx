@@ -8,6 +8,7 @@ import type { PageName } from "../../web/navigation.ts";
 import type { Reader } from "../../web/reader.ts";
 import { refusalWords } from "../../web/refusal-words.ts";
 import { ASSETS } from "./assets.ts";
+import { withAway } from "./away.ts";
 import type { Call, PagesDeps } from "./deps.ts";
 import { sendPage } from "./page.ts";
 
@@ -27,7 +28,8 @@ interface Framed {
 }
 
 /** Sends a page beside the inbox, with how many questions wait and what can still be taken back. */
-export async function sendFramed(context: Call, { engine }: PagesDeps, framed: Framed): Promise<Response> {
+export async function sendFramed(context: Call, deps: PagesDeps, framed: Framed): Promise<Response> {
+  const { engine } = deps;
   const { reader, page, title, cursor, shows, status = 200, main } = framed;
   const listed = await engine.listQuestions({ status: "pending", order: "oldest", limit: MOST_COUNTED });
   const pending = listed.filter(isPending);
@@ -38,7 +40,10 @@ export async function sendFramed(context: Call, { engine }: PagesDeps, framed: F
   const read = own && (await engine.read(own.id));
   const settling =
     read && isPending(read.question) && own.id !== shows ? { ...read, question: read.question } : undefined;
-  const frame: Frame = { ...{ reader, page, title, waiting, settling, cursor }, assets: ASSETS, isBeside: true };
+  const frame: Frame = {
+    ...{ reader, page, title, waiting, settling: await withAway(deps, settling), cursor },
+    ...{ assets: ASSETS, isBeside: true },
+  };
   return sendPage(context, <Layout frame={frame}>{main}</Layout>, status);
 }
 

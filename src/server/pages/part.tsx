@@ -16,6 +16,7 @@ import type { Signed } from "../credential.ts";
 import type { Log } from "../log.ts";
 import { filledWith, wishedBy } from "./answer-form.ts";
 import { ASSETS } from "./assets.ts";
+import { withAway } from "./away.ts";
 import { readFrom } from "./from.ts";
 import { sendPage } from "./page.ts";
 import { findQuestionId } from "./read-card.ts";
@@ -93,7 +94,7 @@ async function showInbox(context: Call, deps: PagesDeps): Promise<Response> {
   }
   const idle = await readIdle(deps.engine, reader, find);
   const frame = {
-    ...{ reader, assets: ASSETS, page: "inbox" as const, cursor, settling: inbox.settling },
+    ...{ reader, assets: ASSETS, page: "inbox" as const, cursor, settling: await withAway(deps, inbox.settling) },
     ...{ title: tell(reader, "nav.inbox"), waiting: inbox.waiting.length },
   };
   return sendPage(

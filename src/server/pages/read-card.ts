@@ -2,11 +2,13 @@ import type { Read } from "../../core/changes.ts";
 import type { Event } from "../../core/event.ts";
 import { QuestionId } from "../../core/id.ts";
 import { epochMs } from "../../core/instant.ts";
+import { afterAnswer, findAway } from "../../core/machine.ts";
 import { isPending } from "../../core/question.ts";
 import { Refusal } from "../../core/refusal.ts";
 import type { Rules } from "../../core/rules.ts";
 import { offerTemplates } from "../../core/template.ts";
 import type { Engine } from "../../engine/engine.ts";
+import { readMachines } from "../../engine/machines.ts";
 import { isTold } from "../../web/event-words.ts";
 import type { AtHand, CardView } from "../../web/card-view.ts";
 import type { Draft } from "../../web/draft.ts";
@@ -25,6 +27,8 @@ export interface CardDeps {
   rules: Rules;
   presence: Presence;
   atHand?: AtHand | undefined;
+  /** The machine whose agents this server starts, while it does. */
+  here?: (() => string | undefined) | undefined;
 }
 
 /** What a card is shown with beside the question itself. */
@@ -34,15 +38,19 @@ export type CardMore = Partial<Pick<CardView, "problem" | "wrong" | "lost" | "pr
 export async function readCard(deps: CardDeps, reader: Reader, read: Read, more: CardMore = {}): Promise<CardView> {
   const { engine, presence, atHand } = deps;
   const { run, question } = read;
-  const [[usage], events, history, memory] = await Promise.all([
+  const isSettling = isPending(question) && question.settling !== undefined && !question.settling.isHeldBack;
+  const waiting = isSettling ? [afterAnswer(run)] : run.owes.includes(question.id) ? [run] : [];
+  const [[usage], events, history, memory, machines] = await Promise.all([
     engine.usageOf([run.id]),
     readEvents(engine, read),
     readHistory(engine, read),
     isPending(question) ? readMemory(deps, read) : { similar: [], templates: [] },
+    readMachines(engine, waiting, deps.here?.()),
   ]);
   return {
     ...{ reader, read, usage, draft: votedBy(read, reader.id), same: [], ...more },
     ...{ events, history, ...memory },
+    away: waiting[0] && findAway(waiting[0], machines),
     looking: presence.lookers(question.id, epochMs(reader.now)),
     takeover: await atHand?.takeover(run),
     hasWork: atHand !== undefined && run.dir !== undefined,

@@ -2,9 +2,11 @@ import { readAttempts } from "../../core/attempt.ts";
 import type { Read } from "../../core/changes.ts";
 import { type Instant, msBetween } from "../../core/instant.ts";
 import { type Question, findAnswer } from "../../core/question.ts";
+import { findAway } from "../../core/machine.ts";
 import { redact } from "../../core/redact.ts";
 import type { Rules } from "../../core/rules.ts";
 import type { Run } from "../../core/run.ts";
+import { readMachines } from "../../engine/machines.ts";
 import type { LogPart } from "../../web/log.tsx";
 import type { Reader } from "../../web/reader.ts";
 import type { RunView } from "../../web/run-page.tsx";
@@ -27,6 +29,7 @@ export async function readRun(deps: PagesDeps, reader: Reader, run: Run): Promis
   const wholeMs = Math.max(0, msBetween(run.startedAt ?? run.createdAt, run.endedAt ?? reader.now));
   return {
     ...{ reader, run, usage, wholeMs },
+    away: findAway(run, await readMachines(engine, [run], deps.here?.())),
     card: shown && (await readCard(deps, reader, shown)),
     timeline: { events, reads },
     attempts: readAttempts(events),

@@ -1,7 +1,9 @@
 import type { RunId } from "../../core/id.ts";
+import { findAway } from "../../core/machine.ts";
 import { type Run, type RunStatus, hasEnded, isAnswerUntaken } from "../../core/run.ts";
-import type { Engine } from "../../engine/engine.ts";
+import { readMachines } from "../../engine/machines.ts";
 import type { RunGroup, RunRow } from "../../web/run-list.tsx";
+import type { PagesDeps } from "./deps.ts";
 
 const PAGE = 40;
 
@@ -16,7 +18,7 @@ const STATUSES: Readonly<Record<RunGroup, readonly RunStatus[] | undefined>> = {
 
 /** One page of runs, newest first, each below its parent where that is on the same page. */
 export async function readRuns(
-  engine: Engine,
+  { engine, here }: Pick<PagesDeps, "engine" | "here">,
   group: RunGroup,
   after: RunId | undefined,
 ): Promise<{ rows: RunRow[]; next: string | undefined }> {
@@ -32,12 +34,14 @@ export async function readRuns(
   const usage = await engine.usageOf(runs.map(({ id }) => id));
   const reads = await engine.readMany(runs.flatMap(({ pendingId }) => pendingId ?? []));
   const pending = new Map(reads.map((read) => [read.question.id, read]));
-  const here = new Map(runs.map((run) => [run.id, run]));
+  const machines = await readMachines(engine, runs, here?.());
+  const shown = new Map(runs.map((run) => [run.id, run]));
   const grow = async (run: Run): Promise<RunRow> => ({
     run,
+    away: findAway(run, machines),
     pending: run.pendingId && pending.get(run.pendingId),
     usage: usage.find(({ runId }) => runId === run.id),
-    parent: run.parentId && !here.has(run.parentId) ? await engine.findRun(run.parentId) : undefined,
+    parent: run.parentId && !shown.has(run.parentId) ? await engine.findRun(run.parentId) : undefined,
     children: await Promise.all(
       runs
         .filter(({ parentId }) => parentId === run.id)
@@ -45,7 +49,7 @@ export async function readRuns(
         .map(grow),
     ),
   });
-  const roots = runs.filter(({ parentId }) => parentId === undefined || !here.has(parentId));
+  const roots = runs.filter(({ parentId }) => parentId === undefined || !shown.has(parentId));
   return {
     rows: await Promise.all(roots.map(grow)),
     next: page.length === PAGE ? page.at(-1)?.id : undefined,

@@ -32,7 +32,7 @@ async function showRuns(context: Call, deps: PagesDeps): Promise<Response> {
   const reader = await readReader(context, deps.engine);
   const group = RUN_GROUPS.find((name) => name === context.req.query("state")) ?? "all";
   const after = RunId.safeParse(context.req.query("after"));
-  const { rows, next } = await readRuns(deps.engine, group, after.data);
+  const { rows, next } = await readRuns(deps, group, after.data);
   const view = { reader, group, rows, next, isFirst: !after.success, isNew: group === "all" && !after.success };
   return sendFramed(context, deps, {
     ...{ reader, page: "runs", title: tell(reader, "runs.title"), cursor },

@@ -6,6 +6,7 @@ import { Layout } from "../../web/layout.tsx";
 import type { Reader } from "../../web/reader.ts";
 import { BatchBar } from "../../web/together.tsx";
 import { ASSETS } from "./assets.ts";
+import { withAway } from "./away.ts";
 import type { Call, PagesDeps } from "./deps.ts";
 import { sendPage } from "./page.ts";
 import { type CardMore, readCard } from "./read-card.ts";
@@ -30,7 +31,7 @@ export async function sendCard(context: Call, deps: PagesDeps, given: CardPage):
   const own = isPending(read.question) && read.question.settling ? undefined : inbox.settling;
   const frame = {
     ...{ reader, assets: ASSETS, page, cursor, title: read.question.title },
-    ...{ settling: own, waiting: inbox.waiting.length },
+    ...{ settling: await withAway(deps, own), waiting: inbox.waiting.length },
   };
   return sendPage(
     context,

@@ -30,20 +30,23 @@ export interface Call {
   ifVersion?: number;
   /** Aborts when the caller is gone or the server is about to stop, for verbs that wait. */
   signal?: AbortSignal;
+  /** The machine whose agents this server starts, while it does. */
+  here?: (() => string | undefined) | undefined;
 }
 
 export type Handler<V extends Verb> = (call: Call, request: RequestOf<V>) => Promise<RowsOf<V>>;
 export type Handlers<V extends Verb> = { [Name in V]: Handler<Name> };
 
 /** What the verbs need to know of a request that was let in. */
-export function callOf(context: Context<Signed>, { engine, rules }: Pick<Call, "engine" | "rules">): Call {
+export function callOf(context: Context<Signed>, deps: Pick<Call, "engine" | "rules" | "here">): Call {
+  const { engine, rules, here } = deps;
   const bearer = context.get("actor");
   const token = context.get("token");
   const key = context.req.header("idempotency-key");
   const traceparent = context.req.header("traceparent");
   const ifVersion = readVersion(context.req.header("if-match"));
   return {
-    ...{ engine, rules, bearer, token },
+    ...{ engine, rules, here, bearer, token },
     by: actingAs(bearer, token, readBy(context.req.header(BY_HEADER))),
     ...(key !== undefined && { key }),
     ...(traceparent !== undefined && { traceparent }),

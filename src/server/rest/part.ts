@@ -2,9 +2,11 @@ import { Hono } from "hono";
 import { API_PATH, type Route } from "../../core/api/route.ts";
 import { ROUTES, type RequestOf, VERBS, type Verb } from "../../core/api/table.ts";
 import { QuestionId } from "../../core/id.ts";
+import { type Machines, needsMachine } from "../../core/machine.ts";
 import { requireVersion } from "../../core/question.ts";
 import type { Rules } from "../../core/rules.ts";
 import type { Engine } from "../../engine/engine.ts";
+import { readMachines } from "../../engine/machines.ts";
 import type { Part } from "../app.ts";
 import type { Signed } from "../credential.ts";
 import { eventFilter } from "../events/filter.ts";
@@ -19,7 +21,7 @@ import { PEOPLE_VERBS } from "./people-verbs.ts";
 import { QUESTION_VERBS } from "./question-verbs.ts";
 import { OUTCOME_VERBS, type ReadingNote, readingNote } from "./reading-note.ts";
 import { readRequest } from "./request.ts";
-import { type Reader, readerOf, replyRows, sayRows } from "./reply.ts";
+import { type Reader, readerOf, replyRows, runsIn, sayRows } from "./reply.ts";
 import { RequestLimit } from "./request-limit.ts";
 import { RUN_VERBS } from "./run-verbs.ts";
 
@@ -35,6 +37,8 @@ export interface RestDeps {
   live: Live;
   /** What is written down after a reply is out; the server waits for it when it stops. */
   work: Work;
+  /** The machine whose agents this server starts, while it does. */
+  here?: (() => string | undefined) | undefined;
   /** Hears of what should not have happened. */
   onBug: (error: unknown) => void;
 }
@@ -76,8 +80,9 @@ function addVerb(app: Hono<Signed>, verb: SignedVerb, deps: RestDeps & { held: H
     }
     const signal = verb === "wait" ? AbortSignal.any([context.req.raw.signal, deps.stopping]) : undefined;
     const rows = await handle({ ...call, ...(signal && { signal }) }, request);
+    const machines = await machinesFor(rows, { call, reader });
     note?.(rows);
-    return replyRows(context, reader, rows);
+    return replyRows(context, reader, rows, machines);
   });
 }
 
@@ -93,9 +98,19 @@ function waitFor(
 ): (signal: AbortSignal) => Promise<Reply> {
   return async (signal) => {
     const rows = await handle({ ...call, signal }, request);
+    const machines = await machinesFor(rows, { call, reader });
     note?.(rows);
-    return sayRows(reader, rows);
+    return sayRows(reader, rows, machines);
   };
+}
+
+/** What is to be known of machines to tell of these rows; an engine of ours looks itself. */
+async function machinesFor(
+  rows: unknown,
+  { call, reader }: { call: Call; reader: Reader },
+): Promise<Machines | undefined> {
+  const runs = reader.isRows ? [] : runsIn(rows).filter(needsMachine);
+  return runs.length === 0 ? undefined : readMachines(call.engine, runs, call.here?.());
 }
 
 /** Refuses whoever may not do this; what an agent tried with a question stays in that question's trail. */

@@ -1,6 +1,8 @@
 import type { Context } from "hono";
 import type { Actor } from "../../core/actor.ts";
 import { ROWS_TYPE, type Route } from "../../core/api/route.ts";
+import type { Machines } from "../../core/machine.ts";
+import type { Run } from "../../core/run.ts";
 import type { Reply } from "../reply.ts";
 
 /** A field that may not be for everybody; inside a text its quotes would be escaped. */
@@ -19,18 +21,18 @@ export function readerOf(context: Context, row: Route, bearer: Actor): Reader {
 }
 
 /** Replies what a verb gave. */
-export function replyRows(context: Context, reader: Reader, rows: unknown): Response {
-  const { status, headers, body } = sayRows(reader, rows);
+export function replyRows(context: Context, reader: Reader, rows: unknown, machines?: Machines): Response {
+  const { status, headers, body } = sayRows(reader, rows, machines);
   const next = isObject(rows) && "next" in rows && typeof rows.next === "string" ? rows.next : undefined;
   if (next !== undefined) context.header("Link", nextLink(context, next));
   return context.body(body, status === 201 ? 201 : 200, headers);
 }
 
 /** What a verb gave: as rows to an engine of ours, as the view of its row to everybody else. */
-export function sayRows({ row, bearer, isRows }: Reader, rows: unknown): Reply {
+export function sayRows({ row, bearer, isRows }: Reader, rows: unknown, machines?: Machines): Reply {
   const version = findVersion(rows);
   const isNew = isObject(rows) && "isNew" in rows && rows.isNew === true && row.path === "/questions";
-  const shown = isRows ? rows : row.reply.view(rows);
+  const shown = isRows ? rows : row.reply.view(rows, machines);
   return {
     status: isNew ? 201 : 200,
     headers: {
@@ -40,6 +42,18 @@ export function sayRows({ row, bearer, isRows }: Reader, rows: unknown): Reply {
     },
     body: write(shown, bearer),
   };
+}
+
+/** The runs that a reply tells of. */
+export function runsIn(rows: unknown): Run[] {
+  if (Array.isArray(rows)) return rows.flatMap(runsIn);
+  if (!isObject(rows)) return [];
+  if (isRun(rows)) return [rows];
+  return ["run", "runs", "rows"].flatMap((name) => runsIn(Object.entries(rows).find(([key]) => key === name)?.[1]));
+}
+
+function isRun(value: object): value is Run {
+  return "giveBack" in value && "owes" in value;
 }
 
 /** Looking at every field takes several times as long as writing them all, so it is done only where one may be hidden. */

@@ -24,7 +24,7 @@ test("every verb of the engine is a route, except those that only make sense whe
     ...{ listQuestions: true, usageOf: true, listRuns: true, countQuestions: true, readChain: true, readFeed: true },
     ...{ verify: true, now: true, doDue: true, putTemplate: true, listTemplates: true, removeTemplate: true },
     ...{ findAsked: true, hold: true, findSimilar: true, findFeedEnd: true, stats: true, issueLink: true },
-    ...{ findTroubles: true },
+    ...{ findTroubles: true, listMachines: true },
   };
   expect([...VERBS].sort()).toEqual(Object.keys(remote).sort());
   const addresses = VERBS.map((verb) => `${ROUTES[verb].method} ${ROUTES[verb].path}`);

@@ -28,7 +28,8 @@ export const RUN_VERBS: Handlers<keyof typeof RUN_ROUTES> = {
   startRun: ({ engine, by }, { params }) => engine.startRun(params.id, by),
   endRun: ({ engine, by }, { params, body }) => engine.endRun(params.id, body, by),
   cancelRun: ({ engine, by }, { params, body }) => engine.cancelRun(params.id, by, body.reason),
-  resumeRun: ({ engine, by }, { params }) => engine.resumeRun(params.id, by),
+  resumeRun: ({ engine, by }, { params, body }) => engine.resumeRun(params.id, by, body),
+  listMachines: ({ engine }) => engine.listMachines(),
   lookUp,
   readFeed: async (call, { query }) => {
     const sees = await eventFilter(call, query);

@@ -28,6 +28,7 @@ export const dePages: Readonly<Record<keyof typeof enPages, string>> = {
   "runs.held": "der Agent wartet",
   "runs.tried": "{n}-mal nicht fortgesetzt",
   "runs.tried.one": "Einmal nicht fortgesetzt",
+  "runs.machine": "Wartet auf {machine}",
   "runs.answered": "Beantwortet, nicht fortgesetzt",
   "runs.started": "begonnen",
   "runs.ended.at": "beendet",

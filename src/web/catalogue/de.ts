@@ -153,6 +153,11 @@ export const de: Readonly<Record<Key, string>> = {
   "done.timeout": "Niemand antwortete bis",
   "done.policy": "Regel: {policy}",
   "done.run": "Lauf {run}: {status}.",
+  "machine.away": "Lauf {run} geht weiter, wenn {machine} wieder da ist.",
+  "machine.heard": "Dieser Rechner hat sich zuletzt vor {span} gemeldet.",
+  "machine.never": "Dieser Rechner hat sich noch nie gemeldet.",
+  "machine.ways":
+    "Auf {machine} askd worker starten, den Lauf beenden, oder auf einem Rechner weitermachen, der die Sitzung des Agenten hat:",
   "done.resumed": "Lauf {run} hatte sie {span} später.",
   policy: "Regel {name}",
   "policy.wait": "warten",

@@ -25,6 +25,7 @@ export const enPages = {
   "runs.held": "the agent waits",
   "runs.tried": "Resume failed {n} times",
   "runs.tried.one": "Resume failed once",
+  "runs.machine": "Waits for {machine}",
   "runs.answered": "Answered, not resumed",
   "runs.started": "started",
   "runs.ended.at": "ended",

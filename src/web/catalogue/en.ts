@@ -151,6 +151,11 @@ export const en = {
   "done.timeout": "Nobody answered by",
   "done.policy": "Policy: {policy}",
   "done.run": "Run {run}: {status}.",
+  "machine.away": "Run {run} goes on when {machine} is back.",
+  "machine.heard": "That machine was last heard of {span} ago.",
+  "machine.never": "That machine was never heard of.",
+  "machine.ways":
+    "Start askd worker on {machine}, stop the run, or go on on another machine where the agent’s session is:",
   "done.resumed": "Run {run} had it {span} later.",
   policy: "Policy {name}",
   "policy.wait": "wait",

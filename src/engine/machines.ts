@@ -1,0 +1,41 @@
+import { z } from "zod";
+import { Instant } from "../core/instant.ts";
+import { type Machine, type Machines, needsMachine } from "../core/machine.ts";
+import { Refusal } from "../core/refusal.ts";
+import type { Run } from "../core/run.ts";
+import type { Store } from "../store/store.ts";
+import type { Engine } from "./engine.ts";
+
+/** What a worker's row says of its machine. */
+const Beat = z.looseObject({ host: z.string(), beatAt: Instant });
+
+/** The machines that workers have been on, with when each was last heard of. */
+export async function listMachines(store: Pick<Store, "listEntries">): Promise<Machine[]> {
+  const heard = new Map<string, Instant>();
+  for (const { body } of await store.listEntries("worker")) {
+    const { data } = Beat.safeParse(body);
+    if (data && (heard.get(data.host) ?? "") < data.beatAt) heard.set(data.host, data.beatAt);
+  }
+  return [...heard].map(([id, heardAt]) => ({ id, heardAt }));
+}
+
+/** What is known of the machines that these runs wait for; where none waits, nothing is asked for. */
+export async function readMachines(
+  engine: Pick<Engine, "listMachines" | "now">,
+  runs: readonly Run[],
+  here?: string,
+): Promise<Machines> {
+  const isWaiting = runs.some((run) => needsMachine(run) && run.host !== here);
+  const known = isWaiting ? await listKnown(engine) : [];
+  return { now: await engine.now(), known, here };
+}
+
+/** Who may not know of machines is told of none, and a server of old knows of none. */
+async function listKnown(engine: Pick<Engine, "listMachines">): Promise<Machine[] | undefined> {
+  try {
+    return await engine.listMachines();
+  } catch (error) {
+    if (error instanceof Refusal && (error.code === "not_permitted" || error.code === "not_found")) return undefined;
+    throw error;
+  }
+}
