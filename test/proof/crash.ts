@@ -48,6 +48,8 @@ async function crashAt(program: Program, place: Place, kills: number): Promise<C
     for (let kill = 1; kill <= kills; kill += 1) {
       const busy = kill % 10 === 0 ? [next(), next()] : [next()];
       await Promise.all(busy.map((each) => each.go()));
+      // How much is done in some time depends on the machine; every third has done something, however slow it is.
+      if (kill % 3 === 0) await Promise.all(busy.map((each) => each.acknowledges(LEAST_PER_KILL * 3)));
       await sleep(Math.random() * (kill % 3 === 0 ? LATE_MS : SOON_MS));
       await Promise.all(busy.map((each) => killHard(each.child)));
       for (const each of busy) acknowledged.push(...each.acknowledged());
@@ -68,6 +70,8 @@ interface Busy {
   child: ChildProcess;
   /** Lets it open the store, and comes back when it has. */
   go(): Promise<void>;
+  /** Comes back when it has acknowledged so many operations. */
+  acknowledges(count: number): Promise<void>;
   /** What it wrote in whole lines, after it is gone. */
   acknowledged(): Acknowledged[];
 }
@@ -78,17 +82,24 @@ function start(program: Program, place: Place): Busy {
   if (!stdin || !stdout) throw new Error("A process was started without its pipes.");
   let text = "";
   stdout.setEncoding("utf8").on("data", (some: string) => (text += some));
+  const ended = once(child, "exit").then(() => Promise.reject(new Error("A process ended early.")));
+  ended.catch(() => undefined); // it is killed in the end
+  const lines = (): string[] =>
+    text
+      .split("\n")
+      .slice(0, -1)
+      .filter((line) => line !== "READY");
   return {
     child,
     go: async () => {
       const spoke = once(stdout, "data");
       stdin.write("go\n");
-      await Promise.race([spoke, once(child, "exit").then(() => Promise.reject(new Error("A process ended early.")))]);
+      await Promise.race([spoke, ended]);
     },
-    acknowledged: () => {
-      const lines = text.split("\n").slice(0, -1);
-      return lines.filter((line) => line !== "READY").map((line) => Acknowledged.parse(JSON.parse(line)));
+    acknowledges: async (count) => {
+      while (lines().length < count) await Promise.race([once(stdout, "data"), ended]);
     },
+    acknowledged: () => lines().map((line) => Acknowledged.parse(JSON.parse(line))),
   };
 }
 
