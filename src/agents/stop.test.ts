@@ -77,6 +77,7 @@ describe("a stop", () => {
     const scene = await aRunScene();
     const started = await scene.start(`echo began; ${LOOP}`);
     if (!started.won) throw new Error("nobody else is here");
+    await until("the agent is there", () => scene.read("1.out").includes("began"));
     process.kill(started.identity.pid, "SIGKILL");
     expect(await waitForEnd(scene.runDir, 1)).toEqual({ state: "dead", exitCode: undefined });
     expect(await listProcesses(scene.runId)).not.toEqual([]);
