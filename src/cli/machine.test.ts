@@ -96,6 +96,15 @@ test("runs resume promises nothing that the machine has to keep", async () => {
   );
 });
 
+test("runs resume of a run that was not even started names the ways out", async () => {
+  const scene = await parked();
+  await scene.engine.createRun({ name: "fix-auth", agent: "claude", host: BUILD, giveBack: "worker" }, AGENT);
+  const { exit, stderr } = await typeOn("desk", scene, "runs", "resume", "2");
+  expect(exit).toBe(6);
+  const ways = WAYS.map((way) => way.replace(/1(?= |$)/, "2"));
+  expect(stderr).toBe(`error: Run #2 is queued, and waits for build-7, last heard of 3h ago\n  ${ways.join("\n  ")}\n`);
+});
+
 test("an answer that is only stored waits for a person, not for the machine", async () => {
   const scene = await parked();
   for (const undo of ["1s", "0s"]) {

@@ -129,6 +129,7 @@ async function show(run: Run, { engine, context }: At): Promise<number> {
 
 async function resume(run: Run, { engine, given, context }: At): Promise<number> {
   if (given.elsewhere) return resumeElsewhere(run, { engine, context });
+  await requireHeardOf(run, { engine, context });
   const resumed = await engine.resumeRun(run.id, await whoTypes(engine, context));
   const machines = await machinesFor(engine, [resumed], context);
   const away = findAway(resumed, machines);
@@ -137,6 +138,17 @@ async function resume(run: Run, { engine, given, context }: At): Promise<number>
   const lines = sayResumed(resumed, { away, wayOn, now: machines.now }, context.program);
   await done(resumed, lines, { engine, context, fields });
   return 0;
+}
+
+/** Refuses a run that only its machine could bring on, where that is away, with the ways out. */
+async function requireHeardOf(run: Run, { engine, context }: Omit<At, "given">): Promise<void> {
+  const machines = await machinesFor(engine, [run], context);
+  const away = run.status === "resuming" ? undefined : findAway(run, machines);
+  if (!away) return;
+  const [, ...ways] = awayLines(run, away, machines.now, context.program);
+  throw new Refusal("not_pending", `Run #${run.number} is ${run.status}, and ${sayAway(away, machines.now)}`, {
+    hint: ways.join("\n"),
+  });
 }
 
 /** What becomes of a run that was resumed: who has to do what, where askd cannot start it. */
