@@ -131,7 +131,8 @@ async function showBar(): Promise<void> {
     const headers = { "x-askd": "1", accept: "text/html" };
     const response = await fetch("/batch/edit", { method: "POST", body: fields, headers });
     const next = response.ok ? find<HTMLElement>("#together", parsePage(await response.text())) : null;
-    if (next && mine === asked) place(form, next);
+    if (!next) shown = ""; // the next tick asks again
+    else if (mine === asked) place(form, next);
   } catch {
     shown = ""; // the network said no; the stream tells, and the next tick asks again
   }
