@@ -107,13 +107,21 @@ async function requireClean(twins: readonly Twin[], engines: readonly LocalEngin
   }
 }
 
-/** All rows as one text; a run's number and the order in which outcomes got their ids are the store's own affair. */
+/**
+ * All rows as one text. A run's number, the order in which outcomes got their ids and the order of fields, which changes
+ * when a row is read anew, are the store's own affair.
+ */
 async function look(twin: Twin): Promise<Seen> {
   const { kept, jobs } = await readAll(twin.store);
   const due = jobs.map(({ key, kind, dueAt, tries, host, agent }) => ({ key, kind, dueAt, tries, host, agent }));
   due.sort((one, other) => (one.key < other.key ? -1 : 1));
   const rows = kept.map(({ run, ...rest }) => ({ ...rest, run: { ...run, number: 0 } }));
-  return { text: nameOutcomes(JSON.stringify([rows, due], null, 1)), kept, broken: findBroken({ kept, jobs }) };
+  return { text: nameOutcomes(JSON.stringify([rows, due], sortFields, 1)), kept, broken: findBroken({ kept, jobs }) };
+}
+
+function sortFields(_: string, value: unknown): unknown {
+  if (value === null || typeof value !== "object" || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
 function nameOutcomes(text: string): string {
