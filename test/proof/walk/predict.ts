@@ -114,8 +114,8 @@ function isNamed(deed: QuestionDeed, { approvals }: Question): boolean {
 
 /** Whoever makes the agent go on passes the same check as one who answers. */
 function withLeave(deed: QuestionDeed, question: Question, refusals: RefusalCode[]): Prediction {
-  if (!isNamed(deed, question)) refusals.push("not_permitted");
-  const isGuarded = question.approvals.need > 1 || question.approvals.veto || question.risk === "high";
+  const isGuarded =
+    !isNamed(deed, question) || question.approvals.need > 1 || question.approvals.veto || question.risk === "high";
   return { refusals, maybe: isGuarded ? ["not_permitted", "needs_confirmation", "needs_person"] : [] };
 }
 
