@@ -10,6 +10,8 @@ import type { Stage } from "./stage.ts";
 
 type Kill = { afterMs: number; signal: NodeJS.Signals };
 
+const NOTHING_AGAINST: Prediction = { refusals: [], maybe: [] };
+
 /** Does what people do, and holds every reply against what the oracle says may come of it. */
 export class People {
   readonly #stage: Stage;
@@ -53,8 +55,10 @@ export class People {
     const after = await this.#stage.store.findRun(deed.runId);
     if (!before || !after) return;
     this.#ledger.step(deed.do, deed.runId, `by ${whoDoes(deed)} (${deed.way}) -> ${sayReply(reply)}`);
-    this.#judge(deed, reply, [predictRun(deed, before), predictRun(deed, after)], { run: before });
     const isCancelled = deed.do === "cancel run" && after.status === "cancelled" && before.status !== "cancelled";
+    // A session that had ended may have asked again just before it was cancelled.
+    const allowed = isCancelled ? [NOTHING_AGAINST] : [];
+    this.#judge(deed, reply, [predictRun(deed, before), predictRun(deed, after), ...allowed], { run: before });
     if (reply.is !== "done" && !(reply.is === "unknown" && isCancelled)) return;
     const unnamed = { questionId: undefined, outcomeId: undefined };
     this.#ledger.facts.push({ deed, runId: deed.runId, ...unnamed, atMs: Date.now() });

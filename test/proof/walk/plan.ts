@@ -71,7 +71,7 @@ export function makePlan(tag: string, chance: Chance): RunPlan {
 }
 
 function makeQuestion(tag: string, chance: Chance): PlannedQuestion {
-  const door = chance.weighted<Door>({ marker: 6, result: 1, ask: 3, wait: 5, mcp: 2 });
+  const door = chance.weighted<Door>({ marker: 8, result: 2, ask: 2, wait: 4, mcp: 1 });
   return {
     tag,
     door,

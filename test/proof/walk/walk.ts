@@ -25,8 +25,8 @@ import { judgeRun } from "./verdict.ts";
 
 /** How many do something at the same time, each to a run of its own. */
 const LANES = 3;
-const RUNS_AT_ONCE = 8;
-const ASKERS_AT_ONCE = 4;
+const RUNS_AT_ONCE = 6;
+const ASKERS_AT_ONCE = 20;
 const RECENT = 40;
 const BUSY_MS = 10;
 const HEAL_IDLE_MS = 30_000;
