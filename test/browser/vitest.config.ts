@@ -5,6 +5,7 @@ import { LongestFirst } from "../longest-first.ts";
 export default defineConfig({
   test: {
     include: ["test/browser/*.browser.ts"],
+    globalSetup: ["test/lean-environment.ts"],
     pool: "forks",
     maxWorkers: 2,
     sequence: { sequencer: LongestFirst },

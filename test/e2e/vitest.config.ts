@@ -5,7 +5,7 @@ import { LongestFirst } from "../longest-first.ts";
 export default defineConfig({
   test: {
     include: ["test/e2e/*.e2e.ts"],
-    globalSetup: ["test/e2e/install.ts"],
+    globalSetup: ["test/e2e/install.ts", "test/lean-environment.ts"],
     pool: "forks",
     maxWorkers: 2,
     maxConcurrency: 4,

@@ -4,7 +4,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["test/e2e/*.long.ts"],
-    globalSetup: ["test/e2e/install.ts"],
+    globalSetup: ["test/e2e/install.ts", "test/lean-environment.ts"],
     pool: "forks",
     testTimeout: 330_000,
     hookTimeout: 30_000,
