@@ -1,8 +1,11 @@
 import { z } from "zod";
 import { RunId } from "./id.ts";
 
-/** How sure we are of who it is: `local` for this machine's user, `person` for a proven identity. */
-export const Strength = z.enum(["none", "local", "person"]);
+/**
+ * How sure we are of who it is, weakest first: `bearer` for whoever holds a link or sits at an MCP client, `local` for
+ * this machine's user, `person` for a proven identity.
+ */
+export const Strength = z.enum(["none", "bearer", "local", "person"]);
 export type Strength = z.infer<typeof Strength>;
 
 /** Who does something, and through what. */
