@@ -1,0 +1,31 @@
+import { expect, test } from "vitest";
+import { NOON, IDS } from "../../test/builders.ts";
+import { DEFAULT_RULES } from "../core/rules.ts";
+import { MemoryStore } from "../store/memory.ts";
+import { Decider } from "./decide.ts";
+
+/** A decider on a machine where every try takes so long, and what it has tried. */
+function slowDecider(tryMs: number) {
+  let elapsedMs = 0;
+  let tries = 0;
+  const now = () => NOON;
+  const store = new MemoryStore(now);
+  const decider = new Decider({ store, ids: IDS, rules: DEFAULT_RULES, now, elapsedMs: () => elapsedMs });
+  const retryUntil = (wanted: number) =>
+    decider.retry(() => {
+      elapsedMs += tryMs;
+      tries += 1;
+      return Promise.resolve(tries === wanted ? "done" : undefined);
+    });
+  return { retryUntil, tries: () => tries };
+}
+
+test("a machine on which one try takes longer than all of them may still gets several tries", async () => {
+  await expect(slowDecider(3_000).retryUntil(4)).resolves.toBe("done");
+});
+
+test("what never succeeds is given up after a bounded number of slow tries", async () => {
+  const slow = slowDecider(3_000);
+  await expect(slow.retryUntil(1_000)).rejects.toMatchObject({ code: "moved" });
+  expect(slow.tries()).toBe(5);
+});
