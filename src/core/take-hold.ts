@@ -29,7 +29,8 @@ export function takeHold({ run, question }: Read, input: HoldInput, at: At): Cha
     return named.session === run.session ? {} : { runs: [named], events: [runEvent(run, named, at, detail)] };
   }
   const held: Pending = { ...question, hold: { until: later(at.now, windowMs), after, windowMs, holder } };
-  const next: Run = run.implicit && run.status === "awaiting_input" ? { ...named, status: "running" } : named;
+  const isParked = run.status === "awaiting_input" || run.status === "deferred";
+  const next: Run = run.implicit && isParked ? { ...named, status: "running" } : named;
   return {
     runs: [next],
     questions: [held],

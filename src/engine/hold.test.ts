@@ -146,6 +146,19 @@ describe("a call that goes on with a question", () => {
     expect((await scene.engine.verify()).problems).toEqual([]);
   });
 
+  test("has a deferred run go on at once, and as untaken if the call dies with the answer", async () => {
+    const scene = new Scene();
+    const { question } = await ask(scene, { timeout: "1m", on_timeout: "defer" }, "first");
+    await scene.pass(61_000);
+    expect((await scene.engine.read(question.id)).run.status).toBe("deferred");
+    const taken = await scene.engine.hold(question.id, call("second", { session: "mcp:2" }));
+    expect(taken).toMatchObject({ isNew: true, run: { status: "running" } });
+    await scene.engine.answer(question.id, said("1"), ADA);
+    await scene.engine.handOver(question.id);
+    await scene.pass(16_000);
+    expect((await scene.engine.read(question.id)).run).toMatchObject({ status: "resuming", owes: [question.id] });
+  });
+
   test("gives no other name to a session that its client named", async () => {
     const scene = new Scene();
     const { question } = await scene.engine.ask(scene.input(), AGENT, { run: { session: "s-1" } });
