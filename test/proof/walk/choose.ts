@@ -63,7 +63,7 @@ function afterwards({ question, run }: Sight, item: Item, base: Base, chance: Ch
 
 function care(base: Base, chance: Chance): QuestionDeed {
   const verb = chance.weighted({ claim: 3, release: 2, snooze: 2, extend: 3, comment: 2, assign: 1, escalate: 3 });
-  if (verb === "snooze") return { ...base, do: verb, ms: chance.pick([1_000, 60_000]) };
+  if (verb === "snooze") return { ...base, do: verb, ms: chance.pick([20_000, 60_000]) }; // never over before it is sent
   if (verb === "extend") return { ...base, do: verb, ms: chance.pick([300, 1_000, 60_000]) };
   if (verb === "comment") return { ...base, do: verb, text: mark() };
   return verb === "assign" ? { ...base, do: verb, to: chance.pick(PEOPLE) } : { ...base, do: verb };

@@ -34,6 +34,8 @@ export class Ledger {
   readonly #startedAtMs = Date.now();
   readonly #trails = new Map<string, Told[]>();
   steps = 0;
+  /** Replies that could not be judged, as others had changed the same rows at that moment. */
+  contested = 0;
 
   /** Counts a step and keeps it for the trail of its run. */
   step(verb: string, runId: RunId | undefined, words: string): void {
@@ -46,6 +48,10 @@ export class Ledger {
   note(runId: RunId | undefined, words: string): void {
     const name = runId ?? "";
     this.#trails.set(name, [...(this.#trails.get(name) ?? []), { atMs: Date.now(), words }].slice(-LONGEST_TRAIL));
+  }
+
+  contest(): void {
+    this.contested += 1;
   }
 
   fault(kind: string, detail: string, runId?: RunId): void {

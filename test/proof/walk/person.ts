@@ -10,7 +10,11 @@ import type { Stage } from "./stage.ts";
 
 type Kill = { afterMs: number; signal: NodeJS.Signals };
 
-const NOTHING_AGAINST: Prediction = { refusals: [], maybe: [] };
+/** The rows that a deed concerns, as they were read before and after it. */
+interface Rows {
+  before: Pick<Sight, "run"> & Partial<Sight>;
+  after: Pick<Sight, "run"> & Partial<Sight>;
+}
 
 /** Does what people do, and holds every reply against what the oracle says may come of it. */
 export class People {
@@ -34,7 +38,7 @@ export class People {
     const what = sayDeed(deed);
     this.#ledger.step(deed.do, before.run.id, `${what} -> ${sayReply(reply)}`);
     const allowed = [predict(deed, before), predict(deed, after)];
-    this.#judge(deed, reply, allowed, before);
+    this.#judge(deed, reply, allowed, { before, after });
     const isDone = reply.is === "done" || (reply.is === "unknown" && hasHappened(deed, before, after));
     if (!isDone) return;
     const { run } = before;
@@ -55,10 +59,9 @@ export class People {
     const after = await this.#stage.store.findRun(deed.runId);
     if (!before || !after) return;
     this.#ledger.step(deed.do, deed.runId, `by ${whoDoes(deed)} (${deed.way}) -> ${sayReply(reply)}`);
+    const rows = { before: { run: before }, after: { run: after } };
+    this.#judge(deed, reply, [predictRun(deed, before), predictRun(deed, after)], rows);
     const isCancelled = deed.do === "cancel run" && after.status === "cancelled" && before.status !== "cancelled";
-    // A session that had ended may have asked again just before it was cancelled.
-    const allowed = isCancelled ? [NOTHING_AGAINST] : [];
-    this.#judge(deed, reply, [predictRun(deed, before), predictRun(deed, after), ...allowed], { run: before });
     if (reply.is !== "done" && !(reply.is === "unknown" && isCancelled)) return;
     const unnamed = { questionId: undefined, outcomeId: undefined };
     this.#ledger.facts.push({ deed, runId: deed.runId, ...unnamed, atMs: Date.now() });
@@ -95,18 +98,22 @@ export class People {
     return this.#stage.command(wordsFor(deed), deed, kill);
   }
 
-  #judge(deed: Deed, reply: Reply, allowed: readonly Prediction[], { run }: Pick<Sight, "run">): void {
+  #judge(deed: Deed, reply: Reply, allowed: readonly Prediction[], rows: Rows): void {
+    const { run } = rows.before;
     if (reply.is === "unknown") return;
     if (reply.is === "wrong") return this.#ledger.fault(`${deed.do} failed`, reply.words, run.id);
+    const isContested = countChanges(rows) > (reply.is === "done" ? 1 : 0);
     const expected = allowed.map(({ refusals, maybe }) => [...refusals, ...maybe].join("|") || "done").join(" or ");
     if (reply.is === "done") {
       if (allowed.some(({ refusals }) => refusals.length === 0)) return;
+      if (isContested) return this.#ledger.contest();
       return this.#ledger.fault(`${deed.do} was taken, but is to be refused`, `${sayDeed(deed)}: ${expected}`, run.id);
     }
     const isExpected = allowed.some(({ refusals, maybe }) =>
       reply.codes.some((code) => refusals.includes(code) || maybe.includes(code)),
     );
     if (isExpected) return;
+    if (isContested) return this.#ledger.contest();
     this.#ledger.fault(
       `${deed.do} was refused (${reply.codes.length === 1 ? reply.codes[0] : reply.words.slice(0, 6)}), expected was ${expected}`,
       `${sayDeed(deed)}: ${reply.words}`,
@@ -141,6 +148,16 @@ function sayReply(reply: Reply): string {
 function hasHappened(deed: QuestionDeed, before: Sight, after: Sight): boolean {
   if (before.question.version === after.question.version) return false;
   return findMissing(deed, before, after).length === 0 && deed.do !== "undo";
+}
+
+/**
+ * Commits that changed these rows between the two reads. If there was more than the deed's own, its reply fits a state
+ * that nobody has seen.
+ */
+function countChanges({ before, after }: Rows): number {
+  const ofRun = after.run.version - before.run.version;
+  const ofQuestion = (after.question?.version ?? 0) - (before.question?.version ?? 0);
+  return Math.max(ofRun, ofQuestion);
 }
 
 function outcomeOf(deed: QuestionDeed, { question }: Sight) {

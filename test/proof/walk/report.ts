@@ -14,7 +14,7 @@ export function sayWalk({ ledger, runs, questions, starts, healMs, trailOf }: Wa
   const counts = Object.entries(ledger.counts).toSorted(([, one], [, other]) => other - one);
   return [
     `${runs} runs, ${questions} questions, ${starts} starts of agents, ${ledger.facts.length} acknowledged deeds`,
-    `healed in ${(healMs / 1000).toFixed(1)} s`,
+    `healed in ${(healMs / 1000).toFixed(1)} s; ${ledger.contested} replies not judged, as others changed the same rows`,
     `  ${counts.map(([verb, count]) => `${verb} ${count}`).join(", ")}`,
     ...groupFaults(ledger.faults).flatMap(([kind, faults]) => [
       `FAULT ${faults.length} x ${kind}`,

@@ -76,12 +76,27 @@ function judgeEnd(at: At): void {
   const { run } = kept;
   const how = `${run.status}${run.reason === undefined ? "" : ` (${run.reason})`}`;
   if (!hasEnded(run)) {
+    if (isCutOff(at)) return;
     const owed = run.owes.length > 0 ? " and owes something" : "";
     const where = run.implicit ? " of an asker outside" : "";
     return ledger.fault(`a run${where} stays ${how}${owed}`, sayRun(kept), run.id);
   }
   if (run.giveBack === "worker" && !ENDS[run.status]?.(at))
     ledger.fault(`a run ended ${how} without that reason`, sayLast(at), run.id);
+}
+
+/**
+ * A server that is killed after it wrote out an outcome and before it recorded that leaves it open: an asker outside
+ * that has it does not come back, and the run is shown as answered and not taken.
+ */
+function isCutOff({ kept: { run, questions }, heard, ledger }: At): boolean {
+  if (!run.implicit || run.giveBack !== "poll" || run.pendingId !== undefined || !ledger.counts["kill server"])
+    return false;
+  return run.owes.every((id) => {
+    const question = questions.find((each) => each.id === id);
+    const isHeard = heard.some(({ questionId }) => questionId === id);
+    return isHeard && question !== undefined && unitsOf(question).some(({ handover }) => handover.state === "handing");
+  });
 }
 
 const ENDS: Partial<Record<RunStatus, (at: At) => boolean>> = {
