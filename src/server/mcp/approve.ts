@@ -42,9 +42,9 @@ async function decide(call: ToolCall, hooked: HookCall): Promise<HookReply> {
   try {
     const read = await askOrFind(call, hooked);
     const out = await bringOut(call, read, { isNamed: false });
-    return isPending(out.question)
-      ? replyUnanswered(hooked, out, { park: false, isAttended: false })
-      : replyTo(hooked, out);
+    return out && !isPending(out.question)
+      ? replyTo(hooked, out)
+      : replyUnanswered(hooked, out ?? read, { park: false, isAttended: false });
   } catch (error) {
     if (error instanceof Refusal) return denyFor(error);
     throw error;

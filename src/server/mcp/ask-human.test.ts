@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { McpScene, until } from "../../../test/mcp/scene.ts";
 import { ADA, AGENT } from "../../../test/builders.ts";
+import { QuestionId } from "../../core/id.ts";
 
 const DOORS = [
   { way: "stdio", era: "legacy" },
@@ -182,6 +183,22 @@ test("a correction of an earlier answer comes along with the next one of its ses
   const { question, run } = await scene.given(asked.id);
   expect(question.amendments).toMatchObject([{ handover: { state: "given", witness: "mcp" } }]);
   expect(run).toMatchObject({ status: "completed", owes: [] });
+});
+
+test("a correction of what a policy decided is told with that decision", async () => {
+  const client = await begin().connect({ way: "http", era: "modern" });
+  const ask = { ...CACHE, timeout_seconds: 0.05, timeout: "100ms", on_timeout: "proceed" };
+  const { fields } = await client.call("ask_human", ask);
+  const id = String(fields["question_id"]);
+  const closed = await until(async () => {
+    await scene.engine.doDue();
+    const read = await scene.engine.read(QuestionId.parse(id));
+    return read.question.status === "timeout" ? read : undefined;
+  });
+  await scene.engine.amend(closed.question.id, "Memcached after all", ADA);
+  const { text } = await client.call("check_answer", { question_id: id });
+  expect(text).toContain("proceed using your best judgment");
+  expect(text).toContain("Memcached after all");
 });
 
 test("secrets of the environment do not leave with the question", async () => {

@@ -8,7 +8,7 @@ import { ownEpoch } from "./asker.ts";
 import { type ToolCall, type ToolResult, progressToken } from "./caller.ts";
 import { hold } from "./hold.ts";
 import { type Begun, beginHold } from "./rejoin.ts";
-import { resultOf } from "./result.ts";
+import { parkedResult, resultOf } from "./result.ts";
 import type { HeldStream } from "./stream-id.ts";
 
 /** A call that is gone on with: since when it waits, and what comes after. */
@@ -55,6 +55,7 @@ async function announce(call: ToolCall, question: Pending, windowMs: number, res
 /** Returns what there is. */
 export async function handOver(call: ToolCall, read: Read): Promise<ToolResult> {
   const out = await bringOut(call, read, { isNamed: true });
+  if (!out) return parkedResult(read);
   const corrected = isPending(out.question) ? [] : await bringCorrections(call, out);
   return resultOf(out, `answer-${randomBytes(4).toString("hex")}`, corrected);
 }
@@ -64,14 +65,23 @@ async function bringCorrections(call: ToolCall, { run, question }: Read): Promis
   const others = run.owes.filter((id) => id !== question.id);
   const owed = await Promise.all(others.map((id) => call.deps.engine.read(id)));
   const corrected = owed.filter((read) => isOnlyCorrected(read.question));
-  return Promise.all(corrected.map((read) => bringOut(call, read, { isNamed: true })));
+  const brought = await Promise.all(corrected.map((read) => bringOut(call, read, { isNamed: true })));
+  return brought.filter((read) => read !== undefined);
 }
 
-/** An outcome is committed as on its way before it is written, and as given once it is out. */
-export async function bringOut(call: ToolCall, read: Read, { isNamed }: { isNamed: boolean }): Promise<Read> {
+/**
+ * Commits an outcome as on its way before it is written, and as given once it is out. Undefined if the call has ended:
+ * a server that stops may still write its reply, but nobody would record that the outcome was given with it.
+ */
+export async function bringOut(
+  call: ToolCall,
+  read: Read,
+  { isNamed }: { isNamed: boolean },
+): Promise<Read | undefined> {
   const { engine } = call.deps;
   const { id } = read.question;
-  if (isPending(read.question) || !owes(read.question) || call.signal.aborted) return read;
+  if (isPending(read.question) || !owes(read.question)) return read;
+  if (call.signal.aborted) return undefined;
   const isUnderWay = isHanding(read.question, read.run.epoch, "call");
   const handed = isUnderWay ? read : await engine.handOver(id, ownEpoch(call.caller), call.deps.holders.own);
   // Whoever follows the agent sees in its record whether an answer arrived that is named in what is written out. A reply

@@ -16,12 +16,14 @@ export function resultOf(read: Read, delimiter: string, corrected: readonly Read
   const outcome = (text: string, structured: Structured): CallToolResult => result(text + corrections, structured);
   switch (question.status) {
     case "pending":
-      return parked(read);
+      return parkedResult(read);
     case "answered":
       return outcome(tellAgent({ delimiter, reads: [read] }), answered(question, question.answer));
     case "timeout":
       if (answer) return outcome(tellAgent({ delimiter, reads: [read] }), answered(question, answer));
-      return outcome(sayTimeout(question), { status: "timeout", question_id: question.id, policy: question.policy });
+      return outcome(withOwnCorrections(sayTimeout(question), read, delimiter), {
+        ...{ status: "timeout", question_id: question.id, policy: question.policy },
+      });
     case "cancelled":
       return outcome(sayCancelled(question), {
         ...{ status: "cancelled", question_id: question.id, reason: question.reason },
@@ -31,7 +33,13 @@ export function resultOf(read: Read, delimiter: string, corrected: readonly Read
   }
 }
 
-function parked(read: Read): CallToolResult {
+/** A person may have corrected what a policy said before the agent came for it. */
+function withOwnCorrections(text: string, read: Read, delimiter: string): string {
+  return [text, tellCorrections({ delimiter, reads: [read] })].filter((part) => part !== "").join("\n\n");
+}
+
+/** The agent is to stop, and to look for the answer later. */
+export function parkedResult(read: Read): CallToolResult {
   const { id } = read.question;
   return result(sayParked(read, `later call check_answer with ${id}`), {
     ...{ status: "pending", question_id: id, stop_session: true, stop_reason: "waiting_for_user_input" },
