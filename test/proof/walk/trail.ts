@@ -7,7 +7,10 @@ import { tagOf } from "./unit.ts";
 const AT_ONCE_MS = 250;
 
 /** Judges what the audit trail of a run says against what was done and acknowledged. */
-export function judgeTrail({ run, questions, events }: Kept, facts: readonly Fact[], ledger: Ledger): void {
+export function judgeTrail(
+  { run, questions, events }: Kept,
+  { facts, asks, ledger }: { facts: readonly Fact[]; asks: ReadonlyMap<string, Ask>; ledger: Ledger },
+): void {
   for (const fact of facts) judgeFact(fact, facts, questions, ledger);
   for (const question of questions) {
     const own = events.filter(({ questionId }) => questionId === question.id);
@@ -15,7 +18,8 @@ export function judgeTrail({ run, questions, events }: Kept, facts: readonly Fac
     const closedAt = own.find(({ type }) => type === "question.answered")?.at;
     const undone = own.findLast(({ type }) => type === "question.undone");
     const expired = own.find(({ type }) => type === "question.timed_out");
-    if (undone && expired && Date.parse(expired.at) - Date.parse(undone.at) < AT_ONCE_MS)
+    const isAtOnce = undone && expired && Date.parse(expired.at) - Date.parse(undone.at) < AT_ONCE_MS;
+    if (isAtOnce && !isLate(own, undone, findAsk(asks, tag)))
       ledger.fault("an undone answer was followed by the deadline at once", tag, run.id);
     const fact = facts.find(
       ({ deed, questionId }) => deed.do === "answer" && deed.said.undoMs > 0 && questionId === question.id,
@@ -40,6 +44,20 @@ export function judgeTrail({ run, questions, events }: Kept, facts: readonly Fac
   }
 }
 
+/** A reply that came when no time was left, or whose deadline others moved, leaves none when it is taken back. */
+function isLate(own: Kept["events"], undone: Kept["events"][number], ask: Ask | undefined): boolean {
+  const before = own.slice(0, own.indexOf(undone));
+  const replied = before.findLast(({ type }) => type === "question.settling");
+  const asked = before.find(({ type }) => type === "question.asked");
+  if (!replied || !asked || !ask || before.some(({ type }) => MOVED.has(type))) return true;
+  const waitedMs = Date.parse(replied.at) - Date.parse(asked.at);
+  return Number.parseInt(ask.timeout, 10) - waitedMs < AT_ONCE_MS;
+}
+
+function findAsk(asks: ReadonlyMap<string, Ask>, tag: string | undefined): Ask | undefined {
+  return asks.get(tag?.replace(/\.\d$/, "") ?? "");
+}
+
 /** What changes a deadline: people, escalation, setting aside, and an answer that was taken back. */
 const MOVED: ReadonlySet<string> = new Set([
   ...["question.extended", "question.escalated", "question.parked", "question.undone"],
@@ -49,7 +67,7 @@ const MOVED: ReadonlySet<string> = new Set([
 export function judgeDeadlines({ run, questions, events }: Kept, asks: ReadonlyMap<string, Ask>, ledger: Ledger): void {
   for (const { id, title, askedAt, dueAt, ...question } of questions) {
     const tag = tagOf({ title });
-    const ask = asks.get(tag?.replace(/\.\d$/, "") ?? "");
+    const ask = findAsk(asks, tag);
     const isMoved = events.some(
       ({ questionId, type, detail }) =>
         questionId === id && MOVED.has(type) && (type !== "question.parked" || detail?.["policy"] !== undefined),

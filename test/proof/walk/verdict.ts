@@ -33,7 +33,7 @@ export function judgeRun({ kept, lines, heard, asks }: Evidence, ledger: Ledger)
   judgeStarts(at);
   judgeEnd(at);
   for (const unit of questions.flatMap(unitsOf)) judgeUnit(unit, at);
-  judgeTrail(kept, facts, ledger);
+  judgeTrail(kept, { facts, asks, ledger });
   judgeDeadlines(kept, asks, ledger);
 }
 

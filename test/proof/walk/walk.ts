@@ -231,7 +231,11 @@ class Walk {
   }
 
   async #runVerb(verb: "resume" | "cancel"): Promise<void> {
-    const runs = await this.#stage.store.listRuns({ order: "newest", limit: RECENT });
+    const { store } = this.#stage;
+    const recent = await store.listRuns({ order: "newest", limit: RECENT });
+    // Where there are many askers, an answer that was only stored is soon not among the newest.
+    const parked = await store.listRuns({ statuses: ["awaiting_input"], order: "oldest", limit: 100 });
+    const runs = [...recent, ...parked];
     const stored = runs.filter(
       (run) => run.owes.length > 0 && run.status === "awaiting_input" && run.pendingId === undefined,
     );
