@@ -1,5 +1,9 @@
 import { expect, test } from "vitest";
-import { NOON, IDS } from "../../test/builders.ts";
+import { ADA, AGENT, IDS, NOON } from "../../test/builders.ts";
+import { Scene } from "../../test/scene.ts";
+import { SYSTEM } from "../core/actor.ts";
+import type { Read } from "../core/changes.ts";
+import { claim, release } from "../core/claim.ts";
 import { DEFAULT_RULES } from "../core/rules.ts";
 import { MemoryStore } from "../store/memory.ts";
 import { Decider } from "./decide.ts";
@@ -28,4 +32,19 @@ test("what never succeeds is given up after a bounded number of slow tries", asy
   const slow = slowDecider(3_000);
   await expect(slow.retryUntil(1_000)).rejects.toMatchObject({ code: "moved" });
   expect(slow.tries()).toBe(5);
+});
+
+test("a decision that writes no row is never made by what a process remembers, which another may have changed", async () => {
+  const scene = new Scene();
+  const { question } = await scene.engine.ask(scene.input(), AGENT, { run: { session: "s-1" } });
+  const decider = () => new Decider({ store: scene.store, ids: IDS, rules: scene.rules, now: () => scene.now });
+  const first = decider();
+  await first.changeQuestion(question.id, ADA, claim);
+  await decider().changeQuestion(question.id, ADA, release);
+  let decidedBy: Read["question"] | undefined;
+  await first.changeQuestion(question.id, SYSTEM, (read) => {
+    decidedBy = read.question;
+    return { dropped: ["clock:of another"] };
+  });
+  expect(decidedBy).toEqual((await scene.engine.read(question.id)).question);
 });

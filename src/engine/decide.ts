@@ -57,7 +57,9 @@ export class Decider {
         const whole = await this.#withOthers(read);
         const changes = decideOrReread(() => decide(whole, this.at(by)), mayBeOld);
         if (changes === "reread") return undefined;
-        if (isEmpty(changes)) return mayBeOld ? undefined : read;
+        // Only rows have a version that the commit checks; what writes none has to rest on what is so now.
+        if (mayBeOld && !writesRows(changes)) return undefined;
+        if (isEmpty(changes)) return read;
         const committed = await this.commit(changes, read);
         if (committed.ok) return after(read, changes, committed);
         this.rows.forget(id);
@@ -163,6 +165,10 @@ function decideOrReread(decide: () => Changes, mayBeOld: boolean): Changes | "re
     if (mayBeOld && error instanceof Refusal) return "reread";
     throw error;
   }
+}
+
+function writesRows({ runs = [], questions = [] }: Changes): boolean {
+  return runs.length > 0 || questions.length > 0;
 }
 
 function isEmpty(changes: Changes): boolean {
