@@ -47,6 +47,7 @@ const RUN_EVENTS = [
   "cancelled",
   "blocked",
   "deferred",
+  "imported",
 ] as const;
 
 export const EVENT_TYPES = [
@@ -71,6 +72,8 @@ export const Event = z.object({
   to: z.string(),
   version: z.int(),
   detail: z.record(z.string(), z.unknown()).optional(),
+  /** Digests of the rows that its commit left behind; the store adds them. */
+  rows: z.record(z.string(), z.string().nullable()).optional(),
 });
 export type Event = z.infer<typeof Event>;
 

@@ -62,7 +62,7 @@ async function importRun(store: Store, line: Extract<ExportLine, { kind: "run" }
     done.skipped += 1;
     return;
   }
-  const committed = await store.adopt(importedRun(line));
+  const committed = await store.adopt(importedRun(line, await store.now()));
   if (committed.ok) done.runs += 1;
   else if (committed.why === "newer_schema") {
     throw new Refusal("newer_schema", "A newer askd has taken over this store", { hint: "Update this askd" });

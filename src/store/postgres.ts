@@ -36,10 +36,12 @@ import {
   readQuestions,
   readRuns,
 } from "./postgres-read.ts";
+import { readPostgresSnapshot } from "./postgres-snapshot.ts";
 import { toKept } from "./postgres-text.ts";
 import { findAnswered, indexWords } from "./postgres-word.ts";
 import type { Prepared } from "./prepare.ts";
 import { parseOrigin, parseContent } from "./row.ts";
+import type { StoreSnapshot } from "./snapshot.ts";
 import type {
   Change,
   ClaimFilter,
@@ -212,6 +214,10 @@ export class PostgresStore implements Store {
   async listSeals(afterN: number, limit: number): Promise<Seal[]> {
     const sql = "select n, hash, body from seal where n > $1 order by n limit $2";
     return (await this.#pool.query<Seal>(sql, [afterN, limit])).rows;
+  }
+
+  readSnapshot<Result>(read: (snapshot: StoreSnapshot) => Promise<Result>): Promise<Result> {
+    return this.#pool.use((client) => readPostgresSnapshot(client, read));
   }
 
   claimJobs(filter: ClaimFilter): Promise<{ now: Instant; jobs: ClaimedJob[] }> {

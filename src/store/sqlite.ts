@@ -29,6 +29,8 @@ import {
 } from "./sqlite-read.ts";
 import { migrate } from "./sqlite-schema.ts";
 import { findAnswered, indexWords } from "./sqlite-word.ts";
+import type { StoreSnapshot } from "./snapshot.ts";
+import { readSqliteSnapshot } from "./sqlite-snapshot.ts";
 import { SqliteWatch } from "./sqlite-watch.ts";
 import { prepareAdopted } from "./prepare.ts";
 import { restoreRows, SqliteWriter } from "./sqlite-write.ts";
@@ -268,6 +270,10 @@ class SqliteStore implements Store {
 
   listSeals(afterN: number, limit: number): Promise<Seal[]> {
     return this.#all<Seal>(SEALS, afterN, limit);
+  }
+
+  readSnapshot<Result>(read: (snapshot: StoreSnapshot) => Promise<Result>): Promise<Result> {
+    return readSqliteSnapshot(this.#connection.path, read);
   }
 
   claimJobs(filter: ClaimFilter): Promise<{ now: Instant; jobs: ClaimedJob[] }> {
