@@ -4,6 +4,7 @@ import { unreachable } from "./unreachable.ts";
 export type Flaw =
   | { is: "line_missing" | "line_changed"; run: number; line: number }
   | { is: "trail_cut"; run: number; line: number; last: number }
+  | { is: "store_trail"; line: number }
   | { is: "run_differs"; run: number; status: string; told: string }
   | { is: "untold"; question: string }
   | { is: "question_differs"; question: string; status: string; version: number; told: string; toldVersion: number }
@@ -20,6 +21,8 @@ export function sayFlaw(flaw: Flaw): string {
       return `run #${flaw.run}: line ${flaw.line} of its trail was changed`;
     case "trail_cut":
       return `run #${flaw.run}: its trail ends at line ${flaw.line}, not at line ${flaw.last}`;
+    case "store_trail":
+      return `tokens and people: line ${flaw.line} of their trail is missing or was changed`;
     case "run_differs":
       return `run #${flaw.run}: it is ${flaw.status}, its trail says ${flaw.told}`;
     case "untold":

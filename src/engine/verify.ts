@@ -1,6 +1,6 @@
 import { CHAIN_START, type KeptEvent, chainHash } from "../core/event.ts";
 import { type Flaw, sayFlaw } from "../core/flaw.ts";
-import { type RunId, shortId } from "../core/id.ts";
+import { type RunId, STORE_CHAIN, shortId } from "../core/id.ts";
 import type { Question } from "../core/question.ts";
 import type { Run } from "../core/run.ts";
 import { Refusal } from "../core/refusal.ts";
@@ -9,6 +9,7 @@ import type { Store } from "../store/store.ts";
 import type { Verified } from "./engine.ts";
 
 const PAGE = 500;
+type Chain = Awaited<ReturnType<Store["readChain"]>>;
 const CHANGES_NOTHING: ReadonlySet<string> = new Set(["question.late_reply", "question.refused", "question.linked"]);
 
 /** Reads the whole trail and compares it with itself, with the seals, and with the state of every run and question. */
@@ -46,11 +47,20 @@ async function compare(store: Store): Promise<Verified> {
     if (now?.version !== run.version) continue;
     flaws.push(...checkChain(run, chain), ...checkState(run, questions, chain.events));
   }
+  const own = await store.readChain(STORE_CHAIN);
+  events += own.events.length;
+  flaws.push(...checkStoreChain(own));
   const seals = await checkSeals(store, flaws);
   return tell({ runs, events, seals }, flaws);
 }
 
-function checkChain(run: Run, { events, head }: { events: KeptEvent[]; head: { n: number; hash: string } }): Flaw[] {
+/** The chain of the store itself: its tokens and people. */
+function checkStoreChain(chain: Chain): Flaw[] {
+  const [flaw] = checkChain({ number: 0 }, chain);
+  return flaw && "line" in flaw ? [{ is: "store_trail", line: flaw.line }] : [];
+}
+
+function checkChain(run: Pick<Run, "number">, { events, head }: Chain): Flaw[] {
   let previous = CHAIN_START;
   for (const [index, kept] of events.entries()) {
     if (kept.n !== index + 1) return [{ is: "line_missing", run: run.number, line: index + 1 }];
