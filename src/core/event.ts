@@ -49,13 +49,21 @@ const RUN_EVENTS = [
   "deferred",
   "imported",
 ] as const;
+/** What happens to those who may come in; these events are in the chain of the store itself. */
+const TOKEN_EVENTS = ["made", "used", "handed_over", "revoked", "expired"] as const;
+const PERSON_EVENTS = ["added", "changed", "removed"] as const;
 
 export const EVENT_TYPES = [
   ...QUESTION_EVENTS.map((name) => `question.${name}` as const),
   ...RUN_EVENTS.map((name) => `run.${name}` as const),
+  ...TOKEN_EVENTS.map((name) => `token.${name}` as const),
+  ...PERSON_EVENTS.map((name) => `person.${name}` as const),
   "workflow.step_completed",
   "alert.pending",
   "alert.timeout_rate",
+  "alert.cleared",
+  "template.saved",
+  "template.removed",
 ] as const;
 export const EventType = z.enum(EVENT_TYPES);
 export type EventType = z.infer<typeof EventType>;

@@ -5,6 +5,7 @@ export type Flaw =
   | { is: "line_missing" | "line_changed"; run: number; line: number }
   | { is: "line_unknown"; id: string; line: number }
   | { is: "trail_cut"; run: number; line: number; last: number }
+  | { is: "store_trail"; line: number }
   | { is: "run_differs"; run: number; status: string; told: string }
   | { is: "untold"; question: string }
   | { is: "question_differs"; question: string; status: string; version: number; told: string; toldVersion: number }
@@ -24,13 +25,15 @@ export type Flaw =
 export function sayFlaw(flaw: Flaw): string {
   switch (flaw.is) {
     case "line_missing":
-      return `${sayChain(flaw.run)}: line ${flaw.line} of its trail is missing`;
+      return `run #${flaw.run}: line ${flaw.line} of its trail is missing`;
     case "line_changed":
-      return `${sayChain(flaw.run)}: line ${flaw.line} of its trail was changed`;
+      return `run #${flaw.run}: line ${flaw.line} of its trail was changed`;
     case "line_unknown":
       return `line ${flaw.line} of the trail of ${flaw.id} belongs to nothing that is kept`;
     case "trail_cut":
-      return `${sayChain(flaw.run)}: its trail ends at line ${flaw.line}, not at line ${flaw.last}`;
+      return `run #${flaw.run}: its trail ends at line ${flaw.line}, not at line ${flaw.last}`;
+    case "store_trail":
+      return `tokens and people: line ${flaw.line} of their trail is missing or was changed`;
     case "run_differs":
       return `run #${flaw.run}: it is ${flaw.status}, its trail says ${flaw.told}`;
     case "untold":
@@ -68,9 +71,4 @@ export function sayFlaw(flaw: Flaw): string {
     default:
       return unreachable(flaw);
   }
-}
-
-/** The store's own chain has the number that no run has. */
-function sayChain(run: number): string {
-  return run === 0 ? "tokens and people" : `run #${run}`;
 }

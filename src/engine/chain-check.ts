@@ -6,6 +6,8 @@ import type { LineSnapshot, RunSnapshot } from "../store/snapshot.ts";
 /** Events that tell of something without changing it: their line may be older than its place. */
 const CHANGES_NOTHING: ReadonlySet<string> = new Set(["question.late_reply", "question.refused", "question.linked"]);
 
+type ChainFlaw = Extract<Flaw, { is: "line_missing" | "line_changed" | "trail_cut" }>;
+
 /** Reads one chain line by line: is it whole, what are its rows, and how did it leave each question? */
 export class ChainCheck {
   /** The last digest of each row, without what is gone. */
@@ -15,7 +17,7 @@ export class ChainCheck {
   lines = 0;
   readonly #run: RunSnapshot;
   #previous: Pick<LineSnapshot, "hash" | "xid" | "seq"> = { hash: CHAIN_START, xid: 0, seq: 0 };
-  #flaw: Flaw | undefined;
+  #flaw: ChainFlaw | undefined;
 
   constructor(run: RunSnapshot) {
     this.#run = run;
@@ -40,7 +42,7 @@ export class ChainCheck {
   }
 
   /** The first place where the chain is broken, if there is one. */
-  findFlaw(): Flaw | undefined {
+  findFlaw(): ChainFlaw | undefined {
     if (this.#flaw) return this.#flaw;
     const { chain, lastSeq, number } = this.#run;
     const isEnd = chain.n === this.lines && chain.hash === this.#previous.hash;
@@ -48,7 +50,7 @@ export class ChainCheck {
     return isEnd && isLinked ? undefined : { is: "trail_cut", run: number, line: this.lines, last: chain.n };
   }
 
-  #checkLine(line: LineSnapshot): Flaw | undefined {
+  #checkLine(line: LineSnapshot): ChainFlaw | undefined {
     const { number: run } = this.#run;
     if (line.n !== this.lines) return { is: "line_missing", run, line: this.lines };
     const isLinked = line.before === undefined || line.before === this.#previous.seq;

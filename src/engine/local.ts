@@ -285,8 +285,8 @@ export class LocalEngine implements Engine {
     return this.#people.find(text, channel);
   }
 
-  redeemLogin(code: string): Promise<{ text: string; token: Token }> {
-    return this.#people.redeem(code);
+  redeemLogin(code: string, by: Actor): Promise<{ text: string; token: Token }> {
+    return this.#people.redeem(code, by);
   }
 
   revokeToken(id: string, by: Actor): Promise<Token> {

@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
 import { ADA, IDS } from "../../test/builders.ts";
 import { Scene, said } from "../../test/scene.ts";
+import { SYSTEM } from "../core/actor.ts";
 import { recordLate } from "../core/answer.ts";
+import { STORE_CHAIN } from "../core/id.ts";
 
 async function busyScene(): Promise<Scene> {
   const scene = new Scene();
@@ -35,4 +37,21 @@ test("a late reply that is written down while the question goes on is no damage"
   const at = { now: scene.now, by: ADA, ids: IDS, rules: scene.rules };
   expect(await scene.store.commit(recordLate(late, said("2"), at))).toMatchObject({ ok: true });
   expect((await scene.engine.verify()).problems).toEqual([]);
+});
+
+test("tokens and people are in the trail, which is checked and sealed like that of a run", async () => {
+  const scene = await busyScene();
+  const { token } = await scene.engine.issueToken({ scope: "agent", subject: "ci" }, SYSTEM);
+  await scene.engine.putPerson({ id: "lena", version: 0, groups: ["ops"] }, SYSTEM);
+  await scene.engine.putPerson({ id: "lena", version: 1, groups: [] }, SYSTEM);
+  await scene.engine.revokeToken(token.id, SYSTEM);
+  const chain = await scene.store.readChain(STORE_CHAIN);
+  expect(chain.events.map(({ event }) => [event.type, event.from, event.to, event.version])).toEqual([
+    ["token.made", undefined, "usable", 1],
+    ["person.added", undefined, "listed", 1],
+    ["person.changed", "listed", "listed", 2],
+    ["token.revoked", "usable", "revoked", 2],
+  ]);
+  await scene.pass(3_600_000);
+  expect(await scene.engine.verify()).toEqual({ runs: 5, events: 5 * 2 + 3 * 2 + 4, seals: 3, problems: [] });
 });

@@ -1,6 +1,6 @@
 import type { Anchor } from "../core/anchor.ts";
 import { type Flaw, sayFlaw } from "../core/flaw.ts";
-import { type RunId, shortId } from "../core/id.ts";
+import { type RunId, STORE_CHAIN, shortId } from "../core/id.ts";
 import type { Instant } from "../core/instant.ts";
 import type { Question } from "../core/question.ts";
 import { Refusal } from "../core/refusal.ts";
@@ -18,6 +18,19 @@ import { RowStream } from "./row-stream.ts";
 import { checkSeals } from "./seal-check.ts";
 
 const PAGE = 500;
+const STORE_ROW = "the trail of tokens and people";
+const STORE_COLUMNS: Readonly<Record<string, string | number>> = {
+  id: STORE_CHAIN,
+  version: 1,
+  name: "",
+  externalId: "",
+  host: "",
+  agent: "",
+  session: "",
+  parentId: "",
+  status: "store",
+  endedAt: "",
+};
 
 /** Compares every row with the trail, and the trail with itself, with the seals and with anchors outside. */
 export async function verify(store: Store, { anchors = [] }: VerifyOptions = {}): Promise<Verified> {
@@ -52,9 +65,11 @@ async function compare(snapshot: StoreSnapshot, now: Instant, anchors: readonly 
   const questions = new RowStream<QuestionSnapshot>((after) => snapshot.listQuestions(after, PAGE));
   const lines = new RowStream<LineSnapshot>((after) => snapshot.listLines(after, PAGE));
   const counts = { runs: 0, events: 0 };
+  let hasStoreChain = false;
   for (let run = await runs.peek(); run !== undefined; run = await runs.peek()) {
     runs.take();
-    counts.runs += 1;
+    const isStore = run.id === STORE_CHAIN;
+    if (!isStore) counts.runs += 1;
     const chain = new ChainCheck(run);
     for await (const line of lines.takeUpTo(run.id, ({ runId }) => runId)) {
       if (line.runId === run.id) chain.take(line);
@@ -62,8 +77,10 @@ async function compare(snapshot: StoreSnapshot, now: Instant, anchors: readonly 
     }
     counts.events += chain.lines;
     const broken = chain.findFlaw();
-    if (broken) flaws.add(broken);
-    await compareRun(run, chain, { questions, rows, flaws });
+    if (broken) flaws.add(isStore ? { is: "store_trail", line: broken.line } : broken);
+    if (isStore) await compareStoreChain(run, chain, { rows, flaws });
+    else await compareRun(run, chain, { questions, rows, flaws });
+    hasStoreChain ||= isStore;
   }
   for (let line = await lines.peek(); line !== undefined; line = await lines.peek()) {
     lines.take();
@@ -73,6 +90,7 @@ async function compare(snapshot: StoreSnapshot, now: Instant, anchors: readonly 
     questions.take();
     flaws.add({ is: "untold", question: shortId(question.id) });
   }
+  if (!hasStoreChain) flaws.add({ is: "row_missing", row: STORE_ROW });
   await rows.finish();
   return tell({ ...counts, seals: await checkSeals(snapshot, flaws, anchors) }, flaws.all());
 }
@@ -81,6 +99,18 @@ interface Comparison {
   questions: RowStream<QuestionSnapshot>;
   rows: RowCheck;
   flaws: FlawList;
+}
+
+/** The chain of the store itself stands among the runs, in a row that nothing ever changes but its end. */
+async function compareStoreChain(
+  { body, columns }: RunSnapshot,
+  { digests }: ChainCheck,
+  { rows, flaws }: Pick<Comparison, "rows" | "flaws">,
+): Promise<void> {
+  const differing = Object.entries(columns).filter(([column, value]) => (value ?? "") !== STORE_COLUMNS[column]);
+  flaws.add(...differing.map(([column]): Flaw => ({ is: "column_differs", row: STORE_ROW, column })));
+  if (body !== "{}") flaws.add({ is: "row_changed", row: STORE_ROW });
+  await rows.expect(digests, new Set());
 }
 
 /** Compares a run and its questions with what its chain says was written, and notes which other rows there must be. */

@@ -1,4 +1,6 @@
 import type { Seal } from "../core/changes.ts";
+import { CHAIN_START } from "../core/event.ts";
+import { STORE_CHAIN } from "../core/id.ts";
 import type { MemoryTables } from "./memory-table.ts";
 import { parseJob, parseQuestion, parseRun } from "./row.ts";
 import type {
@@ -41,6 +43,7 @@ export class MemorySnapshot implements StoreSnapshot {
         lastSeq: undefined,
       };
     });
+    this.#runs.unshift(storeChain(tables));
     this.#questions = [...tables.question.scan("oldest")]
       .map(([id, { version, body, runId, key, status }]) => ({
         id,
@@ -147,6 +150,13 @@ export class MemorySnapshot implements StoreSnapshot {
     for (const { kind } of this.#entries) entries.set(kind, (entries.get(kind) ?? 0) + 1);
     return { contents: this.#contents.size, entries };
   }
+}
+
+/** The chain of the store itself, as other stores have it among their runs. */
+function storeChain(tables: MemoryTables): RunSnapshot {
+  const columns = { id: STORE_CHAIN, version: 1, name: "", host: "", agent: "", status: "store" };
+  const chain = { ...(tables.findChain(STORE_CHAIN) ?? { n: 0, hash: CHAIN_START }) };
+  return { id: STORE_CHAIN, number: 0, body: "{}", columns, chain, lastSeq: undefined };
 }
 
 function pageAfter<Row>(rows: readonly Row[], limit: number, isAfter: (row: Row) => boolean): Row[] {

@@ -184,7 +184,7 @@ export class MemoryStore implements Store {
 
   async readChain(runId: RunId): Promise<{ events: KeptEvent[]; head: { n: number; hash: string } }> {
     const events = this.#tables.event.filter((row) => row.runId === runId).map(parseEvent);
-    return { events, head: this.#tables.run.get(runId)?.chain ?? { n: 0, hash: CHAIN_START } };
+    return { events, head: { ...(this.#tables.findChain(runId) ?? { n: 0, hash: CHAIN_START }) } };
   }
 
   async listSeals(afterN: number, limit: number): Promise<Seal[]> {

@@ -122,17 +122,18 @@ export class PostgresStore implements Store {
   }
 
   async findRun(id: RunId): Promise<Run | undefined> {
-    const sql = "select body, number from run where id = $1";
+    const sql = "select body, number from run where id = $1 and number > 0";
     return (await readRuns(this.#pool, sql, [id]))[0];
   }
 
   async readOrigins(ids: readonly RunId[]): Promise<Origin[]> {
-    const { rows } = await this.#pool.query<{ body: string }>("select body from run where id = any($1)", [ids]);
+    const sql = "select body from run where id = any($1) and number > 0";
+    const { rows } = await this.#pool.query<{ body: string }>(sql, [ids]);
     return rows.map(({ body }) => parseOrigin(body));
   }
 
   readRuns(ids: readonly RunId[]): Promise<Run[]> {
-    return readRuns(this.#pool, "select body, number from run where id = any($1)", [ids]);
+    return readRuns(this.#pool, "select body, number from run where id = any($1) and number > 0", [ids]);
   }
 
   async readContents(hashes: readonly string[]): Promise<Map<string, Content>> {

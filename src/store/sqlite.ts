@@ -48,10 +48,11 @@ import type {
   TrailFilter,
 } from "./store.ts";
 
-const FIND_RUN = "select number, body from run where id = ?";
-const READ_RUNS = "select number, body from run where id in (select value from json_each(?))";
+const FIND_RUN = "select number, body from run where id = ? and +number > 0";
+const READ_RUNS = `select number, body from run
+  where id in (select value from json_each(?)) and +number > 0`;
 const READ_ORIGINS = `select id, agent, body ->> '$.repo' as repo from run
-  where id in (select value from json_each(?))`;
+  where id in (select value from json_each(?)) and +number > 0`;
 const READ_CONTENTS = "select hash, body from content where hash in (select value from json_each(?))";
 const FIND_QUESTION = "select body from question where id = ?";
 const FIND_BY_KEY = "select body from question where run_id = ? and key = ?";
