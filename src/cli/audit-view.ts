@@ -1,7 +1,7 @@
 import { sayMany } from "../core/say-many.ts";
 import type { Event, KeptEvent } from "../core/event.ts";
 import { sayDuration } from "../core/duration.ts";
-import { shortId } from "../core/id.ts";
+import { STORE_CHAIN, shortId } from "../core/id.ts";
 import { Instant } from "../core/instant.ts";
 import type { Verified } from "../engine/engine.ts";
 import { oneLine } from "./sanitise.ts";
@@ -11,13 +11,13 @@ import { type Ahead, sayMoment } from "./when.ts";
 
 const DETAIL_CELLS = 200;
 /** Hashes and ids of texts. */
-const HIDDEN: ReadonlySet<string> = new Set(["content", "answer", "text", "reply", "id"]);
+const HIDDEN: ReadonlySet<string> = new Set(["content", "answer", "text", "reply", "id", "body", "kind"]);
 
 /** The page of `askd audit`: one line for each event, in the order of the trail. */
 export function renderAudit(events: readonly KeptEvent[], ahead: Ahead): string {
   if (events.length === 0) return "Nothing has happened yet.\n";
   const rows = events.map(({ event }) => [
-    `${sayMoment(event.at, ahead)}  ${event.questionId ? shortId(event.questionId) : shortId(event.runId)}`,
+    `${sayMoment(event.at, ahead)}  ${sayAbout(event)}`,
     event.type,
     sayBy(event.by),
     [sayChange(event), ...sayDetail(event, ahead)].join(", "),
@@ -27,6 +27,11 @@ export function renderAudit(events: readonly KeptEvent[], ahead: Ahead): string 
     [...columns.map((cells, column) => padCells(row[column] ?? "", cells)), row[3] ?? ""].join("  ").trimEnd(),
   );
   return `${lines.join("\n")}\n`;
+}
+
+function sayAbout({ questionId, runId }: Event): string {
+  if (questionId !== undefined) return shortId(questionId);
+  return runId === STORE_CHAIN ? "store" : shortId(runId);
 }
 
 /** What `askd audit --verify` found. */

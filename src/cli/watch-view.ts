@@ -1,6 +1,6 @@
 import type { Read } from "../core/changes.ts";
 import type { Event, KeptEvent } from "../core/event.ts";
-import { shortId } from "../core/id.ts";
+import { type RunId, STORE_CHAIN, shortId } from "../core/id.ts";
 import type { Instant } from "../core/instant.ts";
 import { answerText } from "../core/match.ts";
 import { findAnswer, isPending } from "../core/question.ts";
@@ -26,12 +26,16 @@ export function renderHappening(
 ): string {
   const moment = sayMoment(event.at, ahead);
   const isToday = moment.slice(0, 10) === sayMoment(now, ahead).slice(0, 10);
-  const who = run ? `${refOf(run)} ${oneLine(run.name)}` : shortId(event.runId);
+  const who = run ? `${refOf(run)} ${oneLine(run.name)}` : sayRunId(event.runId);
   const left = style.dim(isToday ? moment.slice(11) : moment);
   const line = `${left}  ${who}  ${isUntakenNow(event, run) ? UNTAKEN : say(event, read, style)}\n`;
   if (event.type !== "question.asked" || !read || !isPending(read.question)) return line;
   const indent = " ".repeat((isToday ? 8 : 19) + 2);
   return `${line}${indent}Answer with: ${program} answer ${argumentOf(read.run)} ${exampleAnswer(read)}\n`;
+}
+
+function sayRunId(id: RunId): string {
+  return id === STORE_CHAIN ? "store" : shortId(id);
 }
 
 /** Says whether the event is that an answer waits for a person to bring it, however far the run has come since. */
@@ -42,12 +46,19 @@ function isUntakenNow({ type }: Event, run: Run | undefined): boolean {
 function say(event: Event, read: Read | undefined, style: Style): string {
   const [kind = "", name = ""] = event.type.split(".");
   if (kind === "run") return sayRun(event, name, style);
+  if (kind === "token" || kind === "person") return sayEntry(event, kind, name);
   if (event.questionId === undefined) return event.type;
   const id = shortId(event.questionId);
   const by = sayBy(event.by);
   const words = WORDS[event.type]?.({ id, by, event, read, style });
   if (words !== undefined) return words;
   return `${id} ${SAID[name] ?? name.replaceAll("_", " ")}${event.by.scope === "system" ? "" : ` by ${by}`}`;
+}
+
+/** What happened to a token or a person. */
+function sayEntry({ detail = {}, by }: Event, kind: "token" | "person", name: string): string {
+  const about = kind === "token" ? `${word(detail["token"])} of ${word(detail["subject"])}` : word(detail["person"]);
+  return `${kind} ${about} ${name.replaceAll("_", " ")} by ${sayBy(by)}`;
 }
 
 interface Said {

@@ -2,6 +2,7 @@ import { SYSTEM } from "./actor.ts";
 import type { At, Changes, Entry } from "./changes.ts";
 import type { Event } from "./event.ts";
 import type { Question } from "./question.ts";
+import { changeEntry } from "./store-event.ts";
 import { unreachable } from "./unreachable.ts";
 
 /** What people are warned of: questions that pile up, and questions that nobody answers. */
@@ -36,7 +37,9 @@ export function watchAlert(read: AlertRead, at: Pick<At, "now" | "rules">): Chan
     ...{ kind: "alert", id: read.name, version: read.entry?.version ?? 0 },
     body: { is_raised: isAbove, at: at.now, value: read.value, threshold },
   };
-  return { entries: [entry], events: isAbove && read.cause ? [alertEvent(read.name, read.cause, entry, at)] : [] };
+  if (isAbove && read.cause) return { entries: [entry], events: [alertEvent(read.name, read.cause, entry, at)] };
+  const detail = { alert: read.name, value: read.value, threshold };
+  return changeEntry({ type: "alert.cleared", entry, from: "above", to: "below", detail }, { ...at, by: SYSTEM });
 }
 
 /** Says whether an alert was reported and its value has not been seen below since. */

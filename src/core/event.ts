@@ -47,14 +47,23 @@ const RUN_EVENTS = [
   "cancelled",
   "blocked",
   "deferred",
+  "imported",
 ] as const;
+/** What happens to those who may come in; these events are in the chain of the store itself. */
+const TOKEN_EVENTS = ["made", "used", "handed_over", "revoked", "expired"] as const;
+const PERSON_EVENTS = ["added", "changed", "removed"] as const;
 
 export const EVENT_TYPES = [
   ...QUESTION_EVENTS.map((name) => `question.${name}` as const),
   ...RUN_EVENTS.map((name) => `run.${name}` as const),
+  ...TOKEN_EVENTS.map((name) => `token.${name}` as const),
+  ...PERSON_EVENTS.map((name) => `person.${name}` as const),
   "workflow.step_completed",
   "alert.pending",
   "alert.timeout_rate",
+  "alert.cleared",
+  "template.saved",
+  "template.removed",
 ] as const;
 export const EventType = z.enum(EVENT_TYPES);
 export type EventType = z.infer<typeof EventType>;
@@ -71,6 +80,8 @@ export const Event = z.object({
   to: z.string(),
   version: z.int(),
   detail: z.record(z.string(), z.unknown()).optional(),
+  /** Digests of the rows that its commit left behind; the store adds them. */
+  rows: z.record(z.string(), z.string().nullable()).optional(),
 });
 export type Event = z.infer<typeof Event>;
 

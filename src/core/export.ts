@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { SYSTEM } from "./actor.ts";
 import type { Changes, Entry } from "./changes.ts";
 import { Content } from "./content.ts";
 import { CHAIN_START, Event, chainHash } from "./event.ts";
@@ -65,13 +66,18 @@ export function parseExportLine(text: string, number: number): ExportLine {
   return line;
 }
 
-/** What an import writes for a run: rows at the versions they have, and its trail word for word. */
-export function importedRun({ run, questions, contents, events, jobs, entries }: RunLine): Changes {
+/**
+ * What an import writes for a run: rows at the versions they have, its trail word for word, and one line more, which
+ * pins the rows as they are here: an export may have left secrets out.
+ */
+export function importedRun({ run, questions, contents, events, jobs, entries }: RunLine, now: Instant): Changes {
+  const { id: runId, status, version } = run;
+  const imported: Event = { type: "run.imported", at: now, runId, by: SYSTEM, from: status, to: status, version };
   return {
     runs: [run],
     questions,
     contents,
-    events: events.map((body) => JSON.parse(body) as Event), // checked when its line was read
+    events: [...events.map((body) => JSON.parse(body) as Event), imported], // checked when its line was read
     scheduled: jobs.map((job) => ({ ...job, claim: undefined })),
     entries: entries.map((entry): Entry => ({ ...entry, version: 0 })),
   };

@@ -122,7 +122,7 @@ export function resumeRun({ run, open }: RunRead, asked: readonly Question[], at
   const next = resume(run, owed, at);
   return {
     runs: [next.run],
-    events: next.run.status === run.status ? [] : [runEvent(run, next.run, at)],
+    events: [runEvent(run, next.run, at)],
     scheduled: next.scheduled,
   };
 }

@@ -7,6 +7,7 @@ import { unchangedEvent } from "./event.ts";
 import type { QuestionId } from "./id.ts";
 import type { Instant } from "./instant.ts";
 import { Refusal } from "./refusal.ts";
+import { entryTrace } from "./store-event.ts";
 import { type Token, tokenEntry, tokenId, tokenText } from "./token.ts";
 
 /** How people are named in links, as in tokens. */
@@ -48,5 +49,9 @@ export function addLink(read: Read, token: Token, at: At): Changes {
   if (from.length > 0 && !from.includes(person)) {
     throw new Refusal("not_permitted", `This question is for ${from.join(", ")}, not for ${person}`);
   }
-  return { entries: [tokenEntry(token)], events: [unchangedEvent("linked", question, at, { for: person })] };
+  const entry = tokenEntry(token);
+  return {
+    entries: [entry],
+    events: [unchangedEvent("linked", question, at, { for: person, ...entryTrace(entry) })],
+  };
 }

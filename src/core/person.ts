@@ -1,5 +1,8 @@
 import { z } from "zod";
-import type { Entry } from "./changes.ts";
+import type { Actor } from "./actor.ts";
+import type { Changes, Entry } from "./changes.ts";
+import type { Instant } from "./instant.ts";
+import { type EntryChange, changeEntry } from "./store-event.ts";
 
 /** Somebody who answers, under the names that channels know them by. */
 export const Person = z.object({
@@ -17,6 +20,23 @@ export type Person = z.infer<typeof Person>;
 
 export function personEntry({ id, version, ...body }: Person): Entry {
   return { kind: "person", id, version, body };
+}
+
+/** Keeps a person as they are from now on, with an event that says what happened. Addresses stay out of the trail. */
+export function changePerson(before: Person | undefined, after: Person, at: { now: Instant; by: Actor }): Changes {
+  const wasListed = before !== undefined && !before.removed;
+  const change: EntryChange = {
+    type: after.removed ? "person.removed" : wasListed ? "person.changed" : "person.added",
+    entry: personEntry(after),
+    from: before && personStatus(before),
+    to: personStatus(after),
+    detail: { person: after.id, ...(after.groups.length > 0 && { groups: after.groups }) },
+  };
+  return changeEntry(change, at);
+}
+
+function personStatus({ removed }: Person): "listed" | "removed" {
+  return removed ? "removed" : "listed";
 }
 
 export function parsePerson({ id, version, body }: Entry): Person {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { Actor } from "./actor.ts";
 import type { AnswerInput } from "./answer-input.ts";
-import type { At, Entry, Read } from "./changes.ts";
+import type { At, Changes, Entry, Read } from "./changes.ts";
 import { readChoices } from "./choice.ts";
 import { recommendedOption } from "./content.ts";
 import { Instant } from "./instant.ts";
@@ -9,6 +9,7 @@ import { matchAnswer } from "./match.ts";
 import { requirePlain } from "./plain.ts";
 import { Refusal } from "./refusal.ts";
 import type { Limits } from "./rules.ts";
+import { changeEntry } from "./store-event.ts";
 
 const MOST_CHANGES = 50;
 const FIELD = /\{\{([^{}]*)\}\}/g;
@@ -106,8 +107,14 @@ export function noTemplate(name: string): Refusal {
   return new Refusal("not_found", `There is no template "${name}"`, { hint: "See all: askd template list" });
 }
 
-export function templateEntry({ name, version, ...body }: Template): Entry {
-  return { kind: "template", id: name, version, body };
+/** Keeps a template as it is from now on, with an event that says what happened. Its text stays out of the trail. */
+export function changeTemplate(template: Template, at: { now: Instant; by: Actor }): Changes {
+  const { name, version, ...body } = template;
+  const entry: Entry = { kind: "template", id: name, version, body };
+  const [type, to] = isRemoved(template)
+    ? (["template.removed", "removed"] as const)
+    : (["template.saved", "usable"] as const);
+  return changeEntry({ type, entry, from: undefined, to, detail: { template: name } }, at);
 }
 
 export function parseTemplate({ id, version, body }: Entry): Template {

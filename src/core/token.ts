@@ -1,9 +1,10 @@
 import { z } from "zod";
 import type { Actor } from "./actor.ts";
-import type { Entry } from "./changes.ts";
+import type { Changes, Entry } from "./changes.ts";
 import { hashText } from "./content.ts";
 import { QuestionId, RunId } from "./id.ts";
 import { Instant } from "./instant.ts";
+import { type EntryChange, changeEntry } from "./store-event.ts";
 
 /** What a token lets its bearer do; `login` is good for one sign-in, `link` for one person's answer to one question. */
 export const TokenScope = z.enum(["agent", "human", "admin", "login", "link"]);
@@ -46,6 +47,8 @@ export interface TokenInput {
 }
 
 const PREFIX = { agent: "askd_a_", human: "askd_h_", admin: "askd_x_", login: "", link: "askd_l_" } as const;
+/** How much of a token's id people see and type. */
+export const SHOWN_ID_CHARS = 12;
 /** The channel of answers that came by a link. */
 export const LINK_CHANNEL = "link";
 
@@ -61,6 +64,37 @@ export function tokenId(text: string): string {
 
 export function tokenEntry({ id, version, ...body }: Token): Entry {
   return { kind: "token", id, version, body };
+}
+
+/** What can be said of a token without looking at the clock. */
+export function tokenStatus({ revokedAt }: Token): "usable" | "revoked" {
+  return revokedAt === undefined ? "usable" : "revoked";
+}
+
+/** Keeps a token as it is from now on, with an event that says what happened to it. */
+export function changeToken(
+  name: "made" | "revoked",
+  before: Token | undefined,
+  after: Token,
+  at: { now: Instant; by: Actor },
+): Changes {
+  const { scope, subject, runId, onBehalf, grants, expiresAt } = after;
+  const change: EntryChange = {
+    type: `token.${name}`,
+    entry: tokenEntry(after),
+    from: before && tokenStatus(before),
+    to: tokenStatus(after),
+    detail: {
+      token: after.id.slice(0, SHOWN_ID_CHARS),
+      scope,
+      subject,
+      run: runId,
+      on_behalf: onBehalf || undefined,
+      grants,
+      expires_at: expiresAt,
+    },
+  };
+  return changeEntry(change, at);
 }
 
 export function parseToken({ id, version, body }: Entry): Token {

@@ -119,7 +119,7 @@ export class AlertWatch {
     const changes = watchAlert({ name, entry, ...measured }, { now, rules });
     if (!changes.entries) return true;
     const committed = await store.commit(changes);
-    if (committed.ok && changes.events?.length) onAlert(name, measured.value);
+    if (committed.ok && isRaised(changes.entries[0])) onAlert(name, measured.value);
     return committed.ok;
   }
 

@@ -8,6 +8,7 @@ import type { Rules } from "../core/rules.ts";
 import type { Run } from "../core/run.ts";
 import type { Committed, Store } from "../store/store.ts";
 import { Rows } from "./rows.ts";
+import { sealTrail } from "./seal-job.ts";
 
 const RETRY_MS = 2_000;
 /** On a slow machine a single try can take longer than that, and the first one of a known session always fails. */
@@ -96,6 +97,7 @@ export class Decider {
     const committed = await this.#deps.store.commit(changes);
     if (committed.ok) {
       this.#forgetRuns(changes);
+      if (isFirstOfAll(committed)) await this.#sealFirst();
       if (read) this.rows.remember(after(read, changes, committed));
     } else if (committed.why === "job_lost") throw new JobLost("The lease of a job ended; somebody else does it");
     else if (committed.why === "newer_schema") {
@@ -104,6 +106,15 @@ export class Decider {
       });
     }
     return committed;
+  }
+
+  /** The first event of a store is sealed at once: from then on nobody can start the trail anew unseen. */
+  async #sealFirst(): Promise<void> {
+    try {
+      await sealTrail(this.#deps.store, this.#deps.now());
+    } catch {
+      // What was committed is kept; the job that seals does it in its time.
+    }
   }
 
   /** Repeats a try for as long as others are faster, with pauses of random length. */
@@ -155,6 +166,11 @@ export function after(read: Read, changes: Changes, committed: Extract<Committed
     question: question ? { ...question, version: question.version + 1 } : read.question,
     run: run ? { ...run, version: run.version + 1, number: committed.numbers.get(run.id) ?? run.number } : read.run,
   };
+}
+
+function isFirstOfAll({ numbers }: Extract<Committed, { ok: true }>): boolean {
+  for (const number of numbers.values()) if (number === 1) return true;
+  return false;
 }
 
 /** A refusal that rests on a remembered row is not given: the row may be old. */

@@ -1,7 +1,8 @@
 import type { Actor } from "../core/actor.ts";
 import type { AnswerInput } from "../core/answer-input.ts";
 import type { AskInput } from "../core/ask-input.ts";
-import type { Read } from "../core/changes.ts";
+import type { Anchor } from "../core/anchor.ts";
+import type { Read, Seal } from "../core/changes.ts";
 import type { KeptEvent } from "../core/event.ts";
 import type { Flaw } from "../core/flaw.ts";
 import type { QuestionId, RunId } from "../core/id.ts";
@@ -73,6 +74,11 @@ export interface WaitOptions {
   signal?: AbortSignal;
   /** The caller writes the outcome out to the agent: an answer given in this process is committed as on its way. */
   takes?: boolean;
+}
+
+export interface VerifyOptions {
+  /** Seals that somebody outside the store has kept. */
+  anchors?: readonly Anchor[];
 }
 
 /** What a damaged or rewritten trail looks like. */
@@ -172,7 +178,10 @@ export interface Engine {
   readFeed(after: string, limit: number): Promise<KeptEvent[]>;
   /** The cursor of the last event that the feed shows now. */
   findFeedEnd(): Promise<string>;
-  verify(): Promise<Verified>;
+  /** Compares all that is kept with the trail, the seals, and the anchors that the caller has. */
+  verify(options?: VerifyOptions): Promise<Verified>;
+  /** Seals the trail now, where the store is; returns the last seal, undefined where nothing has happened yet. */
+  seal(): Promise<Seal | undefined>;
   /** What keeps questions and runs from going on: jobs that fail. */
   findTroubles(): Promise<Troubles>;
 

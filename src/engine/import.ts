@@ -1,7 +1,8 @@
+import { SYSTEM } from "../core/actor.ts";
 import { type ExportLine, importedRun, parseExportLine } from "../core/export.ts";
-import { personEntry } from "../core/person.ts";
+import { changePerson } from "../core/person.ts";
 import { Refusal } from "../core/refusal.ts";
-import { templateEntry } from "../core/template.ts";
+import { changeTemplate } from "../core/template.ts";
 import type { Store } from "../store/store.ts";
 
 /** What became of an import. */
@@ -46,11 +47,13 @@ export async function importLines(store: Store, lines: AsyncIterable<string>): P
     const line = parseExportLine(text, (number += 1));
     if (line.kind === "run") await importRun(store, line, done);
     if (line.kind === "person") {
-      const { ok } = await store.commit({ entries: [personEntry({ ...line.person, version: 0 })] });
+      const person = { ...line.person, version: 0 };
+      const { ok } = await store.commit(changePerson(undefined, person, { now: await store.now(), by: SYSTEM }));
       done.people += Number(ok);
     }
     if (line.kind === "template") {
-      const { ok } = await store.commit({ entries: [templateEntry({ ...line.template, version: 0 })] });
+      const template = { ...line.template, version: 0 };
+      const { ok } = await store.commit(changeTemplate(template, { now: await store.now(), by: SYSTEM }));
       done.templates += Number(ok);
     }
   }
@@ -62,7 +65,7 @@ async function importRun(store: Store, line: Extract<ExportLine, { kind: "run" }
     done.skipped += 1;
     return;
   }
-  const committed = await store.adopt(importedRun(line));
+  const committed = await store.adopt(importedRun(line, await store.now()));
   if (committed.ok) done.runs += 1;
   else if (committed.why === "newer_schema") {
     throw new Refusal("newer_schema", "A newer askd has taken over this store", { hint: "Update this askd" });

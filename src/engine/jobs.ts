@@ -1,43 +1,29 @@
 import { SYSTEM } from "../core/actor.ts";
-import type { At, Changes, Read, Seal } from "../core/changes.ts";
+import type { At, Changes, Read } from "../core/changes.ts";
 import { jumpedMs, putOffMs } from "../core/clock-jump.ts";
 import { watch } from "../core/hold.ts";
-import { HOUR_MS, later } from "../core/instant.ts";
-import type { ClaimedJob, Job, JobKind } from "../core/job.ts";
+import { later } from "../core/instant.ts";
+import type { JobKind } from "../core/job.ts";
 import { isPending } from "../core/question.ts";
 import { Refusal } from "../core/refusal.ts";
-import { readSeal, seal } from "../core/seal.ts";
 import { settle } from "../core/settle.ts";
 import { expire, remind } from "../core/timeout.ts";
-import type { Store } from "../store/store.ts";
 import { callback } from "./callback-job.ts";
-import type { Decider } from "./decide.ts";
 import type { PostOptions } from "./outbound.ts";
 import type { ClockKnown } from "./clock-watch.ts";
-import { type Handler, type Work, finishing } from "./worker.ts";
-
-const SEAL_EVERY_MS = HOUR_MS;
-const SEALED_AT_ONCE = 5_000;
-const SEALS_READ_AT_ONCE = 500;
+import { type AnchorTarget, sealJob } from "./seal-job.ts";
+import { type Handler, finishing } from "./worker.ts";
 
 /** How each kind of job is done. */
-export function jobHandlers(options: { post: PostOptions }): Partial<Record<JobKind, Handler>> {
+export function jobHandlers(options: { post: PostOptions; anchor?: AnchorTarget }): Partial<Record<JobKind, Handler>> {
   return {
     expire: decision(expire),
     remind: decision(remind),
     settle: decision(settle),
     watch: decision(watch),
     callback: callback(options.post),
-    seal: sealTrail,
+    seal: sealJob(options.anchor),
   };
-}
-
-/** Has the trail sealed from now on, if nobody has arranged for it yet. */
-export async function scheduleSeals(store: Store, decider: Decider): Promise<void> {
-  const arranged = await store.nextJobAt({ kinds: ["seal"], host: "", agents: [] });
-  if (arranged !== undefined) return;
-  const job: Job = { key: "seal", kind: "seal", dueAt: later(await store.now(), SEAL_EVERY_MS), tries: 0 };
-  await decider.commit({ scheduled: [job] });
 }
 
 /** A job whose whole effect is one decision: its changes and its end are one commit. */
@@ -71,23 +57,4 @@ function flagJumps(changes: Changes, { question }: Read, clock: ClockKnown | und
     event.questionId === question.id ? { ...event, detail: { ...event.detail, clock_ahead_ms: aheadMs } } : event,
   );
   return { ...changes, ...(events && { events }) };
-}
-
-async function sealTrail(job: ClaimedJob, { store, decider, now }: Work): Promise<void> {
-  const last = await lastSeal(store);
-  const events = await store.readFeed(last ? readSeal(last).cursor : "", SEALED_AT_ONCE);
-  const isAll = events.length < SEALED_AT_ONCE;
-  await decider.commit({
-    ...(events.length > 0 && { seals: [seal(last, events, now)] }),
-    postponed: [{ job, dueAt: later(now, isAll ? SEAL_EVERY_MS : 0), tries: 0 }],
-  });
-}
-
-async function lastSeal(store: Store): Promise<Seal | undefined> {
-  let last: Seal | undefined;
-  for (;;) {
-    const page = await store.listSeals(last?.n ?? 0, SEALS_READ_AT_ONCE);
-    if (page.length === 0) return last;
-    last = page.at(-1);
-  }
 }

@@ -4,7 +4,7 @@ import { answer, recordLate, recordRefused } from "../core/answer.ts";
 import type { AnswerInput } from "../core/answer-input.ts";
 import type { AskInput } from "../core/ask-input.ts";
 import { cancel } from "../core/cancel.ts";
-import type { At, Changes, Entry, Read } from "../core/changes.ts";
+import type { At, Changes, Entry, Read, Seal } from "../core/changes.ts";
 import { assign, claim, comment, release, snooze } from "../core/claim.ts";
 import { SYSTEM } from "../core/actor.ts";
 import type { KeptEvent } from "../core/event.ts";
@@ -34,8 +34,8 @@ import type { QuestionFilter, Ref, RunFilter, Store } from "../store/store.ts";
 import { type ClockMachine, ClockWatch } from "./clock-watch.ts";
 import { type NamedChange, changeOnce } from "./change-once.ts";
 import { Decider, type DecideDeps } from "./decide.ts";
-import type { AskOptions, Done, Engine, RunInput, Verified, WaitOptions } from "./engine.ts";
-import { scheduleSeals } from "./jobs.ts";
+import type { AskOptions, Done, Engine, RunInput, Verified, VerifyOptions, WaitOptions } from "./engine.ts";
+import { scheduleSeals, sealTrail } from "./seal-job.ts";
 import { readAsked } from "./asked.ts";
 import { keepAsk } from "./keep-ask.ts";
 import { newRun } from "./new-run.ts";
@@ -285,8 +285,8 @@ export class LocalEngine implements Engine {
     return this.#people.find(text, channel);
   }
 
-  redeemLogin(code: string): Promise<{ text: string; token: Token }> {
-    return this.#people.redeem(code);
+  redeemLogin(code: string, by: Actor): Promise<{ text: string; token: Token }> {
+    return this.#people.redeem(code, by);
   }
 
   revokeToken(id: string, by: Actor): Promise<Token> {
@@ -378,8 +378,12 @@ export class LocalEngine implements Engine {
     return this.#store.findFeedEnd();
   }
 
-  verify(): Promise<Verified> {
-    return verify(this.#store);
+  verify(options: VerifyOptions = {}): Promise<Verified> {
+    return verify(this.#store, options);
+  }
+
+  async seal(): Promise<Seal | undefined> {
+    return (await sealTrail(this.#store, await this.now()))?.seal;
   }
 
   findTroubles(): Promise<Troubles> {

@@ -1,17 +1,17 @@
 import type { Actor } from "../core/actor.ts";
 import type { Entry } from "../core/changes.ts";
 import { type Instant, later } from "../core/instant.ts";
-import { type Person, parsePerson, personEntry } from "../core/person.ts";
+import { type Person, changePerson, parsePerson } from "../core/person.ts";
 import { Refusal } from "../core/refusal.ts";
 import { hasEnded } from "../core/run.ts";
 import {
   type Token,
   type TokenInput,
   actorOf,
+  changeToken,
   isCredential,
   isUsable,
   parseToken,
-  tokenEntry,
   tokenId,
   tokenText,
 } from "../core/token.ts";
@@ -47,10 +47,10 @@ export class People {
   /** Makes a token; its text is shown this once and kept nowhere. */
   async issue(input: TokenInput, by: Actor): Promise<{ text: string; token: Token }> {
     requireMayIssue(input, by);
-    return this.#make(input, {});
+    return this.#make(input, {}, by);
   }
 
-  async #make(input: TokenInput, more: Pick<Token, "isSession">): Promise<{ text: string; token: Token }> {
+  async #make(input: TokenInput, more: Pick<Token, "isSession">, by: Actor): Promise<{ text: string; token: Token }> {
     const text = tokenText(input.scope, this.#deps.randomBytes(TOKEN_BYTES));
     const createdAt = this.#deps.now();
     const expiresAt = input.scope === "login" ? later(createdAt, LOGIN_MS) : input.expiresAt;
@@ -68,7 +68,7 @@ export class People {
       ...(expiresAt && { expiresAt }),
       ...more,
     };
-    await this.#deps.store.commit({ entries: [tokenEntry(token)] });
+    await this.#deps.store.commit(changeToken("made", undefined, token, { now: createdAt, by }));
     return { text, token: { ...token, version: 1 } };
   }
 
@@ -93,27 +93,29 @@ export class People {
   }
 
   /** Trades a login code for a token of that person; a code works once. */
-  async redeem(code: string): Promise<{ text: string; token: Token }> {
+  async redeem(code: string, by: Actor): Promise<{ text: string; token: Token }> {
     const entry = await this.#deps.store.findEntry("token", tokenId(code));
     const login = entry && parseToken(entry);
     const now = this.#deps.now();
     const isGood = login?.scope === "login" && isUsable(login, now);
     const committed = isGood
-      ? await this.#deps.store.commit({ entries: [tokenEntry({ ...login, revokedAt: now })] })
+      ? await this.#deps.store.commit(changeToken("revoked", login, { ...login, revokedAt: now }, { now, by }))
       : undefined;
     if (!isGood || !committed?.ok) {
       throw new Refusal("sign_in", "This code is not valid any more", { hint: "Get a new one with: askd login" });
     }
     const [scope, ms] = login.grants ? (["admin", ADMIN_MS] as const) : (["human", SESSION_MS] as const);
-    return this.#make({ scope, subject: login.subject, expiresAt: later(now, ms) }, { isSession: true });
+    return this.#make({ scope, subject: login.subject, expiresAt: later(now, ms) }, { isSession: true }, by);
   }
 
   async revoke(id: string, by: Actor): Promise<Token> {
     requireAdmin(by, "revoke tokens");
     const entry = await this.#deps.store.findEntry("token", id);
     if (!entry) throw new Refusal("not_found", "There is no such token");
-    const token: Token = { ...parseToken(entry), revokedAt: this.#deps.now() };
-    const committed = await this.#deps.store.commit({ entries: [tokenEntry(token)] });
+    const before = parseToken(entry);
+    const now = this.#deps.now();
+    const token: Token = { ...before, revokedAt: now };
+    const committed = await this.#deps.store.commit(changeToken("revoked", before, token, { now, by }));
     if (!committed.ok) throw new Refusal("moved", "The token was changed meanwhile; try again");
     return token;
   }
@@ -125,9 +127,10 @@ export class People {
 
   async put(person: Person, by: Actor): Promise<Person> {
     requireAdmin(by, "change people");
-    const before = await this.#deps.store.findEntry("person", person.id);
+    const entry = await this.#deps.store.findEntry("person", person.id);
+    const before = entry && parsePerson(entry);
     const next = { ...person, version: before?.version ?? 0 };
-    const committed = await this.#deps.store.commit({ entries: [personEntry(next)] });
+    const committed = await this.#deps.store.commit(changePerson(before, next, { now: this.#deps.now(), by }));
     if (!committed.ok) throw new Refusal("moved", "This person was changed meanwhile; try again");
     return { ...next, version: next.version + 1 };
   }

@@ -22,7 +22,7 @@ import type { Token, TokenInput } from "../core/token.ts";
 import { NO_TROUBLES, type Troubles } from "../core/trouble.ts";
 import type { RunUsage } from "../core/usage.ts";
 import type { QuestionFilter, Ref, RunFilter } from "../store/store.ts";
-import type { AskOptions, Done, Engine, RunInput, Verified, WaitOptions } from "./engine.ts";
+import type { AskOptions, Done, Engine, RunInput, Verified, VerifyOptions, WaitOptions } from "./engine.ts";
 import { type CallOptions, Caller, type CallerDeps } from "./remote-call.ts";
 import { answerBody, pageThrough, runBody } from "./remote-body.ts";
 
@@ -288,8 +288,13 @@ export class RemoteEngine implements Engine {
     return (await this.#caller.call("findFeedEnd", {})).cursor;
   }
 
-  verify(): Promise<Verified> {
+  async verify({ anchors = [] }: VerifyOptions = {}): Promise<Verified> {
+    if (anchors.length > 0) throw notFromHere("compared with anchors");
     return this.#caller.call("verify", {});
+  }
+
+  async seal(): Promise<never> {
+    throw notFromHere("sealed");
   }
 
   /** A server tells of them only to people, and an older one to nobody: then nothing is known. */
@@ -330,4 +335,11 @@ async function orNothing<Found>(code: Refusal["code"], looking: Promise<Found>):
     if (error instanceof Refusal && error.code === code) return undefined;
     throw error;
   }
+}
+
+/** Who may change the server may change what it says of its seals: they are read where the store is. */
+function notFromHere(done: string): Refusal {
+  return new Refusal("bad_input", `The trail of a server is ${done} on its machine only`, {
+    hint: "Type the command there, or name the store with --store",
+  });
 }

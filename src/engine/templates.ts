@@ -8,7 +8,7 @@ import {
   parseTemplate,
   putTemplate,
   removeTemplate,
-  templateEntry,
+  changeTemplate,
 } from "../core/template.ts";
 import type { Store } from "../store/store.ts";
 import { recall } from "./recall.ts";
@@ -38,11 +38,11 @@ export class Templates {
         fact: { is: "many_templates", count: MOST_TEMPLATES },
       });
     }
-    return this.#write(putTemplate(before, input, this.#deps.at(by)));
+    return this.#write(putTemplate(before, input, this.#deps.at(by)), by);
   }
 
   async remove(name: string, by: Actor): Promise<Template> {
-    return this.#write(removeTemplate(await this.#find(name), name, this.#deps.at(by)));
+    return this.#write(removeTemplate(await this.#find(name), name, this.#deps.at(by)), by);
   }
 
   /** All that can be used, by name. */
@@ -56,8 +56,8 @@ export class Templates {
     return entry && parseTemplate(entry);
   }
 
-  async #write(template: Template): Promise<Template> {
-    const committed = await this.#deps.store.commit({ entries: [templateEntry(template)] });
+  async #write(template: Template, by: Actor): Promise<Template> {
+    const committed = await this.#deps.store.commit(changeTemplate(template, this.#deps.at(by)));
     if (committed.ok) return { ...template, version: template.version + 1 };
     throw new Refusal("moved", `Template ${template.name} was changed meanwhile; try again`);
   }

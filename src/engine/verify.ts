@@ -1,23 +1,45 @@
-import { CHAIN_START, type KeptEvent, chainHash } from "../core/event.ts";
+import type { Anchor } from "../core/anchor.ts";
 import { type Flaw, sayFlaw } from "../core/flaw.ts";
-import { type RunId, shortId } from "../core/id.ts";
+import { type RunId, STORE_CHAIN, shortId } from "../core/id.ts";
+import type { Instant } from "../core/instant.ts";
 import type { Question } from "../core/question.ts";
-import type { Run } from "../core/run.ts";
 import { Refusal } from "../core/refusal.ts";
-import { readSeal } from "../core/seal.ts";
+import { requiredQuestionJobs, requiredRunJobs } from "../core/required-job.ts";
+import { RUN_ROW, digestOf } from "../core/row-digest.ts";
+import type { Run } from "../core/run.ts";
+import { parseQuestion, parseRun } from "../store/row.ts";
+import type { LineSnapshot, QuestionSnapshot, RunSnapshot, StoreSnapshot } from "../store/snapshot.ts";
 import type { Store } from "../store/store.ts";
-import type { Verified } from "./engine.ts";
+import { ChainCheck } from "./chain-check.ts";
+import type { Verified, VerifyOptions } from "./engine.ts";
+import { FlawList } from "./flaw-list.ts";
+import { RowCheck, checkColumns } from "./row-check.ts";
+import { RowStream } from "./row-stream.ts";
+import { checkSeals } from "./seal-check.ts";
 
 const PAGE = 500;
-const CHANGES_NOTHING: ReadonlySet<string> = new Set(["question.late_reply", "question.refused", "question.linked"]);
+const STORE_ROW = "the trail of tokens and people";
+const STORE_COLUMNS: Readonly<Record<string, string | number>> = {
+  id: STORE_CHAIN,
+  version: 1,
+  name: "",
+  externalId: "",
+  host: "",
+  agent: "",
+  session: "",
+  parentId: "",
+  status: "store",
+  endedAt: "",
+};
 
-/** Reads the whole trail and compares it with itself, with the seals, and with the state of every run and question. */
-export async function verify(store: Store): Promise<Verified> {
+/** Compares every row with the trail, and the trail with itself, with the seals and with anchors outside. */
+export async function verify(store: Store, { anchors = [] }: VerifyOptions = {}): Promise<Verified> {
   const damage = await store.findDamage("whole");
   // What is read from a damaged file says nothing about the trail.
   if (damage.length > 0) return tell({ runs: 0, events: 0, seals: 0 }, damage.map(toDamaged));
   try {
-    return await compare(store);
+    const now = await store.now();
+    return await store.readSnapshot((snapshot) => compare(snapshot, now, anchors));
   } catch (error) {
     if (!(error instanceof Refusal) || error.code !== "store_unusable") throw error;
     return tell({ runs: 0, events: 0, seals: 0 }, [toDamaged(error.message)]);
@@ -32,98 +54,126 @@ function tell(counts: Pick<Verified, "runs" | "events" | "seals">, flaws: readon
   return { ...counts, problems: flaws.map(sayFlaw), ...(flaws.length > 0 && { flaws }) };
 }
 
-async function compare(store: Store): Promise<Verified> {
-  const flaws: Flaw[] = [];
-  let runs = 0;
-  let events = 0;
-  for await (const run of allRuns(store)) {
-    runs += 1;
-    const chain = await store.readChain(run.id);
-    events += chain.events.length;
-    // Read again: a commit between the two reads is no damage.
-    const now = await store.findRun(run.id);
-    const questions = await allQuestions(store, run.id);
-    if (now?.version !== run.version) continue;
-    flaws.push(...checkChain(run, chain), ...checkState(run, questions, chain.events));
-  }
-  const seals = await checkSeals(store, flaws);
-  return tell({ runs, events, seals }, flaws);
-}
-
-function checkChain(run: Run, { events, head }: { events: KeptEvent[]; head: { n: number; hash: string } }): Flaw[] {
-  let previous = CHAIN_START;
-  for (const [index, kept] of events.entries()) {
-    if (kept.n !== index + 1) return [{ is: "line_missing", run: run.number, line: index + 1 }];
-    if (chainHash(previous, kept.body) !== kept.hash) return [{ is: "line_changed", run: run.number, line: kept.n }];
-    previous = kept.hash;
-  }
-  if (head.n !== events.length || head.hash !== previous)
-    return [{ is: "trail_cut", run: run.number, line: events.length, last: head.n }];
-  return [];
-}
-
-function checkState(run: Run, questions: readonly Question[], events: readonly KeptEvent[]): Flaw[] {
-  const flaws: Flaw[] = [];
-  const lastOf = new Map<string, KeptEvent["event"]>();
-  for (const { event } of events) {
-    if (event.type.startsWith("alert.")) continue; // it tells of the whole store, in the trail of whoever made the difference
-    const name = event.questionId ?? "run";
-    // What changed nothing is written down without a look at what happens beside it: its line may be older than its place.
-    if (!CHANGES_NOTHING.has(event.type) || !lastOf.has(name)) lastOf.set(name, event);
-  }
-  const ofRun = lastOf.get("run");
-  if (ofRun && ofRun.to !== run.status)
-    flaws.push({ is: "run_differs", run: run.number, status: run.status, told: ofRun.to });
-  for (const question of questions) {
-    const last = lastOf.get(question.id);
-    const name = shortId(question.id);
-    if (!last) flaws.push({ is: "untold", question: name });
-    else if (last.to !== question.status || last.version !== question.version) {
-      const { status, version } = question;
-      flaws.push({ is: "question_differs", question: name, status, version, told: last.to, toldVersion: last.version });
+/**
+ * Runs, questions and lines come in the order of run ids, so that one run is compared at a time. All of it is read as
+ * it was at one moment: a commit that comes meanwhile is neither missed nor taken for damage.
+ */
+async function compare(snapshot: StoreSnapshot, now: Instant, anchors: readonly Anchor[]): Promise<Verified> {
+  const flaws = new FlawList();
+  const rows = new RowCheck(snapshot, { flaws, now });
+  const runs = new RowStream<RunSnapshot>((after) => snapshot.listRuns(after?.id ?? "", PAGE));
+  const questions = new RowStream<QuestionSnapshot>((after) => snapshot.listQuestions(after, PAGE));
+  const lines = new RowStream<LineSnapshot>((after) => snapshot.listLines(after, PAGE));
+  const counts = { runs: 0, events: 0 };
+  let hasStoreChain = false;
+  for (let run = await runs.peek(); run !== undefined; run = await runs.peek()) {
+    runs.take();
+    const isStore = run.id === STORE_CHAIN;
+    if (!isStore) counts.runs += 1;
+    const chain = new ChainCheck(run);
+    for await (const line of lines.takeUpTo(run.id, ({ runId }) => runId)) {
+      if (line.runId === run.id) chain.take(line);
+      else flaws.add({ is: "line_unknown", id: line.runId, line: line.n });
     }
+    counts.events += chain.lines;
+    const broken = chain.findFlaw();
+    if (broken) flaws.add(isStore ? { is: "store_trail", line: broken.line } : broken);
+    if (isStore) await compareStoreChain(run, chain, { rows, flaws });
+    else await compareRun(run, chain, { questions, rows, flaws });
+    hasStoreChain ||= isStore;
   }
+  for (let line = await lines.peek(); line !== undefined; line = await lines.peek()) {
+    lines.take();
+    flaws.add({ is: "line_unknown", id: line.runId, line: line.n });
+  }
+  for (let question = await questions.peek(); question !== undefined; question = await questions.peek()) {
+    questions.take();
+    flaws.add({ is: "untold", question: shortId(question.id) });
+  }
+  if (!hasStoreChain) flaws.add({ is: "row_missing", row: STORE_ROW });
+  await rows.finish();
+  return tell({ ...counts, seals: await checkSeals(snapshot, flaws, anchors) }, flaws.all());
+}
+
+interface Comparison {
+  questions: RowStream<QuestionSnapshot>;
+  rows: RowCheck;
+  flaws: FlawList;
+}
+
+/** The chain of the store itself stands among the runs, in a row that nothing ever changes but its end. */
+async function compareStoreChain(
+  { body, columns }: RunSnapshot,
+  { digests }: ChainCheck,
+  { rows, flaws }: Pick<Comparison, "rows" | "flaws">,
+): Promise<void> {
+  const differing = Object.entries(columns).filter(([column, value]) => (value ?? "") !== STORE_COLUMNS[column]);
+  flaws.add(...differing.map(([column]): Flaw => ({ is: "column_differs", row: STORE_ROW, column })));
+  if (body !== "{}") flaws.add({ is: "row_changed", row: STORE_ROW });
+  await rows.expect(digests, new Set());
+}
+
+/** Compares a run and its questions with what its chain says was written, and notes which other rows there must be. */
+async function compareRun(
+  kept: RunSnapshot,
+  { digests, lastOf }: ChainCheck,
+  { questions, rows, flaws }: Comparison,
+): Promise<void> {
+  const row = `run #${kept.number}`;
+  const run = readRow(() => parseRun(kept.body, kept.number));
+  flaws.add(...checkRow(row, kept.body, digests.get(RUN_ROW)), ...checkColumns(row, kept.body, kept.columns));
+  if (run) flaws.add(...checkRunState(run, kept, lastOf.get("run")));
+  digests.delete(RUN_ROW);
+  const required = new Set(run ? requiredRunJobs(run) : []);
+  for await (const each of questions.takeUpTo(kept.id, ({ runId }) => runId)) {
+    const name = shortId(each.id);
+    const digest = each.runId === kept.id ? digests.get(each.id) : undefined;
+    digests.delete(each.id);
+    if (digest === undefined) {
+      flaws.add({ is: "untold", question: name });
+      continue;
+    }
+    flaws.add(...checkRow(name, each.body, digest), ...checkColumns(name, each.body, each.columns));
+    const question = readRow(() => parseQuestion(each.body));
+    if (question) flaws.add(...checkQuestionState(question, lastOf.get(each.id)));
+    if (question && run) for (const key of requiredQuestionJobs(question, run)) required.add(key);
+  }
+  for (const name of digests.keys()) {
+    if (!name.includes(" ")) flaws.add({ is: "row_missing", row: shortId(name) });
+  }
+  await rows.expect(digests, required);
+}
+
+function checkRow(row: string, body: string, digest: string | undefined): Flaw[] {
+  if (digest === undefined) return [{ is: "row_unknown", row }];
+  return digestOf(body) === digest ? [] : [{ is: "row_changed", row }];
+}
+
+function checkRunState(run: Run, kept: RunSnapshot, last: { to: string } | undefined): Flaw[] {
+  const flaws: Flaw[] = [];
+  if (last && last.to !== run.status)
+    flaws.push({ is: "run_differs", run: run.number, status: run.status, told: last.to });
+  // The text of a run that was only written once does not have its number yet.
+  const { number } = JSON.parse(kept.body) as Run; // read as a run before
+  if (number !== 0 && number !== kept.number)
+    flaws.push({ is: "column_differs", row: `run #${kept.number}`, column: "number" });
   return flaws;
 }
 
-async function checkSeals(store: Store, flaws: Flaw[]): Promise<number> {
-  let previous = "";
-  let count = 0;
-  for (;;) {
-    const page = await store.listSeals(count, PAGE);
-    for (const kept of page) {
-      count += 1;
-      if (kept.n !== count || chainHash(previous, kept.body) !== kept.hash) {
-        flaws.push({ is: "seal_changed", seal: kept.n });
-        return count;
-      }
-      previous = kept.hash;
-      flaws.push(...(await checkHeads(store, kept.n, readSeal(kept).heads)));
-    }
-    if (page.length < PAGE) return count;
-  }
+function checkQuestionState(question: Question, last: { to: string; version: number } | undefined): Flaw[] {
+  const { status, version } = question;
+  if (!last || (last.to === status && last.version === version)) return [];
+  const told = { told: last.to, toldVersion: last.version };
+  return [{ is: "question_differs", question: shortId(question.id), status, version, ...told }];
 }
 
-async function checkHeads(
-  store: Store,
-  n: number,
-  heads: Record<string, { n: number; hash: string }>,
-): Promise<Flaw[]> {
-  const flaws: Flaw[] = [];
-  for (const [runId, head] of Object.entries(heads)) {
-    const chain = await store.readChain(runId as RunId); // written by us as a run's id
-    if (chain.events[head.n - 1]?.hash !== head.hash) flaws.push({ is: "rewritten", seal: n, id: runId, line: head.n });
-  }
-  return flaws;
-}
-
-async function* allRuns(store: Store): AsyncGenerator<Run> {
-  let after: RunId | undefined;
-  for (;;) {
-    const page = await store.listRuns({ order: "oldest", limit: PAGE, ...(after && { after }) });
-    yield* page;
-    after = page.at(-1)?.id;
-    if (page.length < PAGE) return;
+/** A row that cannot be read differs from what was written, and that is reported. */
+function readRow<Row>(parse: () => Row): Row | undefined {
+  try {
+    return parse();
+  } catch (error) {
+    if (error instanceof Refusal) return undefined;
+    throw error;
   }
 }
 

@@ -1,4 +1,5 @@
 import { CHAIN_START, chainHash } from "../core/event.ts";
+import { STORE_CHAIN } from "../core/id.ts";
 import { later, type Instant } from "../core/instant.ts";
 import type { Changes, Seal } from "../core/changes.ts";
 import type { Question } from "../core/question.ts";
@@ -44,6 +45,7 @@ export class MemoryTables {
   readonly content = new Map<string, string>();
   readonly entry = new Map<string, Omit<PreparedEntry, "guard"> & { version: number }>();
   readonly event: Array<{ runId: string; n: number; hash: string; body: string; cursor: string }> = [];
+  readonly #storeChain = { n: 0, hash: CHAIN_START };
   readonly seal = new Map<number, Seal>();
   readonly job = new Map<string, JobRow>();
   readonly #sessions = new Map<string, string>();
@@ -54,6 +56,11 @@ export class MemoryTables {
 
   nextAttempt(): number {
     return (this.#lastAttempt += 1);
+  }
+
+  /** The end of the chain of a run, or of the store itself. */
+  findChain(runId: string): { n: number; hash: string } | undefined {
+    return runId === STORE_CHAIN ? this.#storeChain : this.run.get(runId)?.chain;
   }
 
   findByKey(runId: string, key: string): string | undefined {
@@ -135,7 +142,9 @@ export class MemoryTables {
   }
 
   #requireRuns(commit: Prepared): void {
-    const lost = commit.runIds.find((id) => !this.run.has(id) && !commit.runs.some((run) => run.id === id));
+    const isKept = (id: string): boolean =>
+      id === STORE_CHAIN || this.run.has(id) || commit.runs.some((run) => run.id === id);
+    const lost = commit.runIds.find((id) => !isKept(id));
     if (lost !== undefined) throw new Error(`A commit is about run ${lost}, which is not kept.`);
   }
 
@@ -159,10 +168,11 @@ export class MemoryTables {
   }
 
   #append(runId: string, body: string): void {
-    const run = this.run.get(runId);
-    if (!run) return;
-    run.chain = { n: run.chain.n + 1, hash: chainHash(run.chain.hash, body) };
-    this.event.push({ runId, ...run.chain, body, cursor: String(this.event.length + 1) });
+    const chain = this.findChain(runId);
+    if (!chain) return;
+    chain.n += 1;
+    chain.hash = chainHash(chain.hash, body);
+    this.event.push({ runId, ...chain, body, cursor: String(this.event.length + 1) });
   }
 
   #schedule({ job, body }: PreparedJob, now: Instant): number {

@@ -8,10 +8,12 @@ import type { Question } from "../core/question.ts";
 import type { Run } from "../core/run.ts";
 import { Batcher } from "./batch.ts";
 import { Listeners } from "./change.ts";
+import { MemorySnapshot } from "./memory-snapshot.ts";
 import { MemoryTables, nameOf, type JobRow, type QuestionRow, type RunRow } from "./memory-table.ts";
 import { MemoryWords } from "./memory-word.ts";
 import { prepareAdopted } from "./prepare.ts";
 import { parseContent, parseEvent, parseJob, parseQuestion, parseOrigin, parseRun } from "./row.ts";
+import type { StoreSnapshot } from "./snapshot.ts";
 import type { SortedTable } from "./sorted-table.ts";
 import { questionsIn, wordChanges } from "./word-index.ts";
 import type {
@@ -182,7 +184,7 @@ export class MemoryStore implements Store {
 
   async readChain(runId: RunId): Promise<{ events: KeptEvent[]; head: { n: number; hash: string } }> {
     const events = this.#tables.event.filter((row) => row.runId === runId).map(parseEvent);
-    return { events, head: this.#tables.run.get(runId)?.chain ?? { n: 0, hash: CHAIN_START } };
+    return { events, head: { ...(this.#tables.findChain(runId) ?? { n: 0, hash: CHAIN_START }) } };
   }
 
   async listSeals(afterN: number, limit: number): Promise<Seal[]> {
@@ -190,6 +192,10 @@ export class MemoryStore implements Store {
       .filter((seal) => seal.n > afterN)
       .sort((one, other) => one.n - other.n)
       .slice(0, limit);
+  }
+
+  async readSnapshot<Result>(read: (snapshot: StoreSnapshot) => Promise<Result>): Promise<Result> {
+    return read(new MemorySnapshot(this.#tables));
   }
 
   async claimJobs(filter: ClaimFilter): Promise<{ now: Instant; jobs: ClaimedJob[] }> {

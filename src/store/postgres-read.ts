@@ -1,6 +1,6 @@
 import type { Entry } from "../core/changes.ts";
 import { CHAIN_START, type KeptEvent } from "../core/event.ts";
-import type { RunId } from "../core/id.ts";
+import { type RunId, STORE_CHAIN } from "../core/id.ts";
 import type { Question } from "../core/question.ts";
 import type { Run } from "../core/run.ts";
 import { fromKept, toKept } from "./postgres-text.ts";
@@ -75,7 +75,7 @@ class Conditions {
 }
 
 export async function listRuns(pool: Queryable, filter: RunFilter): Promise<Run[]> {
-  const conditions = new Conditions(filter);
+  const conditions = new Conditions(filter).add("id > ?", STORE_CHAIN);
   if (filter.parentId) conditions.add("parent_id = ?", filter.parentId);
   if (filter.endedSince) conditions.add("ended_at >= ?", filter.endedSince);
   if (filter.statuses?.length === 0) return [];
@@ -113,7 +113,7 @@ export async function lookUp(
   ref: Ref,
   limit: number,
 ): Promise<{ runs: Run[]; questions: Question[] }> {
-  const conditions = new Conditions({ order: "newest", limit });
+  const conditions = new Conditions({ order: "newest", limit }).add("id <> ?", STORE_CHAIN);
   if (ref.by !== "short") {
     conditions.add(`${NAMES[ref.by]} = ?`, ref.by === "number" ? ref.number : toKept(ref.text));
     return { runs: await readRuns(pool, conditions.page(RUN), conditions.params), questions: [] };

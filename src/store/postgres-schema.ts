@@ -109,9 +109,17 @@ create table word_mark (xid xid8 not null, seq bigint not null);
 insert into word_mark (xid, seq) values ('0', 0);
 `;
 
+// Events about the store itself are chained like those of a run, so that chain has a row among them. It is no run: it
+// has the number 0, and everything that reads runs passes it by.
+const STORE = `
+insert into run (number, id, version, body, name, host, agent, status, chain_n, chain_hash)
+values (0, 'r_00000000000000000000000000', 1, '{}', '', '', '', 'store', 0, '');
+`;
+
 export const MIGRATIONS: readonly Migration[] = [
   { sql: FIRST, writableBy: 1 },
   { sql: WORDS, writableBy: 1 },
+  { sql: STORE, writableBy: 3 },
 ];
 
 /** What this program knows. */

@@ -36,10 +36,12 @@ import {
   readQuestions,
   readRuns,
 } from "./postgres-read.ts";
+import { readPostgresSnapshot } from "./postgres-snapshot.ts";
 import { toKept } from "./postgres-text.ts";
 import { findAnswered, indexWords } from "./postgres-word.ts";
 import type { Prepared } from "./prepare.ts";
 import { parseOrigin, parseContent } from "./row.ts";
+import type { StoreSnapshot } from "./snapshot.ts";
 import type {
   Change,
   ClaimFilter,
@@ -120,17 +122,18 @@ export class PostgresStore implements Store {
   }
 
   async findRun(id: RunId): Promise<Run | undefined> {
-    const sql = "select body, number from run where id = $1";
+    const sql = "select body, number from run where id = $1 and number > 0";
     return (await readRuns(this.#pool, sql, [id]))[0];
   }
 
   async readOrigins(ids: readonly RunId[]): Promise<Origin[]> {
-    const { rows } = await this.#pool.query<{ body: string }>("select body from run where id = any($1)", [ids]);
+    const sql = "select body from run where id = any($1) and number > 0";
+    const { rows } = await this.#pool.query<{ body: string }>(sql, [ids]);
     return rows.map(({ body }) => parseOrigin(body));
   }
 
   readRuns(ids: readonly RunId[]): Promise<Run[]> {
-    return readRuns(this.#pool, "select body, number from run where id = any($1)", [ids]);
+    return readRuns(this.#pool, "select body, number from run where id = any($1) and number > 0", [ids]);
   }
 
   async readContents(hashes: readonly string[]): Promise<Map<string, Content>> {
@@ -212,6 +215,10 @@ export class PostgresStore implements Store {
   async listSeals(afterN: number, limit: number): Promise<Seal[]> {
     const sql = "select n, hash, body from seal where n > $1 order by n limit $2";
     return (await this.#pool.query<Seal>(sql, [afterN, limit])).rows;
+  }
+
+  readSnapshot<Result>(read: (snapshot: StoreSnapshot) => Promise<Result>): Promise<Result> {
+    return this.#pool.use((client) => readPostgresSnapshot(client, read));
   }
 
   claimJobs(filter: ClaimFilter): Promise<{ now: Instant; jobs: ClaimedJob[] }> {

@@ -1,7 +1,19 @@
 import type { Changes, Entry, Postponed, Seal } from "../core/changes.ts";
+import type { Event } from "../core/event.ts";
 import type { Instant } from "../core/instant.ts";
 import type { Job } from "../core/job.ts";
 import type { Question } from "../core/question.ts";
+import {
+  RUN_ROW,
+  type RowDigests,
+  contentRow,
+  digestOf,
+  entryDigest,
+  entryRow,
+  isPinnedKind,
+  jobDigest,
+  jobRow,
+} from "../core/row-digest.ts";
 import type { Run } from "../core/run.ts";
 
 /** A row ready to be kept: `body` carries the next version, `guard` is the version that must be there now, 0 for none. */
@@ -67,11 +79,6 @@ export function prepare(changes: Changes): Prepared {
   const questions = (changes.questions ?? []).map(prepareRow);
   const contents = (changes.contents ?? []).map(({ hash, content }) => ({ hash, body: JSON.stringify(content) }));
   const entries = (changes.entries ?? []).map(prepareEntry);
-  const events = (changes.events ?? []).map((event) => ({
-    runId: event.runId,
-    questionId: event.questionId ?? null,
-    body: JSON.stringify(event),
-  }));
   const scheduled = (changes.scheduled ?? []).map((job) => ({ job, body: jobBody(job) }));
   const postponed = (changes.postponed ?? []).map(preparePostponed);
   const seals = changes.seals ?? [];
@@ -82,7 +89,7 @@ export function prepare(changes: Changes): Prepared {
     questions,
     contents,
     entries,
-    events,
+    events: [],
     seals,
     scheduled,
     dropped,
@@ -90,8 +97,10 @@ export function prepare(changes: Changes): Prepared {
     postponed,
     runIds: [],
     touches: [],
-    bytes: sizeOf([runs, questions, contents, entries, events, seals, scheduled, postponed]),
+    bytes: 0,
   };
+  commit.events = prepareEvents(changes.events ?? [], commit);
+  commit.bytes = sizeOf([runs, questions, contents, entries, commit.events, seals, scheduled, postponed]);
   commit.runIds = runIdsOf(commit);
   commit.touches = touchesOf(commit);
   return commit;
@@ -107,8 +116,63 @@ export function prepareAdopted(changes: Changes): Prepared {
   });
   const keep = <Row extends Run | Question>(row: PreparedRow<Row>, own: Row | undefined): PreparedRow<Row> =>
     own ? { ...row, body: JSON.stringify(own) } : row;
-  const runs = commit.runs.map((row, index) => keep(row, changes.runs?.[index]));
-  return { ...commit, runs, questions: commit.questions.map((row, index) => keep(row, changes.questions?.[index])) };
+  commit.runs = commit.runs.map((row, index) => {
+    const own = changes.runs?.[index];
+    // The number may be taken here: the column has the one that the run gets, as with a new run.
+    return keep(row, own && { ...own, number: 0 });
+  });
+  commit.questions = commit.questions.map((row, index) => keep(row, changes.questions?.[index]));
+  // The digests are those of the rows as they are kept here.
+  commit.events = prepareEvents(changes.events ?? [], commit);
+  return commit;
+}
+
+/** The last event of each chain in a commit pins the rows of that chain: an event is all that nobody can change unseen. */
+function prepareEvents(events: readonly Event[], commit: Prepared): PreparedEvent[] {
+  const last = new Map<string, number>();
+  events.forEach((event, index) => last.set(event.runId, index));
+  const digests = last.size === 0 ? undefined : digestsByChain(commit, [...last.keys()]);
+  return events.map((event, index) => {
+    const rows = last.get(event.runId) === index ? digests?.get(event.runId) : event.rows;
+    return {
+      runId: event.runId,
+      questionId: event.questionId ?? null,
+      body: JSON.stringify(rows === undefined ? event : { ...event, rows }),
+    };
+  });
+}
+
+/** Digests of the rows of a commit by the chain that pins them; rows that belong to no run are pinned by the first. */
+function digestsByChain(commit: Prepared, chains: readonly string[]): Map<string, RowDigests> {
+  const digests = new Map<string, RowDigests>();
+  const pin = (chain: string | undefined, row: string, digest: string | null): void => {
+    const owner = chain !== undefined && chains.includes(chain) ? chain : chains[0];
+    if (owner === undefined) return;
+    const rows = digests.get(owner);
+    if (rows) rows[row] = digest;
+    else digests.set(owner, { [row]: digest });
+  };
+  const runOf = new Map<string, string>();
+  const contentOf = new Map<string, string>();
+  for (const { id, body } of commit.runs) pin(id, RUN_ROW, digestOf(body));
+  for (const { id, body, row } of commit.questions) {
+    runOf.set(id, row.runId);
+    contentOf.set(row.content, row.runId);
+    pin(row.runId, id, digestOf(body));
+  }
+  for (const { hash, body } of commit.contents) pin(contentOf.get(hash), contentRow(hash), digestOf(body));
+  for (const entry of commit.entries) {
+    const { kind, parent, guard } = entry;
+    if (isPinnedKind(kind)) pin(runOf.get(parent ?? ""), entryRow(entry), entryDigest(entry, guard + 1));
+  }
+  const ownerOf = (key: string): string => {
+    const id = key.slice(key.indexOf(":") + 1);
+    return runOf.get(id) ?? id;
+  };
+  for (const key of commit.dropped) pin(ownerOf(key), jobRow(key), null);
+  for (const { key } of commit.finished) pin(ownerOf(key), jobRow(key), null);
+  for (const { job } of commit.scheduled) pin(job.runId, jobRow(job.key), jobDigest(job));
+  return digests;
 }
 
 function prepareRow<Row extends Run | Question>(row: Row): PreparedRow<Row> {

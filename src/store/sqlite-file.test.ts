@@ -111,7 +111,7 @@ test("a full disk refuses the commit whole, and the next goes through when there
     code: "store_unusable",
     message: expect.stringMatching(/full/),
   });
-  expect(connection.database.prepare("select count(*) as count from run").get()).toEqual({ count: 0 });
+  expect(connection.database.prepare("select count(*) as count from run where number > 0").get()).toEqual({ count: 0 });
   expect(await commit("short")).toMatchObject([{ ok: true }]);
   connection.database.exec("pragma max_page_count = 100000");
   expect(await commit("x".repeat(100_000))).toMatchObject([{ ok: true }]);

@@ -1,4 +1,5 @@
 import type { Entry } from "../core/changes.ts";
+import { STORE_CHAIN } from "../core/id.ts";
 import type { Question } from "../core/question.ts";
 import type { Run } from "../core/run.ts";
 import type { SqlValue } from "../sqlite.ts";
@@ -46,7 +47,7 @@ interface Page {
 
 export function listRuns(connection: Connection, filter: RunFilter): Run[] {
   const { statuses, parentId, endedSince } = filter;
-  const where: Where = [];
+  const where: Where = [["id > ?", STORE_CHAIN]];
   if (parentId !== undefined) where.push(["parent_id = ?", parentId]);
   if (endedSince !== undefined) where.push(["ended_at >= ?", endedSince]);
   // One query per status: each reads its own index in order and stops at the limit.
@@ -113,6 +114,7 @@ export function lookUp(connection: Connection, ref: Ref, limit: number): { runs:
     const range: Where = [
       ["substr(id, 13) >= ?", ref.text],
       ["substr(id, 13) < ?", `${ref.text}~`], // after every character an id can have
+      ["id <> ?", STORE_CHAIN],
     ];
     return {
       runs: selectNamed<RunRow>(connection, { from: RUN, table: "run" }, range, newest).map(toRun),
@@ -121,7 +123,10 @@ export function lookUp(connection: Connection, ref: Ref, limit: number): { runs:
       ),
     };
   }
-  const name: Where = [ref.by === "number" ? ["number = ?", ref.number] : [`${NAME_COLUMN[ref.by]} = ?`, ref.text]];
+  const name: Where = [
+    ref.by === "number" ? ["number = ?", ref.number] : [`${NAME_COLUMN[ref.by]} = ?`, ref.text],
+    ["id <> ?", STORE_CHAIN],
+  ];
   return { runs: select<RunRow>(connection, RUN, name, newest).map(toRun), questions: [] };
 }
 

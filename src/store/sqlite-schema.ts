@@ -109,9 +109,17 @@ create table word_mark (id integer primary key check (id = 1), seq integer not n
 insert into word_mark (id, seq) values (1, 0);
 `;
 
+// Events about the store itself are chained like those of a run, so that chain has a row among them. It is no run: it
+// has the number 0, and everything that reads runs passes it by.
+const STORE = `
+insert into run (number, id, version, body, name, host, agent, status, chain_n, chain_hash, chain_seq)
+values (0, 'r_00000000000000000000000000', 1, '{}', '', '', '', 'store', 0, '', 0);
+`;
+
 export const MIGRATIONS: readonly Migration[] = [
   { sql: FIRST, writableBy: 1 },
   { sql: WORDS, writableBy: 1 },
+  { sql: STORE, writableBy: 3 },
 ];
 
 /** What this program knows. */

@@ -29,6 +29,8 @@ import {
 } from "./sqlite-read.ts";
 import { migrate } from "./sqlite-schema.ts";
 import { findAnswered, indexWords } from "./sqlite-word.ts";
+import type { StoreSnapshot } from "./snapshot.ts";
+import { readSqliteSnapshot } from "./sqlite-snapshot.ts";
 import { SqliteWatch } from "./sqlite-watch.ts";
 import { prepareAdopted } from "./prepare.ts";
 import { restoreRows, SqliteWriter } from "./sqlite-write.ts";
@@ -46,10 +48,11 @@ import type {
   TrailFilter,
 } from "./store.ts";
 
-const FIND_RUN = "select number, body from run where id = ?";
-const READ_RUNS = "select number, body from run where id in (select value from json_each(?))";
+const FIND_RUN = "select number, body from run where id = ? and +number > 0";
+const READ_RUNS = `select number, body from run
+  where id in (select value from json_each(?)) and +number > 0`;
 const READ_ORIGINS = `select id, agent, body ->> '$.repo' as repo from run
-  where id in (select value from json_each(?))`;
+  where id in (select value from json_each(?)) and +number > 0`;
 const READ_CONTENTS = "select hash, body from content where hash in (select value from json_each(?))";
 const FIND_QUESTION = "select body from question where id = ?";
 const FIND_BY_KEY = "select body from question where run_id = ? and key = ?";
@@ -268,6 +271,10 @@ class SqliteStore implements Store {
 
   listSeals(afterN: number, limit: number): Promise<Seal[]> {
     return this.#all<Seal>(SEALS, afterN, limit);
+  }
+
+  readSnapshot<Result>(read: (snapshot: StoreSnapshot) => Promise<Result>): Promise<Result> {
+    return readSqliteSnapshot(this.#connection.path, read);
   }
 
   claimJobs(filter: ClaimFilter): Promise<{ now: Instant; jobs: ClaimedJob[] }> {

@@ -6,6 +6,7 @@ import type { Instant } from "../core/instant.ts";
 import type { ClaimedJob, JobKind } from "../core/job.ts";
 import type { Question } from "../core/question.ts";
 import type { Run, RunStatus } from "../core/run.ts";
+import type { StoreSnapshot } from "./snapshot.ts";
 
 /**
  * What became of a commit: `numbers` of the runs it made, `attempts` of the jobs it scheduled, by key.
@@ -135,6 +136,9 @@ export interface Store {
   /** One run's events in the order of its chain, with the head that the run itself records. */
   readChain(runId: RunId): Promise<{ events: KeptEvent[]; head: { n: number; hash: string } }>;
   listSeals(afterN: number, limit: number): Promise<Seal[]>;
+
+  /** Reads everything as it is at one moment, row by row, for comparison with the trail. */
+  readSnapshot<Result>(read: (snapshot: StoreSnapshot) => Promise<Result>): Promise<Result>;
 
   /** Hands out due jobs, each to one worker until its lease ends, with the store's time. */
   claimJobs(filter: ClaimFilter): Promise<{ now: Instant; jobs: ClaimedJob[] }>;

@@ -48,9 +48,21 @@ const MORE: Readonly<Partial<Record<Event["type"], Key>>> = {
   "run.started": "event.run.started",
   "run.blocked": "event.run.blocked",
   "run.deferred": "event.run.deferred",
+  "run.imported": "event.run.imported",
+  "token.made": "event.token.made",
+  "token.used": "event.token.used",
+  "token.handed_over": "event.token.handed_over",
+  "token.revoked": "event.token.revoked",
+  "token.expired": "event.token.expired",
+  "person.added": "event.person.added",
+  "person.changed": "event.person.changed",
+  "person.removed": "event.person.removed",
   "workflow.step_completed": "event.step",
   "alert.pending": "event.alert.pending",
   "alert.timeout_rate": "event.alert.timeout_rate",
+  "alert.cleared": "event.alert.cleared",
+  "template.saved": "event.template.saved",
+  "template.removed": "event.template.removed",
 };
 
 /** Says whether an event is shown on a card. */

@@ -1,6 +1,7 @@
 import { connect } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { SYSTEM } from "../../core/actor.ts";
+import { STORE_CHAIN } from "../../core/id.ts";
 import { tokenId } from "../../core/token.ts";
 import { DEFAULT_LIMITS } from "../../core/rules.ts";
 import { ADA, AGENT, aRun, anEvent } from "../../../test/builders.ts";
@@ -18,7 +19,7 @@ afterEach(() => at.stop());
 const events = (query = ""): string => `${at.url}/api/v1/events${query}`;
 
 test("a reader that comes back misses nothing, while many write and the server restarts", async () => {
-  const token = await at.token();
+  const token = await at.token({ scope: "admin" });
   const WRITERS = 10;
   const ASKS = 15;
   const heard: Heard[] = [];
@@ -92,8 +93,31 @@ describe("a reader", () => {
     expect(at.served.live.streams).toBe(0);
   });
 
+  test("without an admin's token neither hears of tokens and people nor reads their trail", async () => {
+    const [token, admin] = [await at.token(), await at.token({ scope: "admin" })];
+    await at.scene.engine.putPerson({ id: "lena", version: 0, groups: [] }, SYSTEM);
+    await at.scene.ask();
+    const kinds = async (bearer: string, query: string): Promise<string[]> => {
+      const { body } = await at.send("GET", `/api/v1/events?${query}`, { token: bearer });
+      return body.events.map(({ type }: { type: string }) => type);
+    };
+    const asked = ["question.asked", "run.parked"];
+    expect((await kinds(token, "")).toSorted()).toEqual(asked);
+    expect((await kinds(admin, "")).toSorted()).toEqual(["person.added", ...asked, "token.made", "token.made"]);
+    expect(await kinds(token, `run=${STORE_CHAIN}`)).toEqual([]);
+    const heard = await hear(events("?types=question.*,person.*"), {
+      token,
+      after: "0",
+      enough: (found) => found.length >= 1,
+    });
+    expect(heard.heard.map(({ event }) => event)).toEqual(["question.asked"]);
+    const trail = `/api/v1/runs/${STORE_CHAIN}/events`;
+    expect((await at.send("GET", trail, { token })).status).toBe(404);
+    expect((await at.send("GET", trail, { token: admin })).body.events).toHaveLength(3);
+  });
+
   test("gets a page of the feed when it does not ask for a stream", async () => {
-    const token = await at.token();
+    const token = await at.token({ scope: "admin" });
     await at.scene.ask();
     const first = (await at.send("GET", "/api/v1/events?limit=1", { token })).body;
     const second = (await at.send("GET", `/api/v1/events?after=${first.next_cursor}`, { token })).body;
@@ -129,7 +153,7 @@ describe("too much", () => {
   });
 
   test("for a stalled reader ends its stream, and it can come back for the rest", async () => {
-    const token = await at.token();
+    const token = await at.token({ scope: "admin" });
     const run = aRun();
     await at.scene.store.commit({ runs: [run] });
     const socket = connect(at.port, "127.0.0.1");

@@ -1,5 +1,6 @@
+import type { Actor } from "../../core/actor.ts";
 import { type Event, EventType } from "../../core/event.ts";
-import type { RunId } from "../../core/id.ts";
+import { type RunId, STORE_CHAIN } from "../../core/id.ts";
 import { Refusal } from "../../core/refusal.ts";
 import { type Call, requireOwnRun } from "../rest/call.ts";
 
@@ -16,7 +17,12 @@ export async function eventFilter(
   }
   if (run) await requireOwnRun(call, run);
   const isWanted = readTypes(types);
-  return (event) => (only === undefined || event.runId === only) && isWanted(event.type);
+  return (event) => (only === undefined || event.runId === only) && maySee(call.bearer, event) && isWanted(event.type);
+}
+
+/** What happens to tokens and people is shown to those who may list them. */
+export function maySee({ scope }: Pick<Actor, "scope">, { runId }: Pick<Event, "runId">): boolean {
+  return runId !== STORE_CHAIN || scope === "admin" || scope === "system";
 }
 
 function readTypes(text: string | undefined): (type: string) => boolean {

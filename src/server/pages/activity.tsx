@@ -10,6 +10,7 @@ import { ActivityPage, type ActivityView, type TrailWish } from "../../web/activ
 import { type Reader, tell } from "../../web/reader.ts";
 import { flawWords } from "../../web/refusal-words.ts";
 import type { Signed } from "../credential.ts";
+import { maySee } from "../events/filter.ts";
 import type { Call, PagesDeps } from "./deps.ts";
 import { getRun } from "./find-run.ts";
 import { sendFramed } from "./frame.tsx";
@@ -68,7 +69,7 @@ async function readTrail(
   const page = isNowhere
     ? []
     : await feed.readBack({ limit, ...(run && { runId: run.id }), ...(before !== undefined && { before }) });
-  const found = page.filter((kept) => isWanted(kept, wish)).slice(0, PAGE);
+  const found = page.filter((kept) => maySee(reader, kept.event) && isWanted(kept, wish)).slice(0, PAGE);
   const isMore = found.length === PAGE || page.length === limit;
   const last = found.length === PAGE ? found.at(-1) : page.at(-1);
   const [runs, titles] = await Promise.all([findRuns(engine, found), readTitles(engine, found)]);

@@ -6,7 +6,7 @@ import type { QuestionId } from "../../core/id.ts";
 import { HOUR_MS } from "../../core/instant.ts";
 import { REFUSALS, Refusal, type RefusalCode } from "../../core/refusal.ts";
 import { DEFAULT_LIMITS } from "../../core/rules.ts";
-import { templateEntry } from "../../core/template.ts";
+import { changeTemplate } from "../../core/template.ts";
 import { deRefusal } from "../../web/catalogue/de-refusal.ts";
 import { refusalWords } from "../../web/refusal-words.ts";
 import { ADA, AGENT } from "../../../test/builders.ts";
@@ -180,10 +180,11 @@ const TRIES: Readonly<Record<FactName, Try>> = {
   empty_template: (desk) => desk.post("/templates", { name: "odd" }),
   unknown_field: (desk) => desk.post("/templates", { name: "odd", text: "{{colour}}" }),
   many_templates: async (desk) => {
-    const entries = Array.from({ length: 500 }, (_, n) =>
-      templateEntry({ name: `t${n}`, text: foreign("Yes."), version: 0, changes: [] }),
-    );
-    await desk.visit.at.scene.store.commit({ entries });
+    const { store, now } = desk.visit.at.scene;
+    for (let n = 0; n < 500; n += 1) {
+      const template = { name: `t${n}`, text: foreign("Yes."), version: 0, changes: [] };
+      await store.commit(changeTemplate(template, { now, by: ADA }));
+    }
     return desk.post("/templates", { name: "odd", text: foreign("Yes.") });
   },
 

@@ -270,6 +270,7 @@ describe("no English is on a page in German", () => {
       { is: "line_missing", run: 1, line: 2 },
       { is: "line_changed", run: 1, line: 2 },
       { is: "trail_cut", run: 1, line: 2, last: 3 },
+      { is: "store_trail", line: 2 },
       { is: "run_differs", run: 1, status: "running", told: "completed" },
       { is: "untold", question: "q-abc" },
       { is: "question_differs", question: "q-abc", status: "pending", version: 1, told: "answered", toldVersion: 2 },

@@ -14,7 +14,7 @@ beforeEach(async () => {
 afterEach(() => at.stop());
 
 test("every verb of the engine is a route, except those that only make sense where the store is", () => {
-  type Local = "work" | "stop" | "refuse" | "readMany" | "findPerson";
+  type Local = "work" | "stop" | "refuse" | "readMany" | "findPerson" | "seal";
   const remote: Record<Exclude<keyof Engine, Local>, true> = {
     ...{ ask: true, wait: true, answer: true, preview: true, undo: true, amend: true, claim: true, release: true },
     ...{ assign: true, snooze: true, extend: true, comment: true, escalate: true, cancel: true, endHold: true },

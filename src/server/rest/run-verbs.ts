@@ -4,7 +4,7 @@ import type { RequestOf } from "../../core/api/table.ts";
 import { Refusal } from "../../core/refusal.ts";
 import type { RunInput } from "../../engine/engine.ts";
 import type { Ref } from "../../store/store.ts";
-import { eventFilter } from "../events/filter.ts";
+import { eventFilter, maySee } from "../events/filter.ts";
 import { type Call, type Handlers, isOwn, ownsRun, requireOwnRun } from "./call.ts";
 
 /** Runs and what happened in them, each by its engine's verb. */
@@ -23,6 +23,7 @@ export const RUN_VERBS: Handlers<keyof typeof RUN_ROUTES> = {
   },
   readChain: async (call, { params }) => {
     await requireOwnRun(call, params.id);
+    if (!maySee(call.bearer, { runId: params.id })) throw new Refusal("not_found", "There is no such run");
     return { rows: await call.engine.readChain(params.id) };
   },
   startRun: ({ engine, by }, { params }) => engine.startRun(params.id, by),

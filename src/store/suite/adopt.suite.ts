@@ -29,8 +29,8 @@ export function adoptSuite(open: Open): void {
       expect(await at.store.findRun(run.id)).toEqual(run);
       expect(await at.store.findQuestion(question.id)).toEqual(question);
       const { events, head } = await at.store.readChain(run.id);
-      expect(events.map((kept) => kept.body)).toEqual([JSON.stringify(event)]);
-      expect(head).toEqual({ n: 1, hash: chainHash(CHAIN_START, JSON.stringify(event)) });
+      expect(events.map((kept) => kept.event)).toEqual([event]);
+      expect(head).toEqual({ n: 1, hash: chainHash(CHAIN_START, events[0]?.body ?? "") });
       expect((await at.store.listJobs(10)).map(({ key }) => key)).toEqual([`watch:${question.id}`]);
     });
 

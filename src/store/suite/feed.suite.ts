@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { CHAIN_START, chainHash, type KeptEvent } from "../../core/event.ts";
+import { STORE_CHAIN } from "../../core/id.ts";
 import type { Run } from "../../core/run.ts";
 import { aQuestion, aRun, anEvent } from "../../../test/builders.ts";
 import type { Change, Store } from "../store.ts";
@@ -122,6 +123,47 @@ function chaining(at: Opened): void {
     const { events, head } = await at.store.readChain(run.id);
     expect(events.map(({ n }) => n)).toEqual([1, 2, 3]);
     expect(head).toEqual({ n: 3, hash: events.at(-1)?.hash });
+  });
+
+  test("the store itself has a chain, which no list, search or look-up shows as a run", async () => {
+    const other = await at.another();
+    const run = await keepRun(at.store);
+    const types = ["token.made", "person.added"] as const;
+    await Promise.all(
+      Array.from({ length: 20 }, (_, index) =>
+        keep(index % 2 ? other : at.store, {
+          entries: [{ kind: "token", id: `t${index}`, version: 0, body: {} }],
+          events: [anEvent({ type: types[index % 2], runId: STORE_CHAIN, detail: { index } })],
+        }),
+      ),
+    );
+    const { events, head } = await at.store.readChain(STORE_CHAIN);
+    let hash = CHAIN_START;
+    events.forEach((event, index) => {
+      hash = chainHash(hash, event.body);
+      expect(event).toMatchObject({ n: index + 1, hash });
+    });
+    expect(head).toEqual({ n: 20, hash });
+    await expect.poll(() => at.store.readBack({ runId: STORE_CHAIN, limit: 30 })).toHaveLength(20);
+    const ids = (runs: Run[]): string[] => runs.map(({ id }) => id);
+    for (const order of ["oldest", "newest"] as const) {
+      expect(ids(await at.store.listRuns({ order, limit: 10 }))).toEqual([run.id]);
+    }
+    expect(await at.store.findRun(STORE_CHAIN)).toBeUndefined();
+    expect(await at.store.readRuns([STORE_CHAIN])).toEqual([]);
+    expect(await at.store.readOrigins([STORE_CHAIN])).toEqual([]);
+    const nothing = { runs: [], questions: [] };
+    expect(await at.store.lookUp({ by: "number", number: 0 }, 10)).toEqual(nothing);
+    expect(await at.store.lookUp({ by: "name", text: "" }, 10)).toEqual(nothing);
+    expect(await at.store.lookUp({ by: "short", text: "0000" }, 10)).toEqual(nothing);
+  });
+
+  test("an event of the store comes with its entry, or neither does", async () => {
+    const entry = { kind: "token", id: "one", version: 0, body: {} } as const;
+    const change = { entries: [entry], events: [anEvent({ type: "token.made", runId: STORE_CHAIN })] };
+    await keep(at.store, change);
+    expect(await at.store.commit(change)).toMatchObject({ ok: false });
+    expect((await at.store.readChain(STORE_CHAIN)).events).toHaveLength(1);
   });
 
   test("a run without events has an empty chain", async () => {

@@ -138,13 +138,27 @@ export const deRefusal: RefusalCatalogue = {
   flaws: {
     line_missing: "Lauf #{run}: Zeile {line} seines Verlaufs fehlt.",
     line_changed: "Lauf #{run}: Zeile {line} seines Verlaufs wurde geändert.",
+    line_unknown: "Zeile {line} des Verlaufs von {id} gehört zu nichts, was es gibt.",
     trail_cut: "Lauf #{run}: sein Verlauf endet bei Zeile {line}, nicht bei Zeile {last}.",
+    store_trail: "Tokens und Personen: Zeile {line} ihres Verlaufs fehlt oder wurde geändert.",
     run_differs: "Lauf #{run}: er ist {status}, sein Verlauf sagt {told}.",
     untold: "{question}: nichts im Verlauf.",
     question_differs:
       "{question}: sie ist {status} in Fassung {version}, ihr Verlauf sagt {told} in Fassung {toldVersion}.",
+    row_changed: "{row}: nicht so, wie der Verlauf sagt, dass es geschrieben wurde.",
+    row_missing: "{row}: der Verlauf nennt es, und es ist nicht da.",
+    row_unknown: "{row}: es ist da, und kein Verlauf nennt es.",
+    rows_unknown: "{rows}: {count} stehen in keinem Verlauf, oder nicht so, wie der Verlauf sagt.",
+    column_differs: "{row}: die Spalte {column} sagt etwas anderes als der Text.",
+    job_moved: "{job}: fällig {due}, der Verlauf sagt {told}.",
+    number_changed: "Siegel {seal}: Lauf {id} war #{told} und ist #{number}.",
     seal_changed: "Siegel {seal} wurde geändert, oder eines davor fehlt.",
+    lines_changed: "Siegel {seal}: versiegelte Zeilen fehlen, kamen dazu oder stehen in anderer Reihenfolge.",
+    seals_cut: "Die Siegel enden bei {seal}, nicht bei {last}.",
+    anchor_differs:
+      "Siegel {seal} ist nicht das, das außerhalb verankert wurde: der Speicher wurde ersetzt oder umgeschrieben.",
     damaged: "Die Datei des Speichers ist beschädigt: {what}",
     rewritten: "Siegel {seal}: der Verlauf von Lauf {id} wurde vor Zeile {line} umgeschrieben.",
+    more: "und {count} weitere.",
   },
 };

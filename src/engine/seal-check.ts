@@ -1,0 +1,60 @@
+import type { Anchor } from "../core/anchor.ts";
+import { chainHash } from "../core/event.ts";
+import { LAST_SEAL, type SealBody, digestOfLines, readSeal } from "../core/seal.ts";
+import { type StoreSnapshot, lineName } from "../store/snapshot.ts";
+import type { FlawList } from "./flaw-list.ts";
+import { readFields } from "./row-check.ts";
+
+/** A seal can name thousands of chains. */
+const PAGE = 10;
+const LINES_AT_ONCE = 1_000;
+
+/** Compares the chain of seals with itself, with the lines they seal, and with anchors outside; says how many there are. */
+export async function checkSeals(
+  snapshot: StoreSnapshot,
+  flaws: FlawList,
+  anchors: readonly Anchor[],
+): Promise<number> {
+  const anchored = new Map(anchors.map((anchor) => [anchor.n, anchor.hash]));
+  let last = { n: 0, hash: "", cursor: "" };
+  for (;;) {
+    const page = await snapshot.listSeals(last.n, PAGE);
+    if (page.length === 0) break;
+    for (const kept of page) {
+      const { n, hash } = kept;
+      if (n !== last.n + 1 || chainHash(last.hash, kept.body) !== hash) {
+        flaws.add({ is: "seal_changed", seal: n });
+        return n;
+      }
+      const outside = anchored.get(n);
+      if (outside !== undefined && outside !== hash) flaws.add({ is: "anchor_differs", seal: n });
+      const body = readSeal(kept);
+      const lines = await snapshot.readFeedHashes(last.cursor, body.cursor);
+      if (digestOfLines(lines) !== body.lines) flaws.add({ is: "lines_changed", seal: n });
+      await checkHeads(snapshot, n, body, flaws);
+      last = { n, hash, cursor: body.cursor };
+    }
+  }
+  for (const n of anchored.keys()) if (n > last.n) flaws.add({ is: "anchor_differs", seal: n });
+  const [entry] = await snapshot.readEntries(LAST_SEAL.kind, [LAST_SEAL.id]);
+  const told = entry ? readFields(entry.body) : { n: 0, hash: "" };
+  if (told?.["n"] !== last.n || told["hash"] !== last.hash) {
+    flaws.add({ is: "seals_cut", seal: last.n, last: Number(told?.["n"] ?? 0) });
+  }
+  return last.n;
+}
+
+async function checkHeads(snapshot: StoreSnapshot, seal: number, { heads }: SealBody, flaws: FlawList): Promise<void> {
+  const all = Object.entries(heads);
+  for (let start = 0; start < all.length; start += LINES_AT_ONCE) {
+    const page = all.slice(start, start + LINES_AT_ONCE);
+    const found = await snapshot.readLines(page.map(([runId, { n }]) => ({ runId, n })));
+    for (const [id, head] of page) {
+      const line = found.get(lineName(id, head.n));
+      if (line?.hash !== head.hash) flaws.add({ is: "rewritten", seal, id, line: head.n });
+      else if (head.number !== undefined && head.number !== line.number) {
+        flaws.add({ is: "number_changed", seal, id, number: line.number, told: head.number });
+      }
+    }
+  }
+}
