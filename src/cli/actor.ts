@@ -1,8 +1,8 @@
 import type { Actor } from "../core/actor.ts";
 import { RunId } from "../core/id.ts";
 import { Refusal } from "../core/refusal.ts";
-import { hasEnded } from "../core/run.ts";
 import type { Engine } from "../engine/engine.ts";
+import { findLiveRun } from "../engine/live-run.ts";
 import type { Context } from "./context.ts";
 
 type Around = Pick<Context, "env" | "user">;
@@ -35,14 +35,4 @@ export function findOwnRun({ env }: Pick<Around, "env">): RunId | undefined {
   const parsed = RunId.safeParse(text);
   if (parsed.success) return parsed.data;
   throw new Refusal("bad_input", "ASKD_RUN does not hold the id of a run", { hint: "Unset it, or set it to r_…" });
-}
-
-/** A run that is over has no agent: what it once started, a terminal for one, is a person's by now. */
-async function findLiveRun(engine: Pick<Engine, "findRun">, names: readonly string[]): Promise<RunId | undefined> {
-  for (const name of names) {
-    const id = RunId.safeParse(name);
-    const run = id.success ? await engine.findRun(id.data) : undefined;
-    if (run && !hasEnded(run)) return run.id;
-  }
-  return undefined;
 }

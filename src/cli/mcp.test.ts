@@ -6,9 +6,12 @@ import { promisify } from "node:util";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { AGENT } from "../../test/builders.ts";
-import { ROOMY } from "../../test/scene.ts";
+import { ADA, AGENT } from "../../test/builders.ts";
+import { ROOMY, said } from "../../test/scene.ts";
 import { openEngine } from "../app.ts";
+import { SYSTEM } from "../core/actor.ts";
+import type { RunId } from "../core/id.ts";
+import type { Engine } from "../engine/engine.ts";
 import { readRunFile } from "./run-file.ts";
 
 const ASKD = resolve("bin", "askd");
@@ -28,6 +31,77 @@ async function connect(...args: string[]): Promise<Client> {
   );
   return client;
 }
+
+/** A client that says that it can show forms and accepts every one, whatever starts the program for it. */
+async function connectAccepting(start: readonly string[], env: Record<string, string> = {}): Promise<Client> {
+  const [command = "", ...args] = start;
+  const client = new Client({ name: "cursor", version: "1" }, { capabilities: { elicitation: { form: {} } } });
+  client.setRequestHandler("elicitation/create", () => ({ action: "accept" as const, content: { item_1: "Redis" } }));
+  const all = { PATH: process.env["PATH"] ?? "", ASKD_HOME: home, ...env };
+  await client.connect(new StdioClientTransport({ command, args, env: all, stderr: "ignore" }));
+  return client;
+}
+
+const DIRECT = [process.execPath, ASKD, "mcp", "--attended", "--hold", "1s"];
+/** The shell of an agent, which stays above what it starts; what it starts does not see the run. */
+const CLEARED = ["/bin/sh", "-c", 'env -u ASKD_RUN -u ASKD_EPOCH "$@"; exit $?', "sh", ...DIRECT];
+const CHOICE = { question: "Redis or Memcached?", options: ["Redis", "Memcached"] };
+
+/** Opens the store of this home, with a run whose agent is alive. */
+async function withLiveRun(work: (engine: Engine, runId: RunId) => Promise<void>): Promise<void> {
+  const engine = await openEngine({ store: { kind: "sqlite", file: join(home, "data", "askd.db") }, rules: ROOMY });
+  try {
+    const { id } = await engine.createRun({ name: "fix", agent: "claude", giveBack: "worker" }, AGENT);
+    await engine.startRun(id, AGENT);
+    await work(engine, id);
+  } finally {
+    await engine.stop();
+  }
+}
+
+test("what is accepted at a client that nobody has started for a run is known by the client's word alone", async () => {
+  const client = await connectAccepting(DIRECT);
+  const { structuredContent } = await client.callTool({ name: "ask_human", arguments: CHOICE });
+  await client.close();
+  expect(structuredContent).toMatchObject({ status: "answered", channel: "mcp:cursor" });
+  const env = { PATH: process.env["PATH"], ASKD_HOME: home };
+  const { stdout } = await promisify(execFile)(process.execPath, [ASKD, "audit"], { env });
+  expect(stdout).toMatch(/question\.answered +\S+ \(MCP client cursor, not proven\)/);
+});
+
+test.runIf(process.platform === "linux")(
+  "an agent that hides its run accepts nothing at its own client until its run is over, and each try is in the trail",
+  async () => {
+    await withLiveRun(async (engine, runId) => {
+      const client = await connectAccepting(CLEARED, { ASKD_RUN: runId, ASKD_EPOCH: "1" });
+      const ask = async (question: string) =>
+        (await client.callTool({ name: "ask_human", arguments: { ...CHOICE, question } })).structuredContent;
+      for (const question of ["First?", "Second?"]) {
+        expect(await ask(question)).toMatchObject({ status: "pending" });
+        const asked = (await engine.listQuestions({ status: "pending", order: "oldest", limit: 1 }))[0]!;
+        const { event } = (await engine.readChain(asked.runId)).find(({ event: { type } }) => /refused/.test(type))!;
+        expect(event).toMatchObject({ by: { scope: "agent", channel: "mcp:cursor", runId } });
+        await engine.answer(asked.id, said("1"), ADA);
+      }
+      await engine.cancelRun(runId, ADA);
+      expect(await ask("Third?")).toMatchObject({ status: "answered", channel: "mcp:cursor" });
+      await client.close();
+      expect((await engine.verify()).problems).toEqual([]);
+    });
+  },
+);
+
+test("an agent's token, with or without a run, makes a client the agent's own", async () => {
+  await withLiveRun(async (engine, runId) => {
+    for (const more of [{}, { runId }]) {
+      const { text } = await engine.issueToken({ scope: "agent", subject: "claude", ...more }, SYSTEM);
+      const client = await connectAccepting(DIRECT, { ASKD_TOKEN: text });
+      const { structuredContent } = await client.callTool({ name: "ask_human", arguments: CHOICE });
+      expect(structuredContent).toMatchObject({ status: "pending" });
+      await client.close();
+    }
+  });
+});
 
 function runFile(text: string): string {
   const file = join(home, "run");

@@ -7,6 +7,7 @@ import { CONNECTION } from "../core/run.ts";
 import { secretsIn } from "../core/secret-env.ts";
 import { measurements } from "../doctor/probe-file.ts";
 import type { Engine } from "../engine/engine.ts";
+import { findLiveRun } from "../engine/live-run.ts";
 import { serveStdio } from "../server/mcp/stdio.ts";
 import { DEFAULT_TOOLS, parseTools } from "../server/mcp/tool.ts";
 import { findOwnRun } from "./actor.ts";
@@ -25,7 +26,10 @@ const flags = {
     value: "file",
     about: "Read ASKD_RUN and ASKD_TOKEN from a file that only you can read",
   },
-  attended: { type: "boolean", about: "A person sits at the client: show questions there too" },
+  attended: {
+    type: "boolean",
+    about: "A person sits at the client: show questions there too, except approvals and high risk",
+  },
 } as const satisfies Flags;
 
 export const command: Command<typeof flags> = {
@@ -40,7 +44,9 @@ export const command: Command<typeof flags> = {
     const env = { ...context.env, ...told };
     const interrupt = context.interrupt();
     const engine = await context.engine({ waits: { until: interrupt, isAtOnce: true } });
-    const runId = await findRun(engine, env);
+    // Whoever started this process may end before it: what was above it at its start counts as long as it serves.
+    const above = context.runsAbove();
+    const { runId, isAgent } = await findAsker(engine, env);
     const stop = new AbortController();
     // No server may be running: what falls due while the client is here is done here.
     engine.work().catch((error: unknown) => stop.abort(error));
@@ -57,7 +63,9 @@ export const command: Command<typeof flags> = {
     const startedAt = context.startOf(context.pid);
     const caller = {
       ...{ host: await context.keepHost(), dir: context.cwd, env, secrets: secretsIn(env), principal: context.user },
-      ...(runId ? { runId } : { person: personOf(context) }),
+      ...(runId && { runId }),
+      ...(!isAgent && { person: personOf(context) }),
+      findRunAbove: () => findLiveRun(engine, [...context.runsAbove(), ...above]),
       ...(args.flags.attended && { isAttended: true }),
       session: `${CONNECTION}${randomUUID()}`,
       // The client ends this process with its session.
@@ -69,21 +77,25 @@ export const command: Command<typeof flags> = {
   },
 };
 
-/** The run that this agent was started for. A token that was given along has to be good for it. */
-async function findRun(engine: Engine, env: Context["env"]): Promise<RunId | undefined> {
+/**
+ * The run that this agent was started for, and whether it is known to be an agent. A token that was given along has to
+ * be good for the run.
+ */
+async function findAsker(engine: Engine, env: Context["env"]): Promise<{ runId: RunId | undefined; isAgent: boolean }> {
   const named = findOwnRun({ env });
   const token = env["ASKD_TOKEN"];
-  if (!token) return named;
+  if (!token) return { runId: named, isAgent: named !== undefined };
   const found = await engine.authenticate(token, "mcp");
   if (!found) throw new Refusal("sign_in", "ASKD_TOKEN is not valid any more");
   if (found.token.runId !== undefined && named !== undefined && found.token.runId !== named) {
     throw new Refusal("not_permitted", "ASKD_TOKEN belongs to another run than ASKD_RUN");
   }
-  return found.token.runId ?? named;
+  const runId = found.token.runId ?? named;
+  return { runId, isAgent: runId !== undefined || found.actor.scope === "agent" };
 }
 
 function personOf(context: Context) {
-  return { scope: "human", id: context.user, channel: "mcp", strength: "local" } as const;
+  return { scope: "human", id: context.user, channel: "mcp", strength: "bearer" } as const;
 }
 
 function reportTo(context: Context): (error: unknown) => void {

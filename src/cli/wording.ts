@@ -6,7 +6,7 @@ import { type Instant, msBetween } from "../core/instant.ts";
 import { machineName } from "../core/machine.ts";
 import type { Pending, Question } from "../core/question.ts";
 import { type Run, type RunStatus, isAnswerUntaken } from "../core/run.ts";
-import { sayChannel } from "../core/actor.ts";
+import { type Actor, sayChannel } from "../core/actor.ts";
 import { sayPolicy } from "../core/timeout.ts";
 import type { UsageRow } from "../core/usage.ts";
 import { sayAgent } from "./agent-name.ts";
@@ -124,7 +124,8 @@ export function quoted(text: string): string {
   return /["\\$`!]/.test(text) ? `'${text.replaceAll("'", `'\\''`)}'` : `"${text}"`;
 }
 
-/** Who and by what way: `lena (slack)`. */
-export function sayBy(by: { id: string; channel: string; onBehalfOf?: string | undefined }): string {
-  return oneLine(`${by.onBehalfOf ?? by.id} (${sayChannel(by.channel)})`);
+/** Who and by what way: `lena (slack)`, or `lena (link, not proven)` where anybody could have come that way. */
+export function sayBy(by: Pick<Actor, "id" | "channel" | "strength" | "onBehalfOf">): string {
+  const way = sayChannel(by.channel);
+  return oneLine(`${by.onBehalfOf ?? by.id} (${by.strength === "bearer" ? `${way}, not proven` : way})`);
 }

@@ -7,3 +7,15 @@ test("what is shown as the default is what the product does", () => {
   expect(rulesOf(Values.parse(DEFAULTS))).toEqual(DEFAULT_RULES);
   expect(rulesOf({})).toEqual(DEFAULT_RULES);
 });
+
+test.each([
+  ["nothing", {}, false],
+  ["ways that anybody can use who has them", { ntfy: { topic: "x" }, webhook: {}, desktop: { enabled: true } }, false],
+  ["mail that is only sent", { email: { to: ["a@example.com"], smtp: { host: "mail.example.com" } } }, false],
+  ["mail that is read too", { email: { imap: { host: "mail.example.com" } } }, true],
+  ["Slack", { slack: { channel: "#agents" } }, true],
+  ["GitHub, whose token nobody has set", { github: { token_env: "NOBODY_HAS_SET_THIS" } }, true],
+  ["a section without a line", { slack: {} }, true],
+])("high risk needs a proven identity with %s configured: %j -> %s", (_what, channels, isNeeded) => {
+  expect(rulesOf(Values.parse({ channels })).personChannel).toBe(isNeeded);
+});

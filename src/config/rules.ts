@@ -12,6 +12,7 @@ export function rulesOf(values: Values): Rules {
     timeoutMs: ms(questions.timeout, base.timeoutMs),
     onTimeout: questions.on_timeout ?? base.onTimeout,
     remindAt: questions.remind_at ?? base.remindAt,
+    personChannel: provesPeople(values),
     confidence: confidenceOf(values),
     undoMs: undoOf(values),
     redact: (redact.patterns ?? []).map((source) => new RegExp(source, "gu")),
@@ -19,6 +20,15 @@ export function rulesOf(values: Values): Rules {
     alerts: alertsOf(values),
     limits: limitsOf(values),
   };
+}
+
+/**
+ * Says whether people can answer where they have an account of their own. A channel counts from the moment that it is
+ * configured: one that is down, or whose secret is missing, must not make a weaker answer good enough.
+ */
+function provesPeople({ channels = {} }: Values): boolean {
+  const { slack, github, email } = channels;
+  return slack !== undefined || github !== undefined || email?.imap !== undefined;
 }
 
 /** An agent that is less sure than that asks, however unsure it is. */

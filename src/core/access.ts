@@ -1,4 +1,5 @@
-import { type Actor, sayActor } from "./actor.ts";
+import { type Actor, isElicited, sayActor } from "./actor.ts";
+import { shortId } from "./id.ts";
 import type { Pending, Question } from "./question.ts";
 import { Refusal } from "./refusal.ts";
 import type { Rules } from "./rules.ts";
@@ -21,13 +22,8 @@ export function requireMayAnswer(question: Pending, by: Actor, rules: Rules, isC
       fact: { is: "not_for_you", names: from, you: sayActor(by) },
     });
   }
-  if (question.risk !== "high" || by.strength === "person" || by.scope === "system") return;
-  if (rules.personChannel) {
-    throw new Refusal("needs_person", "This question is high risk: answer it where you are signed in as yourself", {
-      hint: "Use Slack, GitHub, e-mail or the web inbox with your own account",
-    });
-  }
-  if (!isConfirmed) {
+  requireStrength(question, by, rules);
+  if (question.risk === "high" && by.strength === "local" && !isConfirmed) {
     throw new Refusal(
       "needs_confirmation",
       "This question is high risk: read what follows from each choice, then confirm",
@@ -36,6 +32,25 @@ export function requireMayAnswer(question: Pending, by: Actor, rules: Rules, isC
       },
     );
   }
+}
+
+/** High risk and approvals need to know who answers; what is known of somebody follows from how they came. */
+function requireStrength(question: Pending, by: Actor, rules: Rules): void {
+  if (question.kind === "approval" && isElicited(by)) {
+    throw new Refusal("needs_person", "An approval is not given in the form of an MCP client, which proves no person", {
+      hint: `Answer it with: askd answer ${shortId(question.id)}`,
+    });
+  }
+  if (question.risk !== "high" || by.strength === "person" || by.scope === "system") return;
+  if (rules.personChannel) {
+    throw new Refusal("needs_person", "This question is high risk: answer it where you are signed in as yourself", {
+      hint: "Answer it in the channel that is configured for this: Slack, GitHub or e-mail",
+    });
+  }
+  if (by.strength === "local") return;
+  throw new Refusal("needs_person", "This question is high risk: nothing here proves who you are", {
+    hint: `Answer it where askd runs, with: askd answer ${shortId(question.id)}`,
+  });
 }
 
 /** An agent may look at, ask and cancel only in its own run. */

@@ -4,7 +4,7 @@ import { requirePerson } from "./access.ts";
 import type { At, Changes, Read } from "./changes.ts";
 import { requirePending } from "./closed.ts";
 import { unchangedEvent } from "./event.ts";
-import type { QuestionId } from "./id.ts";
+import { type QuestionId, shortId } from "./id.ts";
 import type { Instant } from "./instant.ts";
 import { Refusal } from "./refusal.ts";
 import { entryTrace } from "./store-event.ts";
@@ -44,6 +44,11 @@ export function addLink(read: Read, token: Token, at: At): Changes {
   }
   if (at.by.scope === "human" && sayActor(at.by) !== person) {
     throw new Refusal("not_permitted", `A link for ${person} can only be made by ${person} or an admin`);
+  }
+  if (question.risk === "high") {
+    throw new Refusal("needs_person", "This question is high risk, and a link does not prove who opens it", {
+      hint: `Answer it where askd runs, with: askd answer ${shortId(question.id)}`,
+    });
   }
   const { from } = question.approvals;
   if (from.length > 0 && !from.includes(person)) {

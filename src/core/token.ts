@@ -46,6 +46,8 @@ export interface TokenInput {
   expiresAt?: Instant;
 }
 
+/** What a token proves of its bearer: whoever got a link can have passed it on. */
+const STRENGTHS = { agent: "none", human: "local", admin: "local", link: "bearer" } as const;
 const PREFIX = { agent: "askd_a_", human: "askd_h_", admin: "askd_x_", login: "", link: "askd_l_" } as const;
 /** How much of a token's id people see and type. */
 export const SHOWN_ID_CHARS = 12;
@@ -117,7 +119,7 @@ export function actorOf(token: Token, channel: string): Actor {
     scope: token.scope === "link" ? "human" : token.scope,
     id: token.subject,
     channel,
-    strength: token.scope === "agent" ? "none" : "local",
+    strength: STRENGTHS[token.scope],
     ...(token.runId && { runId: token.runId }),
   };
 }

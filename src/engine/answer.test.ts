@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { ADA, AGENT } from "../../test/builders.ts";
 import { MCP, Scene, pendingOf, said } from "../../test/scene.ts";
-import type { Actor } from "../core/actor.ts";
+import { type Actor, elicitationChannel } from "../core/actor.ts";
 import { HOUR_MS, later } from "../core/instant.ts";
 
 const LENA: Actor = { scope: "human", id: "lena", channel: "slack", strength: "person" };
@@ -131,6 +131,57 @@ describe("high risk", () => {
       code: "needs_person",
     });
     expect((await team.engine.answer(risky.question.id, said("1"), LENA)).question.status).toBe("answered");
+  });
+});
+
+describe("what is known of who answers", () => {
+  const known = (strength: Actor["strength"], channel = "api"): Actor => ({ ...ADA, strength, channel });
+  const yes = said("1", { confirmed: true });
+
+  test.each([
+    ["none", "refused", "refused"],
+    ["bearer", "refused", "refused"],
+    ["local", "taken", "refused"],
+    ["person", "taken", "taken"],
+  ] as const)("%s: high risk is %s, and %s once a channel proves people", async (strength, alone, withChannel) => {
+    for (const [expected, personChannel] of [
+      [alone, false],
+      [withChannel, true],
+    ] as const) {
+      const scene = new Scene({ rules: { personChannel } });
+      const { question } = await scene.ask({ risk: "high" });
+      const answering = scene.engine.answer(question.id, yes, known(strength));
+      if (expected === "taken") expect((await answering).question.status).toBe("answered");
+      else {
+        await expect(answering).rejects.toMatchObject({ code: "needs_person" });
+        const { event } = (await scene.engine.readChain(question.runId)).at(-1)!;
+        expect(event).toMatchObject({ type: "question.refused", by: { strength } });
+        expect((await scene.engine.verify()).problems).toEqual([]);
+      }
+    }
+  });
+
+  test("neither a veto nor one of several votes at high risk is taken from somebody of whom only a link is known", async () => {
+    const scene = new Scene();
+    const approvals = { need: 2, from: ["ada", "lena"], veto: true };
+    const { question } = await scene.ask({ risk: "high", kind: "approval", approvals });
+    for (const choice of ["allow", "deny"]) {
+      const given = said(choice, { confirmed: true });
+      await expect(scene.engine.answer(question.id, given, known("bearer"))).rejects.toMatchObject({
+        code: "needs_person",
+      });
+    }
+    expect(pendingOf(await scene.engine.read(question.id)).votes).toEqual([]);
+  });
+
+  test("an approval is never given in a form of an MCP client, whatever the client is said to prove", async () => {
+    const scene = new Scene();
+    const { question } = await scene.ask({ kind: "approval", risk: "low" });
+    for (const strength of ["bearer", "local", "person"] as const) {
+      const by = known(strength, elicitationChannel("Cursor"));
+      await expect(scene.engine.answer(question.id, yes, by)).rejects.toMatchObject({ code: "needs_person" });
+    }
+    expect((await scene.engine.answer(question.id, yes, known("bearer", "link"))).question.status).toBe("answered");
   });
 });
 

@@ -426,7 +426,7 @@ export class LocalEngine implements Engine {
     try {
       return await this.#decider.changeQuestion(id, by, decide);
     } catch (error) {
-      if (error instanceof Refusal && error.code === "not_permitted") {
+      if (error instanceof Refusal && (error.code === "not_permitted" || error.code === "needs_person")) {
         await this.#decider.commit(recordRefused(await this.read(id), error.message, this.#decider.at(by)));
       }
       throw error;

@@ -5,6 +5,7 @@ import type { Run } from "../core/run.ts";
 import { makeVisible } from "../core/visible.ts";
 import { kindWords, trailWords } from "./event-words.ts";
 import { runName } from "./inbox.tsx";
+import { wayWords } from "./outcome.tsx";
 import { type Reader, tell } from "./reader.ts";
 import { Moment } from "./time.tsx";
 
@@ -174,7 +175,7 @@ function TrailRow({ reader, event, run, title }: RowView) {
           )}
         </div>
       </div>
-      <span class="quiet">{`${by} (${makeVisible(event.by.channel)})`}</span>
+      <span class="quiet">{`${by} (${wayWords(reader, event.by)})`}</span>
     </li>
   );
 }

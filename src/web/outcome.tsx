@@ -1,4 +1,4 @@
-import { sayActor } from "../core/actor.ts";
+import { type Actor, sayActor } from "../core/actor.ts";
 import type { Event } from "../core/event.ts";
 import { mayForce } from "../core/force.ts";
 import { msBetween } from "../core/instant.ts";
@@ -122,9 +122,15 @@ export function Chosen({ reader, answer, said }: { reader: Reader; answer: Answe
   return (
     <>
       {tell(reader, key, { name, answer: said })} <Moment reader={reader} at={answer.at} /> (
-      {makeVisible(answer.by.channel)}).
+      {wayWords(reader, answer.by)}).
     </>
   );
+}
+
+/** The way by which somebody spoke, and that it proves nobody where anybody could have come that way. */
+export function wayWords(reader: Reader, by: Pick<Actor, "channel" | "strength">): string {
+  const channel = makeVisible(by.channel);
+  return by.strength === "bearer" ? tell(reader, "way.unproven", { channel }) : channel;
 }
 
 /** Who answered: a person, or the policy that did. */

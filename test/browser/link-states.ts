@@ -35,11 +35,6 @@ type Then = (stage: WebStage, question: Question) => Promise<unknown>;
 export const LINK_STATES: readonly State[] = [
   { name: "link", seenBy: "nobody", open: opens((stage) => ask(stage, CACHE, { name: "sessions" })) },
   {
-    name: "link-risk",
-    seenBy: "nobody",
-    open: opens((stage) => ask(stage, { ...CACHE, question: "Drop the sessions table?", risk: "high" })),
-  },
-  {
     name: "link-missing",
     seenBy: "nobody",
     open: async (page, stage) => {

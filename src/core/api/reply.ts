@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Actor } from "../actor.ts";
+import { Actor, Strength } from "../actor.ts";
 import type { Read } from "../changes.ts";
 import { Content } from "../content.ts";
 import { Event, type KeptEvent } from "../event.ts";
@@ -28,7 +28,13 @@ export const EventView = z.object({
   at: Instant,
   run_id: z.string(),
   question_id: z.string().nullable(),
-  by: z.object({ scope: z.string(), id: z.string(), channel: z.string(), on_behalf_of: z.string().nullable() }),
+  by: z.object({
+    scope: z.string(),
+    id: z.string(),
+    channel: z.string(),
+    strength: Strength,
+    on_behalf_of: z.string().nullable(),
+  }),
   from: z.string().nullable(),
   to: z.string(),
   version: z.int(),
@@ -154,7 +160,7 @@ export const cursorReply: Reply<{ cursor: string }> = same(z.object({ cursor: z.
 export const textReply: Reply<{ text: string }> = same(z.object({ text: z.string() }));
 
 export function viewEvent({ event, n, hash, cursor }: KeptEvent): EventView {
-  const { scope, id, channel, onBehalfOf } = event.by;
+  const { scope, id, channel, strength, onBehalfOf } = event.by;
   return {
     cursor,
     n,
@@ -162,7 +168,7 @@ export function viewEvent({ event, n, hash, cursor }: KeptEvent): EventView {
     at: event.at,
     run_id: event.runId,
     question_id: event.questionId ?? null,
-    by: { scope, id, channel, on_behalf_of: onBehalfOf ?? null },
+    by: { scope, id, channel, strength, on_behalf_of: onBehalfOf ?? null },
     from: event.from ?? null,
     to: event.to,
     version: event.version,

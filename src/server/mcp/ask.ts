@@ -3,7 +3,7 @@ import type { Read } from "../../core/changes.ts";
 import { isPending } from "../../core/question.ts";
 import { askOptions, askerOf, nameAsk } from "./asker.ts";
 import { type ToolCall, type ToolResult, metaText } from "./caller.ts";
-import { askByForm, mayShowForm, takeForm, whileShowingForm } from "./form.ts";
+import { askByForm, mayShowForm, recordOffer, takeForm, whileShowingForm } from "./form.ts";
 import { handOver, holdFor, windowFor } from "./hand-over.ts";
 import { type Begun, rejoin } from "./rejoin.ts";
 import { mayHaveTask, taskHandle } from "./task.ts";
@@ -14,8 +14,10 @@ export async function askHuman(call: ToolCall, door: Door): Promise<ToolResult> 
   const { read, windowMs } = asked;
   const holdAsked = (): Promise<ToolResult> => holdFor(call, asked, windowMs);
   if (!isPending(read.question)) return handOver(call, read);
+  const isShown = await mayShowForm(call, read);
+  if (!isShown) await recordOffer(call, read);
   if (mayHaveTask(call, read.run)) return taskHandle(call, read);
-  if (!mayShowForm(call, read)) return holdAsked();
+  if (!isShown) return holdAsked();
   if (call.declared.era === "legacy") return whileShowingForm(call, read, holdAsked);
   return (await takeForm(call, read)) ? holdAsked() : askByForm(call, read);
 }

@@ -49,9 +49,11 @@ export interface Caller {
   seen?: Seen;
   /** How the client named itself, where the connection has forgotten it. */
   client?: ClientName;
-  /** Who may answer at the client, if a person sits there. */
+  /** Who answers in a form at the client; nobody where the call comes with a run or with an agent's token. */
   person?: Actor;
-  /** Whether one does, where that was said; otherwise it depends on the client. */
+  /** Finds the live run whose agent started this client, however well the client hides that. */
+  findRunAbove?(): Promise<RunId | undefined>;
+  /** Whether a person is said to sit at the client. It decides whether a form is shown and proves nothing. */
   isAttended?: boolean;
   /** Aborts when the caller has left or is to be let go, where that is not known by the protocol library alone. */
   signal?: AbortSignal;
@@ -77,6 +79,8 @@ export interface ToolCall {
   deps: McpDeps;
   caller: Caller;
   context: ServerContext;
+  /** How the client names itself. */
+  client: ClientName | undefined;
   profile: ClientProfile;
   declared: Declared;
   signal: AbortSignal;
@@ -119,14 +123,17 @@ export function declaredBy(server: Server, context: ServerContext): Declared {
   };
 }
 
-/** What is known of the client that sent this request, and what was measured of this very version. */
-export function profileFor(
-  server: Server,
-  { caller, deps }: { caller: Caller; deps: McpDeps },
-  context: ServerContext,
-): ClientProfile {
+/** How the client that sent this request names itself. */
+export function clientOf(server: Server, caller: Caller, context: ServerContext): ClientName | undefined {
   const said = Envelope.safeParse(context.mcpReq.envelope).data?.["io.modelcontextprotocol/clientInfo"];
-  const client = said ?? caller.client ?? server.getClientVersion();
+  return said ?? caller.client ?? server.getClientVersion();
+}
+
+/** What is known of a client, and what was measured of this very version. */
+export function profileFor(
+  client: ClientName | undefined,
+  { caller, deps }: { caller: Caller; deps: McpDeps },
+): ClientProfile {
   const profile = profileOf(client);
   const measured = caller.transport === "stdio" ? deps.measured?.(profile.agent) : undefined;
   const isSame = client !== undefined && measured !== undefined && isMeasured(measured, client);

@@ -1,10 +1,12 @@
 import { z } from "zod";
 import type { ElicitRequestFormParams, InputRequest, InputRequiredResult } from "@modelcontextprotocol/server";
+import { type Actor, elicitationChannel, weakerStrength } from "../../core/actor.ts";
 import type { AnswerInput } from "../../core/answer-input.ts";
 import type { AnswerField } from "../../core/answer-schema.ts";
 import type { Read } from "../../core/changes.ts";
 import type { Item } from "../../core/content.ts";
 import { isAttended } from "../../core/client/profile.ts";
+import type { RunId } from "../../core/id.ts";
 import { HOUR_MS } from "../../core/instant.ts";
 import { isPending } from "../../core/question.ts";
 import { Refusal } from "../../core/refusal.ts";
@@ -13,22 +15,41 @@ import type { ToolCall, ToolResult } from "./caller.ts";
 const KEY = "answer";
 /** A form stays open as long as the call is held; this only bounds a client that never replies. */
 const LONGEST_FORM_MS = 24 * HOUR_MS;
+/** The words of the trail for a form that was not shown. */
+const OFFERED = "An agent cannot answer a question in the form of its own client; a person has to";
 
 const Reply = z.object({ action: z.string(), content: z.record(z.string(), z.unknown()).nullish() });
 
 /**
- * Says whether the question may be shown at the client: only where a person sits there, who may answer it,
- * and never in a run that we start again ourselves, as nobody sits at a headless client.
+ * Says whether the question may be shown at the client: only where a person is said to sit there, and never below a live
+ * run, where the client is the agent's own. Whoever replies is known by the client's word alone.
  */
-export function mayShowForm({ declared, caller, profile }: ToolCall, { run, question, content }: Read): boolean {
+export async function mayShowForm(call: ToolCall, read: Read): Promise<boolean> {
+  return call.caller.person !== undefined && fitsForm(call, read) && (await call.caller.findRunAbove?.()) === undefined;
+}
+
+/** Writes down that an agent in a live run offered itself as the person at its client. */
+export async function recordOffer(call: ToolCall, read: Read): Promise<void> {
+  const runId = fitsForm(call, read) ? await call.caller.findRunAbove?.() : undefined;
+  if (runId !== undefined) await call.deps.engine.refuse(read.question.id, OFFERED, agentAt(call, runId));
+}
+
+/** Says whether the client can show the question, and the question may be shown there. */
+function fitsForm({ declared, caller, profile }: ToolCall, { run, question, content }: Read): boolean {
   return (
     declared.form &&
-    caller.person !== undefined &&
     (caller.isAttended ?? isAttended(profile, caller.env)) &&
+    // Nobody sits at the headless client of a run that we start again ourselves.
     run.giveBack === "poll" &&
+    question.kind !== "approval" &&
     question.risk !== "high" &&
     content.items.every((item) => item.schema?.type !== "object")
   );
+}
+
+function agentAt(call: ToolCall, runId: RunId): Actor {
+  const channel = elicitationChannel(call.client?.name);
+  return { scope: "agent", id: call.profile.agent, channel, strength: "none", runId };
 }
 
 /** Asks by a result that the client answers with a new request; the question waits on every other surface as well. */
@@ -68,7 +89,8 @@ export async function takeForm(
   responses: Record<string, unknown> | undefined = call.context.mcpReq.inputResponses,
 ): Promise<boolean> {
   if (responses?.[KEY] === undefined) return false;
-  if (mayShowForm(call, read)) await answerWith(call, read, responses[KEY]);
+  const { person } = call.caller;
+  if (person && fitsForm(call, read)) await answerWith(call, read, responses[KEY]);
   return true;
 }
 
@@ -80,11 +102,19 @@ async function answerWith(call: ToolCall, read: Read, reply: unknown): Promise<v
   if (Object.keys(items).length === 0) return;
   const input: AnswerInput = { items, outcome: "answer", force: false, confirmed: false, undoMs: 0, resume: true };
   try {
-    await call.deps.engine.answer(read.question.id, input, person);
+    await call.deps.engine.answer(read.question.id, input, await answererAt(call, person));
   } catch (error) {
     // Somebody was faster, or it does not fit: the question stays as it is, and that is what the call returns.
     if (!(error instanceof Refusal)) throw error;
   }
+}
+
+/** Who replied in the form: the agent itself below a live run, else somebody of whom only the client's word is known. */
+async function answererAt(call: ToolCall, person: Actor): Promise<Actor> {
+  const runId = await call.caller.findRunAbove?.();
+  if (runId !== undefined) return agentAt(call, runId);
+  const channel = elicitationChannel(call.client?.name);
+  return { ...person, channel, strength: weakerStrength(person.strength, "bearer") };
 }
 
 function readItems(items: readonly Item[], content: Record<string, unknown>): NonNullable<AnswerInput["items"]> {

@@ -115,8 +115,8 @@ function callerOf(
     principal: tokenId,
     ...(runId && { runId }),
     ...(client && session && { client, session: `${CONNECTION}${session.split(".")[1]}` }),
-    // An agent's token never answers, so a form at its client would answer for nobody.
-    ...(actor.scope !== "agent" && { person: { ...actor, channel: "mcp" } }),
+    // Who comes with an agent's token or with a run is the agent, so a form at its client would answer for nobody.
+    ...(actor.scope !== "agent" && runId === undefined && { person: actor }),
     ...(attended !== undefined && { isAttended: attended === "1" }),
   };
 }

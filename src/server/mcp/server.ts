@@ -8,6 +8,7 @@ import {
   TASKS_EXTENSION,
   type ToolCall,
   type ToolResult,
+  clientOf,
   declaredBy,
   profileFor,
 } from "./caller.ts";
@@ -37,12 +38,15 @@ export interface Serving {
 /** A server for one connection, or for one request, of one caller. It serves both eras of the protocol. */
 export function createMcpServer(sdk: Sdk, deps: McpDeps, { caller, tools, runs, method }: Serving): Server {
   const server = new sdk.Server({ name: "askd", title: "askd", version: deps.version }, OPTIONS);
-  const callOf = (context: ServerContext, input: unknown = {}): ToolCall => ({
-    ...{ sdk, deps, caller, context, input },
-    profile: profileFor(server, { caller, deps }, context),
-    declared: declaredBy(server, context),
-    signal: caller.signal ?? context.mcpReq.signal,
-  });
+  const callOf = (context: ServerContext, input: unknown = {}): ToolCall => {
+    const client = clientOf(server, caller, context);
+    return {
+      ...{ sdk, deps, caller, context, input, client },
+      profile: profileFor(client, { caller, deps }),
+      declared: declaredBy(server, context),
+      signal: caller.signal ?? context.mcpReq.signal,
+    };
+  };
   server.setRequestHandler("tools/call", ({ params }, context) => {
     const name = tools.find((known) => known === params.name);
     if (!name) throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, `There is no tool "${params.name}"`);

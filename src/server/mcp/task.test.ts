@@ -108,7 +108,7 @@ test("a person's own client is asked by the task and may answer it", async () =>
   const { result: done } = await send("tasks/get", { taskId: question.id }, both, person);
   expect(done).toMatchObject({
     status: "completed",
-    result: { structuredContent: { answered_by: "ada", channel: "mcp" } },
+    result: { structuredContent: { answered_by: "ada", channel: "mcp:test-client" } },
   });
 });
 

@@ -77,7 +77,7 @@ async function viewTask(call: ToolCall, read: Read): Promise<Record<string, unkn
   const { question } = read;
   const now = await call.deps.engine.now();
   const ageMs = msBetween(question.askedAt, now);
-  const asksAtClient = isPending(question) && mayShowForm(call, read);
+  const asksAtClient = isPending(question) && (await mayShowForm(call, read));
   return {
     taskId: QuestionId.parse(question.id),
     status: isPending(question)

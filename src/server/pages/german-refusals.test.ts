@@ -244,7 +244,6 @@ test("what is refused to a guest of a link, and what nobody expected, is said in
   const { question } = await scene.ask({
     question: foreign("Which?"),
     options: ["Yes", "No"].map(foreign),
-    risk: "high",
   });
   const { text } = await scene.engine.issueLink(question.id, "lena", SYSTEM);
   const send = (language: string) =>

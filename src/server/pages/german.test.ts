@@ -147,8 +147,10 @@ async function waitSome(visit: PageVisit): Promise<void> {
   await engine.answer(mine, said("1", { undoMs: HOUR_MS }), WEB);
   await engine.answer(theirs, said("1", { undoMs: HOUR_MS }), LENA);
   const voted = await ask(visit, { risk: "high", approvals: { need: 2, from: ["ada", "lena"] } });
-  LINKS["vote"] = linkPath((await engine.issueLink(voted, "lena", SYSTEM)).text);
   await engine.answer(voted, said("1", { confirmed: true }), LENA);
+  const invited = await ask(visit, { approvals: { need: 2, from: ["ada", "lena"] } });
+  LINKS["vote"] = linkPath((await engine.issueLink(invited, "lena", SYSTEM)).text);
+  await engine.answer(invited, said("1"), { ...LENA, channel: "link", strength: "bearer" });
   const schema = { type: "object", properties: { on: { type: "boolean" }, n: { type: "number" } }, required: ["n"] };
   const items = [{ text: foreign("Which size?"), header: foreign("Size"), options: [foreign("S"), foreign("L")] }];
   const several = [...items, { text: foreign("How is it set?"), schema }];
@@ -177,7 +179,6 @@ async function waitSome(visit: PageVisit): Promise<void> {
   });
   LINKS["open"] = linkPath((await engine.issueLink(claimed, "lena", SYSTEM)).text);
   LINKS["settling"] = linkPath((await engine.issueLink(mine, "lena", SYSTEM)).text);
-  LINKS["risky"] = LINKS["vote"];
   LINKS["bad"] = "/a/askd_l_000000000000000000000000000";
 }
 

@@ -1,13 +1,16 @@
+import { randomBytes } from "node:crypto";
 import { get } from "node:http";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { SYSTEM } from "../../core/actor.ts";
 import type { QuestionId } from "../../core/id.ts";
 import { MINUTE_MS, HOUR_MS } from "../../core/instant.ts";
-import { linkPath } from "../../core/link.ts";
-import { tokenId } from "../../core/token.ts";
+import { linkPath, newLink } from "../../core/link.ts";
+import type { Question } from "../../core/question.ts";
+import { tokenEntry, tokenId } from "../../core/token.ts";
 import { ADA } from "../../../test/builders.ts";
 import { type Got, ServedScene } from "../../../test/served.ts";
 import { said } from "../../../test/scene.ts";
+import { type } from "../../../test/typed.ts";
 
 let at: ServedScene;
 let written: string[];
@@ -50,6 +53,11 @@ async function read(id: QuestionId) {
   return (await at.scene.engine.read(id)).question;
 }
 
+function answeredOf(question: Question): Extract<Question, { status: "answered" }> {
+  if (question.status !== "answered") throw new Error(`the question is ${question.status}`);
+  return question;
+}
+
 /** Everything that is kept, as text. */
 async function kept(id: QuestionId): Promise<string> {
   const question = await read(id);
@@ -86,11 +94,9 @@ describe("an answer link", () => {
     expect((await open(text, "?choose=b")).html).toMatch(/value="1" checked/);
   });
 
-  test("asks back, also at high risk, where only an answer wants the word", async () => {
-    const id = await ask({ question: "Drop users_v1?", risk: "high", accepts: ["answer", "decide", "clarify"] });
+  test("asks back", async () => {
+    const id = await ask({ accepts: ["answer", "decide", "clarify"] });
     const text = await linkTo(id);
-    expect((await post(text, { "i.0": "0", do: "answer" })).html).toContain("Type users_v1");
-    expect((await post(text, { do: "decide" })).html).toContain("Type users_v1");
     const refused = await post(text, { back: "Why now?", do: "answer" });
     expect(refused.html).toContain("Why now?</textarea>");
     expect((await post(text, { back: "Why now?", do: "clarify" })).status).toBe(303);
@@ -110,11 +116,6 @@ describe("an answer link", () => {
     const after = (await open(text)).html;
     expect(after).toMatch(/<\/h1><div class="banner ok done"><p>lena chose “Redis”/);
     for (const html of [sent, after]) expect(html).not.toContain("You answer as");
-  });
-
-  test("of high risk chooses nothing beforehand", async () => {
-    const text = await linkTo(await ask({ question: "Drop users_v1?", risk: "high" }));
-    expect((await open(text, "?choose=b")).html).not.toMatch(/type="radio"[^>]* checked/);
   });
 
   test("says what its person voted for and has it chosen, whatever the address names", async () => {
@@ -223,11 +224,30 @@ describe("an answer link", () => {
     expect(html).toContain(`url=${linkPath(text)}?choose=b`);
   });
 
-  test("asks for a typed word where the risk is high", async () => {
-    const id = await ask({ question: "Drop the users table?", options: ["Yes", "No"], risk: "high" });
-    const text = await linkTo(id);
-    expect((await post(text, { "i.0": "0", do: "answer" })).status).toBe(422);
-    expect(await read(id)).not.toHaveProperty("settling");
+  test("answers as somebody of whom only the link is known, and the trail says so", async () => {
+    const id = await ask();
+    await post(await linkTo(id), { "i.0": "0", do: "answer" });
+    await at.scene.pass(MINUTE_MS);
+    const { answer, runId } = answeredOf(await read(id));
+    expect(answer.by).toMatchObject({ id: "lena", channel: "link", strength: "bearer" });
+    const events = (await at.scene.engine.readChain(runId)).map(({ event }) => event);
+    const settled = events.filter(({ type }) => type === "question.settling" || type === "question.answered");
+    expect(settled.map(({ by }) => by.strength)).toContain("bearer");
+    const typed = await type(at.scene, ["show", id]);
+    expect(typed.stdout).toContain("lena (link, not proven)");
+  });
+
+  test.each(["answer", "decide", "clarify"])("does not do %s at high risk, however it was come by", async (how) => {
+    const id = await ask({ question: "Drop users_v1?", risk: "high", accepts: ["answer", "decide", "clarify"] });
+    await expect(linkTo(id)).rejects.toMatchObject({ code: "needs_person" });
+    const { text, token } = newLink({ questionId: id, person: "lena", createdAt: at.scene.now }, randomBytes(20));
+    await at.scene.store.commit({ entries: [tokenEntry(token)] });
+    expect((await open(text, "?choose=b")).html).not.toMatch(/type="radio"[^>]* checked/);
+    const before = await read(id);
+    expect((await post(text, { "i.0": "0", back: "Why?", word: "users_v1", do: how })).status).toBe(403);
+    expect(await read(id)).toEqual(before);
+    const { event } = (await at.scene.engine.readChain(before.runId)).at(-1)!;
+    expect(event).toMatchObject({ type: "question.refused", by: { id: "lena", channel: "link", strength: "bearer" } });
   });
 
   test("bears only so many requests a minute", async () => {

@@ -1,11 +1,9 @@
 import { type Context, Hono } from "hono";
 import type { Actor } from "../../core/actor.ts";
-import type { AnswerInput } from "../../core/answer-input.ts";
 import type { Read } from "../../core/changes.ts";
 import { linkPath } from "../../core/link.ts";
 import { isPending } from "../../core/question.ts";
 import { Refusal } from "../../core/refusal.ts";
-import { wordToType } from "../../core/risk-word.ts";
 import type { Rules } from "../../core/rules.ts";
 import { LINK_CHANNEL, type Token } from "../../core/token.ts";
 import type { Engine } from "../../engine/engine.ts";
@@ -18,7 +16,7 @@ import { refusalWords } from "../../web/refusal-words.ts";
 import { say } from "../../web/words.ts";
 import type { Part } from "../app.ts";
 import { RequestLimit } from "../rest/request-limit.ts";
-import { isMeant, readAnswerForm, votedBy, wishedBy, writtenIn } from "./answer-form.ts";
+import { readAnswerForm, votedBy, wishedBy, writtenIn } from "./answer-form.ts";
 import { ASSETS } from "./assets.ts";
 import { readDraft } from "./draft.ts";
 import { sendPlainPage } from "./page.ts";
@@ -74,8 +72,8 @@ async function show(context: Context, deps: LinkDeps, guest: Guest): Promise<Res
 async function answer(context: Context, deps: LinkDeps, guest: Guest): Promise<Response> {
   const { read, actor, text } = guest;
   const draft = withoutForce(await readDraft(context));
-  const input = readInput(context, read, draft);
-  if (typeof input === "string") return send(context, deps, guest, { problem: input, draft }, 422);
+  const input = readAnswerForm(read.content, draft);
+  if (!input) return send(context, deps, guest, { problem: say(languageOf(context), "answer.none"), draft }, 422);
   try {
     await deps.engine.answer(read.question.id, { ...input, undoMs: deps.rules.undoMs.web }, actor);
     return context.redirect(linkPath(text), 303);
@@ -102,14 +100,6 @@ async function undo(context: Context, { engine }: LinkDeps, { read, actor, text 
     });
   }
   return context.redirect(linkPath(text), 303);
-}
-
-/** What the form says, or what is missing in it. */
-function readInput(context: Context, read: Read, draft: Draft): AnswerInput | string {
-  const input = readAnswerForm(read.content, draft);
-  if (!input) return say(languageOf(context), "answer.none");
-  if (isMeant(read, draft)) return { ...input, confirmed: true };
-  return say(languageOf(context), "risk.wrong", { word: wordToType(read.question.title, read.run.name) });
 }
 
 /** A link ends with its question: nothing is answered after the deadline by it. */

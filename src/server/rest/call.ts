@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import { Actor } from "../../core/actor.ts";
+import { Actor, inNameOf, isElicited, weakerStrength } from "../../core/actor.ts";
 import { BY_HEADER, type Caller } from "../../core/api/route.ts";
 import type { RequestOf, RowsOf, Verb } from "../../core/api/table.ts";
 import type { Read } from "../../core/changes.ts";
@@ -99,9 +99,10 @@ export async function ownsRun({ engine, bearer }: Pick<Call, "engine" | "bearer"
 /** A caller may act as less than it is, never as more: an admin as a person, a person as an agent. */
 function actingAs(bearer: Actor, token: Token, claimed: Actor | undefined): Actor {
   if (!claimed) return bearer;
-  const channel = claimed.channel === "cli" ? "cli" : bearer.channel;
-  const onBehalfOf = token.onBehalf ? claimed.onBehalfOf : undefined;
-  const self: Actor = { ...bearer, channel, ...(onBehalfOf && { onBehalfOf }) };
+  const channel = claimed.channel === "cli" || isElicited(claimed) ? claimed.channel : bearer.channel;
+  const most = isElicited(claimed) ? "bearer" : claimed.strength;
+  const plain: Actor = { ...bearer, channel, strength: weakerStrength(bearer.strength, most) };
+  const self = token.onBehalf && claimed.onBehalfOf ? inNameOf(plain, claimed.onBehalfOf) : plain;
   if (bearer.scope === "agent") return self;
   if (claimed.scope === "agent") {
     const { id, runId } = claimed;

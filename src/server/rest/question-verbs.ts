@@ -1,3 +1,4 @@
+import { inNameOf } from "../../core/actor.ts";
 import { parseAnswer } from "../../core/answer-input.ts";
 import { type AskBody, readSeen } from "../../core/api/ask-body.ts";
 import type { QUESTION_ROUTES } from "../../core/api/question-route.ts";
@@ -27,10 +28,10 @@ export const QUESTION_VERBS: Handlers<keyof typeof QUESTION_ROUTES> = {
     const { web, api } = call.rules.undoMs;
     const { ifVersion, key } = call;
     const input = { ...parseAnswer(body, call.by.channel === "web" ? web : api), ifVersion, key };
-    return engine.answer(params.id, input, inNameOf(call, body));
+    return engine.answer(params.id, input, answeringAs(call, body));
   },
   preview: async ({ engine, ...call }, { params, body }) => {
-    return { text: await engine.preview(params.id, parseAnswer(body), inNameOf(call, body)) };
+    return { text: await engine.preview(params.id, parseAnswer(body), answeringAs(call, body)) };
   },
   undo: ({ engine, by, key }, { params }) => engine.undo(params.id, by, { key }),
   amend: ({ engine, by, key }, { params, body: { text, ...options } }) =>
@@ -110,12 +111,12 @@ async function listQuestions(call: Call, { query }: RequestOf<"listQuestions">) 
 }
 
 /** Who answers: the bearer, or with a token that may say so, somebody else. */
-function inNameOf(
+function answeringAs(
   { by, token }: Pick<Call, "by" | "token">,
   body: { answered_by?: string; answeredBy?: string },
 ): Call["by"] {
   const name = body.answered_by ?? body.answeredBy;
-  return name !== undefined && token.onBehalf ? { ...by, onBehalfOf: name } : by;
+  return name !== undefined && token.onBehalf ? inNameOf(by, name) : by;
 }
 
 function readMs(duration: string | number): number {

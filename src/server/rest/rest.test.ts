@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { BY_HEADER } from "../../core/api/route.ts";
 import { ROUTES, VERBS } from "../../core/api/table.ts";
 import { DEFAULT_LIMITS } from "../../core/rules.ts";
 import type { Engine } from "../../engine/engine.ts";
@@ -92,6 +93,46 @@ describe("a question over HTTP", () => {
     };
     expect(await answer(plain)).toBe("ada");
     expect(await answer(proxy)).toBe("lena");
+  });
+
+  test("knows of an answer in somebody's name no more than that it was said so, by the body and by the header", async () => {
+    const person = await at.token();
+    const proxy = await at.token({ subject: "bot", onBehalf: true });
+    const inHeader = { scope: "human", id: "bot", channel: "cli", strength: "person", onBehalfOf: "lena" };
+    const ways = [
+      { body: { answer: "1", confirmed: true, answered_by: "lena" } },
+      {
+        body: { answer: "1", confirmed: true },
+        headers: { [BY_HEADER]: encodeURIComponent(JSON.stringify(inHeader)) },
+      },
+    ];
+    for (const way of ways) {
+      for (const risk of ["high", "medium"]) {
+        const asked = await at.send("POST", "/api/v1/questions", { token: person, body: { ...ASK, risk } });
+        const path = `/api/v1/questions/${asked.body.id}`;
+        const { status } = await at.send("POST", `${path}/answer`, { token: proxy, ...way });
+        expect(status).toBe(risk === "high" ? 403 : 200);
+        const { body } = await at.send("GET", `/api/v1/runs/${asked.body.run_id}/events`, { token: person });
+        const { by } = body.events.findLast(({ type }) => /answered|refused/.test(type))!;
+        expect(by).toMatchObject({ id: "bot", on_behalf_of: "lena", strength: "bearer" });
+      }
+    }
+  });
+
+  test.each([
+    ["cli", "person", "local"],
+    ["cli", "local", "local"],
+    ["cli", "bearer", "bearer"],
+    ["mcp:cursor", "person", "bearer"],
+  ])("takes a caller by %s who says %s as %s: never for more than its token", async (channel, said, taken) => {
+    const token = await at.token();
+    const claimed = { scope: "human", id: "x", channel, strength: said };
+    const headers = { [BY_HEADER]: encodeURIComponent(JSON.stringify(claimed)) };
+    const asked = await at.send("POST", "/api/v1/questions", { token, body: ASK });
+    await at.send("POST", `/api/v1/questions/${asked.body.id}/answer`, { token, headers, body: { answer: "1" } });
+    const { body } = await at.send("GET", `/api/v1/runs/${asked.body.run_id}/events`, { token });
+    const { by } = body.events.find(({ type }) => type === "question.answered")!;
+    expect(by).toMatchObject({ id: "ada", channel, strength: taken });
   });
 
   test("never shows where a callback goes or how it is signed", async () => {

@@ -15,4 +15,5 @@ export const deLink: Readonly<Record<keyof typeof enLink, string>> = {
   "link.send": "Antworten",
   "link.sendWords": "Mit eigenen Worten antworten",
   "link.undo": "Sie können das noch {span} lang zurücknehmen.",
+  "way.unproven": "{channel}, nicht belegt",
 };

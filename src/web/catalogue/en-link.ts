@@ -12,4 +12,5 @@ export const enLink = {
   "link.send": "Answer",
   "link.sendWords": "Answer in your own words",
   "link.undo": "You can take it back for {span}.",
+  "way.unproven": "{channel}, not proven",
 } as const;
