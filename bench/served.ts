@@ -27,7 +27,14 @@ const ANSWERS_AT_ONCE = 256;
 
 /** The product as it is served, without limits that a benchmark would meet. */
 export async function serveAskd(directory: string): Promise<void> {
-  const limits = { ...DEFAULT_LIMITS, pending: MANY, requestsPerMinute: MANY * 10, asksPerMinute: MANY };
+  const limits = {
+    ...DEFAULT_LIMITS,
+    pending: MANY,
+    requestsPerMinute: MANY * 10,
+    asksPerMinute: MANY,
+    holds: MANY,
+    holdsPerToken: MANY,
+  };
   const rules: Rules = { ...DEFAULT_RULES, limits };
   const store = await openSqliteStore(join(directory, "askd.db"));
   const engine = engineOn(store, { rules });

@@ -69,7 +69,11 @@ function limitsOf({ limits = {}, questions = {} }: Values): Limits {
     repliesPerMinute: limits.replies_per_minute ?? base.repliesPerMinute,
     comments: limits.comments ?? base.comments,
     requestsPerMinute: limits.requests_per_minute ?? base.requestsPerMinute,
+    anonymousPerMinute: limits.anonymous_per_minute ?? base.anonymousPerMinute,
     streams: limits.streams ?? base.streams,
+    streamsPerToken: limits.streams_per_token ?? base.streamsPerToken,
+    holds: limits.holds ?? base.holds,
+    holdsPerToken: limits.holds_per_token ?? base.holdsPerToken,
   };
 }
 

@@ -65,7 +65,11 @@ const Limits = z.object({
   replies_per_minute: many().describe("Replies of one person to one question within a minute"),
   comments: many().describe("Comments on one question"),
   requests_per_minute: many().describe("Requests of one token to a server within a minute"),
+  anonymous_per_minute: many().describe("Requests from one address without a token within a minute"),
   streams: many().describe("Readers of a server's live events at a time"),
+  streams_per_token: many().describe("Readers of live events with one token at a time"),
+  holds: many().describe("Requests that a server holds open at a time"),
+  holds_per_token: many().describe("Requests of one token that a server holds open at a time"),
 });
 
 const Alerts = z.object({
@@ -187,7 +191,8 @@ export const DEFAULTS = {
       header_chars: 30,
     },
     ...{ asks_per_run: 100, asks_per_minute: 10, pending: 10_000, replies_per_minute: 10, comments: 200 },
-    ...{ requests_per_minute: 6_000, streams: 256 },
+    ...{ requests_per_minute: 6_000, anonymous_per_minute: 3_000, streams: 256, streams_per_token: 64 },
+    ...{ holds: 20_000, holds_per_token: 10_000 },
   },
   alerts: { pending_questions_threshold: 10, timeout_rate_threshold: 0.3, window: "24h" },
   redact: { patterns: [] },

@@ -38,8 +38,14 @@ export interface Limits {
   comments: number;
   /** Requests of one token to a server. */
   requestsPerMinute: number;
-  /** Readers of live events at a time. */
+  /** Requests from one address to a server that come without a token. */
+  anonymousPerMinute: number;
+  /** Readers of live events at a time, and of one token. */
   streams: number;
+  streamsPerToken: number;
+  /** Requests that a server holds open at a time, and of one token. */
+  holds: number;
+  holdsPerToken: number;
 }
 
 export const DEFAULT_LIMITS: Limits = {
@@ -55,7 +61,11 @@ export const DEFAULT_LIMITS: Limits = {
   repliesPerMinute: 10,
   comments: 200,
   requestsPerMinute: 6_000,
+  anonymousPerMinute: 3_000,
   streams: 256,
+  streamsPerToken: 64,
+  holds: 20_000,
+  holdsPerToken: 10_000,
 };
 
 export const DEFAULT_RULES: Rules = {

@@ -3,15 +3,22 @@ import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { Hono, type MiddlewareHandler } from "hono";
 import type { Actor } from "../core/actor.ts";
 import { Refusal } from "../core/refusal.ts";
+import { DEFAULT_LIMITS } from "../core/rules.ts";
 import type { Engine } from "../engine/engine.ts";
-import { limitBody } from "./body-limit.ts";
+import { limitBody } from "./body.ts";
 import { type Signed, credential } from "./credential.ts";
 import { type Doors, guard } from "./guard.ts";
 import type { Log } from "./log.ts";
+import { LogLimit } from "./log-limit.ts";
 import { outgoingOf } from "./outgoing.ts";
 import { replyBounce, replyProblemPage, wantsPage } from "./pages/problem-page.tsx";
 import { pageSession } from "./pages/session.ts";
 import { replyProblem } from "./problem.ts";
+import { RequestLimit } from "./rest/request-limit.ts";
+
+/** Refused requests that are written down within a minute. */
+const MOST_REFUSED_LINES = 60;
+const LONGEST_PATH = 200;
 
 export interface ServerDeps {
   engine: Engine;
@@ -19,6 +26,12 @@ export interface ServerDeps {
   /** Hears of what should not have happened; nothing of it goes to the caller. */
   onBug: (error: unknown) => void;
   log?: Log;
+  /** Something before this server adds the address of its caller to X-Forwarded-For. */
+  isBehindProxy?: boolean;
+  /** Requests from one address within a minute that come without a credential, or with one that is not known. */
+  anonymousPerMinute?: number;
+  /** A clock that only goes forward, for limits. */
+  nowMs?: () => number;
 }
 
 /** The routes of one part of the server, below a path of its own. Only `public` ones are reached without a credential. */
@@ -43,25 +56,40 @@ export function createApp(deps: ServerDeps, parts: readonly Part[]): Hono {
   app.notFound(() => {
     throw new Refusal("not_found", "There is nothing at this address", { hint: "See /openapi.json" });
   });
-  if (deps.log) app.use(writeDown(deps.log));
+  const { log, isBehindProxy = false, nowMs = () => performance.now() } = deps;
+  if (log) app.use(writeDown(log, nowMs));
   app.use(guard(deps.doors, { isPage: pageFinder(parts), bounce: replyBounce }));
-  app.use(limitBody());
-  app.get("/health", (context) => context.json({ status: "ok" }));
+  app.use(limitBody(isBehindProxy));
+  const perMinute = deps.anonymousPerMinute ?? DEFAULT_LIMITS.anonymousPerMinute;
+  const strangers = new RequestLimit({ perMinute, caller: "This address", nowMs });
+  const countStranger: MiddlewareHandler = async (context, next) => {
+    strangers.count(context.get("address"));
+    await next();
+  };
+  app.get("/health", countStranger, (context) => context.json({ status: "ok" }));
   for (const { path, public: open, links } of parts) {
-    if (open) app.route(path, open);
-    if (links) app.route(path, links);
+    for (const routes of [open, links]) {
+      if (!routes) continue;
+      for (const address of addressesOf(routes, path)) app.use(address, countStranger);
+      app.route(path, routes);
+    }
   }
   for (const { path, pages } of parts) {
     if (!pages) continue;
-    for (const address of new Set(pages.routes.map((route) => route.path))) app.use(address, pageSession(deps.engine));
+    for (const address of addressesOf(pages, path)) app.use(address, pageSession(deps.engine));
     app.route(path, pages);
   }
   // What is not public needs a credential before anything is said about it, even that it does not exist.
   const signed = new Hono<Signed>();
-  signed.use(credential(deps.engine));
+  signed.use(credential(deps.engine, (address) => strangers.count(address)));
   for (const part of parts) if (part.signed) signed.route(part.path, part.signed);
   app.route("/", signed);
   return app;
+}
+
+/** The addresses of some routes, each once. */
+function addressesOf({ routes }: Pick<Hono, "routes">, path: string): Set<string> {
+  return new Set(routes.map((route) => (path === "/" ? route.path : `${path}${route.path}`)));
 }
 
 /** Says of an address whether it is one of the pages. */
@@ -73,23 +101,29 @@ function pageFinder(parts: readonly Part[]): (path: string) => boolean {
   return (path) => shapes.some((shape) => shape.test(path));
 }
 
-/** Writes down every request without what it says: its query and body may hold what is nobody's business. */
-function writeDown(log: Log): MiddlewareHandler {
+/** Writes down every request, of those that are refused so many a minute, without what it says: its query and body may hold what is nobody's business. */
+function writeDown(log: Log, nowMs: () => number): MiddlewareHandler {
+  const refused = new LogLimit(MOST_REFUSED_LINES, nowMs);
   return async (context, next) => {
     const startedAt = performance.now();
     const { method } = context.req;
-    const path = withoutSecret(context.req.path);
+    const path = withoutSecret(context.req.path).slice(0, LONGEST_PATH);
     await next();
     const who: unknown = context.get("actor");
     const by = isActor(who) ? { scope: who.scope, subject: who.id } : {};
     const write = (status: number): void => {
       const ms = Math.round(performance.now() - startedAt);
-      log(status === 401 || status === 403 ? "warn" : "debug", "request", { method, path, status, ms, ...by });
+      const line = { method, path, status, ms, ...by };
+      if (!REFUSED.has(status)) return log("debug", "request", line);
+      refused.count((left_out) => log("warn", "request", { ...line, left_out }));
     };
     if (context.res === RESPONSE_ALREADY_SENT) writeLater(outgoingOf(context), write);
     else write(context.res.status);
   };
 }
+
+/** What may be somebody who tries something. */
+const REFUSED: ReadonlySet<number> = new Set([401, 403, 429]);
 
 /** A reply that comes late is written down when it has come. Nothing of its request is kept until then. */
 function writeLater(outgoing: ServerResponse | undefined, write: (status: number) => void): void {

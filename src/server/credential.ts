@@ -19,12 +19,16 @@ export const COOKIE = "askd_session";
 /** Browsers take a cookie of this name only over TLS, from the very host, for all of it. */
 export const SECURE_COOKIE = `__Host-${COOKIE}`;
 
-/** Lets nobody in without a credential: a bearer token, or the cookie of a person who signed in. */
-export function credential(engine: Engine): MiddlewareHandler<Signed> {
+/**
+ * Lets nobody in without a credential: a bearer token, or the cookie of a person who signed in. Only callers without one
+ * are counted by their address: others at that address, on one machine for example, are not kept out by them.
+ */
+export function credential(engine: Engine, countUnknown: (address: string) => void): MiddlewareHandler<Signed> {
   return async (context, next) => {
     const isStillGood = async (): Promise<boolean> => (await authenticate(context, engine)) !== undefined;
     const found = await authenticate(context, engine);
     if (!found) {
+      countUnknown(context.get("address"));
       context.header("WWW-Authenticate", "Bearer");
       throw context.req.header("authorization") === undefined
         ? new Refusal("sign_in", "A token is needed", {
@@ -36,6 +40,7 @@ export function credential(engine: Engine): MiddlewareHandler<Signed> {
     }
     context.set("actor", found.actor);
     context.set("token", found.token);
+    context.set("tokenId", found.token.id);
     context.set("isStillGood", isStillGood);
     await next();
   };

@@ -1,5 +1,6 @@
 import type { Context, MiddlewareHandler } from "hono";
 import { Refusal } from "../core/refusal.ts";
+import { FORM_TYPE, mediaType } from "./body.ts";
 
 export interface Doors {
   /** Names under which we may be called, with the port: anything else is somebody else's page. */
@@ -80,13 +81,11 @@ function isEmpty(context: Context): boolean {
 
 const FORM_PATHS: ReadonlySet<string> = new Set(["/login", "/logout", "/csp-report"]);
 
-const FORM = "application/x-www-form-urlencoded";
-
 function requireJson(context: Context, { isPage }: Pages): void {
   if (context.req.method === "GET" || context.req.method === "HEAD") return;
-  const type = context.req.header("content-type")?.split(";")[0]?.trim().toLowerCase();
+  const type = mediaType(context);
   if (type === "application/json" || FORM_PATHS.has(context.req.path)) return;
-  if (isPage(context.req.path) && type === FORM) return;
+  if (isPage(context.req.path) && type === FORM_TYPE) return;
   if (type === undefined && isEmpty(context)) return;
   throw new Refusal("bad_input", "Send JSON: Content-Type must be application/json", { fact: { is: "not_json" } });
 }

@@ -6,6 +6,16 @@ import { Refusal } from "../core/refusal.ts";
 const LOOPBACK = ["127.0.0.1", "::1"] as const;
 const GRACE_MS = 5_000;
 const SWEEP_MS = 20;
+const REQUEST_MS = 30_000;
+const HEADERS_MS = 15_000;
+const CHECK_MS = 2_000;
+
+export interface ListenOptions {
+  /** Listens there besides loopback. */
+  host?: string | undefined;
+  /** How long a request may take to arrive. */
+  requestMs?: number | undefined;
+}
 
 /** Servers that listen on one port. */
 export interface Listening {
@@ -18,18 +28,20 @@ export interface Listening {
  * Listens on the loopback addresses of both families; a machine without one of them does with the other.
  * A host besides is for whoever has put something before it that speaks TLS.
  */
-export async function listen(app: Hono, port: number, host?: string): Promise<Listening> {
+export async function listen(app: Hono, port: number, { host, requestMs }: ListenOptions = {}): Promise<Listening> {
   const isEverywhere = host === "0.0.0.0" || host === "::";
-  const first = await open(app, isEverywhere ? host : LOOPBACK[0], port);
+  const first = await open(app, { hostname: isEverywhere ? host : LOOPBACK[0], port, requestMs });
   const actual = portOf(first);
   const servers = [first];
   try {
-    if (host !== undefined && !isEverywhere) servers.push(await open(app, host, actual));
+    if (host !== undefined && !isEverywhere) servers.push(await open(app, { hostname: host, port: actual, requestMs }));
   } catch (error) {
     await closeServer(first);
     throw error;
   }
-  const second = isEverywhere ? undefined : await open(app, LOOPBACK[1], actual).catch(() => undefined);
+  const second = isEverywhere
+    ? undefined
+    : await open(app, { hostname: LOOPBACK[1], port: actual, requestMs }).catch(() => undefined);
   if (second) servers.push(second);
   return {
     port: actual,
@@ -39,9 +51,22 @@ export async function listen(app: Hono, port: number, host?: string): Promise<Li
   };
 }
 
-function open(app: Hono, hostname: string, port: number): Promise<Server> {
+interface OpenOptions {
+  hostname: string;
+  port: number;
+  requestMs: number | undefined;
+}
+
+function open(app: Hono, { hostname, port, requestMs = REQUEST_MS }: OpenOptions): Promise<Server> {
+  // Node ends a connection whose request is not complete by then; how long a reply takes does not count.
+  const serverOptions = {
+    requestTimeout: requestMs,
+    headersTimeout: Math.min(requestMs, HEADERS_MS),
+    connectionsCheckingInterval: Math.min(requestMs, CHECK_MS),
+  };
   return new Promise((resolve, reject) => {
-    const server = serve({ fetch: app.fetch, hostname, port }, () => resolve(server)) as Server; // plain HTTP was asked for
+    const given = { fetch: app.fetch, hostname, port, serverOptions };
+    const server = serve(given, () => resolve(server)) as Server; // plain HTTP was asked for
     server.once("error", (cause: NodeJS.ErrnoException) => {
       const isTaken = cause.code === "EADDRINUSE";
       const message = isTaken ? `Port ${port} is taken` : `Cannot listen on ${hostname}:${port} (${cause.code})`;

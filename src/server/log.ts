@@ -10,7 +10,10 @@ type Field = string | number | boolean | undefined;
 export type Log = (level: Level, event: string, fields?: Record<string, Field>) => void;
 
 const REPEATED_MS = 10_000;
-const LONGEST_FIELD = 4_000;
+/** What is read of a field, and what of it is written, escapes included. */
+const LONGEST_FIELD = 8_000;
+const LONGEST_WRITTEN = 4_000;
+const LONGEST_ESCAPE = 6;
 // JSON escapes what ends a line for programs; terminals also obey these.
 const CONTROL = /[\u007f-\u009f\u2028\u2029\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g;
 
@@ -19,8 +22,7 @@ export function jsonLog(write: (line: string) => void, { now, least }: { now: ()
   return (level, event, fields = {}) => {
     if (LEVELS.indexOf(level) < LEVELS.indexOf(least)) return;
     const clean = Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, cleanField(value)]));
-    const line = JSON.stringify({ time: now(), level, event, ...clean });
-    write(`${line.replace(CONTROL, escapeChar)}\n`);
+    write(`${escaped({ time: now(), level, event, ...clean })}\n`);
   };
 }
 
@@ -47,8 +49,23 @@ export function reportTo(log: Log): (error: unknown) => void {
   };
 }
 
+/** The text without secrets, and no longer than is written: one control character becomes six when it is escaped. */
 function cleanField(value: Field): Field {
-  return typeof value === "string" ? redact(value.slice(0, LONGEST_FIELD), []) : value;
+  if (typeof value !== "string") return value;
+  const text = redact(value.slice(0, LONGEST_FIELD), []);
+  if (text.length * LONGEST_ESCAPE <= LONGEST_WRITTEN) return text;
+  let bytes = 0;
+  let end = 0;
+  for (const char of text) {
+    bytes += Buffer.byteLength(escaped(char)) - 2;
+    if (bytes > LONGEST_WRITTEN) return `${text.slice(0, end)}…`;
+    end += char.length;
+  }
+  return text;
+}
+
+function escaped(value: unknown): string {
+  return JSON.stringify(value).replace(CONTROL, escapeChar);
 }
 
 function escapeChar(char: string): string {

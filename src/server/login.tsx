@@ -5,12 +5,14 @@ import { HOUR_MS } from "../core/instant.ts";
 import { Refusal } from "../core/refusal.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Part } from "./app.ts";
+import { FORM_TYPE, STRANGERS_BODY_BYTES, mediaType, readFields } from "./body.ts";
 import { COOKIE, SECURE_COOKIE } from "./credential.ts";
 import { ASSETS } from "./pages/assets.ts";
 import { sendPlainPage } from "./pages/page.ts";
 import { languageOf } from "./pages/reader.ts";
 import { PlainPage, SignIn } from "../web/plain-page.tsx";
 import { say } from "../web/words.ts";
+import type { RequestLimit } from "./rest/request-limit.ts";
 
 const SESSION_MS = 12 * HOUR_MS;
 
@@ -18,6 +20,8 @@ export interface LoginDeps {
   engine: Engine;
   /** People reach the server by https, so the cookie must never travel otherwise. */
   isSecure: boolean;
+  /** Counts codes that are tried, by address. */
+  signIns: RequestLimit;
 }
 
 /** Signing in with the code that `askd login` prints, and out again. Works without script. */
@@ -35,6 +39,7 @@ export function loginPart(deps: LoginDeps): Part {
 }
 
 async function signIn(context: Context, deps: LoginDeps): Promise<Response> {
+  deps.signIns.count(context.get("address"));
   const { code, next } = await readForm(context);
   try {
     const { text } = await deps.engine.redeemLogin(code, { ...SYSTEM, channel: "web" });
@@ -51,14 +56,13 @@ async function signIn(context: Context, deps: LoginDeps): Promise<Response> {
   }
 }
 
-/** Takes the code out of a form; a file or a second value is no code. */
+/** Takes the code out of a form. */
 async function readForm(context: Context): Promise<{ code: string; next: string }> {
-  const type = context.req.header("content-type")?.split(";")[0]?.trim().toLowerCase();
-  if (type !== "application/x-www-form-urlencoded") {
+  if (mediaType(context) !== FORM_TYPE) {
     throw new Refusal("bad_input", "Send the form of this page", { fact: { is: "unreadable_form" } });
   }
-  const { code, next } = await context.req.parseBody();
-  return { code: typeof code === "string" ? code.trim().slice(0, 200) : "", next: readNext(next) };
+  const fields = await readFields(context, STRANGERS_BODY_BYTES);
+  return { code: fields.get("code")?.at(-1)?.trim().slice(0, 200) ?? "", next: readNext(fields.get("next")?.at(-1)) };
 }
 
 /** Where somebody wanted to go; never to another server. */

@@ -13,8 +13,10 @@ import { loginPart } from "./login.tsx";
 import { Work } from "./mcp/work.ts";
 import { openapiPart } from "./openapi.ts";
 import { Monitor } from "./metrics/monitor.ts";
-import { type RestDeps, restPart } from "./rest/part.ts";
+import { type RestDeps, type RestLimits, restPart } from "./rest/part.ts";
+import { RequestLimit } from "./rest/request-limit.ts";
 import { sessionsPart } from "./sessions.ts";
+import { Slots } from "./slots.ts";
 import { assetsPart } from "./pages/assets.ts";
 import { linksPart } from "./pages/link.tsx";
 import { pagesPart } from "./pages/part.tsx";
@@ -23,6 +25,9 @@ import type { OtlpTarget } from "./traces/otlp.ts";
 import type { AtHand } from "../web/card-view.ts";
 import type { ChannelSet } from "../web/channels.tsx";
 import type { Store } from "../store/store.ts";
+
+/** Codes that are tried from one address within a minute, on the page and by the API together. */
+const MOST_SIGN_INS = 60;
 
 export interface ServeDeps {
   engine: Engine;
@@ -46,6 +51,10 @@ export interface ServeDeps {
   here?: () => string | undefined;
   heartbeatMs?: number;
   recheckMs?: number;
+  /** How long a request may take to arrive. */
+  requestMs?: number | undefined;
+  /** A clock that only goes forward, for limits. */
+  nowMs?: () => number;
 }
 
 export interface ServeOptions {
@@ -75,7 +84,7 @@ export async function serveHttp(deps: ServeDeps, options: ServeOptions): Promise
     isSecure: options.isSecure ?? false,
     stopping: stopping.signal,
   });
-  const listening = await listen(app, options.port, options.host);
+  const listening = await listen(app, options.port, { host: options.host, requestMs: deps.requestMs });
   const stopMonitor = await monitor.start();
   doors = loopbackDoors(listening.port, options.names);
   return {
@@ -95,15 +104,22 @@ export function buildHttp(
   deps: ServeDeps,
   { doors, isSecure, stopping }: { doors: () => Doors; isSecure: boolean; stopping: AbortSignal },
 ): { app: Hono; live: Live; monitor: Monitor; work: Work } {
-  const { engine, rules, log } = deps;
+  const { engine, rules, log, nowMs = () => performance.now() } = deps;
   const onBug = reportTo(log);
   const live = new Live({
     ...{ feed: deps.feed, mostStreams: rules.limits.streams, stopping, onBug },
+    mostStreamsPerToken: rules.limits.streamsPerToken,
     heartbeatMs: deps.heartbeatMs ?? 15 * SECOND_MS,
     recheckMs: deps.recheckMs ?? MINUTE_MS,
   });
   const work = new Work(onBug);
-  const rest: RestDeps = { engine, rules, stopping, live, work, onBug, here: deps.here };
+  const { requestsPerMinute, holds: total, holdsPerToken: perOwner } = rules.limits;
+  const limits: RestLimits = {
+    requests: new RequestLimit({ perMinute: requestsPerMinute, caller: "This token", nowMs }),
+    signIns: new RequestLimit({ perMinute: MOST_SIGN_INS, caller: "This address", nowMs }),
+    holds: new Slots({ total, perOwner, called: "waiting requests" }),
+  };
+  const rest: RestDeps = { engine, rules, stopping, live, work, onBug, limits, here: deps.here };
   const { feed, store, holds = () => 0 } = deps;
   const monitor = new Monitor({
     ...{ engine, feed, live, store, holds, rules, log },
@@ -112,19 +128,22 @@ export function buildHttp(
   const parts = [
     openapiPart(deps.version),
     assetsPart(),
-    loginPart({ engine, isSecure }),
+    loginPart({ engine, isSecure, signIns: limits.signIns }),
     pagesPart({
       ...{ engine, rules, feed: deps.feed, log, live, isSecure, here: deps.here },
       presence: new Presence(),
+      nowMs,
       atHand: deps.atHand,
       channels: deps.channels ?? [],
       jobs: store && ((limit) => store.listJobs(limit)),
     }),
-    linksPart({ engine, rules }),
+    linksPart({ engine, rules, nowMs }),
     restPart(rest),
     sessionsPart(rest),
     monitor.part(),
     ...(deps.parts ?? []),
   ];
-  return { app: createApp({ engine, doors, onBug, log }, parts), live, monitor, work };
+  const { anonymousPerMinute } = rules.limits;
+  const app = createApp({ engine, doors, onBug, log, nowMs, isBehindProxy: isSecure, anonymousPerMinute }, parts);
+  return { app, live, monitor, work };
 }

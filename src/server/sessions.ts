@@ -11,11 +11,11 @@ import { viewCheck } from "../core/view.ts";
 import { readMachines } from "../engine/machines.ts";
 import type { Ref } from "../store/store.ts";
 import type { Part } from "./app.ts";
+import { readJson } from "./body.ts";
 import type { Signed } from "./credential.ts";
 import { sayEvent } from "./events/live.ts";
 import { type Call, callOf, ownsRun, recordTried, requireScope } from "./rest/call.ts";
-import type { RestDeps } from "./rest/part.ts";
-import { readJson } from "./rest/request.ts";
+import { type RestDeps, limitRequests } from "./rest/part.ts";
 
 const CANDIDATES = 20;
 const PEOPLE = ["human", "admin"] as const;
@@ -24,6 +24,7 @@ const AnswerBody = z.object({ question_id: QuestionId, answer: z.string() });
 /** The routes of a frontend that knows sessions: a run by its id, number, external or session id. */
 export function sessionsPart(deps: RestDeps): Part {
   const app = new Hono<Signed>();
+  app.use("/sessions/*", limitRequests(deps));
   const call = (context: Context<Signed>): Call => callOf(context, deps);
   app.get("/sessions/:id", async (context) => {
     const run = await getRun(call(context), context.req.param("id"));

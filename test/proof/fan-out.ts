@@ -33,7 +33,7 @@ export interface FanOutResult {
  * ones, so that more waits for them than a machine's own buffers take.
  */
 export async function fanOut({ readers, stalled, events }: FanOutOptions): Promise<FanOutResult> {
-  const limits = { ...DEFAULT_LIMITS, streams: readers + stalled };
+  const limits = { ...DEFAULT_LIMITS, streams: readers + stalled, streamsPerToken: readers + stalled };
   const at = await ServedScene.start({}, new Scene({ rules: { ...ROOMY, limits } }));
   const token = await at.token();
   const request = (query: string): string =>

@@ -6,6 +6,7 @@ import { Refusal } from "../../core/refusal.ts";
 import type { Signed } from "../credential.ts";
 import { outgoingOf } from "../outgoing.ts";
 import { type Following, follow } from "./follow.ts";
+import { Slots } from "../slots.ts";
 import { EventStream } from "./stream.ts";
 import { type Feed, Tail } from "./tail.ts";
 
@@ -13,8 +14,9 @@ const RETRY_MS = 1_000;
 
 export interface LiveDeps {
   feed: Feed;
-  /** Readers at a time. */
+  /** Readers at a time, and of one token. */
   mostStreams: number;
+  mostStreamsPerToken: number;
   heartbeatMs: number;
   /** How often a long stream is asked again whether its token is still good. */
   recheckMs: number;
@@ -28,15 +30,16 @@ export class Live {
   /** The end of the feed, read once for everybody in this process. */
   readonly tail: Tail;
   readonly #said = new WeakMap<KeptEvent, string>();
-  #streams = 0;
+  readonly #slots: Slots;
 
   constructor(deps: LiveDeps) {
     this.#deps = deps;
+    this.#slots = new Slots({ total: deps.mostStreams, perOwner: deps.mostStreamsPerToken, called: "streams" });
     this.tail = new Tail(deps.feed, deps.onBug);
   }
 
   get streams(): number {
-    return this.#streams;
+    return this.#slots.taken;
   }
 
   /** Replies a stream of what the reader sees, in the product's words or in those of `say`. */
@@ -45,11 +48,6 @@ export class Live {
     sees: Following["sees"],
     say: Following["say"] = (kept) => this.#say(kept),
   ): Promise<Response> {
-    if (this.#streams >= this.#deps.mostStreams) {
-      throw new Refusal("too_many", `${this.#streams} streams are open; no more are accepted`, {
-        retryAfterMs: RETRY_MS,
-      });
-    }
     const after = readPlace(context);
     const stream = new EventStream(() => outgoingOf(context)?.destroy());
     this.#look(context, stream);
@@ -75,7 +73,7 @@ export class Live {
   #look(context: Context<Signed>, stream: EventStream): void {
     const { heartbeatMs, recheckMs, stopping, onBug } = this.#deps;
     const isStillGood = context.get("isStillGood");
-    this.#streams += 1;
+    const free = this.#slots.take(context.get("token").id);
     const heartbeat = setInterval(() => stream.send(":\n\n"), heartbeatMs);
     const recheck = setInterval(() => {
       isStillGood()
@@ -87,7 +85,7 @@ export class Live {
     stream.ended.addEventListener(
       "abort",
       () => {
-        this.#streams -= 1;
+        free();
         clearInterval(heartbeat);
         clearInterval(recheck);
         stopping.removeEventListener("abort", stop);

@@ -4,9 +4,12 @@ import { RunId } from "../../core/id.ts";
 import { Refusal } from "../../core/refusal.ts";
 import { CONNECTION } from "../../core/run.ts";
 import type { Part } from "../app.ts";
+import { readText } from "../body.ts";
 import type { Signed } from "../credential.ts";
 import { SAFE_HEADERS } from "../guard.ts";
+import { parseJson } from "../json-text.ts";
 import { outgoingOf } from "../outgoing.ts";
+import { Slots } from "../slots.ts";
 import type { Caller, McpDeps } from "./caller.ts";
 import { type Exchange, Exchanges } from "./exchange.ts";
 import { Handler } from "./handler.ts";
@@ -44,15 +47,19 @@ export function mcpPart(deps: McpHttpDeps): McpPart {
   const exchanges = new Exchanges(deps.onBug);
   const handler = new Handler(deps);
   const streams = new Streams();
+  const { holds: total, holdsPerToken: perOwner } = deps.rules.limits;
+  const slots = new Slots({ total, perOwner, called: "requests" });
   const routes = new Hono<Signed>();
   routes.all("/", async (context) => {
     const resumed = findResumed(context);
-    const body: unknown = resumed?.body ?? (context.req.method === "POST" ? await readJson(context) : undefined);
+    const body: unknown =
+      resumed?.body ?? (context.req.method === "POST" ? parseJson(await readText(context)) : undefined);
     const session = context.req.header(SESSION);
     const cancelled = Cancelled.safeParse(body);
     if (cancelled.success) exchanges.cancel(`${session}:${cancelled.data.params.requestId}`);
     const request = Request.safeParse(body);
     const outgoing = outgoingOf(context);
+    outgoing?.once("close", slots.take(context.get("token").id));
     const exchange = exchanges.begin(outgoing, context.req.raw.signal, nameOf(request.data, session));
     if (resumed) await exchanges.replace(resumed.stream.questionId);
     const caller = callerOf(context, deps, exchange, resumed?.stream.protocol);
@@ -126,13 +133,4 @@ function readRun(text: string | undefined): RunId | undefined {
   const parsed = RunId.safeParse(text);
   if (!parsed.success) throw new Refusal("bad_input", "Askd-Run does not hold the id of a run");
   return parsed.data;
-}
-
-async function readJson(context: Context): Promise<unknown> {
-  const text = await context.req.text();
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    throw new Refusal("bad_input", "The request is not valid JSON", { cause });
-  }
 }

@@ -18,6 +18,8 @@ export interface PagesDeps extends CardDeps {
   jobs?: ((limit: number) => Promise<readonly Job[]>) | undefined;
   /** People reach the server by https. */
   isSecure: boolean;
+  /** A clock that only goes forward, for limits. */
+  nowMs: () => number;
 }
 
 /** A request of somebody who is signed in. */

@@ -1,5 +1,6 @@
 import type { Context } from "hono";
 import type { Once } from "../../core/once.ts";
+import { readFields } from "../body.ts";
 import { type Draft, draftedText } from "../../web/draft.ts";
 
 const MOST_FIELDS = 400;
@@ -11,15 +12,9 @@ export function onceIn(draft: Draft): Once {
   return key === "" ? {} : { key };
 }
 
-/** The fields of a form that was sent; files are not taken. */
-export async function readDraft(context: Context): Promise<Draft> {
-  const body = await context.req.parseBody({ all: true });
-  const fields = Object.entries(body).slice(0, MOST_FIELDS);
-  return new Map(
-    fields.map(([name, value]) => {
-      const values = (Array.isArray(value) ? value : [value]).filter((each) => typeof each === "string");
-      // Forms end their lines as the internet does; people and agents do not.
-      return [name, values.map((text) => text.replaceAll("\r\n", "\n"))] as const;
-    }),
-  );
+/** The fields of a form that was sent. */
+export async function readDraft(context: Context, mostBytes?: number): Promise<Draft> {
+  const fields = [...(await readFields(context, mostBytes))].slice(0, MOST_FIELDS);
+  // Forms end their lines as the internet does; people and agents do not.
+  return new Map(fields.map(([name, values]) => [name, values.map((text) => text.replaceAll("\r\n", "\n"))]));
 }

@@ -22,14 +22,19 @@ import { readDraft } from "./draft.ts";
 import { sendPlainPage } from "./page.ts";
 import { languageOf } from "./reader.ts";
 
-/** What is sent to one link within a minute, by whoever has it; and to addresses that are none, by everybody. */
+/** What is sent to one link within a minute, by whoever has it; and to links that are none, from one address. */
 const MOST_PER_LINK = 30;
 const MOST_WRONG = 120;
+/** Each byte of an answer takes up to three in a form. */
+const FORM_BYTES_PER_BYTE = 3;
+const FORM_BYTES_BESIDE = 16 * 1024;
 const SHAPE = /^askd_l_[\w-]{27}$/;
 
 interface LinkDeps {
   engine: Engine;
   rules: Rules;
+  /** A clock that only goes forward, for limits. */
+  nowMs: () => number;
 }
 
 /** Somebody who came by a link: who they are, and the one question it is about. */
@@ -42,13 +47,17 @@ interface Guest {
 /** Where one person answers one question without signing in. Only what is sent by its form does anything. */
 export function linksPart(deps: LinkDeps): Part {
   const links = new Hono();
-  const limits = { link: new RequestLimit(MOST_PER_LINK), wrong: new RequestLimit(MOST_WRONG) };
+  const limits = {
+    link: new RequestLimit({ perMinute: MOST_PER_LINK, caller: "This link", nowMs: deps.nowMs }),
+    wrong: new RequestLimit({ perMinute: MOST_WRONG, caller: "This address", nowMs: deps.nowMs }),
+  };
   const welcome = async (context: Context, serve: (guest: Guest) => Promise<Response>): Promise<Response> => {
     context.header("X-Robots-Tag", "noindex, nofollow, noarchive");
     const guest = await findGuest(deps.engine, context.req.param("token") ?? "");
-    const nowMs = performance.now();
-    if (guest) limits.link.count(guest.token.id, nowMs);
-    else limits.wrong.count("", nowMs);
+    if (guest) {
+      limits.link.count(guest.token.id);
+      context.set("tokenId", guest.token.id);
+    } else limits.wrong.count(context.get("address"));
     return guest ? serve(guest) : sendBad(context);
   };
   links.get("/a/:token", (context) => welcome(context, (guest) => show(context, deps, guest)));
@@ -71,7 +80,9 @@ async function show(context: Context, deps: LinkDeps, guest: Guest): Promise<Res
 
 async function answer(context: Context, deps: LinkDeps, guest: Guest): Promise<Response> {
   const { read, actor, text } = guest;
-  const draft = withoutForce(await readDraft(context));
+  const draft = withoutForce(
+    await readDraft(context, deps.rules.limits.answerBytes * FORM_BYTES_PER_BYTE + FORM_BYTES_BESIDE),
+  );
   const input = readAnswerForm(read.content, draft);
   if (!input) return send(context, deps, guest, { problem: say(languageOf(context), "answer.none"), draft }, 422);
   try {

@@ -11,9 +11,12 @@ import { fillTemplate } from "../../core/template.ts";
 import type { Read } from "../../core/changes.ts";
 import type { Draft } from "../../web/draft.ts";
 import { makeVisible } from "../../core/visible.ts";
+import { Refusal } from "../../core/refusal.ts";
 import type { Part } from "../app.ts";
+import { STRANGERS_BODY_BYTES, mediaType, readText } from "../body.ts";
 import type { Signed } from "../credential.ts";
-import type { Log } from "../log.ts";
+import { LogLimit } from "../log-limit.ts";
+import { RequestLimit } from "../rest/request-limit.ts";
 import { filledWith, wishedBy } from "./answer-form.ts";
 import { ASSETS } from "./assets.ts";
 import { withAway } from "./away.ts";
@@ -35,8 +38,11 @@ import { addInsights } from "./insights.tsx";
 import { addVerbs } from "./verbs.ts";
 import type { Call, PagesDeps } from "./deps.ts";
 
-const MOST_REPORTS = 100;
-const LONGEST_REPORT = 2_000;
+/** Reports within a minute: of one address, and in the log. */
+const MOST_REPORTS = 60;
+const MOST_REPORT_LINES = 20;
+const LONGEST_REPORT = 1_000;
+const REPORT_TYPES: ReadonlySet<string> = new Set(["application/csp-report", "application/json"]);
 const LONGEST_FIND = 200;
 
 /** The pages that people read and answer on. */
@@ -57,16 +63,20 @@ export function pagesPart(deps: PagesDeps): Part {
   addChannels(pages, deps);
   addInsights(pages, deps);
   addBatch(pages, deps);
-  return { path: "/", pages, public: reports(deps.log) };
+  return { path: "/", pages, public: reports(deps) };
 }
 
 /** Browsers say here what a page was kept from doing. Anybody can write here, so only so much is written down. */
-function reports(log: Log): Hono {
+function reports({ log, nowMs }: Pick<PagesDeps, "log" | "nowMs">): Hono {
   const app = new Hono();
-  let left = MOST_REPORTS;
+  const reported = new RequestLimit({ perMinute: MOST_REPORTS, caller: "This address", nowMs });
+  const lines = new LogLimit(MOST_REPORT_LINES, nowMs);
   app.post("/csp-report", async (context) => {
-    left -= 1;
-    if (left >= 0) log("warn", "csp", { report: (await context.req.text()).slice(0, LONGEST_REPORT) });
+    if (!REPORT_TYPES.has(mediaType(context) ?? ""))
+      throw new Refusal("bad_input", "Send a report as application/csp-report");
+    reported.count(context.get("address"));
+    const report = (await readText(context, STRANGERS_BODY_BYTES)).slice(0, LONGEST_REPORT);
+    lines.count((left_out) => log("warn", "csp", { report, left_out }));
     return context.body(null, 204);
   });
   return app;

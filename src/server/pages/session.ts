@@ -3,6 +3,7 @@ import type { Context, MiddlewareHandler } from "hono";
 import { getCookie } from "hono/cookie";
 import { Refusal } from "../../core/refusal.ts";
 import type { Engine } from "../../engine/engine.ts";
+import { readFields } from "../body.ts";
 import { COOKIE, SECURE_COOKIE, type Signed } from "../credential.ts";
 
 /** Where somebody signs in who wants to see this address. */
@@ -17,9 +18,10 @@ export function pageSession(engine: Engine): MiddlewareHandler<Signed> {
     const authenticate = () => (cookie === undefined ? undefined : engine.authenticate(cookie, "web"));
     const found = await authenticate();
     if (!found || found.actor.scope === "agent") throw new Refusal("sign_in", "Sign in to see this page");
-    if (context.req.method !== "GET" && context.req.method !== "HEAD") await requireOwnForm(context);
     context.set("actor", found.actor);
     context.set("token", found.token);
+    context.set("tokenId", found.token.id);
+    if (context.req.method !== "GET" && context.req.method !== "HEAD") await requireOwnForm(context);
     context.set("isStillGood", async () => (await authenticate()) !== undefined);
     await next();
   };
@@ -37,8 +39,8 @@ function sessionOf(context: Context): string | undefined {
 async function requireOwnForm(context: Context): Promise<void> {
   // The guard has let through our own origins only; a request that names none was not made by a browser's form.
   const isNamed = context.req.header("origin") !== undefined || context.req.header("sec-fetch-site") === "same-origin";
-  const { csrf } = await context.req.parseBody({ all: true }); // read once, the same way everywhere
-  if (isNamed && typeof csrf === "string" && isSame(csrf, csrfOf(context))) return;
+  const [csrf, more] = isNamed ? ((await readFields(context)).get("csrf") ?? []) : [];
+  if (csrf !== undefined && more === undefined && isSame(csrf, csrfOf(context))) return;
   throw new Refusal("not_permitted", "This form is not from a page of this session; load the page again", {
     fact: { is: "foreign_form" },
   });

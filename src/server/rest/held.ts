@@ -3,6 +3,7 @@ import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { SAFE_HEADERS } from "../guard.ts";
 import { sayProblem } from "../problem.ts";
 import type { Reply } from "../reply.ts";
+import type { Slots } from "../slots.ts";
 
 /**
  * Replies that come late. The way by which their request came in ends at once, so that of each only its connection
@@ -11,10 +12,12 @@ import type { Reply } from "../reply.ts";
 export class Held {
   readonly #waiting = new Set<AbortController>();
   readonly #stopping: AbortSignal;
+  readonly #slots: Slots;
   readonly #onBug: (error: unknown) => void;
 
-  constructor(stopping: AbortSignal, onBug: (error: unknown) => void) {
+  constructor(stopping: AbortSignal, slots: Slots, onBug: (error: unknown) => void) {
     this.#stopping = stopping;
+    this.#slots = slots;
     this.#onBug = onBug;
     // One listener for all: a signal looks through every listener it has when one more comes or goes.
     stopping.addEventListener("abort", () => {
@@ -22,12 +25,14 @@ export class Held {
     });
   }
 
-  /** Replies what `wait` brings; its signal aborts when the caller is gone or the server is about to stop. */
-  reply(outgoing: ServerResponse, wait: (signal: AbortSignal) => Promise<Reply>): Response {
+  /** Replies what `wait` brings to the bearer of a token; its signal aborts when the caller is gone or the server is about to stop. */
+  reply(outgoing: ServerResponse, tokenId: string, wait: (signal: AbortSignal) => Promise<Reply>): Response {
+    const free = this.#slots.take(tokenId);
     const controller = new AbortController();
     if (this.#stopping.aborted) controller.abort();
     this.#waiting.add(controller);
     outgoing.once("close", () => {
+      free();
       this.#waiting.delete(controller);
       if (!outgoing.writableFinished) controller.abort();
     });

@@ -1,4 +1,4 @@
-import { Hono } from "hono";
+import { Hono, type MiddlewareHandler } from "hono";
 import { API_PATH, type Route } from "../../core/api/route.ts";
 import { ROUTES, type RequestOf, VERBS, type Verb } from "../../core/api/table.ts";
 import { QuestionId } from "../../core/id.ts";
@@ -8,6 +8,7 @@ import type { Rules } from "../../core/rules.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { readMachines } from "../../engine/machines.ts";
 import type { Part } from "../app.ts";
+import { STRANGERS_BODY_BYTES } from "../body.ts";
 import type { Signed } from "../credential.ts";
 import { eventFilter } from "../events/filter.ts";
 import type { Live } from "../events/live.ts";
@@ -21,8 +22,9 @@ import { PEOPLE_VERBS } from "./people-verbs.ts";
 import { QUESTION_VERBS } from "./question-verbs.ts";
 import { OUTCOME_VERBS, type ReadingNote, readingNote } from "./reading-note.ts";
 import { readRequest } from "./request.ts";
+import type { Slots } from "../slots.ts";
 import { type Reader, readerOf, replyRows, runsIn, sayRows } from "./reply.ts";
-import { RequestLimit } from "./request-limit.ts";
+import type { RequestLimit } from "./request-limit.ts";
 import { RUN_VERBS } from "./run-verbs.ts";
 
 type SignedVerb = Exclude<Verb, "redeemLogin">;
@@ -41,19 +43,34 @@ export interface RestDeps {
   here?: (() => string | undefined) | undefined;
   /** Hears of what should not have happened. */
   onBug: (error: unknown) => void;
+  limits: RestLimits;
+}
+
+/** What is counted over several parts of the server. */
+export interface RestLimits {
+  /** Requests of one token. */
+  requests: RequestLimit;
+  /** Codes that are tried from one address. */
+  signIns: RequestLimit;
+  /** Callers that wait for a question. */
+  holds: Slots;
 }
 
 /** The API: every row of the table as a route. */
 export function restPart(deps: RestDeps): Part {
   const signed = new Hono<Signed>();
-  const limit = new RequestLimit(deps.rules.limits.requestsPerMinute);
-  signed.use(async (context, next) => {
-    limit.count(context.get("token").id, performance.now());
-    await next();
-  });
-  const held = new Held(deps.stopping, deps.onBug);
+  signed.use(limitRequests(deps));
+  const held = new Held(deps.stopping, deps.limits.holds, deps.onBug);
   for (const verb of VERBS) if (verb !== "redeemLogin") addVerb(signed, verb, { ...deps, held });
   return { path: API_PATH, signed, public: publicRoutes(deps) };
+}
+
+/** Counts the requests of a token, over all parts that share the limit. */
+export function limitRequests({ limits }: Pick<RestDeps, "limits">): MiddlewareHandler<Signed> {
+  return async (context, next) => {
+    limits.requests.count(context.get("token").id);
+    await next();
+  };
 }
 
 function addVerb(app: Hono<Signed>, verb: SignedVerb, deps: RestDeps & { held: Held }): void {
@@ -76,7 +93,7 @@ function addVerb(app: Hono<Signed>, verb: SignedVerb, deps: RestDeps & { held: H
     const note = isHead || !OUTCOME_VERBS.has(verb) ? undefined : readingNote(call, { outgoing, reader, ...deps });
     // Without a connection below it, as for HEAD, a reply cannot come later than its request is done.
     if (verb === "wait" && outgoing && !isHead) {
-      return deps.held.reply(outgoing, waitFor(handle, { call, request, reader, note }));
+      return deps.held.reply(outgoing, call.token.id, waitFor(handle, { call, request, reader, note }));
     }
     const signal = verb === "wait" ? AbortSignal.any([context.req.raw.signal, deps.stopping]) : undefined;
     const rows = await handle({ ...call, ...(signal && { signal }) }, request);
@@ -135,11 +152,13 @@ async function requireMeant(call: Call, row: Route, request: RequestOf<Verb>): P
 }
 
 /** Signing in is the one thing that needs no credential: the code is one. */
-function publicRoutes({ engine }: RestDeps): Hono {
+function publicRoutes({ engine, limits }: RestDeps): Hono {
   const app = new Hono();
   const row = ROUTES.redeemLogin;
   app.post(honoPath(row.path), async (context) => {
-    const { body } = (await readRequest(context, row)) as RequestOf<"redeemLogin">; // parsed by this row's schemas
+    limits.signIns.count(context.get("address"));
+    const request = await readRequest(context, row, STRANGERS_BODY_BYTES);
+    const { body } = request as RequestOf<"redeemLogin">; // parsed by this row's schemas
     const by = { scope: "system", id: "login", channel: "api", strength: "none" } as const;
     return replyRows(context, readerOf(context, row, by), await engine.redeemLogin(body.code, by));
   });

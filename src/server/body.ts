@@ -1,0 +1,128 @@
+import type { Context, MiddlewareHandler } from "hono";
+import { Refusal } from "../core/refusal.ts";
+import { clientAddress } from "./client-address.ts";
+import { parseJson } from "./json-text.ts";
+import { Slots } from "./slots.ts";
+
+const KIB = 1024;
+/** The largest body of all; what a route takes may be less. */
+const MOST_BODY_BYTES = KIB * KIB;
+/** For callers without a credential: a code to sign in with, a report of a browser. */
+export const STRANGERS_BODY_BYTES = 8 * KIB;
+
+/** Parsing more would keep the server from others; no page of ours has as many. */
+const MOST_FIELDS = 5_000;
+
+/** How many bytes of bodies are read at once: in all, and for one token or one address. */
+const SIGNED = { total: 64 * KIB * KIB, perOwner: 32 * KIB * KIB, called: "bytes of requests" };
+const STRANGERS = { total: 4 * KIB * KIB, perOwner: KIB * KIB, called: "bytes of requests" };
+
+export const FORM_TYPE = "application/x-www-form-urlencoded";
+
+declare module "hono" {
+  interface ContextVariableMap {
+    /** Reads the body of a request, once it is clear that it is wanted. */
+    readBody: (mostBytes: number) => Promise<string>;
+    /** The id of the token that let the caller in; unset for callers without one. */
+    tokenId: string | undefined;
+    /** Where a caller without a token comes from. */
+    address: string;
+  }
+}
+
+/** Refuses bodies that say they are too large, and lets routes read the others by `readText` within bounds. */
+export function limitBody(isBehindProxy: boolean): MiddlewareHandler {
+  const slots = { signed: new Slots(SIGNED), strangers: new Slots(STRANGERS) };
+  return async (context, next) => {
+    const declared = declaredBytes(context);
+    if (declared !== undefined) requireBytes(declared, MOST_BODY_BYTES);
+    context.set("address", clientAddress(context, isBehindProxy));
+    let text: Promise<string> | undefined; // a form is looked at by the check of its session and again by its route
+    context.set("readBody", (mostBytes) => (text ??= read(context, slots, mostBytes)));
+    await next();
+  };
+}
+
+/** The body as text. Call it after every check that needs no body: until then nothing of it is kept. */
+export function readText(context: Context, mostBytes = MOST_BODY_BYTES): Promise<string> {
+  return context.get("readBody")(mostBytes);
+}
+
+/** The fields of a form, each with its values in order; a body of another type has none. */
+export async function readFields(context: Context, mostBytes = MOST_BODY_BYTES): Promise<Map<string, string[]>> {
+  const fields = new Map<string, string[]>();
+  if (mediaType(context) !== FORM_TYPE) return fields;
+  const text = await readText(context, mostBytes);
+  requireFew(text);
+  for (const [name, value] of new URLSearchParams(text)) {
+    const values = fields.get(name);
+    if (values) values.push(value);
+    else fields.set(name, [value]);
+  }
+  return fields;
+}
+
+/** The body as JSON; no body is an empty object. */
+export async function readJson(context: Context, mostBytes = MOST_BODY_BYTES): Promise<unknown> {
+  const text = await readText(context, mostBytes);
+  return text.trim() === "" ? {} : parseJson(text);
+}
+
+async function read(
+  context: Context,
+  { signed, strangers }: { signed: Slots; strangers: Slots },
+  mostBytes: number,
+): Promise<string> {
+  const declared = declaredBytes(context);
+  const bytes = declared ?? mostBytes; // one of unknown length may become as long as is allowed
+  requireBytes(bytes, mostBytes);
+  const tokenId = context.get("tokenId");
+  const free = tokenId === undefined ? strangers.take(context.get("address"), bytes) : signed.take(tokenId, bytes);
+  try {
+    return await (declared === undefined ? readChunks(context, mostBytes) : context.req.text());
+  } catch (error) {
+    if (error instanceof Refusal) throw error;
+    // The caller left, or the server ended a connection that was too slow.
+    throw new Refusal("bad_input", "The request ended before its body was complete", { cause: error });
+  } finally {
+    free();
+  }
+}
+
+/** Reads a body that does not say how long it is. */
+async function readChunks({ req }: Context, mostBytes: number): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  const body: AsyncIterable<Uint8Array> | null = req.raw.body;
+  for await (const chunk of body ?? []) {
+    bytes += chunk.byteLength;
+    requireBytes(bytes, mostBytes);
+    chunks.push(chunk);
+  }
+  return new TextDecoder().decode(Buffer.concat(chunks));
+}
+
+/** What kind of body it says it has. */
+export function mediaType({ req }: Context): string | undefined {
+  return req.header("content-type")?.split(";")[0]?.trim().toLowerCase();
+}
+
+/** How long a body says it is; undefined if it does not. */
+function declaredBytes({ req }: Context): number | undefined {
+  if (req.method === "GET" || req.method === "HEAD") return 0;
+  if (req.header("transfer-encoding") !== undefined) return undefined;
+  return Number(req.header("content-length") ?? 0);
+}
+
+function requireFew(form: string): void {
+  let fields = 1;
+  for (let at = form.indexOf("&"); at >= 0; at = form.indexOf("&", at + 1)) {
+    fields += 1;
+    if (fields > MOST_FIELDS) throw new Refusal("too_large", `A form has at most ${MOST_FIELDS} fields`);
+  }
+}
+
+function requireBytes(bytes: number, limit: number): void {
+  if (bytes <= limit) return;
+  throw new Refusal("too_large", `This request has at most ${limit} bytes`, { fact: { is: "large_body", limit } });
+}
