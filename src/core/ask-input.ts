@@ -2,7 +2,7 @@ import { z } from "zod";
 import { type Item, recommendedOption } from "./content.ts";
 import { parseDuration } from "./duration.ts";
 import { type Instant, HOUR_MS, SECOND_MS, epochMs } from "./instant.ts";
-import { ItemInput, readItem } from "./item-input.ts";
+import { ItemInput, readItem, secretRefusal } from "./item-input.ts";
 import { makePlain, requireBytes } from "./plain.ts";
 import {
   AfterHold,
@@ -16,6 +16,7 @@ import {
 import { TimeoutDo } from "./timeout-do.ts";
 import { Refusal } from "./refusal.ts";
 import type { Rules } from "./rules.ts";
+import { asksForSecret } from "./secret-question.ts";
 import { readTraceparent } from "./trace.ts";
 
 /** One question, whatever door it came through. */
@@ -142,6 +143,7 @@ export function parseAsk(raw: unknown, door: Door, rules: Rules, now: Instant): 
   const items = readItems(fields, rules);
   const context = fields.context ?? fields.questionContext ?? fields.details ?? undefined;
   if (context) requireBytes(context, rules.limits.contextBytes, "context");
+  if (asksForSecret({ items, context })) throw secretRefusal();
   const onTimeout = readOnTimeout(fields, items, door, rules);
   const timeoutMs = onTimeout.do === "wait" ? undefined : readTimeoutMs(fields, door, rules, now);
   const holdMs = fields.hold ?? (fields.timeoutSeconds === undefined ? door.holdMs : fields.timeoutSeconds * SECOND_MS);

@@ -46,7 +46,6 @@ export function readItem(input: ItemInput, index: number, limits: Limits): Item 
   requirePlain(text, limits.questionBytes, "question");
   if (input.secret || input.isSecret) throw secretRefusal();
   const options = readOptions(input, limits);
-  if (asksForSecret(text, options.length > 0)) throw secretRefusal();
   return {
     id: input.id ?? String(index + 1),
     header: input.header ? cut(input.header.trim(), limits.headerChars) : undefined,
@@ -112,21 +111,8 @@ function optionKey(index: number): string {
   return index < 26 ? letter : optionKey(Math.floor(index / 26) - 1) + letter;
 }
 
-const SECRET =
-  "(?:pass(?:word|phrase|code)|api[ -]?key|secret(?:[ -]key)?|access[ -]key|private[ -]key|ssh[ -]key|(?:access|auth|bearer|api|refresh)[ -]token|token|credentials?|pin code)s?";
-const ENDS = "(?=\\s*(?:[?.!,:;]|$|\\b(?:for|of|to|so|here|in|now)\\b))";
-const DEMANDS = new RegExp(
-  `\\b(?:enter|paste|provide|give me|send|share|type|tell me|supply)\\b(?:\\s+[\\w'-]+){0,4}?\\s+${SECRET}${ENDS}`,
-  "i",
-);
-const ASKS = new RegExp(`\\bwhat(?:'s| is| are)\\s+(?:the|your|our|my)(?:\\s+[\\w'-]+){0,3}?\\s+${SECRET}${ENDS}`, "i");
-
-/** Says whether a question wants to be told a password, key or token. */
-function asksForSecret(text: string, hasOptions: boolean): boolean {
-  return DEMANDS.test(text) || (!hasOptions && ASKS.test(text));
-}
-
-function secretRefusal(): Refusal {
+/** The refusal of a question that wants to be told a password, key or token. */
+export function secretRefusal(): Refusal {
   return new Refusal(
     "asks_for_secret",
     "The question asks for a password, key or token, and an answer would be kept in the transcript",
