@@ -113,6 +113,7 @@ function callerOf(
     env: {},
     secrets: [],
     principal: tokenId,
+    bearer: actor,
     ...(runId && { runId }),
     ...(client && session && { client, session: `${CONNECTION}${session.split(".")[1]}` }),
     // An agent's token never answers, so a form at its client would answer for nobody.
