@@ -1,5 +1,6 @@
 import type { QuestionId } from "../../../src/core/id.ts";
 import type { Question } from "../../../src/core/question.ts";
+import type { Run } from "../../../src/core/run.ts";
 import { QuestionView } from "../../../src/core/view.ts";
 import { type Deed, type QuestionDeed, type RunDeed, requestFor, whoDoes, wordsFor } from "./deed.ts";
 import { findMissing } from "./effect.ts";
@@ -58,12 +59,22 @@ export class People {
     const isCancelled = deed.do === "cancel run" && after.status === "cancelled" && before.status !== "cancelled";
     // A session that had ended may have asked again just before it was cancelled.
     const allowed = isCancelled ? [NOTHING_AGAINST] : [];
-    this.#judge(deed, reply, [predictRun(deed, before), predictRun(deed, after), ...allowed], { run: before });
+    const predicted = [await this.#predictRun(deed, before), await this.#predictRun(deed, after)];
+    this.#judge(deed, reply, [...predicted, ...allowed], { run: before });
     if (reply.is !== "done" && !(reply.is === "unknown" && isCancelled)) return;
     const unnamed = { questionId: undefined, outcomeId: undefined };
     this.#ledger.facts.push({ deed, runId: deed.runId, ...unnamed, atMs: Date.now() });
     if (deed.do === "cancel run" && after.status !== "cancelled")
       this.#ledger.fault("a run was cancelled, but goes on", `it is ${after.status}`, deed.runId);
+  }
+
+  async #predictRun(deed: RunDeed, run: Run): Promise<Prediction> {
+    const owed = await Promise.all(run.owes.map((id) => this.#stage.store.findQuestion(id)));
+    return predictRun(
+      deed,
+      run,
+      owed.filter((question) => question !== undefined),
+    );
   }
 
   /** The rows of a question; its outcome has to be the one that was seen before. */
