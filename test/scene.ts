@@ -1,5 +1,5 @@
 import { engineOn } from "../src/app.ts";
-import type { Actor } from "../src/core/actor.ts";
+import { type Actor, SYSTEM } from "../src/core/actor.ts";
 import { AnswerInput } from "../src/core/answer-input.ts";
 import { type AskInput, type Door, parseAsk } from "../src/core/ask-input.ts";
 import type { Read } from "../src/core/changes.ts";
@@ -81,6 +81,14 @@ export class Scene {
       AGENT,
     );
     return this.engine.startRun(run.id, AGENT);
+  }
+
+  /** Puts people on the list: only there are they known to be different people. */
+  async know(...people: Array<string | { id: string; groups: string[] }>): Promise<void> {
+    for (const person of people) {
+      const { id, groups } = typeof person === "string" ? { id: person, groups: [] } : person;
+      await this.engine.putPerson({ id, groups, version: 0 }, SYSTEM);
+    }
   }
 
   async jobs(): Promise<string[]> {

@@ -7,6 +7,7 @@ import type { Flags } from "./flags.ts";
 const flags = {
   file: { type: "string", short: "F", value: "file", about: "Read the correction from a file, or - for stdin" },
   resume: { type: "boolean", about: "Start a run that has ended again, with the correction" },
+  yes: { type: "boolean", about: "You have read what a high risk means" },
 } as const satisfies Flags;
 
 export const command: Command<typeof flags> = {
@@ -16,9 +17,10 @@ export const command: Command<typeof flags> = {
   examples: ['askd amend 42 "Memcached after all"', 'askd amend 42 "Use port 6380" --resume'],
   async run(args, context) {
     const { usage } = command;
+    const { resume = false, yes = false } = args.flags;
     const { name, text } = await readWords(args.positionals, args.flags.file, { usage, what: "correction" }, context);
     return changeQuestion(name, context, {
-      change: ({ engine, id, by }) => engine.amend(id, text, by, { resume: args.flags.resume ?? false }),
+      change: ({ engine, id, by }) => engine.amend(id, text, by, { resume, confirmed: yes }),
       say: sayAmended,
     });
   },

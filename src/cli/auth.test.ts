@@ -14,3 +14,16 @@ test.each([
   const { exit, stdout } = await type(scene, ["auth"], { env: { ASKD_URL: URL, ASKD_TOKEN: text } });
   expect({ exit, stdout }).toEqual({ exit: 0, stdout: page });
 });
+
+test("a code that is made with somebody's token signs in that person, whoever uses this machine", async () => {
+  const scene = new Scene();
+  await scene.know("cho");
+  const { text } = await scene.engine.issueToken({ scope: "admin", subject: "cho" }, SYSTEM);
+  const env = { ASKD_URL: URL, ASKD_TOKEN: text };
+  const { exit, stdout } = await type(scene, ["login"], { env, user: "root" });
+  expect(exit).toBe(0);
+  expect((await scene.engine.redeemLogin(stdout.trim(), SYSTEM)).token).toMatchObject({
+    subject: "cho",
+    scope: "human",
+  });
+});

@@ -14,6 +14,7 @@ import { getQuestionId } from "./target.ts";
 const flags = {
   reason: { type: "string", short: "m", value: "text", about: "Why; people and the agent see it" },
   resume: { type: "string", value: "text", about: "Let the run go on without an answer, and give the agent this note" },
+  yes: { type: "boolean", about: "With --resume: you have read what a high risk means" },
 } as const satisfies Flags;
 
 export const command: Command<typeof flags> = {
@@ -23,7 +24,8 @@ export const command: Command<typeof flags> = {
   async run(args, context) {
     const engine = await context.engine();
     const id = await getQuestionId(engine, requireOne(args.positionals, command.usage));
-    const read = await engine.cancel(id, args.flags, await whoTypes(engine, context));
+    const { reason, resume, yes: confirmed } = args.flags;
+    const read = await engine.cancel(id, { reason, resume, confirmed }, await whoTypes(engine, context));
     const wayOn = await findWayOnHere(read.run, context);
     const machines = await machinesFor(engine, [read.run], context);
     const away = findAwayLines(read.run, machines, context.program);

@@ -1,6 +1,9 @@
+import type { Actor } from "../core/actor.ts";
+import type { Engine } from "../engine/engine.ts";
 import { whoManages } from "./actor.ts";
 import { wrongUsage } from "./arguments.ts";
 import type { Command } from "./command.ts";
+import type { Context } from "./context.ts";
 import type { Flags } from "./flags.ts";
 
 const flags = {
@@ -16,7 +19,8 @@ export const command: Command<typeof flags> = {
     const engine = await context.engine();
     const by = await whoManages(engine, context);
     const grants = args.flags.admin ? { grants: "admin" as const } : {};
-    const { text } = await engine.issueToken({ scope: "login", subject: by.id, ...grants }, by);
+    const subject = await findSubject(engine, by, context);
+    const { text } = await engine.issueToken({ scope: "login", subject, ...grants }, by);
     const address = await context.findServer();
     context.stdout.write(`${text}\n`);
     if (context.isQuiet) return 0;
@@ -26,3 +30,10 @@ export const command: Command<typeof flags> = {
     return 0;
   },
 };
+
+/** Whom the code signs in: whose token it is made with, or this machine's user. One person must not become two. */
+async function findSubject(engine: Engine, by: Actor, { place: { store } }: Context): Promise<string> {
+  const token = store.kind === "server" ? store.token : undefined;
+  const bearer = token === undefined ? undefined : await engine.authenticate(token, "cli");
+  return bearer?.actor.id ?? by.id;
+}

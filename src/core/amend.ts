@@ -1,4 +1,4 @@
-import { requirePerson } from "./access.ts";
+import { requireMayGoOn, requireNoVotes } from "./access.ts";
 import type { At, Changes, Read } from "./changes.ts";
 import { hashText } from "./content.ts";
 import { questionEvent, runEvent } from "./event.ts";
@@ -17,9 +17,10 @@ const KEPT_ANYWAY = "Without --resume it is kept with the question, for whoever 
  * Sends a correction after the answer; history is not rewritten. A running agent gets it with the next
  * hand-over, a resume that is under way takes it along, and a run that has ended is resumed only if asked.
  */
-export function amend(read: Read, text: string, at: At, options: { resume: boolean }): Changes {
-  requirePerson(at.by, "amend");
+export function amend(read: Read, text: string, at: At, options: { resume: boolean; confirmed: boolean }): Changes {
   const { run, question } = read;
+  requireMayGoOn("amend", read, at, options.confirmed);
+  requireNoVotes("amend", question, at.by, `Stop the run, so that it is asked again: askd runs cancel ${run.number}`);
   if (question.status === "pending" || question.status === "cancelled") {
     const hint =
       question.status === "pending"

@@ -1,4 +1,4 @@
-import { requireMayAnswer, requirePerson } from "./access.ts";
+import { requireMay, requireMayGoOn } from "./access.ts";
 import { sayActor } from "./actor.ts";
 import type { AnswerInput } from "./answer-input.ts";
 import type { At, Changes, Read } from "./changes.ts";
@@ -16,16 +16,17 @@ import type { Run } from "./run.ts";
 import { mayForce } from "./force.ts";
 import { requireStartable } from "./lifecycle.ts";
 import { settleOrClose } from "./settle.ts";
-import { vote } from "./vote.ts";
+import { requireEnoughVotes, vote } from "./vote.ts";
 
 const LONGEST_TRIED = 200;
 
 /** Takes what a person says to a question: closes it, counts a vote, or lets it settle until it can no longer be undone. */
 export function answer(read: Read, input: AnswerInput, at: At): Changes {
   if (input.force && mayForce(read.run, read.question)) return force(read, input, at);
+  requireMay("answer", at.by, read.question);
   const question = requirePending(read, at.now, input.answer);
   requireVersion(question, input.ifVersion);
-  requireMayAnswer(question, at.by, at.rules, input.confirmed);
+  requireMayGoOn("answer", { ...read, question }, at, input.confirmed);
   if (question.settling) throw settlingRefusal(question, read);
   const given = readAnswer({ ...read, question }, input, at);
   const { undoMs, resume: isResumed } = input;
@@ -79,9 +80,10 @@ export function readAnswer({ question, content }: Read & { question: Question },
 
 function force(read: Read, input: AnswerInput, at: At): Changes {
   const { run, question } = read;
-  requirePerson(at.by, "answer");
+  requireMayGoOn("force", read, at, input.confirmed);
   if (question.status !== "timeout") throw new Error("only a question that timed out can be forced");
   const given = readAnswer(read, { ...input, outcome: "answer" }, at);
+  requireEnoughVotes(read, given, at);
   const forced: Question = { ...question, forced: { answer: given, handover: { state: "owed" } } };
   const detail = { answer: hashText(JSON.stringify(given.items)), id: given.id };
   const event = questionEvent("forced", question, forced, at, detail);

@@ -1,3 +1,4 @@
+import { requireMay } from "./access.ts";
 import { defaultInput } from "./answer-input.ts";
 import type { AskInput } from "./ask-input.ts";
 import type { At, Changes, Read } from "./changes.ts";
@@ -126,6 +127,7 @@ export function requireSamePayload(question: Question, input: AskInput): void {
 }
 
 function requireMayAsk({ run, open, epoch }: AskRead, input: AskInput, at: At): void {
+  requireMay("ask", at.by, { runId: run.id });
   const pending = open.find((question) => question.status === "pending");
   if (pending) {
     throw new Refusal("already_pending", `This run already waits for an answer to ${pending.id}: ${pending.title}`, {
@@ -265,7 +267,9 @@ function maySkipAsking(question: Pending, at: At): boolean {
     question.confidence !== undefined &&
     question.confidence >= bands.act &&
     question.kind === "question" &&
-    question.risk !== "high"
+    question.risk !== "high" &&
+    question.approvals.from.length === 0 &&
+    question.approvals.need === 1
   );
 }
 

@@ -1,26 +1,41 @@
-import { requireOwnRun } from "./access.ts";
+import { requireMay, requireMayGoOn, requireNoVotes } from "./access.ts";
 import type { At, Changes, Read } from "./changes.ts";
 import { close } from "./close.ts";
 import { requirePending } from "./closed.ts";
 import { hashText } from "./content.ts";
 import { questionEvent, runEvent } from "./event.ts";
 import { voidOthers } from "./handover.ts";
+import { shortId } from "./id.ts";
 import { cancelled, stopJob } from "./lifecycle.ts";
 import { requirePlain } from "./plain.ts";
 import type { Closed, Pending } from "./question.ts";
 import { type Run, isAlive, isForOneAsk, isForeignSession } from "./run.ts";
 
+export interface CancelInput {
+  reason?: string;
+  /** What the agent is told instead of an answer; its run goes on. */
+  resume?: string;
+  /** The person has read what a high risk means. */
+  confirmed?: boolean;
+}
+
 /**
  * Withdraws a question. Its own agent goes on, and so does a session that askd did not start; otherwise a person ends
  * the run with it, unless `resume` says what the agent should be told instead of an answer.
  */
-export function cancel(read: Read, input: { reason?: string; resume?: string }, at: At): Changes {
+export function cancel(read: Read, input: CancelInput, at: At): Changes {
   const { run } = read;
-  requireOwnRun(read.question, at.by);
+  const note = input.resume?.trim();
+  requireMay(note ? "cancel_with_words" : "cancel", at.by, read.question);
   const question = requirePending(read, at.now);
   const reason = input.reason?.trim() || (at.by.scope === "agent" ? "withdrawn" : "no reason given");
   requirePlain(reason, at.rules.limits.answerBytes, "reason");
-  if (input.resume?.trim()) return withdrawWithNote({ ...read, question }, reason, input.resume.trim(), at);
+  if (note) {
+    requireMayGoOn("cancel_with_words", { ...read, question }, at, input.confirmed ?? false);
+    const hint = `Withdraw it without words: askd cancel ${shortId(question.id)}`;
+    requireNoVotes("cancel_with_words", question, at.by, hint);
+    return withdrawWithNote({ ...read, question }, reason, note, at);
+  }
   const endsRun = isForOneAsk(run) || (at.by.scope !== "agent" && !isForeignSession(run));
   if (!endsRun) return withdraw({ ...read, question }, reason, at);
   const wasAlive = isAlive(run) && !run.implicit;

@@ -4,6 +4,7 @@ import type { Event } from "./event.ts";
 import type { Ids } from "./id.ts";
 import type { Instant } from "./instant.ts";
 import type { ClaimedJob, Job, JobFailure } from "./job.ts";
+import type { Person } from "./person.ts";
 import type { Question } from "./question.ts";
 import type { Rules } from "./rules.ts";
 import type { Run } from "./run.ts";
@@ -81,4 +82,6 @@ export interface Read {
   content: Content;
   /** Other questions of the run with something that its agent has not been shown; read where a decision may need them. */
   others?: readonly Question[];
+  /** Everybody on the list of people, those who were removed included; read where a question names people or counts votes. */
+  people?: readonly Person[] | undefined;
 }

@@ -1,4 +1,4 @@
-import { requirePerson } from "./access.ts";
+import { requireMay } from "./access.ts";
 import { sayActor } from "./actor.ts";
 import type { At, Changes, Read } from "./changes.ts";
 import { requirePending } from "./closed.ts";
@@ -54,7 +54,7 @@ export function snooze(read: Read, until: Instant, at: At): Changes {
 
 /** Adds a remark for the other people who look at the question; the agent does not see it. */
 export function comment(read: Read, text: string, at: At): Changes {
-  requirePerson(at.by, "comment on");
+  requireMay("comment", at.by, read.question);
   const said = text.trim();
   if (said === "") throw new Refusal("empty_answer", "A comment cannot be empty", { fact: { is: "empty_comment" } });
   requirePlain(said, at.rules.limits.answerBytes, "comment");
@@ -69,8 +69,8 @@ export function comment(read: Read, text: string, at: At): Changes {
   return { runs: [read.run], questions: [commented], events: [questionEvent("commented", question, commented, at)] };
 }
 
-function requireOpen(read: Read, verb: string, at: At): Pending {
-  requirePerson(at.by, verb);
+function requireOpen(read: Read, verb: "claim" | "release" | "assign" | "snooze", at: At): Pending {
+  requireMay(verb, at.by, read.question);
   return requirePending(read, at.now);
 }
 

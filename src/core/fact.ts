@@ -49,6 +49,7 @@ export interface Facts {
   timed_out_run: { id: string; agoMs: number; status: RunStatus };
   cancelled: { id: string; by: string; agoMs: number };
   settling: { by: string; said: string };
+  needs_votes: { need: number };
   not_for_you: { names: readonly string[]; you: string };
   uncorrectable: { id: string; question: "pending" | "cancelled" };
 

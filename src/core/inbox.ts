@@ -1,4 +1,4 @@
-import { type Actor, sayActor } from "./actor.ts";
+import { sayActor } from "./actor.ts";
 import { type Instant, earlier } from "./instant.ts";
 import type { Pending } from "./question.ts";
 
@@ -44,8 +44,8 @@ export function placeOf(question: Pending, looker: Looker, now: Instant): Place 
 }
 
 /** Says whether somebody is among those who alone may answer. */
-export function mayAnswer({ approvals }: Pick<Pending, "approvals">, by: Pick<Actor, "id" | "scope">): boolean {
-  return approvals.from.length === 0 || approvals.from.includes(by.id) || by.scope === "admin";
+export function mayAnswer({ approvals: { from } }: Pick<Pending, "approvals">, { id, groups }: Looker): boolean {
+  return from.length === 0 || from.includes(id) || groups.some((group) => from.includes(group));
 }
 
 function isMeant(name: string, { id, groups }: Looker): boolean {

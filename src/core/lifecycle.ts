@@ -1,3 +1,4 @@
+import { requireMay, requireMayGoOn } from "./access.ts";
 import type { At, Changes } from "./changes.ts";
 import { questionEvent, runEvent } from "./event.ts";
 import { clockKey, setClock } from "./clock.ts";
@@ -6,6 +7,7 @@ import { shortId } from "./id.ts";
 import { DAY_MS, type Instant, msBetween } from "./instant.ts";
 import { type Job, jobKey, questionJob } from "./job.ts";
 import { NOT_OPEN, type Pending, type Question, isHeldBack, isPending } from "./question.ts";
+import type { Person } from "./person.ts";
 import { Refusal } from "./refusal.ts";
 import { type Run, hasEnded, isAlive, isLoggedOut } from "./run.ts";
 
@@ -22,10 +24,13 @@ export interface RunResult {
 export interface RunRead {
   run: Run;
   open: readonly Question[];
+  /** Everybody on the list of people; read where an open question names people. */
+  people?: readonly Person[] | undefined;
 }
 
 /** Puts a new run where workers find it. */
 export function queueRun(run: Run, at: At): Changes {
+  requireMay(at.by.scope === "agent" ? "start_child_run" : "start_run", at.by);
   const scheduled = run.giveBack === "worker" ? [startJob(run, at.now)] : [];
   return { runs: [run], events: [runEvent(undefined, run, at)], scheduled };
 }
@@ -62,6 +67,7 @@ export function endRun({ run, open }: RunRead, result: RunResult, at: At): Chang
 
 /** Ends a run and its question by a person's will; processes that still live are stopped. */
 export function cancelRun({ run, open }: RunRead, reason: string, at: At): Changes {
+  requireMay("cancel_run", at.by);
   if (hasEnded(run)) throw runEnded(run);
   const pending = open.find(isPending);
   const ended: Run = {
@@ -107,7 +113,9 @@ const LAUNCH_KEPT_MS = 7 * DAY_MS;
  * Takes up a run by a person's will: with an answer that was stored without resuming it, or one that has ended. `asked`
  * are all its questions: what could not be brought to the agent before is brought now.
  */
-export function resumeRun({ run, open }: RunRead, asked: readonly Question[], at: At): Changes {
+export function resumeRun(read: RunRead, asked: readonly Question[], at: At): Changes {
+  const { run, open } = read;
+  requireMay("resume_run", at.by);
   requireStartable(run);
   const pending = open.find(isPending);
   if (pending) {
@@ -116,9 +124,10 @@ export function resumeRun({ run, open }: RunRead, asked: readonly Question[], at
       fact: { is: "run_waits", number: run.number, id: shortId(pending.id) },
     });
   }
-  if (hasEnded(run)) return takeUpAgain(run, asked, at);
+  if (hasEnded(run)) return takeUpAgain(read, asked, at);
   const owed = open[0];
   if ((!owed && !isLoggedOut(run)) || isAlive(run)) throw nothingToResume(run);
+  for (const question of open) requireMayGoOn("resume_run", { ...read, question }, at, false);
   const next = resume(run, owed, at);
   return {
     runs: [next.run],
@@ -151,7 +160,8 @@ export function requireStartable(run: Run): void {
 }
 
 /** A run that has ended goes on from its session. */
-function takeUpAgain(run: Run, asked: readonly Question[], at: At): Changes {
+function takeUpAgain(read: RunRead, asked: readonly Question[], at: At): Changes {
+  const { run } = read;
   if (run.giveBack !== "worker") throw nothingToResume(run);
   const last = asked.find(({ id }) => id === run.lastQuestionId);
   if (run.reason === "input_timeout" && last?.status === "timeout" && !last.forced) {
@@ -164,6 +174,7 @@ function takeUpAgain(run: Run, asked: readonly Question[], at: At): Changes {
     const again = reopenHandover(question, RESUMABLE);
     return JSON.stringify(again) === JSON.stringify(question) ? [] : [{ question, again }];
   });
+  for (const { question } of reopened) requireMayGoOn("resume_run", { ...read, question }, at, false);
   const owing = reopened.map(({ again }) => again.id);
   const begun: Run = {
     ...run,

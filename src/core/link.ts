@@ -1,11 +1,12 @@
 import { z } from "zod";
 import { sayActor } from "./actor.ts";
-import { requirePerson } from "./access.ts";
+import { requireMay } from "./access.ts";
 import type { At, Changes, Read } from "./changes.ts";
 import { requirePending } from "./closed.ts";
 import { unchangedEvent } from "./event.ts";
 import { type QuestionId, shortId } from "./id.ts";
 import type { Instant } from "./instant.ts";
+import { isNamed } from "./person.ts";
 import { Refusal } from "./refusal.ts";
 import { entryTrace } from "./store-event.ts";
 import { type Token, tokenEntry, tokenId, tokenText } from "./token.ts";
@@ -36,7 +37,7 @@ export function linkPath(text: string): string {
 
 /** Lets one person answer one question by a link. Who makes it could use it, so nobody makes one for somebody else but an admin. */
 export function addLink(read: Read, token: Token, at: At): Changes {
-  requirePerson(at.by, "make a link to");
+  requireMay("link", at.by, read.question);
   const question = requirePending(read, at.now);
   const person = token.subject;
   if (!PersonName.safeParse(person).success) {
@@ -51,7 +52,7 @@ export function addLink(read: Read, token: Token, at: At): Changes {
     });
   }
   const { from } = question.approvals;
-  if (from.length > 0 && !from.includes(person)) {
+  if (from.length > 0 && !isNamed(from, person, read.people)) {
     throw new Refusal("not_permitted", `This question is for ${from.join(", ")}, not for ${person}`);
   }
   const entry = tokenEntry(token);

@@ -1,3 +1,4 @@
+import { requireMay, requireMayGoOn } from "./access.ts";
 import type { At, Changes } from "./changes.ts";
 import { sayDuration } from "./duration.ts";
 import { runEvent } from "./event.ts";
@@ -6,7 +7,7 @@ import { type Instant, msBetween } from "./instant.ts";
 import { type Job, jobKey } from "./job.ts";
 import { type RunRead, park } from "./lifecycle.ts";
 import { type Machine, SILENT_MACHINE_MS, machineName } from "./machine.ts";
-import { isPending } from "./question.ts";
+import { isHeldBack, isPending } from "./question.ts";
 import { Refusal } from "./refusal.ts";
 import { type Run, hasEnded, isAlive } from "./run.ts";
 
@@ -55,7 +56,10 @@ export function requireMovable(run: Run, host: string, { known, others, now }: A
  * Makes another machine the run's own and takes the run up there. The epoch that the old machine may have begun is
  * over: when it is back it starts nothing, and ends what it left running.
  */
-export function moveRun({ run, open }: RunRead, host: string, at: At): Changes {
+export function moveRun(read: RunRead, host: string, at: At): Changes {
+  const { run, open } = read;
+  requireMay("take_over_run", at.by);
+  for (const question of open.filter(isHeldBack)) requireMayGoOn("take_over_run", { ...read, question }, at, false);
   // What failed on the old machine says nothing about the new one.
   const begun = { worker: undefined, seen: undefined, starts: 0, isContinued: false };
   const moved: Run = { ...run, ...begun, host, epoch: run.epoch + 1 };

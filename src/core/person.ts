@@ -18,6 +18,13 @@ export const Person = z.object({
 });
 export type Person = z.infer<typeof Person>;
 
+/** Says whether names of people and groups, as in `approvals.from`, mean the person of that id. */
+export function isNamed(names: readonly string[], id: string, people: readonly Person[] = []): boolean {
+  if (names.includes(id)) return true;
+  const person = people.find((each) => each.id === id && !each.removed);
+  return person?.groups.some((group) => names.includes(group)) ?? false;
+}
+
 export function personEntry({ id, version, ...body }: Person): Entry {
   return { kind: "person", id, version, body };
 }

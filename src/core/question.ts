@@ -196,6 +196,11 @@ export function isPending(question: Question): question is Pending {
   return question.status === "pending";
 }
 
+/** Says whether it matters who the people are that answer: some are named, or several have to agree. */
+export function namesPeople({ approvals }: Question): boolean {
+  return approvals.from.length > 0 || approvals.need > 1;
+}
+
 /** Refuses what was meant for an earlier state of the question. */
 export function requireVersion(question: Question, expected: number | undefined): void {
   if (expected === undefined || expected === question.version) return;

@@ -1,4 +1,4 @@
-import { requirePerson } from "./access.ts";
+import { requireMay } from "./access.ts";
 import type { At, Changes, Read } from "./changes.ts";
 import { setClock } from "./clock.ts";
 import { closeWith } from "./close.ts";
@@ -41,7 +41,7 @@ export function settle(read: Read, at: At): Changes {
 
 /** Takes a reply back while it settles; the question is open again, with the time that was left when the reply came. */
 export function undo(read: Read, at: At): Changes {
-  requirePerson(at.by, "undo an answer to");
+  requireMay("undo", at.by, read.question);
   const question = requirePending(read, at.now);
   if (!question.settling)
     throw new Refusal("not_settling", "There is nothing to undo: no answer is in its undo window", {

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { requireMay } from "./access.ts";
 import { Actor } from "./actor.ts";
 import type { AnswerInput } from "./answer-input.ts";
 import type { At, Changes, Entry, Read } from "./changes.ts";
@@ -59,7 +60,7 @@ export type Template = z.infer<typeof Template>;
 
 /** Adds a template or changes the one of that name. */
 export function putTemplate(before: Template | undefined, input: TemplateInput, at: At): Template {
-  requireMayChange(at.by);
+  requireMay("change_template", at.by);
   if (input.text === undefined && input.choose === undefined) {
     throw new Refusal("bad_input", "A template needs a text or a choice", {
       hint: "Give it --text or --choose",
@@ -76,7 +77,7 @@ export function putTemplate(before: Template | undefined, input: TemplateInput, 
 
 /** Takes a template away; who did so stays written down. */
 export function removeTemplate(before: Template | undefined, name: string, at: At): Template {
-  requireMayChange(at.by);
+  requireMay("change_template", at.by);
   if (!before || isRemoved(before)) throw noTemplate(name);
   return withChange(before, "removed", at);
 }
@@ -155,10 +156,6 @@ function requireKnownFields(text: string): void {
       fact: { is: "unknown_field", field: `{{${field}}}`, fields },
     });
   }
-}
-
-function requireMayChange(by: Actor): void {
-  if (by.scope === "agent") throw new Refusal("not_permitted", "An agent cannot change templates; a person has to");
 }
 
 function withChange(

@@ -1,5 +1,5 @@
 import { SYSTEM } from "./actor.ts";
-import { requirePerson } from "./access.ts";
+import { requireMay } from "./access.ts";
 import { defaultInput } from "./answer-input.ts";
 import type { At, Changes, Read } from "./changes.ts";
 import { remindAt, setClock } from "./clock.ts";
@@ -30,7 +30,7 @@ export function expire(read: Read, at: At): Changes {
 
 /** Moves a question to the next step of its chain before its time. */
 export function escalate(read: Read, at: At): Changes {
-  requirePerson(at.by, "escalate");
+  requireMay("escalate", at.by, read.question);
   const question = requirePending(read, at.now);
   const step = question.onTimeout.steps?.[question.escalated];
   if (!step) {
@@ -44,7 +44,7 @@ export function escalate(read: Read, at: At): Changes {
 
 /** Gives people more time; the clock never stops by itself. */
 export function extend(read: Read, byMs: number, at: At): Changes {
-  requirePerson(at.by, "extend");
+  requireMay("extend", at.by, read.question);
   const question = requirePending(read, at.now);
   if (question.dueAt === undefined)
     throw new Refusal("bad_input", "This question has no deadline; there is nothing to extend", {

@@ -1,8 +1,10 @@
-import { sayActor } from "./actor.ts";
+import { type Actor, sayActor } from "./actor.ts";
 import type { At, Changes, Read } from "./changes.ts";
 import { settleOrClose } from "./settle.ts";
 import { questionEvent } from "./event.ts";
-import type { Answer, Pending, Vote } from "./question.ts";
+import { type Person, isNamed } from "./person.ts";
+import type { Answer, Pending, Question, Vote } from "./question.ts";
+import { Refusal } from "./refusal.ts";
 
 /** Counts a person's vote; a later one replaces the earlier. Enough equal votes, or a veto, close the question. */
 export function vote(
@@ -11,21 +13,52 @@ export function vote(
   how: { undoMs: number; resume: boolean },
   at: At,
 ): Changes {
-  const { run, question } = read;
-  const others = question.votes.filter((cast) => sayActor(cast.by) !== sayActor(at.by));
-  const votes: Vote[] = [...others, { by: at.by, at: at.now, answer: given }];
+  const { run, question, people } = read;
+  const votes = withVote(read, given, at);
   const voted: Pending = { ...question, votes };
-  const tally = count(votes, choiceOf(given));
+  const tally = count(votes, choiceOf(given), people);
   const event = questionEvent("voted", question, voted, at, {
     choice: choiceOf(given),
     votes: tally,
     need: question.approvals.need,
-    ...(isUnreachable(voted) && { unreachable: true }),
+    ...(isUnreachable(voted, people) && { unreachable: true }),
   });
   const isVetoed = question.approvals.veto && isDenial(given);
   if (tally < question.approvals.need && !isVetoed) return { runs: [run], questions: [voted], events: [event] };
   const closed = settleOrClose({ ...read, question: voted }, given, how, at);
   return { ...closed, events: [event, ...(closed.events ?? [])] };
+}
+
+/** Refuses an answer after the deadline that one person gives where several have to agree; votes from before it count. */
+export function requireEnoughVotes(read: Read, given: Answer, at: At): void {
+  const { need } = read.question.approvals;
+  const tally = count(withVote(read, given, at), choiceOf(given), read.people);
+  if (tally >= need || at.by.scope === "system") return;
+  throw new Refusal("not_permitted", `${need} people have to agree on this question; with you it is ${tally}`, {
+    hint: "Start the run anew, so that it is asked again",
+    fact: { is: "needs_votes", need },
+  });
+}
+
+/** The votes with this one; a later one of the same person replaces the earlier. */
+function withVote(
+  { question, people }: { question: Question; people?: Read["people"] },
+  given: Answer,
+  at: At,
+): Vote[] {
+  const voter = voterOf(at.by, people);
+  const others = question.votes.filter((cast) => voterOf(cast.by, people) !== voter);
+  return [...others, { by: at.by, at: at.now, answer: given }];
+}
+
+/** The one person whom all names count as that are on no list: nobody knows whether they are several. */
+const UNLISTED = "";
+
+/** Whom a vote counts for: a person on the list, whoever is on none, or nobody if that person was removed. */
+function voterOf(by: Actor, people: readonly Person[] = []): string | undefined {
+  const person = people.find(({ id }) => id === sayActor(by));
+  if (!person) return UNLISTED;
+  return person.removed ? undefined : person.id;
 }
 
 /** Votes by what they are for, in the order in which that was first named. */
@@ -48,16 +81,21 @@ function choiceOf(answer: Answer): string {
   return JSON.stringify([answer.outcome, chosen]);
 }
 
-function count(votes: readonly Vote[], choice: string): number {
-  return votes.filter((cast) => choiceOf(cast.answer) === choice).length;
+/** How many people are for that choice. */
+function count(votes: readonly Vote[], choice: string, people: readonly Person[] | undefined): number {
+  const voters = votes.filter((cast) => choiceOf(cast.answer) === choice).map((cast) => voterOf(cast.by, people));
+  return new Set(voters.filter((voter) => voter !== undefined)).size;
 }
 
 /** With all named people counted, no choice can get enough votes any more; people can still change their mind. */
-function isUnreachable(question: Pending): boolean {
+function isUnreachable(question: Pending, people: readonly Person[] = []): boolean {
   const { from, need } = question.approvals;
   if (from.length === 0) return false;
-  const open = from.filter((name) => question.votes.every((cast) => sayActor(cast.by) !== name)).length;
-  const best = Math.max(...question.votes.map((cast) => count(question.votes, choiceOf(cast.answer))));
+  const listed = people.filter(({ id, removed }) => !removed && isNamed(from, id, people)).map(({ id }) => id);
+  const isUnlisted = from.some((name) => !people.some(({ id, groups }) => id === name || groups.includes(name)));
+  const able = [...listed, ...(isUnlisted ? [UNLISTED] : [])];
+  const open = able.filter((voter) => question.votes.every((cast) => voterOf(cast.by, people) !== voter)).length;
+  const best = Math.max(...question.votes.map((cast) => count(question.votes, choiceOf(cast.answer), people)));
   return best + open < need;
 }
 

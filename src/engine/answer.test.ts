@@ -223,6 +223,7 @@ describe("approvals", () => {
 
   test("close when enough people agree, and a later vote replaces the earlier", async () => {
     const scene = new Scene();
+    await scene.know("ada", "lena", "mika");
     const { question } = await scene.ask({ ...approval, approvals: { need: 2, from: ["ada", "lena", "mika"] } });
     expect((await scene.engine.answer(question.id, said("deny"), ADA)).question.status).toBe("pending");
     await scene.engine.answer(question.id, said("allow"), ADA);

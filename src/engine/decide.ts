@@ -3,6 +3,8 @@ import type { At, Changes, Read } from "../core/changes.ts";
 import type { Ids, QuestionId, RunId } from "../core/id.ts";
 import type { Instant } from "../core/instant.ts";
 import type { RunRead } from "../core/lifecycle.ts";
+import { type Person, parsePerson } from "../core/person.ts";
+import { type Question, namesPeople } from "../core/question.ts";
 import { Refusal } from "../core/refusal.ts";
 import type { Rules } from "../core/rules.ts";
 import type { Run } from "../core/run.ts";
@@ -55,7 +57,7 @@ export class Decider {
         const read = recalled ?? (await this.rows.read(id));
         const mayBeOld = recalled !== undefined;
         recalled = undefined;
-        const whole = await this.#withOthers(read);
+        const whole = await this.withPeople(await this.#withOthers(read));
         const changes = decideOrReread(() => decide(whole, this.at(by)), mayBeOld);
         if (changes === "reread") return undefined;
         // Only rows have a version that the commit checks; what writes none has to rest on what is so now.
@@ -75,12 +77,24 @@ export class Decider {
     return ids.length === 0 ? read : { ...read, others: await this.rows.readQuestions(ids) };
   }
 
+  /** Most questions are for anybody; those that name people or count votes need the list of people. */
+  async withPeople<Subject extends { question: Question }>(read: Subject): Promise<Subject & Pick<Read, "people">> {
+    return namesPeople(read.question) ? { ...read, people: await this.readPeople() } : read;
+  }
+
+  /** Everybody on the list of people, those who were removed included. */
+  async readPeople(): Promise<Person[]> {
+    return (await this.#deps.store.listEntries("person")).map(parsePerson);
+  }
+
   /** Changes a run and its open questions. */
   async changeRun(id: RunId, by: Actor, decide: (read: RunRead, at: At) => Changes): Promise<Run> {
     return this.#queued(id, () =>
       this.#untilCommitted(async () => {
         const run = await this.rows.readRun(id);
-        const changes = decide({ run, open: await this.rows.readOpen(run) }, this.at(by));
+        const open = await this.rows.readOpen(run);
+        const people = open.some(namesPeople) ? await this.readPeople() : undefined;
+        const changes = decide({ run, open, people }, this.at(by));
         if (isEmpty(changes)) return run;
         const committed = await this.commit(changes);
         const written = changes.runs?.find((each) => each.id === id);

@@ -2,6 +2,7 @@ import type { Actor } from "../core/actor.ts";
 import type { AnswerInput } from "../core/answer-input.ts";
 import type { AskInput } from "../core/ask-input.ts";
 import type { Anchor } from "../core/anchor.ts";
+import type { CancelInput } from "../core/cancel.ts";
 import type { Read, Seal } from "../core/changes.ts";
 import type { KeptEvent } from "../core/event.ts";
 import type { Flaw } from "../core/flaw.ts";
@@ -81,6 +82,13 @@ export interface VerifyOptions {
   anchors?: readonly Anchor[];
 }
 
+export interface AmendOptions extends Once {
+  /** Takes up a run that has ended, with the correction. */
+  resume?: boolean;
+  /** The person has read what a high risk means. */
+  confirmed?: boolean;
+}
+
 /** What a damaged or rewritten trail looks like. */
 export interface Verified {
   runs: number;
@@ -106,7 +114,7 @@ export interface Engine {
   /** What the agent would be told, without writing anything. */
   preview(id: QuestionId, input: AnswerInput, by: Actor): Promise<string>;
   undo(id: QuestionId, by: Actor, once?: Once): Promise<Read>;
-  amend(id: QuestionId, text: string, by: Actor, options?: { resume?: boolean } & Once): Promise<Read>;
+  amend(id: QuestionId, text: string, by: Actor, options?: AmendOptions): Promise<Read>;
   claim(id: QuestionId, by: Actor, once?: Once): Promise<Read>;
   release(id: QuestionId, by: Actor, once?: Once): Promise<Read>;
   assign(id: QuestionId, to: readonly string[], by: Actor, once?: Once): Promise<Read>;
@@ -115,7 +123,7 @@ export interface Engine {
   comment(id: QuestionId, text: string, by: Actor, once?: Once): Promise<Read>;
   escalate(id: QuestionId, by: Actor, once?: Once): Promise<Read>;
   /** `resume` hands that text to the run instead of cancelling it with its question. */
-  cancel(id: QuestionId, input: { reason?: string; resume?: string } & Once, by: Actor): Promise<Read>;
+  cancel(id: QuestionId, input: CancelInput & Once, by: Actor): Promise<Read>;
 
   /** What was asked under that name and is still open: those whose outcome is owed, then those that wait, oldest first. */
   findAsked(askedAs: string): Promise<Read[]>;

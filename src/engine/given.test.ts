@@ -321,6 +321,7 @@ describe("an undo window", () => {
 
   test("holds for the vote that decides, and undoing takes that vote back", async () => {
     const scene = new Scene();
+    await scene.know("ada", "bob");
     const { question } = await scene.ask({ approvals: { need: 2 } });
     const bob = { ...ADA, id: "bob" };
     await scene.engine.answer(question.id, said("1"), ADA);

@@ -3,7 +3,7 @@ import { amend } from "../core/amend.ts";
 import { answer, recordLate, recordRefused } from "../core/answer.ts";
 import type { AnswerInput } from "../core/answer-input.ts";
 import type { AskInput } from "../core/ask-input.ts";
-import { cancel } from "../core/cancel.ts";
+import { type CancelInput, cancel } from "../core/cancel.ts";
 import type { At, Changes, Entry, Read, Seal } from "../core/changes.ts";
 import { assign, claim, comment, release, snooze } from "../core/claim.ts";
 import { SYSTEM } from "../core/actor.ts";
@@ -18,7 +18,7 @@ import { addLink, newLink } from "../core/link.ts";
 import type { Machine } from "../core/machine.ts";
 import type { Once } from "../core/once.ts";
 import type { Person } from "../core/person.ts";
-import { type Question, isPending, owes } from "../core/question.ts";
+import { type Question, isPending, namesPeople, owes } from "../core/question.ts";
 import { Refusal } from "../core/refusal.ts";
 import type { Run } from "../core/run.ts";
 import { undo } from "../core/settle.ts";
@@ -34,7 +34,16 @@ import type { QuestionFilter, Ref, RunFilter, Store } from "../store/store.ts";
 import { type ClockMachine, ClockWatch } from "./clock-watch.ts";
 import { type NamedChange, changeOnce } from "./change-once.ts";
 import { Decider, type DecideDeps } from "./decide.ts";
-import type { AskOptions, Done, Engine, RunInput, Verified, VerifyOptions, WaitOptions } from "./engine.ts";
+import type {
+  AmendOptions,
+  AskOptions,
+  Done,
+  Engine,
+  RunInput,
+  Verified,
+  VerifyOptions,
+  WaitOptions,
+} from "./engine.ts";
 import { scheduleSeals, sealTrail } from "./seal-job.ts";
 import { readAsked } from "./asked.ts";
 import { keepAsk } from "./keep-ask.ts";
@@ -166,7 +175,7 @@ export class LocalEngine implements Engine {
   }
 
   async preview(id: QuestionId, input: AnswerInput, by: Actor): Promise<string> {
-    const read = await this.read(id);
+    const read = await this.#decider.withPeople(await this.read(id));
     const changes = answer(read, { ...input, undoMs: 0 }, this.#decider.at(by));
     const question = changes.questions?.[0] ?? read.question;
     return tellAgent({ delimiter: `answer-${this.#deps.ids.outcome().slice(-8)}`, reads: [{ ...read, question }] });
@@ -176,9 +185,11 @@ export class LocalEngine implements Engine {
     return this.#changeOnce(["undo"], { id, by, ...once }, undo);
   }
 
-  amend(id: QuestionId, text: string, by: Actor, options: { resume?: boolean } & Once = {}): Promise<Read> {
-    const { resume = false, key } = options;
-    return this.#changeOnce(["amend", text, resume], { id, by, key }, (read, at) => amend(read, text, at, { resume }));
+  amend(id: QuestionId, text: string, by: Actor, options: AmendOptions = {}): Promise<Read> {
+    const { resume = false, confirmed = false, key } = options;
+    return this.#changeOnce(["amend", text, resume], { id, by, key }, (read, at) =>
+      amend(read, text, at, { resume, confirmed }),
+    );
   }
 
   claim(id: QuestionId, by: Actor, once?: Once): Promise<Read> {
@@ -209,7 +220,7 @@ export class LocalEngine implements Engine {
     return this.#changeOnce(["escalate"], { id, by, ...once }, escalate);
   }
 
-  cancel(id: QuestionId, input: { reason?: string; resume?: string } & Once, by: Actor): Promise<Read> {
+  cancel(id: QuestionId, input: CancelInput & Once, by: Actor): Promise<Read> {
     const { reason, resume, key } = input;
     return this.#changeOnce(["cancel", reason, resume], { id, by, key }, (read, at) => cancel(read, input, at));
   }
@@ -267,7 +278,8 @@ export class LocalEngine implements Engine {
   async resumeRun(id: RunId, by: Actor, { host }: { host?: string } = {}): Promise<Run> {
     if (host !== undefined) return moveTo(host, { id, by }, { store: this.#store, decider: this.#decider });
     const asked = await allQuestions(this.#store, id);
-    return this.#decider.changeRun(id, by, (read, at) => resumeRun(read, asked, at));
+    const people = asked.some(namesPeople) ? await this.#decider.readPeople() : undefined;
+    return this.#decider.changeRun(id, by, (read, at) => resumeRun({ ...read, people }, asked, at));
   }
 
   issueToken(input: TokenInput, by: Actor): Promise<{ text: string; token: Token }> {

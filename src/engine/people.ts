@@ -1,3 +1,4 @@
+import { requireMay } from "../core/access.ts";
 import type { Actor } from "../core/actor.ts";
 import type { Entry } from "../core/changes.ts";
 import { type Instant, later } from "../core/instant.ts";
@@ -47,7 +48,16 @@ export class People {
   /** Makes a token; its text is shown this once and kept nowhere. */
   async issue(input: TokenInput, by: Actor): Promise<{ text: string; token: Token }> {
     requireMayIssue(input, by);
+    await this.#requireKnown(input, by);
     return this.#make(input, {}, by);
+  }
+
+  /** A code signs somebody in as a person: only whoever makes it, or somebody on the list, is known to be one. */
+  async #requireKnown({ scope, subject }: TokenInput, by: Actor): Promise<void> {
+    if (scope !== "login" || by.scope === "system" || subject === by.id || (await this.findPerson(subject))) return;
+    throw new Refusal("not_permitted", `${subject} is not on the list of people, so no code can sign them in`, {
+      hint: `Add them first: askd user add ${subject}`,
+    });
   }
 
   async #make(input: TokenInput, more: Pick<Token, "isSession">, by: Actor): Promise<{ text: string; token: Token }> {
@@ -79,7 +89,14 @@ export class People {
     if (!token || !isCredential(token, channel) || !isUsable(token, this.#deps.now())) return undefined;
     const run = token.runId && (await this.#deps.store.findRun(token.runId));
     if (run && hasEnded(run)) return undefined;
-    return { actor: actorOf(token, channel), token };
+    const actor = actorOf(token, channel);
+    return { actor: (await this.#isKnown(token)) ? actor : { ...actor, strength: "bearer" }, token };
+  }
+
+  /** Says whether a token is known to be a person's own; a name that is on no list could be anybody's. */
+  async #isKnown({ scope, subject, isSession }: Token): Promise<boolean> {
+    if (scope === "agent" || scope === "admin" || isSession) return true;
+    return (await this.findPerson(subject)) !== undefined;
   }
 
   /** An entry of the same version is the same: one that was changed or revoked is read as it is now. */
@@ -109,7 +126,7 @@ export class People {
   }
 
   async revoke(id: string, by: Actor): Promise<Token> {
-    requireAdmin(by, "revoke tokens");
+    requireMay("manage_tokens", by);
     const entry = await this.#deps.store.findEntry("token", id);
     if (!entry) throw new Refusal("not_found", "There is no such token");
     const before = parseToken(entry);
@@ -121,12 +138,12 @@ export class People {
   }
 
   async listTokens(by: Actor): Promise<Token[]> {
-    requireAdmin(by, "list tokens");
+    requireMay("manage_tokens", by);
     return (await this.#deps.store.listEntries("token")).map((entry) => recall(this.#tokens, entry, parseToken));
   }
 
   async put(person: Person, by: Actor): Promise<Person> {
-    requireAdmin(by, "change people");
+    requireMay("manage_people", by);
     const entry = await this.#deps.store.findEntry("person", person.id);
     const before = entry && parsePerson(entry);
     const next = { ...person, version: before?.version ?? 0 };
@@ -149,17 +166,13 @@ export class People {
 
 /** A person may sign in elsewhere as themselves and let agents in; anything more is for an admin to give. */
 function requireMayIssue(input: TokenInput, by: Actor): void {
+  requireMay("make_token", by);
   if (by.scope === "admin" || by.scope === "system") return;
   const isOwn = input.scope === "agent" || (input.scope !== "admin" && input.subject === by.id);
-  if (by.scope === "human" && isOwn && !input.onBehalf && !input.grants) return;
+  if (isOwn && !input.onBehalf && !input.grants) return;
   throw new Refusal(
     "not_permitted",
     `A token of scope ${input.scope} for ${input.subject} can only be made by an admin`,
     { fact: { is: "token_scope", subject: input.subject } },
   );
-}
-
-function requireAdmin(by: Actor, what: string): void {
-  if (by.scope === "admin" || by.scope === "system") return;
-  throw new Refusal("not_permitted", `Only an admin may ${what}`, { fact: { is: "admin_only" } });
 }

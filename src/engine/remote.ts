@@ -3,6 +3,7 @@ import type { AnswerInput } from "../core/answer-input.ts";
 import { askBody, seenBody } from "../core/api/ask-body.ts";
 import { MOST_RUNS } from "../core/api/run-route.ts";
 import type { AskInput } from "../core/ask-input.ts";
+import type { CancelInput } from "../core/cancel.ts";
 import type { Read } from "../core/changes.ts";
 import type { KeptEvent } from "../core/event.ts";
 import type { QuestionId, RunId } from "../core/id.ts";
@@ -22,7 +23,16 @@ import type { Token, TokenInput } from "../core/token.ts";
 import { NO_TROUBLES, type Troubles } from "../core/trouble.ts";
 import type { RunUsage } from "../core/usage.ts";
 import type { QuestionFilter, Ref, RunFilter } from "../store/store.ts";
-import type { AskOptions, Done, Engine, RunInput, Verified, VerifyOptions, WaitOptions } from "./engine.ts";
+import type {
+  AmendOptions,
+  AskOptions,
+  Done,
+  Engine,
+  RunInput,
+  Verified,
+  VerifyOptions,
+  WaitOptions,
+} from "./engine.ts";
 import { type CallOptions, Caller, type CallerDeps } from "./remote-call.ts";
 import { answerBody, pageThrough, runBody } from "./remote-body.ts";
 
@@ -89,9 +99,9 @@ export class RemoteEngine implements Engine {
     return this.#caller.call("undo", { params: { id }, by, ...this.#once(once) });
   }
 
-  amend(id: QuestionId, text: string, by: Actor, options: { resume?: boolean } & Once = {}): Promise<Read> {
-    const { resume, ...once } = options;
-    return this.#caller.call("amend", { params: { id }, body: { text, resume }, by, ...this.#once(once) });
+  amend(id: QuestionId, text: string, by: Actor, options: AmendOptions = {}): Promise<Read> {
+    const { resume, confirmed, ...once } = options;
+    return this.#caller.call("amend", { params: { id }, body: { text, resume, confirmed }, by, ...this.#once(once) });
   }
 
   claim(id: QuestionId, by: Actor, once?: Once): Promise<Read> {
@@ -122,9 +132,14 @@ export class RemoteEngine implements Engine {
     return this.#caller.call("escalate", { params: { id }, by, ...this.#once(once) });
   }
 
-  cancel(id: QuestionId, input: { reason?: string; resume?: string } & Once, by: Actor): Promise<Read> {
-    const { reason, resume, ...once } = input;
-    return this.#caller.call("cancel", { params: { id }, body: { reason, resume }, by, ...this.#once(once) });
+  cancel(id: QuestionId, input: CancelInput & Once, by: Actor): Promise<Read> {
+    const { reason, resume, confirmed, ...once } = input;
+    return this.#caller.call("cancel", {
+      params: { id },
+      body: { reason, resume, confirmed },
+      by,
+      ...this.#once(once),
+    });
   }
 
   async findAsked(askedAs: string): Promise<Read[]> {

@@ -1,6 +1,6 @@
 import { Hono } from "hono";
 import { z } from "zod";
-import { API_PATH, type Route } from "../core/api/route.ts";
+import { API_PATH, type Route, scopesOf } from "../core/api/route.ts";
 import { ROUTES, VERBS, type Verb } from "../core/api/table.ts";
 import { REFUSALS } from "../core/refusal.ts";
 import type { Part } from "./app.ts";
@@ -68,8 +68,8 @@ function operation(verb: Verb, row: Route): object {
   return {
     operationId: verb,
     summary: row.summary,
-    ...(row.scopes.length === 0 && { security: [] }),
-    "x-scopes": row.scopes,
+    ...(row.may === "no_token" && { security: [] }),
+    "x-scopes": scopesOf(row),
     parameters: [
       ...parametersOf(row.params, "path"),
       ...parametersOf(row.query, "query"),

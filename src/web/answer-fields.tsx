@@ -11,7 +11,7 @@ type FieldsView = Pick<CardView, "reader" | "read" | "draft" | "problem" | "wron
 /** What is filled in to answer a question, by whoever answers it: its items, the word for a high risk, a note. */
 export function AnswerFields({ view }: { view: FieldsView }) {
   const { reader, read, draft, problem, wrong } = view;
-  const { question, content, run } = read;
+  const { question, content } = read;
   const isRisky = question.risk === "high";
   return (
     <>
@@ -23,7 +23,7 @@ export function AnswerFields({ view }: { view: FieldsView }) {
       {content.items.map((item, index) => (
         <ItemFields view={{ reader, item, index, isOnly: content.items.length === 1, draft, isRisky, wrong }} />
       ))}
-      {isRisky ? <TypedWord view={view} word={wordToType(question.title, run.name)} /> : null}
+      {isRisky ? <TypedWord view={view} id="word" /> : null}
       <label class="t" for="note">
         {tell(reader, "note")} <span class="quiet">{tell(reader, "optional")}</span>
       </label>
@@ -34,18 +34,19 @@ export function AnswerFields({ view }: { view: FieldsView }) {
   );
 }
 
-/** Who means it types a word. */
-function TypedWord({ view, word }: { view: FieldsView; word: string }) {
+/** The field for the word that somebody types who means it. */
+export function TypedWord({ view, id }: { view: FieldsView; id: string }) {
   const { reader, read, draft } = view;
+  const word = wordToType(read.question.title, read.run.name);
   const lean = read.content.items.length === 1 && read.content.items[0] && recommendedOption(read.content.items[0]);
   return (
     <div class="risk">
       {lean ? <p class="quiet">{tell(reader, "chip.lean", { label: makeVisible(lean.label) })}</p> : null}
-      <label class="t" for="word">
+      <label class="t" for={id}>
         {tell(reader, "risk.type")} <code>{makeVisible(word)}</code>
       </label>
       <input
-        id="word"
+        id={id}
         name="word"
         type="text"
         autocomplete="off"

@@ -78,7 +78,7 @@ export function State({ view }: { view: CardView }) {
     return (
       <>
         <Outcome view={view} />
-        {mayForce(read.run, question) ? (
+        {mayForce(read.run, question) && mayAnswer(question, reader) ? (
           <>
             <p>{tell(reader, "anyway")}</p>
             <AnswerForm view={view} isForced />

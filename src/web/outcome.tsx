@@ -1,9 +1,11 @@
 import { type Actor, sayActor } from "../core/actor.ts";
 import type { Event } from "../core/event.ts";
 import { mayForce } from "../core/force.ts";
+import { mayAnswer } from "../core/inbox.ts";
 import { msBetween } from "../core/instant.ts";
 import { type Answer, type Pending, type Question, findAnswer } from "../core/question.ts";
 import { makeVisible } from "../core/visible.ts";
+import { TypedWord } from "./answer-fields.tsx";
 import { answerWords } from "./answer-words.ts";
 import type { CardView } from "./card-view.ts";
 import { MachineAway } from "./machine.tsx";
@@ -73,7 +75,7 @@ export function Outcome({ view }: { view: CardView }) {
       {mayForce(read.run, question) ? null : (
         <Options reader={reader} content={read.content} answer={findAnswer(question)} />
       )}
-      {question.status === "cancelled" || mayForce(read.run, question) ? null : <Correction view={view} />}
+      {isCorrectable(view) && !mayForce(read.run, question) ? <Correction view={view} /> : null}
       {findAnswer(question)?.outcome === "answer" ? (
         <p>
           <a href={`/templates?from=${question.id}#form`}>{tell(reader, "tpl.from")}</a>
@@ -179,6 +181,7 @@ export function Lost({ view, answer }: { view: CardView; answer: Answer | undefi
       <textarea id="kept" name="text" rows={3}>
         {lost ?? ""}
       </textarea>
+      {read.question.risk === "high" ? <TypedWord view={view} id="lost-word" /> : null}
       <div class="rowed">
         <button type="button" data-copy="#kept" hidden>
           {tell(reader, "copy")}
@@ -189,7 +192,13 @@ export function Lost({ view, answer }: { view: CardView; answer: Answer | undefi
   );
 }
 
-function Correction({ view: { reader, read } }: { view: CardView }) {
+/** Says whether this reader alone may correct what was answered. */
+function isCorrectable({ reader, read: { question } }: CardView): boolean {
+  return question.status !== "cancelled" && question.approvals.need === 1 && mayAnswer(question, reader);
+}
+
+function Correction({ view }: { view: CardView }) {
+  const { reader, read } = view;
   return (
     <details class="correct">
       <summary>{tell(reader, "amend")}</summary>
@@ -199,6 +208,7 @@ function Correction({ view: { reader, read } }: { view: CardView }) {
           {tell(reader, "amend.about")}
         </label>
         <textarea id="correction" name="text" rows={3} required></textarea>
+        {read.question.risk === "high" ? <TypedWord view={view} id="correction-word" /> : null}
         <button type="submit">{tell(reader, "amend")}</button>
       </form>
     </details>

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { TemplateInput, TemplateName } from "../template.ts";
 import { similarReply, statsReply, templateReply, templatesReply } from "./memory-reply.ts";
-import { Moment, OfQuestion, PEOPLE, route } from "./route.ts";
+import { Moment, OfQuestion, route } from "./route.ts";
 
 const MOST_SIMILAR = 20;
 /** No clock is further ahead of UTC, in minutes. */
@@ -11,11 +11,11 @@ const OfTemplate = z.object({ id: TemplateName });
 /** What is remembered and counted. */
 export const MEMORY_ROUTES = {
   listTemplates: route({
-    ...{ method: "GET", path: "/templates", scopes: PEOPLE, summary: "The canned answers that everybody shares" },
+    ...{ method: "GET", path: "/templates", may: "see_all", summary: "The canned answers that everybody shares" },
     reply: templatesReply,
   }),
   findSimilar: route({
-    ...{ method: "GET", path: "/questions/{id}/similar", scopes: PEOPLE },
+    ...{ method: "GET", path: "/questions/{id}/similar", may: "see_all" },
     summary: "What people answered to questions like this one",
     params: OfQuestion,
     query: z.object({ limit: z.coerce.number().int().min(1).max(MOST_SIMILAR).default(3) }),
@@ -25,7 +25,7 @@ export const MEMORY_ROUTES = {
     ...{
       method: "GET",
       path: "/stats",
-      scopes: PEOPLE,
+      may: "see_all",
       summary: "What is known of the questions of a time, in numbers",
     },
     query: z.object({
@@ -38,13 +38,13 @@ export const MEMORY_ROUTES = {
     reply: statsReply,
   }),
   putTemplate: route({
-    ...{ method: "PUT", path: "/templates/{id}", scopes: PEOPLE, summary: "Add or change a canned answer" },
+    ...{ method: "PUT", path: "/templates/{id}", may: "change_template", summary: "Add or change a canned answer" },
     params: OfTemplate,
     body: TemplateInput.omit({ name: true }),
     reply: templateReply,
   }),
   removeTemplate: route({
-    ...{ method: "DELETE", path: "/templates/{id}", scopes: PEOPLE, summary: "Take a canned answer away" },
+    ...{ method: "DELETE", path: "/templates/{id}", may: "change_template", summary: "Take a canned answer away" },
     params: OfTemplate,
     reply: templateReply,
   }),

@@ -15,21 +15,21 @@ import {
   troublesReply,
   verifiedReply,
 } from "./reply.ts";
-import { ADMIN, EVERYONE, Moment, NOBODY, PEOPLE, route } from "./route.ts";
+import { Moment, route } from "./route.ts";
 
 /** Who may come in, and the server itself. */
 export const PEOPLE_ROUTES = {
   authenticate: route({
-    ...{ method: "GET", path: "/me", scopes: EVERYONE, summary: "Who bears this token" },
+    ...{ method: "GET", path: "/me", may: "any_token", summary: "Who bears this token" },
     reply: meReply,
   }),
   redeemLogin: route({
-    ...{ method: "POST", path: "/login", scopes: NOBODY, summary: "Trade a login code for a token" },
+    ...{ method: "POST", path: "/login", may: "no_token", summary: "Trade a login code for a token" },
     body: z.object({ code: z.string().min(1).max(200) }),
     reply: issuedReply,
   }),
   issueToken: route({
-    ...{ method: "POST", path: "/tokens", scopes: ADMIN, summary: "Make a token; its text is shown this once" },
+    ...{ method: "POST", path: "/tokens", may: "manage_tokens", summary: "Make a token; its text is shown this once" },
     body: z.object({
       scope: IssuedScope,
       subject: PersonName,
@@ -41,38 +41,38 @@ export const PEOPLE_ROUTES = {
     reply: issuedReply,
   }),
   listTokens: route({
-    ...{ method: "GET", path: "/tokens", scopes: ADMIN, summary: "All tokens, without their texts" },
+    ...{ method: "GET", path: "/tokens", may: "manage_tokens", summary: "All tokens, without their texts" },
     reply: tokensReply,
   }),
   revokeToken: route({
-    ...{ method: "DELETE", path: "/tokens/{id}", scopes: ADMIN, summary: "Make a token worthless" },
+    ...{ method: "DELETE", path: "/tokens/{id}", may: "manage_tokens", summary: "Make a token worthless" },
     params: z.object({ id: z.string().regex(/^[0-9a-f]{64}$/) }),
     reply: tokenReply,
   }),
   listPeople: route({
-    ...{ method: "GET", path: "/people", scopes: ADMIN, summary: "Everybody who answers" },
+    ...{ method: "GET", path: "/people", may: "manage_people", summary: "Everybody who answers" },
     reply: peopleReply,
   }),
   putPerson: route({
-    ...{ method: "PUT", path: "/people/{id}", scopes: ADMIN, summary: "Add or change a person" },
+    ...{ method: "PUT", path: "/people/{id}", may: "manage_people", summary: "Add or change a person" },
     params: z.object({ id: Person.shape.id }),
     body: Person.omit({ id: true, version: true }).extend({ groups: Person.shape.groups.default([]) }),
     reply: personReply,
   }),
   verify: route({
-    ...{ method: "GET", path: "/verify", scopes: ADMIN, summary: "Compare the whole trail with the state" },
+    ...{ method: "GET", path: "/verify", may: "maintain", summary: "Compare the whole trail with the state" },
     reply: verifiedReply,
   }),
   findTroubles: route({
-    ...{ method: "GET", path: "/troubles", scopes: PEOPLE, summary: "What keeps questions and runs from going on" },
+    ...{ method: "GET", path: "/troubles", may: "see_all", summary: "What keeps questions and runs from going on" },
     reply: troublesReply,
   }),
   now: route({
-    ...{ method: "GET", path: "/now", scopes: EVERYONE, summary: "The time that decides deadlines" },
+    ...{ method: "GET", path: "/now", may: "any_token", summary: "The time that decides deadlines" },
     reply: nowReply,
   }),
   doDue: route({
-    ...{ method: "POST", path: "/due", scopes: ADMIN, summary: "Do what has fallen due" },
+    ...{ method: "POST", path: "/due", may: "maintain", summary: "Do what has fallen due" },
     reply: doneCountReply,
   }),
 };

@@ -5,7 +5,7 @@ import { PersonName } from "../link.ts";
 import { AfterHold } from "../question.ts";
 import { AskBody } from "./ask-body.ts";
 import { countReply, doneReply, linkReply, questionReply, questionsReply, textReply } from "./reply.ts";
-import { Duration, EVERYONE, Limit, Moment, OfQuestion, Order, PEOPLE, route } from "./route.ts";
+import { Duration, Limit, Moment, OfQuestion, Order, route } from "./route.ts";
 
 /** The states of a question, also by the names that other systems have for them. */
 export const StatusQuery = z
@@ -13,6 +13,7 @@ export const StatusQuery = z
   .transform((status) => (status === "expired" ? "timeout" : status));
 
 const Text = z.string().max(64 * 1024);
+const Confirmed = z.boolean().optional().describe("At high risk: the person has read what follows from it");
 const AnswerWithName = AnswerBody.extend({
   answered_by: z.string().min(1).max(200).optional().describe("Counts only with a token that may act on behalf"),
   answeredBy: z.string().min(1).max(200).optional(),
@@ -21,12 +22,12 @@ const AnswerWithName = AnswerBody.extend({
 /** Asking and answering. */
 export const QUESTION_ROUTES = {
   ask: route({
-    ...{ method: "POST", path: "/questions", scopes: EVERYONE, summary: "Ask a question" },
+    ...{ method: "POST", path: "/questions", may: "ask", summary: "Ask a question" },
     body: AskBody,
     reply: doneReply,
   }),
   listQuestions: route({
-    ...{ method: "GET", path: "/questions", scopes: EVERYONE, summary: "Questions, newest first" },
+    ...{ method: "GET", path: "/questions", may: "look", summary: "Questions, newest first" },
     query: z.object({
       status: StatusQuery.optional(),
       run: RunId.optional(),
@@ -38,36 +39,36 @@ export const QUESTION_ROUTES = {
     reply: questionsReply,
   }),
   countQuestions: route({
-    ...{ method: "GET", path: "/questions/count", scopes: PEOPLE, summary: "How many questions are in a state" },
+    ...{ method: "GET", path: "/questions/count", may: "see_all", summary: "How many questions are in a state" },
     query: z.object({ status: StatusQuery.default("pending") }),
     reply: countReply,
   }),
   findAsked: route({
-    ...{ method: "GET", path: "/questions/asked", scopes: EVERYONE },
+    ...{ method: "GET", path: "/questions/asked", may: "look" },
     summary: "What was asked under that name and is still open",
     query: z.object({ as: z.string().min(1).max(200) }),
     reply: questionsReply,
   }),
   read: route({
-    ...{ method: "GET", path: "/questions/{id}", scopes: EVERYONE, summary: "One question" },
+    ...{ method: "GET", path: "/questions/{id}", may: "look", summary: "One question" },
     params: OfQuestion,
     reply: questionReply,
   }),
   wait: route({
-    ...{ method: "GET", path: "/questions/{id}/wait", scopes: EVERYONE },
+    ...{ method: "GET", path: "/questions/{id}/wait", may: "look" },
     summary: "One question, once it is closed, or at that time as it is then; at most 25 s",
     params: OfQuestion,
     query: z.object({ until: Moment.optional() }),
     reply: questionReply,
   }),
   answer: route({
-    ...{ method: "POST", path: "/questions/{id}/answer", scopes: PEOPLE, summary: "Answer, or vote towards a quorum" },
+    ...{ method: "POST", path: "/questions/{id}/answer", may: "answer", summary: "Answer, or vote towards a quorum" },
     params: OfQuestion,
     body: AnswerWithName,
     reply: doneReply,
   }),
   preview: route({
-    ...{ method: "POST", path: "/questions/{id}/preview", scopes: PEOPLE },
+    ...{ method: "POST", path: "/questions/{id}/preview", may: "answer" },
     summary: "What the agent would be told; changes nothing",
     params: OfQuestion,
     body: AnswerWithName,
@@ -77,72 +78,72 @@ export const QUESTION_ROUTES = {
     ...{
       method: "POST",
       path: "/questions/{id}/undo",
-      scopes: PEOPLE,
+      may: "undo",
       summary: "Take an answer back while it settles",
     },
     params: OfQuestion,
     reply: questionReply,
   }),
   amend: route({
-    ...{ method: "POST", path: "/questions/{id}/amend", scopes: PEOPLE, summary: "Correct an answer afterwards" },
+    ...{ method: "POST", path: "/questions/{id}/amend", may: "amend", summary: "Correct an answer afterwards" },
     params: OfQuestion,
-    body: z.object({ text: Text, resume: z.boolean().optional() }),
+    body: z.object({ text: Text, resume: z.boolean().optional(), confirmed: Confirmed }),
     reply: questionReply,
   }),
   claim: route({
-    ...{ method: "POST", path: "/questions/{id}/claim", scopes: PEOPLE, summary: "Say that you are on it" },
+    ...{ method: "POST", path: "/questions/{id}/claim", may: "claim", summary: "Say that you are on it" },
     params: OfQuestion,
     reply: questionReply,
   }),
   release: route({
-    ...{ method: "POST", path: "/questions/{id}/release", scopes: PEOPLE, summary: "Give a claim back" },
+    ...{ method: "POST", path: "/questions/{id}/release", may: "release", summary: "Give a claim back" },
     params: OfQuestion,
     reply: questionReply,
   }),
   assign: route({
-    ...{ method: "POST", path: "/questions/{id}/assign", scopes: PEOPLE, summary: "Name the people it is for" },
+    ...{ method: "POST", path: "/questions/{id}/assign", may: "assign", summary: "Name the people it is for" },
     params: OfQuestion,
     body: z.object({ to: z.array(z.string().max(200)).max(50) }),
     reply: questionReply,
   }),
   snooze: route({
-    ...{ method: "POST", path: "/questions/{id}/snooze", scopes: PEOPLE, summary: "Keep it out of sight until then" },
+    ...{ method: "POST", path: "/questions/{id}/snooze", may: "snooze", summary: "Keep it out of sight until then" },
     params: OfQuestion,
     body: z.object({ until: Moment }),
     reply: questionReply,
   }),
   extend: route({
-    ...{ method: "POST", path: "/questions/{id}/extend", scopes: PEOPLE, summary: "Move the deadline" },
+    ...{ method: "POST", path: "/questions/{id}/extend", may: "extend", summary: "Move the deadline" },
     params: OfQuestion,
     body: z.object({ by: Duration }),
     reply: questionReply,
   }),
   comment: route({
-    ...{ method: "POST", path: "/questions/{id}/comment", scopes: PEOPLE, summary: "A remark for other people" },
+    ...{ method: "POST", path: "/questions/{id}/comment", may: "comment", summary: "A remark for other people" },
     params: OfQuestion,
     body: z.object({ text: Text }),
     reply: questionReply,
   }),
   issueLink: route({
-    ...{ method: "POST", path: "/questions/{id}/links", scopes: PEOPLE },
+    ...{ method: "POST", path: "/questions/{id}/links", may: "link" },
     summary: "An address where one person answers this question without signing in",
     params: OfQuestion,
     body: z.object({ person: PersonName }),
     reply: linkReply,
   }),
   escalate: route({
-    ...{ method: "POST", path: "/questions/{id}/escalate", scopes: PEOPLE, summary: "Take the next escalation step" },
+    ...{ method: "POST", path: "/questions/{id}/escalate", may: "escalate", summary: "Take the next escalation step" },
     params: OfQuestion,
     reply: questionReply,
   }),
   cancel: route({
-    ...{ method: "POST", path: "/questions/{id}/cancel", scopes: EVERYONE, summary: "Withdraw a question" },
+    ...{ method: "POST", path: "/questions/{id}/cancel", may: "cancel", summary: "Withdraw a question" },
     params: OfQuestion,
-    body: z.object({ reason: Text.optional(), resume: Text.optional() }),
+    body: z.object({ reason: Text.optional(), resume: Text.optional(), confirmed: Confirmed }),
     reply: questionReply,
   }),
   hold: route({
-    ...{ method: "POST", path: "/questions/{id}/hold", scopes: EVERYONE },
+    ...{ method: "POST", path: "/questions/{id}/hold", may: "take_outcome" },
     summary: "Another call waits for it from now on, unless one does that may be alive",
     params: OfQuestion,
     body: z.object({
@@ -155,20 +156,20 @@ export const QUESTION_ROUTES = {
     reply: doneReply,
   }),
   endHold: route({
-    ...{ method: "POST", path: "/questions/{id}/end-hold", scopes: EVERYONE, summary: "The holder stops waiting" },
+    ...{ method: "POST", path: "/questions/{id}/end-hold", may: "take_outcome", summary: "The holder stops waiting" },
     params: OfQuestion,
     body: z.object({ why: z.enum(["window", "gone"]) }),
     reply: questionReply,
   }),
   handOver: route({
-    ...{ method: "POST", path: "/questions/{id}/hand-over", scopes: EVERYONE },
+    ...{ method: "POST", path: "/questions/{id}/hand-over", may: "take_outcome" },
     summary: "The outcome is about to be written out to the agent",
     params: OfQuestion,
     body: z.object({ epoch: z.int().optional(), holder: z.string().max(200).optional() }),
     reply: questionReply,
   }),
   given: route({
-    ...{ method: "POST", path: "/questions/{id}/given", scopes: EVERYONE, summary: "The agent has the outcome" },
+    ...{ method: "POST", path: "/questions/{id}/given", may: "take_outcome", summary: "The agent has the outcome" },
     params: OfQuestion,
     body: z.object({ witness: z.string().min(1).max(200), epoch: z.int().optional() }),
     reply: questionReply,

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { ACCESS, type AccessVerb, type Role } from "../access.ts";
 import { QuestionId, RunId } from "../id.ts";
 import { type Instant, instant } from "../instant.ts";
 import type { Machines } from "../machine.ts";
@@ -20,8 +21,8 @@ export interface Route<Params = unknown, Query = unknown, Body = unknown, Rows =
   method: "GET" | "POST" | "PUT" | "DELETE";
   /** Below `/api/v1`. */
   path: string;
-  /** Who may call it; nobody named means that no credential is needed. */
-  scopes: readonly Caller[];
+  /** The row of the table of access that says who may call it; or any credential is enough, or none is needed. */
+  may: AccessVerb | "any_token" | "no_token";
   summary: string;
   params: z.ZodType<Params>;
   query: z.ZodType<Query>;
@@ -35,10 +36,18 @@ export const ROWS_TYPE = "application/vnd.askd.rows+json";
 /** Says who acts, where that is less than the token allows: a program in the name of an agent. */
 export const BY_HEADER = "askd-by";
 
-export const EVERYONE: readonly Caller[] = ["agent", "human", "admin"];
-export const PEOPLE: readonly Caller[] = ["human", "admin"];
-export const ADMIN: readonly Caller[] = ["admin"];
-export const NOBODY: readonly Caller[] = [];
+const CALLERS: ReadonlyMap<Caller, Role> = new Map([
+  ["agent", "own_agent"],
+  ["human", "person"],
+  ["admin", "admin"],
+]);
+
+/** The scopes whose tokens may call a route, as far as that does not depend on the question or run it is about. */
+export function scopesOf({ may }: Pick<Route, "may">): Caller[] {
+  if (may === "no_token") return [];
+  const roles: readonly Role[] | undefined = may === "any_token" ? undefined : ACCESS[may].may;
+  return [...CALLERS].flatMap(([caller, role]) => (!roles || roles.includes(role) ? [caller] : []));
+}
 
 export const Nothing = z.object({});
 export const OfQuestion = z.object({ id: QuestionId });
@@ -56,7 +65,7 @@ export const Order = z.enum(["oldest", "newest"]);
 
 /** Writes a row of the table; what it leaves out takes nothing. */
 export function route<Rows, Params = object, Query = object, Body = object>(
-  row: Pick<Route<Params, Query, Body, Rows>, "method" | "path" | "scopes" | "summary" | "reply"> &
+  row: Pick<Route<Params, Query, Body, Rows>, "method" | "path" | "may" | "summary" | "reply"> &
     Partial<Pick<Route<Params, Query, Body, Rows>, "params" | "query" | "body">>,
 ): Route<Params, Query, Body, Rows> {
   // A schema that is left out takes an empty object, which is what its type says then.

@@ -3,7 +3,7 @@ import { RunId } from "../id.ts";
 import { RunStatus } from "../run.ts";
 import { RunBody } from "./ask-body.ts";
 import { cursorReply, eventsReply, foundReply, machinesReply, runReply, runsReply, usageReply } from "./reply.ts";
-import { EVERYONE, Limit, Moment, OfRun, Order, PEOPLE, route } from "./route.ts";
+import { Limit, Moment, OfRun, Order, route } from "./route.ts";
 
 const ALIASES: Readonly<Record<string, RunStatus>> = {
   open: "queued",
@@ -32,12 +32,12 @@ export const Cursor = z.string().regex(/^\d{1,20}(-\d{1,20})?$/);
 /** Runs, and what happened in them. */
 export const RUN_ROUTES = {
   createRun: route({
-    ...{ method: "POST", path: "/runs", scopes: PEOPLE, summary: "Make a run" },
+    ...{ method: "POST", path: "/runs", may: "start_run", summary: "Make a run" },
     body: RunBody,
     reply: runReply,
   }),
   listRuns: route({
-    ...{ method: "GET", path: "/runs", scopes: EVERYONE, summary: "Runs, newest first" },
+    ...{ method: "GET", path: "/runs", may: "look", summary: "Runs, newest first" },
     query: z.object({
       status: StatusesQuery.optional(),
       parent: RunId.optional(),
@@ -49,27 +49,27 @@ export const RUN_ROUTES = {
     reply: runsReply,
   }),
   findRun: route({
-    ...{ method: "GET", path: "/runs/{id}", scopes: EVERYONE, summary: "One run" },
+    ...{ method: "GET", path: "/runs/{id}", may: "look", summary: "One run" },
     params: OfRun,
     reply: runReply,
   }),
   usageOf: route({
-    ...{ method: "GET", path: "/usage", scopes: EVERYONE, summary: "What runs have used: turns, cost and tokens" },
+    ...{ method: "GET", path: "/usage", may: "look", summary: "What runs have used: turns, cost and tokens" },
     query: z.object({ runs: RunIdsQuery.describe("Ids of runs between commas") }),
     reply: usageReply,
   }),
   readChain: route({
-    ...{ method: "GET", path: "/runs/{id}/events", scopes: EVERYONE, summary: "Everything that happened in a run" },
+    ...{ method: "GET", path: "/runs/{id}/events", may: "look", summary: "Everything that happened in a run" },
     params: OfRun,
     reply: eventsReply,
   }),
   startRun: route({
-    ...{ method: "POST", path: "/runs/{id}/start", scopes: PEOPLE, summary: "The agent's process is there" },
+    ...{ method: "POST", path: "/runs/{id}/start", may: "report_run", summary: "The agent's process is there" },
     params: OfRun,
     reply: runReply,
   }),
   endRun: route({
-    ...{ method: "POST", path: "/runs/{id}/end", scopes: PEOPLE, summary: "The agent's processes are gone" },
+    ...{ method: "POST", path: "/runs/{id}/end", may: "report_run", summary: "The agent's processes are gone" },
     params: OfRun,
     body: z.object({
       status: z.enum(["completed", "failed", "blocked"]),
@@ -81,13 +81,13 @@ export const RUN_ROUTES = {
     reply: runReply,
   }),
   cancelRun: route({
-    ...{ method: "POST", path: "/runs/{id}/cancel", scopes: PEOPLE, summary: "End a run and its question" },
+    ...{ method: "POST", path: "/runs/{id}/cancel", may: "cancel_run", summary: "End a run and its question" },
     params: OfRun,
     body: z.object({ reason: z.string().max(1000).optional() }),
     reply: runReply,
   }),
   resumeRun: route({
-    ...{ method: "POST", path: "/runs/{id}/resume", scopes: PEOPLE },
+    ...{ method: "POST", path: "/runs/{id}/resume", may: "resume_run" },
     summary: "Take up a run whose answer was stored without resuming it",
     params: OfRun,
     body: z.object({
@@ -101,12 +101,12 @@ export const RUN_ROUTES = {
     reply: runReply,
   }),
   listMachines: route({
-    ...{ method: "GET", path: "/machines", scopes: PEOPLE },
+    ...{ method: "GET", path: "/machines", may: "see_all" },
     summary: "The machines that agents are started on, with when each was last heard of",
     reply: machinesReply,
   }),
   lookUp: route({
-    ...{ method: "GET", path: "/lookup", scopes: EVERYONE, summary: "Runs and questions that go by a name" },
+    ...{ method: "GET", path: "/lookup", may: "look", summary: "Runs and questions that go by a name" },
     query: z.object({
       by: z.enum(["number", "name", "external", "session", "short"]),
       text: z.string().min(1).max(2000),
@@ -115,7 +115,7 @@ export const RUN_ROUTES = {
     reply: foundReply,
   }),
   readFeed: route({
-    ...{ method: "GET", path: "/events", scopes: EVERYONE },
+    ...{ method: "GET", path: "/events", may: "look" },
     summary: "Everything that happens, as a page or, with Accept: text/event-stream, as it happens",
     query: z.object({
       after: Cursor.default("0"),
@@ -126,7 +126,7 @@ export const RUN_ROUTES = {
     reply: eventsReply,
   }),
   findFeedEnd: route({
-    ...{ method: "GET", path: "/events/end", scopes: PEOPLE },
+    ...{ method: "GET", path: "/events/end", may: "see_all" },
     summary: "The place in the feed after which everything is still to happen",
     reply: cursorReply,
   }),

@@ -5,6 +5,7 @@ import { hashContent, hashText } from "../../core/content.ts";
 import type { RunId } from "../../core/id.ts";
 import { ONE_ASK, type Run } from "../../core/run.ts";
 import type { AskOptions, Engine } from "../../engine/engine.ts";
+import { requireOwnRun } from "../rest/call.ts";
 import { type Caller, type ToolCall, metaText } from "./caller.ts";
 
 const RUNS_OF_A_SESSION = 10;
@@ -12,6 +13,8 @@ const RUNS_OF_A_SESSION = 10;
 /** The agent behind a call: its name, its run if it has one by now, its session. */
 export interface Asker {
   by: Actor;
+  /** The same, with no other run than the one that its token or its starter named: what it asked elsewhere is its own. */
+  owner: Actor;
   run: Run | undefined;
   session: string | undefined;
   /** Whether the client, or whoever started it, names where it asks from: another connection is then the same session. */
@@ -20,7 +23,10 @@ export interface Asker {
   key: string | undefined;
 }
 
-/** Finds out who asks: the run that it was started for, else the run of its session. */
+/**
+ * Finds out who asks: the run that it was started for, else the run of its session. A run that a header or a session
+ * names has to belong to the token: naming one proves nothing.
+ */
 export async function askerOf({ caller, context, profile, deps }: ToolCall): Promise<Asker> {
   const { names, agent } = profile;
   const named = metaText(context, names.sessionMeta) ?? (names.sessionEnv && caller.env[names.sessionEnv]);
@@ -31,9 +37,14 @@ export async function askerOf({ caller, context, profile, deps }: ToolCall): Pro
       ? undefined
       : await findSessionRun(deps.engine, { session, agent, host: caller.host });
   const runId = caller.runId ?? run?.id;
+  const { bearer } = caller;
+  if (bearer && runId) await requireOwnRun({ engine: deps.engine, bearer }, runId, "ask");
+  const id = bearer?.scope === "agent" ? bearer.id : agent;
+  const owner = { scope: "agent", id, channel: "mcp", strength: "none", runId: caller.runId } as const;
   const call = metaText(context, names.callMeta);
   return {
-    by: { scope: "agent", id: agent, channel: "mcp", strength: "none", ...(runId && { runId }) },
+    by: { ...owner, runId },
+    owner,
     run,
     session,
     isNamed: named !== undefined || caller.runId !== undefined,

@@ -41,6 +41,8 @@ export interface Caller {
   secrets: readonly string[];
   /** Keeps asks of different callers apart where nothing else names them. */
   principal: string;
+  /** Who bears the token that the caller came with, where it came with one. */
+  bearer?: Actor;
   /** The run that the agent was started for, as its starter said. */
   runId?: RunId;
   /** The session of the connection, for clients that name none. */

@@ -120,6 +120,7 @@ function callerOf(
     env: {},
     secrets: [],
     principal: tokenId,
+    bearer: actor,
     ...(runId && { runId }),
     ...(client && session && { client, session: `${CONNECTION}${session.split(".")[1]}` }),
     // Who comes with an agent's token or with a run is the agent, so a form at its client would answer for nobody.

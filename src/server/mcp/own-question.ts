@@ -1,8 +1,9 @@
-import { requireOwnRun } from "../../core/access.ts";
+import { requireMay } from "../../core/access.ts";
 import type { Read } from "../../core/changes.ts";
 import { QuestionId } from "../../core/id.ts";
 import { Refusal } from "../../core/refusal.ts";
-import { askerOf } from "./asker.ts";
+import { readOwn } from "../rest/call.ts";
+import { type Asker, askerOf } from "./asker.ts";
 import type { ToolCall } from "./caller.ts";
 
 /** The question of that id, if it belongs to the run that asks; without an id the one that run asked last. */
@@ -21,7 +22,15 @@ export async function getOwnQuestion(call: ToolCall, id: string | undefined): Pr
       hint: "Pass question_id as ask_human returned it: q_ and 26 characters",
     });
   }
-  const read = await call.deps.engine.read(parsed.data);
-  if (call.caller.runId !== undefined) requireOwnRun(read.question, asker.by);
+  return readAsker(call, asker, parsed.data);
+}
+
+/** The question if whoever calls may look at it: by its token, or by the run that it was started for. */
+export async function readAsker({ caller, deps }: ToolCall, { owner }: Asker, id: QuestionId): Promise<Read> {
+  const { engine } = deps;
+  const { bearer } = caller;
+  if (bearer?.scope === "agent") return readOwn({ engine, bearer: owner }, id);
+  const read = await engine.read(id);
+  if (caller.runId !== undefined) requireMay("look", owner, read.question);
   return read;
 }

@@ -1,10 +1,10 @@
 import type { Context } from "hono";
-import { requireOwnRun } from "../../core/access.ts";
 import { msBetween } from "../../core/instant.ts";
 import { Refusal } from "../../core/refusal.ts";
 import type { Signed } from "../credential.ts";
 import { askerOf } from "./asker.ts";
 import { holdFor } from "./hand-over.ts";
+import { readAsker } from "./own-question.ts";
 import { type HeldStream, isAtEnd, readStreamId } from "./stream-id.ts";
 import type { Tool } from "./tool.ts";
 
@@ -49,8 +49,7 @@ export function findResumed(context: Context<Signed>): ResumedRequest | undefine
 export function resumeCall({ questionId, since, until, after }: HeldStream): Tool["run"] {
   return async (call) => {
     const { engine } = call.deps;
-    const read = await engine.read(questionId);
-    if (call.caller.runId !== undefined) requireOwnRun(read.question, (await askerOf(call)).by);
+    const read = await readAsker(call, await askerOf(call), questionId);
     const leftMs = Math.max(1, msBetween(await engine.now(), until));
     return holdFor(call, { read, isHeld: false }, leftMs, { since, after });
   };

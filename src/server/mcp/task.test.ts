@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { McpScene } from "../../../test/mcp/scene.ts";
 import { AGENT } from "../../../test/builders.ts";
+import { SYSTEM } from "../../core/actor.ts";
 import { TASKS_EXTENSION } from "./caller.ts";
 
 const CACHE = { question: "Redis or Memcached?", options: ["Redis", "Memcached"] };
@@ -72,7 +73,8 @@ test("a client that does not declare tasks on this request gets none, whatever i
 test("a run that a worker starts again never gets a task", async () => {
   const { id } = await scene.engine.createRun({ name: "run", agent: "test-client", giveBack: "worker" }, AGENT);
   const params = { name: "ask_human", arguments: { ...CACHE, timeout_seconds: 0.05 } };
-  const { result } = await send("tools/call", params, WITH_TASKS, { "Askd-Run": id });
+  const { text } = await scene.engine.issueToken({ scope: "agent", subject: "claude", runId: id }, SYSTEM);
+  const { result } = await send("tools/call", params, WITH_TASKS, { Authorization: `Bearer ${text}` });
   expect(result).toMatchObject({ resultType: "complete", structuredContent: { stop_session: true } });
 });
 

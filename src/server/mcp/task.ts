@@ -6,6 +6,7 @@ import { type Instant, HOUR_MS, MINUTE_MS, SECOND_MS, msBetween } from "../../co
 import { isPending } from "../../core/question.ts";
 import { Refusal } from "../../core/refusal.ts";
 import type { Run } from "../../core/run.ts";
+import { askerOf } from "./asker.ts";
 import { TASKS_EXTENSION, type TaskHandle, type ToolCall } from "./caller.ts";
 import { formRequest, mayShowForm, takeForm } from "./form.ts";
 import { handOver } from "./hand-over.ts";
@@ -66,8 +67,8 @@ export function registerTasks(server: Server, callOf: (context: ServerContext) =
   );
   server.setRequestHandler("tasks/cancel", { params: TaskParams }, ({ taskId }, context) =>
     answering(context, taskId, async (call, read) => {
-      const by = { scope: "agent", id: call.profile.agent, channel: "mcp", strength: "none" } as const;
-      if (isPending(read.question)) await call.deps.engine.cancel(read.question.id, { reason: "withdrawn" }, by);
+      const { owner } = await askerOf(call);
+      if (isPending(read.question)) await call.deps.engine.cancel(read.question.id, { reason: "withdrawn" }, owner);
       return {};
     }),
   );

@@ -122,10 +122,10 @@ function viewAnswer({ question, content }: Read): Record<string, unknown> {
 async function cancelQuestion(call: ToolCall): Promise<ToolResult> {
   const ref = parse(QuestionRef, call.input);
   const { question } = await getOwnQuestion(call, ref.question_id ?? ref.questionId);
-  const { by } = await askerOf(call);
+  const { owner } = await askerOf(call);
   const isOpen = isPending(question);
   const reason = ref.reason?.trim();
-  if (isOpen) await call.deps.engine.cancel(question.id, reason ? { reason } : {}, by);
+  if (isOpen) await call.deps.engine.cancel(question.id, reason ? { reason } : {}, owner);
   return plainResult({ success: isOpen, previousStatus: question.status });
 }
 

@@ -114,6 +114,7 @@ describe("a card", () => {
   });
 
   test("where several have to agree says who agreed to what, and has one's own vote chosen", async () => {
+    await visit.at.scene.know("ada", "lena", "eve");
     const id = await ask({ approvals: { need: 2, from: ["ada", "lena", "eve"] } });
     await engine().answer(id, said("Redis"), LENA);
     expect((await open(`/q/${id}`)).html).toMatch(/Approvals 1 of 2 for “Redis”: <span>lena/);

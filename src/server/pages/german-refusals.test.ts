@@ -147,6 +147,11 @@ const TRIES: Readonly<Record<FactName, Try>> = {
     await desk.engine.answer(id, said("1", { undoMs: HOUR_MS }), LENA);
     return desk.together(id);
   },
+  needs_votes: async (desk) => {
+    const id = await desk.ask({ approvals: { need: 2, from: [] }, timeout: "1h", on_timeout: "proceed" });
+    await desk.visit.at.scene.pass(HOUR_MS);
+    return desk.post(`/q/${id}/amend`, { text: foreign("No, Redis.") });
+  },
   not_for_you: async (desk) => desk.together(await desk.ask({ approvals: { need: 1, from: ["lena", "noor"] } })),
   uncorrectable: async (desk) => desk.post(`/q/${await desk.ask()}/amend`, { text: foreign("No, Redis.") }),
 

@@ -5,11 +5,13 @@ import { parseDuration } from "../../core/duration.ts";
 import type { QuestionId } from "../../core/id.ts";
 import { later } from "../../core/instant.ts";
 import { Refusal } from "../../core/refusal.ts";
+import { wordToType } from "../../core/risk-word.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { draftedText, type Draft } from "../../web/draft.ts";
 import { refusalWords } from "../../web/refusal-words.ts";
 import { say } from "../../web/words.ts";
 import type { Signed } from "../credential.ts";
+import { isMeant } from "./answer-form.ts";
 import { answer, preview } from "./answer.ts";
 import { onceIn, readDraft } from "./draft.ts";
 import type { Call, PagesDeps } from "./deps.ts";
@@ -29,7 +31,10 @@ const VERBS: Readonly<Record<string, Verb>> = {
   assign: (engine, id, by, draft) => engine.assign(id, draftedText(draft, "to").split(","), by, onceIn(draft)),
   extend: (engine, id, by, draft) => engine.extend(id, parseDuration(draftedText(draft, "by")), by, onceIn(draft)),
   comment: (engine, id, by, draft) => engine.comment(id, draftedText(draft, "text"), by, onceIn(draft)),
-  amend: (engine, id, by, draft) => engine.amend(id, draftedText(draft, "text"), by, onceIn(draft)),
+  amend: async (engine, id, by, draft) => {
+    const confirmed = isMeant(await engine.read(id), draft);
+    return engine.amend(id, draftedText(draft, "text"), by, { ...onceIn(draft), confirmed });
+  },
   snooze: async (engine, id, by, draft) =>
     engine.snooze(id, later(await engine.now(), parseDuration(draftedText(draft, "for"))), by, onceIn(draft)),
   stop: (engine, id, by, draft, context) =>
@@ -56,8 +61,12 @@ async function perform(context: Call, deps: PagesDeps, name: string, verb: Verb)
     await verb(deps.engine, id, context.get("actor"), draft, context);
   } catch (error) {
     if (!(error instanceof Refusal) || error.code === "not_found") throw error;
-    const problem = refusalWords({ language: languageOf(context) }, error);
-    return sendAgain(context, deps, await deps.engine.read(id), { problem, draft }, error.httpStatus);
+    const read = await deps.engine.read(id);
+    const word = wordToType(read.question.title, read.run.name);
+    const language = languageOf(context);
+    const problem =
+      error.code === "needs_confirmation" ? say(language, "risk.wrong", { word }) : refusalWords({ language }, error);
+    return sendAgain(context, deps, read, { problem, draft }, error.httpStatus);
   }
   const stays = runPageBefore(context);
   if (stays !== undefined) return goTo(context, stays);

@@ -1,10 +1,10 @@
 import type { Context } from "hono";
-import { Actor, inNameOf, isElicited, weakerStrength } from "../../core/actor.ts";
+import { type AccessVerb, mayDo } from "../../core/access.ts";
+import { Actor, SYSTEM, inNameOf, isElicited, weakerStrength } from "../../core/actor.ts";
 import { BY_HEADER, type Caller } from "../../core/api/route.ts";
 import type { RequestOf, RowsOf, Verb } from "../../core/api/table.ts";
 import type { Read } from "../../core/changes.ts";
 import { type QuestionId, type RunId, shortId } from "../../core/id.ts";
-import type { Question } from "../../core/question.ts";
 import { Refusal } from "../../core/refusal.ts";
 import type { Rules } from "../../core/rules.ts";
 import type { Token } from "../../core/token.ts";
@@ -33,6 +33,10 @@ export interface Call {
   /** The machine whose agents this server starts, while it does. */
   here?: (() => string | undefined) | undefined;
 }
+
+/** Whose token it is, and where that is looked up. */
+export type Owner = Pick<Call, "engine" | "bearer">;
+type RunAccessVerb = Extract<AccessVerb, "look" | "ask">;
 
 export type Handler<V extends Verb> = (call: Call, request: RequestOf<V>) => Promise<RowsOf<V>>;
 export type Handlers<V extends Verb> = { [Name in V]: Handler<Name> };
@@ -68,32 +72,26 @@ export async function recordTried({ engine, bearer }: Call, tried: string, id: Q
   });
 }
 
-/** The question if the bearer may know of it; to an agent those of others do not exist. */
-export async function readOwn(call: Call, id: QuestionId): Promise<Read> {
+/** The question if the bearer may do that with it; to an agent those of others do not exist. */
+export async function readOwn(call: Owner, id: QuestionId, verb: AccessVerb = "look"): Promise<Read> {
   const read = await call.engine.read(id);
-  if (isOwn(call.bearer, read.question)) return read;
+  if (mayDo(verb, call.bearer, read.question)) return read;
   throw new Refusal("not_found", `There is no question ${shortId(id)}`, {
     hint: "See what is waiting with: askd status",
   });
 }
 
-export async function requireOwnRun(call: Call, id: RunId): Promise<void> {
-  if (await ownsRun(call, id)) return;
+/** Refuses a run that the bearer may not do that with; to an agent those of others do not exist. */
+export async function requireOwnRun(call: Owner, id: RunId, verb: RunAccessVerb = "look"): Promise<void> {
+  if (await ownsRun(call, id, verb)) return;
   throw new Refusal("not_found", `There is no run ${id}`, { hint: "See all with: askd status" });
 }
 
-export function isOwn({ scope, id, runId }: Actor, question: Question): boolean {
-  if (scope !== "agent") return true;
-  if (runId !== undefined) return runId === question.runId;
-  return question.askedBy.scope === "agent" && question.askedBy.id === id;
-}
-
 /** An agent has the run of its token; one without a run has those that its own asks made. */
-export async function ownsRun({ engine, bearer }: Pick<Call, "engine" | "bearer">, id: RunId): Promise<boolean> {
-  if (bearer.scope !== "agent") return true;
-  if (bearer.runId !== undefined) return bearer.runId === id;
+export async function ownsRun({ engine, bearer }: Owner, id: RunId, verb: RunAccessVerb = "look"): Promise<boolean> {
+  if (bearer.scope !== "agent" || bearer.runId !== undefined) return mayDo(verb, bearer, { runId: id });
   const [first] = await engine.listQuestions({ runId: id, order: "oldest", limit: 1 });
-  return first !== undefined && isOwn(bearer, first);
+  return mayDo(verb, bearer, first ?? { runId: id, askedBy: SYSTEM });
 }
 
 /** A caller may act as less than it is, never as more: an admin as a person, a person as an agent. */

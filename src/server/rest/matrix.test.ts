@@ -1,7 +1,7 @@
 import { Agent, request } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { SYSTEM } from "../../core/actor.ts";
-import { API_PATH, type Caller, type Route } from "../../core/api/route.ts";
+import { API_PATH, type Caller, type Route, scopesOf } from "../../core/api/route.ts";
 import { ROUTES, VERBS } from "../../core/api/table.ts";
 import { tokenId } from "../../core/token.ts";
 import { AGENT } from "../../../test/builders.ts";
@@ -165,7 +165,7 @@ function isAllowed({ may, mayReadOwn }: Visitor, { verb, method, path, row }: Pl
   if (verb === "session") return !mayReadOwn && !(may === "agent" && (method === "POST" || method === "PUT"));
   if (mayReadOwn) return verb === "ask" || (named.length > 0 && method === "POST" && path === `${API_PATH}/questions`);
   if (isHead) return true;
-  return row?.scopes.includes(may) ?? sharesAddress(path, method, may);
+  return row ? scopesOf(row).includes(may) : sharesAddress(path, method, may);
 }
 
 /** Another verb at the same address may be open by this method. */
@@ -173,7 +173,7 @@ function sharesAddress(path: string, method: string, may: Caller): boolean {
   return VERBS.some((verb) => {
     const row: Route = ROUTES[verb];
     const shape = new RegExp(`^${API_PATH}${row.path.replace("{id}", "[^/]+")}$`);
-    return row.method === method && row.scopes.includes(may) && shape.test(path.split("?")[0] ?? "");
+    return row.method === method && scopesOf(row).includes(may) && shape.test(path.split("?")[0] ?? "");
   });
 }
 

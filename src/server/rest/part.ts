@@ -1,5 +1,5 @@
 import { Hono, type MiddlewareHandler } from "hono";
-import { API_PATH, type Route } from "../../core/api/route.ts";
+import { API_PATH, type Route, scopesOf } from "../../core/api/route.ts";
 import { ROUTES, type RequestOf, VERBS, type Verb } from "../../core/api/table.ts";
 import { QuestionId } from "../../core/id.ts";
 import { type Machines, needsMachine } from "../../core/machine.ts";
@@ -132,9 +132,10 @@ async function machinesFor(
 
 /** Refuses whoever may not do this; what an agent tried with a question stays in that question's trail. */
 async function requireScopeFor(call: Call, verb: Verb, id: string | undefined): Promise<void> {
-  const { scopes, path } = ROUTES[verb];
+  const row: Route = ROUTES[verb];
+  const { path } = row;
   try {
-    requireScope(call.bearer, scopes);
+    requireScope(call.bearer, scopesOf(row));
   } catch (error) {
     const question = path.startsWith("/questions/{id}") ? QuestionId.safeParse(id) : undefined;
     if (question?.success) await recordTried(call, verb, question.data);
@@ -147,7 +148,8 @@ async function requireMeant(call: Call, row: Route, request: RequestOf<Verb>): P
   if (row.method === "GET" || !row.path.startsWith("/questions/{id}")) return;
   if (call.bearer.scope !== "agent" && call.ifVersion === undefined) return;
   const { id } = request.params as { id: QuestionId }; // every path below a question names it
-  const { question } = await readOwn(call, id);
+  const verb = row.may === "any_token" || row.may === "no_token" ? "look" : row.may;
+  const { question } = await readOwn(call, id, verb);
   if (row !== ROUTES.answer) requireVersion(question, call.ifVersion);
 }
 

@@ -1,3 +1,4 @@
+import { mayDo } from "../../core/access.ts";
 import { inNameOf } from "../../core/actor.ts";
 import { parseAnswer } from "../../core/answer-input.ts";
 import { type AskBody, readSeen } from "../../core/api/ask-body.ts";
@@ -8,7 +9,7 @@ import { parseDuration } from "../../core/duration.ts";
 import { SECOND_MS, earlier, later } from "../../core/instant.ts";
 import { Refusal } from "../../core/refusal.ts";
 import type { AskOptions } from "../../engine/engine.ts";
-import { type Call, type Handlers, isOwn, readOwn, requireOwnRun } from "./call.ts";
+import { type Call, type Handlers, readOwn, requireOwnRun } from "./call.ts";
 import { runInput } from "./run-verbs.ts";
 
 const LONGEST_WAIT_MS = 25 * SECOND_MS;
@@ -46,7 +47,7 @@ export const QUESTION_VERBS: Handlers<keyof typeof QUESTION_ROUTES> = {
   escalate: ({ engine, by, key }, { params }) => engine.escalate(params.id, by, { key }),
   cancel: ({ engine, by, key }, { params, body }) => engine.cancel(params.id, { ...body, key }, by),
   findAsked: async ({ engine, bearer }, { query }) => ({
-    rows: (await engine.findAsked(query.as)).filter(({ question }) => isOwn(bearer, question)),
+    rows: (await engine.findAsked(query.as)).filter(({ question }) => mayDo("look", bearer, question)),
   }),
   hold: ({ engine }, { params, body: { window, ...input } }) =>
     engine.hold(params.id, { ...input, windowMs: readMs(window) }),
@@ -78,7 +79,7 @@ async function askOptions(call: Call, body: AskBody): Promise<AskOptions> {
   const { run_id: runId, run, epoch, called_at: calledAt, seen, secrets, holder, asked_as: askedAs } = body;
   const own = call.bearer.scope === "agent" ? call.bearer.runId : undefined;
   if (own !== undefined && run) throw new Refusal("not_permitted", "This token belongs to a run and makes no other");
-  if (runId !== undefined) await requireOwnRun(call, runId);
+  if (runId !== undefined) await requireOwnRun(call, runId, "ask");
   const asking = runId ?? own;
   return {
     ...(secrets && { secrets }),
@@ -103,7 +104,7 @@ async function listQuestions(call: Call, { query }: RequestOf<"listQuestions">) 
     ...(after && { after }),
   });
   const last = found.length === limit ? found.at(-1) : undefined;
-  const seen = found.filter((question) => isOwn(call.bearer, question));
+  const seen = found.filter((question) => mayDo("look", call.bearer, question));
   return {
     rows: await call.engine.readMany(seen.map(({ id }) => id)),
     ...(last && { next: last.id }),

@@ -1,3 +1,4 @@
+import { mayDo } from "../../core/access.ts";
 import type { RunBody } from "../../core/api/ask-body.ts";
 import type { RUN_ROUTES } from "../../core/api/run-route.ts";
 import type { RequestOf } from "../../core/api/table.ts";
@@ -5,7 +6,7 @@ import { Refusal } from "../../core/refusal.ts";
 import type { RunInput } from "../../engine/engine.ts";
 import type { Ref } from "../../store/store.ts";
 import { eventFilter, maySee } from "../events/filter.ts";
-import { type Call, type Handlers, isOwn, ownsRun, requireOwnRun } from "./call.ts";
+import { type Call, type Handlers, ownsRun, requireOwnRun } from "./call.ts";
 
 /** Runs and what happened in them, each by its engine's verb. */
 export const RUN_VERBS: Handlers<keyof typeof RUN_ROUTES> = {
@@ -85,7 +86,7 @@ async function lookUp(call: Call, { query }: RequestOf<"lookUp">) {
   const owned = await Promise.all(found.runs.map(({ id }) => ownsRun(call, id)));
   return {
     runs: found.runs.filter((_, index) => owned[index]),
-    questions: found.questions.filter((question) => isOwn(call.bearer, question)),
+    questions: found.questions.filter((question) => mayDo("look", call.bearer, question)),
   };
 }
 

@@ -23,6 +23,7 @@ export const deRefusal: RefusalCatalogue = {
     cancelled: "{by} hat {id} vor {agoMs} zurückgezogen; nichts wurde geändert.",
     settling:
       "{by} hat gerade „{said}“ geantwortet; ein paar Sekunden lang ist das widerrufbar. Warten Sie ab, oder nehmen Sie es zurück.",
+    needs_votes: "Bei dieser Frage müssen {need} Personen einig sein; eine allein genügt nicht.",
     not_for_you: "Diese Frage ist für {names}. Sie sind {you}. Bitten Sie dort um eine Antwort.",
     uncorrectable: "{id} {question}; es gibt keine Antwort zu berichtigen.",
 

@@ -32,10 +32,11 @@ export function chooseDeed({ question, run, content }: Sight, chance: Chance): Q
   if (question.settling && chance.is(0.5)) return { ...base, do: "undo" };
   const verb = chance.weighted({ answer: 60, cancel: 3, words: 4, care: 14, undo: 1, amend: 2 });
   if (verb === "answer") return { ...base, ...answerBy(base, { question, run, content }, item, chance) };
-  if (verb === "cancel") return { ...base, do: "cancel", words: undefined };
-  if (verb === "words") return { ...base, do: "cancel", words: `never mind, ${mark()}` };
+  if (verb === "cancel") return { ...base, do: "cancel", words: undefined, confirmed: false };
+  if (verb === "words") return { ...base, do: "cancel", words: `never mind, ${mark()}`, confirmed: chance.is(0.8) };
   if (verb === "undo") return { ...base, do: "undo" };
-  if (verb === "amend") return { ...base, do: "amend", text: `rather ${mark()}`, resume: chance.is(0.5) };
+  if (verb === "amend")
+    return { ...base, do: "amend", text: `rather ${mark()}`, resume: chance.is(0.5), confirmed: chance.is(0.8) };
   return care(base, chance);
 }
 
@@ -50,12 +51,18 @@ function afterwards({ question, run }: Sight, item: Item, base: Base, chance: Ch
   }
   const verb = chance.weighted({ amend: 10, answer: 3, undo: 1, claim: 1, cancel: 1, comment: 1, extend: 1 });
   if (verb === "amend")
-    return { ...base, do: "amend", text: `rather ${mark()}`, resume: chance.is(hasEnded(run) ? 0.6 : 0.3) };
+    return {
+      ...base,
+      do: "amend",
+      text: `rather ${mark()}`,
+      resume: chance.is(hasEnded(run) ? 0.6 : 0.3),
+      confirmed: chance.is(0.8),
+    };
   if (verb === "answer") {
     const said = { ...say(item, chance), force: chance.is(0.5) };
     return { ...base, way: wayFor(base.way, said, item), do: "answer", said };
   }
-  if (verb === "cancel") return { ...base, do: "cancel", words: undefined };
+  if (verb === "cancel") return { ...base, do: "cancel", words: undefined, confirmed: false };
   if (verb === "comment") return { ...base, do: "comment", text: mark() };
   if (verb === "extend") return { ...base, do: "extend", ms: 1_000 };
   return { ...base, do: verb };

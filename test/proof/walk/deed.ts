@@ -29,8 +29,8 @@ export type QuestionDeed = By & { id: QuestionId } & (
     | { do: "snooze" | "extend"; ms: number }
     | { do: "comment"; text: string }
     | { do: "assign"; to: Person }
-    | { do: "amend"; text: string; resume: boolean }
-    | { do: "cancel"; words: string | undefined }
+    | { do: "amend"; text: string; resume: boolean; confirmed: boolean }
+    | { do: "cancel"; words: string | undefined; confirmed: boolean }
   );
 
 /** One thing that a person does to a run. */
@@ -72,9 +72,12 @@ export function requestFor(deed: Deed): Request {
     case "assign":
       return post(`${at}/assign`, { to: [deed.to] });
     case "amend":
-      return post(`${at}/amend`, { text: deed.text, resume: deed.resume });
+      return post(`${at}/amend`, { text: deed.text, resume: deed.resume, confirmed: deed.confirmed });
     case "cancel":
-      return post(`${at}/cancel`, deed.words === undefined ? { reason: "not needed" } : { resume: deed.words });
+      return post(`${at}/cancel`, {
+        ...(deed.words === undefined ? { reason: "not needed" } : { resume: deed.words }),
+        confirmed: deed.confirmed,
+      });
     default:
       return post(`${at}/${deed.do}`);
   }
@@ -108,12 +111,19 @@ export function wordsFor(deed: Deed): string[] {
     case "assign":
       return ["assign", deed.id, deed.to];
     case "amend":
-      return ["amend", deed.id, deed.text, ...(deed.resume ? ["--resume"] : [])];
+      return ["amend", deed.id, deed.text, ...(deed.resume ? ["--resume"] : []), ...yesOf(deed)];
     case "cancel":
-      return ["cancel", deed.id, ...(deed.words === undefined ? ["-m", "not needed"] : ["--resume", deed.words])];
+      return [
+        ...["cancel", deed.id, ...yesOf(deed)],
+        ...(deed.words === undefined ? ["-m", "not needed"] : ["--resume", deed.words]),
+      ];
     default:
       return [deed.do, deed.id];
   }
+}
+
+function yesOf({ confirmed }: { confirmed: boolean }): string[] {
+  return confirmed ? ["--yes"] : [];
 }
 
 function flagsOf({ outcome, values, text, note, force, confirmed, resume, undoMs }: Said): string[] {

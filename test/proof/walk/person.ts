@@ -1,5 +1,6 @@
 import type { QuestionId } from "../../../src/core/id.ts";
 import type { Question } from "../../../src/core/question.ts";
+import type { Run } from "../../../src/core/run.ts";
 import { QuestionView } from "../../../src/core/view.ts";
 import { type Deed, type QuestionDeed, type RunDeed, requestFor, whoDoes, wordsFor } from "./deed.ts";
 import { findMissing } from "./effect.ts";
@@ -60,13 +61,22 @@ export class People {
     if (!before || !after) return;
     this.#ledger.step(deed.do, deed.runId, `by ${whoDoes(deed)} (${deed.way}) -> ${sayReply(reply)}`);
     const rows = { before: { run: before }, after: { run: after } };
-    this.#judge(deed, reply, [predictRun(deed, before), predictRun(deed, after)], rows);
+    this.#judge(deed, reply, [await this.#predictRun(deed, before), await this.#predictRun(deed, after)], rows);
     const isCancelled = deed.do === "cancel run" && after.status === "cancelled" && before.status !== "cancelled";
     if (reply.is !== "done" && !(reply.is === "unknown" && isCancelled)) return;
     const unnamed = { questionId: undefined, outcomeId: undefined };
     this.#ledger.facts.push({ deed, runId: deed.runId, ...unnamed, atMs: Date.now() });
     if (deed.do === "cancel run" && after.status !== "cancelled")
       this.#ledger.fault("a run was cancelled, but goes on", `it is ${after.status}`, deed.runId);
+  }
+
+  async #predictRun(deed: RunDeed, run: Run): Promise<Prediction> {
+    const owed = await Promise.all(run.owes.map((id) => this.#stage.store.findQuestion(id)));
+    return predictRun(
+      deed,
+      run,
+      owed.filter((question) => question !== undefined),
+    );
   }
 
   /** The rows of a question; its outcome has to be the one that was seen before. */

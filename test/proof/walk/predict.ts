@@ -2,7 +2,7 @@ import type { Content } from "../../../src/core/content.ts";
 import type { Pending, Question } from "../../../src/core/question.ts";
 import type { RefusalCode } from "../../../src/core/refusal.ts";
 import { type Run, hasEnded } from "../../../src/core/run.ts";
-import { type QuestionDeed, type RunDeed, type Said, saidThrough, whoDoes } from "./deed.ts";
+import { type Deed, type QuestionDeed, type RunDeed, type Said, saidThrough, whoDoes } from "./deed.ts";
 
 /** A question with its run, as the rows say. */
 export interface Sight {
@@ -29,15 +29,15 @@ export function predict(deed: QuestionDeed, sight: Sight): Prediction {
       return only([]);
     case "amend": {
       const isCorrectable = question.status === "answered" || question.status === "timeout";
-      const { refusals, maybe } = withLeave(deed, question, isCorrectable ? [] : ["not_pending"]);
-      if (!deed.resume || !hasEnded(sight.run)) return { refusals, maybe };
+      const refusals = [...(isCorrectable ? [] : (["not_pending"] as const)), ...forWords(deed, question)];
+      if (!deed.resume || !hasEnded(sight.run)) return only(refusals);
       // Nobody can start an asker outside, nor takes up again what a person has ended.
       if (sight.run.giveBack !== "worker") refusals.push("bad_input");
-      return sight.run.status === "cancelled" ? { refusals, maybe: [...maybe, "run_ended"] } : { refusals, maybe };
+      return { refusals, maybe: sight.run.status === "cancelled" ? ["run_ended"] : [] };
     }
     case "cancel": {
       const refusals: RefusalCode[] = isOpen ? [] : ["not_pending"];
-      return deed.words === undefined ? only(refusals) : withLeave(deed, question, refusals);
+      return only(deed.words === undefined ? refusals : [...refusals, ...forWords(deed, question)]);
     }
     default:
       return only(isOpen ? predictCare(deed, question) : ["not_pending"]);
@@ -62,14 +62,16 @@ function predictCare(deed: QuestionDeed, question: Pending): RefusalCode[] {
   }
 }
 
-export function predictRun(deed: RunDeed, run: Run): Prediction {
+/** `owed` are the questions whose outcomes the run has not been given. */
+export function predictRun(deed: RunDeed, run: Run, owed: readonly Question[]): Prediction {
   if (deed.do === "cancel run") return only(hasEnded(run) ? ["run_ended"] : []);
   // A run that has ended may be taken up again where its session and its launch record are there.
   if (hasEnded(run)) return { refusals: [], maybe: ["run_ended", "bad_input", "not_permitted", "not_pending"] };
   const stands: RefusalCode[] = run.pendingId !== undefined ? ["not_pending"] : [];
   if (run.pendingId === undefined && (run.status === "running" || run.owes.length === 0)) stands.push("bad_input");
   // Who may not answer may not let the run go on with an answer, either.
-  return { refusals: stands, maybe: ["not_permitted"] };
+  if (owed.some((question) => !isNamed(deed, question))) stands.push("not_permitted");
+  return only(stands);
 }
 
 /** Says whether a timeout can still be answered on purpose: it ended its run, and nothing was asked since. */
@@ -83,12 +85,13 @@ function predictAnswer(deed: QuestionDeed & { do: "answer" }, { question, run, c
   const said = saidThrough(deed);
   if (question.status !== "pending") {
     if (!said.force || !isForceable(run, question)) return only(["not_pending"]);
-    return withLeave(deed, question, mismatches(said, { question, content }));
+    const isEnough = countVotes(deed, said, { question, content }) >= question.approvals.need;
+    const late: RefusalCode[] = isEnough ? [] : ["not_permitted"];
+    return only([...mismatches(said, { question, content }), ...late, ...forAnswer(deed, question, said.confirmed)]);
   }
   const refusals = mismatches(said, { question, content });
   if (question.settling) refusals.push("settling");
-  if (!isNamed(deed, question)) refusals.push("not_permitted");
-  if (question.risk === "high" && !said.confirmed) refusals.push("needs_confirmation");
+  refusals.push(...forAnswer(deed, question, said.confirmed));
   const isAskedBack = said.outcome === "clarify" && question.kind === "approval";
   return { refusals, maybe: isAskedBack ? ["outcome_not_accepted"] : [] };
 }
@@ -108,15 +111,40 @@ function mismatches(said: Said, { question, content }: Pick<Sight, "question" | 
   return text !== undefined && !item.allowText && !isKnown(text) ? ["no_such_option"] : [];
 }
 
-function isNamed(deed: QuestionDeed, { approvals }: Question): boolean {
+function isNamed(deed: Deed, { approvals }: Question): boolean {
   return approvals.from.length === 0 || approvals.from.includes(whoDoes(deed));
 }
 
-/** Whoever makes the agent go on passes the same check as one who answers. */
-function withLeave(deed: QuestionDeed, question: Question, refusals: RefusalCode[]): Prediction {
-  const isGuarded =
-    !isNamed(deed, question) || question.approvals.need > 1 || question.approvals.veto || question.risk === "high";
-  return { refusals, maybe: isGuarded ? ["not_permitted", "needs_confirmation", "needs_person"] : [] };
+/** What stands against whoever makes the agent go on: the same as against one who answers. */
+function forAnswer(deed: Deed, question: Question, isConfirmed: boolean): RefusalCode[] {
+  return [
+    ...(isNamed(deed, question) ? [] : (["not_permitted"] as const)),
+    ...(question.risk === "high" && !isConfirmed ? (["needs_confirmation"] as const) : []),
+  ];
+}
+
+/** What stands against words of one person that are no vote. */
+function forWords(deed: QuestionDeed & { do: "amend" | "cancel" }, question: Question): RefusalCode[] {
+  const alone: RefusalCode[] = question.approvals.need > 1 ? ["not_permitted"] : [];
+  return [...alone, ...forAnswer(deed, question, deed.confirmed)];
+}
+
+/** How many people are for this, with whoever says it now; everybody in a walk is another person. */
+function countVotes(
+  deed: QuestionDeed,
+  said: Said,
+  { question, content }: Pick<Sight, "question" | "content">,
+): number {
+  const options = content.items[0]?.options ?? [];
+  const typed = options.find(({ value, label }) => value === said.text || label === said.text)?.value;
+  const values = typed === undefined ? said.values : [typed];
+  const chosen = JSON.stringify([[...values].sort(), values.length > 0 ? null : (said.text ?? null)]);
+  const others = question.votes.filter(({ by, answer }) => {
+    const item = Object.values(answer.items)[0] ?? { values: [], text: undefined };
+    const theirs = [[...item.values].sort(), item.values.length > 0 ? null : (item.text ?? null)];
+    return by.id !== whoDoes(deed) && answer.outcome === "answer" && JSON.stringify(theirs) === chosen;
+  });
+  return others.length + 1;
 }
 
 function only(refusals: RefusalCode[]): Prediction {

@@ -79,7 +79,12 @@ export class Stage {
       mkdirSync(folder, { recursive: true, mode: 0o700 });
     writeFileSync(join(this.root, "home", "config", "config.toml"), CONFIG, { mode: 0o600 });
     writeFileSync(this.log, "");
-    for (const name of PEOPLE) await this.#makeToken(name, "human");
+    for (const name of PEOPLE) {
+      // Only who is on the list is known to be another person than the others.
+      const { exit, stderr } = await this.type(["user", "add", name]);
+      if (exit !== 0) throw new Error(stderr);
+      await this.#makeToken(name, "human");
+    }
     await this.#makeToken("agent", "agent");
     this.#store = await openStore(this.#place, { poolSize: 2 });
     await this.startServer();
