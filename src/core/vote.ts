@@ -2,7 +2,7 @@ import { sayActor } from "./actor.ts";
 import type { At, Changes, Read } from "./changes.ts";
 import { settleOrClose } from "./settle.ts";
 import { questionEvent } from "./event.ts";
-import type { Answer, Pending, Vote } from "./question.ts";
+import type { Answer, Pending, Question, Vote } from "./question.ts";
 
 /** Counts a person's vote; a later one replaces the earlier. Enough equal votes, or a veto, close the question. */
 export function vote(
@@ -26,6 +26,17 @@ export function vote(
   if (tally < question.approvals.need && !isVetoed) return { runs: [run], questions: [voted], events: [event] };
   const closed = settleOrClose({ ...read, question: voted }, given, how, at);
   return { ...closed, events: [event, ...(closed.events ?? [])] };
+}
+
+/** The votes that gave a question its answer, and how they did; undefined where one person's answer is enough. */
+export function findTally(
+  question: Question,
+  answer: Answer,
+): { votes: Vote[]; need: number; isVeto: boolean } | undefined {
+  const { need } = question.approvals;
+  const votes = question.votes.filter((cast) => choiceOf(cast.answer) === choiceOf(answer));
+  if (!question.votes.some((cast) => cast.answer.id === answer.id)) return undefined;
+  return { votes, need, isVeto: votes.length < need };
 }
 
 /** Votes by what they are for, in the order in which that was first named. */
