@@ -1,5 +1,6 @@
 import type { Actor } from "../core/actor.ts";
 import type { Entry } from "../core/changes.ts";
+import { requireVisibleLine } from "../core/foreign-text.ts";
 import { type Instant, later } from "../core/instant.ts";
 import { type Person, parsePerson, personEntry } from "../core/person.ts";
 import { Refusal } from "../core/refusal.ts";
@@ -21,6 +22,7 @@ import { recall } from "./recall.ts";
 /** How much chance is in a token. */
 export const TOKEN_BYTES = 20;
 const MOST_PARSED = 1_000;
+const LONGEST_ADDRESS = 320;
 const LOGIN_MS = 10 * 60_000;
 const SESSION_MS = 12 * 3_600_000;
 /** Whoever may do everything signs in for what they want to do now. */
@@ -47,6 +49,7 @@ export class People {
   /** Makes a token; its text is shown this once and kept nowhere. */
   async issue(input: TokenInput, by: Actor): Promise<{ text: string; token: Token }> {
     requireMayIssue(input, by);
+    requireVisibleLine(input.subject, "the subject of a token");
     return this.#make(input, {});
   }
 
@@ -125,6 +128,10 @@ export class People {
 
   async put(person: Person, by: Actor): Promise<Person> {
     requireAdmin(by, "change people");
+    const { name, email, slack, github, groups } = person;
+    for (const text of [name, email, slack, github, ...groups]) {
+      if (text !== undefined) requireVisibleLine(text, "the name or address of a person", LONGEST_ADDRESS);
+    }
     const before = await this.#deps.store.findEntry("person", person.id);
     const next = { ...person, version: before?.version ?? 0 };
     const committed = await this.#deps.store.commit({ entries: [personEntry(next)] });

@@ -4,6 +4,7 @@ import type { QUESTION_ROUTES } from "../../core/api/question-route.ts";
 import type { RequestOf } from "../../core/api/table.ts";
 import { parseAsk } from "../../core/ask-input.ts";
 import { parseDuration } from "../../core/duration.ts";
+import { requireVisibleLine } from "../../core/foreign-text.ts";
 import { SECOND_MS, earlier, later } from "../../core/instant.ts";
 import { Refusal } from "../../core/refusal.ts";
 import type { AskOptions } from "../../engine/engine.ts";
@@ -115,7 +116,9 @@ function inNameOf(
   body: { answered_by?: string; answeredBy?: string },
 ): Call["by"] {
   const name = body.answered_by ?? body.answeredBy;
-  return name !== undefined && token.onBehalf ? { ...by, onBehalfOf: name } : by;
+  if (name === undefined || !token.onBehalf) return by;
+  requireVisibleLine(name, "the name of who answered");
+  return { ...by, onBehalfOf: name };
 }
 
 function readMs(duration: string | number): number {
