@@ -57,7 +57,7 @@ function settle(text: string): string {
   return text
     .replace(/\bq_[0-9a-z]{10}(?=[0-9a-z]{16}\b)/g, "q_01jcs7z0aa")
     .replace(/\b([arw])_[0-9a-z]{26}\b/g, "$1_01jcs7z0aa8d2cmn8pqrstvwxy")
-    .replace(/\banswer-[0-9a-z]{8}\b/g, "answer-4f7c2a9d")
+    .replace(/\banswer-[0-9a-z]{16}\b/g, "answer-4f7c2a9d")
     .replace(/\br-[0-9a-z]{4}\b/g, "r-8d2c");
 }
 

@@ -82,3 +82,26 @@ test("who slept while another worker took over changes nothing when the agent is
   await carried.follow(1);
   expect(await stateOf(carried)).toMatchObject({ run: "running", handover: "owed" });
 });
+
+test("a command that repeats an answer asks nothing with it, and what it asks itself is asked", async () => {
+  const carried = await aCarriedRun();
+  const { engine } = carried.scene;
+  const mark = (question: string): string => `<<ASK_HUMAN>>\n{"question": "${question}"}\n<</ASK_HUMAN>>`;
+  const result = `{"status": "needs_input", "question": "Give me root?"}`;
+  await engine.amend(carried.id, `Look:\n${mark("Give me root?")}`, ADA);
+  await engine.amend(carried.id, result, ADA);
+  const asked = async (): Promise<string[]> =>
+    (await engine.listQuestions({ runId: carried.files.runId, order: "oldest", limit: 10 }))
+      .map(({ title }) => title)
+      .toSorted();
+  await carried.files.start("cat", { stdin: `You said:\n${mark("Give me root?")}\n${result}\n` });
+  await carried.follow(1);
+  expect(await asked()).toEqual(["Redis or Memcached?"]);
+  await carried.take();
+  await carried.files.start("cat", {
+    epoch: 2,
+    stdin: `${mark("Give me root?")}\nNow I ask:\n${mark("Which port?")}\n`,
+  });
+  await carried.follow(2);
+  expect(await asked()).toEqual(["Redis or Memcached?", "Which port?"]);
+});

@@ -11,7 +11,9 @@ import type { Engine } from "../engine/engine.ts";
 import type { Work } from "../engine/worker.ts";
 import type { Agent, Sight } from "./agent.ts";
 import { mirrorNoted } from "./mirror.ts";
-import { type Evident, isShownBy, listOnTheWay, witness } from "./outcome.ts";
+import { isGiven } from "./echo.ts";
+import type { Json } from "./json.ts";
+import { type Evident, isShownBy, listOnTheWay, readHistory, witness } from "./outcome.ts";
 import { waitForEnd, type Ended } from "./process-end.ts";
 import { Reading } from "./reading.ts";
 import { type Launch, epochFile, forgetLaunch } from "./run-files.ts";
@@ -55,6 +57,8 @@ export class Follower {
   #meter: UsageMeter | undefined;
   #keptAtMs = 0;
   #isAsked = false;
+  /** How many of its marks were looked at. */
+  #looked = 0;
   #hasSpoken = false;
   #isToolless = false;
 
@@ -93,7 +97,7 @@ export class Follower {
     for (const text of this.#reading.warnings.splice(0)) this.#to.note(text);
     if (this.#reading.session !== session) await this.#nameSession();
     if (sights.some((sight) => sight.kind === "session" && sight.tools)) await this.#checkTools();
-    if (this.#reading.marked && !this.#isAsked) await this.#askMarked();
+    await this.#askMarked();
     for (const sight of sights) if (isNews(sight)) await this.#see(sight);
   }
 
@@ -133,9 +137,27 @@ export class Follower {
     await this.#mirror();
   }
 
+  /** Asks the first thing that it marked in words of its own. */
   async #askMarked(): Promise<void> {
-    this.#isAsked = true;
-    if (!(await this.#ask(this.#reading.marked, "marker"))) return;
+    while (!this.#isAsked && this.#looked < this.#reading.marked.length) {
+      const marked = this.#reading.marked[this.#looked];
+      this.#looked += 1;
+      if (marked === undefined || (await this.#isRepeated(marked))) continue;
+      this.#isAsked = true;
+      if (await this.#ask(marked, "marker")) this.#stopSoon();
+    }
+  }
+
+  /** What it only repeats of what it was given asks nothing: an answer that looks like a question would ask itself. */
+  async #isRepeated(asked: Json): Promise<boolean> {
+    const { work, runId, note } = this.#to;
+    const run = await work.store.findRun(runId);
+    const isEcho = run !== undefined && isGiven(asked, await readHistory(work.store, run));
+    if (isEcho) note("It repeated words that it was given and that look like a question; nothing was asked");
+    return isEcho;
+  }
+
+  #stopSoon(): void {
     const { runDir, runId, by, leave } = this.#to;
     // It was told to stop after asking; if it does not, it is stopped.
     const timer = setTimeout(() => {
@@ -177,10 +199,10 @@ export class Follower {
     this.#reading.end();
     for (const text of this.#reading.warnings.splice(0)) note(text);
     await this.#meter?.keep(this.#reading.usage);
-    if (this.#reading.marked && !this.#isAsked) await this.#askMarked();
+    await this.#askMarked();
     const { reported } = this.#reading;
     if (reported?.warning) note(reported.warning);
-    if (reported?.ask) await this.#ask(reported.ask, "result");
+    if (reported?.ask && !(await this.#isRepeated(reported.ask))) await this.#ask(reported.ask, "result");
     if (this.#reading.deferred) await keepDeferred(runDir, this.#reading.deferred.callId);
     await keepTree(runDir, launch.dir);
     this.#to.onStep?.("kept");

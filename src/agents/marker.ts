@@ -30,7 +30,7 @@ const THIRD = new Set(TOKENS.map(({ text }) => text.charCodeAt(2)));
 export type Marked = { kind: "question"; input: Json } | { kind: "warning"; text: string };
 
 /**
- * Finds the first question that an agent marks in its own words, however they are cut into pieces.
+ * Finds the first question that an agent marks in its own words, or the first few, however they are cut into pieces.
  * Every character is looked at a fixed number of times, and at most two markers' lengths are kept.
  */
 export class MarkerScanner {
@@ -40,8 +40,13 @@ export class MarkerScanner {
   #opened: Body[] = [];
   #isDone = false;
   #warnings = 0;
+  #left: number;
 
-  /** Looks at the agent's next words. Nothing is said after the first question. */
+  constructor({ most = 1 }: { most?: number } = {}) {
+    this.#left = most;
+  }
+
+  /** Looks at the agent's next words. Nothing is said after the last question that is wanted. */
   push(words: string): Marked[] {
     if (this.#isDone || words === "") return [];
     const found: Marked[] = [];
@@ -83,7 +88,8 @@ export class MarkerScanner {
     const { question } = input;
     if (typeof question !== "string" || question.trim() === "") return this.#warn(`${kind.open} holds no "question"`);
     if (question === kind.sample) return []; // it repeats how to ask
-    this.#isDone = true;
+    this.#left -= 1;
+    this.#isDone = this.#left <= 0;
     this.#opened = [];
     return [{ kind: "question", input }];
   }

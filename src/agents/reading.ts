@@ -7,6 +7,9 @@ import { type Reported, readResult } from "./result.ts";
 /** Of its last words no more is kept than a result can need. */
 const MAX_WORDS_CHARS = 4 * 1024 * 1024;
 
+/** Of its marks no more are kept: the first that is a question stops it. */
+const MOST_MARKS = 20;
+
 type Deferred = Extract<Sight, { kind: "deferred" }>;
 type Ended = Extract<Sight, { kind: "ended" }>;
 
@@ -14,12 +17,12 @@ type Ended = Extract<Sight, { kind: "ended" }>;
 export class Reading {
   session: string | undefined;
   tools: readonly string[] | undefined;
-  /** The first question that it marked in its words, to be read by `parseAsk`. */
-  marked: Json | undefined;
+  /** What it marked in its words, to be read by `parseAsk`; the first that it did not repeat from elsewhere is asked. */
+  readonly marked: Json[] = [];
   /** The call that it stopped at; gone when it went on. */
   deferred: Deferred | undefined;
   warnings: string[] = [];
-  readonly #scanner = new MarkerScanner();
+  readonly #scanner = new MarkerScanner({ most: MOST_MARKS });
   #words = "";
   #ended: Ended | undefined;
   readonly #totals = new Map<Usage["since"], Usage>();
@@ -93,8 +96,8 @@ export class Reading {
 
   #takeMarks(marks: ReturnType<MarkerScanner["push"]>): void {
     for (const mark of marks) {
-      if (mark.kind === "question") this.marked = mark.input;
-      else this.warnings.push(mark.text);
+      if (mark.kind === "question") this.marked.push(mark.input);
+      else if (this.marked.length === 0) this.warnings.push(mark.text);
     }
   }
 }

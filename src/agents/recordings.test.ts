@@ -52,7 +52,7 @@ function readAll(agent: Agent, name: string): Reading {
 /** What our readers see, in the table's words. */
 function seen(reading: Reading) {
   const { deferred, ended } = reading;
-  const question = reading.marked?.["question"] ?? reading.reported?.ask?.["question"];
+  const question = reading.marked[0]?.["question"] ?? reading.reported?.ask?.["question"];
   const find = (name: "costUsd" | "inputTokens" | "outputTokens") =>
     reading.usage.find((usage) => usage[name] !== undefined)?.[name];
   return {

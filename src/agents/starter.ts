@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { SYSTEM } from "../core/actor.ts";
 import { isStartable, loseLaunch, takeRun } from "../core/carry.ts";
 import type { Read } from "../core/changes.ts";
+import { DELIMITER_BYTES, delimiterFrom } from "../core/foreign-text.ts";
 import { give, takeBack } from "../core/handover.ts";
 import type { WorkerId } from "../core/id.ts";
 import { SECOND_MS, later } from "../core/instant.ts";
@@ -125,7 +126,7 @@ async function build({ run, agent, launch, runDir }: Taken, work: Work, deps: St
   const { store } = work;
   const version = await findVersion(agent, launch);
   const task = taskOf(run, { ...deps, epoch: run.epoch, runDir, version }, launch);
-  const delimiter = `answer-${randomBytes(4).toString("hex")}`;
+  const delimiter = delimiterFrom(randomBytes(DELIMITER_BYTES));
   const reads = await readHanded(store, run);
   const isKnown = run.session !== undefined && (await isSessionThere(agent, run, launch));
   if (!isKnown && reads.length === 0 && !(await hasStarted(runDir, run.epoch - 1))) return agent.start(task);

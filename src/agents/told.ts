@@ -1,7 +1,8 @@
 import { appendFile, open as openFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Read } from "../core/changes.ts";
-import { tellHanded, tellOutcome } from "../core/injection.ts";
+import { quoteBlock } from "../core/foreign-text.ts";
+import { type Told, tellHanded, tellOutcome } from "../core/injection.ts";
 import type { Run } from "../core/run.ts";
 import type { Agent, Resume } from "./agent.ts";
 import { findText, replaceFile } from "./private-file.ts";
@@ -50,11 +51,6 @@ export async function resumeBy(
   return { by: "message", text: parts.join("\n\n") };
 }
 
-export interface Told {
-  delimiter: string;
-  reads: readonly Read[];
-}
-
 /** The prompt for a new session in place of one that is gone: the task, what was asked and answered, how far it came. */
 export async function retell(
   run: { prompt: string | undefined; dir: string; runDir: string },
@@ -66,10 +62,10 @@ export async function retell(
   const diff = await findDiffStat(run.dir);
   return [
     "You were working on the task below. Your session is gone, so this is all that is known of what you did.",
-    ...(run.prompt ? [`Task:\n${run.prompt}`] : []),
+    ...(run.prompt ? [`Your task, as it was given to you:\n${quoteBlock(run.prompt, delimiter)}`] : []),
     ...history.map((read) => tellOutcome(read, delimiter)),
-    ...(said ? [`What you said last:\n<${delimiter}>\n${said}\n</${delimiter}>`] : []),
-    ...(diff ? [`What is changed in the working tree:\n${diff}`] : []),
+    ...(said ? [`What you said last:\n${quoteBlock(said, delimiter)}`] : []),
+    ...(diff ? [`What is changed in the working tree:\n${quoteBlock(diff, delimiter)}`] : []),
     "Look at what is there, then continue with the task.",
   ].join("\n\n");
 }

@@ -99,7 +99,7 @@ describe("the fingerprint of a working tree", () => {
     const before = (await findFingerprint(dir))!;
     for (const name of ["readme", "new"]) writeFileSync(join(dir, name), "2\n");
     const after = (await findFingerprint(dir))!;
-    expect(describeDifference(before, after)).toEqual(["new was changed", "readme was changed"]);
+    expect(describeDifference(before, after)).toEqual(['"new" was changed', '"readme" was changed']);
     for (const name of ["readme", "new"]) writeFileSync(join(dir, name), "1\n");
     expect(await hashOf(dir)).toBe(before.hash);
   });

@@ -4,6 +4,7 @@ import { lstat, readlink } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { z } from "zod";
+import { quoteLine, quoteName } from "../core/foreign-text.ts";
 import { isCode } from "../core/system-code.ts";
 import { isDatabaseFile } from "../sqlite.ts";
 import { readGit } from "./git.ts";
@@ -64,13 +65,17 @@ export async function findFingerprint(dir: string): Promise<Fingerprint | undefi
 export function describeDifference(before: Fingerprint, after: Fingerprint): string[] {
   if (before.hash === after.hash) return [];
   const said: string[] = [];
-  if (before.branch !== after.branch)
-    said.push(`the branch is ${after.branch ?? "none"}, was ${before.branch ?? "none"}`);
-  if (before.head !== after.head) said.push(`the commit is ${after.head ?? "none"}, was ${before.head ?? "none"}`);
+  if (before.branch !== after.branch) said.push(`the branch is ${nameOf(after.branch)}, was ${nameOf(before.branch)}`);
+  if (before.head !== after.head) said.push(`the commit is ${nameOf(after.head)}, was ${nameOf(before.head)}`);
   const paths = new Set([...Object.keys(before.changed), ...Object.keys(after.changed)]);
   const differing = [...paths].filter((path) => before.changed[path] !== after.changed[path]).sort();
-  said.push(...differing.map((path) => `${path} was changed`));
+  said.push(...differing.map((path) => `${quoteLine(path)} was changed`));
   return said.length > 0 ? said : ["files were changed"];
+}
+
+/** A branch can be called anything that git takes. */
+function nameOf(name: string | undefined): string {
+  return name === undefined ? "none" : quoteName(name);
 }
 
 /** What differs from the last commit, as `git diff --stat` says it, and the files that are new. */

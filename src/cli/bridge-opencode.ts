@@ -3,6 +3,7 @@ import { type Json, textAt } from "../agents/json.ts";
 import { OpencodeLines } from "../agents/opencode-lines.ts";
 import { OpencodePlan } from "../agents/opencode-serve.ts";
 import { OpencodeServer, runInstead } from "../agents/opencode-server.ts";
+import { DELIMITER_BYTES, delimiterFrom } from "../core/foreign-text.ts";
 import { opencodeServer } from "../core/client/opencode-server.ts";
 import type { Instant } from "../core/instant.ts";
 import type { Bridge } from "./bridge.ts";
@@ -149,7 +150,7 @@ class Turn {
     const inTurn = { ...context, interrupt: () => this.#leave.signal };
     const hooked = { engine, client: opencodeServer, call, context: inTurn, windowMs: holdMs, calledAt };
     const { reply, handed }: Decided = await decideCall(hooked);
-    const body = opencodeServer.say(call, reply, `answer-${randomBytes(4).toString("hex")}`);
+    const body = opencodeServer.say(call, reply, delimiterFrom(randomBytes(DELIMITER_BYTES)));
     if (!body) return this.#park();
     this.#replied.add(id);
     await server.post(`/${call.is === "question" ? "question" : "permission"}/${id}/reply`, body);

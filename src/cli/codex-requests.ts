@@ -3,6 +3,7 @@ import type { Replied } from "../agents/codex-shown.ts";
 import type { Incoming, JsonRpc } from "../agents/json-rpc.ts";
 import { textAt, valueAt } from "../agents/json.ts";
 import type { Read } from "../core/changes.ts";
+import { DELIMITER_BYTES, delimiterFrom } from "../core/foreign-text.ts";
 import { codexApp } from "../core/client/codex-app.ts";
 import type { HookCall } from "../core/client/hook.ts";
 import type { Instant } from "../core/instant.ts";
@@ -75,7 +76,7 @@ export class CodexRequests {
     const isSubagent = textAt(params, "threadId") !== this.#threadId;
     const { reply, handed } = await this.#decide({ ...call, isSubagent }, calledAt, AbortSignal.any([signal, stop]));
     this.#open.delete(id);
-    const result = codexApp.say(call, reply, `answer-${randomBytes(4).toString("hex")}`);
+    const result = codexApp.say(call, reply, delimiterFrom(randomBytes(DELIMITER_BYTES)));
     if (!result) {
       this.#isParked = true;
       await this.#deps.park();

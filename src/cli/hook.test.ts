@@ -102,7 +102,7 @@ describe("a session that askd did not start", () => {
     const second = await hook(scene, hookInput(QUESTION, { tool_use_id: "toolu_2", tool_input: OTHER }));
     expect(decision(second)).toMatchObject({
       permissionDecision: "deny",
-      permissionDecisionReason: `This run already waits for an answer to ${id}: Which cache?. Ask this one again once that is answered.`,
+      permissionDecisionReason: `This run already waits for an answer to ${id}: "Which cache?". Ask this one again once that is answered.`,
     });
     await scene.engine.answer(id, said("1"), ADA);
     expect(decision(await first)).toMatchObject({ permissionDecision: "allow" });

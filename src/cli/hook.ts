@@ -4,6 +4,7 @@ import { codexHook } from "../core/client/codex-hook.ts";
 import { geminiHook } from "../core/client/gemini-hook.ts";
 import type { HookCall, HookClient, HookEvent } from "../core/client/hook.ts";
 import { parseDuration } from "../core/duration.ts";
+import { DELIMITER_BYTES, delimiterFrom } from "../core/foreign-text.ts";
 import { SECOND_MS } from "../core/instant.ts";
 import { Refusal } from "../core/refusal.ts";
 import { findOwnRun } from "./actor.ts";
@@ -81,7 +82,7 @@ async function answerHook(client: HookClient, windowMs: number, context: Context
     else {
       const { call } = event;
       const { reply, afterwards } = await decideCall({ engine, client, call, context: held, windowMs });
-      const output = client.say(call, reply, `answer-${randomBytes(4).toString("hex")}`);
+      const output = client.say(call, reply, delimiterFrom(randomBytes(DELIMITER_BYTES)));
       if (output) context.stdout.write(`${JSON.stringify(output)}\n`);
       await afterwards?.();
     }

@@ -1,6 +1,6 @@
 import { Refusal } from "../core/refusal.ts";
 import { toWire } from "../core/wire.ts";
-import { sanitiseJson } from "./sanitise.ts";
+import { escapeUnseen } from "../core/foreign-text.ts";
 
 /** What `--json` was given: everything, a list of fields, or the wish to see their names. */
 export type JsonChoice = { show: "all" } | { show: "fields"; fields: string[] } | { show: "names" };
@@ -21,7 +21,7 @@ export function renderJson(
   const wire = toWire(value);
   requireFields(choice, options.fields);
   const chosen = choice.show === "all" ? wire : selectFields(wire, choice.fields);
-  return `${sanitiseJson(JSON.stringify(chosen, undefined, options.indent))}\n`;
+  return `${escapeUnseen(JSON.stringify(chosen, undefined, options.indent))}\n`;
 }
 
 /** Refuses fields that are not there. */

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { oneLine, sanitise, sanitiseJson } from "./sanitise.ts";
+import { escapeUnseen } from "../core/foreign-text.ts";
+import { oneLine, sanitise } from "./sanitise.ts";
 
 // Written apart from the code under test: what must never reach a terminal.
 // eslint-disable-next-line no-control-regex
@@ -65,11 +66,11 @@ describe("sanitise", () => {
   });
 });
 
-describe("sanitiseJson", () => {
+describe("escapeUnseen", () => {
   test("gives text that is printable and means the same", () => {
     fc.assert(
       fc.property(hostile, (text) => {
-        const json = sanitiseJson(JSON.stringify({ text }));
+        const json = escapeUnseen(JSON.stringify({ text }));
         expect(json).not.toMatch(RAW_CONTROL);
         expect(JSON.parse(json)).toEqual({ text });
       }),

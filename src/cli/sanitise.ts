@@ -1,4 +1,4 @@
-import { UNSEEN, makeVisible } from "../core/visible.ts";
+import { makeVisible } from "../core/visible.ts";
 
 /** Makes foreign text safe to print: what a terminal would obey, or a reader would miss, becomes visible. */
 export function sanitise(text: string): string {
@@ -10,14 +10,4 @@ export function oneLine(text: string): string {
   return sanitise(text.replace(/[\r\n\t]+/g, " "))
     .replace(/ {2,}/g, " ")
     .trim();
-}
-
-/** Escapes in JSON text what `sanitise` would make visible; JSON has such characters only inside strings. */
-export function sanitiseJson(json: string): string {
-  return json.replace(UNSEEN, (character) =>
-    Array.from(
-      { length: character.length },
-      (_, index) => `\\u${character.charCodeAt(index).toString(16).padStart(4, "0")}`,
-    ).join(""),
-  );
 }

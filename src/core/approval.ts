@@ -1,10 +1,13 @@
 import type { Read } from "./changes.ts";
 import { hashText } from "./content.ts";
+import { isVisibleLine, quoteLine } from "./foreign-text.ts";
 import { findAnswer } from "./question.ts";
 import { Refusal } from "./refusal.ts";
 
 const MAX_DEPTH = 64;
 const ALLOW = "allow";
+const LONGEST_TOOL = 200;
+const HEADER_CHARS = 30;
 
 /** A tool that an agent wants to use, with exactly these arguments. */
 export interface ToolUse {
@@ -14,10 +17,12 @@ export interface ToolUse {
 
 /** Asks whether a tool may be used with exactly these arguments; whoever answers sees all of them. */
 export function approvalAsk(use: ToolUse): Record<string, unknown> {
+  // A tool has the name that its server gave it.
+  const name = isVisibleLine(use.tool, LONGEST_TOOL) ? use.tool : quoteLine(use.tool);
   return {
     kind: "approval",
-    question: `May the agent use ${use.tool}?`,
-    header: use.tool.slice(-30),
+    question: `May the agent use ${name}?`,
+    header: headerOf(name),
     options: [
       { value: ALLOW, label: "Allow" },
       { value: "deny", label: "Deny" },
@@ -27,6 +32,12 @@ export function approvalAsk(use: ToolUse): Record<string, unknown> {
     context: fenced(JSON.stringify(sorted(use.input, 0), null, 2) ?? "null"),
     fingerprint: fingerprintOf(use),
   };
+}
+
+/** The end of a long name, which tells tools of one server apart. */
+function headerOf(name: string): string {
+  const end = Array.from(name).slice(-HEADER_CHARS).join("");
+  return isVisibleLine(end, HEADER_CHARS) ? end : "tool";
 }
 
 /** Names a tool with its arguments; the order in which a client writes them makes no difference. */

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { type Item, recommendedOption } from "./content.ts";
 import { parseDuration } from "./duration.ts";
+import { quoteName, requireVisibleLine } from "./foreign-text.ts";
 import { type Instant, HOUR_MS, SECOND_MS, epochMs } from "./instant.ts";
 import { ItemInput, readItem, secretRefusal } from "./item-input.ts";
 import { makePlain, requireBytes } from "./plain.ts";
@@ -145,6 +146,7 @@ export function parseAsk(raw: unknown, door: Door, rules: Rules, now: Instant): 
   if (context) requireBytes(context, rules.limits.contextBytes, "context");
   if (asksForSecret({ items, context })) throw secretRefusal();
   const onTimeout = readOnTimeout(fields, items, door, rules);
+  requireNames([...fields.to, ...(fields.approvals?.from ?? []), ...(onTimeout.steps ?? []).flatMap(({ to }) => to)]);
   const timeoutMs = onTimeout.do === "wait" ? undefined : readTimeoutMs(fields, door, rules, now);
   const holdMs = fields.hold ?? (fields.timeoutSeconds === undefined ? door.holdMs : fields.timeoutSeconds * SECOND_MS);
   const trace = fields.traceparent ?? door.traceparent;
@@ -173,6 +175,11 @@ export function parseAsk(raw: unknown, door: Door, rules: Rules, now: Instant): 
     via: door.via,
     ...(trace && readTraceparent(trace) && { trace }),
   };
+}
+
+/** Refuses to ask people whose name nobody could read. */
+function requireNames(names: readonly string[]): void {
+  for (const name of names) requireVisibleLine(name, "the name of a person or group");
 }
 
 /** Silence approves nothing. */
@@ -307,5 +314,5 @@ export function sayIssue(error: z.ZodError): string {
   const issue = error.issues[0];
   if (!issue) return "it does not have the expected shape";
   const problem = issue.code === "invalid_value" ? `use ${issue.values.join(", ")}` : issue.message;
-  return issue.path.length > 0 ? `${issue.path.join(".")}: ${problem}` : problem;
+  return issue.path.length > 0 ? `${issue.path.map((part) => quoteName(String(part))).join(".")}: ${problem}` : problem;
 }

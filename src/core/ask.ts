@@ -6,6 +6,7 @@ import { type Content, contentName, hashContent, recommendedOption, titleOf } fr
 import { questionEvent, runEvent } from "./event.ts";
 import { clockKey, setClock } from "./clock.ts";
 import { close } from "./close.ts";
+import { quoteLine } from "./foreign-text.ts";
 import { giveAskedAgain } from "./handover.ts";
 import { type QuestionId, shortId } from "./id.ts";
 import { type Instant, later, msBetween, MINUTE_MS } from "./instant.ts";
@@ -119,7 +120,7 @@ export function requireSamePayload(question: Question, input: AskInput): void {
   if (question.content.endsWith(hashContent(input))) return;
   throw new Refusal(
     "key_reused",
-    `The key "${input.key}" was used for another question (${shortId(question.id)}); nothing was asked`,
+    `The key ${quoteLine(input.key ?? "")} was used for another question (${shortId(question.id)}); nothing was asked`,
     {
       hint: "Use a new key for a new question",
     },
@@ -130,7 +131,8 @@ function requireMayAsk({ run, open, epoch }: AskRead, input: AskInput, at: At): 
   requireMay("ask", at.by, { runId: run.id });
   const pending = open.find((question) => question.status === "pending");
   if (pending) {
-    throw new Refusal("already_pending", `This run already waits for an answer to ${pending.id}: ${pending.title}`, {
+    const about = quoteLine(pending.title);
+    throw new Refusal("already_pending", `This run already waits for an answer to ${pending.id}: ${about}`, {
       hint: `call check_answer ${pending.id} (it holds), then ask again`,
     });
   }

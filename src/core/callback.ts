@@ -1,10 +1,12 @@
 import { createHmac } from "node:crypto";
 import { sayActor } from "./actor.ts";
 import type { Read } from "./changes.ts";
+import { quoteLine } from "./foreign-text.ts";
 import type { Instant } from "./instant.ts";
 import { answerText } from "./match.ts";
 import { type Closed, findAnswer } from "./question.ts";
 import { Refusal } from "./refusal.ts";
+import { findTally } from "./vote.ts";
 
 const SECRET_PREFIX = "whsec_";
 const LEAST_SECRET_BYTES = 24;
@@ -45,7 +47,7 @@ export function signWebhook(
 /** Refuses a secret or an address that could not be used later. */
 export function requireCallback(callback: { url: string; secret: string }): void {
   if (!URL.canParse(callback.url) || !/^https?:$/.test(new URL(callback.url).protocol)) {
-    throw new Refusal("bad_input", `"${callback.url}" is not an http(s) address to call back`);
+    throw new Refusal("bad_input", `${quoteLine(callback.url)} is not an http(s) address to call back`);
   }
   if (new URL(callback.url).username !== "")
     throw new Refusal("bad_input", "The callback address must not contain a user name or password");
@@ -54,6 +56,7 @@ export function requireCallback(callback: { url: string; secret: string }): void
 
 function callbackData({ question, run, content }: Read & { question: Closed }): Record<string, unknown> {
   const answer = findAnswer(question);
+  const tally = answer && findTally(question, answer);
   return {
     question: { id: question.id, title: question.title, status: question.status },
     run: { id: run.id, number: run.number, name: run.name, external_id: run.externalId ?? null },
@@ -63,7 +66,10 @@ function callbackData({ question, run, content }: Read & { question: Closed }): 
     note: answer?.note ?? null,
     answered_by: answer ? sayActor(answer.by) : null,
     answered_at: answer?.at ?? null,
-    policy: question.status === "timeout" ? question.policy : null,
+    policy: answer?.policy ?? (question.status === "timeout" ? question.policy : null),
+    forced: question.status === "timeout" && question.forced !== undefined,
+    votes: tally?.votes.length ?? null,
+    votes_needed: tally?.need ?? null,
     reason: question.status === "cancelled" ? question.reason : null,
   };
 }

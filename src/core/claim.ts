@@ -3,6 +3,7 @@ import { sayActor } from "./actor.ts";
 import type { At, Changes, Read } from "./changes.ts";
 import { requirePending } from "./closed.ts";
 import { questionEvent } from "./event.ts";
+import { quoteName, requireVisibleLine } from "./foreign-text.ts";
 import type { Instant } from "./instant.ts";
 import { requirePlain } from "./plain.ts";
 import type { Pending } from "./question.ts";
@@ -13,7 +14,7 @@ export function claim(read: Read, at: At): Changes {
   const question = requireOpen(read, "claim", at);
   const holder = question.claim;
   if (holder && sayActor(holder.by) !== sayActor(at.by)) {
-    throw new Refusal("already_pending", `${sayActor(holder.by)} has claimed this question`, {
+    throw new Refusal("already_pending", `${quoteName(sayActor(holder.by))} has claimed this question`, {
       hint: "Ask them to release it, or answer it all the same",
       fact: { is: "claimed", by: sayActor(holder.by) },
     });
@@ -39,6 +40,7 @@ export function assign(read: Read, to: readonly string[], at: At): Changes {
   if (names.length === 0) {
     throw new Refusal("bad_input", "Name at least one person or group", { fact: { is: "nobody_named" } });
   }
+  for (const name of names) requireVisibleLine(name, "the name of a person or group");
   return change(read, { ...question, to: names, claim: undefined }, "assigned", at, { to: names });
 }
 

@@ -3,6 +3,7 @@ import type { Read } from "./changes.ts";
 import { sayDuration } from "./duration.ts";
 import type { Facts } from "./fact.ts";
 import { mayForce } from "./force.ts";
+import { quoteLine, quoteName } from "./foreign-text.ts";
 import { shortId } from "./id.ts";
 import { type Instant, msBetween } from "./instant.ts";
 import { answerText } from "./match.ts";
@@ -36,7 +37,7 @@ function sayClosed({ question, run, content }: Read, now: Instant, said?: string
         });
       }
       const end = hasEnded(run)
-        ? ` and the run ${run.status}${run.reason ? ` (${run.reason})` : ""}`
+        ? ` and the run ${run.status}${run.reason ? ` (${quoteName(run.reason)})` : ""}`
         : ` and policy "${question.policy}" was applied`;
       const isOpen = mayForce(run, question);
       const agoMs = since(question.timedOutAt, now);
@@ -55,7 +56,7 @@ function sayClosed({ question, run, content }: Read, now: Instant, said?: string
       const agoMs = since(question.cancelledAt, now);
       return new Refusal(
         "not_pending",
-        `${id} was cancelled by ${by} ${ago(agoMs)} (${question.reason}); nothing was changed`,
+        `${id} was cancelled by ${quoteName(by)} ${ago(agoMs)} (${quoteName(question.reason)}); nothing was changed`,
         { hint: `See it with: askd show ${id}`, fact: { is: "cancelled", id, by, agoMs } },
       );
     }
@@ -78,7 +79,9 @@ function givenAnswer({ question, content }: Read, now: Instant): Facts["answered
 }
 
 function sayAnswer(given: Facts["answered"] | undefined): string {
-  return given ? `${given.by} ${ago(given.agoMs)} (${given.channel}): "${given.said}"` : "nobody";
+  return given
+    ? `${quoteName(given.by)} ${ago(given.agoMs)} (${quoteName(given.channel)}): ${quoteLine(given.said)}`
+    : "nobody";
 }
 
 function since(then: Instant, now: Instant): number {

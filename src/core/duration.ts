@@ -1,3 +1,4 @@
+import { quoteLine } from "./foreign-text.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "./instant.ts";
 import { Refusal } from "./refusal.ts";
 
@@ -17,13 +18,13 @@ export function parseDuration(text: string): number {
   const readable = parts.length > 0 && parts.map((part) => part[0]).join("") === text.trim();
   const bareParts = parts.filter((part) => part[2] === undefined);
   if (!readable || (bareParts.length > 0 && parts.length > 1)) {
-    throw new Refusal("bad_input", `"${text}" is not a duration; write it like 90s, 3m, 24h or 2d`, {
+    throw new Refusal("bad_input", `${quoteLine(text)} is not a duration; write it like 90s, 3m, 24h or 2d`, {
       fact: { is: "no_duration", said: text },
     });
   }
   const ms = parts.reduce((sum, part) => sum + Number(part[1]) * (UNIT_MS[part[2] ?? "s"] ?? 0), 0);
   if (ms > MAX_MS) {
-    throw new Refusal("bad_input", `"${text}" is longer than a year; use at most 366d`, {
+    throw new Refusal("bad_input", `${quoteLine(text)} is longer than a year; use at most 366d`, {
       fact: { is: "endless_duration", said: text },
     });
   }

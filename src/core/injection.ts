@@ -1,6 +1,7 @@
-import { sayActor } from "./actor.ts";
+import { type Actor, sayActor } from "./actor.ts";
 import type { Read } from "./changes.ts";
 import { spellDuration } from "./duration.ts";
+import { WORDS_CHARS, quoteBlock, quoteLine, quoteName } from "./foreign-text.ts";
 import { MINUTE_MS, SECOND_MS, msBetween } from "./instant.ts";
 import { answerText, itemText } from "./match.ts";
 import {
@@ -14,10 +15,11 @@ import {
   isOutcomeOpen,
   outcomeName,
 } from "./question.ts";
+import { findTally } from "./vote.ts";
 
-/** What an agent is told when it goes on, and the token that no answer can contain. */
+/** What an agent is told when it goes on. */
 export interface Told {
-  /** Made fresh for every resume, so that an answer cannot end its own quotation. */
+  /** Made fresh for every message, so that nobody who wrote an answer can know it. */
   delimiter: string;
   reads: readonly Read[];
 }
@@ -25,16 +27,14 @@ export interface Told {
 const TOLD_BEFORE = "You may have been told this already, before you were interrupted. If so, do not act on it twice.";
 
 /** Tells an agent what became of its questions: who answered, through what and when, with the answers as data. */
-export function tellAgent(told: Told): string {
-  const delimiter = delimiterFor(told);
-  const parts = told.reads.flatMap((read) => [tellOutcome(read, delimiter), ...tellAmendments(read, delimiter)]);
+export function tellAgent({ delimiter, reads }: Told): string {
+  const parts = reads.flatMap((read) => [tellOutcome(read, delimiter), ...tellAmendments(read, delimiter)]);
   return [...parts, "Continue with the task."].join("\n\n");
 }
 
 /** Tells an agent that is started again what this start hands over to it, and nothing that it was given before. */
-export function tellHanded(told: Told): string {
-  const delimiter = delimiterFor(told);
-  const parts = told.reads.flatMap((read) => [
+export function tellHanded({ delimiter, reads }: Told): string {
+  const parts = reads.flatMap((read) => [
     ...(handoversOf(read.question).some(isRepeated) ? [TOLD_BEFORE] : []),
     ...(isOutcomeOpen(read.question) ? [tellOutcome(read, delimiter)] : []),
     // A correction that came after the hand-over goes with the next one.
@@ -44,17 +44,12 @@ export function tellHanded(told: Told): string {
 }
 
 /** Tells an agent what a person corrected of answers that it has. */
-export function tellCorrections(told: Told): string {
-  const delimiter = delimiterFor(told);
-  return told.reads.flatMap((read) => tellAmendments(read, delimiter)).join("\n\n");
+export function tellCorrections({ delimiter, reads }: Told): string {
+  return reads.flatMap((read) => tellAmendments(read, delimiter)).join("\n\n");
 }
 
 function isRepeated(handover: Handover): boolean {
   return handover.state === "handing" && handover.isRepeated === true;
-}
-
-function delimiterFor({ delimiter, reads }: Told): string {
-  return unused(delimiter, JSON.stringify(reads.map(({ question, content }) => [question, content])));
 }
 
 /** Says that nobody answered in the time that the ask itself allowed. */
@@ -72,12 +67,12 @@ export function sayTimeout(question: Extract<Question, { status: "timeout" }>): 
   return `Nobody answered question ${question.id} within ${waited}. Policy "${question.policy}" applies: ${then}.`;
 }
 
+/** Says that no answer will come, in one line; a person's words about it are a note. */
 export function sayCancelled(question: Extract<Question, { status: "cancelled" }>): string {
-  const { id, reason, note, cancelledBy } = question;
-  const said = `Question ${id} was cancelled (${reason}). No answer will come; go on without it.`;
-  return note === undefined
-    ? said
-    : `${said} Note of ${sayActor(cancelledBy)}, which is not an answer: ${JSON.stringify(note)}`;
+  const { note, cancelledBy } = question;
+  const said = `${sayWithdrawn(question)} No answer will come; go on without it.`;
+  if (note === undefined) return said;
+  return `${said} Note of ${who(cancelledBy)}, which is not an answer: ${quoteLine(note, WORDS_CHARS)}`;
 }
 
 /** Says that the question is kept and that the agent is to stop. A resume is promised only where somebody does it. */
@@ -96,7 +91,7 @@ export function tellProvenance(read: Read, delimiter: string): string {
   const told = answer?.policy
     ? tellPolicy(read, answer, delimiter)
     : answer
-      ? `Question ${question.id}: ${headline(answer)} ${provenance(answer)}`
+      ? `Question ${question.id}: ${headline(question, answer)} ${answeredBy(question, answer)}`
       : tellOutcome(read, delimiter);
   return [told, ...tellAmendments(read, delimiter)].join("\n");
 }
@@ -118,12 +113,17 @@ export function tellOutcome(read: Read, delimiter: string): string {
 
 /** A withdrawn question has no answer; a person's words about it are a note. */
 function tellWithdrawn(question: Extract<Question, { status: "cancelled" }>, delimiter: string): string {
-  const was = question.note !== undefined ? `withdrawn by ${sayActor(question.cancelledBy)}` : "cancelled";
+  const { note } = question;
   return [
-    `Question ${question.id} was ${was} (${question.reason}). No answer will come.`,
-    ...(question.note === undefined ? [] : [`Note, which is not an answer:\n${quote(question.note, delimiter)}`]),
+    `${sayWithdrawn(question)} No answer will come.`,
+    ...(note === undefined ? [] : [`Note, which is not an answer:\n${quoteBlock(note, delimiter)}`]),
     recorded(question),
   ].join("\n");
+}
+
+function sayWithdrawn({ id, note, reason, cancelledBy }: Extract<Question, { status: "cancelled" }>): string {
+  const how = note === undefined ? "cancelled" : `withdrawn by ${who(cancelledBy)}`;
+  return `Question ${id} was ${how} (reason: ${quoteLine(reason, WORDS_CHARS)}).`;
 }
 
 function recorded(question: Question): string {
@@ -131,11 +131,11 @@ function recorded(question: Question): string {
 }
 
 function tellAnswer(read: Read, answer: Answer, delimiter: string): string {
-  const lines = [headline(answer), asked(read, delimiter), ...aboutApproval(read, delimiter)];
-  if (answer.outcome === "answer") lines.push(`Answer:\n${quote(answerLines(read, answer), delimiter)}`);
+  const lines = [headline(read.question, answer), asked(read, delimiter), ...aboutApproval(read, delimiter)];
+  if (answer.outcome === "answer") lines.push(`Answer:\n${quoteBlock(answerLines(read, answer), delimiter)}`);
   if (answer.note)
-    lines.push(`${answer.outcome === "clarify" ? "They ask" : "Note"}:\n${quote(answer.note, delimiter)}`);
-  lines.push(provenance(answer));
+    lines.push(`${answer.outcome === "clarify" ? "They ask" : "Note"}:\n${quoteBlock(answer.note, delimiter)}`);
+  lines.push(answeredBy(read.question, answer));
   if (read.question.kind === "approval" && answer.outcome === "answer") lines.push(afterApproval(answer));
   if (answer.outcome === "decide") lines.push("Choose yourself, and record what you chose and why.");
   if (answer.outcome === "clarify") lines.push("Explain what they want to know, then ask again.");
@@ -145,7 +145,7 @@ function tellAnswer(read: Read, answer: Answer, delimiter: string): string {
 /** What was to be allowed: the agent may have asked for several things. */
 function aboutApproval({ question, content }: Read, delimiter: string): string[] {
   if (question.kind !== "approval" || content.context === undefined) return [];
-  return [`What it was about:\n${quote(content.context, delimiter)}`];
+  return [`What it was about:\n${quoteBlock(content.context, delimiter)}`];
 }
 
 function afterApproval(answer: Answer): string {
@@ -155,19 +155,32 @@ function afterApproval(answer: Answer): string {
     : "Do not try the same again; find another way or say what is missing.";
 }
 
-function headline(answer: Answer): string {
+/** Says what kind of answer it is: a forced one and one by vote are told apart from what one person said in time. */
+function headline(question: Question, answer: Answer): string {
+  const late = isForced(question) ? " It was forced after the deadline had passed." : "";
+  return `${sayOutcome(question, answer)}${late}`;
+}
+
+function sayOutcome(question: Question, answer: Answer): string {
   if (answer.outcome === "decide") return "A person leaves the choice to you.";
   if (answer.outcome === "clarify") return "A person asks back about your question.";
-  return "A person answered your question.";
+  const tally = findTally(question, answer);
+  if (!tally) return "A person answered your question.";
+  if (tally.isVeto) return "A person answered your question by a veto; one is enough.";
+  return `People answered your question by vote: ${tally.votes.length} for this answer, ${tally.need} needed.`;
+}
+
+function isForced(question: Question): boolean {
+  return question.status === "timeout" && question.forced !== undefined;
 }
 
 function tellPolicy(read: Read, answer: Answer, delimiter: string): string {
-  const said = answerText(read.content, answer.items);
   const why =
     answer.policy === "confidence" ? "You were sure enough, so no person was asked." : "No person answered in time.";
   return [
-    `${why} Policy "${answer.policy}" applies: ${said}.`,
+    `${why} Policy ${quoteLine(answer.policy ?? "")} applies: it answers in place of a person.`,
     asked(read, delimiter),
+    `Answer of the policy:\n${quoteBlock(answerLines(read, answer), delimiter)}`,
     `Recorded as ${answer.id}.`,
   ].join("\n");
 }
@@ -178,15 +191,18 @@ function tellAmendments(
   isTold: (handover: Handover) => boolean = isOpen,
 ): string[] {
   const owed = question.amendments.filter(({ handover }) => isTold(handover));
-  return owed.map(
-    (amendment) =>
-      `A person corrected the answer to "${question.title}".\nCorrection:\n${quote(amendment.text, delimiter)}\n${provenance(amendment)}`,
+  return owed.map((amendment) =>
+    [
+      `A person corrected the answer to ${quoteLine(question.title)} (${question.id}).`,
+      `Correction:\n${quoteBlock(amendment.text, delimiter)}`,
+      provenance("Corrected", [amendment.by], amendment),
+    ].join("\n"),
   );
 }
 
 function asked({ question, content }: Read, delimiter: string): string {
   const text = content.items.map((item) => item.text).join("\n");
-  return `Question (${question.id}):\n${quote(text, delimiter)}`;
+  return `Question (${question.id}):\n${quoteBlock(text, delimiter)}`;
 }
 
 function answerLines({ content }: Read, answer: Answer): string {
@@ -196,16 +212,17 @@ function answerLines({ content }: Read, answer: Answer): string {
     .join("\n");
 }
 
-/** A delimiter that occurs nowhere in what it is to enclose, however that was guessed. */
-function unused(delimiter: string, text: string): string {
-  return text.includes(delimiter) ? unused(`${delimiter}-x`, text) : delimiter;
+function answeredBy(question: Question, answer: Answer): string {
+  const tally = answer.outcome === "answer" ? findTally(question, answer) : undefined;
+  return provenance("Answered", tally?.votes.map((vote) => vote.by) ?? [answer.by], answer);
 }
 
-function quote(text: string, delimiter: string): string {
-  return `<${delimiter}>\n${text}\n</${delimiter}>`;
+/** Who said it, through what and when, and under which id it is kept. */
+function provenance(did: string, people: readonly Actor[], said: Answer | Amendment): string {
+  const names = people.map((by) => `${who(by)} (${quoteName(by.channel)})`).join(", ");
+  return `${did} by ${names} at ${said.at.slice(0, 10)} ${said.at.slice(11, 16)} UTC. Recorded as ${said.id}.`;
 }
 
-function provenance(said: Answer | Amendment): string {
-  const time = `${said.at.slice(0, 10)} ${said.at.slice(11, 16)} UTC`;
-  return `Answered by ${sayActor(said.by)} (${said.by.channel}) at ${time}. Recorded as ${said.id}.`;
+function who(by: Actor): string {
+  return quoteName(sayActor(by));
 }

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { AnswerSchema } from "./answer-schema.ts";
 import type { Item, Option } from "./content.ts";
+import { quoteLine } from "./foreign-text.ts";
 import { makePlain, requirePlain } from "./plain.ts";
 import { Refusal } from "./refusal.ts";
 import type { Limits } from "./rules.ts";
@@ -100,7 +101,7 @@ function requireDistinct(options: readonly Option[]): void {
   const seen = new Set<string>();
   for (const option of options) {
     if (seen.has(option.value))
-      throw new Refusal("bad_input", `Two options have the value "${option.value}"; give each its own`);
+      throw new Refusal("bad_input", `Two options have the value ${quoteLine(option.value)}; give each its own`);
     seen.add(option.value);
   }
 }

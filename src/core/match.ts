@@ -1,6 +1,7 @@
 import { findMismatch, sayMismatch } from "./answer-schema.ts";
 import type { AnswerInput } from "./answer-input.ts";
 import type { Content, Item, Option } from "./content.ts";
+import { quoteLine } from "./foreign-text.ts";
 import { requirePlain } from "./plain.ts";
 import type { Answer } from "./question.ts";
 import { Refusal } from "./refusal.ts";
@@ -17,7 +18,7 @@ export function matchAnswer(content: Content, input: Pick<AnswerInput, "items" |
     const item = findItem(content.items, name);
     if (!item) {
       const names = content.items.map((each) => each.header ?? each.id);
-      throw new Refusal("bad_input", `There is no item "${name}"; the items are ${names.join(", ")}`, {
+      throw new Refusal("bad_input", `There is no item ${quoteLine(name)}; the items are ${names.join(", ")}`, {
         fact: { is: "no_item", name, names },
       });
     }
@@ -121,9 +122,13 @@ function matchOption(item: Item, said: string): Option | undefined {
   if (found.length > 1) {
     const names = found.map((option) => `${option.key}) ${option.label}`);
     const both = names.join(" and ");
-    throw new Refusal("ambiguous_answer", `"${said}" could mean ${both}; write the whole label or the letter`, {
-      fact: { is: "ambiguous", said, names },
-    });
+    throw new Refusal(
+      "ambiguous_answer",
+      `${quoteLine(said)} could mean ${both}; write the whole label or the letter`,
+      {
+        fact: { is: "ambiguous", said, names },
+      },
+    );
   }
   return found[0];
 }
@@ -209,7 +214,7 @@ function emptyAnswer(item: Item): Refusal {
 
 function noSuchOption(item: Item, said: string): Refusal {
   const shown = said.length > 80 ? `${said.slice(0, 79)}…` : said;
-  return new Refusal("no_such_option", `"${shown}" is not one of the options`, {
+  return new Refusal("no_such_option", `${quoteLine(said, 80)} is not one of the options`, {
     hint: `Choose one of: ${sayOptions(item)}`,
     fact: { is: "no_such_option", said: shown, options: numbered(item) },
   });

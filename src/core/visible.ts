@@ -22,7 +22,8 @@ export function makeVisible(text: string): string {
   return text.replaceAll("\r\n", "\n").replace(UNSEEN, showCharacter);
 }
 
-function showCharacter(character: string): string {
+/** The escape that stands for a character nobody would see. */
+export function showCharacter(character: string): string {
   const code = character.codePointAt(0) ?? 0;
   if (code < 0x100) return `\\x${code.toString(16).padStart(2, "0")}`;
   if (code < 0x10000) return `\\u${code.toString(16).padStart(4, "0")}`;

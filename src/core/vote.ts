@@ -61,6 +61,17 @@ function voterOf(by: Actor, people: readonly Person[] = []): string | undefined 
   return person.removed ? undefined : person.id;
 }
 
+/** The votes that gave a question its answer, and how they did; undefined where one person's answer is enough. */
+export function findTally(
+  question: Question,
+  answer: Answer,
+): { votes: Vote[]; need: number; isVeto: boolean } | undefined {
+  const { need } = question.approvals;
+  const votes = question.votes.filter((cast) => choiceOf(cast.answer) === choiceOf(answer));
+  if (!question.votes.some((cast) => cast.answer.id === answer.id)) return undefined;
+  return { votes, need, isVeto: votes.length < need };
+}
+
 /** Votes by what they are for, in the order in which that was first named. */
 export function talliesOf(votes: readonly Vote[]): Array<readonly [Vote, ...Vote[]]> {
   const tallies = new Map<string, readonly [Vote, ...Vote[]]>();

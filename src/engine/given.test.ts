@@ -342,7 +342,7 @@ test("a question that is withdrawn with words is told as such, and the words as 
   expect((await at.engine.read(id)).question).toMatchObject({ status: "cancelled", note: "do not deploy now" });
   await at.start();
   const told = await at.told();
-  expect(told).toContain("was withdrawn by ada (not needed). No answer will come.");
+  expect(told).toContain('was withdrawn by ada (reason: "not needed"). No answer will come.');
   expect(told).toContain("Note, which is not an answer:\n<%>\ndo not deploy now\n</%>");
 });
 

@@ -8,6 +8,7 @@ import type { At, Changes, Entry, Read, Seal } from "../core/changes.ts";
 import { assign, claim, comment, release, snooze } from "../core/claim.ts";
 import { SYSTEM } from "../core/actor.ts";
 import type { KeptEvent } from "../core/event.ts";
+import { DELIMITER_BYTES, delimiterFrom, quoteName } from "../core/foreign-text.ts";
 import { give, handOver } from "../core/handover.ts";
 import { endHold } from "../core/hold.ts";
 import type { QuestionId, RunId } from "../core/id.ts";
@@ -178,7 +179,8 @@ export class LocalEngine implements Engine {
     const read = await this.#decider.withPeople(await this.read(id));
     const changes = answer(read, { ...input, undoMs: 0 }, this.#decider.at(by));
     const question = changes.questions?.[0] ?? read.question;
-    return tellAgent({ delimiter: `answer-${this.#deps.ids.outcome().slice(-8)}`, reads: [{ ...read, question }] });
+    const delimiter = delimiterFrom(this.#deps.randomBytes(DELIMITER_BYTES));
+    return tellAgent({ delimiter, reads: [{ ...read, question }] });
   }
 
   undo(id: QuestionId, by: Actor, once?: Once): Promise<Read> {
@@ -260,7 +262,10 @@ export class LocalEngine implements Engine {
     const run = newRun(input, at, { implicit: false });
     const committed = await this.#decider.commit(queueRun(run, at));
     if (committed.ok) return { ...run, version: 1, number: committed.numbers.get(run.id) ?? 0 };
-    throw new Refusal("key_reused", `There is already a run for session ${input.session ?? ""} of ${run.agent}`);
+    throw new Refusal(
+      "key_reused",
+      `There is already a run for session ${quoteName(input.session ?? "")} of ${quoteName(run.agent)}`,
+    );
   }
 
   startRun(id: RunId, by: Actor): Promise<Run> {

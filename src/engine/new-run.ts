@@ -2,20 +2,20 @@ import type { At } from "../core/changes.ts";
 import { requireCallback } from "../core/callback.ts";
 import type { Content } from "../core/content.ts";
 import { hashText } from "../core/content.ts";
+import { requireVisibleLine } from "../core/foreign-text.ts";
 import { requirePlain } from "../core/plain.ts";
 import { ONE_ASK, type Run } from "../core/run.ts";
+import { UNSEEN } from "../core/visible.ts";
 import type { RunInput } from "./engine.ts";
 
 const NAME_WORDS = 4;
 const NAME_CHARS = 40;
-const LONGEST_NAME_BYTES = 200;
+const LONGEST_PLACE_BYTES = 800;
 
 /** A run that has done nothing yet. */
 export function newRun(input: RunInput, at: At, options: { implicit: boolean }): Run {
   if (input.callback) requireCallback(input.callback);
-  for (const text of [input.name, input.externalId, input.session, input.dir, input.repo, input.branch]) {
-    if (text !== undefined) requirePlain(text, 4 * LONGEST_NAME_BYTES, "name");
-  }
+  requireNames(input);
   // Every field is named, also those that come later: adding one to a copy costs more than all the rest of a decision.
   return {
     id: input.id ?? at.ids.run(),
@@ -59,6 +59,18 @@ export function newRun(input: RunInput, at: At, options: { implicit: boolean }):
   };
 }
 
+/** What people and agents read as a name is one line that they can see; what a machine measured is as it is. */
+function requireNames(input: RunInput): void {
+  if (input.name !== undefined) requireVisibleLine(input.name, "the name of a run");
+  if (input.externalId !== undefined) requireVisibleLine(input.externalId, "an external id");
+  if (input.agent !== undefined) requireVisibleLine(input.agent, "the name of an agent");
+  if (input.size !== undefined) requireVisibleLine(input.size, "a size");
+  for (const label of input.labels ?? []) requireVisibleLine(label, "a label");
+  for (const text of [input.session, input.dir, input.repo, input.branch]) {
+    if (text !== undefined) requirePlain(text, LONGEST_PLACE_BYTES, "name");
+  }
+}
+
 /** A run that is made by an ask: for the session that it names, else for this ask only, found again by its key. */
 export function runForAsk(input: RunInput, items: Content["items"], key: string | undefined, at: At): Run {
   const session = input.session ?? (key === undefined ? undefined : `${ONE_ASK}${hashText(`${at.by.id}\n${key}`)}`);
@@ -69,6 +81,10 @@ export function runForAsk(input: RunInput, items: Content["items"], key: string 
 
 /** `redis-or-memcached-for` from "Redis or Memcached for the caching layer?" */
 export function nameFrom(text: string): string {
-  const words = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+  const words =
+    text
+      .replace(UNSEEN, "")
+      .toLowerCase()
+      .match(/[\p{L}\p{N}]+/gu) ?? [];
   return words.slice(0, NAME_WORDS).join("-").slice(0, NAME_CHARS) || "question";
 }

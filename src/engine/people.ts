@@ -1,6 +1,7 @@
 import { requireMay } from "../core/access.ts";
 import type { Actor } from "../core/actor.ts";
 import type { Entry } from "../core/changes.ts";
+import { requireVisibleLine } from "../core/foreign-text.ts";
 import { type Instant, later } from "../core/instant.ts";
 import { type Person, changePerson, parsePerson } from "../core/person.ts";
 import { Refusal } from "../core/refusal.ts";
@@ -22,6 +23,7 @@ import { recall } from "./recall.ts";
 /** How much chance is in a token. */
 export const TOKEN_BYTES = 20;
 const MOST_PARSED = 1_000;
+const LONGEST_ADDRESS = 320;
 const LOGIN_MS = 10 * 60_000;
 const SESSION_MS = 12 * 3_600_000;
 /** Whoever may do everything signs in for what they want to do now. */
@@ -49,6 +51,7 @@ export class People {
   async issue(input: TokenInput, by: Actor): Promise<{ text: string; token: Token }> {
     requireMayIssue(input, by);
     await this.#requireKnown(input, by);
+    requireVisibleLine(input.subject, "the subject of a token");
     return this.#make(input, {}, by);
   }
 
@@ -144,6 +147,10 @@ export class People {
 
   async put(person: Person, by: Actor): Promise<Person> {
     requireMay("manage_people", by);
+    const { name, email, slack, github, groups } = person;
+    for (const text of [name, email, slack, github, ...groups]) {
+      if (text !== undefined) requireVisibleLine(text, "the name or address of a person", LONGEST_ADDRESS);
+    }
     const entry = await this.#deps.store.findEntry("person", person.id);
     const before = entry && parsePerson(entry);
     const next = { ...person, version: before?.version ?? 0 };

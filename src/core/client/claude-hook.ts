@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { approvalAsk } from "../approval.ts";
 import type { Read } from "../changes.ts";
+import { quoteLine, quoteWords } from "../foreign-text.ts";
 import { tellProvenance } from "../injection.ts";
 import { MINUTE_MS } from "../instant.ts";
 import { findAnswer } from "../question.ts";
@@ -10,6 +11,8 @@ import { formAsk, readForm } from "./form-ask.ts";
 import { type HookCall, type HookClient, type HookEvent, type HookReply, answerWords, parseHookInput } from "./hook.ts";
 
 const QUESTION_TOOL = "AskUserQuestion";
+/** Its model reads each answer and note between double quotes. */
+const ENDS = /"/;
 /** Our own tools ask by themselves. */
 const OWN_TOOL = /^mcp__.+__(?:ask_human|check_answer|cancel_question|post_question)$/;
 
@@ -87,16 +90,18 @@ export function claudeToolCall(use: {
 }
 
 /** The input with which Claude Code runs its question tool, answered: labels in its own words, and the note. */
-export function answeredInput(call: HookCall, read: Read): Record<string, unknown> {
+export function answeredInput(call: HookCall, read: Read, delimiter: string): Record<string, unknown> {
   const asked = parseHookInput(QuestionInput, call.input);
   const answer = findAnswer(read.question);
-  const texts = asked.questions.map(({ question }, index) => [question, answerTo(call, read, index)] as const);
+  const texts = asked.questions.map(
+    ({ question }, index) => [question, answerTo(call, read, index, delimiter)] as const,
+  );
   const first = asked.questions[0]?.question ?? "";
   const note = answer?.outcome === "answer" ? answer.note : undefined;
   return {
     ...asked,
     answers: Object.fromEntries(texts.filter(([, text]) => text !== undefined)),
-    ...(note !== undefined && { annotations: { [first]: { notes: note } } }),
+    ...(note !== undefined && { annotations: { [first]: { notes: quoteWords(note, delimiter, ENDS) } } }),
   };
 }
 
@@ -116,7 +121,8 @@ function parseHook(raw: unknown): HookEvent {
 }
 
 function formCall(hook: z.infer<typeof FormHook>): HookCall {
-  if (hook.mode !== "form") throw new Refusal("bad_input", `A form of the mode "${hook.mode}" cannot be asked`);
+  if (hook.mode !== "form")
+    throw new Refusal("bad_input", `A form of the mode ${quoteLine(hook.mode)} cannot be asked`);
   return {
     is: "form",
     ...{ event: hook.hook_event_name, session: hook.session_id, dir: hook.cwd, key: undefined },
@@ -133,7 +139,7 @@ function sayTool(call: HookCall, reply: HookReply, delimiter: string): Record<st
   if (reply.do === "deny") return { permissionDecision: "deny", permissionDecisionReason: reply.why };
   return {
     permissionDecision: "allow",
-    ...(call.is === "question" && { updatedInput: answeredInput(call, reply.read) }),
+    ...(call.is === "question" && { updatedInput: answeredInput(call, reply.read, delimiter) }),
     additionalContext: tellProvenance(reply.read, delimiter),
   };
 }
@@ -144,8 +150,8 @@ function sayForm(call: HookCall, reply: HookReply): Record<string, unknown> | un
   return reply.do === "deny" ? { action: "decline" } : undefined;
 }
 
-function answerTo(call: HookCall, read: Read, index: number): string | undefined {
+function answerTo(call: HookCall, read: Read, index: number, delimiter: string): string | undefined {
   const labels = parseHookInput(QuestionInput, call.input).questions[index]?.options.map(({ label }) => label) ?? [];
-  const words = answerWords(read, index, labels);
+  const words = answerWords(read, index, { labels, delimiter, ends: ENDS });
   return words.length > 0 ? words.join(", ") : undefined;
 }

@@ -55,7 +55,7 @@ test("a question is named by its thread and call, and answered in the model's ow
     answers: {
       cache: {
         answers: [
-          ...["Redis (Recommended)", "user_note: use db 3"],
+          ...["Redis (Recommended)", 'user_note: Note: "use db 3"'],
           expect.stringMatching(/^user_note: Question q_\w+: .* Answered by ada .* Recorded as a_\w+\.$/),
         ],
       },

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { type ToolUse, approvalAsk } from "../approval.ts";
+import { WORDS_CHARS, quoteLine } from "../foreign-text.ts";
 import { tellProvenance } from "../injection.ts";
 import { findAnswer } from "../question.ts";
 import { callKey } from "./call-key.ts";
@@ -14,6 +15,9 @@ import {
   parseHookInput,
 } from "./hook.ts";
 
+/** By this its model tells a remark from an answer. */
+const REMARK = "user_note: ";
+const ENDS = /^\s*user_note:/i;
 const QUESTION = "item/tool/requestUserInput";
 const COMMAND = "item/commandExecution/requestApproval";
 const CHANGE = "item/fileChange/requestApproval";
@@ -159,14 +163,16 @@ function answersTo(call: HookCall, reply: Exclude<HookReply, { do: "park" }>, de
   return Object.fromEntries(
     questions.map(({ id, options }, index) => {
       const labels = (options ?? []).map(({ label }) => label);
-      const given = reply.do === "give" ? answerWords(reply.read, index, labels) : [];
+      const given = reply.do === "give" ? answerWords(reply.read, index, { labels, delimiter, ends: ENDS }) : [];
       const notes = index === 0 ? [...notesOf(reply), said] : [];
-      return [id, { answers: [...given, ...notes.filter(Boolean).map((note) => `user_note: ${note}`)] }];
+      return [id, { answers: [...given, ...notes.filter(Boolean).map((note) => `${REMARK}${note}`)] }];
     }),
   );
 }
 
 function notesOf(reply: HookReply): string[] {
   const answer = reply.do === "give" ? findAnswer(reply.read.question) : undefined;
-  return answer?.outcome === "answer" && answer.note !== undefined ? [answer.note] : [];
+  return answer?.outcome === "answer" && answer.note !== undefined
+    ? [`Note: ${quoteLine(answer.note, WORDS_CHARS)}`]
+    : [];
 }

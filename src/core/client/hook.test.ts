@@ -67,7 +67,12 @@ describe("Claude Code", () => {
       { outcome: "decide" },
       "You decide: choose yourself, and record what you chose and why.",
     ],
-    ["a question back", "", { outcome: "clarify", note: "Why?" }, "They ask back: Why? Explain that, then ask again."],
+    [
+      "a question back",
+      "",
+      { outcome: "clarify", note: "Why?" },
+      'They ask back: "Why?" Explain that, then ask again.',
+    ],
   ] as const)("gets %s as an answer in words", async (_, text, over, expected) => {
     const call = hookCall(claudeHook, QUESTION);
     expect(output(claudeHook, call, await answeredTo(call, text, over))).toMatchObject({
@@ -96,7 +101,7 @@ describe("Claude Code", () => {
     const { scene, read } = await asked(call, { options: undefined });
     const cancelled = await scene.engine.cancel(read.question.id, { reason: "not needed" }, ADA);
     expect(output(claudeHook, call, cancelled)).toMatchObject({
-      hookSpecificOutput: { permissionDecisionReason: expect.stringContaining("cancelled (not needed)") },
+      hookSpecificOutput: { permissionDecisionReason: expect.stringContaining('cancelled (reason: "not needed")') },
     });
   });
 
@@ -112,7 +117,7 @@ describe("Claude Code", () => {
     const other = hookCall(claudeHook, QUESTION, { ...over, tool_input: { command: "rm -r .", timeout: 5 } });
     expect(replyTo(other, allowed).do).toBe("deny");
     expect(replyTo(call, await answeredTo(call, "deny", { note: "never" }))).toEqual({
-      ...{ do: "deny", why: expect.stringMatching(/^Not allowed by ada \(q_\w+\): never\./) },
+      ...{ do: "deny", why: expect.stringMatching(/^Not allowed by ada \(q_\w+\): "never"\./) },
     });
     expect(replyTo(call, await answeredTo(call, "", { outcome: "clarify", note: "Why?" })).do).toBe("deny");
   });

@@ -1,12 +1,15 @@
 import type { z } from "zod";
+import { type Actor, sayActor } from "../actor.ts";
 import { type ToolUse, isAllowed } from "../approval.ts";
 import { type Door, sayIssue } from "../ask-input.ts";
 import type { Read } from "../changes.ts";
+import { WORDS_CHARS, oneVisibleLine, quoteLine, quoteName, quoteWords } from "../foreign-text.ts";
 import { sayCancelled, sayParked, sayTimeout } from "../injection.ts";
 import { DAY_MS } from "../instant.ts";
 import { itemText } from "../match.ts";
-import { findAnswer } from "../question.ts";
+import { type Answer, type Question, findAnswer } from "../question.ts";
 import { Refusal } from "../refusal.ts";
+import { findTally } from "../vote.ts";
 import { unreachable } from "../unreachable.ts";
 
 /** A call that an agent's hook holds up until we have said what becomes of it. */
@@ -77,19 +80,35 @@ export const SERVED: Pick<HookClient, "limitMs" | "mayPark" | "runsBringHook" | 
   seat: () => ({ isAttended: false, isHeadless: true }),
 };
 
-/** What was said to one of several questions, in the labels that the agent itself gave its options. */
-export function answerWords({ question, content }: Read, index: number, labels: readonly string[]): string[] {
+/** How the program puts an answer before its model. */
+interface AnswerPlace {
+  /** The labels that the agent itself gave its options. */
+  labels: readonly string[];
+  delimiter: string;
+  /** The signs by which the program ends an answer; words with one of them are quoted. */
+  ends: RegExp;
+}
+
+/** What was said to one of several questions: the agent's own labels, and what a person wrote as a quotation. */
+export function answerWords(
+  { question, content }: Read,
+  index: number,
+  { labels, delimiter, ends }: AnswerPlace,
+): string[] {
   const answer = findAnswer(question);
   const item = content.items[index];
   if (!answer || !item) return [];
   if (answer.outcome === "decide") return ["You decide: choose yourself, and record what you chose and why."];
-  if (answer.outcome === "clarify") return [`They ask back: ${answer.note ?? ""} Explain that, then ask again.`];
+  if (answer.outcome === "clarify")
+    return [`They ask back: ${quoteLine(answer.note ?? "", WORDS_CHARS)} Explain that, then ask again.`];
   const given = answer.items[item.id];
   if (!given) return [];
   const chosen = given.values.map(
-    (value) => labels[item.options.findIndex((option) => option.value === value)] ?? itemText(item, given),
+    (value) =>
+      labels[item.options.findIndex((option) => option.value === value)] ??
+      quoteWords(itemText(item, given), delimiter, ends),
   );
-  return given.text === undefined ? chosen : [...chosen, given.text];
+  return given.text === undefined ? chosen : [...chosen, quoteWords(given.text, delimiter, ends)];
 }
 
 const LOOK_AGAIN = "do the same again in a later turn";
@@ -138,14 +157,22 @@ export function replyUnanswered(
 /** An expected "no", in words that tell the agent what to do next. */
 export function denyFor(refusal: Refusal): HookReply {
   const hint = refusal.code === "already_pending" ? "Ask this one again once that is answered" : refusal.hint;
-  return { do: "deny", why: hint ? `${refusal.message}. ${hint}.` : `${refusal.message}.` };
+  return { do: "deny", why: oneVisibleLine(hint ? `${refusal.message}. ${hint}.` : `${refusal.message}.`) };
 }
 
 function sayDenied({ question }: Read): string {
   const answer = findAnswer(question);
-  const by = answer && !answer.policy ? ` by ${answer.by.onBehalfOf ?? answer.by.id}` : "";
-  const note = answer?.note ? `: ${answer.note}` : "";
+  const by = answer && !answer.policy ? ` by ${sayDeniers(question, answer)}` : "";
+  const note = answer?.note ? `: ${quoteLine(answer.note, WORDS_CHARS)}` : "";
   if (answer?.outcome === "clarify")
     return `Asked back${by} (${question.id})${note}. It is not allowed yet: explain that, then ask again.`;
   return `Not allowed${by} (${question.id})${note}. Do not try the same again.`;
+}
+
+function sayDeniers(question: Question, answer: Answer): string {
+  const name = (by: Actor): string => quoteName(sayActor(by));
+  const tally = findTally(question, answer);
+  if (!tally) return name(answer.by);
+  const names = tally.votes.map((vote) => name(vote.by)).join(", ");
+  return `${tally.isVeto ? "a veto" : "a vote"} of ${names}`;
 }

@@ -52,7 +52,7 @@ test("every item gets its own list of labels or words, the first one also who an
   const told = expect.stringMatching(/^\(Question q_\w+: A person answered your question\. .* Recorded as a_\w+\.\)$/);
   expect(say(question, read)).toEqual({
     answers: [
-      ["neither", "(note: for now)", told],
+      ["neither", '(note: "for now")', told],
       ["A", "B"],
     ],
   });

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { approvalAsk } from "../approval.ts";
 import type { Read } from "../changes.ts";
+import { WORDS_CHARS, quoteLine } from "../foreign-text.ts";
 import { tellProvenance } from "../injection.ts";
 import { findAnswer } from "../question.ts";
 import { callKey } from "./call-key.ts";
@@ -14,6 +15,8 @@ import {
   parseHookInput,
 } from "./hook.ts";
 
+/** Its model reads the answers between double quotes, with our remarks among them in round brackets. */
+const ENDS = /["()]/;
 const QUESTION = "question.asked";
 const PERMISSION = "permission.asked";
 
@@ -84,11 +87,8 @@ function answersTo(call: HookCall, reply: Extract<HookReply, { do: "give" | "den
   if (reply.do === "deny") return questions.map((_, index) => (index === 0 ? [`(no answer) ${reply.why}`] : []));
   const { read } = reply;
   return questions.map(({ options }, index) => {
-    const given = answerWords(
-      read,
-      index,
-      (options ?? []).map(({ label }) => label),
-    );
+    const labels = (options ?? []).map(({ label }) => label);
+    const given = answerWords(read, index, { labels, delimiter, ends: ENDS });
     return index === 0 ? [...given, ...remarks(read, delimiter)] : given;
   });
 }
@@ -97,5 +97,5 @@ function remarks(read: Read, delimiter: string): string[] {
   const answer = findAnswer(read.question);
   const note = answer?.outcome === "answer" ? answer.note : undefined;
   const told = tellProvenance(read, delimiter);
-  return [...(note === undefined ? [] : [`(note: ${note})`]), answer ? `(${told})` : told];
+  return [...(note === undefined ? [] : [`(note: ${quoteLine(note, WORDS_CHARS)})`]), answer ? `(${told})` : told];
 }

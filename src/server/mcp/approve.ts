@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { z } from "zod";
 import { isAskedAgain } from "../../core/ask.ts";
 import { parseAsk } from "../../core/ask-input.ts";
@@ -11,6 +12,7 @@ import {
   replyTo,
   replyUnanswered,
 } from "../../core/client/hook.ts";
+import { DELIMITER_BYTES, delimiterFrom } from "../../core/foreign-text.ts";
 import { isPending } from "../../core/question.ts";
 import { Refusal } from "../../core/refusal.ts";
 import { ask } from "./ask.ts";
@@ -69,7 +71,13 @@ async function askOrFind(call: ToolCall, hooked: HookCall): Promise<Read> {
 function resultFor(hooked: HookCall, reply: HookReply): ToolResult {
   const said =
     reply.do === "give"
-      ? { behavior: "allow", updatedInput: hooked.is === "question" ? answeredInput(hooked, reply.read) : hooked.input }
+      ? { behavior: "allow", updatedInput: inputFor(hooked, reply.read) }
       : { behavior: "deny", message: reply.do === "pass" ? "Nobody has answered." : reply.why };
   return { content: [{ type: "text", text: JSON.stringify(said) }] };
+}
+
+/** What the program calls the tool with: its own question tool with the answers, any other as it wanted to. */
+function inputFor(hooked: HookCall, read: Read): unknown {
+  if (hooked.is !== "question") return hooked.input;
+  return answeredInput(hooked, read, delimiterFrom(randomBytes(DELIMITER_BYTES)));
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Read } from "../../core/changes.ts";
+import { DELIMITER_BYTES, delimiterFrom } from "../../core/foreign-text.ts";
 import { liveWindow, withoutProgress } from "../../core/client/profile.ts";
 import { isOnlyCorrected } from "../../core/handover.ts";
 import { later, msBetween } from "../../core/instant.ts";
@@ -57,7 +58,7 @@ export async function handOver(call: ToolCall, read: Read): Promise<ToolResult> 
   const out = await bringOut(call, read, { isNamed: true });
   if (!out) return parkedResult(read);
   const corrected = isPending(out.question) ? [] : await bringCorrections(call, out);
-  return resultOf(out, `answer-${randomBytes(4).toString("hex")}`, corrected);
+  return resultOf(out, delimiterFrom(randomBytes(DELIMITER_BYTES)), corrected);
 }
 
 /** Corrections of earlier answers go along with the next outcome. */

@@ -1,5 +1,7 @@
+import { sayActor } from "../../core/actor.ts";
 import type { Read } from "../../core/changes.ts";
 import { sayDuration } from "../../core/duration.ts";
+import { quoteName } from "../../core/foreign-text.ts";
 import { type Instant, SECOND_MS, earlier, later, msBetween } from "../../core/instant.ts";
 import { isPending } from "../../core/question.ts";
 import type { Engine } from "../../engine/engine.ts";
@@ -35,7 +37,7 @@ export async function hold(
   let read = asked;
   for (let now = from; isPending(read.question) && !signal.aborted && now < until; now = await engine.now()) {
     const begun = since ?? from;
-    if (now > from || windowMs > PROGRESS_MS) await onProgress?.(msBetween(begun, now), say(read, begun, now));
+    if (now > from || windowMs > PROGRESS_MS) await onProgress?.(msBetween(begun, now), sayHolding(read, begun, now));
     const next = onProgress ? earlier(later(now, PROGRESS_MS), until) : until;
     read = await engine.wait(id, { until: next, signal, takes: true });
   }
@@ -56,10 +58,10 @@ async function endHold({ question: { id } }: Read, engine: Engine, signal: Abort
 }
 
 /** `waiting for a person, 1m 20s, mika is looking` */
-function say({ question }: Read, from: Instant, now: Instant): string {
+export function sayHolding({ question }: Read, from: Instant, now: Instant): string {
   const waitedMs = msBetween(from, now);
   const minutes = Math.floor(waitedMs / (60 * SECOND_MS));
   const seconds = Math.floor((waitedMs % (60 * SECOND_MS)) / SECOND_MS);
   const waited = minutes > 0 && minutes < 60 ? `${minutes}m ${seconds}s` : sayDuration(waitedMs);
-  return `waiting for a person, ${waited}${question.claim ? `, ${question.claim.by.id} is looking` : ""}`;
+  return `waiting for a person, ${waited}${question.claim ? `, ${quoteName(sayActor(question.claim.by))} is looking` : ""}`;
 }

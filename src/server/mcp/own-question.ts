@@ -1,5 +1,6 @@
 import { requireMay } from "../../core/access.ts";
 import type { Read } from "../../core/changes.ts";
+import { quoteLine } from "../../core/foreign-text.ts";
 import { QuestionId } from "../../core/id.ts";
 import { Refusal } from "../../core/refusal.ts";
 import { readOwn } from "../rest/call.ts";
@@ -18,7 +19,7 @@ export async function getOwnQuestion(call: ToolCall, id: string | undefined): Pr
   const parsed = QuestionId.safeParse(wanted.trim());
   // Short ids are for people: they authorise nothing.
   if (!parsed.success) {
-    throw new Refusal("bad_input", `"${wanted.slice(0, 40)}" is not the id of a question`, {
+    throw new Refusal("bad_input", `${quoteLine(wanted, 40)} is not the id of a question`, {
       hint: "Pass question_id as ask_human returned it: q_ and 26 characters",
     });
   }

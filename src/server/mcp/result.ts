@@ -1,10 +1,12 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import { sayActor } from "../../core/actor.ts";
 import type { Read } from "../../core/changes.ts";
+import { jsonLine, oneVisibleLine } from "../../core/foreign-text.ts";
 import { sayCancelled, sayParked, sayTimeout, tellAgent, tellCorrections } from "../../core/injection.ts";
 import { type Answer, type Question, findAnswer } from "../../core/question.ts";
 import type { Refusal } from "../../core/refusal.ts";
 import { unreachable } from "../../core/unreachable.ts";
+import { findTally } from "../../core/vote.ts";
 
 type Structured = Record<string, unknown>;
 
@@ -57,6 +59,19 @@ function answered(question: Question, answer: Answer): Structured {
     channel: answer.by.channel,
     outcome: answer.outcome,
     ...(answer.policy && { policy: answer.policy }),
+    ...howAnswered(question, answer),
+  };
+}
+
+/** What tells an answer that was forced, or given by vote, from one that a person gave in time. */
+export function howAnswered(
+  question: Question,
+  answer: Answer,
+): { forced?: true; votes?: number; votes_needed?: number } {
+  const tally = findTally(question, answer);
+  return {
+    ...(question.status === "timeout" && question.forced && { forced: true as const }),
+    ...(tally && { votes: tally.votes.length, votes_needed: tally.need }),
   };
 }
 
@@ -70,11 +85,11 @@ function result(text: string, structured: Structured): CallToolResult {
 
 /** A result whose words are its fields, for tools whose document says so. */
 export function plainResult(structured: Structured): CallToolResult {
-  return { content: [{ type: "text", text: JSON.stringify(structured) }], structuredContent: structured };
+  return { content: [{ type: "text", text: jsonLine(structured) }], structuredContent: structured };
 }
 
 /** An expected "no", in words that tell the agent what to do next. */
 export function refused(refusal: Refusal): CallToolResult {
   const text = refusal.hint ? `${refusal.message}. ${refusal.hint}` : refusal.message;
-  return { ...result(text, { status: "refused", code: refusal.code }), isError: true };
+  return { ...result(oneVisibleLine(text), { status: "refused", code: refusal.code }), isError: true };
 }

@@ -1,4 +1,5 @@
 import type { Server, ServerContext } from "@modelcontextprotocol/server";
+import { quoteLine } from "../../core/foreign-text.ts";
 import { howToAskByTool } from "../../core/how-to-ask.ts";
 import { Refusal } from "../../core/refusal.ts";
 import {
@@ -49,7 +50,8 @@ export function createMcpServer(sdk: Sdk, deps: McpDeps, { caller, tools, runs, 
   };
   server.setRequestHandler("tools/call", ({ params }, context) => {
     const name = tools.find((known) => known === params.name);
-    if (!name) throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, `There is no tool "${params.name}"`);
+    if (!name)
+      throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, `There is no tool ${quoteLine(params.name)}`);
     const result = run(runs ?? TOOLS[name].run, callOf(context, params.arguments));
     caller.track(result);
     const release = (): void => caller.release?.(context.mcpReq.id);

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { Result, Server, ServerContext } from "@modelcontextprotocol/server";
 import type { Read } from "../../core/changes.ts";
+import { oneVisibleLine } from "../../core/foreign-text.ts";
 import { QuestionId } from "../../core/id.ts";
 import { type Instant, HOUR_MS, MINUTE_MS, SECOND_MS, msBetween } from "../../core/instant.ts";
 import { isPending } from "../../core/question.ts";
@@ -49,7 +50,7 @@ export function registerTasks(server: Server, callOf: (context: ServerContext) =
       return await run(call, await getOwnQuestion(call, taskId));
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      throw new call.sdk.ProtocolError(call.sdk.ProtocolErrorCode.InvalidParams, error.message);
+      throw new call.sdk.ProtocolError(call.sdk.ProtocolErrorCode.InvalidParams, oneVisibleLine(error.message));
     }
   };
   server.setRequestHandler("tasks/get", { params: TaskParams }, ({ taskId }, context) =>

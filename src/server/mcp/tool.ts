@@ -2,9 +2,10 @@ import { z } from "zod";
 import { sayActor } from "../../core/actor.ts";
 import { sayIssue } from "../../core/ask-input.ts";
 import type { Read } from "../../core/changes.ts";
+import { quoteLine } from "../../core/foreign-text.ts";
 import { MINUTE_MS, SECOND_MS } from "../../core/instant.ts";
 import { answerText } from "../../core/match.ts";
-import { findAnswer, isPending } from "../../core/question.ts";
+import { type Answer, type Question, findAnswer, isPending } from "../../core/question.ts";
 import { Refusal } from "../../core/refusal.ts";
 import { approve } from "./approve.ts";
 import { askHuman, askOnly } from "./ask.ts";
@@ -12,7 +13,7 @@ import { askerOf } from "./asker.ts";
 import type { ToolCall, ToolResult } from "./caller.ts";
 import { handOver, holdFor, windowFor } from "./hand-over.ts";
 import { getOwnQuestion } from "./own-question.ts";
-import { plainResult, resultOf } from "./result.ts";
+import { howAnswered, plainResult, resultOf } from "./result.ts";
 import * as schema from "./schema.ts";
 
 const ASK_USER_WINDOW_MS = 3 * MINUTE_MS;
@@ -83,7 +84,9 @@ export function parseTools(text: string): ToolName[] {
   const wanted = text.split(",").map((name) => name.trim());
   const unknown = wanted.find((name) => !names.some((known) => known === name));
   if (unknown !== undefined) {
-    throw new Refusal("bad_input", `There is no tool "${unknown}"`, { hint: `Choose from: ${names.join(", ")}` });
+    throw new Refusal("bad_input", `There is no tool ${quoteLine(unknown)}`, {
+      hint: `Choose from: ${names.join(", ")}`,
+    });
   }
   return names.filter((name) => wanted.includes(name));
 }
@@ -116,6 +119,18 @@ function viewAnswer({ question, content }: Read): Record<string, unknown> {
     answer: answer.outcome === "answer" ? answerText(content, answer.items) : (answer.note ?? answer.outcome),
     answeredBy: sayActor(answer.by),
     answeredAt: answer.at,
+    ...viewHow(question, answer),
+  };
+}
+
+/** What tells an answer from one that a person chose in time: its outcome, its rule, that it was forced or voted for. */
+function viewHow(question: Question, answer: Answer): Record<string, unknown> {
+  const { votes_needed: votesNeeded, ...how } = howAnswered(question, answer);
+  return {
+    ...(answer.outcome !== "answer" && { outcome: answer.outcome }),
+    ...(answer.policy !== undefined && { policy: answer.policy }),
+    ...how,
+    ...(votesNeeded !== undefined && { votesNeeded }),
   };
 }
 

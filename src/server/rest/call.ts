@@ -4,6 +4,7 @@ import { Actor, SYSTEM, inNameOf, isElicited, weakerStrength } from "../../core/
 import { BY_HEADER, type Caller } from "../../core/api/route.ts";
 import type { RequestOf, RowsOf, Verb } from "../../core/api/table.ts";
 import type { Read } from "../../core/changes.ts";
+import { requireVisibleLine } from "../../core/foreign-text.ts";
 import { type QuestionId, type RunId, shortId } from "../../core/id.ts";
 import { Refusal } from "../../core/refusal.ts";
 import type { Rules } from "../../core/rules.ts";
@@ -113,7 +114,11 @@ function readBy(header: string | undefined): Actor | undefined {
   if (header === undefined) return undefined;
   try {
     if (header.length > LONGEST_HEADER) throw new Error("too long");
-    return Actor.parse(JSON.parse(decodeURIComponent(header)));
+    const claimed = Actor.parse(JSON.parse(decodeURIComponent(header)));
+    for (const name of [claimed.id, claimed.channel, claimed.onBehalfOf]) {
+      if (name !== undefined) requireVisibleLine(name, "a name");
+    }
+    return claimed;
   } catch (cause) {
     throw new Refusal("bad_input", `The header ${BY_HEADER} cannot be read`, { cause });
   }

@@ -6,6 +6,7 @@ import type { QUESTION_ROUTES } from "../../core/api/question-route.ts";
 import type { RequestOf } from "../../core/api/table.ts";
 import { parseAsk } from "../../core/ask-input.ts";
 import { parseDuration } from "../../core/duration.ts";
+import { requireVisibleLine } from "../../core/foreign-text.ts";
 import { SECOND_MS, earlier, later } from "../../core/instant.ts";
 import { Refusal } from "../../core/refusal.ts";
 import type { AskOptions } from "../../engine/engine.ts";
@@ -117,7 +118,9 @@ function answeringAs(
   body: { answered_by?: string; answeredBy?: string },
 ): Call["by"] {
   const name = body.answered_by ?? body.answeredBy;
-  return name !== undefined && token.onBehalf ? inNameOf(by, name) : by;
+  if (name === undefined || !token.onBehalf) return by;
+  requireVisibleLine(name, "the name of who answered");
+  return inNameOf(by, name);
 }
 
 function readMs(duration: string | number): number {
