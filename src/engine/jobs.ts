@@ -12,7 +12,7 @@ import { expire, remind } from "../core/timeout.ts";
 import type { Store } from "../store/store.ts";
 import { callback } from "./callback-job.ts";
 import type { Decider } from "./decide.ts";
-import type { PostOptions } from "./outbound.ts";
+import type { AddressOptions } from "./public-address.ts";
 import type { ClockKnown } from "./clock-watch.ts";
 import { type Handler, type Work, finishing } from "./worker.ts";
 
@@ -21,7 +21,7 @@ const SEALED_AT_ONCE = 5_000;
 const SEALS_READ_AT_ONCE = 500;
 
 /** How each kind of job is done. */
-export function jobHandlers(options: { post: PostOptions }): Partial<Record<JobKind, Handler>> {
+export function jobHandlers(options: { post: AddressOptions }): Partial<Record<JobKind, Handler>> {
   return {
     expire: decision(expire),
     remind: decision(remind),

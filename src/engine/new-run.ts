@@ -5,6 +5,7 @@ import { hashText } from "../core/content.ts";
 import { requirePlain } from "../core/plain.ts";
 import { ONE_ASK, type Run } from "../core/run.ts";
 import type { RunInput } from "./engine.ts";
+import { requireCallable } from "./public-address.ts";
 
 const NAME_WORDS = 4;
 const NAME_CHARS = 40;
@@ -12,7 +13,10 @@ const LONGEST_NAME_BYTES = 200;
 
 /** A run that has done nothing yet. */
 export function newRun(input: RunInput, at: At, options: { implicit: boolean }): Run {
-  if (input.callback) requireCallback(input.callback);
+  if (input.callback) {
+    requireCallback(input.callback);
+    requireCallable(input.callback.url, { allowLoopback: at.rules.callbackLoopback });
+  }
   for (const text of [input.name, input.externalId, input.session, input.dir, input.repo, input.branch]) {
     if (text !== undefined) requirePlain(text, 4 * LONGEST_NAME_BYTES, "name");
   }
