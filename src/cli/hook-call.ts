@@ -10,7 +10,7 @@ import {
   replyUnanswered,
 } from "../core/client/hook.ts";
 import { type Instant, msBetween } from "../core/instant.ts";
-import { isPending, owes } from "../core/question.ts";
+import { isHanding, isPending, owes } from "../core/question.ts";
 import { Refusal, type RefusalCode } from "../core/refusal.ts";
 import { mayHold } from "../core/take-hold.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -151,7 +151,10 @@ async function handOver({ engine, call }: Hooked, place: HookPlace, read: Read):
     : { reply, handed, afterwards: () => engine.given(id, "hook", handed.run.epoch) };
 }
 
-/** The call is over: what it was given has arrived, and what it still asks somebody dealt with there. */
+/**
+ * The call is over: what was handed to it has arrived, and what it still asks somebody dealt with there. An answer that was
+ * not handed to it came too late: the agent has the one that was typed there.
+ */
 export async function endCall(hooked: Omit<Hooked, "call" | "windowMs">, ended: { session: string; key: string }) {
   const { engine, client, context } = hooked;
   const place = await findHookPlace(engine, client, ended.session, context);
@@ -159,7 +162,7 @@ export async function endCall(hooked: Omit<Hooked, "call" | "windowMs">, ended: 
   if (!found) return;
   const { id } = found.question;
   if (isPending(found.question)) await engine.cancel(id, { reason: "dealt with at the agent" }, place.by);
-  else await engine.given(id, "hook", place.epoch);
+  else if (isHanding(found.question, found.run.epoch)) await engine.given(id, "hook", place.epoch);
 }
 
 function readOpen(engine: Engine, { run }: HookPlace): Promise<Read[]> {
