@@ -28,6 +28,8 @@ export interface AppOptions {
   rules: Rules;
   /** Set where this process starts the agents of this host and follows them. */
   runs?: RunsOptions;
+  /** The directory with the lasting id of this machine. */
+  machineDir?: string;
   /** Hears of every call to a server: what, with which outcome, and how long it took. */
   onCall?: (line: string) => void;
   /** Rides out a restart of the server. */
@@ -60,9 +62,9 @@ export interface ServerOptions extends AppOptions {
 }
 
 /** Opens the store and puts an engine on it, or reaches the engine of a server. */
-export async function openEngine({ store, rules, runs, onCall, patience }: AppOptions): Promise<Engine> {
+export async function openEngine({ store, rules, runs, machineDir, onCall, patience }: AppOptions): Promise<Engine> {
   if (store.kind === "server") return openRemote(store, { onCall, patience });
-  return engineFor(await openStore(store), { rules }, runs);
+  return engineFor(await openStore(store), { rules, ...(machineDir !== undefined && { machineDir }) }, runs);
 }
 
 /** The engine on a store, with agents to start where that is wanted. */
@@ -182,6 +184,8 @@ export interface EngineOptions {
   worker?: WorkerId;
   /** The lasting id of this machine, where its agents are started. */
   host?: string;
+  /** The directory with that id, where no agents are started. */
+  machineDir?: string;
   /** Starts and follows agents; left in peace when the engine stops. */
   runner?: RunsAgents;
 }
@@ -207,7 +211,11 @@ export function engineOn(store: Store, options: EngineOptions): LocalEngine {
     randomBytes,
     now: () => clock.now(),
     checkedNow: () => clock.checked(),
-    machine: { name: hostname(), boot: readBootId, uptimeMs: options.uptimeMs ?? options.nowMs ?? realTimeMs },
+    machine: {
+      id: () => machineOf(options),
+      boot: readBootId,
+      uptimeMs: options.uptimeMs ?? options.nowMs ?? realTimeMs,
+    },
     worker: {
       id: () => (worker ??= ids.worker()),
       host: options.host ?? hostname(),
@@ -219,6 +227,12 @@ export function engineOn(store: Store, options: EngineOptions): LocalEngine {
     },
     ...(runner && { runner }),
   });
+}
+
+/** The lasting id of this machine where its files are known, else its name. */
+async function machineOf({ host, machineDir }: EngineOptions): Promise<string> {
+  if (host !== undefined) return host;
+  return machineDir === undefined ? hostname() : (await import("./agents/machine.ts")).keepMachine(machineDir);
 }
 
 /** How long this machine has been up, sleep included; what its clock is set to makes no difference. */

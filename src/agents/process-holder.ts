@@ -1,4 +1,4 @@
-import { type Identity, isAlive, readOwnIdentity } from "./process-identity.ts";
+import { type Identity, isAlive, isInSight, readOwnIdentity } from "./process-identity.ts";
 
 /** A process that waits for answers, named so that others on this machine can see whether it is still there. */
 interface ProcessHolder {
@@ -16,6 +16,12 @@ export async function processHolder(): Promise<ProcessHolder> {
       return identity !== undefined && !(await isAlive(identity));
     },
   };
+}
+
+/** Says whether a process that waits for answers was one of this machine and has ended. */
+export async function isHolderGone(holder: string): Promise<boolean> {
+  const identity = parseName(holder);
+  return identity !== undefined && (await isInSight(identity)) && !(await isAlive(identity));
 }
 
 function nameOf({ pid, born, boot }: Identity): string {

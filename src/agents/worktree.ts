@@ -54,3 +54,11 @@ export async function addWorktree(dir: string, name: string): Promise<Worktree> 
   }
   return worktree;
 }
+
+/** Takes a working tree away in which nothing was done yet, with its branch. */
+export async function removeWorktree(dir: string, { path, branch }: Worktree): Promise<void> {
+  const root = await findRoot(dir);
+  if (root === undefined) return;
+  await runGit(root, ["worktree", "remove", path]);
+  await runGit(root, ["branch", "--quiet", "-d", branch]);
+}

@@ -11,6 +11,7 @@ import { afterChange } from "./after-change.ts";
 import { type Entries, type Entry, parseAll, renderAll } from "./answer-all-file.ts";
 import { getEditor } from "./answer-edit.ts";
 import { sayAnswered } from "./answer-view.ts";
+import { findHolderGone } from "./holder.ts";
 import type { Context } from "./context.ts";
 import { draftFile, findDraft, keepDraft, removeDraft } from "./draft.ts";
 import { editFile } from "./editor.ts";
@@ -109,11 +110,13 @@ async function take({ read, same }: Card, entry: Entry, work: Work): Promise<num
 }
 
 async function give(before: Read, input: AnswerInput, { engine, context, by }: Work): Promise<void> {
+  const isHolderGone = await findHolderGone(before.question);
   const after = await engine.answer(before.question.id, input, by);
   await removeDraft(context, before.question.id);
   const machines = await machinesFor(engine, [after.run], context);
   const wayOn = await findWayOnHere(after.run, context);
-  if (!context.isQuiet) context.stdout.write(sayAnswered({ before, after, machines, wayOn }, context.program));
+  if (!context.isQuiet)
+    context.stdout.write(sayAnswered({ before, after, machines, wayOn, isHolderGone }, context.program));
   await afterChange(after.run, engine, context);
   await engine.doDue();
 }

@@ -17,6 +17,8 @@ export interface Answered {
   after: Read;
   machines: Machines;
   wayOn: WayOn | undefined;
+  /** The process that waited for the answer has ended. */
+  isHolderGone: boolean;
 }
 
 /** What `askd answer` says: what was recorded for whom, and what happens now. */
@@ -41,7 +43,7 @@ function isToResume(question: Question): boolean {
   return !isPending(question) || (question.settling !== undefined && !question.settling.isHeldBack);
 }
 
-function sayNext({ before, after: { run, question }, wayOn }: Answered, program: string): string[] {
+function sayNext({ before, after: { run, question }, wayOn, isHolderGone }: Answered, program: string): string[] {
   if (isPending(question)) {
     if (question.settling) {
       const left = sayDuration(msBetween(question.settling.answer.at, question.settling.until));
@@ -51,7 +53,11 @@ function sayNext({ before, after: { run, question }, wayOn }: Answered, program:
     const { votes, approvals } = question;
     return [`${votes.length} of ${approvals.need} people have answered; it waits for the others`];
   }
-  if (isPending(before.question) && before.question.hold) return ["It goes to the agent that is waiting for it"];
+  if (isPending(before.question) && before.question.hold) {
+    return isHolderGone
+      ? ["What waited for it has ended. It is kept, and goes to the agent when that asks again"]
+      : ["It goes to the agent that is waiting for it"];
+  }
   if (run.status !== "resuming") return [];
   if (run.externalId !== undefined) return ["Task returned to 'open' state and will be picked up by worker"];
   if (wayOn) return [wayOn.line];

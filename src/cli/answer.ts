@@ -24,6 +24,7 @@ import { printResult } from "./output.ts";
 import { FILTER_FLAGS, readWanted } from "./question-filter.ts";
 import { oneLine, sanitise } from "./sanitise.ts";
 import { sayAnswered } from "./answer-view.ts";
+import { findHolderGone } from "./holder.ts";
 import { findWayOnHere } from "./takeover.ts";
 import { getTarget } from "./target.ts";
 import { sayAgo } from "./when.ts";
@@ -96,13 +97,14 @@ export const command: Command<typeof ANSWER_FLAGS> = {
     const done = await give(read, input, by, { engine, context });
     const machines = await machinesFor(engine, [done.run], context);
     const wayOn = await findWayOnHere(done.run, context);
+    const isHolderGone = await findHolderGone(read.question);
     printResult(context, FIELDS, {
       page: () =>
         context.isQuiet
           ? ""
           : log && isToGoOn(done) && !findAway(done.run, machines)
             ? sayGoesOn(done)
-            : sayAnswered({ before: read, after: done, machines, wayOn }, context.program),
+            : sayAnswered({ before: read, after: done, machines, wayOn, isHolderGone }, context.program),
       json: () => ({ ...viewQuestion(done, machines), resume_command: wayOn?.command ?? null }),
     });
     const goOn = async (): Promise<number> => {

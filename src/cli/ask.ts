@@ -20,6 +20,7 @@ import { readGiven } from "./given-file.ts";
 import { requireKnown } from "./known-people.ts";
 import { printResult } from "./output.ts";
 import { oneLine } from "./sanitise.ts";
+import { sayAnswer } from "./show-view.ts";
 import { sayWaiting } from "./waiting.ts";
 import { quoted } from "./wording.ts";
 import { whileWorking } from "./while-working.ts";
@@ -28,8 +29,9 @@ const EXIT_PENDING = 8;
 const EXIT_INTERRUPTED = 130;
 const LONGEST_WAIT_MS = 365 * DAY_MS;
 const INPUT_BYTES = 1024 * 1024;
-// A script that is told to choose takes what it recommends; it cannot explain what it meant.
+// A script cannot explain what it meant.
 const DOOR: Door = { via: "cli", accepts: ["answer", "decide"] };
+const EXIT_NOTHING_CHOSEN = 10;
 
 export const command: Command<typeof ASK_FLAGS> = {
   usage: 'ask "<question>" [-o value:label …] [--wait [10m]]',
@@ -52,7 +54,8 @@ export async function ask(
   const signal = flags.wait === undefined ? undefined : context.interrupt();
   const engine = await context.engine({ ...(signal && { waits: { until: signal } }) });
   const traceparent = context.env["TRACEPARENT"];
-  const parsed = parseAsk(raw, { ...DOOR, traceparent }, context.rules, context.now());
+  const read = parseAsk(raw, { ...DOOR, traceparent }, context.rules, context.now());
+  const parsed = takesDecide(read) || isAcceptGiven(raw) ? read : { ...read, accepts: ["answer" as const] };
   const holdMs = flags.wait === undefined ? undefined : readWait(flags.wait, parsed.timeoutMs);
   const input = holdMs === undefined ? parsed : { ...parsed, holdMs };
   requireDefaultUsed(flags, parsed);
@@ -76,6 +79,16 @@ export async function ask(
     json: () => ({ id: done.question.id, ...viewCheck(done) }),
   });
   return 0;
+}
+
+/** A script that is told to choose takes what it recommends; without that it could not choose. */
+function takesDecide({ items }: AskInput): boolean {
+  return items.every(({ options }) => options.some(({ recommended }) => recommended));
+}
+
+/** Says whether the asker named itself what it can take. */
+function isAcceptGiven(raw: unknown): boolean {
+  return raw !== null && typeof raw === "object" && "accepts" in raw && raw.accepts !== undefined;
 }
 
 /** An answer for the deadline that no policy would ever give is a mistake. */
@@ -150,20 +163,18 @@ async function handOver(read: Read, engine: Engine, context: Context): Promise<n
   const isOnItsWay = !isOwed || isHanding(read.question, read.run.epoch);
   const { question, content, run } = isOnItsWay ? read : await engine.handOver(id);
   const answer = findAnswer(question);
+  const values = answer ? valuesOf(answer, content) : [];
   printResult(context, command.fields ?? [], {
-    page: () =>
-      answer
-        ? valuesOf(answer, content)
-            .map((value) => `${value}\n`)
-            .join("")
-        : "",
+    page: () => values.map((value) => `${value}\n`).join(""),
     json: () => ({ id, ...viewCheck({ ...read, question }) }),
   });
   if (!answer && question.status === "timeout" && question.policy === "proceed") {
     say(context, proceedSentence(msBetween(question.askedAt, question.timedOutAt)));
   }
   if (isOwed) await engine.given(id, "stdout", run.epoch);
-  return exitCodeOf(question);
+  const isNothing = answer !== undefined && values.length === 0;
+  if (isNothing) say(context, `nothing was chosen: ${sayAnswer(answer, content, context.now())}`);
+  return isNothing && !context.json ? EXIT_NOTHING_CHOSEN : exitCodeOf(question);
 }
 
 function say(context: Context, line: string): void {

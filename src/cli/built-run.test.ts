@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { BuiltScene } from "../../test/built.ts";
@@ -164,4 +164,38 @@ describe("run --wait of a command that never asks", () => {
       expect(stderr).toContain("to stderr\n");
     },
   );
+});
+
+describe("a run that is refused", () => {
+  test.each([
+    ["by what a flag says", ["--priority", "9"]],
+    ["by a parent that is not there", ["--parent", "77"]],
+    ["by the engine", ["--external-id", "x\u001b[31m"]],
+    ["after its working tree was made", ["--worktree", "--external-id", "x\u001b[31m"]],
+  ])("%s leaves nothing behind", async (_, flags) => {
+    const at = new BuiltScene();
+    at.program("agent.sh", ASKS);
+    commitWork(at.project);
+    const refused = await at.type("run", ...flags, "--", "./agent.sh");
+    expect(refused.exit).not.toBe(0);
+    const runs = join(at.home, "state", "runs");
+    expect(existsSync(runs) ? readdirSync(runs) : []).toEqual([]);
+    const git = (...args: string[]): string => execFileSync("git", args, { cwd: at.project, encoding: "utf8" });
+    expect(git("branch", "--list", "askd/*")).toBe("");
+    expect(git("worktree", "list").trim().split("\n")).toHaveLength(1);
+  });
+});
+
+test("a patch is safe to read in a pipe too, and whole with --raw", async () => {
+  const at = new BuiltScene();
+  at.program("agent.sh", "#!/bin/sh\nprintf 'a\\033[31mred\\r\\n' >> work.txt\n");
+  commitWork(at.project);
+  expect((await at.type("run", "--wait", "--", "./agent.sh")).exit).toBe(0);
+  const seen = (await at.type("diff", "1")).stdout.toString();
+  expect(seen).toContain("+a\\x1b[31mred");
+  expect(seen).not.toContain("\x1b");
+  const raw = (await at.type("diff", "1", "--raw")).stdout;
+  writeFileSync(join(at.project, "work.txt"), "");
+  execFileSync("git", ["apply", "-"], { cwd: at.project, input: raw });
+  expect(readFileSync(join(at.project, "work.txt"), "utf8")).toBe("a\x1b[31mred\r\n");
 });

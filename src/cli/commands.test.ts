@@ -1,8 +1,11 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { appendFile, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { readOwnIdentity } from "../agents/process-identity.ts";
 import { QuestionId } from "../core/id.ts";
 import { HOUR_MS, SECOND_MS, later } from "../core/instant.ts";
 import { AGENT } from "../../test/builders.ts";
@@ -326,4 +329,71 @@ describe("looking", () => {
       stderr: 'error: There is no question and no run "nothing"\n  See what there is: askd list\n',
     });
   });
+});
+
+describe("an answer that chooses nothing", () => {
+  const OPEN = ["ask", "Redis or Memcached?", "-o", "redis:Redis", "-o", "memcached:Memcached"];
+
+  test("is refused where the asker recommends nothing", async () => {
+    const scene = new Scene();
+    await type(scene, OPEN);
+    const { exit, stderr } = await type(scene, ["answer", "1", "--decide"]);
+    expect([exit, await scene.store.countQuestions("pending")]).toEqual([2, 1]);
+    expect(stderr).toContain('cannot take "decide"; it accepts answer');
+  });
+
+  test.each([
+    ["decide", ["--decide"], "You decide"],
+    ["clarify", ["--clarify", "Which of them is there already?"], "Asked back"],
+  ])("ends a waiting ask that takes %s with 10, and says so", async (_, how, said) => {
+    const scene = new Scene();
+    const argv = [...OPEN, "--accept", "answer,decide,clarify", "--wait"];
+    const waited = await holding(scene, argv, () => type(scene, ["answer", "1", ...how]));
+    expect(waited).toMatchObject({ exit: 10, stdout: "" });
+    expect(waited.stderr).toContain(`nothing was chosen: ${said}`);
+  });
+
+  test("is what was recommended, with 0, where something was", async () => {
+    const scene = new Scene();
+    const waited = await holding(scene, [...ASK, "--wait"], () => type(scene, ["answer", "1", "--decide"]));
+    expect(waited).toMatchObject({ exit: 0, stdout: "redis\n" });
+  });
+});
+
+describe("status with more than it shows", () => {
+  test("counts all that wait, and says how many are not listed", async () => {
+    const scene = new Scene();
+    for (let index = 0; index < 103; index += 1) await scene.ask({ question: `Question ${index}?` });
+    const page = (await type(scene, ["status"])).stdout;
+    expect(page).toContain("  … and 3 more. See them: askd list\n");
+    expect(page).toContain("103 waiting");
+    expect((await type(scene, ["status", "--short"])).stdout).toMatch(/^\?103 /);
+    const shown: { waiting: unknown[]; waiting_total: number } = JSON.parse(
+      (await type(scene, ["status", "--json"])).stdout,
+    );
+    expect([shown.waiting.length, shown.waiting_total]).toEqual([100, 103]);
+  });
+
+  test("says of runs that there are at least so many", async () => {
+    const scene = new Scene();
+    for (let index = 0; index < 101; index += 1) await scene.startedRun({ session: `s${index}` });
+    await scene.ask();
+    expect((await type(scene, ["status"])).stdout).toContain("1 waiting, 100+ running");
+    expect((await type(scene, ["status", "--short"])).stdout).toBe("?1 ▶100+\n");
+  });
+});
+
+test("answer does not promise that somebody waits whose process has ended", async () => {
+  const scene = new Scene();
+  const own = await readOwnIdentity();
+  const child = spawn(process.execPath, ["-e", ""]);
+  await once(child, "close");
+  const ask = async (pid: number) => {
+    const run = { session: `s${pid}`, agent: "claude", giveBack: "poll" as const };
+    const holder = [pid, own.boot, own.born].join("/");
+    const { question } = await scene.engine.ask(scene.input({ hold: "3m" }), AGENT, { run, holder });
+    return (await type(scene, ["answer", question.id, "Redis"])).stdout;
+  };
+  expect(await ask(child.pid ?? 0)).toContain("What waited for it has ended. It is kept");
+  expect(await ask(own.pid)).toContain("It goes to the agent that is waiting for it");
 });

@@ -12,14 +12,21 @@ import { colourDiff, listNew } from "./work-view.ts";
 
 const flags = {
   stat: { type: "boolean", about: "Only which files, and how much" },
+  raw: { type: "boolean", about: "The patch byte for byte, for git apply; only into a file or a program" },
 } as const satisfies Flags;
 
 export const command: Command<typeof flags> = {
-  usage: "diff <id> [--stat]",
+  usage: "diff <id> [--stat | --raw]",
   isLong: () => true,
   flags,
-  examples: ["askd diff 42", "askd diff 42 --stat", "askd diff 42 > work.patch"],
+  examples: ["askd diff 42", "askd diff 42 --stat", "askd diff 42 --raw > work.patch"],
   async run(args, context) {
+    const isRaw = args.flags.raw ?? false;
+    if (isRaw && context.stdout.isTty) {
+      throw new Refusal("bad_input", "--raw would let the files of the agent act on this terminal", {
+        hint: `Write it to a file: ${context.program} diff ${args.positionals[0] ?? "<id>"} --raw > work.patch`,
+      });
+    }
     const engine = await context.engine();
     const run = await getRun(engine, requireOne(args.positionals, command.usage));
     const changed = await getDiff(run, { isStat: args.flags.stat ?? false }, context);
@@ -27,9 +34,13 @@ export const command: Command<typeof flags> = {
       if (!context.isQuiet) context.stderr.write(`Nothing is changed in ${oneLine(run.dir ?? "")}\n`);
       return 0;
     }
+    if (isRaw) {
+      context.stdout.write(changed.diff);
+      return 0;
+    }
     context.stdout.write(listNew(changed));
-    // On a terminal the text of files is made safe; a program gets the patch as it is.
-    context.stdout.write(context.stdout.isTty ? colourDiff(sanitise(changed.diff), context.style) : changed.diff);
+    // Into a pipe too: what reads it, a pager or head, writes it to a terminal in the end.
+    context.stdout.write(colourDiff(sanitise(changed.diff), context.style));
     return 0;
   },
 };

@@ -10,14 +10,14 @@ import {
   replyUnanswered,
 } from "../core/client/hook.ts";
 import { type Instant, msBetween } from "../core/instant.ts";
-import { isPending, owes } from "../core/question.ts";
+import { isHanding, isPending, owes } from "../core/question.ts";
 import { Refusal, type RefusalCode } from "../core/refusal.ts";
-import { isAlive } from "../core/run.ts";
+import { mayHold } from "../core/take-hold.ts";
 import type { Engine } from "../engine/engine.ts";
 import { hold } from "../server/mcp/hold.ts";
 import type { Context } from "./context.ts";
 import type { Resumable } from "./hook-launch.ts";
-import { type HookPlace, findHookPlace, placeAsk } from "./hook-place.ts";
+import { type HookPlace, findHookPlace, findSeen, placeAsk } from "./hook-place.ts";
 import { whileWorking } from "./while-working.ts";
 
 /** What keeps the question from being asked at all; the agent must not hear of it as an answer. */
@@ -49,7 +49,8 @@ export async function decideCall(hooked: Hooked): Promise<Decided> {
   try {
     const place = await findHookPlace(hooked.engine, hooked.client, hooked.call.session, hooked.context);
     const { asked, isResumable } = await ask(hooked, place);
-    const read = mayHold(asked) ? await holdWithWork(hooked, asked) : asked;
+    const isOpen = isPending(asked.question) && mayHold(asked.run);
+    const read = isOpen ? await holdWithWork(hooked, asked) : asked;
     if (!isPending(read.question)) return await handOver(hooked, place, read);
     return await leaveOpen(hooked, place, isResumable ? read : askingAgain(read));
   } catch (error) {
@@ -97,22 +98,25 @@ async function askOnce(hooked: Hooked, place: HookPlace, resumable: Resumable | 
   };
   const open = await readOpen(engine, place);
   const same = open.find(({ question }) => isAskedAgain(question, input));
-  if (same) return same;
+  if (same) return waitAgain(hooked, place, input, same);
   await withdrawLeft(hooked, place, open);
   const { calledAt } = hooked;
   const options = await placeAsk(place, call, client, context, resumable);
   return engine.ask(input, place.by, { ...options, ...(calledAt && { calledAt }) });
 }
 
+/** Another call for a question that is there: nobody held it any more, or what held it is looked after by its own time. */
+async function waitAgain(hooked: Hooked, place: HookPlace, input: AskInput, same: Read): Promise<Read> {
+  const { question, run } = same;
+  if (!isPending(question) || !mayHold(run)) return same;
+  const seen = findSeen(place, hooked.context);
+  return hooked.engine.hold(question.id, { windowMs: input.holdMs ?? 0, after: input.afterHold, seen });
+}
+
 /** Who sits at the agent has dealt with what it asked before: it would not ask the next thing otherwise. */
 async function withdrawLeft({ engine }: Hooked, { seat, by }: HookPlace, open: readonly Read[]): Promise<void> {
   const left = open.find(({ question }) => isPending(question) && question.hold === undefined);
   if (seat.isAttended && left) await engine.cancel(left.question.id, { reason: "dealt with at the agent" }, by);
-}
-
-/** A run that is to be started again is not held as well: its answer would go two ways. */
-function mayHold({ run, question }: Read): boolean {
-  return isPending(question) && (run.giveBack === "poll" || isAlive(run));
 }
 
 /** No server may be running: what falls due meanwhile is done here. */
@@ -147,7 +151,10 @@ async function handOver({ engine, call }: Hooked, place: HookPlace, read: Read):
     : { reply, handed, afterwards: () => engine.given(id, "hook", handed.run.epoch) };
 }
 
-/** The call is over: what it was given has arrived, and what it still asks somebody dealt with there. */
+/**
+ * The call is over: what was handed to it has arrived, and what it still asks somebody dealt with there. An answer that was
+ * not handed to it came too late: the agent has the one that was typed there.
+ */
 export async function endCall(hooked: Omit<Hooked, "call" | "windowMs">, ended: { session: string; key: string }) {
   const { engine, client, context } = hooked;
   const place = await findHookPlace(engine, client, ended.session, context);
@@ -155,7 +162,7 @@ export async function endCall(hooked: Omit<Hooked, "call" | "windowMs">, ended: 
   if (!found) return;
   const { id } = found.question;
   if (isPending(found.question)) await engine.cancel(id, { reason: "dealt with at the agent" }, place.by);
-  else await engine.given(id, "hook", place.epoch);
+  else if (isHanding(found.question, found.run.epoch)) await engine.given(id, "hook", place.epoch);
 }
 
 function readOpen(engine: Engine, { run }: HookPlace): Promise<Read[]> {

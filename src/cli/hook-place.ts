@@ -50,12 +50,7 @@ export async function placeAsk(
   context: Context,
   resumable: Resumable | undefined,
 ): Promise<AskOptions> {
-  const { pid, isAttended } = place.seat;
-  const startedAt = pid === undefined ? undefined : context.startOf(pid);
-  const seen =
-    place.isOurs || pid === undefined || startedAt === undefined
-      ? undefined
-      : { pid, startedAt, ...(isAttended !== undefined && { isAttended }) };
+  const seen = findSeen(place, context);
   return {
     secrets: secretsIn(context.env),
     ...(place.epoch !== undefined && { epoch: place.epoch }),
@@ -64,6 +59,13 @@ export async function placeAsk(
     // Each start of a session may be one that can be resumed, or not.
     ...(!place.isOurs && { giveBack: resumable ? "worker" : "poll" }),
   };
+}
+
+/** The process of an agent that nobody here started, as it is now. */
+export function findSeen({ seat: { pid, isAttended }, isOurs }: HookPlace, context: Context): Run["seen"] {
+  const startedAt = pid === undefined ? undefined : context.startOf(pid);
+  if (isOurs || pid === undefined || startedAt === undefined) return undefined;
+  return { pid, startedAt, ...(isAttended !== undefined && { isAttended }) };
 }
 
 /** A session that askd can resume is given its answers like that; every other one asks us for them. */

@@ -84,6 +84,18 @@ describe("a session that askd did not start", () => {
     expect((await scene.engine.read(id)).question.status).toBe("cancelled");
   });
 
+  test("whose call is over has not heard an answer that was never handed to it: another one was typed there", async () => {
+    const scene = new Scene();
+    await unanswered(scene, hookInput(QUESTION), { env: ATTENDED });
+    const { id } = await waiting(scene.engine);
+    await scene.engine.answer(id, said("2"), ADA);
+    await hook(scene, hookInput("claude-2.1.325-answered"), { env: ATTENDED });
+    const { question, run } = await scene.engine.read(id);
+    expect(question).toMatchObject({ status: "answered", handover: { state: "owed" } });
+    const types = (await scene.engine.readChain(run.id)).map(({ event }) => event.type);
+    expect(types).not.toContain("question.given");
+  });
+
   test("that nobody can say anything about is told how to get its answer, and gets it when it asks the same again", async () => {
     const scene = new Scene();
     const denied = decision(await unanswered(scene, hookInput(QUESTION), { env: {} }));

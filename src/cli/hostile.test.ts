@@ -39,6 +39,7 @@ const CASES: Readonly<Record<string, ReadonlyArray<readonly string[]> | string>>
   ],
   tree: [["tree"], ["tree", "--all"], ["tree", "1"]],
   diff: [
+    ["diff", "1"],
     ["diff", "1", "--stat"],
     ["diff", "2"],
   ],

@@ -50,6 +50,7 @@ export async function makeContext(
       if (flags.verbose) world.stderr.write(`store: ${sayStore(place.store)}\n`);
       const onAway = (text: string): void => (flags.quiet ? undefined : world.stderr.write(`${text}\n`));
       const engine = await world.openEngine(place.store, rules, {
+        machineDir: place.stateDir,
         ...(options?.runs && { stateDir: place.stateDir }),
         ...(options?.waits && { patience: { ...options.waits, onAway } }),
       });

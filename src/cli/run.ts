@@ -2,8 +2,8 @@ import { randomBytes } from "node:crypto";
 import { resolve } from "node:path";
 import { agents } from "../agents/agents.ts";
 import { getProgram } from "../agents/launch.ts";
-import { type Launch, keepLaunch, makeRunDir } from "../agents/run-files.ts";
-import { addWorktree, excludeAskd } from "../agents/worktree.ts";
+import { type Launch, keepLaunch, makeRunDir, removeRunDir } from "../agents/run-files.ts";
+import { addWorktree, excludeAskd, removeWorktree } from "../agents/worktree.ts";
 import { parseDuration } from "../core/duration.ts";
 import { idsFrom } from "../core/id.ts";
 import { Refusal } from "../core/refusal.ts";
@@ -142,26 +142,42 @@ async function queue(engine: Engine, launch: Launch, given: Given, context: Cont
       hint: "Run this on the server's machine, or name a store with --store",
     });
   }
+  // Whatever can be refused is read before anything is written.
+  const by = await whoTypes(engine, context);
+  const priority = given.priority === undefined ? undefined : readPriority(given.priority);
+  const parent = given.parent === undefined ? undefined : await getTarget(engine, given.parent);
   const host = await context.keepHost(); // before the first run is made: a directory with runs is an old one
   const id = idsFrom(Date.now, randomBytes).run();
   const name = given.name ?? nameFrom(launch.prompt ?? [launch.program.split("/").at(-1), ...launch.args].join(" "));
   const tree = given.worktree ? await addWorktree(launch.dir, `${oneLine(name)}-${id.slice(-4)}`) : undefined;
   const dir = tree?.path ?? launch.dir;
-  await excludeAskd(dir);
-  const runDir = await makeRunDir(context.place.stateDir, id);
-  await keepLaunch(runDir, { ...launch, dir });
-  const parent = given.parent === undefined ? undefined : await getTarget(engine, given.parent);
   const input: RunInput = {
     ...{ id, name, agent: launch.agent, host, dir, giveBack: "worker" },
     ...(await findRepository(resolve(dir), context.readFile)),
     ...(tree && { branch: tree.branch }),
     ...(given.label && { labels: given.label }),
-    ...(given.priority !== undefined && { priority: readPriority(given.priority) }),
+    ...(priority !== undefined && { priority }),
     ...(given.size !== undefined && { size: given.size }),
     ...(given["external-id"] !== undefined && { externalId: given["external-id"] }),
     ...(parent?.named === "run" && { parentId: parent.run.id }),
   };
-  return engine.createRun(input, await whoTypes(engine, context));
+  try {
+    await excludeAskd(dir);
+    const runDir = await makeRunDir(context.place.stateDir, id);
+    await keepLaunch(runDir, { ...launch, dir });
+    return await engine.createRun(input, by);
+  } catch (error) {
+    // The commit may have come through although its reply did not: only a run that is not there leaves nothing behind.
+    const isMade = await engine.findRun(id).then(
+      (run) => run !== undefined,
+      () => true,
+    );
+    if (!isMade) {
+      await removeRunDir(context.place.stateDir, id);
+      if (tree) await removeWorktree(launch.dir, tree);
+    }
+    throw error;
+  }
 }
 
 function say(context: Context, run: Run, started: "here" | "running" | "started"): void {

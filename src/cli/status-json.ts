@@ -9,6 +9,7 @@ export function viewStatus(view: StatusView): object {
   const viewUsed = (run: Run): object => ({ ...viewRun(run, view.machines), ...viewUsage(view.usage.get(run.id)) });
   return {
     waiting: view.waiting.map((read) => viewQuestion(read, view.machines)),
+    waiting_total: view.waitingTotal,
     answered: view.answered.map(({ run, wayOn }) => ({ ...viewUsed(run), resume_command: wayOn?.command ?? null })),
     running: view.running.map(viewUsed),
     queued: view.queued.map(viewUsed),

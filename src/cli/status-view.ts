@@ -21,8 +21,12 @@ export interface StatusView extends Troubles {
   now: Instant;
   /** How a person types the program's name. */
   program: string;
-  /** Every pending question, held or parked, oldest first. */
+  /** Pending questions, held or parked, oldest first; not more than are shown. */
   waiting: readonly Read[];
+  /** How many are pending in all. */
+  waitingTotal: number;
+  /** How many of each kind are read at most: a list as long as that may be cut. */
+  mostShown: number;
   /** Answered, and nobody but a person can bring the answer to the agent, or log that in. */
   answered: ReadonlyArray<{ run: Run; wayOn: WayOn | undefined }>;
   running: readonly Run[];
@@ -45,7 +49,7 @@ export function renderStatus(view: StatusView, style: Style): string {
     section("DAMAGED:", damageLines(view, style), style),
     section(
       "WAITING FOR INPUT:",
-      view.waiting.flatMap((read) => waitingLines(read, view, style)),
+      [...view.waiting.flatMap((read) => waitingLines(read, view, style)), ...moreWaiting(view)],
       style,
     ),
     section(
@@ -99,7 +103,7 @@ export function renderStatus(view: StatusView, style: Style): string {
 
 /** `?1 ▶1`, for prompts and status lines. */
 export function renderShortStatus(view: StatusView): string {
-  return `?${view.waiting.length} ▶${view.running.filter(isGoing(view)).length}\n`;
+  return `?${view.waitingTotal} ▶${sayCount(view, view.running.filter(isGoing(view)))}\n`;
 }
 
 function section(heading: string, lines: readonly string[], style: Style): string[] {
@@ -139,6 +143,16 @@ function waitingLines(read: Read, { now, program }: StatusView, style: Style): s
       ? [`      Answered by ${oneLine(question.settling.answer.by.id)}, final in a moment`]
       : [`      Run: ${program} answer ${argumentOf(run)} ${exampleAnswer({ question, content })}`]),
   ];
+}
+
+function moreWaiting({ waiting, waitingTotal, program }: StatusView): string[] {
+  const more = waitingTotal - waiting.length;
+  return more > 0 ? [`  … and ${more} more. See them: ${program} list`] : [];
+}
+
+/** How many there are, as far as they were read: `100+` where there may be more. */
+function sayCount({ mostShown }: StatusView, { length }: readonly unknown[]): string {
+  return length >= mostShown ? `${mostShown}+` : String(length);
 }
 
 function failingLine({ run, kind, tries, why, failedAt, nextAt }: FailingJob, view: StatusView, style: Style): string {
@@ -197,15 +211,18 @@ function title(run: Pick<Run, "number" | "name">): string {
 
 function summary(view: StatusView): string[] {
   if (view.waiting.length === 0) return [];
-  const running = view.running.filter(isGoing(view)).length;
-  const away = [...view.running, ...view.queued].filter((run) => !isGoing(view)(run)).length;
+  const running = view.running.filter(isGoing(view));
+  const away = [...view.running, ...view.queued].filter((run) => !isGoing(view)(run));
+  const counted: Array<readonly [readonly unknown[], string]> = [
+    [view.answered, "answered"],
+    [away, "waiting for a machine"],
+    [running, "running"],
+    [view.failed, "failed"],
+    [view.completed, "done"],
+  ];
   const counts = [
-    `${view.waiting.length} waiting`,
-    ...(view.answered.length > 0 ? [`${view.answered.length} answered`] : []),
-    ...(away > 0 ? [`${away} waiting for a machine`] : []),
-    ...(running > 0 ? [`${running} running`] : []),
-    ...(view.failed.length > 0 ? [`${view.failed.length} failed`] : []),
-    ...(view.completed.length > 0 ? [`${view.completed.length} done`] : []),
+    `${view.waitingTotal} waiting`,
+    ...counted.filter(([found]) => found.length > 0).map(([found, word]) => `${sayCount(view, found)} ${word}`),
   ];
   return [`${counts.join(", ")}. Next: ${view.program} next`];
 }

@@ -31,7 +31,18 @@ type Given = Values<typeof flags>;
 export const command: Command<typeof flags> = {
   usage: "status [--short] [--watch] [--exit-code]",
   flags,
-  fields: ["waiting", "answered", "running", "queued", "failing", "failed", "completed", "clocks", "damage"],
+  fields: [
+    "waiting",
+    "waiting_total",
+    "answered",
+    "running",
+    "queued",
+    "failing",
+    "failed",
+    "completed",
+    "clocks",
+    "damage",
+  ],
   examples: ["askd status", "askd status --short", "askd status --exit-code || askd next"],
   async run(args, context) {
     if (args.positionals.length > 0) throw wrongUsage(`"${args.positionals[0]}" is too much`, command.usage);
@@ -90,6 +101,8 @@ async function readStatus(engine: Engine, given: Given, context: Context): Promi
   const today = startOfDay(now, context.ahead);
   const pending = await engine.listQuestions({ status: "pending", order: "oldest", limit: MOST_SHOWN });
   const waiting = await Promise.all(pending.map((question) => engine.read(question.id)));
+  // Counting reads all of them, so it is done only where the list may be cut.
+  const waitingTotal = pending.length < MOST_SHOWN ? pending.length : await engine.countQuestions("pending");
   const held = new Set(waiting.map(({ run }) => run.id));
   const list = (statuses: ReadonlyArray<Run["status"]>, more: object = {}): Promise<Run[]> =>
     engine.listRuns({ statuses, order: "newest", limit: MOST_SHOWN, ...more });
@@ -109,6 +122,8 @@ async function readStatus(engine: Engine, given: Given, context: Context): Promi
     now,
     program: context.program,
     waiting,
+    waitingTotal,
+    mostShown: MOST_SHOWN,
     answered: [...answered, ...loggedOut],
     running,
     queued,

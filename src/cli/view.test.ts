@@ -96,6 +96,8 @@ function aStatus(over: Partial<StatusView> = {}): StatusView {
     program: "askd",
     machines: { now, known: [] },
     waiting: [],
+    waitingTotal: over.waiting?.length ?? 0,
+    mostShown: 100,
     answered: [],
     running: [],
     queued: [],

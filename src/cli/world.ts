@@ -33,11 +33,11 @@ export interface World extends Omit<
   nowMs(): number;
   /** The lasting id of this machine by its files there: as it is, or kept from now on. */
   hostIn(stateDir: string, how: "found" | "kept"): Promise<string>;
-  /** With a directory for the files of runs, the engine starts agents too. */
+  /** With a directory for the files of runs, the engine starts agents too; `machineDir` has the id of this machine. */
   openEngine(
     store: StorePlace,
     rules: Rules,
-    options?: { stateDir?: string; patience?: Patience },
+    options?: { stateDir?: string; machineDir?: string; patience?: Patience },
   ): Promise<OpenedEngine>;
   openServer(
     at: { store: StorePlace; rules: Rules; runtimeDir: string; stateDir: string; channels: ChannelSet[] },
@@ -80,9 +80,10 @@ export function worldOf(process: NodeJS.Process): World {
     lock: async (file) => (await import("../agents/lock.ts")).lock(file),
     isLocked: async (file) => (await import("../agents/lock.ts")).isLocked(file),
     runChild: async (child) => (await import("./child.ts")).runChild(child, process.env),
-    openEngine: async (store, rules, { stateDir, patience } = {}) =>
+    openEngine: async (store, rules, { stateDir, machineDir, patience } = {}) =>
       (await import("../app.ts")).openEngine({
         ...{ store, rules, patience },
+        ...(machineDir !== undefined && { machineDir }),
         ...(stateDir !== undefined && { runs: runsOf(process, bin, stateDir) }),
         ...(process.env["ASKD_DEBUG"] === "api" && {
           onCall: (line: string): void => void process.stderr.write(`api: ${oneLine(line)}\n`),

@@ -85,7 +85,7 @@ describe("what files say", () => {
     const home = new ConfigHome();
     const inner = join(home.root, "shared/inner");
     mkdirSync(inner, { recursive: true });
-    home.write(join(home.root, "shared/askd.toml"), '[questions]\ntimeout = "1s"\n');
+    home.write(join(home.root, "shared/askd.toml"), '[questions]\ntimeout = "5m"\n');
     expect((await loadConfig(home.around({ cwd: inner }))).values).toEqual({});
     expect((await loadConfig(home.around({ cwd: join(home.root, "shared") }))).values).not.toEqual({});
   });
@@ -217,6 +217,13 @@ describe("the file of a project, which anybody may have written", () => {
     );
     expect(said[0]).toContain(`It belongs into your own file, ${USER}. Type: askd config set --user ${key} <value>`);
     expect(values).toEqual({});
+  });
+
+  test.each(["skip", "fail"])("may not leave people less than a minute, whatever comes then: %s", async (policy) => {
+    const said = await saidOfProject(`[questions]\ntimeout = "59s"\non_timeout = "${policy}"\n`);
+    expect(said[0]).toContain('A project may not leave people less than a minute: questions.timeout = "59s"');
+    expect(await saidOfProject(`[questions]\ntimeout = "1m"\non_timeout = "${policy}"\n`)).toEqual([]);
+    expect(await saidOf(`[questions]\ntimeout = "59s"\non_timeout = "${policy}"\n`)).toEqual([]);
   });
 
   test.each(["proceed", "default"])("may not make silence an answer by %s", async (policy) => {

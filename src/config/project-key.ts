@@ -1,8 +1,10 @@
+import { MINUTE_MS } from "../core/instant.ts";
+import { parseDuration } from "../core/duration.ts";
 import type { Path } from "./key.ts";
 
 /**
  * What the file of a project may set. It comes with a repository that anybody may have written, so it names no
- * program, no address, no store, no person and no secret, takes no limit away, and never makes an answer of silence.
+ * program, no address, no store, no person and no secret, takes no limit away, and never makes an answer of silence, nor of a time in which nobody can answer.
  */
 const PROJECT_KEYS: readonly string[] = [
   "questions.live_window",
@@ -22,5 +24,17 @@ export function refuseInProject(path: Path, value: unknown): string | undefined 
   if (key === "questions.on_timeout" && SILENCE_ANSWERS.includes(value)) {
     return `A project may not make silence an answer: ${key} = "${String(value)}"`;
   }
+  if (key === "questions.timeout" && isTooShort(value)) {
+    return `A project may not leave people less than a minute: ${key} = "${String(value)}"`;
+  }
   return undefined;
+}
+
+/** Nobody can answer that fast, so any policy would be the answer. What is no duration is told of elsewhere. */
+function isTooShort(value: unknown): boolean {
+  try {
+    return typeof value === "string" && parseDuration(value) < MINUTE_MS;
+  } catch {
+    return false;
+  }
 }

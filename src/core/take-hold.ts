@@ -3,18 +3,20 @@ import { setClock } from "./clock.ts";
 import { questionEvent, runEvent } from "./event.ts";
 import { later } from "./instant.ts";
 import type { AfterHold, Pending } from "./question.ts";
-import { CONNECTION, type Run } from "./run.ts";
+import { CONNECTION, type Run, isAlive } from "./run.ts";
 
 /** A call that begins to wait for a question that is there already. */
 export interface HoldInput {
   windowMs: number;
   after: AfterHold;
-  /** The process that waits. */
-  holder: string;
+  /** The process that waits, where it can be looked for. */
+  holder?: string | undefined;
   /** The one that held before and is known to be gone. */
   gone?: string | undefined;
   /** The session that the run goes on in, where its own has ended with the connection that made it. */
   session?: string | undefined;
+  /** What is known of the agent that waits, as of this call. */
+  seen?: Run["seen"];
 }
 
 /**
@@ -22,11 +24,12 @@ export interface HoldInput {
  * again where it had no process of its own to be seen.
  */
 export function takeHold({ run, question }: Read, input: HoldInput, at: At): Changes {
-  const named = goneOnIn(run, input.session);
+  const known = goneOnIn(run, input.session);
+  const named: Run = input.seen ? { ...known, seen: input.seen } : known;
   const { windowMs, after, holder } = input;
   if (question.status !== "pending" || windowMs <= 0 || !isFree(question, input)) {
-    const detail = { session: named.session };
-    return named.session === run.session ? {} : { runs: [named], events: [runEvent(run, named, at, detail)] };
+    if (named.session === run.session) return named === run ? {} : { runs: [named] };
+    return { runs: [named], events: [runEvent(run, named, at, { session: named.session })] };
   }
   const held: Pending = { ...question, hold: { until: later(at.now, windowMs), after, windowMs, holder } };
   const isParked = run.status === "awaiting_input" || run.status === "deferred";
@@ -40,6 +43,11 @@ export function takeHold({ run, question }: Read, input: HoldInput, at: At): Cha
     ],
     ...setClock(held, at.rules),
   };
+}
+
+/** Says whether a call may wait for a question of this run: one that is to be started again gets its answer that way. */
+export function mayHold(run: Run): boolean {
+  return run.giveBack === "poll" || isAlive(run);
 }
 
 /** A client that names no session of its own goes on in another connection. */

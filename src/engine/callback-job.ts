@@ -7,7 +7,8 @@ import { HOUR_MS, MINUTE_MS, later } from "../core/instant.ts";
 import type { ClaimedJob } from "../core/job.ts";
 import { isPending, owes } from "../core/question.ts";
 import { type Run, hasEnded } from "../core/run.ts";
-import type { PostOptions, Posted } from "./outbound.ts";
+import type { Posted } from "./outbound.ts";
+import type { AddressOptions } from "./public-address.ts";
 import { sayWhy } from "./job-retry.ts";
 import { type Handler, type Work, finishing } from "./worker.ts";
 
@@ -25,7 +26,7 @@ const RETRY_MS = [
 ];
 
 /** Tells a program by a signed request what became of its question; a 2xx reply means that it has it. */
-export function callback(options: PostOptions): Handler {
+export function callback(options: AddressOptions): Handler {
   return async (job, work) => {
     if (job.questionId === undefined) throw new Error(`job ${job.key} names no question`);
     const read = await work.decider.rows.read(job.questionId);

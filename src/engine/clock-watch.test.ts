@@ -1,6 +1,10 @@
-import { expect, test } from "vitest";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
 import { ADA, AGENT, IDS, NOON } from "../../test/builders.ts";
 import { ROOMY, SCRIPT, said } from "../../test/scene.ts";
+import { findMachine } from "../agents/machine.ts";
 import { engineOn } from "../app.ts";
 import { parseAsk } from "../core/ask-input.ts";
 import { DOUBT_MS, JUMP_MS } from "../core/clock-jump.ts";
@@ -201,6 +205,23 @@ test("on a system that does not say when it was started deadlines go by the cloc
   const store = new MemoryStore(() => NOON);
   const decider = new Decider({ store, ids: IDS, rules: ROOMY, now: () => NOON });
   const boot = (): Promise<string> => Promise.reject(new Error("there is no such file"));
-  const watch = new ClockWatch({ store, decider, rules: ROOMY, machine: { name: "here", boot, uptimeMs: () => 1 } });
+  const watch = new ClockWatch({
+    store,
+    decider,
+    rules: ROOMY,
+    machine: { id: () => "here", boot, uptimeMs: () => 1 },
+  });
   expect(await watch.look(NOON, 1)).toBeUndefined();
+});
+
+test("a machine has one row whatever its host is called, by the id that its directory keeps", async () => {
+  const machineDir = mkdtempSync(join(tmpdir(), "askd-clock-"));
+  onTestFinished(() => rmSync(machineDir, { recursive: true, force: true }));
+  const store = new MemoryStore(() => NOON);
+  for (let starts = 0; starts < 2; starts += 1) {
+    const engine = engineOn(store, { rules: ROOMY, nowMs: () => epochMs(NOON), uptimeMs: () => HOUR_MS, machineDir });
+    await engine.doDue();
+  }
+  expect((await store.listEntries("clock")).map(({ id }) => id)).toEqual([findMachine(machineDir)]);
+  expect(findMachine(machineDir)).toMatch(/~[0-9a-f]+$/);
 });

@@ -16,7 +16,8 @@ const LONG_LEASE_MS = MINUTE_MS;
 
 /** The machine, as far as its real time is concerned. */
 export interface ClockMachine {
-  name: string;
+  /** Its lasting id: names of hosts change, of containers with every start. */
+  id(): string | Promise<string>;
   /** Names its start. */
   boot(): Promise<string>;
   /** How long it has been up, sleep included. */
@@ -44,6 +45,7 @@ export class ClockWatch {
   readonly #deps: ClockWatchDeps;
   #boot: Promise<string | undefined> | undefined;
   #row: Row | undefined;
+  #machineId: string | undefined;
 
   constructor(deps: ClockWatchDeps) {
     this.#deps = deps;
@@ -74,12 +76,13 @@ export class ClockWatch {
   async #keep(sight: ClockSight, { isRealigned = false } = {}): Promise<Row> {
     const { store, decider, machine } = this.#deps;
     return decider.retry(async () => {
-      const entry = await store.findEntry("clock", machine.name);
+      const id = (this.#machineId ??= await machine.id());
+      const entry = await store.findEntry("clock", id);
       const found = parseClock(entry?.body);
       const looked = lookAtClock(found, sight);
       const row = isRealigned ? { ...looked, putBackMs: undefined } : looked;
       const version = entry?.version ?? 0;
-      const entries = [{ kind: "clock", id: machine.name, version, body: row } as const];
+      const entries = [{ kind: "clock", id, version, body: row } as const];
       if (row !== found && !(await decider.commit({ entries })).ok) return undefined;
       return (this.#row = row);
     });

@@ -356,3 +356,45 @@ test("the process of an agent that somebody else started is kept as it was last 
   const next = await scene.engine.ask(scene.input({ key: "l" }), AGENT, { runId: first.run.id, seen: again });
   expect(next.run.seen).toEqual(again);
 });
+
+describe("a second call that waits for a parked question", () => {
+  const SEEN = { pid: 4712, startedAt: "boot:4712" };
+
+  async function parked(scene: Scene) {
+    const raw = { hold: "3m", key: "k1" };
+    const run = { session: "s1", agent: "claude", giveBack: "poll" as const };
+    const first = await scene.engine.ask(scene.input(raw), AGENT, { run, seen: { pid: 4711, startedAt: "boot:4711" } });
+    await scene.engine.endHold(first.question.id, "window");
+    await scene.pass(60_000);
+    const again = () => scene.engine.ask(scene.input(raw), AGENT, { runId: first.run.id, seen: SEEN });
+    return { id: first.question.id, again };
+  }
+
+  test("holds it from now on, and is what is seen of its agent", async () => {
+    const scene = new Scene();
+    const { id, again } = await parked(scene);
+    expect(pendingOf(await scene.engine.read(id)).hold).toBeUndefined();
+    const second = await again();
+    expect(second.isNew).toBe(false);
+    expect(pendingOf(second).hold).toMatchObject({ until: later(scene.now, 180_000) });
+    expect(second.run.seen).toEqual(SEEN);
+    expect(pendingOf(await scene.engine.read(id)).hold).toBeDefined();
+  });
+
+  test("leaves a hold alone that somebody else has", async () => {
+    const scene = new Scene();
+    const { again } = await parked(scene);
+    const { hold } = pendingOf(await again());
+    await scene.pass(1_000);
+    expect(pendingOf(await again()).hold).toEqual(hold);
+  });
+
+  test("takes no hold of a run that is to be started again", async () => {
+    const scene = new Scene();
+    const { question, run } = await held(scene, { key: "k1" });
+    await scene.engine.endHold(question.id, "window");
+    await scene.engine.endRun(run.id, { status: "completed" }, AGENT);
+    const again = await scene.engine.ask(scene.input({ hold: "3m", key: "k1" }), AGENT, { runId: run.id });
+    expect(pendingOf(again).hold).toBeUndefined();
+  });
+});

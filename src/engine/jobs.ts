@@ -9,13 +9,16 @@ import { Refusal } from "../core/refusal.ts";
 import { settle } from "../core/settle.ts";
 import { expire, remind } from "../core/timeout.ts";
 import { callback } from "./callback-job.ts";
-import type { PostOptions } from "./outbound.ts";
+import type { AddressOptions } from "./public-address.ts";
 import type { ClockKnown } from "./clock-watch.ts";
 import { type AnchorTarget, sealJob } from "./seal-job.ts";
 import { type Handler, finishing } from "./worker.ts";
 
 /** How each kind of job is done. */
-export function jobHandlers(options: { post: PostOptions; anchor?: AnchorTarget }): Partial<Record<JobKind, Handler>> {
+export function jobHandlers(options: {
+  post: AddressOptions;
+  anchor?: AnchorTarget;
+}): Partial<Record<JobKind, Handler>> {
   return {
     expire: decision(expire),
     remind: decision(remind),

@@ -1,9 +1,10 @@
-import type { Actor } from "../core/actor.ts";
+import { type Actor, SYSTEM } from "../core/actor.ts";
 import { ask, findSame, requireSamePayload } from "../core/ask.ts";
 import type { AskInput } from "../core/ask-input.ts";
 import { requireEpoch } from "../core/handover.ts";
-import type { Question } from "../core/question.ts";
+import { type Question, isPending } from "../core/question.ts";
 import type { Run } from "../core/run.ts";
+import { mayHold, takeHold } from "../core/take-hold.ts";
 import type { Store } from "../store/store.ts";
 import { addAsked } from "./asked.ts";
 import { type Decider, after } from "./decide.ts";
@@ -27,7 +28,7 @@ export function keepAsk(deps: Deps, input: AskInput, by: Actor, options: AskOpti
     const run = asSeenNow(found, options);
     const open = await decider.rows.readOpen(run);
     const same = findSame(open, input);
-    if (same) return known(decider, same, input);
+    if (same) return known(decider, same, input, options);
     const followed = run.clarifying ? await store.findQuestion(run.clarifying) : undefined;
     const { epoch, calledAt, askedAs, holder, secrets = [] } = options;
     const before = { run, open, ...(followed && { followed }), epoch, calledAt, holder, secrets };
@@ -41,7 +42,7 @@ export function keepAsk(deps: Deps, input: AskInput, by: Actor, options: AskOpti
     const theirs = await findTaken(store, run, read.question.key);
     // Without a key of its own an ask repeats only what is still open.
     const isSame = theirs?.question && (input.key !== undefined || findSame([theirs.question], input) !== undefined);
-    if (theirs?.question && isSame) return known(decider, theirs.question, input);
+    if (theirs?.question && isSame) return known(decider, theirs.question, input, options);
     runId = theirs?.run.id ?? runId;
     return undefined;
   });
@@ -53,8 +54,17 @@ function asSeenNow(run: Run, { seen, giveBack }: AskOptions): Run {
   return { ...run, seen: seen ?? run.seen, giveBack: giveBack ?? run.giveBack };
 }
 
-/** The same ask again: its question, in whatever state it is by now. */
-async function known(decider: Decider, question: Question, input: AskInput): Promise<Done> {
+/**
+ * The same ask again: its question, in whatever state it is by now. A call that waits for one which nobody holds any more
+ * holds it from now on, so that its answer goes to this call and not to a new start of the agent.
+ */
+async function known(decider: Decider, question: Question, input: AskInput, options: AskOptions): Promise<Done> {
   if (input.key !== undefined) requireSamePayload(question, input);
-  return { ...(await decider.rows.read(question.id)), isNew: false };
+  const { holdMs: windowMs = 0, afterHold: after } = input;
+  const { holder, seen } = options;
+  if (!isPending(question) || windowMs <= 0) return { ...(await decider.rows.read(question.id)), isNew: false };
+  const read = await decider.changeQuestion(question.id, SYSTEM, (before, at) =>
+    mayHold(before.run) ? takeHold(before, { windowMs, after, holder, seen }, at) : {},
+  );
+  return { ...read, isNew: false };
 }

@@ -7,6 +7,7 @@ import { requirePlain } from "../core/plain.ts";
 import { ONE_ASK, type Run } from "../core/run.ts";
 import { UNSEEN } from "../core/visible.ts";
 import type { RunInput } from "./engine.ts";
+import { requireCallable } from "./public-address.ts";
 
 const NAME_WORDS = 4;
 const NAME_CHARS = 40;
@@ -14,7 +15,10 @@ const LONGEST_PLACE_BYTES = 800;
 
 /** A run that has done nothing yet. */
 export function newRun(input: RunInput, at: At, options: { implicit: boolean }): Run {
-  if (input.callback) requireCallback(input.callback);
+  if (input.callback) {
+    requireCallback(input.callback);
+    requireCallable(input.callback.url, { allowLoopback: at.rules.callbackLoopback });
+  }
   requireNames(input);
   // Every field is named, also those that come later: adding one to a copy costs more than all the rest of a decision.
   return {

@@ -146,8 +146,9 @@ export class RemoteEngine implements Engine {
     return (await this.#caller.call("findAsked", { query: { as: askedAs } })).rows;
   }
 
-  hold(id: QuestionId, { windowMs, ...input }: HoldInput): Promise<Done> {
-    return this.#caller.call("hold", { params: { id }, body: { ...input, window: `${windowMs}ms` } });
+  hold(id: QuestionId, { windowMs, seen, ...input }: HoldInput): Promise<Done> {
+    const body = { ...input, window: `${windowMs}ms`, ...(seen && { seen: seenBody(seen) }) };
+    return this.#caller.call("hold", { params: { id }, body });
   }
 
   endHold(id: QuestionId, why: "window" | "gone"): Promise<Read> {

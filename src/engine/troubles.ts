@@ -1,5 +1,6 @@
 import { DAY_MS, later, msBetween } from "../core/instant.ts";
 import { ClockRow, DOUBT_MS, isCalm } from "../core/clock-jump.ts";
+import { machineName } from "../core/machine.ts";
 import type { FailingJob, JumpedClock, Troubles } from "../core/trouble.ts";
 import type { KeptJob, Store } from "../store/store.ts";
 
@@ -25,7 +26,7 @@ export async function listJumpedClocks(store: Pick<Store, "listEntries" | "now">
     const jump = doubted ?? past.at(-1);
     if (!jump || (!doubted && Math.abs(msBetween(jump.to, now)) > DAY_MS)) return [];
     const until = doubted && { doubtedUntil: later(doubted.to, DOUBT_MS) };
-    return [{ machine, aheadMs: jump.aheadMs, at: jump.to, ...until }];
+    return [{ machine: machineName(machine), aheadMs: jump.aheadMs, at: jump.to, ...until }];
   });
 }
 

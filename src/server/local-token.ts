@@ -1,7 +1,10 @@
 import { join } from "node:path";
 import { type Actor, SYSTEM } from "../core/actor.ts";
 import type { Engine } from "../engine/engine.ts";
+import { isCode } from "../core/system-code.ts";
 import { createPrivate, readPrivate, removePrivate } from "./private-file.ts";
+
+const REPLY_MS = 1_000;
 
 /** Where a server on this machine leaves word for this user's programs. */
 export function serverFiles(runtimeDir: string): { token: string; address: string } {
@@ -29,7 +32,34 @@ export async function findWord(runtimeDir: string): Promise<{ url: string; pid: 
   return { url: String(parsed.url), pid: Number(parsed.pid) };
 }
 
-/** Where the server of this user is, as it said itself. */
+/** Where the server of this user answers. A server that was killed leaves its file behind, which is removed. */
 export async function findAddress(runtimeDir: string): Promise<string | undefined> {
-  return (await findWord(runtimeDir))?.url;
+  const word = await findWord(runtimeDir);
+  if (word === undefined) return undefined;
+  const health = await findHealth(word.url);
+  if (health === "ok") return word.url;
+  const isThere = isProcess(word.pid);
+  if (health === "slow" && isThere) return word.url; // it is busy
+  // A server in a container has process numbers of its own, and answers.
+  const now = isThere ? undefined : await findWord(runtimeDir);
+  if (now?.pid === word.pid && now.url === word.url) await removePrivate(serverFiles(runtimeDir).address);
+  return undefined;
+}
+
+async function findHealth(url: string): Promise<"ok" | "slow" | "none"> {
+  try {
+    const { ok } = await fetch(`${url}/health`, { signal: AbortSignal.timeout(REPLY_MS), redirect: "manual" });
+    return ok ? "ok" : "none";
+  } catch (error) {
+    return error instanceof Error && error.name === "TimeoutError" ? "slow" : "none"; // nobody is there
+  }
+}
+
+function isProcess(pid: number): boolean {
+  try {
+    process.kill(pid, 0); // sends nothing
+    return true;
+  } catch (error) {
+    return !isCode(error, "ESRCH");
+  }
 }

@@ -10,6 +10,7 @@ import { unreachable } from "../../core/unreachable.ts";
 import { afterChange } from "../after-change.ts";
 import { editText } from "../answer-edit.ts";
 import { sayAnswered } from "../answer-view.ts";
+import { findHolderGone } from "../holder.ts";
 import { isServiceOff, startService } from "../background.ts";
 import { bellFor } from "../bell.ts";
 import type { Context } from "../context.ts";
@@ -157,7 +158,9 @@ export class Actions {
   async #keepOutcome(before: Read, after: Read): Promise<void> {
     const machines = await machinesFor(this.#deps.engine, [after.run], this.#context);
     const wayOn = await findWayOnHere(after.run, this.#context);
-    this.#outcomes.set(after.question.id, sayAnswered({ before, after, machines, wayOn }, this.#context.program));
+    const isHolderGone = await findHolderGone(before.question);
+    const said = sayAnswered({ before, after, machines, wayOn, isHolderGone }, this.#context.program);
+    this.#outcomes.set(after.question.id, said);
   }
 
   /** One of several that ask the same was closed meanwhile: the others have their answer all the same. */

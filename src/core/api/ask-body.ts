@@ -27,7 +27,7 @@ export const RunBody = z.object({
 });
 export type RunBody = z.infer<typeof RunBody>;
 
-const SeenBody = z.object({
+export const SeenBody = z.object({
   pid: z.int().positive(),
   started_at: z.string().max(100),
   attended: z.boolean().optional(),

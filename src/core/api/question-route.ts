@@ -3,7 +3,7 @@ import { AnswerBody } from "../answer-input.ts";
 import { QuestionId, RunId } from "../id.ts";
 import { PersonName } from "../link.ts";
 import { AfterHold } from "../question.ts";
-import { AskBody } from "./ask-body.ts";
+import { AskBody, SeenBody } from "./ask-body.ts";
 import { countReply, doneReply, linkReply, questionReply, questionsReply, textReply } from "./reply.ts";
 import { Duration, Limit, Moment, OfQuestion, Order, route } from "./route.ts";
 
@@ -149,9 +149,10 @@ export const QUESTION_ROUTES = {
     body: z.object({
       window: Duration,
       after: AfterHold.default("park"),
-      holder: z.string().min(1).max(200),
+      holder: z.string().min(1).max(200).optional(),
       gone: z.string().max(200).optional(),
       session: z.string().max(800).optional(),
+      seen: SeenBody.optional(),
     }),
     reply: doneReply,
   }),

@@ -50,8 +50,8 @@ export const QUESTION_VERBS: Handlers<keyof typeof QUESTION_ROUTES> = {
   findAsked: async ({ engine, bearer }, { query }) => ({
     rows: (await engine.findAsked(query.as)).filter(({ question }) => mayDo("look", bearer, question)),
   }),
-  hold: ({ engine }, { params, body: { window, ...input } }) =>
-    engine.hold(params.id, { ...input, windowMs: readMs(window) }),
+  hold: ({ engine }, { params, body: { window, seen, ...input } }) =>
+    engine.hold(params.id, { ...input, windowMs: readMs(window), seen: seen && readSeen(seen) }),
   endHold: ({ engine }, { params, body }) => engine.endHold(params.id, body.why),
   handOver: ({ engine }, { params, body }) => engine.handOver(params.id, body.epoch, body.holder),
   given: ({ engine }, { params, body }) => engine.given(params.id, body.witness, body.epoch),

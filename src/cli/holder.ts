@@ -1,0 +1,9 @@
+import { type Question, isPending } from "../core/question.ts";
+
+/** Says whether the process that holds a question has ended: its answer goes to nobody who waits. */
+export async function findHolderGone(question: Question): Promise<boolean> {
+  const holder = isPending(question) ? question.hold?.holder : undefined;
+  if (holder === undefined) return false;
+  const { isHolderGone } = await import("../agents/process-holder.ts");
+  return isHolderGone(holder);
+}
