@@ -1,15 +1,19 @@
 import { getCookie } from "hono/cookie";
 import type { Context, MiddlewareHandler } from "hono";
 import type { Actor } from "../core/actor.ts";
+import type { RunId } from "../core/id.ts";
 import { Refusal } from "../core/refusal.ts";
 import type { Token } from "../core/token.ts";
 import type { Engine } from "../engine/engine.ts";
+import type { CallerRuns } from "./caller-run.ts";
 
 /** What routes find in the context of a request that was let in. */
 export interface Signed {
   Variables: {
     actor: Actor;
     token: Token;
+    /** The live run whose agent sends this with a person's credential. */
+    agentRun: RunId | undefined;
     /** Asks again, for requests that take long. */
     isStillGood: () => Promise<boolean>;
   };
@@ -20,7 +24,7 @@ export const COOKIE = "askd_session";
 export const SECURE_COOKIE = `__Host-${COOKIE}`;
 
 /** Lets nobody in without a credential: a bearer token, or the cookie of a person who signed in. */
-export function credential(engine: Engine): MiddlewareHandler<Signed> {
+export function credential(engine: Engine, callers: CallerRuns): MiddlewareHandler<Signed> {
   return async (context, next) => {
     const isStillGood = async (): Promise<boolean> => (await authenticate(context, engine)) !== undefined;
     const found = await authenticate(context, engine);
@@ -36,6 +40,7 @@ export function credential(engine: Engine): MiddlewareHandler<Signed> {
     }
     context.set("actor", found.actor);
     context.set("token", found.token);
+    context.set("agentRun", found.actor.scope === "agent" ? undefined : await callers.find(context));
     context.set("isStillGood", isStillGood);
     await next();
   };

@@ -4,6 +4,7 @@ import type { Rules } from "../core/rules.ts";
 import { MINUTE_MS, SECOND_MS } from "../core/instant.ts";
 import type { Engine } from "../engine/engine.ts";
 import { type Part, createApp } from "./app.ts";
+import { CallerRuns, type RunsOfCaller } from "./caller-run.ts";
 import { Live } from "./events/live.ts";
 import type { Feed } from "./events/tail.ts";
 import { type Doors, loopbackDoors } from "./guard.ts";
@@ -42,6 +43,8 @@ export interface ServeDeps {
   atHand?: AtHand;
   /** More parts of the server, from elsewhere. */
   parts?: readonly Part[];
+  /** Says which runs the process at the other end of a connection was started for. */
+  runsOfCaller?: RunsOfCaller;
   /** The machine whose agents this server starts, while it does. */
   here?: () => string | undefined;
   heartbeatMs?: number;
@@ -105,6 +108,7 @@ export function buildHttp(
   const work = new Work(onBug);
   const rest: RestDeps = { engine, rules, stopping, live, work, onBug, here: deps.here };
   const { feed, store, holds = () => 0 } = deps;
+  const callers = new CallerRuns(engine, deps.runsOfCaller);
   const monitor = new Monitor({
     ...{ engine, feed, live, store, holds, rules, log },
     ...{ version: deps.version, traces: deps.traces },
@@ -120,11 +124,11 @@ export function buildHttp(
       channels: deps.channels ?? [],
       jobs: store && ((limit) => store.listJobs(limit)),
     }),
-    linksPart({ engine, rules }),
+    linksPart({ engine, rules, callers }),
     restPart(rest),
     sessionsPart(rest),
     monitor.part(),
     ...(deps.parts ?? []),
   ];
-  return { app: createApp({ engine, doors, onBug, log }, parts), live, monitor, work };
+  return { app: createApp({ engine, doors, callers, onBug, log }, parts), live, monitor, work };
 }
