@@ -135,8 +135,9 @@ export async function openServer(options: ServerOptions, request: ServeOptions) 
     ...(stateDir !== undefined && { log: (run: Run, from?: string) => findLog(stateDir, run, from) }),
   };
   const holders = await processHolder();
-  const deps = { ...options, store, engine, log, version: VERSION, host, holders, atHand, ...(traces && { traces }) };
-  return serveStore(deps, request);
+  const { runsOfCaller } = await import("./agents/caller-process.ts");
+  const deps = { ...options, store, engine, log, version: VERSION, host, holders, atHand, runsOfCaller };
+  return serveStore({ ...deps, ...(traces && { traces }) }, request);
 }
 
 /** Where the server of this user is, as it said itself. */

@@ -33,6 +33,12 @@ export function inNameOf(by: Actor, person: string): Actor {
   return { ...by, onBehalfOf: person, strength: weakerStrength(by.strength, "bearer") };
 }
 
+/** The agent behind what came with a person's credential; without a run it is that person. */
+export function asAgentOf(by: Actor, runId: Actor["runId"]): Actor {
+  if (runId === undefined || by.scope === "agent") return by;
+  return { scope: "agent", id: by.id, channel: by.channel, strength: "none", runId };
+}
+
 /** How the channel of an answer begins that was given in a form at an MCP client; the client's own name follows. */
 const ELICITATION = "mcp:";
 const LONGEST_CLIENT = 40;

@@ -6,6 +6,7 @@ import { Refusal } from "../core/refusal.ts";
 import { DEFAULT_LIMITS } from "../core/rules.ts";
 import type { Engine } from "../engine/engine.ts";
 import { limitBody } from "./body.ts";
+import { CallerRuns } from "./caller-run.ts";
 import { type Signed, credential } from "./credential.ts";
 import { type Doors, guard } from "./guard.ts";
 import type { Log } from "./log.ts";
@@ -23,6 +24,8 @@ const LONGEST_PATH = 200;
 export interface ServerDeps {
   engine: Engine;
   doors: () => Doors;
+  /** Tells agents that come with a person's credential from people. */
+  callers?: CallerRuns;
   /** Hears of what should not have happened; nothing of it goes to the caller. */
   onBug: (error: unknown) => void;
   log?: Log;
@@ -48,6 +51,7 @@ export interface Part {
 /** Puts the parts of the server behind one guard. */
 export function createApp(deps: ServerDeps, parts: readonly Part[]): Hono {
   const app = new Hono();
+  const { engine, callers = new CallerRuns(engine) } = deps;
   app.onError((error, context) => {
     if (!wantsPage(context)) return replyProblem(context, error, deps.onBug);
     if (!(error instanceof Refusal)) deps.onBug(error);
@@ -76,12 +80,12 @@ export function createApp(deps: ServerDeps, parts: readonly Part[]): Hono {
   }
   for (const { path, pages } of parts) {
     if (!pages) continue;
-    for (const address of addressesOf(pages, path)) app.use(address, pageSession(deps.engine));
+    for (const address of addressesOf(pages, path)) app.use(address, pageSession(engine, callers));
     app.route(path, pages);
   }
   // What is not public needs a credential before anything is said about it, even that it does not exist.
   const signed = new Hono<Signed>();
-  signed.use(credential(deps.engine, (address) => strangers.count(address)));
+  signed.use(credential(engine, callers, (address) => strangers.count(address)));
   for (const part of parts) if (part.signed) signed.route(part.path, part.signed);
   app.route("/", signed);
   return app;

@@ -1,15 +1,19 @@
 import { getCookie } from "hono/cookie";
 import type { Context, MiddlewareHandler } from "hono";
 import type { Actor } from "../core/actor.ts";
+import type { RunId } from "../core/id.ts";
 import { Refusal } from "../core/refusal.ts";
 import type { Token } from "../core/token.ts";
 import type { Engine } from "../engine/engine.ts";
+import type { CallerRuns } from "./caller-run.ts";
 
 /** What routes find in the context of a request that was let in. */
 export interface Signed {
   Variables: {
     actor: Actor;
     token: Token;
+    /** The live run whose agent sends this with a person's credential. */
+    agentRun: RunId | undefined;
     /** Asks again, for requests that take long. */
     isStillGood: () => Promise<boolean>;
   };
@@ -23,7 +27,11 @@ export const SECURE_COOKIE = `__Host-${COOKIE}`;
  * Lets nobody in without a credential: a bearer token, or the cookie of a person who signed in. Only callers without one
  * are counted by their address: others at that address, on one machine for example, are not kept out by them.
  */
-export function credential(engine: Engine, countUnknown: (address: string) => void): MiddlewareHandler<Signed> {
+export function credential(
+  engine: Engine,
+  callers: CallerRuns,
+  countUnknown: (address: string) => void,
+): MiddlewareHandler<Signed> {
   return async (context, next) => {
     const isStillGood = async (): Promise<boolean> => (await authenticate(context, engine)) !== undefined;
     const found = await authenticate(context, engine);
@@ -41,6 +49,7 @@ export function credential(engine: Engine, countUnknown: (address: string) => vo
     context.set("actor", found.actor);
     context.set("token", found.token);
     context.set("tokenId", found.token.id);
+    context.set("agentRun", found.actor.scope === "agent" ? undefined : await callers.find(context));
     context.set("isStillGood", isStillGood);
     await next();
   };

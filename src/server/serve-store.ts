@@ -3,6 +3,7 @@ import type { Rules } from "../core/rules.ts";
 import type { Store } from "../store/store.ts";
 import type { AtHand } from "../web/card-view.ts";
 import type { ChannelSet } from "../web/channels.tsx";
+import type { RunsOfCaller } from "./caller-run.ts";
 import { keepLocalToken, serverFiles } from "./local-token.ts";
 import { type Log, reportTo } from "./log.ts";
 import type { Holders } from "./mcp/caller.ts";
@@ -25,6 +26,7 @@ interface StoreServed {
   traces?: OtlpTarget;
   atHand?: AtHand;
   channels?: readonly ChannelSet[];
+  runsOfCaller?: RunsOfCaller;
 }
 
 /** Serves a store, with a token and an address that programs of this user find; closing takes the address away. */

@@ -4,6 +4,7 @@ import type { Rules } from "../core/rules.ts";
 import { MINUTE_MS, SECOND_MS } from "../core/instant.ts";
 import type { Engine } from "../engine/engine.ts";
 import { type Part, createApp } from "./app.ts";
+import { CallerRuns, type RunsOfCaller } from "./caller-run.ts";
 import { Live } from "./events/live.ts";
 import type { Feed } from "./events/tail.ts";
 import { type Doors, loopbackDoors } from "./guard.ts";
@@ -47,6 +48,8 @@ export interface ServeDeps {
   atHand?: AtHand;
   /** More parts of the server, from elsewhere. */
   parts?: readonly Part[];
+  /** Says which runs the process at the other end of a connection was started for. */
+  runsOfCaller?: RunsOfCaller;
   /** The machine whose agents this server starts, while it does. */
   here?: () => string | undefined;
   heartbeatMs?: number;
@@ -121,6 +124,7 @@ export function buildHttp(
   };
   const rest: RestDeps = { engine, rules, stopping, live, work, onBug, limits, here: deps.here };
   const { feed, store, holds = () => 0 } = deps;
+  const callers = new CallerRuns(engine, deps.runsOfCaller);
   const monitor = new Monitor({
     ...{ engine, feed, live, store, holds, rules, log },
     ...{ version: deps.version, traces: deps.traces },
@@ -137,13 +141,14 @@ export function buildHttp(
       channels: deps.channels ?? [],
       jobs: store && ((limit) => store.listJobs(limit)),
     }),
-    linksPart({ engine, rules, nowMs }),
+    linksPart({ engine, rules, nowMs, callers }),
     restPart(rest),
     sessionsPart(rest),
     monitor.part(),
     ...(deps.parts ?? []),
   ];
   const { anonymousPerMinute } = rules.limits;
-  const app = createApp({ engine, doors, onBug, log, nowMs, isBehindProxy: isSecure, anonymousPerMinute }, parts);
+  const isBehindProxy = isSecure;
+  const app = createApp({ engine, doors, callers, onBug, log, nowMs, isBehindProxy, anonymousPerMinute }, parts);
   return { app, live, monitor, work };
 }

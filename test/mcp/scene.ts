@@ -12,6 +12,7 @@ import type { Question } from "../../src/core/question.ts";
 import type { TokenInput } from "../../src/core/token.ts";
 import type { LocalEngine } from "../../src/engine/local.ts";
 import { createApp } from "../../src/server/app.ts";
+import { CallerRuns } from "../../src/server/caller-run.ts";
 import { loopbackDoors } from "../../src/server/guard.ts";
 import { type Listening, listen } from "../../src/server/listen.ts";
 import type { Caller, Holders, McpDeps } from "../../src/server/mcp/caller.ts";
@@ -69,6 +70,8 @@ export class McpScene {
   /** Processes that have ended, by name; this one is "here". */
   readonly ended = new Set<string>();
   readonly holders: Holders = { own: "here", isGone: async (holder) => this.ended.has(holder) };
+  /** The runs above every client that comes over HTTP. */
+  above: readonly string[] = [];
   readonly #closers: Array<() => Promise<unknown>> = [];
   #stdioCount = 0;
   #http: { part: McpPart; listening: Listening } | undefined;
@@ -186,7 +189,8 @@ export class McpScene {
     const part = mcpPart({ ...this.deps, host: "here" });
     let port = 0;
     const onBug = (error: unknown): void => void this.bugs.push(error);
-    const app = createApp({ engine: this.engine, doors: () => loopbackDoors(port), onBug }, [part]);
+    const callers = new CallerRuns(this.engine, async () => this.above);
+    const app = createApp({ engine: this.engine, doors: () => loopbackDoors(port), callers, onBug }, [part]);
     const listening = await listen(app, 0);
     port = listening.port;
     return { part, listening };

@@ -103,6 +103,7 @@ function callerOf(
   const token = context.get("token");
   const { id: tokenId } = token;
   const actor = context.get("actor");
+  const agentRun = context.get("agentRun");
   const session = context.req.header(SESSION);
   const client = parseSessionId(session);
   const runId = token.runId ?? readRun(context.req.header("askd-run"));
@@ -125,6 +126,7 @@ function callerOf(
     ...(client && session && { client, session: `${CONNECTION}${session.split(".")[1]}` }),
     // Who comes with an agent's token or with a run is the agent, so a form at its client would answer for nobody.
     ...(actor.scope !== "agent" && runId === undefined && { person: actor }),
+    findRunAbove: async () => agentRun,
     ...(attended !== undefined && { isAttended: attended === "1" }),
   };
 }

@@ -1,5 +1,5 @@
 import { type Context, Hono } from "hono";
-import type { Actor } from "../../core/actor.ts";
+import { type Actor, asAgentOf } from "../../core/actor.ts";
 import type { Read } from "../../core/changes.ts";
 import { linkPath } from "../../core/link.ts";
 import { isPending } from "../../core/question.ts";
@@ -15,6 +15,7 @@ import type { Reader } from "../../web/reader.ts";
 import { refusalWords } from "../../web/refusal-words.ts";
 import { say } from "../../web/words.ts";
 import type { Part } from "../app.ts";
+import type { CallerRuns } from "../caller-run.ts";
 import { RequestLimit } from "../rest/request-limit.ts";
 import { readAnswerForm, votedBy, wishedBy, writtenIn } from "./answer-form.ts";
 import { ASSETS } from "./assets.ts";
@@ -35,6 +36,7 @@ interface LinkDeps {
   rules: Rules;
   /** A clock that only goes forward, for limits. */
   nowMs: () => number;
+  callers: CallerRuns;
 }
 
 /** Somebody who came by a link: who they are, and the one question it is about. */
@@ -58,7 +60,8 @@ export function linksPart(deps: LinkDeps): Part {
       limits.link.count(guest.token.id);
       context.set("tokenId", guest.token.id);
     } else limits.wrong.count(context.get("address"));
-    return guest ? serve(guest) : sendBad(context);
+    if (!guest) return sendBad(context);
+    return serve({ ...guest, actor: asAgentOf(guest.actor, await deps.callers.find(context)) });
   };
   links.get("/a/:token", (context) => welcome(context, (guest) => show(context, deps, guest)));
   links.post("/a/:token", (context) => welcome(context, (guest) => answer(context, deps, guest)));

@@ -1,9 +1,11 @@
 import { hash, timingSafeEqual } from "node:crypto";
 import type { Context, MiddlewareHandler } from "hono";
 import { getCookie } from "hono/cookie";
+import { asAgentOf } from "../../core/actor.ts";
 import { Refusal } from "../../core/refusal.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { readFields } from "../body.ts";
+import type { CallerRuns } from "../caller-run.ts";
 import { COOKIE, SECURE_COOKIE, type Signed } from "../credential.ts";
 
 /** Where somebody signs in who wants to see this address. */
@@ -12,13 +14,15 @@ export function loginAddress(path: string): string {
 }
 
 /** Lets in people whose browser has the cookie of a session; forms must also come from a page of ours. */
-export function pageSession(engine: Engine): MiddlewareHandler<Signed> {
+export function pageSession(engine: Engine, callers: CallerRuns): MiddlewareHandler<Signed> {
   return async (context, next) => {
     const cookie = sessionOf(context);
     const authenticate = () => (cookie === undefined ? undefined : engine.authenticate(cookie, "web"));
     const found = await authenticate();
     if (!found || found.actor.scope === "agent") throw new Refusal("sign_in", "Sign in to see this page");
-    context.set("actor", found.actor);
+    const agentRun = await callers.find(context);
+    context.set("actor", asAgentOf(found.actor, agentRun));
+    context.set("agentRun", agentRun);
     context.set("token", found.token);
     context.set("tokenId", found.token.id);
     if (context.req.method !== "GET" && context.req.method !== "HEAD") await requireOwnForm(context);

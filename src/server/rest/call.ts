@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import { type AccessVerb, mayDo } from "../../core/access.ts";
-import { Actor, SYSTEM, inNameOf, isElicited, weakerStrength } from "../../core/actor.ts";
+import { Actor, SYSTEM, asAgentOf, inNameOf, isElicited, weakerStrength } from "../../core/actor.ts";
 import { BY_HEADER, type Caller } from "../../core/api/route.ts";
 import type { RequestOf, RowsOf, Verb } from "../../core/api/table.ts";
 import type { Read } from "../../core/changes.ts";
@@ -52,7 +52,7 @@ export function callOf(context: Context<Signed>, deps: Pick<Call, "engine" | "ru
   const ifVersion = readVersion(context.req.header("if-match"));
   return {
     ...{ engine, rules, here, bearer, token },
-    by: actingAs(bearer, token, readBy(context.req.header(BY_HEADER))),
+    by: asAgentOf(actingAs(bearer, token, readBy(context.req.header(BY_HEADER))), context.get("agentRun")),
     ...(key !== undefined && { key }),
     ...(traceparent !== undefined && { traceparent }),
     ...(ifVersion !== undefined && { ifVersion }),

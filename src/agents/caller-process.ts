@@ -1,0 +1,141 @@
+import { readFileSync, readdirSync, readlinkSync } from "node:fs";
+import { endianness } from "node:os";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { hasProc, parseStat } from "./process-identity.ts";
+
+/** How many processes are looked at before others get their turn. */
+const AT_ONCE = 64;
+const LONGEST_ENVIRON = 4 * 1024 * 1024;
+/** Where the fields of a line of /proc/net/tcp are. */
+const FIELD = { local: 1, remote: 2, inode: 9 } as const;
+const TABLES = ["/proc/net/tcp", "/proc/net/tcp6"] as const;
+const MAPPED = "::ffff:";
+
+/** Both ends of a connection, as the server sees them; one that is closed has none any more. */
+export interface ConnectionEnds {
+  remoteAddress?: string | undefined;
+  remotePort?: number | undefined;
+  localAddress?: string | undefined;
+  localPort?: number | undefined;
+}
+
+/**
+ * The runs that the process at the other end of a connection was started for, nearest first; none where it is on
+ * another machine or cannot be seen. Somebody who left before they could be looked at may have been any process of a run.
+ */
+export async function runsOfCaller(ends: ConnectionEnds): Promise<string[]> {
+  if (!hasProc || !isFromHere(ends)) return [];
+  const below = await listBelowRuns();
+  if (below.size === 0) return [];
+  const inode = findInode(ends);
+  if (inode === undefined) return [...new Set([...below.values()].flat())];
+  const callers = [...below].filter(([pid]) => hasOpen(pid, `socket:[${inode}]`));
+  return [...new Set(callers.flatMap(([, runs]) => runs))];
+}
+
+/** Reads the inode of the caller's socket from a table of the kernel; undefined when the caller has closed it. */
+export function findInode(ends: ConnectionEnds, read: (path: string) => string = readOrNothing): string | undefined {
+  const remote = `${plainAddress(ends.remoteAddress)}:${ends.remotePort}`;
+  const local = `${plainAddress(ends.localAddress)}:${ends.localPort}`;
+  for (const table of TABLES) {
+    for (const line of read(table).split("\n")) {
+      const fields = line.trim().split(/\s+/);
+      // What is remote to us is local to the caller, whose socket is a line of its own.
+      const isCaller = parseEnd(fields[FIELD.local]) === remote && parseEnd(fields[FIELD.remote]) === local;
+      const inode = fields[FIELD.inode];
+      if (isCaller && inode !== undefined && inode !== "0") return inode;
+    }
+  }
+  return undefined;
+}
+
+function isFromHere({ remoteAddress, localAddress }: ConnectionEnds): boolean {
+  const remote = plainAddress(remoteAddress);
+  return remote === plainAddress(localAddress) || remote === "::1" || remote.startsWith("127.");
+}
+
+/** The processes that a run was started for, and those below them, each with its runs, nearest first. */
+async function listBelowRuns(): Promise<Map<number, string[]>> {
+  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  const runs = new Map<number, string>();
+  for (const [index, pid] of pids.entries()) {
+    if (index % AT_ONCE === AT_ONCE - 1) await nextTurn();
+    const run = findRun(pid);
+    if (run !== undefined) runs.set(Number(pid), run);
+  }
+  if (runs.size === 0) return new Map();
+  const parents = new Map<number, number>();
+  for (const [index, pid] of pids.entries()) {
+    if (index % AT_ONCE === AT_ONCE - 1) await nextTurn();
+    const stat = parseStat(readOrNothing(`/proc/${pid}/stat`));
+    if (stat) parents.set(stat.pid, stat.parent);
+  }
+  const below = new Map<number, string[]>();
+  for (const pid of parents.keys()) {
+    const found = runsUp(pid, parents, runs);
+    if (found.length > 0) below.set(pid, found);
+  }
+  return below;
+}
+
+function runsUp(pid: number, parents: ReadonlyMap<number, number>, runs: ReadonlyMap<number, string>): string[] {
+  const found = new Set<string>();
+  const seen = new Set<number>();
+  for (let at: number | undefined = pid; at !== undefined && at > 1 && !seen.has(at); at = parents.get(at)) {
+    seen.add(at); // numbers are given again while we look, and must not lead in a circle
+    const run = runs.get(at);
+    if (run !== undefined) found.add(run);
+  }
+  return [...found];
+}
+
+function findRun(pid: string): string | undefined {
+  const environ = readOrNothing(`/proc/${pid}/environ`);
+  return /(?:^|\0)ASKD_RUN=([^\0]+)/.exec(environ.slice(0, LONGEST_ENVIRON))?.[1];
+}
+
+function hasOpen(pid: number, target: string): boolean {
+  try {
+    return readdirSync(`/proc/${pid}/fd`).some((name) => linkOf(`/proc/${pid}/fd/${name}`) === target);
+  } catch {
+    return false; // gone, or it lets nobody look
+  }
+}
+
+function linkOf(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return undefined; // closed while we looked
+  }
+}
+
+function readOrNothing(path: string): string {
+  try {
+    return readFileSync(path, "latin1");
+  } catch {
+    return ""; // gone, somebody else's, or not on this system
+  }
+}
+
+/** An address of IPv4 in the form of IPv6 is the same place. */
+function plainAddress(address = ""): string {
+  return address.startsWith(MAPPED) ? address.slice(MAPPED.length) : address;
+}
+
+/** `0100007F:10DF`: each word of the address is in the order of this machine's bytes. */
+function parseEnd(text = ""): string | undefined {
+  const [, words, port] = /^((?:[0-9A-F]{8}){1,4}):([0-9A-F]{4})$/.exec(text) ?? [];
+  if (words === undefined || port === undefined) return undefined;
+  const bytes = Buffer.from(words, "hex");
+  if (endianness() === "LE") bytes.swap32();
+  const isMapped = bytes.length === 16 && bytes.subarray(0, 12).equals(Buffer.from("00000000000000000000ffff", "hex"));
+  if (bytes.length === 4 || isMapped) return `${[...bytes.subarray(-4)].join(".")}:${Number.parseInt(port, 16)}`;
+  return `${sayWords(bytes)}:${Number.parseInt(port, 16)}`;
+}
+
+/** An address of IPv6 in the short form that Node uses. */
+function sayWords(bytes: Buffer): string {
+  const words = Array.from({ length: 8 }, (_, index) => bytes.readUInt16BE(index * 2).toString(16)).join(":");
+  return new URL(`http://[${words}]`).hostname.slice(1, -1);
+}
