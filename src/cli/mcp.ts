@@ -4,7 +4,6 @@ import { parseDuration } from "../core/duration.ts";
 import type { RunId } from "../core/id.ts";
 import { Refusal } from "../core/refusal.ts";
 import { CONNECTION } from "../core/run.ts";
-import { secretsIn } from "../core/secret-env.ts";
 import { measurements } from "../doctor/probe-file.ts";
 import type { Engine } from "../engine/engine.ts";
 import { serveStdio } from "../server/mcp/stdio.ts";
@@ -14,6 +13,7 @@ import { wrongUsage } from "./arguments.ts";
 import type { Command } from "./command.ts";
 import type { Context } from "./context.ts";
 import type { Flags } from "./flags.ts";
+import { readOwnSecrets } from "./own-secrets.ts";
 import { readRunFile } from "./run-file.ts";
 import { VERSION } from "./version.ts";
 
@@ -56,7 +56,13 @@ export const command: Command<typeof flags> = {
     const measured = measurements(context.place.stateDir);
     const startedAt = context.startOf(context.pid);
     const caller = {
-      ...{ host: await context.keepHost(), dir: context.cwd, env, secrets: secretsIn(env), principal: context.user },
+      ...{
+        host: await context.keepHost(),
+        dir: context.cwd,
+        env,
+        secrets: await readOwnSecrets(context, env),
+        principal: context.user,
+      },
       ...(runId ? { runId } : { person: personOf(context) }),
       ...(args.flags.attended && { isAttended: true }),
       session: `${CONNECTION}${randomUUID()}`,

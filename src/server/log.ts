@@ -11,6 +11,7 @@ export type Log = (level: Level, event: string, fields?: Record<string, Field>) 
 
 const REPEATED_MS = 10_000;
 const LONGEST_FIELD = 4_000;
+const CUT_MARGIN = 500;
 // JSON escapes what ends a line for programs; terminals also obey these.
 const CONTROL = /[\u007f-\u009f\u2028\u2029\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g;
 
@@ -48,7 +49,11 @@ export function reportTo(log: Log): (error: unknown) => void {
 }
 
 function cleanField(value: Field): Field {
-  return typeof value === "string" ? redact(value.slice(0, LONGEST_FIELD), []) : value;
+  if (typeof value !== "string") return value;
+  // A secret that is cut in two has no form any more: what is cut off is redacted first, and a part that stands at the
+  // very end is left out.
+  const clean = redact(value.slice(0, LONGEST_FIELD + CUT_MARGIN), []);
+  return value.length <= LONGEST_FIELD ? clean : clean.slice(0, Math.min(LONGEST_FIELD, clean.length - CUT_MARGIN));
 }
 
 function escapeChar(char: string): string {
