@@ -1,12 +1,12 @@
 import { Refusal } from "../core/refusal.ts";
 import { RunId } from "../core/id.ts";
-import { secretsIn } from "../core/secret-env.ts";
 import { TimeoutDo } from "../core/timeout-do.ts";
 import type { AskOptions, Engine, RunInput } from "../engine/engine.ts";
 import { findOwnRun } from "./actor.ts";
 import type { Context } from "./context.ts";
 import type { Flags, Values } from "./flags.ts";
 import { getTarget } from "./target.ts";
+import { readOwnSecrets } from "./own-secrets.ts";
 
 export const ASK_FLAGS = {
   option: {
@@ -115,7 +115,7 @@ function readConfidence(text: string): number {
 
 /** Where the ask belongs: the run of this process, a run that was named, or one made for it. */
 export async function askOptions(engine: Engine, flags: AskValues, context: Context): Promise<AskOptions> {
-  const secrets = secretsIn(context.env);
+  const secrets = await readOwnSecrets(context, context.env);
   const runId = findOwnRun(context);
   if (runId) return { runId, secrets };
   if (flags.run !== undefined) {

@@ -2,11 +2,11 @@ import type { Actor } from "../core/actor.ts";
 import type { HookCall, HookClient, Seat } from "../core/client/hook.ts";
 import { Refusal } from "../core/refusal.ts";
 import type { Run } from "../core/run.ts";
-import { secretsIn } from "../core/secret-env.ts";
 import type { AskOptions, Engine, RunInput } from "../engine/engine.ts";
 import { findOwnRun } from "./actor.ts";
 import type { Context } from "./context.ts";
 import type { Resumable } from "./hook-launch.ts";
+import { readOwnSecrets } from "./own-secrets.ts";
 import { findRepository } from "./repository.ts";
 
 const RUNS_OF_A_SESSION = 10;
@@ -52,7 +52,7 @@ export async function placeAsk(
 ): Promise<AskOptions> {
   const seen = findSeen(place, context);
   return {
-    secrets: secretsIn(context.env),
+    secrets: await readOwnSecrets(context, context.env),
     ...(place.epoch !== undefined && { epoch: place.epoch }),
     ...(seen && { seen }),
     ...(place.run ? { runId: place.run.id } : { run: await adopt(call, client, context, resumable) }),

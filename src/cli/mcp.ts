@@ -4,7 +4,6 @@ import { parseDuration } from "../core/duration.ts";
 import type { RunId } from "../core/id.ts";
 import { Refusal } from "../core/refusal.ts";
 import { CONNECTION } from "../core/run.ts";
-import { secretsIn } from "../core/secret-env.ts";
 import { measurements } from "../doctor/probe-file.ts";
 import type { Engine } from "../engine/engine.ts";
 import { findLiveRun } from "../engine/live-run.ts";
@@ -15,6 +14,7 @@ import { wrongUsage } from "./arguments.ts";
 import type { Command } from "./command.ts";
 import type { Context } from "./context.ts";
 import type { Flags } from "./flags.ts";
+import { readOwnSecrets } from "./own-secrets.ts";
 import { readRunFile } from "./run-file.ts";
 import { VERSION } from "./version.ts";
 
@@ -62,7 +62,11 @@ export const command: Command<typeof flags> = {
     const measured = measurements(context.place.stateDir);
     const startedAt = context.startOf(context.pid);
     const caller = {
-      ...{ host: await context.keepHost(), dir: context.cwd, env, secrets: secretsIn(env), principal: context.user },
+      host: await context.keepHost(),
+      dir: context.cwd,
+      env,
+      secrets: await readOwnSecrets(context, env),
+      principal: context.user,
       ...(runId && { runId }),
       ...(!isAgent && { person: personOf(context) }),
       findRunAbove: () => findLiveRun(engine, [...context.runsAbove(), ...above]),

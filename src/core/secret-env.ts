@@ -1,9 +1,39 @@
-const SECRET_NAME = /TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|KEY/i;
-const SHORTEST_SECRET = 8;
+import { redact } from "./redact.ts";
+import { isPlaceholder } from "./secret-value.ts";
 
-/** Values of an environment that must not reach a channel, by the names that such variables have. */
-export function secretsIn(env: Readonly<Record<string, string | undefined>>): string[] {
-  return Object.entries(env).flatMap(([name, value]) =>
-    value && value.length >= SHORTEST_SECRET && SECRET_NAME.test(name) ? [value] : [],
-  );
+const SECRET_NAME =
+  /TOKEN|SECRET|PASSW|PASSPHRASE|PASSCODE|CREDENTIAL|KEY|AUTH|(?:^|_)(?:PASS|PWD|PAT|PW|DSN|SALT|COOKIE|SIGNATURE|WEBHOOK|JWT|OTP)(?:_|$)|CONNECTION_?STRING/i;
+/** Folders and sockets whose names look like those of secrets. */
+const NO_SECRET_NAME = /^(?:PWD|OLDPWD|SSH_AUTH_SOCK|XAUTHORITY)$|(?:_FILE|_PATH|_DIR|_SOCK)$/i;
+const SHORTEST_SECRET = 8;
+const LONGEST_SECRET = 10_000;
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** Values of an environment that must not reach a channel: by their names, by their form, or as a login in an address. */
+export function secretsIn(env: Env): string[] {
+  const found = Object.entries(env).flatMap(([name, value]) => (value ? secretsOf(name, value) : []));
+  return [...new Set(found)];
 }
+
+function secretsOf(name: string, value: string): string[] {
+  if (value.length < SHORTEST_SECRET || value.length > LONGEST_SECRET || NO_SECRET_NAME.test(name)) return [];
+  const login = /:\/\/[^\s/@:]*:([^\s@]{4,})@/.exec(value)?.[1];
+  const password = login !== undefined && login.length >= SHORTEST_SECRET ? [login] : [];
+  const isSecret = SECRET_NAME.test(name) ? !isPlaceholder(value) : redact(value, []) !== value;
+  return isSecret ? [value, ...password] : password;
+}
+
+const ENTRY =
+  /^[ \t]*(?:export[ \t]+)?([A-Za-z_][\w.-]*)[ \t]*=[ \t]*(?:"((?:[^"\\]|\\[^])*)"|'([^']*)'|([^\n\r#]*))/gm;
+
+/** The variables that a `.env` file sets; a quoted value may take several lines. */
+export function parseEnvFile(text: string): Record<string, string> {
+  const entries = [...text.matchAll(ENTRY)].map(([, name = "", double, single, bare = ""]) => {
+    const unescaped = double?.replace(/\\(["\\nrt])/g, (_, char: string) => ESCAPED[char] ?? char);
+    return [name, unescaped ?? single ?? bare.trim()] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
+const ESCAPED: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t" };

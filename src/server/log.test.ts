@@ -15,3 +15,10 @@ test("whatever somebody sends is one line, without control characters and withou
   expect(line).not.toContain("a1B2c3D4e5");
   expect(JSON.parse(line)).toMatchObject({ time: NOON, level: "warn", event: "request", path, status: 403 });
 });
+
+test("a secret that the end of a long field would cut in two leaves nothing behind", () => {
+  const lines: string[] = [];
+  const log = jsonLog((line) => lines.push(line), { now: () => NOON, least: "info" });
+  log("warn", "request", { text: `${"word ".repeat(798)}ghp_${"a1B2c3D4e5".repeat(4)} end` });
+  expect(lines[0]).not.toContain("a1B2");
+});

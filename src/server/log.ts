@@ -14,6 +14,7 @@ const REPEATED_MS = 10_000;
 const LONGEST_FIELD = 8_000;
 const LONGEST_WRITTEN = 4_000;
 const LONGEST_ESCAPE = 6;
+const CUT_MARGIN = 500;
 // JSON escapes what ends a line for programs; terminals also obey these.
 const CONTROL = /[\u007f-\u009f\u2028\u2029\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g;
 
@@ -52,7 +53,9 @@ export function reportTo(log: Log): (error: unknown) => void {
 /** The text without secrets, and no longer than is written: one control character becomes six when it is escaped. */
 function cleanField(value: Field): Field {
   if (typeof value !== "string") return value;
-  const text = redact(value.slice(0, LONGEST_FIELD), []);
+  // A secret that is cut in two has no form any more: a part that stands at the very end is left out.
+  const clean = redact(value.slice(0, LONGEST_FIELD), []);
+  const text = value.length <= LONGEST_FIELD ? clean : clean.slice(0, -CUT_MARGIN);
   if (text.length * LONGEST_ESCAPE <= LONGEST_WRITTEN) return text;
   let bytes = 0;
   let end = 0;
