@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { makeRunDir } from "../src/agents/run-files.ts";
 import type { World } from "../src/cli/world.ts";
+import { runEvent } from "../src/core/event.ts";
 import { type Ids, QuestionId, RunId, idsFrom } from "../src/core/id.ts";
 import { HOUR_MS, type Instant, MINUTE_MS, instant, later, msBetween } from "../src/core/instant.ts";
 import type { Actor } from "../src/core/actor.ts";
@@ -62,7 +63,9 @@ export class Everyday {
         ...{ status: "completed" as const, createdAt: NOON, endedAt: NOON },
       }),
     );
-    for (const run of asleep) await scene.store.commit({ runs: [run] });
+    for (const run of asleep) {
+      await scene.store.commit({ runs: [run], events: [runEvent(undefined, run, { now: scene.now, by: AGENT })] });
+    }
     await scene.pass(msBetween(NOON, later(MORNING, -4 * HOUR_MS)));
     const deps = await scene.startedRun({ name: "update-deps" });
     await scene.pass(HOUR_MS);

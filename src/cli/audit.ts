@@ -1,5 +1,7 @@
 import type { KeptEvent } from "../core/event.ts";
 import type { Engine } from "../engine/engine.ts";
+import { Refusal } from "../core/refusal.ts";
+import { readAnchors, writeAnchor } from "./anchor-file.ts";
 import { atMostOne } from "./arguments.ts";
 import { renderAudit, renderVerified } from "./audit-view.ts";
 import type { Command } from "./command.ts";
@@ -15,25 +17,42 @@ const EXIT_DAMAGED = 1;
 const flags = {
   limit: { type: "string", value: "count", about: "Only the last so many events" },
   verify: { type: "boolean", about: "Check that nothing is missing and nothing was changed" },
+  "seal-to": { type: "string", value: "file|url", about: "Seal the trail and keep the seal outside the store" },
+  against: { type: "string", value: "file", about: "With --verify: compare with the seals in that file" },
 } as const satisfies Flags;
 
 export const command: Command<typeof flags> = {
-  usage: "audit [<run>] [--limit 20] [--verify]",
+  usage: "audit [<run>] [--limit 20] [--verify [--against <file>]] [--seal-to <file|url>]",
   isLong: () => true,
   flags,
   fields: [
     ...["n", "type", "at", "by", "run_id", "question_id", "from", "to", "version", "detail", "hash"],
-    ...["runs", "events", "seals", "problems"],
+    ...["runs", "events", "seals", "problems", "kind"],
   ],
   async run(args, context) {
+    const { against, "seal-to": target } = args.flags;
+    if (against !== undefined && !args.flags.verify) {
+      throw new Refusal("bad_input", "--against goes with --verify", {
+        hint: `Type: askd audit --verify --against ${against}`,
+      });
+    }
+    const anchors = against === undefined ? [] : await readAnchors(against);
     // What may be damaged is only looked at: nothing that is due is done before.
     const engine = await context.engine(args.flags.verify ? { isReading: true } : {});
     const name = atMostOne(args.positionals, command.usage);
     if (args.flags.verify) {
-      const verified = await engine.verify();
+      const verified = await engine.verify({ anchors });
       const { flaws: _, ...json } = verified; // the same as its problems
       printResult(context, command.fields ?? [], { page: () => renderVerified(verified), json: () => json });
       return verified.problems.length === 0 ? 0 : EXIT_DAMAGED;
+    }
+    if (target !== undefined) {
+      const seal = await engine.seal();
+      if (seal === undefined) throw new Refusal("not_found", "Nothing has happened yet, so there is nothing to seal");
+      const anchor = await writeAnchor(seal, target);
+      const page = (): string => `✓ seal ${anchor.n} is in ${target}\n`;
+      printResult(context, command.fields ?? [], { page, json: () => anchor });
+      return 0;
     }
     const limit = args.flags.limit === undefined ? MOST : readCount(args.flags.limit, "limit");
     const all = name === undefined ? await readAll(engine, limit) : await readRun(engine, name);

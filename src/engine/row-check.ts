@@ -13,6 +13,7 @@ const LONGEST_RETRY_MS = 2 * DAY_MS;
 const LONGEST_CLOCK_RETRY_MS = 2 * HOUR_MS;
 /** The job that seals belongs to no run. */
 const SEAL_KEY = "seal";
+const SEAL_FIELDS: ReadonlySet<string> = new Set(["key", "kind", "dueAt", "tries", "failure"]);
 
 interface ExpectedEntry {
   kind: string;
@@ -129,7 +130,8 @@ export class RowCheck {
   #checkUnknownJob(row: JobSnapshot): Flaw[] {
     const job = row.key === SEAL_KEY ? readJob(row) : undefined;
     const name = `job ${row.key}`;
-    if (job?.kind !== "seal" || job.runId !== undefined) return [{ is: "row_unknown", row: name }];
+    const isSeal = job?.kind === "seal" && Object.keys(job).every((field) => SEAL_FIELDS.has(field));
+    if (!isSeal) return [{ is: "row_unknown", row: name }];
     const columns = this.#checkJobColumns(row);
     const latest = later(this.#now, LONGEST_RETRY_MS);
     return job.dueAt > latest ? [...columns, { is: "job_moved", job: name, due: job.dueAt, told: latest }] : columns;

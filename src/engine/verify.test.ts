@@ -1,9 +1,15 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ADA, IDS } from "../../test/builders.ts";
 import { Scene, said } from "../../test/scene.ts";
 import { SYSTEM } from "../core/actor.ts";
+import { anchorOf } from "../core/anchor.ts";
 import { recordLate } from "../core/answer.ts";
 import { STORE_CHAIN } from "../core/id.ts";
+import { openSqliteStore } from "../store/sqlite.ts";
+import { verify } from "./verify.ts";
 
 async function busyScene(): Promise<Scene> {
   const scene = new Scene();
@@ -55,3 +61,37 @@ test("tokens and people are in the trail, which is checked and sealed like that 
   await scene.pass(3_600_000);
   expect(await scene.engine.verify()).toEqual({ runs: 5, events: 5 * 2 + 3 * 2 + 4, seals: 3, problems: [] });
 });
+
+test("a store that was replaced together with its seals differs from an anchor outside", async () => {
+  const first = await busyScene();
+  const sealed = await first.engine.seal();
+  if (!sealed) throw new Error("nothing was sealed");
+  const anchors = [anchorOf(sealed)];
+  expect((await first.engine.verify({ anchors })).problems).toEqual([]);
+  const replaced = await busyScene();
+  expect((await replaced.engine.verify()).problems).toEqual([]);
+  const { problems } = await replaced.engine.verify({ anchors });
+  expect(problems).toEqual([expect.stringContaining("is not the one that was anchored outside")]);
+});
+
+test("commits that come while the trail is verified are no damage", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "askd-verify-"));
+  const [store, other] = [
+    await openSqliteStore(join(directory, "askd.db")),
+    await openSqliteStore(join(directory, "askd.db")),
+  ];
+  const scene = new Scene({ store: () => other });
+  await scene.ask();
+  const state = { isDone: false, asks: 0 };
+  const writing = (async () => {
+    for (; !state.isDone; state.asks += 1) {
+      const { question } = await scene.ask({ question: `Question ${state.asks}?` });
+      await scene.engine.answer(question.id, said("1"), ADA);
+    }
+  })();
+  for (let count = 0; count < 10 || state.asks < 10; count += 1) expect((await verify(store)).problems).toEqual([]);
+  state.isDone = true;
+  await writing;
+  await Promise.all([store.close(), other.close()]);
+  rmSync(directory, { recursive: true, force: true });
+}, 60_000);

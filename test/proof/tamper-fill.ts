@@ -1,0 +1,82 @@
+import { engineOn } from "../../src/app.ts";
+import { SYSTEM } from "../../src/core/actor.ts";
+import { parseAsk } from "../../src/core/ask-input.ts";
+import { later } from "../../src/core/instant.ts";
+import type { LocalEngine } from "../../src/engine/local.ts";
+import type { Store } from "../../src/store/store.ts";
+import { ADA, AGENT } from "../builders.ts";
+import { MCP, ROOMY, SCRIPT, said } from "../scene.ts";
+
+const LENA = { ...ADA, id: "lena" };
+const HOUR_MS = 3_600_000;
+const SHORTEST_TIMEOUT_MS = 1_100;
+
+/** Fills a store with questions in every state, and seals its trail twice. */
+export async function fillStore(store: Store): Promise<void> {
+  const engine = engineOn(store, { rules: ROOMY });
+  await engine.doDue();
+  await askAndAnswer(engine);
+  await engine.seal();
+  await runAndResume(engine);
+  await knowPeople(engine);
+  await new Promise((resolve) => setTimeout(resolve, SHORTEST_TIMEOUT_MS));
+  await engine.doDue();
+  await engine.seal();
+}
+
+async function ask(engine: LocalEngine, raw: Record<string, unknown> = {}, door = SCRIPT) {
+  const asked = { question: "Redis or Memcached?", options: ["Redis", "Memcached"], ...raw };
+  return (await engine.ask(parseAsk(asked, door, ROOMY, await engine.now()), AGENT)).question;
+}
+
+async function askAndAnswer(engine: LocalEngine): Promise<void> {
+  const answered = await ask(engine, { question: "Which cache?", context: "Both run already." });
+  await engine.answer(answered.id, said("1", { note: "for pub/sub", key: "once-1" }), ADA);
+  await engine.amend(answered.id, "Use the cluster", ADA);
+  const discussed = await ask(engine, { question: "Which name?", timeout: "2h" });
+  await engine.claim(discussed.id, ADA, { key: "once-2" });
+  await engine.comment(discussed.id, "Short, please", LENA);
+  await engine.extend(discussed.id, HOUR_MS, ADA);
+  await engine.snooze(discussed.id, later(await engine.now(), HOUR_MS / 2), ADA);
+  const approval = await ask(engine, {
+    ...{ question: "Deploy?", kind: "approval", options: ["Approve", "Deny"] },
+    approvals: { need: 2, from: ["ada", "lena"], veto: false },
+  });
+  await engine.answer(approval.id, said("1"), ADA);
+  const cancelled = await ask(engine, { question: "Which port?" });
+  await engine.cancel(cancelled.id, { reason: "not needed" }, ADA);
+  await ask(engine, { question: "Which region?", timeout: "1s", on_timeout: "skip" });
+}
+
+async function runAndResume(engine: LocalEngine): Promise<void> {
+  const callback = { url: "https://example.com/x", secret: `whsec_${Buffer.alloc(24, 7).toString("base64")}` };
+  const input = (raw: Record<string, unknown>, at: Awaited<ReturnType<LocalEngine["now"]>>) =>
+    parseAsk({ question: "Go on?", options: ["Yes", "No"], ...raw }, MCP, ROOMY, at);
+  const now = await engine.now();
+  await engine.ask(input({ timeout: "3h" }, now), AGENT, { run: { callback } });
+  const run = await engine.createRun(
+    { ...{ name: "add-caching", agent: "claude", host: "here", giveBack: "worker" as const }, session: "s1" },
+    AGENT,
+  );
+  await engine.startRun(run.id, AGENT);
+  const held = await engine.ask(input({ hold: "1h" }, now), AGENT, { runId: run.id, askedAs: "asker" });
+  await engine.endHold(held.question.id, "gone");
+  await engine.endRun(run.id, { status: "completed" }, AGENT);
+  await engine.answer(held.question.id, said("1"), ADA);
+  const child = await engine.createRun(
+    { name: "child", agent: "claude", host: "here", giveBack: "worker", parentId: run.id },
+    AGENT,
+  );
+  await engine.cancelRun(child.id, ADA, "not needed");
+}
+
+async function knowPeople(engine: LocalEngine): Promise<void> {
+  await engine.putPerson({ id: "ada", version: 0, groups: ["ops"], email: "ada@example.com" }, SYSTEM);
+  await engine.putPerson({ id: "lena", version: 0, groups: [] }, SYSTEM);
+  await engine.issueToken({ scope: "agent", subject: "ci" }, SYSTEM);
+  const { token } = await engine.issueToken({ scope: "human", subject: "lena" }, SYSTEM);
+  await engine.revokeToken(token.id, SYSTEM);
+  await engine.putTemplate({ name: "yes", text: "Yes, go on." }, ADA);
+  const [waiting] = await engine.listQuestions({ status: "pending", order: "oldest", limit: 1 });
+  if (waiting) await engine.issueLink(waiting.id, "ada", SYSTEM);
+}
