@@ -183,4 +183,4 @@ export async function taskScene(): Promise<Scene> {
   return scene;
 }
 
-const TASK = { agent: "claude", host: "here", giveBack: "worker" as const };
+const TASK = { agent: "claude", host: "here", giveBack: "worker" as const, measured: ["agent"] as const };

@@ -3,6 +3,7 @@ import type { AnswerInput } from "../core/answer-input.ts";
 import type { AskInput } from "../core/ask-input.ts";
 import type { Read } from "../core/changes.ts";
 import type { KeptEvent } from "../core/event.ts";
+import type { RunFact } from "../core/fact-source.ts";
 import type { Flaw } from "../core/flaw.ts";
 import type { QuestionId, RunId } from "../core/id.ts";
 import type { Instant } from "../core/instant.ts";
@@ -34,6 +35,8 @@ export interface RunInput {
   repo?: string;
   branch?: string;
   labels?: string[];
+  /** Those of its facts that a program of ours on this machine saw itself; a server believes nobody that. */
+  measured?: readonly RunFact[];
   priority?: number;
   size?: string;
   parentId?: RunId;

@@ -2,6 +2,7 @@ import type { At } from "../core/changes.ts";
 import { requireCallback } from "../core/callback.ts";
 import type { Content } from "../core/content.ts";
 import { hashText } from "../core/content.ts";
+import { sourcesOf } from "../core/fact-source.ts";
 import { requirePlain } from "../core/plain.ts";
 import { ONE_ASK, type Run } from "../core/run.ts";
 import type { RunInput } from "./engine.ts";
@@ -32,6 +33,7 @@ export function newRun(input: RunInput, at: At, options: { implicit: boolean }):
     repo: input.repo,
     branch: input.branch,
     labels: input.labels ?? [],
+    sources: sourcesOf(input.measured ?? [], at.by),
     priority: input.priority ?? 2,
     size: input.size,
     parentId: input.parentId,
