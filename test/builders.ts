@@ -44,6 +44,7 @@ export function aRun(over: Partial<Run> = {}): Run {
     agent: "claude",
     host: "here",
     labels: [],
+    sources: { agent: "measured", repo: "measured", labels: "person" },
     priority: 2,
     giveBack: "worker",
     implicit: false,

@@ -186,4 +186,4 @@ export async function taskScene(): Promise<Scene> {
   return scene;
 }
 
-const TASK = { agent: "claude", host: "here", giveBack: "worker" as const };
+const TASK = { agent: "claude", host: "here", giveBack: "worker" as const, measured: ["agent"] as const };

@@ -62,12 +62,9 @@ export class Scene {
   }
 
   input(raw: Record<string, unknown> = {}, door: Door = MCP): AskInput {
-    return parseAsk(
-      { question: "Redis or Memcached?", options: ["Redis", "Memcached"], ...raw },
-      door,
-      this.rules,
-      this.now,
-    );
+    // askd words the question about a tool itself.
+    const usual = raw["tool"] === undefined ? { question: "Redis or Memcached?", options: ["Redis", "Memcached"] } : {};
+    return parseAsk({ ...usual, ...raw }, door, this.rules, this.now);
   }
 
   async ask(raw: Record<string, unknown> = {}, door: Door = SCRIPT, by: Actor = AGENT) {
@@ -77,7 +74,7 @@ export class Scene {
   /** A run that a worker started, and that may ask. */
   async startedRun(over: Parameters<Engine["createRun"]>[0] = {}) {
     const run = await this.engine.createRun(
-      { name: "add-caching", agent: "claude", host: "here", giveBack: "worker", ...over },
+      { name: "add-caching", agent: "claude", host: "here", giveBack: "worker", measured: ["agent", "repo"], ...over },
       AGENT,
     );
     return this.engine.startRun(run.id, AGENT);

@@ -76,11 +76,15 @@ async function adopt(
   resumable: Resumable | undefined,
 ): Promise<RunInput> {
   const dir = call.dir ?? context.cwd;
+  const found = await findRepository(dir, context.readFile);
+  // The directory is the agent's word; the one in which this process runs is not.
+  const around = dir === context.cwd ? found : await findRepository(context.cwd, context.readFile);
   return {
     ...(resumable && { id: resumable.runId }),
     ...{ agent: client.agent, host: await context.keepHost(), session: call.session, dir },
     giveBack: resumable ? "worker" : "poll",
-    ...(await findRepository(dir, context.readFile)),
+    ...found,
+    measured: found.repo === around.repo ? ["repo"] : [],
   };
 }
 

@@ -37,6 +37,7 @@ describe("a session that askd did not start", () => {
     const { run, question: closed } = await scene.engine.read(question.id);
     expect(run).toMatchObject({
       ...{ agent: "claude", session: SESSION, dir: "/repo", host: "here", giveBack: "worker", status: "completed" },
+      sources: { agent: "asker", repo: "measured" },
       ...{ repo: "acme/shop", branch: "main", seen: { pid: 42, startedAt: "boot:42", isAttended: false } },
     });
     expect(closed).toMatchObject({ via: "hook", handover: { state: "given", witness: "hook" } });

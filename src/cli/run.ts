@@ -153,6 +153,7 @@ async function queue(engine: Engine, launch: Launch, given: Given, context: Cont
   const dir = tree?.path ?? launch.dir;
   const input: RunInput = {
     ...{ id, name, agent: launch.agent, host, dir, giveBack: "worker" },
+    measured: ["agent", "repo"],
     ...(await findRepository(resolve(dir), context.readFile)),
     ...(tree && { branch: tree.branch }),
     ...(given.label && { labels: given.label }),

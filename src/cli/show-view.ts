@@ -7,6 +7,7 @@ import { type Instant, msBetween } from "../core/instant.ts";
 import { answerText } from "../core/match.ts";
 import { type Machines, findAway } from "../core/machine.ts";
 import { type Answer, type Question, findAnswer, isPending } from "../core/question.ts";
+import { isRiskUnverified } from "../core/risk.ts";
 import { type Run, findAgentSession, isLoggedOut } from "../core/run.ts";
 import type { Similar } from "../core/similar.ts";
 import type { UsageRow } from "../core/usage.ts";
@@ -14,7 +15,7 @@ import { sayAgent } from "./agent-name.ts";
 import { awayLines, sayState } from "./machine-view.ts";
 import { oneLine, sanitise } from "./sanitise.ts";
 import { type Style, cellsOf, cutCells, padCells, wrap } from "./terminal.ts";
-import { argumentOf, choicesOf, sayBy, sayCost, sayLogin, sayRun, sayThen } from "./wording.ts";
+import { UNVERIFIED, argumentOf, choicesOf, sayBy, sayCost, sayFact, sayLogin, sayRun, sayThen } from "./wording.ts";
 import { type Ahead, sayAgo, sayClock, spellAgo } from "./when.ts";
 
 const MOST_SIMILAR_CELLS = 40;
@@ -66,13 +67,16 @@ function runLines(view: ShowView, pending: Question | undefined): string[] {
   const away = machines && findAway(run, machines);
   const session = findAgentSession(run);
   const agent =
-    run.agent === "none" ? undefined : `${sayAgent(run.agent)}${session === undefined ? "" : `, session ${session}`}`;
+    run.agent === "none"
+      ? undefined
+      : `${sayFact(run, "agent", sayAgent(run.agent))}${session === undefined ? "" : `, session ${session}`}`;
   const fields: Array<readonly [string, string | undefined]> = [
     ["Status", machines ? sayState(run, held, machines) : sayRun(run, held, now)],
     ["Next", view.wayOn ?? (isLoggedOut(run) ? sayLogin(run, view.program) : undefined)],
     ["External id", run.externalId],
-    ["Repository", run.repo],
+    ["Repository", run.repo && sayFact(run, "repo", run.repo)],
     ["Branch", run.branch],
+    ["Labels", run.labels.length > 0 ? sayFact(run, "labels", run.labels.join(", ")) : undefined],
     ["Directory", takeover === undefined ? run.dir : undefined],
     ["Started", run.startedAt && sayAgo(run.startedAt, now)],
     ["Ended", run.endedAt && sayAgo(run.endedAt, now)],
@@ -143,7 +147,7 @@ function leanLine(question: Question, content: Content): string[] {
   const option = content.items[0] && recommendedOption(content.items[0]);
   const sure = question.confidence === undefined ? "" : `, ${Math.round(question.confidence * 100)}%`;
   const lean = option ? `Agent leans ${oneLine(option.label)}${sure}. ` : "";
-  const risk = `${question.risk.charAt(0).toUpperCase()}${question.risk.slice(1)} risk.`;
+  const risk = `${question.risk.charAt(0).toUpperCase()}${question.risk.slice(1)} risk${isRiskUnverified(question) ? ` ${UNVERIFIED}` : ""}.`;
   return [`${lean}${risk}`];
 }
 

@@ -123,10 +123,16 @@ function tableOf(stats: Stats, by: GroupName, most = Infinity): Table {
   }
   const groups: Group[] = by === "agent" ? stats.agents : stats.repos;
   const all = groups.map((each) => [
-    ...[each.name, each.asked, each.answered, each.timedOut, sayMs(each.medianMs), sayMs(each.p90Ms)],
+    ...[sayGroup(each), each.asked, each.answered, each.timedOut, sayMs(each.medianMs), sayMs(each.p90Ms)],
     sayDuration(each.waitedMs),
   ]);
   return cut([heading, "ASKED", "ANSWERED", "TIMED OUT", "MEDIAN", "P90", "WAITED"], all, most);
+}
+
+/** `acme/api (2 unverified)`: so many questions only say that they are of it. */
+function sayGroup({ name, asked, unverified }: Group): string {
+  if (unverified === 0 || name === "none") return name;
+  return `${name} (${unverified === asked ? "" : `${unverified} `}unverified)`;
 }
 
 function cut(heading: string[], all: ReadonlyArray<ReadonlyArray<string | number>>, most: number): Table {

@@ -8,7 +8,9 @@ import { type } from "../../test/typed.ts";
 async function aDay(): Promise<Scene> {
   const scene = new Scene();
   const ask = (repo: string, agent: string, raw: object = {}) =>
-    scene.engine.ask(scene.input({ timeout: "4h", to: ["backend"], ...raw }), AGENT, { run: { repo, agent } });
+    scene.engine.ask(scene.input({ timeout: "4h", to: ["backend"], ...raw }), AGENT, {
+      run: { repo, agent, measured: ["agent", "repo"] },
+    });
   await ask("acme/api", "claude");
   await scene.pass(4 * MINUTE_MS);
   await type(scene, ["answer", "1", "1"], { user: "ada" });

@@ -15,7 +15,7 @@ const BEFORE = /(?:^|: |`|\$ |"|'|\(|, or |and |\| )$/;
 /** The words after these end the command. */
 const END = / -- | \| |; |, |\)|\\n|\$\{quoted|"\s*[,;)]|'\s*[,;)]|&&|   |>>|\. /;
 /** Words of sentences about askd itself. */
-const PROSE: readonly string[] = ["by", "cannot", "needs", "form"];
+const PROSE: readonly string[] = ["by", "cannot", "needs", "form", "keeps", "saw", "computes", "words", "itself"];
 
 interface Told {
   at: string;

@@ -2,6 +2,7 @@ import { sayMany } from "../core/say-many.ts";
 import { sayDuration } from "../core/duration.ts";
 import { type Content, type Item, recommendedOption } from "../core/content.ts";
 import type { Read } from "../core/changes.ts";
+import { type RunFact, type RunFacts, isUnverified } from "../core/fact-source.ts";
 import { type Instant, msBetween } from "../core/instant.ts";
 import { machineName } from "../core/machine.ts";
 import type { Pending, Question } from "../core/question.ts";
@@ -43,6 +44,14 @@ export function sayRun(run: Run, pending: Pending | undefined, now: Instant): st
   if (isAnswerUntaken(run)) return run.externalId === undefined ? UNTAKEN : `${word} (${UNTAKEN})`;
   if (pending?.hold) return `${word} (waiting for input, held ${sayHeld(pending.hold, now)})`;
   return run.reason ? `${word} (${oneLine(run.reason)})` : word;
+}
+
+/** How a fact is marked that only the asker says. */
+export const UNVERIFIED = "(unverified)";
+
+/** A fact of a run, marked if only the asker says so. */
+export function sayFact(run: RunFacts, fact: RunFact, said: string): string {
+  return isUnverified(run, fact) ? `${said} ${UNVERIFIED}` : said;
 }
 
 /** What a person does about a run whose agent is not logged in. */

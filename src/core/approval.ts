@@ -1,7 +1,7 @@
 import type { Read } from "./changes.ts";
 import { hashText } from "./content.ts";
 import { isVisibleLine, quoteLine } from "./foreign-text.ts";
-import { findAnswer } from "./question.ts";
+import { type Outcome, findAnswer } from "./question.ts";
 import { Refusal } from "./refusal.ts";
 
 const MAX_DEPTH = 64;
@@ -15,22 +15,39 @@ export interface ToolUse {
   input: unknown;
 }
 
-/** Asks whether a tool may be used with exactly these arguments; whoever answers sees all of them. */
-export function approvalAsk(use: ToolUse): Record<string, unknown> {
+/** A tool use that somebody is asked to approve. */
+export interface ToolAsk extends ToolUse {
+  /** Why the agent wants it, in its own words. */
+  reason?: string | undefined;
+}
+
+/** Asks whether a tool may be used with exactly these arguments. askd words the question, see `approvalWords`. */
+export function approvalAsk({ tool, input, reason }: ToolAsk): Record<string, unknown> {
+  return { kind: "approval", tool: { name: tool, input: sorted(input, 0), reason } };
+}
+
+/** The question about a tool use: people see all of its arguments, before anything that the agent says about them. */
+export function approvalWords(use: ToolAsk): {
+  question: string;
+  header: string;
+  options: Array<{ value: string; label: string }>;
+  allowText: false;
+  accepts: Outcome[];
+  context: string;
+} {
+  const details = fenced(JSON.stringify(sorted(use.input, 0), null, 2) ?? "null");
   // A tool has the name that its server gave it.
   const name = isVisibleLine(use.tool, LONGEST_TOOL) ? use.tool : quoteLine(use.tool);
   return {
-    kind: "approval",
     question: `May the agent use ${name}?`,
     header: headerOf(name),
     options: [
       { value: ALLOW, label: "Allow" },
       { value: "deny", label: "Deny" },
     ],
-    allow_text: false,
+    allowText: false,
     accepts: ["answer", "clarify"],
-    context: fenced(JSON.stringify(sorted(use.input, 0), null, 2) ?? "null"),
-    fingerprint: fingerprintOf(use),
+    context: use.reason ? `${details}\n\nThe agent says: ${use.reason}` : details,
   };
 }
 

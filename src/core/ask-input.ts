@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { type ToolAsk, approvalWords } from "./approval.ts";
 import { type Item, recommendedOption } from "./content.ts";
 import { parseDuration } from "./duration.ts";
 import { quoteName, requireVisibleLine } from "./foreign-text.ts";
@@ -16,6 +17,7 @@ import {
 } from "./question.ts";
 import { TimeoutDo } from "./timeout-do.ts";
 import { Refusal } from "./refusal.ts";
+import { Risk } from "./risk.ts";
 import type { Rules } from "./rules.ts";
 import { asksForSecret } from "./secret-question.ts";
 import { readTraceparent } from "./trace.ts";
@@ -25,7 +27,8 @@ export interface AskInput {
   items: Item[];
   context?: string;
   kind: "question" | "approval";
-  risk: "low" | "medium" | "high";
+  /** What the asker says; `settleRisk` decides what counts. */
+  risk?: Risk;
   confidence?: number;
   /** How long the caller waits with its agent alive; nothing means that it does not. */
   holdMs?: number;
@@ -42,7 +45,8 @@ export interface AskInput {
   key?: string;
   approvals: Approvals;
   accepts: Outcome[];
-  fingerprint?: string;
+  /** What an approval is about, with exactly these arguments. */
+  tool?: ToolAsk;
   via: string;
   /** The trace that the ask is part of, as a `traceparent`. */
   trace?: string;
@@ -99,6 +103,12 @@ const NotifyInput = z.union([
   }),
 ]);
 
+const ToolInput = z.object({
+  name: z.string().min(1).max(200),
+  input: z.unknown(),
+  reason: z.string().nullish(),
+});
+
 const AskFields = ItemInput.omit({ text: true, id: true }).extend({
   items: z.array(ItemInput).optional(),
   questions: z.array(ItemInput).optional(),
@@ -106,7 +116,7 @@ const AskFields = ItemInput.omit({ text: true, id: true }).extend({
   questionContext: z.string().nullish(),
   details: z.string().nullish(),
   kind: z.enum(["question", "approval"]).default("question"),
-  risk: z.enum(["low", "medium", "high"]).default("medium"),
+  risk: Risk.optional(),
   confidence: z.number().min(0).max(100).nullish(),
   hold: Duration.optional(),
   timeoutSeconds: z.number().nonnegative().optional(),
@@ -131,7 +141,8 @@ const AskFields = ItemInput.omit({ text: true, id: true }).extend({
   idempotencyKey: z.string().min(1).max(255).optional(),
   approvals: ApprovalsSchema.partial().optional(),
   accepts: z.array(Outcome).min(1).optional(),
-  fingerprint: z.string().optional(),
+  fingerprint: z.undefined({ error: 'askd computes it; give "tool" with its name and input instead' }).optional(),
+  tool: ToolInput.optional(),
   traceparent: z.string().nullish(),
 });
 type AskFields = z.infer<typeof AskFields>;
@@ -140,11 +151,13 @@ type AskFields = z.infer<typeof AskFields>;
 export function parseAsk(raw: unknown, door: Door, rules: Rules, now: Instant): AskInput {
   const parsed = AskFields.safeParse(camelKeys(raw));
   if (!parsed.success) throw new Refusal("bad_input", `The question cannot be read: ${sayIssue(parsed.error)}`);
-  const fields = parsed.data;
+  const tool = readTool(parsed.data);
+  const fields = tool ? { ...parsed.data, ...approvalWords(tool) } : parsed.data;
   const items = readItems(fields, rules);
   const context = fields.context ?? fields.questionContext ?? fields.details ?? undefined;
   if (context) requireBytes(context, rules.limits.contextBytes, "context");
-  if (asksForSecret({ items, context })) throw secretRefusal();
+  // The arguments of a tool are shown, not said: a prompt in a script asks nobody here.
+  if (!tool && asksForSecret({ items, context })) throw secretRefusal();
   const onTimeout = readOnTimeout(fields, items, door, rules);
   requireNames([...fields.to, ...(fields.approvals?.from ?? []), ...(onTimeout.steps ?? []).flatMap(({ to }) => to)]);
   const timeoutMs = onTimeout.do === "wait" ? undefined : readTimeoutMs(fields, door, rules, now);
@@ -171,7 +184,7 @@ export function parseAsk(raw: unknown, door: Door, rules: Rules, now: Instant): 
     key: fields.key ?? fields.idempotencyKey,
     approvals: { need: 1, from: [], veto: false, ...fields.approvals },
     accepts: fields.accepts ?? door.accepts ?? ["answer", "decide", "clarify"],
-    fingerprint: fields.fingerprint,
+    tool,
     via: door.via,
     ...(trace && readTraceparent(trace) && { trace }),
   };
@@ -180,6 +193,24 @@ export function parseAsk(raw: unknown, door: Door, rules: Rules, now: Instant): 
 /** Refuses to ask people whose name nobody could read. */
 function requireNames(names: readonly string[]): void {
   for (const name of names) requireVisibleLine(name, "the name of a person or group");
+}
+
+/** The tool that an approval is about. Its question is worded here, so that people are asked what is then allowed. */
+function readTool(fields: AskFields): ToolAsk | undefined {
+  if (!fields.tool) return undefined;
+  const { name, input, reason } = fields.tool;
+  if (fields.kind !== "approval") {
+    throw new Refusal("bad_input", 'Only an approval is about a tool; add kind "approval", or leave out "tool"');
+  }
+  const own = (["question", "items", "questions", "options", "context"] as const).find(
+    (each) => fields[each] !== undefined && fields[each] !== null,
+  );
+  if (own) {
+    throw new Refusal("bad_input", `askd words the question about a tool itself; leave out "${own}"`, {
+      hint: 'Say why in "reason" of "tool"',
+    });
+  }
+  return { tool: name, input, reason: reason ?? undefined };
 }
 
 /** Silence approves nothing. */
@@ -304,7 +335,7 @@ function camelKeys(raw: unknown, depth = 0): unknown {
   return Object.fromEntries(
     Object.entries(raw).map(([name, value]) => {
       const camel = name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
-      return [camel, camel === "schema" ? value : camelKeys(value, depth + 1)];
+      return [camel, camel === "schema" || camel === "tool" ? value : camelKeys(value, depth + 1)];
     }),
   );
 }

@@ -1,5 +1,6 @@
 import { requireMay } from "./access.ts";
 import { defaultInput } from "./answer-input.ts";
+import { fingerprintOf } from "./approval.ts";
 import type { AskInput } from "./ask-input.ts";
 import type { At, Changes, Read } from "./changes.ts";
 import { type Content, contentName, hashContent, recommendedOption, titleOf } from "./content.ts";
@@ -14,6 +15,7 @@ import { matchAnswer } from "./match.ts";
 import { NOT_CLOSED, NOT_OPEN, type Pending, type Question, owes } from "./question.ts";
 import { redactContent } from "./redact.ts";
 import { Refusal } from "./refusal.ts";
+import { settleRisk } from "./risk.ts";
 import { type Run, hasEnded, isForeignSession } from "./run.ts";
 
 /** What an ask meets: its run, and what of that run is still open. */
@@ -92,6 +94,7 @@ export function findSame(open: readonly Question[], input: AskInput): Question |
   return open.find(
     (question) =>
       question.key.startsWith(`${hash}#`) &&
+      isSameTool(question, input) &&
       (question.status === "pending" || question.kind !== "approval") &&
       (question.status === "pending" || owes(question)),
   );
@@ -109,15 +112,21 @@ export function isAskedAgain(question: Question, input: AskInput): boolean {
 /** Says whether this question asks the same and still waits, or has an outcome that its agent has not been shown. */
 export function isSameAsk(question: Question, input: AskInput): boolean {
   if (question.kind !== input.kind || !question.content.endsWith(hashContent(input))) return false;
+  if (!isSameTool(question, input)) return false;
   if (question.status === "pending") return true;
   if (question.kind !== "approval") return owes(question);
   const { handover } = question;
   return handover.state === "owed" || (handover.state === "handing" && handover.by === "start");
 }
 
+/** An approval that an asker words just like ours is not about a tool, so that the same words are not yet the same ask. */
+function isSameTool(question: Question, { tool }: AskInput): boolean {
+  return question.fingerprint === (tool && fingerprintOf(tool));
+}
+
 /** The same key with other words is a mistake of the caller, not the same ask. */
 export function requireSamePayload(question: Question, input: AskInput): void {
-  if (question.content.endsWith(hashContent(input))) return;
+  if (question.content.endsWith(hashContent(input)) && isSameTool(question, input)) return;
   throw new Refusal(
     "key_reused",
     `The key ${quoteLine(input.key ?? "")} was used for another question (${shortId(question.id)}); nothing was asked`,
@@ -181,6 +190,7 @@ function newQuestion(run: Run, content: Content, input: AskInput, followed: Ques
   const hash = hashContent(content);
   const id = at.ids.question();
   const { timeoutMs, onTimeout } = deadlineOf(content, input, followed, at);
+  const { risk, riskSource } = settleRisk(input, followed, at.by);
   return {
     status: "pending",
     id,
@@ -191,7 +201,8 @@ function newQuestion(run: Run, content: Content, input: AskInput, followed: Ques
     content: contentName(id, hash),
     title: titleOf(content),
     kind: input.kind,
-    risk: input.risk,
+    risk,
+    riskSource,
     confidence: input.confidence,
     askedAt: at.now,
     askedBy: at.by,
@@ -205,7 +216,7 @@ function newQuestion(run: Run, content: Content, input: AskInput, followed: Ques
     to: followed?.to ?? input.to,
     issue: input.issue ?? run.issue,
     approvals: followed?.approvals ?? input.approvals,
-    fingerprint: input.fingerprint,
+    fingerprint: input.tool && fingerprintOf(input.tool),
     thread: followed && threadOf(followed),
     votes: [],
     comments: [],

@@ -1,8 +1,10 @@
 import { z } from "zod";
 import { Actor } from "./actor.ts";
+import { FactSource } from "./fact-source.ts";
 import { OutcomeId, QuestionId, RunId } from "./id.ts";
 import { Instant } from "./instant.ts";
 import { Refusal } from "./refusal.ts";
+import { Risk } from "./risk.ts";
 import { TimeoutDo } from "./timeout-do.ts";
 
 export const Outcome = z.enum(["answer", "decide", "clarify"]);
@@ -117,7 +119,9 @@ const Base = z.object({
   content: z.string(),
   title: z.string(),
   kind: z.enum(["question", "approval"]),
-  risk: z.enum(["low", "medium", "high"]),
+  risk: Risk,
+  /** Who says that the risk is not higher; questions kept by an earlier program do not say. */
+  riskSource: FactSource.optional(),
   confidence: z.number().min(0).max(1).optional(),
   askedAt: Instant,
   askedBy: Actor,

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { RunSources } from "./fact-source.ts";
 import { QuestionId, RunId, WorkerId } from "./id.ts";
 import { Instant } from "./instant.ts";
 
@@ -55,6 +56,8 @@ export const Run = z.object({
   branch: z.string().optional(),
   issue: z.object({ repo: z.string().optional(), number: z.int() }).optional(),
   labels: z.array(z.string()),
+  /** Who vouches for agent, repo and labels; runs kept by an earlier program do not say. */
+  sources: RunSources.optional(),
   priority: z.int().min(0).max(4),
   size: z.string().optional(),
   parentId: RunId.optional(),

@@ -148,11 +148,10 @@ function isDirected(
   if (!GIVE.has(word) && !GIVE_HERE.has(word)) return false;
   // "Schicken wir …?" proposes something; "Schicken Sie …" asks for it.
   if (GERMAN_PLURALS.has(word)) return clause[at + 1] === "sie";
-  if (at === start || FILLERS.has(before)) return true;
-  if (before === "to" && READER.has(clause[at - 2] ?? "")) return true;
-  if (before === "by" || before === "mind") return true;
+  if (at === start || FILLERS.has(before) || before === "by" || before === "mind") return true;
+  const isAfterReader = READER.has(clause[at - 2] ?? "");
+  if (isAfterReader && (before === "to" || ASKS_READER.has(before))) return true;
   if (before === "i'll" || (before === "will" && clause[at - 2] === "i")) return part === "option";
-  if (ASKS_READER.has(before) && READER.has(clause[at - 2] ?? "")) return true;
   if (!isRequest || at > start + LONGEST_REACH) return false;
   return clause.slice(start + 2, at).every((each) => FILLERS.has(each) || BEFORE_VERB.has(each));
 }

@@ -78,6 +78,11 @@ describe("questions that ask for a password, key or token", () => {
   ])("no part of an ask gets around it: %j", (ask) => {
     expect(isRefused(ask)).toBe(true);
   });
+
+  test("the arguments of a tool that waits for approval are shown, not said", () => {
+    const input = { command: 'read -s -p "Please enter your password here: "' };
+    expect(isRefused({ kind: "approval", tool: { name: "Bash", input } })).toBe(false);
+  });
 });
 
 describe("the check takes no longer than the text is long", () => {

@@ -49,10 +49,17 @@ export function findSecretNoun(words: readonly string[], place: number, isGerman
   const owner = parts.at(-2) ?? words[place - 1] ?? "";
   if (PUBLIC.test(owner) || PUBLIC.test(words[place - 2] ?? "")) return undefined;
   if (ALWAYS_SECRET.has(last) || GERMAN_COMPOUND.test(last)) return "strong";
+  return last.endsWith("schlüssel") ? nameGermanKey(last, owner) : nameKey(last, owner);
+}
+
+function nameKey(last: string, owner: string): SecretNoun | undefined {
   if (last === "phrase") return PHRASE_OWNERS.has(owner) ? "strong" : undefined;
   if (last === "key" || last === "keys") return KEY_OWNERS.has(owner) ? "strong" : "weak";
   if (last === "code" || last === "codes") return CODE_OWNERS.has(owner) ? "strong" : "weak";
-  if (!last.endsWith("schlüssel")) return undefined;
+  return undefined;
+}
+
+function nameGermanKey(last: string, owner: string): SecretNoun | undefined {
   if (GERMAN_KEY.test(last) || GERMAN_KEY.test(owner)) return "strong";
   return last === "schlüssel" ? "weak" : undefined;
 }

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { Actor } from "./actor.ts";
 import type { Read } from "./changes.ts";
 import { type Content, titleOf } from "./content.ts";
+import { findVerifiedRepo } from "./fact-source.ts";
 import { QuestionId } from "./id.ts";
 import { Instant } from "./instant.ts";
 import { answerText } from "./match.ts";
@@ -108,9 +109,15 @@ function similarOf(asked: Read, { question, content, run }: Read, score: number)
     by: answer.by,
     at: answer.at,
     ...(run.repo !== undefined && { repo: run.repo }),
-    isSameRepo: run.repo !== undefined && run.repo === asked.run.repo,
+    isSameRepo: isSameRepo(run, asked.run),
     score: Math.round(score * 100) / 100,
   };
+}
+
+/** A repository that only the asker names brings no past answer to the front. */
+function isSameRepo(one: Read["run"], other: Read["run"]): boolean {
+  const repo = findVerifiedRepo(one);
+  return repo !== undefined && repo === findVerifiedRepo(other);
 }
 
 function byUse(one: Similar, other: Similar): number {

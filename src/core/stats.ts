@@ -23,6 +23,8 @@ const Group = Waits.extend({
   asked: z.int(),
   answered: z.int(),
   timedOut: z.int(),
+  /** Of those asked, how many belong to this agent or repository only by the asker's word. */
+  unverified: z.int(),
   /** How long agents waited in all. */
   waitedMs: z.number(),
 });
@@ -73,6 +75,7 @@ const Ms = z.number().nullable();
 const WaitsView = z.object({ median_ms: Ms, p90_ms: Ms });
 const GroupView = WaitsView.extend({
   ...{ name: z.string(), asked: z.int(), answered: z.int(), timed_out: z.int(), waited_ms: z.number() },
+  unverified: z.int(),
 });
 
 /** The same as programs see it. */

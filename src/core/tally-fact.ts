@@ -1,4 +1,5 @@
 import { sayActor } from "./actor.ts";
+import { isUnverified } from "./fact-source.ts";
 import { epochMs } from "./instant.ts";
 import type { Question } from "./question.ts";
 import type { Run } from "./run.ts";
@@ -19,13 +20,16 @@ export interface Fact {
   channel: string | undefined;
   agent: string | undefined;
   repo: string | undefined;
+  /** Only the asker says which agent or repository it was. */
+  isAgentUnverified: boolean;
+  isRepoUnverified: boolean;
   /** Those who had to answer by a deadline that is over or was met. */
   due: readonly string[];
   isMet: boolean;
 }
 
 /** What there is to count of a question. */
-export function factOf(question: Question, run: Pick<Run, "agent" | "repo"> | undefined): Fact {
+export function factOf(question: Question, run: Pick<Run, "agent" | "repo" | "sources"> | undefined): Fact {
   const isByPolicy = isAnsweredByPolicy(question);
   const by = question.status === "answered" && !isByPolicy ? question.answer.by : undefined;
   return {
@@ -38,6 +42,8 @@ export function factOf(question: Question, run: Pick<Run, "agent" | "repo"> | un
     channel: by?.channel,
     agent: run?.agent,
     repo: run?.repo,
+    isAgentUnverified: run !== undefined && isUnverified(run, "agent"),
+    isRepoUnverified: run !== undefined && isUnverified(run, "repo"),
     due: dueFor(question),
     isMet: isMet(question, isByPolicy),
   };

@@ -17,6 +17,7 @@ class Gathered {
   asked = 0;
   answered = 0;
   timedOut = 0;
+  unverified = 0;
   waitedMs = 0;
   readonly waits: number[] = [];
 
@@ -51,8 +52,8 @@ export class Tally {
   add(fact: Fact): void {
     const { status, isByPolicy, askedMs, endedMs = this.#nowMs } = fact;
     const groups = [this.#all, groupOf(this.#days, Math.floor((askedMs + this.#aheadMs) / DAY_MS))];
-    if (fact.agent !== undefined) groups.push(groupOf(this.#agents, fact.agent));
-    if (fact.repo !== undefined) groups.push(groupOf(this.#repos, fact.repo));
+    if (fact.agent !== undefined) groups.push(claimedGroup(this.#agents, fact.agent, fact.isAgentUnverified));
+    if (fact.repo !== undefined) groups.push(claimedGroup(this.#repos, fact.repo, fact.isRepoUnverified));
     if (fact.person !== undefined) groups.push(groupOf(this.#people, fact.person));
     if (fact.channel !== undefined) groups.push(groupOf(this.#channels, fact.channel));
     this.#runs.set(fact.runId, (this.#runs.get(fact.runId) ?? 0) + 1);
@@ -109,14 +110,21 @@ function groupOf<Name>(groups: Map<Name, Gathered>, name: Name): Gathered {
   return group;
 }
 
+/** Counts how many questions of a group only claim to belong to it. */
+function claimedGroup(groups: Map<string, Gathered>, name: string, isUnverified: boolean): Gathered {
+  const group = groupOf(groups, name);
+  if (isUnverified) group.unverified += 1;
+  return group;
+}
+
 function* listGroups(groups: ReadonlyMap<string, Gathered>): Generator<void, Group[], void> {
   const first = [...groups]
     .sort(([name, one], [otherName, other]) => other.asked - one.asked || compare(name, otherName))
     .slice(0, MOST_GROUPS);
   const listed: Group[] = [];
-  for (const [name, { asked, answered, timedOut, waitedMs, waits }] of first) {
+  for (const [name, { asked, answered, timedOut, unverified, waitedMs, waits }] of first) {
     yield;
-    listed.push({ ...{ name, asked, answered, timedOut, waitedMs }, ...sayWaits(waits) });
+    listed.push({ name, asked, answered, timedOut, unverified, waitedMs, ...sayWaits(waits) });
   }
   return listed;
 }

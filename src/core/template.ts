@@ -5,6 +5,7 @@ import type { AnswerInput } from "./answer-input.ts";
 import type { At, Changes, Entry, Read } from "./changes.ts";
 import { readChoices } from "./choice.ts";
 import { recommendedOption } from "./content.ts";
+import { findVerifiedRepo, isUnverified, verifiedLabels } from "./fact-source.ts";
 import { Instant } from "./instant.ts";
 import { matchAnswer } from "./match.ts";
 import { requirePlain } from "./plain.ts";
@@ -19,8 +20,9 @@ const FIELD = /\{\{([^{}]*)\}\}/g;
 const FIELDS: Readonly<Record<string, (read: Read) => string | undefined>> = {
   "run.name": ({ run }) => run.name,
   "run.number": ({ run }) => String(run.number),
-  agent: ({ run }) => run.agent,
-  repo: ({ run }) => run.repo,
+  // A person does not say in their own name what only the asker says.
+  agent: ({ run }) => (isUnverified(run, "agent") ? undefined : run.agent),
+  repo: ({ run }) => findVerifiedRepo(run),
   branch: ({ run }) => run.branch,
   issue: ({ run, question }) => sayIssueNumber(question.issue ?? run.issue),
   question: ({ question }) => question.title,
@@ -30,7 +32,7 @@ export const TEMPLATE_FIELDS: readonly string[] = Object.keys(FIELDS);
 
 export const TemplateName = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,39}$/);
 
-/** Where a template fits; one that says nothing fits everywhere. */
+/** Where a template fits; one that says nothing fits everywhere. What only the asker says does not count. */
 const TemplateMatch = z.object({
   /** A repository, `*` for any characters: `acme/*`. */
   repo: z.string().min(1).max(200).optional(),
@@ -123,8 +125,9 @@ export function parseTemplate({ id, version, body }: Entry): Template {
 }
 
 function fits({ match }: Template, { run }: Read): boolean {
-  const isHere = match?.repo === undefined || (run.repo !== undefined && matchesGlob(run.repo, match.repo));
-  return isHere && (match?.label === undefined || run.labels.includes(match.label));
+  const repo = findVerifiedRepo(run);
+  const isHere = match?.repo === undefined || (repo !== undefined && matchesGlob(repo, match.repo));
+  return isHere && (match?.label === undefined || verifiedLabels(run).includes(match.label));
 }
 
 function canAnswer(template: Template, read: Read, limits: Limits): boolean {

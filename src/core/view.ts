@@ -3,10 +3,12 @@ import { sayActor } from "./actor.ts";
 import { AnswerSchema } from "./answer-schema.ts";
 import type { Read } from "./changes.ts";
 import type { Content, Item } from "./content.ts";
+import { FactSource, RunFact, RunSources, unverifiedFacts } from "./fact-source.ts";
 import { shortId } from "./id.ts";
 import { Instant } from "./instant.ts";
 import { type AwayMachine, type Machines, findAway, machineName } from "./machine.ts";
-import { type Answer, Outcome, findAnswer, isPending } from "./question.ts";
+import { type Answer, Outcome, type Question, findAnswer, isPending } from "./question.ts";
+import { Risk, isRiskUnverified } from "./risk.ts";
 import { TimeoutDo } from "./timeout-do.ts";
 import { type Run, RunStatus, findAgentSession, isAnswerUntaken } from "./run.ts";
 import { toWire } from "./wire.ts";
@@ -79,7 +81,12 @@ export const QuestionView = z.object({
   items: z.array(ItemView),
   context: z.string().nullable(),
   kind: z.enum(["question", "approval"]),
-  risk: z.enum(["low", "medium", "high"]),
+  risk: Risk,
+  risk_source: FactSource,
+  fingerprint: z.string().nullable().describe("Names the tool and its exact arguments; askd computes it"),
+  unverified: z
+    .array(z.enum([...RunFact.options, "risk"]))
+    .describe("Facts of the question and its run that only the asker says"),
   confidence: z.number().nullable(),
   asked_at: Instant,
   asked_by: z.string(),
@@ -129,6 +136,7 @@ export const RunView = z.object({
   repo: z.string().nullable(),
   branch: z.string().nullable(),
   labels: z.array(z.string()),
+  sources: RunSources.describe("Who vouches for agent, repo and labels; asker is nobody but the asker"),
   priority: z.int(),
   size: z.string().nullable(),
   parent_id: z.string().nullable(),
@@ -162,6 +170,7 @@ export function viewRun(run: Run, machines?: Machines): RunView {
     repo: run.repo ?? null,
     branch: run.branch ?? null,
     labels: run.labels,
+    sources: run.sources ?? { agent: "asker", repo: "asker", labels: "asker" },
     priority: run.priority,
     size: run.size ?? null,
     parent_id: run.parentId ?? null,
@@ -215,6 +224,9 @@ export function viewQuestion(read: Read, machines?: Machines): QuestionView {
     context: content.context ?? null,
     kind: question.kind,
     risk: question.risk,
+    risk_source: question.riskSource ?? "asker",
+    fingerprint: question.fingerprint ?? null,
+    unverified: unverifiedIn(question, run),
     confidence: question.confidence ?? null,
     asked_at: question.askedAt,
     asked_by: question.askedBy.id,
@@ -234,6 +246,10 @@ export function viewQuestion(read: Read, machines?: Machines): QuestionView {
     ...viewCheck(read),
     version: question.version,
   };
+}
+
+function unverifiedIn(question: Question, run: Run): QuestionView["unverified"] {
+  return [...unverifiedFacts(run), ...(isRiskUnverified(question) ? (["risk"] as const) : [])];
 }
 
 function viewAway(run: Run, machines: Machines | undefined): z.infer<typeof MachineView> | null {

@@ -5,6 +5,7 @@ import type { Anchor } from "../core/anchor.ts";
 import type { CancelInput } from "../core/cancel.ts";
 import type { Read, Seal } from "../core/changes.ts";
 import type { KeptEvent } from "../core/event.ts";
+import type { RunFact } from "../core/fact-source.ts";
 import type { Flaw } from "../core/flaw.ts";
 import type { QuestionId, RunId } from "../core/id.ts";
 import type { Instant } from "../core/instant.ts";
@@ -36,6 +37,8 @@ export interface RunInput {
   repo?: string;
   branch?: string;
   labels?: string[];
+  /** Those of its facts that a program of ours on this machine saw itself; a server believes nobody that. */
+  measured?: readonly RunFact[];
   priority?: number;
   size?: string;
   parentId?: RunId;

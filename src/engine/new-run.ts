@@ -2,6 +2,7 @@ import type { At } from "../core/changes.ts";
 import { requireCallback } from "../core/callback.ts";
 import type { Content } from "../core/content.ts";
 import { hashText } from "../core/content.ts";
+import { sourcesOf } from "../core/fact-source.ts";
 import { requireVisibleLine } from "../core/foreign-text.ts";
 import { requirePlain } from "../core/plain.ts";
 import { ONE_ASK, type Run } from "../core/run.ts";
@@ -36,6 +37,7 @@ export function newRun(input: RunInput, at: At, options: { implicit: boolean }):
     repo: input.repo,
     branch: input.branch,
     labels: input.labels ?? [],
+    sources: sourcesOf(input.measured ?? [], at.by),
     priority: input.priority ?? 2,
     size: input.size,
     parentId: input.parentId,

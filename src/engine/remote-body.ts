@@ -6,7 +6,8 @@ import { SECOND_MS } from "../core/instant.ts";
 import type { RunInput } from "./engine.ts";
 
 /** A run's description for the wire. */
-export function runBody({ id: _id, externalId, parentId, giveBack, callback, ...run }: RunInput): RunBody {
+export function runBody(input: RunInput): RunBody {
+  const { id: _id, measured: _measured, externalId, parentId, giveBack, callback, ...run } = input;
   return {
     ...run,
     ...(externalId !== undefined && { external_id: externalId }),

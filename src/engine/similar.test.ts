@@ -6,7 +6,8 @@ import { Scene, said } from "../../test/scene.ts";
 const CACHE = { question: "Redis or Memcached for the caching layer?", options: ["Redis", "Memcached"] };
 
 async function asked(scene: Scene, raw: Record<string, unknown>, repo = "acme/api") {
-  return (await scene.engine.ask(scene.input(raw), AGENT, { run: { repo } })).question.id;
+  const run = await scene.engine.createRun({ repo }, ADA);
+  return (await scene.engine.ask(scene.input(raw), AGENT, { runId: run.id })).question.id;
 }
 
 async function answered(scene: Scene, raw: Record<string, unknown>, words = "1", repo?: string) {

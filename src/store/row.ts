@@ -1,5 +1,6 @@
 import type { Content } from "../core/content.ts";
 import { EVENT_TYPES, Event, type KeptEvent } from "../core/event.ts";
+import type { RunSources } from "../core/fact-source.ts";
 import { Job } from "../core/job.ts";
 import { Question } from "../core/question.ts";
 import { Refusal } from "../core/refusal.ts";
@@ -40,9 +41,13 @@ export function parseRun(body: string, number: number): Run {
 }
 
 /** Only where a run comes from: of many runs, checking all the rest would take ten times as long. */
-export function parseOrigin(body: string): Pick<Run, "id" | "agent" | "repo"> {
-  const { id, agent, repo } = parseJson(body) as Run; // it was checked when it was written
-  return { id, agent, ...(repo !== undefined && { repo }) };
+export function parseOrigin(body: string): Pick<Run, "id" | "agent" | "repo" | "sources"> {
+  const { id, agent, repo, sources } = parseJson(body) as Run; // it was checked when it was written
+  return { id, agent, ...(repo !== undefined && { repo }), ...(sources && { sources }) };
+}
+
+export function parseSources(text: string): RunSources {
+  return parseJson(text) as RunSources; // it was checked when it was written
 }
 
 export function parseQuestion(body: string): Question {

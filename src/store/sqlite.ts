@@ -9,7 +9,7 @@ import type { Question } from "../core/question.ts";
 import type { Run } from "../core/run.ts";
 import { Batcher } from "./batch.ts";
 import { Listeners } from "./change.ts";
-import { parseContent, parseEvent, parseQuestion, parseRun } from "./row.ts";
+import { parseContent, parseEvent, parseQuestion, parseRun, parseSources } from "./row.ts";
 import { Connection } from "./sqlite-connection.ts";
 import { createStore } from "./sqlite-create.ts";
 import { EntryReader } from "./entry-reader.ts";
@@ -51,7 +51,7 @@ import type {
 const FIND_RUN = "select number, body from run where id = ? and +number > 0";
 const READ_RUNS = `select number, body from run
   where id in (select value from json_each(?)) and +number > 0`;
-const READ_ORIGINS = `select id, agent, body ->> '$.repo' as repo from run
+const READ_ORIGINS = `select id, agent, body ->> '$.repo' as repo, body ->> '$.sources' as sources from run
   where id in (select value from json_each(?)) and +number > 0`;
 const READ_CONTENTS = "select hash, body from content where hash in (select value from json_each(?))";
 const FIND_QUESTION = "select body from question where id = ?";
@@ -173,8 +173,13 @@ class SqliteStore implements Store {
   }
 
   async readOrigins(ids: readonly RunId[]): Promise<Origin[]> {
-    const rows = await this.#all<{ id: RunId; agent: string; repo: string | null }>(READ_ORIGINS, JSON.stringify(ids));
-    return rows.map(({ repo, ...row }) => ({ ...row, ...(repo !== null && { repo }) }));
+    type Row = { id: RunId; agent: string; repo: string | null; sources: string | null };
+    const rows = await this.#all<Row>(READ_ORIGINS, JSON.stringify(ids));
+    return rows.map(({ repo, sources, ...row }) => ({
+      ...row,
+      ...(repo !== null && { repo }),
+      ...(sources !== null && { sources: parseSources(sources) }),
+    }));
   }
 
   async readRuns(ids: readonly RunId[]): Promise<Run[]> {

@@ -70,7 +70,7 @@ export interface TrailFilter {
 export type Ref = { by: "number"; number: number } | { by: "name" | "external" | "session" | "short"; text: string };
 
 /** What counting has to know of a run. */
-export type Origin = Pick<Run, "id" | "agent" | "repo">;
+export type Origin = Pick<Run, "id" | "agent" | "repo" | "sources">;
 
 /** A job as it is kept, with the lease of whoever has it. */
 export interface KeptJob extends ClaimedJob {

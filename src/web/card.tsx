@@ -3,10 +3,12 @@ import { recommendedOption } from "../core/content.ts";
 import { mayForce } from "../core/force.ts";
 import { consequenceAt, mayAnswer } from "../core/inbox.ts";
 import { type Pending, type Question, findAnswer, isPending } from "../core/question.ts";
+import { isRiskUnverified } from "../core/risk.ts";
 import { makeVisible } from "../core/visible.ts";
 import { AnswerForm } from "./answer-form.tsx";
 import { Aside } from "./aside.tsx";
 import type { CardView } from "./card-view.ts";
+import { sayFact } from "./fact-words.ts";
 import { Markdown } from "./foreign.tsx";
 import { splitContext } from "./markdown.ts";
 import { sayShare, sayUsd } from "./number.ts";
@@ -138,10 +140,10 @@ export function Crumb({ view: { reader, read, usage }, isGuest }: { view: CrumbV
   const turns =
     usage && usage.turns > 0 ? tell(reader, usage.turns === 1 ? "turn" : "turns", { n: usage.turns }) : undefined;
   const cost = usage && usage.costUsd > 0 ? tell(reader, "cost", { usd: sayUsd(reader, usage.costUsd) }) : undefined;
-  const agent = run.agent === "none" ? undefined : run.agent;
+  const agent = run.agent === "none" ? undefined : sayFact(reader, run, "agent", run.agent);
   return (
     <p class="crumb">
-      {run.repo === undefined ? null : <span>{makeVisible(run.repo)}</span>}
+      {run.repo === undefined ? null : <span>{makeVisible(sayFact(reader, run, "repo", run.repo))}</span>}
       {run.branch === undefined ? null : <span class="mono">{makeVisible(run.branch)}</span>}
       {isGuest ? <span>{name}</span> : <a href={`/r/${run.id}`}>{name}</a>}
       {[agent, turns, cost].map((part) => (part === undefined ? null : <span>{makeVisible(part)}</span>))}
@@ -166,7 +168,9 @@ export function Chips({ view: { reader, read } }: { view: Pick<CardView, "reader
       {lean && !isRisky ? (
         <span class="chip">{tell(reader, "chip.lean", { label: makeVisible(lean.label) }) + sure}</span>
       ) : null}
-      {question.risk === "low" ? <span class="chip">{tell(reader, "risk.low")}</span> : null}
+      {question.risk === "low" ? (
+        <span class="chip">{tell(reader, isRiskUnverified(question) ? "risk.low.said" : "risk.low")}</span>
+      ) : null}
     </div>
   );
 }

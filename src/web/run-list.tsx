@@ -5,6 +5,7 @@ import { type Run, hasEnded } from "../core/run.ts";
 import type { UsageRow } from "../core/usage.ts";
 import { makeVisible } from "../core/visible.ts";
 import { Command } from "./command.tsx";
+import { sayFact } from "./fact-words.ts";
 import { runName } from "./inbox.tsx";
 import { sayUsd } from "./number.ts";
 import { type Reader, tell } from "./reader.ts";
@@ -133,7 +134,7 @@ export function RunMeta({ reader, run, usage }: { reader: Reader; run: Run; usag
   return (
     <p class="crumb">
       {run.agent === "none" ? null : <span>{makeVisible(run.agent)}</span>}
-      {run.repo === undefined ? null : <span>{makeVisible(run.repo)}</span>}
+      {run.repo === undefined ? null : <span>{makeVisible(sayFact(reader, run, "repo", run.repo))}</span>}
       {run.branch === undefined ? null : <span class="mono">{makeVisible(run.branch)}</span>}
       {usage && usage.turns > 0 ? (
         <span>{tell(reader, usage.turns === 1 ? "turn" : "turns", { n: usage.turns })}</span>

@@ -9,6 +9,7 @@ import { Attempts } from "./attempts.tsx";
 import { Chips, State, Why, answeredBy, stateOf } from "./card.tsx";
 import type { CardView } from "./card-view.ts";
 import { Command } from "./command.tsx";
+import { sayFact } from "./fact-words.ts";
 import { runName } from "./inbox.tsx";
 import { LogBox, type LogPart } from "./log.tsx";
 import { MachineAway } from "./machine.tsx";
@@ -249,12 +250,15 @@ function Family({ view: { reader, parent, children } }: { view: RunView }) {
 function Facts({ view: { reader, run, usage } }: { view: RunView }) {
   const used = usage && usage.inputTokens + usage.outputTokens > 0 ? usage : undefined;
   const facts: ReadonlyArray<readonly [string, Child]> = [
-    [tell(reader, "r.agent"), run.agent === "none" ? undefined : run.agent],
+    [tell(reader, "r.agent"), run.agent === "none" ? undefined : sayFact(reader, run, "agent", run.agent)],
     [tell(reader, "r.session"), findAgentSession(run)],
     [tell(reader, "r.dir"), run.dir],
     [tell(reader, "r.host"), machineName(run.host)],
     [tell(reader, "r.external"), run.externalId],
-    [tell(reader, "r.labels"), run.labels.join(", ") || undefined],
+    [
+      tell(reader, "r.labels"),
+      run.labels.length > 0 ? sayFact(reader, run, "labels", run.labels.join(", ")) : undefined,
+    ],
     [
       tell(reader, "r.tokens"),
       used &&

@@ -8,7 +8,7 @@ import { sayAgent } from "../agent-name.ts";
 import { oneLine, sanitise } from "../sanitise.ts";
 import { type Style, cellsOf, cutCells, padCells, wrap } from "../terminal.ts";
 import { type Ahead, sayAge, sayClock } from "../when.ts";
-import { refOf, sayBy, sayCost, sayThen } from "../wording.ts";
+import { refOf, sayBy, sayCost, sayFact, sayThen } from "../wording.ts";
 import { type Card, type State, stepNow } from "./state.ts";
 import { type Choice, type Picked, type Step, sayPicks } from "./step.ts";
 
@@ -35,9 +35,10 @@ export function headerLines(state: State, { style }: Pen): string[] {
   const passed = new Set([...state.done, ...state.skipped]);
   passed.delete(card.read.question.id);
   const waiting = state.queue.filter(({ read }) => read.question.id !== card.read.question.id).length;
-  const where = [run.repo, run.branch].flatMap((part) => (part === undefined ? [] : [oneLine(part)])).join(" ");
+  const repo = run.repo && sayFact(run, "repo", run.repo);
+  const where = [repo, run.branch].flatMap((part) => (part === undefined ? [] : [oneLine(part)])).join(" ");
   const name = `${refOf(run)} ${oneLine(run.name)}`;
-  const agent = run.agent === "none" ? "" : sayAgent(run.agent);
+  const agent = run.agent === "none" ? "" : sayFact(run, "agent", sayAgent(run.agent));
   const costUsd = state.known?.usage?.costUsd ?? 0;
   const cost = costUsd > 0 ? sayCost(costUsd) : "";
   const parts = [`${passed.size + 1} of ${passed.size + 1 + waiting}`, where, name, agent, cost];

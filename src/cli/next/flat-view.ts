@@ -4,7 +4,7 @@ import { sayAgent } from "../agent-name.ts";
 import { oneLine, sanitise } from "../sanitise.ts";
 import { wrap } from "../terminal.ts";
 import { type Ahead, sayAge, sayClock } from "../when.ts";
-import { refOf, sayBy, sayThen } from "../wording.ts";
+import { refOf, sayBy, sayFact, sayThen } from "../wording.ts";
 import type { Card } from "./state.ts";
 import { stepsOf } from "./step.ts";
 
@@ -14,7 +14,7 @@ export function renderFlat(
   at: { left: number; now: Instant; ahead: Ahead; width: number },
 ): string {
   const { run, question, content } = read;
-  const agent = run.agent === "none" ? "" : `, ${sayAgent(run.agent)}`;
+  const agent = run.agent === "none" ? "" : `, ${sayFact(run, "agent", sayAgent(run.agent))}`;
   const due =
     question.dueAt === undefined
       ? "No deadline."

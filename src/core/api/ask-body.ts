@@ -3,6 +3,7 @@ import type { AskInput } from "../ask-input.ts";
 import { RunId } from "../id.ts";
 import { ItemInput } from "../item-input.ts";
 import { AfterHold, Approvals, Outcome } from "../question.ts";
+import { Risk } from "../risk.ts";
 import { TimeoutDo } from "../timeout-do.ts";
 import { GiveBack, type Seen } from "../run.ts";
 import { Duration, Moment } from "./route.ts";
@@ -51,7 +52,11 @@ export const AskBody = z.looseObject({
   items: z.array(ItemInput.loose()).optional(),
   context: z.string().nullish().describe("Markdown"),
   kind: z.enum(["question", "approval"]).optional(),
-  risk: z.enum(["low", "medium", "high"]).optional(),
+  risk: Risk.optional().describe("Can raise what askd measures, never lower it"),
+  tool: z
+    .object({ name: z.string(), input: z.unknown(), reason: z.string().nullish() })
+    .optional()
+    .describe("What an approval is about; askd words the question and computes the fingerprint"),
   confidence: z.number().nullish(),
   hold: Duration.optional().describe("How long the caller waits with its agent alive"),
   after_hold: AfterHold.optional(),
@@ -87,10 +92,9 @@ export type AskBody = z.infer<typeof AskBody>;
 export function askBody(input: AskInput): AskBody {
   const { answer, steps, ...onTimeout } = input.onTimeout;
   return {
-    items: input.items,
-    ...(input.context !== undefined && { context: input.context }),
+    ...whatBody(input),
     kind: input.kind,
-    risk: input.risk,
+    ...(input.risk !== undefined && { risk: input.risk }),
     ...(input.confidence !== undefined && { confidence: input.confidence }),
     hold: sayMs(input.holdMs ?? 0),
     after_hold: input.afterHold,
@@ -107,10 +111,15 @@ export function askBody(input: AskInput): AskBody {
     ...(input.key !== undefined && { key: input.key }),
     approvals: input.approvals,
     accepts: input.accepts,
-    ...(input.fingerprint !== undefined && { fingerprint: input.fingerprint }),
     via: input.via,
     ...(input.trace !== undefined && { traceparent: input.trace }),
   };
+}
+
+/** What is asked: the server words the question about a tool itself. */
+function whatBody({ items, context, tool }: AskInput): Pick<AskBody, "items" | "context" | "tool"> {
+  if (tool) return { tool: { name: tool.tool, input: tool.input, reason: tool.reason } };
+  return { items, ...(context !== undefined && { context }) };
 }
 
 function sayMs(ms: number): string {

@@ -128,9 +128,7 @@ function base(event: string, { threadId }: { threadId: string }, id: string | un
 }
 
 function approvalOf(use: ToolUse, reason: string | null | undefined) {
-  const ask = approvalAsk(use);
-  const context = reason ? `${reason}\n\n${String(ask["context"])}` : ask["context"];
-  return { is: "approval" as const, ...use, ask: { ...ask, context } };
+  return { is: "approval" as const, ...use, ask: approvalAsk({ ...use, reason: reason ?? undefined }) };
 }
 
 function present(fields: Record<string, unknown>): Record<string, unknown> {

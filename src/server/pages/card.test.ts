@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { approvalAsk } from "../../core/approval.ts";
 import type { QuestionId } from "../../core/id.ts";
-import { ADA } from "../../../test/builders.ts";
+import { ADA, AGENT } from "../../../test/builders.ts";
 import { PageVisit } from "../../../test/page-visit.ts";
 import { said } from "../../../test/scene.ts";
 
@@ -35,6 +35,21 @@ describe("a card", () => {
     const items = [{ text: "A?", options: OPTIONS }, { text: "B?" }];
     expect(await typed({ question: undefined, options: undefined, items })).toBe("answer 4 &quot;1… 2…&quot;");
     expect(await typed({ question: "Five?", approvals: { need: 1, from: ["lena"] } })).toBe("show 5");
+  });
+
+  test("says what only the asker says, and nothing of it where somebody else does", async () => {
+    const { scene } = visit.at;
+    const facts = { agent: "claude", repo: "acme/api" };
+    const claimed = await scene.engine.ask(scene.input({ risk: "low" }), AGENT, { run: facts });
+    const { html } = await open(`/q/${claimed.question.id}`);
+    expect(html).toMatch(/acme\/api \(unverified\)<[^]*claude \(unverified\)</);
+    expect(html).toContain("Easy to change later, says the agent");
+    const german = await open(`/q/${claimed.question.id}`, { "accept-language": "de" });
+    expect(german.html).toMatch(/acme\/api \(ungeprüft\)<[^]*Später leicht zu ändern, sagt der Agent/);
+    const known = await scene.engine.ask(scene.input({ risk: "low" }), ADA, { run: facts });
+    const { html: plain } = await open(`/q/${known.question.id}`);
+    expect(plain).not.toMatch(/unverified|says the agent/);
+    expect(plain).toContain("Easy to change later");
   });
 
   test("of a question for others says that it can be read and not answered", async () => {
@@ -88,7 +103,8 @@ describe("a card", () => {
 
   test("of an approval says in the reader's words what can be chosen, what follows, and what was", async () => {
     const german = { "accept-language": "de" };
-    const id = await ask({ ...approvalAsk({ tool: "Bash", input: { command: "rm -rf build" } }) });
+    const approval = approvalAsk({ tool: "Bash", input: { command: "rm -rf build" } });
+    const { id } = (await visit.at.scene.ask(approval)).question;
     const { html } = await open(`/q/${id}`, german);
     expect(html).toMatch(/data-label="Erlauben"[^]*Der Agent tut genau das, einmal\.[^]*Ablehnen/);
     expect(html).not.toMatch(/>(Allow|Deny)</);

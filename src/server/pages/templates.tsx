@@ -1,4 +1,5 @@
 import type { Hono } from "hono";
+import { findVerifiedRepo } from "../../core/fact-source.ts";
 import { QuestionId } from "../../core/id.ts";
 import { answerText, matchAnswer } from "../../core/match.ts";
 import { findAnswer } from "../../core/question.ts";
@@ -116,7 +117,7 @@ async function draftFrom(context: Call, { engine }: PagesDeps): Promise<Draft> {
     ["name", [nameFrom(question.title)]],
     ["choose", [labels.join("\n")]],
     ["text", [labels.length > 0 ? (answer.note ?? "") : answerText(content, answer.items)]],
-    ["repo", [run.repo ?? ""]],
+    ["repo", [findVerifiedRepo(run) ?? ""]],
   ]);
 }
 

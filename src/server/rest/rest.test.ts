@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { BY_HEADER } from "../../core/api/route.ts";
+import { fingerprintOf } from "../../core/approval.ts";
 import { ROUTES, VERBS } from "../../core/api/table.ts";
 import { DEFAULT_LIMITS } from "../../core/rules.ts";
 import type { Engine } from "../../engine/engine.ts";
@@ -52,6 +53,44 @@ describe("a question over HTTP", () => {
     const late = await at.send("POST", `${path}/answer`, { token: ada, body: { answer: "2" } });
     expect(late).toMatchObject({ status: 409, body: { code: "not_pending", type: "urn:askd:problem:not_pending" } });
     expect(late.headers.get("content-type")).toBe("application/problem+json");
+  });
+
+  test("says which of its facts only the asker says", async () => {
+    const agent = await at.token({ scope: "agent", subject: "ci" });
+    const run = {
+      agent: "claude",
+      repo: "acme/api",
+      labels: ["urgent"],
+      sources: { repo: "measured" },
+      measured: ["repo"],
+    };
+    const body = { ...ASK, risk: "low", run };
+    const asked = await at.send("POST", "/api/v1/questions", { token: agent, body });
+    expect(asked).toMatchObject({
+      status: 201,
+      body: { risk: "low", risk_source: "asker", unverified: ["agent", "repo", "labels", "risk"] },
+    });
+    const ada = await at.token();
+    const claimed = await at.send("GET", `/api/v1/runs/${asked.body.run_id}`, { token: ada });
+    expect(claimed.body).toMatchObject({ sources: { agent: "asker", repo: "asker", labels: "asker" } });
+    const made = await at.send("POST", "/api/v1/runs", { token: ada, body: run });
+    expect(made.body).toMatchObject({ sources: { agent: "person", repo: "person", labels: "person" } });
+  });
+
+  test("takes no fingerprint and no lower risk for an approval from its asker", async () => {
+    const agent = await at.token({ scope: "agent", subject: "ci" });
+    const use = { name: "Bash", input: { command: "rm -r build" } };
+    const made = { kind: "approval", tool: use, fingerprint: "0".repeat(64) };
+    expect(await at.send("POST", "/api/v1/questions", { token: agent, body: made })).toMatchObject({
+      status: 400,
+      body: { code: "bad_input", detail: expect.stringContaining("fingerprint: askd computes it") },
+    });
+    const body = { kind: "approval", tool: use, risk: "low" };
+    const asked = await at.send("POST", "/api/v1/questions", { token: agent, body });
+    expect(asked.body).toMatchObject({
+      ...{ title: "May the agent use Bash?", risk: "medium", risk_source: "measured", unverified: [] },
+      fingerprint: fingerprintOf({ tool: use.name, input: use.input }),
+    });
   });
 
   test("is the same for the same key, and another payload is refused", async () => {

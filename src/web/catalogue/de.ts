@@ -83,6 +83,8 @@ export const de: Readonly<Record<Key, string>> = {
   "risk.high": "Hohes Risiko",
   "risk.undo": "Hohes Risiko, kaum umkehrbar",
   "risk.low": "Später leicht zu ändern",
+  "risk.low.said": "Später leicht zu ändern, sagt der Agent",
+  "fact.unverified": "{fact} (ungeprüft)",
   "risk.type": "Zum Antworten eintippen:",
   "risk.wrong": "Diese Frage hat ein hohes Risiko. Tippen Sie {word} ein, um zu zeigen, dass Sie sie gelesen haben.",
   "chip.need": "Braucht {n} Personen",

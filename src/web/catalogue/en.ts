@@ -81,6 +81,8 @@ export const en = {
   "risk.high": "High risk",
   "risk.undo": "High risk, hard to undo",
   "risk.low": "Easy to change later",
+  "risk.low.said": "Easy to change later, says the agent",
+  "fact.unverified": "{fact} (unverified)",
   "risk.type": "To answer, type",
   "risk.wrong": "This question is high risk. Type {word} to show that you read it.",
   "chip.need": "Needs {n} people",
