@@ -18,9 +18,20 @@ export interface At {
   isTaken?: boolean;
 }
 
-/** A small row of any other kind: person, token, worker, delivery, inbox entry, alert, template, who asked what, clock. */
+/** A small row of any other kind: person, token, worker, delivery, inbox entry, alert, template, who asked what, clock, roster. */
 export interface Entry {
-  kind: "person" | "token" | "worker" | "usage" | "delivery" | "inbox" | "alert" | "template" | "ask" | "clock";
+  kind:
+    | "person"
+    | "token"
+    | "worker"
+    | "usage"
+    | "delivery"
+    | "inbox"
+    | "alert"
+    | "template"
+    | "ask"
+    | "clock"
+    | "roster";
   id: string;
   /** What it belongs to, for lists: a delivery's question. */
   parent?: string;

@@ -3,12 +3,13 @@ import type { At, Changes, Read, Seal } from "../core/changes.ts";
 import { jumpedMs, putOffMs } from "../core/clock-jump.ts";
 import { watch } from "../core/hold.ts";
 import { HOUR_MS, later } from "../core/instant.ts";
-import type { ClaimedJob, Job, JobKind } from "../core/job.ts";
+import { type ClaimedJob, type Job, type JobKind, jobKey } from "../core/job.ts";
 import { isPending } from "../core/question.ts";
 import { Refusal } from "../core/refusal.ts";
 import { readSeal, seal } from "../core/seal.ts";
 import { settle } from "../core/settle.ts";
 import { expire, remind } from "../core/timeout.ts";
+import { changeToken, parseToken, tokenStatus } from "../core/token.ts";
 import type { Store } from "../store/store.ts";
 import { callback } from "./callback-job.ts";
 import type { Decider } from "./decide.ts";
@@ -29,6 +30,7 @@ export function jobHandlers(options: { post: PostOptions }): Partial<Record<JobK
     watch: decision(watch),
     callback: callback(options.post),
     seal: sealTrail,
+    expire_token: expireToken,
   };
 }
 
@@ -80,6 +82,22 @@ async function sealTrail(job: ClaimedJob, { store, decider, now }: Work): Promis
   await decider.commit({
     ...(events.length > 0 && { seals: [seal(last, events, now)] }),
     postponed: [{ job, dueAt: later(now, isAll ? SEAL_EVERY_MS : 0), tries: 0 }],
+  });
+}
+
+/** Ends a token at its time; one that was renewed is looked at again then. */
+async function expireToken(job: ClaimedJob, { store, decider, now }: Work): Promise<void> {
+  await decider.retry(async () => {
+    const entry = await store.findEntry("token", job.key.slice(jobKey("expire_token", "").length));
+    const token = entry && parseToken(entry);
+    const dueAt = token && tokenStatus(token) === "usable" ? token.expiresAt : undefined;
+    const ended = token && changeToken("expired", token, { ...token, expiredAt: now }, { now, by: SYSTEM });
+    const changes = dueAt === undefined || !ended ? {} : ended;
+    const isEarly = dueAt !== undefined && dueAt > now;
+    const committed = await decider.commit(
+      isEarly ? { postponed: [{ job, dueAt, tries: 0 }] } : finishing(job, changes),
+    );
+    return committed.ok || undefined;
   });
 }
 

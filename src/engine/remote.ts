@@ -13,6 +13,7 @@ import type { Once } from "../core/once.ts";
 import type { Person } from "../core/person.ts";
 import { type Question, isPending } from "../core/question.ts";
 import { Refusal } from "../core/refusal.ts";
+import type { Removal } from "../core/removal.ts";
 import type { Run } from "../core/run.ts";
 import type { Similar } from "../core/similar.ts";
 import type { Stats, StatsQuery } from "../core/stats.ts";
@@ -22,7 +23,7 @@ import type { Token, TokenInput } from "../core/token.ts";
 import { NO_TROUBLES, type Troubles } from "../core/trouble.ts";
 import type { RunUsage } from "../core/usage.ts";
 import type { QuestionFilter, Ref, RunFilter } from "../store/store.ts";
-import type { AskOptions, Done, Engine, RunInput, Verified, WaitOptions } from "./engine.ts";
+import type { AskOptions, Done, Engine, RemovalOptions, RunInput, Verified, WaitOptions } from "./engine.ts";
 import { type CallOptions, Caller, type CallerDeps } from "./remote-call.ts";
 import { answerBody, pageThrough, runBody } from "./remote-body.ts";
 
@@ -168,8 +169,8 @@ export class RemoteEngine implements Engine {
   }
 
   issueToken(input: TokenInput, by: Actor): Promise<{ text: string; token: Token }> {
-    const { scope, subject, runId, onBehalf, grants, expiresAt } = input;
-    const body = { scope, subject, run_id: runId, on_behalf: onBehalf, grants, expires_at: expiresAt };
+    const { scope, subject, runId, onBehalf, grants, name, expiresAt } = input;
+    const body = { scope, subject, run_id: runId, on_behalf: onBehalf, grants, name, expires_at: expiresAt };
     return this.#caller.call("issueToken", { body, by });
   }
 
@@ -191,11 +192,20 @@ export class RemoteEngine implements Engine {
     return this.#caller.call("revokeToken", { params: { id }, by });
   }
 
+  handOverToken(id: string, to: string, by: Actor): Promise<Token> {
+    return this.#caller.call("handOverToken", { params: { id }, body: { to }, by });
+  }
+
   listTokens(by: Actor): Promise<Token[]> {
     return this.#caller.call("listTokens", { by });
   }
 
-  putPerson({ id, version: _version, ...body }: Person, by: Actor): Promise<Person> {
+  removePerson(id: string, { handOverTo, isTrial }: RemovalOptions, by: Actor): Promise<Removal> {
+    const query = { hand_over_to: handOverTo, trial: isTrial ? ("true" as const) : undefined };
+    return this.#caller.call("removePerson", { params: { id }, query, by });
+  }
+
+  putPerson({ id, version: _version, removed: _removed, ...body }: Person, by: Actor): Promise<Person> {
     return this.#caller.call("putPerson", { params: { id }, body, by });
   }
 

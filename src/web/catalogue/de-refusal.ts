@@ -139,7 +139,7 @@ export const deRefusal: RefusalCatalogue = {
     line_missing: "Lauf #{run}: Zeile {line} seines Verlaufs fehlt.",
     line_changed: "Lauf #{run}: Zeile {line} seines Verlaufs wurde geändert.",
     trail_cut: "Lauf #{run}: sein Verlauf endet bei Zeile {line}, nicht bei Zeile {last}.",
-    store_trail: "Tokens und Personen: Zeile {line} ihres Verlaufs fehlt oder wurde geändert.",
+    store_trail: "Zugänge und Personen: Zeile {line} ihres Verlaufs fehlt oder wurde geändert.",
     run_differs: "Lauf #{run}: er ist {status}, sein Verlauf sagt {told}.",
     untold: "{question}: nichts im Verlauf.",
     question_differs:
