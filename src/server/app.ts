@@ -6,6 +6,7 @@ import { Refusal } from "../core/refusal.ts";
 import type { Engine } from "../engine/engine.ts";
 import { limitBody } from "./body-limit.ts";
 import { type Signed, credential } from "./credential.ts";
+import { EndedTokens } from "./events/ended-token.ts";
 import { type Doors, guard } from "./guard.ts";
 import type { Log } from "./log.ts";
 import { outgoingOf } from "./outgoing.ts";
@@ -16,6 +17,8 @@ import { replyProblem } from "./problem.ts";
 export interface ServerDeps {
   engine: Engine;
   doors: () => Doors;
+  /** Hears of tokens that end; without it, what is open under them lasts until it is over. */
+  ended?: EndedTokens;
   /** Hears of what should not have happened; nothing of it goes to the caller. */
   onBug: (error: unknown) => void;
   log?: Log;
@@ -35,6 +38,7 @@ export interface Part {
 /** Puts the parts of the server behind one guard. */
 export function createApp(deps: ServerDeps, parts: readonly Part[]): Hono {
   const app = new Hono();
+  const ended = deps.ended ?? new EndedTokens();
   app.onError((error, context) => {
     if (!wantsPage(context)) return replyProblem(context, error, deps.onBug);
     if (!(error instanceof Refusal)) deps.onBug(error);
@@ -53,12 +57,13 @@ export function createApp(deps: ServerDeps, parts: readonly Part[]): Hono {
   }
   for (const { path, pages } of parts) {
     if (!pages) continue;
-    for (const address of new Set(pages.routes.map((route) => route.path))) app.use(address, pageSession(deps.engine));
+    for (const address of new Set(pages.routes.map((route) => route.path)))
+      app.use(address, pageSession(deps.engine, ended));
     app.route(path, pages);
   }
   // What is not public needs a credential before anything is said about it, even that it does not exist.
   const signed = new Hono<Signed>();
-  signed.use(credential(deps.engine));
+  signed.use(credential(deps.engine, ended));
   for (const part of parts) if (part.signed) signed.route(part.path, part.signed);
   app.route("/", signed);
   return app;

@@ -4,6 +4,7 @@ import type { Actor } from "../core/actor.ts";
 import { Refusal } from "../core/refusal.ts";
 import type { Token } from "../core/token.ts";
 import type { Engine } from "../engine/engine.ts";
+import type { EndedTokens } from "./events/ended-token.ts";
 
 /** What routes find in the context of a request that was let in. */
 export interface Signed {
@@ -12,6 +13,8 @@ export interface Signed {
     token: Token;
     /** Asks again, for requests that take long. */
     isStillGood: () => Promise<boolean>;
+    /** Calls back once the token is revoked or expires, unless the returned function is called before. */
+    whenEnded: (end: () => void) => () => void;
   };
 }
 
@@ -20,7 +23,7 @@ export const COOKIE = "askd_session";
 export const SECURE_COOKIE = `__Host-${COOKIE}`;
 
 /** Lets nobody in without a credential: a bearer token, or the cookie of a person who signed in. */
-export function credential(engine: Engine): MiddlewareHandler<Signed> {
+export function credential(engine: Engine, ended: EndedTokens): MiddlewareHandler<Signed> {
   return async (context, next) => {
     const isStillGood = async (): Promise<boolean> => (await authenticate(context, engine)) !== undefined;
     const found = await authenticate(context, engine);
@@ -37,6 +40,7 @@ export function credential(engine: Engine): MiddlewareHandler<Signed> {
     context.set("actor", found.actor);
     context.set("token", found.token);
     context.set("isStillGood", isStillGood);
+    context.set("whenEnded", (end) => ended.watchClosely(found.token.id, isStillGood, end));
     await next();
   };
 }

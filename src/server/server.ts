@@ -4,6 +4,7 @@ import type { Rules } from "../core/rules.ts";
 import { MINUTE_MS, SECOND_MS } from "../core/instant.ts";
 import type { Engine } from "../engine/engine.ts";
 import { type Part, createApp } from "./app.ts";
+import { EndedTokens } from "./events/ended-token.ts";
 import { Live } from "./events/live.ts";
 import type { Feed } from "./events/tail.ts";
 import { type Doors, loopbackDoors } from "./guard.ts";
@@ -70,12 +71,14 @@ export async function serveHttp(deps: ServeDeps, options: ServeOptions): Promise
   const stopping = new AbortController();
   setMaxListeners(0, stopping.signal); // every request under way listens
   let doors: Doors = loopbackDoors(options.port, options.names);
-  const { app, live, monitor, work } = buildHttp(deps, {
+  const { app, live, ended, monitor, work } = buildHttp(deps, {
     doors: () => doors,
     isSecure: options.isSecure ?? false,
     stopping: stopping.signal,
   });
   const listening = await listen(app, options.port, options.host);
+  // Before anybody else follows the feed: a stream ends before it tells of what came after its token's end.
+  const stopEnding = await ended.start(live.tail);
   const stopMonitor = await monitor.start();
   doors = loopbackDoors(listening.port, options.names);
   return {
@@ -83,6 +86,7 @@ export async function serveHttp(deps: ServeDeps, options: ServeOptions): Promise
     live,
     close: async () => {
       stopping.abort();
+      stopEnding();
       await stopMonitor();
       await listening.close();
       await work.done();
@@ -94,7 +98,7 @@ export async function serveHttp(deps: ServeDeps, options: ServeOptions): Promise
 export function buildHttp(
   deps: ServeDeps,
   { doors, isSecure, stopping }: { doors: () => Doors; isSecure: boolean; stopping: AbortSignal },
-): { app: Hono; live: Live; monitor: Monitor; work: Work } {
+): { app: Hono; live: Live; ended: EndedTokens; monitor: Monitor; work: Work } {
   const { engine, rules, log } = deps;
   const onBug = reportTo(log);
   const live = new Live({
@@ -102,6 +106,7 @@ export function buildHttp(
     heartbeatMs: deps.heartbeatMs ?? 15 * SECOND_MS,
     recheckMs: deps.recheckMs ?? MINUTE_MS,
   });
+  const ended = new EndedTokens();
   const work = new Work(onBug);
   const rest: RestDeps = { engine, rules, stopping, live, work, onBug, here: deps.here };
   const { feed, store, holds = () => 0 } = deps;
@@ -126,5 +131,5 @@ export function buildHttp(
     monitor.part(),
     ...(deps.parts ?? []),
   ];
-  return { app: createApp({ engine, doors, onBug, log }, parts), live, monitor, work };
+  return { app: createApp({ engine, doors, ended, onBug, log }, parts), live, ended, monitor, work };
 }

@@ -84,10 +84,12 @@ export class Live {
     }, recheckMs);
     const stop = (): void => stream.close();
     stopping.addEventListener("abort", stop, { once: true });
+    const leave = context.get("whenEnded")(stop);
     stream.ended.addEventListener(
       "abort",
       () => {
         this.#streams -= 1;
+        leave();
         clearInterval(heartbeat);
         clearInterval(recheck);
         stopping.removeEventListener("abort", stop);

@@ -3,6 +3,7 @@ import type { Context, MiddlewareHandler } from "hono";
 import { getCookie } from "hono/cookie";
 import { Refusal } from "../../core/refusal.ts";
 import type { Engine } from "../../engine/engine.ts";
+import type { EndedTokens } from "../events/ended-token.ts";
 import { COOKIE, SECURE_COOKIE, type Signed } from "../credential.ts";
 
 /** Where somebody signs in who wants to see this address. */
@@ -11,7 +12,7 @@ export function loginAddress(path: string): string {
 }
 
 /** Lets in people whose browser has the cookie of a session; forms must also come from a page of ours. */
-export function pageSession(engine: Engine): MiddlewareHandler<Signed> {
+export function pageSession(engine: Engine, ended: EndedTokens): MiddlewareHandler<Signed> {
   return async (context, next) => {
     const cookie = sessionOf(context);
     const authenticate = () => (cookie === undefined ? undefined : engine.authenticate(cookie, "web"));
@@ -20,7 +21,9 @@ export function pageSession(engine: Engine): MiddlewareHandler<Signed> {
     if (context.req.method !== "GET" && context.req.method !== "HEAD") await requireOwnForm(context);
     context.set("actor", found.actor);
     context.set("token", found.token);
-    context.set("isStillGood", async () => (await authenticate()) !== undefined);
+    const isStillGood = async (): Promise<boolean> => (await authenticate()) !== undefined;
+    context.set("isStillGood", isStillGood);
+    context.set("whenEnded", (end) => ended.watchClosely(found.token.id, isStillGood, end));
     await next();
   };
 }
