@@ -68,7 +68,7 @@ describe("token", () => {
     expect(listed).toMatch(/ci {2}"release", made by ada \S+, never used\n/);
     expect((await type(scene, ["token", "hand-over", "release", "--to", "nobody"])).exit).toBe(2);
     expect((await type(scene, ["token", "hand-over", "release"])).exit).toBe(2);
-    const handed = await type(scene, ["token", "hand-over", "release", "--to", "lena", "--json", "maker"]);
+    const handed = await type(scene, ["token", "hand-over", "release", "--to", "lena", "--json=maker"]);
     expect(JSON.parse(handed.stdout)).toEqual({ maker: "lena" });
     expect((await type(scene, ["token", "revoke", "nightly"])).exit).toBe(0);
     const found = await Promise.all(texts.map((text) => scene.engine.authenticate(text, "api")));
@@ -77,7 +77,7 @@ describe("token", () => {
     expect((await type(scene, ["token", "revoke", "release"])).stderr).toMatch(
       /Several tokens .*release: \w{12}, \w{12}/,
     );
-    const never = await type(scene, [...create, "--expires", "never", "--json", "expires_at"]);
+    const never = await type(scene, [...create, "--expires", "never", "--json=expires_at"]);
     expect(JSON.parse(never.stdout)).toEqual({ expires_at: null });
   });
 
