@@ -54,11 +54,15 @@ export class Transcript {
 
 /** Ids that people are shown in full depend on how many were made before; of questions the part stays that they type. */
 function settle(text: string): string {
-  return text
-    .replace(/\bq_[0-9a-z]{10}(?=[0-9a-z]{16}\b)/g, "q_01jcs7z0aa")
-    .replace(/\b([arw])_[0-9a-z]{26}\b/g, "$1_01jcs7z0aa8d2cmn8pqrstvwxy")
-    .replace(/\banswer-[0-9a-z]{16}\b/g, "answer-4f7c2a9d")
-    .replace(/\br-[0-9a-z]{4}\b/g, "r-8d2c");
+  return (
+    text
+      // The ids of tokens are made by chance.
+      .replace(/\b[0-9a-f]{12}\b/g, "0123456789ab")
+      .replace(/\bq_[0-9a-z]{10}(?=[0-9a-z]{16}\b)/g, "q_01jcs7z0aa")
+      .replace(/\b([arw])_[0-9a-z]{26}\b/g, "$1_01jcs7z0aa8d2cmn8pqrstvwxy")
+      .replace(/\banswer-[0-9a-z]{16}\b/g, "answer-4f7c2a9d")
+      .replace(/\br-[0-9a-z]{4}\b/g, "r-8d2c")
+  );
 }
 
 function shown(word: string): string {

@@ -6,8 +6,11 @@ import { type } from "../../test/typed.ts";
 const URL = "https://askd.example";
 
 test.each([
-  ["human", `You are lena (human)\nStore: ${URL}\nServer: ${URL}\n`],
-  ["admin", `You are lena (admin)\nStore: ${URL}\nServer: ${URL}; sign in there with: askd login\n`],
+  ["human", `You are lena (human), until 2026-04-01T12:00:00.000Z\nStore: ${URL}\nServer: ${URL}\n`],
+  [
+    "admin",
+    `You are lena (admin), until 2026-04-01T12:00:00.000Z\nStore: ${URL}\nServer: ${URL}; sign in there with: askd login\n`,
+  ],
 ] as const)("whoever has a %s token is told to make a code only where they may", async (scope, page) => {
   const scene = new Scene();
   const { text } = await scene.engine.issueToken({ scope, subject: "lena" }, SYSTEM);

@@ -262,6 +262,7 @@ describe("what commands print is as it was agreed", () => {
     await seen.type("ask", "And the port?", "--to", "mikka");
     await type(scene, ["token", "create", "--scope", "human", "--subject", "mika"]);
     await seen.type("user", "remove", "mika");
+    await seen.type("user", "remove", "mika", "--yes");
     await seen.type("user", "remove", "mika");
     await seen.type("user", "list");
     await seen.type("auth");

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { SYSTEM } from "../core/actor.ts";
 import type { ServeRequest } from "./context.ts";
 import { Scene } from "../../test/scene.ts";
 import { type } from "../../test/typed.ts";
@@ -47,11 +48,37 @@ describe("token", () => {
     const text = stdout.trim();
     expect((await scene.engine.authenticate(text, "api"))?.actor).toMatchObject({ id: "lena", scope: "human" });
     const listed = await type(scene, ["token", "list"]);
-    expect(listed.stdout).toMatch(/^[0-9a-f]{12} {2}human {2}good {2}lena\n$/);
+    expect(listed.stdout).toMatch(/^[0-9a-f]{12} {2}human {2}good until 2026-04-01T\S+ {2}lena {2}made by ada /);
     expect(listed.stdout).not.toContain(text);
     expect((await type(scene, ["token", "revoke", listed.stdout.slice(0, 12)])).exit).toBe(0);
     expect(await scene.engine.authenticate(text, "api")).toBeUndefined();
     expect((await type(scene, ["token", "revoke", "nothing"])).exit).toBe(5);
+  });
+
+  test("of one subject are told apart by their names, handed over, and revoked by name", async () => {
+    const scene = new Scene();
+    await scene.engine.putPerson({ id: "lena", version: 0, groups: [] }, SYSTEM);
+    const create = ["token", "create", "--scope", "agent", "--subject", "ci"];
+    const texts: string[] = [];
+    for (const name of ["nightly", "release"]) {
+      texts.push((await type(scene, [...create, "--name", name])).stdout.trim());
+    }
+    const listed = (await type(scene, ["token", "list"])).stdout;
+    expect(listed).toMatch(/ci {2}"nightly", made by ada \S+, never used\n/);
+    expect(listed).toMatch(/ci {2}"release", made by ada \S+, never used\n/);
+    expect((await type(scene, ["token", "hand-over", "release", "--to", "nobody"])).exit).toBe(2);
+    expect((await type(scene, ["token", "hand-over", "release"])).exit).toBe(2);
+    const handed = await type(scene, ["token", "hand-over", "release", "--to", "lena", "--json=maker"]);
+    expect(JSON.parse(handed.stdout)).toEqual({ maker: "lena" });
+    expect((await type(scene, ["token", "revoke", "nightly"])).exit).toBe(0);
+    const found = await Promise.all(texts.map((text) => scene.engine.authenticate(text, "api")));
+    expect(found.map((each) => each !== undefined)).toEqual([false, true]);
+    await type(scene, [...create, "--name", "release"]);
+    expect((await type(scene, ["token", "revoke", "release"])).stderr).toMatch(
+      /Several tokens .*release: \w{12}, \w{12}/,
+    );
+    const never = await type(scene, [...create, "--expires", "never", "--json=expires_at"]);
+    expect(JSON.parse(never.stdout)).toEqual({ expires_at: null });
   });
 
   test("is never made by an agent in its run", async () => {

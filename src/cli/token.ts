@@ -1,7 +1,8 @@
 import { parseDuration } from "../core/duration.ts";
-import { later } from "../core/instant.ts";
+import type { Actor } from "../core/actor.ts";
+import { type Instant, later } from "../core/instant.ts";
 import { Refusal } from "../core/refusal.ts";
-import { IssuedScope, type Token } from "../core/token.ts";
+import { IssuedScope, SHOWN_ID_CHARS, type Token, isUsable } from "../core/token.ts";
 import type { Engine } from "../engine/engine.ts";
 import { whoManages } from "./actor.ts";
 import { noVerb, requireOne, wrongUsage } from "./arguments.ts";
@@ -12,19 +13,19 @@ import { printResult } from "./output.ts";
 import { oneLine } from "./sanitise.ts";
 import { getTarget } from "./target.ts";
 
-const SHOWN_CHARS = 12;
-
 const flags = {
   scope: { type: "string", value: "scope", about: "agent, human or admin (agent)" },
   subject: { type: "string", value: "name", about: "Whom it speaks for" },
   run: { type: "string", value: "run", about: "Only for this run; ends with it" },
   "on-behalf": { type: "boolean", about: "May name somebody else as the one who answers" },
-  expires: { type: "string", value: "duration", about: "How long it is good, such as 30d" },
+  name: { type: "string", value: "name", about: "What people call it, to tell it from others" },
+  expires: { type: "string", value: "duration", about: "How long it is good, such as 30d, or never (90d after use)" },
+  to: { type: "string", value: "person", about: "hand-over: who has it from now on" },
 } as const satisfies Flags;
 type Given = Values<typeof flags>;
 
 export const command: Command<typeof flags> = {
-  usage: "token create|list|revoke [<id>]",
+  usage: "token create|list|revoke|hand-over [<id>]",
   flags,
   fields: [
     "id",
@@ -33,18 +34,26 @@ export const command: Command<typeof flags> = {
     "run_id",
     "question_id",
     "on_behalf",
+    "name",
+    "maker",
     "created_at",
+    "used_at",
     "expires_at",
     "revoked_at",
     "text",
   ],
-  examples: ["askd token create --scope agent --subject ci", "askd token revoke 3f9a1c"],
+  examples: [
+    "askd token create --scope agent --subject ci --name nightly",
+    "askd token revoke nightly",
+    "askd token hand-over 3f9a1c --to lena",
+  ],
   async run(args, context) {
     const [what, ...rest] = args.positionals;
     const engine = await context.engine();
     if (what === "create" && rest.length === 0) return create(engine, args.flags, context);
     if (what === "list" && rest.length === 0) return list(engine, context);
     if (what === "revoke") return revoke(engine, requireOne(rest, command.usage), context);
+    if (what === "hand-over") return handOver(engine, requireOne(rest, command.usage), args.flags.to, context);
     throw noVerb(args.positionals, command.usage);
   },
 };
@@ -56,9 +65,12 @@ async function create(engine: Engine, given: Given, context: Context): Promise<n
   const target = given.run === undefined ? undefined : await getTarget(engine, given.run);
   const { text, token } = await engine.issueToken(
     {
-      ...{ scope: scope.data, subject: given.subject, onBehalf: given["on-behalf"] ?? false },
+      scope: scope.data,
+      subject: given.subject,
+      onBehalf: given["on-behalf"] ?? false,
+      ...(given.name !== undefined && { name: given.name }),
       ...(target && { runId: target.named === "run" ? target.run.id : target.question.runId }),
-      ...(given.expires !== undefined && { expiresAt: later(await engine.now(), parseDuration(given.expires)) }),
+      ...(given.expires !== undefined && { expiresAt: await readEnd(engine, given.expires) }),
     },
     await whoManages(engine, context),
   );
@@ -80,14 +92,42 @@ async function list(engine: Engine, context: Context): Promise<number> {
   return 0;
 }
 
-async function revoke(engine: Engine, name: string, context: Context): Promise<number> {
-  const by = await whoManages(engine, context);
-  const found = (await engine.listTokens(by)).filter(({ id }) => id.startsWith(name.toLowerCase()));
+/** The token that is meant: by its name, among those that can be used, or by the start of its id. */
+async function getToken(engine: Engine, name: string, by: Actor): Promise<Token> {
+  const all = await engine.listTokens(by);
+  const now = await engine.now();
+  const named = all.filter((token) => token.name === name && isUsable(token, now));
+  const found = named.length > 0 ? named : all.filter(({ id }) => id.startsWith(name.toLowerCase()));
   const [token] = found;
   if (!token)
     throw new Refusal("not_found", `There is no token ${oneLine(name)}`, { hint: "See all: askd token list" });
-  if (found.length > 1) throw new Refusal("ambiguous_ref", `Several tokens start with ${oneLine(name)}`);
-  const revoked = await engine.revokeToken(token.id, by);
+  if (found.length > 1) {
+    const ids = found.map(({ id }) => id.slice(0, SHOWN_ID_CHARS)).join(", ");
+    throw new Refusal("ambiguous_ref", `Several tokens are called or start with ${oneLine(name)}: ${ids}`, {
+      hint: "Name one by its id",
+    });
+  }
+  return token;
+}
+
+async function readEnd(engine: Engine, text: string): Promise<Instant | "never"> {
+  return text === "never" ? "never" : later(await engine.now(), parseDuration(text));
+}
+
+async function handOver(engine: Engine, name: string, to: string | undefined, context: Context): Promise<number> {
+  if (to === undefined) throw wrongUsage("To whom? Add --to <person>", command.usage);
+  const by = await whoManages(engine, context);
+  const token = await engine.handOverToken((await getToken(engine, name, by)).id, to, by);
+  printResult(context, command.fields ?? [], {
+    page: () => `✓ The ${token.scope} token of ${oneLine(token.subject)} is ${oneLine(to)}'s now, and ends with them\n`,
+    json: () => viewToken(token),
+  });
+  return 0;
+}
+
+async function revoke(engine: Engine, name: string, context: Context): Promise<number> {
+  const by = await whoManages(engine, context);
+  const revoked = await engine.revokeToken((await getToken(engine, name, by)).id, by);
   printResult(context, command.fields ?? [], {
     page: () => `✓ The ${revoked.scope} token of ${oneLine(revoked.subject)} is worth nothing now\n`,
     json: () => viewToken(revoked),
@@ -96,11 +136,26 @@ async function revoke(engine: Engine, name: string, context: Context): Promise<n
 }
 
 function viewToken({ version: _version, ...token }: Token): object {
-  return { runId: null, questionId: null, expiresAt: null, revokedAt: null, ...token };
+  const none = {
+    runId: null,
+    questionId: null,
+    name: null,
+    maker: null,
+    usedAt: null,
+    expiresAt: null,
+    revokedAt: null,
+  };
+  return { ...none, ...token };
 }
 
-function renderToken(token: Token, now: string): string {
-  const state = token.revokedAt ? "revoked" : token.expiresAt && token.expiresAt <= now ? "expired" : "good";
-  const until = token.expiresAt ? ` until ${token.expiresAt}` : "";
-  return `${token.id.slice(0, SHOWN_CHARS)}  ${token.scope.padEnd(5)}  ${state}${until}  ${oneLine(token.subject)}\n`;
+function renderToken(token: Token, now: Instant): string {
+  const { id, scope, subject, name, maker, createdAt, usedAt, expiresAt, revokedAt } = token;
+  const state = revokedAt ? "revoked" : isUsable(token, now) ? "good" : "expired";
+  const until = expiresAt ? ` until ${expiresAt}` : "";
+  const facts = [
+    ...(name === undefined ? [] : [`"${oneLine(name)}"`]),
+    `made ${maker === undefined ? "" : `by ${oneLine(maker)} `}${createdAt}`,
+    usedAt === undefined ? "never used" : `used ${usedAt}`,
+  ];
+  return `${id.slice(0, SHOWN_ID_CHARS)}  ${scope.padEnd(5)}  ${state}${until}  ${oneLine(subject)}  ${facts.join(", ")}\n`;
 }

@@ -1,3 +1,8 @@
+import { shortId } from "../core/id.ts";
+import { Instant } from "../core/instant.ts";
+import type { Removal } from "../core/removal.ts";
+import { SHOWN_ID_CHARS } from "../core/token.ts";
+import { type Ahead, sayMoment } from "./when.ts";
 import type { Person } from "../core/person.ts";
 import { oneLine } from "./sanitise.ts";
 import { cellsOf, padCells } from "./terminal.ts";
@@ -25,4 +30,36 @@ function reachOf({ email, slack, github }: Person): string {
     ...(github === undefined ? [] : [`GitHub ${github}`]),
   ];
   return ways.map(oneLine).join(", ");
+}
+
+/** What somebody holds who is removed, one line for each with what becomes of it. */
+export function renderRemoval(removal: Removal, ahead: Ahead): string {
+  const { claims, assignments, votes, approvals, tokens } = removal;
+  const is = removal.isRemoved ? "is" : "would be";
+  const about = ({ id, title }: { id: string; title: string }): string => `${shortId(id)} ${oneLine(title)}`;
+  const lines = [
+    ...claims.map((held) => `claim on ${about(held)}: ${is} released`),
+    ...assignments.map(
+      (held) => `assigned ${about(held)}: ${is} for ${held.to.map(oneLine).join(", ") || "everybody"}`,
+    ),
+    ...votes.map(
+      (held) => `vote on ${about(held)}: ${removal.isRemoved ? "does not count any more" : "would not count"}`,
+    ),
+    ...approvals.map(
+      (held) =>
+        `approval ${about(held)}: needs ${held.need}, ${held.left} left; waits for its deadline${sayDue(held.dueAt, ahead)}`,
+    ),
+    ...tokens.map((token) => {
+      const name = token.name === undefined ? "" : ` "${oneLine(token.name)}"`;
+      const then = token.handedTo === undefined ? "revoked" : `handed over to ${oneLine(token.handedTo)}`;
+      return `${token.scope} token ${token.id.slice(0, SHOWN_ID_CHARS)}${name} of ${oneLine(token.subject)}: ${is} ${then}`;
+    }),
+  ];
+  const head = removal.isRemoved ? `✓ ${oneLine(removal.person)} is removed` : `${oneLine(removal.person)} holds:`;
+  return `${[head, ...lines.map((line) => `  ${line}`)].join("\n")}\n`;
+}
+
+function sayDue(dueAt: string | undefined, ahead: Ahead): string {
+  const due = Instant.safeParse(dueAt);
+  return due.success ? ` (${sayMoment(due.data, ahead)})` : ", which it has none of; cancel it";
 }

@@ -1,6 +1,6 @@
 import { Person } from "../core/person.ts";
 import { Refusal } from "../core/refusal.ts";
-import { sayMany } from "../core/say-many.ts";
+import { RemovalView, takesSomething, viewRemoval } from "../core/removal.ts";
 import type { Engine } from "../engine/engine.ts";
 import { whoManages } from "./actor.ts";
 import { noVerb, requireOne } from "./arguments.ts";
@@ -10,9 +10,10 @@ import type { Flags, Values } from "./flags.ts";
 import { nearest } from "../core/nearest.ts";
 import { printResult } from "./output.ts";
 import { oneLine } from "./sanitise.ts";
-import { renderPeople } from "./user-view.ts";
+import { renderPeople, renderRemoval } from "./user-view.ts";
 
 const ADDRESS = /^[^\s@]+@[^\s@]+$/;
+const REMOVAL_FIELDS = Object.keys(RemovalView.shape);
 const FIELDS = ["id", "name", "email", "slack", "github", "groups"];
 
 const flags = {
@@ -20,6 +21,8 @@ const flags = {
   email: { type: "string", value: "address", about: "add, set: where mail reaches them" },
   slack: { type: "string", value: "id", about: "add, set: their id in Slack, like U024BE7LH" },
   github: { type: "string", value: "login", about: "add, set: their name on GitHub" },
+  yes: { type: "boolean", about: "remove: take away what they hold" },
+  "hand-over": { type: "string", value: "id", about: "remove: who takes over the tokens that they made for others" },
   group: { type: "string", multiple: true, value: "group", about: "add, set: a group they are in; can be repeated" },
 } as const satisfies Flags;
 type Given = Values<typeof flags>;
@@ -27,11 +30,11 @@ type Given = Values<typeof flags>;
 export const command: Command<typeof flags> = {
   usage: "user list|show|add|set|remove [<id>]",
   flags,
-  fields: FIELDS,
+  fields: [...FIELDS, ...REMOVAL_FIELDS],
   examples: [
     "askd user add lena --email lena@example.com --slack U024BE7LH --group ops",
     "askd user set lena --group ops --group oncall",
-    "askd user remove lena",
+    "askd user remove lena --yes --hand-over mika",
   ],
   async run(args, context) {
     const [what, ...rest] = args.positionals;
@@ -40,7 +43,9 @@ export const command: Command<typeof flags> = {
     if (what === "show") return show(await getPerson(engine, requireOne(rest, command.usage)), context);
     if (what === "add" || what === "set")
       return put(what, requireOne(rest, command.usage), args.flags, engine, context);
-    if (what === "remove") return remove(await getPerson(engine, requireOne(rest, command.usage)), engine, context);
+    if (what === "remove") {
+      return remove(await getPerson(engine, requireOne(rest, command.usage)), args.flags, engine, context);
+    }
     throw noVerb(args.positionals, command.usage);
   },
 };
@@ -70,7 +75,7 @@ async function put(what: "add" | "set", id: string, given: Given, engine: Engine
     throw new Refusal("bad_input", `${oneLine(id)} is there already`, { hint: `Change them: askd user set ${id} …` });
   }
   if (!before && what === "set") throw noPerson(id, people);
-  const { group, ...said } = given;
+  const { group, yes: _yes, "hand-over": _handOver, ...said } = given;
   if (said.email && !ADDRESS.test(said.email)) {
     throw new Refusal("bad_input", `"${oneLine(said.email)}" is not an address`, {
       hint: "Write --email lena@example.com",
@@ -91,20 +96,21 @@ async function put(what: "add" | "set", id: string, given: Given, engine: Engine
   return 0;
 }
 
-/** Takes somebody off the list, with all that was kept of them, and makes what lets them in worthless. */
-async function remove(person: Person, engine: Engine, context: Context): Promise<number> {
+/** Takes somebody off the list with all that they hold; what that takes away is shown first and needs a yes. */
+async function remove({ id }: Person, given: Given, engine: Engine, context: Context): Promise<number> {
   const by = await whoManages(engine, context);
-  await engine.putPerson({ id: person.id, version: person.version, groups: [], removed: true }, by);
-  const tokens = (await engine.listTokens(by)).filter(
-    ({ subject, scope, revokedAt }) => subject === person.id && scope !== "agent" && revokedAt === undefined,
-  );
-  for (const { id } of tokens) await engine.revokeToken(id, by);
-  const revoked = tokens.length > 0 ? `; ${sayMany(tokens.length, "token")} revoked` : "";
-  printResult(context, FIELDS, {
-    page: () => (context.isQuiet ? "" : `✓ ${oneLine(person.id)} is removed${revoked}\n`),
-    json: () => viewPerson(person),
+  const handOverTo = given["hand-over"];
+  const trial = await engine.removePerson(id, { handOverTo, isTrial: true }, by);
+  const isGoing = given.yes === true || !takesSomething(trial);
+  const removal = isGoing ? await engine.removePerson(id, { handOverTo }, by) : trial;
+  printResult(context, REMOVAL_FIELDS, {
+    page: () => (context.isQuiet && isGoing ? "" : renderRemoval(removal, context.ahead)),
+    json: () => viewRemoval(removal),
   });
-  return 0;
+  if (isGoing) return 0;
+  throw new Refusal("needs_confirmation", `${oneLine(id)} is not removed: they hold what is listed above`, {
+    hint: `Remove them all the same: askd user remove ${id} --yes`,
+  });
 }
 
 /** An empty value takes a field away. */

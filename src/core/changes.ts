@@ -19,7 +19,10 @@ export interface At {
   isTaken?: boolean;
 }
 
-/** A small row of any other kind: person, token, worker, delivery, inbox entry, alert, template, who asked what, clock, last seal. */
+/**
+ * A small row of any other kind: person, token, worker, delivery, inbox entry, alert, template, who asked what, clock,
+ * last seal, roster.
+ */
 export interface Entry {
   kind:
     | "person"
@@ -32,7 +35,8 @@ export interface Entry {
     | "template"
     | "ask"
     | "clock"
-    | "seal";
+    | "seal"
+    | "roster";
   id: string;
   /** What it belongs to, for lists: a delivery's question. */
   parent?: string;

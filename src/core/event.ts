@@ -21,6 +21,7 @@ const QUESTION_EVENTS = [
   "commented",
   "linked",
   "voted",
+  "vote_removed",
   "answered",
   "settling",
   "undone",

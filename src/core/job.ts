@@ -18,6 +18,7 @@ export const JobKind = z.enum([
   "trigger",
   "reconcile",
   "seal",
+  "expire_token",
 ]);
 export type JobKind = z.infer<typeof JobKind>;
 

@@ -18,15 +18,16 @@ interface LinkInput {
   questionId: QuestionId;
   person: string;
   createdAt: Instant;
+  maker?: string | undefined;
 }
 
 /** A link that nobody knows yet: its text, and the token as which it is kept. */
 export function newLink(input: LinkInput, random: Uint8Array): { text: string; token: Token } {
-  const { questionId, person: subject, createdAt } = input;
+  const { questionId, person: subject, createdAt, maker } = input;
   const text = tokenText("link", random);
   return {
     text,
-    token: { id: tokenId(text), version: 0, scope: "link", subject, questionId, onBehalf: false, createdAt },
+    token: { id: tokenId(text), version: 0, scope: "link", subject, questionId, onBehalf: false, maker, createdAt },
   };
 }
 

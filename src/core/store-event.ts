@@ -43,5 +43,7 @@ export function joinChanges(all: readonly Changes[]): Changes {
     questions: all.flatMap(({ questions = [] }) => questions),
     entries: all.flatMap(({ entries = [] }) => entries),
     events: all.flatMap(({ events = [] }) => events),
+    scheduled: all.flatMap(({ scheduled = [] }) => scheduled),
+    dropped: all.flatMap(({ dropped = [] }) => dropped),
   };
 }

@@ -3,7 +3,8 @@ import type { Actor } from "./actor.ts";
 import type { Changes, Entry } from "./changes.ts";
 import { hashText } from "./content.ts";
 import { QuestionId, RunId } from "./id.ts";
-import { Instant } from "./instant.ts";
+import { DAY_MS, Instant, later, msBetween } from "./instant.ts";
+import { type Job, jobKey } from "./job.ts";
 import { type EntryChange, changeEntry } from "./store-event.ts";
 
 /** What a token lets its bearer do; `login` is good for one sign-in, `link` for one person's answer to one question. */
@@ -27,8 +28,17 @@ export const Token = z.object({
   grants: z.literal("admin").optional(),
   /** Made by signing in. */
   isSession: z.boolean().optional(),
+  /** What people call it, to tell it from others of the same subject. */
+  name: z.string().max(64).optional(),
+  /** The person whose credential made it; it ends when they are removed, unless it was handed over. */
+  maker: z.string().max(200).optional(),
   createdAt: Instant,
+  /** When it was last used, as of the last day: not every request is written down. */
+  usedAt: Instant.optional(),
   expiresAt: Instant.optional(),
+  /** Every use gives it this long again. */
+  renewMs: z.int().optional(),
+  expiredAt: Instant.optional(),
   revokedAt: Instant.optional(),
 });
 export type Token = z.infer<typeof Token>;
@@ -43,11 +53,21 @@ export interface TokenInput {
   onBehalf?: boolean;
   /** For a login code: sign in as an admin. */
   grants?: "admin";
-  expiresAt?: Instant;
+  name?: string;
+  /** Without one, a token that belongs to no run is good for 90 days after it was last used. */
+  expiresAt?: Instant | "never";
 }
 
 /** What a token proves of its bearer: whoever got a link can have passed it on. */
 const STRENGTHS = { agent: "none", human: "local", admin: "local", link: "bearer" } as const;
+/** The name of a token: short, and never to be taken for an id. */
+export const TokenName = z.string().regex(/^(?![0-9a-f]{6,}$)[A-Za-z0-9][\w. @-]{0,63}$/);
+
+/** How long a token is good after it was last used, where nobody said otherwise. */
+export const TOKEN_RENEW_MS = 90 * DAY_MS;
+/** Uses within that time are not written down. */
+const USE_NOTED_MS = DAY_MS;
+
 const PREFIX = { agent: "askd_a_", human: "askd_h_", admin: "askd_x_", login: "", link: "askd_l_" } as const;
 /** How much of a token's id people see and type. */
 export const SHOWN_ID_CHARS = 12;
@@ -69,18 +89,51 @@ export function tokenEntry({ id, version, ...body }: Token): Entry {
 }
 
 /** What can be said of a token without looking at the clock. */
-export function tokenStatus({ revokedAt }: Token): "usable" | "revoked" {
-  return revokedAt === undefined ? "usable" : "revoked";
+export function tokenStatus({ revokedAt, expiredAt }: Token): "usable" | "revoked" | "expired" {
+  if (revokedAt !== undefined) return "revoked";
+  return expiredAt === undefined ? "usable" : "expired";
+}
+
+/** When a new token ends by itself, and whether its use puts that off. */
+export function lifetimeOf(input: TokenInput, now: Instant): Pick<Token, "expiresAt" | "renewMs"> {
+  if (input.expiresAt === "never") return {};
+  if (input.expiresAt !== undefined) return { expiresAt: input.expiresAt };
+  if (input.runId !== undefined) return {};
+  return { expiresAt: later(now, TOKEN_RENEW_MS), renewMs: TOKEN_RENEW_MS };
+}
+
+/** The token as it is after this use, where that is worth writing down: the first of a day renews it. */
+export function noteUse(token: Token, now: Instant): Token | undefined {
+  const { usedAt, renewMs, isSession, scope } = token;
+  if (isSession || scope === "login" || scope === "link") return undefined;
+  if (usedAt !== undefined && msBetween(usedAt, now) < USE_NOTED_MS) return undefined;
+  return { ...token, usedAt: now, ...(renewMs !== undefined && { expiresAt: later(now, renewMs) }) };
+}
+
+/** Gives a token to somebody else, with whom it ends from then on. */
+export function handOverToken(before: Token, to: string, at: { now: Instant; by: Actor }): Changes {
+  return changeToken("handed_over", before, { ...before, maker: to }, at);
+}
+
+/** A token by which somebody is an admin for longer than a session. */
+export function isAdminToken(token: Token, now: Instant): boolean {
+  return token.scope === "admin" && !token.isSession && isUsable(token, now);
+}
+
+/** The job that ends a token at its time. */
+export function expiryJob({ id, expiresAt, scope }: Token): Job | undefined {
+  if (expiresAt === undefined || scope === "login" || scope === "link") return undefined;
+  return { key: jobKey("expire_token", id), kind: "expire_token", dueAt: expiresAt, tries: 0 };
 }
 
 /** Keeps a token as it is from now on, with an event that says what happened to it. */
 export function changeToken(
-  name: "made" | "revoked",
+  name: "made" | "used" | "handed_over" | "revoked" | "expired",
   before: Token | undefined,
   after: Token,
   at: { now: Instant; by: Actor },
 ): Changes {
-  const { scope, subject, runId, onBehalf, grants, expiresAt } = after;
+  const { scope, subject, runId, onBehalf, grants, expiresAt, maker } = after;
   const change: EntryChange = {
     type: `token.${name}`,
     entry: tokenEntry(after),
@@ -88,11 +141,13 @@ export function changeToken(
     to: tokenStatus(after),
     detail: {
       token: after.id.slice(0, SHOWN_ID_CHARS),
+      name: after.name,
       scope,
       subject,
       run: runId,
       on_behalf: onBehalf || undefined,
       grants,
+      maker,
       expires_at: expiresAt,
     },
   };
@@ -104,7 +159,7 @@ export function parseToken({ id, version, body }: Entry): Token {
 }
 
 export function isUsable(token: Token, now: Instant): boolean {
-  return token.revokedAt === undefined && (token.expiresAt === undefined || token.expiresAt > now);
+  return tokenStatus(token) === "usable" && (token.expiresAt === undefined || token.expiresAt > now);
 }
 
 /** Says whether a token is a credential there: a link is one on its own page only, and nothing else is one on that page. */

@@ -14,6 +14,7 @@ import type { Machine } from "../core/machine.ts";
 import type { Once } from "../core/once.ts";
 import type { Person } from "../core/person.ts";
 import type { Question } from "../core/question.ts";
+import type { Removal } from "../core/removal.ts";
 import type { GiveBack, Run, Seen } from "../core/run.ts";
 import type { Similar } from "../core/similar.ts";
 import type { HoldInput } from "../core/take-hold.ts";
@@ -92,6 +93,13 @@ export interface AmendOptions extends Once {
   confirmed?: boolean;
 }
 
+export interface RemovalOptions {
+  /** Who takes over the tokens that the person made for others. */
+  handOverTo?: string | undefined;
+  /** Says what would happen, and changes nothing. */
+  isTrial?: boolean;
+}
+
 /** What a damaged or rewritten trail looks like. */
 export interface Verified {
   runs: number;
@@ -159,8 +167,12 @@ export interface Engine {
   /** Trades a login code for a token of that person; a code works once. */
   redeemLogin(code: string, by: Actor): Promise<{ text: string; token: Token }>;
   revokeToken(id: string, by: Actor): Promise<Token>;
+  /** Gives a token to another person, with whom it ends from then on. */
+  handOverToken(id: string, to: string, by: Actor): Promise<Token>;
   listTokens(by: Actor): Promise<Token[]>;
   putPerson(person: Person, by: Actor): Promise<Person>;
+  /** Takes somebody off the list with all that they hold, in one commit; or only says what would happen. */
+  removePerson(id: string, options: RemovalOptions, by: Actor): Promise<Removal>;
   listPeople(): Promise<Person[]>;
   findPerson(id: string): Promise<Person | undefined>;
   /** Adds a canned answer for everybody, or changes the one of that name. */

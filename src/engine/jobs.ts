@@ -3,16 +3,17 @@ import type { At, Changes, Read } from "../core/changes.ts";
 import { jumpedMs, putOffMs } from "../core/clock-jump.ts";
 import { watch } from "../core/hold.ts";
 import { later } from "../core/instant.ts";
-import type { JobKind } from "../core/job.ts";
+import { type ClaimedJob, type JobKind, jobKey } from "../core/job.ts";
 import { isPending } from "../core/question.ts";
 import { Refusal } from "../core/refusal.ts";
 import { settle } from "../core/settle.ts";
 import { expire, remind } from "../core/timeout.ts";
+import { changeToken, parseToken, tokenStatus } from "../core/token.ts";
 import { callback } from "./callback-job.ts";
 import type { AddressOptions } from "./public-address.ts";
 import type { ClockKnown } from "./clock-watch.ts";
 import { type AnchorTarget, sealJob } from "./seal-job.ts";
-import { type Handler, finishing } from "./worker.ts";
+import { type Handler, type Work, finishing } from "./worker.ts";
 
 /** How each kind of job is done. */
 export function jobHandlers(options: {
@@ -26,6 +27,7 @@ export function jobHandlers(options: {
     watch: decision(watch),
     callback: callback(options.post),
     seal: sealJob(options.anchor),
+    expire_token: expireToken,
   };
 }
 
@@ -60,4 +62,20 @@ function flagJumps(changes: Changes, { question }: Read, clock: ClockKnown | und
     event.questionId === question.id ? { ...event, detail: { ...event.detail, clock_ahead_ms: aheadMs } } : event,
   );
   return { ...changes, ...(events && { events }) };
+}
+
+/** Ends a token at its time; one that was renewed is looked at again then. */
+async function expireToken(job: ClaimedJob, { store, decider, now }: Work): Promise<void> {
+  await decider.retry(async () => {
+    const entry = await store.findEntry("token", job.key.slice(jobKey("expire_token", "").length));
+    const token = entry && parseToken(entry);
+    const dueAt = token && tokenStatus(token) === "usable" ? token.expiresAt : undefined;
+    const ended = token && changeToken("expired", token, { ...token, expiredAt: now }, { now, by: SYSTEM });
+    const changes = dueAt === undefined || !ended ? {} : ended;
+    const isEarly = dueAt !== undefined && dueAt > now;
+    const committed = await decider.commit(
+      isEarly ? { postponed: [{ job, dueAt, tries: 0 }] } : finishing(job, changes),
+    );
+    return committed.ok || undefined;
+  });
 }

@@ -21,6 +21,7 @@ import type { Once } from "../core/once.ts";
 import type { Person } from "../core/person.ts";
 import { type Question, isPending, namesPeople, owes } from "../core/question.ts";
 import { Refusal } from "../core/refusal.ts";
+import { type Removal, withoutVotesOf } from "../core/removal.ts";
 import type { Run } from "../core/run.ts";
 import { undo } from "../core/settle.ts";
 import type { Similar } from "../core/similar.ts";
@@ -40,6 +41,7 @@ import type {
   AskOptions,
   Done,
   Engine,
+  RemovalOptions,
   RunInput,
   Verified,
   VerifyOptions,
@@ -50,6 +52,7 @@ import { readAsked } from "./asked.ts";
 import { keepAsk } from "./keep-ask.ts";
 import { newRun } from "./new-run.ts";
 import { People, TOKEN_BYTES } from "./people.ts";
+import { removeFromList } from "./removal.ts";
 import { ReplyLimit } from "./reply-limit.ts";
 import { Room } from "./room.ts";
 import { Precedents } from "./similar.ts";
@@ -67,6 +70,8 @@ import { WordFollower } from "./word-follower.ts";
 import { type Work, Worker, type WorkerDeps } from "./worker.ts";
 
 type Decide = (read: Read, at: At) => Changes;
+
+const NOBODY: ReadonlySet<string> = new Set();
 
 export interface LocalDeps extends DecideDeps {
   randomBytes: (count: number) => Uint8Array;
@@ -157,10 +162,17 @@ export class LocalEngine implements Engine {
   async answer(id: QuestionId, input: AnswerInput, by: Actor): Promise<Done> {
     this.#replies.count(by, id, epochMs(this.#deps.now()));
     try {
+      // Only votes are counted again; most questions need one answer.
+      const needsVotes = (this.#decider.rows.recall(id)?.question.approvals.need ?? 2) > 1;
+      const gone = needsVotes ? await this.#people.listRemoved() : NOBODY;
       return await this.#changeOnce(
         ["answer", { ...input, key: undefined }],
         { id, by, key: input.key },
-        (before, at) => answer(before, input, { ...at, isTaken: this.#waiters.hasTaker(id) }),
+        ({ question, ...before }, at) =>
+          answer({ ...before, question: withoutVotesOf(question, gone) }, input, {
+            ...at,
+            isTaken: this.#waiters.hasTaker(id),
+          }),
       );
     } catch (error) {
       if (error instanceof Refusal && error.code === "not_pending") {
@@ -293,7 +305,10 @@ export class LocalEngine implements Engine {
 
   async issueLink(id: QuestionId, person: string, by: Actor): Promise<{ text: string; token: Token }> {
     const random = this.#deps.randomBytes(TOKEN_BYTES);
-    const { text, token } = newLink({ questionId: id, person, createdAt: this.#deps.now() }, random);
+    const { text, token } = newLink(
+      { questionId: id, person, createdAt: this.#deps.now(), maker: by.scope === "system" ? undefined : by.id },
+      random,
+    );
     await this.#change(id, by, (read, at) => addLink(read, token, at));
     return { text, token: { ...token, version: 1 } };
   }
@@ -310,12 +325,20 @@ export class LocalEngine implements Engine {
     return this.#people.revoke(id, by);
   }
 
+  handOverToken(id: string, to: string, by: Actor): Promise<Token> {
+    return this.#people.handOver(id, to, by);
+  }
+
   listTokens(by: Actor): Promise<Token[]> {
     return this.#people.listTokens(by);
   }
 
   putPerson(person: Person, by: Actor): Promise<Person> {
     return this.#people.put(person, by);
+  }
+
+  removePerson(id: string, options: RemovalOptions, by: Actor): Promise<Removal> {
+    return removeFromList({ store: this.#store, decider: this.#decider }, { id, ...options }, by);
   }
 
   listPeople(): Promise<Person[]> {

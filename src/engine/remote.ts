@@ -14,6 +14,7 @@ import type { Once } from "../core/once.ts";
 import type { Person } from "../core/person.ts";
 import { type Question, isPending } from "../core/question.ts";
 import { Refusal } from "../core/refusal.ts";
+import type { Removal } from "../core/removal.ts";
 import type { Run } from "../core/run.ts";
 import type { Similar } from "../core/similar.ts";
 import type { Stats, StatsQuery } from "../core/stats.ts";
@@ -28,6 +29,7 @@ import type {
   AskOptions,
   Done,
   Engine,
+  RemovalOptions,
   RunInput,
   Verified,
   VerifyOptions,
@@ -184,8 +186,8 @@ export class RemoteEngine implements Engine {
   }
 
   issueToken(input: TokenInput, by: Actor): Promise<{ text: string; token: Token }> {
-    const { scope, subject, runId, onBehalf, grants, expiresAt } = input;
-    const body = { scope, subject, run_id: runId, on_behalf: onBehalf, grants, expires_at: expiresAt };
+    const { scope, subject, runId, onBehalf, grants, name, expiresAt } = input;
+    const body = { scope, subject, run_id: runId, on_behalf: onBehalf, grants, name, expires_at: expiresAt };
     return this.#caller.call("issueToken", { body, by });
   }
 
@@ -207,11 +209,20 @@ export class RemoteEngine implements Engine {
     return this.#caller.call("revokeToken", { params: { id }, by });
   }
 
+  handOverToken(id: string, to: string, by: Actor): Promise<Token> {
+    return this.#caller.call("handOverToken", { params: { id }, body: { to }, by });
+  }
+
   listTokens(by: Actor): Promise<Token[]> {
     return this.#caller.call("listTokens", { by });
   }
 
-  putPerson({ id, version: _version, ...body }: Person, by: Actor): Promise<Person> {
+  removePerson(id: string, { handOverTo, isTrial }: RemovalOptions, by: Actor): Promise<Removal> {
+    const query = { hand_over_to: handOverTo, trial: isTrial ? ("true" as const) : undefined };
+    return this.#caller.call("removePerson", { params: { id }, query, by });
+  }
+
+  putPerson({ id, version: _version, removed: _removed, ...body }: Person, by: Actor): Promise<Person> {
     return this.#caller.call("putPerson", { params: { id }, body, by });
   }
 

@@ -8,6 +8,7 @@ import type { Engine } from "../engine/engine.ts";
 import { limitBody } from "./body.ts";
 import { CallerRuns } from "./caller-run.ts";
 import { type Signed, credential } from "./credential.ts";
+import { EndedTokens } from "./events/ended-token.ts";
 import { type Doors, guard } from "./guard.ts";
 import type { Log } from "./log.ts";
 import { LogLimit } from "./log-limit.ts";
@@ -26,6 +27,8 @@ export interface ServerDeps {
   doors: () => Doors;
   /** Tells agents that come with a person's credential from people. */
   callers?: CallerRuns;
+  /** Hears of tokens that end; without it, what is open under them lasts until it is over. */
+  ended?: EndedTokens;
   /** Hears of what should not have happened; nothing of it goes to the caller. */
   onBug: (error: unknown) => void;
   log?: Log;
@@ -51,7 +54,7 @@ export interface Part {
 /** Puts the parts of the server behind one guard. */
 export function createApp(deps: ServerDeps, parts: readonly Part[]): Hono {
   const app = new Hono();
-  const { engine, callers = new CallerRuns(engine) } = deps;
+  const { engine, callers = new CallerRuns(engine), ended = new EndedTokens() } = deps;
   app.onError((error, context) => {
     if (!wantsPage(context)) return replyProblem(context, error, deps.onBug);
     if (!(error instanceof Refusal)) deps.onBug(error);
@@ -80,12 +83,12 @@ export function createApp(deps: ServerDeps, parts: readonly Part[]): Hono {
   }
   for (const { path, pages } of parts) {
     if (!pages) continue;
-    for (const address of addressesOf(pages, path)) app.use(address, pageSession(engine, callers));
+    for (const address of addressesOf(pages, path)) app.use(address, pageSession(engine, { callers, ended }));
     app.route(path, pages);
   }
   // What is not public needs a credential before anything is said about it, even that it does not exist.
   const signed = new Hono<Signed>();
-  signed.use(credential(engine, callers, (address) => strangers.count(address)));
+  signed.use(credential(engine, { callers, ended, countUnknown: (address) => strangers.count(address) }));
   for (const part of parts) if (part.signed) signed.route(part.path, part.signed);
   app.route("/", signed);
   return app;

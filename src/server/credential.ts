@@ -6,6 +6,7 @@ import { Refusal } from "../core/refusal.ts";
 import type { Token } from "../core/token.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { CallerRuns } from "./caller-run.ts";
+import type { EndedTokens } from "./events/ended-token.ts";
 
 /** What routes find in the context of a request that was let in. */
 export interface Signed {
@@ -16,6 +17,8 @@ export interface Signed {
     agentRun: RunId | undefined;
     /** Asks again, for requests that take long. */
     isStillGood: () => Promise<boolean>;
+    /** Calls back once the token is revoked or expires, unless the returned function is called before. */
+    whenEnded: (end: () => void) => () => void;
   };
 }
 
@@ -29,8 +32,11 @@ export const SECURE_COOKIE = `__Host-${COOKIE}`;
  */
 export function credential(
   engine: Engine,
-  callers: CallerRuns,
-  countUnknown: (address: string) => void,
+  {
+    callers,
+    ended,
+    countUnknown,
+  }: { callers: CallerRuns; ended: EndedTokens; countUnknown: (address: string) => void },
 ): MiddlewareHandler<Signed> {
   return async (context, next) => {
     const isStillGood = async (): Promise<boolean> => (await authenticate(context, engine)) !== undefined;
@@ -51,6 +57,7 @@ export function credential(
     context.set("tokenId", found.token.id);
     context.set("agentRun", found.actor.scope === "agent" ? undefined : await callers.find(context));
     context.set("isStillGood", isStillGood);
+    context.set("whenEnded", (end) => ended.watchClosely(found.token.id, isStillGood, end));
     await next();
   };
 }

@@ -17,7 +17,7 @@ export async function keepLocalToken(file: string, engine: Engine, user: string)
   const by: Actor = { ...SYSTEM, channel: "cli" };
   const kept = await readPrivate(file);
   if (kept !== undefined && (await engine.authenticate(kept, "cli"))?.actor.scope === "admin") return;
-  const { text } = await engine.issueToken({ scope: "admin", subject: user }, by);
+  const { text } = await engine.issueToken({ scope: "admin", subject: user, expiresAt: "never" }, by);
   if (kept !== undefined) await removePrivate(file);
   // Another server that starts now may have been faster; then its token is tried.
   if (!(await createPrivate(file, text))) await keepLocalToken(file, engine, user);

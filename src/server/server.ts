@@ -5,6 +5,7 @@ import { MINUTE_MS, SECOND_MS } from "../core/instant.ts";
 import type { Engine } from "../engine/engine.ts";
 import { type Part, createApp } from "./app.ts";
 import { CallerRuns, type RunsOfCaller } from "./caller-run.ts";
+import { EndedTokens } from "./events/ended-token.ts";
 import { Live } from "./events/live.ts";
 import type { Feed } from "./events/tail.ts";
 import { type Doors, loopbackDoors } from "./guard.ts";
@@ -82,12 +83,14 @@ export async function serveHttp(deps: ServeDeps, options: ServeOptions): Promise
   const stopping = new AbortController();
   setMaxListeners(0, stopping.signal); // every request under way listens
   let doors: Doors = loopbackDoors(options.port, options.names);
-  const { app, live, monitor, work } = buildHttp(deps, {
+  const { app, live, ended, monitor, work } = buildHttp(deps, {
     doors: () => doors,
     isSecure: options.isSecure ?? false,
     stopping: stopping.signal,
   });
   const listening = await listen(app, options.port, { host: options.host, requestMs: deps.requestMs });
+  // Before anybody else follows the feed: a stream ends before it tells of what came after its token's end.
+  const stopEnding = await ended.start(live.tail);
   const stopMonitor = await monitor.start();
   doors = loopbackDoors(listening.port, options.names);
   return {
@@ -95,6 +98,7 @@ export async function serveHttp(deps: ServeDeps, options: ServeOptions): Promise
     live,
     close: async () => {
       stopping.abort();
+      stopEnding();
       await stopMonitor();
       await listening.close();
       await work.done();
@@ -106,7 +110,7 @@ export async function serveHttp(deps: ServeDeps, options: ServeOptions): Promise
 export function buildHttp(
   deps: ServeDeps,
   { doors, isSecure, stopping }: { doors: () => Doors; isSecure: boolean; stopping: AbortSignal },
-): { app: Hono; live: Live; monitor: Monitor; work: Work } {
+): { app: Hono; live: Live; ended: EndedTokens; monitor: Monitor; work: Work } {
   const { engine, rules, log, nowMs = () => performance.now() } = deps;
   const onBug = reportTo(log);
   const live = new Live({
@@ -115,6 +119,7 @@ export function buildHttp(
     heartbeatMs: deps.heartbeatMs ?? 15 * SECOND_MS,
     recheckMs: deps.recheckMs ?? MINUTE_MS,
   });
+  const ended = new EndedTokens();
   const work = new Work(onBug);
   const { requestsPerMinute, holds: total, holdsPerToken: perOwner } = rules.limits;
   const limits: RestLimits = {
@@ -149,6 +154,6 @@ export function buildHttp(
   ];
   const { anonymousPerMinute } = rules.limits;
   const isBehindProxy = isSecure;
-  const app = createApp({ engine, doors, callers, onBug, log, nowMs, isBehindProxy, anonymousPerMinute }, parts);
-  return { app, live, monitor, work };
+  const doorsOf = { engine, doors, callers, ended, onBug, log, nowMs, isBehindProxy, anonymousPerMinute };
+  return { app: createApp(doorsOf, parts), live, ended, monitor, work };
 }

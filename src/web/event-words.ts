@@ -19,6 +19,7 @@ const EVENT_WORDS: Readonly<Partial<Record<Event["type"], Key>>> = {
   "question.commented": "event.commented",
   "question.linked": "event.linked",
   "question.voted": "event.voted",
+  "question.vote_removed": "event.vote_removed",
   "question.settling": "event.settling",
   "question.answered": "event.answered",
   "question.undone": "event.undone",

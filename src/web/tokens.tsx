@@ -1,5 +1,5 @@
 import { parseDuration } from "../core/duration.ts";
-import type { Token } from "../core/token.ts";
+import { SHOWN_ID_CHARS, TOKEN_RENEW_MS, type Token } from "../core/token.ts";
 import { makeVisible } from "../core/visible.ts";
 import { type Draft, draftedText } from "./draft.ts";
 import { Paging, type Part } from "./paging.tsx";
@@ -7,7 +7,6 @@ import { type Reader, tell, tellDays } from "./reader.ts";
 import { AdminOnly, SettingsTabs } from "./settings-tabs.tsx";
 import { Moment, Since } from "./time.tsx";
 
-const SHOWN_CHARS = 12;
 export const TOKEN_SPANS = ["1d", "7d", "30d", "90d", "365d"] as const;
 const SCOPES = ["agent", "human", "admin"] as const;
 
@@ -108,16 +107,25 @@ function IssueForm({ view: { reader, draft } }: { view: TokensView }) {
         />
       </div>
       <div>
+        <label class="t" for="name">
+          {tell(reader, "tok.name")}
+        </label>
+        <input id="name" name="name" type="text" maxlength={64} autocomplete="off" value={draftedText(draft, "name")} />
+      </div>
+      <div>
         <label class="t" for="expires">
           {tell(reader, "tok.expires")}
         </label>
         <select id="expires" name="expires">
+          <option value="">{tell(reader, "tok.expires.renewed", { span: tellDays(reader, TOKEN_RENEW_MS) })}</option>
           {TOKEN_SPANS.map((span) => (
-            <option value={span} selected={span === "30d"}>
+            <option value={span} selected={draftedText(draft, "expires") === span}>
               {tellDays(reader, parseDuration(span))}
             </option>
           ))}
-          <option value="">{tell(reader, "tok.expires.never")}</option>
+          <option value="never" selected={draftedText(draft, "expires") === "never"}>
+            {tell(reader, "tok.expires.never")}
+          </option>
         </select>
       </div>
       <button type="submit">{tell(reader, "tok.issue.do")}</button>
@@ -151,17 +159,25 @@ function Lists({ view, tokens }: { view: TokensView; tokens: readonly Token[] })
 }
 
 function TokenRow({ reader, token, isOwn }: { reader: Reader; token: Token; isOwn: boolean }) {
-  const short = token.id.slice(0, SHOWN_CHARS);
+  const short = token.id.slice(0, SHOWN_ID_CHARS);
   return (
     <li>
       <div>
         <p>
           <b>{makeVisible(token.subject)}</b> {tell(reader, `scope.${token.scope}`)}
+          {token.name === undefined ? null : ` “${makeVisible(token.name)}”`}
           {isOwn ? ` (${tell(reader, "tok.own")})` : null}
         </p>
         <p class="quiet">
           <span class="mono">{short}</span> · {tell(reader, "tok.made")}{" "}
           <Since reader={reader} at={token.createdAt} as="run.ago" />
+          {token.maker === undefined ? null : ` ${tell(reader, "tok.maker", { name: makeVisible(token.maker) })}`}
+          {token.usedAt === undefined ? null : (
+            <>
+              {" · "}
+              {tell(reader, "tok.used")} <Since reader={reader} at={token.usedAt} as="run.ago" />
+            </>
+          )}
           {token.expiresAt === undefined ? null : (
             <>
               {" · "}

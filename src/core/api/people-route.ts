@@ -2,7 +2,7 @@ import { z } from "zod";
 import { RunId } from "../id.ts";
 import { PersonName } from "../link.ts";
 import { Person } from "../person.ts";
-import { IssuedScope } from "../token.ts";
+import { IssuedScope, TokenName } from "../token.ts";
 import {
   doneCountReply,
   issuedReply,
@@ -10,6 +10,7 @@ import {
   nowReply,
   peopleReply,
   personReply,
+  removalReply,
   tokenReply,
   tokensReply,
   troublesReply,
@@ -36,7 +37,11 @@ export const PEOPLE_ROUTES = {
       run_id: RunId.optional(),
       on_behalf: z.boolean().optional(),
       grants: z.literal("admin").optional(),
-      expires_at: Moment.optional(),
+      name: TokenName.optional(),
+      expires_at: z
+        .union([z.literal("never"), Moment])
+        .optional()
+        .describe('When it ends; "never" for no end. Without one it ends 90 days after it was last used.'),
     }),
     reply: issuedReply,
   }),
@@ -49,6 +54,13 @@ export const PEOPLE_ROUTES = {
     params: z.object({ id: z.string().regex(/^[0-9a-f]{64}$/) }),
     reply: tokenReply,
   }),
+  handOverToken: route({
+    ...{ method: "POST", path: "/tokens/{id}/hand-over", may: "manage_tokens" },
+    summary: "Give a token to another person, with whom it ends from then on",
+    params: z.object({ id: z.string().regex(/^[0-9a-f]{64}$/) }),
+    body: z.object({ to: Person.shape.id }),
+    reply: tokenReply,
+  }),
   listPeople: route({
     ...{ method: "GET", path: "/people", may: "manage_people", summary: "Everybody who answers" },
     reply: peopleReply,
@@ -56,8 +68,15 @@ export const PEOPLE_ROUTES = {
   putPerson: route({
     ...{ method: "PUT", path: "/people/{id}", may: "manage_people", summary: "Add or change a person" },
     params: z.object({ id: Person.shape.id }),
-    body: Person.omit({ id: true, version: true }).extend({ groups: Person.shape.groups.default([]) }),
+    body: Person.omit({ id: true, version: true, removed: true }).extend({ groups: Person.shape.groups.default([]) }),
     reply: personReply,
+  }),
+  removePerson: route({
+    ...{ method: "DELETE", path: "/people/{id}", may: "manage_people" },
+    summary: "Remove a person with all that they hold; with trial=true only say what would happen",
+    params: z.object({ id: Person.shape.id }),
+    query: z.object({ hand_over_to: Person.shape.id.optional(), trial: z.enum(["true", "false"]).optional() }),
+    reply: removalReply,
   }),
   verify: route({
     ...{ method: "GET", path: "/verify", may: "maintain", summary: "Compare the whole trail with the state" },

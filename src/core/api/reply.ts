@@ -9,6 +9,7 @@ import { linkPath } from "../link.ts";
 import { Machine } from "../machine.ts";
 import { Person } from "../person.ts";
 import { Question } from "../question.ts";
+import { Removal, RemovalView, viewRemoval } from "../removal.ts";
 import { Run } from "../run.ts";
 import { Troubles, TroublesView, viewTroubles } from "../trouble.ts";
 import { Token } from "../token.ts";
@@ -50,7 +51,10 @@ const TokenView = z.object({
   run_id: z.string().nullable(),
   question_id: z.string().nullable(),
   on_behalf: z.boolean(),
+  name: z.string().nullable(),
+  maker: z.string().nullable(),
   created_at: Instant,
+  used_at: Instant.nullable(),
   expires_at: Instant.nullable(),
   revoked_at: Instant.nullable(),
 });
@@ -152,6 +156,11 @@ export const peopleReply: Reply<Person[]> = {
   schema: z.object({ people: z.array(PersonView) }),
   view: (people) => ({ people: people.map(viewPerson) }),
 };
+export const removalReply: Reply<Removal> = {
+  rows: Removal,
+  schema: RemovalView,
+  view: (removal) => viewRemoval(removal),
+};
 export const verifiedReply: Reply<z.infer<typeof VerifiedView>> = same(VerifiedView);
 export const countReply: Reply<{ count: number }> = same(z.object({ count: z.int() }));
 export const doneCountReply: Reply<{ done: number }> = same(z.object({ done: z.int() }));
@@ -193,7 +202,10 @@ function viewToken(token: Token): z.infer<typeof TokenView> {
     run_id: token.runId ?? null,
     question_id: token.questionId ?? null,
     on_behalf: token.onBehalf,
+    name: token.name ?? null,
+    maker: token.maker ?? null,
     created_at: token.createdAt,
+    used_at: token.usedAt ?? null,
     expires_at: token.expiresAt ?? null,
     revoked_at: token.revokedAt ?? null,
   };

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { SYSTEM } from "../../core/actor.ts";
 import { STORE_CHAIN } from "../../core/id.ts";
 import { tokenId } from "../../core/token.ts";
+import { LocalEngine } from "../../engine/local.ts";
 import { DEFAULT_LIMITS } from "../../core/rules.ts";
 import { ADA, AGENT, aRun, anEvent } from "../../../test/builders.ts";
 import { Scene, said } from "../../../test/scene.ts";
@@ -103,7 +104,11 @@ describe("a reader", () => {
     };
     const asked = ["question.asked", "run.parked"];
     expect((await kinds(token, "")).toSorted()).toEqual(asked);
-    expect((await kinds(admin, "")).toSorted()).toEqual(["person.added", ...asked, "token.made", "token.made"]);
+    expect((await kinds(admin, "")).toSorted()).toEqual([
+      "person.added",
+      ...asked,
+      ...["token.made", "token.made", "token.used", "token.used"],
+    ]);
     expect(await kinds(token, `run=${STORE_CHAIN}`)).toEqual([]);
     const heard = await hear(events("?types=question.*,person.*"), {
       token,
@@ -113,7 +118,7 @@ describe("a reader", () => {
     expect(heard.heard.map(({ event }) => event)).toEqual(["question.asked"]);
     const trail = `/api/v1/runs/${STORE_CHAIN}/events`;
     expect((await at.send("GET", trail, { token })).status).toBe(404);
-    expect((await at.send("GET", trail, { token: admin })).body.events).toHaveLength(3);
+    expect((await at.send("GET", trail, { token: admin })).body.events).toHaveLength(5);
   });
 
   test("gets a page of the feed when it does not ask for a stream", async () => {
@@ -173,5 +178,43 @@ describe("too much", () => {
     const all = await at.scene.store.readFeed("0", 1000);
     const { heard } = await hear(events(), { token, after: "0", enough: (found) => found.length >= all.length });
     expect(heard.map(({ id }) => id)).toEqual(all.map(({ cursor }) => cursor));
+  });
+});
+
+describe("a token that ends", () => {
+  /** A stream that ends only with its token: nobody asks again whether that is still good. */
+  async function openStream(served: ServedScene, token: string): Promise<{ ended: Promise<unknown> }> {
+    const before = served.served.live.streams;
+    const hearing = hear(`${served.url}/api/v1/events`, { token, enough: () => false });
+    await expect.poll(() => served.served.live.streams).toBe(before + 1);
+    return { ended: hearing };
+  }
+
+  test("ends its streams at once, and those of no other token", async () => {
+    const slow = await ServedScene.start({ recheckMs: 3_600_000 });
+    const [one, other] = [await slow.token({ subject: "lena" }), await slow.token({ subject: "lena" })];
+    const streams = [await openStream(slow, one), await openStream(slow, one)];
+    const lasting = await openStream(slow, other);
+    await slow.scene.engine.revokeToken(tokenId(one), SYSTEM);
+    await Promise.all(streams.map(({ ended }) => ended));
+    expect(slow.served.live.streams).toBe(1);
+    await slow.scene.engine.putPerson({ id: "lena", version: 0, groups: [] }, SYSTEM);
+    await slow.scene.engine.removePerson("lena", {}, SYSTEM);
+    await lasting.ended;
+    expect(slow.served.live.streams).toBe(0);
+    await slow.stop();
+  });
+
+  test("ends a held wait without its outcome, which is not given", async () => {
+    const slow = await ServedScene.start({ recheckMs: 3_600_000 });
+    const { question } = await slow.scene.ask({ question: "Which?", options: ["a", "b"] });
+    const token = await slow.token();
+    const waiting = slow.send("GET", `/api/v1/questions/${question.id}/wait?timeout=60`, { token });
+    await expect.poll(() => slow.scene.engine instanceof LocalEngine && slow.scene.engine.holds).toBe(1);
+    await slow.scene.engine.revokeToken(tokenId(token), SYSTEM);
+    const { status, body } = await waiting;
+    expect(status).toBe(401);
+    expect(JSON.stringify(body)).not.toContain("Which?");
+    await slow.stop();
   });
 });

@@ -82,10 +82,12 @@ export class Live {
     }, recheckMs);
     const stop = (): void => stream.close();
     stopping.addEventListener("abort", stop, { once: true });
+    const leave = context.get("whenEnded")(stop);
     stream.ended.addEventListener(
       "abort",
       () => {
         free();
+        leave();
         clearInterval(heartbeat);
         clearInterval(recheck);
         stopping.removeEventListener("abort", stop);

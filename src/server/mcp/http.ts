@@ -61,6 +61,13 @@ export function mcpPart(deps: McpHttpDeps): McpPart {
     const outgoing = outgoingOf(context);
     outgoing?.once("close", slots.take(context.get("token").id));
     const exchange = exchanges.begin(outgoing, context.req.raw.signal, nameOf(request.data, session));
+    // Whoever lost their token gets no reply any more; what was held is let go as if they had hung up.
+    if (outgoing && request.data?.method === "tools/call") {
+      outgoing.once(
+        "close",
+        context.get("whenEnded")(() => outgoing.destroy()),
+      );
+    }
     if (resumed) await exchanges.replace(resumed.stream.questionId);
     const caller = callerOf(context, deps, exchange, resumed?.stream.protocol);
     const serving = {

@@ -6,6 +6,7 @@ import { Refusal } from "../../core/refusal.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { readFields } from "../body.ts";
 import type { CallerRuns } from "../caller-run.ts";
+import type { EndedTokens } from "../events/ended-token.ts";
 import { COOKIE, SECURE_COOKIE, type Signed } from "../credential.ts";
 
 /** Where somebody signs in who wants to see this address. */
@@ -14,7 +15,10 @@ export function loginAddress(path: string): string {
 }
 
 /** Lets in people whose browser has the cookie of a session; forms must also come from a page of ours. */
-export function pageSession(engine: Engine, callers: CallerRuns): MiddlewareHandler<Signed> {
+export function pageSession(
+  engine: Engine,
+  { callers, ended }: { callers: CallerRuns; ended: EndedTokens },
+): MiddlewareHandler<Signed> {
   return async (context, next) => {
     const cookie = sessionOf(context);
     const authenticate = () => (cookie === undefined ? undefined : engine.authenticate(cookie, "web"));
@@ -26,7 +30,9 @@ export function pageSession(engine: Engine, callers: CallerRuns): MiddlewareHand
     context.set("token", found.token);
     context.set("tokenId", found.token.id);
     if (context.req.method !== "GET" && context.req.method !== "HEAD") await requireOwnForm(context);
-    context.set("isStillGood", async () => (await authenticate()) !== undefined);
+    const isStillGood = async (): Promise<boolean> => (await authenticate()) !== undefined;
+    context.set("isStillGood", isStillGood);
+    context.set("whenEnded", (end) => ended.watchClosely(found.token.id, isStillGood, end));
     await next();
   };
 }

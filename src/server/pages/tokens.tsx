@@ -63,10 +63,24 @@ async function issue(context: Call, deps: PagesDeps): Promise<Response> {
   if (!scope.success || !SUBJECT.test(subject)) {
     return show(context, deps, { draft, problem: tell(reader, "tok.bad"), status: 422 });
   }
-  const until = span && { expiresAt: later(reader.now, parseDuration(span)) };
+  const expires = draftedText(draft, "expires");
+  const expiresAt = span
+    ? later(reader.now, parseDuration(span))
+    : expires === "never"
+      ? ("never" as const)
+      : undefined;
+  const name = draftedText(draft, "name").trim();
   let issued: { text: string; token: Token };
   try {
-    issued = await deps.engine.issueToken({ scope: scope.data, subject, ...until }, context.get("actor"));
+    issued = await deps.engine.issueToken(
+      {
+        scope: scope.data,
+        subject,
+        ...(name !== "" && { name }),
+        ...(expiresAt !== undefined && { expiresAt }),
+      },
+      context.get("actor"),
+    );
   } catch (error) {
     return show(context, deps, { draft, ...sayRefusal(reader, error) });
   }

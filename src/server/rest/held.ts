@@ -1,5 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
+import { Refusal } from "../../core/refusal.ts";
+import type { Signed } from "../credential.ts";
 import { SAFE_HEADERS } from "../guard.ts";
 import { sayProblem } from "../problem.ts";
 import type { Reply } from "../reply.ts";
@@ -25,14 +27,22 @@ export class Held {
     });
   }
 
-  /** Replies what `wait` brings to the bearer of a token; its signal aborts when the caller is gone or the server is about to stop. */
-  reply(outgoing: ServerResponse, tokenId: string, wait: (signal: AbortSignal) => Promise<Reply>): Response {
+  /** Replies what `wait` brings to the bearer of a token; its signal aborts when the caller is gone, the token ends or the server is about to stop. */
+  reply(
+    outgoing: ServerResponse,
+    { tokenId, whenEnded }: { tokenId: string; whenEnded: Signed["Variables"]["whenEnded"] },
+    wait: (signal: AbortSignal) => Promise<Reply>,
+  ): Response {
     const free = this.#slots.take(tokenId);
     const controller = new AbortController();
     if (this.#stopping.aborted) controller.abort();
     this.#waiting.add(controller);
+    const leave = whenEnded(() => {
+      controller.abort(new Refusal("sign_in", "This token was revoked or has expired meanwhile"));
+    });
     outgoing.once("close", () => {
       free();
+      leave();
       this.#waiting.delete(controller);
       if (!outgoing.writableFinished) controller.abort();
     });

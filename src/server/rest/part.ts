@@ -4,6 +4,7 @@ import { ROUTES, type RequestOf, VERBS, type Verb } from "../../core/api/table.t
 import { QuestionId } from "../../core/id.ts";
 import { type Machines, needsMachine } from "../../core/machine.ts";
 import { requireVersion } from "../../core/question.ts";
+import { Refusal } from "../../core/refusal.ts";
 import type { Rules } from "../../core/rules.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { readMachines } from "../../engine/machines.ts";
@@ -93,7 +94,8 @@ function addVerb(app: Hono<Signed>, verb: SignedVerb, deps: RestDeps & { held: H
     const note = isHead || !OUTCOME_VERBS.has(verb) ? undefined : readingNote(call, { outgoing, reader, ...deps });
     // Without a connection below it, as for HEAD, a reply cannot come later than its request is done.
     if (verb === "wait" && outgoing && !isHead) {
-      return deps.held.reply(outgoing, call.token.id, waitFor(handle, { call, request, reader, note }));
+      const bearer = { tokenId: call.token.id, whenEnded: context.get("whenEnded") };
+      return deps.held.reply(outgoing, bearer, waitFor(handle, { call, request, reader, note }));
     }
     const signal = verb === "wait" ? AbortSignal.any([context.req.raw.signal, deps.stopping]) : undefined;
     const rows = await handle({ ...call, ...(signal && { signal }) }, request);
@@ -115,6 +117,8 @@ function waitFor(
 ): (signal: AbortSignal) => Promise<Reply> {
   return async (signal) => {
     const rows = await handle({ ...call, signal }, request);
+    // A caller whose token ended while it waited hears nothing of the outcome, which is therefore not given.
+    if (signal.reason instanceof Refusal) throw signal.reason;
     const machines = await machinesFor(rows, { call, reader });
     note?.(rows);
     return sayRows(reader, rows, machines);

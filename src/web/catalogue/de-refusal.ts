@@ -141,7 +141,7 @@ export const deRefusal: RefusalCatalogue = {
     line_changed: "Lauf #{run}: Zeile {line} seines Verlaufs wurde geändert.",
     line_unknown: "Zeile {line} des Verlaufs von {id} gehört zu nichts, was es gibt.",
     trail_cut: "Lauf #{run}: sein Verlauf endet bei Zeile {line}, nicht bei Zeile {last}.",
-    store_trail: "Tokens und Personen: Zeile {line} ihres Verlaufs fehlt oder wurde geändert.",
+    store_trail: "Zugänge und Personen: Zeile {line} ihres Verlaufs fehlt oder wurde geändert.",
     run_differs: "Lauf #{run}: er ist {status}, sein Verlauf sagt {told}.",
     untold: "{question}: nichts im Verlauf.",
     question_differs:

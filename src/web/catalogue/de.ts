@@ -235,6 +235,7 @@ export const de: Readonly<Record<Key, string>> = {
   "event.extended": "{name} gab mehr Zeit",
   "event.commented": "{name} bemerkte etwas",
   "event.voted": "{name} stimmte ab",
+  "event.vote_removed": "{name} hat die Stimme einer ausgeschiedenen Person entfernt",
   "event.settling": "{name} antwortete ({channel})",
   "event.answered": "Antwort von {name} übernommen",
   "event.undone": "{name} nahm die Antwort zurück",

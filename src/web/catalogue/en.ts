@@ -233,6 +233,7 @@ export const en = {
   "event.extended": "{name} gave more time",
   "event.commented": "{name} commented",
   "event.voted": "{name} voted",
+  "event.vote_removed": "{name} removed the vote of somebody who left",
   "event.settling": "{name} answered ({channel})",
   "event.answered": "answer of {name} taken",
   "event.undone": "{name} took the answer back",
