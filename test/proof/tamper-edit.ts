@@ -187,7 +187,7 @@ function forgeState({ id, body }: EditedRow): Edit {
   const forged = JSON.stringify({ ...question, status, reason: "forged", handover: { state: "void", reason: "x" } });
   return {
     name: `question ${id}: forged state`,
-    kind: `question ${question["status"]}: forged state`,
+    kind: `question ${String(question["status"])}: forged state`,
     apply: (editor) => editor.run("update question set status = ?, body = ? where id = ?", status, forged, id ?? null),
   };
 }
