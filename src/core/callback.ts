@@ -1,6 +1,7 @@
 import { createHmac } from "node:crypto";
 import { sayActor } from "./actor.ts";
 import type { Read } from "./changes.ts";
+import { titleOf } from "./content.ts";
 import { quoteLine } from "./foreign-text.ts";
 import type { Instant } from "./instant.ts";
 import { answerText } from "./match.ts";
@@ -58,7 +59,7 @@ function callbackData({ question, run, content }: Read & { question: Closed }): 
   const answer = findAnswer(question);
   const tally = answer && findTally(question, answer);
   return {
-    question: { id: question.id, title: question.title, status: question.status },
+    question: { id: question.id, title: titleOf(content.shared ?? content), status: question.status },
     run: { id: run.id, number: run.number, name: run.name, external_id: run.externalId ?? null },
     answer: answer ? answerText(content, answer.items) : null,
     answers: answer?.items ?? null,

@@ -77,6 +77,19 @@ test("an answer is brought by a signed request, and the run is complete when it 
   });
 });
 
+test("the title of a question leaves without the secrets of its asker", async () => {
+  const scene = new Scene();
+  const caller = new Caller();
+  const callback = { url: await caller.url(), secret: SECRET };
+  const input = scene.input({ question: "Is hunter2hunter2 in the log fine?" }, MCP);
+  const { question } = await scene.engine.ask(input, AGENT, { run: { callback }, secrets: ["hunter2hunter2"] });
+  await scene.engine.answer(question.id, said("1"), ADA);
+  await scene.pass(0);
+  expect(verified(caller.received[0] as Received, scene.now)).toMatchObject({
+    data: { question: { title: "Is [redacted] in the log fine?" } },
+  });
+});
+
 test("a timeout and a cancellation are told too", async () => {
   const scene = new Scene();
   const caller = new Caller();

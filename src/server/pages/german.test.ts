@@ -270,14 +270,26 @@ describe("no English is on a page in German", () => {
     const flaws: readonly Flaw[] = [
       { is: "line_missing", run: 1, line: 2 },
       { is: "line_changed", run: 1, line: 2 },
+      { is: "line_unknown", id: "r_1", line: 2 },
       { is: "trail_cut", run: 1, line: 2, last: 3 },
       { is: "store_trail", line: 2 },
       { is: "run_differs", run: 1, status: "running", told: "completed" },
       { is: "untold", question: "q-abc" },
       { is: "question_differs", question: "q-abc", status: "pending", version: 1, told: "answered", toldVersion: 2 },
+      { is: "row_changed", row: "q_1" },
+      { is: "row_missing", row: "q_1" },
+      { is: "row_unknown", row: "q_1" },
+      { is: "rows_unknown", rows: "q_1", count: 2 },
+      { is: "column_differs", row: "q_1", column: "key" },
+      { is: "job_moved", job: "clock:q_1", due: "2026-01-01", told: "2026-01-02" },
+      { is: "number_changed", seal: 1, id: "r_1", number: 2, told: 3 },
       { is: "seal_changed", seal: 1 },
+      { is: "lines_changed", seal: 1 },
+      { is: "seals_cut", seal: 1, last: 2 },
+      { is: "anchor_differs", seal: 1 },
       { is: "damaged", what: "Tree 4 page 9" },
       { is: "rewritten", seal: 1, id: "r_1", line: 2 },
+      { is: "more", count: 2 },
     ];
     expect(flaws.map(({ is }) => is)).toEqual(Object.keys(deRefusal.flaws));
     for (const flaw of flaws) {

@@ -234,6 +234,7 @@ describe("a form", () => {
   });
 
   test("of high risk wants the word typed", async () => {
+    await at.scene.know("ada");
     const id = await ask({ question: "Drop users_v1?", risk: "high" });
     const fields = { do: "answer", "i.0": "0" };
     expect((await post(`/q/${id}/answer`, fields)).html).toContain("Type users_v1 to show that you read it");

@@ -17,7 +17,7 @@ const HERE: AtHand = {
   log: async (_run, from) => ({
     entries: [
       { kind: "call", text: `Edit ${BAD}` },
-      { kind: "text", text: "token ghp_0123456789abcdefghijklmnopqrstuvwxyzAB\u202e" },
+      { kind: "text", text: "token ghp_0123456789abcdefghijklmnopqrstuvwxyzAB and \u202e" },
     ],
     next: from === undefined ? "1.10.0" : "1.20.0",
     isCut: true,

@@ -173,6 +173,7 @@ describe("a question over HTTP", () => {
     ["cli", "bearer", "bearer"],
     ["mcp:cursor", "person", "bearer"],
   ])("takes a caller by %s who says %s as %s: never for more than its token", async (channel, said, taken) => {
+    await at.scene.know("ada");
     const token = await at.token();
     const claimed = { scope: "human", id: "x", channel, strength: said };
     const headers = { [BY_HEADER]: encodeURIComponent(JSON.stringify(claimed)) };
