@@ -32,9 +32,7 @@ async function goOn(message) {
   const { done } = JSON.parse(readFileSync(NOTES, "utf8"));
   await say(`I am process ${process.pid}. I was gone; ${done.join(", ")} is as I left it.`);
   const by = /^Answered by (.+) at /m.exec(message)?.[1];
-  const chosen = /Answer:\n<([^>]+)>\n([^]*?)\n<\/\1>/.exec(message)?.[2];
-  const policy = /^No person answered in time\. Policy .*: (.+)\.$/m.exec(message)?.[1];
-  const store = chosen ?? policy;
+  const store = /^Answer(?: of the policy)?:\n<([^>]+)>\n([^]*?)\n<\/\1>/m.exec(message)?.[2];
   if (store === undefined) throw new Error("There is no answer in what I was told");
   await say(by ? `I was told "${store}", by ${by}.` : `Nobody answered in time; what I declared applies: "${store}".`);
   await write("src/store.mjs", `export const store = ${JSON.stringify(store)};\n`);

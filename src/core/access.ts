@@ -101,8 +101,9 @@ export function requireMay(verb: AccessVerb, by: Actor, subject: AccessSubject =
     });
   }
   if (by.scope === "agent") {
+    const isAboutQuestion = ACCESS[verb].on !== "none";
     throw new Refusal("not_permitted", `An agent cannot ${does}; a person has to`, {
-      hint: "Wait for the answer with: check_answer",
+      hint: isAboutQuestion ? "Wait for the answer with: check_answer" : "Ask a person to do it, outside of this run",
     });
   }
   if (role === "link") {

@@ -1,4 +1,4 @@
-import { requireMayGoOn, requireNoVotes } from "./access.ts";
+import { requireMay, requireMayGoOn, requireNoVotes } from "./access.ts";
 import type { At, Changes, Read } from "./changes.ts";
 import { hashText } from "./content.ts";
 import { questionEvent, runEvent } from "./event.ts";
@@ -19,8 +19,7 @@ const KEPT_ANYWAY = "Without --resume it is kept with the question, for whoever 
  */
 export function amend(read: Read, text: string, at: At, options: { resume: boolean; confirmed: boolean }): Changes {
   const { run, question } = read;
-  requireMayGoOn("amend", read, at, options.confirmed);
-  requireNoVotes("amend", question, at.by, `Stop the run, so that it is asked again: askd runs cancel ${run.number}`);
+  requireMay("amend", at.by, question);
   if (question.status === "pending" || question.status === "cancelled") {
     const hint =
       question.status === "pending"
@@ -31,6 +30,8 @@ export function amend(read: Read, text: string, at: At, options: { resume: boole
       fact: { is: "uncorrectable", id: shortId(question.id), question: question.status },
     });
   }
+  requireMayGoOn("amend", read, at, options.confirmed);
+  requireNoVotes("amend", question, at.by, `Stop the run, so that it is asked again: askd runs cancel ${run.number}`);
   const said = text.trim();
   if (said === "") throw new Refusal("empty_answer", "Response cannot be empty", { hint: "Write the correction" });
   requirePlain(said, at.rules.limits.answerBytes, "correction");

@@ -28,8 +28,9 @@ export function takeHold({ run, question }: Read, input: HoldInput, at: At): Cha
   const named: Run = input.seen ? { ...known, seen: input.seen } : known;
   const { windowMs, after, holder } = input;
   if (question.status !== "pending" || windowMs <= 0 || !isFree(question, input)) {
-    if (named.session === run.session) return named === run ? {} : { runs: [named] };
-    return { runs: [named], events: [runEvent(run, named, at, { session: named.session })] };
+    if (named === run) return {};
+    const { session, seen } = named;
+    return { runs: [named], events: [runEvent(run, named, at, { session, pid: seen?.pid })] };
   }
   const held: Pending = { ...question, hold: { until: later(at.now, windowMs), after, windowMs, holder } };
   const isParked = run.status === "awaiting_input" || run.status === "deferred";

@@ -10,7 +10,7 @@ import type { Rules } from "../core/rules.ts";
 import type { Run } from "../core/run.ts";
 import type { Committed, Store } from "../store/store.ts";
 import { Rows } from "./rows.ts";
-import { sealTrail } from "./seal-job.ts";
+import { sealFirst } from "./seal-job.ts";
 
 const RETRY_MS = 2_000;
 /** On a slow machine a single try can take longer than that, and the first one of a known session always fails. */
@@ -36,6 +36,7 @@ export class Decider {
   readonly #deps: DecideDeps;
   readonly #queues = new Map<string, Promise<unknown>>();
   readonly #elapsedMs: () => number;
+  #sealing: Promise<void> = Promise.resolve();
 
   constructor(deps: DecideDeps) {
     this.#deps = deps;
@@ -111,8 +112,8 @@ export class Decider {
     const committed = await this.#deps.store.commit(changes);
     if (committed.ok) {
       this.#forgetRuns(changes);
-      if (isFirstOfAll(committed)) await this.#sealFirst();
       if (read) this.rows.remember(after(read, changes, committed));
+      if (isFirstOfAll(committed)) this.#sealing = this.#sealFirst();
     } else if (committed.why === "job_lost") throw new JobLost("The lease of a job ended; somebody else does it");
     else if (committed.why === "newer_schema") {
       throw new Refusal("newer_schema", "A newer askd has taken over this store; nothing was changed", {
@@ -125,10 +126,15 @@ export class Decider {
   /** The first event of a store is sealed at once: from then on nobody can start the trail anew unseen. */
   async #sealFirst(): Promise<void> {
     try {
-      await sealTrail(this.#deps.store, this.#deps.now());
+      await sealFirst(this.#deps.store, this.#deps.now());
     } catch {
       // What was committed is kept; the job that seals does it in its time.
     }
+  }
+
+  /** Comes back when nothing is written any more beside what was committed. */
+  async settled(): Promise<void> {
+    await this.#sealing;
   }
 
   /** Repeats a try for as long as others are faster, with pauses of random length. */

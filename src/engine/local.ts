@@ -448,6 +448,7 @@ export class LocalEngine implements Engine {
     await this.#words.stop();
     await this.#worker.stop();
     await this.#deps.runner?.leave();
+    await this.#decider.settled();
     await this.#store.close();
   }
 

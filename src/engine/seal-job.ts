@@ -35,21 +35,30 @@ export function sealJob(anchor?: AnchorTarget): Handler {
 /** Seals all that is not sealed yet; returns the last seal, undefined where nothing has ever happened. */
 export async function sealTrail(store: Store, now: Instant): Promise<{ seal: Seal; isNew: boolean } | undefined> {
   let last = await findLastSeal(store);
-  let isNew = false;
-  for (;;) {
-    const events = await store.readFeed(last ? readSeal(last).cursor : "", SEALED_AT_ONCE);
-    if (events.length === 0) break;
-    const runs = await store.readRuns([...new Set(events.map(({ event }) => event.runId))]);
-    const numbers = new Map(runs.map(({ id, number }) => [id as string, number]));
-    const next = seal(last, events, { at: now, numbers });
-    const entry = await store.findEntry(LAST_SEAL.kind, LAST_SEAL.id);
-    const committed = await store.commit({ seals: [next], entries: [lastSealEntry(next, entry?.version ?? 0)] });
-    // Another process sealed at the same moment: go on with what that one left.
-    last = committed.ok ? next : await findLastSeal(store);
-    if (!committed.ok && committed.why === "newer_schema") break;
-    isNew = true;
+  for (let isNew = false; ; isNew = true) {
+    const next = await sealNext(store, last, now);
+    if (!next) return last && { seal: last, isNew };
+    last = next;
   }
-  return last && { seal: last, isNew };
+}
+
+/** Seals the first lines of a new store. What comes meanwhile is sealed in its time. */
+export async function sealFirst(store: Store, now: Instant): Promise<void> {
+  await sealNext(store, await findLastSeal(store), now);
+}
+
+/** Seals what came since the last seal, at most so much at once; undefined if there is nothing, or nothing may be written. */
+async function sealNext(store: Store, last: Seal | undefined, now: Instant): Promise<Seal | undefined> {
+  const events = await store.readFeed(last ? readSeal(last).cursor : "", SEALED_AT_ONCE);
+  if (events.length === 0) return undefined;
+  const runs = await store.readRuns([...new Set(events.map(({ event }) => event.runId))]);
+  const numbers = new Map(runs.map(({ id, number }) => [id as string, number]));
+  const next = seal(last, events, { at: now, numbers });
+  const entry = await store.findEntry(LAST_SEAL.kind, LAST_SEAL.id);
+  const committed = await store.commit({ seals: [next], entries: [lastSealEntry(next, entry?.version ?? 0)] });
+  if (committed.ok) return next;
+  // Another process sealed at the same moment: go on with what that one left.
+  return committed.why === "newer_schema" ? undefined : findLastSeal(store);
 }
 
 async function findLastSeal(store: Store): Promise<Seal | undefined> {

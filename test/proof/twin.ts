@@ -17,7 +17,9 @@ import { overriding } from "./overriding.ts";
 /** Nothing crashes here, so nothing has to wait for a real disk. */
 const MEMORY_DISK = "/dev/shm";
 const TABLES = ["job", "seal", "event", "entry", "content", "question", "run"];
-const EMPTY = TABLES.map((table) => `delete from ${table};`).join(" ");
+/** The row of the store's own chain stays, as in a new store. */
+const RENEW_CHAIN = "update run set chain_n = 0, chain_hash = '' where number = 0;";
+const EMPTY = `${TABLES.map((table) => `delete from ${table}${table === "run" ? " where number > 0" : ""};`).join(" ")} ${RENEW_CHAIN}`;
 // The database tells the time by this function alone, so that a test can set it.
 const TELL_TIME = `
 create table test_clock as select 0::bigint as ms;
