@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { BIN } from "../../test/built.ts";
-import { AGENT } from "../../test/builders.ts";
+import { ADA, AGENT } from "../../test/builders.ts";
 import { ROOMY, Scene } from "../../test/scene.ts";
 import { openEngine } from "../app.ts";
 import type { QuestionId, RunId } from "../core/id.ts";
@@ -152,7 +152,7 @@ describe.runIf(process.platform === "linux")("a process below a live run that hi
   test(
     "is a person's again once the run is over",
     async () => {
-      await engine.cancelRun(runId, AGENT);
+      await engine.cancelRun(runId, ADA);
       expect(await run(answering(id), runId)).toBe(0);
       expect(await statusOf(id)).toBe("answered");
     },

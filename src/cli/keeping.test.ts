@@ -77,7 +77,7 @@ describe("backup", () => {
       let written = 0;
       const writing = (async () => {
         while (!isOver)
-          await store.commit({ entries: [{ kind: "inbox", id: `n${(written += 1)}`, version: 0, body: {} }] });
+          await store.commit({ entries: [{ kind: "usage", id: `n${(written += 1)}`, version: 0, body: {} }] });
       })();
       await until("something is written", () => written > 10);
       const { exit, stdout } = await scene.type("backup", "copy.db");
@@ -137,16 +137,16 @@ describe("migrate", () => {
       const check = await scene.type("migrate", "--check");
       expect({ exit: check.exit, said: check.stdout.toString() }).toEqual({
         exit: 1,
-        said: "The store is at schema 0; this askd would bring it to 2. Type: askd migrate\n",
+        said: "The store is at schema 0; this askd would bring it to 3. Type: askd migrate\n",
       });
-      expect((await scene.type("migrate")).stdout.toString()).toBe("✓ A store of schema 2 was made\n");
+      expect((await scene.type("migrate")).stdout.toString()).toBe("✓ A store of schema 3 was made\n");
       expect((await scene.type("migrate")).stdout.toString()).toBe(
-        "✓ The store is at schema 2; there is nothing to do\n",
+        "✓ The store is at schema 3; there is nothing to do\n",
       );
       const url = await createDatabase("built_migrate");
       const there = { ASKD_STORE: url };
       expect((await scene.typeWith(there, "migrate", "--check", "--json")).stdout.toString()).toBe(
-        '{"before":0,"after":0,"known":2}\n',
+        '{"before":0,"after":0,"known":3}\n',
       );
       expect((await scene.typeWith(there, "migrate")).exit).toBe(0);
       expect((await scene.typeWith(there, "migrate", "--check")).exit).toBe(0);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { HOUR_MS, MINUTE_MS } from "../core/instant.ts";
-import { AGENT } from "../../test/builders.ts";
+import { ADA } from "../../test/builders.ts";
 import { Scene } from "../../test/scene.ts";
 import { type } from "../../test/typed.ts";
 
@@ -8,9 +8,7 @@ import { type } from "../../test/typed.ts";
 async function aDay(): Promise<Scene> {
   const scene = new Scene();
   const ask = (repo: string, agent: string, raw: object = {}) =>
-    scene.engine.ask(scene.input({ timeout: "4h", to: ["backend"], ...raw }), AGENT, {
-      run: { repo, agent, measured: ["agent", "repo"] },
-    });
+    scene.engine.ask(scene.input({ timeout: "4h", to: ["backend"], ...raw }), ADA, { run: { repo, agent } });
   await ask("acme/api", "claude");
   await scene.pass(4 * MINUTE_MS);
   await type(scene, ["answer", "1", "1"], { user: "ada" });

@@ -42,7 +42,7 @@ async function parked(over: Partial<RunInput> = {}) {
 describe("an answer that only a person can bring to its agent", () => {
   test("is said to wait for them, with the command that resumes the session, not with a name of ours", async () => {
     const { question } = await parked();
-    expect((await typed(["show", "1"])).stdout).toMatch(/^Agent: Gemini CLI$/m);
+    expect((await typed(["show", "1"])).stdout).toMatch(/^Agent: Gemini CLI \(unverified\)$/m);
     const { stdout } = await typed(["answer", question.id, "1"]);
     expect(stdout).toMatch(/^✓ Answer recorded for #1 .*: Redis\n/);
     expect(stdout).toContain(`\n  ${WAY_ON}\n`);

@@ -61,7 +61,7 @@ describe("questions that pile up", () => {
     expect(await watching.list()).toContainEqual({ name: "pending", value: 0 });
     await ask(scene, "Four?");
     await watching.look();
-    expect(await alerts(scene)).toHaveLength(2);
+    expect((await alerts(scene)).map(({ type }) => type)).toEqual(["alert.pending", "alert.cleared", "alert.pending"]);
   });
 
   test("are reported by one of many processes that look at once", async () => {
@@ -107,6 +107,7 @@ describe("questions that nobody answers", () => {
     await watching.look();
     expect((await alerts(scene)).map(({ type, detail }) => [type, detail?.["value"]])).toEqual([
       ["alert.timeout_rate", 3 / 9],
+      ["alert.cleared", 0],
       ["alert.timeout_rate", 2 / 5],
     ]);
   });

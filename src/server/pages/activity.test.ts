@@ -12,8 +12,7 @@ afterEach(() => visit.stop());
 
 const rowsOf = (html: string) => [...html.matchAll(/<p title="([\w.]+)">/g)].map(([, type]) => type);
 
-test("where nothing has happened the page says so", async () => {
-  expect((await visit.open("/activity")).html).toContain("Nothing has happened yet.");
+test("where nothing has happened that fits, the page says so", async () => {
   expect((await visit.open("/activity?person=lena")).html).toContain("Nothing has happened yet.");
 });
 
@@ -48,7 +47,7 @@ test("pages go on without a gap and without repeating anything", async () => {
     seen.push(...[...html.matchAll(/<li><time datetime="[^"]+"[^]*?<\/li>/g)].map(([row]) => row));
     path = /href="(\/activity\?before=[^"]+)"/.exec(html)?.[1];
   }
-  const all = await visit.at.scene.store.readFeed("", 1_000);
+  const all = (await types()).filter((type) => !/^(token|person)\./.test(type)); // only an admin sees those
   expect(seen).toHaveLength(all.length);
 });
 

@@ -78,7 +78,8 @@ async function ask(call: Call, { body }: RequestOf<"ask">) {
 /** Where an ask belongs; an agent's token that has a run asks in that one only. */
 async function askOptions(call: Call, body: AskBody): Promise<AskOptions> {
   const { run_id: runId, run, epoch, called_at: calledAt, seen, secrets, holder, asked_as: askedAs } = body;
-  const own = call.bearer.scope === "agent" ? call.bearer.runId : undefined;
+  // A program below a live run asks in that run, whatever token it found.
+  const own = call.by.scope === "agent" ? call.by.runId : undefined;
   if (own !== undefined && run) throw new Refusal("not_permitted", "This token belongs to a run and makes no other");
   if (runId !== undefined) await requireOwnRun(call, runId, "ask");
   const asking = runId ?? own;
