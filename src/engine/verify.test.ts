@@ -3,12 +3,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ADA, IDS } from "../../test/builders.ts";
+import { overriding } from "../../test/proof/overriding.ts";
 import { Scene, said } from "../../test/scene.ts";
 import { SYSTEM } from "../core/actor.ts";
 import { anchorOf } from "../core/anchor.ts";
 import { recordLate } from "../core/answer.ts";
 import { STORE_CHAIN } from "../core/id.ts";
 import { openSqliteStore } from "../store/sqlite.ts";
+import { sealTrail } from "./seal-job.ts";
 import { verify } from "./verify.ts";
 
 async function busyScene(): Promise<Scene> {
@@ -95,3 +97,19 @@ test("commits that come while the trail is verified are no damage", async () => 
   await Promise.all([store.close(), other.close()]);
   rmSync(directory, { recursive: true, force: true });
 }, 60_000);
+
+test("sealing ends at what was there when it began, however much others write meanwhile", async () => {
+  const scene = new Scene();
+  await scene.ask();
+  await scene.ask();
+  let seals = 0;
+  const busy = overriding(scene.store, {
+    commit: async (changes) => {
+      const committed = await scene.store.commit(changes);
+      if (changes.seals && (seals += 1) < 10) await scene.ask();
+      return committed;
+    },
+  });
+  await sealTrail(busy, scene.now);
+  expect(seals).toBe(1);
+});
