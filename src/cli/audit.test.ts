@@ -59,6 +59,17 @@ describe("audit --seal-to", () => {
     expect((await type(scene, ["audit", "--verify", "--against", file])).exit).toBe(0);
   });
 
+  test("starts a new line after one that a full disk cut off, and writes to what is no file", async () => {
+    const scene = await askedScene();
+    const file = join(tempDir(), "seals.jsonl");
+    writeFileSync(file, '{"kind":"askd.se');
+    expect((await type(scene, ["audit", "--seal-to", file])).exit).toBe(0);
+    const [cut, whole = ""] = readFileSync(file, "utf8").split("\n");
+    expect(cut).toBe('{"kind":"askd.se');
+    expect(parseAnchors(whole, "the line")).toHaveLength(1);
+    expect((await type(scene, ["audit", "--seal-to", "/dev/null"])).exit).toBe(0);
+  });
+
   test.each([
     ["in a folder that is not there", "missing/seals.jsonl", "ENOENT"],
     ["that is a folder", "folder", "EISDIR"],
