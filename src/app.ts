@@ -1,17 +1,20 @@
 import { randomBytes as systemRandom, randomUUID } from "node:crypto";
 import { hostname, uptime } from "node:os";
 import { readBootId } from "./agents/boot-id.ts";
+import type { AnchorSettings } from "./config/anchor.ts";
 import { type Ids, type WorkerId, idsFrom, pooled } from "./core/id.ts";
 import { instant } from "./core/instant.ts";
 import type { Job } from "./core/job.ts";
 import { Refusal } from "./core/refusal.ts";
 import type { Rules } from "./core/rules.ts";
 import type { Run } from "./core/run.ts";
+import type { AnchorTarget } from "./engine/anchor-target.ts";
 import { StoreClock } from "./engine/clock.ts";
 import type { Engine } from "./engine/engine.ts";
 import { isFailureNews, isRare, sayWhy } from "./engine/job-retry.ts";
 import { jobHandlers } from "./engine/jobs.ts";
 import { LocalEngine } from "./engine/local.ts";
+import type { AddressOptions } from "./engine/public-address.ts";
 import type { Patience } from "./engine/remote-call.ts";
 import type { Work, WorkerDeps } from "./engine/worker.ts";
 import type { ServeOptions } from "./server/server.ts";
@@ -30,6 +33,8 @@ export interface AppOptions {
   runs?: RunsOptions;
   /** The directory with the lasting id of this machine. */
   machineDir?: string;
+  /** Where every seal of the trail is written outside the store. */
+  anchor?: AnchorSettings | undefined;
   /** Hears of every call to a server: what, with which outcome, and how long it took. */
   onCall?: (line: string) => void;
   /** Rides out a restart of the server. */
@@ -62,9 +67,11 @@ export interface ServerOptions extends AppOptions {
 }
 
 /** Opens the store and puts an engine on it, or reaches the engine of a server. */
-export async function openEngine({ store, rules, runs, machineDir, onCall, patience }: AppOptions): Promise<Engine> {
+export async function openEngine(options: AppOptions): Promise<Engine> {
+  const { store, rules, runs, machineDir, anchor, onCall, patience } = options;
   if (store.kind === "server") return openRemote(store, { onCall, patience });
-  return engineFor(await openStore(store), { rules, ...(machineDir !== undefined && { machineDir }) }, runs);
+  const opened = await openStore(store);
+  return engineFor(opened, { rules, anchor, ...(machineDir !== undefined && { machineDir }) }, runs);
 }
 
 /** The engine on a store, with agents to start where that is wanted. */
@@ -120,7 +127,11 @@ export async function openServer(options: ServerOptions, request: ServeOptions) 
     log("warn", "job_failed", { job: job.key, run: job.runId, tries: job.tries + 1, message: sayError(error).message });
   const onOutage: EngineOptions["onOutage"] = (error, times) =>
     void (isRare(times) && log("warn", "worker_waits", { times, message: sayError(error).message }));
-  const engine = await engineFor(store, { rules: options.rules, onFailure, onOutage }, options.runs);
+  const engine = await engineFor(
+    store,
+    { rules: options.rules, anchor: options.anchor, onFailure, onOutage },
+    options.runs,
+  );
   const { readTarget } = await import("./server/traces/otlp.ts");
   const traces = readTarget(options.env);
   const { findWork, takeoverHere } = await import("./agents/at-hand.ts");
@@ -187,6 +198,8 @@ export interface EngineOptions {
   host?: string;
   /** The directory with that id, where no agents are started. */
   machineDir?: string;
+  /** Where every seal of the trail is written outside the store. */
+  anchor?: AnchorSettings | undefined;
   /** Starts and follows agents; left in peace when the engine stops. */
   runner?: RunsAgents;
 }
@@ -203,7 +216,9 @@ interface RunsAgents {
 export function engineOn(store: Store, options: EngineOptions): LocalEngine {
   const { rules, nowMs = Date.now, randomBytes = pooled(random) } = options;
   const clock = new StoreClock(nowMs, () => store.now());
-  const { runner, ids = idsFrom(nowMs, randomBytes) } = options;
+  const { runner, anchor, ids = idsFrom(nowMs, randomBytes) } = options;
+  const post = { allowLoopback: rules.callbackLoopback };
+  const anchors = anchor && (() => findAnchorTargets(anchor, post));
   let worker = options.worker;
   return new LocalEngine({
     store,
@@ -221,13 +236,25 @@ export function engineOn(store: Store, options: EngineOptions): LocalEngine {
       id: () => (worker ??= ids.worker()),
       host: options.host ?? hostname(),
       agents: runner?.agents ?? [],
-      handlers: { ...jobHandlers({ post: { allowLoopback: rules.callbackLoopback } }), ...runner?.handlers() },
+      handlers: { ...jobHandlers({ post, anchors }), ...runner?.handlers() },
       syncClock: (now) => clock.sync(now),
       onFailure: options.onFailure ?? (() => undefined),
       ...(options.onOutage && { onOutage: options.onOutage }),
     },
     ...(runner && { runner }),
   });
+}
+
+/** The targets for seals that the settings name, loaded when a seal is due. */
+async function findAnchorTargets(anchor: AnchorSettings, post: AddressOptions): Promise<AnchorTarget[]> {
+  const { anchorTargets } = await import("./engine/configured-anchor.ts");
+  const { commitFile } = await import("./agents/commit-file.ts");
+  const { file, url, isCommitted, readSecret } = anchor;
+  const places = {
+    file: file === undefined ? undefined : { path: file, commit: isCommitted ? commitFile : undefined },
+    url: url === undefined ? undefined : { address: url, readSecret },
+  };
+  return anchorTargets(places, post);
 }
 
 /** The lasting id of this machine where its files are known, else its name. */

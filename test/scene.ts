@@ -61,6 +61,11 @@ export class Scene {
     await this.engine.doDue();
   }
 
+  /** Lets time pass and leaves what falls due to somebody else. */
+  skip(ms: number): void {
+    this.#now += ms;
+  }
+
   input(raw: Record<string, unknown> = {}, door: Door = MCP): AskInput {
     // askd words the question about a tool itself.
     const usual = raw["tool"] === undefined ? { question: "Redis or Memcached?", options: ["Redis", "Memcached"] } : {};

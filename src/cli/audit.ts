@@ -49,7 +49,7 @@ export const command: Command<typeof flags> = {
     if (target !== undefined) {
       const seal = await engine.seal();
       if (seal === undefined) throw new Refusal("not_found", "Nothing has happened yet, so there is nothing to seal");
-      const anchor = await writeAnchor(seal, target);
+      const anchor = await writeAnchor(seal, target, { allowLoopback: context.rules.callbackLoopback });
       const page = (): string => `✓ seal ${anchor.n} is in ${target}\n`;
       printResult(context, command.fields ?? [], { page, json: () => anchor });
       return 0;

@@ -68,6 +68,7 @@ describe("config list", () => {
         "server.behind_proxy = false                      default",
         'store.url = "postgres://ada:[redacted]@db/askd"  env ASKD_STORE',
         "callbacks.allow_loopback = false                 default",
+        "audit.anchor_git = false                         default",
         'agents.x.resume = ["x","{session}"]              user ~/.config/askd/config.toml:6',
         "",
       ].join("\n"),
@@ -119,6 +120,13 @@ describe("config list", () => {
     );
     expect((await typed(home, ["config", "get", "notifications.webhook_url"])).stdout).toBe(
       "https://chat.example/[redacted]\n",
+    );
+    home.write(
+      home.userFile,
+      '[audit]\nanchor_secret_env = "SEAL_SECRET"\nanchor_url = "https://audit.example/seals/abcdefgh12345678"\n',
+    );
+    expect((await typed(home, ["config", "get", "audit.anchor_url"])).stdout).toBe(
+      "https://audit.example/[redacted]\n",
     );
   });
 });

@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
+import { findAnchorSettings } from "../config/anchor.ts";
 import { withEnv } from "../config/env.ts";
 import { rulesOf } from "../config/rules.ts";
 import { Refusal } from "../core/refusal.ts";
@@ -28,6 +29,7 @@ export async function makeContext(
   const { store, url, profile } = flags;
   const place = findPlace({ ...world, cwd, store, url, profile, settings });
   const rules = rulesOf(settings);
+  const anchor = findAnchorSettings(settings, world.env);
   const isAccessible = isReadAloud(flags["ax-screen-reader"] ?? false, world.stdout.isTty, world.env);
   const hasColour = !isAccessible && !flags["no-color"] && mayUseColour(world.stdout.isTty, world.env);
   return {
@@ -51,6 +53,7 @@ export async function makeContext(
       const onAway = (text: string): void => (flags.quiet ? undefined : world.stderr.write(`${text}\n`));
       const engine = await world.openEngine(place.store, rules, {
         machineDir: place.stateDir,
+        anchor,
         ...(options?.runs && { stateDir: place.stateDir }),
         ...(options?.waits && { patience: { ...options.waits, onAway } }),
       });
@@ -62,7 +65,7 @@ export async function makeContext(
       const { runtimeDir, stateDir } = place;
       const { listChannels } = await import("../config/channel-list.ts");
       const channels = listChannels(config.values);
-      return world.openServer({ store: place.store, rules, runtimeDir, stateDir, channels }, request);
+      return world.openServer({ store: place.store, rules, runtimeDir, stateDir, channels, anchor }, request);
     },
     findServer: () =>
       place.store.kind === "server" ? Promise.resolve(place.store.url) : world.findServer(place.runtimeDir),

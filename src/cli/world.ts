@@ -1,6 +1,7 @@
 import { homedir, userInfo } from "node:os";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { AnchorSettings } from "../config/anchor.ts";
 import type { ChannelSet } from "../config/channel-list.ts";
 import type { Rules } from "../core/rules.ts";
 import type { Patience } from "../engine/remote-call.ts";
@@ -37,10 +38,22 @@ export interface World extends Omit<
   openEngine(
     store: StorePlace,
     rules: Rules,
-    options?: { stateDir?: string; machineDir?: string; patience?: Patience },
+    options?: {
+      stateDir?: string;
+      machineDir?: string;
+      patience?: Patience;
+      anchor?: AnchorSettings | undefined;
+    },
   ): Promise<OpenedEngine>;
   openServer(
-    at: { store: StorePlace; rules: Rules; runtimeDir: string; stateDir: string; channels: ChannelSet[] },
+    at: {
+      store: StorePlace;
+      rules: Rules;
+      runtimeDir: string;
+      stateDir: string;
+      channels: ChannelSet[];
+      anchor?: AnchorSettings | undefined;
+    },
     request: ServeRequest,
   ): Promise<Serving>;
   findServer(runtimeDir: string): Promise<string | undefined>;
@@ -80,9 +93,9 @@ export function worldOf(process: NodeJS.Process): World {
     lock: async (file) => (await import("../agents/lock.ts")).lock(file),
     isLocked: async (file) => (await import("../agents/lock.ts")).isLocked(file),
     runChild: async (child) => (await import("./child.ts")).runChild(child, process.env),
-    openEngine: async (store, rules, { stateDir, machineDir, patience } = {}) =>
+    openEngine: async (store, rules, { stateDir, machineDir, patience, anchor } = {}) =>
       (await import("../app.ts")).openEngine({
-        ...{ store, rules, patience },
+        ...{ store, rules, patience, anchor },
         ...(machineDir !== undefined && { machineDir }),
         ...(stateDir !== undefined && { runs: runsOf(process, bin, stateDir) }),
         ...(process.env["ASKD_DEBUG"] === "api" && {

@@ -7,7 +7,7 @@ export type Table = Readonly<Record<string, unknown>>;
 export type Path = readonly string[];
 
 /** Tables whose keys mean something only together: they come from one file, or not at all. */
-const UNITS: readonly Path[] = [["store"], ["profiles", "*"]];
+const UNITS: readonly Path[] = [["store"], ["audit"], ["profiles", "*"]];
 
 /** The path of what is taken or left as a whole. */
 export function unitOf(path: Path): Path {

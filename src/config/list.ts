@@ -47,7 +47,7 @@ export function findSetting(config: Config, env: Env, key: string): Setting | un
 export function withoutSecrets(setting: Setting): Setting {
   const { key, value } = setting;
   if (typeof value !== "string") return setting;
-  const isHook = /webhook(?:_|\.)url$/.test(key) && URL.canParse(value);
+  const isHook = /(?:webhook(?:_|\.)|anchor_)url$/.test(key) && URL.canParse(value);
   return { ...setting, value: isHook ? `${new URL(value).origin}/[redacted]` : redact(value, []) };
 }
 

@@ -46,13 +46,18 @@ describe("what files say", () => {
 
   test("comes from one file where keys mean something together", async () => {
     const { values, said } = await load((home) => {
-      home.write(home.userFile, '[profiles.work]\nurl = "https://askd.example"\n');
+      home.write(
+        home.userFile,
+        '[profiles.work]\nurl = "https://askd.example"\n[audit]\nanchor_file = "/mnt/seals.jsonl"\n',
+      );
       home.write(
         home.systemFile,
-        '[profiles.work]\nstore = "sqlite:/srv/askd.db"\n[profiles.home]\nstore = "sqlite:/x"\n',
+        '[profiles.work]\nstore = "sqlite:/srv/askd.db"\n[profiles.home]\nstore = "sqlite:/x"\n' +
+          '[audit]\nanchor_file = "/srv/seals.jsonl"\nanchor_git = true\n',
       );
     });
     expect(said).toEqual([]);
+    expect(values.audit).toEqual({ anchor_file: "/mnt/seals.jsonl" });
     expect(values.profiles).toEqual({
       work: { url: "https://askd.example" },
       home: { store: "sqlite:/x" },
@@ -135,6 +140,14 @@ describe("a wrong value", () => {
     ['[store]\nurl = "mysql://db"\n', 'store.url cannot be "mysql://db"; write "sqlite:/<absolute path>"'],
     ['[store]\nurl = "sqlite:askd.db"\n', 'write "sqlite:/<absolute path>"'],
     ['[store]\nurl = "sqlite:/a"\nurl_env = "B"\n', "write only one of url, url_env and url_file"],
+    ['[audit]\nanchor_file = "seals.jsonl"\n', "write the absolute path of a file that every seal is appended to"],
+    ["[audit]\nanchor_git = true\n", "audit.anchor_git cannot be true; write anchor_file first"],
+    ['[audit]\nanchor_url = "http://example.com"\n', "write an address that starts with https://"],
+    ['[audit]\nanchor_url = "https://example.com"\n', "write anchor_secret_env or anchor_secret_file first"],
+    [
+      '[audit]\nanchor_secret_env = "A"\nanchor_secret_file = "/b"\n',
+      "write only one of anchor_secret_env and anchor_secret_file",
+    ],
     ['[redact]\npatterns = ["("]\n', "write a regular expression that JavaScript knows"],
     ['[redact]\npatterns = ["x*"]\n', "and that matches some text"],
     ['[agents.x]\nresume = "x --resume"\n', "agents.x.resume cannot be"],
@@ -207,6 +220,8 @@ describe("the file of a project, which anybody may have written", () => {
     ["[limits]\npending = 1000000\n", "limits.pending"],
     ["[alerts]\npending_questions_threshold = 1000\n", "alerts.pending_questions_threshold"],
     ["[callbacks]\nallow_loopback = true\n", "callbacks.allow_loopback"],
+    ['[audit]\nanchor_file = "/tmp/evil"\n', "audit.anchor_file"],
+    ['[audit]\nanchor_secret_env = "A"\nanchor_url = "https://evil.example"\n', "audit.anchor_secret_env"],
     ["[questions]\nconfidence = { act = 0 }\n", "questions.confidence.act"],
     ["[questions]\nremind_at = []\n", "questions.remind_at"],
     ['[answers]\nundo_window.web = "0s"\n', "answers.undo_window.web"],

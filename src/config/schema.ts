@@ -2,7 +2,20 @@ import { z } from "zod";
 import { DAY_MS, MINUTE_MS, SECOND_MS } from "../core/instant.ts";
 import { TimeoutDo } from "../core/timeout-do.ts";
 import { Channels } from "./channel-schema.ts";
-import { address, count, duration, flag, hours, oneOf, part, secretFile, text, variable, words } from "./value.ts";
+import {
+  absoluteFile,
+  address,
+  count,
+  duration,
+  flag,
+  hours,
+  oneOf,
+  part,
+  secretFile,
+  text,
+  variable,
+  words,
+} from "./value.ts";
 
 const YEAR_MS = 366 * DAY_MS;
 const MOST_UNDO_MS = 10 * MINUTE_MS;
@@ -129,6 +142,36 @@ const Callbacks = z.object({
   allow_loopback: flag().optional().describe("Callbacks may go to programs on this machine, without TLS"),
 });
 
+const Audit = z
+  .object(
+    {
+      anchor_file: absoluteFile("a file that every seal is appended to")
+        .optional()
+        .describe("The file that every seal of the trail is appended to"),
+      anchor_git: flag().optional().describe("Commit that file in its git repository"),
+      anchor_url: address().optional().describe("Where every seal is posted as a signed webhook"),
+      anchor_secret_env: variable().optional().describe("The variable that holds the secret that signs these posts"),
+      anchor_secret_file: secretFile().optional().describe("The file that holds that secret"),
+    },
+    { error: "write a table" },
+  )
+  .refine(({ anchor_git: isGit, anchor_file: file }) => isGit !== true || file !== undefined, {
+    path: ["anchor_git"],
+    error: "write anchor_file first: anchor_git commits that file",
+  })
+  .refine(({ anchor_secret_env: name, anchor_secret_file: file }) => name === undefined || file === undefined, {
+    path: ["anchor_secret_file"],
+    error: "write only one of anchor_secret_env and anchor_secret_file",
+  })
+  .refine(
+    ({ anchor_url: url, anchor_secret_env: name, anchor_secret_file: file }) =>
+      url === undefined || name !== undefined || file !== undefined,
+    {
+      path: ["anchor_url"],
+      error: "write anchor_secret_env or anchor_secret_file first: they name the secret that signs these posts",
+    },
+  );
+
 const AgentSection = z.object({
   argv: words('["my-agent", "--headless"]').optional().describe("The program and its first words, for run --agent"),
   resume: words('["my-agent", "--resume", "{session}"]').optional().describe("How it is started again with an answer"),
@@ -171,6 +214,7 @@ export const Values = z.object({
   server: Server.optional(),
   store: Store.optional(),
   callbacks: Callbacks.optional(),
+  audit: Audit.optional(),
   agents: named(AgentSection).optional(),
   profiles: named(Profile).optional(),
 });
@@ -198,6 +242,7 @@ export const DEFAULTS = {
   redact: { patterns: [] },
   server: { port: 4319, names: [], behind_proxy: false },
   callbacks: { allow_loopback: false },
+  audit: { anchor_git: false },
 } satisfies Values;
 
 /** One that matches nothing at all would put its mask between all letters. */

@@ -50,7 +50,12 @@ export function variable() {
 
 /** The file that holds a secret. */
 export function secretFile() {
-  const error = "write the absolute path of a file that only you can read";
+  return absoluteFile("a file that only you can read");
+}
+
+/** A file by its whole path: every process must find the same one, whatever its folder is. */
+export function absoluteFile(what: string) {
+  const error = `write the absolute path of ${what}`;
   return z.string({ error }).regex(/^(\/|[A-Za-z]:[\\/])/, { error });
 }
 

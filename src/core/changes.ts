@@ -21,7 +21,7 @@ export interface At {
 
 /**
  * A small row of any other kind: person, token, worker, delivery, inbox entry, alert, template, who asked what, clock,
- * last seal, roster.
+ * last seal, last anchored seal, roster.
  */
 export interface Entry {
   kind:
@@ -36,6 +36,7 @@ export interface Entry {
     | "ask"
     | "clock"
     | "seal"
+    | "anchor"
     | "roster";
   id: string;
   /** What it belongs to, for lists: a delivery's question. */

@@ -8,8 +8,15 @@ import type { Job } from "./job.ts";
  */
 export type RowDigests = Record<string, string | null>;
 
-/** Entries that change without an event: presence, heartbeats and usage; seals have a chain of their own. */
-const UNPINNED_KINDS: ReadonlySet<string> = new Set<Entry["kind"]>(["worker", "usage", "clock", "seal", "roster"]);
+/** Entries that change without an event: presence, heartbeats and usage; seals and anchors are outside the trail. */
+const UNPINNED_KINDS: ReadonlySet<string> = new Set<Entry["kind"]>([
+  "worker",
+  "usage",
+  "clock",
+  "seal",
+  "anchor",
+  "roster",
+]);
 
 export const RUN_ROW = "run";
 

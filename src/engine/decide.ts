@@ -10,7 +10,7 @@ import type { Rules } from "../core/rules.ts";
 import type { Run } from "../core/run.ts";
 import type { Committed, Store } from "../store/store.ts";
 import { Rows } from "./rows.ts";
-import { sealFirst } from "./seal-job.ts";
+import { sealTrail } from "./seal-job.ts";
 
 const RETRY_MS = 2_000;
 /** On a slow machine a single try can take longer than that, and the first one of a known session always fails. */
@@ -126,7 +126,7 @@ export class Decider {
   /** The first event of a store is sealed at once: from then on nobody can start the trail anew unseen. */
   async #sealFirst(): Promise<void> {
     try {
-      await sealFirst(this.#deps.store, this.#deps.now());
+      await sealTrail(this.#deps.store, this.#deps.now());
     } catch {
       // What was committed is kept; the job that seals does it in its time.
     }

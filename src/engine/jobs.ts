@@ -12,13 +12,13 @@ import { changeToken, parseToken, tokenStatus } from "../core/token.ts";
 import { callback } from "./callback-job.ts";
 import type { AddressOptions } from "./public-address.ts";
 import type { ClockKnown } from "./clock-watch.ts";
-import { type AnchorTarget, sealJob } from "./seal-job.ts";
+import { type FindAnchorTargets, sealJob } from "./seal-job.ts";
 import { type Handler, type Work, finishing } from "./worker.ts";
 
 /** How each kind of job is done. */
 export function jobHandlers(options: {
   post: AddressOptions;
-  anchor?: AnchorTarget;
+  anchors?: FindAnchorTargets | undefined;
 }): Partial<Record<JobKind, Handler>> {
   return {
     expire: decision(expire),
@@ -26,7 +26,7 @@ export function jobHandlers(options: {
     settle: decision(settle),
     watch: decision(watch),
     callback: callback(options.post),
-    seal: sealJob(options.anchor),
+    seal: sealJob(options.anchors),
     expire_token: expireToken,
   };
 }

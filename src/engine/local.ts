@@ -423,7 +423,7 @@ export class LocalEngine implements Engine {
   }
 
   async seal(): Promise<Seal | undefined> {
-    return (await sealTrail(this.#store, await this.now()))?.seal;
+    return sealTrail(this.#store, await this.now());
   }
 
   findTroubles(): Promise<Troubles> {

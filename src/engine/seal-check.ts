@@ -15,7 +15,9 @@ export async function checkSeals(
   flaws: FlawList,
   anchors: readonly Anchor[],
 ): Promise<number> {
-  const anchored = new Map(anchors.map((anchor) => [anchor.n, anchor.hash]));
+  // A replaced store anchors its new seals in the same file: the lines from before must still count.
+  const anchored = new Map<number, Set<string>>();
+  for (const { n, hash } of anchors) anchored.set(n, (anchored.get(n) ?? new Set()).add(hash));
   let last = { n: 0, hash: "", cursor: "" };
   for (;;) {
     const page = await snapshot.listSeals(last.n, PAGE);
@@ -26,8 +28,8 @@ export async function checkSeals(
         flaws.add({ is: "seal_changed", seal: n });
         return n;
       }
-      const outside = anchored.get(n);
-      if (outside !== undefined && outside !== hash) flaws.add({ is: "anchor_differs", seal: n });
+      const outside = [...(anchored.get(n) ?? [])];
+      if (outside.some((each) => each !== hash)) flaws.add({ is: "anchor_differs", seal: n });
       const body = readSeal(kept);
       const lines = await snapshot.readFeedHashes(last.cursor, body.cursor);
       if (digestOfLines(lines) !== body.lines) flaws.add({ is: "lines_changed", seal: n });

@@ -1,14 +1,17 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { ADA, IDS } from "../../test/builders.ts";
+import { overriding } from "../../test/proof/overriding.ts";
 import { Scene, said } from "../../test/scene.ts";
 import { SYSTEM } from "../core/actor.ts";
 import { anchorOf } from "../core/anchor.ts";
 import { recordLate } from "../core/answer.ts";
 import { STORE_CHAIN } from "../core/id.ts";
+import { openDatabase } from "../sqlite.ts";
 import { openSqliteStore } from "../store/sqlite.ts";
+import { sealTrail } from "./seal-job.ts";
 import { verify } from "./verify.ts";
 
 async function busyScene(): Promise<Scene> {
@@ -95,3 +98,67 @@ test("commits that come while the trail is verified are no damage", async () => 
   await Promise.all([store.close(), other.close()]);
   rmSync(directory, { recursive: true, force: true });
 }, 60_000);
+
+test("sealing ends at what was there when it began, however much others write meanwhile", async () => {
+  const scene = new Scene();
+  await scene.ask();
+  await scene.ask();
+  let seals = 0;
+  const busy = overriding(scene.store, {
+    commit: async (changes) => {
+      const committed = await scene.store.commit(changes);
+      if (changes.seals && (seals += 1) < 10) await scene.ask();
+      return committed;
+    },
+  });
+  await sealTrail(busy, scene.now);
+  expect(seals).toBe(1);
+});
+
+/** Two questions in a SQLite store, whose runs have the lines 1 and 2, and 3 and 4 of the feed; only the first is sealed. */
+async function twoQuestions() {
+  const directory = mkdtempSync(join(tmpdir(), "askd-verify-"));
+  const store = await openSqliteStore(join(directory, "askd.db"));
+  const database = openDatabase(join(directory, "askd.db"));
+  onTestFinished(async () => {
+    database.close();
+    await store.close();
+    rmSync(directory, { recursive: true, force: true });
+  });
+  const scene = new Scene({ store: () => store });
+  await scene.ask();
+  await scene.ask();
+  const lines = database.prepare<{ seq: number; n: number }>("select seq, n from event order by seq").all();
+  expect(lines.map(({ seq, n }) => [seq, n])).toEqual([1, 2, 3, 4].map((seq) => [seq, seq % 2 === 1 ? 1 : 2]));
+  expect((await verify(store)).problems).toEqual([]);
+  return { store, scene, edit: (sql: string) => database.exec(sql) };
+}
+
+test("lines of two runs that changed places in the feed are found by the seal, though both chains are whole", async () => {
+  const { store, scene, edit } = await twoQuestions();
+  await scene.engine.seal();
+  edit(`begin;
+    update event set seq = -1 where seq = 2;
+    update event set seq = 2 where seq = 3;
+    update event set seq = 3 where seq = -1;
+    update event set before = 2 where seq = 4;
+    update run set chain_seq = 3 where chain_seq = 2;
+    commit`);
+  const { flaws } = await verify(store);
+  expect(flaws).toEqual([
+    { is: "lines_changed", seal: 1 },
+    { is: "lines_changed", seal: 2 },
+  ]);
+});
+
+test("lines of one run that changed places in the feed are found before any seal", async () => {
+  const { store, edit } = await twoQuestions();
+  edit(`begin;
+    update event set seq = -1 where seq = 3;
+    update event set seq = 3, before = 4 where seq = 4;
+    update event set seq = 4 where seq = -1;
+    update run set chain_seq = 3 where chain_seq = 4;
+    commit`);
+  const { flaws } = await verify(store);
+  expect(flaws).toEqual([{ is: "line_changed", run: 2, line: 2 }]);
+});
