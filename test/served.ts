@@ -61,6 +61,8 @@ export class ServedScene {
     const { port } = this;
     await this.#served.close();
     this.#served = await serve(this.scene, this.#over, port);
+    // A connection that is kept from before may be found closed only when it is used; this uses it up.
+    await fetch(`${this.url}/health`).catch(() => undefined);
   }
 
   async stop(): Promise<void> {
