@@ -16,11 +16,11 @@ async function countAgreed(open: (clock: SharedClock) => Array<Promise<Twin>>, s
 
 describe("whatever people, agents and time do", () => {
   test("SQLite keeps what memory keeps, and every promise holds", async () => {
-    expect(await countAgreed(({ now }) => [memoryTwin(now), sqliteTwin(now)], 200)).toBe(200);
+    expect(await countAgreed(({ now }) => [memoryTwin(now), sqliteTwin(now)], 100)).toBe(100);
   }, 120_000);
 
   test("PostgreSQL keeps what memory keeps, and every promise holds", async () => {
     const url = await createDatabase(`model_${process.pid}`);
-    expect(await countAgreed(({ now }) => [memoryTwin(now), postgresTwin(url)], 30)).toBe(30);
+    expect(await countAgreed(({ now }) => [memoryTwin(now), postgresTwin(url)], 15)).toBe(15);
   }, 120_000);
 });
