@@ -188,7 +188,8 @@ test("a session that is gone is begun anew with the task, all answers and what w
   const asked = await (await stage.engine()).listQuestions({ runId: again.id, order: "oldest", limit: 10 });
   const answers = asked.flatMap((question) => (question.status === "answered" ? [question.answer.id] : []));
   expect(answers).toHaveLength(2);
-  for (const known of [...answers, "Task:", "Do the job.", "What you said last:"]) expect(told).toContain(known);
+  for (const known of [...answers, "Your task, as it was given to you:", "Do the job.", "What you said last:"])
+    expect(told).toContain(known);
   await stage.type("runs", "cancel", String(number));
   await stage.until("all of it is gone", async () => {
     const run = await (await stage.engine()).findRun(again.id);
@@ -210,7 +211,12 @@ describe("a question that nobody answers in time", () => {
 
   test.each([
     ["proceed", {}, "completed", /No response received/],
-    ["default", { default_answer: "Memcached" }, "completed", /Policy \\?"default\\?" applies: Memcached/],
+    [
+      "default",
+      { default_answer: "Memcached" },
+      "completed",
+      /Policy \\?"default\\?" applies: it answers in place of a person[^]*Answer of the policy:[^]*Memcached/,
+    ],
     ["skip", {}, "skipped", undefined],
     ["fail", {}, "failed", undefined],
     ["escalate", { timeout_params: { then: "skip" } }, "skipped", undefined],
