@@ -3,9 +3,11 @@ import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { createInterface } from "node:readline";
+import { requireMay } from "../core/access.ts";
 import { Refusal } from "../core/refusal.ts";
 import { checkExport, importLines } from "../engine/import.ts";
 import { verify } from "../engine/verify.ts";
+import { whoManages } from "./actor.ts";
 import { requireOne } from "./arguments.ts";
 import type { Command } from "./command.ts";
 import { withStore } from "./own-store.ts";
@@ -27,6 +29,7 @@ export const command: Command<typeof flags> = {
     // Once to see that it is whole, once to write: a damaged file changes nothing.
     await checkExport(linesOf(file));
     const result = await withStore(context, async (store) => {
+      requireMay("maintain", await whoManages(store, context));
       const imported = await importLines(store, linesOf(file));
       return { ...imported, problems: (await verify(store)).problems };
     });

@@ -129,6 +129,21 @@ describe("backup", () => {
   );
 });
 
+describe("import", () => {
+  test("is not for an agent in its run, who could bring in people", async () => {
+    const scene = await aStore();
+    const file = join(scene.project, "x.ndjson");
+    expect((await scene.type("export", "-o", file)).exit).toBe(0);
+    const inRun = { ASKD_RUN: "r_01jcs7z0aa8d2cmn8pqrstvwxy" };
+    const refused = await scene.typeWith(inRun, "import", file);
+    expect({ exit: refused.exit, said: refused.stderr }).toMatchObject({
+      exit: 7,
+      said: expect.stringContaining("An agent cannot maintain the store"),
+    });
+    expect((await scene.type("import", file)).exit).toBe(0);
+  });
+});
+
 describe("migrate", () => {
   test(
     "makes and reports the schema of a store, and has nothing to do the second time",

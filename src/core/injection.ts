@@ -136,7 +136,8 @@ function tellAnswer(read: Read, answer: Answer, delimiter: string): string {
   if (answer.note)
     lines.push(`${answer.outcome === "clarify" ? "They ask" : "Note"}:\n${quoteBlock(answer.note, delimiter)}`);
   lines.push(answeredBy(read.question, answer));
-  if (read.question.kind === "approval" && answer.outcome === "answer") lines.push(afterApproval(answer));
+  // Only of a tool is it known what allows it; the options of any other approval say themselves what follows.
+  if (read.question.fingerprint !== undefined && answer.outcome === "answer") lines.push(afterApproval(answer));
   if (answer.outcome === "decide") lines.push("Choose yourself, and record what you chose and why.");
   if (answer.outcome === "clarify") lines.push("Explain what they want to know, then ask again.");
   return lines.join("\n");

@@ -91,7 +91,11 @@ describe("Codex's own question tool", () => {
     expect(JSON.parse(result ?? "")).toEqual({
       answers: {
         cache: {
-          answers: ["Redis (Recommended)", "user_note: use db 3", expect.stringMatching(/^user_note: Question q_/)],
+          answers: [
+            "Redis (Recommended)",
+            'user_note: Note: "use db 3"',
+            expect.stringMatching(/^user_note: Question q_/),
+          ],
         },
       },
     });
