@@ -4,12 +4,13 @@ import { join } from "node:path";
 import { keepMachine } from "../../src/agents/machine.ts";
 import { type Actor, SYSTEM } from "../../src/core/actor.ts";
 import { AnswerInput } from "../../src/core/answer-input.ts";
+import { isVisibleLine } from "../../src/core/foreign-text.ts";
 import type { Question } from "../../src/core/question.ts";
 import type { Run } from "../../src/core/run.ts";
 import type { WebStage } from "./stage.ts";
 import { ask } from "./states.ts";
 
-const MOST_NAME_BYTES = 780;
+const MOST_NAME_BYTES = 190;
 const MOST_PERSON_CHARS = 190;
 const MOST_OPTIONS = 48;
 const MOST_PEOPLE = 190;
@@ -32,10 +33,19 @@ export function fit(texts: readonly string[], most: number): string {
   return joined.replaceAll("\n", " ");
 }
 
+/** As many of these as fit into a name, which takes one visible line only. */
+function fitName(texts: readonly string[], most: number): string {
+  return fit(visibleOf(texts, most), most);
+}
+
+function visibleOf(texts: readonly string[], most: number): string[] {
+  return texts.filter((text) => text.trim() !== "" && isVisibleLine(text, most));
+}
+
 /** Somebody who is called what the texts say, and comes by what they say. */
 function personOf(texts: readonly string[]): Actor {
   const channel = fit(texts, 60);
-  return { scope: "human", id: fit(texts, MOST_PERSON_CHARS), channel, strength: "local" };
+  return { scope: "human", id: fitName(texts, MOST_PERSON_CHARS), channel, strength: "local" };
 }
 
 /** One question that has hundreds of texts in everything that is long: what is asked, why, the options, remarks. */
@@ -74,13 +84,13 @@ function schemaOf(texts: readonly string[]): object {
 }
 
 function namesOf(texts: readonly string[]) {
-  const name = (from: number): string => fit(texts.slice(from), MOST_NAME_BYTES);
+  const name = (from: number): string => fitName(texts.slice(from), MOST_NAME_BYTES);
   return {
     name: name(0),
     repo: name(0),
     branch: name(0),
     agent: name(0),
-    labels: [...texts.slice(0, 20)],
+    labels: visibleOf(texts, MOST_NAME_BYTES).slice(0, 20),
     host: name(0),
   };
 }
@@ -108,9 +118,9 @@ export async function plantNarrow(stage: WebStage, texts: readonly string[]): Pr
     options: texts.slice(0, 3).map((text, place) => `${place} ${text}`),
     timeout: "2h",
   };
-  const question = await ask(stage, raw, { ...namesOf(texts), externalId: fit(texts, MOST_PERSON_CHARS) });
+  const question = await ask(stage, raw, { ...namesOf(texts), externalId: fitName(texts, MOST_PERSON_CHARS) });
   const by = personOf(texts);
-  await engine.assign(question.id, texts.slice(0, 5), by);
+  await engine.assign(question.id, ["x", ...visibleOf(texts, MOST_NAME_BYTES).slice(0, 5)], by);
   await engine.claim(question.id, by);
   return question;
 }
@@ -169,11 +179,14 @@ export async function plantLog(stage: WebStage, texts: readonly string[]): Promi
 export async function plantPeople(stage: WebStage, texts: readonly string[]): Promise<void> {
   const engine = await stage.engine();
   for (const [index, part] of inParts(texts, Math.ceil(texts.length / MOST_PEOPLE)).entries()) {
-    const long = { name: fit(part, 200), email: fit(part.toReversed(), 300) };
-    const short = { slack: fit(part, 60), github: fit(part.toReversed(), 60) };
-    const groups = part.map((text) => text.slice(0, 60));
+    const long = { name: fitName(part, 200), email: fitName(part.toReversed(), 300) };
+    const short = { slack: fitName(part, 60), github: fitName(part.toReversed(), 60) };
+    const groups = visibleOf(
+      part.map((text) => text.slice(0, 60)),
+      60,
+    );
     await engine.putPerson({ id: `p${index}`, version: 0, ...long, ...short, groups }, SYSTEM);
-    await engine.issueToken({ scope: "agent", subject: fit(part, MOST_PERSON_CHARS) }, SYSTEM);
+    await engine.issueToken({ scope: "agent", subject: fitName(part, MOST_PERSON_CHARS) }, SYSTEM);
   }
 }
 
