@@ -1,8 +1,8 @@
 import { engineOn } from "../src/app.ts";
-import type { Actor } from "../src/core/actor.ts";
-import { AnswerInput } from "../src/core/answer-input.ts";
-import { parseAsk } from "../src/core/ask-input.ts";
-import { isHanding } from "../src/core/question.ts";
+import type { Actor } from "../src/core/people/actor.ts";
+import { AnswerInput } from "../src/core/answer/answer-input.ts";
+import { parseAsk } from "../src/core/question/ask-input.ts";
+import { isHanding } from "../src/core/question/question.ts";
 import { later } from "../src/core/instant.ts";
 import { DEFAULT_LIMITS, DEFAULT_RULES, type Rules } from "../src/core/rules.ts";
 import type { LocalEngine } from "../src/engine/local.ts";

@@ -1,5 +1,5 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
-import { SYSTEM } from "../src/core/actor.ts";
+import { SYSTEM } from "../src/core/people/actor.ts";
 import { engineOn } from "../src/app.ts";
 import type { LocalEngine } from "../src/engine/local.ts";
 import { loopbackDoors } from "../src/server/guard.ts";

@@ -1,12 +1,12 @@
 import { engineOn } from "../src/app.ts";
-import { type Actor, SYSTEM } from "../src/core/actor.ts";
-import { AnswerInput } from "../src/core/answer-input.ts";
-import { parseAsk } from "../src/core/ask-input.ts";
+import { type Actor, SYSTEM } from "../src/core/people/actor.ts";
+import { AnswerInput } from "../src/core/answer/answer-input.ts";
+import { parseAsk } from "../src/core/question/ask-input.ts";
 import type { QuestionId, RunId } from "../src/core/id.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS, instant, later } from "../src/core/instant.ts";
-import { Person } from "../src/core/person.ts";
+import { Person } from "../src/core/people/person.ts";
 import { DEFAULT_LIMITS, DEFAULT_RULES, type Rules } from "../src/core/rules.ts";
-import { TemplateInput } from "../src/core/template.ts";
+import { TemplateInput } from "../src/core/answer/template.ts";
 import type { LocalEngine } from "../src/engine/local.ts";
 import type { Store } from "../src/store/store.ts";
 

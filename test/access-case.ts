@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import type { AccessVerb, Role } from "../src/core/access.ts";
+import type { AccessVerb, Role } from "../src/core/people/access.ts";
 
 /** Through what somebody comes. `remote` is a command that a server does, in the name of an agent. */
 export type Door = "rest" | "remote" | "cli" | "mcp" | "web" | "link" | "hook";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { accessTable } from "../src/core/access-table.ts";
-import { ACCESS, type AccessVerb, ROLES, type Role } from "../src/core/access.ts";
+import { accessTable } from "../src/core/people/access-table.ts";
+import { ACCESS, type AccessVerb, ROLES, type Role } from "../src/core/people/access.ts";
 import { DOCUMENTED, TABLE_TEXT, type Case, casesOf, expected } from "./access-case.ts";
 import { AccessStage } from "./access-stage.ts";
 

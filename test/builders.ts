@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
-import type { Actor } from "../src/core/actor.ts";
-import { hashContent, type Content } from "../src/core/content.ts";
-import type { Event } from "../src/core/event.ts";
+import type { Actor } from "../src/core/people/actor.ts";
+import { hashContent, type Content } from "../src/core/question/content.ts";
+import type { Event } from "../src/core/trail/event.ts";
 import { idsFrom, type Ids } from "../src/core/id.ts";
 import { instant, type Instant } from "../src/core/instant.ts";
-import { questionJob, type Job, type JobKind } from "../src/core/job.ts";
-import type { Answer, Pending, Question } from "../src/core/question.ts";
-import type { Run } from "../src/core/run.ts";
+import { questionJob, type Job, type JobKind } from "../src/core/run/job.ts";
+import type { Answer, Pending, Question } from "../src/core/question/question.ts";
+import type { Run } from "../src/core/run/run.ts";
 
 const EPOCH_MS = Date.parse("2026-01-01T00:00:00.000Z");
 

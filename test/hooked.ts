@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, vi } from "vitest";
 import type { StartedAs } from "../src/agents/started-as.ts";
 import type { World } from "../src/cli/world.ts";
-import type { Question } from "../src/core/question.ts";
+import type { Question } from "../src/core/question/question.ts";
 import type { Engine } from "../src/engine/engine.ts";
 import type { Scene } from "./scene.ts";
 import { type Typed, type } from "./typed.ts";

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { z } from "zod";
-import type { HookCall, HookClient } from "../src/core/client/hook.ts";
+import type { HookCall, HookClient } from "../src/core/door/hook.ts";
 
 const Fields = z.record(z.string(), z.unknown());
 

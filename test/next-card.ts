@@ -2,10 +2,10 @@ import { type Card, type State, startState } from "../src/cli/next/state.ts";
 import { type Event, reduce } from "../src/cli/next/reduce.ts";
 import type { Effect } from "../src/cli/next/state.ts";
 import { parseKeys } from "../src/cli/next/key.ts";
-import type { Content, Item } from "../src/core/content.ts";
+import type { Content, Item } from "../src/core/question/content.ts";
 import type { Instant } from "../src/core/instant.ts";
-import type { Pending } from "../src/core/question.ts";
-import type { Run } from "../src/core/run.ts";
+import type { Pending } from "../src/core/question/question.ts";
+import type { Run } from "../src/core/run/run.ts";
 import { NOON, aQuestion, aRun } from "./builders.ts";
 
 /** A card as `askd next` shows it. */

@@ -1,4 +1,4 @@
-import type { TokenInput } from "../src/core/token.ts";
+import type { TokenInput } from "../src/core/people/token.ts";
 import type { ServeDeps } from "../src/server/server.ts";
 import { Scene } from "./scene.ts";
 import { type Got, ServedScene } from "./served.ts";

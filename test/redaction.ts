@@ -1,6 +1,6 @@
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { redact } from "../src/core/redact.ts";
+import { redact } from "../src/core/secret/redact.ts";
 import { secretSamples } from "./secret-samples.ts";
 import { OWN_FORMS } from "./secret-texts.ts";
 

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { type Actor, SYSTEM } from "../src/core/actor.ts";
+import { type Actor, SYSTEM } from "../src/core/people/actor.ts";
 import type { Rules } from "../src/core/rules.ts";
 import type { Engine } from "../src/engine/engine.ts";
 import type { LocalEngine } from "../src/engine/local.ts";

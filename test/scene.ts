@@ -1,11 +1,11 @@
 import { engineOn } from "../src/app.ts";
-import { type Actor, SYSTEM } from "../src/core/actor.ts";
-import { AnswerInput } from "../src/core/answer-input.ts";
-import { type AskInput, type Door, parseAsk } from "../src/core/ask-input.ts";
+import { type Actor, SYSTEM } from "../src/core/people/actor.ts";
+import { AnswerInput } from "../src/core/answer/answer-input.ts";
+import { type AskInput, type Door, parseAsk } from "../src/core/question/ask-input.ts";
 import type { Read } from "../src/core/changes.ts";
 import type { Ids } from "../src/core/id.ts";
 import { type Instant, epochMs, instant } from "../src/core/instant.ts";
-import type { Pending } from "../src/core/question.ts";
+import type { Pending } from "../src/core/question/question.ts";
 import { DEFAULT_LIMITS, DEFAULT_RULES, type Rules } from "../src/core/rules.ts";
 import type { Engine } from "../src/engine/engine.ts";
 import { MemoryStore } from "../src/store/memory.ts";

@@ -1,8 +1,8 @@
-import { SYSTEM } from "../src/core/actor.ts";
+import { SYSTEM } from "../src/core/people/actor.ts";
 import type { RunId } from "../src/core/id.ts";
-import type { TokenInput } from "../src/core/token.ts";
+import type { TokenInput } from "../src/core/people/token.ts";
 import type { EventView } from "../src/core/api/reply.ts";
-import type { QuestionView, RunView } from "../src/core/view.ts";
+import type { QuestionView, RunView } from "../src/core/api/view.ts";
 import { LocalEngine } from "../src/engine/local.ts";
 import { type ServeDeps, type Served, serveHttp } from "../src/server/server.ts";
 import { feedOf } from "./remote.ts";

@@ -1,4 +1,4 @@
-import type { RunResult } from "../core/lifecycle.ts";
+import type { RunResult } from "../core/run/run-lifecycle.ts";
 
 /** What one line of an agent's output shows. A line may show several things, or none that we know. */
 export type Sight =

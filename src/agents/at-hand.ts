@@ -1,5 +1,5 @@
-import type { Run } from "../core/run.ts";
-import { isCode } from "../core/system-code.ts";
+import type { Run } from "../core/run/run.ts";
+import { isCode } from "../core/error-code.ts";
 import { type TakeoverPlace, findTakeover, isLeft, sayTakeover } from "./takeover.ts";
 import { findDiff } from "./working-tree.ts";
 

@@ -1,5 +1,5 @@
-import type { RunResult } from "../core/lifecycle.ts";
-import { NOT_LOGGED_IN } from "../core/run.ts";
+import type { RunResult } from "../core/run/run-lifecycle.ts";
+import { NOT_LOGGED_IN } from "../core/run/run.ts";
 import type { Sight, Usage } from "./agent.ts";
 import { type Json, isJson, listAt, numberAt, textAt, textsAt, valueAt, wordsAt } from "./json.ts";
 

@@ -1,5 +1,5 @@
 import type { Read } from "../core/changes.ts";
-import { findAnswer } from "../core/question.ts";
+import { findAnswer } from "../core/question/question.ts";
 import type { Json } from "./json.ts";
 import { MarkerScanner } from "./marker.ts";
 import { readResult } from "./result.ts";

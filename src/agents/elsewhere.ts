@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
-import type { Run } from "../core/run.ts";
-import { machineName } from "../core/machine.ts";
+import type { Run } from "../core/run/run.ts";
+import { machineName } from "../core/run/machine.ts";
 import { Refusal } from "../core/refusal.ts";
 import { agents } from "./agents.ts";
 import { findLaunch } from "./launch.ts";

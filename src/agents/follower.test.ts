@@ -3,8 +3,8 @@ import { expect, test } from "vitest";
 import { ADA, AGENT, IDS } from "../../test/builders.ts";
 import { type RunScene, aRunScene } from "../../test/run-dir.ts";
 import { SCRIPT, Scene, said } from "../../test/scene.ts";
-import { SYSTEM } from "../core/actor.ts";
-import { takeRun } from "../core/carry.ts";
+import { SYSTEM } from "../core/people/actor.ts";
+import { takeRun } from "../core/run/run-ownership.ts";
 
 import { type QuestionId, idsFrom } from "../core/id.ts";
 import { Decider } from "../engine/decide.ts";

@@ -1,10 +1,10 @@
-import type { Actor } from "../core/actor.ts";
-import { SYSTEM } from "../core/actor.ts";
-import { type Carrier, endCarried } from "../core/carry.ts";
-import { parseAsk } from "../core/ask-input.ts";
+import type { Actor } from "../core/people/actor.ts";
+import { SYSTEM } from "../core/people/actor.ts";
+import { type Carrier, endCarried } from "../core/run/run-ownership.ts";
+import { parseAsk } from "../core/question/ask-input.ts";
 import type { RunId } from "../core/id.ts";
-import type { RunResult } from "../core/lifecycle.ts";
-import { handoversOf, isHandedIn, isSpent } from "../core/question.ts";
+import type { RunResult } from "../core/run/run-lifecycle.ts";
+import { handoversOf, isHandedIn, isSpent } from "../core/question/question.ts";
 import { Refusal } from "../core/refusal.ts";
 import { type Rules, rulesFor } from "../core/rules.ts";
 import type { Engine } from "../engine/engine.ts";

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
-import { howToAskByMarker } from "../core/how-to-ask.ts";
+import { howToAskByMarker } from "../core/run/how-to-ask.ts";
 import { SECOND_MS } from "../core/instant.ts";
 import type {
   Agent,

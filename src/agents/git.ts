@@ -1,4 +1,4 @@
-import { isCode } from "../core/system-code.ts";
+import { isCode } from "../core/error-code.ts";
 import { runProgram } from "./process-identity.ts";
 
 const TIMEOUT_MS = 60_000;

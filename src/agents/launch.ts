@@ -4,7 +4,7 @@ import { delimiter, isAbsolute, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { SECOND_MS } from "../core/instant.ts";
 import { Refusal } from "../core/refusal.ts";
-import type { Run } from "../core/run.ts";
+import type { Run } from "../core/run/run.ts";
 import type { Agent, Task } from "./agent.ts";
 import { type Launch, findKeptLaunch } from "./run-files.ts";
 

@@ -2,8 +2,8 @@ import { hash, randomBytes } from "node:crypto";
 import { linkSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { isMachineId, newMachineId } from "../core/machine.ts";
-import { isCode } from "../core/system-code.ts";
+import { isMachineId, newMachineId } from "../core/run/machine.ts";
+import { isCode } from "../core/error-code.ts";
 
 const INSTALL_FILE = "/etc/machine-id";
 const RANDOM_BYTES = 3;

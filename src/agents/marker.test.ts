@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { howToAskByMarker } from "../core/how-to-ask.ts";
+import { howToAskByMarker } from "../core/run/how-to-ask.ts";
 import { type Marked, MarkerScanner } from "./marker.ts";
 
 const OPEN = "<<ASK_HUMAN>>";

@@ -1,4 +1,4 @@
-import { MARKER_CLOSE, MARKER_OPEN } from "../core/how-to-ask.ts";
+import { MARKER_CLOSE, MARKER_OPEN } from "../core/run/how-to-ask.ts";
 import { type Json, parseJson } from "./json.ts";
 
 /** What a marker holds at most: a question and its context at their limits, with room for escapes. */

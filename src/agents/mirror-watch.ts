@@ -1,5 +1,5 @@
 import type { QuestionId, RunId } from "../core/id.ts";
-import type { Run } from "../core/run.ts";
+import type { Run } from "../core/run/run.ts";
 import type { Store } from "../store/store.ts";
 import { mirrorNoted } from "./mirror.ts";
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { aContent, answered, aQuestion, aRun, NOON } from "../../test/builders.ts";
-import type { RunStatus } from "../core/run.ts";
+import type { RunStatus } from "../core/run/run.ts";
 import { mirroredState, writeMirror } from "./mirror.ts";
 
 const PARKED = aRun({ status: "awaiting_input", session: "abc123" });

@@ -1,13 +1,13 @@
 import { lstat, mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { Content, Item } from "../core/content.ts";
+import type { Content, Item } from "../core/question/content.ts";
 import type { QuestionId, RunId } from "../core/id.ts";
-import { isPending, type Question } from "../core/question.ts";
-import { type Run, findAgentSession } from "../core/run.ts";
+import { isPending, type Question } from "../core/question/question.ts";
+import { type Run, findAgentSession } from "../core/run/run.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Store } from "../store/store.ts";
 import { replaceFile } from "./private-file.ts";
-import { isCode } from "../core/system-code.ts";
+import { isCode } from "../core/error-code.ts";
 
 /** A run that changes faster than its file is written is mirrored by whoever changes it last. */
 const MOST_TURNS = 5;

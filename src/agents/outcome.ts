@@ -1,6 +1,6 @@
 import type { Read } from "../core/changes.ts";
-import { type Handover, type Question, isHandedIn, isPending, outcomeName } from "../core/question.ts";
-import type { Run } from "../core/run.ts";
+import { type Handover, type Question, isHandedIn, isPending, outcomeName } from "../core/question/question.ts";
+import type { Run } from "../core/run/run.ts";
 import type { Store } from "../store/store.ts";
 import type { Agent, Sight, Witnessed } from "./agent.ts";
 import type { Launch } from "./run-files.ts";

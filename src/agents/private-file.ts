@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { link, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { isCode } from "../core/system-code.ts";
+import { isCode } from "../core/error-code.ts";
 
 /** Makes a file that only this user may read, with its whole text at once; false if one is there. */
 export async function createFile(file: string, text: string): Promise<boolean> {

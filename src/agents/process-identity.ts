@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { readFile, readlink } from "node:fs/promises";
 import { promisify } from "node:util";
-import type { Seen } from "../core/run.ts";
+import type { Seen } from "../core/run/run.ts";
 import { readBootId } from "./boot-id.ts";
 
 /** Where the fields of /proc/<pid>/stat that follow the program's name are, counted from that name. */

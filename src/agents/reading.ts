@@ -1,4 +1,4 @@
-import type { RunResult } from "../core/lifecycle.ts";
+import type { RunResult } from "../core/run/run-lifecycle.ts";
 import type { Sight, Usage } from "./agent.ts";
 import type { Json } from "./json.ts";
 import { MarkerScanner } from "./marker.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { parseAsk } from "../core/ask-input.ts";
+import { parseAsk } from "../core/question/ask-input.ts";
 import { Instant } from "../core/instant.ts";
 import { DEFAULT_RULES } from "../core/rules.ts";
 import { findLastObject, readResult } from "./result.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { RunResult } from "../core/lifecycle.ts";
+import type { RunResult } from "../core/run/run-lifecycle.ts";
 import { type Json, isJson, parseJson } from "./json.ts";
 
 /** Longer last words are looked through from here on; a result stands at their end. */

@@ -1,6 +1,6 @@
 import { type FileHandle, open } from "node:fs/promises";
-import { type Run, hasEnded } from "../core/run.ts";
-import { isCode } from "../core/system-code.ts";
+import { type Run, hasEnded } from "../core/run/run.ts";
+import { isCode } from "../core/error-code.ts";
 import { unreachable } from "../core/unreachable.ts";
 import type { Agent, Sight } from "./agent.ts";
 import { agents } from "./agents.ts";

@@ -8,7 +8,7 @@ import { overriding } from "../../test/proof/overriding.ts";
 import { until } from "../../test/run-dir.ts";
 import { ROOMY, Scene } from "../../test/scene.ts";
 import { engineOn, openEngine } from "../app.ts";
-import { CARRY_MS } from "../core/carry.ts";
+import { CARRY_MS } from "../core/run/run-ownership.ts";
 import type { RunId } from "../core/id.ts";
 import { epochMs } from "../core/instant.ts";
 import { Refusal } from "../core/refusal.ts";

@@ -1,5 +1,5 @@
-import { SYSTEM } from "../core/actor.ts";
-import { nameSession } from "../core/carry.ts";
+import { SYSTEM } from "../core/people/actor.ts";
+import { nameSession } from "../core/run/run-ownership.ts";
 import type { RunId } from "../core/id.ts";
 import type { Work } from "../engine/worker.ts";
 

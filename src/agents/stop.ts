@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { findAgent } from "./process.ts";
 import { isAlive, type Identity } from "./process-identity.ts";
 import { hasMembers, listOwnPids, seeProcesses, type RunProcess } from "./process-list.ts";
-import { isCode } from "../core/system-code.ts";
+import { isCode } from "../core/error-code.ts";
 import { listEpochs } from "./run-files.ts";
 
 /** How long an agent may take to end by itself when it is told to. */

@@ -1,8 +1,8 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { SYSTEM } from "../core/actor.ts";
+import { SYSTEM } from "../core/people/actor.ts";
 import { RunId } from "../core/id.ts";
-import { forgetRun, mayForget } from "../core/lifecycle.ts";
+import { forgetRun, mayForget } from "../core/run/run-lifecycle.ts";
 import type { Work } from "../engine/worker.ts";
 import { forgetLaunch, hasLaunch, runDirOf } from "./run-files.ts";
 

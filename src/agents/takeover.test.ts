@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { IDS, aRun } from "../../test/builders.ts";
 import { epochMs, instant } from "../core/instant.ts";
-import type { Run } from "../core/run.ts";
+import type { Run } from "../core/run/run.ts";
 import { openDatabase } from "../sqlite.ts";
 import { readOwnIdentity } from "./process-identity.ts";
 import { findTakeover, findWayOn, isLeft, sayTakeover } from "./takeover.ts";

@@ -1,8 +1,8 @@
 import { shortId } from "../core/id.ts";
 import { HOUR_MS, epochMs } from "../core/instant.ts";
-import { machineName } from "../core/machine.ts";
-import { type Run, findAgentSession, isAnswerUntaken } from "../core/run.ts";
-import { shellWord } from "../core/shell-word.ts";
+import { machineName } from "../core/run/machine.ts";
+import { type Run, findAgentSession, isAnswerUntaken } from "../core/run/run.ts";
+import { shellWord } from "../core/text/shell-word.ts";
 import type { Agent, RecordedSession } from "./agent.ts";
 import { findAgent } from "./agents.ts";
 import { isSeenAlive } from "./process-identity.ts";

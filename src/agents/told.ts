@@ -1,9 +1,9 @@
 import { appendFile, open as openFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Read } from "../core/changes.ts";
-import { quoteBlock } from "../core/foreign-text.ts";
-import { type Told, tellHanded, tellOutcome } from "../core/injection.ts";
-import type { Run } from "../core/run.ts";
+import { quoteBlock } from "../core/text/foreign-text.ts";
+import { type Told, tellHanded, tellOutcome } from "../core/run/agent-message.ts";
+import type { Run } from "../core/run/run.ts";
 import type { Agent, Resume } from "./agent.ts";
 import { findText, replaceFile } from "./private-file.ts";
 import { callOf } from "./outcome.ts";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { z } from "zod";
 import type { RunId } from "../core/id.ts";
-import { UsageRow } from "../core/usage.ts";
+import { UsageRow } from "../core/run/usage.ts";
 import type { Store } from "../store/store.ts";
 import type { Usage } from "./agent.ts";
 import { findText, replaceFile } from "./private-file.ts";

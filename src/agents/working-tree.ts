@@ -4,8 +4,8 @@ import { lstat, readlink } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { z } from "zod";
-import { quoteLine, quoteName } from "../core/foreign-text.ts";
-import { isCode } from "../core/system-code.ts";
+import { quoteLine, quoteName } from "../core/text/foreign-text.ts";
+import { isCode } from "../core/error-code.ts";
 import { isDatabaseFile } from "../sqlite.ts";
 import { readGit } from "./git.ts";
 

@@ -1,6 +1,6 @@
 import { mirrorRun, ofEngine } from "../agents/mirror.ts";
 import type { RunId } from "../core/id.ts";
-import type { Run } from "../core/run.ts";
+import type { Run } from "../core/run/run.ts";
 import type { Engine } from "../engine/engine.ts";
 import { isServiceOff, isWorkerHere, startService } from "./background.ts";
 import type { Context } from "./context.ts";

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { howToAskByTool } from "../core/how-to-ask.ts";
+import { howToAskByTool } from "../core/run/how-to-ask.ts";
 import { Scene } from "../../test/scene.ts";
 import { type } from "../../test/typed.ts";
 import { renderSkill } from "./agent-guide.ts";

@@ -1,4 +1,4 @@
-import { howToAskByTool } from "../core/how-to-ask.ts";
+import { howToAskByTool } from "../core/run/how-to-ask.ts";
 import { renderGuideBlock } from "../setup/guide-block.ts";
 
 /** The skill that teaches an agent to ask, as its file has it. */

@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
-import { type Anchor, anchorOf, parseAnchors } from "../core/anchor.ts";
+import { type Anchor, anchorOf, parseAnchors } from "../core/trail/anchor.ts";
 import type { Seal } from "../core/changes.ts";
 import { Refusal } from "../core/refusal.ts";
-import { isCode, sayCode } from "../core/system-code.ts";
+import { isCode, sayCode } from "../core/error-code.ts";
 import { appendAnchors } from "../engine/anchor-file.ts";
 
 /** Writes a seal to a file or an address outside the store: a line at the end, or a POST. */

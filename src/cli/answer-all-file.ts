@@ -1,5 +1,5 @@
 import type { Read } from "../core/changes.ts";
-import { sayDuration } from "../core/duration.ts";
+import { sayDuration } from "../core/text/duration.ts";
 import { type QuestionId, shortId } from "../core/id.ts";
 import { type Instant, msBetween } from "../core/instant.ts";
 import { wordToType } from "../core/risk-word.ts";

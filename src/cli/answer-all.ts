@@ -1,6 +1,6 @@
 import { findText } from "../agents/private-file.ts";
-import type { Actor } from "../core/actor.ts";
-import { AnswerInput } from "../core/answer-input.ts";
+import type { Actor } from "../core/people/actor.ts";
+import { AnswerInput } from "../core/answer/answer-input.ts";
 import type { Read } from "../core/changes.ts";
 import { type QuestionId, shortId } from "../core/id.ts";
 import { Refusal } from "../core/refusal.ts";

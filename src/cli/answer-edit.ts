@@ -1,5 +1,5 @@
 import type { Read } from "../core/changes.ts";
-import { requirePending } from "../core/closed.ts";
+import { requirePending } from "../core/question/require-pending.ts";
 import { Refusal } from "../core/refusal.ts";
 import { type Written, belowMarker, readWritten, renderTemplate } from "./answer-template.ts";
 import type { Context } from "./context.ts";

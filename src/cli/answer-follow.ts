@@ -1,6 +1,6 @@
 import { findAgent } from "../agents/agents.ts";
 import { runDirOf } from "../agents/run-files.ts";
-import { type Run, hasEnded, isLoggedOut } from "../core/run.ts";
+import { type Run, hasEnded, isLoggedOut } from "../core/run/run.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Context } from "./context.ts";
 import { changed, sayQuestion } from "./run-follow.ts";

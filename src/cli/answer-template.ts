@@ -1,8 +1,8 @@
-import type { AnswerInput } from "../core/answer-input.ts";
-import { defaultInput } from "../core/answer-input.ts";
+import type { AnswerInput } from "../core/answer/answer-input.ts";
+import { defaultInput } from "../core/answer/answer-input.ts";
 import type { Read } from "../core/changes.ts";
-import type { Item } from "../core/content.ts";
-import { matchAnswer } from "../core/match.ts";
+import type { Item } from "../core/question/content.ts";
+import { matchAnswer } from "../core/answer/match.ts";
 import { Refusal } from "../core/refusal.ts";
 import { DEFAULT_LIMITS } from "../core/rules.ts";
 import { sanitise } from "./sanitise.ts";

@@ -1,9 +1,9 @@
-import type { AnswerInput } from "../core/answer-input.ts";
+import type { AnswerInput } from "../core/answer/answer-input.ts";
 import type { Read } from "../core/changes.ts";
 import { readChoices } from "../core/choice.ts";
-import { sayOptions } from "../core/match.ts";
+import { sayOptions } from "../core/answer/match.ts";
 import { Refusal } from "../core/refusal.ts";
-import { fillTemplate } from "../core/template.ts";
+import { fillTemplate } from "../core/answer/template.ts";
 import type { AnswerValues } from "./answer.ts";
 import type { Context } from "./context.ts";
 import { readGiven } from "./given-file.ts";

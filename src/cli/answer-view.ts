@@ -1,11 +1,11 @@
 import type { WayOn } from "../agents/takeover.ts";
 import type { Read } from "../core/changes.ts";
-import { sayDuration } from "../core/duration.ts";
+import { sayDuration } from "../core/text/duration.ts";
 import { shortId } from "../core/id.ts";
 import { msBetween } from "../core/instant.ts";
-import { answerText } from "../core/match.ts";
-import type { Machines } from "../core/machine.ts";
-import { type Question, findAnswer, isPending } from "../core/question.ts";
+import { answerText } from "../core/answer/match.ts";
+import type { Machines } from "../core/run/machine.ts";
+import { type Question, findAnswer, isPending } from "../core/question/question.ts";
 import { sayAgent } from "./agent-name.ts";
 import { findAwayLines } from "./machine-view.ts";
 import { oneLine } from "./sanitise.ts";

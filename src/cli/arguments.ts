@@ -1,4 +1,4 @@
-import { nearest } from "../core/nearest.ts";
+import { nearest } from "../core/text/nearest.ts";
 import { Refusal } from "../core/refusal.ts";
 import { oneLine } from "./sanitise.ts";
 

@@ -1,6 +1,6 @@
 import { Refusal } from "../core/refusal.ts";
 import { RunId } from "../core/id.ts";
-import { TimeoutDo } from "../core/timeout-do.ts";
+import { TimeoutDo } from "../core/question/timeout-policy.ts";
 import type { AskOptions, Engine, RunInput } from "../engine/engine.ts";
 import { findOwnRun } from "./actor.ts";
 import type { Context } from "./context.ts";

@@ -1,6 +1,6 @@
-import { sayMany } from "../core/say-many.ts";
-import type { Event, KeptEvent } from "../core/event.ts";
-import { sayDuration } from "../core/duration.ts";
+import { sayMany } from "../core/text/plural.ts";
+import type { Event, KeptEvent } from "../core/trail/event.ts";
+import { sayDuration } from "../core/text/duration.ts";
 import { STORE_CHAIN, shortId } from "../core/id.ts";
 import { Instant } from "../core/instant.ts";
 import type { Verified } from "../engine/engine.ts";

@@ -7,7 +7,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { ADA } from "../../test/builders.ts";
 import { Scene, said } from "../../test/scene.ts";
 import { type } from "../../test/typed.ts";
-import { type Anchor, parseAnchors } from "../core/anchor.ts";
+import { type Anchor, parseAnchors } from "../core/trail/anchor.ts";
 
 function tempDir(): string {
   const dir = mkdtempSync(join(tmpdir(), "askd-audit-"));

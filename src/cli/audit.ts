@@ -1,4 +1,4 @@
-import type { KeptEvent } from "../core/event.ts";
+import type { KeptEvent } from "../core/trail/event.ts";
 import type { Engine } from "../engine/engine.ts";
 import { Refusal } from "../core/refusal.ts";
 import { readAnchors, writeAnchor } from "./anchor-file.ts";

@@ -6,7 +6,7 @@ import { ADA } from "../../test/builders.ts";
 import { Scene, said } from "../../test/scene.ts";
 import { type Typed, type } from "../../test/typed.ts";
 import type { OpencodePlan } from "../agents/opencode-serve.ts";
-import type { Question } from "../core/question.ts";
+import type { Question } from "../core/question/question.ts";
 
 const SERVER = resolve("test", "agents", "opencode-server.mjs");
 const BUSY = { type: "session.status", properties: { sessionID: "ses_1", status: { type: "busy" } } };

@@ -1,5 +1,5 @@
 import { shortId } from "../core/id.ts";
-import { QUESTION_FIELDS, viewQuestion } from "../core/view.ts";
+import { QUESTION_FIELDS, viewQuestion } from "../core/api/view.ts";
 import { whoTypes } from "./actor.ts";
 import { afterChange } from "./after-change.ts";
 import { requireOne } from "./arguments.ts";

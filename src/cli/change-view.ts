@@ -1,8 +1,8 @@
 import type { Read } from "../core/changes.ts";
-import { sayDuration } from "../core/duration.ts";
+import { sayDuration } from "../core/text/duration.ts";
 import { shortId } from "../core/id.ts";
 import { type Instant, msBetween } from "../core/instant.ts";
-import { hasEnded } from "../core/run.ts";
+import { hasEnded } from "../core/run/run.ts";
 import { sayAgent } from "./agent-name.ts";
 import { oneLine } from "./sanitise.ts";
 import { argumentOf, exampleAnswer, refOf, sayDue, sayThen } from "./wording.ts";

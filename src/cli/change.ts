@@ -1,9 +1,9 @@
-import type { Actor } from "../core/actor.ts";
-import { findAway, needsMachine } from "../core/machine.ts";
+import type { Actor } from "../core/people/actor.ts";
+import { findAway, needsMachine } from "../core/run/machine.ts";
 import type { Read } from "../core/changes.ts";
 import type { QuestionId } from "../core/id.ts";
 import type { Instant } from "../core/instant.ts";
-import { QUESTION_FIELDS, viewQuestion } from "../core/view.ts";
+import { QUESTION_FIELDS, viewQuestion } from "../core/api/view.ts";
 import type { Engine } from "../engine/engine.ts";
 import { whoTypes } from "./actor.ts";
 import { afterChange } from "./after-change.ts";

@@ -1,6 +1,6 @@
 import type { Read } from "../core/changes.ts";
 import type { Instant } from "../core/instant.ts";
-import { type Question, findAnswer } from "../core/question.ts";
+import { type Question, findAnswer } from "../core/question/question.ts";
 import { unreachable } from "../core/unreachable.ts";
 import { oneLine, sanitise } from "./sanitise.ts";
 import { sayAnswer } from "./show-view.ts";

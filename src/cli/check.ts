@@ -1,6 +1,6 @@
 import type { Read } from "../core/changes.ts";
-import { isTakenByReading } from "../core/taken-by-reading.ts";
-import { CHECK_FIELDS, viewCheck } from "../core/view.ts";
+import { isTakenByReading } from "../core/run/taken-by-reading.ts";
+import { CHECK_FIELDS, viewCheck } from "../core/api/view.ts";
 import type { Engine } from "../engine/engine.ts";
 import { whoAsks } from "./actor.ts";
 import { requireOne } from "./arguments.ts";

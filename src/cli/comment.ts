@@ -1,4 +1,4 @@
-import { QUESTION_FIELDS } from "../core/view.ts";
+import { QUESTION_FIELDS } from "../core/api/view.ts";
 import { changeQuestion, readWords } from "./change.ts";
 import { sayCommented } from "./change-view.ts";
 import type { Command } from "./command.ts";

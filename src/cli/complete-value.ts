@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import type { QuestionId } from "../core/id.ts";
 import { shortId } from "../core/id.ts";
-import { RunStatus } from "../core/run.ts";
-import { TimeoutDo } from "../core/timeout-do.ts";
+import { RunStatus } from "../core/run/run.ts";
+import { TimeoutDo } from "../core/question/timeout-policy.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Candidate } from "./complete.ts";
 import type { Context } from "./context.ts";

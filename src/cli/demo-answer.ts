@@ -1,7 +1,7 @@
 import type { Read } from "../core/changes.ts";
-import { sayDuration } from "../core/duration.ts";
+import { sayDuration } from "../core/text/duration.ts";
 import { type Instant, later } from "../core/instant.ts";
-import type { Run } from "../core/run.ts";
+import type { Run } from "../core/run/run.ts";
 import type { DemoStage } from "./demo-stage.ts";
 import { renderQuestion } from "./demo-view.ts";
 import { LEAVING_KEYS, readKey } from "./key.ts";

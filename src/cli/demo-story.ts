@@ -1,8 +1,8 @@
 import { agents } from "../agents/agents.ts";
 import { listProcesses } from "../agents/process-list.ts";
-import type { KeptEvent } from "../core/event.ts";
+import type { KeptEvent } from "../core/trail/event.ts";
 import { shortId } from "../core/id.ts";
-import type { Run } from "../core/run.ts";
+import type { Run } from "../core/run/run.ts";
 import type { DemoStage } from "./demo-stage.ts";
 import { changed } from "./run-follow.ts";
 import { RunLog } from "./run-log.ts";

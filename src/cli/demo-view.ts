@@ -1,6 +1,6 @@
 import type { Read } from "../core/changes.ts";
-import { sayDuration } from "../core/duration.ts";
-import type { Run } from "../core/run.ts";
+import { sayDuration } from "../core/text/duration.ts";
+import type { Run } from "../core/run/run.ts";
 import type { Verified } from "../engine/engine.ts";
 import { commandNames } from "./command.ts";
 import { oneLine } from "./sanitise.ts";

@@ -1,6 +1,6 @@
 import { dirname, join } from "node:path";
-import { parseDuration } from "../core/duration.ts";
-import { type Run, hasEnded } from "../core/run.ts";
+import { parseDuration } from "../core/text/duration.ts";
+import { type Run, hasEnded } from "../core/run/run.ts";
 import { whoManages } from "./actor.ts";
 import { wrongUsage } from "./arguments.ts";
 import type { Command } from "./command.ts";

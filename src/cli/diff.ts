@@ -1,7 +1,7 @@
 import { type Changed, findChanged } from "../agents/at-hand.ts";
 import { Refusal } from "../core/refusal.ts";
-import { machineName } from "../core/machine.ts";
-import type { Run } from "../core/run.ts";
+import { machineName } from "../core/run/machine.ts";
+import type { Run } from "../core/run/run.ts";
 import { requireOne } from "./arguments.ts";
 import type { Command } from "./command.ts";
 import type { Context } from "./context.ts";

@@ -1,6 +1,6 @@
-import { sayMany } from "../core/say-many.ts";
-import { redact } from "../core/redact.ts";
-import { secretsIn } from "../core/secret-env.ts";
+import { sayMany } from "../core/text/plural.ts";
+import { redact } from "../core/secret/redact.ts";
+import { secretsIn } from "../core/secret/secret-env.ts";
 import type { Repaired } from "../doctor/examine.ts";
 import { AREAS, type Area, type Finding, type Level, countOf, isTrouble } from "../doctor/finding.ts";
 import type { Context } from "./context.ts";

@@ -1,5 +1,5 @@
 import { withEnv } from "../config/env.ts";
-import { parseDuration } from "../core/duration.ts";
+import { parseDuration } from "../core/text/duration.ts";
 import { checkUp } from "../doctor/check-up.ts";
 import { type Repaired, repair, sortFindings } from "../doctor/examine.ts";
 import { type Finding, countOf } from "../doctor/finding.ts";

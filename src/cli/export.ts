@@ -1,4 +1,4 @@
-import { sayMany } from "../core/say-many.ts";
+import { sayMany } from "../core/text/plural.ts";
 import { createWriteStream } from "node:fs";
 import { mkdir, rename, rm } from "node:fs/promises";
 import { dirname, resolve } from "node:path";

@@ -1,5 +1,5 @@
-import { parseDuration } from "../core/duration.ts";
-import { QUESTION_FIELDS } from "../core/view.ts";
+import { parseDuration } from "../core/text/duration.ts";
+import { QUESTION_FIELDS } from "../core/api/view.ts";
 import { wrongUsage } from "./arguments.ts";
 import { changeQuestion } from "./change.ts";
 import { sayExtended } from "./change-view.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { nearest } from "../core/nearest.ts";
+import { nearest } from "../core/text/nearest.ts";
 import { type Flags, parseFlags, splitCommand } from "./flags.ts";
 
 const flags = {

@@ -1,5 +1,5 @@
 import { type ParseArgsConfig, parseArgs } from "node:util";
-import { nearest } from "../core/nearest.ts";
+import { nearest } from "../core/text/nearest.ts";
 import { Refusal } from "../core/refusal.ts";
 
 /** One flag of a command, as help shows it and as it is parsed. */

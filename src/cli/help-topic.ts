@@ -1,4 +1,4 @@
-import { TEMPLATE_FIELDS } from "../core/template.ts";
+import { TEMPLATE_FIELDS } from "../core/answer/template.ts";
 
 /** A page of `askd help <topic>`. */
 interface Topic {

@@ -1,4 +1,4 @@
-import { type Question, isPending } from "../core/question.ts";
+import { type Question, isPending } from "../core/question/question.ts";
 
 /** Says whether the process that holds a question has ended: its answer goes to nobody who waits. */
 export async function findHolderGone(question: Question): Promise<boolean> {

@@ -1,5 +1,5 @@
-import { isAskedAgain } from "../core/ask.ts";
-import { type AskInput, parseAsk } from "../core/ask-input.ts";
+import { isAskedAgain } from "../core/question/ask.ts";
+import { type AskInput, parseAsk } from "../core/question/ask-input.ts";
 import type { Read } from "../core/changes.ts";
 import {
   type HookCall,
@@ -8,11 +8,11 @@ import {
   denyFor,
   replyTo,
   replyUnanswered,
-} from "../core/client/hook.ts";
+} from "../core/door/hook.ts";
 import { type Instant, msBetween } from "../core/instant.ts";
-import { isHanding, isPending, owes } from "../core/question.ts";
+import { isHanding, isPending, owes } from "../core/question/question.ts";
 import { Refusal, type RefusalCode } from "../core/refusal.ts";
-import { mayHold } from "../core/take-hold.ts";
+import { mayHold } from "../core/question/take-hold.ts";
 import type { Engine } from "../engine/engine.ts";
 import { hold } from "../server/mcp/hold.ts";
 import type { Context } from "./context.ts";

@@ -3,7 +3,7 @@ import { findAgent } from "../agents/agents.ts";
 import { OWN_VARIABLES } from "../agents/own-server.ts";
 import { type Launch, hasLaunch, makeRunDir, removeRunDir, replaceLaunch, runDirOf } from "../agents/run-files.ts";
 import { launchFrom } from "../agents/started-as.ts";
-import type { HookCall, HookClient } from "../core/client/hook.ts";
+import type { HookCall, HookClient } from "../core/door/hook.ts";
 import { type RunId, idsFrom } from "../core/id.ts";
 import type { Context } from "./context.ts";
 import type { HookPlace } from "./hook-place.ts";

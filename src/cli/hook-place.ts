@@ -1,7 +1,7 @@
-import type { Actor } from "../core/actor.ts";
-import type { HookCall, HookClient, Seat } from "../core/client/hook.ts";
+import type { Actor } from "../core/people/actor.ts";
+import type { HookCall, HookClient, Seat } from "../core/door/hook.ts";
 import { Refusal } from "../core/refusal.ts";
-import type { Run } from "../core/run.ts";
+import type { Run } from "../core/run/run.ts";
 import type { AskOptions, Engine, RunInput } from "../engine/engine.ts";
 import { findOwnRun } from "./actor.ts";
 import type { Context } from "./context.ts";

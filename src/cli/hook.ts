@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
-import { claudeHook } from "../core/client/claude-hook.ts";
-import { codexHook } from "../core/client/codex-hook.ts";
-import { geminiHook } from "../core/client/gemini-hook.ts";
-import type { HookCall, HookClient, HookEvent } from "../core/client/hook.ts";
-import { parseDuration } from "../core/duration.ts";
-import { DELIMITER_BYTES, delimiterFrom } from "../core/foreign-text.ts";
+import { claudeHook } from "../agents/claude/hook.ts";
+import { codexHook } from "../agents/codex/hook.ts";
+import { geminiHook } from "../agents/gemini/hook.ts";
+import type { HookCall, HookClient, HookEvent } from "../core/door/hook.ts";
+import { parseDuration } from "../core/text/duration.ts";
+import { DELIMITER_BYTES, delimiterFrom } from "../core/text/foreign-text.ts";
 import { SECOND_MS } from "../core/instant.ts";
 import { Refusal } from "../core/refusal.ts";
 import { findOwnRun } from "./actor.ts";

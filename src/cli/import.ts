@@ -1,9 +1,9 @@
-import { sayMany } from "../core/say-many.ts";
+import { sayMany } from "../core/text/plural.ts";
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { createInterface } from "node:readline";
-import { requireMay } from "../core/access.ts";
+import { requireMay } from "../core/people/access.ts";
 import { Refusal } from "../core/refusal.ts";
 import { checkExport, importLines } from "../engine/import.ts";
 import { verify } from "../engine/verify.ts";

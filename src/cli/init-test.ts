@@ -1,8 +1,8 @@
-import { AnswerInput } from "../core/answer-input.ts";
+import { AnswerInput } from "../core/answer/answer-input.ts";
 import type { Read } from "../core/changes.ts";
 import { MINUTE_MS, SECOND_MS } from "../core/instant.ts";
 import { Refusal } from "../core/refusal.ts";
-import { type Run, hasEnded } from "../core/run.ts";
+import { type Run, hasEnded } from "../core/run/run.ts";
 import type { Engine } from "../engine/engine.ts";
 import { whoTypes } from "./actor.ts";
 import { afterChange } from "./after-change.ts";

@@ -1,4 +1,4 @@
-import { sayMany } from "../core/say-many.ts";
+import { sayMany } from "../core/text/plural.ts";
 import { relative } from "node:path";
 import type { Scope } from "../setup/client.ts";
 import type { Found } from "../setup/clients.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { Refusal } from "../core/refusal.ts";
-import { toWire } from "../core/wire.ts";
+import { toWire } from "../core/api/snake-case.ts";
 import { parseJsonChoice, renderJson } from "./json.ts";
 
 const run = { id: "r_1", askedAt: "2026", answer: { items: { dbChoice: { values: ["a"], freeText: "x" } } } };

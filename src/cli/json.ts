@@ -1,6 +1,6 @@
 import { Refusal } from "../core/refusal.ts";
-import { toWire } from "../core/wire.ts";
-import { escapeUnseen } from "../core/foreign-text.ts";
+import { toWire } from "../core/api/snake-case.ts";
+import { escapeUnseen } from "../core/text/foreign-text.ts";
 
 /** What `--json` was given: everything, a list of fields, or the wish to see their names. */
 export type JsonChoice = { show: "all" } | { show: "fields"; fields: string[] } | { show: "names" };

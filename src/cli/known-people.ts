@@ -1,5 +1,5 @@
-import { nearest } from "../core/nearest.ts";
-import type { Person } from "../core/person.ts";
+import { nearest } from "../core/text/nearest.ts";
+import type { Person } from "../core/people/person.ts";
 import { Refusal } from "../core/refusal.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Context } from "./context.ts";

@@ -1,6 +1,6 @@
-import { sayMany } from "../core/say-many.ts";
+import { sayMany } from "../core/text/plural.ts";
 import { shortId } from "../core/id.ts";
-import { linkPath } from "../core/link.ts";
+import { linkPath } from "../core/question/link.ts";
 import type { QuestionId } from "../core/id.ts";
 import type { Engine } from "../engine/engine.ts";
 import { whoManages } from "./actor.ts";

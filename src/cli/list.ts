@@ -1,7 +1,7 @@
 import { Refusal } from "../core/refusal.ts";
-import { needsMachine } from "../core/machine.ts";
+import { needsMachine } from "../core/run/machine.ts";
 import { shortId } from "../core/id.ts";
-import { QUESTION_FIELDS, viewQuestion } from "../core/view.ts";
+import { QUESTION_FIELDS, viewQuestion } from "../core/api/view.ts";
 import { wrongUsage } from "./arguments.ts";
 import type { Command } from "./command.ts";
 import type { Context } from "./context.ts";

@@ -1,4 +1,4 @@
-import type { Actor } from "../core/actor.ts";
+import type { Actor } from "../core/people/actor.ts";
 import type { Engine } from "../engine/engine.ts";
 import { whoManages } from "./actor.ts";
 import { wrongUsage } from "./arguments.ts";

@@ -1,7 +1,7 @@
 import type { Instant } from "../core/instant.ts";
-import { type AwayMachine, type Machines, afterAnswer, findAway, needsMachine } from "../core/machine.ts";
-import type { Pending } from "../core/question.ts";
-import type { Run } from "../core/run.ts";
+import { type AwayMachine, type Machines, afterAnswer, findAway, needsMachine } from "../core/run/machine.ts";
+import type { Pending } from "../core/question/question.ts";
+import type { Run } from "../core/run/run.ts";
 import type { Engine } from "../engine/engine.ts";
 import { readMachines } from "../engine/machines.ts";
 import type { Context } from "./context.ts";

@@ -1,4 +1,4 @@
-import { nearest } from "../core/nearest.ts";
+import { nearest } from "../core/text/nearest.ts";
 import { Refusal } from "../core/refusal.ts";
 import { type Command, commandNames, findCommand } from "./command.ts";
 import { parseFlags, splitCommand } from "./flags.ts";

@@ -9,7 +9,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { ADA, AGENT } from "../../test/builders.ts";
 import { ROOMY, said } from "../../test/scene.ts";
 import { openEngine } from "../app.ts";
-import { SYSTEM } from "../core/actor.ts";
+import { SYSTEM } from "../core/people/actor.ts";
 import type { RunId } from "../core/id.ts";
 import type { Engine } from "../engine/engine.ts";
 import { readRunFile } from "./run-file.ts";

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { processHolder } from "../agents/process-holder.ts";
-import { parseDuration } from "../core/duration.ts";
+import { parseDuration } from "../core/text/duration.ts";
 import type { RunId } from "../core/id.ts";
 import { Refusal } from "../core/refusal.ts";
-import { CONNECTION } from "../core/run.ts";
+import { CONNECTION } from "../core/run/run.ts";
 import { measurements } from "../doctor/probe-file.ts";
 import type { Engine } from "../engine/engine.ts";
 import { findLiveRun } from "../engine/live-run.ts";

@@ -1,4 +1,4 @@
-import { parseDuration } from "../core/duration.ts";
+import { parseDuration } from "../core/text/duration.ts";
 import { DAY_MS, type Instant, instant, later } from "../core/instant.ts";
 import { Refusal } from "../core/refusal.ts";
 import { type Ahead, startOfDay } from "./when.ts";

@@ -1,4 +1,4 @@
-import { parseDuration } from "../core/duration.ts";
+import { parseDuration } from "../core/text/duration.ts";
 import { Refusal } from "../core/refusal.ts";
 import type { Engine } from "../engine/engine.ts";
 import { whoTypes } from "./actor.ts";

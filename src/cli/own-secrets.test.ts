@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { redact } from "../core/redact.ts";
+import { redact } from "../core/secret/redact.ts";
 import { readOwnSecrets } from "./own-secrets.ts";
 
 const MADE_UP = "q7Rt2Yw9Lm4Kx8Zb";

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { parseEnvFile, secretsIn } from "../core/secret-env.ts";
+import { parseEnvFile, secretsIn } from "../core/secret/secret-env.ts";
 import type { Context } from "./context.ts";
 
 const ENV_FILES = [".env", ".env.local", ".env.development", ".env.production", ".env.test", ".envrc"];

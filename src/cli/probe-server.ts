@@ -1,4 +1,4 @@
-import { parseDuration } from "../core/duration.ts";
+import { parseDuration } from "../core/text/duration.ts";
 import { serveProbe } from "../doctor/probe-server.ts";
 import type { Command } from "./command.ts";
 import type { Flags } from "./flags.ts";

@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from "node:fs";
 import { delimiter, join, relative, sep } from "node:path";
-import { shellWord } from "../core/shell-word.ts";
+import { shellWord } from "../core/text/shell-word.ts";
 import { commandNames } from "./command.ts";
 
 /** How this process was started. */

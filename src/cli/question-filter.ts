@@ -1,6 +1,6 @@
-import { sayActor } from "../core/actor.ts";
-import type { Question } from "../core/question.ts";
-import type { Run } from "../core/run.ts";
+import { sayActor } from "../core/people/actor.ts";
+import type { Question } from "../core/question/question.ts";
+import type { Run } from "../core/run/run.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Context } from "./context.ts";
 import { findPeople } from "./known-people.ts";

@@ -1,4 +1,4 @@
-import { QUESTION_FIELDS } from "../core/view.ts";
+import { QUESTION_FIELDS } from "../core/api/view.ts";
 import { requireOne } from "./arguments.ts";
 import { changeQuestion } from "./change.ts";
 import { sayReleased } from "./change-view.ts";

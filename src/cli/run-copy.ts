@@ -1,5 +1,5 @@
 import { open } from "node:fs/promises";
-import { isCode } from "../core/system-code.ts";
+import { isCode } from "../core/error-code.ts";
 
 const COPY_BYTES = 256 * 1024;
 

@@ -5,7 +5,7 @@ import { taskOf } from "../agents/launch.ts";
 import { findText } from "../agents/private-file.ts";
 import { Reading } from "../agents/reading.ts";
 import { type Launch, epochFile, listEpochs, runDirOf } from "../agents/run-files.ts";
-import { type Run, hasEnded, isLoggedOut } from "../core/run.ts";
+import { type Run, hasEnded, isLoggedOut } from "../core/run/run.ts";
 import type { Engine } from "../engine/engine.ts";
 import { bellFor } from "./bell.ts";
 import type { Context } from "./context.ts";

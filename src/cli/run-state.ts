@@ -1,8 +1,8 @@
 import { findText } from "../agents/private-file.ts";
-import { isCode } from "../core/system-code.ts";
-import { machineName } from "../core/machine.ts";
+import { isCode } from "../core/error-code.ts";
+import { machineName } from "../core/run/machine.ts";
 import { epochFile, listEpochs, runDirOf } from "../agents/run-files.ts";
-import type { Run } from "../core/run.ts";
+import type { Run } from "../core/run/run.ts";
 import type { Context } from "./context.ts";
 import type { ShowView } from "./show-view.ts";
 

@@ -1,7 +1,7 @@
 import type { Instant } from "../core/instant.ts";
-import type { Machines } from "../core/machine.ts";
-import type { Run } from "../core/run.ts";
-import type { UsageRow } from "../core/usage.ts";
+import type { Machines } from "../core/run/machine.ts";
+import type { Run } from "../core/run/run.ts";
+import type { UsageRow } from "../core/run/usage.ts";
 import { sayState } from "./machine-view.ts";
 import { oneLine } from "./sanitise.ts";
 import { type Style, cellsOf, cutCells, padCells } from "./terminal.ts";

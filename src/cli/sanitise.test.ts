@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { escapeUnseen } from "../core/foreign-text.ts";
+import { escapeUnseen } from "../core/text/foreign-text.ts";
 import { oneLine, sanitise } from "./sanitise.ts";
 
 // Written apart from the code under test: what must never reach a terminal.

@@ -1,4 +1,4 @@
-import { makeVisible } from "../core/visible.ts";
+import { makeVisible } from "../core/text/visible.ts";
 
 /** Makes foreign text safe to print: what a terminal would obey, or a reader would miss, becomes visible. */
 export function sanitise(text: string): string {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { SYSTEM } from "../core/actor.ts";
+import { SYSTEM } from "../core/people/actor.ts";
 import type { ServeRequest } from "./context.ts";
 import { Scene } from "../../test/scene.ts";
 import { type } from "../../test/typed.ts";

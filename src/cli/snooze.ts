@@ -1,4 +1,4 @@
-import { QUESTION_FIELDS } from "../core/view.ts";
+import { QUESTION_FIELDS } from "../core/api/view.ts";
 import { wrongUsage } from "./arguments.ts";
 import { changeQuestion } from "./change.ts";
 import { saySnoozed } from "./change-view.ts";

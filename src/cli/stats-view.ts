@@ -1,8 +1,8 @@
-import { sayMany } from "../core/say-many.ts";
-import { sayDuration } from "../core/duration.ts";
+import { sayMany } from "../core/text/plural.ts";
+import { sayDuration } from "../core/text/duration.ts";
 import { shortId } from "../core/id.ts";
 import type { Instant } from "../core/instant.ts";
-import type { Group, Stats } from "../core/stats.ts";
+import type { Group, Stats } from "../core/stats/stats.ts";
 import { oneLine } from "./sanitise.ts";
 import { type Style, cellsOf, cutCells, padCells } from "./terminal.ts";
 import { type Ahead, sayAgo, sayMoment } from "./when.ts";

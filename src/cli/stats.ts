@@ -1,5 +1,5 @@
 import { Refusal } from "../core/refusal.ts";
-import { STATS_FIELDS, viewStats } from "../core/stats.ts";
+import { STATS_FIELDS, viewStats } from "../core/stats/stats.ts";
 import { wrongUsage } from "./arguments.ts";
 import type { Command } from "./command.ts";
 import type { Flags } from "./flags.ts";

@@ -1,7 +1,7 @@
-import type { Run } from "../core/run.ts";
-import { viewTroubles } from "../core/trouble.ts";
-import { viewUsage } from "../core/usage.ts";
-import { viewQuestion, viewRun } from "../core/view.ts";
+import type { Run } from "../core/run/run.ts";
+import { viewTroubles } from "../core/run/trouble.ts";
+import { viewUsage } from "../core/run/usage.ts";
+import { viewQuestion, viewRun } from "../core/api/view.ts";
 import type { StatusView } from "./status-view.ts";
 
 /** The same as the page of `askd status`, for programs. */

@@ -1,6 +1,6 @@
 import type { Read } from "../core/changes.ts";
-import { type Run, isAnswerUntaken, isLoggedOut } from "../core/run.ts";
-import { NO_TROUBLES } from "../core/trouble.ts";
+import { type Run, isAnswerUntaken, isLoggedOut } from "../core/run/run.ts";
+import { NO_TROUBLES } from "../core/run/trouble.ts";
 import type { Engine } from "../engine/engine.ts";
 import { wrongUsage } from "./arguments.ts";
 import type { Command } from "./command.ts";

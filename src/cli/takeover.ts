@@ -10,9 +10,9 @@ import {
   sayTakeover,
 } from "../agents/takeover.ts";
 import { shortId } from "../core/id.ts";
-import { type AwayMachine, findAway, machineName, needsMachine, onceResumed } from "../core/machine.ts";
+import { type AwayMachine, findAway, machineName, needsMachine, onceResumed } from "../core/run/machine.ts";
 import { Refusal } from "../core/refusal.ts";
-import { type Run, isAnswerUntaken } from "../core/run.ts";
+import { type Run, isAnswerUntaken } from "../core/run/run.ts";
 import { requireOne } from "./arguments.ts";
 import type { Command } from "./command.ts";
 import type { Context } from "./context.ts";

@@ -1,7 +1,7 @@
 import { type QuestionId, shortId } from "../core/id.ts";
-import type { Question } from "../core/question.ts";
+import type { Question } from "../core/question/question.ts";
 import { Refusal } from "../core/refusal.ts";
-import type { Run } from "../core/run.ts";
+import type { Run } from "../core/run/run.ts";
 import type { Engine } from "../engine/engine.ts";
 import { type Lookup, parseRef } from "./ref.ts";
 import { oneLine } from "./sanitise.ts";

@@ -1,5 +1,5 @@
-import { sayActor } from "../core/actor.ts";
-import type { Template } from "../core/template.ts";
+import { sayActor } from "../core/people/actor.ts";
+import type { Template } from "../core/answer/template.ts";
 import { oneLine, sanitise } from "./sanitise.ts";
 import { cutCells, padCells } from "./terminal.ts";
 import { type Ahead, sayMoment } from "./when.ts";

@@ -1,7 +1,7 @@
 import { TEMPLATE_VIEW_FIELDS, viewTemplate } from "../core/api/memory-reply.ts";
-import { sayIssue } from "../core/ask-input.ts";
+import { sayIssue } from "../core/question/ask-input.ts";
 import { Refusal } from "../core/refusal.ts";
-import { TEMPLATE_FIELDS, type Template, TemplateInput, noTemplate } from "../core/template.ts";
+import { TEMPLATE_FIELDS, type Template, TemplateInput, noTemplate } from "../core/answer/template.ts";
 import type { Engine } from "../engine/engine.ts";
 import { whoTypes } from "./actor.ts";
 import { noVerb, requireOne, wrongUsage } from "./arguments.ts";

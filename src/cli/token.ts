@@ -1,8 +1,8 @@
-import { parseDuration } from "../core/duration.ts";
-import type { Actor } from "../core/actor.ts";
+import { parseDuration } from "../core/text/duration.ts";
+import type { Actor } from "../core/people/actor.ts";
 import { type Instant, later } from "../core/instant.ts";
 import { Refusal } from "../core/refusal.ts";
-import { IssuedScope, SHOWN_ID_CHARS, type Token, isUsable } from "../core/token.ts";
+import { IssuedScope, SHOWN_ID_CHARS, type Token, isUsable } from "../core/people/token.ts";
 import type { Engine } from "../engine/engine.ts";
 import { whoManages } from "./actor.ts";
 import { noVerb, requireOne, wrongUsage } from "./arguments.ts";

@@ -1,8 +1,8 @@
-import type { Content } from "../core/content.ts";
+import type { Content } from "../core/question/content.ts";
 import { type Instant, msBetween } from "../core/instant.ts";
-import type { Machines } from "../core/machine.ts";
-import { type Question, isPending } from "../core/question.ts";
-import type { Run, RunStatus } from "../core/run.ts";
+import type { Machines } from "../core/run/machine.ts";
+import { type Question, isPending } from "../core/question/question.ts";
+import type { Run, RunStatus } from "../core/run/run.ts";
 import { sayState } from "./machine-view.ts";
 import { oneLine } from "./sanitise.ts";
 import { refOf, sayDue } from "./wording.ts";

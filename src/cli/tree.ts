@@ -1,8 +1,8 @@
-import type { Machines } from "../core/machine.ts";
-import type { Run } from "../core/run.ts";
-import { LIVE } from "../core/run.ts";
+import type { Machines } from "../core/run/machine.ts";
+import type { Run } from "../core/run/run.ts";
+import { LIVE } from "../core/run/run.ts";
 import { Refusal } from "../core/refusal.ts";
-import { viewRun } from "../core/view.ts";
+import { viewRun } from "../core/api/view.ts";
 import type { Engine } from "../engine/engine.ts";
 import { atMostOne } from "./arguments.ts";
 import type { Command } from "./command.ts";

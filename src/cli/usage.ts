@@ -1,5 +1,5 @@
-import type { Run } from "../core/run.ts";
-import type { UsageRow } from "../core/usage.ts";
+import type { Run } from "../core/run/run.ts";
+import type { UsageRow } from "../core/run/usage.ts";
 import type { Engine } from "../engine/engine.ts";
 
 /** What these runs have used, by their ids. */

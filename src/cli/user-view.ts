@@ -1,9 +1,9 @@
 import { shortId } from "../core/id.ts";
 import { Instant } from "../core/instant.ts";
-import type { Removal } from "../core/removal.ts";
-import { SHOWN_ID_CHARS } from "../core/token.ts";
+import type { Removal } from "../core/people/removal.ts";
+import { SHOWN_ID_CHARS } from "../core/people/token.ts";
 import { type Ahead, sayMoment } from "./when.ts";
-import type { Person } from "../core/person.ts";
+import type { Person } from "../core/people/person.ts";
 import { oneLine } from "./sanitise.ts";
 import { cellsOf, padCells } from "./terminal.ts";
 

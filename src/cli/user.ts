@@ -1,13 +1,13 @@
-import { Person } from "../core/person.ts";
+import { Person } from "../core/people/person.ts";
 import { Refusal } from "../core/refusal.ts";
-import { RemovalView, takesSomething, viewRemoval } from "../core/removal.ts";
+import { RemovalView, takesSomething, viewRemoval } from "../core/people/removal.ts";
 import type { Engine } from "../engine/engine.ts";
 import { whoManages } from "./actor.ts";
 import { noVerb, requireOne } from "./arguments.ts";
 import type { Command } from "./command.ts";
 import type { Context } from "./context.ts";
 import type { Flags, Values } from "./flags.ts";
-import { nearest } from "../core/nearest.ts";
+import { nearest } from "../core/text/nearest.ts";
 import { printResult } from "./output.ts";
 import { oneLine } from "./sanitise.ts";
 import { renderPeople, renderRemoval } from "./user-view.ts";

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { ADA, NOON, aQuestion, aRun, answered, anEvent } from "../../test/builders.ts";
 import type { Read } from "../core/changes.ts";
-import type { Content } from "../core/content.ts";
+import type { Content } from "../core/question/content.ts";
 import { QuestionId, RunId } from "../core/id.ts";
 import { HOUR_MS, MINUTE_MS, SECOND_MS, later } from "../core/instant.ts";
-import type { Pending } from "../core/question.ts";
-import type { Run } from "../core/run.ts";
+import type { Pending } from "../core/question/question.ts";
+import type { Run } from "../core/run/run.ts";
 import { renderAudit, renderVerified } from "./audit-view.ts";
-import { viewCheck } from "../core/view.ts";
+import { viewCheck } from "../core/api/view.ts";
 import { exitCodeOf, renderCheck } from "./check-view.ts";
 import { renderAwaiting, renderList } from "./list-view.ts";
 import { renderShow } from "./show-view.ts";

@@ -1,4 +1,4 @@
-import { sayDuration } from "../core/duration.ts";
+import { sayDuration } from "../core/text/duration.ts";
 import { SECOND_MS, msBetween } from "../core/instant.ts";
 import { bellFor } from "./bell.ts";
 import type { Context } from "./context.ts";

@@ -1,10 +1,10 @@
 import type { Read } from "../core/changes.ts";
-import type { Event, KeptEvent } from "../core/event.ts";
+import type { Event, KeptEvent } from "../core/trail/event.ts";
 import { type RunId, STORE_CHAIN, shortId } from "../core/id.ts";
 import type { Instant } from "../core/instant.ts";
-import { answerText } from "../core/match.ts";
-import { findAnswer, isPending } from "../core/question.ts";
-import { type Run, isAnswerUntaken } from "../core/run.ts";
+import { answerText } from "../core/answer/match.ts";
+import { findAnswer, isPending } from "../core/question/question.ts";
+import { type Run, isAnswerUntaken } from "../core/run/run.ts";
 import { oneLine } from "./sanitise.ts";
 import { type Style, cutCells } from "./terminal.ts";
 import { UNTAKEN, argumentOf, exampleAnswer, refOf, sayBy } from "./wording.ts";

@@ -1,6 +1,6 @@
 import { Cursor } from "../core/api/run-route.ts";
 import { EventView, viewEvent } from "../core/api/reply.ts";
-import { EventType, type KeptEvent } from "../core/event.ts";
+import { EventType, type KeptEvent } from "../core/trail/event.ts";
 import type { RunId } from "../core/id.ts";
 import { Refusal } from "../core/refusal.ts";
 import type { Engine } from "../engine/engine.ts";

@@ -1,4 +1,4 @@
-import { sayMany } from "../core/say-many.ts";
+import { sayMany } from "../core/text/plural.ts";
 import type { Changed } from "../agents/at-hand.ts";
 import { oneLine, sanitise } from "./sanitise.ts";
 import type { Style } from "./terminal.ts";

@@ -7,7 +7,7 @@ import { AGENT } from "../../test/builders.ts";
 import { Scene } from "../../test/scene.ts";
 import { type } from "../../test/typed.ts";
 import type { Child } from "./context.ts";
-import { shellWord } from "../core/shell-word.ts";
+import { shellWord } from "../core/text/shell-word.ts";
 
 let dir = "";
 beforeEach(() => {

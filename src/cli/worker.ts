@@ -1,4 +1,4 @@
-import { parseDuration } from "../core/duration.ts";
+import { parseDuration } from "../core/text/duration.ts";
 import { Refusal } from "../core/refusal.ts";
 import { wrongUsage } from "./arguments.ts";
 import { isWorkerHere, leavePid, lockFile } from "./background.ts";

@@ -1,5 +1,5 @@
-import { redact } from "../core/redact.ts";
-import { nearest } from "../core/nearest.ts";
+import { redact } from "../core/secret/redact.ts";
+import { nearest } from "../core/text/nearest.ts";
 import type { ConfigFile } from "./find.ts";
 import {
   type Path,

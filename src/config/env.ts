@@ -1,6 +1,6 @@
-import { parseDuration } from "../core/duration.ts";
+import { parseDuration } from "../core/text/duration.ts";
 import { Refusal } from "../core/refusal.ts";
-import { TimeoutDo } from "../core/timeout-do.ts";
+import { TimeoutDo } from "../core/question/timeout-policy.ts";
 import type { Values } from "./schema.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;

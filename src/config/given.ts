@@ -1,6 +1,6 @@
 import { parse } from "smol-toml";
 import type { z } from "zod";
-import { nearest } from "../core/nearest.ts";
+import { nearest } from "../core/text/nearest.ts";
 import { Refusal } from "../core/refusal.ts";
 import { type Path, keysIn, namesIn, parseKey, sayKey, schemaAt } from "./key.ts";
 import { Values } from "./schema.ts";

@@ -1,4 +1,4 @@
-import { redact } from "../core/redact.ts";
+import { redact } from "../core/secret/redact.ts";
 import { VARIABLES, withEnv } from "./env.ts";
 import { type Path, isTable, keysIn, leavesOf, parseKey, sayKey, valueAt } from "./key.ts";
 import type { Config } from "./load.ts";

@@ -1,5 +1,5 @@
 import { MINUTE_MS } from "../core/instant.ts";
-import { parseDuration } from "../core/duration.ts";
+import { parseDuration } from "../core/text/duration.ts";
 import type { Path } from "./key.ts";
 
 /**

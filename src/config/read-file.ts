@@ -2,7 +2,7 @@ import { constants } from "node:fs";
 import { open, realpath } from "node:fs/promises";
 import { isAbsolute, relative } from "node:path";
 import type { ConfigFile } from "./find.ts";
-import { sayCode } from "../core/system-code.ts";
+import { sayCode } from "../core/error-code.ts";
 import type { Problem } from "./problem.ts";
 
 const MOST_BYTES = 256 * 1024;

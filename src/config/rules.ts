@@ -1,4 +1,4 @@
-import { parseDuration } from "../core/duration.ts";
+import { parseDuration } from "../core/text/duration.ts";
 import { DEFAULT_RULES, type Limits, type Rules } from "../core/rules.ts";
 import type { Values } from "./schema.ts";
 

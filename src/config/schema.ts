@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { DAY_MS, MINUTE_MS, SECOND_MS } from "../core/instant.ts";
-import { TimeoutDo } from "../core/timeout-do.ts";
+import { TimeoutDo } from "../core/question/timeout-policy.ts";
 import { Channels } from "./channel-schema.ts";
 import {
   absoluteFile,

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { parseDuration, sayDuration } from "../core/duration.ts";
-import { redact } from "../core/redact.ts";
+import { parseDuration, sayDuration } from "../core/text/duration.ts";
+import { redact } from "../core/secret/redact.ts";
 import { isHours } from "./hours.ts";
 
 const LONGEST_TEXT = 2_000;

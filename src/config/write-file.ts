@@ -1,7 +1,7 @@
 import { type FileHandle, mkdir, open, realpath, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Refusal } from "../core/refusal.ts";
-import { isCode } from "../core/system-code.ts";
+import { isCode } from "../core/error-code.ts";
 import type { ConfigFile } from "./find.ts";
 import { FIRST_LINE } from "./json-schema.ts";
 import { parseValues } from "./load.ts";

@@ -1,13 +1,13 @@
-import type { Actor } from "./actor.ts";
-import type { Content } from "./content.ts";
-import type { Event } from "./event.ts";
+import type { Actor } from "./people/actor.ts";
+import type { Content } from "./question/content.ts";
+import type { Event } from "./trail/event.ts";
 import type { Ids } from "./id.ts";
 import type { Instant } from "./instant.ts";
-import type { ClaimedJob, Job, JobFailure } from "./job.ts";
-import type { Person } from "./person.ts";
-import type { Question } from "./question.ts";
+import type { ClaimedJob, Job, JobFailure } from "./run/job.ts";
+import type { Person } from "./people/person.ts";
+import type { Question } from "./question/question.ts";
 import type { Rules } from "./rules.ts";
-import type { Run } from "./run.ts";
+import type { Run } from "./run/run.ts";
 
 /** What a decision may know beyond what was read: the time, who acts, new ids, the configured rules. */
 export interface At {

@@ -1,5 +1,5 @@
-import type { AnswerInput } from "./answer-input.ts";
-import type { Content } from "./content.ts";
+import type { AnswerInput } from "./answer/answer-input.ts";
+import type { Content } from "./question/content.ts";
 import { Refusal } from "./refusal.ts";
 
 /** Choices as they are typed: `1`, `A,B` or several for one item; `cache=1` and `ttl=A,B` for several items. */

@@ -1,5 +1,5 @@
-import type { Question } from "./question.ts";
-import type { Run } from "./run.ts";
+import type { Question } from "./question/question.ts";
+import type { Run } from "./run/run.ts";
 
 /** Says whether a run that ended for want of an answer can still be taken up by a forced one. */
 export function mayForce(run: Run, question: Question): boolean {

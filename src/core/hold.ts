@@ -1,14 +1,14 @@
-import { SYSTEM } from "./actor.ts";
+import { SYSTEM } from "./people/actor.ts";
 import type { At, Changes, Read } from "./changes.ts";
-import { lapseAt, setClock } from "./clock.ts";
-import { close } from "./close.ts";
-import { questionEvent, runEvent } from "./event.ts";
-import { give, resume } from "./handover.ts";
+import { lapseAt, setClock } from "./question/question-timer.ts";
+import { close } from "./question/close.ts";
+import { questionEvent, runEvent } from "./trail/event.ts";
+import { give, resume } from "./run/handover.ts";
 import { later } from "./instant.ts";
-import { type Job, jobKey } from "./job.ts";
-import { NOT_OPEN, type Pending, owes } from "./question.ts";
+import { type Job, jobKey } from "./run/job.ts";
+import { NOT_OPEN, type Pending, owes } from "./question/question.ts";
 import { HANDOVER_GRACE_MS } from "./rules.ts";
-import { type Run, isAlive } from "./run.ts";
+import { type Run, isAlive } from "./run/run.ts";
 
 /**
  * The caller stops waiting. At the end of its window the question is parked, or the agent told to proceed

@@ -1,4 +1,4 @@
-import type { Fact } from "./fact.ts";
+import type { Fact } from "./refusal-fact.ts";
 
 /**
  * Every expected "no" of the product: its HTTP status and the exit code of the command line.

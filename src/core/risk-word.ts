@@ -1,4 +1,4 @@
-import { makeVisible } from "./visible.ts";
+import { makeVisible } from "./text/visible.ts";
 
 const QUOTED = /[`"“']([^`"”'\s]{3,40})[`"”']/;
 // A name as programs have it: joined by signs that words of a sentence are not joined by.

@@ -1,6 +1,6 @@
-import type { AlertRules } from "./alert.ts";
-import { parseDuration } from "./duration.ts";
-import { TimeoutDo } from "./timeout-do.ts";
+import type { AlertRules } from "./stats/alert.ts";
+import { parseDuration } from "./text/duration.ts";
+import { TimeoutDo } from "./question/timeout-policy.ts";
 import { DAY_MS, MINUTE_MS, SECOND_MS } from "./instant.ts";
 
 /** What can be configured about questions; the defaults are the product's promise. */

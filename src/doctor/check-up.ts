@@ -1,5 +1,5 @@
 import { msBetween } from "../core/instant.ts";
-import { sayDuration } from "../core/duration.ts";
+import { sayDuration } from "../core/text/duration.ts";
 import { Refusal } from "../core/refusal.ts";
 import { listMachines } from "../engine/machines.ts";
 import type { Store } from "../store/store.ts";

@@ -1,5 +1,5 @@
-import { redact } from "../core/redact.ts";
-import { secretsIn } from "../core/secret-env.ts";
+import { redact } from "../core/secret/redact.ts";
+import { secretsIn } from "../core/secret/secret-env.ts";
 import { OWN_VARIABLES } from "../agents/own-server.ts";
 import type { Around, Client } from "../setup/client.ts";
 import type { Findings } from "../setup/inspect.ts";

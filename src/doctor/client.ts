@@ -1,7 +1,7 @@
-import { sayMany } from "../core/say-many.ts";
-import { sayDuration } from "../core/duration.ts";
-import type { Measured } from "../core/client/measured.ts";
-import { profileOf } from "../core/client/profile.ts";
+import { sayMany } from "../core/text/plural.ts";
+import { sayDuration } from "../core/text/duration.ts";
+import type { Measured } from "../core/door/measured-limits.ts";
+import { profileOf } from "../core/door/client-profile.ts";
 import { DAY_MS, SECOND_MS } from "../core/instant.ts";
 import { valueAt } from "../agents/json.ts";
 import { type Around, type Client, SCOPES } from "../setup/client.ts";

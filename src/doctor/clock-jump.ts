@@ -1,6 +1,6 @@
-import { sayDuration } from "../core/duration.ts";
+import { sayDuration } from "../core/text/duration.ts";
 import { msBetween } from "../core/instant.ts";
-import { sayJump } from "../core/trouble.ts";
+import { sayJump } from "../core/run/trouble.ts";
 import { listJumpedClocks } from "../engine/troubles.ts";
 import type { Store } from "../store/store.ts";
 import type { Finding } from "./finding.ts";

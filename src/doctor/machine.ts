@@ -1,8 +1,8 @@
-import { sayDuration } from "../core/duration.ts";
+import { sayDuration } from "../core/text/duration.ts";
 import { msBetween } from "../core/instant.ts";
-import { type AwayMachine, type Machines, findAway } from "../core/machine.ts";
-import { LIVE, type Run } from "../core/run.ts";
-import { sayMany } from "../core/say-many.ts";
+import { type AwayMachine, type Machines, findAway } from "../core/run/machine.ts";
+import { LIVE, type Run } from "../core/run/run.ts";
+import { sayMany } from "../core/text/plural.ts";
 import type { Engine } from "../engine/engine.ts";
 import { readMachines } from "../engine/machines.ts";
 import type { Finding } from "./finding.ts";

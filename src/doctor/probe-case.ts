@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { ClientName } from "../core/client/profile.ts";
+import type { ClientName } from "../core/door/client-profile.ts";
 import { SECOND_MS } from "../core/instant.ts";
 import type { Around, Client, Target } from "../setup/client.ts";
 import { editorFor } from "../setup/editor.ts";

@@ -1,5 +1,5 @@
-import { sayDuration } from "../core/duration.ts";
-import type { Measured } from "../core/client/measured.ts";
+import { sayDuration } from "../core/text/duration.ts";
+import type { Measured } from "../core/door/measured-limits.ts";
 import { type Instant, SECOND_MS } from "../core/instant.ts";
 import { type ProbeAt, START_MS, type Seen, type Trial, runTrial } from "./probe-case.ts";
 

@@ -1,12 +1,12 @@
 import { findWayOn } from "../agents/takeover.ts";
-import { sayMany } from "../core/say-many.ts";
-import { sayDuration } from "../core/duration.ts";
+import { sayMany } from "../core/text/plural.ts";
+import { sayDuration } from "../core/text/duration.ts";
 import { shortId } from "../core/id.ts";
 import { DAY_MS, type Instant, MINUTE_MS, later, msBetween } from "../core/instant.ts";
-import type { Job, JobKind } from "../core/job.ts";
-import type { Question } from "../core/question.ts";
+import type { Job, JobKind } from "../core/run/job.ts";
+import type { Question } from "../core/question/question.ts";
 import { hasLivingWorker } from "../agents/worker-row.ts";
-import { type Run, isAnswerUntaken } from "../core/run.ts";
+import { type Run, isAnswerUntaken } from "../core/run/run.ts";
 import { isUrgent } from "../engine/job-retry.ts";
 import type { KeptJob, Store } from "../store/store.ts";
 import type { Finding } from "./finding.ts";

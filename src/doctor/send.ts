@@ -1,7 +1,7 @@
 import type { Values } from "../config/schema.ts";
 import { readSecret } from "../config/secret.ts";
 import { runProgram } from "../agents/process-identity.ts";
-import { signWebhook } from "../core/callback.ts";
+import { signWebhook } from "../core/question/callback.ts";
 import { SECOND_MS, type Instant } from "../core/instant.ts";
 import { post } from "../engine/outbound.ts";
 import { sayError } from "./examine.ts";

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { sayDuration } from "../core/duration.ts";
+import { sayDuration } from "../core/text/duration.ts";
 import { MINUTE_MS, SECOND_MS, epochMs } from "../core/instant.ts";
 import { Refusal } from "../core/refusal.ts";
 import type { Look } from "../store/look.ts";

@@ -1,4 +1,4 @@
-import type { Job } from "../core/job.ts";
+import type { Job } from "../core/run/job.ts";
 import { releaseJobs } from "../engine/release.ts";
 import type { Store } from "../store/store.ts";
 import type { StoreAt } from "./patient.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type Actor, SYSTEM } from "../core/actor.ts";
+import { type Actor, SYSTEM } from "../core/people/actor.ts";
 import { ADA, AGENT } from "../../test/builders.ts";
 import { Scene, said } from "../../test/scene.ts";
 

@@ -1,5 +1,5 @@
-import { ALERTS, type AlertName, type AlertRead, isRaised, watchAlert } from "../core/alert.ts";
-import type { KeptEvent } from "../core/event.ts";
+import { ALERTS, type AlertName, type AlertRead, isRaised, watchAlert } from "../core/stats/alert.ts";
+import type { KeptEvent } from "../core/trail/event.ts";
 import { type Instant, MINUTE_MS } from "../core/instant.ts";
 import type { Rules } from "../core/rules.ts";
 import type { Store } from "../store/store.ts";

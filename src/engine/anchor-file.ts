@@ -1,5 +1,5 @@
 import { type FileHandle, open } from "node:fs/promises";
-import type { Anchor } from "../core/anchor.ts";
+import type { Anchor } from "../core/trail/anchor.ts";
 
 /** A line has about 150 bytes, so the end that is read holds the seals of more than a day. */
 const TAIL_BYTES = 8 * 1024;

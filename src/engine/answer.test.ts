@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { ADA, AGENT } from "../../test/builders.ts";
 import { MCP, Scene, pendingOf, said } from "../../test/scene.ts";
-import { type Actor, elicitationChannel } from "../core/actor.ts";
+import { type Actor, elicitationChannel } from "../core/people/actor.ts";
 import { HOUR_MS, later } from "../core/instant.ts";
 
 const LENA: Actor = { scope: "human", id: "lena", channel: "slack", strength: "person" };

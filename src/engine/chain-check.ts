@@ -1,6 +1,6 @@
-import { CHAIN_START, type Event, chainHash } from "../core/event.ts";
-import type { Flaw } from "../core/flaw.ts";
-import type { RowDigests } from "../core/row-digest.ts";
+import { CHAIN_START, type Event, chainHash } from "../core/trail/event.ts";
+import type { Flaw } from "../core/trail/trail-mismatch.ts";
+import type { RowDigests } from "../core/trail/row-digest.ts";
 import type { LineSnapshot, RunSnapshot } from "../store/snapshot.ts";
 
 /** Events that tell of something without changing it: their line may be older than its place. */

@@ -1,7 +1,7 @@
-import type { Actor } from "../core/actor.ts";
+import type { Actor } from "../core/people/actor.ts";
 import type { At, Changes, Entry, Read } from "../core/changes.ts";
 import type { QuestionId } from "../core/id.ts";
-import { type Once, onceEntry, requireSameChange } from "../core/once.ts";
+import { type Once, onceEntry, requireSameChange } from "../core/trail/idempotency.ts";
 import { Refusal } from "../core/refusal.ts";
 import type { Store } from "../store/store.ts";
 import type { Done } from "./engine.ts";

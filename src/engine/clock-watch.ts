@@ -1,9 +1,9 @@
-import { SYSTEM } from "../core/actor.ts";
-import { isClock, setClock } from "../core/clock.ts";
-import { type ClockRow as Row, type ClockSight, lookAtClock, parseClock } from "../core/clock-jump.ts";
+import { SYSTEM } from "../core/people/actor.ts";
+import { isClock, setClock } from "../core/question/question-timer.ts";
+import { type ClockRow as Row, type ClockSight, lookAtClock, parseClock } from "../core/run/clock-jump.ts";
 import { type Instant, MINUTE_MS, later } from "../core/instant.ts";
-import type { Job } from "../core/job.ts";
-import { isPending } from "../core/question.ts";
+import type { Job } from "../core/run/job.ts";
+import { isPending } from "../core/question/question.ts";
 import { Refusal } from "../core/refusal.ts";
 import type { Rules } from "../core/rules.ts";
 import type { KeptJob, Store } from "../store/store.ts";

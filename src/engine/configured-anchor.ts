@@ -1,9 +1,9 @@
-import { anchorOf } from "../core/anchor.ts";
-import { signWebhook } from "../core/callback.ts";
+import { anchorOf } from "../core/trail/anchor.ts";
+import { signWebhook } from "../core/question/callback.ts";
 import type { Seal } from "../core/changes.ts";
 import type { Instant } from "../core/instant.ts";
-import { digestOf } from "../core/row-digest.ts";
-import { sayCode } from "../core/system-code.ts";
+import { digestOf } from "../core/trail/row-digest.ts";
+import { sayCode } from "../core/error-code.ts";
 import { appendAnchors } from "./anchor-file.ts";
 import type { AnchorTarget } from "./anchor-target.ts";
 import { post } from "./outbound.ts";

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { ADA, AGENT, IDS, NOON } from "../../test/builders.ts";
 import { Scene } from "../../test/scene.ts";
-import { SYSTEM } from "../core/actor.ts";
+import { SYSTEM } from "../core/people/actor.ts";
 import type { Read } from "../core/changes.ts";
-import { claim, release } from "../core/claim.ts";
+import { claim, release } from "../core/question/claim.ts";
 import { DEFAULT_RULES } from "../core/rules.ts";
 import { MemoryStore } from "../store/memory.ts";
 import { Decider } from "./decide.ts";

@@ -1,13 +1,13 @@
-import type { Actor } from "../core/actor.ts";
+import type { Actor } from "../core/people/actor.ts";
 import type { At, Changes, Read } from "../core/changes.ts";
 import type { Ids, QuestionId, RunId } from "../core/id.ts";
 import type { Instant } from "../core/instant.ts";
-import type { RunRead } from "../core/lifecycle.ts";
-import { type Person, parsePerson } from "../core/person.ts";
-import { type Question, namesPeople } from "../core/question.ts";
+import type { RunRead } from "../core/run/run-lifecycle.ts";
+import { type Person, parsePerson } from "../core/people/person.ts";
+import { type Question, namesPeople } from "../core/question/question.ts";
 import { Refusal } from "../core/refusal.ts";
 import type { Rules } from "../core/rules.ts";
-import type { Run } from "../core/run.ts";
+import type { Run } from "../core/run/run.ts";
 import type { Committed, Store } from "../store/store.ts";
 import { Rows } from "./rows.ts";
 import { sealTrail } from "./seal-job.ts";

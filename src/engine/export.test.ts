@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import type { ExportLine } from "../core/export.ts";
+import type { ExportLine } from "../core/trail/export.ts";
 import { HOUR_MS } from "../core/instant.ts";
 import { openPostgres } from "../store/postgres.ts";
 import { openSqliteStore } from "../store/sqlite.ts";

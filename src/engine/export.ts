@@ -1,13 +1,13 @@
 import type { Entry } from "../core/changes.ts";
-import type { Content } from "../core/content.ts";
-import { EXPORT_FORMAT, type ExportLine, type RunLine, withoutSecrets } from "../core/export.ts";
+import type { Content } from "../core/question/content.ts";
+import { EXPORT_FORMAT, type ExportLine, type RunLine, withoutSecrets } from "../core/trail/export.ts";
 import type { RunId } from "../core/id.ts";
 import type { Instant } from "../core/instant.ts";
-import type { Job } from "../core/job.ts";
-import { parsePerson } from "../core/person.ts";
+import type { Job } from "../core/run/job.ts";
+import { parsePerson } from "../core/people/person.ts";
 import { Refusal } from "../core/refusal.ts";
-import type { Run } from "../core/run.ts";
-import { parseTemplate } from "../core/template.ts";
+import type { Run } from "../core/run/run.ts";
+import { parseTemplate } from "../core/answer/template.ts";
 import type { Store } from "../store/store.ts";
 import { allQuestions } from "./verify.ts";
 

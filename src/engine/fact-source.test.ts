@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { ADA, AGENT, IDS } from "../../test/builders.ts";
 import { Scene, said } from "../../test/scene.ts";
-import { SYSTEM } from "../core/actor.ts";
-import { approvalAsk, approvalWords, fingerprintOf, isAllowed } from "../core/approval.ts";
-import { findSame, isSameAsk, requireSamePayload } from "../core/ask.ts";
-import { fillTemplate, offerTemplates, putTemplate } from "../core/template.ts";
-import { viewQuestion, viewRun } from "../core/view.ts";
+import { SYSTEM } from "../core/people/actor.ts";
+import { approvalAsk, approvalWords, fingerprintOf, isAllowed } from "../core/question/approval.ts";
+import { findSame, isSameAsk, requireSamePayload } from "../core/question/ask.ts";
+import { fillTemplate, offerTemplates, putTemplate } from "../core/answer/template.ts";
+import { viewQuestion, viewRun } from "../core/api/view.ts";
 import type { RunInput } from "./engine.ts";
 
 const FACTS = { agent: "claude", repo: "acme/api", labels: ["urgent"] };

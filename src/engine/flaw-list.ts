@@ -1,4 +1,4 @@
-import type { Flaw } from "../core/flaw.ts";
+import type { Flaw } from "../core/trail/trail-mismatch.ts";
 
 /** More than anybody reads; a store in which everything differs would fill the memory. */
 const MOST_KEPT = 1_000;

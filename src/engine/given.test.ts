@@ -1,15 +1,15 @@
 import { describe, expect, test } from "vitest";
 import { ADA, AGENT, IDS } from "../../test/builders.ts";
 import { MCP, Scene, pendingOf, said } from "../../test/scene.ts";
-import { SYSTEM } from "../core/actor.ts";
-import { endCarried, takeRun } from "../core/carry.ts";
-import { AnswerInput } from "../core/answer-input.ts";
+import { SYSTEM } from "../core/people/actor.ts";
+import { endCarried, takeRun } from "../core/run/run-ownership.ts";
+import { AnswerInput } from "../core/answer/answer-input.ts";
 import type { QuestionId, RunId } from "../core/id.ts";
-import { tellHanded } from "../core/injection.ts";
+import { tellHanded } from "../core/run/agent-message.ts";
 import { HOUR_MS, MINUTE_MS, SECOND_MS, later } from "../core/instant.ts";
-import type { RunResult } from "../core/lifecycle.ts";
-import { answerText } from "../core/match.ts";
-import { viewCheck } from "../core/view.ts";
+import type { RunResult } from "../core/run/run-lifecycle.ts";
+import { answerText } from "../core/answer/match.ts";
+import { viewCheck } from "../core/api/view.ts";
 import { Decider } from "./decide.ts";
 
 const ME = IDS.worker();

@@ -1,8 +1,8 @@
-import { SYSTEM } from "../core/actor.ts";
-import { type ExportLine, importedRun, parseExportLine } from "../core/export.ts";
-import { changePerson } from "../core/person.ts";
+import { SYSTEM } from "../core/people/actor.ts";
+import { type ExportLine, importedRun, parseExportLine } from "../core/trail/export.ts";
+import { changePerson } from "../core/people/person.ts";
 import { Refusal } from "../core/refusal.ts";
-import { changeTemplate } from "../core/template.ts";
+import { changeTemplate } from "../core/answer/template.ts";
 import type { Store } from "../store/store.ts";
 
 /** What became of an import. */

@@ -1,7 +1,7 @@
 import type { Postponed } from "../core/changes.ts";
 import { type Instant, HOUR_MS, MINUTE_MS, SECOND_MS, later } from "../core/instant.ts";
-import type { ClaimedJob, Job, JobKind } from "../core/job.ts";
-import { redact } from "../core/redact.ts";
+import type { ClaimedJob, Job, JobKind } from "../core/run/job.ts";
+import { redact } from "../core/secret/redact.ts";
 
 /**
  * Jobs that bring a run on, or apply a deadline. What makes one of them fail is the store or this machine, never the

@@ -1,10 +1,10 @@
-import { type Actor, SYSTEM } from "../core/actor.ts";
-import { ask, findSame, requireSamePayload } from "../core/ask.ts";
-import type { AskInput } from "../core/ask-input.ts";
-import { requireEpoch } from "../core/handover.ts";
-import { type Question, isPending } from "../core/question.ts";
-import type { Run } from "../core/run.ts";
-import { mayHold, takeHold } from "../core/take-hold.ts";
+import { type Actor, SYSTEM } from "../core/people/actor.ts";
+import { ask, findSame, requireSamePayload } from "../core/question/ask.ts";
+import type { AskInput } from "../core/question/ask-input.ts";
+import { requireEpoch } from "../core/run/handover.ts";
+import { type Question, isPending } from "../core/question/question.ts";
+import type { Run } from "../core/run/run.ts";
+import { mayHold, takeHold } from "../core/question/take-hold.ts";
 import type { Store } from "../store/store.ts";
 import { addAsked } from "./asked.ts";
 import { type Decider, after } from "./decide.ts";

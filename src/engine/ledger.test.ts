@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { DAY_MS, HOUR_MS, later } from "../core/instant.ts";
-import type { StatsQuery } from "../core/stats.ts";
+import type { StatsQuery } from "../core/stats/stats.ts";
 import { ADA, AGENT } from "../../test/builders.ts";
 import { Scene, said } from "../../test/scene.ts";
 import { Ledger } from "./ledger.ts";

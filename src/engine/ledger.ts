@@ -1,7 +1,7 @@
-import { type Fact, factOf } from "../core/tally-fact.ts";
+import { type Fact, factOf } from "../core/stats/stats-row.ts";
 import { type QuestionId, firstQuestionId } from "../core/id.ts";
 import { MINUTE_MS } from "../core/instant.ts";
-import type { Question } from "../core/question.ts";
+import type { Question } from "../core/question/question.ts";
 import type { Store } from "../store/store.ts";
 import { nextTurn } from "./turn.ts";
 

@@ -1,5 +1,5 @@
 import { RunId } from "../core/id.ts";
-import { hasEnded } from "../core/run.ts";
+import { hasEnded } from "../core/run/run.ts";
 import type { Engine } from "./engine.ts";
 
 /**

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { Instant } from "../core/instant.ts";
-import { type Machine, type Machines, needsMachine } from "../core/machine.ts";
+import { type Machine, type Machines, needsMachine } from "../core/run/machine.ts";
 import { Refusal } from "../core/refusal.ts";
-import type { Run } from "../core/run.ts";
+import type { Run } from "../core/run/run.ts";
 import type { Store } from "../store/store.ts";
 import type { Engine } from "./engine.ts";
 

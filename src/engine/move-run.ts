@@ -1,8 +1,8 @@
-import type { Actor } from "../core/actor.ts";
+import type { Actor } from "../core/people/actor.ts";
 import type { RunId } from "../core/id.ts";
-import { moveRun, requireMovable } from "../core/move.ts";
+import { moveRun, requireMovable } from "../core/run/move-run.ts";
 import { Refusal } from "../core/refusal.ts";
-import type { Run } from "../core/run.ts";
+import type { Run } from "../core/run/run.ts";
 import type { Store } from "../store/store.ts";
 import type { Decider } from "./decide.ts";
 import { listMachines } from "./machines.ts";

@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { ADA, AGENT, IDS } from "../../test/builders.ts";
 import { beat } from "../../test/machines.ts";
 import { Scene, said } from "../../test/scene.ts";
-import { takeRun } from "../core/carry.ts";
-import type { Run } from "../core/run.ts";
+import { takeRun } from "../core/run/run-ownership.ts";
+import type { Run } from "../core/run/run.ts";
 import { MINUTE_MS } from "../core/instant.ts";
 import { Decider } from "./decide.ts";
 

@@ -1,12 +1,12 @@
 import type { At } from "../core/changes.ts";
-import { requireCallback } from "../core/callback.ts";
-import type { Content } from "../core/content.ts";
-import { hashText } from "../core/content.ts";
-import { sourcesOf } from "../core/fact-source.ts";
-import { requireVisibleLine } from "../core/foreign-text.ts";
-import { requirePlain } from "../core/plain.ts";
-import { ONE_ASK, type Run } from "../core/run.ts";
-import { UNSEEN } from "../core/visible.ts";
+import { requireCallback } from "../core/question/callback.ts";
+import type { Content } from "../core/question/content.ts";
+import { hashText } from "../core/question/content.ts";
+import { sourcesOf } from "../core/trail/fact-source.ts";
+import { requireVisibleLine } from "../core/text/foreign-text.ts";
+import { requirePlain } from "../core/text/plain-text.ts";
+import { ONE_ASK, type Run } from "../core/run/run.ts";
+import { UNSEEN } from "../core/text/visible.ts";
 import type { RunInput } from "./engine.ts";
 import { requireCallable } from "./public-address.ts";
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { ADA, AGENT } from "../../test/builders.ts";
 import { Scene, said } from "../../test/scene.ts";
 import { engineOn } from "../app.ts";
-import type { Actor } from "../core/actor.ts";
+import type { Actor } from "../core/people/actor.ts";
 import type { QuestionId } from "../core/id.ts";
 import { epochMs } from "../core/instant.ts";
 import type { Engine } from "./engine.ts";

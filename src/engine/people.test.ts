@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { ADA } from "../../test/builders.ts";
 import { Scene, said } from "../../test/scene.ts";
-import { type Actor, SYSTEM } from "../core/actor.ts";
+import { type Actor, SYSTEM } from "../core/people/actor.ts";
 import { STORE_CHAIN } from "../core/id.ts";
 import { DAY_MS, later } from "../core/instant.ts";
-import type { Token } from "../core/token.ts";
+import type { Token } from "../core/people/token.ts";
 
 const person = (id: string): Actor => ({ ...ADA, id });
 const admin = (id: string): Actor => ({ ...person(id), scope: "admin" });

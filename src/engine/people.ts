@@ -1,12 +1,12 @@
-import { requireMay } from "../core/access.ts";
-import { type Actor, SYSTEM } from "../core/actor.ts";
+import { requireMay } from "../core/people/access.ts";
+import { type Actor, SYSTEM } from "../core/people/actor.ts";
 import type { Changes, Entry } from "../core/changes.ts";
-import { requireVisibleLine } from "../core/foreign-text.ts";
+import { requireVisibleLine } from "../core/text/foreign-text.ts";
 import { type Instant, later } from "../core/instant.ts";
-import { type Person, changePerson, parsePerson } from "../core/person.ts";
+import { type Person, changePerson, parsePerson } from "../core/people/person.ts";
 import { Refusal } from "../core/refusal.ts";
-import { lastAdmin } from "../core/removal.ts";
-import { hasEnded } from "../core/run.ts";
+import { lastAdmin } from "../core/people/removal.ts";
+import { hasEnded } from "../core/run/run.ts";
 import {
   type Token,
   type TokenInput,
@@ -23,7 +23,7 @@ import {
   parseToken,
   tokenId,
   tokenText,
-} from "../core/token.ts";
+} from "../core/people/token.ts";
 import type { Committed, Store } from "../store/store.ts";
 import { recall } from "./recall.ts";
 

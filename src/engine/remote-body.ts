@@ -1,4 +1,4 @@
-import type { AnswerInput } from "../core/answer-input.ts";
+import type { AnswerInput } from "../core/answer/answer-input.ts";
 import type { RunBody } from "../core/api/ask-body.ts";
 import { MOST_LISTED } from "../core/api/route.ts";
 import type { RequestOf } from "../core/api/table.ts";

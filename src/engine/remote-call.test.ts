@@ -2,9 +2,9 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { ADA, AGENT } from "../../test/builders.ts";
 import { said } from "../../test/scene.ts";
 import { ServedScene } from "../../test/served.ts";
-import type { Actor } from "../core/actor.ts";
+import type { Actor } from "../core/people/actor.ts";
 import { later } from "../core/instant.ts";
-import { NO_TROUBLES } from "../core/trouble.ts";
+import { NO_TROUBLES } from "../core/run/trouble.ts";
 import { readMachines } from "./machines.ts";
 import { RemoteEngine } from "./remote.ts";
 

@@ -1,7 +1,7 @@
-import type { Actor } from "../core/actor.ts";
+import type { Actor } from "../core/people/actor.ts";
 import { API_PATH, BY_HEADER, ROWS_TYPE, type Route } from "../core/api/route.ts";
 import { ROUTES, type RowsOf, type Verb } from "../core/api/table.ts";
-import { sayDuration } from "../core/duration.ts";
+import { sayDuration } from "../core/text/duration.ts";
 import { MINUTE_MS, SECOND_MS } from "../core/instant.ts";
 import { Refusal } from "../core/refusal.ts";
 import { Absence, absenceAfter, absenceIn, parseProblem, retryAfterOf } from "./remote-absence.ts";

@@ -1,11 +1,11 @@
-import { requireMay } from "../core/access.ts";
-import type { Actor } from "../core/actor.ts";
+import { requireMay } from "../core/people/access.ts";
+import type { Actor } from "../core/people/actor.ts";
 import type { QuestionId } from "../core/id.ts";
-import { parsePerson } from "../core/person.ts";
-import { type Pending, isPending } from "../core/question.ts";
+import { parsePerson } from "../core/people/person.ts";
+import { type Pending, isPending } from "../core/question/question.ts";
 import { Refusal } from "../core/refusal.ts";
-import { type Removal, type RemovalRead, endHoldings, findHoldings, isHeldBy, removePerson } from "../core/removal.ts";
-import { parseToken } from "../core/token.ts";
+import { type Removal, type RemovalRead, endHoldings, findHoldings, isHeldBy, removePerson } from "../core/people/removal.ts";
+import { parseToken } from "../core/people/token.ts";
 import type { Store } from "../store/store.ts";
 import type { Decider } from "./decide.ts";
 import type { RemovalOptions } from "./engine.ts";

@@ -1,4 +1,4 @@
-import { type Actor, sayActor } from "../core/actor.ts";
+import { type Actor, sayActor } from "../core/people/actor.ts";
 import { MINUTE_MS } from "../core/instant.ts";
 import { Refusal } from "../core/refusal.ts";
 import { Recent } from "./recent.ts";

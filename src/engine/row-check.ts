@@ -1,8 +1,8 @@
-import { isClock } from "../core/clock.ts";
-import type { Flaw } from "../core/flaw.ts";
+import { isClock } from "../core/question/question-timer.ts";
+import type { Flaw } from "../core/trail/trail-mismatch.ts";
 import { DAY_MS, HOUR_MS, type Instant, later } from "../core/instant.ts";
-import { Job } from "../core/job.ts";
-import { digestOf, entryDigest, isPinnedKind, jobDigest } from "../core/row-digest.ts";
+import { Job } from "../core/run/job.ts";
+import { digestOf, entryDigest, isPinnedKind, jobDigest } from "../core/trail/row-digest.ts";
 import type { CopiedColumns, EntrySnapshot, JobSnapshot, StoreSnapshot } from "../store/snapshot.ts";
 import type { FlawList } from "./flaw-list.ts";
 

@@ -1,9 +1,9 @@
 import type { Read } from "../core/changes.ts";
-import type { Content } from "../core/content.ts";
+import type { Content } from "../core/question/content.ts";
 import { shortId, type QuestionId, type RunId } from "../core/id.ts";
-import { type Question, findAnswer } from "../core/question.ts";
+import { type Question, findAnswer } from "../core/question/question.ts";
 import { Refusal } from "../core/refusal.ts";
-import type { Run } from "../core/run.ts";
+import type { Run } from "../core/run/run.ts";
 import type { Change, Store } from "../store/store.ts";
 import { Recent } from "./recent.ts";
 

@@ -1,6 +1,6 @@
-import type { Anchor } from "../core/anchor.ts";
-import { chainHash } from "../core/event.ts";
-import { LAST_SEAL, type SealBody, digestOfLines, readSeal } from "../core/seal.ts";
+import type { Anchor } from "../core/trail/anchor.ts";
+import { chainHash } from "../core/trail/event.ts";
+import { LAST_SEAL, type SealBody, digestOfLines, readSeal } from "../core/trail/seal.ts";
 import { type StoreSnapshot, lineName } from "../store/snapshot.ts";
 import type { FlawList } from "./flaw-list.ts";
 import { readFields } from "./row-check.ts";

@@ -13,7 +13,7 @@ import { type } from "../../test/typed.ts";
 import { engineOn } from "../app.ts";
 import { findAnchorSettings } from "../config/anchor.ts";
 import type { Values } from "../config/schema.ts";
-import { anchorOf, parseAnchors } from "../core/anchor.ts";
+import { anchorOf, parseAnchors } from "../core/trail/anchor.ts";
 import { HOUR_MS, MINUTE_MS, SECOND_MS, epochMs } from "../core/instant.ts";
 import { findTroubles } from "./troubles.ts";
 

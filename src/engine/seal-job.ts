@@ -1,7 +1,7 @@
 import type { Seal } from "../core/changes.ts";
 import { HOUR_MS, type Instant, MINUTE_MS, later } from "../core/instant.ts";
-import type { Job } from "../core/job.ts";
-import { LAST_SEAL, lastSealEntry, readSeal, seal } from "../core/seal.ts";
+import type { Job } from "../core/run/job.ts";
+import { LAST_SEAL, lastSealEntry, readSeal, seal } from "../core/trail/seal.ts";
 import type { Store } from "../store/store.ts";
 import { type AnchorTarget, anchorAll } from "./anchor-target.ts";
 import type { Decider } from "./decide.ts";

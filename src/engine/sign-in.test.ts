@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type Actor, SYSTEM } from "../core/actor.ts";
+import { type Actor, SYSTEM } from "../core/people/actor.ts";
 import { ADA } from "../../test/builders.ts";
 import { Scene } from "../../test/scene.ts";
 

@@ -1,6 +1,6 @@
 import type { QuestionId } from "../core/id.ts";
 import { MINUTE_MS } from "../core/instant.ts";
-import { type Similar, WordCounts, isPersonsAnswer, rankSimilar, titleWords, weighWords } from "../core/similar.ts";
+import { type Similar, WordCounts, isPersonsAnswer, rankSimilar, titleWords, weighWords } from "../core/answer/similar.ts";
 import type { Store } from "../store/store.ts";
 import type { Rows } from "./rows.ts";
 import { nextTurn } from "./turn.ts";

@@ -1,11 +1,11 @@
-import type { Fact } from "../core/tally-fact.ts";
+import type { Fact } from "../core/stats/stats-row.ts";
 import { firstQuestionId } from "../core/id.ts";
 import { DAY_MS, epochMs, later } from "../core/instant.ts";
-import type { Question } from "../core/question.ts";
+import type { Question } from "../core/question/question.ts";
 import { Refusal } from "../core/refusal.ts";
 import type { Rules } from "../core/rules.ts";
-import type { Stats, StatsQuery } from "../core/stats.ts";
-import { Tally } from "../core/tally.ts";
+import type { Stats, StatsQuery } from "../core/stats/stats.ts";
+import { Tally } from "../core/stats/tally.ts";
 import type { Store } from "../store/store.ts";
 import { type Ledger, SKEW_MS, pagesSince, readFacts } from "./ledger.ts";
 import { nextTurn } from "./turn.ts";

@@ -1,5 +1,5 @@
-import type { Question } from "../core/question.ts";
-import type { Run } from "../core/run.ts";
+import type { Question } from "../core/question/question.ts";
+import type { Run } from "../core/run/run.ts";
 import type { Store } from "../store/store.ts";
 
 /** Who has the name that a commit found taken: the same key in this run, or the run of the same session. */

@@ -1,4 +1,4 @@
-import type { Actor } from "../core/actor.ts";
+import type { Actor } from "../core/people/actor.ts";
 import type { At, Entry } from "../core/changes.ts";
 import { Refusal } from "../core/refusal.ts";
 import {
@@ -9,7 +9,7 @@ import {
   putTemplate,
   removeTemplate,
   changeTemplate,
-} from "../core/template.ts";
+} from "../core/answer/template.ts";
 import type { Store } from "../store/store.ts";
 import { recall } from "./recall.ts";
 

@@ -1,6 +1,6 @@
-import type { Event } from "../core/event.ts";
+import type { Event } from "../core/trail/event.ts";
 import { type Instant, SECOND_MS, epochMs } from "../core/instant.ts";
-import type { Question } from "../core/question.ts";
+import type { Question } from "../core/question/question.ts";
 
 const BUCKETS = 1_440;
 

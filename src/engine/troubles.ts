@@ -1,7 +1,7 @@
 import { DAY_MS, later, msBetween } from "../core/instant.ts";
-import { ClockRow, DOUBT_MS, isCalm } from "../core/clock-jump.ts";
-import { machineName } from "../core/machine.ts";
-import type { FailingJob, JumpedClock, Troubles } from "../core/trouble.ts";
+import { ClockRow, DOUBT_MS, isCalm } from "../core/run/clock-jump.ts";
+import { machineName } from "../core/run/machine.ts";
+import type { FailingJob, JumpedClock, Troubles } from "../core/run/trouble.ts";
 import type { KeptJob, Store } from "../store/store.ts";
 
 const MOST_FAILING = 20;

@@ -1,5 +1,5 @@
 import type { RunId } from "../core/id.ts";
-import { RunUsage } from "../core/usage.ts";
+import { RunUsage } from "../core/run/usage.ts";
 import type { Store } from "../store/store.ts";
 
 /** What these runs have used so far; those of which nothing was counted are left out. */

@@ -1,5 +1,5 @@
 import { engineOn } from "../app.ts";
-import { parseAsk } from "../core/ask-input.ts";
+import { parseAsk } from "../core/question/ask-input.ts";
 import { ADA, AGENT } from "../../test/builders.ts";
 import { Place, openStore } from "../../test/proof/place.ts";
 import { ROOMY, SCRIPT, said } from "../../test/scene.ts";

@@ -1,12 +1,12 @@
-import type { Anchor } from "../core/anchor.ts";
-import { type Flaw, sayFlaw } from "../core/flaw.ts";
+import type { Anchor } from "../core/trail/anchor.ts";
+import { type Flaw, sayFlaw } from "../core/trail/trail-mismatch.ts";
 import { type RunId, STORE_CHAIN, shortId } from "../core/id.ts";
 import type { Instant } from "../core/instant.ts";
-import type { Question } from "../core/question.ts";
+import type { Question } from "../core/question/question.ts";
 import { Refusal } from "../core/refusal.ts";
-import { requiredQuestionJobs, requiredRunJobs } from "../core/required-job.ts";
-import { RUN_ROW, digestOf } from "../core/row-digest.ts";
-import type { Run } from "../core/run.ts";
+import { requiredQuestionJobs, requiredRunJobs } from "../core/trail/required-job.ts";
+import { RUN_ROW, digestOf } from "../core/trail/row-digest.ts";
+import type { Run } from "../core/run/run.ts";
 import { parseQuestion, parseRun } from "../store/row.ts";
 import type { LineSnapshot, QuestionSnapshot, RunSnapshot, StoreSnapshot } from "../store/snapshot.ts";
 import type { Store } from "../store/store.ts";

@@ -1,5 +1,5 @@
 import type { Read } from "../core/changes.ts";
-import { JUMP_MS } from "../core/clock-jump.ts";
+import { JUMP_MS } from "../core/run/clock-jump.ts";
 import type { QuestionId } from "../core/id.ts";
 import { type Instant, MINUTE_MS, epochMs } from "../core/instant.ts";
 import { Refusal } from "../core/refusal.ts";

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { IDS, NOON, aJob, aQuestion } from "../../test/builders.ts";
-import { clockKey } from "../core/clock.ts";
+import { clockKey } from "../core/question/question-timer.ts";
 import { HOUR_MS, later, msBetween } from "../core/instant.ts";
-import type { ClaimedJob, JobKind } from "../core/job.ts";
+import type { ClaimedJob, JobKind } from "../core/run/job.ts";
 import { Refusal } from "../core/refusal.ts";
 import { DEFAULT_RULES } from "../core/rules.ts";
 import { overriding } from "../../test/proof/overriding.ts";

@@ -1,9 +1,9 @@
-import { SYSTEM } from "../core/actor.ts";
+import { SYSTEM } from "../core/people/actor.ts";
 import type { WorkerId } from "../core/id.ts";
 import type { Changes } from "../core/changes.ts";
-import { isClock } from "../core/clock.ts";
+import { isClock } from "../core/question/question-timer.ts";
 import { type Instant, SECOND_MS, epochMs } from "../core/instant.ts";
-import type { ClaimedJob, JobKind } from "../core/job.ts";
+import type { ClaimedJob, JobKind } from "../core/run/job.ts";
 import { Refusal } from "../core/refusal.ts";
 import type { ClaimFilter, Store } from "../store/store.ts";
 import type { ClockKnown, ClockWatch } from "./clock-watch.ts";

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { Hono, type MiddlewareHandler } from "hono";
-import type { Actor } from "../core/actor.ts";
+import type { Actor } from "../core/people/actor.ts";
 import { Refusal } from "../core/refusal.ts";
 import { DEFAULT_LIMITS } from "../core/rules.ts";
 import type { Engine } from "../engine/engine.ts";

@@ -2,9 +2,9 @@ import type { Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { PageVisit } from "../../test/page-visit.ts";
 import type { Got } from "../../test/served.ts";
-import { SYSTEM } from "../core/actor.ts";
+import { SYSTEM } from "../core/people/actor.ts";
 import type { QuestionId, RunId, WorkerId } from "../core/id.ts";
-import { linkPath } from "../core/link.ts";
+import { linkPath } from "../core/question/link.ts";
 
 let visit: PageVisit;
 /** The runs above whoever is at the other end of every connection. */

@@ -1,9 +1,9 @@
 import { getCookie } from "hono/cookie";
 import type { Context, MiddlewareHandler } from "hono";
-import type { Actor } from "../core/actor.ts";
+import type { Actor } from "../core/people/actor.ts";
 import type { RunId } from "../core/id.ts";
 import { Refusal } from "../core/refusal.ts";
-import type { Token } from "../core/token.ts";
+import type { Token } from "../core/people/token.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { CallerRuns } from "./caller-run.ts";
 import type { EndedTokens } from "./events/ended-token.ts";

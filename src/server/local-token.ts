@@ -1,7 +1,7 @@
 import { join } from "node:path";
-import { type Actor, SYSTEM } from "../core/actor.ts";
+import { type Actor, SYSTEM } from "../core/people/actor.ts";
 import type { Engine } from "../engine/engine.ts";
-import { isCode } from "../core/system-code.ts";
+import { isCode } from "../core/error-code.ts";
 import { createPrivate, readPrivate, removePrivate } from "./private-file.ts";
 
 const REPLY_MS = 1_000;

@@ -1,6 +1,6 @@
 import type { Instant } from "../core/instant.ts";
 import { Refusal } from "../core/refusal.ts";
-import { redact } from "../core/redact.ts";
+import { redact } from "../core/secret/redact.ts";
 
 const LEVELS = ["debug", "info", "warn", "error"] as const;
 type Level = (typeof LEVELS)[number];

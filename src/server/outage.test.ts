@@ -7,7 +7,7 @@ import { type PostgresServer, startPostgres } from "../../test/postgres.ts";
 import { until } from "../../test/run-dir.ts";
 import { ROOMY } from "../../test/scene.ts";
 import { openEngine, openServer } from "../app.ts";
-import { SYSTEM } from "../core/actor.ts";
+import { SYSTEM } from "../core/people/actor.ts";
 import { SECOND_MS, later } from "../core/instant.ts";
 
 const ASK = { question: "Redis or Memcached?", options: ["Redis", "Memcached"] };

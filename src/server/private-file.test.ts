@@ -2,7 +2,7 @@ import { chmod, lstat, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { SYSTEM } from "../core/actor.ts";
+import { SYSTEM } from "../core/people/actor.ts";
 import { Scene } from "../../test/scene.ts";
 import { keepLocalToken, serverFiles } from "./local-token.ts";
 import { createPrivate, readPrivate } from "./private-file.ts";

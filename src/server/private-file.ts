@@ -2,7 +2,7 @@ import { constants } from "node:fs";
 import { lstat, mkdir, open, rename, rm, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Refusal } from "../core/refusal.ts";
-import { isCode } from "../core/system-code.ts";
+import { isCode } from "../core/error-code.ts";
 
 const OTHERS = 0o077;
 const isUnix = process.platform !== "win32";

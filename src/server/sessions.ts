@@ -1,13 +1,13 @@
 import { type Context, Hono } from "hono";
 import { z } from "zod";
-import { AnswerInput } from "../core/answer-input.ts";
+import { AnswerInput } from "../core/answer/answer-input.ts";
 import type { Read } from "../core/changes.ts";
-import type { KeptEvent } from "../core/event.ts";
+import type { KeptEvent } from "../core/trail/event.ts";
 import { QuestionId, RunId, shortId } from "../core/id.ts";
-import { type AwayMachine, afterAnswer, findAway } from "../core/machine.ts";
+import { type AwayMachine, afterAnswer, findAway } from "../core/run/machine.ts";
 import { Refusal } from "../core/refusal.ts";
-import { type Run, findAgentSession, isAlive, isAnswerUntaken } from "../core/run.ts";
-import { viewCheck } from "../core/view.ts";
+import { type Run, findAgentSession, isAlive, isAnswerUntaken } from "../core/run/run.ts";
+import { viewCheck } from "../core/api/view.ts";
 import { readMachines } from "../engine/machines.ts";
 import type { Ref } from "../store/store.ts";
 import type { Part } from "./app.ts";

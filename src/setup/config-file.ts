@@ -14,7 +14,7 @@ import {
   writeFile,
 } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import { isCode, sayCode } from "../core/system-code.ts";
+import { isCode, sayCode } from "../core/error-code.ts";
 import { Unfit } from "./wish.ts";
 
 const ANYBODY_WRITES = 0o222;

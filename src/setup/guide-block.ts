@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { howToAskByTool } from "../core/how-to-ask.ts";
+import { howToAskByTool } from "../core/run/how-to-ask.ts";
 import { findLock, readConfig, textOf } from "./config-file.ts";
 import { layoutOf } from "./layout.ts";
 import type { FilePlan } from "./plan.ts";

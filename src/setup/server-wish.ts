@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { type ClientProfile, profileOf } from "../core/client/profile.ts";
+import { type ClientProfile, profileOf } from "../core/door/client-profile.ts";
 import { SECOND_MS } from "../core/instant.ts";
 import type { Around, Scope } from "./client.ts";
 import type { Argv } from "./command-line.ts";

@@ -1,5 +1,5 @@
 import type { Seal } from "../core/changes.ts";
-import { CHAIN_START } from "../core/event.ts";
+import { CHAIN_START } from "../core/trail/event.ts";
 import { STORE_CHAIN } from "../core/id.ts";
 import type { MemoryTables } from "./memory-table.ts";
 import { parseJob, parseQuestion, parseRun } from "./row.ts";

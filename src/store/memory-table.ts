@@ -1,9 +1,9 @@
-import { CHAIN_START, chainHash } from "../core/event.ts";
+import { CHAIN_START, chainHash } from "../core/trail/event.ts";
 import { STORE_CHAIN } from "../core/id.ts";
 import { later, type Instant } from "../core/instant.ts";
 import type { Changes, Seal } from "../core/changes.ts";
-import type { Question } from "../core/question.ts";
-import type { Run, RunStatus } from "../core/run.ts";
+import type { Question } from "../core/question/question.ts";
+import type { Run, RunStatus } from "../core/run/run.ts";
 import type { Prepared, PreparedEntry, PreparedJob, PreparedPostponed, PreparedRow } from "./prepare.ts";
 import { SortedTable } from "./sorted-table.ts";
 import type { Committed } from "./store.ts";

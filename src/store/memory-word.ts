@@ -1,5 +1,5 @@
 import type { QuestionId } from "../core/id.ts";
-import { soughtWords } from "../core/search-word.ts";
+import { soughtWords } from "../core/answer/search-word.ts";
 import { MOST_FOUND, type WordChanges } from "./word-index.ts";
 
 /** The words of the memory store, found by looking through all of them. */

@@ -1,5 +1,5 @@
 import { Instant } from "../core/instant.ts";
-import type { ClaimedJob } from "../core/job.ts";
+import type { ClaimedJob } from "../core/run/job.ts";
 import type { Queryable } from "./postgres-pool.ts";
 import { parseJob } from "./row.ts";
 import type { ClaimFilter, KeptJob } from "./store.ts";

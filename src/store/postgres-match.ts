@@ -1,4 +1,4 @@
-import { type Sought, soughtWords } from "../core/search-word.ts";
+import { type Sought, soughtWords } from "../core/answer/search-word.ts";
 import { MOST_FOUND } from "./word-index.ts";
 
 /** The newest questions that have the words. */

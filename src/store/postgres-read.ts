@@ -1,8 +1,8 @@
 import type { Entry } from "../core/changes.ts";
-import { CHAIN_START, type KeptEvent } from "../core/event.ts";
+import { CHAIN_START, type KeptEvent } from "../core/trail/event.ts";
 import { type RunId, STORE_CHAIN } from "../core/id.ts";
-import type { Question } from "../core/question.ts";
-import type { Run } from "../core/run.ts";
+import type { Question } from "../core/question/question.ts";
+import type { Run } from "../core/run/run.ts";
 import { fromKept, toKept } from "./postgres-text.ts";
 import type { RowName, RowReader } from "./row-reader.ts";
 import type { Queryable } from "./postgres-pool.ts";

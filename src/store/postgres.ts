@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
 import pg from "pg";
 import type { Changes, Entry, Seal } from "../core/changes.ts";
-import type { Content } from "../core/content.ts";
-import type { KeptEvent } from "../core/event.ts";
+import type { Content } from "../core/question/content.ts";
+import type { KeptEvent } from "../core/trail/event.ts";
 import type { QuestionId, RunId } from "../core/id.ts";
 import { Instant } from "../core/instant.ts";
-import type { ClaimedJob } from "../core/job.ts";
-import type { Question } from "../core/question.ts";
-import type { Run } from "../core/run.ts";
+import type { ClaimedJob } from "../core/run/job.ts";
+import type { Question } from "../core/question/question.ts";
+import type { Run } from "../core/run/run.ts";
 import { Batcher } from "./batch.ts";
 import { Listeners } from "./change.ts";
 import { decodeApplied, encodeBatch } from "./postgres-batch.ts";

@@ -1,8 +1,8 @@
 import type { Changes, Entry, Postponed, Seal } from "../core/changes.ts";
-import type { Event } from "../core/event.ts";
+import type { Event } from "../core/trail/event.ts";
 import type { Instant } from "../core/instant.ts";
-import type { Job } from "../core/job.ts";
-import type { Question } from "../core/question.ts";
+import type { Job } from "../core/run/job.ts";
+import type { Question } from "../core/question/question.ts";
 import {
   RUN_ROW,
   type RowDigests,
@@ -13,8 +13,8 @@ import {
   isPinnedKind,
   jobDigest,
   jobRow,
-} from "../core/row-digest.ts";
-import type { Run } from "../core/run.ts";
+} from "../core/trail/row-digest.ts";
+import type { Run } from "../core/run/run.ts";
 
 /** A row ready to be kept: `body` carries the next version, `guard` is the version that must be there now, 0 for none. */
 export interface PreparedRow<Row> {

@@ -1,4 +1,4 @@
-import type { Question } from "../core/question.ts";
+import type { Question } from "../core/question/question.ts";
 import { parseQuestion } from "./row.ts";
 
 const MOST_ROWS = 3_000;

@@ -1,10 +1,10 @@
-import type { Content } from "../core/content.ts";
-import { EVENT_TYPES, Event, type KeptEvent } from "../core/event.ts";
-import type { RunSources } from "../core/fact-source.ts";
-import { Job } from "../core/job.ts";
-import { Question } from "../core/question.ts";
+import type { Content } from "../core/question/content.ts";
+import { EVENT_TYPES, Event, type KeptEvent } from "../core/trail/event.ts";
+import type { RunSources } from "../core/trail/fact-source.ts";
+import { Job } from "../core/run/job.ts";
+import { Question } from "../core/question/question.ts";
 import { Refusal } from "../core/refusal.ts";
-import { Run } from "../core/run.ts";
+import { Run } from "../core/run/run.ts";
 
 interface Schema<Row> {
   safeParse(raw: unknown): { success: true; data: Row } | { success: false; error: { message: string } };

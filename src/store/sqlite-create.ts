@@ -14,7 +14,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { MINUTE_MS } from "../core/instant.ts";
-import { isCode } from "../core/system-code.ts";
+import { isCode } from "../core/error-code.ts";
 import { Connection } from "./sqlite-connection.ts";
 import { createPrivate, unusable } from "./sqlite-file.ts";
 import { migrate } from "./sqlite-schema.ts";

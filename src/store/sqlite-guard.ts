@@ -1,5 +1,5 @@
-import type { Question } from "../core/question.ts";
-import type { Run } from "../core/run.ts";
+import type { Question } from "../core/question/question.ts";
+import type { Run } from "../core/run/run.ts";
 import type { Prepared, PreparedRow } from "./prepare.ts";
 import type { Connection } from "./sqlite-connection.ts";
 import type { KeptRun, SqliteKept } from "./sqlite-kept.ts";

@@ -1,5 +1,5 @@
 import { later, type Instant } from "../core/instant.ts";
-import type { ClaimedJob } from "../core/job.ts";
+import type { ClaimedJob } from "../core/run/job.ts";
 import type { SqlValue } from "../sqlite.ts";
 import type { Prepared, PreparedJob } from "./prepare.ts";
 import { parseJob } from "./row.ts";

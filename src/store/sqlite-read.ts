@@ -1,7 +1,7 @@
 import type { Entry } from "../core/changes.ts";
 import { STORE_CHAIN } from "../core/id.ts";
-import type { Question } from "../core/question.ts";
-import type { Run } from "../core/run.ts";
+import type { Question } from "../core/question/question.ts";
+import type { Run } from "../core/run/run.ts";
 import type { SqlValue } from "../sqlite.ts";
 import { parseQuestion, parseRun } from "./row.ts";
 import type { RowName, RowReader } from "./row-reader.ts";

@@ -1,5 +1,5 @@
 import type { QuestionId, RunId } from "../core/id.ts";
-import { type Sought, soughtWords } from "../core/search-word.ts";
+import { type Sought, soughtWords } from "../core/answer/search-word.ts";
 import { parseQuestion, parseRun } from "./row.ts";
 import type { Connection } from "./sqlite-connection.ts";
 import { MOST_FOUND, type WordRow, questionsIn, wordChanges } from "./word-index.ts";

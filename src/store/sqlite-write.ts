@@ -1,8 +1,8 @@
 import type { Changes } from "../core/changes.ts";
-import { CHAIN_START, chainHash } from "../core/event.ts";
+import { CHAIN_START, chainHash } from "../core/trail/event.ts";
 import type { Instant } from "../core/instant.ts";
-import type { Question } from "../core/question.ts";
-import type { Run } from "../core/run.ts";
+import type { Question } from "../core/question/question.ts";
+import type { Run } from "../core/run/run.ts";
 import type { SqlValue } from "../sqlite.ts";
 import type { Prepared, PreparedRow } from "./prepare.ts";
 import { insertInto, type Connection } from "./sqlite-connection.ts";

@@ -1,11 +1,11 @@
 import type { Changes, Entry, Seal } from "../core/changes.ts";
-import type { Content } from "../core/content.ts";
-import type { KeptEvent } from "../core/event.ts";
+import type { Content } from "../core/question/content.ts";
+import type { KeptEvent } from "../core/trail/event.ts";
 import type { QuestionId, RunId, WorkerId } from "../core/id.ts";
 import type { Instant } from "../core/instant.ts";
-import type { ClaimedJob, JobKind } from "../core/job.ts";
-import type { Question } from "../core/question.ts";
-import type { Run, RunStatus } from "../core/run.ts";
+import type { ClaimedJob, JobKind } from "../core/run/job.ts";
+import type { Question } from "../core/question/question.ts";
+import type { Run, RunStatus } from "../core/run/run.ts";
 import type { StoreSnapshot } from "./snapshot.ts";
 
 /**

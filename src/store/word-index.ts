@@ -1,8 +1,8 @@
-import type { Event } from "../core/event.ts";
+import type { Event } from "../core/trail/event.ts";
 import type { QuestionId, RunId } from "../core/id.ts";
-import type { Question } from "../core/question.ts";
-import { type SearchedRun, searchWords } from "../core/search-word.ts";
-import { isPersonsAnswer, titleWords } from "../core/similar.ts";
+import type { Question } from "../core/question/question.ts";
+import { type SearchedRun, searchWords } from "../core/answer/search-word.ts";
+import { isPersonsAnswer, titleWords } from "../core/answer/similar.ts";
 
 /** At most so many of the newest questions that have the words are looked at for those that a filter wants. */
 export const MOST_FOUND = 2_000;

@@ -1,6 +1,6 @@
 import type { Child } from "hono/jsx";
-import { sayActor } from "../core/actor.ts";
-import { isPending } from "../core/question.ts";
+import { sayActor } from "../core/people/actor.ts";
+import { isPending } from "../core/question/question.ts";
 import type { CardView } from "./card-view.ts";
 import { draftedText } from "./draft.ts";
 import { tell, tellKey } from "./reader.ts";

@@ -1,8 +1,8 @@
-import { sayActor } from "../core/actor.ts";
-import { type Event, EventType } from "../core/event.ts";
+import { sayActor } from "../core/people/actor.ts";
+import { type Event, EventType } from "../core/trail/event.ts";
 import { type QuestionId, shortId } from "../core/id.ts";
-import type { Run } from "../core/run.ts";
-import { makeVisible } from "../core/visible.ts";
+import type { Run } from "../core/run/run.ts";
+import { makeVisible } from "../core/text/visible.ts";
 import { kindWords, trailWords } from "./event-words.ts";
 import { runName } from "./inbox.tsx";
 import { wayWords } from "./outcome.tsx";

@@ -1,6 +1,6 @@
-import { recommendedOption } from "../core/content.ts";
+import { recommendedOption } from "../core/question/content.ts";
 import { wordToType } from "../core/risk-word.ts";
-import { makeVisible } from "../core/visible.ts";
+import { makeVisible } from "../core/text/visible.ts";
 import type { CardView } from "./card-view.ts";
 import { draftedText } from "./draft.ts";
 import { ItemFields } from "./item-field.tsx";

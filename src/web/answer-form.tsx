@@ -1,4 +1,4 @@
-import { makeVisible } from "../core/visible.ts";
+import { makeVisible } from "../core/text/visible.ts";
 import type { CardView } from "./card-view.ts";
 import { AnswerFields } from "./answer-fields.tsx";
 import { AskBack, More, Snooze } from "./actions.tsx";

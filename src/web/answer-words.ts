@@ -1,6 +1,6 @@
-import type { Content } from "../core/content.ts";
-import type { Answer } from "../core/question.ts";
-import { makeVisible } from "../core/visible.ts";
+import type { Content } from "../core/question/content.ts";
+import type { Answer } from "../core/question/question.ts";
+import { makeVisible } from "../core/text/visible.ts";
 import { chosenWords } from "./option-words.ts";
 import { type Reader, tell } from "./reader.ts";
 

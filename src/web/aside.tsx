@@ -1,7 +1,7 @@
-import { sayActor } from "../core/actor.ts";
-import { mayAnswer } from "../core/inbox.ts";
-import { type Question, findAnswer, isPending } from "../core/question.ts";
-import { makeVisible } from "../core/visible.ts";
+import { sayActor } from "../core/people/actor.ts";
+import { mayAnswer } from "../core/people/inbox.ts";
+import { type Question, findAnswer, isPending } from "../core/question/question.ts";
+import { makeVisible } from "../core/text/visible.ts";
 import { answerWords } from "./answer-words.ts";
 import type { CardView } from "./card-view.ts";
 import { Command } from "./command.tsx";

@@ -1,6 +1,6 @@
-import type { Attempt } from "../core/attempt.ts";
+import type { Attempt } from "../core/run/resume-attempt.ts";
 import { msBetween } from "../core/instant.ts";
-import { makeVisible } from "../core/visible.ts";
+import { makeVisible } from "../core/text/visible.ts";
 import { type Reader, tell, tellSpan } from "./reader.ts";
 import { Moment } from "./time.tsx";
 

@@ -1,7 +1,7 @@
 import type { Read } from "../core/changes.ts";
 import { epochMs } from "../core/instant.ts";
-import type { Same } from "../core/same-question.ts";
-import { makeVisible } from "../core/visible.ts";
+import type { Same } from "../core/question/same-question.ts";
+import { makeVisible } from "../core/text/visible.ts";
 import { type Draft, draftedText } from "./draft.ts";
 import { runName } from "./inbox.tsx";
 import { Lines, type Planned } from "./planned.tsx";

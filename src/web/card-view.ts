@@ -1,9 +1,9 @@
 import type { Read } from "../core/changes.ts";
-import type { Event } from "../core/event.ts";
-import type { AwayMachine } from "../core/machine.ts";
-import type { Run } from "../core/run.ts";
-import type { Similar } from "../core/similar.ts";
-import type { UsageRow } from "../core/usage.ts";
+import type { Event } from "../core/trail/event.ts";
+import type { AwayMachine } from "../core/run/machine.ts";
+import type { Run } from "../core/run/run.ts";
+import type { Similar } from "../core/answer/similar.ts";
+import type { UsageRow } from "../core/run/usage.ts";
 import type { Draft } from "./draft.ts";
 import type { LogPart } from "./log.tsx";
 import type { Reader } from "./reader.ts";

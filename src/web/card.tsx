@@ -1,10 +1,10 @@
-import { sayActor } from "../core/actor.ts";
-import { recommendedOption } from "../core/content.ts";
+import { sayActor } from "../core/people/actor.ts";
+import { recommendedOption } from "../core/question/content.ts";
 import { mayForce } from "../core/force.ts";
-import { consequenceAt, mayAnswer } from "../core/inbox.ts";
-import { type Pending, type Question, findAnswer, isPending } from "../core/question.ts";
-import { isRiskUnverified } from "../core/risk.ts";
-import { makeVisible } from "../core/visible.ts";
+import { consequenceAt, mayAnswer } from "../core/people/inbox.ts";
+import { type Pending, type Question, findAnswer, isPending } from "../core/question/question.ts";
+import { isRiskUnverified } from "../core/question/risk.ts";
+import { makeVisible } from "../core/text/visible.ts";
 import { AnswerForm } from "./answer-form.tsx";
 import { Aside } from "./aside.tsx";
 import type { CardView } from "./card-view.ts";

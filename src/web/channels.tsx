@@ -1,7 +1,7 @@
-import type { Event } from "../core/event.ts";
+import type { Event } from "../core/trail/event.ts";
 import { shortId } from "../core/id.ts";
-import type { Job } from "../core/job.ts";
-import { makeVisible } from "../core/visible.ts";
+import type { Job } from "../core/run/job.ts";
+import { makeVisible } from "../core/text/visible.ts";
 import { type Reader, tell } from "./reader.ts";
 import { SettingsTabs } from "./settings-tabs.tsx";
 import { Moment } from "./time.tsx";

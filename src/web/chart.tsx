@@ -1,4 +1,4 @@
-import { makeVisible } from "../core/visible.ts";
+import { makeVisible } from "../core/text/visible.ts";
 
 const WIDTH = 340;
 const HEIGHT = 130;

@@ -1,6 +1,6 @@
-import { sayActor } from "../core/actor.ts";
-import type { Event } from "../core/event.ts";
-import { makeVisible } from "../core/visible.ts";
+import { sayActor } from "../core/people/actor.ts";
+import type { Event } from "../core/trail/event.ts";
+import { makeVisible } from "../core/text/visible.ts";
 import { type Reader, tell } from "./reader.ts";
 import type { Key } from "./words.ts";
 

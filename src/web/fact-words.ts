@@ -1,4 +1,4 @@
-import { type RunFact, type RunFacts, isUnverified } from "../core/fact-source.ts";
+import { type RunFact, type RunFacts, isUnverified } from "../core/trail/fact-source.ts";
 import { type Reader, tell } from "./reader.ts";
 
 /** A fact of a run, marked if only the asker says so. */

@@ -1,11 +1,11 @@
-import { type Actor, sayActor } from "../core/actor.ts";
+import { type Actor, sayActor } from "../core/people/actor.ts";
 import type { Read } from "../core/changes.ts";
-import { type Place, consequenceAt, mayAnswer } from "../core/inbox.ts";
+import { type Place, consequenceAt, mayAnswer } from "../core/people/inbox.ts";
 import { HOUR_MS, type Instant, msBetween } from "../core/instant.ts";
-import { findAnswer, isPending } from "../core/question.ts";
-import type { Run } from "../core/run.ts";
-import { type Same, sameName } from "../core/same-question.ts";
-import { makeVisible } from "../core/visible.ts";
+import { findAnswer, isPending } from "../core/question/question.ts";
+import type { Run } from "../core/run/run.ts";
+import { type Same, sameName } from "../core/question/same-question.ts";
+import { makeVisible } from "../core/text/visible.ts";
 import { answerWords } from "./answer-words.ts";
 import { Command } from "./command.tsx";
 import { whoWords } from "./outcome.tsx";

@@ -1,6 +1,6 @@
 import { SECOND_MS } from "../core/instant.ts";
-import type { Day, Group, Stats } from "../core/stats.ts";
-import { makeVisible } from "../core/visible.ts";
+import type { Day, Group, Stats } from "../core/stats/stats.ts";
+import { makeVisible } from "../core/text/visible.ts";
 import { Bars, Columns } from "./chart.tsx";
 import { sayNumber, sayShare } from "./number.ts";
 import { type Reader, tell, tellSpan } from "./reader.ts";

@@ -1,7 +1,7 @@
 import { shortId } from "../core/id.ts";
 import type { Instant } from "../core/instant.ts";
-import type { Group, Stats } from "../core/stats.ts";
-import { makeVisible } from "../core/visible.ts";
+import type { Group, Stats } from "../core/stats/stats.ts";
+import { makeVisible } from "../core/text/visible.ts";
 import { DayCharts, GroupCharts, SlaTable } from "./insights-chart.tsx";
 import { sayNumber, sayShare } from "./number.ts";
 import { type Reader, tell, tellSpan } from "./reader.ts";

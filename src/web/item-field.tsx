@@ -1,6 +1,6 @@
-import type { AnswerField, AnswerSchema } from "../core/answer-schema.ts";
-import { type Item, type Option, recommendedOption } from "../core/content.ts";
-import { makeVisible } from "../core/visible.ts";
+import type { AnswerField, AnswerSchema } from "../core/answer/answer-schema.ts";
+import { type Item, type Option, recommendedOption } from "../core/question/content.ts";
+import { makeVisible } from "../core/text/visible.ts";
 import { type Draft, OTHER, draftedText, fieldNames } from "./draft.ts";
 import { Markdown } from "./foreign.tsx";
 import { aboutWords, labelWords } from "./option-words.ts";

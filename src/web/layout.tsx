@@ -1,9 +1,9 @@
 import type { Child } from "hono/jsx";
 import { raw } from "hono/html";
 import type { Read } from "../core/changes.ts";
-import type { AwayMachine } from "../core/machine.ts";
-import type { Pending } from "../core/question.ts";
-import { makeVisible } from "../core/visible.ts";
+import type { AwayMachine } from "../core/run/machine.ts";
+import type { Pending } from "../core/question/question.ts";
+import { makeVisible } from "../core/text/visible.ts";
 import { answerWords } from "./answer-words.ts";
 import { NAVIGATION, type PageName } from "./navigation.ts";
 import { CHANGEABLE, keyFor } from "./keymap.ts";

@@ -1,8 +1,8 @@
-import { sayActor } from "../core/actor.ts";
+import { sayActor } from "../core/people/actor.ts";
 import type { Read } from "../core/changes.ts";
 import { msBetween } from "../core/instant.ts";
-import { type Pending, type Question, findAnswer, isPending } from "../core/question.ts";
-import { makeVisible } from "../core/visible.ts";
+import { type Pending, type Question, findAnswer, isPending } from "../core/question/question.ts";
+import { makeVisible } from "../core/text/visible.ts";
 import { AnswerFields } from "./answer-fields.tsx";
 import { answerWords } from "./answer-words.ts";
 import { Chips, Crumb, Why } from "./card.tsx";

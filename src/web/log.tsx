@@ -1,6 +1,6 @@
-import { machineName } from "../core/machine.ts";
-import type { Run } from "../core/run.ts";
-import { makeVisible } from "../core/visible.ts";
+import { machineName } from "../core/run/machine.ts";
+import type { Run } from "../core/run/run.ts";
+import { makeVisible } from "../core/text/visible.ts";
 import { withQuestions } from "./marked.ts";
 import { type Reader, tell } from "./reader.ts";
 

@@ -1,7 +1,7 @@
 import { msBetween } from "../core/instant.ts";
-import type { AwayMachine } from "../core/machine.ts";
-import type { Run } from "../core/run.ts";
-import { makeVisible } from "../core/visible.ts";
+import type { AwayMachine } from "../core/run/machine.ts";
+import type { Run } from "../core/run/run.ts";
+import { makeVisible } from "../core/text/visible.ts";
 import { Command } from "./command.tsx";
 import { type Reader, tell, tellSpan } from "./reader.ts";
 

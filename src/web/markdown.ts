@@ -1,5 +1,5 @@
 import Markdown, { type MarkdownIt } from "markdown-it";
-import { makeVisible } from "../core/visible.ts";
+import { makeVisible } from "../core/text/visible.ts";
 
 // Without its slashes an address is one of our own pages, whatever it looks like.
 const ALLOWED = /^(https?:\/\/|mailto:)/i;

@@ -1,7 +1,7 @@
-import type { Content, Item, Option } from "../core/content.ts";
-import { answerText } from "../core/match.ts";
-import type { Answer } from "../core/question.ts";
-import { makeVisible } from "../core/visible.ts";
+import type { Content, Item, Option } from "../core/question/content.ts";
+import { answerText } from "../core/answer/match.ts";
+import type { Answer } from "../core/question/question.ts";
+import { makeVisible } from "../core/text/visible.ts";
 import { type Reader, tell } from "./reader.ts";
 
 type Words = Pick<Reader, "language">;

@@ -1,6 +1,6 @@
-import type { Content, Item } from "../core/content.ts";
-import type { Answer } from "../core/question.ts";
-import { makeVisible } from "../core/visible.ts";
+import type { Content, Item } from "../core/question/content.ts";
+import type { Answer } from "../core/question/question.ts";
+import { makeVisible } from "../core/text/visible.ts";
 import { aboutWords, labelWords } from "./option-words.ts";
 import { type Reader, tell } from "./reader.ts";
 

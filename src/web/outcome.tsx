@@ -1,10 +1,10 @@
-import { type Actor, sayActor } from "../core/actor.ts";
-import type { Event } from "../core/event.ts";
+import { type Actor, sayActor } from "../core/people/actor.ts";
+import type { Event } from "../core/trail/event.ts";
 import { mayForce } from "../core/force.ts";
-import { mayAnswer } from "../core/inbox.ts";
+import { mayAnswer } from "../core/people/inbox.ts";
 import { msBetween } from "../core/instant.ts";
-import { type Answer, type Pending, type Question, findAnswer } from "../core/question.ts";
-import { makeVisible } from "../core/visible.ts";
+import { type Answer, type Pending, type Question, findAnswer } from "../core/question/question.ts";
+import { makeVisible } from "../core/text/visible.ts";
 import { TypedWord } from "./answer-fields.tsx";
 import { answerWords } from "./answer-words.ts";
 import type { CardView } from "./card-view.ts";

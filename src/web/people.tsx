@@ -1,5 +1,5 @@
-import type { Person } from "../core/person.ts";
-import { makeVisible } from "../core/visible.ts";
+import type { Person } from "../core/people/person.ts";
+import { makeVisible } from "../core/text/visible.ts";
 import { type Draft, NO_DRAFT, draftedText } from "./draft.ts";
 import { Paging, type Part } from "./paging.tsx";
 import { type Reader, tell } from "./reader.ts";

@@ -1,6 +1,6 @@
 import type { Child } from "hono/jsx";
 import { raw } from "hono/html";
-import { makeVisible } from "../core/visible.ts";
+import { makeVisible } from "../core/text/visible.ts";
 import type { Assets } from "./layout.tsx";
 import { type Language, say } from "./words.ts";
 

@@ -1,6 +1,6 @@
 import type { Read } from "../core/changes.ts";
 import type { Instant } from "../core/instant.ts";
-import { makeVisible } from "../core/visible.ts";
+import { makeVisible } from "../core/text/visible.ts";
 import { runName } from "./inbox.tsx";
 
 /** What becomes of one question: the words of its answer, or why it gets none. */

@@ -1,4 +1,4 @@
-import type { Looker } from "../core/inbox.ts";
+import type { Looker } from "../core/people/inbox.ts";
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS, SECOND_MS, epochMs, msBetween } from "../core/instant.ts";
 import { type Keymap, keyFor } from "./keymap.ts";
 import { type Key, type Language, say } from "./words.ts";

@@ -1,4 +1,4 @@
-import { makeVisible } from "../core/visible.ts";
+import { makeVisible } from "../core/text/visible.ts";
 import { type Reader, tell } from "./reader.ts";
 import { type Key, LANGUAGES, isKey, say } from "./words.ts";
 

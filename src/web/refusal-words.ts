@@ -1,7 +1,7 @@
-import type { FactName, Facts } from "../core/fact.ts";
-import { type Flaw, sayFlaw } from "../core/flaw.ts";
+import type { FactName, Facts } from "../core/refusal-fact.ts";
+import { type Flaw, sayFlaw } from "../core/trail/trail-mismatch.ts";
 import type { Refusal, RefusalCode } from "../core/refusal.ts";
-import { RunStatus } from "../core/run.ts";
+import { RunStatus } from "../core/run/run.ts";
 import { deRefusal } from "./catalogue/de-refusal.ts";
 import { type Reader, tell, tellSpan } from "./reader.ts";
 import type { Language } from "./words.ts";

@@ -1,4 +1,4 @@
-import { type Run, hasEnded } from "../core/run.ts";
+import { type Run, hasEnded } from "../core/run/run.ts";
 import { type Reader, tell } from "./reader.ts";
 import { mayResume } from "./run-badge.tsx";
 

@@ -1,7 +1,7 @@
-import type { AwayMachine } from "../core/machine.ts";
-import type { Pending } from "../core/question.ts";
-import { type Run, hasEnded, isAlive, isAnswerUntaken, isLoggedOut } from "../core/run.ts";
-import { makeVisible } from "../core/visible.ts";
+import type { AwayMachine } from "../core/run/machine.ts";
+import type { Pending } from "../core/question/question.ts";
+import { type Run, hasEnded, isAlive, isAnswerUntaken, isLoggedOut } from "../core/run/run.ts";
+import { makeVisible } from "../core/text/visible.ts";
 import { type Reader, tell } from "./reader.ts";
 
 /** Says whether an answer is there that the run was not resumed with, or its agent only had to be logged in. */

@@ -1,9 +1,9 @@
 import type { Read } from "../core/changes.ts";
-import type { AwayMachine } from "../core/machine.ts";
-import { isPending } from "../core/question.ts";
-import { type Run, hasEnded } from "../core/run.ts";
-import type { UsageRow } from "../core/usage.ts";
-import { makeVisible } from "../core/visible.ts";
+import type { AwayMachine } from "../core/run/machine.ts";
+import { isPending } from "../core/question/question.ts";
+import { type Run, hasEnded } from "../core/run/run.ts";
+import type { UsageRow } from "../core/run/usage.ts";
+import { makeVisible } from "../core/text/visible.ts";
 import { Command } from "./command.tsx";
 import { sayFact } from "./fact-words.ts";
 import { runName } from "./inbox.tsx";

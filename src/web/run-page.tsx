@@ -1,10 +1,10 @@
 import type { Child } from "hono/jsx";
-import { type Attempt, countFailed } from "../core/attempt.ts";
+import { type Attempt, countFailed } from "../core/run/resume-attempt.ts";
 import { mayForce } from "../core/force.ts";
-import { type AwayMachine, machineName } from "../core/machine.ts";
-import { type Run, findAgentSession, hasEnded, isAnswerUntaken } from "../core/run.ts";
-import type { UsageRow } from "../core/usage.ts";
-import { makeVisible } from "../core/visible.ts";
+import { type AwayMachine, machineName } from "../core/run/machine.ts";
+import { type Run, findAgentSession, hasEnded, isAnswerUntaken } from "../core/run/run.ts";
+import type { UsageRow } from "../core/run/usage.ts";
+import { makeVisible } from "../core/text/visible.ts";
 import { Attempts } from "./attempts.tsx";
 import { Chips, State, Why, answeredBy, stateOf } from "./card.tsx";
 import type { CardView } from "./card-view.ts";
@@ -22,7 +22,7 @@ import { RunBadge, stateWords } from "./run-badge.tsx";
 import { RunMeta } from "./run-list.tsx";
 import { Timeline, type TimelineView } from "./timeline.tsx";
 import { Untaken } from "./untaken.tsx";
-import { findAnswer, isPending } from "../core/question.ts";
+import { findAnswer, isPending } from "../core/question/question.ts";
 
 const MOST_SAID = 10;
 const SAID_CHARS = 600;

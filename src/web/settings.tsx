@@ -1,4 +1,4 @@
-import { makeVisible } from "../core/visible.ts";
+import { makeVisible } from "../core/text/visible.ts";
 import { type Draft, draftedText } from "./draft.ts";
 import { CHANGEABLE } from "./keymap.ts";
 import { type Reader, THEMES, tell } from "./reader.ts";

@@ -1,7 +1,7 @@
-import { sayActor } from "../core/actor.ts";
-import type { Question } from "../core/question.ts";
-import { TEMPLATE_FIELDS, type Template } from "../core/template.ts";
-import { makeVisible } from "../core/visible.ts";
+import { sayActor } from "../core/people/actor.ts";
+import type { Question } from "../core/question/question.ts";
+import { TEMPLATE_FIELDS, type Template } from "../core/answer/template.ts";
+import { makeVisible } from "../core/text/visible.ts";
 import { type Draft, draftedText } from "./draft.ts";
 import { Paging, type Part } from "./paging.tsx";
 import { type Reader, tell } from "./reader.ts";

@@ -1,6 +1,6 @@
-import type { Content } from "../core/content.ts";
-import type { Question } from "../core/question.ts";
-import { makeVisible } from "../core/visible.ts";
+import type { Content } from "../core/question/content.ts";
+import type { Question } from "../core/question/question.ts";
+import { makeVisible } from "../core/text/visible.ts";
 import { type Reader, tell } from "./reader.ts";
 
 /** What happens when nobody answers, in the reader's words. */

@@ -1,6 +1,6 @@
 import { type Instant, epochMs, msBetween } from "../core/instant.ts";
-import type { Pending } from "../core/question.ts";
-import type { Run } from "../core/run.ts";
+import type { Pending } from "../core/question/question.ts";
+import type { Run } from "../core/run/run.ts";
 import { type Reader, tell, tellClock, tellSpan } from "./reader.ts";
 import type { Key } from "./words.ts";
 

@@ -1,8 +1,8 @@
 import type { Read } from "../core/changes.ts";
-import type { Event } from "../core/event.ts";
+import type { Event } from "../core/trail/event.ts";
 import { msBetween } from "../core/instant.ts";
-import { findAnswer } from "../core/question.ts";
-import { makeVisible } from "../core/visible.ts";
+import { findAnswer } from "../core/question/question.ts";
+import { makeVisible } from "../core/text/visible.ts";
 import { answerWords } from "./answer-words.ts";
 import { trailWords } from "./event-words.ts";
 import { type Reader, tell, tellSpan } from "./reader.ts";

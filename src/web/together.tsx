@@ -1,5 +1,5 @@
-import type { Shared } from "../core/same-question.ts";
-import { makeVisible } from "../core/visible.ts";
+import type { Shared } from "../core/question/same-question.ts";
+import { makeVisible } from "../core/text/visible.ts";
 import { type Draft, draftedText } from "./draft.ts";
 import { Lines, type Planned } from "./planned.tsx";
 import { type Reader, tell } from "./reader.ts";

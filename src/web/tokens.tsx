@@ -1,6 +1,6 @@
-import { parseDuration } from "../core/duration.ts";
-import { SHOWN_ID_CHARS, TOKEN_RENEW_MS, type Token } from "../core/token.ts";
-import { makeVisible } from "../core/visible.ts";
+import { parseDuration } from "../core/text/duration.ts";
+import { SHOWN_ID_CHARS, TOKEN_RENEW_MS, type Token } from "../core/people/token.ts";
+import { makeVisible } from "../core/text/visible.ts";
 import { type Draft, draftedText } from "./draft.ts";
 import { Paging, type Part } from "./paging.tsx";
 import { type Reader, tell, tellDays } from "./reader.ts";

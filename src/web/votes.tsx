@@ -1,8 +1,8 @@
-import { sayActor } from "../core/actor.ts";
+import { sayActor } from "../core/people/actor.ts";
 import type { Read } from "../core/changes.ts";
-import type { Pending } from "../core/question.ts";
-import { makeVisible } from "../core/visible.ts";
-import { talliesOf } from "../core/vote.ts";
+import type { Pending } from "../core/question/question.ts";
+import { makeVisible } from "../core/text/visible.ts";
+import { talliesOf } from "../core/answer/vote.ts";
 import { answerWords } from "./answer-words.ts";
 import { type Reader, tell } from "./reader.ts";
 import { Moment } from "./time.tsx";

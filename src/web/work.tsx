@@ -1,5 +1,5 @@
-import { makeVisible } from "../core/visible.ts";
-import type { Run } from "../core/run.ts";
+import { makeVisible } from "../core/text/visible.ts";
+import type { Run } from "../core/run/run.ts";
 import type { Work } from "./card-view.ts";
 import { type Reader, tell } from "./reader.ts";
 

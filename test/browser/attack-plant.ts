@@ -2,11 +2,11 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { keepMachine } from "../../src/agents/machine.ts";
-import { type Actor, SYSTEM } from "../../src/core/actor.ts";
-import { AnswerInput } from "../../src/core/answer-input.ts";
-import { isVisibleLine } from "../../src/core/foreign-text.ts";
-import type { Question } from "../../src/core/question.ts";
-import type { Run } from "../../src/core/run.ts";
+import { type Actor, SYSTEM } from "../../src/core/people/actor.ts";
+import { AnswerInput } from "../../src/core/answer/answer-input.ts";
+import { isVisibleLine } from "../../src/core/text/foreign-text.ts";
+import type { Question } from "../../src/core/question/question.ts";
+import type { Run } from "../../src/core/run/run.ts";
 import type { WebStage } from "./stage.ts";
 import { ask } from "./states.ts";
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { Question } from "../../src/core/question.ts";
+import type { Question } from "../../src/core/question/question.ts";
 import {
   answerWith,
   fit,

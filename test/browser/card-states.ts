@@ -1,6 +1,6 @@
-import { approvalAsk } from "../../src/core/approval.ts";
-import { AnswerInput } from "../../src/core/answer-input.ts";
-import type { Question } from "../../src/core/question.ts";
+import { approvalAsk } from "../../src/core/question/approval.ts";
+import { AnswerInput } from "../../src/core/answer/answer-input.ts";
+import type { Question } from "../../src/core/question/question.ts";
 import { workedRun } from "./scripted-claude.ts";
 import type { WebStage } from "./stage.ts";
 import { LENA, MIKA, REDIS, type State, TABLE, ask, opens } from "./states.ts";

@@ -1,4 +1,4 @@
-import { AnswerInput } from "../../src/core/answer-input.ts";
+import { AnswerInput } from "../../src/core/answer/answer-input.ts";
 import { LENA, type State, ask } from "./states.ts";
 
 /** Settings of a server that tells people elsewhere, and programs on its own machine. */

@@ -1,5 +1,5 @@
 import type { Page } from "playwright-core";
-import { AnswerInput } from "../../src/core/answer-input.ts";
+import { AnswerInput } from "../../src/core/answer/answer-input.ts";
 import type { WebStage } from "./stage.ts";
 import { LENA, type State, ask } from "./states.ts";
 

@@ -1,7 +1,7 @@
-import { SYSTEM } from "../../src/core/actor.ts";
-import { AnswerInput } from "../../src/core/answer-input.ts";
-import { linkPath } from "../../src/core/link.ts";
-import type { Question } from "../../src/core/question.ts";
+import { SYSTEM } from "../../src/core/people/actor.ts";
+import { AnswerInput } from "../../src/core/answer/answer-input.ts";
+import { linkPath } from "../../src/core/question/link.ts";
+import type { Question } from "../../src/core/question/question.ts";
 import { LENA, type State, ask } from "./states.ts";
 import type { WebStage } from "./stage.ts";
 

@@ -1,9 +1,9 @@
 import { mkdtempSync, renameSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { SYSTEM, type Actor } from "../../src/core/actor.ts";
-import { AnswerInput } from "../../src/core/answer-input.ts";
-import { parseAsk } from "../../src/core/ask-input.ts";
-import type { Run } from "../../src/core/run.ts";
+import { SYSTEM, type Actor } from "../../src/core/people/actor.ts";
+import { AnswerInput } from "../../src/core/answer/answer-input.ts";
+import { parseAsk } from "../../src/core/question/ask-input.ts";
+import type { Run } from "../../src/core/run/run.ts";
 import type { RunInput } from "../../src/engine/engine.ts";
 import { ROOMY } from "../scene.ts";
 import type { WebStage } from "./stage.ts";

@@ -1,8 +1,8 @@
 import { appendFileSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { AnswerInput } from "../../src/core/answer-input.ts";
-import type { Run } from "../../src/core/run.ts";
+import { AnswerInput } from "../../src/core/answer/answer-input.ts";
+import type { Run } from "../../src/core/run/run.ts";
 import { askingRun, missingRun, startedRun, storedOnly } from "./page-states.ts";
 import { LENA, ask } from "./states.ts";
 import { useStage } from "./use-stage.ts";

@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { AnswerInput } from "../../src/core/answer-input.ts";
+import { AnswerInput } from "../../src/core/answer/answer-input.ts";
 import { tick } from "./pick-states.ts";
 import { LENA, ask } from "./states.ts";
 import { useStage } from "./use-stage.ts";

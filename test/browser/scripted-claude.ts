@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Run } from "../../src/core/run.ts";
+import type { Run } from "../../src/core/run/run.ts";
 import type { WebStage } from "./stage.ts";
 
 const SESSION = "5b0c7f1e-94c7-4e0e-8d4a-2f6a1c3b7d55";

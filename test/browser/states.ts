@@ -1,9 +1,9 @@
 import type { Page } from "playwright-core";
-import type { Actor } from "../../src/core/actor.ts";
-import { AnswerInput } from "../../src/core/answer-input.ts";
-import { parseAsk } from "../../src/core/ask-input.ts";
+import type { Actor } from "../../src/core/people/actor.ts";
+import { AnswerInput } from "../../src/core/answer/answer-input.ts";
+import { parseAsk } from "../../src/core/question/ask-input.ts";
 import type { RunId } from "../../src/core/id.ts";
-import type { Question } from "../../src/core/question.ts";
+import type { Question } from "../../src/core/question/question.ts";
 import type { AskOptions } from "../../src/engine/engine.ts";
 import { ROOMY } from "../scene.ts";
 import type { WebStage } from "./stage.ts";

@@ -1,8 +1,8 @@
 import { Hono } from "hono";
 import { processHolder } from "../../src/agents/process-holder.ts";
 import { engineOn } from "../../src/app.ts";
-import type { Actor } from "../../src/core/actor.ts";
-import { SYSTEM } from "../../src/core/actor.ts";
+import type { Actor } from "../../src/core/people/actor.ts";
+import { SYSTEM } from "../../src/core/people/actor.ts";
 import { instant } from "../../src/core/instant.ts";
 import { createApp } from "../../src/server/app.ts";
 import type { Signed } from "../../src/server/credential.ts";

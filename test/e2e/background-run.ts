@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Event } from "../../src/core/event.ts";
-import type { Question } from "../../src/core/question.ts";
-import { type Run, hasEnded } from "../../src/core/run.ts";
+import type { Event } from "../../src/core/trail/event.ts";
+import type { Question } from "../../src/core/question/question.ts";
+import { type Run, hasEnded } from "../../src/core/run/run.ts";
 import { ADA } from "../builders.ts";
 import { said } from "../scene.ts";
 import { AGENTS, TYPED, write } from "./agent.ts";

@@ -3,7 +3,7 @@ import { cpSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { Question } from "../../src/core/question.ts";
+import type { Question } from "../../src/core/question/question.ts";
 import { AGENTS, type Box, claudeEnv } from "./agent.ts";
 import { type ProgramName, programFile } from "./install.ts";
 import { Stage, promptOf } from "./stage.ts";

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
-import { isPending } from "../../src/core/question.ts";
+import { isPending } from "../../src/core/question/question.ts";
 import { BackgroundRun, type RunOptions } from "./background-run.ts";
 import { onStage, untilTold } from "./stage.ts";
 

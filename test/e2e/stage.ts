@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { z } from "zod";
 import { listProcesses } from "../../src/agents/process-list.ts";
 import { openEngine } from "../../src/app.ts";
-import type { Question } from "../../src/core/question.ts";
+import type { Question } from "../../src/core/question/question.ts";
 import type { Engine } from "../../src/engine/engine.ts";
 import { ROOMY } from "../scene.ts";
 import { AGENTS, type Box, type Door, type Start } from "./agent.ts";

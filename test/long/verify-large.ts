@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { spawn } from "node:child_process";
 import { z } from "zod";
 import { engineOn } from "../../src/app.ts";
-import { parseAsk } from "../../src/core/ask-input.ts";
+import { parseAsk } from "../../src/core/question/ask-input.ts";
 import { verify } from "../../src/engine/verify.ts";
 import { ADA, AGENT } from "../builders.ts";
 import { readFlags } from "../proof/flags.ts";

@@ -3,13 +3,13 @@ import { Client, StreamableHTTPClientTransport, type Transport } from "@modelcon
 import { Client as OldClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as OldHttpTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { engineOn } from "../../src/app.ts";
-import { SYSTEM } from "../../src/core/actor.ts";
-import { AnswerInput } from "../../src/core/answer-input.ts";
+import { SYSTEM } from "../../src/core/people/actor.ts";
+import { AnswerInput } from "../../src/core/answer/answer-input.ts";
 import type { Read } from "../../src/core/changes.ts";
 import { QuestionId } from "../../src/core/id.ts";
 import { instant } from "../../src/core/instant.ts";
-import type { Question } from "../../src/core/question.ts";
-import type { TokenInput } from "../../src/core/token.ts";
+import type { Question } from "../../src/core/question/question.ts";
+import type { TokenInput } from "../../src/core/people/token.ts";
 import type { LocalEngine } from "../../src/engine/local.ts";
 import { createApp } from "../../src/server/app.ts";
 import { CallerRuns } from "../../src/server/caller-run.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { OutcomeId, QuestionId } from "../../src/core/id.ts";
-import type { Question } from "../../src/core/question.ts";
+import type { Question } from "../../src/core/question/question.ts";
 import type { Store } from "../../src/store/store.ts";
 
 /** Something that somebody was told is done; it must be true for ever after. */

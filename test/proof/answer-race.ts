@@ -1,7 +1,7 @@
-import { sayActor, type Actor } from "../../src/core/actor.ts";
-import { parseAsk } from "../../src/core/ask-input.ts";
+import { sayActor, type Actor } from "../../src/core/people/actor.ts";
+import { parseAsk } from "../../src/core/question/ask-input.ts";
 import { type QuestionId } from "../../src/core/id.ts";
-import type { Question } from "../../src/core/question.ts";
+import type { Question } from "../../src/core/question/question.ts";
 import { Refusal } from "../../src/core/refusal.ts";
 import type { Engine } from "../../src/engine/engine.ts";
 import { AGENT } from "../builders.ts";

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { Closed, Question } from "../../src/core/question.ts";
+import type { Closed, Question } from "../../src/core/question/question.ts";
 import { type Instant, epochMs, instant } from "../../src/core/instant.ts";
 import type { Rules } from "../../src/core/rules.ts";
 import type { LocalEngine } from "../../src/engine/local.ts";

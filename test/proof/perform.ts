@@ -1,6 +1,6 @@
-import type { Actor } from "../../src/core/actor.ts";
-import { AnswerInput } from "../../src/core/answer-input.ts";
-import { parseAsk } from "../../src/core/ask-input.ts";
+import type { Actor } from "../../src/core/people/actor.ts";
+import { AnswerInput } from "../../src/core/answer/answer-input.ts";
+import { parseAsk } from "../../src/core/question/ask-input.ts";
 import type { QuestionId, RunId } from "../../src/core/id.ts";
 import { type Instant, later } from "../../src/core/instant.ts";
 import { Refusal } from "../../src/core/refusal.ts";

@@ -1,9 +1,9 @@
-import { clockKey, lapseAt } from "../../src/core/clock.ts";
-import type { Event } from "../../src/core/event.ts";
+import { clockKey, lapseAt } from "../../src/core/question/question-timer.ts";
+import type { Event } from "../../src/core/trail/event.ts";
 import type { Instant } from "../../src/core/instant.ts";
-import { type Job, jobKey } from "../../src/core/job.ts";
-import { isPending, owes, type Question } from "../../src/core/question.ts";
-import type { Run } from "../../src/core/run.ts";
+import { type Job, jobKey } from "../../src/core/run/job.ts";
+import { isPending, owes, type Question } from "../../src/core/question/question.ts";
+import type { Run } from "../../src/core/run/run.ts";
 import type { Store } from "../../src/store/store.ts";
 
 const OUTCOMES: ReadonlySet<string> = new Set(["question.answered", "question.timed_out", "question.cancelled"]);

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Run, hasEnded } from "../../src/core/run.ts";
+import { type Run, hasEnded } from "../../src/core/run/run.ts";
 import type { Place } from "./place.ts";
 import type { Program } from "./program.ts";
 import type { WorkerTask } from "./run-task.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
-import { Outcome } from "../../src/core/question.ts";
-import { TimeoutDo } from "../../src/core/timeout-do.ts";
+import { Outcome } from "../../src/core/question/question.ts";
+import { TimeoutDo } from "../../src/core/question/timeout-policy.ts";
 
 /** One thing that somebody does; `q` and `run` count back from the newest and round again, `by` names a person. */
 export type Step =

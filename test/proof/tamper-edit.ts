@@ -1,5 +1,5 @@
-import { chainHash } from "../../src/core/event.ts";
-import { digestOf } from "../../src/core/row-digest.ts";
+import { chainHash } from "../../src/core/trail/event.ts";
+import { digestOf } from "../../src/core/trail/row-digest.ts";
 
 type Value = string | number | bigint | null;
 export type EditedRow = Record<string, Value>;

@@ -1,6 +1,6 @@
 import { engineOn } from "../../src/app.ts";
-import { SYSTEM } from "../../src/core/actor.ts";
-import { parseAsk } from "../../src/core/ask-input.ts";
+import { SYSTEM } from "../../src/core/people/actor.ts";
+import { parseAsk } from "../../src/core/question/ask-input.ts";
 import { later } from "../../src/core/instant.ts";
 import type { LocalEngine } from "../../src/engine/local.ts";
 import type { Store } from "../../src/store/store.ts";

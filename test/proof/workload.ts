@@ -1,6 +1,6 @@
 import { setImmediate as nextTurnOfTheLoop } from "node:timers/promises";
-import type { Actor } from "../../src/core/actor.ts";
-import { parseAsk } from "../../src/core/ask-input.ts";
+import type { Actor } from "../../src/core/people/actor.ts";
+import { parseAsk } from "../../src/core/question/ask-input.ts";
 import type { QuestionId, RunId } from "../../src/core/id.ts";
 import { Refusal } from "../../src/core/refusal.ts";
 import type { Done, Engine } from "../../src/engine/engine.ts";

@@ -1,10 +1,10 @@
-import { AnswerInput } from "../../core/answer-input.ts";
+import { AnswerInput } from "../../core/answer/answer-input.ts";
 import type { Read } from "../../core/changes.ts";
-import { sayDuration } from "../../core/duration.ts";
+import { sayDuration } from "../../core/text/duration.ts";
 import { type QuestionId, shortId } from "../../core/id.ts";
 import { later } from "../../core/instant.ts";
-import { answerText } from "../../core/match.ts";
-import { findAnswer, isPending } from "../../core/question.ts";
+import { answerText } from "../../core/answer/match.ts";
+import { findAnswer, isPending } from "../../core/question/question.ts";
 import { Refusal } from "../../core/refusal.ts";
 import { unreachable } from "../../core/unreachable.ts";
 import { afterChange } from "../after-change.ts";

@@ -1,8 +1,8 @@
-import { recommendedOption } from "../../core/content.ts";
-import { sayDuration } from "../../core/duration.ts";
+import { recommendedOption } from "../../core/question/content.ts";
+import { sayDuration } from "../../core/text/duration.ts";
 import { msBetween } from "../../core/instant.ts";
-import { answerText } from "../../core/match.ts";
-import { type Answer, findAnswer, isPending } from "../../core/question.ts";
+import { answerText } from "../../core/answer/match.ts";
+import { type Answer, findAnswer, isPending } from "../../core/question/question.ts";
 import { unreachable } from "../../core/unreachable.ts";
 import { sayAgent } from "../agent-name.ts";
 import { oneLine, sanitise } from "../sanitise.ts";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { NOON, answered } from "../../../test/builders.ts";
 import { HOSTILE_TEXT, findUnsafe } from "../../../test/hostile.ts";
 import { NextScene, aCard, anItem } from "../../../test/next-card.ts";
-import type { Item } from "../../core/content.ts";
+import type { Item } from "../../core/question/content.ts";
 import { HOUR_MS, MINUTE_MS, instant, later } from "../../core/instant.ts";
 import { cellsOf, styleFor } from "../terminal.ts";
 import { draw } from "./draw.ts";

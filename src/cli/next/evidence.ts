@@ -1,9 +1,9 @@
 import { findChanged } from "../../agents/at-hand.ts";
 import type { Read } from "../../core/changes.ts";
 import type { QuestionId } from "../../core/id.ts";
-import { answerText, matchAnswer } from "../../core/match.ts";
-import type { Run } from "../../core/run.ts";
-import { fillTemplate, offerTemplates } from "../../core/template.ts";
+import { answerText, matchAnswer } from "../../core/answer/match.ts";
+import type { Run } from "../../core/run/run.ts";
+import { fillTemplate, offerTemplates } from "../../core/answer/template.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { findBrowser } from "../browser.ts";
 import type { Context } from "../context.ts";

@@ -1,4 +1,4 @@
-import { sayDuration } from "../../core/duration.ts";
+import { sayDuration } from "../../core/text/duration.ts";
 import { type Instant, msBetween } from "../../core/instant.ts";
 import { sayAgent } from "../agent-name.ts";
 import { oneLine, sanitise } from "../sanitise.ts";

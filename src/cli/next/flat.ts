@@ -1,4 +1,4 @@
-import { parseDuration } from "../../core/duration.ts";
+import { parseDuration } from "../../core/text/duration.ts";
 import type { QuestionId } from "../../core/id.ts";
 import { Refusal } from "../../core/refusal.ts";
 import { SECOND_MS } from "../../core/instant.ts";

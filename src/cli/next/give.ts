@@ -1,4 +1,4 @@
-import type { Outcome } from "../../core/question.ts";
+import type { Outcome } from "../../core/question/question.ts";
 import { EMPTY_LINE } from "./line.ts";
 import { type AnswerParts, type Next, type State, only, stepNow } from "./state.ts";
 import { composeItems } from "./step.ts";

@@ -1,4 +1,4 @@
-import type { Actor } from "../../core/actor.ts";
+import type { Actor } from "../../core/people/actor.ts";
 import { SECOND_MS } from "../../core/instant.ts";
 import { Refusal } from "../../core/refusal.ts";
 import type { Engine } from "../../engine/engine.ts";

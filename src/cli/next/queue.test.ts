@@ -2,9 +2,9 @@ import { describe, expect, test } from "vitest";
 import { ADA, AGENT, NOON, aQuestion, aRun } from "../../../test/builders.ts";
 import { anItem } from "../../../test/next-card.ts";
 import { MCP, Scene, said } from "../../../test/scene.ts";
-import type { Item } from "../../core/content.ts";
+import type { Item } from "../../core/question/content.ts";
 import { HOUR_MS, later } from "../../core/instant.ts";
-import type { Pending } from "../../core/question.ts";
+import type { Pending } from "../../core/question/question.ts";
 import { Queue, groupSame, sortUrgent } from "./queue.ts";
 
 function waiting(over: Partial<Pending> = {}, items: Item[] = [anItem("Redis?", ["Yes", "No"])]) {

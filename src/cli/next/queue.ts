@@ -1,8 +1,8 @@
 import type { Read } from "../../core/changes.ts";
-import { compareUrgency } from "../../core/inbox.ts";
+import { compareUrgency } from "../../core/people/inbox.ts";
 import type { Instant } from "../../core/instant.ts";
-import type { Pending, Question } from "../../core/question.ts";
-import { sameName } from "../../core/same-question.ts";
+import type { Pending, Question } from "../../core/question/question.ts";
+import { sameName } from "../../core/question/same-question.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Wanted } from "../question-filter.ts";
 import type { Card } from "./state.ts";

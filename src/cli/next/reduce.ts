@@ -1,7 +1,7 @@
 import type { Read } from "../../core/changes.ts";
 import type { QuestionId } from "../../core/id.ts";
 import type { Instant } from "../../core/instant.ts";
-import { isPending } from "../../core/question.ts";
+import { isPending } from "../../core/question/question.ts";
 import { unreachable } from "../../core/unreachable.ts";
 import { pressChoose } from "./choose.ts";
 import type { Key } from "./key.ts";

@@ -1,7 +1,7 @@
 import type { Read } from "../../core/changes.ts";
 import type { QuestionId } from "../../core/id.ts";
 import type { Instant } from "../../core/instant.ts";
-import type { UsageRow } from "../../core/usage.ts";
+import type { UsageRow } from "../../core/run/usage.ts";
 import type { Line } from "./line.ts";
 import { type Picked, type Step, startPick, stepsOf } from "./step.ts";
 

@@ -1,7 +1,7 @@
-import { type AnswerInput, defaultInput } from "../../core/answer-input.ts";
-import { type AnswerField, findMismatch, sayMismatch } from "../../core/answer-schema.ts";
-import type { Content, Item, Option } from "../../core/content.ts";
-import { matchAnswer } from "../../core/match.ts";
+import { type AnswerInput, defaultInput } from "../../core/answer/answer-input.ts";
+import { type AnswerField, findMismatch, sayMismatch } from "../../core/answer/answer-schema.ts";
+import type { Content, Item, Option } from "../../core/question/content.ts";
+import { matchAnswer } from "../../core/answer/match.ts";
 import { Refusal } from "../../core/refusal.ts";
 import { DEFAULT_LIMITS } from "../../core/rules.ts";
 import { EMPTY_LINE, type Line, lineOf } from "./line.ts";

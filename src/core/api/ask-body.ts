@@ -1,11 +1,11 @@
 import { z } from "zod";
-import type { AskInput } from "../ask-input.ts";
+import type { AskInput } from "../question/ask-input.ts";
 import { RunId } from "../id.ts";
-import { ItemInput } from "../item-input.ts";
-import { AfterHold, Approvals, Outcome } from "../question.ts";
-import { Risk } from "../risk.ts";
-import { TimeoutDo } from "../timeout-do.ts";
-import { GiveBack, type Seen } from "../run.ts";
+import { ItemInput } from "../question/item-input.ts";
+import { AfterHold, Approvals, Outcome } from "../question/question.ts";
+import { Risk } from "../question/risk.ts";
+import { TimeoutDo } from "../question/timeout-policy.ts";
+import { GiveBack, type Seen } from "../run/run.ts";
 import { Duration, Moment } from "./route.ts";
 
 /** What a new run is known by. */

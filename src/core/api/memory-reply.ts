@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { sayActor } from "../actor.ts";
+import { sayActor } from "../people/actor.ts";
 import { shortId } from "../id.ts";
 import { Instant } from "../instant.ts";
-import { Similar } from "../similar.ts";
-import { Stats, StatsView, viewStats } from "../stats.ts";
-import { Template } from "../template.ts";
+import { Similar } from "../answer/similar.ts";
+import { Stats, StatsView, viewStats } from "../stats/stats.ts";
+import { Template } from "../answer/template.ts";
 import type { Reply } from "./route.ts";
 
 const TemplateView = z.object({

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { TemplateInput, TemplateName } from "../template.ts";
+import { TemplateInput, TemplateName } from "../answer/template.ts";
 import { similarReply, statsReply, templateReply, templatesReply } from "./memory-reply.ts";
 import { Moment, OfQuestion, route } from "./route.ts";
 

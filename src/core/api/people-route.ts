@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { RunId } from "../id.ts";
-import { PersonName } from "../link.ts";
-import { Person } from "../person.ts";
-import { IssuedScope, TokenName } from "../token.ts";
+import { PersonName } from "../question/link.ts";
+import { Person } from "../people/person.ts";
+import { IssuedScope, TokenName } from "../people/token.ts";
 import {
   doneCountReply,
   issuedReply,

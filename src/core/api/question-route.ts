@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { AnswerBody } from "../answer-input.ts";
+import { AnswerBody } from "../answer/answer-input.ts";
 import { QuestionId, RunId } from "../id.ts";
-import { PersonName } from "../link.ts";
-import { AfterHold } from "../question.ts";
+import { PersonName } from "../question/link.ts";
+import { AfterHold } from "../question/question.ts";
 import { AskBody, SeenBody } from "./ask-body.ts";
 import { countReply, doneReply, linkReply, questionReply, questionsReply, textReply } from "./reply.ts";
 import { Duration, Limit, Moment, OfQuestion, Order, route } from "./route.ts";

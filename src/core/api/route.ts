@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { ACCESS, type AccessVerb, type Role } from "../access.ts";
+import { ACCESS, type AccessVerb, type Role } from "../people/access.ts";
 import { QuestionId, RunId } from "../id.ts";
 import { type Instant, instant } from "../instant.ts";
-import type { Machines } from "../machine.ts";
+import type { Machines } from "../run/machine.ts";
 
 /** Who bears a token: an agent, a person, or whoever looks after the server. */
 export type Caller = "agent" | "human" | "admin";

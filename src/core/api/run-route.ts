@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { RunId } from "../id.ts";
-import { RunStatus } from "../run.ts";
+import { RunStatus } from "../run/run.ts";
 import { RunBody } from "./ask-body.ts";
 import { cursorReply, eventsReply, foundReply, machinesReply, runReply, runsReply, usageReply } from "./reply.ts";
 import { Limit, Moment, OfRun, Order, route } from "./route.ts";

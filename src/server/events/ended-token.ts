@@ -1,4 +1,4 @@
-import type { KeptEvent } from "../../core/event.ts";
+import type { KeptEvent } from "../../core/trail/event.ts";
 import type { Tail } from "./tail.ts";
 
 const ENDS: ReadonlySet<KeptEvent["event"]["type"]> = new Set(["token.revoked", "token.expired"]);

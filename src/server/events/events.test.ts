@@ -1,8 +1,8 @@
 import { connect } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { SYSTEM } from "../../core/actor.ts";
+import { SYSTEM } from "../../core/people/actor.ts";
 import { STORE_CHAIN } from "../../core/id.ts";
-import { tokenId } from "../../core/token.ts";
+import { tokenId } from "../../core/people/token.ts";
 import { LocalEngine } from "../../engine/local.ts";
 import { DEFAULT_LIMITS } from "../../core/rules.ts";
 import { ADA, AGENT, aRun, anEvent } from "../../../test/builders.ts";

@@ -1,5 +1,5 @@
-import type { Actor } from "../../core/actor.ts";
-import { type Event, EventType } from "../../core/event.ts";
+import type { Actor } from "../../core/people/actor.ts";
+import { type Event, EventType } from "../../core/trail/event.ts";
 import { type RunId, STORE_CHAIN } from "../../core/id.ts";
 import { Refusal } from "../../core/refusal.ts";
 import { type Call, requireOwnRun } from "../rest/call.ts";

@@ -1,4 +1,4 @@
-import type { KeptEvent } from "../../core/event.ts";
+import type { KeptEvent } from "../../core/trail/event.ts";
 import type { EventStream } from "./stream.ts";
 import type { Feed, Tail } from "./tail.ts";
 

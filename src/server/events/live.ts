@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 import { viewEvent } from "../../core/api/reply.ts";
 import { Cursor } from "../../core/api/run-route.ts";
-import type { KeptEvent } from "../../core/event.ts";
+import type { KeptEvent } from "../../core/trail/event.ts";
 import { Refusal } from "../../core/refusal.ts";
 import type { Signed } from "../credential.ts";
 import { outgoingOf } from "../outgoing.ts";

@@ -1,4 +1,4 @@
-import type { KeptEvent } from "../../core/event.ts";
+import type { KeptEvent } from "../../core/trail/event.ts";
 import type { TrailFilter } from "../../store/store.ts";
 
 const PAGE = 500;

@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { z } from "zod";
-import { isAskedAgain } from "../../core/ask.ts";
-import { parseAsk } from "../../core/ask-input.ts";
+import { isAskedAgain } from "../../core/question/ask.ts";
+import { parseAsk } from "../../core/question/ask-input.ts";
 import type { Read } from "../../core/changes.ts";
-import { answeredInput, claudeToolCall } from "../../core/client/claude-hook.ts";
+import { answeredInput, claudeToolCall } from "../../agents/claude/hook.ts";
 import {
   type HookCall,
   type HookReply,
@@ -11,9 +11,9 @@ import {
   parseHookInput,
   replyTo,
   replyUnanswered,
-} from "../../core/client/hook.ts";
-import { DELIMITER_BYTES, delimiterFrom } from "../../core/foreign-text.ts";
-import { isPending } from "../../core/question.ts";
+} from "../../core/door/hook.ts";
+import { DELIMITER_BYTES, delimiterFrom } from "../../core/text/foreign-text.ts";
+import { isPending } from "../../core/question/question.ts";
 import { Refusal } from "../../core/refusal.ts";
 import { ask } from "./ask.ts";
 import { askerOf } from "./asker.ts";

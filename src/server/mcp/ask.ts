@@ -1,6 +1,6 @@
-import { type AskInput, type Door, parseAsk } from "../../core/ask-input.ts";
+import { type AskInput, type Door, parseAsk } from "../../core/question/ask-input.ts";
 import type { Read } from "../../core/changes.ts";
-import { isPending } from "../../core/question.ts";
+import { isPending } from "../../core/question/question.ts";
 import { askOptions, askerOf, nameAsk } from "./asker.ts";
 import { type ToolCall, type ToolResult, metaText } from "./caller.ts";
 import { askByForm, mayShowForm, recordOffer, takeForm, whileShowingForm } from "./form.ts";

@@ -1,9 +1,9 @@
-import type { Actor } from "../../core/actor.ts";
-import { callKey } from "../../core/client/call-key.ts";
-import type { AskInput } from "../../core/ask-input.ts";
-import { hashContent, hashText } from "../../core/content.ts";
+import type { Actor } from "../../core/people/actor.ts";
+import { callKey } from "../../core/door/call-key.ts";
+import type { AskInput } from "../../core/question/ask-input.ts";
+import { hashContent, hashText } from "../../core/question/content.ts";
 import type { RunId } from "../../core/id.ts";
-import { ONE_ASK, type Run } from "../../core/run.ts";
+import { ONE_ASK, type Run } from "../../core/run/run.ts";
 import type { AskOptions, Engine } from "../../engine/engine.ts";
 import { requireOwnRun } from "../rest/call.ts";
 import { type Caller, type ToolCall, metaText } from "./caller.ts";

@@ -1,12 +1,12 @@
 import { z } from "zod";
 import type * as sdk from "@modelcontextprotocol/server";
 import type { CallToolResult, InputRequiredResult, Server, ServerContext } from "@modelcontextprotocol/server";
-import type { Actor } from "../../core/actor.ts";
-import { type Measured, isMeasured, withMeasured } from "../../core/client/measured.ts";
-import { type ClientName, type ClientProfile, type Transport, profileOf, withEnv } from "../../core/client/profile.ts";
+import type { Actor } from "../../core/people/actor.ts";
+import { type Measured, isMeasured, withMeasured } from "../../core/door/measured-limits.ts";
+import { type ClientName, type ClientProfile, type Transport, profileOf, withEnv } from "../../core/door/client-profile.ts";
 import type { QuestionId, RunId } from "../../core/id.ts";
 import type { Rules } from "../../core/rules.ts";
-import type { Seen } from "../../core/run.ts";
+import type { Seen } from "../../core/run/run.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { HeldStream } from "./stream-id.ts";
 

@@ -1,14 +1,14 @@
 import { z } from "zod";
 import type { ElicitRequestFormParams, InputRequest, InputRequiredResult } from "@modelcontextprotocol/server";
-import { type Actor, elicitationChannel, weakerStrength } from "../../core/actor.ts";
-import type { AnswerInput } from "../../core/answer-input.ts";
-import type { AnswerField } from "../../core/answer-schema.ts";
+import { type Actor, elicitationChannel, weakerStrength } from "../../core/people/actor.ts";
+import type { AnswerInput } from "../../core/answer/answer-input.ts";
+import type { AnswerField } from "../../core/answer/answer-schema.ts";
 import type { Read } from "../../core/changes.ts";
-import type { Item } from "../../core/content.ts";
-import { isAttended } from "../../core/client/profile.ts";
+import type { Item } from "../../core/question/content.ts";
+import { isAttended } from "../../core/door/client-profile.ts";
 import type { RunId } from "../../core/id.ts";
 import { HOUR_MS } from "../../core/instant.ts";
-import { isPending } from "../../core/question.ts";
+import { isPending } from "../../core/question/question.ts";
 import { Refusal } from "../../core/refusal.ts";
 import type { ToolCall, ToolResult } from "./caller.ts";
 

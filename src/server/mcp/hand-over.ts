@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
 import type { Read } from "../../core/changes.ts";
-import { DELIMITER_BYTES, delimiterFrom } from "../../core/foreign-text.ts";
-import { liveWindow, withoutProgress } from "../../core/client/profile.ts";
-import { isOnlyCorrected } from "../../core/handover.ts";
+import { DELIMITER_BYTES, delimiterFrom } from "../../core/text/foreign-text.ts";
+import { liveWindow, withoutProgress } from "../../core/door/client-profile.ts";
+import { isOnlyCorrected } from "../../core/run/handover.ts";
 import { later, msBetween } from "../../core/instant.ts";
-import { type Pending, findAnswer, isHanding, isPending, owes } from "../../core/question.ts";
+import { type Pending, findAnswer, isHanding, isPending, owes } from "../../core/question/question.ts";
 import { ownEpoch } from "./asker.ts";
 import { type ToolCall, type ToolResult, progressToken } from "./caller.ts";
 import { hold } from "./hold.ts";

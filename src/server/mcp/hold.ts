@@ -1,9 +1,9 @@
-import { sayActor } from "../../core/actor.ts";
+import { sayActor } from "../../core/people/actor.ts";
 import type { Read } from "../../core/changes.ts";
-import { sayDuration } from "../../core/duration.ts";
-import { quoteName } from "../../core/foreign-text.ts";
+import { sayDuration } from "../../core/text/duration.ts";
+import { quoteName } from "../../core/text/foreign-text.ts";
 import { type Instant, SECOND_MS, earlier, later, msBetween } from "../../core/instant.ts";
-import { isPending } from "../../core/question.ts";
+import { isPending } from "../../core/question/question.ts";
 import type { Engine } from "../../engine/engine.ts";
 
 const PROGRESS_MS = 15 * SECOND_MS;

@@ -2,7 +2,7 @@ import { type Context, Hono } from "hono";
 import { z } from "zod";
 import { RunId } from "../../core/id.ts";
 import { Refusal } from "../../core/refusal.ts";
-import { CONNECTION } from "../../core/run.ts";
+import { CONNECTION } from "../../core/run/run.ts";
 import type { Part } from "../app.ts";
 import { readText } from "../body.ts";
 import type { Signed } from "../credential.ts";

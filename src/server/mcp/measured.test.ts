@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from "vitest";
 import { McpScene } from "../../../test/mcp/scene.ts";
 import { NOON } from "../../../test/builders.ts";
-import type { Measured } from "../../core/client/measured.ts";
+import type { Measured } from "../../core/door/measured-limits.ts";
 
 const CACHE = { question: "Redis or Memcached?", options: ["Redis", "Memcached"] };
 

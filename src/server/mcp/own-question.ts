@@ -1,6 +1,6 @@
-import { requireMay } from "../../core/access.ts";
+import { requireMay } from "../../core/people/access.ts";
 import type { Read } from "../../core/changes.ts";
-import { quoteLine } from "../../core/foreign-text.ts";
+import { quoteLine } from "../../core/text/foreign-text.ts";
 import { QuestionId } from "../../core/id.ts";
 import { Refusal } from "../../core/refusal.ts";
 import { readOwn } from "../rest/call.ts";

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { McpScene } from "../../../test/mcp/scene.ts";
-import { SYSTEM } from "../../core/actor.ts";
+import { SYSTEM } from "../../core/people/actor.ts";
 import { newSessionId } from "./session-id.ts";
 
 const CACHE = { question: "Redis or Memcached?", options: ["Redis", "Memcached"], timeout_seconds: 0 };

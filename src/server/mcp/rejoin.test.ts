@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type AnyClient, type ConnectOptions, McpScene, until } from "../../../test/mcp/scene.ts";
 import { ADA } from "../../../test/builders.ts";
-import { AnswerInput } from "../../core/answer-input.ts";
+import { AnswerInput } from "../../core/answer/answer-input.ts";
 import { QuestionId } from "../../core/id.ts";
-import { type Pending, isPending } from "../../core/question.ts";
+import { type Pending, isPending } from "../../core/question/question.ts";
 
 const CACHE = { question: "Redis or Memcached?", options: ["Redis", "Memcached"] };
 const SHORT = { ...CACHE, timeout_seconds: 0.05 };

@@ -1,7 +1,7 @@
-import { isSameAsk } from "../../core/ask.ts";
-import type { AskInput } from "../../core/ask-input.ts";
+import { isSameAsk } from "../../core/question/ask.ts";
+import type { AskInput } from "../../core/question/ask-input.ts";
 import type { Read } from "../../core/changes.ts";
-import { type AfterHold, type Question, isPending } from "../../core/question.ts";
+import { type AfterHold, type Question, isPending } from "../../core/question/question.ts";
 import { type Asker, nameAsk } from "./asker.ts";
 import type { ToolCall } from "./caller.ts";
 

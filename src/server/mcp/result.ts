@@ -1,12 +1,12 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
-import { sayActor } from "../../core/actor.ts";
+import { sayActor } from "../../core/people/actor.ts";
 import type { Read } from "../../core/changes.ts";
-import { jsonLine, oneVisibleLine } from "../../core/foreign-text.ts";
-import { sayCancelled, sayParked, sayTimeout, tellAgent, tellCorrections } from "../../core/injection.ts";
-import { type Answer, type Question, findAnswer } from "../../core/question.ts";
+import { jsonLine, oneVisibleLine } from "../../core/text/foreign-text.ts";
+import { sayCancelled, sayParked, sayTimeout, tellAgent, tellCorrections } from "../../core/run/agent-message.ts";
+import { type Answer, type Question, findAnswer } from "../../core/question/question.ts";
 import type { Refusal } from "../../core/refusal.ts";
 import { unreachable } from "../../core/unreachable.ts";
-import { findTally } from "../../core/vote.ts";
+import { findTally } from "../../core/answer/vote.ts";
 
 type Structured = Record<string, unknown>;
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { McpScene, until } from "../../../test/mcp/scene.ts";
 import type { QuestionId } from "../../core/id.ts";
-import { isPending } from "../../core/question.ts";
+import { isPending } from "../../core/question/question.ts";
 import { newSessionId } from "./session-id.ts";
 
 const CACHE = { question: "Redis or Memcached?", options: ["Redis", "Memcached"] };

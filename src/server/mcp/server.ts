@@ -1,6 +1,6 @@
 import type { Server, ServerContext } from "@modelcontextprotocol/server";
-import { quoteLine } from "../../core/foreign-text.ts";
-import { howToAskByTool } from "../../core/how-to-ask.ts";
+import { quoteLine } from "../../core/text/foreign-text.ts";
+import { howToAskByTool } from "../../core/run/how-to-ask.ts";
 import { Refusal } from "../../core/refusal.ts";
 import {
   type Caller,

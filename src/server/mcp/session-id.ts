@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { z } from "zod";
-import type { ClientName } from "../../core/client/profile.ts";
+import type { ClientName } from "../../core/door/client-profile.ts";
 
 const NAME_CHARS = 60;
 const Named = z.object({ n: z.string().max(NAME_CHARS), v: z.string().max(NAME_CHARS) });

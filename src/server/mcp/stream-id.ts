@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import { z } from "zod";
 import { QuestionId } from "../../core/id.ts";
 import { Instant } from "../../core/instant.ts";
-import { AfterHold } from "../../core/question.ts";
+import { AfterHold } from "../../core/question/question.ts";
 
 /** The id after a reply. Some clients reconnect although they have their reply; with this id they get nothing more. */
 const END = "end";

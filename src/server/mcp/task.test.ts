@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { McpScene } from "../../../test/mcp/scene.ts";
 import { AGENT } from "../../../test/builders.ts";
-import { SYSTEM } from "../../core/actor.ts";
+import { SYSTEM } from "../../core/people/actor.ts";
 import { TASKS_EXTENSION } from "./caller.ts";
 
 const CACHE = { question: "Redis or Memcached?", options: ["Redis", "Memcached"] };

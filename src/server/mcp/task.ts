@@ -1,12 +1,12 @@
 import { z } from "zod";
 import type { Result, Server, ServerContext } from "@modelcontextprotocol/server";
 import type { Read } from "../../core/changes.ts";
-import { oneVisibleLine } from "../../core/foreign-text.ts";
+import { oneVisibleLine } from "../../core/text/foreign-text.ts";
 import { QuestionId } from "../../core/id.ts";
 import { type Instant, HOUR_MS, MINUTE_MS, SECOND_MS, msBetween } from "../../core/instant.ts";
-import { isPending } from "../../core/question.ts";
+import { isPending } from "../../core/question/question.ts";
 import { Refusal } from "../../core/refusal.ts";
-import type { Run } from "../../core/run.ts";
+import type { Run } from "../../core/run/run.ts";
 import { askerOf } from "./asker.ts";
 import { TASKS_EXTENSION, type TaskHandle, type ToolCall } from "./caller.ts";
 import { formRequest, mayShowForm, takeForm } from "./form.ts";

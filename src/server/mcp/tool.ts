@@ -1,11 +1,11 @@
 import { z } from "zod";
-import { sayActor } from "../../core/actor.ts";
-import { sayIssue } from "../../core/ask-input.ts";
+import { sayActor } from "../../core/people/actor.ts";
+import { sayIssue } from "../../core/question/ask-input.ts";
 import type { Read } from "../../core/changes.ts";
-import { quoteLine } from "../../core/foreign-text.ts";
+import { quoteLine } from "../../core/text/foreign-text.ts";
 import { MINUTE_MS, SECOND_MS } from "../../core/instant.ts";
-import { answerText } from "../../core/match.ts";
-import { type Answer, type Question, findAnswer, isPending } from "../../core/question.ts";
+import { answerText } from "../../core/answer/match.ts";
+import { type Answer, type Question, findAnswer, isPending } from "../../core/question/question.ts";
 import { Refusal } from "../../core/refusal.ts";
 import { approve } from "./approve.ts";
 import { askHuman, askOnly } from "./ask.ts";

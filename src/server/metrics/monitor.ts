@@ -1,5 +1,5 @@
 import { Hono } from "hono";
-import type { KeptEvent } from "../../core/event.ts";
+import type { KeptEvent } from "../../core/trail/event.ts";
 import { SECOND_MS, msBetween } from "../../core/instant.ts";
 import type { Rules } from "../../core/rules.ts";
 import { AlertWatch } from "../../engine/alert-watch.ts";

@@ -1,7 +1,7 @@
-import type { Event } from "../../core/event.ts";
+import type { Event } from "../../core/trail/event.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../core/instant.ts";
-import { TimeoutDo } from "../../core/timeout-do.ts";
-import { RunStatus, isSuspended } from "../../core/run.ts";
+import { TimeoutDo } from "../../core/question/timeout-policy.ts";
+import { RunStatus, isSuspended } from "../../core/run/run.ts";
 import { Histogram, Series } from "./series.ts";
 
 const SECONDS = [1, 5, 15].map((seconds) => seconds * SECOND_MS);

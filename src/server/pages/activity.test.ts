@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { AnswerInput } from "../../core/answer-input.ts";
+import { AnswerInput } from "../../core/answer/answer-input.ts";
 import { PageVisit } from "../../../test/page-visit.ts";
 
 const LENA = { scope: "human", id: "lena", channel: "slack", strength: "person" } as const;

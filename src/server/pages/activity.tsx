@@ -1,10 +1,10 @@
 import type { Hono } from "hono";
-import { sayActor } from "../../core/actor.ts";
+import { sayActor } from "../../core/people/actor.ts";
 import { Cursor } from "../../core/api/run-route.ts";
-import type { KeptEvent } from "../../core/event.ts";
+import type { KeptEvent } from "../../core/trail/event.ts";
 import type { RunId } from "../../core/id.ts";
 import { Refusal } from "../../core/refusal.ts";
-import type { Run } from "../../core/run.ts";
+import type { Run } from "../../core/run/run.ts";
 import type { Engine, Verified } from "../../engine/engine.ts";
 import { ActivityPage, type ActivityView, type TrailWish } from "../../web/activity.tsx";
 import { type Reader, tell } from "../../web/reader.ts";

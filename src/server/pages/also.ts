@@ -1,9 +1,9 @@
-import type { AnswerInput } from "../../core/answer-input.ts";
+import type { AnswerInput } from "../../core/answer/answer-input.ts";
 import type { Read } from "../../core/changes.ts";
 import type { QuestionId } from "../../core/id.ts";
 import type { Instant } from "../../core/instant.ts";
-import { type Question, isPending } from "../../core/question.ts";
-import { sameName } from "../../core/same-question.ts";
+import { type Question, isPending } from "../../core/question/question.ts";
+import { sameName } from "../../core/question/same-question.ts";
 import { type Draft, draftedText } from "../../web/draft.ts";
 import { tell } from "../../web/reader.ts";
 import { readAnswerForm } from "./answer-form.ts";

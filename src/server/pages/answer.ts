@@ -1,4 +1,4 @@
-import type { AnswerInput } from "../../core/answer-input.ts";
+import type { AnswerInput } from "../../core/answer/answer-input.ts";
 import type { Read } from "../../core/changes.ts";
 import { Refusal } from "../../core/refusal.ts";
 import { wordToType } from "../../core/risk-word.ts";

@@ -1,4 +1,4 @@
-import { afterAnswer, findAway } from "../../core/machine.ts";
+import { afterAnswer, findAway } from "../../core/run/machine.ts";
 import { readMachines } from "../../engine/machines.ts";
 import type { Frame } from "../../web/layout.tsx";
 import type { PagesDeps } from "./deps.ts";

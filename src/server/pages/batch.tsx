@@ -1,7 +1,7 @@
 import type { Hono } from "hono";
 import type { Read } from "../../core/changes.ts";
-import { mayAnswer } from "../../core/inbox.ts";
-import { groupSame, sameName } from "../../core/same-question.ts";
+import { mayAnswer } from "../../core/people/inbox.ts";
+import { groupSame, sameName } from "../../core/question/same-question.ts";
 import { BatchDone, BatchDonePart, BatchForm, BatchPlan, sayDone } from "../../web/batch.tsx";
 import { type Draft, NO_DRAFT } from "../../web/draft.ts";
 import type { Planned } from "../../web/planned.tsx";

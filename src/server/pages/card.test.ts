@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { approvalAsk } from "../../core/approval.ts";
+import { approvalAsk } from "../../core/question/approval.ts";
 import type { QuestionId } from "../../core/id.ts";
 import { ADA, AGENT } from "../../../test/builders.ts";
 import { PageVisit } from "../../../test/page-visit.ts";

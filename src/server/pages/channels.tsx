@@ -1,6 +1,6 @@
 import type { Hono } from "hono";
-import type { Event } from "../../core/event.ts";
-import type { Job } from "../../core/job.ts";
+import type { Event } from "../../core/trail/event.ts";
+import type { Job } from "../../core/run/job.ts";
 import { ChannelsPage, type ChannelsView } from "../../web/channels.tsx";
 import { isNeverGiven } from "../../web/event-words.ts";
 import { tell } from "../../web/reader.ts";

@@ -3,7 +3,7 @@ import type { Signed } from "../credential.ts";
 import type { Live } from "../events/live.ts";
 import type { Feed } from "../events/tail.ts";
 import type { Log } from "../log.ts";
-import type { Job } from "../../core/job.ts";
+import type { Job } from "../../core/run/job.ts";
 import type { ChannelSet } from "../../web/channels.tsx";
 import type { CardDeps } from "./read-card.ts";
 

@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import type { Once } from "../../core/once.ts";
+import type { Once } from "../../core/trail/idempotency.ts";
 import { readFields } from "../body.ts";
 import { type Draft, draftedText } from "../../web/draft.ts";
 

@@ -1,7 +1,7 @@
 import type { Child } from "hono/jsx";
-import { sayActor } from "../../core/actor.ts";
-import { placeOf } from "../../core/inbox.ts";
-import { isPending } from "../../core/question.ts";
+import { sayActor } from "../../core/people/actor.ts";
+import { placeOf } from "../../core/people/inbox.ts";
+import { isPending } from "../../core/question/question.ts";
 import { Refusal } from "../../core/refusal.ts";
 import { type Frame, Layout } from "../../web/layout.tsx";
 import type { PageName } from "../../web/navigation.ts";

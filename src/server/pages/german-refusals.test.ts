@@ -1,12 +1,12 @@
 import { request } from "node:http";
 import { afterEach, describe, expect, test } from "vitest";
-import { SYSTEM } from "../../core/actor.ts";
-import type { FactName } from "../../core/fact.ts";
+import { SYSTEM } from "../../core/people/actor.ts";
+import type { FactName } from "../../core/refusal-fact.ts";
 import type { QuestionId } from "../../core/id.ts";
 import { HOUR_MS } from "../../core/instant.ts";
 import { REFUSALS, Refusal, type RefusalCode } from "../../core/refusal.ts";
 import { DEFAULT_LIMITS } from "../../core/rules.ts";
-import { changeTemplate } from "../../core/template.ts";
+import { changeTemplate } from "../../core/answer/template.ts";
 import { deRefusal } from "../../web/catalogue/de-refusal.ts";
 import { refusalWords } from "../../web/refusal-words.ts";
 import { ADA, AGENT } from "../../../test/builders.ts";

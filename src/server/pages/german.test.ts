@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { SYSTEM } from "../../core/actor.ts";
+import { SYSTEM } from "../../core/people/actor.ts";
 import type { QuestionId } from "../../core/id.ts";
 import { HOUR_MS, later } from "../../core/instant.ts";
-import { linkPath } from "../../core/link.ts";
-import type { Flaw } from "../../core/flaw.ts";
+import { linkPath } from "../../core/question/link.ts";
+import type { Flaw } from "../../core/trail/trail-mismatch.ts";
 import type { AtHand } from "../../web/card-view.ts";
 import { deRefusal } from "../../web/catalogue/de-refusal.ts";
 import { flawWords } from "../../web/refusal-words.ts";

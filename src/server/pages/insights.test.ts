@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type Instant, MINUTE_MS, HOUR_MS } from "../../core/instant.ts";
-import type { Stats } from "../../core/stats.ts";
+import type { Stats } from "../../core/stats/stats.ts";
 import { ADA } from "../../../test/builders.ts";
 import { ServedScene } from "../../../test/served.ts";
 import { Scene, said } from "../../../test/scene.ts";

@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { get } from "node:http";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { SYSTEM } from "../../core/actor.ts";
+import { SYSTEM } from "../../core/people/actor.ts";
 import type { QuestionId } from "../../core/id.ts";
 import { MINUTE_MS, HOUR_MS } from "../../core/instant.ts";
-import { linkPath, newLink } from "../../core/link.ts";
-import type { Question } from "../../core/question.ts";
-import { tokenEntry, tokenId } from "../../core/token.ts";
+import { linkPath, newLink } from "../../core/question/link.ts";
+import type { Question } from "../../core/question/question.ts";
+import { tokenEntry, tokenId } from "../../core/people/token.ts";
 import { ADA } from "../../../test/builders.ts";
 import { type Got, ServedScene } from "../../../test/served.ts";
 import { said } from "../../../test/scene.ts";

@@ -1,11 +1,11 @@
 import { type Context, Hono } from "hono";
-import { type Actor, asAgentOf } from "../../core/actor.ts";
+import { type Actor, asAgentOf } from "../../core/people/actor.ts";
 import type { Read } from "../../core/changes.ts";
-import { linkPath } from "../../core/link.ts";
-import { isPending } from "../../core/question.ts";
+import { linkPath } from "../../core/question/link.ts";
+import { isPending } from "../../core/question/question.ts";
 import { Refusal } from "../../core/refusal.ts";
 import type { Rules } from "../../core/rules.ts";
-import { LINK_CHANNEL, type Token } from "../../core/token.ts";
+import { LINK_CHANNEL, type Token } from "../../core/people/token.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { type Draft, NO_DRAFT } from "../../web/draft.ts";
 import { BadLink, LinkPage, type LinkView } from "../../web/link-page.tsx";

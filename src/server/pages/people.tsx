@@ -1,5 +1,5 @@
 import type { Hono } from "hono";
-import { Person } from "../../core/person.ts";
+import { Person } from "../../core/people/person.ts";
 import { type Draft, NO_DRAFT, draftedText } from "../../web/draft.ts";
 import { partOf } from "../../web/paging.tsx";
 import { PeoplePage } from "../../web/people.tsx";

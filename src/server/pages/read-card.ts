@@ -1,12 +1,12 @@
 import type { Read } from "../../core/changes.ts";
-import type { Event } from "../../core/event.ts";
+import type { Event } from "../../core/trail/event.ts";
 import { QuestionId } from "../../core/id.ts";
 import { epochMs } from "../../core/instant.ts";
-import { afterAnswer, findAway } from "../../core/machine.ts";
-import { isPending } from "../../core/question.ts";
+import { afterAnswer, findAway } from "../../core/run/machine.ts";
+import { isPending } from "../../core/question/question.ts";
 import { Refusal } from "../../core/refusal.ts";
 import type { Rules } from "../../core/rules.ts";
-import { offerTemplates } from "../../core/template.ts";
+import { offerTemplates } from "../../core/answer/template.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { readMachines } from "../../engine/machines.ts";
 import { isTold } from "../../web/event-words.ts";

@@ -1,11 +1,11 @@
-import { readAttempts } from "../../core/attempt.ts";
+import { readAttempts } from "../../core/run/resume-attempt.ts";
 import type { Read } from "../../core/changes.ts";
 import { type Instant, msBetween } from "../../core/instant.ts";
-import { type Question, findAnswer } from "../../core/question.ts";
-import { findAway } from "../../core/machine.ts";
-import { redact } from "../../core/redact.ts";
+import { type Question, findAnswer } from "../../core/question/question.ts";
+import { findAway } from "../../core/run/machine.ts";
+import { redact } from "../../core/secret/redact.ts";
 import type { Rules } from "../../core/rules.ts";
-import type { Run } from "../../core/run.ts";
+import type { Run } from "../../core/run/run.ts";
 import { readMachines } from "../../engine/machines.ts";
 import type { LogPart } from "../../web/log.tsx";
 import type { Reader } from "../../web/reader.ts";

@@ -1,6 +1,6 @@
 import type { Hono } from "hono";
 import { RunId } from "../../core/id.ts";
-import { hasEnded } from "../../core/run.ts";
+import { hasEnded } from "../../core/run/run.ts";
 import { LogLines } from "../../web/log.tsx";
 import { runName } from "../../web/inbox.tsx";
 import { tell } from "../../web/reader.ts";

@@ -1,5 +1,5 @@
 import type { Read } from "../../core/changes.ts";
-import { isPending } from "../../core/question.ts";
+import { isPending } from "../../core/question/question.ts";
 import { Card } from "../../web/card.tsx";
 import { QuestionList } from "../../web/inbox.tsx";
 import { Layout } from "../../web/layout.tsx";

@@ -1,7 +1,7 @@
 import { hash, timingSafeEqual } from "node:crypto";
 import type { Context, MiddlewareHandler } from "hono";
 import { getCookie } from "hono/cookie";
-import { asAgentOf } from "../../core/actor.ts";
+import { asAgentOf } from "../../core/people/actor.ts";
 import { Refusal } from "../../core/refusal.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { readFields } from "../body.ts";

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "vitest";
-import { SYSTEM } from "../../core/actor.ts";
+import { SYSTEM } from "../../core/people/actor.ts";
 import { PageVisit } from "../../../test/page-visit.ts";
 
 let visit: PageVisit;

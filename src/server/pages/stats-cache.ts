@@ -1,5 +1,5 @@
 import { type Instant, MINUTE_MS, SECOND_MS } from "../../core/instant.ts";
-import type { Stats, StatsQuery } from "../../core/stats.ts";
+import type { Stats, StatsQuery } from "../../core/stats/stats.ts";
 import type { Engine } from "../../engine/engine.ts";
 
 const FRESH_MS = MINUTE_MS;

@@ -1,9 +1,9 @@
 import type { Hono } from "hono";
-import { findVerifiedRepo } from "../../core/fact-source.ts";
+import { findVerifiedRepo } from "../../core/trail/fact-source.ts";
 import { QuestionId } from "../../core/id.ts";
-import { answerText, matchAnswer } from "../../core/match.ts";
-import { findAnswer } from "../../core/question.ts";
-import { type Template, TemplateInput, fillTemplate } from "../../core/template.ts";
+import { answerText, matchAnswer } from "../../core/answer/match.ts";
+import { findAnswer } from "../../core/question/question.ts";
+import { type Template, TemplateInput, fillTemplate } from "../../core/answer/template.ts";
 import { type Draft, NO_DRAFT, draftedText } from "../../web/draft.ts";
 import { partOf } from "../../web/paging.tsx";
 import { tell } from "../../web/reader.ts";

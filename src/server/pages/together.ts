@@ -1,11 +1,11 @@
-import { AnswerInput } from "../../core/answer-input.ts";
+import { AnswerInput } from "../../core/answer/answer-input.ts";
 import type { Read } from "../../core/changes.ts";
 import { QuestionId } from "../../core/id.ts";
-import { type Pending, isPending } from "../../core/question.ts";
+import { type Pending, isPending } from "../../core/question/question.ts";
 import { Refusal } from "../../core/refusal.ts";
 import type { Limits } from "../../core/rules.ts";
-import { findOption, groupSame, sameName, shareOptions } from "../../core/same-question.ts";
-import { type Template, fillTemplate, noTemplate, offerTemplates } from "../../core/template.ts";
+import { findOption, groupSame, sameName, shareOptions } from "../../core/question/same-question.ts";
+import { type Template, fillTemplate, noTemplate, offerTemplates } from "../../core/answer/template.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { type Draft, draftedText } from "../../web/draft.ts";
 import type { Planned } from "../../web/planned.tsx";

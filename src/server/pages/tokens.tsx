@@ -1,7 +1,7 @@
 import type { Hono } from "hono";
-import { parseDuration } from "../../core/duration.ts";
+import { parseDuration } from "../../core/text/duration.ts";
 import { later } from "../../core/instant.ts";
-import { IssuedScope, type Token, isUsable } from "../../core/token.ts";
+import { IssuedScope, type Token, isUsable } from "../../core/people/token.ts";
 import { type Draft, NO_DRAFT, draftedText } from "../../web/draft.ts";
 import { partOf } from "../../web/paging.tsx";
 import { tell } from "../../web/reader.ts";

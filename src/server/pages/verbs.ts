@@ -1,7 +1,7 @@
 import type { Hono } from "hono";
-import type { Actor } from "../../core/actor.ts";
-import { parseAsk } from "../../core/ask-input.ts";
-import { parseDuration } from "../../core/duration.ts";
+import type { Actor } from "../../core/people/actor.ts";
+import { parseAsk } from "../../core/question/ask-input.ts";
+import { parseDuration } from "../../core/text/duration.ts";
 import type { QuestionId } from "../../core/id.ts";
 import { later } from "../../core/instant.ts";
 import { Refusal } from "../../core/refusal.ts";

@@ -1,14 +1,14 @@
 import type { Context } from "hono";
-import { type AccessVerb, mayDo } from "../../core/access.ts";
-import { Actor, SYSTEM, asAgentOf, inNameOf, isElicited, weakerStrength } from "../../core/actor.ts";
+import { type AccessVerb, mayDo } from "../../core/people/access.ts";
+import { Actor, SYSTEM, asAgentOf, inNameOf, isElicited, weakerStrength } from "../../core/people/actor.ts";
 import { BY_HEADER, type Caller } from "../../core/api/route.ts";
 import type { RequestOf, RowsOf, Verb } from "../../core/api/table.ts";
 import type { Read } from "../../core/changes.ts";
-import { requireVisibleLine } from "../../core/foreign-text.ts";
+import { requireVisibleLine } from "../../core/text/foreign-text.ts";
 import { type QuestionId, type RunId, shortId } from "../../core/id.ts";
 import { Refusal } from "../../core/refusal.ts";
 import type { Rules } from "../../core/rules.ts";
-import type { Token } from "../../core/token.ts";
+import type { Token } from "../../core/people/token.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Signed } from "../credential.ts";
 

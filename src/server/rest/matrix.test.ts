@@ -1,9 +1,9 @@
 import { Agent, request } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { SYSTEM } from "../../core/actor.ts";
+import { SYSTEM } from "../../core/people/actor.ts";
 import { API_PATH, type Caller, type Route, scopesOf } from "../../core/api/route.ts";
 import { ROUTES, VERBS } from "../../core/api/table.ts";
-import { tokenId } from "../../core/token.ts";
+import { tokenId } from "../../core/people/token.ts";
 import { AGENT } from "../../../test/builders.ts";
 import { ServedScene } from "../../../test/served.ts";
 

@@ -1,12 +1,12 @@
-import { mayDo } from "../../core/access.ts";
-import { inNameOf } from "../../core/actor.ts";
-import { parseAnswer } from "../../core/answer-input.ts";
+import { mayDo } from "../../core/people/access.ts";
+import { inNameOf } from "../../core/people/actor.ts";
+import { parseAnswer } from "../../core/answer/answer-input.ts";
 import { type AskBody, readSeen } from "../../core/api/ask-body.ts";
 import type { QUESTION_ROUTES } from "../../core/api/question-route.ts";
 import type { RequestOf } from "../../core/api/table.ts";
-import { parseAsk } from "../../core/ask-input.ts";
-import { parseDuration } from "../../core/duration.ts";
-import { requireVisibleLine } from "../../core/foreign-text.ts";
+import { parseAsk } from "../../core/question/ask-input.ts";
+import { parseDuration } from "../../core/text/duration.ts";
+import { requireVisibleLine } from "../../core/text/foreign-text.ts";
 import { SECOND_MS, earlier, later } from "../../core/instant.ts";
 import { Refusal } from "../../core/refusal.ts";
 import type { AskOptions } from "../../engine/engine.ts";

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ADA } from "../../../test/builders.ts";
 import { said } from "../../../test/scene.ts";
 import { ServedScene } from "../../../test/served.ts";
-import { SYSTEM } from "../../core/actor.ts";
+import { SYSTEM } from "../../core/people/actor.ts";
 import { QuestionId } from "../../core/id.ts";
 
 const ASK = { question: "Redis or Memcached?", options: ["Redis", "Memcached"] };

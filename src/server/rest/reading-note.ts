@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { Verb } from "../../core/api/table.ts";
 import type { Read } from "../../core/changes.ts";
-import { isTakenByReading } from "../../core/taken-by-reading.ts";
+import { isTakenByReading } from "../../core/run/taken-by-reading.ts";
 import type { Work } from "../mcp/work.ts";
 import { afterReply } from "../outgoing.ts";
 import type { Call } from "./call.ts";

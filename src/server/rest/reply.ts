@@ -1,8 +1,8 @@
 import type { Context } from "hono";
-import type { Actor } from "../../core/actor.ts";
+import type { Actor } from "../../core/people/actor.ts";
 import { ROWS_TYPE, type Route } from "../../core/api/route.ts";
-import type { Machines } from "../../core/machine.ts";
-import type { Run } from "../../core/run.ts";
+import type { Machines } from "../../core/run/machine.ts";
+import type { Run } from "../../core/run/run.ts";
 import type { Reply } from "../reply.ts";
 
 /** A field that may not be for everybody; inside a text its quotes would be escaped. */

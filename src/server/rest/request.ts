@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import type { z } from "zod";
-import { sayIssue } from "../../core/ask-input.ts";
+import { sayIssue } from "../../core/question/ask-input.ts";
 import type { Route } from "../../core/api/route.ts";
 import { Refusal } from "../../core/refusal.ts";
 import { readJson } from "../body.ts";

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { BY_HEADER } from "../../core/api/route.ts";
-import { fingerprintOf } from "../../core/approval.ts";
+import { fingerprintOf } from "../../core/question/approval.ts";
 import { ROUTES, VERBS } from "../../core/api/table.ts";
 import { DEFAULT_LIMITS } from "../../core/rules.ts";
 import type { Engine } from "../../engine/engine.ts";

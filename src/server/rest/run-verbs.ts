@@ -1,4 +1,4 @@
-import { mayDo } from "../../core/access.ts";
+import { mayDo } from "../../core/people/access.ts";
 import type { RunBody } from "../../core/api/ask-body.ts";
 import type { RUN_ROUTES } from "../../core/api/run-route.ts";
 import type { RequestOf } from "../../core/api/table.ts";

@@ -1,5 +1,5 @@
 import { epochMs, type Instant } from "../../core/instant.ts";
-import type { Span } from "../../core/trace.ts";
+import type { Span } from "../../core/trail/trace.ts";
 
 const INTERNAL = 1;
 const FAILED = 2;

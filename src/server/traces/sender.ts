@@ -1,5 +1,5 @@
 import { SECOND_MS } from "../../core/instant.ts";
-import type { Span } from "../../core/trace.ts";
+import type { Span } from "../../core/trail/trace.ts";
 import { type OtlpTarget, otlpBody } from "./otlp.ts";
 
 const MOST_WAITING = 4_096;

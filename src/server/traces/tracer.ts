@@ -1,6 +1,6 @@
-import type { KeptEvent } from "../../core/event.ts";
+import type { KeptEvent } from "../../core/trail/event.ts";
 import type { QuestionId, RunId } from "../../core/id.ts";
-import { endsQuestion, traceRun } from "../../core/trace.ts";
+import { endsQuestion, traceRun } from "../../core/trail/trace.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { SpanSender } from "./sender.ts";
 

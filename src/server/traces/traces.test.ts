@@ -1,7 +1,7 @@
 import { type Server, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { endsQuestion, readTraceparent, traceRun } from "../../core/trace.ts";
+import { endsQuestion, readTraceparent, traceRun } from "../../core/trail/trace.ts";
 import { ADA, AGENT } from "../../../test/builders.ts";
 import { MCP, Scene, pendingOf, said } from "../../../test/scene.ts";
 import { ServedScene } from "../../../test/served.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { IDS, aContent, aJob, aQuestion, aRun, anEvent, answered } from "../../../test/builders.ts";
-import { CHAIN_START, chainHash } from "../../core/event.ts";
+import { CHAIN_START, chainHash } from "../../core/trail/event.ts";
 import { eachWithStore, keep, keepRun, type Open } from "./opened.ts";
 
 /** A run as it was kept elsewhere: changed many times, under a number of its own. */

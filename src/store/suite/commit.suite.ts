@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { hashContent } from "../../core/content.ts";
+import { hashContent } from "../../core/question/content.ts";
 import { IDS, aContent, aJob, aQuestion, aRun, anEvent, answered } from "../../../test/builders.ts";
 import { eachWithStore, keep, keepRun, type Open } from "./opened.ts";
 

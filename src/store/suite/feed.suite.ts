@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { CHAIN_START, chainHash, type KeptEvent } from "../../core/event.ts";
+import { CHAIN_START, chainHash, type KeptEvent } from "../../core/trail/event.ts";
 import { STORE_CHAIN } from "../../core/id.ts";
-import type { Run } from "../../core/run.ts";
+import type { Run } from "../../core/run/run.ts";
 import { aQuestion, aRun, anEvent } from "../../../test/builders.ts";
 import type { Change, Store } from "../store.ts";
 import { dueJob } from "./job.suite.ts";

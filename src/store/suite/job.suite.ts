@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { later } from "../../core/instant.ts";
-import type { ClaimedJob, Job, JobKind } from "../../core/job.ts";
+import type { ClaimedJob, Job, JobKind } from "../../core/run/job.ts";
 import { IDS, aJob } from "../../../test/builders.ts";
 import type { ClaimFilter, Store } from "../store.ts";
 import { eachWithStore, keep, type Open, type Opened } from "./opened.ts";

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect } from "vitest";
 import type { Changes } from "../../core/changes.ts";
-import type { Run } from "../../core/run.ts";
+import type { Run } from "../../core/run/run.ts";
 import { aRun } from "../../../test/builders.ts";
 import type { Committed, Store } from "../store.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { QuestionId } from "../../core/id.ts";
 import { aQuestion, anEvent, answered } from "../../../test/builders.ts";
-import { titleWords } from "../../core/similar.ts";
+import { titleWords } from "../../core/answer/similar.ts";
 import type { Store } from "../store.ts";
 import { eachWithStore, keep, keepRun, type Open, type Opened } from "./opened.ts";
 

@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import type { RunId, WorkerId } from "../../../src/core/id.ts";
-import type { Run } from "../../../src/core/run.ts";
+import type { Run } from "../../../src/core/run/run.ts";
 import type { Store } from "../../../src/store/store.ts";
 import type { Chance } from "../walk/chance.ts";
 

@@ -1,6 +1,6 @@
-import type { Item } from "../../../src/core/content.ts";
+import type { Item } from "../../../src/core/question/content.ts";
 import type { QuestionId } from "../../../src/core/id.ts";
-import { hasEnded } from "../../../src/core/run.ts";
+import { hasEnded } from "../../../src/core/run/run.ts";
 import type { Chance } from "./chance.ts";
 import type { QuestionDeed, Said } from "./deed.ts";
 import { PEOPLE } from "./plan.ts";

@@ -1,6 +1,6 @@
 import { userInfo } from "node:os";
 import type { QuestionId, RunId } from "../../../src/core/id.ts";
-import type { Outcome } from "../../../src/core/question.ts";
+import type { Outcome } from "../../../src/core/question/question.ts";
 import type { Person } from "./plan.ts";
 import type { Request, Way } from "./stage.ts";
 

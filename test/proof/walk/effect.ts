@@ -1,5 +1,5 @@
-import type { Answer, Question } from "../../../src/core/question.ts";
-import { hasEnded, isForOneAsk } from "../../../src/core/run.ts";
+import type { Answer, Question } from "../../../src/core/question/question.ts";
+import { hasEnded, isForOneAsk } from "../../../src/core/run/run.ts";
 import { type QuestionDeed, type Said, saidThrough, whoDoes } from "./deed.ts";
 import { type Sight, isForceable } from "./predict.ts";
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { LIVE, type Run } from "../../../src/core/run.ts";
+import { LIVE, type Run } from "../../../src/core/run/run.ts";
 import { PLAIN } from "./choose.ts";
 import type { People } from "./person.ts";
 import { PEOPLE } from "./plan.ts";

@@ -1,7 +1,7 @@
 import type { QuestionId } from "../../../src/core/id.ts";
-import type { Question } from "../../../src/core/question.ts";
-import type { Run } from "../../../src/core/run.ts";
-import { QuestionView } from "../../../src/core/view.ts";
+import type { Question } from "../../../src/core/question/question.ts";
+import type { Run } from "../../../src/core/run/run.ts";
+import { QuestionView } from "../../../src/core/api/view.ts";
 import { type Deed, type QuestionDeed, type RunDeed, requestFor, whoDoes, wordsFor } from "./deed.ts";
 import { findMissing } from "./effect.ts";
 import type { Ledger } from "./ledger.ts";

@@ -8,17 +8,17 @@ export const PLANTS = {
     put: "how.exitCode === undefined",
   },
   "chosen options are left out of a message that has words": {
-    file: "src/core/injection.ts",
+    file: "src/core/run/agent-message.ts",
     find: /function answerLines\([^)]*\): string \{\n/,
     put: '$&  return Object.values(answer.items)[0]?.text ?? "";\n',
   },
   "a repeated answer does not say so": {
-    file: "src/core/injection.ts",
+    file: "src/core/run/agent-message.ts",
     find: /const TOLD_BEFORE =[^;]*;/,
     put: 'const TOLD_BEFORE = "This is what became of your question.";',
   },
   "an agent that asks again has taken nothing": {
-    file: "src/core/handover.ts",
+    file: "src/core/run/handover.ts",
     find: /(function giveAskedAgain[\s\S]*?const isTaken = [^\n]*=>)\n[^;]*;/,
     put: "$1 false;",
   },

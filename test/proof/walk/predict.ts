@@ -1,7 +1,7 @@
-import type { Content } from "../../../src/core/content.ts";
-import type { Pending, Question } from "../../../src/core/question.ts";
+import type { Content } from "../../../src/core/question/content.ts";
+import type { Pending, Question } from "../../../src/core/question/question.ts";
 import type { RefusalCode } from "../../../src/core/refusal.ts";
-import { type Run, hasEnded } from "../../../src/core/run.ts";
+import { type Run, hasEnded } from "../../../src/core/run/run.ts";
 import { type Deed, type QuestionDeed, type RunDeed, type Said, saidThrough, whoDoes } from "./deed.ts";
 
 /** A question with its run, as the rows say. */

@@ -1,4 +1,4 @@
-import type { Answer, Handover, Question } from "../../../src/core/question.ts";
+import type { Answer, Handover, Question } from "../../../src/core/question/question.ts";
 import type { Heard } from "./asker.ts";
 import type { Line, Start } from "./notes.ts";
 

@@ -1,6 +1,6 @@
-import type { Question } from "../../../src/core/question.ts";
-import type { Run, RunStatus } from "../../../src/core/run.ts";
-import { hasEnded } from "../../../src/core/run.ts";
+import type { Question } from "../../../src/core/question/question.ts";
+import type { Run, RunStatus } from "../../../src/core/run/run.ts";
+import { hasEnded } from "../../../src/core/run/run.ts";
 import type { Kept } from "../promise.ts";
 import type { Heard } from "./asker.ts";
 import type { Fact, Ledger } from "./ledger.ts";

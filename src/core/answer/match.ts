@@ -1,0 +1,225 @@
+import { findMismatch, sayMismatch } from "./answer-schema.ts";
+import type { AnswerInput } from "./answer-input.ts";
+import type { Content, Item, Option } from "../question/content.ts";
+import { quoteLine } from "../text/foreign-text.ts";
+import { requirePlain } from "../text/plain-text.ts";
+import type { Answer } from "../question/question.ts";
+import { Refusal } from "../refusal.ts";
+import type { Limits } from "../rules.ts";
+
+type Items = Answer["items"];
+type Matched = Items[string];
+
+/** Turns what somebody chose or wrote into an answer for every item, or says what does not fit. */
+export function matchAnswer(content: Content, input: Pick<AnswerInput, "items" | "answer">, limits: Limits): Items {
+  const spoken = input.items ?? splitText(content.items, input.answer ?? "");
+  const matched: Items = {};
+  for (const [name, given] of Object.entries(spoken)) {
+    const item = findItem(content.items, name);
+    if (!item) {
+      const names = content.items.map((each) => each.header ?? each.id);
+      throw new Refusal("bad_input", `There is no item ${quoteLine(name)}; the items are ${names.join(", ")}`, {
+        fact: { is: "no_item", name, names },
+      });
+    }
+    matched[item.id] = matchItem(item, given, limits);
+  }
+  const missing = content.items.filter((item) => !Object.hasOwn(matched, item.id));
+  if (missing.length > 0) {
+    const names = missing.map((item) => item.header ?? item.text);
+    throw new Refusal("missing_items", `Not answered yet: ${names.join("; ")}`, {
+      fact: { is: "missing_items", names },
+      hint: "Answer all of them at once, like: 1A 2B, or one line each: header: value",
+    });
+  }
+  return matched;
+}
+
+/** What was answered, in one line. */
+export function answerText(content: Content, items: Items): string {
+  const texts = content.items.map((item) => itemText(item, items[item.id]));
+  if (content.items.length === 1) return texts[0] ?? "";
+  return content.items.map((item, index) => `${item.header ?? item.text}: ${texts[index] ?? ""}`).join("; ");
+}
+
+/** What was answered to one item: the labels of the options that were chosen, and the words that came with them. */
+export function itemText(item: Item, matched: Matched | undefined): string {
+  if (!matched) return "";
+  const labels = matched.values.map((value) => item.options.find((option) => option.value === value)?.label ?? value);
+  return [
+    ...(labels.length > 0 ? [labels.join(", ")] : []),
+    ...(matched.text === undefined ? [] : [matched.text]),
+  ].join(" — ");
+}
+
+/** How the options can be named, in one line: `1 Redis, 2 Memcached`. */
+export function sayOptions(item: Item): string {
+  return numbered(item).join(", ");
+}
+
+function numbered(item: Item): string[] {
+  return item.options.map((option, index) => `${index + 1} ${option.label}`);
+}
+
+function matchItem(item: Item, given: Matched, limits: Limits): Matched {
+  const values = given.values.map((value) => value.trim()).filter((value) => value !== "");
+  const words = given.text?.trim() || undefined;
+  // Chosen values must be options; where there are none, they are what was written.
+  const isFree = item.options.length === 0;
+  const said = isFree ? [...values, ...(words === undefined ? [] : [words])].join(", ") || undefined : words;
+  if (said !== undefined) requirePlain(said, limits.answerBytes, "answer");
+  if (isFree || values.length === 0) {
+    if (said === undefined) throw emptyAnswer(item);
+    return item.schema ? matchTyped(item, said) : matchText(item, said);
+  }
+  const chosen = matchSeveral(item, values);
+  if (said === undefined) return chosen;
+  if (!item.allowText) throw noSuchOption(item, said);
+  return { ...chosen, text: said };
+}
+
+function matchTyped(item: Item, said: string): Matched {
+  const mismatch = item.schema && findMismatch(item.schema, said);
+  if (mismatch) {
+    const fact = { is: "mismatch" as const, ...mismatch };
+    throw new Refusal("answer_mismatch", `The answer does not fit: ${sayMismatch(mismatch)}`, { fact });
+  }
+  return { values: [], text: said };
+}
+
+function matchText(item: Item, said: string): Matched {
+  const option = matchOption(item, said);
+  if (option) return { values: [option.value] };
+  const several = item.multiple ? matchList(item, said) : undefined;
+  if (several) return { values: several.map((each) => each.value) };
+  if (!item.allowText) throw noSuchOption(item, said);
+  return { values: [], text: said };
+}
+
+function matchSeveral(item: Item, values: readonly string[]): Matched {
+  if (!item.multiple && values.length > 1) {
+    throw new Refusal("bad_input", `Only one choice is possible: ${sayOptions(item)}`, {
+      fact: { is: "one_choice", options: numbered(item) },
+    });
+  }
+  const options = values.map((value) => {
+    const option = matchOption(item, value);
+    if (!option) throw noSuchOption(item, value);
+    return option;
+  });
+  return { values: distinct(options).map((option) => option.value) };
+}
+
+/** The option that a word names by key, value or label. Words that name two options are not guessed at. */
+function matchOption(item: Item, said: string): Option | undefined {
+  const word = said.toLowerCase();
+  const byKey = item.options.filter((option, index) => option.key.toLowerCase() === word || String(index + 1) === word);
+  const exact = item.options.filter((option) => option.value === said || option.label === said);
+  const byName = item.options.filter(
+    (option) => option.value.toLowerCase() === word || option.label.toLowerCase() === word,
+  );
+  const found = distinct([...byKey, ...(exact.length > 0 ? exact : byName)]);
+  if (found.length > 1) {
+    const names = found.map((option) => `${option.key}) ${option.label}`);
+    const both = names.join(" and ");
+    throw new Refusal(
+      "ambiguous_answer",
+      `${quoteLine(said)} could mean ${both}; write the whole label or the letter`,
+      {
+        fact: { is: "ambiguous", said, names },
+      },
+    );
+  }
+  return found[0];
+}
+
+/** `1,3`, `A, B`, `TTL, LRU` or a JSON array; a label that contains commas wins over its parts. */
+function matchList(item: Item, said: string): Option[] | undefined {
+  const parts = jsonList(said) ?? said.split(",").map((part) => part.trim());
+  const found: Option[] = [];
+  for (let start = 0; start < parts.length;) {
+    const taken = longestMatch(item, parts, start);
+    if (!taken) return undefined;
+    found.push(taken.option);
+    start = taken.end;
+  }
+  return distinct(found);
+}
+
+function longestMatch(
+  item: Item,
+  parts: readonly string[],
+  start: number,
+): { option: Option; end: number } | undefined {
+  const most = Math.max(...item.options.map((option) => option.label.split(",").length));
+  for (let end = Math.min(parts.length, start + most); end > start; end -= 1) {
+    const option = matchOption(item, parts.slice(start, end).join(", "));
+    if (option) return { option, end };
+  }
+  return undefined;
+}
+
+function jsonList(said: string): string[] | undefined {
+  if (!said.startsWith("[")) return undefined;
+  try {
+    const list: unknown = JSON.parse(said);
+    return Array.isArray(list) && list.every((part) => typeof part === "string") ? list : undefined;
+  } catch {
+    return undefined; // not JSON: it is read as words
+  }
+}
+
+/** Splits an answer to several items: `1A 2B,C`, or one line each: `header: value`. */
+function splitText(items: readonly Item[], text: string): Record<string, Matched> {
+  const only = items[0];
+  if (items.length === 1 && only) return { [only.id]: { values: [], text } };
+  const lines = text.split("\n").filter((line) => line.trim() !== "");
+  if (lines.length === 0) throw new Refusal("empty_answer", "Response cannot be empty", { hint: SEVERAL });
+  const named = lines.map((line) => /^\s*([^:]{1,60}?)\s*:\s*(.+)$/.exec(line));
+  const pairs = named.every((match) => match)
+    ? named
+    : text
+        .trim()
+        .split(/\s+/)
+        .map((word) => /^(\d{1,2})[:=]?(.+)$/.exec(word));
+  if (!pairs.every((match) => match)) {
+    throw new Refusal(
+      "bad_input",
+      `This question has ${items.length} items, and the answer does not say which part is for which`,
+      { hint: SEVERAL, fact: { is: "which_item", count: items.length } },
+    );
+  }
+  return Object.fromEntries(pairs.map((match) => [match?.[1] ?? "", { values: [], text: match?.[2] ?? "" }]));
+}
+
+const SEVERAL = "Write 1A 2B, or one line for each item: header: value";
+
+function findItem(items: readonly Item[], name: string): Item | undefined {
+  const word = name.trim().toLowerCase();
+  return (
+    items.find((item) => item.id === name) ??
+    items.find((_, index) => String(index + 1) === word) ??
+    items.find((item) => item.header?.toLowerCase() === word || item.text.toLowerCase() === word)
+  );
+}
+
+function emptyAnswer(item: Item): Refusal {
+  const choose = item.options.length > 0 ? `Choose 1-${item.options.length}` : undefined;
+  const write = item.allowText ? "write text, or use --edit" : undefined;
+  const hint = [choose, write].filter((part) => part !== undefined).join(", ");
+  return new Refusal("empty_answer", "Response cannot be empty", {
+    hint: hint.charAt(0).toUpperCase() + hint.slice(1),
+  });
+}
+
+function noSuchOption(item: Item, said: string): Refusal {
+  const shown = said.length > 80 ? `${said.slice(0, 79)}…` : said;
+  return new Refusal("no_such_option", `${quoteLine(said, 80)} is not one of the options`, {
+    hint: `Choose one of: ${sayOptions(item)}`,
+    fact: { is: "no_such_option", said: shown, options: numbered(item) },
+  });
+}
+
+function distinct(options: readonly Option[]): Option[] {
+  return [...new Set(options)];
+}

@@ -1,0 +1,178 @@
+import type { z } from "zod";
+import { type Actor, sayActor } from "../people/actor.ts";
+import { type ToolUse, isAllowed } from "../question/approval.ts";
+import { type Door, sayIssue } from "../question/ask-input.ts";
+import type { Read } from "../changes.ts";
+import { WORDS_CHARS, oneVisibleLine, quoteLine, quoteName, quoteWords } from "../text/foreign-text.ts";
+import { sayCancelled, sayParked, sayTimeout } from "../run/agent-message.ts";
+import { DAY_MS } from "../instant.ts";
+import { itemText } from "../answer/match.ts";
+import { type Answer, type Question, findAnswer } from "../question/question.ts";
+import { Refusal } from "../refusal.ts";
+import { findTally } from "../answer/vote.ts";
+import { unreachable } from "../unreachable.ts";
+
+/** A call that an agent's hook holds up until we have said what becomes of it. */
+export interface HookCall extends ToolUse {
+  /** A question, leave to use a tool, or a form that a tool shows. */
+  is: "question" | "approval" | "form";
+  /** How the client calls what happened. */
+  event: string;
+  session: string;
+  dir: string | undefined;
+  /** The client's own name for the call; without one the words are the name. */
+  key: string | undefined;
+  isSubagent: boolean;
+  /** What the agent may do without leave right now, in its own words, where it says so. */
+  mode?: string | undefined;
+  /** What is asked, in a shape that every door takes. */
+  ask: Record<string, unknown>;
+  door: Omit<Door, "via">;
+}
+
+/** What a hook was told: something to decide, that a call is over, or what does not concern us. */
+export type HookEvent = { is: "call"; call: HookCall } | { is: "over"; session: string; key: string } | { is: "other" };
+
+/** What becomes of the call: it gets the outcome, or a no, or its agent is parked in it, or we have no opinion. */
+export type HookReply =
+  | { do: "give"; read: Read }
+  | { do: "deny"; why: string }
+  | { do: "park"; why: string }
+  | { do: "pass" };
+
+/** What a program says of itself to its hooks. */
+export interface Seat {
+  /** Whether a person sits there; nothing where the program does not say. */
+  isAttended?: boolean;
+  /** Nobody sits there and the session can be taken up again by itself. */
+  isHeadless: boolean;
+  pid?: number;
+}
+
+/** How an agent's program is hooked. */
+export interface HookClient {
+  agent: string;
+  /** How long the program lets a hook take unless its settings say otherwise. */
+  limitMs: number;
+  /** Says whether the program can be parked in the middle of a call. */
+  mayPark: boolean;
+  /** Says whether `askd run` starts the program with a hook of its own. */
+  runsBringHook: boolean;
+  /** Who sits where the hook runs, by what the program says there. */
+  seat(env: Readonly<Record<string, string | undefined>>): Seat;
+  parse(raw: unknown): HookEvent;
+  /** The hook's output; nothing for no opinion. */
+  say(call: HookCall, reply: HookReply, delimiter: string): object | undefined;
+}
+
+/** Reads what a program wrote to its hook, or says what is wrong with it. */
+export function parseHookInput<Schema extends z.ZodType>(shape: Schema, raw: unknown): z.infer<Schema> {
+  const parsed = shape.safeParse(raw);
+  if (!parsed.success) throw new Refusal("bad_input", `The hook's input cannot be read: ${sayIssue(parsed.error)}`);
+  return parsed.data;
+}
+
+/** A client that asks us itself, from a server of its own: it waits as long as we let it, and nobody sits there. */
+export const SERVED: Pick<HookClient, "limitMs" | "mayPark" | "runsBringHook" | "seat"> = {
+  limitMs: 365 * DAY_MS,
+  mayPark: true,
+  runsBringHook: true,
+  seat: () => ({ isAttended: false, isHeadless: true }),
+};
+
+/** How the program puts an answer before its model. */
+interface AnswerPlace {
+  /** The labels that the agent itself gave its options. */
+  labels: readonly string[];
+  delimiter: string;
+  /** The signs by which the program ends an answer; words with one of them are quoted. */
+  ends: RegExp;
+}
+
+/** What was said to one of several questions: the agent's own labels, and what a person wrote as a quotation. */
+export function answerWords(
+  { question, content }: Read,
+  index: number,
+  { labels, delimiter, ends }: AnswerPlace,
+): string[] {
+  const answer = findAnswer(question);
+  const item = content.items[index];
+  if (!answer || !item) return [];
+  if (answer.outcome === "decide") return ["You decide: choose yourself, and record what you chose and why."];
+  if (answer.outcome === "clarify")
+    return [`They ask back: ${quoteLine(answer.note ?? "", WORDS_CHARS)} Explain that, then ask again.`];
+  const given = answer.items[item.id];
+  if (!given) return [];
+  const chosen = given.values.map(
+    (value) =>
+      labels[item.options.findIndex((option) => option.value === value)] ??
+      quoteWords(itemText(item, given), delimiter, ends),
+  );
+  return given.text === undefined ? chosen : [...chosen, quoteWords(given.text, delimiter, ends)];
+}
+
+const LOOK_AGAIN = "do the same again in a later turn";
+
+/** What the agent gets of a question that is closed. */
+export function replyTo(call: HookCall, read: Read): HookReply {
+  const { question } = read;
+  if (call.is === "approval" && findAnswer(question))
+    return isAllowed(read, call) ? { do: "give", read } : { do: "deny", why: sayDenied(read) };
+  switch (question.status) {
+    case "pending":
+      throw new Error(`${question.id} is still open`);
+    case "answered":
+      return { do: "give", read };
+    case "timeout":
+      if (findAnswer(question) || (question.policy === "proceed" && question.kind === "question"))
+        return { do: "give", read };
+      return { do: "deny", why: sayTimeout(question) };
+    case "cancelled":
+      return { do: "deny", why: sayCancelled(question) };
+    default:
+      return unreachable(question);
+  }
+}
+
+/** What the agent gets when nobody has answered in the time that it can be held. */
+export function replyUnanswered(
+  call: HookCall,
+  read: Read,
+  can: { park: boolean; isAttended: boolean | undefined },
+): HookReply {
+  const { id } = read.question;
+  if (call.is === "form") return { do: "pass" };
+  if (call.isSubagent)
+    return {
+      do: "deny",
+      why: `Nobody has answered yet; ${id} still waits. Call check_answer ${id} (it holds), or ask the same again.`,
+    };
+  const why = sayParked(read, LOOK_AGAIN);
+  if (can.park && read.run.giveBack !== "poll") return { do: "park", why };
+  // Whoever sits there is asked by the agent itself; leave to use a tool is not given like that.
+  if (can.isAttended && call.is === "question") return { do: "pass" };
+  return { do: "deny", why };
+}
+
+/** An expected "no", in words that tell the agent what to do next. */
+export function denyFor(refusal: Refusal): HookReply {
+  const hint = refusal.code === "already_pending" ? "Ask this one again once that is answered" : refusal.hint;
+  return { do: "deny", why: oneVisibleLine(hint ? `${refusal.message}. ${hint}.` : `${refusal.message}.`) };
+}
+
+function sayDenied({ question }: Read): string {
+  const answer = findAnswer(question);
+  const by = answer && !answer.policy ? ` by ${sayDeniers(question, answer)}` : "";
+  const note = answer?.note ? `: ${quoteLine(answer.note, WORDS_CHARS)}` : "";
+  if (answer?.outcome === "clarify")
+    return `Asked back${by} (${question.id})${note}. It is not allowed yet: explain that, then ask again.`;
+  return `Not allowed${by} (${question.id})${note}. Do not try the same again.`;
+}
+
+function sayDeniers(question: Question, answer: Answer): string {
+  const name = (by: Actor): string => quoteName(sayActor(by));
+  const tally = findTally(question, answer);
+  if (!tally) return name(answer.by);
+  const names = tally.votes.map((vote) => name(vote.by)).join(", ");
+  return `${tally.isVeto ? "a veto" : "a vote"} of ${names}`;
+}

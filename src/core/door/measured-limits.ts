@@ -1,0 +1,46 @@
+import { z } from "zod";
+import { Instant } from "../instant.ts";
+import type { ClientName, ClientProfile } from "./client-profile.ts";
+
+/** What was measured of a client's program on this machine, over stdio. What could not be measured is left out. */
+export const Measured = z.object({
+  agent: z.string(),
+  version: z.string(),
+  /** How it names itself to a server. */
+  client: z.object({ name: z.string(), version: z.string() }).optional(),
+  measuredAt: Instant,
+  /** Our tool is among those that its model is offered first. */
+  isOffered: z.boolean().optional(),
+  /** It is not, unless the settings say `alwaysLoad`. */
+  needsAlwaysLoad: z.boolean().optional(),
+  /** A call is refused where no rule or setting allows it. */
+  needsLeave: z.boolean().optional(),
+  /** A call ends at the limit that the settings name. */
+  keepsSetLimit: z.boolean().optional(),
+  /** Progress extends that limit. */
+  progressExtendsSetLimit: z.boolean().optional(),
+  /** Progress extends the limit that holds when the settings name none. */
+  progressExtends: z.boolean().optional(),
+  /** A call without progress ended by itself after so long, with no limit set. */
+  limitMs: z.int().positive().optional(),
+  /** No call that was tried ended by itself; the longest took so long. */
+  heldMs: z.int().positive().optional(),
+});
+export type Measured = z.infer<typeof Measured>;
+
+/** Says whether it was this very version that was measured. */
+export function isMeasured({ client }: Measured, now: ClientName): boolean {
+  return client?.name === now.name && client.version === now.version;
+}
+
+/**
+ * The client as it was measured here. That a limit was not met in a short trial says nothing against the one that is
+ * known; one that was met, or outlasted, does.
+ */
+export function withMeasured(profile: ClientProfile, measured: Measured | undefined): ClientProfile {
+  if (!measured) return profile;
+  const { stdio } = profile.limits;
+  const limitMs = measured.limitMs ?? Math.max(stdio.limitMs, measured.heldMs ?? 0);
+  const progressExtends = measured.progressExtends ?? stdio.progressExtends;
+  return { ...profile, limits: { ...profile.limits, stdio: { limitMs, progressExtends } } };
+}

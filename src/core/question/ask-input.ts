@@ -1,0 +1,349 @@
+import { z } from "zod";
+import { type ToolAsk, approvalWords } from "./approval.ts";
+import { type Item, recommendedOption } from "./content.ts";
+import { parseDuration } from "../text/duration.ts";
+import { quoteName, requireVisibleLine } from "../text/foreign-text.ts";
+import { type Instant, HOUR_MS, SECOND_MS, epochMs } from "../instant.ts";
+import { ItemInput, readItem, secretRefusal } from "./item-input.ts";
+import { makePlain, requireBytes } from "../text/plain-text.ts";
+import {
+  AfterHold,
+  type Approvals,
+  type Notify,
+  type OnTimeout,
+  Approvals as ApprovalsSchema,
+  EscalationStep,
+  Outcome,
+} from "./question.ts";
+import { TimeoutDo } from "./timeout-policy.ts";
+import { Refusal } from "../refusal.ts";
+import { Risk } from "./risk.ts";
+import type { Rules } from "../rules.ts";
+import { asksForSecret } from "../secret/secret-question.ts";
+import { readTraceparent } from "../trail/trace.ts";
+
+/** One question, whatever door it came through. */
+export interface AskInput {
+  items: Item[];
+  context?: string;
+  kind: "question" | "approval";
+  /** What the asker says; `settleRisk` decides what counts. */
+  risk?: Risk;
+  confidence?: number;
+  /** How long the caller waits with its agent alive; nothing means that it does not. */
+  holdMs?: number;
+  afterHold: AfterHold;
+  /** Counted from the ask; nothing means that it never times out. */
+  timeoutMs?: number;
+  onTimeout: OnTimeout;
+  /** What the ask says itself about its deadline; the rest are defaults of its door or of the rules. */
+  declares: { timeout: boolean; onTimeout: boolean };
+  notify: Notify[];
+  to: string[];
+  issue?: { repo?: string; number: number };
+  /** The client's own name for this ask. */
+  key?: string;
+  approvals: Approvals;
+  accepts: Outcome[];
+  /** What an approval is about, with exactly these arguments. */
+  tool?: ToolAsk;
+  via: string;
+  /** The trace that the ask is part of, as a `traceparent`. */
+  trace?: string;
+}
+
+/** What a door sets where the ask says nothing. */
+export interface Door {
+  via: string;
+  holdMs?: number;
+  afterHold?: AfterHold;
+  accepts?: Outcome[];
+  timeoutMs?: number | "never";
+  onTimeout?: TimeoutDo;
+  /** Came along with the ask, not in it. */
+  traceparent?: string;
+}
+
+const MAX_DEPTH = 64;
+
+const Duration = z
+  .union([z.string(), z.number().nonnegative()])
+  .transform((value) => (typeof value === "number" ? value * SECOND_MS : parseDuration(value)));
+const TimeoutParams = z.object({
+  addLabel: z.string().optional(),
+  comment: z.string().optional(),
+  notifyChannel: z.string().optional(),
+  assignTo: z.string().optional(),
+  markAs: z.string().optional(),
+  useAnswer: z.string().optional(),
+  then: TimeoutDo.exclude(["escalate"]).optional(),
+  steps: z
+    .array(
+      z.object({ after: Duration, to: z.array(z.string()).default([]), channels: z.array(z.string()).default([]) }),
+    )
+    .optional(),
+});
+const TimeoutAction = z.union(
+  [
+    TimeoutDo,
+    TimeoutParams.extend({ type: TimeoutDo.optional(), action: TimeoutDo.optional(), do: TimeoutDo.optional() }),
+  ],
+  { error: `use ${TimeoutDo.options.join(", ")}` },
+);
+
+const NotifyInput = z.union([
+  z.string(),
+  z.object({
+    type: z.string().optional(),
+    channel: z.string().optional(),
+    address: z.string().optional(),
+    mention: z.array(z.string()).optional(),
+    recipients: z.array(z.string()).optional(),
+    issueNumber: z.int().optional(),
+  }),
+]);
+
+const ToolInput = z.object({
+  name: z.string().min(1).max(200),
+  input: z.unknown(),
+  reason: z.string().nullish(),
+});
+
+const AskFields = ItemInput.omit({ text: true, id: true }).extend({
+  items: z.array(ItemInput).optional(),
+  questions: z.array(ItemInput).optional(),
+  context: z.string().nullish(),
+  questionContext: z.string().nullish(),
+  details: z.string().nullish(),
+  kind: z.enum(["question", "approval"]).default("question"),
+  risk: Risk.optional(),
+  confidence: z.number().min(0).max(100).nullish(),
+  hold: Duration.optional(),
+  timeoutSeconds: z.number().nonnegative().optional(),
+  afterHold: AfterHold.optional(),
+  timeout: Duration.optional(),
+  timeoutHours: z.number().positive().optional(),
+  expiresAt: z.iso.datetime({ offset: true }).nullish(),
+  onTimeout: TimeoutAction.optional(),
+  timeoutAction: TimeoutAction.optional(),
+  timeoutParams: TimeoutParams.optional(),
+  declares: z.object({ timeout: z.boolean(), onTimeout: z.boolean() }).partial().optional(),
+  defaultAnswer: z.string().optional(),
+  notify: z.array(NotifyInput).optional(),
+  notifyVia: z.array(NotifyInput).optional(),
+  slackChannel: z.string().optional(),
+  slackMention: z.array(z.string()).optional(),
+  emailRecipients: z.array(z.string()).optional(),
+  to: z.array(z.string()).default([]),
+  issue: z.object({ repo: z.string().optional(), number: z.int() }).optional(),
+  issueNumber: z.int().optional(),
+  key: z.string().min(1).max(255).optional(),
+  idempotencyKey: z.string().min(1).max(255).optional(),
+  approvals: ApprovalsSchema.partial().optional(),
+  accepts: z.array(Outcome).min(1).optional(),
+  fingerprint: z.undefined({ error: 'askd computes it; give "tool" with its name and input instead' }).optional(),
+  tool: ToolInput.optional(),
+  traceparent: z.string().nullish(),
+});
+type AskFields = z.infer<typeof AskFields>;
+
+/** Reads an ask in any of the accepted shapes, or says what is wrong with it. */
+export function parseAsk(raw: unknown, door: Door, rules: Rules, now: Instant): AskInput {
+  const parsed = AskFields.safeParse(camelKeys(raw));
+  if (!parsed.success) throw new Refusal("bad_input", `The question cannot be read: ${sayIssue(parsed.error)}`);
+  const tool = readTool(parsed.data);
+  const fields = tool ? { ...parsed.data, ...approvalWords(tool) } : parsed.data;
+  const items = readItems(fields, rules);
+  const context = fields.context ?? fields.questionContext ?? fields.details ?? undefined;
+  if (context) requireBytes(context, rules.limits.contextBytes, "context");
+  // The arguments of a tool are shown, not said: a prompt in a script asks nobody here.
+  if (!tool && asksForSecret({ items, context })) throw secretRefusal();
+  const onTimeout = readOnTimeout(fields, items, door, rules);
+  requireNames([...fields.to, ...(fields.approvals?.from ?? []), ...(onTimeout.steps ?? []).flatMap(({ to }) => to)]);
+  const timeoutMs = onTimeout.do === "wait" ? undefined : readTimeoutMs(fields, door, rules, now);
+  const holdMs = fields.hold ?? (fields.timeoutSeconds === undefined ? door.holdMs : fields.timeoutSeconds * SECOND_MS);
+  const trace = fields.traceparent ?? door.traceparent;
+  return {
+    items,
+    context: context && makePlain(context),
+    kind: fields.kind,
+    risk: fields.risk,
+    confidence: readConfidence(fields.confidence),
+    holdMs: holdMs === 0 ? undefined : holdMs,
+    afterHold: readAfterHold(fields, door),
+    timeoutMs,
+    onTimeout,
+    declares: {
+      timeout: [fields.timeout, fields.timeoutHours, fields.expiresAt].some((given) => given !== undefined),
+      onTimeout: (fields.onTimeout ?? fields.timeoutAction) !== undefined,
+      ...fields.declares,
+    },
+    notify: readNotify(fields),
+    to: fields.to,
+    ...readIssue(fields),
+    key: fields.key ?? fields.idempotencyKey,
+    approvals: { need: 1, from: [], veto: false, ...fields.approvals },
+    accepts: fields.accepts ?? door.accepts ?? ["answer", "decide", "clarify"],
+    tool,
+    via: door.via,
+    ...(trace && readTraceparent(trace) && { trace }),
+  };
+}
+
+/** Refuses to ask people whose name nobody could read. */
+function requireNames(names: readonly string[]): void {
+  for (const name of names) requireVisibleLine(name, "the name of a person or group");
+}
+
+/** The tool that an approval is about. Its question is worded here, so that people are asked what is then allowed. */
+function readTool(fields: AskFields): ToolAsk | undefined {
+  if (!fields.tool) return undefined;
+  const { name, input, reason } = fields.tool;
+  if (fields.kind !== "approval") {
+    throw new Refusal("bad_input", 'Only an approval is about a tool; add kind "approval", or leave out "tool"');
+  }
+  const own = (["question", "items", "questions", "options", "context"] as const).find(
+    (each) => fields[each] !== undefined && fields[each] !== null,
+  );
+  if (own) {
+    throw new Refusal("bad_input", `askd words the question about a tool itself; leave out "${own}"`, {
+      hint: 'Say why in "reason" of "tool"',
+    });
+  }
+  return { tool: name, input, reason: reason ?? undefined };
+}
+
+/** Silence approves nothing. */
+function readAfterHold({ kind, afterHold }: AskFields, door: Door): AfterHold {
+  const after = afterHold ?? door.afterHold ?? "park";
+  return kind === "approval" && after === "proceed" ? "park" : after;
+}
+
+function readConfidence(given: number | null | undefined): number | undefined {
+  if (typeof given !== "number") return undefined;
+  return given > 1 ? given / 100 : given;
+}
+
+function readItems(fields: AskFields, rules: Rules): Item[] {
+  const inputs =
+    fields.items ?? fields.questions ?? (fields.question === undefined ? [] : [{ ...fields, text: fields.question }]);
+  if (inputs.length === 0) throw new Refusal("bad_input", 'There is no question; write it in "question" or "items"');
+  if (inputs.length > rules.limits.items) {
+    throw new Refusal(
+      "too_large",
+      `${inputs.length} questions were asked at once; at most ${rules.limits.items} are accepted`,
+    );
+  }
+  const items = inputs.map((input, index) => readItem(input, index, rules.limits));
+  const ids = new Set(items.map((item) => item.id));
+  if (ids.size < items.length) throw new Refusal("bad_input", "Two items have the same id; give each its own");
+  return items;
+}
+
+function readOnTimeout(fields: AskFields, items: readonly Item[], door: Door, rules: Rules): OnTimeout {
+  const given = fields.onTimeout ?? fields.timeoutAction;
+  const action = typeof given === "object" ? given : {};
+  const params = { ...fields.timeoutParams, ...action };
+  const declared = typeof given === "string" ? given : (action.type ?? action.action ?? action.do ?? door.onTimeout);
+  const what = declared ?? policyFor(fields, items, rules);
+  if (fields.kind === "approval" && (what === "proceed" || what === "default")) {
+    throw new Refusal(
+      "bad_input",
+      `An approval cannot be given by silence; use on_timeout fail, skip, escalate, wait or defer instead of ${what}`,
+    );
+  }
+  const steps = params.steps?.map((step) =>
+    EscalationStep.parse({ afterMs: step.after, to: step.to, channels: step.channels }),
+  );
+  return {
+    do: what,
+    answer: what === "default" || params.then === "default" ? readDefault(fields, params.useAnswer, items) : undefined,
+    steps,
+    then: params.then,
+    addLabel: params.addLabel,
+    comment: params.comment,
+    notifyChannel: params.notifyChannel,
+    assignTo: params.assignTo,
+    markAs: params.markAs,
+  };
+}
+
+/** What is configured for questions that do not say it themselves, as far as it can be: else they fail. */
+function policyFor(
+  { kind, defaultAnswer }: AskFields,
+  items: readonly Item[],
+  { onTimeout }: Rules,
+): Rules["onTimeout"] {
+  if (kind === "approval" && (onTimeout === "proceed" || onTimeout === "default")) return "fail";
+  const hasDefault = defaultAnswer !== undefined || items.every((item) => recommendedOption(item));
+  return onTimeout === "default" && !hasDefault ? "fail" : onTimeout;
+}
+
+/** What `default` will answer, in words that match the options: given, or what is recommended. */
+function readDefault(fields: AskFields, useAnswer: string | undefined, items: readonly Item[]): string {
+  const given = fields.defaultAnswer ?? useAnswer;
+  if (given !== undefined) return given;
+  const recommended = items.map((item) =>
+    item.options.filter((option) => option.recommended).map((option) => option.key),
+  );
+  if (recommended.some((keys) => keys.length === 0)) {
+    throw new Refusal("bad_input", 'on_timeout "default" needs a default_answer or a recommended option in every item');
+  }
+  if (items.length === 1) return recommended.flat().join(",");
+  return recommended.map((keys, index) => `${index + 1}${keys.join(",")}`).join(" ");
+}
+
+function readTimeoutMs(fields: AskFields, door: Door, rules: Rules, now: Instant): number | undefined {
+  if (fields.timeout !== undefined) return fields.timeout;
+  if (fields.timeoutHours !== undefined) return fields.timeoutHours * HOUR_MS;
+  if (fields.expiresAt) return Math.max(0, Date.parse(fields.expiresAt) - epochMs(now));
+  if (door.timeoutMs === "never") return undefined;
+  return door.timeoutMs ?? rules.timeoutMs;
+}
+
+function readNotify(fields: AskFields): Notify[] {
+  return (fields.notify ?? fields.notifyVia ?? []).map((given) => {
+    const input = typeof given === "string" ? { type: given } : given;
+    const channel = input.type ?? input.channel ?? "";
+    const address = input.address ?? input.recipients?.join(",") ?? addressFor(channel, input, fields);
+    const mention = input.mention ?? (channel === "slack" ? fields.slackMention : undefined);
+    return { channel, ...(address && { address }), ...(mention && { mention }) };
+  });
+}
+
+function addressFor(
+  channel: string,
+  input: { channel?: string; issueNumber?: number },
+  fields: AskFields,
+): string | undefined {
+  if (channel === "slack") return input.channel ?? fields.slackChannel;
+  if (channel === "email") return fields.emailRecipients?.join(",");
+  if (channel === "github") return (input.issueNumber ?? fields.issueNumber)?.toString();
+  return undefined;
+}
+
+function readIssue(fields: AskFields): { issue?: { repo?: string; number: number } } {
+  if (fields.issue) return { issue: fields.issue };
+  return fields.issueNumber === undefined ? {} : { issue: { number: fields.issueNumber } };
+}
+
+/** Our own fields are snake_case on the wire and the documents' are camelCase; both mean the same. */
+function camelKeys(raw: unknown, depth = 0): unknown {
+  if (depth > MAX_DEPTH) throw new Refusal("too_large", `The question is nested deeper than ${MAX_DEPTH} levels`);
+  if (Array.isArray(raw)) return raw.map((value) => camelKeys(value, depth + 1));
+  if (raw === null || typeof raw !== "object") return raw;
+  return Object.fromEntries(
+    Object.entries(raw).map(([name, value]) => {
+      const camel = name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+      return [camel, camel === "schema" || camel === "tool" ? value : camelKeys(value, depth + 1)];
+    }),
+  );
+}
+
+/** The first thing that is wrong, with the place where it stands. */
+export function sayIssue(error: z.ZodError): string {
+  const issue = error.issues[0];
+  if (!issue) return "it does not have the expected shape";
+  const problem = issue.code === "invalid_value" ? `use ${issue.values.join(", ")}` : issue.message;
+  return issue.path.length > 0 ? `${issue.path.map((part) => quoteName(String(part))).join(".")}: ${problem}` : problem;
+}

@@ -1,0 +1,229 @@
+import { type Actor, sayActor } from "../people/actor.ts";
+import type { Read } from "../changes.ts";
+import { spellDuration } from "../text/duration.ts";
+import { WORDS_CHARS, quoteBlock, quoteLine, quoteName } from "../text/foreign-text.ts";
+import { MINUTE_MS, SECOND_MS, msBetween } from "../instant.ts";
+import { answerText, itemText } from "../answer/match.ts";
+import {
+  type Amendment,
+  type Answer,
+  type Handover,
+  type Question,
+  findAnswer,
+  handoversOf,
+  isOpen,
+  isOutcomeOpen,
+  outcomeName,
+} from "../question/question.ts";
+import { findTally } from "../answer/vote.ts";
+
+/** What an agent is told when it goes on. */
+export interface Told {
+  /** Made fresh for every message, so that nobody who wrote an answer can know it. */
+  delimiter: string;
+  reads: readonly Read[];
+}
+
+const TOLD_BEFORE = "You may have been told this already, before you were interrupted. If so, do not act on it twice.";
+
+/** Tells an agent what became of its questions: who answered, through what and when, with the answers as data. */
+export function tellAgent({ delimiter, reads }: Told): string {
+  const parts = reads.flatMap((read) => [tellOutcome(read, delimiter), ...tellAmendments(read, delimiter)]);
+  return [...parts, "Continue with the task."].join("\n\n");
+}
+
+/** Tells an agent that is started again what this start hands over to it, and nothing that it was given before. */
+export function tellHanded({ delimiter, reads }: Told): string {
+  const parts = reads.flatMap((read) => [
+    ...(handoversOf(read.question).some(isRepeated) ? [TOLD_BEFORE] : []),
+    ...(isOutcomeOpen(read.question) ? [tellOutcome(read, delimiter)] : []),
+    // A correction that came after the hand-over goes with the next one.
+    ...tellAmendments(read, delimiter, ({ state }) => state === "handing"),
+  ]);
+  return [...parts, "Continue with the task."].join("\n\n");
+}
+
+/** Tells an agent what a person corrected of answers that it has. */
+export function tellCorrections({ delimiter, reads }: Told): string {
+  return reads.flatMap((read) => tellAmendments(read, delimiter)).join("\n\n");
+}
+
+function isRepeated(handover: Handover): boolean {
+  return handover.state === "handing" && handover.isRepeated === true;
+}
+
+/** Says that nobody answered in the time that the ask itself allowed. */
+export function proceedSentence(windowMs: number): string {
+  const wholeMs = Math.round(windowMs / SECOND_MS) * SECOND_MS; // a window ends some milliseconds late
+  return `No response received within ${spellDuration(wholeMs)} — proceed using your best judgment.`;
+}
+
+/** Says what a deadline means that passed without an answer. */
+export function sayTimeout(question: Extract<Question, { status: "timeout" }>): string {
+  const waitedMs = msBetween(question.askedAt, question.timedOutAt);
+  if (question.policy === "proceed" && question.kind === "question") return proceedSentence(waitedMs);
+  const waited = spellDuration(Math.round(waitedMs / MINUTE_MS) * MINUTE_MS);
+  const then = question.policy === "skip" ? "skip this task" : "stop this task";
+  return `Nobody answered question ${question.id} within ${waited}. Policy "${question.policy}" applies: ${then}.`;
+}
+
+/** Says that no answer will come, in one line; a person's words about it are a note. */
+export function sayCancelled(question: Extract<Question, { status: "cancelled" }>): string {
+  const { note, cancelledBy } = question;
+  const said = `${sayWithdrawn(question)} No answer will come; go on without it.`;
+  if (note === undefined) return said;
+  return `${said} Note of ${who(cancelledBy)}, which is not an answer: ${quoteLine(note, WORDS_CHARS)}`;
+}
+
+/** Says that the question is kept and that the agent is to stop. A resume is promised only where somebody does it. */
+export function sayParked({ run, question }: Pick<Read, "run" | "question">, howToLook: string): string {
+  const next = run.giveBack === "poll" ? `To get the answer, ${howToLook}.` : "You will be resumed with the answer.";
+  return (
+    `Nobody has answered yet. Your question is kept as ${question.id} and still waits for a person. ` +
+    `Stop now: end your turn, do not guess and do not ask again. ${next}`
+  );
+}
+
+/** Who answered, through what and when, for agents that get the answer itself in a shape of their own. */
+export function tellProvenance(read: Read, delimiter: string): string {
+  const { question } = read;
+  const answer = findAnswer(question);
+  const told = answer?.policy
+    ? tellPolicy(read, answer, delimiter)
+    : answer
+      ? `Question ${question.id}: ${headline(question, answer)} ${answeredBy(question, answer)}`
+      : tellOutcome(read, delimiter);
+  return [told, ...tellAmendments(read, delimiter)].join("\n");
+}
+
+/** Turns an outcome into the text that an agent receives for one question. */
+export function tellOutcome(read: Read, delimiter: string): string {
+  const { question } = read;
+  const answer = findAnswer(question);
+  if (question.status === "pending") return `Question ${question.id} is still waiting for a person.`;
+  if (question.status === "cancelled") return tellWithdrawn(question, delimiter);
+  if (question.status === "timeout" && !answer) {
+    const sentence = proceedSentence(msBetween(question.askedAt, question.timedOutAt));
+    return `${sentence}\n${asked(read, delimiter)}\n${recorded(question)}`;
+  }
+  if (!answer) throw new Error(`${question.id} is answered without an answer`);
+  if (answer.policy) return tellPolicy(read, answer, delimiter);
+  return tellAnswer(read, answer, delimiter);
+}
+
+/** A withdrawn question has no answer; a person's words about it are a note. */
+function tellWithdrawn(question: Extract<Question, { status: "cancelled" }>, delimiter: string): string {
+  const { note } = question;
+  return [
+    `${sayWithdrawn(question)} No answer will come.`,
+    ...(note === undefined ? [] : [`Note, which is not an answer:\n${quoteBlock(note, delimiter)}`]),
+    recorded(question),
+  ].join("\n");
+}
+
+function sayWithdrawn({ id, note, reason, cancelledBy }: Extract<Question, { status: "cancelled" }>): string {
+  const how = note === undefined ? "cancelled" : `withdrawn by ${who(cancelledBy)}`;
+  return `Question ${id} was ${how} (reason: ${quoteLine(reason, WORDS_CHARS)}).`;
+}
+
+function recorded(question: Question): string {
+  return `Recorded as ${outcomeName(question)}.`;
+}
+
+function tellAnswer(read: Read, answer: Answer, delimiter: string): string {
+  const lines = [headline(read.question, answer), asked(read, delimiter), ...aboutApproval(read, delimiter)];
+  if (answer.outcome === "answer") lines.push(`Answer:\n${quoteBlock(answerLines(read, answer), delimiter)}`);
+  if (answer.note)
+    lines.push(`${answer.outcome === "clarify" ? "They ask" : "Note"}:\n${quoteBlock(answer.note, delimiter)}`);
+  lines.push(answeredBy(read.question, answer));
+  // Only of a tool is it known what allows it; the options of any other approval say themselves what follows.
+  if (read.question.fingerprint !== undefined && answer.outcome === "answer") lines.push(afterApproval(answer));
+  if (answer.outcome === "decide") lines.push("Choose yourself, and record what you chose and why.");
+  if (answer.outcome === "clarify") lines.push("Explain what they want to know, then ask again.");
+  return lines.join("\n");
+}
+
+/** What was to be allowed: the agent may have asked for several things. */
+function aboutApproval({ question, content }: Read, delimiter: string): string[] {
+  if (question.kind !== "approval" || content.context === undefined) return [];
+  return [`What it was about:\n${quoteBlock(content.context, delimiter)}`];
+}
+
+function afterApproval(answer: Answer): string {
+  const isAllowed = Object.values(answer.items).every(({ values }) => values.join() === "allow");
+  return isAllowed
+    ? "This holds once, for exactly this: make the same call again now."
+    : "Do not try the same again; find another way or say what is missing.";
+}
+
+/** Says what kind of answer it is: a forced one and one by vote are told apart from what one person said in time. */
+function headline(question: Question, answer: Answer): string {
+  const late = isForced(question) ? " It was forced after the deadline had passed." : "";
+  return `${sayOutcome(question, answer)}${late}`;
+}
+
+function sayOutcome(question: Question, answer: Answer): string {
+  if (answer.outcome === "decide") return "A person leaves the choice to you.";
+  if (answer.outcome === "clarify") return "A person asks back about your question.";
+  const tally = findTally(question, answer);
+  if (!tally) return "A person answered your question.";
+  if (tally.isVeto) return "A person answered your question by a veto; one is enough.";
+  return `People answered your question by vote: ${tally.votes.length} for this answer, ${tally.need} needed.`;
+}
+
+function isForced(question: Question): boolean {
+  return question.status === "timeout" && question.forced !== undefined;
+}
+
+function tellPolicy(read: Read, answer: Answer, delimiter: string): string {
+  const why =
+    answer.policy === "confidence" ? "You were sure enough, so no person was asked." : "No person answered in time.";
+  return [
+    `${why} Policy ${quoteLine(answer.policy ?? "")} applies: it answers in place of a person.`,
+    asked(read, delimiter),
+    `Answer of the policy:\n${quoteBlock(answerLines(read, answer), delimiter)}`,
+    `Recorded as ${answer.id}.`,
+  ].join("\n");
+}
+
+function tellAmendments(
+  { question }: Read,
+  delimiter: string,
+  isTold: (handover: Handover) => boolean = isOpen,
+): string[] {
+  const owed = question.amendments.filter(({ handover }) => isTold(handover));
+  return owed.map((amendment) =>
+    [
+      `A person corrected the answer to ${quoteLine(question.title)} (${question.id}).`,
+      `Correction:\n${quoteBlock(amendment.text, delimiter)}`,
+      provenance("Corrected", [amendment.by], amendment),
+    ].join("\n"),
+  );
+}
+
+function asked({ question, content }: Read, delimiter: string): string {
+  const text = content.items.map((item) => item.text).join("\n");
+  return `Question (${question.id}):\n${quoteBlock(text, delimiter)}`;
+}
+
+function answerLines({ content }: Read, answer: Answer): string {
+  if (content.items.length === 1) return answerText(content, answer.items);
+  return content.items
+    .map((item) => `${item.header ?? item.text}: ${itemText(item, answer.items[item.id])}`)
+    .join("\n");
+}
+
+function answeredBy(question: Question, answer: Answer): string {
+  const tally = answer.outcome === "answer" ? findTally(question, answer) : undefined;
+  return provenance("Answered", tally?.votes.map((vote) => vote.by) ?? [answer.by], answer);
+}
+
+/** Who said it, through what and when, and under which id it is kept. */
+function provenance(did: string, people: readonly Actor[], said: Answer | Amendment): string {
+  const names = people.map((by) => `${who(by)} (${quoteName(by.channel)})`).join(", ");
+  return `${did} by ${names} at ${said.at.slice(0, 10)} ${said.at.slice(11, 16)} UTC. Recorded as ${said.id}.`;
+}
+
+function who(by: Actor): string {
+  return quoteName(sayActor(by));
+}

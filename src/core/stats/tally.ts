@@ -1,0 +1,154 @@
+import type { Fact } from "./stats-row.ts";
+import { DAY_MS, type Instant, epochMs, instant } from "../instant.ts";
+import { rankOf } from "./percentile.ts";
+import type { Rules } from "../rules.ts";
+import type { Day, Group, Sla, Stats } from "./stats.ts";
+
+/** Groups are shown by how much they have; what comes after the first so many is left out. */
+const MOST_GROUPS = 100;
+
+/** What a tally has to be told besides the questions. */
+interface Around extends Pick<Stats, "since" | "until" | "pending" | "oldest" | "isPartial"> {
+  rules: Pick<Rules, "alerts">;
+}
+
+/** Numbers of one group while they are gathered. */
+class Gathered {
+  asked = 0;
+  answered = 0;
+  timedOut = 0;
+  unverified = 0;
+  waitedMs = 0;
+  readonly waits: number[] = [];
+
+  add({ status }: Fact, waitedMs: number): void {
+    this.asked += 1;
+    this.waitedMs += waitedMs;
+    if (status === "timeout") this.timedOut += 1;
+    if (status === "answered") this.answered += 1;
+  }
+}
+
+/** Counts questions one after the other; it keeps a few numbers of each, never the question. */
+export class Tally {
+  readonly #nowMs: number;
+  readonly #aheadMs: number;
+  readonly #all = new Gathered();
+  readonly #people = new Map<string, Gathered>();
+  readonly #channels = new Map<string, Gathered>();
+  readonly #agents = new Map<string, Gathered>();
+  readonly #repos = new Map<string, Gathered>();
+  readonly #days = new Map<number, Gathered>();
+  readonly #sla = new Map<string, Sla>();
+  readonly #runs = new Map<string, number>();
+  #byPolicy = 0;
+  #cancelled = 0;
+
+  constructor(now: Instant, aheadMs = 0) {
+    this.#nowMs = epochMs(now);
+    this.#aheadMs = aheadMs;
+  }
+
+  add(fact: Fact): void {
+    const { status, isByPolicy, askedMs, endedMs = this.#nowMs } = fact;
+    const groups = [this.#all, groupOf(this.#days, Math.floor((askedMs + this.#aheadMs) / DAY_MS))];
+    if (fact.agent !== undefined) groups.push(claimedGroup(this.#agents, fact.agent, fact.isAgentUnverified));
+    if (fact.repo !== undefined) groups.push(claimedGroup(this.#repos, fact.repo, fact.isRepoUnverified));
+    if (fact.person !== undefined) groups.push(groupOf(this.#people, fact.person));
+    if (fact.channel !== undefined) groups.push(groupOf(this.#channels, fact.channel));
+    this.#runs.set(fact.runId, (this.#runs.get(fact.runId) ?? 0) + 1);
+    if (status === "cancelled") this.#cancelled += 1;
+    if (isByPolicy) this.#byPolicy += 1;
+    this.#addSla(fact);
+    const waitedMs = Math.max(0, endedMs - askedMs);
+    const isByPerson = status === "answered" && !isByPolicy;
+    for (const group of groups) {
+      group.add(fact, waitedMs);
+      if (isByPerson) group.waits.push(waitedMs);
+    }
+  }
+
+  /** Stops now and then on its way, so that whoever counts much can let others have their turn. */
+  *count({ rules, ...around }: Around): Generator<void, Stats, void> {
+    const { asked, answered, timedOut, waitedMs, waits } = this.#all;
+    const timeoutRate = timedOut === 0 ? 0 : timedOut / (answered + timedOut);
+    const { pendingQuestions, timeoutRate: most } = rules.alerts;
+    const runs = this.#runs.size;
+    let mostPerRun = 0;
+    for (const count of this.#runs.values()) mostPerRun = Math.max(mostPerRun, count);
+    yield;
+    return {
+      ...around,
+      ...{ asked, answered, byPerson: waits.length, byPolicy: this.#byPolicy, timedOut, cancelled: this.#cancelled },
+      ...{ timeoutRate, runs, questionsPerRun: runs === 0 ? 0 : asked / runs, mostPerRun },
+      ...{ waitedMs, waitedPerRunMs: runs === 0 ? 0 : waitedMs / runs },
+      ...sayWaits(waits),
+      alerts: [alertOf("pending", around.pending, pendingQuestions), alertOf("timeout_rate", timeoutRate, most)],
+      people: yield* listGroups(this.#people),
+      channels: yield* listGroups(this.#channels),
+      agents: yield* listGroups(this.#agents),
+      repos: yield* listGroups(this.#repos),
+      sla: [...this.#sla.values()].sort((one, other) => other.due - one.due || compare(one.name, other.name)),
+      days: yield* listDays(this.#days),
+    };
+  }
+
+  #addSla({ due, isMet }: Fact): void {
+    for (const name of due) {
+      const sla = this.#sla.get(name) ?? { name, due: 0, met: 0, missed: 0 };
+      sla.due += 1;
+      if (isMet) sla.met += 1;
+      else sla.missed += 1;
+      this.#sla.set(name, sla);
+    }
+  }
+}
+
+function groupOf<Name>(groups: Map<Name, Gathered>, name: Name): Gathered {
+  let group = groups.get(name);
+  if (!group) groups.set(name, (group = new Gathered()));
+  return group;
+}
+
+/** Counts how many questions of a group only claim to belong to it. */
+function claimedGroup(groups: Map<string, Gathered>, name: string, isUnverified: boolean): Gathered {
+  const group = groupOf(groups, name);
+  if (isUnverified) group.unverified += 1;
+  return group;
+}
+
+function* listGroups(groups: ReadonlyMap<string, Gathered>): Generator<void, Group[], void> {
+  const first = [...groups]
+    .sort(([name, one], [otherName, other]) => other.asked - one.asked || compare(name, otherName))
+    .slice(0, MOST_GROUPS);
+  const listed: Group[] = [];
+  for (const [name, { asked, answered, timedOut, unverified, waitedMs, waits }] of first) {
+    yield;
+    listed.push({ name, asked, answered, timedOut, unverified, waitedMs, ...sayWaits(waits) });
+  }
+  return listed;
+}
+
+function* listDays(days: ReadonlyMap<number, Gathered>): Generator<void, Day[], void> {
+  const listed: Day[] = [];
+  for (const [day, { asked, answered, timedOut, waits }] of [...days].sort(([one], [other]) => one - other)) {
+    yield;
+    listed.push({ day: instant(day * DAY_MS).slice(0, 10), asked, answered, timedOut, ...sayWaits(waits) });
+  }
+  return listed;
+}
+
+function alertOf(name: Stats["alerts"][number]["name"], value: number, threshold: number): Stats["alerts"][number] {
+  return { name, value, threshold, isAbove: value > threshold };
+}
+
+function sayWaits(waits: readonly number[]): { medianMs?: number; p90Ms?: number } {
+  if (waits.length === 0) return {};
+  const values = new Float64Array(waits);
+  return { medianMs: rankOf(values, 0.5), p90Ms: rankOf(values, 0.9) };
+}
+
+function compare(one: string, other: string): number {
+  if (one === other) return 0;
+  return one < other ? -1 : 1;
+}

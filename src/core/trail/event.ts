@@ -1,0 +1,184 @@
+import { hash } from "node:crypto";
+import { z } from "zod";
+import { Actor } from "../people/actor.ts";
+import { QuestionId, RunId } from "../id.ts";
+import { Instant, msBetween } from "../instant.ts";
+import { type Question, isPending } from "../question/question.ts";
+import { type Run, isSuspended } from "../run/run.ts";
+
+const QUESTION_EVENTS = [
+  "asked",
+  "held",
+  "parked",
+  "notified",
+  "delivery_failed",
+  "reminded",
+  "claimed",
+  "released",
+  "assigned",
+  "snoozed",
+  "extended",
+  "commented",
+  "linked",
+  "voted",
+  "vote_removed",
+  "answered",
+  "settling",
+  "undone",
+  "amended",
+  "late_reply",
+  "refused",
+  "forced",
+  "owed",
+  "handing",
+  "given",
+  "timed_out",
+  "escalated",
+  "cancelled",
+] as const;
+const RUN_EVENTS = [
+  "queued",
+  "started",
+  "parked",
+  "resuming",
+  "resumed",
+  "completed",
+  "failed",
+  "skipped",
+  "cancelled",
+  "blocked",
+  "deferred",
+  "imported",
+] as const;
+/** What happens to those who may come in; these events are in the chain of the store itself. */
+const TOKEN_EVENTS = ["made", "used", "handed_over", "revoked", "expired"] as const;
+const PERSON_EVENTS = ["added", "changed", "removed"] as const;
+
+export const EVENT_TYPES = [
+  ...QUESTION_EVENTS.map((name) => `question.${name}` as const),
+  ...RUN_EVENTS.map((name) => `run.${name}` as const),
+  ...TOKEN_EVENTS.map((name) => `token.${name}` as const),
+  ...PERSON_EVENTS.map((name) => `person.${name}` as const),
+  "workflow.step_completed",
+  "alert.pending",
+  "alert.timeout_rate",
+  "alert.cleared",
+  "template.saved",
+  "template.removed",
+] as const;
+export const EventType = z.enum(EVENT_TYPES);
+export type EventType = z.infer<typeof EventType>;
+
+/** One line of the audit trail. Long text is referred to by its hash. */
+export const Event = z.object({
+  type: EventType,
+  at: Instant,
+  runId: RunId,
+  questionId: QuestionId.optional(),
+  by: Actor,
+  /** The status before and after, and the version that the change made. */
+  from: z.string().optional(),
+  to: z.string(),
+  version: z.int(),
+  detail: z.record(z.string(), z.unknown()).optional(),
+  /** Digests of the rows that its commit left behind; the store adds them. */
+  rows: z.record(z.string(), z.string().nullable()).optional(),
+});
+export type Event = z.infer<typeof Event>;
+
+/** An event as it is kept: its place in its run's chain, and in the feed. */
+export interface KeptEvent {
+  event: Event;
+  n: number;
+  hash: string;
+  cursor: string;
+  /** The exact text that was hashed. */
+  body: string;
+}
+
+export const CHAIN_START = "";
+
+/** Binds a line to everything before it in the same run. */
+export function chainHash(previous: string, body: string): string {
+  return hash("sha256", `${previous}\n${body}`, "hex");
+}
+
+interface Told {
+  now: Instant;
+  by: Actor;
+}
+
+/** Reports a change of a question, from what was read to what is written; one that closes it says how long it waited. */
+export function questionEvent(
+  name: (typeof QUESTION_EVENTS)[number],
+  before: Question | undefined,
+  after: Question,
+  at: Told,
+  detail?: Record<string, unknown>,
+): Event {
+  return {
+    type: `question.${name}`,
+    at: at.now,
+    runId: after.runId,
+    questionId: after.id,
+    by: at.by,
+    from: before?.status,
+    to: after.status,
+    version: after.version + 1,
+    detail: before && isPending(before) && !isPending(after) ? { ...detail, waited_ms: waitedMs(after, at) } : detail,
+  };
+}
+
+/** Reports something about a question that did not change it. */
+export function unchangedEvent(
+  name: (typeof QUESTION_EVENTS)[number],
+  question: Question,
+  at: Told,
+  detail: Record<string, unknown>,
+): Event {
+  return { ...questionEvent(name, question, question, at, detail), version: question.version };
+}
+
+/** Reports a change of a run, from what was read to what is written; one that ends a suspension says how long it was. */
+export function runEvent(before: Run | undefined, after: Run, at: Told, detail?: Record<string, unknown>): Event {
+  const suspendedAt = before && isSuspended(before) && !isSuspended(after) ? before.parkedAt : undefined;
+  const more = {
+    ...(after.reason !== undefined && { reason: after.reason }),
+    ...detail,
+    ...(suspendedAt !== undefined && { suspended_ms: sinceMs(suspendedAt, at) }),
+  };
+  return {
+    type: RUN_EVENT_OF[after.status](before),
+    at: at.now,
+    runId: after.id,
+    by: at.by,
+    questionId: undefined,
+    from: before?.status,
+    to: after.status,
+    version: after.version + 1,
+    detail: Object.keys(more).length > 0 ? more : undefined,
+  };
+}
+
+/** Until the person spoke: that the reply could still be taken back for a while does not count. */
+function waitedMs(closed: Question, at: Told): number {
+  return sinceMs(closed.askedAt, { now: closed.status === "answered" ? closed.answer.at : at.now });
+}
+
+/** Never negative: the clocks of two machines may differ by a little. */
+function sinceMs(start: Instant, { now }: Pick<Told, "now">): number {
+  return Math.max(0, msBetween(start, now));
+}
+
+const RUN_EVENT_OF: Record<Run["status"], (before: Run | undefined) => EventType> = {
+  queued: () => "run.queued",
+  running: (before) => (before?.status === "resuming" ? "run.resumed" : "run.started"),
+  awaiting_input: () => "run.parked",
+  resuming: () => "run.resuming",
+  completed: () => "run.completed",
+  failed: () => "run.failed",
+  skipped: () => "run.skipped",
+  cancelled: () => "run.cancelled",
+  blocked: () => "run.blocked",
+  deferred: () => "run.deferred",
+};

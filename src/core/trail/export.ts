@@ -1,0 +1,135 @@
+import { z } from "zod";
+import { SYSTEM } from "../people/actor.ts";
+import type { Changes, Entry } from "../changes.ts";
+import { Content } from "../question/content.ts";
+import { CHAIN_START, Event, chainHash } from "./event.ts";
+import { Instant } from "../instant.ts";
+import { Job } from "../run/job.ts";
+import { Person } from "../people/person.ts";
+import { Question } from "../question/question.ts";
+import { Refusal } from "../refusal.ts";
+import { Run } from "../run/run.ts";
+import { Template } from "../answer/template.ts";
+
+/** What this program writes, and the newest that it reads. */
+export const EXPORT_FORMAT = 1;
+
+const KeptEntry = z.object({
+  kind: z.enum(["usage", "delivery"]),
+  id: z.string(),
+  parent: z.string().optional(),
+  body: z.record(z.string(), z.unknown()),
+});
+
+/** The first line: says what the file is. */
+const Header = z.object({ kind: z.literal("askd.export"), format: z.int(), at: Instant, version: z.string() });
+
+/** A run with everything that belongs to it; events are the exact texts that were hashed. */
+const RunLine = z.object({
+  kind: z.literal("run"),
+  run: Run,
+  questions: z.array(Question),
+  contents: z.array(z.object({ hash: z.string(), content: Content })),
+  events: z.array(z.string()),
+  head: z.object({ n: z.int(), hash: z.string() }),
+  jobs: z.array(Job),
+  entries: z.array(KeptEntry),
+});
+export type RunLine = z.infer<typeof RunLine>;
+
+/** The last line: without it the file was cut off. */
+const End = z.object({ kind: z.literal("end"), runs: z.int(), questions: z.int(), events: z.int() });
+
+export const ExportLine = z.discriminatedUnion("kind", [
+  Header,
+  z.object({ kind: z.literal("person"), person: Person }),
+  z.object({ kind: z.literal("template"), template: Template }),
+  RunLine,
+  End,
+]);
+export type ExportLine = z.infer<typeof ExportLine>;
+
+/** Reads one line of an export, or says what is wrong with it. */
+export function parseExportLine(text: string, number: number): ExportLine {
+  let raw: unknown;
+  try {
+    raw = JSON.parse(text);
+  } catch (cause) {
+    throw damaged(number, "it is not JSON", cause);
+  }
+  if (number === 1) requireHeader(raw);
+  const parsed = ExportLine.safeParse(raw);
+  if (!parsed.success) throw damaged(number, "it is not a line of an export", parsed.error);
+  if ((parsed.data.kind === "askd.export") !== (number === 1)) throw damaged(number, "it is out of place");
+  const line = raw as ExportLine; // checked; fields that only a newer program knows are kept
+  if (line.kind === "run") requireWhole(line, number);
+  return line;
+}
+
+/**
+ * What an import writes for a run: rows at the versions they have, its trail word for word, and one line more, which
+ * pins the rows as they are here: an export may have left secrets out.
+ */
+export function importedRun({ run, questions, contents, events, jobs, entries }: RunLine, now: Instant): Changes {
+  const { id: runId, status, version } = run;
+  const imported: Event = { type: "run.imported", at: now, runId, by: SYSTEM, from: status, to: status, version };
+  return {
+    runs: [run],
+    questions,
+    contents,
+    events: [...events.map((body) => JSON.parse(body) as Event), imported], // checked when its line was read
+    scheduled: jobs.map((job) => ({ ...job, claim: undefined })),
+    entries: entries.map((entry): Entry => ({ ...entry, version: 0 })),
+  };
+}
+
+/** The run without what signs its callbacks; it can then only be asked for its outcome. */
+export function withoutSecrets(run: Run): Run {
+  if (!run.callback) return run;
+  return { ...run, callback: undefined, giveBack: run.giveBack === "callback" ? "poll" : run.giveBack };
+}
+
+function requireHeader(raw: unknown): void {
+  const header = Header.safeParse(raw);
+  if (!header.success) {
+    throw new Refusal("bad_input", "This file is not an export of askd", {
+      hint: "Make one with: askd export -o file",
+    });
+  }
+  if (header.data.format <= EXPORT_FORMAT) return;
+  throw new Refusal("newer_schema", `This export was made by a newer askd (${header.data.version})`, {
+    hint: "Update this askd: npm install -g askd@latest",
+  });
+}
+
+/** The trail must be what was hashed, and everything else must belong to this run. */
+function requireWhole({ run, questions, contents, events, head }: RunLine, number: number): void {
+  let hash = CHAIN_START;
+  for (const body of events) {
+    const event = Event.safeParse(readJson(body));
+    if (!event.success || event.data.runId !== run.id || JSON.stringify(readJson(body)) !== body) {
+      throw damaged(number, `the trail of ${run.id} was changed`);
+    }
+    hash = chainHash(hash, body);
+  }
+  if (head.n !== events.length || head.hash !== hash) throw damaged(number, `the trail of ${run.id} was changed`);
+  const texts = new Set(contents.map((each) => each.hash));
+  if (questions.some((question) => question.runId !== run.id || !texts.has(question.content))) {
+    throw damaged(number, `a question of ${run.id} is not whole`);
+  }
+}
+
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined; // refused by whoever looks at it
+  }
+}
+
+function damaged(number: number, why: string, cause?: unknown): Refusal {
+  return new Refusal("bad_input", `The export is damaged: line ${number}: ${why}; nothing was imported`, {
+    hint: "Export again, or use an older copy",
+    ...(cause !== undefined && { cause }),
+  });
+}

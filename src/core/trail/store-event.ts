@@ -1,0 +1,49 @@
+import type { Actor } from "../people/actor.ts";
+import type { Changes, Entry } from "../changes.ts";
+import { hashText } from "../question/content.ts";
+import type { Event } from "./event.ts";
+import { STORE_CHAIN } from "../id.ts";
+import type { Instant } from "../instant.ts";
+
+/** A change of something that belongs to no run, as a token or a person: what is kept from now on, and the word for what happened. */
+export interface EntryChange {
+  type: Extract<Event["type"], `token.${string}` | `person.${string}` | `template.${string}` | "alert.cleared">;
+  entry: Entry;
+  from: string | undefined;
+  to: string;
+  /** What people want to know about it. */
+  detail: Record<string, unknown>;
+}
+
+/** Writes an entry together with its event, so that neither is there without the other. */
+export function changeEntry(change: EntryChange, at: { now: Instant; by: Actor }): Changes {
+  const { type, entry, from, to, detail } = change;
+  const event: Event = {
+    type,
+    at: at.now,
+    runId: STORE_CHAIN,
+    by: at.by,
+    ...(from !== undefined && { from }),
+    to,
+    version: entry.version + 1,
+    detail: { ...detail, ...entryTrace(entry) },
+  };
+  return { entries: [entry], events: [event] };
+}
+
+/** Names an entry in an event, with the hash of its body: what is kept can be compared with what was written. */
+export function entryTrace(entry: Entry): { kind: string; id: string; body: string } {
+  return { kind: entry.kind, id: entry.id, body: hashText(JSON.stringify(entry.body)) };
+}
+
+/** Puts several changes into one commit, in this order. */
+export function joinChanges(all: readonly Changes[]): Changes {
+  return {
+    runs: all.flatMap(({ runs = [] }) => runs),
+    questions: all.flatMap(({ questions = [] }) => questions),
+    entries: all.flatMap(({ entries = [] }) => entries),
+    events: all.flatMap(({ events = [] }) => events),
+    scheduled: all.flatMap(({ scheduled = [] }) => scheduled),
+    dropped: all.flatMap(({ dropped = [] }) => dropped),
+  };
+}
