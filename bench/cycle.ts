@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openPostgres } from "../src/store/postgres.ts";
-import { openSqliteStore } from "../src/store/sqlite.ts";
+import { openPostgres } from "../src/store/postgres/postgres.ts";
+import { openSqliteStore } from "../src/store/sqlite/sqlite.ts";
 import { createDatabase, startPostgres } from "../test/postgres.ts";
 import { askd } from "./askd.ts";
 import { barePostgres, groupedPostgres } from "./floor-postgres.ts";

@@ -13,7 +13,7 @@ import { engineOn } from "../src/app.ts";
 import { mcpPart } from "../src/server/mcp/http.ts";
 import { serveHttp } from "../src/server/server.ts";
 import { openDatabase } from "../src/sqlite.ts";
-import { openSqliteStore } from "../src/store/sqlite.ts";
+import { openSqliteStore } from "../src/store/sqlite/sqlite.ts";
 import type { TrailFilter } from "../src/store/store.ts";
 import { clockMs } from "./client.ts";
 import { type Calls, serving } from "./server-process.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { WebStage } from "../test/browser/stage.ts";
 import { seed } from "./web-seed.ts";
-import { openSqliteStore } from "../src/store/sqlite.ts";
+import { openSqliteStore } from "../src/store/sqlite/sqlite.ts";
 
 const MS = 5_000;
 const LONGEST_FRAME_MS = 50;

@@ -275,12 +275,12 @@ function random(count: number): Uint8Array {
 
 /** Only the library of the store that is used gets loaded. */
 export async function openStore(place: OwnStore): Promise<Store> {
-  if (place.kind === "sqlite") return (await import("./store/sqlite.ts")).openSqliteStore(place.file);
-  return (await import("./store/postgres.ts")).openPostgres({ url: place.url });
+  if (place.kind === "sqlite") return (await import("./store/sqlite/sqlite.ts")).openSqliteStore(place.file);
+  return (await import("./store/postgres/postgres.ts")).openPostgres({ url: place.url });
 }
 
 /** Which schema a store has, without changing it, and which one this program knows. */
 export async function findSchema(place: OwnStore): Promise<{ schema: number; known: number }> {
-  if (place.kind === "sqlite") return (await import("./store/sqlite-schema.ts")).findSchema(place.file);
-  return (await import("./store/postgres-migrate.ts")).findSchema(place.url);
+  if (place.kind === "sqlite") return (await import("./store/sqlite/schema.ts")).findSchema(place.file);
+  return (await import("./store/postgres/migrate.ts")).findSchema(place.url);
 }

@@ -1,6 +1,6 @@
 import { IDS } from "./builders.ts";
 import { type Instant, later } from "../src/core/instant.ts";
-import { openSqliteStore } from "../src/store/sqlite.ts";
+import { openSqliteStore } from "../src/store/sqlite/sqlite.ts";
 import type { Store } from "../src/store/store.ts";
 
 /** A worker of that machine beats, now or at some other time. */

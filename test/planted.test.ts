@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { instant, type Instant } from "../src/core/instant.ts";
-import { MemoryStore } from "../src/store/memory.ts";
+import { MemoryStore } from "./memory-store/memory.ts";
 import type { Store } from "../src/store/store.ts";
 import { findLost } from "./proof/acknowledged.ts";
 import { answererOn, race } from "./proof/answer-race.ts";

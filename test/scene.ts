@@ -8,7 +8,7 @@ import { type Instant, epochMs, instant } from "../src/core/instant.ts";
 import type { Pending } from "../src/core/question/question.ts";
 import { DEFAULT_LIMITS, DEFAULT_RULES, type Rules } from "../src/core/rules.ts";
 import type { Engine } from "../src/engine/engine.ts";
-import { MemoryStore } from "../src/store/memory.ts";
+import { MemoryStore } from "./memory-store/memory.ts";
 import type { Store } from "../src/store/store.ts";
 import { AGENT, NOON } from "./builders.ts";
 import { remoteEngine } from "./remote.ts";

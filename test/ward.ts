@@ -14,7 +14,7 @@ import { wire } from "../src/doctor/wire.ts";
 import type { Engine } from "../src/engine/engine.ts";
 import type { Around } from "../src/setup/client.ts";
 import type { Store } from "../src/store/store.ts";
-import { openSqliteStore } from "../src/store/sqlite.ts";
+import { openSqliteStore } from "../src/store/sqlite/sqlite.ts";
 import { ROOMY } from "./scene.ts";
 
 /** What the built program says that it is. */

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { IDS, NOON } from "../../test/builders.ts";
 import { until } from "../../test/run-dir.ts";
 import { type Instant, SECOND_MS, later } from "../core/instant.ts";
-import { MemoryStore } from "../store/memory.ts";
+import { MemoryStore } from "../../test/memory-store/memory.ts";
 import { type Identity, findIdentity, readOwnIdentity } from "./process-identity.ts";
 import { hasLivingWorker, isWorkerGone } from "./worker-row.ts";
 

@@ -26,7 +26,7 @@ export const command: Command<typeof flags> = {
         hint: "Do it on that machine, without ASKD_URL",
       });
     }
-    const { backUp } = await import("../store/sqlite-backup.ts");
+    const { backUp } = await import("../store/sqlite/backup.ts");
     const at = context.now();
     const usual = join(dirname(store.file), "backups", `askd-${at.slice(0, 19).replaceAll(":", "")}Z.db`);
     const backup = await backUp(store.file, name === undefined ? usual : resolve(context.cwd, name), at);

@@ -6,8 +6,8 @@ import { describe, expect, test } from "vitest";
 import { BuiltScene } from "../../test/built.ts";
 import { until } from "../../test/run-dir.ts";
 import { createDatabase } from "../../test/postgres.ts";
-import { findLastBackup } from "../store/sqlite-backup.ts";
-import { openSqliteStore } from "../store/sqlite.ts";
+import { findLastBackup } from "../store/sqlite/backup.ts";
+import { openSqliteStore } from "../store/sqlite/sqlite.ts";
 
 const BOUND_MS = 120_000;
 

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { sayDuration } from "../core/text/duration.ts";
 import { instant, msBetween } from "../core/instant.ts";
-import { findLastBackup } from "../store/sqlite-backup.ts";
+import { findLastBackup } from "../store/sqlite/backup.ts";
 import type { Finding } from "./finding.ts";
 import type { Patient } from "./patient.ts";
 

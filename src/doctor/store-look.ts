@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { sayDuration } from "../core/text/duration.ts";
 import { MINUTE_MS, SECOND_MS, epochMs } from "../core/instant.ts";
 import { Refusal } from "../core/refusal.ts";
-import type { Look } from "../store/look.ts";
+import type { Look } from "../store/inspection.ts";
 import { sayError } from "./examine.ts";
 import type { Finding } from "./finding.ts";
 import type { Patient } from "./patient.ts";
@@ -46,8 +46,8 @@ export async function lookIntoStore(patient: Pick<Patient, "store" | "nowMs">): 
 
 /** Only the library of the store that is used gets loaded. */
 async function openLook(store: Exclude<Patient["store"], { kind: "server" }>): Promise<Look> {
-  if (store.kind === "sqlite") return (await import("../store/sqlite-look.ts")).lookAtSqlite(store.file);
-  return (await import("../store/postgres-look.ts")).lookAtPostgres(store.url);
+  if (store.kind === "sqlite") return (await import("../store/sqlite/inspection.ts")).lookAtSqlite(store.file);
+  return (await import("../store/postgres/inspection.ts")).lookAtPostgres(store.url);
 }
 
 function describe(look: Look, ms: number | undefined): Finding[] {

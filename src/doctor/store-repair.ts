@@ -15,7 +15,7 @@ export async function release(at: StoreAt, jobs: readonly Job[]): Promise<void> 
 
 /** Only the library of the store that is used gets loaded. */
 async function openStore(at: StoreAt): Promise<Store> {
-  if (at.kind === "sqlite") return (await import("../store/sqlite.ts")).openSqliteStore(at.file);
-  if (at.kind === "postgres") return (await import("../store/postgres.ts")).openPostgres({ url: at.url });
+  if (at.kind === "sqlite") return (await import("../store/sqlite/sqlite.ts")).openSqliteStore(at.file);
+  if (at.kind === "postgres") return (await import("../store/postgres/postgres.ts")).openPostgres({ url: at.url });
   throw new Error("the store is behind a server; do it there");
 }

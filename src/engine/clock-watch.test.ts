@@ -13,7 +13,7 @@ import type { QuestionId } from "../core/id.ts";
 import { ClockWatch } from "./clock-watch.ts";
 import { Decider } from "./decide.ts";
 import type { LocalEngine } from "./local.ts";
-import { MemoryStore } from "../store/memory.ts";
+import { MemoryStore } from "../../test/memory-store/memory.ts";
 
 /** A machine whose clock can be set, and on which real time passes whatever the clock says. */
 class Bench {

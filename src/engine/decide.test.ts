@@ -5,7 +5,7 @@ import { SYSTEM } from "../core/people/actor.ts";
 import type { Read } from "../core/changes.ts";
 import { claim, release } from "../core/question/claim.ts";
 import { DEFAULT_RULES } from "../core/rules.ts";
-import { MemoryStore } from "../store/memory.ts";
+import { MemoryStore } from "../../test/memory-store/memory.ts";
 import { Decider } from "./decide.ts";
 
 /** A decider on a machine where every try takes so long, and what it has tried. */

@@ -10,7 +10,7 @@ import { anchorOf } from "../core/trail/anchor.ts";
 import { recordLate } from "../core/answer/answer.ts";
 import { STORE_CHAIN } from "../core/id.ts";
 import { openDatabase } from "../sqlite.ts";
-import { openSqliteStore } from "../store/sqlite.ts";
+import { openSqliteStore } from "../store/sqlite/sqlite.ts";
 import { sealTrail } from "./seal-job.ts";
 import { verify } from "./verify.ts";
 

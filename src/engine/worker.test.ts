@@ -6,7 +6,7 @@ import type { ClaimedJob, JobKind } from "../core/run/job.ts";
 import { Refusal } from "../core/refusal.ts";
 import { DEFAULT_RULES } from "../core/rules.ts";
 import { overriding } from "../../test/proof/overriding.ts";
-import { MemoryStore } from "../store/memory.ts";
+import { MemoryStore } from "../../test/memory-store/memory.ts";
 import { Decider } from "./decide.ts";
 import { isFailureNews } from "./job-retry.ts";
 import { Worker } from "./worker.ts";

@@ -1,6 +1,6 @@
 import type { Changes } from "../core/changes.ts";
 import { Refusal } from "../core/refusal.ts";
-import { changeOf } from "./change.ts";
+import { changeOf } from "./change-listeners.ts";
 import { prepare, type Prepared } from "./prepare.ts";
 import type { Change, Committed } from "./store.ts";
 

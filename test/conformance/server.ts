@@ -9,7 +9,7 @@ import type { Signed } from "../../src/server/credential.ts";
 import { loopbackDoors } from "../../src/server/guard.ts";
 import { listen } from "../../src/server/listen.ts";
 import { mcpPart } from "../../src/server/mcp/http.ts";
-import { MemoryStore } from "../../src/store/memory.ts";
+import { MemoryStore } from "../memory-store/memory.ts";
 import { ROOMY } from "../scene.ts";
 
 /** Our server as it is, but for the credential, which the suite has no way to send. */

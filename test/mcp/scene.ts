@@ -19,7 +19,7 @@ import type { Caller, Holders, McpDeps } from "../../src/server/mcp/caller.ts";
 import { type McpPart, mcpPart } from "../../src/server/mcp/http.ts";
 import { serveStdio } from "../../src/server/mcp/stdio.ts";
 import { DEFAULT_TOOLS, type ToolName } from "../../src/server/mcp/tool.ts";
-import { MemoryStore } from "../../src/store/memory.ts";
+import { MemoryStore } from "../memory-store/memory.ts";
 import type { Store } from "../../src/store/store.ts";
 import { ADA } from "../builders.ts";
 import { ROOMY } from "../scene.ts";

@@ -1,7 +1,7 @@
 import type { Changes } from "../../src/core/changes.ts";
 import type { Instant } from "../../src/core/instant.ts";
 import type { Committed, Store } from "../../src/store/store.ts";
-import { MemoryStore } from "../../src/store/memory.ts";
+import { MemoryStore } from "../memory-store/memory.ts";
 import { overriding } from "./overriding.ts";
 
 /** A planted bug: rows are written over whatever is there, as if no version were checked. */

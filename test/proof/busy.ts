@@ -1,7 +1,7 @@
 import { writeSync } from "node:fs";
 import { once } from "node:events";
 import { instant } from "../../src/core/instant.ts";
-import { MemoryStore } from "../../src/store/memory.ts";
+import { MemoryStore } from "../memory-store/memory.ts";
 import { liveEngine } from "./live-engine.ts";
 import { openStore, Place } from "./place.ts";
 import { workload } from "./workload.ts";

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
-import { openPostgres } from "../../src/store/postgres.ts";
-import { openSqliteStore } from "../../src/store/sqlite.ts";
+import { openPostgres } from "../../src/store/postgres/postgres.ts";
+import { openSqliteStore } from "../../src/store/sqlite/sqlite.ts";
 import type { Store } from "../../src/store/store.ts";
 import { createDatabase, startPostgres } from "../postgres.ts";
 

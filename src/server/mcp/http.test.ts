@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { McpScene } from "../../../test/mcp/scene.ts";
 import type { Changes } from "../../core/changes.ts";
 import { instant } from "../../core/instant.ts";
-import { MemoryStore } from "../../store/memory.ts";
+import { MemoryStore } from "../../../test/memory-store/memory.ts";
 import type { Committed } from "../../store/store.ts";
 import { SAFE_HEADERS } from "../guard.ts";
 

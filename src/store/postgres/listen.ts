@@ -1,0 +1,83 @@
+import pg from "pg";
+import { decodeNotice, EVERYTHING } from "./encode-batch.ts";
+import { connectionTo } from "./connect.ts";
+import type { Change } from "../store.ts";
+
+const FIRST_RETRY_MS = 50;
+const LAST_RETRY_MS = 5_000;
+/** How often a silent connection is tried: one that was cut without a word would never tell. */
+const CHECK_MS = 15_000;
+
+interface ListenDeps {
+  url: string;
+  /** Our own name in notices: what this process wrote it has heard already. */
+  origin: string;
+  tell(change: Change): void;
+}
+
+/** Hears what other nodes commit, on a connection of its own that is made again whenever it breaks. */
+export class PostgresListener {
+  readonly #deps: ListenDeps;
+  #client: pg.Client | undefined;
+  #retryTimer: NodeJS.Timeout | undefined;
+  #checkTimer: NodeJS.Timeout | undefined;
+  #retryMs = FIRST_RETRY_MS;
+  #isClosed = false;
+  #connecting: Promise<void> | undefined;
+
+  constructor(deps: ListenDeps) {
+    this.#deps = deps;
+  }
+
+  /** Starts to listen, unless it does already. */
+  start(): void {
+    if (this.#isClosed || this.#client) return;
+    const client = new pg.Client(connectionTo(this.#deps.url));
+    this.#client = client;
+    client.on("notification", ({ payload }) => this.#hear(payload ?? ""));
+    client.on("error", () => this.#lose(client));
+    client.on("end", () => this.#lose(client));
+    this.#connecting = this.#connect(client);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#retryTimer);
+    clearInterval(this.#checkTimer);
+    await this.#connecting;
+    await this.#client?.end();
+  }
+
+  async #connect(client: pg.Client): Promise<void> {
+    try {
+      await client.connect();
+      await client.query("listen askd");
+      this.#retryMs = FIRST_RETRY_MS;
+      if (!this.#isClosed) this.#checkTimer = setInterval(() => this.#check(client), CHECK_MS);
+      // Whatever was committed before we listened was not heard.
+      this.#deps.tell(EVERYTHING);
+    } catch {
+      // The database is away: commits report that, and here it is tried again.
+      this.#lose(client);
+    }
+  }
+
+  #hear(notice: string): void {
+    const { origin, change } = decodeNotice(notice);
+    if (origin !== this.#deps.origin) this.#deps.tell(change);
+  }
+
+  #check(client: pg.Client): void {
+    client.query("select").catch(() => this.#lose(client));
+  }
+
+  #lose(client: pg.Client): void {
+    if (this.#client !== client) return;
+    this.#client = undefined;
+    clearInterval(this.#checkTimer);
+    client.end().catch(() => undefined);
+    if (this.#isClosed) return;
+    this.#retryTimer = setTimeout(() => this.start(), this.#retryMs);
+    this.#retryMs = Math.min(this.#retryMs * 2, LAST_RETRY_MS);
+  }
+}

@@ -1,0 +1,232 @@
+import type { Entry } from "../../core/changes.ts";
+import { CHAIN_START, type KeptEvent } from "../../core/trail/event.ts";
+import { type RunId, STORE_CHAIN } from "../../core/id.ts";
+import type { Question } from "../../core/question/question.ts";
+import type { Run } from "../../core/run/run.ts";
+import { fromKept, toKept } from "./stored-name.ts";
+import type { RowName, RowReader } from "../question-cache.ts";
+import type { Queryable } from "./pool.ts";
+import { parseEvent, parseQuestion, parseRun } from "../row.ts";
+import { FOUND, matchOf } from "./word-match.ts";
+import type { EntryReader } from "../entry-cache.ts";
+import type { EntryPage, QuestionFilter, Ref, RunFilter, TrailFilter } from "../store.ts";
+
+/** A prefix of an id's random part, as a range, looked for in the index of ids alone; "{" comes right after the last letter of an id. */
+const SHORT = "substr(id, 13) >= ? and substr(id, 13) < ? || '{'";
+const RUN = "select id, body, number from run";
+const QUESTION = "select id, body from question";
+const QUESTION_NAME = "select id, version from question";
+export const READ_QUESTIONS = "select body from question where id = any($1)";
+export const ENTRY = "select kind, id, parent, version, body from entry";
+export const READ_ENTRIES = `${ENTRY} where kind = $1 and id = any($2) order by id`;
+const COUNT = "select count(*) as count from question where status = $1";
+// The index by status has all but these, which are most.
+export const COUNT_ANSWERED = `select (select count(*) from question)
+  - (select count(*) from question where status <> 'answered') as count`;
+const NAMES = { number: "number", name: "name", external: "external_id", session: "session" } as const;
+
+/** Where a list has no limit of its own. */
+const MOST_ROWS = 1_000_000;
+
+interface Page {
+  order: "oldest" | "newest";
+  after?: string;
+  limit: number;
+}
+
+/** The conditions of a statement with their parameters, and where its page starts and ends. */
+class Conditions {
+  readonly params: unknown[] = [];
+  readonly #texts: string[] = [];
+  readonly #order: string;
+  readonly #limit: string;
+
+  constructor({ order, after, limit }: Page) {
+    this.#order = `order by id ${order === "oldest" ? "asc" : "desc"}`;
+    this.#limit = `limit ${this.param(limit)}`;
+    if (after !== undefined) this.add(order === "oldest" ? "id > ?" : "id < ?", after);
+  }
+
+  param(value: unknown): string {
+    this.params.push(value);
+    return `$${this.params.length}`;
+  }
+
+  /** Every "?" in the condition stands for the value. */
+  add(condition: string, value: unknown): this {
+    this.#texts.push(condition.replaceAll("?", this.param(value)));
+    return this;
+  }
+
+  /** The statement for one page, in the order of ids. */
+  page(select: string): string {
+    const where = this.#texts.length > 0 ? `where ${this.#texts.join(" and ")}` : "";
+    return `${select} ${where} ${this.#order} ${this.#limit}`;
+  }
+
+  /** The first of a page for each value of the column: every part can follow the index on (column, id). */
+  pageOfAny(select: string, column: string, values: readonly string[]): string {
+    const parts = values.map((value) => {
+      const own = [...this.#texts, `${column} = ${this.param(value)}`];
+      return `(${select} where ${own.join(" and ")} ${this.#order} ${this.#limit})`;
+    });
+    return parts.length === 1 ? parts.join("") : `${parts.join(" union all ")} ${this.#order} ${this.#limit}`;
+  }
+}
+
+export async function listRuns(pool: Queryable, filter: RunFilter): Promise<Run[]> {
+  const conditions = new Conditions(filter).add("id > ?", STORE_CHAIN);
+  if (filter.parentId) conditions.add("parent_id = ?", filter.parentId);
+  if (filter.endedSince) conditions.add("ended_at >= ?", filter.endedSince);
+  if (filter.statuses?.length === 0) return [];
+  const sql = filter.statuses ? conditions.pageOfAny(RUN, "status", filter.statuses) : conditions.page(RUN);
+  return readRuns(pool, sql, conditions.params);
+}
+
+export async function listQuestions(pool: Queryable, filter: QuestionFilter, reader: RowReader): Promise<Question[]> {
+  const { status, isClosed, runId, find } = filter;
+  const conditions = new Conditions(filter);
+  const match = find === undefined ? undefined : matchOf(find);
+  if (find !== undefined && match === undefined) return [];
+  if (match !== undefined) conditions.add(FOUND, match);
+  if (status) conditions.add("status = ?", status);
+  if (runId) conditions.add("run_id = ?", runId);
+  if (isClosed) conditions.add("status <> ?", "pending");
+  // A list of all states goes through everything once: there is no point in remembering it.
+  if (!status) return readQuestions(pool, conditions.page(QUESTION), conditions.params);
+  const { rows: names } = await pool.query<RowName>(conditions.page(QUESTION_NAME), conditions.params);
+  const missing = reader.missing(names);
+  const fetched = missing.length === 0 ? [] : (await pool.query<{ body: string }>(READ_QUESTIONS, [missing])).rows;
+  const bodies = fetched.map(({ body }) => body);
+  // One that was closed between the two is no longer in this list.
+  return reader.take(names, bodies).filter((question) => question.status === status);
+}
+
+export async function countQuestions(pool: Queryable, status: Question["status"]): Promise<number> {
+  const [sql, params] = status === "answered" ? [COUNT_ANSWERED, []] : [COUNT, [status]];
+  const { rows } = await pool.query<{ count: number }>(sql, params);
+  return rows[0]?.count ?? 0;
+}
+
+export async function lookUp(
+  pool: Queryable,
+  ref: Ref,
+  limit: number,
+): Promise<{ runs: Run[]; questions: Question[] }> {
+  const conditions = new Conditions({ order: "newest", limit }).add("id <> ?", STORE_CHAIN);
+  if (ref.by !== "short") {
+    conditions.add(`${NAMES[ref.by]} = ?`, ref.by === "number" ? ref.number : toKept(ref.text));
+    return { runs: await readRuns(pool, conditions.page(RUN), conditions.params), questions: [] };
+  }
+  conditions.add(SHORT, toKept(ref.text));
+  const named = (table: string): string =>
+    `where id in (${conditions.page(`select id from ${table}`)}) order by id desc`;
+  const [runs, questions] = await Promise.all([
+    readRuns(pool, `${RUN} ${named("run")}`, conditions.params),
+    readQuestions(pool, `${QUESTION} ${named("question")}`, conditions.params),
+  ]);
+  return { runs, questions };
+}
+
+export async function readRuns(pool: Queryable, sql: string, params: unknown[]): Promise<Run[]> {
+  const { rows } = await pool.query<{ body: string; number: number }>(sql, params);
+  return rows.map((row) => parseRun(row.body, row.number));
+}
+
+export async function readQuestions(pool: Queryable, sql: string, params: unknown[]): Promise<Question[]> {
+  const { rows } = await pool.query<{ body: string }>(sql, params);
+  return rows.map((row) => parseQuestion(row.body));
+}
+
+/** The entries that a statement beginning with `ENTRY` selects. */
+export async function readEntries(pool: Queryable, sql: string, params: unknown[]): Promise<Entry[]> {
+  const { rows } = await pool.query<{
+    kind: Entry["kind"];
+    id: string;
+    parent: string | null;
+    version: number;
+    body: string;
+  }>(sql, params);
+  return rows.map((row) => ({
+    ...row,
+    id: fromKept(row.id),
+    parent: row.parent === null ? undefined : fromKept(row.parent),
+    body: JSON.parse(row.body),
+  }));
+}
+
+export async function listEntries(
+  pool: Queryable,
+  { kind, parent, page }: { kind: Entry["kind"]; parent: string | undefined; page: EntryPage | undefined },
+  reader: EntryReader,
+): Promise<Entry[]> {
+  const after = page?.after === undefined ? {} : { after: toKept(page.after) };
+  const conditions = new Conditions({ order: "oldest", limit: page?.limit ?? MOST_ROWS, ...after });
+  conditions.add("kind = ?", kind);
+  if (parent !== undefined) conditions.add("parent = ?", toKept(parent));
+  if (!reader.isFor(kind)) return readEntries(pool, conditions.page(ENTRY), conditions.params);
+  const { rows } = await pool.query<RowName>(conditions.page("select id, version from entry"), conditions.params);
+  const names = rows.map(({ id, version }) => ({ id: fromKept(id), version }));
+  const missing = reader.missing(kind, names).map(toKept);
+  const fetched = missing.length === 0 ? [] : await readEntries(pool, READ_ENTRIES, [kind, missing]);
+  return reader.take(kind, names, fetched);
+}
+
+/**
+ * Events in the order of the transactions that wrote them. A transaction that still runs could add some,
+ * so nothing at or after the oldest of these is shown yet.
+ */
+export async function readFeed(pool: Queryable, after: string, limit: number): Promise<KeptEvent[]> {
+  const [xid, seq = "0"] = (after || "0").split("-");
+  const { rows } = await pool.query<{ n: number; hash: string; body: string; cursor: string }>(
+    `select n, hash, body, xid || '-' || seq as cursor from event
+    where (xid, seq) > ($1::text::xid8, $2::bigint) and xid < pg_snapshot_xmin(pg_current_snapshot())
+    order by xid, seq limit $3`,
+    [xid, seq, limit],
+  );
+  return rows.map(parseEvent);
+}
+
+export async function findFeedEnd(pool: Queryable): Promise<string> {
+  const { rows } = await pool.query<{ cursor: string }>(
+    `select xid || '-' || seq as cursor from event where xid < pg_snapshot_xmin(pg_current_snapshot())
+    order by xid desc, seq desc limit 1`,
+  );
+  return rows[0]?.cursor ?? "0";
+}
+
+/** Events that the feed shows, newest first; those of one run in the order of its chain, which is the same. */
+export async function readBack(pool: Queryable, { before, runId, limit }: TrailFilter): Promise<KeptEvent[]> {
+  const [xid, seq = "0"] = (before ?? "").split("-");
+  const { rows } = await pool.query<{ n: number; hash: string; body: string; cursor: string }>(
+    `select n, hash, body, xid || '-' || seq as cursor from event
+    where ($1 = '' or (xid, seq) < (nullif($1, '')::xid8, $2::bigint))
+      and ($3::text is null or run_id = $3) and xid < pg_snapshot_xmin(pg_current_snapshot())
+    order by xid desc, seq desc limit $4`,
+    [xid, seq, runId ?? null, limit],
+  );
+  return rows.map(parseEvent);
+}
+
+export async function readChain(
+  pool: Queryable,
+  runId: RunId,
+): Promise<{ events: KeptEvent[]; head: { n: number; hash: string } }> {
+  const { rows } = await pool.query<{
+    head_n: number;
+    head_hash: string;
+    n: number | null;
+    hash: string;
+    body: string;
+    cursor: string;
+  }>(
+    `select chain_n as head_n, chain_hash as head_hash, n, hash, event.body, xid || '-' || seq as cursor
+    from run left join event on event.run_id = run.id where run.id = $1 order by n`,
+    [runId],
+  );
+  const head = rows[0] ? { n: rows[0].head_n, hash: rows[0].head_hash } : { n: 0, hash: CHAIN_START };
+  const events = rows.flatMap(({ n, hash, body, cursor }) =>
+    n === null ? [] : [parseEvent({ n, hash, body, cursor })],
+  );
+  return { events, head };
+}

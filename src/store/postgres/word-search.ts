@@ -1,0 +1,84 @@
+import type { PoolClient } from "pg";
+import type { QuestionId } from "../../core/id.ts";
+import { quote } from "./word-match.ts";
+import type { PostgresPool, Queryable } from "./pool.ts";
+import { readQuestions, readRuns, READ_QUESTIONS } from "./read.ts";
+import { type WordRow, questionsIn, wordChanges } from "../word-index.ts";
+
+/** One node at a time: whoever finds the mark locked leaves it to the other. */
+const MARK = "select xid::text as xid, seq from word_mark for update skip locked";
+// Only what is of interest is sent whole; what merely says so in some text is left out by whoever reads it.
+export const EVENTS = `select xid::text as xid, seq,
+    case when strpos(body, '"question.asked"') > 0 or strpos(body, '"question.answered"') > 0 then body end as body
+  from event where (xid, seq) > ($1::text::xid8, $2::bigint) and xid < pg_snapshot_xmin(pg_current_snapshot())
+  order by event.xid, event.seq limit $3`; // named with the table: by itself it would be the text above
+export const IS_MORE = `select 1 from event
+  where (xid, seq) > ((select xid from word_mark), (select seq from word_mark))
+    and xid < pg_snapshot_xmin(pg_current_snapshot())
+  order by xid, seq limit 1`;
+const RUNS = "select body, number from run where id = any($1)";
+const MOVE = "update word_mark set xid = $1::text::xid8, seq = $2";
+
+/** One part for each word, so that the way to look for it is chosen by how common that word is. */
+export function findAnsweredText(words: readonly string[]): string {
+  const parts = words.map(
+    (_, index) => `(select ${index} as place, id from answered_word where words @@ $${index + 2}::tsquery
+      order by id desc limit $1)`,
+  );
+  return parts.join(" union all ");
+}
+
+export async function findAnswered(pool: Queryable, words: readonly string[], limit: number): Promise<QuestionId[][]> {
+  const lists: QuestionId[][] = words.map(() => []);
+  if (words.length === 0) return lists;
+  const sought = words.map((word) => quote({ word, isStart: false }));
+  const { rows } = await pool.query<{ place: number; id: QuestionId }>(findAnsweredText(words), [limit, ...sought]);
+  for (const { place, id } of rows) lists[place]?.push(id);
+  return lists;
+}
+
+/** Takes up to so many events more into the index; says how many there were. */
+export async function indexWords(pool: PostgresPool, limit: number): Promise<number> {
+  if ((await pool.query(IS_MORE)).rows.length === 0) return 0;
+  return pool.use((client) => inTransaction(client, () => indexEvents(client, limit)));
+}
+
+async function inTransaction<Result>(client: PoolClient, body: () => Promise<Result>): Promise<Result> {
+  await client.query("begin");
+  try {
+    const result = await body();
+    await client.query("commit");
+    return result;
+  } catch (error) {
+    await client.query("rollback").catch(() => undefined); // the connection may be what is lost
+    throw error;
+  }
+}
+
+async function indexEvents(client: PoolClient, limit: number): Promise<number> {
+  const mark = (await client.query<{ xid: string; seq: number }>(MARK)).rows[0];
+  if (!mark) return 0;
+  const read = await client.query<{ xid: string; seq: number; body: string | null }>(EVENTS, [
+    mark.xid,
+    mark.seq,
+    limit,
+  ]);
+  const last = read.rows.at(-1);
+  if (!last) return 0;
+  const ids = questionsIn(read.rows.flatMap(({ body }) => body ?? []));
+  const kept = await readQuestions(client, READ_QUESTIONS, [[...new Set([...ids.asked, ...ids.answered])]]);
+  const runs = await readRuns(client, RUNS, [[...new Set(kept.map(({ runId }) => runId))]]);
+  const questions = new Map(kept.map((question) => [question.id, question]));
+  const changes = wordChanges(ids, questions, new Map(runs.map((run) => [run.id, run])));
+  await insert(client, "question_word", changes.asked);
+  await insert(client, "answered_word", changes.answered);
+  await client.query(MOVE, [last.xid, last.seq]);
+  return read.rows.length;
+}
+
+async function insert(client: PoolClient, table: string, rows: readonly WordRow[]): Promise<void> {
+  const sql = `insert into ${table} (id, words)
+    select id, array_to_tsvector(string_to_array(words, ' ')) from unnest($1::text[], $2::text[]) as given (id, words)
+    on conflict do nothing`;
+  if (rows.length > 0) await client.query(sql, [rows.map(({ id }) => id), rows.map(({ words }) => words.join(" "))]);
+}

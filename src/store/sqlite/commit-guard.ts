@@ -1,0 +1,103 @@
+import type { Question } from "../../core/question/question.ts";
+import type { Run } from "../../core/run/run.ts";
+import type { Prepared, PreparedRow } from "../prepare.ts";
+import type { Connection } from "./connection.ts";
+import type { KeptRun, SqliteKept } from "./writer-cache.ts";
+import type { Committed } from "../store.ts";
+
+export type Why = Extract<Committed, { ok: false }>["why"];
+
+const SESSION = "select id from run where host = ? and agent = ? and session = ?";
+const OF_RUN = "select id, key, status from question where run_id = ?";
+const ENTRY = "select version from entry where kind = ? and id = ?";
+const SEAL = "select 1 as found from seal where n = ?";
+const ATTEMPT = "select attempt from job where key = ?";
+
+interface OfRun {
+  id: string;
+  key: string;
+  status: string;
+}
+
+/** Says why a commit may not be written, inside the transaction that would write it; only reads. */
+export class SqliteGuard {
+  readonly #connection: Connection;
+  readonly #kept: SqliteKept;
+
+  constructor(connection: Connection, kept: SqliteKept) {
+    this.#connection = connection;
+    this.#kept = kept;
+  }
+
+  /** The first reason found, if there is one. */
+  check(commit: Prepared): Why | undefined {
+    return (
+      this.#checkRuns(commit) ??
+      this.#checkQuestions(commit) ??
+      this.#checkEntries(commit) ??
+      this.#checkSeals(commit) ??
+      this.#checkJobs(commit)
+    );
+  }
+
+  #checkRuns(commit: Prepared): Why | undefined {
+    for (const run of commit.runs) {
+      const before = this.#kept.findRun(run.id);
+      if (run.guard > 0 && before?.version !== run.guard) return "moved";
+      if (run.guard === 0 && before !== undefined) return "taken";
+      if (this.#isSessionTaken(run, before)) return "taken";
+    }
+    return undefined;
+  }
+
+  #isSessionTaken({ id, row }: PreparedRow<Run>, before: KeptRun | undefined): boolean {
+    if (row.session === undefined) return false;
+    if (before?.session === row.session && before.host === row.host && before.agent === row.agent) return false;
+    const owner = this.#connection.prepare<{ id: string }>(SESSION).get(row.host, row.agent, row.session);
+    return owner !== undefined && owner.id !== id;
+  }
+
+  #checkQuestions(commit: Prepared): Why | undefined {
+    for (const question of commit.questions) {
+      const { id, guard, row } = question;
+      const before = this.#kept.findQuestion(id);
+      if (guard > 0 && before?.version !== guard) return "moved";
+      if (guard === 0 && before !== undefined) return "taken";
+      if (before?.status === row.status) continue;
+      if ((guard === 0 || row.status === "pending") && this.#isTaken(question, commit)) return "taken";
+    }
+    return undefined;
+  }
+
+  /** Another question of the run has its key, or is pending and not closed by this very commit. */
+  #isTaken({ id, row }: PreparedRow<Question>, commit: Prepared): boolean {
+    const hasRun = this.#kept.findRun(row.runId) !== undefined;
+    const others = hasRun ? this.#connection.prepare<OfRun>(OF_RUN).all(row.runId) : [];
+    const isClosed = (other: string): boolean =>
+      commit.questions.some((question) => question.id === other && question.row.status !== "pending");
+    return others.some(
+      (other) =>
+        other.id !== id &&
+        (other.key === row.key || (row.status === "pending" && other.status === "pending" && !isClosed(other.id))),
+    );
+  }
+
+  #checkEntries(commit: Prepared): Why | undefined {
+    for (const { kind, id, guard } of commit.entries) {
+      const before = this.#connection.prepare<{ version: number }>(ENTRY).get(kind, id);
+      if (guard > 0 && before?.version !== guard) return "moved";
+      if (guard === 0 && before !== undefined) return "taken";
+    }
+    return undefined;
+  }
+
+  #checkSeals(commit: Prepared): Why | undefined {
+    return commit.seals.some(({ n }) => this.#connection.prepare(SEAL).get(n) !== undefined) ? "taken" : undefined;
+  }
+
+  #checkJobs(commit: Prepared): Why | undefined {
+    const isLost = ({ key, attempt }: { key: string; attempt: number }): boolean =>
+      this.#connection.prepare<{ attempt: number }>(ATTEMPT).get(key)?.attempt !== attempt;
+    return commit.finished.some(isLost) || commit.postponed.some(isLost) ? "job_lost" : undefined;
+  }
+}

@@ -1,0 +1,79 @@
+import { Refusal } from "../../core/refusal.ts";
+
+const BUSY = 5;
+const LOCKED = 6;
+const READ_ONLY = 8;
+const INPUT_OUTPUT = 10;
+const CORRUPT = 11;
+const FULL = 13;
+const CANNOT_OPEN = 14;
+const NOT_A_DATABASE = 26;
+
+/** SQLite's own words for them. */
+const BY_MESSAGE: ReadonlyMap<string, number> = new Map([
+  ["database is locked", BUSY],
+  ["database table is locked", LOCKED],
+  ["attempt to write a readonly database", READ_ONLY],
+  ["disk I/O error", INPUT_OUTPUT],
+  ["database disk image is malformed", CORRUPT],
+  ["database or disk is full", FULL],
+  ["unable to open database file", CANNOT_OPEN],
+  ["file is not a database", NOT_A_DATABASE],
+]);
+
+/** When it is worth trying again what a full or busy disk has refused. */
+const RETRY_AFTER_MS = 1000;
+
+/** Says whether somebody else has the lock, so that trying again helps. */
+export function isBusy(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === BUSY || code === LOCKED;
+}
+
+/** What to tell people when the file or its disk does not cooperate; any other error is handed back as it is. */
+export function explain(error: unknown, path: string): unknown {
+  const code = codeOf(error);
+  const [what, hint] = describe(code, path);
+  if (what === undefined) return error;
+  const isPassing = code === BUSY || code === LOCKED || code === FULL || code === INPUT_OUTPUT;
+  return new Refusal("store_unusable", what, {
+    hint,
+    cause: error,
+    ...(isPassing && { retryAfterMs: RETRY_AFTER_MS }),
+  });
+}
+
+function describe(code: number | undefined, path: string): [what: string | undefined, hint: string] {
+  switch (code) {
+    case NOT_A_DATABASE:
+      return [`${path} is not an askd store.`, "Name another file with --store, or move this one away."];
+    case CORRUPT:
+      return damaged(path);
+    case FULL:
+      return [`The disk of ${path} is full; nothing was written.`, "Free some space; askd goes on by itself."];
+    case READ_ONLY:
+      return [`${path} cannot be written: it or its directory is read-only.`, "Make it writable or use --store."];
+    case CANNOT_OPEN:
+      return [`${path} cannot be opened.`, "Check that its directory exists and is yours, or use --store."];
+    case INPUT_OUTPUT:
+      return [`The disk of ${path} failed; what was being written was not kept.`, "Check the disk, then try again."];
+    case BUSY:
+    case LOCKED:
+      return [`Another program keeps ${path} locked.`, "See which one has it open: lsof, or fuser."];
+    default:
+      return [undefined, ""];
+  }
+}
+
+export function damaged(path: string): [what: string, hint: string] {
+  return [`${path} is damaged.`, "Restore a backup (docs/backup.md), or save what can be read: sqlite3 FILE .recover"];
+}
+
+function codeOf(error: unknown): number | undefined {
+  if (!(error instanceof Error)) return undefined;
+  if ("errcode" in error && typeof error.errcode === "number") {
+    return error.errcode & 255; // the rest of the bits say more about the same thing
+  }
+  // The driver for older versions of Node leaves the number out where it reads many rows.
+  return "code" in error && error.code === "ERR_SQLITE_ERROR" ? BY_MESSAGE.get(error.message) : undefined;
+}

@@ -1,0 +1,173 @@
+import type { Entry } from "../../core/changes.ts";
+import { STORE_CHAIN } from "../../core/id.ts";
+import type { Question } from "../../core/question/question.ts";
+import type { Run } from "../../core/run/run.ts";
+import type { SqlValue } from "../../sqlite.ts";
+import { parseQuestion, parseRun } from "../row.ts";
+import type { RowName, RowReader } from "../question-cache.ts";
+import type { Connection } from "./connection.ts";
+import { FOUND, matchOf } from "./word-search.ts";
+import type { EntryReader } from "../entry-cache.ts";
+import type { EntryPage, QuestionFilter, Ref, RunFilter } from "../store.ts";
+
+const RUN = "select id, number, body from run";
+const QUESTION = "select id, body from question";
+const ENTRY = "select kind, id, parent, version, body from entry";
+const ENTRY_NAME = "select id, version from entry";
+export const READ_ENTRIES = `${ENTRY} where kind = ? and id in (select value from json_each(?)) order by id`;
+export const READ_QUESTIONS = "select body from question where id in (select value from json_each(?))";
+
+interface RunRow {
+  id: string;
+  number: number;
+  body: string;
+}
+
+interface QuestionRow {
+  id: string;
+  body: string;
+}
+
+export interface EntryRow {
+  kind: Entry["kind"];
+  id: string;
+  parent: string | null;
+  version: number;
+  body: string;
+}
+
+/** Conditions and the values they need. */
+type Where = Array<[condition: string, value: SqlValue]>;
+
+interface Page {
+  order: "oldest" | "newest";
+  after?: string;
+  limit: number;
+}
+
+export function listRuns(connection: Connection, filter: RunFilter): Run[] {
+  const { statuses, parentId, endedSince } = filter;
+  const where: Where = [["id > ?", STORE_CHAIN]];
+  if (parentId !== undefined) where.push(["parent_id = ?", parentId]);
+  if (endedSince !== undefined) where.push(["ended_at >= ?", endedSince]);
+  // One query per status: each reads its own index in order and stops at the limit.
+  const rows =
+    statuses === undefined
+      ? select<RunRow>(connection, RUN, where, filter)
+      : statuses.flatMap((status) =>
+          select<RunRow>(connection, RUN, [...where, ...isStatus(status, "completed")], filter),
+        );
+  return rows.sort(byId(filter.order)).slice(0, filter.limit).map(toRun);
+}
+
+export function listQuestions(connection: Connection, filter: QuestionFilter, reader: RowReader): Question[] {
+  const { status, isClosed, runId, find } = filter;
+  const match = find === undefined ? undefined : matchOf(find);
+  if (find !== undefined && match === undefined) return [];
+  const found = match === undefined ? [] : [match];
+  const from = (columns: string): string => `select ${columns} from ${match === undefined ? "question" : FOUND}`;
+  const where: Where = [];
+  if (runId !== undefined) where.push(["run_id = ?", runId]);
+  // A run has few questions, so its index is the better one of the two.
+  if (status !== undefined && runId !== undefined) where.push(["+status = ?", status]);
+  if (status !== undefined && runId === undefined) where.push(...isStatus(status, "answered"));
+  if (isClosed) where.push(["+status <> ?", "pending"]);
+  // A list of all states goes through everything once: there is no point in remembering it.
+  if (status === undefined) {
+    const rows = select<QuestionRow>(connection, from("id, body"), where, filter, found);
+    return rows.map(({ body }) => parseQuestion(body));
+  }
+  const names = select<RowName>(connection, from("id, version"), where, filter, found);
+  const missing = reader.missing(names);
+  const fetched =
+    missing.length === 0 ? [] : connection.prepare<{ body: string }>(READ_QUESTIONS).all(JSON.stringify(missing));
+  const bodies = fetched.map(({ body }) => body);
+  return reader.take(names, bodies).filter((question) => question.status === status);
+}
+
+export function listEntries(
+  connection: Connection,
+  { kind, parent, page }: { kind: Entry["kind"]; parent: string | undefined; page: EntryPage | undefined },
+  reader: EntryReader,
+): Entry[] {
+  const where: Where = [["kind = ?", kind]];
+  if (parent !== undefined) where.push(["parent = ?", parent]);
+  const whole = { order: "oldest", limit: -1, ...page } as const; // SQLite's own way to say "all"
+  if (!reader.isFor(kind)) return select<EntryRow>(connection, ENTRY, where, whole).map(toEntry);
+  const names = select<RowName>(connection, ENTRY_NAME, where, whole);
+  const missing = reader.missing(kind, names);
+  const fetched =
+    missing.length === 0 ? [] : connection.prepare<EntryRow>(READ_ENTRIES).all(kind, JSON.stringify(missing));
+  return reader.take(kind, names, fetched.map(toEntry));
+}
+
+/** The index by status leaves out the usual one, and is used where the text of the query says that it does too. */
+function isStatus(status: string, usual: string): Where {
+  if (status === usual) return [["+status = ?", status]];
+  return [[`status <> '${usual}' and status = ?`, status]];
+}
+
+/** Runs and questions that go by this name, newest first. */
+export function lookUp(connection: Connection, ref: Ref, limit: number): { runs: Run[]; questions: Question[] } {
+  const newest: Page = { order: "newest", limit };
+  if (ref.by === "short") {
+    const range: Where = [
+      ["substr(id, 13) >= ?", ref.text],
+      ["substr(id, 13) < ?", `${ref.text}~`], // after every character an id can have
+      ["id <> ?", STORE_CHAIN],
+    ];
+    return {
+      runs: selectNamed<RunRow>(connection, { from: RUN, table: "run" }, range, newest).map(toRun),
+      questions: selectNamed<QuestionRow>(connection, { from: QUESTION, table: "question" }, range, newest).map(
+        ({ body }) => parseQuestion(body),
+      ),
+    };
+  }
+  const name: Where = [
+    ref.by === "number" ? ["number = ?", ref.number] : [`${NAME_COLUMN[ref.by]} = ?`, ref.text],
+    ["id <> ?", STORE_CHAIN],
+  ];
+  return { runs: select<RunRow>(connection, RUN, name, newest).map(toRun), questions: [] };
+}
+
+const NAME_COLUMN = { name: "name", external: "external_id", session: "session" } as const;
+
+export function toEntry(row: EntryRow): Entry {
+  return { ...row, parent: row.parent ?? undefined, body: JSON.parse(row.body) };
+}
+
+function select<Row>(
+  connection: Connection,
+  from: string,
+  where: Where,
+  page: Page,
+  before: readonly SqlValue[] = [],
+): Row[] {
+  const all: Where = [...where];
+  if (page.after !== undefined) all.push([page.order === "oldest" ? "id > ?" : "id < ?", page.after]);
+  const conditions = all.length > 0 ? `where ${all.map(([condition]) => condition).join(" and ")}` : "";
+  const sql = `${from} ${conditions} order by id ${page.order === "oldest" ? "asc" : "desc"} limit ?`;
+  return connection.prepare<Row>(sql).all(...before, ...all.map(([, value]) => value), page.limit);
+}
+
+/** The ids are picked in their index alone, without a look at any row. */
+function selectNamed<Row>(
+  connection: Connection,
+  { from, table }: { from: string; table: string },
+  where: Where,
+  { limit }: Pick<Page, "limit">,
+): Row[] {
+  const conditions = where.map(([condition]) => condition).join(" and ");
+  const ids = `select id from ${table} where ${conditions} order by id desc limit ?`;
+  const sql = `${from} where id in (${ids}) order by id desc`;
+  return connection.prepare<Row>(sql).all(...where.map(([, value]) => value), limit);
+}
+
+function toRun({ body, number }: RunRow): Run {
+  return parseRun(body, number);
+}
+
+function byId(order: "oldest" | "newest"): (one: RunRow, other: RunRow) => number {
+  const sign = order === "oldest" ? 1 : -1;
+  return (one, other) => (one.id < other.id ? -sign : sign);
+}

@@ -1,0 +1,97 @@
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readdirSync, statSync, statfsSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { Refusal } from "../../core/refusal.ts";
+
+const OTHERS = 0o077;
+const OTHERS_WRITE = 0o022;
+const STICKY = 0o1000;
+const FILE_MODE = 0o600;
+const DIRECTORY_MODE = 0o700;
+
+/** Locks and shared memory do not work over these: NFS, SMB, CIFS, SMB2, AFS, Ceph. */
+const NETWORK_FILE_SYSTEMS = new Set([0x6969, 0x517b, 0xff534d42, 0xfe534d42, 0x5346414f, 0x00c36400]);
+
+export interface StoreFiles {
+  database: string;
+  wake: string;
+  /** A log was left behind: somebody has the store open, or was killed. */
+  hasLog: boolean;
+}
+
+/** Makes the directory and what stands beside the store, readable by their owner only. */
+export function prepareFiles(database: string): StoreFiles {
+  const directory = dirname(database);
+  const wake = join(directory, "askd.wake");
+  try {
+    makeDirectory(directory);
+    makePrivate(directory, [basename(database), "askd."]);
+    if (isNetworkFileSystem(statfsSync(directory).type)) throw networkRefusal(directory);
+    createPrivate(wake);
+  } catch (error) {
+    throw unusable(error, directory);
+  }
+  const log = statSync(`${database}-wal`, { throwIfNoEntry: false });
+  return { database, wake, hasLog: log !== undefined && log.size > 0 };
+}
+
+/** Takes away what an unusual umask or an earlier copy let others do with the files. */
+export function closeToOthers(files: StoreFiles): void {
+  for (const path of [files.database, `${files.database}-wal`, `${files.database}-shm`, files.wake]) {
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (found && (found.mode & OTHERS) !== 0) chmodSync(path, FILE_MODE);
+  }
+}
+
+export function isNetworkFileSystem(type: number): boolean {
+  return NETWORK_FILE_SYSTEMS.has(type >>> 0);
+}
+
+/** One by one: Node's own way of making all at once never ends below /proc, where nothing can be made. */
+function makeDirectory(path: string): void {
+  if (existsSync(path)) return;
+  makeDirectory(dirname(path));
+  try {
+    mkdirSync(path, { mode: DIRECTORY_MODE });
+  } catch (error) {
+    if (!existsSync(path)) throw error; // else another process was faster
+  }
+}
+
+function makePrivate(directory: string, ours: readonly string[]): void {
+  const { mode, uid } = statSync(directory);
+  if ((mode & OTHERS) === 0 || (mode & STICKY) !== 0 || process.getuid === undefined) return;
+  const isOurs = uid === process.getuid();
+  const isOnlyOurs = (): boolean => readdirSync(directory).every((name) => ours.some((our) => name.startsWith(our)));
+  if (isOurs && isOnlyOurs()) return chmodSync(directory, DIRECTORY_MODE);
+  // A directory with other things in it, a project say, is not ours to close; the files themselves are private.
+  if (isOurs && (mode & OTHERS_WRITE) === 0) return;
+  throw new Refusal("store_unusable", `Others could change the store in ${directory}.`, {
+    hint: `chmod 700 ${directory}`,
+  });
+}
+
+/** Makes an empty file for its owner only, if there is none. */
+// A file that exists is never opened here: closing any handle of it would drop the locks this process has on it.
+export function createPrivate(path: string): void {
+  if (existsSync(path)) return;
+  try {
+    closeSync(openSync(path, "ax", FILE_MODE));
+  } catch (error) {
+    if (!existsSync(path)) throw error; // else another process was faster
+  }
+}
+
+function networkRefusal(directory: string): Refusal {
+  return new Refusal("store_unusable", `${directory} is on a network file system, where a store is not safe.`, {
+    hint: "Use a local disk, or PostgreSQL: --store postgres://…",
+  });
+}
+
+/** Says what cannot be made where, if that is what failed. */
+export function unusable(error: unknown, directory: string): unknown {
+  if (error instanceof Refusal || !(error instanceof Error) || !("code" in error)) return error;
+  return new Refusal("store_unusable", `The store cannot be made in ${directory}: ${String(error.code)}.`, {
+    hint: "Make the directory writable, or name another place with --store or ASKD_HOME.",
+    cause: error,
+  });
+}

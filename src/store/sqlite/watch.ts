@@ -1,0 +1,108 @@
+import { utimesSync, watch, type FSWatcher } from "node:fs";
+import type { Listeners } from "../change-listeners.ts";
+import type { Connection } from "./connection.ts";
+
+/** How often we look without having been woken: a writer may die before it touches the file. */
+const LOOK_MS = 250;
+const EVENTS_AT_ONCE = 1000;
+
+const VERSION = "pragma data_version";
+const LAST = "select max(seq) as seq from event";
+const CHANGED = `select seq, body ->> '$.questionId' as question_id from event where seq > ? order by seq limit ?`;
+
+/** Tells the listeners of this process what others wrote, and wakes others after this one wrote. */
+export class SqliteWatch {
+  readonly #connection: Connection;
+  readonly #listeners: Listeners;
+  readonly #wake: string;
+  #watcher: FSWatcher | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #version = 0;
+  #seq = 0;
+
+  constructor(connection: Connection, listeners: Listeners, wake: string) {
+    this.#connection = connection;
+    this.#listeners = listeners;
+    this.#wake = wake;
+  }
+
+  /** Watches while there is somebody to tell. */
+  update(): void {
+    if (this.#listeners.size > 0 && this.#timer === undefined) this.#start();
+    if (this.#listeners.size === 0) this.stop();
+  }
+
+  /** Wakes the other processes. */
+  touch(): void {
+    const now = new Date();
+    try {
+      utimesSync(this.#wake, now, now);
+    } catch {
+      // The file may be gone or the disk read-only by now; the others look every quarter of a second anyway.
+    }
+  }
+
+  stop(): void {
+    this.#watcher?.close();
+    clearInterval(this.#timer);
+    this.#watcher = undefined;
+    this.#timer = undefined;
+  }
+
+  #start(): void {
+    this.#timer = setInterval(() => {
+      this.#look();
+      this.#passOwn();
+    }, LOOK_MS).unref();
+    this.#seq = this.#lastSeq();
+    this.#version = this.#readVersion();
+    try {
+      this.#watcher = watch(this.#wake, { persistent: false }, () => this.#look());
+      this.#watcher.on("error", () => this.#watcher?.close());
+    } catch {
+      // A system without free watches: looking every quarter of a second has to do.
+    }
+  }
+
+  #look(): void {
+    if (this.#timer === undefined) return;
+    try {
+      // The version counts what other connections wrote; our own touches wake us as well.
+      const version = this.#readVersion();
+      if (version === this.#version) return;
+      this.#listeners.tell({ questions: this.#readChanged(), dueAt: undefined });
+      this.#version = version;
+    } catch {
+      // Locked for a moment, or broken: then whoever reads or writes next meets the same error and reports it.
+    }
+  }
+
+  /** While the version stands still, all events up to here are our own and need not be read. */
+  #passOwn(): void {
+    try {
+      const last = this.#lastSeq();
+      if (this.#readVersion() === this.#version) this.#seq = last;
+    } catch {
+      // As above.
+    }
+  }
+
+  #readChanged(): Set<string> {
+    const questions = new Set<string>();
+    const changed = this.#connection.prepare<{ seq: number; question_id: string | null }>(CHANGED);
+    for (;;) {
+      const events = changed.all(this.#seq, EVENTS_AT_ONCE);
+      for (const { question_id } of events) if (question_id !== null) questions.add(question_id);
+      this.#seq = events.at(-1)?.seq ?? this.#seq;
+      if (events.length < EVENTS_AT_ONCE) return questions;
+    }
+  }
+
+  #readVersion(): number {
+    return this.#connection.prepare<{ data_version: number }>(VERSION).get()?.data_version ?? 0;
+  }
+
+  #lastSeq(): number {
+    return this.#connection.prepare<{ seq: number | null }>(LAST).get()?.seq ?? 0;
+  }
+}

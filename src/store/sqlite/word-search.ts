@@ -1,0 +1,83 @@
+import type { QuestionId, RunId } from "../../core/id.ts";
+import { type Sought, soughtWords } from "../../core/answer/search-word.ts";
+import { parseQuestion, parseRun } from "../row.ts";
+import type { Connection } from "./connection.ts";
+import { MOST_FOUND, type WordRow, questionsIn, wordChanges } from "../word-index.ts";
+
+const MARK = "select seq from word_mark";
+const EVENTS = "select seq, body from event where seq > ? order by seq limit ?";
+const QUESTIONS = `select "row", body from question where id in (select value from json_each(?))`;
+const RUNS = "select number, body from run where id in (select value from json_each(?))";
+const ADD_ASKED = "insert into question_word (rowid, words) values (?, ?)";
+const ADD_ANSWERED = "insert into answered_word (rowid, words) values (?, ?)";
+const MOVE = "update word_mark set seq = ?";
+
+/** The rows of the newest questions that have the words: what reads from it goes by this list, whatever else it wants. */
+export const FOUND = `(select rowid as found from question_word where question_word match ?
+  order by rowid desc limit ${MOST_FOUND}) cross join question on question."row" = found`;
+export const FIND_ANSWERED = `select question.id from answered_word
+  cross join question on question."row" = answered_word.rowid
+  where answered_word match ? order by answered_word.rowid desc limit ?`;
+
+/** What the index is asked for a text that somebody typed; nothing where it has no words. */
+export function matchOf(typed: string): string | undefined {
+  const sought = soughtWords(typed);
+  return sought.length === 0 ? undefined : sought.map(quote).join(" ");
+}
+
+export function findAnswered(connection: Connection, words: readonly string[], limit: number): QuestionId[][] {
+  const statement = connection.prepare<{ id: QuestionId }>(FIND_ANSWERED);
+  return words.map((word) => statement.all(quote({ word, isStart: false }), limit).map(({ id }) => id));
+}
+
+/** Takes up to so many events more into the index; says how many there were. */
+export async function indexWords(connection: Connection, limit: number): Promise<number> {
+  const isMore = await connection.read(() => readEvents(connection, 1).length > 0);
+  return isMore ? connection.transact(() => indexEvents(connection, limit)) : 0;
+}
+
+function indexEvents(connection: Connection, limit: number): number {
+  const events = readEvents(connection, limit);
+  const last = events.at(-1);
+  if (!last) return 0;
+  const ids = questionsIn(events.map(({ body }) => body));
+  const wanted = JSON.stringify([...new Set([...ids.asked, ...ids.answered])]);
+  const rows = connection.prepare<{ row: number; body: string }>(QUESTIONS).all(wanted);
+  const kept = rows.map(({ row, body }) => ({ row, question: parseQuestion(body) }));
+  const questions = new Map(kept.map(({ question }) => [question.id, question]));
+  const runIds = JSON.stringify([...new Set(kept.map(({ question }) => question.runId))]);
+  const runs = connection.prepare<{ number: number; body: string }>(RUNS).all(runIds);
+  const parsed = runs.map(({ number, body }) => parseRun(body, number));
+  const changes = wordChanges(
+    ids,
+    questions,
+    new Map<RunId, (typeof parsed)[number]>(parsed.map((run) => [run.id, run])),
+  );
+  const places = new Map(kept.map(({ row, question }) => [question.id, row]));
+  insert(connection, ADD_ASKED, places, changes.asked);
+  insert(connection, ADD_ANSWERED, places, changes.answered);
+  connection.prepare(MOVE).run(last.seq);
+  return events.length;
+}
+
+/** In the order of rows: the index writes all of them at once as long as they come in their order. */
+function insert(
+  connection: Connection,
+  sql: string,
+  places: ReadonlyMap<QuestionId, number>,
+  rows: readonly WordRow[],
+): void {
+  const statement = connection.prepare(sql);
+  const placed = rows.map(({ id, words }) => ({ place: places.get(id) ?? 0, words: words.join(" ") }));
+  for (const { place, words } of placed.sort((one, other) => one.place - other.place)) statement.run(place, words);
+}
+
+function readEvents(connection: Connection, limit: number): Array<{ seq: number; body: string }> {
+  const mark = connection.prepare<{ seq: number }>(MARK).get()?.seq ?? 0;
+  return connection.prepare<{ seq: number; body: string }>(EVENTS).all(mark, limit);
+}
+
+/** Words have letters and digits only, so that nothing in them means anything to the index. */
+function quote({ word, isStart }: Sought): string {
+  return `"${word}"${isStart ? "*" : ""}`;
+}
