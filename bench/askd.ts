@@ -5,7 +5,7 @@ import { parseAsk } from "../src/core/question/ask-input.ts";
 import { isHanding } from "../src/core/question/question.ts";
 import { later } from "../src/core/instant.ts";
 import { DEFAULT_LIMITS, DEFAULT_RULES, type Rules } from "../src/core/rules.ts";
-import type { LocalEngine } from "../src/engine/local.ts";
+import type { LocalEngine } from "../src/engine/local-engine.ts";
 import type { Store } from "../src/store/store.ts";
 import type { Subject } from "./loop.ts";
 

@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { SYSTEM } from "../src/core/people/actor.ts";
 import { engineOn } from "../src/app.ts";
-import type { LocalEngine } from "../src/engine/local.ts";
+import type { LocalEngine } from "../src/engine/local-engine.ts";
 import { loopbackDoors } from "../src/server/guard.ts";
 import { type ServeDeps, buildHttp } from "../src/server/server.ts";
 import type { Store } from "../src/store/store.ts";

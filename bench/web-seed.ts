@@ -7,7 +7,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, instant, later } from "../src/core/instant.
 import { Person } from "../src/core/people/person.ts";
 import { DEFAULT_LIMITS, DEFAULT_RULES, type Rules } from "../src/core/rules.ts";
 import { TemplateInput } from "../src/core/answer/template.ts";
-import type { LocalEngine } from "../src/engine/local.ts";
+import type { LocalEngine } from "../src/engine/local-engine.ts";
 import type { Store } from "../src/store/store.ts";
 
 const MANY = 10_000_000;

@@ -8,15 +8,15 @@ import type { Job } from "./core/run/job.ts";
 import { Refusal } from "./core/refusal.ts";
 import type { Rules } from "./core/rules.ts";
 import type { Run } from "./core/run/run.ts";
-import type { AnchorTarget } from "./engine/anchor-target.ts";
-import { StoreClock } from "./engine/clock.ts";
+import type { AnchorTarget } from "./engine/jobs/anchor-target.ts";
+import { StoreClock } from "./engine/store-clock.ts";
 import type { Engine } from "./engine/engine.ts";
-import { isFailureNews, isRare, sayWhy } from "./engine/job-retry.ts";
-import { jobHandlers } from "./engine/jobs.ts";
-import { LocalEngine } from "./engine/local.ts";
-import type { AddressOptions } from "./engine/public-address.ts";
-import type { Patience } from "./engine/remote-call.ts";
-import type { Work, WorkerDeps } from "./engine/worker.ts";
+import { isFailureNews, isRare, sayWhy } from "./engine/jobs/job-retry.ts";
+import { jobHandlers } from "./engine/jobs/job-handlers.ts";
+import { LocalEngine } from "./engine/local-engine.ts";
+import type { AddressOptions } from "./engine/outbound/public-address.ts";
+import type { Patience } from "./engine/remote/remote-call.ts";
+import type { Work, WorkerDeps } from "./engine/jobs/worker.ts";
 import type { ServeOptions } from "./server/server.ts";
 import type { Store } from "./store/store.ts";
 
@@ -160,9 +160,9 @@ async function openRemote(
   { url, token, runtimeDir }: OtherServer,
   { onCall, patience }: Pick<AppOptions, "onCall" | "patience">,
 ): Promise<Engine> {
-  const { RemoteEngine } = await import("./engine/remote.ts");
+  const { RemoteEngine } = await import("./engine/remote/remote-engine.ts");
   const text = token ?? (await readOwnToken(url, runtimeDir));
-  const { tellingFetch } = await import("./engine/remote-call.ts");
+  const { tellingFetch } = await import("./engine/remote/remote-call.ts");
   return new RemoteEngine({
     ...{ url, tokenFor: () => text, newKey: randomUUID },
     ...(onCall && { fetch: tellingFetch(onCall) }),
@@ -247,7 +247,7 @@ export function engineOn(store: Store, options: EngineOptions): LocalEngine {
 
 /** The targets for seals that the settings name, loaded when a seal is due. */
 async function findAnchorTargets(anchor: AnchorSettings, post: AddressOptions): Promise<AnchorTarget[]> {
-  const { anchorTargets } = await import("./engine/configured-anchor.ts");
+  const { anchorTargets } = await import("./engine/jobs/configured-anchor.ts");
   const { commitFile } = await import("./agents/commit-file.ts");
   const { file, url, isCommitted, readSecret } = anchor;
   const places = {

@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const MAX_LINES = 400;
 /** One line for each verb of the engine, and nothing else: to split it would hide the list. */
-const LONGER: Readonly<Record<string, number>> = { "src/engine/local.ts": 500 };
+const LONGER: Readonly<Record<string, number>> = { "src/engine/local-engine.ts": 500 };
 /** A question passes at most this many places between the agent and its answer. */
 const MAX_STATIONS = 8;
 

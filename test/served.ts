@@ -3,7 +3,7 @@ import type { RunId } from "../src/core/id.ts";
 import type { TokenInput } from "../src/core/people/token.ts";
 import type { EventView } from "../src/core/api/reply.ts";
 import type { QuestionView, RunView } from "../src/core/api/view.ts";
-import { LocalEngine } from "../src/engine/local.ts";
+import { LocalEngine } from "../src/engine/local-engine.ts";
 import { type ServeDeps, type Served, serveHttp } from "../src/server/server.ts";
 import { feedOf } from "./remote.ts";
 import { Scene } from "./scene.ts";

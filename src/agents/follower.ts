@@ -8,7 +8,7 @@ import { handoversOf, isHandedIn, isSpent } from "../core/question/question.ts";
 import { Refusal } from "../core/refusal.ts";
 import { type Rules, rulesFor } from "../core/rules.ts";
 import type { Engine } from "../engine/engine.ts";
-import type { Work } from "../engine/worker.ts";
+import type { Work } from "../engine/jobs/worker.ts";
 import type { Agent, Sight } from "./agent.ts";
 import { mirrorNoted } from "./mirror.ts";
 import { isGiven } from "./echo.ts";

@@ -12,7 +12,7 @@ import { CARRY_MS } from "../core/run/run-ownership.ts";
 import type { RunId } from "../core/id.ts";
 import { epochMs } from "../core/instant.ts";
 import { Refusal } from "../core/refusal.ts";
-import type { LocalEngine } from "../engine/local.ts";
+import type { LocalEngine } from "../engine/local-engine.ts";
 import type { Store } from "../store/store.ts";
 import { agents } from "./agents.ts";
 import { keepMachine } from "./machine.ts";

@@ -1,7 +1,7 @@
 import { SYSTEM } from "../core/people/actor.ts";
 import { nameSession } from "../core/run/run-ownership.ts";
 import type { RunId } from "../core/id.ts";
-import type { Work } from "../engine/worker.ts";
+import type { Work } from "../engine/jobs/worker.ts";
 
 const RUNS_OF_A_SESSION = 10;
 

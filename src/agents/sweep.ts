@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { SYSTEM } from "../core/people/actor.ts";
 import { RunId } from "../core/id.ts";
 import { forgetRun, mayForget } from "../core/run/run-lifecycle.ts";
-import type { Work } from "../engine/worker.ts";
+import type { Work } from "../engine/jobs/worker.ts";
 import { forgetLaunch, hasLaunch, runDirOf } from "./run-files.ts";
 
 /**

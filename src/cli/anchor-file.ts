@@ -3,7 +3,7 @@ import { type Anchor, anchorOf, parseAnchors } from "../core/trail/anchor.ts";
 import type { Seal } from "../core/changes.ts";
 import { Refusal } from "../core/refusal.ts";
 import { isCode, sayCode } from "../core/error-code.ts";
-import { appendAnchors } from "../engine/anchor-file.ts";
+import { appendAnchors } from "../engine/jobs/anchor-file.ts";
 
 /** Writes a seal to a file or an address outside the store: a line at the end, or a POST. */
 export async function writeAnchor(
@@ -21,7 +21,7 @@ export async function writeAnchor(
       hint: "Type: askd audit --seal-to https://<host>/<path>",
     });
   }
-  const { post } = await import("../engine/outbound.ts");
+  const { post } = await import("../engine/outbound/post.ts");
   const message = { body: JSON.stringify(anchor), headers: { "content-type": "application/json" } };
   const posted = await post(target, message, { allowLoopback });
   if (posted.ok) return anchor;

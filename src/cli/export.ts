@@ -3,7 +3,7 @@ import { createWriteStream } from "node:fs";
 import { mkdir, rename, rm } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { once } from "node:events";
-import { exportLines } from "../engine/export.ts";
+import { exportLines } from "../engine/trail/export.ts";
 import { wrongUsage } from "./arguments.ts";
 import type { Command } from "./command.ts";
 import type { Context } from "./context.ts";

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import type { AnchorSettings } from "../config/anchor.ts";
 import type { ChannelSet } from "../config/channel-list.ts";
 import type { Rules } from "../core/rules.ts";
-import type { Patience } from "../engine/remote-call.ts";
+import type { Patience } from "../engine/remote/remote-call.ts";
 import { runsAbove, startOf } from "./proc.ts";
 import { findProgram } from "./program.ts";
 import type { Context, Input, OpenedEngine, Output, ServeRequest, Serving } from "./context.ts";

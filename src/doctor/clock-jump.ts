@@ -1,7 +1,7 @@
 import { sayDuration } from "../core/text/duration.ts";
 import { msBetween } from "../core/instant.ts";
 import { sayJump } from "../core/run/trouble.ts";
-import { listJumpedClocks } from "../engine/troubles.ts";
+import { listJumpedClocks } from "../engine/jobs/troubles.ts";
 import type { Store } from "../store/store.ts";
 import type { Finding } from "./finding.ts";
 

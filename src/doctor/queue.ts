@@ -7,7 +7,7 @@ import type { Job, JobKind } from "../core/run/job.ts";
 import type { Question } from "../core/question/question.ts";
 import { hasLivingWorker } from "../agents/worker-row.ts";
 import { type Run, isAnswerUntaken } from "../core/run/run.ts";
-import { isUrgent } from "../engine/job-retry.ts";
+import { isUrgent } from "../engine/jobs/job-retry.ts";
 import type { KeptJob, Store } from "../store/store.ts";
 import type { Finding } from "./finding.ts";
 import type { Patient } from "./patient.ts";

@@ -3,7 +3,7 @@ import { readSecret } from "../config/secret.ts";
 import { runProgram } from "../agents/process-identity.ts";
 import { signWebhook } from "../core/question/callback.ts";
 import { SECOND_MS, type Instant } from "../core/instant.ts";
-import { post } from "../engine/outbound.ts";
+import { post } from "../engine/outbound/post.ts";
 import { sayError } from "./examine.ts";
 import type { Finding } from "./finding.ts";
 import type { Patient } from "./patient.ts";

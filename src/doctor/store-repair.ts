@@ -1,5 +1,5 @@
 import type { Job } from "../core/run/job.ts";
-import { releaseJobs } from "../engine/release.ts";
+import { releaseJobs } from "../engine/jobs/release-jobs.ts";
 import type { Store } from "../store/store.ts";
 import type { StoreAt } from "./patient.ts";
 

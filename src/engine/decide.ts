@@ -9,8 +9,8 @@ import { Refusal } from "../core/refusal.ts";
 import type { Rules } from "../core/rules.ts";
 import type { Run } from "../core/run/run.ts";
 import type { Committed, Store } from "../store/store.ts";
-import { Rows } from "./rows.ts";
-import { sealTrail } from "./seal-job.ts";
+import { Rows } from "./row-cache.ts";
+import { sealTrail } from "./jobs/seal-job.ts";
 
 const RETRY_MS = 2_000;
 /** On a slow machine a single try can take longer than that, and the first one of a known session always fails. */

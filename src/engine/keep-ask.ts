@@ -6,11 +6,11 @@ import { type Question, isPending } from "../core/question/question.ts";
 import type { Run } from "../core/run/run.ts";
 import { mayHold, takeHold } from "../core/question/take-hold.ts";
 import type { Store } from "../store/store.ts";
-import { addAsked } from "./asked.ts";
+import { addAsked } from "./asked-entry.ts";
 import { type Decider, after } from "./decide.ts";
 import type { AskOptions, Done } from "./engine.ts";
 import { runForAsk } from "./new-run.ts";
-import { findTaken } from "./taken.ts";
+import { findTaken } from "./find-duplicate.ts";
 
 interface Deps {
   store: Store;

@@ -8,7 +8,7 @@ import { requirePlain } from "../core/text/plain-text.ts";
 import { ONE_ASK, type Run } from "../core/run/run.ts";
 import { UNSEEN } from "../core/text/visible.ts";
 import type { RunInput } from "./engine.ts";
-import { requireCallable } from "./public-address.ts";
+import { requireCallable } from "./outbound/public-address.ts";
 
 const NAME_WORDS = 4;
 const NAME_CHARS = 40;

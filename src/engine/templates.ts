@@ -11,7 +11,7 @@ import {
   changeTemplate,
 } from "../core/answer/template.ts";
 import type { Store } from "../store/store.ts";
-import { recall } from "./recall.ts";
+import { recall } from "./memoize.ts";
 
 const MOST_TEMPLATES = 500;
 

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from "vitest";
 import { bundle, start } from "../../test/child.ts";
 import { Database, openStore, withPlace } from "../../test/proof/place.ts";
-import { verify } from "./verify.ts";
+import { verify } from "./trail/verify.ts";
 
 const WRITERS = 2;
 const TIMES = 8;
@@ -9,7 +9,7 @@ const TIMES = 8;
 let program = "";
 
 beforeAll(async () => {
-  program = await bundle("src/engine/verify.child.ts");
+  program = await bundle("src/engine/trail/verify.child.ts");
 });
 
 test.each(Database.options)("two processes that write while %s is verified raise no false alarm", async (database) => {

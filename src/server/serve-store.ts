@@ -1,4 +1,4 @@
-import type { LocalEngine } from "../engine/local.ts";
+import type { LocalEngine } from "../engine/local-engine.ts";
 import type { Rules } from "../core/rules.ts";
 import type { Store } from "../store/store.ts";
 import type { AtHand } from "../web/card-view.ts";

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { z } from "zod";
 import { engineOn } from "../../src/app.ts";
 import { parseAsk } from "../../src/core/question/ask-input.ts";
-import { verify } from "../../src/engine/verify.ts";
+import { verify } from "../../src/engine/trail/verify.ts";
 import { ADA, AGENT } from "../builders.ts";
 import { readFlags } from "../proof/flags.ts";
 import { Place, openStore, withPlace } from "../proof/place.ts";

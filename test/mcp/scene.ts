@@ -10,7 +10,7 @@ import { QuestionId } from "../../src/core/id.ts";
 import { instant } from "../../src/core/instant.ts";
 import type { Question } from "../../src/core/question/question.ts";
 import type { TokenInput } from "../../src/core/people/token.ts";
-import type { LocalEngine } from "../../src/engine/local.ts";
+import type { LocalEngine } from "../../src/engine/local-engine.ts";
 import { createApp } from "../../src/server/app.ts";
 import { CallerRuns } from "../../src/server/caller-run.ts";
 import { loopbackDoors } from "../../src/server/guard.ts";

@@ -1,5 +1,5 @@
 import { engineOn } from "../../src/app.ts";
-import type { LocalEngine } from "../../src/engine/local.ts";
+import type { LocalEngine } from "../../src/engine/local-engine.ts";
 import type { Store } from "../../src/store/store.ts";
 import { ROOMY } from "../scene.ts";
 

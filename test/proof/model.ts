@@ -2,7 +2,7 @@ import fc from "fast-check";
 import type { Closed, Question } from "../../src/core/question/question.ts";
 import { type Instant, epochMs, instant } from "../../src/core/instant.ts";
 import type { Rules } from "../../src/core/rules.ts";
-import type { LocalEngine } from "../../src/engine/local.ts";
+import type { LocalEngine } from "../../src/engine/local-engine.ts";
 import { NOON } from "../builders.ts";
 import { ROOMY } from "../scene.ts";
 import { type Known, perform } from "./perform.ts";

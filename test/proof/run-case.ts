@@ -8,7 +8,7 @@ import { keepLaunch, makeRunDir } from "../../src/agents/run-files.ts";
 import { stopRun } from "../../src/agents/stop.ts";
 import { type RunId, idsFrom } from "../../src/core/id.ts";
 import { type Run, hasEnded } from "../../src/core/run/run.ts";
-import type { LocalEngine } from "../../src/engine/local.ts";
+import type { LocalEngine } from "../../src/engine/local-engine.ts";
 import { ADA, AGENT } from "../builders.ts";
 import { said } from "../scene.ts";
 import { liveEngine } from "./live-engine.ts";

@@ -2,7 +2,7 @@ import { engineOn } from "../../src/app.ts";
 import { SYSTEM } from "../../src/core/people/actor.ts";
 import { parseAsk } from "../../src/core/question/ask-input.ts";
 import { later } from "../../src/core/instant.ts";
-import type { LocalEngine } from "../../src/engine/local.ts";
+import type { LocalEngine } from "../../src/engine/local-engine.ts";
 import type { Store } from "../../src/store/store.ts";
 import { ADA, AGENT } from "../builders.ts";
 import { MCP, ROOMY, SCRIPT, said } from "../scene.ts";

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
-import { verify } from "../../src/engine/verify.ts";
+import { verify } from "../../src/engine/trail/verify.ts";
 import { openDatabase } from "../../src/sqlite.ts";
 import { openPostgres } from "../../src/store/postgres/postgres.ts";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite.ts";

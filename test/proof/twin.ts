@@ -4,7 +4,7 @@ import { join } from "node:path";
 import pg from "pg";
 import { epochMs, type Instant } from "../../src/core/instant.ts";
 import type { Rules } from "../../src/core/rules.ts";
-import type { LocalEngine } from "../../src/engine/local.ts";
+import type { LocalEngine } from "../../src/engine/local-engine.ts";
 import { openDatabase } from "../../src/sqlite.ts";
 import { engineOn } from "../../src/app.ts";
 import { MemoryStore } from "../memory-store/memory.ts";

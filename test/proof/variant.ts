@@ -24,8 +24,8 @@ const WAITS: ReadonlyArray<readonly [string, readonly string[]]> = [
   ["src/agents/stop.ts", ["GRACE_MS"]],
   ["src/agents/starter.ts", ["WAIT_MS"]],
   ["src/agents/worker-row.ts", ["BEAT_MS", "SILENT_MS"]],
-  ["src/engine/worker.ts", ["LEASE_MS"]],
-  ["src/engine/job-retry.ts", ["URGENT_RETRY_MS", "RETRY_MS"]],
+  ["src/engine/jobs/worker.ts", ["LEASE_MS"]],
+  ["src/engine/jobs/job-retry.ts", ["URGENT_RETRY_MS", "RETRY_MS"]],
 ];
 
 let variants = 0;

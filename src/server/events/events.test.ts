@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { SYSTEM } from "../../core/people/actor.ts";
 import { STORE_CHAIN } from "../../core/id.ts";
 import { tokenId } from "../../core/people/token.ts";
-import { LocalEngine } from "../../engine/local.ts";
+import { LocalEngine } from "../../engine/local-engine.ts";
 import { DEFAULT_LIMITS } from "../../core/rules.ts";
 import { ADA, AGENT, aRun, anEvent } from "../../../test/builders.ts";
 import { Scene, said } from "../../../test/scene.ts";

@@ -2,7 +2,7 @@ import { Hono } from "hono";
 import type { KeptEvent } from "../../core/trail/event.ts";
 import { SECOND_MS, msBetween } from "../../core/instant.ts";
 import type { Rules } from "../../core/rules.ts";
-import { AlertWatch } from "../../engine/alert-watch.ts";
+import { AlertWatch } from "../../engine/stats/alert-watch.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Store } from "../../store/store.ts";
 import type { Part } from "../app.ts";

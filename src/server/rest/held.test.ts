@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { LocalEngine } from "../../engine/local.ts";
+import { LocalEngine } from "../../engine/local-engine.ts";
 import { ADA } from "../../../test/builders.ts";
 import { said } from "../../../test/scene.ts";
 import { ServedScene } from "../../../test/served.ts";

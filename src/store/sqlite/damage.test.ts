@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { aContent, aQuestion, aRun, anEvent, IDS } from "../../../test/builders.ts";
-import { verify } from "../../engine/verify.ts";
+import { verify } from "../../engine/trail/verify.ts";
 import { openDatabase } from "../../sqlite.ts";
 import { openSqliteStore } from "./sqlite.ts";
 import { keep } from "../../../test/store-suite/opened.ts";

@@ -7,7 +7,7 @@ import { runDirOf } from "../../../src/agents/run-files.ts";
 import { Refusal } from "../../../src/core/refusal.ts";
 import { type Question, isPending } from "../../../src/core/question/question.ts";
 import { type Run, hasEnded } from "../../../src/core/run/run.ts";
-import type { LocalEngine } from "../../../src/engine/local.ts";
+import type { LocalEngine } from "../../../src/engine/local-engine.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { ADA } from "../../builders.ts";
 import { AGENTS, TYPED } from "../../e2e/agent.ts";

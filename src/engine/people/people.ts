@@ -1,0 +1,303 @@
+import { requireMay } from "../../core/people/access.ts";
+import { type Actor, SYSTEM } from "../../core/people/actor.ts";
+import type { Changes, Entry } from "../../core/changes.ts";
+import { requireVisibleLine } from "../../core/text/foreign-text.ts";
+import { type Instant, later } from "../../core/instant.ts";
+import { type Person, changePerson, parsePerson } from "../../core/people/person.ts";
+import { Refusal } from "../../core/refusal.ts";
+import { lastAdmin } from "../../core/people/removal.ts";
+import { hasEnded } from "../../core/run/run.ts";
+import {
+  type Token,
+  type TokenInput,
+  TokenName,
+  actorOf,
+  changeToken,
+  expiryJob,
+  handOverToken,
+  isAdminToken,
+  isCredential,
+  isUsable,
+  lifetimeOf,
+  noteUse,
+  parseToken,
+  tokenId,
+  tokenText,
+} from "../../core/people/token.ts";
+import type { Committed, Store } from "../../store/store.ts";
+import { recall } from "../memoize.ts";
+
+/** How much chance is in a token. */
+export const TOKEN_BYTES = 20;
+const MOST_PARSED = 1_000;
+const LONGEST_ADDRESS = 320;
+const TRIES = 5;
+const LOGIN_MS = 10 * 60_000;
+const SESSION_MS = 12 * 3_600_000;
+/** Whoever may do everything signs in for what they want to do now. */
+const ADMIN_MS = 3_600_000;
+
+interface PeopleDeps {
+  store: Store;
+  now: () => Instant;
+  randomBytes: (count: number) => Uint8Array;
+}
+
+/** Who may come in, and as whom. */
+export class People {
+  readonly #deps: PeopleDeps;
+  /** Tokens that were used, as they were parsed: every request brings one. */
+  readonly #parsed = new Map<string, Token>();
+  /** Uses that are being written down. */
+  readonly #noting = new Map<string, Promise<Committed>>();
+  readonly #known = new WeakMap<Entry, Person>();
+  readonly #tokens = new WeakMap<Entry, Token>();
+
+  constructor(deps: PeopleDeps) {
+    this.#deps = deps;
+  }
+
+  /** Makes a token; its text is shown this once and kept nowhere. */
+  async issue(input: TokenInput, by: Actor): Promise<{ text: string; token: Token }> {
+    requireMayIssue(input, by);
+    await this.#requireKnown(input, by);
+    requireVisibleLine(input.subject, "the subject of a token");
+    if (input.name !== undefined && !TokenName.safeParse(input.name).success) {
+      throw new Refusal("bad_input", "A token's name begins with a letter or digit and has 64 characters at most", {
+        hint: "Use letters, digits, spaces and . _ @ -, and nothing that looks like the id of a token",
+      });
+    }
+    if (by.scope === "system") return this.#make(input, {}, by);
+    const made = await this.#make(input, { maker: by.id }, by);
+    await this.#requireStillThere(made.token);
+    return made;
+  }
+
+  /** A code signs somebody in as a person: only whoever makes it, or somebody on the list, is known to be one. */
+  async #requireKnown({ scope, subject }: TokenInput, by: Actor): Promise<void> {
+    if (scope !== "login" || by.scope === "system" || subject === by.id || (await this.findPerson(subject))) return;
+    throw new Refusal("not_permitted", `${subject} is not on the list of people, so no code can sign them in`, {
+      hint: `Add them first: askd user add ${subject}`,
+    });
+  }
+
+  async #make(
+    input: TokenInput,
+    more: Pick<Token, "isSession" | "maker">,
+    by: Actor,
+  ): Promise<{ text: string; token: Token }> {
+    const text = tokenText(input.scope, this.#deps.randomBytes(TOKEN_BYTES));
+    const createdAt = this.#deps.now();
+    const { scope, subject, runId, grants, name } = input;
+    const lifetime = scope === "login" ? { expiresAt: later(createdAt, LOGIN_MS) } : lifetimeOf(input, createdAt);
+    const token: Token = {
+      id: tokenId(text),
+      version: 0,
+      scope,
+      subject,
+      onBehalf: input.onBehalf ?? false,
+      createdAt,
+      ...(runId && { runId }),
+      ...(grants && { grants }),
+      ...(name !== undefined && { name }),
+      ...lifetime,
+      ...more,
+    };
+    const expiry = expiryJob(token);
+    const made = changeToken("made", undefined, token, { now: createdAt, by });
+    await this.#deps.store.commit({ ...made, scheduled: expiry ? [expiry] : [] });
+    return { text, token: { ...token, version: 1 } };
+  }
+
+  /** A person who was removed while this was under way leaves nothing behind that lets them in. */
+  async #requireStillThere(token: Token): Promise<void> {
+    const names = token.scope === "agent" ? [token.maker] : [token.maker, token.subject];
+    for (const id of new Set(names.filter((name) => name !== undefined))) {
+      const entry = await this.#deps.store.findEntry("person", id);
+      if (!entry || !parsePerson(entry).removed) continue;
+      const at = { now: this.#deps.now(), by: SYSTEM };
+      await this.#deps.store.commit(changeToken("revoked", token, { ...token, revokedAt: at.now }, at));
+      throw new Refusal("not_permitted", `${id} was removed; nobody comes in under that name`, {
+        hint: `Add them again first: askd user add ${id}`,
+      });
+    }
+  }
+
+  /** Who bears this token, or nobody. An agent's token is worth nothing once its run has ended. */
+  async find(text: string, channel: string): Promise<{ actor: Actor; token: Token } | undefined> {
+    const entry = await this.#deps.store.findEntry("token", tokenId(text));
+    const token = entry && this.#parse(entry);
+    if (!token || !isCredential(token, channel) || !isUsable(token, this.#deps.now())) return undefined;
+    const run = token.runId && (await this.#deps.store.findRun(token.runId));
+    if (run && hasEnded(run)) return undefined;
+    const actor = actorOf(token, channel);
+    const isKnown = await this.#isKnown(token);
+    const used = await this.#noteUse(token, actor);
+    return { actor: isKnown ? actor : { ...actor, strength: "bearer" }, token: used };
+  }
+
+  /** Says whether a token is known to be a person's own; a name that is on no list could be anybody's. */
+  async #isKnown({ scope, subject, isSession }: Token): Promise<boolean> {
+    if (scope === "agent" || scope === "admin" || isSession) return true;
+    return (await this.findPerson(subject)) !== undefined;
+  }
+
+  /** Renews the token and writes down that it is used, once a day: many requests at once write it once. */
+  async #noteUse(token: Token, by: Actor): Promise<Token> {
+    const now = this.#deps.now();
+    const used = noteUse(token, now);
+    if (!used) return token;
+    const noting = this.#noting.get(token.id) ?? this.#deps.store.commit(changeToken("used", token, used, { now, by }));
+    this.#noting.set(token.id, noting);
+    try {
+      const committed = await noting;
+      return committed.ok ? { ...used, version: token.version + 1 } : token;
+    } catch (error) {
+      // A full disk keeps nobody out: the next request writes it down.
+      if (error instanceof Refusal) return token;
+      throw error;
+    } finally {
+      this.#noting.delete(token.id);
+    }
+  }
+
+  /** An entry of the same version is the same: one that was changed or revoked is read as it is now. */
+  #parse(entry: Entry): Token {
+    const known = this.#parsed.get(entry.id);
+    if (known?.version === entry.version) return known;
+    const token = parseToken(entry);
+    if (this.#parsed.size >= MOST_PARSED) this.#parsed.clear();
+    this.#parsed.set(entry.id, token);
+    return token;
+  }
+
+  /** Trades a login code for a token of that person; a code works once. */
+  async redeem(code: string, by: Actor): Promise<{ text: string; token: Token }> {
+    const entry = await this.#deps.store.findEntry("token", tokenId(code));
+    const login = entry && parseToken(entry);
+    const now = this.#deps.now();
+    const isGood = login?.scope === "login" && isUsable(login, now);
+    const committed = isGood
+      ? await this.#deps.store.commit(changeToken("used", login, { ...login, revokedAt: now }, { now, by }))
+      : undefined;
+    if (!isGood || !committed?.ok) {
+      throw new Refusal("sign_in", "This code is not valid any more", { hint: "Get a new one with: askd login" });
+    }
+    const [scope, ms] = login.grants ? (["admin", ADMIN_MS] as const) : (["human", SESSION_MS] as const);
+    const more = { isSession: true, ...(login.maker !== undefined && { maker: login.maker }) };
+    const made = await this.#make({ scope, subject: login.subject, expiresAt: later(now, ms) }, more, by);
+    await this.#requireStillThere(made.token);
+    return made;
+  }
+
+  async revoke(id: string, by: Actor): Promise<Token> {
+    requireMay("manage_tokens", by);
+    return this.#change(id, async (before) => {
+      const now = this.#deps.now();
+      if (before.revokedAt !== undefined) return { token: before, changes: undefined };
+      const guard = by.scope === "system" ? [] : await this.#guardAdmins(before, now);
+      const token: Token = { ...before, revokedAt: now };
+      const { entries = [], events = [] } = changeToken("revoked", before, token, { now, by });
+      return { token, changes: { entries: [...entries, ...guard], events } };
+    });
+  }
+
+  /** Gives a token to another person, with whom it ends from then on. */
+  async handOver(id: string, to: string, by: Actor): Promise<Token> {
+    requireMay("manage_tokens", by);
+    if (!(await this.findPerson(to))) {
+      throw new Refusal("bad_input", `There is nobody called "${to}"`, { hint: "See everybody: askd user list" });
+    }
+    return this.#change(id, async (before) => {
+      const now = this.#deps.now();
+      if (!isUsable(before, now)) throw new Refusal("bad_input", "This token is revoked or expired already");
+      return { token: { ...before, maker: to }, changes: handOverToken(before, to, { now, by }) };
+    });
+  }
+
+  /** Reads, decides and commits; again for as long as others are faster. */
+  async #change(
+    id: string,
+    decide: (before: Token) => Promise<{ token: Token; changes: Changes | undefined }>,
+  ): Promise<Token> {
+    for (let tries = 0; tries < TRIES; tries += 1) {
+      const entry = await this.#deps.store.findEntry("token", id);
+      if (!entry) throw new Refusal("not_found", "There is no such token", { hint: "See all: askd token list" });
+      const { token, changes } = await decide(parseToken(entry));
+      if (!changes) return token;
+      const committed = await this.#deps.store.commit(changes);
+      if (committed.ok) return { ...token, version: token.version + 1 };
+    }
+    throw new Refusal("moved", "The token was changed meanwhile; try again");
+  }
+
+  /** Whoever takes an admin's token away also takes this lock: of two who take away one each, one sees what the other did. */
+  async #guardAdmins(token: Token, now: Instant): Promise<Entry[]> {
+    if (!isAdminToken(token, now)) return [];
+    const lock = await readRoster(this.#deps.store); // before the tokens are read
+    const tokens = await this.#allTokens();
+    if (!tokens.some((other) => other.id !== token.id && isAdminToken(other, now))) throw lastAdmin(token.subject);
+    return [lock];
+  }
+
+  async #allTokens(): Promise<Token[]> {
+    return (await this.#deps.store.listEntries("token")).map((entry) => recall(this.#tokens, entry, parseToken));
+  }
+
+  async listTokens(by: Actor): Promise<Token[]> {
+    requireMay("manage_tokens", by);
+    return this.#allTokens();
+  }
+
+  async put(person: Person, by: Actor): Promise<Person> {
+    requireMay("manage_people", by);
+    const { name, email, slack, github, groups } = person;
+    for (const text of [name, email, slack, github, ...groups]) {
+      if (text !== undefined) requireVisibleLine(text, "the name or address of a person", LONGEST_ADDRESS);
+    }
+    const entry = await this.#deps.store.findEntry("person", person.id);
+    const before = entry && parsePerson(entry);
+    const next = { ...person, version: before?.version ?? 0 };
+    const committed = await this.#deps.store.commit(changePerson(before, next, { now: this.#deps.now(), by }));
+    if (!committed.ok) throw new Refusal("moved", "This person was changed meanwhile; try again");
+    return { ...next, version: next.version + 1 };
+  }
+
+  async list(): Promise<Person[]> {
+    const entries = await this.#deps.store.listEntries("person");
+    return entries.map((entry) => recall(this.#known, entry, parsePerson)).filter(({ removed }) => !removed);
+  }
+
+  /** Who was on the list once. */
+  async listRemoved(): Promise<ReadonlySet<string>> {
+    const people = (await this.#deps.store.listEntries("person")).map((entry) =>
+      recall(this.#known, entry, parsePerson),
+    );
+    return new Set(people.filter(({ removed }) => removed).map(({ id }) => id));
+  }
+
+  async findPerson(id: string): Promise<Person | undefined> {
+    const entry = await this.#deps.store.findEntry("person", id);
+    const person = entry && parsePerson(entry);
+    return person?.removed ? undefined : person;
+  }
+}
+
+/** A row that says nothing: its version is the lock on who is an admin. */
+export async function readRoster(store: Store): Promise<Entry> {
+  const entry = await store.findEntry("roster", "admins");
+  return { kind: "roster", id: "admins", version: entry?.version ?? 0, body: {} };
+}
+
+/** A person may sign in elsewhere as themselves and let agents in; anything more is for an admin to give. */
+function requireMayIssue(input: TokenInput, by: Actor): void {
+  requireMay("make_token", by);
+  if (by.scope === "admin" || by.scope === "system") return;
+  const isOwn = input.scope === "agent" || (input.scope !== "admin" && input.subject === by.id);
+  if (isOwn && !input.onBehalf && !input.grants) return;
+  throw new Refusal(
+    "not_permitted",
+    `A token of scope ${input.scope} for ${input.subject} can only be made by an admin`,
+    { fact: { is: "token_scope", subject: input.subject } },
+  );
+}

@@ -1,0 +1,87 @@
+import { requireMay } from "../../core/people/access.ts";
+import type { Actor } from "../../core/people/actor.ts";
+import type { QuestionId } from "../../core/id.ts";
+import { parsePerson } from "../../core/people/person.ts";
+import { type Pending, isPending } from "../../core/question/question.ts";
+import { Refusal } from "../../core/refusal.ts";
+import { type Removal, type RemovalRead, endHoldings, findHoldings, isHeldBy, removePerson } from "../../core/people/removal.ts";
+import { parseToken } from "../../core/people/token.ts";
+import type { Store } from "../../store/store.ts";
+import type { Decider } from "../decide.ts";
+import type { RemovalOptions } from "../engine.ts";
+import { readRoster } from "./people.ts";
+
+const PAGE = 500;
+
+interface RemovalDeps {
+  store: Store;
+  decider: Decider;
+}
+
+/** Takes somebody off the list with all that they hold, in one commit. */
+export async function removeFromList(
+  { store, decider }: RemovalDeps,
+  { id, handOverTo, isTrial }: { id: string } & RemovalOptions,
+  by: Actor,
+): Promise<Removal> {
+  requireMay("manage_people", by);
+  const removal = await decider.retry(async () => {
+    // The lock comes first: whoever takes an admin away between here and the commit makes it fail.
+    const lock = await readRoster(store);
+    const read = await readAll(store, id);
+    const at = decider.at(by);
+    const found = findHoldings(read, handOverTo, at);
+    const held = read.open.filter((question) => isHeldBy(question, id)).map((question) => question.id);
+    const changes = removePerson(read, await decider.rows.readMany(held), handOverTo, at);
+    if (isTrial) return found;
+    const committed = await decider.commit({ ...changes, entries: [...(changes.entries ?? []), lock] });
+    if (!committed.ok) return undefined;
+    for (const question of held) decider.rows.forget(question);
+    return { ...found, isRemoved: true };
+  });
+  if (removal.isRemoved) await sweep({ store, decider }, { id, handOverTo }, by);
+  return removal;
+}
+
+/** What the person did while they were being removed goes the same way. */
+async function sweep(
+  { store, decider }: RemovalDeps,
+  { id, handOverTo }: { id: string } & RemovalOptions,
+  by: Actor,
+): Promise<void> {
+  await decider.retry(async () => {
+    const read = await readAll(store, id, "removed");
+    const held = read.open.filter((question) => isHeldBy(question, id)).map((question) => question.id);
+    const left = endHoldings(read, await decider.rows.readMany(held), handOverTo, decider.at(by));
+    if (!left.events?.length) return true;
+    const committed = await decider.commit(left);
+    return committed.ok || undefined;
+  });
+}
+
+async function readAll(store: Store, id: string, state: "listed" | "removed" = "listed"): Promise<RemovalRead> {
+  const [people, tokens] = await Promise.all([store.listEntries("person"), store.listEntries("token")]);
+  const known = people.map(parsePerson);
+  const person = known.find((each) => each.id === id && (each.removed ?? false) === (state === "removed"));
+  if (!person) {
+    throw new Refusal("not_found", `There is nobody called "${id}"`, { hint: "See everybody: askd user list" });
+  }
+  const listed = known.filter((each) => each === person || !each.removed);
+  return { person, people: listed, tokens: tokens.map(parseToken), open: await readOpen(store) };
+}
+
+async function readOpen(store: Store): Promise<Pending[]> {
+  const open: Pending[] = [];
+  let after: QuestionId | undefined;
+  for (;;) {
+    const page = await store.listQuestions({
+      status: "pending",
+      order: "oldest",
+      limit: PAGE,
+      ...(after && { after }),
+    });
+    open.push(...page.filter(isPending));
+    after = page.at(-1)?.id;
+    if (page.length < PAGE) return open;
+  }
+}

@@ -1,0 +1,211 @@
+import type { Actor } from "../../core/people/actor.ts";
+import { API_PATH, BY_HEADER, ROWS_TYPE, type Route } from "../../core/api/route.ts";
+import { ROUTES, type RowsOf, type Verb } from "../../core/api/table.ts";
+import { sayDuration } from "../../core/text/duration.ts";
+import { MINUTE_MS, SECOND_MS } from "../../core/instant.ts";
+import { Refusal } from "../../core/refusal.ts";
+import { Absence, absenceAfter, absenceIn, parseProblem, retryAfterOf } from "./remote-absence.ts";
+
+/** How often a call is tried that finds nobody. */
+const TRIES = 4;
+/** For how long, where somebody waits for an outcome: a server that restarts is away for a moment. */
+const LONGEST_ABSENCE_MS = 2 * MINUTE_MS;
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = SECOND_MS;
+
+export interface CallerDeps {
+  /** Where the server is, such as `http://127.0.0.1:4319`. */
+  url: string;
+  /** The token to send, by who acts; most have one for everything. */
+  tokenFor: (by: Actor | undefined) => string | undefined | Promise<string | undefined>;
+  newKey: () => string;
+  fetch?: typeof fetch;
+  patience?: Patience;
+}
+
+/** Rides out a restart of the server, for somebody who waits for what it will say. */
+export interface Patience {
+  /** Aborts when they do not want to wait any more. */
+  until: AbortSignal;
+  /** From the first call on; else once the server was there. */
+  isAtOnce?: boolean;
+  /** Hears that the server is away and looked for again. */
+  onAway?: (text: string) => void;
+}
+
+/** What a verb says, before it is written into an address, headers and a body. */
+export interface CallOptions<V extends Verb> {
+  params?: Record<string, string>;
+  query?: Record<string, string | number | undefined>;
+  body?: unknown;
+  by?: Actor;
+  /** Sent in place of the usual one. */
+  token?: string;
+  ifVersion?: number;
+  signal?: AbortSignal;
+  /** Names the change: sent again, it counts once. */
+  key?: string;
+  /** Doing it twice is the same as doing it once. */
+  mayRepeat?: boolean;
+  /** Somebody waits for the outcome: a restart of the server is ridden out. */
+  isPatient?: boolean;
+  readonly verb?: V;
+}
+
+/** What the server replied, read to its end. */
+interface Received {
+  response: Response;
+  text: string;
+}
+
+/** Calls the routes of the table on a server. What it refuses is refused here in the same words. */
+export class Caller {
+  readonly #deps: CallerDeps;
+  #hasHeard = false;
+  #isAway = false;
+
+  constructor(deps: CallerDeps) {
+    this.#deps = deps;
+  }
+
+  newKey(): string {
+    return this.#deps.newKey();
+  }
+
+  async call<V extends Verb>(verb: V, options: CallOptions<V>): Promise<RowsOf<V>> {
+    const row: Route = ROUTES[verb];
+    const { response, text } = await this.#send(row, options);
+    if (!response.ok) throw refusalOf(response, text);
+    return row.reply.rows.parse(this.#parse(text));
+  }
+
+  /** Sends it, again where nobody was reached and that does no harm. */
+  async #send(row: Route, options: CallOptions<Verb>): Promise<Received> {
+    const mayRepeat = options.mayRepeat ?? (options.key !== undefined || row.method !== "POST");
+    const address = this.#address(row, options);
+    const request = await this.#request(row, options);
+    const startMs = performance.now();
+    let mayHaveArrived = false;
+    for (let tries = 1; ; tries += 1) {
+      const reply = await this.#try(address, request);
+      if (!(reply instanceof Absence)) {
+        this.#hasHeard = true;
+        this.#isAway = false;
+        return reply;
+      }
+      mayHaveArrived ||= reply.mayHaveArrived && row.method !== "GET";
+      const pauseMs = Math.max(Math.min(FIRST_PAUSE_MS * 3 ** (tries - 1), LONGEST_PAUSE_MS), reply.retryAfterMs);
+      const isWanted = !options.signal?.aborted && (mayRepeat || !reply.mayHaveArrived);
+      const isSoon = tries < TRIES && pauseMs <= LONGEST_PAUSE_MS;
+      const isBorne = this.#isPatient(options) && performance.now() - startMs + pauseMs <= LONGEST_ABSENCE_MS;
+      if (!isWanted || !(isSoon || isBorne)) throw reply.refusal(this.#deps.url, { mayHaveArrived });
+      if (!isSoon) this.#sayAway();
+      await pause(pauseMs, options.signal, this.#deps.patience?.until);
+    }
+  }
+
+  async #try(address: string, request: RequestInit): Promise<Received | Absence> {
+    try {
+      const response = await (this.#deps.fetch ?? fetch)(address, request);
+      const text = await response.text();
+      return absenceIn(response, text) ?? { response, text };
+    } catch (cause) {
+      return absenceAfter(cause);
+    }
+  }
+
+  #isPatient({ isPatient = false }: CallOptions<Verb>): boolean {
+    const { patience } = this.#deps;
+    if (patience?.until.aborted) return false;
+    return isPatient || (patience !== undefined && (patience.isAtOnce === true || this.#hasHeard));
+  }
+
+  /** Once for each time that it is away. */
+  #sayAway(): void {
+    if (this.#isAway) return;
+    this.#isAway = true;
+    const span = sayDuration(LONGEST_ABSENCE_MS);
+    this.#deps.patience?.onAway?.(`The server at ${this.#deps.url} is away; looking for it again for at most ${span}`);
+  }
+
+  #parse(text: string): unknown {
+    try {
+      const value: unknown = JSON.parse(text);
+      return value;
+    } catch (cause) {
+      throw new Refusal("store_unusable", `What replies at ${this.#deps.url} is not askd`, {
+        cause,
+        hint: "Look where ASKD_URL leads: something before the server replies in its place",
+      });
+    }
+  }
+
+  #address({ path }: Route, { params = {}, query = {} }: CallOptions<Verb>): string {
+    const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ""));
+    const search = new URLSearchParams();
+    for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value));
+    return `${this.#deps.url}${API_PATH}${filled}${search.size > 0 ? `?${search.toString()}` : ""}`;
+  }
+
+  async #request({ method }: Route, options: CallOptions<Verb>): Promise<RequestInit> {
+    const { body, by, token, ifVersion, key, signal } = options;
+    const bearer = token ?? (await this.#deps.tokenFor(by));
+    return {
+      method,
+      redirect: "error",
+      headers: {
+        accept: ROWS_TYPE,
+        ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }),
+        ...(by && { [BY_HEADER]: encodeURIComponent(JSON.stringify(by)) }),
+        ...(ifVersion !== undefined && { "if-match": `"${ifVersion}"` }),
+        ...(key !== undefined && { "idempotency-key": key }),
+        ...(body !== undefined && { "content-type": "application/json" }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(signal && { signal }),
+    };
+  }
+}
+
+/** Fetches, and tells of every call: the method, the address, what came back, and after how long. Never the token. */
+export function tellingFetch(tell: (line: string) => void): typeof fetch {
+  return async (input, init) => {
+    const start = performance.now();
+    const address = input instanceof Request ? input.url : String(input);
+    const say = (outcome: string): void =>
+      tell(`${init?.method ?? "GET"} ${address} ${outcome} ${Math.round(performance.now() - start)} ms`);
+    try {
+      const response = await fetch(input, init);
+      say(String(response.status));
+      return response;
+    } catch (error) {
+      say("failed");
+      throw error;
+    }
+  };
+}
+
+/** The server's "no", as the engine over there said it. */
+function refusalOf(response: Response, text: string): Refusal {
+  const problem = parseProblem(text);
+  if (!problem) return new Refusal("store_unusable", `The server replied ${response.status} and did not say why`);
+  const retryAfterMs = retryAfterOf(response);
+  return new Refusal(problem.code, problem.detail, {
+    ...(problem.hint !== undefined && { hint: problem.hint }),
+    ...(retryAfterMs > 0 && { retryAfterMs }),
+  });
+}
+
+/** Waits that long, or until one of the signals aborts. */
+function pause(ms: number, ...signals: ReadonlyArray<AbortSignal | undefined>): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      for (const signal of signals) signal?.removeEventListener("abort", end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    for (const signal of signals) signal?.addEventListener("abort", end, { once: true });
+    if (signals.some((signal) => signal?.aborted)) end();
+  });
+}

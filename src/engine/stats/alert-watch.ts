@@ -1,0 +1,160 @@
+import { ALERTS, type AlertName, type AlertRead, isRaised, watchAlert } from "../../core/stats/alert.ts";
+import type { KeptEvent } from "../../core/trail/event.ts";
+import { type Instant, MINUTE_MS } from "../../core/instant.ts";
+import type { Rules } from "../../core/rules.ts";
+import type { Store } from "../../store/store.ts";
+import { TimeoutWindow } from "./timeout-window.ts";
+
+const LEAST_PAUSE_MS = 250;
+const TRIES = 5;
+const PAGE = 500;
+/** How far back a watch that starts looks, in questions of each kind. */
+const REMEMBERED = 1_000;
+const MATTERS: ReadonlySet<string> = new Set([
+  "question.asked",
+  "question.answered",
+  "question.timed_out",
+  "question.cancelled",
+]);
+
+export interface AlertWatchDeps {
+  store: Store;
+  rules: Rules;
+  /** Hears of an alert that this process was the one to report. */
+  onAlert(name: AlertName, value: number): void;
+  onFailure(error: unknown): void;
+}
+
+/** Looks at what people are warned of, when something happens and every minute; many may watch one store. */
+export class AlertWatch {
+  readonly #deps: AlertWatchDeps;
+  readonly #window: TimeoutWindow;
+  /** The last event that the window has. */
+  #cursor: string | undefined;
+  #isWanted = false;
+  #isStopped = false;
+  #working: Promise<void> | undefined;
+  #looked: Promise<void> = Promise.resolve();
+  #timer: NodeJS.Timeout | undefined;
+  #endPause: () => void = () => undefined;
+
+  constructor(deps: AlertWatchDeps) {
+    this.#deps = deps;
+    this.#window = new TimeoutWindow(deps.rules.alerts.windowMs);
+  }
+
+  /** Looks now, every minute, and after what `take` tells of. */
+  start(): void {
+    this.#timer = setInterval(() => this.#want(), MINUTE_MS).unref();
+    this.#want();
+  }
+
+  /** Takes what somebody read of the feed after that cursor, so that it need not be read twice. */
+  take(events: readonly KeptEvent[], after: string): void {
+    if (after === this.#cursor) this.#add(events);
+    if (events.some(({ event }) => MATTERS.has(event.type))) this.#want();
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    clearInterval(this.#timer);
+    this.#endPause();
+    await this.#working;
+  }
+
+  /** Compares every value with its threshold now, and reports what has crossed it. */
+  look(): Promise<void> {
+    const mine = this.#looked.then(() => this.#lookAtAll());
+    this.#looked = mine.catch(() => undefined); // whoever asked for that look hears of it
+    return mine;
+  }
+
+  /** The alerts as gauges: 1 for one that was reported and is not over. */
+  async list(): Promise<Array<{ name: AlertName; value: 0 | 1 }>> {
+    const entries = await Promise.all(ALERTS.map((name) => this.#deps.store.findEntry("alert", name)));
+    return ALERTS.map((name, index) => ({ name, value: isRaised(entries[index]) ? 1 : 0 }));
+  }
+
+  #want(): void {
+    this.#isWanted = true;
+    if (this.#isStopped) return;
+    this.#working ??= this.#lookWhileWanted()
+      .catch((error: unknown) => this.#deps.onFailure(error)) // the next event or minute looks again
+      .finally(() => {
+        this.#working = undefined;
+      });
+  }
+
+  async #lookWhileWanted(): Promise<void> {
+    while (this.#isWanted && !this.#isStopped) {
+      this.#isWanted = false;
+      await this.look();
+      if (!this.#isStopped) await this.#pause();
+    }
+  }
+
+  #pause(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, LEAST_PAUSE_MS);
+      this.#endPause = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  async #lookAtAll(): Promise<void> {
+    for (const name of ALERTS) {
+      for (let tries = 0; tries < TRIES && !(await this.#lookAt(name)); tries += 1);
+    }
+  }
+
+  /** False if somebody else was faster and it is to be looked at again. */
+  async #lookAt(name: AlertName): Promise<boolean> {
+    const { store, rules, onAlert } = this.#deps;
+    // The entry comes first: a value that was read before it may be older than what another process has reported.
+    const entry = await store.findEntry("alert", name);
+    const now = await store.now();
+    const measured = name === "pending" ? await this.#pending() : await this.#timeouts(now);
+    const changes = watchAlert({ name, entry, ...measured }, { now, rules });
+    if (!changes.entries) return true;
+    const committed = await store.commit(changes);
+    if (committed.ok && isRaised(changes.entries[0])) onAlert(name, measured.value);
+    return committed.ok;
+  }
+
+  async #pending(): Promise<Pick<AlertRead, "value" | "cause">> {
+    const { store } = this.#deps;
+    const [value, [cause]] = await Promise.all([
+      store.countQuestions("pending"),
+      store.listQuestions({ status: "pending", order: "newest", limit: 1 }),
+    ]);
+    return { value, cause };
+  }
+
+  async #timeouts(now: Instant): Promise<Pick<AlertRead, "value" | "cause">> {
+    for (;;) {
+      const from = (this.#cursor ??= await this.#remember());
+      const page = await this.#deps.store.readFeed(from, PAGE);
+      if (this.#cursor !== from) continue; // they were taken meanwhile
+      this.#add(page);
+      if (page.length < PAGE) return { value: this.#window.rate(now), cause: this.#window.last };
+    }
+  }
+
+  #add(events: readonly KeptEvent[]): void {
+    for (const { event } of events) this.#window.add(event);
+    this.#cursor = events.at(-1)?.cursor ?? this.#cursor;
+  }
+
+  /** Takes up what was closed before, and says from where on the feed tells the rest. */
+  async #remember(): Promise<string> {
+    const { store } = this.#deps;
+    const end = await store.findFeedEnd();
+    for (const status of ["timeout", "answered"] as const) {
+      const newest = await store.listQuestions({ status, order: "newest", limit: REMEMBERED });
+      for (const question of newest) this.#window.addClosed(question);
+    }
+    return end;
+  }
+}

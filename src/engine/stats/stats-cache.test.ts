@@ -1,0 +1,58 @@
+import { describe, expect, test } from "vitest";
+import { DAY_MS, HOUR_MS, later } from "../../core/instant.ts";
+import type { StatsQuery } from "../../core/stats/stats.ts";
+import { ADA, AGENT } from "../../../test/builders.ts";
+import { Scene, said } from "../../../test/scene.ts";
+import { Ledger } from "./stats-cache.ts";
+import { countStats } from "./count-stats.ts";
+
+/** What the ledger counts must be what counting anew gives. */
+async function compare(scene: Scene, ledger: Ledger, query: StatsQuery = {}): Promise<number> {
+  const until = later(scene.now, 1);
+  const plain = await countStats({ ...query, until }, scene.store, scene.rules);
+  expect(await countStats({ ...query, until }, scene.store, scene.rules, ledger)).toEqual(plain);
+  return plain.asked;
+}
+
+async function asked(scene: Scene, index: number) {
+  const run = { repo: `acme/${index % 2}`, agent: index % 3 === 0 ? "claude" : "codex" };
+  return (await scene.engine.ask(scene.input({ timeout: "30h" }), AGENT, { run })).question.id;
+}
+
+describe("a ledger", () => {
+  test("counts what counting anew does, whatever happened since the last count", async () => {
+    const scene = new Scene();
+    const ledger = new Ledger(scene.store);
+    expect(await compare(scene, ledger)).toBe(0);
+    for (let round = 0; round < 6; round += 1) {
+      const ids = [];
+      for (let index = 0; index < 5; index += 1) ids.push(await asked(scene, round + index));
+      await compare(scene, ledger);
+      await scene.pass(HOUR_MS);
+      await scene.engine.answer(ids[0]!, said("1"), ADA);
+      await scene.engine.cancel(ids[1]!, { reason: "no" }, ADA);
+      // One that was asked and closed between two counts.
+      await scene.engine.answer(await asked(scene, round), said("2"), ADA);
+      await compare(scene, ledger);
+      await scene.pass(20 * HOUR_MS);
+      await compare(scene, ledger, { repo: "acme/1" });
+      await compare(scene, ledger, { agent: "claude", aheadMs: 2 * HOUR_MS });
+    }
+    expect(await compare(scene, ledger)).toBe(36);
+  });
+
+  test("reads what lies before its first count when that is wanted", async () => {
+    const scene = new Scene();
+    const ledger = new Ledger(scene.store);
+    for (let day = 0; day < 10; day += 1) {
+      const id = await asked(scene, day);
+      if (day % 2 === 0) await scene.engine.answer(id, said("1"), ADA);
+      await scene.pass(DAY_MS);
+    }
+    const since = (days: number) => ({ since: later(scene.now, -days * DAY_MS) });
+    expect(await compare(scene, ledger, since(2))).toBe(2);
+    expect(await compare(scene, ledger, since(9))).toBe(9);
+    expect(await compare(scene, ledger, since(3))).toBe(3);
+    expect(await compare(scene, ledger, since(30))).toBe(10);
+  });
+});

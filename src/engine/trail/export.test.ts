@@ -1,0 +1,151 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import type { ExportLine } from "../../core/trail/export.ts";
+import { HOUR_MS } from "../../core/instant.ts";
+import { openPostgres } from "../../store/postgres/postgres.ts";
+import { openSqliteStore } from "../../store/sqlite/sqlite.ts";
+import type { Store } from "../../store/store.ts";
+import { ADA, AGENT } from "../../../test/builders.ts";
+import { createDatabase } from "../../../test/postgres.ts";
+import { Scene, said } from "../../../test/scene.ts";
+import { exportLines } from "./export.ts";
+import { checkExport, importLines } from "./import.ts";
+import { verify } from "./verify.ts";
+
+const ADMIN = { ...ADA, scope: "admin" } as const;
+const directory = mkdtempSync(join(tmpdir(), "askd-export-"));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+/** Runs in every state, people, templates, corrections and a callback. */
+async function aBusyScene(): Promise<Scene> {
+  const scene = new Scene();
+  await scene.engine.putPerson({ id: "ada", version: 0, groups: ["backend"] }, ADMIN);
+  await scene.engine.putTemplate({ name: "tests", text: "Yes" }, ADA);
+  await scene.engine.issueToken({ scope: "agent", subject: "ci" }, ADMIN);
+  const { question } = await scene.ask({ timeout: "4h" });
+  await scene.engine.answer(question.id, said("1"), ADA);
+  await scene.engine.amend(question.id, "rather 2", ADA);
+  await scene.ask({ timeout: "1h" });
+  await scene.pass(2 * HOUR_MS);
+  const run = await scene.startedRun({ session: "s", repo: "acme/api" });
+  await scene.engine.ask(scene.input({ hold: "1h", question: "Which \u{1f600} one\u2028?" }), AGENT, { runId: run.id });
+  const callback = { url: "http://127.0.0.1:9/x", secret: `whsec_${Buffer.alloc(24, 7).toString("base64")}` };
+  await scene.engine.ask(scene.input(), AGENT, { run: { callback } });
+  return scene;
+}
+
+async function exported(store: Store, hasSecrets = true): Promise<string[]> {
+  const lines: string[] = [];
+  for await (const line of exportLines(store, { version: "1.2.3", hasSecrets })) lines.push(JSON.stringify(line));
+  return lines;
+}
+
+async function* each(lines: readonly string[]): AsyncGenerator<string> {
+  yield* lines;
+}
+
+/** What must be the same everywhere: all but the time of the export, and what each import adds to a trail. */
+const same = (lines: readonly string[]): unknown[] =>
+  lines.slice(1, -1).map((text): unknown => {
+    const { head: _head, ...line } = JSON.parse(text) as { kind: string; head?: unknown; events?: string[] };
+    if (line.kind !== "run") return line;
+    return { ...line, events: line.events?.filter((body) => !body.startsWith('{"type":"run.imported"')) };
+  });
+
+describe("an export", () => {
+  test("moves a store from memory to SQLite, to PostgreSQL and back, word for word", async () => {
+    const scene = await aBusyScene();
+    let lines = await exported(scene.store);
+    const first = same(lines);
+    const stores = [
+      await openSqliteStore(join(directory, "one.db")),
+      await openPostgres({ url: await createDatabase("moved") }),
+      await openSqliteStore(join(directory, "two.db")),
+    ];
+    for (const store of stores) {
+      await checkExport(each(lines));
+      expect(await importLines(store, each(lines))).toEqual({
+        ...{ runs: 4, skipped: 0, people: 1, templates: 1, conflicts: [] },
+      });
+      expect((await verify(store)).problems).toEqual([]);
+      lines = await exported(store);
+      expect(same(lines)).toEqual(first);
+      expect(await importLines(store, each(lines))).toMatchObject({ runs: 0, skipped: 4, people: 0, templates: 0 });
+      expect(same(await exported(store))).toEqual(first);
+    }
+    await Promise.all(stores.map((store) => store.close()));
+  }, 60_000);
+
+  test("is gone on with where it was taken to: what waits is answered and falls due there", async () => {
+    const scene = await aBusyScene();
+    const lines = await exported(scene.store);
+    const other = new Scene();
+    await importLines(other.store, each(lines));
+    const [waiting] = await other.engine.listQuestions({ status: "pending", order: "newest", limit: 1 });
+    await other.engine.answer(waiting!.id, said("1"), ADA);
+    await other.pass(48 * HOUR_MS);
+    expect(await other.engine.countQuestions("pending")).toBe(0);
+    expect(await other.engine.countQuestions("timeout")).toBe(2);
+    expect((await other.engine.verify()).problems).toEqual([]);
+  });
+
+  test("holds no token, and what signs callbacks only if that is wanted", async () => {
+    const scene = await aBusyScene();
+    const text = (await exported(scene.store, false)).join("\n");
+    expect(text).not.toMatch(/whsec_|askd_[ahx]_|"kind":"token"/);
+    expect((await exported(scene.store)).join("\n")).toContain("whsec_");
+    const other = new Scene();
+    await importLines(other.store, each(text.split("\n")));
+    expect((await other.engine.verify()).problems).toEqual([]);
+  });
+
+  test("of one run has that run alone", async () => {
+    const scene = await aBusyScene();
+    const [run] = await scene.store.listRuns({ order: "newest", limit: 1 });
+    const kinds: string[] = [];
+    for await (const { kind } of exportLines(scene.store, { version: "1", hasSecrets: false, runId: run!.id })) {
+      kinds.push(kind);
+    }
+    expect(kinds).toEqual(["askd.export", "run", "end"]);
+  });
+
+  const change = (lines: readonly string[], kind: ExportLine["kind"], from: RegExp, to: string): string[] =>
+    lines.map((line) => (JSON.parse(line).kind === kind ? line.replace(from, to) : line));
+
+  test.each<[string, (lines: string[]) => string[], string]>([
+    ["is empty", () => [], "empty"],
+    ["is something else", () => ['{"a":1}'], "not an export"],
+    ["is no JSON", () => ["hello"], "line 1: it is not JSON"],
+    ["is from a newer askd", (lines) => change(lines, "askd.export", /"format":1/, '"format":2'), "newer askd (1.2.3)"],
+    ["was cut off", (lines) => lines.slice(0, -1), "its end is missing"],
+    ["was cut in a line", (lines) => [...lines.slice(0, -2), lines.at(-2)!.slice(0, 100)], "not JSON"],
+    ["lost a run", (lines) => [...lines.slice(0, -2), lines.at(-1)!], "lines are missing"],
+    ["goes on after its end", (lines) => [...lines, lines.at(-2)!], "after its end"],
+    ["has a changed trail", (lines) => change(lines, "run", /question\.asked/, "question.given"), "was changed"],
+    ["has a shorter trail", (lines) => change(lines, "run", /"n":\d+/, '"n":1'), "was changed"],
+    [
+      "lost a text",
+      (lines) => change(lines, "run", /"contents":\[.*?\],"events"/, '"contents":[],"events"'),
+      "not whole",
+    ],
+    [
+      "has a wrong state",
+      (lines) => change(lines, "run", /"status":"answered"/, '"status":"lost"'),
+      "not a line of an export",
+    ],
+  ])("that %s is refused", async (_what, damage, problem) => {
+    const lines = damage(await exported((await aBusyScene()).store));
+    await expect(checkExport(each(lines))).rejects.toThrow(problem);
+  });
+
+  test("whose session belongs to another run leaves that run out and says so", async () => {
+    const lines = await exported((await aBusyScene()).store);
+    const other = new Scene();
+    await other.startedRun({ session: "s" });
+    const { runs, conflicts } = await importLines(other.store, each(lines));
+    expect(runs).toBe(3);
+    expect(conflicts).toEqual([expect.stringContaining("its session belongs to another run")]);
+  });
+});

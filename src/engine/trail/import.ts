@@ -1,0 +1,79 @@
+import { SYSTEM } from "../../core/people/actor.ts";
+import { type ExportLine, importedRun, parseExportLine } from "../../core/trail/export.ts";
+import { changePerson } from "../../core/people/person.ts";
+import { Refusal } from "../../core/refusal.ts";
+import { changeTemplate } from "../../core/answer/template.ts";
+import type { Store } from "../../store/store.ts";
+
+/** What became of an import. */
+export interface Imported {
+  runs: number;
+  /** Runs that were there already, under the same ids. */
+  skipped: number;
+  people: number;
+  templates: number;
+  /** Runs that could not be taken because something of theirs belongs to another run here. */
+  conflicts: string[];
+}
+
+/** Reads all lines and refuses the file if anything in it is damaged or missing. */
+export async function checkExport(lines: AsyncIterable<string>): Promise<void> {
+  const counts = { runs: 0, questions: 0, events: 0 };
+  let number = 0;
+  let end: Extract<ExportLine, { kind: "end" }> | undefined;
+  for await (const text of lines) {
+    number += 1;
+    if (end) throw cutOff(`line ${number} comes after its end`);
+    const line = parseExportLine(text, number);
+    if (line.kind === "end") end = line;
+    if (line.kind !== "run") continue;
+    counts.runs += 1;
+    counts.questions += line.questions.length;
+    counts.events += line.events.length;
+  }
+  if (number === 0)
+    throw new Refusal("bad_input", "This file is empty", { hint: "Make one with: askd export -o file" });
+  if (!end) throw cutOff("its end is missing");
+  if (end.runs !== counts.runs || end.questions !== counts.questions || end.events !== counts.events) {
+    throw cutOff("some of its lines are missing");
+  }
+}
+
+/** Writes what is not there yet; each run with all that belongs to it, or not at all. */
+export async function importLines(store: Store, lines: AsyncIterable<string>): Promise<Imported> {
+  const done: Imported = { runs: 0, skipped: 0, people: 0, templates: 0, conflicts: [] };
+  let number = 0;
+  for await (const text of lines) {
+    const line = parseExportLine(text, (number += 1));
+    if (line.kind === "run") await importRun(store, line, done);
+    if (line.kind === "person") {
+      const person = { ...line.person, version: 0 };
+      const { ok } = await store.commit(changePerson(undefined, person, { now: await store.now(), by: SYSTEM }));
+      done.people += Number(ok);
+    }
+    if (line.kind === "template") {
+      const template = { ...line.template, version: 0 };
+      const { ok } = await store.commit(changeTemplate(template, { now: await store.now(), by: SYSTEM }));
+      done.templates += Number(ok);
+    }
+  }
+  return done;
+}
+
+async function importRun(store: Store, line: Extract<ExportLine, { kind: "run" }>, done: Imported): Promise<void> {
+  if (await store.findRun(line.run.id)) {
+    done.skipped += 1;
+    return;
+  }
+  const committed = await store.adopt(importedRun(line, await store.now()));
+  if (committed.ok) done.runs += 1;
+  else if (committed.why === "newer_schema") {
+    throw new Refusal("newer_schema", "A newer askd has taken over this store", { hint: "Update this askd" });
+  } else done.conflicts.push(`${line.run.id} (${line.run.name}): its session belongs to another run here`);
+}
+
+function cutOff(why: string): Refusal {
+  return new Refusal("bad_input", `The export is damaged: ${why}; nothing was imported`, {
+    hint: "Export again, or use an older copy",
+  });
+}

@@ -1,0 +1,198 @@
+import { isClock } from "../../core/question/question-timer.ts";
+import type { Flaw } from "../../core/trail/trail-mismatch.ts";
+import { DAY_MS, HOUR_MS, type Instant, later } from "../../core/instant.ts";
+import { Job } from "../../core/run/job.ts";
+import { digestOf, entryDigest, isPinnedKind, jobDigest } from "../../core/trail/row-digest.ts";
+import type { CopiedColumns, EntrySnapshot, JobSnapshot, StoreSnapshot } from "../../store/snapshot.ts";
+import type { FlawList } from "./mismatch-list.ts";
+
+const AT_ONCE = 500;
+const PAGE = 500;
+/** No job that failed waits longer than that for its next try. */
+const LONGEST_RETRY_MS = 2 * DAY_MS;
+const LONGEST_CLOCK_RETRY_MS = 2 * HOUR_MS;
+/** The job that seals belongs to no run. */
+const SEAL_KEY = "seal";
+const SEAL_FIELDS: ReadonlySet<string> = new Set(["key", "kind", "dueAt", "tries", "failure"]);
+
+interface ExpectedEntry {
+  kind: string;
+  id: string;
+  digest: string;
+}
+
+/** Compares rows that are named in chains with what is kept, many at a time; then finds those that no chain names. */
+export class RowCheck {
+  readonly #snapshot: StoreSnapshot;
+  readonly #flaws: FlawList;
+  readonly #now: Instant;
+  readonly #contents = new Map<string, string>();
+  readonly #jobs = new Map<string, { digest: string | undefined; isRequired: boolean }>();
+  readonly #entries: ExpectedEntry[] = [];
+  /** Jobs are work that is left, so there are few of them. */
+  readonly #knownJobs = new Set<string>();
+  readonly #knownEntries = new Map<string, number>();
+  #knownContents = 0;
+
+  constructor(snapshot: StoreSnapshot, { flaws, now }: { flaws: FlawList; now: Instant }) {
+    this.#snapshot = snapshot;
+    this.#flaws = flaws;
+    this.#now = now;
+  }
+
+  /** Expects the rows that a chain names, and the jobs that its state requires. */
+  async expect(digests: ReadonlyMap<string, string>, required: ReadonlySet<string>): Promise<void> {
+    for (const [row, digest] of digests) {
+      const [table, name] = splitName(row);
+      if (table === "content") this.#contents.set(name, digest);
+      if (table === "job") this.#jobs.set(name, { digest, isRequired: required.has(name) });
+      if (table === "entry") {
+        const [kind, id] = splitName(name);
+        this.#entries.push({ kind, id, digest });
+      }
+    }
+    for (const key of required) if (!this.#jobs.has(key)) this.#jobs.set(key, { digest: undefined, isRequired: true });
+    if (this.#contents.size + this.#jobs.size + this.#entries.length >= AT_ONCE) await this.#flush();
+  }
+
+  /** Compares what is left, and reports rows that no chain names. */
+  async finish(): Promise<void> {
+    await this.#flush();
+    const counts = await this.#snapshot.countRows();
+    if (counts.contents > this.#knownContents) {
+      this.#flaws.add({ is: "rows_unknown", rows: "texts", count: counts.contents - this.#knownContents });
+    }
+    for (const [kind, count] of counts.entries) {
+      const unknown = count - (this.#knownEntries.get(kind) ?? 0);
+      if (isPinnedKind(kind) && unknown > 0) this.#flaws.add({ is: "rows_unknown", rows: kind, count: unknown });
+    }
+    for (let after = ""; ;) {
+      const page = await this.#snapshot.listJobs(after, PAGE);
+      const last = page.at(-1);
+      if (last === undefined) return;
+      after = last.key;
+      for (const job of page) if (!this.#knownJobs.has(job.key)) this.#flaws.add(...this.#checkUnknownJob(job));
+    }
+  }
+
+  async #flush(): Promise<void> {
+    await this.#checkContents();
+    await this.#checkJobs();
+    await this.#checkEntries();
+  }
+
+  async #checkContents(): Promise<void> {
+    const found = await this.#snapshot.readContents([...this.#contents.keys()]);
+    for (const [name, digest] of this.#contents) {
+      const body = found.get(name);
+      const row = `text ${name}`;
+      this.#knownContents += 1;
+      if (body === undefined) this.#flaws.add({ is: "row_missing", row });
+      else if (digestOf(body) !== digest) this.#flaws.add({ is: "row_changed", row });
+    }
+    this.#contents.clear();
+  }
+
+  async #checkJobs(): Promise<void> {
+    const found = await this.#snapshot.readJobs([...this.#jobs.keys()]);
+    const byKey = new Map(found.map((job) => [job.key, job]));
+    for (const [key, { digest, isRequired }] of this.#jobs) {
+      const job = byKey.get(key);
+      const dueAt = digest?.split(" ")[0];
+      // What is not due yet cannot have been done; what was due may have turned out to be needless.
+      const isMissing = isRequired || (dueAt !== undefined && dueAt > this.#now);
+      if (job === undefined && isMissing) this.#flaws.add({ is: "row_missing", row: `job ${key}` });
+      if (job === undefined || digest === undefined) continue;
+      this.#knownJobs.add(key);
+      this.#flaws.add(...this.#checkJob(job, digest));
+    }
+    this.#jobs.clear();
+  }
+
+  #checkJob(row: JobSnapshot, digest: string): Flaw[] {
+    const job = readJob(row);
+    const name = `job ${row.key}`;
+    if (job === undefined) return [{ is: "row_changed", row: name }];
+    const columns = this.#checkJobColumns(row);
+    const [told = "", identity] = digest.split(" ");
+    if (jobDigest(job).split(" ")[1] !== identity) return [...columns, { is: "row_changed", row: name }];
+    return this.#isDueAsTold(job, told) ? columns : [...columns, { is: "job_moved", job: name, due: job.dueAt, told }];
+  }
+
+  /** A job that was due was tried, and may be tried again later; nothing else moves what time does to a question. */
+  #isDueAsTold(job: Job, told: string): boolean {
+    if (job.dueAt === told) return true;
+    const longestMs = isClock(job) ? LONGEST_CLOCK_RETRY_MS : LONGEST_RETRY_MS;
+    const mayHaveBeenTried = told <= this.#now || !isClock(job);
+    return mayHaveBeenTried && job.dueAt <= later(this.#now, longestMs);
+  }
+
+  #checkUnknownJob(row: JobSnapshot): Flaw[] {
+    const job = row.key === SEAL_KEY ? readJob(row) : undefined;
+    const name = `job ${row.key}`;
+    const isSeal = job?.kind === "seal" && Object.keys(job).every((field) => SEAL_FIELDS.has(field));
+    if (!isSeal) return [{ is: "row_unknown", row: name }];
+    const columns = this.#checkJobColumns(row);
+    const latest = later(this.#now, LONGEST_RETRY_MS);
+    return job.dueAt > latest ? [...columns, { is: "job_moved", job: name, due: job.dueAt, told: latest }] : columns;
+  }
+
+  #checkJobColumns({ key, body, columns, readyAt, leaseUntil }: JobSnapshot): Flaw[] {
+    const row = `job ${key}`;
+    const flaws = checkColumns(row, body, columns);
+    const isReady = readyAt === columns["dueAt"] || (leaseUntil !== null && readyAt === leaseUntil);
+    return isReady ? flaws : [...flaws, { is: "column_differs", row, column: "ready_at" }];
+  }
+
+  async #checkEntries(): Promise<void> {
+    const kinds = new Map<string, ExpectedEntry[]>();
+    for (const entry of this.#entries.splice(0)) kinds.set(entry.kind, [...(kinds.get(entry.kind) ?? []), entry]);
+    for (const [kind, expected] of kinds) {
+      const found = await this.#snapshot.readEntries(
+        kind,
+        expected.map(({ id }) => id),
+      );
+      const byId = new Map(found.map((entry) => [entry.id, entry]));
+      for (const each of expected) this.#checkEntry(each, byId.get(each.id));
+    }
+  }
+
+  #checkEntry({ kind, id, digest }: ExpectedEntry, entry: EntrySnapshot | undefined): void {
+    const row = `${kind} ${id}`;
+    if (entry === undefined) return this.#flaws.add({ is: "row_missing", row });
+    const version = Number(digest.split(" ")[0]);
+    // A later change is told of by another chain; if none does, the entry is left over in the end.
+    if (entry.version > version) return;
+    this.#knownEntries.set(kind, (this.#knownEntries.get(kind) ?? 0) + 1);
+    if (entryDigest(entry, entry.version) !== digest) this.#flaws.add({ is: "row_changed", row });
+  }
+}
+
+/** Columns that do not have what the text of their row says. */
+export function checkColumns(row: string, body: string, columns: CopiedColumns): Flaw[] {
+  const fields = readFields(body);
+  if (fields === undefined) return [{ is: "row_changed", row }];
+  return Object.entries(columns)
+    .filter(([field, value]) => (fields[field] ?? null) !== value)
+    .map(([column]) => ({ is: "column_differs", row, column }));
+}
+
+/** The fields of a row that may have been changed; undefined where its text is no object. */
+export function readFields(body: string): Record<string, unknown> | undefined {
+  try {
+    const raw: unknown = JSON.parse(body);
+    return typeof raw === "object" && raw !== null ? (raw as Record<string, unknown>) : undefined; // as just looked at
+  } catch {
+    return undefined; // its digest is wrong, which is the flaw
+  }
+}
+
+function readJob({ body }: JobSnapshot): Job | undefined {
+  const fields = readFields(body);
+  return Job.safeParse(fields).success ? (fields as Job) : undefined; // with the fields that only a newer askd knows
+}
+
+function splitName(name: string): [string, string] {
+  const end = name.indexOf(" ");
+  return [name.slice(0, end), name.slice(end + 1)];
+}
