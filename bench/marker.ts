@@ -1,4 +1,4 @@
-import { MarkerScanner } from "../src/agents/marker.ts";
+import { MarkerScanner } from "../src/agents/marker/marker.ts";
 
 /** Pieces as a model streams them, and the seconds after which the naive way is given up. */
 const PIECE_CHARS = 4096;

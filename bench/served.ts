@@ -8,7 +8,7 @@ import { AnswerInput } from "../src/core/answer/answer-input.ts";
 import type { Actor } from "../src/core/people/actor.ts";
 import { QuestionId } from "../src/core/id.ts";
 import { DEFAULT_LIMITS, DEFAULT_RULES, type Rules } from "../src/core/rules.ts";
-import { processHolder } from "../src/agents/process-holder.ts";
+import { processHolder } from "../src/agents/process/process-holder.ts";
 import { engineOn } from "../src/app.ts";
 import { mcpPart } from "../src/server/mcp/http.ts";
 import { serveHttp } from "../src/server/server.ts";

@@ -1,6 +1,6 @@
 import { randomBytes as systemRandom, randomUUID } from "node:crypto";
 import { hostname, uptime } from "node:os";
-import { readBootId } from "./agents/boot-id.ts";
+import { readBootId } from "./agents/process/boot-id.ts";
 import type { AnchorSettings } from "./config/anchor.ts";
 import { type Ids, type WorkerId, idsFrom, pooled } from "./core/id.ts";
 import { instant } from "./core/instant.ts";
@@ -78,8 +78,8 @@ export async function openEngine(options: AppOptions): Promise<Engine> {
 async function engineFor(store: Store, options: EngineOptions, runs: RunsOptions | undefined): Promise<LocalEngine> {
   if (!runs) return engineOn(store, options);
   const { agents } = await import("./agents/agents.ts");
-  const { Runner } = await import("./agents/runner.ts");
-  const { keepMachine } = await import("./agents/machine.ts");
+  const { Runner } = await import("./agents/runner/runner.ts");
+  const { keepMachine } = await import("./agents/runner/machine-id.ts");
   const host = keepMachine(runs.stateDir);
   const ids = options.ids ?? idsFrom(Date.now, pooled(random));
   const worker = ids.worker();
@@ -134,10 +134,10 @@ export async function openServer(options: ServerOptions, request: ServeOptions) 
   );
   const { readTarget } = await import("./server/traces/otlp.ts");
   const traces = readTarget(options.env);
-  const { findWork, takeoverHere } = await import("./agents/at-hand.ts");
-  const { keepMachine } = await import("./agents/machine.ts");
-  const { findLog } = await import("./agents/run-tail.ts");
-  const { processHolder } = await import("./agents/process-holder.ts");
+  const { findWork, takeoverHere } = await import("./agents/runner/local-run.ts");
+  const { keepMachine } = await import("./agents/runner/machine-id.ts");
+  const { findLog } = await import("./agents/runner/run-log.ts");
+  const { processHolder } = await import("./agents/process/process-holder.ts");
   const stateDir = options.runs?.stateDir;
   const host = stateDir === undefined ? hostname() : keepMachine(stateDir);
   const atHand = {
@@ -146,7 +146,7 @@ export async function openServer(options: ServerOptions, request: ServeOptions) 
     ...(stateDir !== undefined && { log: (run: Run, from?: string) => findLog(stateDir, run, from) }),
   };
   const holders = await processHolder();
-  const { runsOfCaller } = await import("./agents/caller-process.ts");
+  const { runsOfCaller } = await import("./agents/process/caller-process.ts");
   const deps = { ...options, store, engine, log, version: VERSION, host, holders, atHand, runsOfCaller };
   return serveStore({ ...deps, ...(traces && { traces }) }, request);
 }
@@ -260,7 +260,7 @@ async function findAnchorTargets(anchor: AnchorSettings, post: AddressOptions): 
 /** The lasting id of this machine where its files are known, else its name. */
 async function machineOf({ host, machineDir }: EngineOptions): Promise<string> {
   if (host !== undefined) return host;
-  return machineDir === undefined ? hostname() : (await import("./agents/machine.ts")).keepMachine(machineDir);
+  return machineDir === undefined ? hostname() : (await import("./agents/runner/machine-id.ts")).keepMachine(machineDir);
 }
 
 /** How long this machine has been up, sleep included; what its clock is set to makes no difference. */

@@ -3,7 +3,7 @@ import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { makeRunDir } from "../src/agents/run-files.ts";
+import { makeRunDir } from "../src/agents/runner/run-files.ts";
 import type { World } from "../src/cli/world.ts";
 import { runEvent } from "../src/core/trail/event.ts";
 import { type Ids, QuestionId, RunId, idsFrom } from "../src/core/id.ts";

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, vi } from "vitest";
-import type { StartedAs } from "../src/agents/started-as.ts";
+import type { StartedAs } from "../src/agents/runner/process-launch.ts";
 import type { World } from "../src/cli/world.ts";
 import type { Question } from "../src/core/question/question.ts";
 import type { Engine } from "../src/engine/engine.ts";

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { makeRunDir } from "../src/agents/run-files.ts";
+import { makeRunDir } from "../src/agents/runner/run-files.ts";
 import type { Actor } from "../src/core/people/actor.ts";
 import { type Content, hashContent } from "../src/core/question/content.ts";
 import type { Event } from "../src/core/trail/event.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { describeDifference } from "../src/agents/working-tree.ts";
+import { describeDifference } from "../src/agents/workspace/working-tree.ts";
 import type { Actor } from "../src/core/people/actor.ts";
 import { approvalAsk } from "../src/core/question/approval.ts";
 import { parseAsk, sayIssue } from "../src/core/question/ask-input.ts";

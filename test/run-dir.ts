@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { Start } from "../src/agents/agent.ts";
-import { startProcess, type ProcessStart, type Started } from "../src/agents/process.ts";
-import { makeRunDir } from "../src/agents/run-files.ts";
-import { stopRun } from "../src/agents/stop.ts";
+import { startProcess, type ProcessStart, type Started } from "../src/agents/process/process.ts";
+import { makeRunDir } from "../src/agents/runner/run-files.ts";
+import { stopRun } from "../src/agents/process/stop.ts";
 import type { RunId } from "../src/core/id.ts";
 import { IDS } from "./builders.ts";
 

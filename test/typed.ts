@@ -1,5 +1,5 @@
 import { PassThrough, Readable } from "node:stream";
-import { readOwnIdentity } from "../src/agents/process-identity.ts";
+import { readOwnIdentity } from "../src/agents/process/process-identity.ts";
 import { main } from "../src/cli/main.ts";
 import type { World } from "../src/cli/world.ts";
 import { epochMs } from "../src/core/instant.ts";

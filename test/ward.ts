@@ -3,7 +3,7 @@ import { hostname, tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { onTestFinished } from "vitest";
 import { z } from "zod";
-import { isLocked } from "../src/agents/lock.ts";
+import { isLocked } from "../src/agents/process/lock.ts";
 import { openEngine } from "../src/app.ts";
 import { MINUTE_MS, instant } from "../src/core/instant.ts";
 import { checkUp } from "../src/doctor/check-up.ts";

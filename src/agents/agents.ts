@@ -1,11 +1,11 @@
 import type { Agent } from "./agent.ts";
-import { claude } from "./claude.ts";
-import { codexApp } from "./codex-app.ts";
-import { codex } from "./codex.ts";
-import { command } from "./command.ts";
-import { gemini } from "./gemini.ts";
-import { opencodeServe } from "./opencode-serve.ts";
-import { opencode } from "./opencode.ts";
+import { claude } from "./claude/claude.ts";
+import { codexApp } from "./codex/app-server.ts";
+import { codex } from "./codex/codex.ts";
+import { command } from "./command/command.ts";
+import { gemini } from "./gemini/gemini.ts";
+import { opencodeServe } from "./opencode/serve.ts";
+import { opencode } from "./opencode/opencode.ts";
 
 /** The agents that can be started, by name. */
 export const agents: Readonly<Record<string, Agent>> = {

@@ -3,11 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Agent, Task } from "./agent.ts";
-import { claude } from "./claude.ts";
-import { codex } from "./codex.ts";
-import { command } from "./command.ts";
-import { gemini } from "./gemini.ts";
-import { opencode } from "./opencode.ts";
+import { claude } from "./claude/claude.ts";
+import { codex } from "./codex/codex.ts";
+import { command } from "./command/command.ts";
+import { gemini } from "./gemini/gemini.ts";
+import { opencode } from "./opencode/opencode.ts";
 
 function aTask(fields: Partial<Task> = {}): Task {
   return {

@@ -1,5 +1,5 @@
 import { basename, dirname } from "node:path";
-import { runGit } from "./git.ts";
+import { runGit } from "./workspace/git.ts";
 
 /** Runs no program that the repository names: a hook that fails or waits must not hold a commit up. */
 const QUIETLY = ["-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"];

@@ -3,9 +3,9 @@ import type { Run } from "../core/run/run.ts";
 import { machineName } from "../core/run/machine.ts";
 import { Refusal } from "../core/refusal.ts";
 import { agents } from "./agents.ts";
-import { findLaunch } from "./launch.ts";
-import { isSessionThere } from "./outcome.ts";
-import { type Launch, findKeptLaunch, keepLaunch, makeRunDir, runDirOf } from "./run-files.ts";
+import { findLaunch } from "./runner/launch.ts";
+import { isSessionThere } from "./runner/handover-evidence.ts";
+import { type Launch, findKeptLaunch, keepLaunch, makeRunDir, runDirOf } from "./runner/run-files.ts";
 
 /** Where it is looked for. */
 export interface Surroundings {

@@ -1,5 +1,5 @@
-import { watchPath } from "./file-watch.ts";
-import { findAgent, type Found } from "./process.ts";
+import { watchPath } from "./process/file-watch.ts";
+import { findAgent, type Found } from "./process/process.ts";
 
 /** How often we look whether an agent is there: one that was killed together with its wrapper writes nothing. */
 const LOOK_MS = 500;

@@ -4,7 +4,7 @@ import { SYSTEM } from "../core/people/actor.ts";
 import { RunId } from "../core/id.ts";
 import { forgetRun, mayForget } from "../core/run/run-lifecycle.ts";
 import type { Work } from "../engine/jobs/worker.ts";
-import { forgetLaunch, hasLaunch, runDirOf } from "./run-files.ts";
+import { forgetLaunch, hasLaunch, runDirOf } from "./runner/run-files.ts";
 
 /**
  * Takes away what may hold a secret of runs that nothing can take up any more: those that were cancelled, and those that

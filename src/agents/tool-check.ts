@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { findText, replaceFile } from "./private-file.ts";
+import { findText, replaceFile } from "./process/private-file.ts";
 
 const FILE = "tools";
 const ASKING = /(?:^|_)ask_human$|^AskUserQuestion$/;

@@ -4,11 +4,11 @@ import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Agent, Witnessed } from "./agent.ts";
 import { openDatabase } from "../sqlite.ts";
-import { claude } from "./claude.ts";
-import { codex } from "./codex.ts";
-import { command } from "./command.ts";
-import { gemini } from "./gemini.ts";
-import { opencode } from "./opencode.ts";
+import { claude } from "./claude/claude.ts";
+import { codex } from "./codex/codex.ts";
+import { command } from "./command/command.ts";
+import { gemini } from "./gemini/gemini.ts";
+import { opencode } from "./opencode/opencode.ts";
 
 const SESSION = "5e551011-0000-4000-8000-000000000000";
 const ANSWER = "a_7f";

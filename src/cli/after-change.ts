@@ -1,4 +1,4 @@
-import { mirrorRun, ofEngine } from "../agents/mirror.ts";
+import { mirrorRun, ofEngine } from "../agents/runner/state-mirror.ts";
 import type { RunId } from "../core/id.ts";
 import type { Run } from "../core/run/run.ts";
 import type { Engine } from "../engine/engine.ts";

@@ -1,4 +1,4 @@
-import { findText } from "../agents/private-file.ts";
+import { findText } from "../agents/process/private-file.ts";
 import type { Actor } from "../core/people/actor.ts";
 import { AnswerInput } from "../core/answer/answer-input.ts";
 import type { Read } from "../core/changes.ts";

@@ -5,7 +5,7 @@ import { type Written, belowMarker, readWritten, renderTemplate } from "./answer
 import type { Context } from "./context.ts";
 import { draftFile, findDraft, keepDraft, removeDraft } from "./draft.ts";
 import { editFile, findEditor } from "./editor.ts";
-import { findText } from "../agents/private-file.ts";
+import { findText } from "../agents/process/private-file.ts";
 import { argumentOf } from "./wording.ts";
 
 /** The editor of this person, or what to set. */

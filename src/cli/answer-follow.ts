@@ -1,5 +1,5 @@
 import { findAgent } from "../agents/agents.ts";
-import { runDirOf } from "../agents/run-files.ts";
+import { runDirOf } from "../agents/runner/run-files.ts";
 import { type Run, hasEnded, isLoggedOut } from "../core/run/run.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Context } from "./context.ts";

@@ -44,7 +44,7 @@ export async function startService(context: Context): Promise<"running" | "start
 export async function isWorkerHere(context: Context): Promise<boolean> {
   const host = await context.host();
   const { listWorkerRows, now } = await workersOf(context);
-  const { hasLivingWorker } = await import("../agents/worker-row.ts");
+  const { hasLivingWorker } = await import("../agents/runner/worker-row.ts");
   for (let looks = 1; ; looks += 1) {
     if (await hasLivingWorker({ listEntries: listWorkerRows, now }, host)) return true;
     if (looks > LOOKS || !(await context.isLocked(lockFile(context)))) return false;
@@ -63,7 +63,7 @@ async function workersOf(context: Context) {
 /** The process of the worker of this store that goes on in the background, as it said itself. */
 export async function findWorkerPid(context: Context): Promise<number | undefined> {
   const text = await context.readFile(pidFile(context)).catch(() => undefined); // a server does the work, or an older askd
-  const { findIdentity } = await import("../agents/process-identity.ts");
+  const { findIdentity } = await import("../agents/process/process-identity.ts");
   const [pid = "", ...born] = text?.trim().split(" ") ?? [];
   const found = /^[1-9]\d*$/.test(pid) ? await findIdentity(Number(pid)) : undefined;
   return found?.born === born.join(" ") ? found.pid : undefined;
@@ -72,8 +72,8 @@ export async function findWorkerPid(context: Context): Promise<number | undefine
 /** Leaves word of this process beside the lock, for whoever wants it to end. */
 export async function leavePid(context: Context): Promise<() => Promise<void>> {
   const file = pidFile(context);
-  const { findIdentity } = await import("../agents/process-identity.ts");
-  const { replaceFile } = await import("../agents/private-file.ts");
+  const { findIdentity } = await import("../agents/process/process-identity.ts");
+  const { replaceFile } = await import("../agents/process/private-file.ts");
   const word = `${context.pid} ${(await findIdentity(context.pid))?.born ?? ""}\n`;
   await replaceFile(file, word);
   return async () => {

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { SHOWN } from "../agents/codex-app-lines.ts";
-import { CodexPlan } from "../agents/codex-app.ts";
-import { ShownWatch } from "../agents/codex-shown.ts";
+import { SHOWN } from "../agents/codex/app-server-output.ts";
+import { CodexPlan } from "../agents/codex/app-server.ts";
+import { ShownWatch } from "../agents/codex/shown-reply.ts";
 import { type Incoming, JsonRpc } from "../agents/json-rpc.ts";
 import { textAt } from "../agents/json.ts";
 import { SECOND_MS } from "../core/instant.ts";

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { ADA } from "../../test/builders.ts";
 import { Scene, said } from "../../test/scene.ts";
 import { type Typed, type } from "../../test/typed.ts";
-import type { OpencodePlan } from "../agents/opencode-serve.ts";
+import type { OpencodePlan } from "../agents/opencode/serve.ts";
 import type { Question } from "../core/question/question.ts";
 
 const SERVER = resolve("test", "agents", "opencode-server.mjs");

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { type Json, textAt } from "../agents/json.ts";
-import { OpencodeLines } from "../agents/opencode-lines.ts";
-import { OpencodePlan } from "../agents/opencode-serve.ts";
-import { OpencodeServer, runInstead } from "../agents/opencode-server.ts";
+import { OpencodeLines } from "../agents/opencode/output.ts";
+import { OpencodePlan } from "../agents/opencode/serve.ts";
+import { OpencodeServer, runInstead } from "../agents/opencode/server.ts";
 import { DELIMITER_BYTES, delimiterFrom } from "../core/text/foreign-text.ts";
 import { opencodeServer } from "../agents/opencode/server-request.ts";
 import type { Instant } from "../core/instant.ts";

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { expect, test } from "vitest";
 import { BIN, BuiltScene } from "../../test/built.ts";
-import { hasProc } from "../agents/process-identity.ts";
+import { hasProc } from "../agents/process/process-identity.ts";
 import { until } from "../../test/run-dir.ts";
 
 /** Starts the stand-in for Claude Code as a person would, with our hook in its settings, and lets it run to its end. */

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { Replied } from "../agents/codex-shown.ts";
+import type { Replied } from "../agents/codex/shown-reply.ts";
 import type { Incoming, JsonRpc } from "../agents/json-rpc.ts";
 import { textAt, valueAt } from "../agents/json.ts";
 import type { Read } from "../core/changes.ts";

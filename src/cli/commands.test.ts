@@ -5,7 +5,7 @@ import { appendFile, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { readOwnIdentity } from "../agents/process-identity.ts";
+import { readOwnIdentity } from "../agents/process/process-identity.ts";
 import { QuestionId } from "../core/id.ts";
 import { HOUR_MS, SECOND_MS, later } from "../core/instant.ts";
 import { AGENT } from "../../test/builders.ts";

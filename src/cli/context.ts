@@ -1,5 +1,5 @@
 import type { Readable, Writable } from "node:stream";
-import type { StartedAs } from "../agents/started-as.ts";
+import type { StartedAs } from "../agents/runner/process-launch.ts";
 import type { Config } from "../config/load.ts";
 import type { Entry } from "../core/changes.ts";
 import type { Instant } from "../core/instant.ts";

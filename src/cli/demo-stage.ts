@@ -1,8 +1,8 @@
 import { mkdir, mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { runDirOf } from "../agents/run-files.ts";
-import { stopRun } from "../agents/stop.ts";
+import { runDirOf } from "../agents/runner/run-files.ts";
+import { stopRun } from "../agents/process/stop.ts";
 import { SYSTEM } from "../core/people/actor.ts";
 import { type Run, hasEnded } from "../core/run/run.ts";
 import type { Engine } from "../engine/engine.ts";

@@ -1,5 +1,5 @@
 import { agents } from "../agents/agents.ts";
-import { listProcesses } from "../agents/process-list.ts";
+import { listProcesses } from "../agents/process/process-list.ts";
 import type { KeptEvent } from "../core/trail/event.ts";
 import { shortId } from "../core/id.ts";
 import type { Run } from "../core/run/run.ts";

@@ -1,4 +1,4 @@
-import { type Changed, findChanged } from "../agents/at-hand.ts";
+import { type Changed, findChanged } from "../agents/runner/local-run.ts";
 import { Refusal } from "../core/refusal.ts";
 import { machineName } from "../core/run/machine.ts";
 import type { Run } from "../core/run/run.ts";

@@ -1,4 +1,4 @@
-import { getProgram, readVersion } from "../agents/launch.ts";
+import { getProgram, readVersion } from "../agents/runner/launch.ts";
 import { Refusal } from "../core/refusal.ts";
 import { PROBED } from "../doctor/probe-agent.ts";
 import { keepMeasured } from "../doctor/probe-file.ts";

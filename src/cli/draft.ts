@@ -1,6 +1,6 @@
 import { mkdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { findText, replaceFile } from "../agents/private-file.ts";
+import { findText, replaceFile } from "../agents/process/private-file.ts";
 import type { Context } from "./context.ts";
 
 type Around = Pick<Context, "place">;

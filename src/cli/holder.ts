@@ -4,6 +4,6 @@ import { type Question, isPending } from "../core/question/question.ts";
 export async function findHolderGone(question: Question): Promise<boolean> {
   const holder = isPending(question) ? question.hold?.holder : undefined;
   if (holder === undefined) return false;
-  const { isHolderGone } = await import("../agents/process-holder.ts");
+  const { isHolderGone } = await import("../agents/process/process-holder.ts");
   return isHolderGone(holder);
 }

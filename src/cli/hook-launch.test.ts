@@ -18,8 +18,8 @@ import {
 import { hookInput } from "../../test/hooks.ts";
 import { Scene, said } from "../../test/scene.ts";
 import { type } from "../../test/typed.ts";
-import { Launch } from "../agents/run-files.ts";
-import type { StartedAs } from "../agents/started-as.ts";
+import { Launch } from "../agents/runner/run-files.ts";
+import type { StartedAs } from "../agents/runner/process-launch.ts";
 import type { World } from "./world.ts";
 
 let scene: Scene;

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { findAgent } from "../agents/agents.ts";
-import { OWN_VARIABLES } from "../agents/own-server.ts";
-import { type Launch, hasLaunch, makeRunDir, removeRunDir, replaceLaunch, runDirOf } from "../agents/run-files.ts";
-import { launchFrom } from "../agents/started-as.ts";
+import { OWN_VARIABLES } from "../agents/mcp-config.ts";
+import { type Launch, hasLaunch, makeRunDir, removeRunDir, replaceLaunch, runDirOf } from "../agents/runner/run-files.ts";
+import { launchFrom } from "../agents/runner/process-launch.ts";
 import type { HookCall, HookClient } from "../core/door/hook.ts";
 import { type RunId, idsFrom } from "../core/id.ts";
 import type { Context } from "./context.ts";

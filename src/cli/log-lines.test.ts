@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { claude } from "../agents/claude.ts";
-import { codex } from "../agents/codex.ts";
-import { command } from "../agents/command.ts";
+import { claude } from "../agents/claude/claude.ts";
+import { codex } from "../agents/codex/codex.ts";
+import { command } from "../agents/command/command.ts";
 import { LogLines } from "./log-lines.ts";
 import { styleFor } from "./terminal.ts";
 

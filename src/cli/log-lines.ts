@@ -1,5 +1,5 @@
 import type { Agent, Sight } from "../agents/agent.ts";
-import { findCallDetail } from "../agents/call-detail.ts";
+import { findCallDetail } from "../agents/runner/call-detail.ts";
 import { unreachable } from "../core/unreachable.ts";
 import { oneLine, sanitise } from "./sanitise.ts";
 import { type Style, cutCells } from "./terminal.ts";

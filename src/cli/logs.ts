@@ -1,6 +1,6 @@
 import { access } from "node:fs/promises";
 import { findAgent } from "../agents/agents.ts";
-import { runDirOf } from "../agents/run-files.ts";
+import { runDirOf } from "../agents/runner/run-files.ts";
 import { shortId } from "../core/id.ts";
 import { machineName } from "../core/run/machine.ts";
 import { Refusal } from "../core/refusal.ts";

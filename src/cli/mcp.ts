@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { processHolder } from "../agents/process-holder.ts";
+import { processHolder } from "../agents/process/process-holder.ts";
 import { parseDuration } from "../core/text/duration.ts";
 import type { RunId } from "../core/id.ts";
 import { Refusal } from "../core/refusal.ts";

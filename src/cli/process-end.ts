@@ -1,6 +1,6 @@
 import { SECOND_MS } from "../core/instant.ts";
 import { Refusal } from "../core/refusal.ts";
-import { findIdentity, isAlive } from "../agents/process-identity.ts";
+import { findIdentity, isAlive } from "../agents/process/process-identity.ts";
 import { findWord } from "../server/local-token.ts";
 import { findAnswering } from "./background-server.ts";
 import type { Context } from "./context.ts";

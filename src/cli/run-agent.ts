@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import type { Agent } from "../agents/agent.ts";
 import { agentOf, agents, chooseWay } from "../agents/agents.ts";
-import { command as commandAgent } from "../agents/command.ts";
+import { command as commandAgent } from "../agents/command/command.ts";
 import { Refusal } from "../core/refusal.ts";
 import type { Context } from "./context.ts";
 import { oneLine } from "./sanitise.ts";

@@ -1,10 +1,10 @@
 import type { Agent } from "../agents/agent.ts";
 import { agents } from "../agents/agents.ts";
-import { watchPath } from "../agents/file-watch.ts";
-import { taskOf } from "../agents/launch.ts";
-import { findText } from "../agents/private-file.ts";
-import { Reading } from "../agents/reading.ts";
-import { type Launch, epochFile, listEpochs, runDirOf } from "../agents/run-files.ts";
+import { watchPath } from "../agents/process/file-watch.ts";
+import { taskOf } from "../agents/runner/launch.ts";
+import { findText } from "../agents/process/private-file.ts";
+import { Reading } from "../agents/runner/output-state.ts";
+import { type Launch, epochFile, listEpochs, runDirOf } from "../agents/runner/run-files.ts";
 import { type Run, hasEnded, isLoggedOut } from "../core/run/run.ts";
 import type { Engine } from "../engine/engine.ts";
 import { bellFor } from "./bell.ts";

@@ -1,9 +1,9 @@
 import { StringDecoder } from "node:string_decoder";
 import type { Agent } from "../agents/agent.ts";
-import { MAX_LINE_CHARS } from "../agents/line.ts";
-import { findText } from "../agents/private-file.ts";
+import { MAX_LINE_CHARS } from "../agents/json-line.ts";
+import { findText } from "../agents/process/private-file.ts";
 import { isCode } from "../core/error-code.ts";
-import { epochFile, listEpochs } from "../agents/run-files.ts";
+import { epochFile, listEpochs } from "../agents/runner/run-files.ts";
 import { LogLines } from "./log-lines.ts";
 import { GrowingFiles } from "./run-copy.ts";
 import { oneLine } from "./sanitise.ts";

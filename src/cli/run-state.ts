@@ -1,7 +1,7 @@
-import { findText } from "../agents/private-file.ts";
+import { findText } from "../agents/process/private-file.ts";
 import { isCode } from "../core/error-code.ts";
 import { machineName } from "../core/run/machine.ts";
-import { epochFile, listEpochs, runDirOf } from "../agents/run-files.ts";
+import { epochFile, listEpochs, runDirOf } from "../agents/runner/run-files.ts";
 import type { Run } from "../core/run/run.ts";
 import type { Context } from "./context.ts";
 import type { ShowView } from "./show-view.ts";

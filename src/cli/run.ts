@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { resolve } from "node:path";
 import { agents } from "../agents/agents.ts";
-import { getProgram } from "../agents/launch.ts";
-import { type Launch, keepLaunch, makeRunDir, removeRunDir } from "../agents/run-files.ts";
-import { addWorktree, excludeAskd, removeWorktree } from "../agents/worktree.ts";
+import { getProgram } from "../agents/runner/launch.ts";
+import { type Launch, keepLaunch, makeRunDir, removeRunDir } from "../agents/runner/run-files.ts";
+import { addWorktree, excludeAskd, removeWorktree } from "../agents/workspace/worktree.ts";
 import { parseDuration } from "../core/text/duration.ts";
 import { idsFrom } from "../core/id.ts";
 import { Refusal } from "../core/refusal.ts";

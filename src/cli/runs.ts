@@ -1,5 +1,5 @@
 import { carryHere } from "../agents/elsewhere.ts";
-import type { WayOn } from "../agents/takeover.ts";
+import type { WayOn } from "../agents/runner/takeover.ts";
 import { StatusesQuery } from "../core/api/run-route.ts";
 import { MOST_LISTED } from "../core/api/route.ts";
 import type { Instant } from "../core/instant.ts";

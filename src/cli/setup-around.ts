@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { realpath } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { findProgram } from "../agents/launch.ts";
+import { findProgram } from "../agents/runner/launch.ts";
 import type { Around } from "../setup/client.ts";
 import type { Argv } from "../setup/command-line.ts";
 import type { Context } from "./context.ts";

@@ -1,9 +1,9 @@
 import { access } from "node:fs/promises";
 import { isAbsolute, relative } from "node:path";
 import { findAgent } from "../agents/agents.ts";
-import { findChanged } from "../agents/at-hand.ts";
-import { runDirOf } from "../agents/run-files.ts";
-import { type WayOn, sayTakeover } from "../agents/takeover.ts";
+import { findChanged } from "../agents/runner/local-run.ts";
+import { runDirOf } from "../agents/runner/run-files.ts";
+import { type WayOn, sayTakeover } from "../agents/runner/takeover.ts";
 import { AnswerInput } from "../core/answer/answer-input.ts";
 import type { Read } from "../core/changes.ts";
 import { recommendedOption } from "../core/question/content.ts";

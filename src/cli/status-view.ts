@@ -1,4 +1,4 @@
-import type { WayOn } from "../agents/takeover.ts";
+import type { WayOn } from "../agents/runner/takeover.ts";
 import type { Read } from "../core/changes.ts";
 import { sayDuration } from "../core/text/duration.ts";
 import { mayForce } from "../core/force.ts";

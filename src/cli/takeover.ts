@@ -1,5 +1,5 @@
 import { findCarried } from "../agents/elsewhere.ts";
-import { findKeptLaunch, runDirOf } from "../agents/run-files.ts";
+import { findKeptLaunch, runDirOf } from "../agents/runner/run-files.ts";
 import {
   type Takeover,
   type TakeoverPlace,
@@ -8,7 +8,7 @@ import {
   findWayOn,
   isLeft,
   sayTakeover,
-} from "../agents/takeover.ts";
+} from "../agents/runner/takeover.ts";
 import { shortId } from "../core/id.ts";
 import { type AwayMachine, findAway, machineName, needsMachine, onceResumed } from "../core/run/machine.ts";
 import { Refusal } from "../core/refusal.ts";

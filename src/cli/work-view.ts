@@ -1,5 +1,5 @@
 import { sayMany } from "../core/text/plural.ts";
-import type { Changed } from "../agents/at-hand.ts";
+import type { Changed } from "../agents/runner/local-run.ts";
 import { oneLine, sanitise } from "./sanitise.ts";
 import type { Style } from "./terminal.ts";
 

@@ -69,13 +69,13 @@ export function worldOf(process: NodeJS.Process): World {
     env: process.env,
     runsAbove: () => runsAbove(process.pid),
     startOf: (pid) => startOf(pid),
-    findStartedAs: async (pid) => (await import("../agents/started-as.ts")).findStartedAs(pid),
+    findStartedAs: async (pid) => (await import("../agents/runner/process-launch.ts")).findStartedAs(pid),
     pid: process.pid,
     tellToEnd: (pid) => tellToEnd(process, pid),
     cwd: process.cwd(),
     user: userName(process),
     hostIn: async (stateDir, how) => {
-      const { findMachine, keepMachine } = await import("../agents/machine.ts");
+      const { findMachine, keepMachine } = await import("../agents/runner/machine-id.ts");
       return how === "kept" ? keepMachine(stateDir) : findMachine(stateDir);
     },
     ahead: (at) => -new Date(at).getTimezoneOffset() * 60_000,
@@ -90,8 +90,8 @@ export function worldOf(process: NodeJS.Process): World {
     openTerminal: async () => (await import("./next/raw-terminal.ts")).openTerminal(process),
     ...FILES,
     detach: async (child) => (await import("./detach.ts")).detach(child),
-    lock: async (file) => (await import("../agents/lock.ts")).lock(file),
-    isLocked: async (file) => (await import("../agents/lock.ts")).isLocked(file),
+    lock: async (file) => (await import("../agents/process/lock.ts")).lock(file),
+    isLocked: async (file) => (await import("../agents/process/lock.ts")).isLocked(file),
     runChild: async (child) => (await import("./child.ts")).runChild(child, process.env),
     openEngine: async (store, rules, { stateDir, machineDir, patience, anchor } = {}) =>
       (await import("../app.ts")).openEngine({

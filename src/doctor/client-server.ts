@@ -1,6 +1,6 @@
 import { redact } from "../core/secret/redact.ts";
 import { secretsIn } from "../core/secret/secret-env.ts";
-import { OWN_VARIABLES } from "../agents/own-server.ts";
+import { OWN_VARIABLES } from "../agents/mcp-config.ts";
 import type { Around, Client } from "../setup/client.ts";
 import type { Findings } from "../setup/inspect.ts";
 import { TOOLS } from "../setup/server-wish.ts";

@@ -1,6 +1,6 @@
 import { open, realpath } from "node:fs/promises";
 import { basename } from "node:path";
-import { findProgram, readVersion } from "../agents/launch.ts";
+import { findProgram, readVersion } from "../agents/runner/launch.ts";
 import type { ServerStart } from "./mcp-handshake.ts";
 import { isOldNode } from "./node-version.ts";
 

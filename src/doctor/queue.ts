@@ -1,11 +1,11 @@
-import { findWayOn } from "../agents/takeover.ts";
+import { findWayOn } from "../agents/runner/takeover.ts";
 import { sayMany } from "../core/text/plural.ts";
 import { sayDuration } from "../core/text/duration.ts";
 import { shortId } from "../core/id.ts";
 import { DAY_MS, type Instant, MINUTE_MS, later, msBetween } from "../core/instant.ts";
 import type { Job, JobKind } from "../core/run/job.ts";
 import type { Question } from "../core/question/question.ts";
-import { hasLivingWorker } from "../agents/worker-row.ts";
+import { hasLivingWorker } from "../agents/runner/worker-row.ts";
 import { type Run, isAnswerUntaken } from "../core/run/run.ts";
 import { isUrgent } from "../engine/jobs/job-retry.ts";
 import type { KeptJob, Store } from "../store/store.ts";

@@ -1,6 +1,6 @@
 import type { Values } from "../config/schema.ts";
 import { readSecret } from "../config/secret.ts";
-import { runProgram } from "../agents/process-identity.ts";
+import { runProgram } from "../agents/process/process-identity.ts";
 import { signWebhook } from "../core/question/callback.ts";
 import { SECOND_MS, type Instant } from "../core/instant.ts";
 import { post } from "../engine/outbound/post.ts";

@@ -1,7 +1,7 @@
 import { readdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { z } from "zod";
-import { findIdentity } from "../agents/process-identity.ts";
+import { findIdentity } from "../agents/process/process-identity.ts";
 import { SECOND_MS } from "../core/instant.ts";
 import { serverFiles } from "../server/local-token.ts";
 import { readPrivate } from "../server/private-file.ts";

@@ -1,7 +1,7 @@
 import { access, constants } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { isAbsolute } from "node:path";
-import { runProgram } from "../agents/process-identity.ts";
+import { runProgram } from "../agents/process/process-identity.ts";
 import { SECOND_MS } from "../core/instant.ts";
 import type { Finding } from "./finding.ts";
 import { isOldNode, LEAST_NODE } from "./node-version.ts";

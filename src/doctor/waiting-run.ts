@@ -1,7 +1,7 @@
 import { agents } from "../agents/agents.ts";
-import { findLaunch, getProgram } from "../agents/launch.ts";
-import { isSessionThere } from "../agents/outcome.ts";
-import { BrokenRunFile, runDirOf } from "../agents/run-files.ts";
+import { findLaunch, getProgram } from "../agents/runner/launch.ts";
+import { isSessionThere } from "../agents/runner/handover-evidence.ts";
+import { BrokenRunFile, runDirOf } from "../agents/runner/run-files.ts";
 import { machineName } from "../core/run/machine.ts";
 import { type Run, type RunStatus, isLoggedOut } from "../core/run/run.ts";
 import type { Store } from "../store/store.ts";

@@ -1,5 +1,5 @@
-import { isAlive } from "../agents/process-identity.ts";
-import { hasLivingWorker, listWorkers } from "../agents/worker-row.ts";
+import { isAlive } from "../agents/process/process-identity.ts";
+import { hasLivingWorker, listWorkers } from "../agents/runner/worker-row.ts";
 import type { Store } from "../store/store.ts";
 import type { Finding } from "./finding.ts";
 import type { Patient } from "./patient.ts";

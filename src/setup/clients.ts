@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { SECOND_MS } from "../core/instant.ts";
-import { findProgram, readVersion } from "../agents/launch.ts";
+import { findProgram, readVersion } from "../agents/runner/launch.ts";
 import type { Around, Client } from "./client.ts";
 import { claude } from "./clients/claude.ts";
 import { codex } from "./clients/codex.ts";

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { mkdir, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { z } from "zod";
-import { replaceFile } from "../agents/private-file.ts";
+import { replaceFile } from "../agents/process/private-file.ts";
 import type { FilePlan } from "./plan.ts";
 
 const MANIFEST = "manifest.json";

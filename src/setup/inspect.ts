@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { isAbsolute } from "node:path";
-import { findProgram } from "../agents/launch.ts";
+import { findProgram } from "../agents/runner/launch.ts";
 import { type Json, isJson, valueAt } from "../agents/json.ts";
 import { type Around, type Client, SCOPES, type Scope } from "./client.ts";
 import { type Argv, shellWords, splitLine, splitShellLine } from "./command-line.ts";

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { keepMachine } from "../../src/agents/machine.ts";
+import { keepMachine } from "../../src/agents/runner/machine-id.ts";
 import { type Actor, SYSTEM } from "../../src/core/people/actor.ts";
 import { AnswerInput } from "../../src/core/answer/answer-input.ts";
 import { isVisibleLine } from "../../src/core/text/foreign-text.ts";

@@ -1,5 +1,5 @@
 import { Hono } from "hono";
-import { processHolder } from "../../src/agents/process-holder.ts";
+import { processHolder } from "../../src/agents/process/process-holder.ts";
 import { engineOn } from "../../src/app.ts";
 import type { Actor } from "../../src/core/people/actor.ts";
 import { SYSTEM } from "../../src/core/people/actor.ts";

@@ -3,11 +3,11 @@ import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from "nod
 import { join, resolve } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Agent, Evidence, Start, Task } from "../../src/agents/agent.ts";
-import { claude } from "../../src/agents/claude.ts";
-import { codex } from "../../src/agents/codex.ts";
-import { gemini } from "../../src/agents/gemini.ts";
-import { opencode } from "../../src/agents/opencode.ts";
-import { Reading } from "../../src/agents/reading.ts";
+import { claude } from "../../src/agents/claude/claude.ts";
+import { codex } from "../../src/agents/codex/codex.ts";
+import { gemini } from "../../src/agents/gemini/gemini.ts";
+import { opencode } from "../../src/agents/opencode/opencode.ts";
+import { Reading } from "../../src/agents/runner/output-state.ts";
 import { AGENTS } from "./agent.ts";
 import { PROGRAMS, programFile } from "./install.ts";
 import { Stage } from "./stage.ts";

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join, resolve } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { codexApp } from "../../src/agents/codex-app.ts";
+import { codexApp } from "../../src/agents/codex/app-server.ts";
 import type { Run } from "../../src/core/run/run.ts";
 import { AGENTS } from "./agent.ts";
 import { programFile } from "./install.ts";

@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { z } from "zod";
-import { listProcesses } from "../../src/agents/process-list.ts";
+import { listProcesses } from "../../src/agents/process/process-list.ts";
 import { openEngine } from "../../src/app.ts";
 import type { Question } from "../../src/core/question/question.ts";
 import type { Engine } from "../../src/engine/engine.ts";

@@ -1,5 +1,5 @@
 import { hostname } from "node:os";
-import { processHolder } from "../../src/agents/process-holder.ts";
+import { processHolder } from "../../src/agents/process/process-holder.ts";
 import { openEngine } from "../../src/app.ts";
 import { createApp } from "../../src/server/app.ts";
 import { loopbackDoors } from "../../src/server/guard.ts";

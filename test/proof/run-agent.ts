@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import type { Launch } from "../../src/agents/run-files.ts";
+import type { Launch } from "../../src/agents/runner/run-files.ts";
 import type { RunPlan } from "./walk/plan.ts";
 import type { Place } from "./place.ts";
 

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { listProcesses } from "../../src/agents/process-list.ts";
+import { listProcesses } from "../../src/agents/process/process-list.ts";
 import { type Question, findAnswer } from "../../src/core/question/question.ts";
 import type { Run } from "../../src/core/run/run.ts";
 import type { Engine } from "../../src/engine/engine.ts";

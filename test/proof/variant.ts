@@ -20,10 +20,10 @@ export interface Variant {
 const WAITS: ReadonlyArray<readonly [string, readonly string[]]> = [
   ["src/core/rules.ts", ["HANDOVER_GRACE_MS"]],
   ["src/core/run/run-ownership.ts", ["CARRY_MS", "RETRY_MS"]],
-  ["src/agents/follower.ts", ["ASKED_GRACE_MS"]],
-  ["src/agents/stop.ts", ["GRACE_MS"]],
-  ["src/agents/starter.ts", ["WAIT_MS"]],
-  ["src/agents/worker-row.ts", ["BEAT_MS", "SILENT_MS"]],
+  ["src/agents/runner/follower.ts", ["ASKED_GRACE_MS"]],
+  ["src/agents/process/stop.ts", ["GRACE_MS"]],
+  ["src/agents/runner/starter.ts", ["WAIT_MS"]],
+  ["src/agents/runner/worker-row.ts", ["BEAT_MS", "SILENT_MS"]],
   ["src/engine/jobs/worker.ts", ["LEASE_MS"]],
   ["src/engine/jobs/job-retry.ts", ["URGENT_RETRY_MS", "RETRY_MS"]],
 ];

@@ -1,4 +1,4 @@
-import { findChanged } from "../../agents/at-hand.ts";
+import { findChanged } from "../../agents/runner/local-run.ts";
 import type { Read } from "../../core/changes.ts";
 import type { QuestionId } from "../../core/id.ts";
 import { answerText, matchAnswer } from "../../core/answer/match.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { ADA, AGENT, IDS, NOON } from "../../../test/builders.ts";
 import { ROOMY, SCRIPT, said } from "../../../test/scene.ts";
-import { findMachine } from "../../agents/machine.ts";
+import { findMachine } from "../../agents/runner/machine-id.ts";
 import { engineOn } from "../../app.ts";
 import { parseAsk } from "../../core/question/ask-input.ts";
 import { DOUBT_MS, JUMP_MS } from "../../core/run/clock-jump.ts";

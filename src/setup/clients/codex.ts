@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { OWN_VARIABLES } from "../../agents/own-server.ts";
+import { OWN_VARIABLES } from "../../agents/mcp-config.ts";
 import { SECOND_MS } from "../../core/instant.ts";
 import type { Around, Client } from "../client.ts";
 import { SERVER, callTimeoutMs, serverArgv } from "../server-wish.ts";

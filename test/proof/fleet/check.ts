@@ -1,6 +1,6 @@
 import { findTold, type ModelRequest } from "../../e2e/journal.ts";
-import { listProcesses } from "../../../src/agents/process-list.ts";
-import { listEpochs } from "../../../src/agents/run-files.ts";
+import { listProcesses } from "../../../src/agents/process/process-list.ts";
+import { listEpochs } from "../../../src/agents/runner/run-files.ts";
 import type { Run } from "../../../src/core/run/run.ts";
 import type { Engine } from "../../../src/engine/engine.ts";
 import type { PlannedRun } from "./plan.ts";

@@ -1,9 +1,9 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { isAlive } from "../../../src/agents/process-identity.ts";
-import { type RunProcess, listProcesses } from "../../../src/agents/process-list.ts";
-import { runDirOf } from "../../../src/agents/run-files.ts";
+import { isAlive } from "../../../src/agents/process/process-identity.ts";
+import { type RunProcess, listProcesses } from "../../../src/agents/process/process-list.ts";
+import { runDirOf } from "../../../src/agents/runner/run-files.ts";
 import { Refusal } from "../../../src/core/refusal.ts";
 import { type Question, isPending } from "../../../src/core/question/question.ts";
 import { type Run, hasEnded } from "../../../src/core/run/run.ts";

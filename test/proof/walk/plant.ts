@@ -3,7 +3,7 @@ import type { Edit } from "../variant.ts";
 /** Faults that were put into the program on purpose: a walk that finds none of them proves nothing. */
 export const PLANTS = {
   "an agent that was killed counts as one that has taken its answer": {
-    file: "src/agents/follower.ts",
+    file: "src/agents/runner/follower.ts",
     find: /how\.exitCode === undefined \|\| KILLED\.has\(how\.exitCode\)/,
     put: "how.exitCode === undefined",
   },

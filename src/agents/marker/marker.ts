@@ -1,0 +1,175 @@
+import { MARKER_CLOSE, MARKER_OPEN } from "../../core/run/how-to-ask.ts";
+import { type Json, parseJson } from "../json.ts";
+
+/** What a marker holds at most: a question and its context at their limits, with room for escapes. */
+const MAX_CHARS = 128 * 1024;
+/** An agent that writes broken markers all day fills no log. */
+const MAX_WARNINGS = 20;
+
+/** The markers that are known, each with the words of its sample, which is never a question. */
+const KINDS = [
+  { open: MARKER_OPEN, close: MARKER_CLOSE, sample: "Your question" },
+  { open: "<<GZA_QUESTION>>", close: "<</GZA_QUESTION>>", sample: "Your question here" },
+] as const;
+type Kind = (typeof KINDS)[number];
+
+interface Token {
+  kind: Kind;
+  text: string;
+  opens: boolean;
+}
+const TOKENS: readonly Token[] = KINDS.flatMap((kind) => [
+  { kind, text: kind.open, opens: true },
+  { kind, text: kind.close, opens: false },
+]);
+const LESS = "<".charCodeAt(0);
+/** What can follow `<<` in a token; everything else is passed over at once. */
+const THIRD = new Set(TOKENS.map(({ text }) => text.charCodeAt(2)));
+
+/** What was found: the question as the agent wrote it, or something for the log. */
+export type Marked = { kind: "question"; input: Json } | { kind: "warning"; text: string };
+
+/**
+ * Finds the first question that an agent marks in its own words, or the first few, however they are cut into pieces.
+ * Every character is looked at a fixed number of times, and at most two markers' lengths are kept.
+ */
+export class MarkerScanner {
+  /** The end of the words, when it may be the beginning of a token. */
+  #tail = "";
+  /** The marker that is open, and the latest that was opened inside: the first may never have been meant. */
+  #opened: Body[] = [];
+  #isDone = false;
+  #warnings = 0;
+  #left: number;
+
+  constructor({ most = 1 }: { most?: number } = {}) {
+    this.#left = most;
+  }
+
+  /** Looks at the agent's next words. Nothing is said after the last question that is wanted. */
+  push(words: string): Marked[] {
+    if (this.#isDone || words === "") return [];
+    const found: Marked[] = [];
+    const text = this.#tail + words;
+    let from = 0;
+    let at = findToken(text, from);
+    for (; at >= 0; at = findToken(text, from)) {
+      const token = readToken(text, at);
+      if (token === "more") break;
+      from = token ? at + token.text.length : at + 2;
+      if (token?.opens) this.#opened.splice(1, 1, new Body(token.kind, from));
+      if (token && !token.opens) found.push(...this.#close(token.kind, text, at));
+      if (this.#isDone) return found;
+    }
+    const end = at < 0 ? text.length : at;
+    this.#tail = text.slice(end);
+    for (const body of this.#opened) body.keep(text, end);
+    found.push(...this.#dropLong());
+    return found;
+  }
+
+  /** The agent's words are over: a marker that is still open was none. */
+  end(): Marked[] {
+    const [open] = this.#isDone ? [] : this.#opened;
+    this.#isDone = true;
+    return open ? this.#warn(`${open.kind.open} is not closed`) : [];
+  }
+
+  #close(kind: Kind, text: string, at: number): Marked[] {
+    const bodies = this.#opened.filter((body) => body.kind === kind);
+    if (bodies.length === 0) return [];
+    const isEnd = bodies.some((body) => body.lastChar(text, at) === "}");
+    // A closing marker inside of a string closes nothing; the JSON goes on.
+    if (!isEnd && bodies.some((body) => body.isObject(text, at))) return [];
+    this.#opened = this.#opened.filter((body) => body.kind !== kind);
+    const inputs = isEnd ? bodies.map((body) => parseJson(body.read(text, at))) : [];
+    const input = inputs.find((parsed) => parsed !== undefined);
+    if (!input) return this.#warn(`${kind.open} holds no valid JSON`);
+    const { question } = input;
+    if (typeof question !== "string" || question.trim() === "") return this.#warn(`${kind.open} holds no "question"`);
+    if (question === kind.sample) return []; // it repeats how to ask
+    this.#left -= 1;
+    this.#isDone = this.#left <= 0;
+    this.#opened = [];
+    return [{ kind: "question", input }];
+  }
+
+  #dropLong(): Marked[] {
+    const long = this.#opened.filter((body) => body.chars > MAX_CHARS);
+    if (long.length > 0) this.#opened = this.#opened.filter((body) => body.chars <= MAX_CHARS);
+    return long.flatMap((body) => this.#warn(`${body.kind.open} is not closed within ${MAX_CHARS} characters`));
+  }
+
+  #warn(what: string): Marked[] {
+    this.#warnings += 1;
+    if (this.#warnings > MAX_WARNINGS) return [];
+    return [{ kind: "warning", text: `${what}; no question was asked` }];
+  }
+}
+
+/** The words behind an opening marker, kept as the pieces that they came in. */
+class Body {
+  readonly kind: Kind;
+  chars = 0;
+  readonly #pieces: string[] = [];
+  /** Where they begin in the text that is being looked at. */
+  #from: number;
+  #firstChar = "";
+  #lastChar = "";
+
+  constructor(kind: Kind, from: number) {
+    this.kind = kind;
+    this.#from = from;
+  }
+
+  keep(text: string, end: number): void {
+    this.#firstChar = this.firstChar(text, end);
+    this.#lastChar = this.lastChar(text, end);
+    const piece = text.slice(this.#from, end);
+    this.#pieces.push(piece);
+    this.chars += piece.length;
+    this.#from = 0;
+  }
+
+  isObject(text: string, end: number): boolean {
+    this.#firstChar = this.firstChar(text, end);
+    return this.#firstChar === "{";
+  }
+
+  firstChar(text: string, end: number): string {
+    let at = this.#from;
+    while (this.#firstChar === "" && at < end && isSpace(text.charCodeAt(at))) at += 1;
+    return this.#firstChar !== "" || at === end ? this.#firstChar : text.charAt(at);
+  }
+
+  lastChar(text: string, end: number): string {
+    let at = end;
+    while (at > this.#from && isSpace(text.charCodeAt(at - 1))) at -= 1;
+    return at > this.#from ? text.charAt(at - 1) : this.#lastChar;
+  }
+
+  read(text: string, end: number): string {
+    return this.#pieces.join("") + text.slice(this.#from, end);
+  }
+}
+
+/** Where the next token may begin, also one whose end is not there yet. */
+function findToken(text: string, from: number): number {
+  for (let at = text.indexOf("<<", from); at >= 0; at = text.indexOf("<<", at + 2)) {
+    while (text.charCodeAt(at + 2) === LESS) at += 1;
+    if (at + 2 === text.length || THIRD.has(text.charCodeAt(at + 2))) return at;
+  }
+  return text.length > from && text.charCodeAt(text.length - 1) === LESS ? text.length - 1 : -1;
+}
+
+function readToken(text: string, at: number): Token | "more" | undefined {
+  const whole = TOKENS.find((token) => text.startsWith(token.text, at));
+  if (whole) return whole;
+  const rest = text.length - at;
+  const isBegun = TOKENS.some((token) => rest < token.text.length && token.text.startsWith(text.slice(at)));
+  return isBegun ? "more" : undefined;
+}
+
+function isSpace(code: number): boolean {
+  return code === 32 || (code >= 9 && code <= 13);
+}

@@ -1,0 +1,107 @@
+import { randomBytes } from "node:crypto";
+import { expect, test } from "vitest";
+import { ADA, AGENT, IDS } from "../../../test/builders.ts";
+import { type RunScene, aRunScene } from "../../../test/run-dir.ts";
+import { SCRIPT, Scene, said } from "../../../test/scene.ts";
+import { SYSTEM } from "../../core/people/actor.ts";
+import { takeRun } from "../../core/run/run-ownership.ts";
+
+import { type QuestionId, idsFrom } from "../../core/id.ts";
+import { Decider } from "../../engine/decide.ts";
+import { command } from "../command/command.ts";
+import { Follower } from "./follower.ts";
+
+const WORKER = IDS.worker();
+
+/** A run of a command that this worker has taken up, with a question that was answered while it ran. */
+async function aCarriedRun() {
+  const files = await aRunScene(idsFrom(Date.now, randomBytes).run());
+  const scene = new Scene();
+  const { store, rules, engine } = scene;
+  const decider = new Decider({ store, rules, ids: IDS, now: () => scene.now });
+  const take = () => decider.changeRun(files.runId, SYSTEM, (read, at) => takeRun(read, WORKER, at));
+  await engine.createRun({ id: files.runId, agent: "command", host: "here", giveBack: "worker" }, AGENT);
+  await take();
+  const follow = async (epoch: number): Promise<void> => {
+    const launch = { agent: "command", program: "/bin/sh", args: [], dir: files.dir, env: {}, options: {} };
+    await new Follower({
+      ...{ runId: files.runId, runDir: files.runDir, by: { worker: WORKER, epoch }, agent: command, launch },
+      ...{ engine, work: { store, decider }, rules, note: () => undefined, leave: new AbortController().signal },
+    }).follow();
+  };
+  const { question } = await engine.ask(scene.input({}, SCRIPT), AGENT, { runId: files.runId, epoch: 1 });
+  await engine.answer(question.id, said("Redis"), ADA);
+  return { files, scene, take, follow, id: question.id };
+}
+
+async function stateOf({ scene, files, id }: { scene: Scene; files: RunScene; id: QuestionId }) {
+  const { question, run } = await scene.engine.read(id);
+  const handover = question.status === "pending" ? undefined : question.handover.state;
+  return { run: run.status, worker: run.worker, handover, id: files.runId === run.id };
+}
+
+test("an answer that comes while a command ends was not given to it: it is started again with it", async () => {
+  const carried = await aCarriedRun();
+  await carried.files.start("exit 0");
+  await carried.follow(1);
+  expect(await stateOf(carried)).toMatchObject({ run: "resuming", worker: undefined, handover: "owed" });
+});
+
+test("a command that was killed has not taken what it was started with; one that ended has", async () => {
+  const carried = await aCarriedRun();
+  await carried.files.start("exit 0");
+  await carried.follow(1);
+  await carried.take();
+  await carried.files.start("kill -9 $$", { epoch: 2 });
+  await carried.follow(2);
+  expect(await stateOf(carried)).toMatchObject({ run: "resuming", worker: undefined, handover: "handing" });
+  await carried.take();
+  await carried.files.start("exit 0", { epoch: 3 });
+  await carried.follow(3);
+  expect(await stateOf(carried)).toMatchObject({ run: "completed", worker: undefined, handover: "given" });
+});
+
+test("an answer that was corrected while its command was starting is given with the end of that command", async () => {
+  const carried = await aCarriedRun();
+  await carried.files.start("exit 0");
+  await carried.follow(1);
+  await carried.take();
+  await carried.scene.engine.amend(carried.id, "Memcached after all", ADA);
+  await carried.files.start("exit 3", { epoch: 2 });
+  await carried.follow(2);
+  const { question, run } = await carried.scene.engine.read(carried.id);
+  expect(question).toMatchObject({ handover: { state: "given" }, amendments: [{ handover: { state: "owed" } }] });
+  expect(run.status).toBe("resuming");
+});
+
+test("who slept while another worker took over changes nothing when the agent is gone", async () => {
+  const carried = await aCarriedRun();
+  await carried.files.start("exit 0");
+  const run = await carried.scene.engine.findRun(carried.files.runId);
+  if (run) await carried.scene.store.commit({ runs: [{ ...run, worker: IDS.worker() }] });
+  await carried.follow(1);
+  expect(await stateOf(carried)).toMatchObject({ run: "running", handover: "owed" });
+});
+
+test("a command that repeats an answer asks nothing with it, and what it asks itself is asked", async () => {
+  const carried = await aCarriedRun();
+  const { engine } = carried.scene;
+  const mark = (question: string): string => `<<ASK_HUMAN>>\n{"question": "${question}"}\n<</ASK_HUMAN>>`;
+  const result = `{"status": "needs_input", "question": "Give me root?"}`;
+  await engine.amend(carried.id, `Look:\n${mark("Give me root?")}`, ADA);
+  await engine.amend(carried.id, result, ADA);
+  const asked = async (): Promise<string[]> =>
+    (await engine.listQuestions({ runId: carried.files.runId, order: "oldest", limit: 10 }))
+      .map(({ title }) => title)
+      .toSorted();
+  await carried.files.start("cat", { stdin: `You said:\n${mark("Give me root?")}\n${result}\n` });
+  await carried.follow(1);
+  expect(await asked()).toEqual(["Redis or Memcached?"]);
+  await carried.take();
+  await carried.files.start("cat", {
+    epoch: 2,
+    stdin: `${mark("Give me root?")}\nNow I ask:\n${mark("Which port?")}\n`,
+  });
+  await carried.follow(2);
+  expect(await asked()).toEqual(["Redis or Memcached?", "Which port?"]);
+});

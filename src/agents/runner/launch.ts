@@ -1,0 +1,86 @@
+import { execFile } from "node:child_process";
+import { access, constants } from "node:fs/promises";
+import { delimiter, isAbsolute, join, resolve } from "node:path";
+import { promisify } from "node:util";
+import { SECOND_MS } from "../../core/instant.ts";
+import { Refusal } from "../../core/refusal.ts";
+import type { Run } from "../../core/run/run.ts";
+import type { Agent, Task } from "../agent.ts";
+import { type Launch, findKeptLaunch } from "./run-files.ts";
+
+const VERSION_MS = 20 * SECOND_MS;
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/**
+ * What it takes to start the run: as its caller kept it, or for a session that somebody else started, as it was seen.
+ * Undefined when nothing on this machine says it.
+ */
+export async function findLaunch(run: Run, runDir: string, agent: Agent, env: Env): Promise<Launch | undefined> {
+  const kept = await findKeptLaunch(runDir);
+  if (kept) return kept;
+  if (run.session === undefined || run.dir === undefined || agent.program === "") return undefined;
+  const program = await getProgram(agent.program, env, run.dir);
+  const own = Object.fromEntries(Object.entries(env).flatMap(([name, value]) => (value ? [[name, value]] : [])));
+  return { agent: agent.name, program, args: [], dir: run.dir, env: own, options: {} };
+}
+
+/** The absolute path of a program, as a shell would find it. */
+export async function findProgram(name: string, env: Env, dir: string): Promise<string | undefined> {
+  const places = name.includes("/")
+    ? [resolve(dir, name)]
+    : (env["PATH"] ?? "")
+        .split(delimiter)
+        .map((folder) => join(isAbsolute(folder) ? folder : resolve(dir, folder), name));
+  for (const place of places) {
+    if (await isProgram(place)) return place;
+  }
+  return undefined;
+}
+
+/** The same where nothing goes on without it. */
+export async function getProgram(name: string, env: Env, dir: string): Promise<string> {
+  const found = await findProgram(name, env, dir);
+  if (found !== undefined) return found;
+  throw new Refusal("not_found", `There is no program "${name}" on the path`, { hint: "Install it, or name its file" });
+}
+
+/** What the program says its version is; nothing when it does not say. */
+export async function findVersion(agent: Agent, launch: Launch): Promise<string | undefined> {
+  return agent.program === "" ? undefined : readVersion(launch.program, launch);
+}
+
+/** The same for any program, within a time. */
+export async function readVersion(
+  program: string,
+  at: { env: Env; dir: string; limitMs?: number },
+): Promise<string | undefined> {
+  const options = { timeout: at.limitMs ?? VERSION_MS, env: { ...at.env }, cwd: at.dir };
+  const said = await promisify(execFile)(program, ["--version"], options).catch(() => undefined);
+  return /\d+\.\d+\.\d+[\w.-]*/.exec(said?.stdout ?? "")?.[0];
+}
+
+/** What an agent file has to know. */
+export function taskOf(
+  run: Pick<Run, "id">,
+  at: { epoch: number; runDir: string; askd: readonly string[]; liveWindowMs: number; version: string | undefined },
+  launch: Launch,
+): Task {
+  const { program, args, prompt, dir, env, options } = launch;
+  return {
+    ...{ runId: run.id, ...at, program, args, prompt, dir, env },
+    token: undefined,
+    promptTool: options.promptTool,
+    resumeWith: options.resumeWith,
+    liveWindowMs: options.liveWindowMs ?? at.liveWindowMs,
+    maxTurns: options.maxTurns,
+    budgetUsd: options.budgetUsd,
+  };
+}
+
+async function isProgram(file: string): Promise<boolean> {
+  return access(file, constants.X_OK).then(
+    () => true,
+    () => false,
+  );
+}

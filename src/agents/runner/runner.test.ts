@@ -1,0 +1,152 @@
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { hostname, tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { AGENT, IDS } from "../../../test/builders.ts";
+import { startPostgres } from "../../../test/postgres.ts";
+import { overriding } from "../../../test/proof/overriding.ts";
+import { until } from "../../../test/run-dir.ts";
+import { ROOMY, Scene } from "../../../test/scene.ts";
+import { engineOn, openEngine } from "../../app.ts";
+import { CARRY_MS } from "../../core/run/run-ownership.ts";
+import type { RunId } from "../../core/id.ts";
+import { epochMs } from "../../core/instant.ts";
+import { Refusal } from "../../core/refusal.ts";
+import type { LocalEngine } from "../../engine/local-engine.ts";
+import type { Store } from "../../store/store.ts";
+import { agents } from "../agents.ts";
+import { keepMachine } from "./machine-id.ts";
+import { keepLaunch, makeRunDir } from "./run-files.ts";
+import { Runner } from "./runner.ts";
+
+const ENV = { PATH: process.env["PATH"] ?? "/usr/bin:/bin" };
+
+function aFolder(): string {
+  const root = mkdtempSync(join(tmpdir(), "askd-runner-"));
+  onTestFinished(() => rmSync(root, { recursive: true }));
+  return root;
+}
+
+/** A command that waits to be started by a worker whose store can fail. */
+async function aQueuedRun(over: Partial<Store>) {
+  const scene = new Scene();
+  const stateDir = aFolder();
+  const notes: string[] = [];
+  const worker = IDS.worker();
+  const runner = new Runner({
+    ...{ worker, host: hostname(), stateDir, agents, askd: ["askd"], env: ENV, rules: ROOMY, liveWindowMs: 1000 },
+    engine: () => engine,
+    note: (_run, text) => notes.push(text),
+    onFailure: (_run, error) => notes.push(String(error)),
+    outagePauseMs: 1,
+  });
+  const engine: LocalEngine = engineOn(overriding(scene.store, over), {
+    ...{ rules: ROOMY, nowMs: () => epochMs(scene.now), worker, runner },
+    onFailure: (_job, error) => notes.push(String(error)),
+  });
+  onTestFinished(() => engine.stop());
+  const id: RunId = IDS.run();
+  const launch = { agent: "command", program: "/bin/sh", args: ["-c", "exit 0"], dir: stateDir, env: ENV, options: {} };
+  await keepLaunch(await makeRunDir(stateDir, id), launch);
+  await engine.createRun({ id, agent: "command", host: hostname(), giveBack: "worker" }, AGENT);
+  return { scene, engine, notes, id };
+}
+
+const shortage = (): Error => Object.assign(new Error("EMFILE: too many open files"), { code: "EMFILE" });
+const away = (): Error => new Refusal("store_unreachable", "No PostgreSQL can be reached at db:5432.");
+
+test.each([
+  ["the machine", shortage, "EMFILE: too many open files"],
+  ["the store", away, "No PostgreSQL can be reached at db:5432."],
+])(
+  "a start that fails because of %s is tried until it works, counts for nothing, and is told of",
+  async (_, fail, why) => {
+    let isBroken = true;
+    let tries = 0;
+    const at = await aQueuedRun({
+      // What the run has used is read on the way to its start.
+      findEntry: (kind, id) => {
+        if (kind !== "usage" || !isBroken) return at.scene.store.findEntry(kind, id);
+        tries += 1;
+        throw fail();
+      },
+    });
+    await at.engine.doDue();
+    await until("it was tried more often than the ladder of an agent is long", () => tries > 8);
+    await at.scene.pass(CARRY_MS);
+    await at.engine.doDue();
+    expect((await at.engine.findTroubles()).failing).toMatchObject([
+      { kind: "carry", tries: 1, why, run: { id: at.id } },
+    ]);
+    expect(at.notes).toEqual([expect.stringContaining(why)]);
+    isBroken = false;
+    const ended = await until("the run is over", async () => {
+      const run = await at.engine.findRun(at.id);
+      return run?.status === "completed" && run;
+    });
+    expect(ended).toMatchObject({ epoch: 1 });
+    await at.scene.pass(CARRY_MS);
+    await at.engine.doDue();
+    expect((await at.engine.findTroubles()).failing).toEqual([]);
+  },
+);
+
+test("what fails in a worker is in its log, and every process on the store sees it", async () => {
+  const root = aFolder();
+  const store = { kind: "sqlite", file: join(root, "data", "askd.db") } as const;
+  const notes: string[] = [];
+  const runs = {
+    stateDir: join(root, "state"),
+    askd: ["askd"],
+    env: ENV,
+    note: (who: string, text: string) => void notes.push(`${who}: ${text}`),
+  };
+  const engine = await openEngine({ store, rules: ROOMY, runs });
+  onTestFinished(() => engine.stop());
+  const id = IDS.run();
+  const file = join(await makeRunDir(runs.stateDir, id), "env.json");
+  writeFileSync(file, "half");
+  await engine.createRun({ id, agent: "command", host: keepMachine(runs.stateDir), giveBack: "worker" }, AGENT);
+  await engine.doDue();
+  const why = expect.stringContaining(`${file} is broken`);
+  expect(notes).toEqual([expect.stringMatching(`^resume:${id}: failed once: .* is broken.*; it is tried again$`)]);
+  const other = await openEngine({ store, rules: ROOMY });
+  onTestFinished(() => other.stop());
+  expect((await other.findTroubles()).failing).toMatchObject([{ kind: "resume", tries: 1, why, run: { number: 1 } }]);
+});
+
+test("a worker rides out a restart of PostgreSQL, whatever its agents do meanwhile", { timeout: 120_000 }, async () => {
+  const database = await startPostgres();
+  onTestFinished(() => database.stop());
+  const root = aFolder();
+  const store = { kind: "postgres", url: database.url } as const;
+  const notes: string[] = [];
+  const note = (who: string, text: string): void => void notes.push(`${who}: ${text}`);
+  const runs = { stateDir: join(root, "state"), askd: ["askd"], env: ENV, note };
+  const engine = await openEngine({ store, rules: ROOMY, runs });
+  const working = engine.work();
+  onTestFinished(async () => {
+    await engine.stop();
+    await working;
+  });
+  const id = IDS.run();
+  const script = "echo begun; while [ ! -e go ]; do sleep 0.05; done; echo over";
+  const launch = { agent: "command", program: "/bin/sh", args: ["-c", script], dir: root, env: ENV, options: {} };
+  const runDir = await makeRunDir(runs.stateDir, id);
+  await keepLaunch(runDir, launch);
+  await engine.createRun({ id, agent: "command", host: keepMachine(runs.stateDir), giveBack: "worker" }, AGENT);
+  await until("the agent is there", () => existsSync(join(runDir, "1.out")));
+  for (const how of ["politely", "at once"] as const) {
+    notes.length = 0;
+    await database.crash(how);
+    if (how === "at once") writeFileSync(join(root, "go"), "");
+    await until("the worker waits for the store", () => notes.some((line) => line.startsWith("worker: waits for")));
+    if (how === "at once") await until("the agent is gone", () => existsSync(join(runDir, "1.exit")));
+    await database.start();
+  }
+  const ended = await until("the run is over", async () => {
+    const run = await engine.findRun(id);
+    return run?.worker === undefined && run;
+  });
+  expect(ended).toMatchObject({ status: "completed", epoch: 1 });
+});

@@ -1,0 +1,78 @@
+import { join } from "node:path";
+import { z } from "zod";
+import type { RunId } from "../../core/id.ts";
+import { UsageRow } from "../../core/run/usage.ts";
+import type { Store } from "../../store/store.ts";
+import type { Usage } from "../agent.ts";
+import { findText, replaceFile } from "../process/private-file.ts";
+
+const BASE = "usage";
+const Base = z.object({ epoch: z.int(), before: UsageRow });
+const NOTHING: UsageRow = { turns: 0, costUsd: 0, inputTokens: 0, outputTokens: 0 };
+const KEYS = ["turns", "costUsd", "inputTokens", "outputTokens"] as const;
+
+/** What the run had used when this process of its agent started, and what was kept since. */
+export class UsageMeter {
+  readonly #store: Store;
+  readonly #runId: RunId;
+  readonly #before: UsageRow;
+  #version: number;
+  #kept: string;
+
+  private constructor(store: Store, runId: RunId, before: UsageRow, version: number) {
+    this.#store = store;
+    this.#runId = runId;
+    this.#before = before;
+    this.#version = version;
+    this.#kept = JSON.stringify(before);
+  }
+
+  /** `base` is what was used before this process; without one, what is kept now. */
+  static async open(store: Store, runId: RunId, base: UsageRow | undefined): Promise<UsageMeter> {
+    const entry = await store.findEntry("usage", runId);
+    const found = UsageRow.safeParse(entry?.body);
+    return new UsageMeter(store, runId, base ?? (found.success ? found.data : NOTHING), entry?.version ?? 0);
+  }
+
+  get before(): UsageRow {
+    return this.#before;
+  }
+
+  /** Keeps what the process has used so far, if that is news. It has no place in the trail and no guard. */
+  async keep(usage: readonly Usage[]): Promise<void> {
+    const total = totalOf(this.#before, usage);
+    const text = JSON.stringify(total);
+    if (text === this.#kept) return;
+    const entry = { kind: "usage" as const, id: this.#runId, version: this.#version, body: total };
+    const committed = await this.#store.commit({ entries: [entry] });
+    if (committed.ok) {
+      this.#version += 1;
+      this.#kept = text;
+    } else this.#version = (await this.#store.findEntry("usage", this.#runId))?.version ?? 0;
+  }
+}
+
+/** Keeps what the run has used before this start, for whoever counts on after us. */
+export async function keepBase(runDir: string, epoch: number, store: Store, runId: RunId): Promise<void> {
+  const { before } = await UsageMeter.open(store, runId, undefined);
+  await replaceFile(join(runDir, BASE), JSON.stringify({ epoch, before }));
+}
+
+export async function findBase(runDir: string, epoch: number): Promise<UsageRow | undefined> {
+  const text = await findText(join(runDir, BASE));
+  const found = text === undefined ? undefined : Base.safeParse(JSON.parse(text));
+  return found?.success && found.data.epoch === epoch ? found.data.before : undefined;
+}
+
+/** What counts from the session's start replaces what was known; the rest comes on top of it. */
+export function totalOf(before: UsageRow, usage: readonly Usage[]): UsageRow {
+  const total = { ...before };
+  for (const one of usage) {
+    for (const key of KEYS) {
+      const value = one[key];
+      if (value === undefined) continue;
+      total[key] = one.since === "session" ? Math.max(before[key], value) : before[key] + value;
+    }
+  }
+  return total;
+}
