@@ -132,7 +132,7 @@ export async function openServer(options: ServerOptions, request: ServeOptions) 
     { rules: options.rules, anchor: options.anchor, onFailure, onOutage },
     options.runs,
   );
-  const { readTarget } = await import("./server/traces/otlp.ts");
+  const { readTarget } = await import("./server/telemetry/otlp.ts");
   const traces = readTarget(options.env);
   const { findWork, takeoverHere } = await import("./agents/runner/local-run.ts");
   const { keepMachine } = await import("./agents/runner/machine-id.ts");

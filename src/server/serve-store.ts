@@ -9,7 +9,7 @@ import { type Log, reportTo } from "./log.ts";
 import type { Holders } from "./mcp/caller.ts";
 import { mcpPart } from "./mcp/http.ts";
 import { readPrivate, removePrivate, replacePrivate } from "./private-file.ts";
-import type { OtlpTarget } from "./traces/otlp.ts";
+import type { OtlpTarget } from "./telemetry/otlp.ts";
 import { type ServeOptions, serveHttp } from "./server.ts";
 
 interface StoreServed {

@@ -12,9 +12,9 @@ import { flawWords } from "../../web/refusal-words.ts";
 import type { Signed } from "../credential.ts";
 import { maySee } from "../events/filter.ts";
 import type { Call, PagesDeps } from "./deps.ts";
-import { getRun } from "./find-run.ts";
-import { sendFramed } from "./frame.tsx";
-import { readReader } from "./reader.ts";
+import { getRun } from "./read/get-run.ts";
+import { sendFramed } from "./send-framed-page.tsx";
+import { readReader } from "./read/read-reader.ts";
 
 const PAGE = 50;
 /** How many events are looked at for those that a filter wants. */

@@ -6,12 +6,12 @@ import { type Question, isPending } from "../../core/question/question.ts";
 import { sameName } from "../../core/question/same-question.ts";
 import { type Draft, draftedText } from "../../web/draft.ts";
 import { tell } from "../../web/reader.ts";
-import { readAnswerForm } from "./answer-form.ts";
+import { readAnswerForm } from "./form/answer-form.ts";
 import { sendDone } from "./batch.tsx";
 import type { Call, PagesDeps } from "./deps.ts";
-import { onceIn } from "./draft.ts";
-import { readReader } from "./reader.ts";
-import { byItself, eachOf, wordsOf } from "./together.ts";
+import { onceIn } from "./form/read-draft.ts";
+import { readReader } from "./read/read-reader.ts";
+import { byItself, eachOf, wordsOf } from "./form/batch-answer.ts";
 
 /** A question that was just answered, and those who are to get the same. */
 interface Also {

@@ -9,13 +9,13 @@ import { type Reader, tell } from "../../web/reader.ts";
 import { Together } from "../../web/together.tsx";
 import type { Signed } from "../credential.ts";
 import type { Call, PagesDeps } from "./deps.ts";
-import { onceIn, readDraft } from "./draft.ts";
-import { sendFramed } from "./frame.tsx";
-import { isFromScript } from "./go-on.ts";
-import { sendPage } from "./page.ts";
-import { readWaiting } from "./read-inbox.ts";
-import { readReader } from "./reader.ts";
-import { MOST_TOGETHER, answerAll, eachOf, hasAnswer, idsIn, offerFor, tryAll } from "./together.ts";
+import { onceIn, readDraft } from "./form/read-draft.ts";
+import { sendFramed } from "./send-framed-page.tsx";
+import { isFromScript } from "./redirect.ts";
+import { sendPage } from "./send-page.ts";
+import { readWaiting } from "./read/read-inbox.ts";
+import { readReader } from "./read/read-reader.ts";
+import { MOST_TOGETHER, answerAll, eachOf, hasAnswer, idsIn, offerFor, tryAll } from "./form/batch-answer.ts";
 
 /** Answering several questions at once: tick, see what would happen, confirm. The bar of the inbox does the same. */
 export function addBatch(pages: Hono<Signed>, deps: PagesDeps): void {

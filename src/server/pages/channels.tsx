@@ -6,8 +6,8 @@ import { isNeverGiven } from "../../web/event-words.ts";
 import { tell } from "../../web/reader.ts";
 import type { Signed } from "../credential.ts";
 import type { PagesDeps } from "./deps.ts";
-import { sendFramed } from "./frame.tsx";
-import { readReader } from "./reader.ts";
+import { sendFramed } from "./send-framed-page.tsx";
+import { readReader } from "./read/read-reader.ts";
 
 const SEARCHED = 500;
 const MOST_SHOWN = 30;

@@ -5,7 +5,7 @@ import type { Feed } from "../events/tail.ts";
 import type { Log } from "../log.ts";
 import type { Job } from "../../core/run/job.ts";
 import type { ChannelSet } from "../../web/channels.tsx";
-import type { CardDeps } from "./read-card.ts";
+import type { CardDeps } from "./read/read-card.ts";
 
 /** What the pages are made from. */
 export interface PagesDeps extends CardDeps {

@@ -7,10 +7,10 @@ import type { Signed } from "../credential.ts";
 import { sayError } from "../log.ts";
 import { ASSETS } from "./assets.ts";
 import type { Call, PagesDeps } from "./deps.ts";
-import { sendPage } from "./page.ts";
-import { readWaiting } from "./read-inbox.ts";
-import { readReader } from "./reader.ts";
-import { StatsCache } from "./stats-cache.ts";
+import { sendPage } from "./send-page.ts";
+import { readWaiting } from "./read/read-inbox.ts";
+import { readReader } from "./read/read-reader.ts";
+import { StatsCache } from "./read/stats-cache.ts";
 
 const LENGTHS: Readonly<Record<Period, number>> = {
   ...{ "24h": DAY_MS, "7d": 7 * DAY_MS, "30d": 30 * DAY_MS, "90d": 90 * DAY_MS },

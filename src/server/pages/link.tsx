@@ -17,11 +17,11 @@ import { say } from "../../web/words.ts";
 import type { Part } from "../app.ts";
 import type { CallerRuns } from "../caller-run.ts";
 import { RequestLimit } from "../rest/request-limit.ts";
-import { readAnswerForm, votedBy, wishedBy, writtenIn } from "./answer-form.ts";
+import { readAnswerForm, votedBy, wishedBy, writtenIn } from "./form/answer-form.ts";
 import { ASSETS } from "./assets.ts";
-import { readDraft } from "./draft.ts";
-import { sendPlainPage } from "./page.ts";
-import { languageOf } from "./reader.ts";
+import { readDraft } from "./form/read-draft.ts";
+import { sendPlainPage } from "./send-page.ts";
+import { languageOf } from "./read/read-reader.ts";
 
 /** What is sent to one link within a minute, by whoever has it; and to links that are none, from one address. */
 const MOST_PER_LINK = 30;

@@ -7,11 +7,11 @@ import { tell } from "../../web/reader.ts";
 import { isKey } from "../../web/words.ts";
 import type { Signed } from "../credential.ts";
 import type { Call, PagesDeps } from "./deps.ts";
-import { readDraft } from "./draft.ts";
-import { readFrom } from "./from.ts";
-import { sayRefusal, sendFramed } from "./frame.tsx";
-import { goTo } from "./go-on.ts";
-import { readReader } from "./reader.ts";
+import { readDraft } from "./form/read-draft.ts";
+import { readFrom } from "./page-offset.ts";
+import { sayRefusal, sendFramed } from "./send-framed-page.tsx";
+import { goTo } from "./redirect.ts";
+import { readReader } from "./read/read-reader.ts";
 
 const MOST_SHOWN = 50;
 const FIELDS = ["name", "email", "slack", "github"] as const;

@@ -6,8 +6,8 @@ import { refusalWords } from "../../web/refusal-words.ts";
 import { say } from "../../web/words.ts";
 import { sayRetryAfter } from "../problem.ts";
 import { ASSETS } from "./assets.ts";
-import { sendPlainPage } from "./page.ts";
-import { languageOf } from "./reader.ts";
+import { sendPlainPage } from "./send-page.ts";
+import { languageOf } from "./read/read-reader.ts";
 import { loginAddress } from "./session.ts";
 
 /** Says whether a person looks at what comes back, and not a program. */

@@ -9,13 +9,13 @@ import { RunPage } from "../../web/run-page.tsx";
 import { WorkSoFar } from "../../web/work.tsx";
 import type { Signed } from "../credential.ts";
 import type { Call, PagesDeps } from "./deps.ts";
-import { getRun } from "./find-run.ts";
-import { sayRefusal, sendFramed } from "./frame.tsx";
-import { goTo } from "./go-on.ts";
-import { sendPage } from "./page.ts";
-import { readLog, readRun } from "./read-run.ts";
-import { readRuns } from "./read-runs.ts";
-import { languageOf, readReader } from "./reader.ts";
+import { getRun } from "./read/get-run.ts";
+import { sayRefusal, sendFramed } from "./send-framed-page.tsx";
+import { goTo } from "./redirect.ts";
+import { sendPage } from "./send-page.ts";
+import { readLog, readRun } from "./read/read-run.ts";
+import { readRuns } from "./read/read-runs.ts";
+import { languageOf, readReader } from "./read/read-reader.ts";
 
 /** The list of runs, the page of each, and what can be done with one. */
 export function addRunPages(pages: Hono<Signed>, deps: PagesDeps): void {

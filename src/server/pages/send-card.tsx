@@ -6,12 +6,12 @@ import { Layout } from "../../web/layout.tsx";
 import type { Reader } from "../../web/reader.ts";
 import { BatchBar } from "../../web/together.tsx";
 import { ASSETS } from "./assets.ts";
-import { withAway } from "./away.ts";
+import { withAway } from "./away-machine.ts";
 import type { Call, PagesDeps } from "./deps.ts";
-import { sendPage } from "./page.ts";
-import { type CardMore, readCard } from "./read-card.ts";
-import { type Inbox, readInbox } from "./read-inbox.ts";
-import { readReader } from "./reader.ts";
+import { sendPage } from "./send-page.ts";
+import { type CardMore, readCard } from "./read/read-card.ts";
+import { type Inbox, readInbox } from "./read/read-inbox.ts";
+import { readReader } from "./read/read-reader.ts";
 
 interface CardPage extends CardMore {
   reader: Reader;

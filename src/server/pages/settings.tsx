@@ -10,10 +10,10 @@ import { Settings, type SettingsView } from "../../web/settings.tsx";
 import { LANGUAGES } from "../../web/words.ts";
 import type { Signed } from "../credential.ts";
 import type { Call, PagesDeps } from "./deps.ts";
-import { readDraft } from "./draft.ts";
-import { sendFramed } from "./frame.tsx";
-import { goTo } from "./go-on.ts";
-import { KEYMAP_COOKIE, KEYS_COOKIE, LANGUAGE_COOKIE, THEME_COOKIE, readReader } from "./reader.ts";
+import { readDraft } from "./form/read-draft.ts";
+import { sendFramed } from "./send-framed-page.tsx";
+import { goTo } from "./redirect.ts";
+import { KEYMAP_COOKIE, KEYS_COOKIE, LANGUAGE_COOKIE, THEME_COOKIE, readReader } from "./read/read-reader.ts";
 
 /** What readers set for themselves, and what is set for everybody. */
 export function addSettings(pages: Hono<Signed>, deps: PagesDeps): void {

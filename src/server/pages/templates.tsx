@@ -11,11 +11,11 @@ import { type TemplateTrial, TemplatesPage } from "../../web/templates.tsx";
 import { isKey, say } from "../../web/words.ts";
 import type { Signed } from "../credential.ts";
 import type { Call, PagesDeps } from "./deps.ts";
-import { readDraft } from "./draft.ts";
-import { readFrom } from "./from.ts";
-import { sayRefusal, sendFramed } from "./frame.tsx";
-import { goTo } from "./go-on.ts";
-import { languageOf, readReader } from "./reader.ts";
+import { readDraft } from "./form/read-draft.ts";
+import { readFrom } from "./page-offset.ts";
+import { sayRefusal, sendFramed } from "./send-framed-page.tsx";
+import { goTo } from "./redirect.ts";
+import { languageOf, readReader } from "./read/read-reader.ts";
 
 const MOST_SHOWN = 50;
 const MOST_QUESTIONS = 20;

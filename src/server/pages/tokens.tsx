@@ -8,11 +8,11 @@ import { tell } from "../../web/reader.ts";
 import { TOKEN_SPANS, TokensPage, type TokensView } from "../../web/tokens.tsx";
 import type { Signed } from "../credential.ts";
 import type { Call, PagesDeps } from "./deps.ts";
-import { readDraft } from "./draft.ts";
-import { readFrom } from "./from.ts";
-import { sayRefusal, sendFramed } from "./frame.tsx";
-import { goTo } from "./go-on.ts";
-import { languageOf, readReader } from "./reader.ts";
+import { readDraft } from "./form/read-draft.ts";
+import { readFrom } from "./page-offset.ts";
+import { sayRefusal, sendFramed } from "./send-framed-page.tsx";
+import { goTo } from "./redirect.ts";
+import { languageOf, readReader } from "./read/read-reader.ts";
 
 const MOST_SHOWN = 50;
 const SUBJECT = /^[A-Za-z0-9][\w.@-]{0,63}$/;

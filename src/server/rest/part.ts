@@ -21,7 +21,7 @@ import { Held } from "./held.ts";
 import { MEMORY_VERBS } from "./memory-verbs.ts";
 import { PEOPLE_VERBS } from "./people-verbs.ts";
 import { QUESTION_VERBS } from "./question-verbs.ts";
-import { OUTCOME_VERBS, type ReadingNote, readingNote } from "./reading-note.ts";
+import { OUTCOME_VERBS, type ReadingNote, readingNote } from "./take-outcome.ts";
 import { readRequest } from "./request.ts";
 import type { Slots } from "../slots.ts";
 import { type Reader, readerOf, replyRows, runsIn, sayRows } from "./reply.ts";

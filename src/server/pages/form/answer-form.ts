@@ -1,11 +1,11 @@
-import { sayActor } from "../../core/people/actor.ts";
-import type { AnswerField } from "../../core/answer/answer-schema.ts";
-import { AnswerInput } from "../../core/answer/answer-input.ts";
-import type { Read } from "../../core/changes.ts";
-import type { Content, Item, Option } from "../../core/question/content.ts";
-import { isPending } from "../../core/question/question.ts";
-import { wordToType } from "../../core/risk-word.ts";
-import { type Draft, NO_DRAFT, OTHER, draftedText, fieldNames } from "../../web/draft.ts";
+import { sayActor } from "../../../core/people/actor.ts";
+import type { AnswerField } from "../../../core/answer/answer-schema.ts";
+import { AnswerInput } from "../../../core/answer/answer-input.ts";
+import type { Read } from "../../../core/changes.ts";
+import type { Content, Item, Option } from "../../../core/question/content.ts";
+import { isPending } from "../../../core/question/question.ts";
+import { wordToType } from "../../../core/risk-word.ts";
+import { type Draft, NO_DRAFT, OTHER, draftedText, fieldNames } from "../../../web/draft.ts";
 
 type Spoken = { values: string[]; text?: string };
 

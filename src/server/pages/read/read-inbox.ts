@@ -1,14 +1,14 @@
-import { sayActor } from "../../core/people/actor.ts";
-import type { Read } from "../../core/changes.ts";
-import { type Place, compareUrgency, placeOf } from "../../core/people/inbox.ts";
-import type { QuestionId } from "../../core/id.ts";
-import { epochMs, msBetween } from "../../core/instant.ts";
-import { type Pending, type Question, findAnswer, isPending } from "../../core/question/question.ts";
-import { groupSame } from "../../core/question/same-question.ts";
-import type { Engine } from "../../engine/engine.ts";
-import type { Group, IdleView } from "../../web/inbox.tsx";
-import { partOf } from "../../web/paging.tsx";
-import { type Reader, startOfDay } from "../../web/reader.ts";
+import { sayActor } from "../../../core/people/actor.ts";
+import type { Read } from "../../../core/changes.ts";
+import { type Place, compareUrgency, placeOf } from "../../../core/people/inbox.ts";
+import type { QuestionId } from "../../../core/id.ts";
+import { epochMs, msBetween } from "../../../core/instant.ts";
+import { type Pending, type Question, findAnswer, isPending } from "../../../core/question/question.ts";
+import { groupSame } from "../../../core/question/same-question.ts";
+import type { Engine } from "../../../engine/engine.ts";
+import type { Group, IdleView } from "../../../web/inbox.tsx";
+import { partOf } from "../../../web/paging.tsx";
+import { type Reader, startOfDay } from "../../../web/reader.ts";
 
 const MOST_PENDING = 2_000;
 /** How many rows of a group a page has. */

@@ -1,11 +1,11 @@
 import type { Context } from "hono";
 import { getCookie } from "hono/cookie";
-import type { Engine } from "../../engine/engine.ts";
-import { parseKeymap } from "../../web/keymap.ts";
-import { type Reader, THEMES, isZone } from "../../web/reader.ts";
-import { type Language, pickLanguage } from "../../web/words.ts";
-import type { Signed } from "../credential.ts";
-import { csrfOf } from "./session.ts";
+import type { Engine } from "../../../engine/engine.ts";
+import { parseKeymap } from "../../../web/keymap.ts";
+import { type Reader, THEMES, isZone } from "../../../web/reader.ts";
+import { type Language, pickLanguage } from "../../../web/words.ts";
+import type { Signed } from "../../credential.ts";
+import { csrfOf } from "../session.ts";
 
 export const LANGUAGE_COOKIE = "askd_language";
 export const KEYS_COOKIE = "askd_keys";

@@ -1,20 +1,20 @@
-import { AnswerInput } from "../../core/answer/answer-input.ts";
-import type { Read } from "../../core/changes.ts";
-import { QuestionId } from "../../core/id.ts";
-import { type Pending, isPending } from "../../core/question/question.ts";
-import { Refusal } from "../../core/refusal.ts";
-import type { Limits } from "../../core/rules.ts";
-import { findOption, groupSame, sameName, shareOptions } from "../../core/question/same-question.ts";
-import { type Template, fillTemplate, noTemplate, offerTemplates } from "../../core/answer/template.ts";
-import type { Engine } from "../../engine/engine.ts";
-import { type Draft, draftedText } from "../../web/draft.ts";
-import type { Planned } from "../../web/planned.tsx";
-import { AS, type Offer } from "../../web/together.tsx";
+import { AnswerInput } from "../../../core/answer/answer-input.ts";
+import type { Read } from "../../../core/changes.ts";
+import { QuestionId } from "../../../core/id.ts";
+import { type Pending, isPending } from "../../../core/question/question.ts";
+import { Refusal } from "../../../core/refusal.ts";
+import type { Limits } from "../../../core/rules.ts";
+import { findOption, groupSame, sameName, shareOptions } from "../../../core/question/same-question.ts";
+import { type Template, fillTemplate, noTemplate, offerTemplates } from "../../../core/answer/template.ts";
+import type { Engine } from "../../../engine/engine.ts";
+import { type Draft, draftedText } from "../../../web/draft.ts";
+import type { Planned } from "../../../web/planned.tsx";
+import { AS, type Offer } from "../../../web/together.tsx";
 import { nameOf } from "./answer-form.ts";
-import type { Call, PagesDeps } from "./deps.ts";
-import { onceIn } from "./draft.ts";
-import { sayRefusal } from "./frame.tsx";
-import { languageOf } from "./reader.ts";
+import type { Call, PagesDeps } from "../deps.ts";
+import { onceIn } from "./read-draft.ts";
+import { sayRefusal } from "../send-framed-page.tsx";
+import { languageOf } from "../read/read-reader.ts";
 
 export const MOST_TOGETHER = 200;
 

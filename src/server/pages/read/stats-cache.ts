@@ -1,6 +1,6 @@
-import { type Instant, MINUTE_MS, SECOND_MS } from "../../core/instant.ts";
-import type { Stats, StatsQuery } from "../../core/stats/stats.ts";
-import type { Engine } from "../../engine/engine.ts";
+import { type Instant, MINUTE_MS, SECOND_MS } from "../../../core/instant.ts";
+import type { Stats, StatsQuery } from "../../../core/stats/stats.ts";
+import type { Engine } from "../../../engine/engine.ts";
 
 const FRESH_MS = MINUTE_MS;
 /** How long somebody waits for newer numbers where there are older ones, and where these are old indeed. */

@@ -2,7 +2,7 @@ import type { KeptEvent } from "../../core/trail/event.ts";
 import type { QuestionId, RunId } from "../../core/id.ts";
 import { endsQuestion, traceRun } from "../../core/trail/trace.ts";
 import type { Engine } from "../../engine/engine.ts";
-import type { SpanSender } from "./sender.ts";
+import type { SpanSender } from "./span-sender.ts";
 
 const MOST_RUNS = 1_000;
 const REMEMBERED = 10_000;

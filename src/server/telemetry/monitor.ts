@@ -11,11 +11,11 @@ import type { Live } from "../events/live.ts";
 import type { Feed } from "../events/tail.ts";
 import { type Log, sayError } from "../log.ts";
 import { requireScope } from "../rest/call.ts";
-import type { OtlpTarget } from "../traces/otlp.ts";
-import { SpanSender } from "../traces/sender.ts";
-import { Tracer } from "../traces/tracer.ts";
+import type { OtlpTarget } from "./otlp.ts";
+import { SpanSender } from "./span-sender.ts";
+import { Tracer } from "./tracer.ts";
 import { Series } from "./series.ts";
-import { Tally } from "./tally.ts";
+import { Tally } from "./metrics-tally.ts";
 
 const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 const MOST_JOBS = 1_000;

@@ -1,19 +1,19 @@
-import type { AnswerInput } from "../../core/answer/answer-input.ts";
-import type { Read } from "../../core/changes.ts";
-import { Refusal } from "../../core/refusal.ts";
-import { wordToType } from "../../core/risk-word.ts";
-import type { Draft } from "../../web/draft.ts";
-import { refusalWords } from "../../web/refusal-words.ts";
-import { say } from "../../web/words.ts";
-import { answerAlso } from "./also.ts";
+import type { AnswerInput } from "../../../core/answer/answer-input.ts";
+import type { Read } from "../../../core/changes.ts";
+import { Refusal } from "../../../core/refusal.ts";
+import { wordToType } from "../../../core/risk-word.ts";
+import type { Draft } from "../../../web/draft.ts";
+import { refusalWords } from "../../../web/refusal-words.ts";
+import { say } from "../../../web/words.ts";
+import { answerAlso } from "../also.ts";
 import { isMeant, readAnswerForm, writtenIn } from "./answer-form.ts";
-import { onceIn, readDraft } from "./draft.ts";
-import type { Call, PagesDeps } from "./deps.ts";
-import { goTo, nextAddress, runPageBefore } from "./go-on.ts";
-import { sendAgain } from "./send-card.tsx";
-import { type CardMore, findQuestionId } from "./read-card.ts";
-import { languageOf } from "./reader.ts";
-import { idsIn } from "./together.ts";
+import { onceIn, readDraft } from "./read-draft.ts";
+import type { Call, PagesDeps } from "../deps.ts";
+import { goTo, nextAddress, runPageBefore } from "../redirect.ts";
+import { sendAgain } from "../send-card.tsx";
+import { type CardMore, findQuestionId } from "../read/read-card.ts";
+import { languageOf } from "../read/read-reader.ts";
+import { idsIn } from "./batch-answer.ts";
 
 /** Somebody else was faster, or the time was over. */
 const LOST: ReadonlySet<string> = new Set(["not_pending", "settling"]);

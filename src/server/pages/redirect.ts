@@ -1,7 +1,7 @@
 import type { QuestionId } from "../../core/id.ts";
 import type { Call, PagesDeps } from "./deps.ts";
-import { readInbox } from "./read-inbox.ts";
-import { readReader } from "./reader.ts";
+import { readInbox } from "./read/read-inbox.ts";
+import { readReader } from "./read/read-reader.ts";
 
 /** Where to go on after a form: the script is told, a browser without it is sent. */
 export function goTo(context: Call, path: string): Response {

@@ -1,4 +1,4 @@
-import { SECOND_MS } from "../../core/instant.ts";
+import { SECOND_MS } from "../../../core/instant.ts";
 
 const STAYS_MS = 30 * SECOND_MS;
 const MOST_QUESTIONS = 1_000;

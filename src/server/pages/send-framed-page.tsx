@@ -8,9 +8,9 @@ import type { PageName } from "../../web/navigation.ts";
 import type { Reader } from "../../web/reader.ts";
 import { refusalWords } from "../../web/refusal-words.ts";
 import { ASSETS } from "./assets.ts";
-import { withAway } from "./away.ts";
+import { withAway } from "./away-machine.ts";
 import type { Call, PagesDeps } from "./deps.ts";
-import { sendPage } from "./page.ts";
+import { sendPage } from "./send-page.ts";
 
 /** How many questions are looked at to say how many wait. */
 const MOST_COUNTED = 200;

@@ -1,8 +1,8 @@
-import { QuestionId, RunId } from "../../core/id.ts";
-import { Refusal } from "../../core/refusal.ts";
-import type { Run } from "../../core/run/run.ts";
-import type { Engine } from "../../engine/engine.ts";
-import type { Ref } from "../../store/store.ts";
+import { QuestionId, RunId } from "../../../core/id.ts";
+import { Refusal } from "../../../core/refusal.ts";
+import type { Run } from "../../../core/run/run.ts";
+import type { Engine } from "../../../engine/engine.ts";
+import type { Ref } from "../../../store/store.ts";
 
 const CANDIDATES = 6;
 const LONGEST = 200;

@@ -3,7 +3,7 @@ import { ADA, AGENT, NOON, anEvent } from "../../../test/builders.ts";
 import { pendingOf, said } from "../../../test/scene.ts";
 import { ServedScene } from "../../../test/served.ts";
 import { Histogram, Series } from "./series.ts";
-import { Tally } from "./tally.ts";
+import { Tally } from "./metrics-tally.ts";
 
 const HOUR = 3_600_000;
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { Content, Item } from "../../core/question/content.ts";
-import { matchAnswer } from "../../core/answer/match.ts";
-import { DEFAULT_LIMITS } from "../../core/rules.ts";
+import type { Content, Item } from "../../../core/question/content.ts";
+import { matchAnswer } from "../../../core/answer/match.ts";
+import { DEFAULT_LIMITS } from "../../../core/rules.ts";
 import { chosenBy, filledWith, readAnswerForm, writtenIn } from "./answer-form.ts";
 
 const options = (...labels: string[]): Item["options"] =>
