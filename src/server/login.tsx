@@ -10,8 +10,8 @@ import { COOKIE, SECURE_COOKIE } from "./credential.ts";
 import { ASSETS } from "./pages/assets.ts";
 import { sendPlainPage } from "./pages/send-page.ts";
 import { languageOf } from "./pages/read/read-reader.ts";
-import { PlainPage, SignIn } from "../web/plain-page.tsx";
-import { say } from "../web/words.ts";
+import { PlainPage, SignIn } from "../web/pages/plain-page.tsx";
+import { say } from "../web/words/words.ts";
 import type { RequestLimit } from "./rest/request-limit.ts";
 
 const SESSION_MS = 12 * HOUR_MS;

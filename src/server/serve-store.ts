@@ -1,8 +1,8 @@
 import type { LocalEngine } from "../engine/local-engine.ts";
 import type { Rules } from "../core/rules.ts";
 import type { Store } from "../store/store.ts";
-import type { AtHand } from "../web/card-view.ts";
-import type { ChannelSet } from "../web/channels.tsx";
+import type { AtHand } from "../web/card/card-view.ts";
+import type { ChannelSet } from "../web/pages/channels.tsx";
 import type { RunsOfCaller } from "./caller-run.ts";
 import { keepLocalToken, serverFiles } from "./local-token.ts";
 import { type Log, reportTo } from "./log.ts";

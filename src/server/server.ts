@@ -24,8 +24,8 @@ import { linksPart } from "./pages/link.tsx";
 import { pagesPart } from "./pages/routes.tsx";
 import { Presence } from "./pages/read/presence.ts";
 import type { OtlpTarget } from "./telemetry/otlp.ts";
-import type { AtHand } from "../web/card-view.ts";
-import type { ChannelSet } from "../web/channels.tsx";
+import type { AtHand } from "../web/card/card-view.ts";
+import type { ChannelSet } from "../web/pages/channels.tsx";
 import type { Store } from "../store/store.ts";
 
 /** Codes that are tried from one address within a minute, on the page and by the API together. */

@@ -1,5 +1,5 @@
 import { raw } from "hono/html";
-import { renderMarkdown } from "./markdown.ts";
+import { renderMarkdown } from "./parts/markdown.tsx";
 
 /** What an agent wrote, as Markdown in a box of its own. */
 export function Markdown({ text }: { text: string }) {

@@ -1,7 +1,7 @@
 import type { Content } from "../core/question/content.ts";
 import type { Question } from "../core/question/question.ts";
 import { makeVisible } from "../core/text/visible.ts";
-import { type Reader, tell } from "./reader.ts";
+import { type Reader, tell } from "./parts/reader.ts";
 
 /** What happens when nobody answers, in the reader's words. */
 export function thenWords(reader: Reader, question: Pick<Question, "onTimeout">, content: Content): string {

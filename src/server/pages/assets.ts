@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { Hono } from "hono";
 import { Refusal } from "../../core/refusal.ts";
-import type { Assets } from "../../web/layout.tsx";
+import type { Assets } from "../../web/parts/layout.tsx";
 import type { Part } from "../app.ts";
 
 declare const ASKD_ASSETS: Assets | undefined; // the texts themselves, set when the program is built

@@ -1,6 +1,6 @@
 import { afterAnswer, findAway } from "../../core/run/machine.ts";
 import { readMachines } from "../../engine/machines.ts";
-import type { Frame } from "../../web/layout.tsx";
+import type { Frame } from "../../web/parts/layout.tsx";
 import type { PagesDeps } from "./deps.ts";
 
 /** An answer that can still be taken back, with the machine that its run will wait for, where that is away. */

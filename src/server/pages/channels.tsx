@@ -1,9 +1,9 @@
 import type { Hono } from "hono";
 import type { Event } from "../../core/trail/event.ts";
 import type { Job } from "../../core/run/job.ts";
-import { ChannelsPage, type ChannelsView } from "../../web/channels.tsx";
-import { isNeverGiven } from "../../web/event-words.ts";
-import { tell } from "../../web/reader.ts";
+import { ChannelsPage, type ChannelsView } from "../../web/pages/channels.tsx";
+import { isNeverGiven } from "../../web/words/event-words.ts";
+import { tell } from "../../web/parts/reader.ts";
 import type { Signed } from "../credential.ts";
 import type { PagesDeps } from "./deps.ts";
 import { sendFramed } from "./send-framed-page.tsx";

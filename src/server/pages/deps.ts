@@ -4,7 +4,7 @@ import type { Live } from "../events/live.ts";
 import type { Feed } from "../events/tail.ts";
 import type { Log } from "../log.ts";
 import type { Job } from "../../core/run/job.ts";
-import type { ChannelSet } from "../../web/channels.tsx";
+import type { ChannelSet } from "../../web/pages/channels.tsx";
 import type { CardDeps } from "./read/read-card.ts";
 
 /** What the pages are made from. */

@@ -1,8 +1,8 @@
 import type { Hono } from "hono";
 import { DAY_MS, HOUR_MS, later } from "../../core/instant.ts";
-import { Insights, PERIODS, type Period } from "../../web/insights.tsx";
-import { Layout } from "../../web/layout.tsx";
-import { type Reader, startOfDay, tell } from "../../web/reader.ts";
+import { Insights, PERIODS, type Period } from "../../web/pages/insights.tsx";
+import { Layout } from "../../web/parts/layout.tsx";
+import { type Reader, startOfDay, tell } from "../../web/parts/reader.ts";
 import type { Signed } from "../credential.ts";
 import { sayError } from "../log.ts";
 import { ASSETS } from "./assets.ts";

@@ -1,10 +1,10 @@
 import type { Hono } from "hono";
 import { Person } from "../../core/people/person.ts";
-import { type Draft, NO_DRAFT, draftedText } from "../../web/draft.ts";
-import { partOf } from "../../web/paging.tsx";
-import { PeoplePage } from "../../web/people.tsx";
-import { tell } from "../../web/reader.ts";
-import { isKey } from "../../web/words.ts";
+import { type Draft, NO_DRAFT, draftedText } from "../../web/parts/form-draft.ts";
+import { partOf } from "../../web/parts/paging.tsx";
+import { PeoplePage } from "../../web/pages/people.tsx";
+import { tell } from "../../web/parts/reader.ts";
+import { isKey } from "../../web/words/words.ts";
 import type { Signed } from "../credential.ts";
 import type { Call, PagesDeps } from "./deps.ts";
 import { readDraft } from "./form/read-draft.ts";

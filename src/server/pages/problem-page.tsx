@@ -1,9 +1,9 @@
 import type { Context } from "hono";
 import { API_PATH } from "../../core/api/route.ts";
 import { Refusal } from "../../core/refusal.ts";
-import { Bounce, PlainPage, ProblemWords } from "../../web/plain-page.tsx";
-import { refusalWords } from "../../web/refusal-words.ts";
-import { say } from "../../web/words.ts";
+import { Bounce, PlainPage, ProblemWords } from "../../web/pages/plain-page.tsx";
+import { refusalWords } from "../../web/words/refusal-words.ts";
+import { say } from "../../web/words/words.ts";
 import { sayRetryAfter } from "../problem.ts";
 import { ASSETS } from "./assets.ts";
 import { sendPlainPage } from "./send-page.ts";

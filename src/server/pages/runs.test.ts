@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { SYSTEM } from "../../core/people/actor.ts";
 import { AnswerInput } from "../../core/answer/answer-input.ts";
-import type { AtHand } from "../../web/card-view.ts";
+import type { AtHand } from "../../web/card/card-view.ts";
 import { AGENT } from "../../../test/builders.ts";
 import { PageVisit } from "../../../test/page-visit.ts";
 

@@ -1,12 +1,12 @@
 import type { Hono } from "hono";
 import { RunId } from "../../core/id.ts";
 import { hasEnded } from "../../core/run/run.ts";
-import { LogLines } from "../../web/log.tsx";
-import { runName } from "../../web/inbox.tsx";
-import { tell } from "../../web/reader.ts";
-import { RUN_GROUPS, RunsPage } from "../../web/run-list.tsx";
-import { RunPage } from "../../web/run-page.tsx";
-import { WorkSoFar } from "../../web/work.tsx";
+import { LogLines } from "../../web/parts/log.tsx";
+import { runName } from "../../web/pages/inbox.tsx";
+import { tell } from "../../web/parts/reader.ts";
+import { RUN_GROUPS, RunsPage } from "../../web/pages/run-list.tsx";
+import { RunPage } from "../../web/pages/run.tsx";
+import { WorkSoFar } from "../../web/card/work.tsx";
 import type { Signed } from "../credential.ts";
 import type { Call, PagesDeps } from "./deps.ts";
 import { getRun } from "./read/get-run.ts";

@@ -1,10 +1,10 @@
 import type { Read } from "../../core/changes.ts";
 import { isPending } from "../../core/question/question.ts";
-import { Card } from "../../web/card.tsx";
-import { QuestionList } from "../../web/inbox.tsx";
-import { Layout } from "../../web/layout.tsx";
-import type { Reader } from "../../web/reader.ts";
-import { BatchBar } from "../../web/together.tsx";
+import { Card } from "../../web/card/card.tsx";
+import { QuestionList } from "../../web/pages/inbox.tsx";
+import { Layout } from "../../web/parts/layout.tsx";
+import type { Reader } from "../../web/parts/reader.ts";
+import { BatchBar } from "../../web/parts/batch-bar.tsx";
 import { ASSETS } from "./assets.ts";
 import { withAway } from "./away-machine.ts";
 import type { Call, PagesDeps } from "./deps.ts";

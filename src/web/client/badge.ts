@@ -1,4 +1,4 @@
-import { body } from "./page.ts";
+import { body } from "./dom.ts";
 
 /** Puts how many questions wait on the icon of the app, where the page is one. */
 export function showBadge(): void {

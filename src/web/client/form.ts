@@ -1,8 +1,8 @@
-import { dropDraft, keepDraft } from "./draft.ts";
+import { dropDraft, keepDraft } from "./stored-draft.ts";
 import { isAway, lost, refreshSoon, whenBack } from "./live.ts";
-import { merge } from "./merge.ts";
-import { showTogether } from "./pick.ts";
-import { all, announce, answerForm, card, find, parsePage, readField, say } from "./page.ts";
+import { merge } from "./merge-page.ts";
+import { showTogether } from "./batch-selection.ts";
+import { all, announce, answerForm, card, find, parsePage, readField, say } from "./dom.ts";
 
 const LONGEST_LABEL = 48;
 

@@ -1,5 +1,5 @@
-import { all, answerForm, body, find } from "./page.ts";
-import { barInUse, choosePill, extendTo, tickRow } from "./pick.ts";
+import { all, answerForm, body, find } from "./dom.ts";
+import { barInUse, choosePill, extendTo, tickRow } from "./batch-selection.ts";
 
 const TEXT = "textarea, select, input:not([type=radio], [type=checkbox])";
 const AFTER_G_MS = 1500;

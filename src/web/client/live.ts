@@ -1,6 +1,6 @@
-import { merge } from "./merge.ts";
-import { body, card, find, parsePage, readField, say } from "./page.ts";
-import { saySpan } from "./time.ts";
+import { merge } from "./merge-page.ts";
+import { body, card, find, parsePage, readField, say } from "./dom.ts";
+import { saySpan } from "./running-time.ts";
 
 const TOGETHER_MS = 60;
 const AGAIN_MS = 2_000;

@@ -1,5 +1,5 @@
 import { refreshSoon } from "./live.ts";
-import { all, find, parsePage } from "./page.ts";
+import { all, find, parsePage } from "./dom.ts";
 
 const GOING_MS = 1_000;
 const QUIET_MS = 5_000;

@@ -1,12 +1,12 @@
-import { restoreDraft, sweepDrafts } from "./draft.ts";
+import { restoreDraft, sweepDrafts } from "./stored-draft.ts";
 import { labelPrimary, watchForms } from "./form.ts";
 import { watchKeys } from "./keys.ts";
 import { follow, lookEverySoOften, refreshSoon, showLost } from "./live.ts";
-import { tellZone, tick } from "./time.ts";
-import { showCurrentRow } from "./list.ts";
+import { tellZone, tick } from "./running-time.ts";
+import { showCurrentRow } from "./merge-list.ts";
 import { followLog } from "./log.ts";
 import { watchPalette } from "./palette.ts";
-import { watchPicks } from "./pick.ts";
+import { watchPicks } from "./batch-selection.ts";
 import { showBadge } from "./badge.ts";
 import { showWork } from "./work.ts";
 

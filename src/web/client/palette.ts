@@ -1,5 +1,5 @@
 import { doAct, isAble } from "./keys.ts";
-import { all, body, find, say } from "./page.ts";
+import { all, body, find, say } from "./dom.ts";
 
 const MOST = 12;
 

@@ -1,4 +1,4 @@
-import { find, parsePage } from "./page.ts";
+import { find, parsePage } from "./dom.ts";
 
 /** Puts what the agent changed into the card; reading it takes git a while, so the card does not wait for it. */
 export function showWork(): void {

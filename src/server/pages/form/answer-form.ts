@@ -5,7 +5,7 @@ import type { Read } from "../../../core/changes.ts";
 import type { Content, Item, Option } from "../../../core/question/content.ts";
 import { isPending } from "../../../core/question/question.ts";
 import { wordToType } from "../../../core/risk-word.ts";
-import { type Draft, NO_DRAFT, OTHER, draftedText, fieldNames } from "../../../web/draft.ts";
+import { type Draft, NO_DRAFT, OTHER, draftedText, fieldNames } from "../../../web/parts/form-draft.ts";
 
 type Spoken = { values: string[]; text?: string };
 

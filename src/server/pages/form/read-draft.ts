@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 import type { Once } from "../../../core/trail/idempotency.ts";
 import { readFields } from "../../body.ts";
-import { type Draft, draftedText } from "../../../web/draft.ts";
+import { type Draft, draftedText } from "../../../web/parts/form-draft.ts";
 
 const MOST_FIELDS = 400;
 const LONGEST_KEY = 255;

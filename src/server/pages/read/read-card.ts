@@ -9,10 +9,10 @@ import type { Rules } from "../../../core/rules.ts";
 import { offerTemplates } from "../../../core/answer/template.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import { readMachines } from "../../../engine/machines.ts";
-import { isTold } from "../../../web/event-words.ts";
-import type { AtHand, CardView } from "../../../web/card-view.ts";
-import type { Draft } from "../../../web/draft.ts";
-import type { Reader } from "../../../web/reader.ts";
+import { isTold } from "../../../web/words/event-words.ts";
+import type { AtHand, CardView } from "../../../web/card/card-view.ts";
+import type { Draft } from "../../../web/parts/form-draft.ts";
+import type { Reader } from "../../../web/parts/reader.ts";
 import { votedBy } from "../form/answer-form.ts";
 import type { Presence } from "./presence.ts";
 

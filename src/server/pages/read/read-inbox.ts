@@ -6,9 +6,9 @@ import { epochMs, msBetween } from "../../../core/instant.ts";
 import { type Pending, type Question, findAnswer, isPending } from "../../../core/question/question.ts";
 import { groupSame } from "../../../core/question/same-question.ts";
 import type { Engine } from "../../../engine/engine.ts";
-import type { Group, IdleView } from "../../../web/inbox.tsx";
-import { partOf } from "../../../web/paging.tsx";
-import { type Reader, startOfDay } from "../../../web/reader.ts";
+import type { Group, IdleView } from "../../../web/pages/inbox.tsx";
+import { partOf } from "../../../web/parts/paging.tsx";
+import { type Reader, startOfDay } from "../../../web/parts/reader.ts";
 
 const MOST_PENDING = 2_000;
 /** How many rows of a group a page has. */

@@ -1,9 +1,9 @@
 import type { Context } from "hono";
 import { getCookie } from "hono/cookie";
 import type { Engine } from "../../../engine/engine.ts";
-import { parseKeymap } from "../../../web/keymap.ts";
-import { type Reader, THEMES, isZone } from "../../../web/reader.ts";
-import { type Language, pickLanguage } from "../../../web/words.ts";
+import { parseKeymap } from "../../../web/parts/keymap.ts";
+import { type Reader, THEMES, isZone } from "../../../web/parts/reader.ts";
+import { type Language, pickLanguage } from "../../../web/words/words.ts";
 import type { Signed } from "../../credential.ts";
 import { csrfOf } from "../session.ts";
 

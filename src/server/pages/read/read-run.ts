@@ -7,9 +7,9 @@ import { redact } from "../../../core/secret/redact.ts";
 import type { Rules } from "../../../core/rules.ts";
 import type { Run } from "../../../core/run/run.ts";
 import { readMachines } from "../../../engine/machines.ts";
-import type { LogPart } from "../../../web/log.tsx";
-import type { Reader } from "../../../web/reader.ts";
-import type { RunView } from "../../../web/run-page.tsx";
+import type { LogPart } from "../../../web/parts/log.tsx";
+import type { Reader } from "../../../web/parts/reader.ts";
+import type { RunView } from "../../../web/pages/run.tsx";
 import type { PagesDeps } from "../deps.ts";
 import { readCard } from "./read-card.ts";
 

@@ -2,7 +2,7 @@ import type { RunId } from "../../../core/id.ts";
 import { findAway } from "../../../core/run/machine.ts";
 import { type Run, type RunStatus, hasEnded, isAnswerUntaken } from "../../../core/run/run.ts";
 import { readMachines } from "../../../engine/machines.ts";
-import type { RunGroup, RunRow } from "../../../web/run-list.tsx";
+import type { RunGroup, RunRow } from "../../../web/pages/run-list.tsx";
 import type { PagesDeps } from "../deps.ts";
 
 const PAGE = 40;

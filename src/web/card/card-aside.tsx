@@ -1,0 +1,176 @@
+import { sayActor } from "../../core/people/actor.ts";
+import { mayAnswer } from "../../core/people/inbox.ts";
+import { type Question, findAnswer, isPending } from "../../core/question/question.ts";
+import { makeVisible } from "../../core/text/visible.ts";
+import { answerWords } from "../answer-words.ts";
+import type { CardView } from "./card-view.ts";
+import { Command } from "../parts/command.tsx";
+import { eventWords } from "../words/event-words.ts";
+import { type Reader, tell } from "../parts/reader.ts";
+import { Moment, Since } from "../parts/time.tsx";
+
+/** Memory beside the card: what was answered before, who sees it, what happened. */
+export function Aside({ view }: { view: CardView }) {
+  const { reader } = view;
+  return (
+    <aside aria-label={tell(reader, "details")}>
+      {view.similar.length > 0 ? <SimilarAnswers view={view} /> : null}
+      {view.templates.length > 0 && isFilledByLink(view) ? <Templates view={view} /> : null}
+      {view.history.length > 0 ? <History view={view} /> : null}
+      <section id="seen">
+        <h2>{tell(reader, "seen")}</h2>
+        <p>{seenWords(view)}</p>
+      </section>
+      <Terminal view={view} />
+      <section id="activity">
+        <h2>{tell(reader, "activity")}</h2>
+        <ol>
+          {view.events.map((event) => (
+            <li>
+              <Moment reader={reader} at={event.at} /> {eventWords(reader, event)}
+            </li>
+          ))}
+        </ol>
+      </section>
+      <Comments view={view} />
+    </aside>
+  );
+}
+
+/** Says whether the reader can answer. */
+function isOpenTo({ reader, read: { question } }: CardView): boolean {
+  return isPending(question) && mayAnswer(question, reader);
+}
+
+/** At high risk nothing is chosen beforehand, not by an address either. */
+function isFilledByLink(view: CardView): boolean {
+  return isOpenTo(view) && view.read.question.risk !== "high";
+}
+
+function SimilarAnswers({ view }: { view: CardView }) {
+  const { reader, read, similar } = view;
+  return (
+    <section>
+      <h2>{tell(reader, "similar")}</h2>
+      {similar.map((one) => (
+        <p>
+          {tell(reader, "similar.one", {
+            answer: makeVisible(one.answer),
+            title: makeVisible(one.title),
+            name: makeVisible(sayActor(one.by)),
+          })}{" "}
+          <Since reader={reader} at={one.at} as="run.ago" />.{" "}
+          {isFilledByLink(view) ? (
+            <a href={`/q/${read.question.id}?choose=${encodeURIComponent(one.answer)}`}>
+              {tell(reader, "similar.use")}
+            </a>
+          ) : null}
+        </p>
+      ))}
+    </section>
+  );
+}
+
+function History({ view: { reader, history } }: { view: CardView }) {
+  return (
+    <section>
+      <h2>{tell(reader, "history")}</h2>
+      {history.map(({ question, content }) => {
+        const answer = findAnswer(question);
+        const said = answer
+          ? tell(reader, "quoted", { text: answerWords(reader, content, answer) })
+          : tell(reader, `status.${question.status}`);
+        return (
+          <p>
+            <a href={`/q/${question.id}`}>{makeVisible(question.title)}</a> {said}
+          </p>
+        );
+      })}
+    </section>
+  );
+}
+
+function Templates({ view: { reader, read, templates } }: { view: CardView }) {
+  return (
+    <section>
+      <h2>{tell(reader, "templates")}</h2>
+      <p class="names">
+        {templates.map((name) => (
+          <a href={`/q/${read.question.id}?template=${encodeURIComponent(name)}`}>{name}</a>
+        ))}
+      </p>
+    </section>
+  );
+}
+
+/** Who sees the question, and who has it open now. */
+export function seenWords({ reader, read, looking }: Pick<CardView, "reader" | "read" | "looking">): string {
+  const { question } = read;
+  const others = looking
+    .filter((name) => name !== reader.id)
+    .map((name) => tell(reader, "seen.now", { name: makeVisible(name) }));
+  const meant = [
+    ...question.to,
+    ...question.approvals.from,
+    ...question.notify.map(({ channel, address }) => address ?? channel),
+  ]
+    .filter((name) => name !== reader.id && !looking.includes(name))
+    .map(makeVisible);
+  const names = [tell(reader, "you"), ...others, ...new Set(meant)].join(", ");
+  return `${names}. ${ruleWords(reader, question)}`.trim();
+}
+
+/** How it is decided, where it still can be. */
+function ruleWords(reader: Reader, question: Question): string {
+  if (!isPending(question) || question.settling) return "";
+  if (!mayAnswer(question, reader)) return tell(reader, "seen.readOnly");
+  const { need } = question.approvals;
+  return need > 1 ? tell(reader, "seen.need", { n: need }) : tell(reader, "seen.first");
+}
+
+/** What to type to answer, as far as the reader can; at high risk nothing is chosen for anybody. */
+function commandFor(view: CardView): string {
+  const { run, content, question } = view.read;
+  if (!isOpenTo(view) || (isPending(question) && question.settling)) return `askd show ${run.number}`;
+  const [first, second] = content.items;
+  if (second) return `askd answer ${run.number} "${content.items.map((_, index) => `${index + 1}…`).join(" ")}"`;
+  const isChosen = question.risk !== "high" && first !== undefined && first.options.length > 0;
+  return `askd answer ${run.number} ${isChosen ? "1" : `"…"`}`;
+}
+
+function Terminal({ view }: { view: CardView }) {
+  const { reader, takeover } = view;
+  const commands = [commandFor(view), takeover];
+  return (
+    <section id="terminal">
+      <h2>{tell(reader, "terminal")}</h2>
+      {commands.map((command, index) =>
+        command === undefined ? null : <Command reader={reader} id={`command-${index}`} text={command} />,
+      )}
+    </section>
+  );
+}
+
+function Comments({ view: { reader, read } }: { view: CardView }) {
+  const { question } = read;
+  return (
+    <section id="comments">
+      <h2>{tell(reader, "comments")}</h2>
+      {question.comments.map((comment) => (
+        <p>
+          <b>{makeVisible(sayActor(comment.by))}</b> <Moment reader={reader} at={comment.at} />
+          <br />
+          {makeVisible(comment.text)}
+        </p>
+      ))}
+      <form method="post" action={`/q/${question.id}/comment`}>
+        <input type="hidden" name="csrf" value={reader.csrf} />
+        <label class="unseen" for="comment">
+          {tell(reader, "comments.write")}
+        </label>
+        <textarea id="comment" name="text" rows={1} required placeholder={tell(reader, "comments.write")}></textarea>
+        <button type="submit">{tell(reader, "comments.add")}</button>
+      </form>
+    </section>
+  );
+}

@@ -1,0 +1,195 @@
+import type { AnswerField, AnswerSchema } from "../../core/answer/answer-schema.ts";
+import { type Item, type Option, recommendedOption } from "../../core/question/content.ts";
+import { makeVisible } from "../../core/text/visible.ts";
+import { type Draft, OTHER, draftedText, fieldNames } from "../parts/form-draft.ts";
+import { Markdown } from "../foreign.tsx";
+import { aboutWords, labelWords } from "../words/answer-words.ts";
+import { type Reader, tell } from "../parts/reader.ts";
+
+export interface ItemView {
+  reader: Reader;
+  item: Item;
+  index: number;
+  /** It is the only one, so the heading of the card says what is asked. */
+  isOnly: boolean;
+  draft: Draft;
+  /** Nothing is chosen or recommended beforehand. */
+  isRisky: boolean;
+  /** The typed field that was not taken. */
+  wrong?: string | undefined;
+}
+
+/** Where one item of a question is answered: options, words of one's own, or typed fields. */
+export function ItemFields({ view }: { view: ItemView }) {
+  const { reader, item, isOnly } = view;
+  return (
+    <fieldset class="item">
+      <legend>
+        {isOnly ? tell(reader, "answer.yours") : null}
+        {!isOnly && item.header !== undefined ? <span class="header">{makeVisible(item.header)}</span> : null}
+        {!isOnly ? makeVisible(item.text) : null}
+        {item.multiple ? <span class="quiet"> {tell(reader, "answer.several")}</span> : null}
+      </legend>
+      {item.schema ? <TypedFields view={view} schema={item.schema} /> : <Choices view={view} />}
+    </fieldset>
+  );
+}
+
+function Choices({ view }: { view: ItemView }) {
+  const { reader, item, index, draft } = view;
+  const names = fieldNames(index);
+  const text = draftedText(draft, names.text);
+  if (item.options.length === 0) {
+    return (
+      <textarea
+        name={names.text}
+        rows={3}
+        aria-label={tell(reader, "answer.words")}
+        placeholder={item.placeholder === undefined ? undefined : makeVisible(item.placeholder)}
+        data-words
+      >
+        {text}
+      </textarea>
+    );
+  }
+  return (
+    <>
+      {item.options.map((option, place) => (
+        <Choice view={view} option={option} place={place} />
+      ))}
+      {item.allowText ? (
+        <div class="opt">
+          <label>
+            <Button view={view} value={OTHER} />
+            <span class="l">
+              <kbd>{item.options.length + 1}</kbd>
+              {tell(reader, "answer.other")}
+            </span>
+            <span class="c">{tell(reader, "answer.otherAbout")}</span>
+          </label>
+          <textarea name={names.text} rows={2} aria-label={tell(reader, "answer.words")} data-words>
+            {text}
+          </textarea>
+        </div>
+      ) : null}
+    </>
+  );
+}
+
+function Choice({ view, option, place }: { view: ItemView; option: Option; place: number }) {
+  const { reader, item, isRisky } = view;
+  const label = labelWords(reader, item, option);
+  const about = aboutWords(reader, item, option);
+  return (
+    <div class="opt">
+      <label>
+        <Button view={view} value={String(place)} label={label} />
+        <span class="l">
+          <kbd>{place + 1}</kbd>
+          {label}
+          {option.recommended && !isRisky ? <span class="rec">{tell(reader, "answer.recommended")}</span> : null}
+        </span>
+        {about === undefined ? null : <span class="c">{about}</span>}
+      </label>
+      {option.preview === undefined ? null : (
+        <details class="preview">
+          <summary>{tell(reader, "answer.preview")}</summary>
+          <Markdown text={option.preview} />
+        </details>
+      )}
+    </div>
+  );
+}
+
+function Button({ view, value, label }: { view: ItemView; value: string; label?: string }) {
+  const { item, index, draft, isRisky } = view;
+  const name = fieldNames(index).choice;
+  const drafted = draft.get(name);
+  const lean = recommendedOption(item);
+  const isLean = !isRisky && lean !== undefined && String(item.options.indexOf(lean)) === value;
+  return (
+    <input
+      type={item.multiple ? "checkbox" : "radio"}
+      name={name}
+      value={value}
+      checked={drafted ? drafted.includes(value) : isLean}
+      data-label={label}
+    />
+  );
+}
+
+function TypedFields({ view, schema }: { view: ItemView; schema: AnswerSchema }) {
+  const { reader, index, draft, wrong } = view;
+  const names = fieldNames(index);
+  if (schema.type !== "object") {
+    const label = makeVisible(schema.title ?? tell(reader, "answer.words"));
+    const isWrong = wrong === "";
+    return <TypedField {...{ reader, field: schema, name: names.text, label, draft, isRequired: true, isWrong }} />;
+  }
+  return (
+    <>
+      {Object.entries(schema.properties).map(([property, field]) => (
+        <TypedField
+          {...{ reader, field, draft, name: names.part(property), label: makeVisible(field.title ?? property) }}
+          isRequired={schema.required?.includes(property) ?? false}
+          isWrong={property === wrong}
+        />
+      ))}
+    </>
+  );
+}
+
+interface TypedView {
+  reader: Reader;
+  field: AnswerField;
+  name: string;
+  label: string;
+  draft: Draft;
+  isRequired: boolean;
+  isWrong: boolean;
+}
+
+const INPUT_TYPES = { email: "email", uri: "url", date: "date", "date-time": "text" } as const;
+
+function TypedField({ reader, field, name, label, draft, isRequired, isWrong }: TypedView) {
+  const id = `field-${name}`;
+  const about = [isWrong ? "problem" : "", field.description === undefined ? "" : `${id}-about`].join(" ").trim();
+  const described = { "aria-invalid": isWrong ? "true" : undefined, "aria-describedby": about || undefined };
+  const value = draftedText(draft, name);
+  const choices = field.type === "boolean" ? ["true", "false"] : field.enum;
+  return (
+    <div class="field">
+      <label class="t" for={id}>
+        {label}
+        {isRequired ? null : <span class="quiet"> {tell(reader, "optional")}</span>}
+      </label>
+      {field.description === undefined ? null : (
+        <p class="quiet" id={`${id}-about`}>
+          {makeVisible(field.description)}
+        </p>
+      )}
+      {choices ? (
+        <select id={id} name={name} required={isRequired} {...described} data-words>
+          <option value="">{tell(reader, "answer.unset")}</option>
+          {choices.map((choice) => (
+            <option value={choice} selected={choice === value}>
+              {field.type === "boolean" ? tell(reader, choice === "true" ? "yes" : "no") : makeVisible(choice)}
+            </option>
+          ))}
+        </select>
+      ) : (
+        <input
+          {...{ id, name, value, required: isRequired }}
+          type={field.type === "string" ? (field.format ? INPUT_TYPES[field.format] : "text") : "number"}
+          step={field.type === "integer" ? "1" : field.type === "number" ? "any" : undefined}
+          min={field.minimum}
+          max={field.maximum}
+          minlength={field.minLength}
+          maxlength={field.maxLength}
+          {...described}
+          data-words
+        />
+      )}
+    </div>
+  );
+}

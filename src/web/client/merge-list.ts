@@ -1,0 +1,135 @@
+import { all, find, say } from "./dom.ts";
+
+/** Brings the list up to date without moving the row that is being read: what is new comes below it. */
+export function mergeList(list: HTMLElement, fresh: HTMLElement): void {
+  const anchor = anchorOf(list);
+  list.className = fresh.className;
+  const open = new Set(all<HTMLDetailsElement>("details[open]", list).map(groupOf));
+  if (!anchor) {
+    for (const section of all("section", list)) section.remove();
+    list.append(...all("section", fresh));
+    for (const details of all<HTMLDetailsElement>("details", list)) details.open ||= open.has(groupOf(details));
+    return;
+  }
+  const next = new Map(all<HTMLElement>("li[data-id]", fresh).map((row) => [row.dataset["id"], row]));
+  for (const row of all<HTMLElement>("li[data-id]", list)) updateRow(row, next.get(row.dataset["id"]), anchor);
+  const listed = new Set(all<HTMLElement>("li[data-id]:not(.gone)", list).map((row) => row.dataset["id"]));
+  let after = sectionOf(anchor);
+  for (const section of all<HTMLElement>("section", fresh)) {
+    after = mergeSection({ list, section, anchor, after, listed });
+  }
+  dropEmpty(list, fresh, anchor);
+}
+
+/** Scrolls the list, and nothing else, to the row that is open. */
+export function showCurrentRow(): void {
+  const list = find<HTMLElement>("#list");
+  const row = find<HTMLElement>(".row[aria-current]", list ?? document);
+  if (!list || !row) return;
+  const [inside, outside] = [row.getBoundingClientRect(), list.getBoundingClientRect()];
+  if (inside.bottom > outside.bottom) list.scrollTop += inside.bottom - outside.bottom;
+}
+
+/** The row that somebody stands on, or has open. */
+function anchorOf(list: HTMLElement): HTMLElement | undefined {
+  const focused = document.activeElement?.closest<HTMLElement>("#list li");
+  return focused ?? find<HTMLElement>(".row[aria-current]", list)?.closest("li") ?? undefined;
+}
+
+/** A row takes its new words; one that is gone leaves, or stays crossed out where its leaving would move the anchor. */
+function updateRow(row: HTMLElement, next: HTMLElement | undefined, anchor: HTMLElement): void {
+  const isHere = next && groupOf(next) === groupOf(row);
+  if (isHere) {
+    for (const part of [".q", ".m"]) {
+      const [old, now] = [find(part, row), find(part, next)];
+      if (old && now && !old.isEqualNode(now)) old.replaceWith(now.cloneNode(true));
+    }
+    mergeTick(row, next);
+    row.classList.remove("gone");
+    return;
+  }
+  if (row !== anchor && !isBefore(row, anchor)) {
+    row.remove();
+    return;
+  }
+  row.classList.add("gone");
+  find(".tick input", row)?.remove();
+  const state = find(".m", row);
+  if (state && row !== anchor) state.textContent = say("row.gone");
+}
+
+/** A row gets a box as soon as there is something to answer together, and one for all that ask the same. */
+function mergeTick(row: HTMLElement, next: HTMLElement): void {
+  const [old, now] = [find(".tick", row), find(".tick", next)];
+  if (now ? old?.isEqualNode(now) : !old) return;
+  old?.remove();
+  if (now) row.prepend(now.cloneNode(true));
+  if (next.dataset["ids"] === undefined) delete row.dataset["ids"];
+  else row.dataset["ids"] = next.dataset["ids"];
+}
+
+interface Merging {
+  list: HTMLElement;
+  /** The group as it is now. */
+  section: HTMLElement;
+  anchor: HTMLElement;
+  /** What the group before it is at. */
+  after: Element;
+  /** The rows that are there already. */
+  listed: ReadonlySet<string | undefined>;
+}
+
+/** Puts the new rows of a group in their place, or below the anchor where their place is above it. */
+function mergeSection({ list, section, anchor, after, listed }: Merging): Element {
+  const group = section.dataset["group"] ?? "";
+  const here = find<HTMLElement>(`section[data-group="${group}"]`, list);
+  const rows = all<HTMLElement>("li[data-id]", section).filter((row) => !listed.has(row.dataset["id"]));
+  const heading = here && find("h2", here);
+  if (heading) heading.textContent = find("h2", section)?.textContent ?? "";
+  if (here === sectionOf(anchor)) {
+    placeAround(anchor, rows);
+    return here;
+  }
+  if (here && !isBefore(here, anchor)) {
+    find("ul", here)?.append(...rows);
+    return here;
+  }
+  if (rows.length === 0) return after;
+  // Its own place is above what is being read, so for now it stands below.
+  const copy = section.cloneNode(true);
+  if (!(copy instanceof HTMLElement)) return after;
+  find("ul", copy)?.replaceChildren(...rows);
+  after.after(copy);
+  return copy;
+}
+
+/** Rows that belong before the anchor come right below it, the others at the end. */
+function placeAround(anchor: HTMLElement, rows: readonly HTMLElement[]): void {
+  let place: Element = anchor;
+  for (const row of rows) {
+    place.after(row);
+    place = row;
+  }
+}
+
+function dropEmpty(list: HTMLElement, fresh: HTMLElement, anchor: HTMLElement): void {
+  for (const section of all<HTMLElement>("section", list)) {
+    const isEmpty = !find("li", section);
+    if (isEmpty && !isBefore(section, anchor)) section.remove();
+    const isGone = !find(`section[data-group="${section.dataset["group"]}"]`, fresh);
+    const heading = find("h2", section);
+    if (isGone && heading) heading.textContent = (heading.textContent ?? "").replace(/\d+/, "0");
+  }
+}
+
+function sectionOf(row: Element): Element {
+  return row.closest("section") ?? row;
+}
+
+function groupOf(element: Element): string | undefined {
+  return element.closest<HTMLElement>("[data-group]")?.dataset["group"];
+}
+
+function isBefore(one: Node, other: Node): boolean {
+  return (one.compareDocumentPosition(other) & Node.DOCUMENT_POSITION_FOLLOWING) !== 0;
+}

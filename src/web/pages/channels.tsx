@@ -1,0 +1,144 @@
+import type { Event } from "../../core/trail/event.ts";
+import { shortId } from "../../core/id.ts";
+import type { Job } from "../../core/run/job.ts";
+import { makeVisible } from "../../core/text/visible.ts";
+import { type Reader, tell } from "../parts/reader.ts";
+import { SettingsTabs } from "../parts/settings-tabs.tsx";
+import { Moment } from "../parts/time.tsx";
+
+/** A channel that is configured, with its settings as people may see them. */
+export interface ChannelSet {
+  name: string;
+  settings: ReadonlyArray<readonly [string, string]>;
+}
+
+export interface ChannelsView {
+  reader: Reader;
+  channels: readonly ChannelSet[];
+  /** Deliveries that went out or failed, newest first. */
+  deliveries: readonly Event[];
+  /** How many events were looked at for them. */
+  looked: number;
+  /** What is still to be sent. */
+  jobs: ReadonlyArray<Job & { kind: "deliver" | "update" | "callback" }>;
+}
+
+const EXAMPLE = `[channels.slack]
+mode = "socket"
+channel = "#agents"
+token_env = "SLACK_BOT_TOKEN"`;
+
+/** How people are told of questions, and whether that works. */
+export function ChannelsPage({ view }: { view: ChannelsView }) {
+  const { reader, channels } = view;
+  return (
+    <main id="main" class="page">
+      <h1>{tell(reader, "chan.title")}</h1>
+      <SettingsTabs reader={reader} tab="channels" />
+      <p class="quiet">{tell(reader, "chan.about")}</p>
+      {channels.length === 0 ? (
+        <div class="banner">
+          <p>{tell(reader, "chan.none")}</p>
+          <p>{tell(reader, "chan.none.how")}</p>
+          <pre class="command">{EXAMPLE}</pre>
+          <p>
+            {tell(reader, "chan.none.then")} <code>askd config list</code>
+          </p>
+        </div>
+      ) : (
+        <section>
+          <h2>{tell(reader, "chan.settings")}</h2>
+          <ul class="rows">
+            {channels.map((channel) => (
+              <li>
+                <div>
+                  <p>
+                    <b>{makeVisible(channel.name)}</b>
+                  </p>
+                  <dl class="facts">
+                    {channel.settings.map(([name, value]) => (
+                      <div>
+                        <dt class="mono">{name}</dt>
+                        <dd>{makeVisible(value)}</dd>
+                      </div>
+                    ))}
+                  </dl>
+                </div>
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      <Deliveries view={view} />
+      <Jobs view={view} />
+    </main>
+  );
+}
+
+function Deliveries({ view: { reader, deliveries, looked } }: { view: ChannelsView }) {
+  return (
+    <section>
+      <h2>{tell(reader, "chan.deliveries")}</h2>
+      {deliveries.length === 0 ? (
+        <p class="quiet">
+          {looked === 0 ? tell(reader, "chan.deliveries.first") : tell(reader, "chan.deliveries.none", { n: looked })}
+        </p>
+      ) : null}
+      <ol class="rows trail">
+        {deliveries.map((event) => (
+          <li>
+            <Moment reader={reader} at={event.at} />
+            <div>
+              <p>
+                {event.type === "question.delivery_failed" ? (
+                  <span class="chip bad">{tell(reader, "chan.failed")}</span>
+                ) : (
+                  <span class="chip ok">{tell(reader, "chan.sent")}</span>
+                )}{" "}
+                {makeVisible(detailOf(event, "channel") ?? detailOf(event, "witness") ?? event.by.channel)}
+              </p>
+              {detailOf(event, "why") === undefined ? null : (
+                <p class="quiet">{makeVisible(detailOf(event, "why") ?? "")}</p>
+              )}
+            </div>
+            {event.questionId === undefined ? null : <a href={`/q/${event.questionId}`}>{shortId(event.questionId)}</a>}
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+function Jobs({ view: { reader, jobs } }: { view: ChannelsView }) {
+  return (
+    <section>
+      <h2>{tell(reader, "chan.jobs")}</h2>
+      {jobs.length === 0 ? <p class="quiet">{tell(reader, "chan.jobs.none")}</p> : null}
+      <ul class="rows">
+        {jobs.map((job) => (
+          <li>
+            <div>
+              <p>
+                {tell(reader, `chan.job.${job.kind}`)}{" "}
+                {job.questionId === undefined ? null : <a href={`/q/${job.questionId}`}>{shortId(job.questionId)}</a>}
+              </p>
+              <p class="quiet">
+                {tell(reader, "chan.job.due")} <Moment reader={reader} at={job.dueAt} />
+              </p>
+            </div>
+            {job.tries === 0 ? null : (
+              <span class="chip bad">
+                {tell(reader, job.tries === 1 ? "chan.job.tries.one" : "chan.job.tries", { n: job.tries })}
+              </span>
+            )}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function detailOf({ detail }: Event, name: string): string | undefined {
+  const value = detail?.[name];
+  return typeof value === "string" ? value : undefined;
+}

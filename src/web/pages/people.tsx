@@ -1,0 +1,126 @@
+import type { Person } from "../../core/people/person.ts";
+import { makeVisible } from "../../core/text/visible.ts";
+import { type Draft, NO_DRAFT, draftedText } from "../parts/form-draft.ts";
+import { Paging, type Part } from "../parts/paging.tsx";
+import { type Reader, tell } from "../parts/reader.ts";
+import { AdminOnly, SettingsTabs } from "../parts/settings-tabs.tsx";
+
+export interface PeopleView {
+  reader: Reader;
+  people: readonly Person[];
+  part: Part;
+  draft: Draft;
+  problem?: string | undefined;
+}
+
+/** Everybody who answers, and under which names channels know them. */
+export function PeoplePage({ view }: { view: PeopleView }) {
+  const { reader, people, part, draft, problem } = view;
+  const mayChange = reader.scope === "admin";
+  return (
+    <main id="main" class="page">
+      <h1>{tell(reader, "people.title")}</h1>
+      <SettingsTabs reader={reader} tab="people" />
+      <AdminOnly reader={reader} />
+      {people.length === 0 ? <p class="quiet">{tell(reader, "people.none")}</p> : null}
+      <ul class="rows">
+        {people.map((person) => (
+          <PersonRow reader={reader} person={person} mayChange={mayChange} />
+        ))}
+      </ul>
+      <Paging reader={reader} title={tell(reader, "people.title")} part={part} address="/settings/people" />
+      {mayChange ? (
+        <section id="form" class="apart">
+          <h2>{tell(reader, "people.add")}</h2>
+          {problem === undefined ? null : (
+            <p class="banner bad" role="alert">
+              {problem}
+            </p>
+          )}
+          <PersonForm reader={reader} draft={draft} />
+        </section>
+      ) : null}
+    </main>
+  );
+}
+
+function PersonRow({ reader, person, mayChange }: { reader: Reader; person: Person; mayChange: boolean }) {
+  const addresses = [person.email, person.slack, person.github].filter((part) => part !== undefined);
+  return (
+    <li>
+      <div>
+        <p>
+          <b>{person.id}</b> {person.name === undefined ? null : makeVisible(person.name)}
+        </p>
+        <p class="quiet">{addresses.map(makeVisible).join(" · ")}</p>
+      </div>
+      <p class="quiet">{person.groups.map((group) => `@${makeVisible(group)}`).join(" ")}</p>
+      {mayChange ? (
+        <details class="fold under">
+          <summary>{tell(reader, "people.edit", { name: person.id })}</summary>
+          <PersonForm reader={reader} person={person} draft={NO_DRAFT} />
+        </details>
+      ) : null}
+    </li>
+  );
+}
+
+const FIELDS = ["name", "email", "slack", "github"] as const;
+
+function PersonForm({ reader, person, draft }: { reader: Reader; person?: Person; draft: Draft }) {
+  const id = (name: string): string => `${person?.id ?? "new"}-${name}`;
+  return (
+    <form data-plain method="post" action="/settings/people">
+      <input type="hidden" name="csrf" value={reader.csrf} />
+      <div class="fields">
+        {person ? (
+          <input type="hidden" name="change" value={person.id} />
+        ) : (
+          <div>
+            <label class="t" for={id("id")}>
+              {tell(reader, "people.id")} <span class="quiet">{tell(reader, "people.id.about")}</span>
+            </label>
+            <input
+              id={id("id")}
+              name="id"
+              type="text"
+              required
+              maxlength={64}
+              autocomplete="off"
+              value={draftedText(draft, "id")}
+            />
+          </div>
+        )}
+        {FIELDS.map((name) => (
+          <div>
+            <label class="t" for={id(name)}>
+              {tell(reader, `people.${name}`)} <span class="quiet">{tell(reader, "optional")}</span>
+            </label>
+            <input
+              id={id(name)}
+              name={name}
+              type={name === "email" ? "email" : "text"}
+              autocomplete="off"
+              value={person?.[name] ?? draftedText(draft, name)}
+            />
+          </div>
+        ))}
+        <div>
+          <label class="t" for={id("groups")}>
+            {tell(reader, "people.groups")} <span class="quiet">{tell(reader, "people.groups.about")}</span>
+          </label>
+          <input
+            id={id("groups")}
+            name="groups"
+            type="text"
+            autocomplete="off"
+            value={person?.groups.join(", ") ?? draftedText(draft, "groups")}
+          />
+        </div>
+      </div>
+      <button class="p" type="submit">
+        {tell(reader, "page.save")}
+      </button>
+    </form>
+  );
+}

@@ -1,0 +1,98 @@
+import type { Child } from "hono/jsx";
+import { raw } from "hono/html";
+import { makeVisible } from "../../core/text/visible.ts";
+import type { Assets } from "../parts/layout.tsx";
+import { type Language, say } from "../words/words.ts";
+
+/** What pages are that nobody needs to be signed in for. */
+export interface PlainFrame {
+  language: Language;
+  assets: Assets;
+  title: string;
+  /** Opens this address of ours right away. */
+  goTo?: string;
+  /** There is more on it than a few lines. */
+  isWide?: true;
+}
+
+/** A page with one thing on it, and no script. */
+export function PlainPage({ frame, children }: { frame: PlainFrame; children: Child }) {
+  return (
+    <>
+      {raw("<!doctype html>")}
+      <html lang={frame.language}>
+        <head>
+          <meta charset="utf-8" />
+          <meta name="viewport" content="width=device-width,initial-scale=1" />
+          <meta name="color-scheme" content="light dark" />
+          {frame.goTo === undefined ? null : <meta http-equiv="refresh" content={`0;url=${frame.goTo}`} />}
+          <title>{`${frame.title} · askd`}</title>
+          <link rel="icon" href="/favicon.svg" />
+          <link rel="stylesheet" href={frame.assets.style} />
+          {frame.isWide ? <link rel="stylesheet" href={frame.assets.besideStyle} /> : null}
+        </head>
+        <body data-page="plain">
+          <header class="top">
+            <a class="brand" href="/">
+              askd
+            </a>
+          </header>
+          <main id="main" class={frame.isWide ? "page" : "plain"}>
+            {children}
+          </main>
+        </body>
+      </html>
+    </>
+  );
+}
+
+/** Where somebody signs in. */
+export function SignIn({ language, next, isWrong }: { language: Language; next: string; isWrong: boolean }) {
+  return (
+    <>
+      <h1>{say(language, "login.title")}</h1>
+      {isWrong ? (
+        <p class="banner bad" role="alert">
+          {say(language, "login.bad")}
+        </p>
+      ) : null}
+      <form method="post" action="/login">
+        <input type="hidden" name="next" value={next} />
+        <label class="t" for="code">
+          {say(language, "login.code")} <code>askd login</code>
+        </label>
+        <input id="code" name="code" type="password" autocomplete="one-time-code" required autofocus />
+        <p class="quiet">{say(language, "login.about")}</p>
+        <button class="p" type="submit">
+          {say(language, "login.title")}
+        </button>
+      </form>
+    </>
+  );
+}
+
+/** Says what is so and where to go on. */
+export function ProblemWords({ language, detail }: { language: Language; detail: string }) {
+  const isMissing = detail === say(language, "problem.missing");
+  return (
+    <>
+      <h1>{isMissing ? makeVisible(detail) : say(language, "problem.title")}</h1>
+      {isMissing ? null : <p>{makeVisible(detail)}</p>}
+      <p>
+        <a href="/">{say(language, "problem.back")}</a>
+      </p>
+    </>
+  );
+}
+
+/** A step in between for those who come from another site: their browser keeps its cookie back until they are here. */
+export function Bounce({ language, path }: { language: Language; path: string }) {
+  return (
+    <>
+      <h1>{say(language, "bounce.title")}</h1>
+      <p>
+        <a href={path}>{say(language, "bounce.go")}</a>
+      </p>
+    </>
+  );
+}

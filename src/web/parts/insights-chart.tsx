@@ -1,0 +1,208 @@
+import { SECOND_MS } from "../../core/instant.ts";
+import type { Day, Group, Stats } from "../../core/stats/stats.ts";
+import { makeVisible } from "../../core/text/visible.ts";
+import { Bars, Columns } from "./chart.tsx";
+import { sayNumber, sayShare } from "./number-format.ts";
+import { type Reader, tell, tellSpan } from "./reader.ts";
+import type { Key } from "../words/words.ts";
+
+const MOST_BARS = 8;
+
+/** How many were asked on each day, what became of them, and how many nobody answered. */
+export function DayCharts({ reader, stats: { days, alerts } }: { reader: Reader; stats: Stats }) {
+  const limit = alerts.find(({ name }) => name === "timeout_rate")?.threshold ?? 0;
+  const busiest = days.toSorted((one, other) => other.asked - one.asked)[0];
+  const most = busiest?.asked ?? 0;
+  const rates = days.map(rateOf);
+  const asked = days.reduce((sum, day) => sum + day.asked, 0);
+  const about = tell(reader, "insights.daysAbout", {
+    ...{ n: days.length, asked: sayNumber(reader, asked), day: sayDay(reader, busiest?.day ?? "") },
+    most: sayNumber(reader, most),
+  });
+  const aboutRates = tell(reader, "insights.ratesAbout", {
+    ...{ limit: sayShare(reader, limit), days: days.length },
+    n: rates.filter((rate) => rate > limit).length,
+  });
+  return (
+    <>
+      <section>
+        <h2>{tell(reader, "insights.days")}</h2>
+        <Columns
+          {...{ id: "days", title: tell(reader, "insights.days"), about, most, mostLabel: sayNumber(reader, most) }}
+          columns={days.map((day) => ({
+            label: sayDay(reader, day.day),
+            parts: [day.answered, day.timedOut, restOf(day)],
+          }))}
+        />
+        <Legend reader={reader} keys={["insights.col.answered", "insights.col.timedOut", "insights.col.open"]} />
+      </section>
+      <section>
+        <h2>{tell(reader, "insights.rates")}</h2>
+        <Columns
+          {...{ id: "rates", title: tell(reader, "insights.rates"), about: aboutRates, most: 1 }}
+          mostLabel={sayShare(reader, 1)}
+          columns={days.map((day) => ({ label: sayDay(reader, day.day), parts: [0, rateOf(day)] }))}
+          limit={{ value: limit, label: sayShare(reader, limit) }}
+        />
+      </section>
+      <Numbers
+        reader={reader}
+        columns={["day", "asked", "answered", "timedOut", "rate", "median", "p90"]}
+        rows={days.map((day) => [
+          sayDay(reader, day.day),
+          ...[day.asked, day.answered, day.timedOut].map((value) => sayNumber(reader, value)),
+          sayShare(reader, rateOf(day)),
+          ...[day.medianMs, day.p90Ms].map((ms) => saySpan(reader, ms)),
+        ])}
+      />
+    </>
+  );
+}
+
+/** How long people took, by one kind of group. */
+export function GroupCharts(given: { reader: Reader; name: "people" | "channels" | "agents"; groups: Group[] }) {
+  const { reader, name, groups } = given;
+  const title = tell(reader, `insights.${name}`);
+  const slowest = groups.toSorted((one, other) => (other.medianMs ?? 0) - (one.medianMs ?? 0))[0];
+  const shown = groups.slice(0, MOST_BARS);
+  if (!slowest) {
+    return (
+      <section>
+        <h2>{title}</h2>
+        <p class="quiet">{tell(reader, "insights.groupNone")}</p>
+      </section>
+    );
+  }
+  const about = tell(reader, "insights.groupAbout", {
+    ...{ n: shown.length, name: makeVisible(slowest.name), span: saySpan(reader, slowest.medianMs) },
+  });
+  return (
+    <section>
+      <h2>{title}</h2>
+      <Bars
+        {...{ id: name, title, about }}
+        bars={shown.map((group) => ({
+          ...{ name: group.name, value: barOf(group.medianMs), beyond: barOf(group.p90Ms) },
+          label: [group.medianMs, group.p90Ms].map((ms = 0) => tellSpan(reader, ms)).join(" / "),
+        }))}
+      />
+      <Legend reader={reader} keys={["insights.col.median", "insights.col.p90"]} isBars />
+      <Numbers
+        reader={reader}
+        columns={["name", "answered", "median", "p90", "waited"]}
+        rows={groups.map((group) => [
+          makeVisible(group.name),
+          sayNumber(reader, group.answered),
+          ...[group.medianMs, group.p90Ms, group.waitedMs].map((ms) => saySpan(reader, ms)),
+        ])}
+      />
+    </section>
+  );
+}
+
+/** Who answered in time. */
+export function SlaTable({ reader, stats: { sla } }: { reader: Reader; stats: Stats }) {
+  if (sla.length === 0) return null;
+  return (
+    <section class="whole">
+      <h2>{tell(reader, "insights.sla")}</h2>
+      <p class="quiet">{tell(reader, "insights.slaAbout")}</p>
+      <Table
+        reader={reader}
+        columns={["name", "due", "met", "rate"]}
+        rows={sla.map(({ name, due, met }) => [
+          name === "everyone" ? tell(reader, "insights.everyone") : makeVisible(name),
+          ...[due, met].map((value) => sayNumber(reader, value)),
+          sayShare(reader, due === 0 ? 0 : met / due),
+        ])}
+      />
+    </section>
+  );
+}
+
+type Heading =
+  | "name"
+  | "day"
+  | "asked"
+  | "answered"
+  | "timedOut"
+  | "rate"
+  | "median"
+  | "p90"
+  | "waited"
+  | "due"
+  | "met";
+interface TableView {
+  reader: Reader;
+  columns: readonly Heading[];
+  rows: ReadonlyArray<readonly string[]>;
+}
+
+/** What a picture shows, in figures. */
+function Numbers(view: TableView) {
+  return (
+    <details class="whole">
+      <summary>{tell(view.reader, "insights.numbers")}</summary>
+      <Table {...view} />
+    </details>
+  );
+}
+
+function Table({ reader, columns, rows }: TableView) {
+  return (
+    <div class="scroll" tabindex={0}>
+      <table class="numbers">
+        <thead>
+          <tr>
+            {columns.map((column) => (
+              <th scope="col">{tell(reader, `insights.col.${column}`)}</th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(([name, ...values]) => (
+            <tr>
+              <th scope="row">{name}</th>
+              {values.map((value) => (
+                <td>{value}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Legend({ reader, keys, isBars = false }: { reader: Reader; keys: readonly Key[]; isBars?: boolean }) {
+  return (
+    <p class="legend quiet">
+      {keys.map((key, place) => (
+        <span class={isBars && place === 1 ? "beyond" : `part-${place}`}>{tell(reader, key)}</span>
+      ))}
+    </p>
+  );
+}
+
+function rateOf({ answered, timedOut }: Day): number {
+  return timedOut === 0 ? 0 : timedOut / (answered + timedOut);
+}
+
+function restOf({ asked, answered, timedOut }: Day): number {
+  return Math.max(0, asked - answered - timedOut);
+}
+
+/** What is told as no second has no length either. */
+function barOf(ms = 0): number {
+  return ms < SECOND_MS ? 0 : ms;
+}
+
+function saySpan(reader: Reader, ms: number | undefined): string {
+  return ms === undefined ? "–" : tellSpan(reader, ms, 2);
+}
+
+/** `2026-11-16` as the reader writes it; the days are already on the reader's clock. */
+function sayDay({ language }: Reader, day: string): string {
+  const [, month = "", date = ""] = day.split("-");
+  return language === "de" ? `${date}.${month}.` : `${date}/${month}`;
+}
