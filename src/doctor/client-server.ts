@@ -3,7 +3,7 @@ import { secretsIn } from "../core/secret/secret-env.ts";
 import { OWN_VARIABLES } from "../agents/mcp-config.ts";
 import type { Around, Client } from "../setup/client.ts";
 import type { Findings } from "../setup/inspect.ts";
-import { TOOLS } from "../setup/server-wish.ts";
+import { TOOLS } from "../agents/desired-server.ts";
 import type { Finding } from "./finding.ts";
 import type { ServerStart, Shaken } from "./mcp-handshake.ts";
 import { findOldNode } from "./mcp-node.ts";

@@ -2,7 +2,7 @@ import { relative } from "node:path";
 import { readConfig, writeConfig } from "./config-file.ts";
 import { keepRecord } from "./history.ts";
 import { type FilePlan, isChange } from "./plan.ts";
-import { Unfit } from "./wish.ts";
+import { Unfit } from "./desired-config.ts";
 
 const SHARED_MODE = 0o644;
 const PRIVATE_MODE = 0o600;

@@ -1,5 +1,5 @@
 import type { Argv } from "./command-line.ts";
-import type { Wish } from "./wish.ts";
+import type { Wish } from "./desired-config.ts";
 
 /** For you in this project, for everybody in it, or for you everywhere. */
 export const SCOPES = ["local", "project", "user"] as const;

@@ -2,13 +2,13 @@ import { existsSync } from "node:fs";
 import { SECOND_MS } from "../core/instant.ts";
 import { findProgram, readVersion } from "../agents/runner/launch.ts";
 import type { Around, Client } from "./client.ts";
-import { claude } from "./clients/claude.ts";
-import { codex } from "./clients/codex.ts";
+import { claude } from "../agents/claude/wiring.ts";
+import { codex } from "../agents/codex/wiring.ts";
 import { copilot } from "./clients/copilot.ts";
 import { cursor } from "./clients/cursor.ts";
-import { gemini } from "./clients/gemini.ts";
+import { gemini } from "../agents/gemini/wiring.ts";
 import { goose } from "./clients/goose.ts";
-import { opencode } from "./clients/opencode.ts";
+import { opencode } from "../agents/opencode/wiring.ts";
 import { vscode } from "./clients/vscode.ts";
 import { zed } from "./clients/zed.ts";
 

@@ -15,7 +15,7 @@ import {
 } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { isCode, sayCode } from "../core/error-code.ts";
-import { Unfit } from "./wish.ts";
+import { Unfit } from "./desired-config.ts";
 
 const ANYBODY_WRITES = 0o222;
 const PERMISSIONS = 0o7777;

@@ -2,9 +2,9 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { howToAskByTool } from "../core/run/how-to-ask.ts";
 import { findLock, readConfig, textOf } from "./config-file.ts";
-import { layoutOf } from "./layout.ts";
+import { layoutOf } from "../edit/layout.ts";
 import type { FilePlan } from "./plan.ts";
-import { Unfit } from "./wish.ts";
+import { Unfit } from "./desired-config.ts";
 
 const BEGIN = "<!-- askd:begin -->";
 const END = "<!-- askd:end -->";

@@ -5,8 +5,8 @@ import { type Json, isJson, valueAt } from "../agents/json.ts";
 import { type Around, type Client, SCOPES, type Scope } from "./client.ts";
 import { type Argv, shellWords, splitLine, splitShellLine } from "./command-line.ts";
 import { readConfig, textOf } from "./config-file.ts";
-import { editorFor } from "./editor.ts";
-import { type HookWish, type ServerWish, Unfit, type Wish, changesFor, hookClient, hooksOf, lineOf } from "./wish.ts";
+import { editorFor } from "../edit/editor.ts";
+import { type HookWish, type ServerWish, Unfit, type Wish, changesFor, hookClient, hooksOf, lineOf } from "./desired-config.ts";
 
 /** A hook of ours that stands in the settings of a client. */
 export interface HookFinding {

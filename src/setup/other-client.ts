@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { SECOND_MS } from "../core/instant.ts";
 import type { Around, Format } from "./client.ts";
-import { SERVER, callTimeoutMs, configDir, serverArgv } from "./server-wish.ts";
+import { SERVER, callTimeoutMs, configDir, serverArgv } from "../agents/desired-server.ts";
 import { renderSnippet } from "./snippet.ts";
-import type { ServerWish } from "./wish.ts";
+import type { ServerWish } from "./desired-config.ts";
 
 /** A client whose file is changed by hand: where it is and how it names a server. */
 export interface OtherClient {

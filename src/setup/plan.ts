@@ -2,10 +2,10 @@ import { isDeepStrictEqual } from "node:util";
 import type { Json } from "../agents/json.ts";
 import type { Client, Format, Scope, Target, Around } from "./client.ts";
 import { type ConfigFile, findLock, readConfig, textOf } from "./config-file.ts";
-import { editorFor } from "./editor.ts";
+import { editorFor } from "../edit/editor.ts";
 import { renderSnippet } from "./snippet.ts";
-import { type Change, Unfit, type Wish, changesFor } from "./wish.ts";
-import { applyToValue } from "./value.ts";
+import { type Change, Unfit, type Wish, changesFor } from "./desired-config.ts";
+import { applyToValue } from "../edit/change.ts";
 import { sayChanges } from "./say-change.ts";
 
 /** What kind of a change it is, which is how it can be taken back. */

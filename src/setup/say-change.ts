@@ -1,5 +1,5 @@
 import { type Json, valueAt } from "../agents/json.ts";
-import { type Change, type Wish, changesFor } from "./wish.ts";
+import { type Change, type Wish, changesFor } from "./desired-config.ts";
 
 /** Fields that a person may care for; the others are only needed. */
 const TELLING: ReadonlySet<string> = new Set(["alwaysLoad", "trust", "timeout", "tool_timeout_sec"]);

@@ -1,7 +1,7 @@
 import type { Format } from "./client.ts";
-import { editorFor } from "./editor.ts";
-import { applyToValue } from "./value.ts";
-import { type Wish, changesFor } from "./wish.ts";
+import { editorFor } from "../edit/editor.ts";
+import { applyToValue } from "../edit/change.ts";
+import { type Wish, changesFor } from "./desired-config.ts";
 import type { Json } from "../agents/json.ts";
 
 /** What to put into a file by hand: a whole file that says only this. */

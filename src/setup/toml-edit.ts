@@ -2,9 +2,9 @@ import { parse } from "smol-toml";
 import { type Json, isJson } from "../agents/json.ts";
 import { type Path, isSame, sayKey, startsWith } from "../config/key.ts";
 import { type Entry, type TomlMap, mapToml } from "../config/toml-map.ts";
-import type { Editor } from "./editor.ts";
-import { layoutOf, splice } from "./layout.ts";
-import { type Change, Unfit } from "./wish.ts";
+import type { Editor } from "../edit/editor.ts";
+import { layoutOf, splice } from "../edit/layout.ts";
+import { type Change, Unfit } from "./desired-config.ts";
 
 const MARK = "\ufeff";
 

@@ -2,11 +2,11 @@ import { rm, rmdir } from "node:fs/promises";
 import { isDeepStrictEqual } from "node:util";
 import { type Json, isJson } from "../agents/json.ts";
 import { type ConfigFile, findLock, readConfig, textOf, writeConfig } from "./config-file.ts";
-import { editorFor } from "./editor.ts";
+import { editorFor } from "../edit/editor.ts";
 import { withoutBlock } from "./guide-block.ts";
 import { type KeptFile, type Record, forget, hashOf, listRecords, readCopy } from "./history.ts";
-import { applyToValue, valueAtPath } from "./value.ts";
-import { type Change, type Path, Unfit } from "./wish.ts";
+import { applyToValue, valueAtPath } from "../edit/change.ts";
+import { type Change, type Path, Unfit } from "./desired-config.ts";
 
 const PRIVATE_MODE = 0o600;
 

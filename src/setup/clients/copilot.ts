@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Around, Client } from "../client.ts";
-import { SERVER, serverArgv } from "../server-wish.ts";
+import { SERVER, serverArgv } from "../../agents/desired-server.ts";
 
 /** Copilot CLI: a project's servers are the ones that Claude Code reads too, unless it has a file of its own. */
 export const copilot: Client = {

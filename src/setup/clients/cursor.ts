@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Client } from "../client.ts";
-import { SERVER, serverArgv } from "../server-wish.ts";
+import { SERVER, serverArgv } from "../../agents/desired-server.ts";
 
 /** Cursor, and its command line. */
 export const cursor: Client = {

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { SECOND_MS } from "../../core/instant.ts";
 import type { Client } from "../client.ts";
-import { SERVER, callTimeoutMs, configDir, serverArgv } from "../server-wish.ts";
+import { SERVER, callTimeoutMs, configDir, serverArgv } from "../../agents/desired-server.ts";
 
 const CALL_TIMEOUT_MS = 300_000;
 

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Around, Client } from "../client.ts";
-import { SERVER, configDir, serverArgv } from "../server-wish.ts";
+import { SERVER, configDir, serverArgv } from "../../agents/desired-server.ts";
 
 /** VS Code: servers of a person lie in the folder of the default profile. */
 export const vscode: Client = {

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Client } from "../client.ts";
-import { SERVER, configDir, serverArgv } from "../server-wish.ts";
+import { SERVER, configDir, serverArgv } from "../../agents/desired-server.ts";
 
 /** Zed: its servers stand in its settings, which people write by hand. */
 export const zed: Client = {

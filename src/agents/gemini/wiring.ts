@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { SECOND_MS } from "../../core/instant.ts";
-import type { Around, Client } from "../client.ts";
-import { SERVER, callTimeoutMs, hookTimeoutS, serverArgv, startFor } from "../server-wish.ts";
+import type { Around, Client } from "../../setup/client.ts";
+import { SERVER, callTimeoutMs, hookTimeoutS, serverArgv, startFor } from "../desired-server.ts";
 
 const CALL_TIMEOUT_MS = 600_000;
 

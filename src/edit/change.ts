@@ -1,5 +1,5 @@
 import { type Json, isJson } from "../agents/json.ts";
-import type { Change, Path } from "./wish.ts";
+import type { Change, Path } from "../setup/desired-config.ts";
 
 /** What stands at a path of names and places, whatever it is. */
 export function valueAtPath(value: unknown, path: Path): unknown {

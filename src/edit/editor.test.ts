@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { Format } from "./client.ts";
+import type { Format } from "../setup/client.ts";
 import { editorFor } from "./editor.ts";
-import { type Change, Unfit } from "./wish.ts";
+import { type Change, Unfit } from "../setup/desired-config.ts";
 
 const apply = (format: Format, text: string, ...changes: Change[]): string =>
   changes.reduce((now, change) => editorFor(format).apply(now, change), text);

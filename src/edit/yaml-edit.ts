@@ -2,7 +2,7 @@ import { type Pair, type YAMLMap, isCollection, isMap, isNode, isScalar, parseDo
 import { isJson } from "../agents/json.ts";
 import type { Editor } from "./editor.ts";
 import { indentAt, layoutOf, splice } from "./layout.ts";
-import { type Change, type Path, Unfit } from "./wish.ts";
+import { type Change, type Path, Unfit } from "../setup/desired-config.ts";
 
 /** Words that YAML takes for something else than text. */
 const RESERVED = /^(?:true|false|null|yes|no|on|off|y|n)$/i;

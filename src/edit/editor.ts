@@ -1,8 +1,8 @@
 import type { Json } from "../agents/json.ts";
-import type { Format } from "./client.ts";
+import type { Format } from "../setup/client.ts";
 import { jsonEditor } from "./json-edit.ts";
-import { tomlEditor } from "./toml-edit.ts";
-import type { Change } from "./wish.ts";
+import { tomlEditor } from "../setup/toml-edit.ts";
+import type { Change } from "../setup/desired-config.ts";
 import { yamlEditor } from "./yaml-edit.ts";
 
 /** Reads one format, and changes a text of it without touching anything that it was not told to. */

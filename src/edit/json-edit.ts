@@ -2,7 +2,7 @@ import { type Node, type ParseError, findNodeAtLocation, parse, parseTree, print
 import { isJson } from "../agents/json.ts";
 import type { Editor } from "./editor.ts";
 import { type Layout, indentAt, layoutOf, splice } from "./layout.ts";
-import { type Change, type Path, Unfit } from "./wish.ts";
+import { type Change, type Path, Unfit } from "../setup/desired-config.ts";
 
 const OPTIONS = { allowTrailingComma: true, disallowComments: false };
 const MARK = "\ufeff";

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { Client } from "../client.ts";
-import { SERVER, callTimeoutMs, configDir, serverArgv } from "../server-wish.ts";
+import type { Client } from "../../setup/client.ts";
+import { SERVER, callTimeoutMs, configDir, serverArgv } from "../desired-server.ts";
 
 const CALL_TIMEOUT_MS = 60_000;
 

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { type ClientProfile, profileOf } from "../core/door/client-profile.ts";
 import { SECOND_MS } from "../core/instant.ts";
-import type { Around, Scope } from "./client.ts";
-import type { Argv } from "./command-line.ts";
+import type { Around, Scope } from "../setup/client.ts";
+import type { Argv } from "../setup/command-line.ts";
 
 /** What our server is called in the settings of all clients. */
 export const SERVER = "askd";

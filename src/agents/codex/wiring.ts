@@ -1,8 +1,8 @@
 import { join } from "node:path";
-import { OWN_VARIABLES } from "../../agents/mcp-config.ts";
+import { OWN_VARIABLES } from "../mcp-config.ts";
 import { SECOND_MS } from "../../core/instant.ts";
-import type { Around, Client } from "../client.ts";
-import { SERVER, callTimeoutMs, serverArgv } from "../server-wish.ts";
+import type { Around, Client } from "../../setup/client.ts";
+import { SERVER, callTimeoutMs, serverArgv } from "../desired-server.ts";
 
 const CALL_TIMEOUT_MS = 300_000;
 /** Its own 10 s are too short on a busy machine. */

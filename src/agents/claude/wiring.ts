@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { SECOND_MS } from "../../core/instant.ts";
-import type { Around, Client, Scope, Target } from "../client.ts";
-import { SERVER, TOOLS, hookTimeoutS, serverArgv, startFor } from "../server-wish.ts";
-import type { HookWish, ServerWish, Wish } from "../wish.ts";
+import type { Around, Client, Scope, Target } from "../../setup/client.ts";
+import { SERVER, TOOLS, hookTimeoutS, serverArgv, startFor } from "../desired-server.ts";
+import type { HookWish, ServerWish, Wish } from "../../setup/desired-config.ts";
 
 /** What the program gives a hook, and a call without progress, unless told otherwise. */
 const HOOK_TIMEOUT_S = 600;
