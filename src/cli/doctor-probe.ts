@@ -1,8 +1,8 @@
 import { getProgram, readVersion } from "../agents/runner/launch.ts";
 import { Refusal } from "../core/refusal.ts";
 import { PROBED } from "../doctor/probe-agent.ts";
-import { keepMeasured } from "../doctor/probe-file.ts";
-import { type Measurement, type Probed, probe } from "../doctor/probe.ts";
+import { keepMeasured } from "../doctor/probe/probe-file.ts";
+import { type Measurement, type Probed, probe } from "../doctor/probe/probe.ts";
 import { findClient } from "../setup/clients.ts";
 import type { Context } from "./context.ts";
 import { printResult } from "./output.ts";

@@ -1,7 +1,7 @@
 import { sayMany } from "../core/text/plural.ts";
 import { redact } from "../core/secret/redact.ts";
 import { secretsIn } from "../core/secret/secret-env.ts";
-import type { Repaired } from "../doctor/examine.ts";
+import type { Repaired } from "../doctor/run-checks.ts";
 import { AREAS, type Area, type Finding, type Level, countOf, isTrouble } from "../doctor/finding.ts";
 import type { Context } from "./context.ts";
 import { asTyped } from "./program.ts";

@@ -1,10 +1,10 @@
 import { withEnv } from "../config/env.ts";
 import { parseDuration } from "../core/text/duration.ts";
 import { checkUp } from "../doctor/check-up.ts";
-import { type Repaired, repair, sortFindings } from "../doctor/examine.ts";
+import { type Repaired, repair, sortFindings } from "../doctor/run-checks.ts";
 import { type Finding, countOf } from "../doctor/finding.ts";
-import type { Patient } from "../doctor/patient.ts";
-import { wire } from "../doctor/wire.ts";
+import type { Patient } from "../doctor/doctor-context.ts";
+import { wire } from "../doctor/wire-client.ts";
 import { wrongUsage } from "./arguments.ts";
 import { isServiceOff, lockFile, startService } from "./background.ts";
 import { BELL } from "./bell.ts";

@@ -4,7 +4,7 @@ import { parseDuration } from "../core/text/duration.ts";
 import type { RunId } from "../core/id.ts";
 import { Refusal } from "../core/refusal.ts";
 import { CONNECTION } from "../core/run/run.ts";
-import { measurements } from "../doctor/probe-file.ts";
+import { measurements } from "../doctor/probe/probe-file.ts";
 import type { Engine } from "../engine/engine.ts";
 import { findLiveRun } from "../engine/live-run.ts";
 import { serveStdio } from "../server/mcp/stdio.ts";

@@ -1,5 +1,5 @@
 import { parseDuration } from "../core/text/duration.ts";
-import { serveProbe } from "../doctor/probe-server.ts";
+import { serveProbe } from "../doctor/probe/probe-server.ts";
 import type { Command } from "./command.ts";
 import type { Flags } from "./flags.ts";
 

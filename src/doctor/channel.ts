@@ -3,7 +3,7 @@ import type { Values } from "../config/schema.ts";
 import { readSecret } from "../config/secret.ts";
 import { Refusal } from "../core/refusal.ts";
 import type { Finding } from "./finding.ts";
-import type { Patient } from "./patient.ts";
+import type { Patient } from "./doctor-context.ts";
 
 const Table = z.record(z.string(), z.unknown());
 type Channels = NonNullable<Values["channels"]>;

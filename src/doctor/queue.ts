@@ -10,7 +10,7 @@ import { type Run, isAnswerUntaken } from "../core/run/run.ts";
 import { isUrgent } from "../engine/jobs/job-retry.ts";
 import type { KeptJob, Store } from "../store/store.ts";
 import type { Finding } from "./finding.ts";
-import type { Patient } from "./patient.ts";
+import type { Patient } from "./doctor-context.ts";
 
 /** How long something may be overdue while somebody is there to do it. */
 const GRACE_MS = MINUTE_MS;

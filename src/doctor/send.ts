@@ -4,9 +4,9 @@ import { runProgram } from "../agents/process/process-identity.ts";
 import { signWebhook } from "../core/question/callback.ts";
 import { SECOND_MS, type Instant } from "../core/instant.ts";
 import { post } from "../engine/outbound/post.ts";
-import { sayError } from "./examine.ts";
+import { sayError } from "./run-checks.ts";
 import type { Finding } from "./finding.ts";
-import type { Patient } from "./patient.ts";
+import type { Patient } from "./doctor-context.ts";
 
 const TITLE = "askd";
 const WORDS = "This is a test: questions of your agents will come this way.";

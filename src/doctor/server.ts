@@ -7,9 +7,9 @@ import { serverFiles } from "../server/local-token.ts";
 import { readPrivate } from "../server/private-file.ts";
 import type { Finding } from "./finding.ts";
 import { findListener } from "./listener.ts";
-import type { Patient } from "./patient.ts";
+import type { Patient } from "./doctor-context.ts";
 import { type Answer, askServer } from "./server-answer.ts";
-import { compareClocks } from "./store-look.ts";
+import { compareClocks } from "./store/inspect.ts";
 
 const Word = z.object({ pid: z.int().positive(), port: z.int(), url: z.string() });
 /** What a process leaves behind that ends while it writes: the file's name and its own number. */

@@ -3,7 +3,7 @@ import { sayDuration } from "../core/text/duration.ts";
 import { instant, msBetween } from "../core/instant.ts";
 import { findLastBackup } from "../store/sqlite/backup.ts";
 import type { Finding } from "./finding.ts";
-import type { Patient } from "./patient.ts";
+import type { Patient } from "./doctor-context.ts";
 
 /** When the store was last copied, as far as that is known. */
 export async function checkBackup({ store, nowMs }: Pick<Patient, "store" | "nowMs">): Promise<Finding[]> {

@@ -1,7 +1,7 @@
 import type { Job } from "../core/run/job.ts";
 import { releaseJobs } from "../engine/jobs/release-jobs.ts";
 import type { Store } from "../store/store.ts";
-import type { StoreAt } from "./patient.ts";
+import type { StoreAt } from "./doctor-context.ts";
 
 /** Makes jobs due now that nobody does any more. */
 export async function release(at: StoreAt, jobs: readonly Job[]): Promise<void> {

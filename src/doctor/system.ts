@@ -5,7 +5,7 @@ import { runProgram } from "../agents/process/process-identity.ts";
 import { SECOND_MS } from "../core/instant.ts";
 import type { Finding } from "./finding.ts";
 import { isOldNode, LEAST_NODE } from "./node-version.ts";
-import type { Patient } from "./patient.ts";
+import type { Patient } from "./doctor-context.ts";
 
 const GIT_MS = 10 * SECOND_MS;
 

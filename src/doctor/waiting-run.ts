@@ -5,9 +5,9 @@ import { BrokenRunFile, runDirOf } from "../agents/runner/run-files.ts";
 import { machineName } from "../core/run/machine.ts";
 import { type Run, type RunStatus, isLoggedOut } from "../core/run/run.ts";
 import type { Store } from "../store/store.ts";
-import { sayError } from "./examine.ts";
+import { sayError } from "./run-checks.ts";
 import type { Finding } from "./finding.ts";
-import type { Patient } from "./patient.ts";
+import type { Patient } from "./doctor-context.ts";
 
 const MOST_RUNS = 200;
 const WAITING: readonly RunStatus[] = ["queued", "awaiting_input", "resuming", "deferred"];

@@ -2,7 +2,7 @@ import { isAlive } from "../agents/process/process-identity.ts";
 import { hasLivingWorker, listWorkers } from "../agents/runner/worker-row.ts";
 import type { Store } from "../store/store.ts";
 import type { Finding } from "./finding.ts";
-import type { Patient } from "./patient.ts";
+import type { Patient } from "./doctor-context.ts";
 
 /** Who starts agents on this machine, and whether that is this version of askd. */
 export async function checkWorker(

@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { ClientName } from "../core/door/client-profile.ts";
-import { SECOND_MS } from "../core/instant.ts";
-import type { Around, Client, Target } from "../setup/client.ts";
-import { editorFor } from "../edit/editor.ts";
-import { type Field, type Wish, changesFor } from "../setup/desired-config.ts";
-import type { ProbeAgent, ProbeBox } from "./probe-agent.ts";
+import type { ClientName } from "../../core/door/client-profile.ts";
+import { SECOND_MS } from "../../core/instant.ts";
+import type { Around, Client, Target } from "../../setup/client.ts";
+import { editorFor } from "../../edit/editor.ts";
+import { type Field, type Wish, changesFor } from "../../setup/desired-config.ts";
+import type { ProbeAgent, ProbeBox } from "../probe-agent.ts";
 import { type ModelSaw, startModel } from "./probe-model.ts";
 import { HELD } from "./probe-server.ts";
 

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { replaceFile } from "../agents/process/private-file.ts";
-import { Measured } from "../core/door/measured-limits.ts";
+import { replaceFile } from "../../agents/process/private-file.ts";
+import { Measured } from "../../core/door/measured-limits.ts";
 
 /** Where what was measured of an agent is kept. */
 export function measuredFile(stateDir: string, agent: string): string {

@@ -1,9 +1,9 @@
 import { open, rm, stat, statfs } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { Finding } from "./finding.ts";
-import type { Patient } from "./patient.ts";
-import { sayCode } from "../core/error-code.ts";
-import { sayBytes } from "./size.ts";
+import type { Finding } from "../finding.ts";
+import type { Patient } from "../doctor-context.ts";
+import { sayCode } from "../../core/error-code.ts";
+import { sayBytes } from "../size.ts";
 
 const MB = 1000 * 1000;
 /** With less than this a store soon cannot take an answer. */

@@ -1,6 +1,6 @@
 import type { Readable, Writable } from "node:stream";
 import { z } from "zod";
-import type { ClientName } from "../core/door/client-profile.ts";
+import type { ClientName } from "../../core/door/client-profile.ts";
 
 const Envelope = z.object({
   "io.modelcontextprotocol/clientInfo": z.object({ name: z.string(), version: z.string() }),

@@ -1,11 +1,11 @@
 import { existsSync } from "node:fs";
-import { sayDuration } from "../core/text/duration.ts";
-import { MINUTE_MS, SECOND_MS, epochMs } from "../core/instant.ts";
-import { Refusal } from "../core/refusal.ts";
-import type { Look } from "../store/inspection.ts";
-import { sayError } from "./examine.ts";
-import type { Finding } from "./finding.ts";
-import type { Patient } from "./patient.ts";
+import { sayDuration } from "../../core/text/duration.ts";
+import { MINUTE_MS, SECOND_MS, epochMs } from "../../core/instant.ts";
+import { Refusal } from "../../core/refusal.ts";
+import type { Look } from "../../store/inspection.ts";
+import { sayError } from "../run-checks.ts";
+import type { Finding } from "../finding.ts";
+import type { Patient } from "../doctor-context.ts";
 
 /** Clocks this far apart are as good as the same; farther, and what people are told of times is wrong. */
 const NEAR_MS = 5 * SECOND_MS;
@@ -46,8 +46,8 @@ export async function lookIntoStore(patient: Pick<Patient, "store" | "nowMs">): 
 
 /** Only the library of the store that is used gets loaded. */
 async function openLook(store: Exclude<Patient["store"], { kind: "server" }>): Promise<Look> {
-  if (store.kind === "sqlite") return (await import("../store/sqlite/inspection.ts")).lookAtSqlite(store.file);
-  return (await import("../store/postgres/inspection.ts")).lookAtPostgres(store.url);
+  if (store.kind === "sqlite") return (await import("../../store/sqlite/inspection.ts")).lookAtSqlite(store.file);
+  return (await import("../../store/postgres/inspection.ts")).lookAtPostgres(store.url);
 }
 
 function describe(look: Look, ms: number | undefined): Finding[] {

@@ -1,6 +1,6 @@
-import { sayDuration } from "../core/text/duration.ts";
-import type { Measured } from "../core/door/measured-limits.ts";
-import { type Instant, SECOND_MS } from "../core/instant.ts";
+import { sayDuration } from "../../core/text/duration.ts";
+import type { Measured } from "../../core/door/measured-limits.ts";
+import { type Instant, SECOND_MS } from "../../core/instant.ts";
 import { type ProbeAt, START_MS, type Seen, type Trial, runTrial } from "./probe-case.ts";
 
 /** A limit that is short enough to be met at once, and a hold that goes well beyond it. */

@@ -1,8 +1,8 @@
 import { chmod, readdir, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { serverFiles } from "../server/local-token.ts";
-import type { Finding } from "./finding.ts";
-import type { Patient } from "./patient.ts";
+import { serverFiles } from "../../server/local-token.ts";
+import type { Finding } from "../finding.ts";
+import type { Patient } from "../doctor-context.ts";
 
 const OTHERS = 0o077;
 const OTHERS_WRITE = 0o022;
