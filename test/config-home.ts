@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
-import type { Surroundings } from "../src/config/find.ts";
+import type { Surroundings } from "../src/config/config-files.ts";
 
 /** A home with a project in it and a place for the system's file; gone when the test ends. */
 export class ConfigHome {

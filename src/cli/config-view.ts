@@ -1,5 +1,5 @@
-import type { ConfigFile } from "../config/find.ts";
-import type { Setting } from "../config/list.ts";
+import type { ConfigFile } from "../config/config-files.ts";
+import type { Setting } from "../config/setting-list.ts";
 import type { Context } from "./context.ts";
 import { oneLine } from "./sanitise.ts";
 

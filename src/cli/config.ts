@@ -1,9 +1,9 @@
 import { join } from "node:path";
-import { type ConfigFile, findConfigFiles } from "../config/find.ts";
-import { requireKey, writeValue } from "../config/given.ts";
+import { type ConfigFile, findConfigFiles } from "../config/config-files.ts";
+import { requireKey, writeValue } from "../config/typed-setting.ts";
 import { schemaText } from "../config/json-schema.ts";
 import { sayKey } from "../config/key.ts";
-import { findSetting, listSettings, withoutSecrets } from "../config/list.ts";
+import { findSetting, listSettings, withoutSecrets } from "../config/setting-list.ts";
 import { sayProblem } from "../config/problem.ts";
 import { setInToml, unsetInToml } from "../config/toml-edit.ts";
 import { changeConfigFile, readText } from "../config/write-file.ts";

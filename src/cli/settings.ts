@@ -1,4 +1,4 @@
-import { type ConfigFile, findConfigFiles } from "../config/find.ts";
+import { type ConfigFile, findConfigFiles } from "../config/config-files.ts";
 import type { Config } from "../config/load.ts";
 import { sayProblem } from "../config/problem.ts";
 import { Refusal } from "../core/refusal.ts";

@@ -1,11 +1,11 @@
-import { checkFile } from "./check.ts";
-import { type ConfigFile, type Layer, type Surroundings, findConfigFiles } from "./find.ts";
+import { checkFile } from "./check-file.ts";
+import { type ConfigFile, type Layer, type Surroundings, findConfigFiles } from "./config-files.ts";
 import { type Path, type Table, leavesOf, sayKey, unitOf, withValue } from "./key.ts";
 import { parseToml } from "./parse.ts";
 import type { Problem } from "./problem.ts";
 import { readConfigFile } from "./read-file.ts";
 import { Values } from "./schema.ts";
-import { findPlace, lineAt, mapToml } from "./toml-map.ts";
+import { findPlace, lineAt, mapToml } from "../edit/toml-map.ts";
 
 /** Where a value comes from. */
 export interface Origin {

@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import { open, realpath } from "node:fs/promises";
 import { isAbsolute, relative } from "node:path";
-import type { ConfigFile } from "./find.ts";
+import type { ConfigFile } from "./config-files.ts";
 import { sayCode } from "../core/error-code.ts";
 import type { Problem } from "./problem.ts";
 

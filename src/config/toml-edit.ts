@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { parse } from "smol-toml";
 import { Refusal } from "../core/refusal.ts";
 import { type Path, type Table, isSame, isTable, leavesOf, sayKey, startsWith, valueAt, withValue } from "./key.ts";
-import { type Entry, type TomlMap, mapToml } from "./toml-map.ts";
+import { type Entry, type TomlMap, mapToml } from "../edit/toml-map.ts";
 
 /** A TOML text with one value set; every other byte stays as it is. `written` is the value as TOML. */
 export function setInToml(text: string, path: Path, written: string): string {

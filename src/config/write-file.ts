@@ -2,7 +2,7 @@ import { type FileHandle, mkdir, open, realpath, rename, rm, stat } from "node:f
 import { dirname } from "node:path";
 import { Refusal } from "../core/refusal.ts";
 import { isCode } from "../core/error-code.ts";
-import type { ConfigFile } from "./find.ts";
+import type { ConfigFile } from "./config-files.ts";
 import { FIRST_LINE } from "./json-schema.ts";
 import { parseValues } from "./load.ts";
 import { type Problem, sayProblem } from "./problem.ts";

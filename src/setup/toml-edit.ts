@@ -1,7 +1,7 @@
 import { parse } from "smol-toml";
 import { type Json, isJson } from "../agents/json.ts";
 import { type Path, isSame, sayKey, startsWith } from "../config/key.ts";
-import { type Entry, type TomlMap, mapToml } from "../config/toml-map.ts";
+import { type Entry, type TomlMap, mapToml } from "../edit/toml-map.ts";
 import type { Editor } from "../edit/editor.ts";
 import { layoutOf, splice } from "../edit/layout.ts";
 import { type Change, Unfit } from "./desired-config.ts";

@@ -1,6 +1,6 @@
 import { redact } from "../core/secret/redact.ts";
 import { nearest } from "../core/text/nearest.ts";
-import type { ConfigFile } from "./find.ts";
+import type { ConfigFile } from "./config-files.ts";
 import {
   type Path,
   type Table,
@@ -17,7 +17,7 @@ import type { Problem } from "./problem.ts";
 import { refuseInProject } from "./project-key.ts";
 import { Values } from "./schema.ts";
 import { isSecretName } from "./secret-name.ts";
-import { type TomlMap, findPlace, lineAt } from "./toml-map.ts";
+import { type TomlMap, findPlace, lineAt } from "../edit/toml-map.ts";
 
 const SHOWN_CHARS = 60;
 

@@ -1,7 +1,7 @@
 import { parse } from "smol-toml";
 import { describe, expect, test } from "vitest";
-import { type Table, isTable, leavesOf, sayKey, valueAt } from "./key.ts";
-import { setInToml, unsetInToml } from "./toml-edit.ts";
+import { type Table, isTable, leavesOf, sayKey, valueAt } from "../config/key.ts";
+import { setInToml, unsetInToml } from "../config/toml-edit.ts";
 
 /** Texts as people write them; `set` and `unset` of every key in them must leave the rest alone. */
 const CORPUS: Record<string, string> = {

@@ -1,4 +1,4 @@
-import { type Path, startsWith } from "./key.ts";
+import { type Path, startsWith } from "../config/key.ts";
 
 /** Where a key and its value stand in a text; `valueEnd` is behind the value. */
 export interface Entry {
