@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { makeRunDir } from "../src/agents/runner/run-files.ts";
-import type { World } from "../src/cli/world.ts";
+import type { World } from "../src/cli/process.ts";
 import { runEvent } from "../src/core/trail/event.ts";
 import { type Ids, QuestionId, RunId, idsFrom } from "../src/core/id.ts";
 import { HOUR_MS, type Instant, MINUTE_MS, instant, later, msBetween } from "../src/core/instant.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, vi } from "vitest";
 import type { StartedAs } from "../src/agents/runner/process-launch.ts";
-import type { World } from "../src/cli/world.ts";
+import type { World } from "../src/cli/process.ts";
 import type { Question } from "../src/core/question/question.ts";
 import type { Engine } from "../src/engine/engine.ts";
 import type { Scene } from "./scene.ts";

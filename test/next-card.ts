@@ -1,6 +1,6 @@
-import { type Card, type State, startState } from "../src/cli/next/state.ts";
-import { type Event, reduce } from "../src/cli/next/reduce.ts";
-import type { Effect } from "../src/cli/next/state.ts";
+import { type Card, type State, startState } from "../src/cli/commands/next/next-state.ts";
+import { type Event, reduce } from "../src/cli/commands/next/reduce.ts";
+import type { Effect } from "../src/cli/commands/next/next-state.ts";
 import { parseKeys } from "../src/cli/next/key.ts";
 import type { Content, Item } from "../src/core/question/content.ts";
 import type { Instant } from "../src/core/instant.ts";

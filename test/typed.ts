@@ -1,7 +1,7 @@
 import { PassThrough, Readable } from "node:stream";
 import { readOwnIdentity } from "../src/agents/process/process-identity.ts";
 import { main } from "../src/cli/main.ts";
-import type { World } from "../src/cli/world.ts";
+import type { World } from "../src/cli/process.ts";
 import { epochMs } from "../src/core/instant.ts";
 import { engineOn } from "../src/app.ts";
 import type { Engine } from "../src/engine/engine.ts";

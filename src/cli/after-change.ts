@@ -2,9 +2,9 @@ import { mirrorRun, ofEngine } from "../agents/runner/state-mirror.ts";
 import type { RunId } from "../core/id.ts";
 import type { Run } from "../core/run/run.ts";
 import type { Engine } from "../engine/engine.ts";
-import { isServiceOff, isWorkerHere, startService } from "./background.ts";
+import { isServiceOff, isWorkerHere, startService } from "./commands/service/background-worker.ts";
 import type { Context } from "./context.ts";
-import { oneLine } from "./sanitise.ts";
+import { oneLine } from "./view/sanitise.ts";
 
 /** What a command that changed a run leaves in order: its mirror, and somebody who takes the run up. */
 export async function afterChange(run: Run, engine: Engine, context: Context): Promise<void> {

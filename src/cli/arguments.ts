@@ -1,6 +1,6 @@
 import { nearest } from "../core/text/nearest.ts";
 import { Refusal } from "../core/refusal.ts";
-import { oneLine } from "./sanitise.ts";
+import { oneLine } from "./view/sanitise.ts";
 
 /** The one thing that a command needs to be told. */
 export function requireOne(positionals: readonly string[], usage: string): string {

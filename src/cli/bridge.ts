@@ -4,7 +4,7 @@ import { requireOne } from "./arguments.ts";
 import type { Command } from "./command.ts";
 import type { Context } from "./context.ts";
 import type { Flags } from "./flags.ts";
-import { oneLine } from "./sanitise.ts";
+import { oneLine } from "./view/sanitise.ts";
 
 /** How an agent's server is to be started and how long its questions are held. */
 export interface BridgeInput {
@@ -16,8 +16,8 @@ export interface BridgeInput {
 export type Bridge = (input: BridgeInput, context: Context) => Promise<number>;
 
 const BRIDGES: Readonly<Record<string, () => Promise<{ bridge: Bridge }>>> = {
-  codex: () => import("./bridge-codex.ts"),
-  opencode: () => import("./bridge-opencode.ts"),
+  codex: () => import("../agents/codex/bridge.ts"),
+  opencode: () => import("../agents/opencode/bridge.ts"),
 };
 
 const flags = {

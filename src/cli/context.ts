@@ -6,10 +6,10 @@ import type { Instant } from "../core/instant.ts";
 import type { Rules } from "../core/rules.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { JsonChoice } from "./json.ts";
-import type { RawTerminal } from "./next/raw-terminal.ts";
+import type { RawTerminal } from "./terminal/raw-terminal.ts";
 import type { Store } from "../store/store.ts";
-import type { OwnStorePlace, Place } from "./place.ts";
-import type { Style } from "./terminal.ts";
+import type { OwnStorePlace, Place } from "./paths.ts";
+import type { Style } from "./terminal/terminal.ts";
 
 /** Somewhere to write to: programs read stdout, people read stderr. */
 export interface Output {

@@ -7,7 +7,7 @@ import { ServedScene } from "../../test/served.ts";
 import { type } from "../../test/typed.ts";
 import { openEngine } from "../app.ts";
 import { HOUR_MS } from "../core/instant.ts";
-import type { World } from "./world.ts";
+import type { World } from "./process.ts";
 
 /** Types on a terminal, and says what it printed there. */
 async function onTerminal(scene: Scene, argv: readonly string[], over: Partial<World> = {}) {

@@ -124,6 +124,6 @@ Silence never approves anything. The clock runs from the ask; extending moves it
 
 /** The page of a topic, if there is one of that name. */
 export async function renderTopic(name: string): Promise<string | undefined> {
-  if (name === "agents") return (await import("./agent-guide.ts")).renderAgentsHelp();
+  if (name === "agents") return (await import("./view/agent-guide.ts")).renderAgentsHelp();
   return Object.hasOwn(TOPICS, name) ? TOPICS[name]?.text : undefined;
 }

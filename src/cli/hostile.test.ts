@@ -9,7 +9,7 @@ import {
 } from "../../test/hostile.ts";
 import { type } from "../../test/typed.ts";
 import { COMMANDS } from "./command.ts";
-import type { World } from "./world.ts";
+import type { World } from "./process.ts";
 
 /** No view of a megabyte takes longer; one that is not linear would take minutes. */
 const LONGEST_MS = 20_000;

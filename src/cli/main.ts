@@ -4,9 +4,9 @@ import { type Command, commandNames, findCommand } from "./command.ts";
 import { parseFlags, splitCommand } from "./flags.ts";
 import { GLOBAL_FLAGS } from "./global-flags.ts";
 import { asTyped } from "./program.ts";
-import { oneLine, sanitise } from "./sanitise.ts";
+import { oneLine, sanitise } from "./view/sanitise.ts";
 import { VERSION } from "./version.ts";
-import { type World, worldOf } from "./world.ts";
+import { type World, worldOf } from "./process.ts";
 
 // What is imported here is paid for by every start, help included: no schemas, no files, no network.
 
@@ -63,7 +63,7 @@ async function runCommand(typed: string, argv: readonly string[], world: World):
   const { jq } = args.flags;
   const isLong = command.isLong?.(args) ?? false;
   if (jq === undefined && !context.isAccessible && !(isLong && context.stdout.isTty)) return command.run(args, context);
-  const { runThrough } = await import("./outlet.ts");
+  const { runThrough } = await import("./output-filter.ts");
   return runThrough(context, { isLong, jq }, (through) => command.run(args, through));
 }
 

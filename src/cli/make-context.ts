@@ -9,12 +9,12 @@ import type { Command } from "./command.ts";
 import type { Context } from "./context.ts";
 import type { Values } from "./flags.ts";
 import type { GLOBAL_FLAGS } from "./global-flags.ts";
-import { isReadAloud } from "./flat.ts";
+import { isReadAloud } from "./terminal/screen-reader.ts";
 import { type JsonChoice, parseJsonChoice } from "./json.ts";
-import { findPlace, homeVariables, sayStore } from "./place.ts";
+import { findPlace, homeVariables, sayStore } from "./paths.ts";
 import { readSettings } from "./settings.ts";
-import { mayUseColour, styleFor } from "./terminal.ts";
-import type { World } from "./world.ts";
+import { mayUseColour, styleFor } from "./terminal/terminal.ts";
+import type { World } from "./process.ts";
 
 /** What a command works with: the world as the global flags and the settings want it seen. */
 export async function makeContext(

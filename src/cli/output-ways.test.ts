@@ -6,11 +6,11 @@ import { REFUSALS } from "../core/refusal.ts";
 import { Scene } from "../../test/scene.ts";
 import { type } from "../../test/typed.ts";
 import type { Child } from "./context.ts";
-import { flatten } from "./flat.ts";
+import { flatten } from "./terminal/screen-reader.ts";
 import { TOPICS } from "./help-topic.ts";
 import { TOPIC_NAMES } from "./help.ts";
 import { findPager } from "./pager.ts";
-import type { World } from "./world.ts";
+import type { World } from "./process.ts";
 
 const SRC = dirname(dirname(fileURLToPath(import.meta.url)));
 /** Names that are replaced when the program is built; no variables. */

@@ -2,9 +2,9 @@ import { SECOND_MS } from "../core/instant.ts";
 import { Refusal } from "../core/refusal.ts";
 import { findIdentity, isAlive } from "../agents/process/process-identity.ts";
 import { findWord } from "../server/local-token.ts";
-import { findAnswering } from "./background-server.ts";
+import { findAnswering } from "./commands/service/background-server.ts";
 import type { Context } from "./context.ts";
-import { pauseFor } from "./pause.ts";
+import { pauseFor } from "./terminal/pause.ts";
 
 /** A server lets requests finish for a while. */
 const END_MS = 15 * SECOND_MS;

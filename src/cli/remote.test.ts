@@ -6,6 +6,6 @@ Scene.engines = "remote";
 
 describe("against a server", async () => {
   await import("./commands.test.ts");
-  await import("./template.test.ts");
-  await import("./stats.test.ts");
+  await import("./commands/setup/template.test.ts");
+  await import("./commands/inspect/stats.test.ts");
 });

@@ -7,8 +7,8 @@ import { type Typed, type } from "../../test/typed.ts";
 import { epochMs } from "../core/instant.ts";
 import type { Rules } from "../core/rules.ts";
 import type { ServeRequest } from "./context.ts";
-import type { StorePlace } from "./place.ts";
-import type { World } from "./world.ts";
+import type { StorePlace } from "./paths.ts";
+import type { World } from "./process.ts";
 
 function around(home: ConfigHome, env: Record<string, string> = {}): Partial<World> {
   return { cwd: home.project, homeDir: home.home, env: { ASKD_CONFIG_SYSTEM: home.systemFile, ...env } };

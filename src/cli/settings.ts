@@ -3,9 +3,9 @@ import type { Config } from "../config/load.ts";
 import { sayProblem } from "../config/problem.ts";
 import { Refusal } from "../core/refusal.ts";
 import type { Command } from "./command.ts";
-import { findConfigFile } from "./place.ts";
-import { oneLine } from "./sanitise.ts";
-import type { World } from "./world.ts";
+import { findConfigFile } from "./paths.ts";
+import { oneLine } from "./view/sanitise.ts";
+import type { World } from "./process.ts";
 
 /** Reads the files that count for a command: warns of what is unknown in them, and refuses what is wrong. */
 export async function readSettings(

@@ -4,7 +4,7 @@ import { Refusal } from "../core/refusal.ts";
 import type { Run } from "../core/run/run.ts";
 import type { Engine } from "../engine/engine.ts";
 import { type Lookup, parseRef } from "./ref.ts";
-import { oneLine } from "./sanitise.ts";
+import { oneLine } from "./view/sanitise.ts";
 
 const CANDIDATES = 6;
 

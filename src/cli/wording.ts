@@ -10,9 +10,9 @@ import { type Run, type RunStatus, isAnswerUntaken } from "../core/run/run.ts";
 import { type Actor, sayChannel } from "../core/people/actor.ts";
 import { sayPolicy } from "../core/question/timeout.ts";
 import type { UsageRow } from "../core/run/usage.ts";
-import { sayAgent } from "./agent-name.ts";
-import { oneLine } from "./sanitise.ts";
-import { sayAge } from "./when.ts";
+import { sayAgent } from "./view/agent-name.ts";
+import { oneLine } from "./view/sanitise.ts";
+import { sayAge } from "./view/relative-time.ts";
 
 // The words of the task manager that an external id comes from.
 const TASK_WORDS: Partial<Record<RunStatus, string>> = {

@@ -1,9 +1,9 @@
 import { mayForce } from "../../core/force.ts";
-import { takeBack } from "./choose.ts";
-import { confirm, readParts, send } from "./give.ts";
+import { takeBack } from "../commands/next/choose-keys.ts";
+import { confirm, readParts, send } from "../commands/next/submit-answer.ts";
 import type { Key } from "./key.ts";
-import { type Next, type State, type Template, nextCard, only, showCard, stepNow } from "./state.ts";
-import { fillPick } from "./step.ts";
+import { type Next, type State, type Template, nextCard, only, showCard, stepNow } from "../commands/next/next-state.ts";
+import { fillPick } from "../commands/next/answer-step.ts";
 
 type Of<At extends State["mode"]["at"]> = Extract<State["mode"], { at: At }>;
 

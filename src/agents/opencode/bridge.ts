@@ -1,0 +1,178 @@
+import { randomBytes } from "node:crypto";
+import { type Json, textAt } from "../json.ts";
+import { OpencodeLines } from "./output.ts";
+import { OpencodePlan } from "./serve.ts";
+import { OpencodeServer, runInstead } from "./server.ts";
+import { DELIMITER_BYTES, delimiterFrom } from "../../core/text/foreign-text.ts";
+import { opencodeServer } from "./server-request.ts";
+import type { Instant } from "../../core/instant.ts";
+import type { Bridge } from "../../cli/bridge.ts";
+import type { Context } from "../../cli/context.ts";
+import { type Decided, decideCall } from "../../cli/commands/agent/hook-call.ts";
+import { oneLine } from "../../cli/view/sanitise.ts";
+
+const PROMPT_BYTES = 16 * 1024 * 1024;
+const EXIT_ERROR = 1;
+const EXIT_INTERRUPTED = 130;
+
+/** Has OpenCode's server do one turn of a session, and asks people what it asks its client. */
+export const bridge: Bridge = async ({ plan: text, holdMs }, context) => {
+  const plan = OpencodePlan.parse(JSON.parse(text));
+  const prompt = await context.stdin.readAll(PROMPT_BYTES);
+  const signal = context.interrupt();
+  const server = await OpencodeServer.start(plan.server, plan.dir, context.env, signal).catch(String);
+  if (signal.aborted) {
+    if (typeof server !== "string") await server.stop();
+    return EXIT_INTERRUPTED;
+  }
+  if (typeof server === "string") {
+    context.stderr.write(`askd: opencode serve cannot be used (${oneLine(server)}); opencode run is started instead\n`);
+    return runInstead(plan.fallback, prompt, { env: context.env, signal });
+  }
+  try {
+    return await new Turn({ server, plan, prompt, holdMs, context, signal }).take();
+  } finally {
+    await server.stop();
+  }
+};
+
+interface TurnDeps {
+  server: OpencodeServer;
+  plan: OpencodePlan;
+  prompt: string;
+  holdMs: number;
+  context: Context;
+  signal: AbortSignal;
+}
+
+/** One turn of a session: from a message until the session is idle, or parked. */
+class Turn {
+  readonly #deps: TurnDeps;
+  /** Ends what is being waited for: events, and people. */
+  readonly #leave = new AbortController();
+  #session = "";
+  #lines: OpencodeLines | undefined;
+  #isBusy = false;
+  #exitCode = 0;
+  /** One question of a run waits at a time; what a server asks in parallel is asked one after the other. */
+  #asking: Promise<void> = Promise.resolve();
+  #current: string | undefined;
+  /** Requests that have a reply. */
+  readonly #replied = new Set<string>();
+  #failure: Error | undefined;
+  /** Leave that a person gave while the agent was parked. It is told so, tries again, and is not asked for once more. */
+
+  constructor(deps: TurnDeps) {
+    this.#deps = deps;
+    deps.signal.addEventListener("abort", () => this.#end(EXIT_INTERRUPTED), { once: true });
+  }
+
+  /** Takes the turn and returns the exit code. */
+  async take(): Promise<number> {
+    try {
+      for await (const event of this.#deps.server.events(this.#leave.signal)) {
+        if (!this.#lines) await this.#begin();
+        this.#see(event);
+      }
+    } catch (error) {
+      if (!this.#leave.signal.aborted) this.#fail(error);
+    }
+    if (!this.#leave.signal.aborted) this.#fail(new Error("OpenCode's server is gone"));
+    await this.#asking;
+    if (this.#failure === undefined) return this.#exitCode;
+    throw this.#failure;
+  }
+
+  /** Begins when events are heard, so that none is missed. */
+  async #begin(): Promise<void> {
+    const { server, plan, prompt } = this.#deps;
+    const made = plan.session ? undefined : await server.post("/session", plan.title ? { title: plan.title } : {});
+    this.#session = plan.session ?? textAt(made, "id") ?? "";
+    if (this.#session === "") throw new Error("OpenCode's server made no session");
+    this.#lines = new OpencodeLines(this.#session);
+    const message = { ...plan.message, parts: [{ type: "text", text: prompt }] };
+    await server.post(`/session/${this.#session}/prompt_async`, message);
+  }
+
+  #see(event: Json): void {
+    if (this.#leave.signal.aborted) return;
+    const line = this.#lines?.read(event);
+    if (line) {
+      this.#deps.context.stdout.write(`${JSON.stringify(line)}\n`);
+      this.#exitCode = line["type"] === "error" ? EXIT_ERROR : 0; // it may try again, and succeed
+    }
+    switch (event["type"]) {
+      case "question.asked":
+      case "permission.asked":
+        return this.#askInTurn(event, this.#deps.context.now());
+      case "question.replied":
+      case "question.rejected":
+      case "permission.replied":
+        return this.#seeReply(event, textAt(event, "properties", "requestID") ?? "");
+      case "session.status":
+      case "session.error":
+      case "session.idle":
+        return this.#seeStatus(event);
+      default:
+    }
+  }
+
+  /** Nobody but a person gives an answer or leave; what the agent itself tells its server is neither. */
+  #seeReply(event: Json, requestId: string): void {
+    if (this.#replied.has(requestId)) return;
+    if (requestId === this.#current) return this.#leave.abort();
+    // With one refusal the server refuses all that the session waits for.
+    const isNo = event["type"] === "question.rejected" || textAt(event, "properties", "reply") === "reject";
+    if (isNo) this.#replied.add(requestId);
+    else this.#fail(new Error("Somebody else replied to what OpenCode asked"));
+  }
+
+  #seeStatus(event: Json): void {
+    if (textAt(event, "properties", "sessionID") !== this.#session) return;
+    if (event["type"] === "session.status") this.#isBusy ||= textAt(event, "properties", "status", "type") === "busy";
+    else if (event["type"] === "session.idle" && this.#isBusy) this.#end(this.#exitCode);
+    // A message that it cannot take, such as one to an agent that it does not know, leads to nothing more.
+    else if (event["type"] === "session.error" && !this.#isBusy) this.#end(EXIT_ERROR);
+  }
+
+  #askInTurn(event: Json, calledAt: Instant): void {
+    this.#asking = this.#asking.then(() => this.#ask(event, calledAt)).catch((error: unknown) => this.#fail(error));
+  }
+
+  async #ask(event: Json, calledAt: Instant): Promise<void> {
+    const id = textAt(event, "properties", "id") ?? "";
+    const parsed = opencodeServer.parse(event);
+    if (this.#replied.has(id) || this.#leave.signal.aborted || parsed.is !== "call") return;
+    this.#current = id;
+    const { server, context, holdMs } = this.#deps;
+    const engine = await context.engine();
+    const call = { ...parsed.call, isSubagent: parsed.call.session !== this.#session };
+    const inTurn = { ...context, interrupt: () => this.#leave.signal };
+    const hooked = { engine, client: opencodeServer, call, context: inTurn, windowMs: holdMs, calledAt };
+    const { reply, handed }: Decided = await decideCall(hooked);
+    const body = opencodeServer.say(call, reply, delimiterFrom(randomBytes(DELIMITER_BYTES)));
+    if (!body) return this.#park();
+    this.#replied.add(id);
+    await server.post(`/${call.is === "question" ? "question" : "permission"}/${id}/reply`, body);
+    // What its own question tool was told is seen in its lines; nothing shows the rest.
+    if (handed && (call.is !== "question" || call.isSubagent)) await engine.given(handed.question.id, "reply");
+  }
+
+  /** Leaves the question open and ends the turn, so that the session can be resumed by a message. */
+  async #park(): Promise<void> {
+    const { server } = this.#deps;
+    if (!this.#leave.signal.aborted) this.#end(0);
+    // A server that is gone has no turn to be aborted.
+    await server.post(`/session/${this.#session}/abort`, {}).catch(() => undefined);
+  }
+
+  #fail(error: unknown): void {
+    this.#failure ??= error instanceof Error ? error : new Error(String(error));
+    this.#leave.abort();
+  }
+
+  #end(exitCode: number): void {
+    this.#exitCode = exitCode;
+    this.#leave.abort();
+  }
+}

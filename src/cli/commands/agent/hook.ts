@@ -1,0 +1,128 @@
+import { randomBytes } from "node:crypto";
+import { claudeHook } from "../../../agents/claude/hook.ts";
+import { codexHook } from "../../../agents/codex/hook.ts";
+import { geminiHook } from "../../../agents/gemini/hook.ts";
+import type { HookCall, HookClient, HookEvent } from "../../../core/door/hook.ts";
+import { parseDuration } from "../../../core/text/duration.ts";
+import { DELIMITER_BYTES, delimiterFrom } from "../../../core/text/foreign-text.ts";
+import { SECOND_MS } from "../../../core/instant.ts";
+import { Refusal } from "../../../core/refusal.ts";
+import { findOwnRun } from "../../actor.ts";
+import { requireOne } from "../../arguments.ts";
+import type { Command } from "../../command.ts";
+import type { Context } from "../../context.ts";
+import type { Flags, Values } from "../../flags.ts";
+import { decideCall, endCall } from "./hook-call.ts";
+import { oneLine } from "../../view/sanitise.ts";
+
+const CLIENTS: readonly HookClient[] = [claudeHook, geminiHook, codexHook];
+const INPUT_BYTES = 16 * 1024 * 1024;
+/** What is left between our reply and the moment when the program gives up on its hook. */
+const MARGIN_MS = 15 * SECOND_MS;
+const SHORTEST_WINDOW_MS = SECOND_MS;
+/** The programs show this one to the model and do not run the tool. */
+const EXIT_BLOCK = 2;
+/** They show this one to whoever sits there and go on as if there were no hook. */
+const EXIT_SHOWN = 1;
+
+const flags = {
+  hold: { type: "string", value: "duration", about: "How long to wait for a person with the agent alive (3m)" },
+  timeout: {
+    type: "string",
+    value: "duration",
+    about: "The hook's timeout in the agent's settings, if not its default",
+  },
+  standing: { type: "boolean", about: "It stands in settings for good: leave alone what it is not needed for" },
+} as const satisfies Flags;
+
+export const command: Command<typeof flags> = {
+  usage: "hook <claude|gemini|codex> [--hold 3m] [--timeout 10m]",
+  flags,
+  examples: ["askd hook claude --hold 5m    as a PreToolUse hook for AskUserQuestion"],
+  async run(args, context) {
+    const name = requireOne(args.positionals, command.usage);
+    const client = CLIENTS.find(({ agent }) => agent === name);
+    if (!client) {
+      throw new Refusal("bad_input", `There is no hook for "${oneLine(name)}"`, {
+        hint: `Choose from: ${CLIENTS.map(({ agent }) => agent).join(", ")}`,
+      });
+    }
+    if (args.flags.standing && !isNeeded(client, context)) return 0;
+    return answerHook(client, windowFor(client, args.flags, context), context);
+  },
+};
+
+/**
+ * Settings hold for every session of the program, also for one where a person sits, who would wait for nothing. Where
+ * its runs bring a hook along, this one is for sessions without a person; elsewhere it is for runs, which it can park.
+ */
+function isNeeded(client: HookClient, context: Context): boolean {
+  const isRun = findOwnRun(context) !== undefined;
+  return client.runsBringHook ? !isRun && client.seat(context.env).isAttended === false : isRun;
+}
+
+/** Always ends before the program gives up: what it would do then loses the question. */
+function windowFor({ limitMs }: HookClient, given: Values<typeof flags>, { rules }: Context): number {
+  const wantedMs = given.hold === undefined ? rules.liveWindowMs : parseDuration(given.hold);
+  const mostMs = (given.timeout === undefined ? limitMs : parseDuration(given.timeout)) - MARGIN_MS;
+  return Math.max(SHORTEST_WINDOW_MS, Math.min(wantedMs, mostMs));
+}
+
+async function answerHook(client: HookClient, windowMs: number, context: Context): Promise<number> {
+  let event: HookEvent | undefined;
+  try {
+    event = client.parse(readJson(await context.stdin.readAll(INPUT_BYTES)));
+    if (event.is === "other") return 0;
+    const signal = context.interrupt();
+    const held = { ...context, interrupt: () => signal };
+    // The program gives up on its hook some time after the window, whether the server is back or not.
+    const until = AbortSignal.any([signal, AbortSignal.timeout(windowMs + MARGIN_MS / 3)]);
+    const engine = await context.engine({ waits: { until } });
+    if (event.is === "over") await endCall({ engine, client, context }, event);
+    else {
+      const { call } = event;
+      const { reply, afterwards } = await decideCall({ engine, client, call, context: held, windowMs });
+      const output = client.say(call, reply, delimiterFrom(randomBytes(DELIMITER_BYTES)));
+      if (output) context.stdout.write(`${JSON.stringify(output)}\n`);
+      await afterwards?.();
+    }
+    return 0;
+  } catch (error) {
+    return fail(error, event, { client, context });
+  }
+}
+
+/**
+ * What cannot be kept must not vanish: the tool is blocked and its model told so. Only a question at a terminal is
+ * left to the agent itself, which then asks whoever sits there.
+ */
+function fail(error: unknown, event: HookEvent | undefined, at: { client: HookClient; context: Context }): number {
+  const { client, context } = at;
+  const message = oneLine(error instanceof Error ? error.message : String(error));
+  const hint = error instanceof Refusal && error.hint ? ` ${oneLine(error.hint)}.` : "";
+  if (event?.is === "over") {
+    context.stderr.write(`askd: ${message}.${hint}\n`);
+    return EXIT_SHOWN;
+  }
+  const isAsked = event?.is === "call" && event.call.is === "question";
+  if (isAsked && client.seat(context.env).isAttended) {
+    context.stderr.write(`askd: the question is asked here only: ${message}.${hint}\n`);
+    return EXIT_SHOWN;
+  }
+  context.stderr.write(`askd: ${sayLost(event)}: ${message}.${hint} It is not answered; stop and report this.\n`);
+  return EXIT_BLOCK;
+}
+
+function sayLost(event: HookEvent | undefined): string {
+  const call: HookCall | undefined = event?.is === "call" ? event.call : undefined;
+  return call ? `this ${call.is} could not be kept` : "this call could not be read";
+}
+
+function readJson(text: string): unknown {
+  try {
+    const raw: unknown = JSON.parse(text);
+    return raw;
+  } catch (cause) {
+    throw new Refusal("bad_input", "The hook's input is not JSON", { cause });
+  }
+}

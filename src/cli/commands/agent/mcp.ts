@@ -1,0 +1,110 @@
+import { randomUUID } from "node:crypto";
+import { processHolder } from "../../../agents/process/process-holder.ts";
+import { parseDuration } from "../../../core/text/duration.ts";
+import type { RunId } from "../../../core/id.ts";
+import { Refusal } from "../../../core/refusal.ts";
+import { CONNECTION } from "../../../core/run/run.ts";
+import { measurements } from "../../../doctor/probe/probe-file.ts";
+import type { Engine } from "../../../engine/engine.ts";
+import { findLiveRun } from "../../../engine/live-run.ts";
+import { serveStdio } from "../../../server/mcp/stdio.ts";
+import { DEFAULT_TOOLS, parseTools } from "../../../server/mcp/tool.ts";
+import { findOwnRun } from "../../actor.ts";
+import { wrongUsage } from "../../arguments.ts";
+import type { Command } from "../../command.ts";
+import type { Context } from "../../context.ts";
+import type { Flags } from "../../flags.ts";
+import { readOwnSecrets } from "../ask/own-secrets.ts";
+import { readRunFile } from "../run/run-file.ts";
+import { VERSION } from "../../version.ts";
+
+const flags = {
+  tools: { type: "string", value: "names", about: "Which tools to offer (ask_human,check_answer,cancel_question)" },
+  hold: { type: "string", value: "duration", about: "How long to hold a call where the client bears it (3m)" },
+  "run-file": {
+    type: "string",
+    value: "file",
+    about: "Read ASKD_RUN and ASKD_TOKEN from a file that only you can read",
+  },
+  attended: {
+    type: "boolean",
+    about: "A person sits at the client: show questions there too, except approvals and high risk",
+  },
+} as const satisfies Flags;
+
+export const command: Command<typeof flags> = {
+  usage: "mcp [--tools names] [--hold 3m]",
+  flags,
+  examples: ["claude mcp add askd -- askd mcp", "askd mcp --tools ask_human,post_question,check_answer"],
+  async run(args, context) {
+    if (args.positionals.length > 0) throw wrongUsage(`"${args.positionals[0]}" is too much`, command.usage);
+    const tools = args.flags.tools === undefined ? DEFAULT_TOOLS : parseTools(args.flags.tools);
+    const liveWindowMs = args.flags.hold === undefined ? context.rules.liveWindowMs : parseDuration(args.flags.hold);
+    const told = args.flags["run-file"] === undefined ? {} : await readRunFile(args.flags["run-file"]);
+    const env = { ...context.env, ...told };
+    const interrupt = context.interrupt();
+    const engine = await context.engine({ waits: { until: interrupt, isAtOnce: true } });
+    // Whoever started this process may end before it: what was above it at its start counts as long as it serves.
+    const above = context.runsAbove();
+    const { runId, isAgent } = await findAsker(engine, env);
+    const stop = new AbortController();
+    // No server may be running: what falls due while the client is here is done here.
+    engine.work().catch((error: unknown) => stop.abort(error));
+    const signal = AbortSignal.any([interrupt, stop.signal]);
+    const holders = await processHolder();
+    const deps = {
+      engine,
+      holders,
+      rules: { ...context.rules, liveWindowMs },
+      version: VERSION,
+      onBug: reportTo(context),
+    };
+    const measured = measurements(context.place.stateDir);
+    const startedAt = context.startOf(context.pid);
+    const caller = {
+      host: await context.keepHost(),
+      dir: context.cwd,
+      env,
+      secrets: await readOwnSecrets(context, env),
+      principal: context.user,
+      ...(runId && { runId }),
+      ...(!isAgent && { person: personOf(context) }),
+      findRunAbove: () => findLiveRun(engine, [...context.runsAbove(), ...above]),
+      ...(args.flags.attended && { isAttended: true }),
+      session: `${CONNECTION}${randomUUID()}`,
+      // The client ends this process with its session.
+      ...(startedAt !== undefined && { seen: { pid: context.pid, startedAt } }),
+    };
+    await serveStdio({ ...deps, measured }, { ...context.streams(), caller, tools, signal });
+    if (stop.signal.aborted) throw stop.signal.reason;
+    return 0;
+  },
+};
+
+/**
+ * The run that this agent was started for, and whether it is known to be an agent. A token that was given along has to
+ * be good for the run.
+ */
+async function findAsker(engine: Engine, env: Context["env"]): Promise<{ runId: RunId | undefined; isAgent: boolean }> {
+  const named = findOwnRun({ env });
+  const token = env["ASKD_TOKEN"];
+  if (!token) return { runId: named, isAgent: named !== undefined };
+  const found = await engine.authenticate(token, "mcp");
+  if (!found) throw new Refusal("sign_in", "ASKD_TOKEN is not valid any more");
+  if (found.token.runId !== undefined && named !== undefined && found.token.runId !== named) {
+    throw new Refusal("not_permitted", "ASKD_TOKEN belongs to another run than ASKD_RUN");
+  }
+  const runId = found.token.runId ?? named;
+  return { runId, isAgent: runId !== undefined || found.actor.scope === "agent" };
+}
+
+function personOf(context: Context) {
+  return { scope: "human", id: context.user, channel: "mcp", strength: "bearer" } as const;
+}
+
+function reportTo(context: Context): (error: unknown) => void {
+  return (error) => {
+    const text = error instanceof Error ? (context.env["ASKD_DEBUG"] ? error.stack : error.message) : String(error);
+    context.stderr.write(`error: ${text}\n`);
+  };
+}

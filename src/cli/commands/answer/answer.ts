@@ -1,0 +1,202 @@
+import type { Actor } from "../../../core/people/actor.ts";
+import { AnswerInput } from "../../../core/answer/answer-input.ts";
+import type { Read } from "../../../core/changes.ts";
+import { parseDuration } from "../../../core/text/duration.ts";
+import { type QuestionId, shortId } from "../../../core/id.ts";
+import type { Instant } from "../../../core/instant.ts";
+import { findAway } from "../../../core/run/machine.ts";
+import { Refusal } from "../../../core/refusal.ts";
+import { wordToType } from "../../../core/risk-word.ts";
+import { hasEnded } from "../../../core/run/run.ts";
+import { QUESTION_FIELDS, viewQuestion } from "../../../core/api/view.ts";
+import type { Engine } from "../../../engine/engine.ts";
+import { whoTypes } from "../../actor.ts";
+import { afterChange } from "../../after-change.ts";
+import { followAnswered, openLog } from "./answer-follow.ts";
+import { readAnswer, requireOneWay } from "./answer-text.ts";
+import { wrongUsage } from "../../arguments.ts";
+import { isServiceOff } from "../service/background-worker.ts";
+import type { Command } from "../../command.ts";
+import type { Context } from "../../context.ts";
+import type { Args, Flags, Values } from "../../flags.ts";
+import { machinesFor } from "../../view/machine-view.ts";
+import { printResult } from "../../output.ts";
+import { FILTER_FLAGS, readWanted } from "../inspect/question-filter.ts";
+import { oneLine, sanitise } from "../../view/sanitise.ts";
+import { sayAnswered } from "./answer-view.ts";
+import { findHolderGone } from "../../holder.ts";
+import { findWayOnHere } from "../run/takeover.ts";
+import { getTarget } from "../../target.ts";
+import { sayAgo } from "../../view/relative-time.ts";
+import { refOf } from "../../wording.ts";
+import { whileWorking } from "../../terminal/while-working.ts";
+
+const EXIT_INTERRUPTED = 130;
+
+export const ANSWER_FLAGS = {
+  choose: {
+    type: "string",
+    short: "c",
+    multiple: true,
+    value: "key",
+    about: "1, A, value or label; name=key for one of several items",
+  },
+  message: { type: "string", short: "m", value: "text", about: "Free text, or a note beside a choice" },
+  use: { type: "string", short: "t", value: "template", about: "A canned answer; see askd template" },
+  file: { type: "string", short: "F", value: "file", about: "Read the answer from a file, or - for stdin" },
+  edit: { type: "boolean", short: "e", about: "Write the answer in your editor" },
+  all: { type: "boolean", about: "Everything that waits, one after another, or with --edit in one file" },
+  decide: { type: "boolean", about: "Leave the choice to the agent" },
+  clarify: { type: "string", value: "text", about: "Ask back before you answer" },
+  force: { type: "boolean", about: "Answer after the deadline and resume the run" },
+  "no-resume": { type: "boolean", about: "Store the answer, leave the run where it is" },
+  wait: { type: "boolean", about: "Follow the run until it ends or asks again" },
+  "undo-window": { type: "string", value: "duration", about: "How long the answer can be taken back (0s)" },
+  "dry-run": { type: "boolean", about: "Show what the agent would get, change nothing" },
+  yes: { type: "boolean", about: "You have read what a high risk means" },
+  ...FILTER_FLAGS,
+} as const satisfies Flags;
+/** What `--dry-run` shows comes last. */
+const FIELDS: readonly string[] = [...QUESTION_FIELDS, "resume_command", "agent_view"];
+export type AnswerValues = Values<typeof ANSWER_FLAGS>;
+
+export const command: Command<typeof ANSWER_FLAGS> = {
+  usage: "answer <id> [answer] | --all",
+  flags: ANSWER_FLAGS,
+  fields: FIELDS,
+  examples: [
+    'askd answer 42 "Use Redis"',
+    "askd answer q-7k3f 1 -m 'keep the client behind an interface'",
+    "askd answer - 2",
+    "askd answer --all --edit",
+  ],
+  async run(args, given) {
+    if (args.flags.all) return answerAll(args, given);
+    const signal = args.flags.wait ? given.interrupt() : undefined;
+    const context: Context = signal ? { ...given, interrupt: () => signal } : given;
+    const [name, ...words] = args.positionals;
+    if (name === undefined) throw wrongUsage("Which question? An id is missing", command.usage);
+    if (words.length > 1) throw wrongUsage("Put the answer in quotes", command.usage);
+    requireOneWay(words[0], args.flags);
+    // Where nothing may go on in the background, whoever waits does the work.
+    const isHere = args.flags.wait === true && isServiceOff(context.env);
+    const engine = await context.engine({
+      runs: isHere && context.place.store.kind !== "server",
+      ...(signal && { waits: { until: signal } }),
+    });
+    const read = await engine.read(await getAsked(engine, name, context.now()));
+    const input = await readInput(read, words[0], args.flags, context);
+    const by = await whoTypes(engine, context);
+    if (args.flags["dry-run"]) {
+      const agentView = await engine.preview(read.question.id, input, by);
+      printResult(context, FIELDS, { page: () => `${sanitise(agentView)}\n`, json: () => ({ agentView }) });
+      return 0;
+    }
+    if (signal?.aborted) return EXIT_INTERRUPTED;
+    const log = args.flags.wait ? await openLog(read.run, context) : undefined;
+    const done = await give(read, input, by, { engine, context });
+    const machines = await machinesFor(engine, [done.run], context);
+    const wayOn = await findWayOnHere(done.run, context);
+    const isHolderGone = await findHolderGone(read.question);
+    printResult(context, FIELDS, {
+      page: () =>
+        context.isQuiet
+          ? ""
+          : log && isToGoOn(done) && !findAway(done.run, machines)
+            ? sayGoesOn(done)
+            : sayAnswered({ before: read, after: done, machines, wayOn, isHolderGone }, context.program),
+      json: () => ({ ...viewQuestion(done, machines), resume_command: wayOn?.command ?? null }),
+    });
+    const goOn = async (): Promise<number> => {
+      await engine.doDue(); // what the answer made due, a callback for one, does not wait for the next command
+      return log && isToGoOn(done) ? followAnswered(done.run, log, engine, context) : 0;
+    };
+    if (isHere) return whileWorking(engine, goOn);
+    await afterChange(done.run, engine, context);
+    return goOn();
+  },
+};
+
+/** Everything that waits: in one file, or one after another on the terminal. */
+async function answerAll({ positionals, flags }: Args<typeof ANSWER_FLAGS>, context: Context): Promise<number> {
+  if (positionals.length > 0) throw wrongUsage("--all takes no id and no answer", "answer --all [--edit]");
+  const alone = ["choose", "message", "use", "file", "decide", "clarify", "force", "wait", "dry-run", "yes"] as const;
+  const unfit = flags.edit ? ("undo-window" as const) : ("no-resume" as const);
+  const other = [...alone, unfit].find((name) => flags[name] !== undefined);
+  if (other) throw wrongUsage(`--${other} is for one question, not for --all`, "answer --all [--edit]");
+  const engine = await context.engine();
+  if (!flags.edit) return (await import("../next/next.ts")).offerAll(flags, engine, context);
+  const { editAll } = await import("./answer-all.ts");
+  const wanted = await readWanted(flags, engine, context);
+  return editAll({ wanted, resume: !flags["no-resume"] }, engine, context);
+}
+
+/** Answers; what was written in the editor is kept until then, and told where if it was refused. */
+async function give(
+  read: Read,
+  input: AnswerInput,
+  by: Actor,
+  { engine, context }: { engine: Engine; context: Context },
+): Promise<Read> {
+  try {
+    const done = await engine.answer(read.question.id, input, by);
+    const { removeDraft } = await import("./answer-draft.ts");
+    await removeDraft(context, read.question.id);
+    return done;
+  } catch (error) {
+    throw await (await import("./answer-edit.ts")).withDraft(error, read, context);
+  }
+}
+
+function sayGoesOn({ run }: Read): string {
+  return `Resuming task ${refOf(run)} with your answer...\n`;
+}
+
+/** Says whether there is something to follow: an answer that is final, and a run that may take it. */
+function isToGoOn({ question, run }: Read): boolean {
+  if (question.status === "pending") return false;
+  return run.status === "running" || (run.status === "resuming" && run.giveBack === "worker");
+}
+
+/** The question that is meant; a run that ended without one is said to be over. */
+async function getAsked(engine: Engine, name: string, now: Instant): Promise<QuestionId> {
+  const target = await getTarget(engine, name);
+  if (target.named === "question") return target.question.id;
+  const { run, questionId } = target;
+  const isOver = run.status === "completed" && !run.implicit;
+  if (questionId && !isOver) return questionId;
+  if (questionId && (await engine.read(questionId)).question.status === "timeout") return questionId;
+  const ended = hasEnded(run) && run.endedAt ? `${run.status} ${sayAgo(run.endedAt, now)}` : run.status;
+  throw new Refusal("not_pending", `Task ${run.externalId ?? run.number} is not waiting for input (${ended})`, {
+    hint: `See it with: askd show ${run.number}`,
+  });
+}
+
+async function readInput(
+  read: Read,
+  word: string | undefined,
+  flags: AnswerValues,
+  context: Context,
+): Promise<AnswerInput> {
+  const outcome = flags.decide ? "decide" : flags.clarify === undefined ? "answer" : "clarify";
+  const said = outcome === "answer" ? await readAnswer(read, word, flags, context) : {};
+  return AnswerInput.parse({
+    note: flags.clarify ?? flags.message,
+    ...said,
+    outcome,
+    force: flags.force ?? false,
+    confirmed: flags.yes === true || flags["dry-run"] === true || (await hasConfirmed(read, context)),
+    undoMs: flags["undo-window"] === undefined ? context.rules.undoMs.cli : parseDuration(flags["undo-window"]),
+    resume: !flags["no-resume"],
+  });
+}
+
+/** On a terminal a high risk is confirmed by typing the word that it is about. */
+async function hasConfirmed({ question, run }: Read, context: Context): Promise<boolean> {
+  if (question.risk !== "high" || question.status !== "pending" || !context.mayPrompt) return false;
+  const word = wordToType(question.title, run.name);
+  context.stderr.write(`High risk: ${oneLine(question.title)}\nType ${oneLine(word)} to confirm: `);
+  const typed = await context.stdin.readLine(context.interrupt());
+  if (typed?.trim() === word) return true;
+  throw new Refusal("needs_confirmation", `Not confirmed; ${shortId(question.id)} still waits`);
+}

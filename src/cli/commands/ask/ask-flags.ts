@@ -1,0 +1,170 @@
+import { Refusal } from "../../../core/refusal.ts";
+import { RunId } from "../../../core/id.ts";
+import { TimeoutDo } from "../../../core/question/timeout-policy.ts";
+import type { AskOptions, Engine, RunInput } from "../../../engine/engine.ts";
+import { findOwnRun } from "../../actor.ts";
+import type { Context } from "../../context.ts";
+import type { Flags, Values } from "../../flags.ts";
+import { getTarget } from "../../target.ts";
+import { readOwnSecrets } from "./own-secrets.ts";
+
+export const ASK_FLAGS = {
+  option: {
+    type: "string",
+    short: "o",
+    multiple: true,
+    value: "value:label",
+    about: "One of the choices; can be repeated",
+  },
+  recommend: { type: "string", value: "value", about: "The choice that the asker would take" },
+  multiple: { type: "boolean", about: "Several choices may be taken" },
+  "only-options": { type: "boolean", about: "Accept no text of the person's own" },
+  context: { type: "string", value: "text", about: "What a person needs to know to decide" },
+  header: { type: "string", value: "word", about: "A word or two that name the question" },
+  kind: { type: "string", value: "kind", about: "question or approval" },
+  risk: { type: "string", value: "risk", about: "low, medium or high" },
+  confidence: { type: "string", value: "percent", about: "How sure the asker is of its own choice" },
+  timeout: { type: "string", value: "duration", about: "How long there is to answer (24h)" },
+  "on-timeout": { type: "string", value: "policy", about: "wait, proceed, skip, default, escalate, fail or defer" },
+  default: { type: "string", value: "answer", about: "What the policy default answers" },
+  wait: {
+    type: "string",
+    optional: /^\d[\d.smhdw]*$/,
+    value: "duration",
+    about: "Hold until answered, at most this long",
+  },
+  key: { type: "string", value: "key", about: "Asking again with this key is the same question" },
+  to: { type: "string", multiple: true, value: "person", about: "Who it is for; can be repeated" },
+  run: { type: "string", value: "run", about: "Ask in this run" },
+  name: { type: "string", value: "name", about: "Name the run that is made for this question" },
+  "external-id": { type: "string", value: "id", about: "The id of this work in another system" },
+  priority: { type: "string", value: "0-4", about: "Priority of that work" },
+  size: { type: "string", value: "size", about: "Size of that work" },
+  accept: {
+    type: "string",
+    value: "outcomes",
+    about: "What the asker can take: answer,decide,clarify (answer,decide)",
+  },
+  callback: { type: "string", value: "url", about: "Where to send the outcome; ASKD_CALLBACK_SECRET signs it" },
+  input: { type: "string", value: "file", about: "Read the question as JSON from a file, or - for stdin" },
+} as const satisfies Flags;
+
+type AskValues = Values<typeof ASK_FLAGS>;
+
+/** The flags that say what is asked; the others say how. */
+const DESCRIBING = [
+  ...(["option", "recommend", "multiple", "only-options", "context", "header", "kind", "risk", "confidence"] as const),
+  ...(["timeout", "on-timeout", "default", "key", "to", "accept"] as const),
+];
+
+/** The ask that flags describe, in the shape that every door sends. */
+export function rawAsk(question: string, flags: AskValues): Record<string, unknown> {
+  requireSense(flags);
+  const raw = {
+    question,
+    options: readOptions(flags),
+    multiple: flags.multiple,
+    allow_text: flags["only-options"] ? false : undefined,
+    context: flags.context,
+    header: flags.header,
+    kind: flags.kind,
+    risk: flags.risk,
+    confidence: flags.confidence === undefined ? undefined : readConfidence(flags.confidence),
+    timeout: flags.timeout,
+    on_timeout: flags["on-timeout"],
+    default_answer: flags.default,
+    key: flags.key,
+    to: flags.to,
+    accepts: flags.accept?.split(",").map((outcome) => outcome.trim()),
+  };
+  return Object.fromEntries(Object.entries(raw).filter(([, value]) => value !== undefined));
+}
+
+/** What describes a question, in a file or by flags, but not by both. */
+export function requireAlone(text: string | undefined, flags: AskValues): void {
+  const described = DESCRIBING.find((name) => flags[name] !== undefined);
+  if (text === undefined && described === undefined) return;
+  const what = text === undefined ? `--${described}` : "a question";
+  throw new Refusal("bad_input", `--input holds the whole question; ${what} beside it would be ignored`, {
+    hint: "Put it into the file",
+  });
+}
+
+/** Flags that would do nothing, or could only fail, are told before anything is asked. */
+function requireSense(flags: AskValues): void {
+  const { option = [], recommend, multiple, default: given } = flags;
+  const policy = flags["on-timeout"];
+  const idle = option.length > 0 ? undefined : flags["only-options"] ? "--only-options" : multiple && "--multiple";
+  if (idle) throw new Refusal("bad_input", `${idle} needs options to choose from`, { hint: "Give them: -o yes -o no" });
+  if (policy !== undefined && !TimeoutDo.safeParse(policy).success) {
+    throw new Refusal("bad_input", `--on-timeout takes ${TimeoutDo.options.join(", ")}`);
+  }
+  const isChosen = recommend !== undefined || option.some((text) => /\(recommended\)\s*$/i.test(text));
+  if (policy === "default" && given === undefined && !isChosen) {
+    throw new Refusal("bad_input", "--on-timeout default needs an answer to give", {
+      hint: "Add --default <answer>, or --recommend one of the options",
+    });
+  }
+}
+
+function readConfidence(text: string): number {
+  const percent = Number(text.replace(/%$/, ""));
+  if (text.trim() !== "" && percent >= 0 && percent <= 100) return percent;
+  throw new Refusal("bad_input", "--confidence takes a percentage, like 62");
+}
+
+/** Where the ask belongs: the run of this process, a run that was named, or one made for it. */
+export async function askOptions(engine: Engine, flags: AskValues, context: Context): Promise<AskOptions> {
+  const secrets = await readOwnSecrets(context, context.env);
+  const runId = findOwnRun(context);
+  if (runId) return { runId, secrets };
+  if (flags.run !== undefined) {
+    const target = await getTarget(engine, flags.run);
+    return { runId: target.named === "run" ? target.run.id : RunId.parse(target.question.runId), secrets };
+  }
+  return {
+    secrets,
+    run: {
+      ...(flags.name !== undefined && { name: flags.name }),
+      ...(flags["external-id"] !== undefined && { externalId: flags["external-id"] }),
+      ...(flags.priority !== undefined && { priority: readPriority(flags.priority) }),
+      ...(flags.size !== undefined && { size: flags.size }),
+      host: await context.keepHost(),
+      dir: context.cwd,
+      ...readCallback(flags.callback, context.env),
+    },
+  };
+}
+
+/** `redis:Redis 7` is a value with a label; a text whose start is no plain word is all label. */
+function readOptions({ option: given = [], recommend }: AskValues): object[] | undefined {
+  const options = given.map((text) => {
+    const [, value, label] = /^([\w-]+):(.+)$/s.exec(text) ?? [];
+    return { value: value ?? text, label: label ?? text };
+  });
+  if (recommend === undefined) return options.length > 0 ? options : undefined;
+  const word = recommend.toLowerCase();
+  const chosen = options.find(({ value, label }) => value.toLowerCase() === word || label.toLowerCase() === word);
+  if (!chosen) {
+    throw new Refusal("bad_input", `--recommend "${recommend}" is not one of the options`, {
+      hint: `Use one of: ${options.map(({ value }) => value).join(", ") || "give some with --option"}`,
+    });
+  }
+  return options.map((option) => (option === chosen ? { ...option, recommended: true } : option));
+}
+
+/** The secret comes from the environment, so that it stays out of process lists and shell histories. */
+function readCallback(url: string | undefined, env: Context["env"]): Pick<RunInput, "callback" | "giveBack"> {
+  if (url === undefined) return { giveBack: "poll" };
+  const secret = env["ASKD_CALLBACK_SECRET"];
+  if (secret) return { callback: { url, secret } };
+  throw new Refusal("bad_input", "--callback needs a secret to sign with", {
+    hint: 'Set one: export ASKD_CALLBACK_SECRET="whsec_$(openssl rand -base64 24)"',
+  });
+}
+
+export function readPriority(text: string): number {
+  const priority = Number(text.replace(/^p/i, ""));
+  if (Number.isInteger(priority) && priority >= 0 && priority <= 4) return priority;
+  throw new Refusal("bad_input", `--priority takes a number from 0 to 4`);
+}

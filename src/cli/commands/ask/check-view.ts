@@ -1,0 +1,61 @@
+import type { Read } from "../../../core/changes.ts";
+import type { Instant } from "../../../core/instant.ts";
+import { type Question, findAnswer } from "../../../core/question/question.ts";
+import { unreachable } from "../../../core/unreachable.ts";
+import { oneLine, sanitise } from "../../view/sanitise.ts";
+import { sayAnswer } from "../inspect/show-view.ts";
+import { sayBy, sayDue } from "../../wording.ts";
+import { sayAgo } from "../../view/relative-time.ts";
+
+const EXIT_PENDING = 8;
+const EXIT_TIMED_OUT = 9;
+const EXIT_CANCELLED = 10;
+
+/** The page of `askd check`. */
+export function renderCheck(read: Read, now: Instant): string {
+  const { question, content } = read;
+  const answer = findAnswer(question);
+  const said = [
+    ...(answer ? [`answer: ${sayAnswer(answer, content, now)}`] : []),
+    ...question.amendments.map(
+      ({ text, by, at }) => `correction: ${oneLine(text)}, by ${sayBy(by)} ${sayAgo(at, now)}`,
+    ),
+  ];
+  switch (question.status) {
+    case "pending": {
+      const due = sayDue(read, now);
+      return lines("pending", [`asked ${sayAgo(question.askedAt, now)}${due ? `, ${due}` : ""}`]);
+    }
+    case "answered":
+      return lines("answered", said);
+    case "timeout":
+      return lines("timeout", [`${sayAgo(question.timedOutAt, now)}, policy: ${question.policy}`, ...said]);
+    case "cancelled":
+      return lines("cancelled", [
+        `by ${sayBy(question.cancelledBy)} ${sayAgo(question.cancelledAt, now)}: ${oneLine(question.reason)}`,
+      ]);
+    default:
+      return unreachable(question);
+  }
+}
+
+/** The exit code that tells a script how the question stands. */
+export function exitCodeOf(question: Question): number {
+  switch (question.status) {
+    case "pending":
+      return EXIT_PENDING;
+    case "answered":
+      return 0;
+    case "timeout":
+      if (findAnswer(question) || question.policy === "proceed") return 0;
+      return question.policy === "skip" ? EXIT_CANCELLED : EXIT_TIMED_OUT;
+    case "cancelled":
+      return EXIT_CANCELLED;
+    default:
+      return unreachable(question);
+  }
+}
+
+function lines(status: string, more: readonly string[]): string {
+  return `${[status, ...more.map((line) => `  ${sanitise(line)}`)].join("\n")}\n`;
+}

@@ -1,0 +1,34 @@
+import { sayDuration } from "../../../core/text/duration.ts";
+import { SECOND_MS, msBetween } from "../../../core/instant.ts";
+import { bellFor } from "../../terminal/bell.ts";
+import type { Context } from "../../context.ts";
+import { sayAge } from "../../view/relative-time.ts";
+
+const LINE_START = "\r\x1b[K";
+
+/** Says that a person is waited for: on a terminal with a bell and for how long by now, else once. Returns its end. */
+export function sayWaiting(holdMs: number, context: Context): () => void {
+  const { stderr, isQuiet, env } = context;
+  if (isQuiet) return () => undefined;
+  const isLive = stderr.isTty && env["TERM"] !== "dumb" && !env["ASKD_ACCESSIBLE"];
+  stderr.write(bellFor(context));
+  if (!isLive) {
+    stderr.write(`waiting for a person, at most ${sayDuration(holdMs)}\n`);
+    return () => undefined;
+  }
+  const ended = new AbortController();
+  void count(ended.signal, context);
+  return () => {
+    ended.abort();
+    stderr.write("\n");
+  };
+}
+
+/** Counts on one line until it is ended. */
+async function count(signal: AbortSignal, { stderr, now, pause }: Context): Promise<void> {
+  const start = now();
+  while (!signal.aborted) {
+    stderr.write(`${LINE_START}waiting for a person, ${sayAge(msBetween(start, now()))}`);
+    await pause(SECOND_MS);
+  }
+}

@@ -1,0 +1,92 @@
+import { agents } from "../../../agents/agents.ts";
+import { listProcesses } from "../../../agents/process/process-list.ts";
+import type { KeptEvent } from "../../../core/trail/event.ts";
+import { shortId } from "../../../core/id.ts";
+import type { Run } from "../../../core/run/run.ts";
+import type { DemoStage } from "./demo-stage.ts";
+import { changed } from "../run/run-follow.ts";
+import { RunLog } from "../run/run-log.ts";
+import { cutCells, textWidth } from "../../terminal/terminal.ts";
+import { sayBy } from "../../wording.ts";
+
+/** Tells what happens to a run as it happens: what its agent says, and what askd commits. */
+export class Story {
+  readonly #stage: DemoStage;
+  readonly #run: Run;
+  readonly #log: RunLog;
+  /** Every process that carried the run so far. */
+  readonly #seen = new Set<number>();
+  #told = 0;
+
+  constructor(stage: DemoStage, run: Run) {
+    this.#stage = stage;
+    this.#run = run;
+    this.#log = new RunLog({
+      ...{ runDir: stage.runDir(run), kind: "out", agent: agents["command"], style: stage.context.style },
+      write: (text) => {
+        for (const line of text.split("\n").slice(0, -1)) this.say("agent", line);
+      },
+    });
+  }
+
+  /** Tells until the run is as wanted; gives nothing when that was not to be waited for any longer. */
+  async until(isThere: (run: Run) => boolean, signal: AbortSignal): Promise<Run | undefined> {
+    const { engine, context } = this.#stage;
+    for (;;) {
+      const run = (await engine.findRun(this.#run.id)) ?? this.#run;
+      for (const { pid } of await listProcesses(run.id)) this.#seen.add(pid);
+      await this.#log.more();
+      await this.#tellEvents();
+      if (isThere(run)) return run;
+      if (signal.aborted) return undefined;
+      await changed(this.#stage.runDir(run), signal, context);
+    }
+  }
+
+  say(who: "agent" | "askd", line: string): void {
+    const { stdout, style } = this.#stage.context;
+    const width = textWidth(stdout.columns) - 8;
+    stdout.write(`${style.dim(`${who.padStart(5)} │`)} ${cutCells(line, width)}\n`);
+  }
+
+  async #tellEvents(): Promise<void> {
+    const events = await this.#stage.engine.readChain(this.#run.id);
+    for (const { event } of events.slice(this.#told)) {
+      const line = await this.#sayEvent(event);
+      if (line !== undefined) this.say("askd", `${event.type.padEnd(20)}${line}`);
+    }
+    this.#told = events.length;
+  }
+
+  async #sayEvent(event: KeptEvent["event"]): Promise<string | undefined> {
+    switch (event.type) {
+      case "run.started":
+        return "a process of its own";
+      case "question.asked":
+        return `${event.questionId ? shortId(event.questionId) : ""}, on disk before anybody is told`;
+      case "run.parked":
+        return this.#sayGone();
+      case "question.timed_out":
+        return "nobody answered; what its agent declared applies";
+      case "question.answered":
+        return `by ${sayBy(event.by)}`;
+      case "run.resuming":
+        return event.detail?.["worker"] === undefined ? undefined : "a new process, told who answered what";
+      case "question.given":
+        return "the answer reached it, once";
+      case "run.completed":
+      case "run.failed":
+      case "run.cancelled":
+        return `run #${this.#run.number}`;
+      default:
+        return undefined;
+    }
+  }
+
+  async #sayGone(): Promise<string> {
+    const left = await listProcesses(this.#run.id);
+    if (left.length > 0) return `${left.length} of its processes still end`;
+    const pids = [...this.#seen].join(", ");
+    return pids === "" ? "nothing of it runs any more" : `processes ${pids} are gone; nothing of it runs`;
+  }
+}

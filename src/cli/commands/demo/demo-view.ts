@@ -1,0 +1,93 @@
+import type { Read } from "../../../core/changes.ts";
+import { sayDuration } from "../../../core/text/duration.ts";
+import type { Run } from "../../../core/run/run.ts";
+import type { Verified } from "../../../engine/engine.ts";
+import { commandNames } from "../../command.ts";
+import { oneLine } from "../../view/sanitise.ts";
+import { type Style, padCells } from "../../terminal/terminal.ts";
+
+/** Where the web inbox is, and the code that signs in there once. */
+export interface Inbox {
+  url: string;
+  code: string;
+}
+
+/** What is said before the agent starts. */
+export function renderBeginning(at: { url: string; dir: string; inbox: Inbox | undefined }, style: Style): string {
+  return [
+    style.bold("An agent works alone, asks you, stops, and goes on with your answer."),
+    `No account, no key; the agent is scripted, all the rest is real.`,
+    "",
+    `Store  ${at.dir}`,
+    at.inbox ? `Inbox  ${at.inbox.url}  sign in there with ${style.bold(at.inbox.code)}` : `Server ${at.url}`,
+    "",
+    "",
+  ].join("\n");
+}
+
+/** The question, what can be pressed here, and what can be typed elsewhere. */
+export function renderQuestion(
+  { content }: Read,
+  ways: { keys: readonly string[]; elsewhere: string },
+  style: Style,
+): string {
+  const [item] = content.items;
+  const options = item?.options ?? [];
+  const cells = Math.max(...options.map(({ label }) => label.length)) + 2;
+  const lines = options.map(
+    ({ label, description = "", recommended }, index) =>
+      `  ${style.bold(String(index + 1))}  ${padCells(oneLine(label), cells)}${style.dim(oneLine(description))}` +
+      (recommended ? style.dim(" (recommended)") : ""),
+  );
+  return [
+    "",
+    style.bold(oneLine(item?.text ?? "")),
+    ...(content.context === undefined ? [] : [oneLine(content.context)]),
+    ...lines,
+    "",
+    ways.keys.length > 0 ? `Press ${ways.keys.join(" or ")}. Or type in another terminal:` : "In another terminal:",
+    `  ${ways.elsewhere}`,
+    "",
+  ].join("\n");
+}
+
+interface Ended {
+  run: Run;
+  trail: Verified;
+  tookMs: number;
+  /** How much of that was the person's. */
+  thoughtMs: number;
+  /** Where everything is, if it is kept. */
+  kept: string | undefined;
+  program: string;
+}
+
+/** What is said when it is over: what is certain, and what to do next. */
+export function renderEnd({ run, trail, tookMs, thoughtMs, kept, program }: Ended, style: Style): string {
+  const isDone = run.status === "completed" && trail.problems.length === 0;
+  const time = `${sayDuration(wholeSeconds(tookMs))}, of which ${sayDuration(wholeSeconds(thoughtMs))} waiting for an answer`;
+  const proof = `${trail.events} events, and ${trail.problems.length === 0 ? "nothing" : "something"} in them was changed`;
+  return [
+    "",
+    `${isDone ? style.green("✓") : style.red("✗")} #${run.number} ${oneLine(run.name)} ${run.status} in ${time}.`,
+    `  The trail: ${proof}.`,
+    ...(kept === undefined ? [] : [`  Kept: ASKD_HOME=${kept} ${program} show ${run.number}`]),
+    "",
+    style.bold("Next"),
+    ...nextSteps(program).map(([what, line]) => `  ${padCells(what, 26)}${line}`),
+    "",
+  ].join("\n");
+}
+
+function nextSteps(program: string): Array<readonly [string, string]> {
+  return [
+    ...(commandNames().includes("init") ? [["Wire your agents", `${program} init`] as const] : []),
+    ["Run yours", `${program} run -- claude -p "Add caching. Ask me before you pick a store."`],
+    ["Ask from a script", `${program} ask "Redis or Memcached?" -o Redis -o Memcached --wait 10m`],
+    ["See what waits for you", `${program} status`],
+  ];
+}
+
+function wholeSeconds(ms: number): number {
+  return Math.max(1, Math.round(ms / 1000)) * 1000;
+}

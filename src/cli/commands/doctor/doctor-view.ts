@@ -1,0 +1,169 @@
+import { sayMany } from "../../../core/text/plural.ts";
+import { redact } from "../../../core/secret/redact.ts";
+import { secretsIn } from "../../../core/secret/secret-env.ts";
+import type { Repaired } from "../../../doctor/run-checks.ts";
+import { AREAS, type Area, type Finding, type Level, countOf, isTrouble } from "../../../doctor/finding.ts";
+import type { Context } from "../../context.ts";
+import { asTyped } from "../../program.ts";
+import { oneLine } from "../../view/sanitise.ts";
+import { type Style, padCells, textWidth, wrap } from "../../terminal/terminal.ts";
+
+const LABEL_CELLS = 11;
+const SUBJECT_CELLS = 13;
+const MARKS: Readonly<Record<Level, string>> = { ok: "✓", off: "–", warning: "⚠", problem: "✗" };
+const WORST: readonly Level[] = ["problem", "warning", "ok", "off"];
+/** Areas whose line tells of several things one by one. */
+const BY_SUBJECT: ReadonlySet<Area> = new Set<Area>(["agents", "channels"]);
+
+/** What `askd doctor` shows. */
+export interface DoctorView {
+  version: string;
+  platform: string;
+  node: string;
+  findings: readonly Finding[];
+  repaired: readonly Repaired[];
+  /** How a person types the program's name. */
+  program: string;
+  columns: number | undefined;
+}
+
+/** The page of `askd doctor`. */
+export function renderDoctor(view: DoctorView, style: Style): string {
+  const blocks = [
+    [`${style.bold(`askd ${view.version}`)} · ${view.platform} · node ${view.node}`],
+    fixedLines(view, style),
+    troubleLines(view, style),
+    AREAS.flatMap((area) => areaLines(area, view, style)),
+    [sayCounts(view.findings)],
+  ];
+  return `${blocks
+    .filter((block) => block.length > 0)
+    .map((block) => block.join("\n"))
+    .join("\n\n")}\n`;
+}
+
+/** One line: the counts, and whom they are about. */
+export function renderSummary({ findings }: DoctorView): string {
+  const whom = [...new Set(troubles(findings).map((finding) => oneLine(subjectOf(finding))))];
+  return `${sayCounts(findings)}${whom.length > 0 ? ` (${whom.join(", ")})` : ""}\n`;
+}
+
+/** The same for programs, fit to be shown to others: without secrets, and without the name of a home. */
+export function viewDoctor(view: DoctorView, { env, homeDir }: Pick<Context, "env" | "homeDir">): object {
+  const secrets = secretsIn(env);
+  const clean = (text: string): string => redact(text, secrets).replaceAll(homeDir, "~");
+  const viewFinding = ({ code, area, subject, level, text, fix, repair }: Finding): object => ({
+    ...{ code, area, subject: subject ?? null, level },
+    text: clean(text),
+    fix: fix === undefined ? null : clean(fix),
+    canFix: repair !== undefined,
+  });
+  return {
+    ...{ version: view.version, platform: view.platform, node: view.node },
+    problems: countOf(view.findings, "problem"),
+    warnings: countOf(view.findings, "warning"),
+    findings: view.findings.map(viewFinding),
+    fixed: view.repaired.map(({ finding, failure }) => ({
+      ...viewFinding(finding),
+      failure: failure === undefined ? null : clean(failure),
+    })),
+  };
+}
+
+function fixedLines({ repaired, columns }: DoctorView, style: Style): string[] {
+  if (repaired.length === 0) return [];
+  return [
+    style.bold("Fixed"),
+    ...repaired.flatMap(({ finding, failure }) => {
+      const mark = failure === undefined ? style.green("✓") : style.red("✗");
+      const more = failure === undefined ? [] : [`Could not be fixed: ${oneLine(failure)}`];
+      return entryLines(mark, finding, more, columns);
+    }),
+  ];
+}
+
+function troubleLines({ findings, program, columns }: DoctorView, style: Style): string[] {
+  const found = troubles(findings);
+  if (found.length === 0) return [];
+  return [
+    style.bold("Problems"),
+    ...found.flatMap((finding) => {
+      const ways = [
+        ...(finding.repair ? [`${program} doctor --fix`] : []),
+        ...(finding.fix === undefined ? [] : [asTyped(oneLine(finding.fix), program)]),
+      ];
+      const fix = ways.length === 0 ? [] : [`Fix: ${ways.join("   or   ")}`];
+      return entryLines(markOf(finding.level, style), finding, fix, columns);
+    }),
+  ];
+}
+
+/** `  ✗ codex        what is so`, and below it what to do. */
+function entryLines(mark: string, finding: Finding, more: readonly string[], columns: number | undefined): string[] {
+  const subject = oneLine(subjectOf(finding));
+  const indent = 4 + SUBJECT_CELLS;
+  const cells = textWidth(columns) - indent;
+  const head = subject.length < SUBJECT_CELLS ? [] : [`  ${mark} ${subject}`];
+  const lines = [...wrap(oneLine(finding.text), cells), ...more];
+  return [
+    ...head,
+    ...lines.map((line, index) =>
+      index === 0 && head.length === 0
+        ? `  ${mark} ${padCells(subject, SUBJECT_CELLS)}${line}`
+        : `${" ".repeat(indent)}${line}`,
+    ),
+  ];
+}
+
+function areaLines(area: Area, { findings, columns, program }: DoctorView, style: Style): string[] {
+  const found = findings.filter((finding) => finding.area === area);
+  if (found.length === 0) return [];
+  const groups = BY_SUBJECT.has(area) ? groupBySubject(found) : [found];
+  const texts = groups.map((group) => asTyped(groupText(group, style), program));
+  const cells = textWidth(columns) - LABEL_CELLS;
+  const lines = (area === "channels" ? [texts.join("  ")] : texts).flatMap((text) => wrap(text, cells));
+  const label = area.charAt(0).toUpperCase() + area.slice(1);
+  return lines.map((line, index) => `${padCells(index === 0 ? label : "", LABEL_CELLS)}${line}`);
+}
+
+/** What is good about one thing, behind the mark of the worst about it. */
+function groupText(group: readonly Finding[], style: Style): string {
+  const level = WORST.find((each) => group.some((finding) => finding.level === each)) ?? "ok";
+  const [first] = group;
+  const subject = first && BY_SUBJECT.has(first.area) && first.subject !== undefined ? `${first.subject} ` : "";
+  const good = group.filter((finding) => !isTrouble(finding)).map(({ text }) => oneLine(text));
+  const separator = first?.area === "queue" ? "; " : ", ";
+  const text = good.length > 0 ? good.filter(Boolean).join(separator) : subject === "" ? "see above" : "";
+  return `${markOf(level, style)} ${oneLine(subject + text)}`;
+}
+
+function groupBySubject(findings: readonly Finding[]): Finding[][] {
+  const groups = new Map<string, Finding[]>();
+  for (const finding of findings) {
+    const name = finding.subject ?? "";
+    groups.set(name, [...(groups.get(name) ?? []), finding]);
+  }
+  return [...groups.values()];
+}
+
+/** Problems before warnings; within them by area. */
+function troubles(findings: readonly Finding[]): Finding[] {
+  return (["problem", "warning"] as const).flatMap((level) => findings.filter((finding) => finding.level === level));
+}
+
+function subjectOf({ subject, area }: Finding): string {
+  return subject ?? area;
+}
+
+function markOf(level: Level, style: Style): string {
+  const colour = { ok: style.green, off: style.dim, warning: style.yellow, problem: style.red }[level];
+  return colour(MARKS[level]);
+}
+
+function sayCounts(findings: readonly Finding[]): string {
+  const counts = (["problem", "warning"] as const).flatMap((level) => {
+    const count = countOf(findings, level);
+    return count === 0 ? [] : [sayMany(count, level)];
+  });
+  return counts.length === 0 ? "No problems" : counts.join(", ");
+}

@@ -1,0 +1,102 @@
+import { withEnv } from "../../../config/env.ts";
+import { parseDuration } from "../../../core/text/duration.ts";
+import { checkUp } from "../../../doctor/check-up.ts";
+import { type Repaired, repair, sortFindings } from "../../../doctor/run-checks.ts";
+import { type Finding, countOf } from "../../../doctor/finding.ts";
+import type { Patient } from "../../../doctor/doctor-context.ts";
+import { wire } from "../../../doctor/wire-client.ts";
+import { wrongUsage } from "../../arguments.ts";
+import { isServiceOff, lockFile, startService } from "../service/background-worker.ts";
+import { BELL } from "../../terminal/bell.ts";
+import type { Command } from "../../command.ts";
+import type { Context } from "../../context.ts";
+import { type DoctorView, renderDoctor, renderSummary, viewDoctor } from "./doctor-view.ts";
+import { PROBE_FIELDS, probeAgent } from "./doctor-probe.ts";
+import type { Flags } from "../../flags.ts";
+import { printResult } from "../../output.ts";
+import { PORT } from "../../port.ts";
+import { setupAround } from "../init/setup-around.ts";
+import { VERSION } from "../../version.ts";
+
+const EXIT_PROBLEMS = 1;
+const PROBE_MAX = "6m";
+
+const flags = {
+  fix: { type: "boolean", about: "Put right what can be" },
+  send: { type: "boolean", about: "Send a test on every channel that is set up" },
+  probe: { type: "string", value: "agent", about: "Measure with the real program what an agent bears" },
+  max: { type: "string", value: "duration", about: "How long --probe may take (6m)" },
+  summary: { type: "boolean", about: "One line" },
+} as const satisfies Flags;
+
+export const command: Command<typeof flags> = {
+  usage: "doctor [--fix] [--send] [--summary] [--probe <agent>]",
+  flags,
+  fields: ["version", "platform", "node", "problems", "warnings", "findings", "fixed", ...PROBE_FIELDS],
+  examples: ["askd doctor", "askd doctor --fix", "askd doctor --json > report.json", "askd doctor --probe claude"],
+  isAboutWrongConfig: true,
+  async run(args, context) {
+    if (args.positionals.length > 0) throw wrongUsage(`"${args.positionals[0]}" is too much`, command.usage);
+    if (args.flags.probe !== undefined) {
+      return probeAgent(args.flags.probe, parseDuration(args.flags.max ?? PROBE_MAX), context);
+    }
+    // Some programs take seconds to say who they are.
+    if (context.stderr.isTty && !context.isQuiet) context.stderr.write("Looking at everything…\n");
+    const patient = await patientOf(context);
+    const first = await checkUp(patient);
+    const repaired = args.flags.fix ? await repair(first) : [];
+    const after = repaired.length > 0 ? await checkUp(patient) : first;
+    const findings = args.flags.send ? sortFindings([...after, ...(await send(patient, context))]) : after;
+    print(findings, repaired, { context, isShort: args.flags.summary ?? false });
+    return countOf(findings, "problem") > 0 ? EXIT_PROBLEMS : 0;
+  },
+};
+
+function print(
+  findings: readonly Finding[],
+  repaired: readonly Repaired[],
+  { context, isShort }: { context: Context; isShort: boolean },
+): void {
+  const { version, arch } = process;
+  const view: DoctorView = {
+    ...{ version: VERSION, node: version.slice(1), platform: `${context.platform}-${arch}` },
+    ...{ findings, repaired, program: context.program, columns: context.stdout.columns },
+  };
+  printResult(context, command.fields ?? [], {
+    page: () => (isShort ? renderSummary(view) : renderDoctor(view, context.style)),
+    json: () => viewDoctor(view, context),
+  });
+}
+
+/** Only sends where somebody asked for it. */
+async function send({ config, ...patient }: Patient, context: Context): Promise<Finding[]> {
+  const { sendTests } = await import("../../../doctor/send.ts");
+  const ring = (): boolean => {
+    if (context.stderr.isTty) context.stderr.write(BELL);
+    return context.stderr.isTty;
+  };
+  return sendTests(config.values, { ...patient, now: context.now(), ring });
+}
+
+/** This user's askd on this machine, as the context knows it. */
+async function patientOf(context: Context): Promise<Patient> {
+  const { env, cwd, homeDir, platform, place, rules, config, self } = context;
+  const around = await setupAround(context);
+  return {
+    around,
+    wire: (client, scope) => wire(client, scope, { around, stateDir: place.stateDir, now: context.now() }),
+    ...{ env, cwd, homeDir, platform, host: await context.host(), rules, config, self, store: place.store },
+    ...{ stateDir: place.stateDir, runtimeDir: place.runtimeDir },
+    ...{ version: VERSION, nodeVersion: process.versions.node },
+    port: withEnv(config.values, env).server?.port || PORT, // 0 picks one that is free
+    nowMs: () => Date.parse(context.now()),
+    isWorkerLocked: () => context.isLocked(lockFile(context)),
+    openRemote: () => context.engine(),
+    doDue: async () => void (await context.engine()),
+    startWorker: async () => {
+      if (isServiceOff(context.env)) return false;
+      await startService(context);
+      return true;
+    },
+  };
+}

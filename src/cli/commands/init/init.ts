@@ -1,0 +1,186 @@
+import { join } from "node:path";
+import { Refusal } from "../../../core/refusal.ts";
+import { applyPlans } from "../../../setup/apply.ts";
+import { type Around, type Client, SCOPES, type Scope } from "../../../setup/client.ts";
+import { CLIENTS, type Found, findClient, findClients, findOne } from "../../../setup/clients.ts";
+import { planGuide } from "../../../setup/guide-block.ts";
+import { type FilePlan, isChange, planClients } from "../../../setup/plan.ts";
+import { planProjectFile } from "../../../setup/project-file.ts";
+import { wrongUsage } from "../../arguments.ts";
+import type { Command } from "../../command.ts";
+import type { Context } from "../../context.ts";
+import type { Flags, Values } from "../../flags.ts";
+import { askTest, sayHowToTest, sayService } from "./init-test.ts";
+import { printSnippets } from "./init-print.ts";
+import { undoInit } from "./init-undo.ts";
+import { type Wired, renderApplied, renderDiffs, renderPlan, viewPlans } from "./init-view.ts";
+import { oneLine } from "../../view/sanitise.ts";
+import { printResult } from "../../output.ts";
+import { findRepository } from "../run/repository.ts";
+import { findTop, setupAround } from "./setup-around.ts";
+import { VERSION } from "../../version.ts";
+
+const EXIT_ERROR = 1;
+const EXIT_CANCELLED = 2;
+const MOST_TRIES = 20;
+
+const flags = {
+  client: { type: "string", multiple: true, value: "name", about: "Only this one; can be repeated" },
+  scope: {
+    type: "string",
+    value: "scope",
+    about: "local (this project, you), project (all who share it) or user (local)",
+  },
+  yes: { type: "boolean", about: "Go ahead without asking" },
+  "dry-run": { type: "boolean", about: "Show what would change as a diff, write nothing" },
+  undo: { type: "boolean", about: "Put everything back that init changed for this project" },
+  print: {
+    type: "string",
+    optional: /^[a-z][\w-]*$/,
+    value: "client",
+    about: "Show what to write by hand, change nothing",
+  },
+  instructions: { type: "boolean", about: "Also teach agents to ask, in AGENTS.md or CLAUDE.md" },
+  "no-test": { type: "boolean", about: "Send no test question" },
+} as const satisfies Flags;
+type Given = Values<typeof flags>;
+
+export const command: Command<typeof flags> = {
+  usage: "init [--client <name>] [--scope local|project|user] [--dry-run | --yes | --undo | --print [client]]",
+  flags,
+  fields: ["version", "dir", "scope", "clients", "files", "written"],
+  examples: [
+    "askd init                    finds your agents, shows what would change, asks",
+    "askd init --client claude    only Claude Code",
+    "askd init --undo             puts every file back",
+  ],
+  async run(args, context) {
+    if (args.positionals.length > 0)
+      throw wrongUsage(`"${oneLine(args.positionals[0] ?? "")}" is too much`, command.usage);
+    const around = await setupAround(context);
+    if (args.flags.print !== undefined) return printSnippets(args.flags.print, around, context);
+    if (args.flags.undo) return undoInit(around.dir, historyDir(context), context);
+    return init(args.flags, around, context);
+  },
+};
+
+/** Where copies of changed files are kept, with what it takes to undo the changes. */
+function historyDir({ place }: Context): string {
+  return join(place.stateDir, "init");
+}
+
+async function init(given: Given, around: Around, context: Context): Promise<number> {
+  const scope = readScope(given.scope);
+  // Some programs take seconds to say who they are.
+  if (context.stderr.isTty && !context.isQuiet) context.stderr.write("Looking for agents…\n");
+  const clients = await chooseClients(given.client ?? [], around);
+  const makePlans = () => planAll(clients, { scope, around, hasGuide: given.instructions ?? false });
+  const plans = await makePlans();
+  const { isRepository } = await findTop(context.cwd);
+  const { repo } = await findRepository(around.dir, context.readFile);
+  const wired: Wired = {
+    version: VERSION,
+    dir: around.dir,
+    homeDir: around.homeDir,
+    isRepository,
+    repo,
+    scope,
+    clients,
+    plans,
+  };
+  if (given["dry-run"]) return showOnly(wired, context);
+  if (!context.json) context.stdout.write(renderPlan(wired, context));
+  if (!plans.some(isChange)) return end({ ...wired, written: [], failed: [] }, context);
+  if (!given.yes && !(await mayGoAhead(wired, context))) {
+    context.stderr.write("Nothing was changed.\n");
+    return EXIT_CANCELLED;
+  }
+  // Programs that run write to their files too: what is carried out is what is right now.
+  const { done, failed } = await applyPlans(await makePlans(), {
+    ...{ root: historyDir(context), now: context.now(), dir: around.dir },
+  });
+  const exitCode = end({ ...wired, written: done, failed }, context);
+  if (context.json) return exitCode;
+  await sayService(context);
+  const isTested = !given["no-test"] && !given.yes && context.mayPrompt;
+  const isFine = isTested ? await askTest(context) : sayHowToTest(context);
+  context.stdout.write(`\nNext: ${context.program} run -- claude -p "…"    What waits for you: ${context.program}\n`);
+  return isFine ? exitCode : EXIT_ERROR;
+}
+
+async function planAll(
+  clients: readonly Found[],
+  { scope, around, hasGuide }: { scope: Scope; around: Around; hasGuide: boolean },
+): Promise<FilePlan[]> {
+  return [
+    ...(await planClients(
+      clients.map(({ client }) => ({ client, scope })),
+      around,
+    )),
+    ...(hasGuide ? await planGuide(around.dir) : []),
+    ...(scope === "user" ? [] : await planProjectFile(around.dir)),
+  ];
+}
+
+/** Says how it went; files that were left alone make it a failure. */
+function end(result: Parameters<typeof renderApplied>[0], context: Context): number {
+  printResult(context, command.fields ?? [], {
+    page: () => renderApplied(result, context),
+    json: () => ({ ...viewPlans(result), written: result.written.map(({ file }) => file) }),
+  });
+  return result.failed.length > 0 || result.plans.some(({ problem }) => problem) ? EXIT_ERROR : 0;
+}
+
+function showOnly(wired: Wired, context: Context): number {
+  printResult(context, command.fields ?? [], {
+    page: () => renderDiffs(wired, context),
+    json: () => ({ ...viewPlans(wired), written: [] }),
+  });
+  return 0;
+}
+
+/** Asks the person; without one, says what to type. */
+async function mayGoAhead(wired: Wired, context: Context): Promise<boolean> {
+  if (!context.mayPrompt || context.json) {
+    throw new Refusal("bad_input", "Nobody can be asked here, so nothing was changed", {
+      hint: `Look at it with: ${context.program} init --dry-run; do it with: ${context.program} init --yes`,
+    });
+  }
+  for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+    context.stderr.write("Show the diff? [d]  Go ahead? [Y/n] ");
+    const typed = (await context.stdin.readLine(context.interrupt()))?.trim().toLowerCase();
+    if (typed === undefined || /^(?:n|no|q|quit)$/.test(typed)) return false;
+    if (/^(?:|y|yes)$/.test(typed)) return true;
+    if (/^(?:d|diff)$/.test(typed)) context.stdout.write(renderDiffs(wired, context));
+  }
+  return false;
+}
+
+function readScope(given: string | undefined): Scope {
+  const scope = SCOPES.find((one) => one === (given ?? "local"));
+  if (scope) return scope;
+  throw new Refusal("bad_input", `There is no scope "${oneLine(given ?? "")}"`, {
+    hint: `Choose from: ${SCOPES.join(", ")}`,
+  });
+}
+
+/** Those that were named, here or not; else all that are in use here. */
+async function chooseClients(names: readonly string[], around: Around): Promise<Found[]> {
+  if (names.length > 0) {
+    const clients = [...new Set(names.map(getClient))];
+    return Promise.all(clients.map(async (client) => (await findOne(client, around)) ?? { client }));
+  }
+  const found = await findClients(around);
+  if (found.length > 0) return found;
+  throw new Refusal("not_found", "No agent that askd knows was found on this machine", {
+    hint: `Name one: askd init --client ${CLIENTS.map(({ name }) => name).join("|")}; for others: askd init --print`,
+  });
+}
+
+function getClient(name: string): Client {
+  const client = findClient(name.toLowerCase());
+  if (client) return client;
+  throw new Refusal("bad_input", `init does not know the client "${oneLine(name)}"`, {
+    hint: `Choose from: ${CLIENTS.map((one) => one.name).join(", ")}. For others: askd init --print`,
+  });
+}

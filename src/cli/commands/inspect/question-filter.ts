@@ -1,0 +1,53 @@
+import { sayActor } from "../../../core/people/actor.ts";
+import type { Question } from "../../../core/question/question.ts";
+import type { Run } from "../../../core/run/run.ts";
+import type { Engine } from "../../../engine/engine.ts";
+import type { Context } from "../../context.ts";
+import { findPeople } from "../question/known-people.ts";
+import type { Flags, Values } from "../../flags.ts";
+import { getRun } from "../../target.ts";
+
+/** The flags that say which questions are meant. */
+export const FILTER_FLAGS = {
+  mine: { type: "boolean", about: "Only what you claimed, or what is assigned to you or your groups" },
+  run: { type: "string", value: "run", about: "Only questions of this run" },
+  agent: { type: "string", value: "agent", about: "Only of this agent, such as claude" },
+  repo: { type: "string", value: "repo", about: "Only of this repository; acme/* takes all of acme" },
+  label: { type: "string", multiple: true, value: "label", about: "Only with this label; can be repeated" },
+} as const satisfies Flags;
+
+/** Which questions somebody wants to see. */
+export type Wanted = (row: { question: Question; run: Run }) => boolean;
+
+/** Reads the flags as one test. */
+export async function readWanted(
+  { mine, run: named, agent, repo, label = [] }: Values<typeof FILTER_FLAGS>,
+  engine: Engine,
+  context: Pick<Context, "user">,
+): Promise<Wanted> {
+  const runId = named === undefined ? undefined : (await getRun(engine, named)).id;
+  const isMine = mine ? await mineOf(engine, context) : () => true;
+  const isRepo = repo === undefined ? () => true : repoMatch(repo);
+  return ({ question, run }) =>
+    (runId === undefined || run.id === runId) &&
+    (agent === undefined || run.agent === agent) &&
+    isRepo(run.repo ?? "") &&
+    label.every((each) => run.labels.includes(each)) &&
+    isMine(question);
+}
+
+/** What somebody claimed, and what is for them while nobody else has it. */
+async function mineOf(engine: Engine, { user }: Pick<Context, "user">): Promise<(question: Question) => boolean> {
+  const names = new Set([user, ...((await findPeople(engine)).find(({ id }) => id === user)?.groups ?? [])]);
+  return (question) => {
+    if (question.claim) return sayActor(question.claim.by) === user;
+    return [...question.to, ...question.approvals.from].some((name) => names.has(name.replace(/^@/, "")));
+  };
+}
+
+/** `*` stands for anything. */
+function repoMatch(pattern: string): (repo: string) => boolean {
+  const parts = pattern.split("*").map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+  const regex = new RegExp(`^${parts.join(".*")}$`, "i");
+  return (repo) => regex.test(repo);
+}

@@ -1,0 +1,224 @@
+import { sayActor } from "../../../core/people/actor.ts";
+import type { Read } from "../../../core/changes.ts";
+import { type Content, type Item, recommendedOption } from "../../../core/question/content.ts";
+import { sayDuration } from "../../../core/text/duration.ts";
+import { shortId } from "../../../core/id.ts";
+import { type Instant, msBetween } from "../../../core/instant.ts";
+import { answerText } from "../../../core/answer/match.ts";
+import { type Machines, findAway } from "../../../core/run/machine.ts";
+import { type Answer, type Question, findAnswer, isPending } from "../../../core/question/question.ts";
+import { isRiskUnverified } from "../../../core/question/risk.ts";
+import { type Run, findAgentSession, isLoggedOut } from "../../../core/run/run.ts";
+import type { Similar } from "../../../core/answer/similar.ts";
+import type { UsageRow } from "../../../core/run/usage.ts";
+import { sayAgent } from "../../view/agent-name.ts";
+import { awayLines, sayState } from "../../view/machine-view.ts";
+import { oneLine, sanitise } from "../../view/sanitise.ts";
+import { type Style, cellsOf, cutCells, padCells, wrap } from "../../terminal/terminal.ts";
+import { UNVERIFIED, argumentOf, choicesOf, sayBy, sayCost, sayFact, sayLogin, sayRun, sayThen } from "../../wording.ts";
+import { type Ahead, sayAgo, sayClock, spellAgo } from "../../view/relative-time.ts";
+
+const MOST_SIMILAR_CELLS = 40;
+const LEAST_TITLE_CELLS = 20;
+
+/** What `askd show` shows: a run with all that it asked, oldest first. */
+export interface ShowView {
+  now: Instant;
+  ahead: Ahead;
+  width: number;
+  /** How a person types the program's name. */
+  program: string;
+  run: Run;
+  questions: ReadonlyArray<{ question: Question; content: Content }>;
+  usage?: UsageRow | undefined;
+  /** What people answered to questions like the one that waits. */
+  similar?: readonly Similar[];
+  /** What more is known of the run on this machine, as lines of `Name: value`. */
+  more?: ReadonlyArray<readonly [name: string, value: string]>;
+  /** What is known of the machine that the run waits for. */
+  machines?: Machines | undefined;
+  /** Its session is on this machine, though the run is not of it. */
+  isCarried?: boolean | undefined;
+  /** How much the agent has changed, and how to go on by hand, where that is known. */
+  work?: string | undefined;
+  takeover?: string | undefined;
+  /** What to do about an answer that nobody has taken. */
+  wayOn?: string | undefined;
+  /** What was asked for beside the page, in lines that are safe. */
+  blocks?: ReadonlyArray<{ heading: string; lines: readonly string[] }>;
+}
+
+/** The page of `askd show`. */
+export function renderShow(view: ShowView, style: Style): string {
+  const pending = view.questions.find(({ question }) => isPending(question));
+  const closed = view.questions.filter(({ question }) => !isPending(question));
+  const blocks = [
+    runLines(view, pending?.question),
+    ...(pending ? [pendingLines({ run: view.run, ...pending }, view, style)] : []),
+    ...(closed.length > 0 ? [[style.bold("HISTORY:"), ...closed.flatMap((each) => historyLines(each, view))]] : []),
+    ...(view.blocks ?? []).map(({ heading, lines }) => [style.bold(heading), ...lines]),
+  ];
+  return `${blocks.map((block) => block.join("\n")).join("\n\n")}\n`;
+}
+
+function runLines(view: ShowView, pending: Question | undefined): string[] {
+  const { run, now, usage, takeover, machines, program, more = [] } = view;
+  const held = pending && isPending(pending) ? pending : undefined;
+  const away = machines && findAway(run, machines);
+  const session = findAgentSession(run);
+  const agent =
+    run.agent === "none"
+      ? undefined
+      : `${sayFact(run, "agent", sayAgent(run.agent))}${session === undefined ? "" : `, session ${session}`}`;
+  const fields: Array<readonly [string, string | undefined]> = [
+    ["Status", machines ? sayState(run, held, machines) : sayRun(run, held, now)],
+    ["Next", view.wayOn ?? (isLoggedOut(run) ? sayLogin(run, view.program) : undefined)],
+    ["External id", run.externalId],
+    ["Repository", run.repo && sayFact(run, "repo", run.repo)],
+    ["Branch", run.branch],
+    ["Labels", run.labels.length > 0 ? sayFact(run, "labels", run.labels.join(", ")) : undefined],
+    ["Directory", takeover === undefined ? run.dir : undefined],
+    ["Started", run.startedAt && sayAgo(run.startedAt, now)],
+    ["Ended", run.endedAt && sayAgo(run.endedAt, now)],
+    ["Turns", usage && usage.turns > 0 ? String(usage.turns) : undefined],
+    ["Cost", usage && usage.costUsd > 0 ? sayCost(usage.costUsd) : undefined],
+    ["Agent", agent],
+    ["Summary", run.result?.summary],
+    ...more,
+  ];
+  return [
+    `Task #${run.number}: ${oneLine(run.name)}`,
+    ...fields.flatMap(([name, value]) => (value === undefined ? [] : [`${name}: ${oneLine(value)}`])),
+    ...(away ? ["", ...awayLines(run, away, now, program)] : []),
+    ...(away && view.isCarried ? [`Its session is here. Go on yourself: ${program} takeover ${run.number}`] : []),
+  ];
+}
+
+function pendingLines(read: Read, view: ShowView, style: Style): string[] {
+  const { question, content, run } = read;
+  const heading = `PENDING QUESTION (asked ${sayAgo(question.askedAt, view.now)}):`;
+  const context = content.context === undefined ? [] : ["Context:", ...wrap(sanitise(content.context), view.width - 2)];
+  const clock = [
+    ...leanLine(question, content),
+    ...dueLine(read, view),
+    ...peopleLines(question, view),
+    ...(view.work === undefined
+      ? []
+      : [`Work so far: ${oneLine(view.work)} (${view.program} diff ${argumentOf(run)})`]),
+    ...similarLines(view),
+  ];
+  const remarks = commentLines(question, view);
+  const [only, ...others] = content.items;
+  const asked =
+    only && others.length === 0
+      ? [textLines(only, "", view.width - 2), context, optionLines(only)]
+      : [
+          context,
+          ...content.items.flatMap((item, index) => [
+            textLines(item, `${index + 1}. `, view.width - 2),
+            optionLines(item),
+          ]),
+        ];
+  const next = [
+    `Answer with: ${view.program} answer ${argumentOf(run)} "your response"`,
+    ...(view.takeover === undefined ? [] : [`Take over:   ${view.takeover}`]),
+  ];
+  const blocks = [...asked, clock, remarks, next].filter((block) => block.length > 0);
+  const body = blocks.flatMap((block, index) => (index === 0 ? block : ["", ...block]));
+  return [`${style.bold(heading)}  ${shortId(question.id)}`, ...body.map((line) => (line === "" ? "" : `  ${line}`))];
+}
+
+function textLines(item: Item, number: string, width: number): string[] {
+  return wrap(`${number}${item.header ? `${oneLine(item.header)}: ` : ""}${sanitise(item.text)}`, width);
+}
+
+function optionLines(item: Item): string[] {
+  if (item.options.length === 0) return [];
+  const choices = choicesOf(item);
+  const column = Math.max(...choices.map(cellsOf)) + 3;
+  const lines = choices.map((choice, index) => {
+    const about = item.options[index]?.description;
+    return `  ${index + 1}. ${about ? `${padCells(choice, column)}${oneLine(about)}` : choice}`;
+  });
+  return [item.multiple ? "Suggested options (choose one or more):" : "Suggested options:", ...lines];
+}
+
+function leanLine(question: Question, content: Content): string[] {
+  const option = content.items[0] && recommendedOption(content.items[0]);
+  const sure = question.confidence === undefined ? "" : `, ${Math.round(question.confidence * 100)}%`;
+  const lean = option ? `Agent leans ${oneLine(option.label)}${sure}. ` : "";
+  const risk = `${question.risk.charAt(0).toUpperCase()}${question.risk.slice(1)} risk${isRiskUnverified(question) ? ` ${UNVERIFIED}` : ""}.`;
+  return [`${lean}${risk}`];
+}
+
+function dueLine({ question, content }: Read, { now, ahead }: ShowView): string[] {
+  if (question.dueAt === undefined) return ["No deadline."];
+  const leftMs = Math.max(0, msBetween(now, question.dueAt));
+  const clock = sayClock(question.dueAt, now, ahead);
+  return [`Due ${clock} (in ${sayDuration(leftMs)}), then ${sayThen(question, content)}.`];
+}
+
+/** Who is on it, whom it is for, and whether they want to be left alone for now. */
+function peopleLines(question: Question, { now, ahead, program }: ShowView): string[] {
+  const { claim, to, snoozedUntil } = question;
+  const settling = isPending(question) ? question.settling : undefined;
+  return [
+    ...(claim ? [`Claimed by ${sayBy(claim.by)}.`] : []),
+    ...(to.length > 0 ? [`For ${to.map(oneLine).join(", ")}.`] : []),
+    ...(snoozedUntil !== undefined && snoozedUntil > now ? [`Quiet until ${sayClock(snoozedUntil, now, ahead)}.`] : []),
+    ...(settling
+      ? [`Answered by ${sayBy(settling.answer.by)}; take it back with: ${program} undo ${shortId(question.id)}`]
+      : []),
+  ];
+}
+
+function commentLines(question: Question, { now, width }: ShowView): string[] {
+  if (question.comments.length === 0) return [];
+  const said = question.comments.flatMap(({ by, at, text }) =>
+    wrap(`${sayBy(by)} ${sayAgo(at, now)}: ${sanitise(text)}`, width - 2),
+  );
+  return ["Comments:", ...said];
+}
+
+/** `Similar: "Redis" for "Which job queue?", mika, 3 weeks ago (q-5c1a)` */
+function similarLines({ similar = [], now, width }: ShowView): string[] {
+  return similar.map(({ id, answer, title, by, at }) => {
+    const when = `${oneLine(sayActor(by))}, ${spellAgo(at, now)} (${shortId(id)})`;
+    const said = `Similar: "${cutCells(oneLine(answer), MOST_SIMILAR_CELLS)}"`;
+    return `${said} for "${cutCells(oneLine(title), Math.max(LEAST_TITLE_CELLS, width - cellsOf(said) - cellsOf(when) - 12))}", ${when}`;
+  });
+}
+
+function historyLines({ question, content }: ShowView["questions"][number], view: ShowView): string[] {
+  const id = shortId(question.id);
+  return [
+    `  ${id}  ${oneLine(question.title)}`,
+    ...outcomeLines(question, content, view.now).map((line) => `  ${" ".repeat(id.length)}  ${line}`),
+    ...question.amendments.map(
+      (amendment) => `  ${" ".repeat(id.length)}  correction by ${sayBy(amendment.by)}: ${oneLine(amendment.text)}`,
+    ),
+  ];
+}
+
+function outcomeLines(question: Question, content: Content, now: Instant): string[] {
+  if (question.status === "cancelled") {
+    const who = `by ${sayBy(question.cancelledBy)} ${sayAgo(question.cancelledAt, now)}`;
+    return [`cancelled ${who}: ${oneLine(question.reason)}`];
+  }
+  const answer = findAnswer(question);
+  const said = answer ? [sayAnswer(answer, content, now)] : [];
+  if (question.status !== "timeout") return said;
+  return [`timed out ${sayAgo(question.timedOutAt, now)} (${question.policy})`, ...said];
+}
+
+/** What was answered, by whom and when: `Redis, by lena (slack) 4m ago`. */
+export function sayAnswer(answer: Answer, content: Content, now: Instant): string {
+  const words: Record<Answer["outcome"], string> = {
+    answer: answerText(content, answer.items),
+    decide: "You decide",
+    clarify: "Asked back",
+  };
+  const note = answer.note ? ` (${oneLine(answer.note)})` : "";
+  const by = answer.policy ? `policy ${oneLine(answer.policy)}` : sayBy(answer.by);
+  return `${oneLine(words[answer.outcome])}${note}, by ${by} ${sayAgo(answer.at, now)}`;
+}

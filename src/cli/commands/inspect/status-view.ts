@@ -1,0 +1,228 @@
+import type { WayOn } from "../../../agents/runner/takeover.ts";
+import type { Read } from "../../../core/changes.ts";
+import { sayDuration } from "../../../core/text/duration.ts";
+import { mayForce } from "../../../core/force.ts";
+import type { Instant } from "../../../core/instant.ts";
+import { msBetween } from "../../../core/instant.ts";
+import { type Machines, findAway } from "../../../core/run/machine.ts";
+import { isPending } from "../../../core/question/question.ts";
+import { type Run, isLoggedOut } from "../../../core/run/run.ts";
+import { type FailingJob, type JumpedClock, type Troubles, sayJump } from "../../../core/run/trouble.ts";
+import type { UsageRow } from "../../../core/run/usage.ts";
+import { sayAgent } from "../../view/agent-name.ts";
+import { awayLines, sayState } from "../../view/machine-view.ts";
+import { oneLine } from "../../view/sanitise.ts";
+import type { Style } from "../../terminal/terminal.ts";
+import { UNTAKEN, argumentOf, exampleAnswer, sayChoices, sayDue, sayRun, sayUsage } from "../../wording.ts";
+import { sayAge, sayAgo } from "../../view/relative-time.ts";
+
+/** What `askd status` shows. */
+export interface StatusView extends Troubles {
+  now: Instant;
+  /** How a person types the program's name. */
+  program: string;
+  /** Pending questions, held or parked, oldest first; not more than are shown. */
+  waiting: readonly Read[];
+  /** How many are pending in all. */
+  waitingTotal: number;
+  /** How many of each kind are read at most: a list as long as that may be cut. */
+  mostShown: number;
+  /** Answered, and nobody but a person can bring the answer to the agent, or log that in. */
+  answered: ReadonlyArray<{ run: Run; wayOn: WayOn | undefined }>;
+  running: readonly Run[];
+  queued: readonly Run[];
+  /** Failed or skipped today, with the last question where there was one. */
+  failed: ReadonlyArray<{ run: Run; last: Read | undefined }>;
+  completed: readonly Run[];
+  /** What runs have used, by their ids. */
+  usage: ReadonlyMap<string, UsageRow>;
+  /** What is known of the machines that runs wait for. */
+  machines: Machines;
+  /** Says whether anything has ever been asked or run. */
+  isFirstUse: boolean;
+}
+
+/** The page of `askd status`. */
+export function renderStatus(view: StatusView, style: Style): string {
+  if (view.isFirstUse && view.damage.length === 0) return `No runs yet. Try: ${view.program} run -- claude -p "…"\n`;
+  const blocks = [
+    section("DAMAGED:", damageLines(view, style), style),
+    section(
+      "WAITING FOR INPUT:",
+      [...view.waiting.flatMap((read) => waitingLines(read, view, style)), ...moreWaiting(view)],
+      style,
+    ),
+    section(
+      `${UNTAKEN.toUpperCase()}:`,
+      view.answered.flatMap(({ run, wayOn }) => [
+        `  ${style.yellow(title(run))} (${sayAgent(run.agent)}${isLoggedOut(run) ? ", not logged in" : ""})`,
+        ...(wayOn ? [`      ${oneLine(wayOn.line)}`] : []),
+      ]),
+      style,
+    ),
+    section(
+      "WAITING FOR A MACHINE:",
+      [...view.running, ...view.queued].flatMap((run) => awayRun(run, view)),
+      style,
+    ),
+    section(
+      "RUNNING:",
+      view.running.filter(isGoing(view)).map((run) => runLine(run, view)),
+      style,
+    ),
+    section(
+      "QUEUED:",
+      view.queued.filter(isGoing(view)).map((run) => runLine(run, view)),
+      style,
+    ),
+    section(
+      "FAILING:",
+      view.failing.map((job) => failingLine(job, view, style)),
+      style,
+    ),
+    section(
+      "FAILED TODAY:",
+      view.failed.flatMap((failed) => failedLines(failed, view, style)),
+      style,
+    ),
+    section(
+      "COMPLETED TODAY:",
+      view.completed.map((run) => `  ${title(run)} ${style.green("✓")}`),
+      style,
+    ),
+    section(
+      "CLOCK:",
+      view.clocks.map((clock) => clockLine(clock, view)),
+      style,
+    ),
+    summary(view),
+  ].filter((block) => block.length > 0);
+  const nothing = view.waiting.length === 0 && view.answered.length === 0 ? ["Nothing is waiting for you."] : [];
+  return `${[...nothing, blocks.map((block) => block.join("\n")).join("\n\n")].filter(Boolean).join("\n")}\n`;
+}
+
+/** `?1 ▶1`, for prompts and status lines. */
+export function renderShortStatus(view: StatusView): string {
+  return `?${view.waitingTotal} ▶${sayCount(view, view.running.filter(isGoing(view)))}\n`;
+}
+
+function section(heading: string, lines: readonly string[], style: Style): string[] {
+  return lines.length === 0 ? [] : [style.bold(heading), ...lines];
+}
+
+function damageLines({ damage, program }: StatusView, style: Style): string[] {
+  const [first, ...more] = damage;
+  if (first === undefined) return [];
+  const rest = more.length > 0 ? ` (and ${more.length} more)` : "";
+  return [
+    `  ${style.red(`The file of the store is damaged: ${oneLine(first)}${rest}`)}`,
+    `      Restore a backup (docs/backup.md). See all of it: ${program} audit --verify`,
+  ];
+}
+
+function waitingLines(read: Read, { now, program }: StatusView, style: Style): string[] {
+  const { run, question, content } = read;
+  const due = sayDue(read, now);
+  const held = isPending(question) && question.hold ? ` ${sayRun(run, question, now)}` : "";
+  const waits = [
+    ...(held ? [] : [`waiting ${sayAge(msBetween(question.askedAt, now))}`]),
+    ...(question.claim ? [`claimed by ${oneLine(question.claim.by.id)}`] : []),
+    ...(question.to.length > 0 ? [`for ${question.to.map(oneLine).join(", ")}`] : []),
+    ...(question.snoozedUntil !== undefined && question.snoozedUntil > now
+      ? [`snoozed for ${sayDuration(msBetween(now, question.snoozedUntil))}`]
+      : []),
+  ];
+  return [
+    `  ${style.yellow(title(run))}${held}${waits.length > 0 ? ` (${waits.join(", ")})` : ""}`,
+    ...content.items.flatMap((item, index) => [
+      `      Q${content.items.length > 1 ? index + 1 : ""}: ${oneLine(item.text)}`,
+      ...(item.options.length > 0 ? [`      ${style.dim(sayChoices(item))}`] : []),
+    ]),
+    ...(due ? [`      ${due.charAt(0).toUpperCase()}${due.slice(1)}`] : []),
+    ...(isPending(question) && question.settling
+      ? [`      Answered by ${oneLine(question.settling.answer.by.id)}, final in a moment`]
+      : [`      Run: ${program} answer ${argumentOf(run)} ${exampleAnswer({ question, content })}`]),
+  ];
+}
+
+function moreWaiting({ waiting, waitingTotal, program }: StatusView): string[] {
+  const more = waitingTotal - waiting.length;
+  return more > 0 ? [`  … and ${more} more. See them: ${program} list`] : [];
+}
+
+/** How many there are, as far as they were read: `100+` where there may be more. */
+function sayCount({ mostShown }: StatusView, { length }: readonly unknown[]): string {
+  return length >= mostShown ? `${mostShown}+` : String(length);
+}
+
+function failingLine({ run, kind, tries, why, failedAt, nextAt }: FailingJob, view: StatusView, style: Style): string {
+  const whose = run ? `${title(run)}: ` : "";
+  const inMs = Math.max(0, msBetween(view.now, nextAt));
+  const often = tries === 1 ? "once" : `${tries} times`;
+  const said = `${kind} failed ${often}, ${sayAgo(failedAt, view.now)}: ${oneLine(why)}`;
+  return `  ${whose}${style.red(said)}; next try in ${sayAge(inMs)}. Look: ${view.program} doctor`;
+}
+
+function clockLine({ doubtedUntil, ...clock }: JumpedClock, { now, program }: StatusView): string {
+  const then = doubtedUntil
+    ? `deadlines that only this made due wait ${sayAge(Math.max(0, msBetween(now, doubtedUntil)))} more`
+    : "deadlines come at other times than were meant";
+  return `  ${sayAgo(clock.at, now)} ${oneLine(sayJump(clock))}: ${then}. Look: ${program} doctor`;
+}
+
+function failedLines(
+  { run, last }: StatusView["failed"][number],
+  { now, program }: StatusView,
+  style: Style,
+): string[] {
+  const when = run.endedAt ? ` ${sayAgo(run.endedAt, now)}` : "";
+  const head = `  ${title(run)} ${style.red("✗")} ${sayRun(run, undefined, now)}${when}`;
+  if (!last || !mayForce(run, last.question)) return [head];
+  return [
+    head,
+    `      Q: ${oneLine(last.question.title)}`,
+    `      Answer anyway and resume: ${program} answer --force ${argumentOf(run)} ${exampleAnswer(last)}`,
+  ];
+}
+
+/** Tells runs that go on by themselves from those whose machine is away. */
+function isGoing({ machines }: StatusView): (run: Run) => boolean {
+  return (run) => findAway(run, machines) === undefined;
+}
+
+/** A run that cannot go on before its machine is back, and what can be done about it. */
+function awayRun(run: Run, { machines, program }: StatusView): string[] {
+  const away = findAway(run, machines);
+  if (!away) return [];
+  const [, ...ways] = awayLines(run, away, machines.now, program);
+  return [`  ${title(run)} (${sayState(run, undefined, machines)})`, ...ways.map((way) => `      ${way}`)];
+}
+
+function runLine(run: Run, { now, usage }: StatusView): string {
+  const used = sayUsage(usage.get(run.id));
+  const isPlain = run.status === "running" || run.status === "queued";
+  const said = [...(isPlain ? [] : [sayRun(run, undefined, now)]), ...(used ? [used] : [])];
+  return `  ${title(run)}${said.length > 0 ? ` (${said.join(", ")})` : ""}`;
+}
+
+function title(run: Pick<Run, "number" | "name">): string {
+  return `#${run.number} ${oneLine(run.name)}`;
+}
+
+function summary(view: StatusView): string[] {
+  if (view.waiting.length === 0) return [];
+  const running = view.running.filter(isGoing(view));
+  const away = [...view.running, ...view.queued].filter((run) => !isGoing(view)(run));
+  const counted: Array<readonly [readonly unknown[], string]> = [
+    [view.answered, "answered"],
+    [away, "waiting for a machine"],
+    [running, "running"],
+    [view.failed, "failed"],
+    [view.completed, "done"],
+  ];
+  const counts = [
+    `${view.waitingTotal} waiting`,
+    ...counted.filter(([found]) => found.length > 0).map(([found, word]) => `${sayCount(view, found)} ${word}`),
+  ];
+  return [`${counts.join(", ")}. Next: ${view.program} next`];
+}

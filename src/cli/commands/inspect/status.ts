@@ -1,0 +1,148 @@
+import type { Read } from "../../../core/changes.ts";
+import { type Run, isAnswerUntaken, isLoggedOut } from "../../../core/run/run.ts";
+import { NO_TROUBLES } from "../../../core/run/trouble.ts";
+import type { Engine } from "../../../engine/engine.ts";
+import { wrongUsage } from "../../arguments.ts";
+import type { Command } from "../../command.ts";
+import type { Context } from "../../context.ts";
+import type { Flags, Values } from "../../flags.ts";
+import { machinesFor } from "../../view/machine-view.ts";
+import { printResult } from "../../output.ts";
+import { type StatusView, renderShortStatus, renderStatus } from "./status-view.ts";
+import { readUsage } from "../../run-usage.ts";
+import { startOfDay } from "../../view/relative-time.ts";
+import { sayLogin } from "../../wording.ts";
+
+const MOST_SHOWN = 100;
+const EXIT_DAMAGED = 1;
+const EXIT_WAITING = 8;
+const EXIT_INTERRUPTED = 130;
+
+const flags = {
+  short: { type: "boolean", about: "One line for prompts and status bars: ?1 ▶1" },
+  watch: { type: "boolean", about: "Show it again whenever it changes, until Ctrl-C" },
+  "exit-code": {
+    type: "boolean",
+    about: `Exit with 0 when nothing waits and ${EXIT_WAITING} when something does; with --watch as soon as it does`,
+  },
+} as const satisfies Flags;
+type Given = Values<typeof flags>;
+
+export const command: Command<typeof flags> = {
+  usage: "status [--short] [--watch] [--exit-code]",
+  flags,
+  fields: [
+    "waiting",
+    "waiting_total",
+    "answered",
+    "running",
+    "queued",
+    "failing",
+    "failed",
+    "completed",
+    "clocks",
+    "damage",
+  ],
+  examples: ["askd status", "askd status --short", "askd status --exit-code || askd next"],
+  async run(args, context) {
+    if (args.positionals.length > 0) throw wrongUsage(`"${args.positionals[0]}" is too much`, command.usage);
+    if (args.flags.watch) return watch(args.flags, context);
+    const engine = await context.engine();
+    const view = await readStatus(engine, args.flags, context);
+    print(view, args.flags, context, await loadJson(context));
+    if (view.damage.length > 0) return EXIT_DAMAGED;
+    return args.flags["exit-code"] && view.waiting.length > 0 ? EXIT_WAITING : 0;
+  },
+};
+
+/** Loaded when used: a prompt asks for the short form many times a minute. */
+async function watch(given: Given, context: Context): Promise<number> {
+  const { watchStatus } = await import("./status-watch.ts");
+  const signal = context.interrupt();
+  const engine = await context.engine({ waits: { until: signal } });
+  const viewJson = await loadJson(context);
+  const isFound = await watchStatus(
+    {
+      isShort: given.short === true,
+      read: () => readStatus(engine, given, context),
+      render: (view) => render(view, given, context),
+      print: (view) => print(view, given, { ...context, stdout: asLines(context.stdout) }, viewJson),
+      isOver: (view) => given["exit-code"] === true && view.waiting.length > 0,
+      doDue: async () => void (context.place.store.kind !== "server" && (await engine.doDue())),
+    },
+    { ...context, interrupt: () => signal },
+  );
+  return isFound ? EXIT_WAITING : EXIT_INTERRUPTED;
+}
+
+/** One object per line, also on a terminal. */
+function asLines(stdout: Context["stdout"]): Context["stdout"] {
+  return { write: (text) => stdout.write(text), isTty: false, columns: stdout.columns };
+}
+
+/** Only programs want the schemas behind it. */
+async function loadJson({ json }: Context): Promise<(view: StatusView) => object> {
+  return json ? (await import("./status-json.ts")).viewStatus : () => ({});
+}
+
+function print(view: StatusView, given: Given, context: Context, viewJson: (view: StatusView) => object): void {
+  printResult(context, command.fields ?? [], {
+    page: () => render(view, given, context),
+    json: () => viewJson(view),
+  });
+}
+
+function render(view: StatusView, given: Given, { style }: Context): string {
+  return given.short ? renderShortStatus(view) : renderStatus(view, style);
+}
+
+async function readStatus(engine: Engine, given: Given, context: Context): Promise<StatusView> {
+  const now = await engine.now();
+  const today = startOfDay(now, context.ahead);
+  const pending = await engine.listQuestions({ status: "pending", order: "oldest", limit: MOST_SHOWN });
+  const waiting = await Promise.all(pending.map((question) => engine.read(question.id)));
+  // Counting reads all of them, so it is done only where the list may be cut.
+  const waitingTotal = pending.length < MOST_SHOWN ? pending.length : await engine.countQuestions("pending");
+  const held = new Set(waiting.map(({ run }) => run.id));
+  const list = (statuses: ReadonlyArray<Run["status"]>, more: object = {}): Promise<Run[]> =>
+    engine.listRuns({ statuses, order: "newest", limit: MOST_SHOWN, ...more });
+  const going = (await list(["running", "resuming"])).filter((run) => !held.has(run.id));
+  const running = going.filter((run) => !isAnswerUntaken(run));
+  const untaken = going.filter(isAnswerUntaken);
+  // A prompt shows no commands, and to find them takes a look into the agents' records.
+  const isShort = given.short === true && !context.json;
+  const answered = isShort ? untaken.map((run) => ({ run, wayOn: undefined })) : await readUntaken(untaken, context);
+  const failed = await list(["failed", "skipped"], { endedSince: today });
+  const completed = await list(["completed"], { endedSince: today });
+  const kept = await list(["queued", "blocked"]);
+  const queued = kept.filter((run) => !isLoggedOut(run));
+  const loggedOut = kept.filter(isLoggedOut).map((run) => ({ run, wayOn: { line: sayLogin(run, context.program) } }));
+  const isEmpty = [waiting, going, failed, completed, kept].every((found) => found.length === 0);
+  return {
+    now,
+    program: context.program,
+    waiting,
+    waitingTotal,
+    mostShown: MOST_SHOWN,
+    answered: [...answered, ...loggedOut],
+    running,
+    queued,
+    failed: await Promise.all(failed.map(async (run) => ({ run, last: await readLast(engine, run) }))),
+    completed,
+    machines: await machinesFor(engine, [...running, ...kept], context),
+    usage: await readUsage(engine, [...going, ...kept, ...failed, ...completed]),
+    ...(given.short ? NO_TROUBLES : await engine.findTroubles()),
+    isFirstUse: isEmpty && (await engine.listRuns({ order: "newest", limit: 1 })).length === 0,
+  };
+}
+
+/** Runs whose answer nobody has taken, each with what a person does about it. Loaded when there is one. */
+async function readUntaken(runs: readonly Run[], context: Context): Promise<StatusView["answered"]> {
+  if (runs.length === 0) return [];
+  const { findWayOnHere } = await import("../run/takeover.ts");
+  return Promise.all(runs.map(async (run) => ({ run, wayOn: await findWayOnHere(run, context) })));
+}
+
+function readLast(engine: Engine, run: Run): Promise<Read> | undefined {
+  return run.lastQuestionId && engine.read(run.lastQuestionId);
+}

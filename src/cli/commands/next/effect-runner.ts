@@ -1,0 +1,230 @@
+import { AnswerInput } from "../../../core/answer/answer-input.ts";
+import type { Read } from "../../../core/changes.ts";
+import { sayDuration } from "../../../core/text/duration.ts";
+import { type QuestionId, shortId } from "../../../core/id.ts";
+import { later } from "../../../core/instant.ts";
+import { answerText } from "../../../core/answer/match.ts";
+import { findAnswer, isPending } from "../../../core/question/question.ts";
+import { Refusal } from "../../../core/refusal.ts";
+import { unreachable } from "../../../core/unreachable.ts";
+import { afterChange } from "../../after-change.ts";
+import { editText } from "../answer/answer-edit.ts";
+import { sayAnswered } from "../answer/answer-view.ts";
+import { findHolderGone } from "../../holder.ts";
+import { isServiceOff, startService } from "../service/background-worker.ts";
+import { bellFor } from "../../terminal/bell.ts";
+import type { Context } from "../../context.ts";
+import { removeDraft } from "../answer/answer-draft.ts";
+import { machinesFor } from "../../view/machine-view.ts";
+import { oneLine } from "../../view/sanitise.ts";
+import { findWayOnHere } from "../run/takeover.ts";
+import { sayClock } from "../../view/relative-time.ts";
+import { Evidence } from "./evidence.ts";
+import type { LoopStart } from "./next-loop.ts";
+import type { RawTerminal } from "../../terminal/raw-terminal.ts";
+import type { Event } from "./reduce.ts";
+import type { AnswerParts, Effect, State } from "./next-state.ts";
+
+interface Deps extends LoopStart {
+  terminal: RawTerminal;
+  /** Lets another program have the terminal meanwhile. */
+  aside: <Value>(work: () => Promise<Value>) => Promise<Value>;
+}
+
+/** What changes the question without answering it. */
+type Change = Extract<Effect, { do: "claim" | "release" | "stop" } | { do: "snooze" | "extend" } | { do: "comment" }>;
+
+/** Does what the state asks for, and says what came of it. */
+export class Actions {
+  readonly #deps: Deps;
+  readonly #context: Context;
+  readonly #evidence: Evidence;
+  /** Answers that can still be taken back, as they were read before. */
+  readonly #settling = new Map<QuestionId, Read>();
+  /** What is to be said when the terminal is ours no more: of each question one thing, and the rest. */
+  readonly #outcomes = new Map<QuestionId, string>();
+  readonly #words: string[] = [];
+
+  constructor(deps: Deps) {
+    this.#deps = deps;
+    const { stderr } = deps.context;
+    this.#context = { ...deps.context, stderr: { ...stderr, write: (text) => void this.#words.push(text) } };
+    this.#evidence = new Evidence(deps.engine, deps.context);
+  }
+
+  async do(effect: Effect, state: State): Promise<Event | undefined> {
+    switch (effect.do) {
+      case "answer":
+        return this.#answer(effect.ids, effect.answer);
+      case "undo":
+        return this.#undo(effect.ids);
+      case "edit":
+        return this.#edit(effect, state);
+      case "diff":
+      case "view":
+        await this.#deps.aside(() => this.#evidence.show(effect.do, effect.id));
+        return { type: "done", text: "" };
+      case "count":
+        return { type: "counted", id: effect.id, known: await this.#evidence.count(effect.id) };
+      case "bell":
+        this.#deps.terminal.write(bellFor(this.#deps.context));
+        return undefined;
+      case "copy":
+        this.#deps.terminal.write(`\x1b]52;c;${Buffer.from(effect.text).toString("base64")}\x07`);
+        return { type: "done", text: "Copied, where your terminal lets programs do that" };
+      case "templates":
+        return { type: "templates", templates: await this.#evidence.templates(effect.id) };
+      case "browser":
+        return { type: "done", text: await this.#evidence.open(effect.id) };
+      case "suspend":
+      case "quit":
+        return undefined;
+      default:
+        return this.#change(effect);
+    }
+  }
+
+  /** Starts what follows from answers that can no longer be taken back. */
+  async settle(): Promise<void> {
+    const { engine } = this.#deps;
+    for (const [id, before] of this.#settling) {
+      const after = await engine.read(id);
+      if (isPending(after.question) && after.question.settling) continue;
+      this.#settling.delete(id);
+      await this.#keepOutcome(before, after);
+      await afterChange(after.run, engine, this.#context);
+    }
+  }
+
+  /** What was answered, for whoever looks back at their terminal. */
+  report(): void {
+    const { context } = this.#deps;
+    if (!context.isQuiet) context.stdout.write([...this.#outcomes.values()].join(""));
+  }
+
+  /** Sees to it that the last answers go out, and says what came up meanwhile. */
+  async close(): Promise<void> {
+    const { engine, context } = this.#deps;
+    const isFar = context.place.store.kind === "server";
+    if (this.#settling.size > 0 && !isFar && isServiceOff(context.env)) await this.#waitToSettle();
+    else if (this.#settling.size > 0 && !isFar) await startService(this.#context);
+    await engine.doDue();
+    if (!context.isQuiet) context.stderr.write(this.#words.join(""));
+  }
+
+  async #waitToSettle(): Promise<void> {
+    const { engine, context, undoMs } = this.#deps;
+    const stop = context.interrupt();
+    for (let waitedMs = 0; this.#settling.size > 0 && waitedMs < 2 * undoMs && !stop.aborted; waitedMs += 100) {
+      await engine.doDue();
+      await this.settle();
+      if (this.#settling.size > 0) await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  }
+
+  async #answer(ids: readonly QuestionId[], parts: AnswerParts): Promise<Event> {
+    const { engine, by, undoMs } = this.#deps;
+    const input = AnswerInput.parse({ ...parts, undoMs: parts.force ? 0 : undoMs });
+    const [first, ...others] = ids;
+    if (first === undefined) throw new Error("an answer is for a question");
+    const done = await this.#give(first, input);
+    const given = [first];
+    for (const id of others) {
+      const isGiven = await this.#give(id, input).then(
+        () => true,
+        (error: unknown) => this.#complain(id, error),
+      );
+      if (isGiven) given.push(id);
+    }
+    const { question } = done;
+    const until =
+      isPending(question) && question.settling?.answer.by.id === by.id ? question.settling.until : undefined;
+    const said = sayParts(await engine.read(first), parts);
+    return { type: "answered", ids: given, said: given.length > 1 ? `${said} (${given.length} runs)` : said, until };
+  }
+
+  async #give(id: QuestionId, input: AnswerInput): Promise<Read> {
+    const { engine, by } = this.#deps;
+    const before = await engine.read(id);
+    const done = await engine.answer(id, input, by);
+    await removeDraft(this.#context, id);
+    await this.#keepOutcome(before, done);
+    if (isPending(done.question) && done.question.settling) this.#settling.set(id, before);
+    else await afterChange(done.run, engine, this.#context);
+    return done;
+  }
+
+  /** Keeps what is to be said of an answer. */
+  async #keepOutcome(before: Read, after: Read): Promise<void> {
+    const machines = await machinesFor(this.#deps.engine, [after.run], this.#context);
+    const wayOn = await findWayOnHere(after.run, this.#context);
+    const isHolderGone = await findHolderGone(before.question);
+    const said = sayAnswered({ before, after, machines, wayOn, isHolderGone }, this.#context.program);
+    this.#outcomes.set(after.question.id, said);
+  }
+
+  /** One of several that ask the same was closed meanwhile: the others have their answer all the same. */
+  #complain(id: QuestionId, error: unknown): boolean {
+    if (!(error instanceof Refusal)) throw error;
+    this.#words.push(`${shortId(id)}: ${oneLine(error.message)}\n`);
+    return false;
+  }
+
+  async #undo(ids: readonly QuestionId[]): Promise<Event> {
+    const { engine, by } = this.#deps;
+    const [first, ...others] = ids;
+    if (first === undefined) throw new Error("an undo is for a question");
+    const read = await engine.undo(first, by);
+    const same: Read[] = [];
+    for (const id of others) same.push(await engine.undo(id, by));
+    for (const id of ids) {
+      this.#settling.delete(id);
+      this.#outcomes.delete(id);
+    }
+    return { type: "undone", card: { read, same } };
+  }
+
+  async #edit({ id, text }: Extract<Effect, { do: "edit" }>, state: State): Promise<Event> {
+    const read = state.card?.read.question.id === id ? state.card.read : await this.#deps.engine.read(id);
+    const written = await this.#deps.aside(() => editText(read, text, this.#context));
+    return { type: "edited", text: written };
+  }
+
+  async #change(effect: Change): Promise<Event> {
+    const { engine, by, context } = this.#deps;
+    switch (effect.do) {
+      case "claim":
+        await engine.claim(effect.id, by);
+        return { type: "done", text: "You are on it: the others are not reminded" };
+      case "release":
+        await engine.release(effect.id, by);
+        return { type: "done", text: "Given back" };
+      case "comment":
+        await engine.comment(effect.id, effect.text, by);
+        return { type: "done", text: "Sent as a comment" };
+      case "snooze":
+        await engine.snooze(effect.id, later(await engine.now(), effect.ms), by);
+        return { type: "done", text: `Out of sight for ${sayDuration(effect.ms)}`, leaves: true };
+      case "extend": {
+        const { question } = await engine.extend(effect.id, effect.ms, by);
+        const due = question.dueAt ? sayClock(question.dueAt, await engine.now(), context.ahead) : "never";
+        return { type: "done", text: `Now due ${due}` };
+      }
+      case "stop": {
+        const { run } = await engine.read(effect.id);
+        const stopped = await engine.cancelRun(run.id, by, `stopped by ${by.id}`);
+        await afterChange(stopped, engine, this.#context);
+        return { type: "done", text: `#${run.number} is stopped`, leaves: true };
+      }
+      default:
+        return unreachable(effect);
+    }
+  }
+}
+
+function sayParts({ content, question }: Read, parts: AnswerParts): string {
+  if (parts.outcome === "decide") return "You decide";
+  if (parts.outcome === "clarify") return oneLine(parts.note ?? "");
+  const given = isPending(question) ? question.settling?.answer : findAnswer(question);
+  return oneLine(answerText(content, given?.items ?? parts.items ?? {}));
+}

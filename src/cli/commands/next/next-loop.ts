@@ -1,0 +1,185 @@
+import type { Actor } from "../../../core/people/actor.ts";
+import { SECOND_MS } from "../../../core/instant.ts";
+import { Refusal } from "../../../core/refusal.ts";
+import type { Engine } from "../../../engine/engine.ts";
+import type { Context } from "../../context.ts";
+import { oneLine } from "../../view/sanitise.ts";
+import { Actions } from "./effect-runner.ts";
+import type { Pen } from "./card-view.ts";
+import { draw } from "./screen-view.ts";
+import { flushKeys, parseKeys } from "../../next/key.ts";
+import type { Wanted } from "../inspect/question-filter.ts";
+import { Queue } from "./question-queue.ts";
+import type { RawTerminal } from "../../terminal/raw-terminal.ts";
+import { type Event, reduce } from "./reduce.ts";
+import { type Effect, type State, startState } from "./next-state.ts";
+
+const LOOK_MS = 500;
+const LOOK_FAR_MS = 2 * SECOND_MS;
+/** A lone escape is a key if nothing follows it for so long; the rest of a sequence comes sooner. */
+const ESCAPE_MS = 40;
+
+export interface LoopStart {
+  engine: Engine;
+  context: Context;
+  by: Actor;
+  wanted: Wanted;
+  isFollowing: boolean;
+  undoMs: number;
+}
+
+/** How it ended. */
+export interface LoopEnd {
+  isInterrupted: boolean;
+  skipped: number;
+  waiting: number;
+}
+
+/** Offers one question after another on a real terminal, until nothing is left or the person leaves. */
+export class NextLoop {
+  readonly #start: LoopStart;
+  readonly #terminal: RawTerminal;
+  readonly #actions: Actions;
+  readonly #queue: Queue;
+  readonly #pen: Pen;
+  #state: State;
+  #typed = "";
+  #escape: NodeJS.Timeout | undefined;
+  #look: NodeJS.Timeout | undefined;
+  #shown = "";
+  /** Counts what was done: what was read before it is old. */
+  #deeds = 0;
+  #isAway = false;
+  #end: (end: LoopEnd) => void = () => undefined;
+  #fail: (error: unknown) => void = () => undefined;
+
+  constructor(start: LoopStart, terminal: RawTerminal) {
+    const { context, engine, by } = start;
+    this.#start = start;
+    this.#terminal = terminal;
+    this.#queue = new Queue(engine, start.wanted);
+    this.#pen = { style: context.style, ahead: context.ahead };
+    this.#state = startState({
+      now: context.now(),
+      size: terminal.size(),
+      user: by.id,
+      isFollowing: start.isFollowing,
+    });
+    this.#actions = new Actions({ ...start, terminal, aside: (work) => this.#aside(work) });
+  }
+
+  /** Comes back with the terminal as it was before. */
+  async run(): Promise<LoopEnd> {
+    const ended = new Promise<LoopEnd>((resolve, reject) => {
+      this.#end = resolve;
+      this.#fail = reject;
+    });
+    this.#take();
+    try {
+      void this.#refresh();
+      return await ended;
+    } finally {
+      clearTimeout(this.#look);
+      clearTimeout(this.#escape);
+      this.#terminal.release();
+      await this.#actions.close();
+      this.#actions.report();
+    }
+  }
+
+  #take(): void {
+    this.#isAway = false;
+    this.#shown = "";
+    this.#terminal.take({
+      typed: (text) => this.#hearKeys(text),
+      stale: () => {
+        this.#shown = "";
+        this.#dispatch({ type: "resized", size: this.#terminal.size() });
+      },
+    });
+  }
+
+  /** Lets another program have the terminal. */
+  async #aside<Value>(work: () => Promise<Value>): Promise<Value> {
+    this.#isAway = true;
+    this.#terminal.release();
+    try {
+      return await work();
+    } finally {
+      this.#take();
+      this.#dispatch({ type: "resized", size: this.#terminal.size() });
+    }
+  }
+
+  #hearKeys(text: string): void {
+    clearTimeout(this.#escape);
+    const { keys, rest } = parseKeys(this.#typed + text);
+    this.#typed = rest;
+    for (const key of keys) this.#dispatch({ type: "key", key });
+    if (rest.startsWith("\x1b")) this.#escape = setTimeout(() => this.#flush(), ESCAPE_MS);
+  }
+
+  #flush(): void {
+    const keys = flushKeys(this.#typed);
+    if (keys.length > 0) this.#typed = "";
+    for (const key of keys) this.#dispatch({ type: "key", key });
+  }
+
+  #dispatch(event: Event): void {
+    const { state, effects } = reduce(this.#state, event);
+    this.#state = state;
+    this.#draw();
+    const isInterrupted = event.type === "key" && event.key.name === "interrupt";
+    for (const effect of effects) void this.#do(effect, isInterrupted).catch(this.#fail);
+  }
+
+  async #do(effect: Effect, isInterrupted: boolean): Promise<void> {
+    if (effect.do === "quit") {
+      const { skipped, queue } = this.#state;
+      return this.#end({ isInterrupted, skipped: skipped.length, waiting: queue.length });
+    }
+    if (effect.do === "suspend") return this.#terminal.suspend();
+    const event = await this.#actions.do(effect, this.#state).catch(refused);
+    this.#deeds += 1;
+    if (event) this.#dispatch(event);
+    if (effect.do !== "bell" && effect.do !== "count") await this.#refresh();
+  }
+
+  /** Reads what waits, and does so again soon. */
+  async #refresh(): Promise<void> {
+    clearTimeout(this.#look);
+    const { engine, by, context } = this.#start;
+    const deeds = this.#deeds;
+    const isFar = context.place.store.kind === "server";
+    try {
+      if (!isFar) await engine.doDue();
+      await this.#actions.settle();
+      const { cards, now } = await this.#queue.read(by.id);
+      const id = this.#state.card?.read.question.id;
+      const isListed = cards.some(({ read }) => read.question.id === id);
+      const shown = id === undefined || isListed ? undefined : await engine.read(id);
+      if (deeds === this.#deeds) this.#dispatch({ type: "waiting", cards, now, shown });
+    } catch (error) {
+      if (!(error instanceof Refusal)) return this.#fail(error);
+      this.#dispatch({ type: "told", text: `Showing the last state: ${error.message}` });
+    }
+    clearTimeout(this.#look);
+    this.#look = setTimeout(() => void this.#refresh(), isFar ? LOOK_FAR_MS : LOOK_MS);
+  }
+
+  #draw(): void {
+    if (this.#isAway) return;
+    const { lines, cursor, scroll } = draw(this.#state, this.#pen);
+    this.#state = { ...this.#state, scroll };
+    const place = cursor ? `\x1b[${cursor.row + 1};${cursor.column + 1}H\x1b[?25h` : "";
+    const picture = `\x1b[?25l\x1b[H${lines.map((line) => `${line}\x1b[K`).join("\r\n")}\x1b[J${place}`;
+    if (picture === this.#shown) return;
+    this.#shown = picture;
+    this.#terminal.write(picture);
+  }
+}
+
+function refused(error: unknown): Event {
+  if (!(error instanceof Refusal)) throw error;
+  return { type: "refused", text: oneLine([error.message, error.hint].filter(Boolean).join(". ")) };
+}

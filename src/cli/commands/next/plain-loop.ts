@@ -1,0 +1,246 @@
+import { parseDuration } from "../../../core/text/duration.ts";
+import type { QuestionId } from "../../../core/id.ts";
+import { Refusal } from "../../../core/refusal.ts";
+import { SECOND_MS } from "../../../core/instant.ts";
+import { wordToType } from "../../../core/risk-word.ts";
+import { sayLeft } from "./next.ts";
+import { oneLine } from "../../view/sanitise.ts";
+import { textWidth } from "../../terminal/terminal.ts";
+import { Actions } from "./effect-runner.ts";
+import { renderFlat, sayCommands } from "./plain-view.ts";
+import { EMPTY_LINE, lineOf } from "./line-editor.ts";
+import type { LoopStart } from "./next-loop.ts";
+import { Queue } from "./question-queue.ts";
+import type { Event } from "./reduce.ts";
+import { type AnswerParts, type Card, type Effect, startState } from "./next-state.ts";
+import { type Picked, type Step, composeItems, findProblem, stepsOf } from "./answer-step.ts";
+
+const LOOK_MS = 2 * SECOND_MS;
+const EXIT_INTERRUPTED = 130;
+const SIZE = { columns: 80, rows: 24 };
+
+/** The same in plain lines and prompts, for screen readers and simple terminals. */
+export async function runFlat(start: LoopStart): Promise<number> {
+  const { stdout } = start.context;
+  const terminal = {
+    size: () => SIZE,
+    write: (text: string) => stdout.write(text),
+    take() {},
+    release() {},
+    suspend() {},
+  };
+  const actions = new Actions({ ...start, terminal, aside: (work) => work() });
+  try {
+    return await new Flat(start, actions).run();
+  } finally {
+    await actions.close();
+  }
+}
+
+/** What came of one question: on to the next, the same again, or the end. */
+type Turn = "next" | "again" | "quit" | "interrupted";
+
+class Flat {
+  readonly #start: LoopStart;
+  readonly #actions: Actions;
+  readonly #passed = new Set<string>();
+  #last: readonly QuestionId[] = [];
+  #note = "";
+
+  constructor(start: LoopStart, actions: Actions) {
+    this.#start = start;
+    this.#actions = actions;
+  }
+
+  async run(): Promise<number> {
+    const { context, engine, by, isFollowing, wanted } = this.#start;
+    const queue = new Queue(engine, wanted);
+    const signal = context.interrupt();
+    for (let skipped = 0; ;) {
+      await engine.doDue();
+      await this.#actions.settle();
+      const { cards, now } = await queue.read(by.id);
+      const left = cards.filter(({ read }) => !this.#passed.has(read.question.id));
+      const [card] = left;
+      if (!card && isFollowing && !signal.aborted) {
+        await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+        continue;
+      }
+      if (!card) return this.#leave({ skipped, waiting: 0 });
+      context.stdout.write(
+        `\n${renderFlat(card, { left: left.length, now, ahead: context.ahead, width: textWidth(undefined) })}\n`,
+      );
+      const turn = await this.#offer(card);
+      if (turn === "quit") return this.#leave({ skipped, waiting: left.length });
+      if (turn === "interrupted") return EXIT_INTERRUPTED;
+      if (turn === "next" && !this.#last.includes(card.read.question.id)) skipped += 1;
+    }
+  }
+
+  #leave(left: { skipped: number; waiting: number }): number {
+    this.#start.context.stdout.write(sayLeft(left, this.#start.context.program));
+    return 0;
+  }
+
+  /** Asks for every step, and takes commands in between. */
+  async #offer(card: Card): Promise<Turn> {
+    const picks: Picked[] = [];
+    this.#note = "";
+    const steps = stepsOf(card.read.content);
+    while (picks.length < steps.length) {
+      const step = steps[picks.length];
+      if (!step) break;
+      const line = await this.#prompt(sayStep(step, steps.length));
+      if (line === undefined) return "interrupted";
+      if (line.startsWith(":") || line === "?") {
+        const turn = await this.#command(card, line);
+        if (turn !== "again") return turn;
+        continue;
+      }
+      const pick = pickOf(step, line.trim());
+      const problem =
+        line.trim() === "" && !step.isOptional ? "Write a number or your own words." : findProblem(step, pick);
+      if (problem) this.#say(problem);
+      else picks.push(pick);
+    }
+    return this.#answer(card, { items: composeItems(card.read.content, picks), outcome: "answer" });
+  }
+
+  async #answer(card: Card, said: Pick<AnswerParts, "items" | "outcome" | "note">): Promise<Turn> {
+    const { question, run } = card.read;
+    if (question.risk === "high") {
+      const word = wordToType(question.title, run.name);
+      const typed = await this.#prompt(`High risk. Type ${oneLine(word)} to confirm: `);
+      if (typed?.trim() !== word) {
+        this.#say("Not confirmed; nothing was sent.");
+        return "again";
+      }
+    }
+    const all =
+      card.same.length > 0 ? await this.#prompt(`${card.same.length + 1} runs ask this. Answer all? [Y/n] `) : "n";
+    const others = /^\s*n/i.test(all ?? "n") ? [] : card.same.map((read) => read.question.id);
+    const note = said.note ?? (this.#note === "" ? undefined : this.#note);
+    const answer: AnswerParts = {
+      ...said,
+      ...(note !== undefined && { note }),
+      force: false,
+      confirmed: question.risk === "high",
+    };
+    const event = await this.#do({ do: "answer", ids: [question.id, ...others], answer }, card);
+    if (event?.type !== "answered") return "again";
+    for (const id of event.ids) this.#passed.add(id);
+    this.#last = event.ids;
+    this.#say(`Answered: ${event.said}.${event.until ? " :u takes it back for a moment." : ""}`);
+    return "next";
+  }
+
+  #command(card: Card, line: string): Promise<Turn> {
+    const [, key = "?", rest = ""] = /^:?(\S+)\s*(.*)$/s.exec(line) ?? [];
+    const { id, claim } = card.read.question;
+    const isMine = claim?.by.id === this.#start.by.id;
+    const commands: Readonly<Record<string, () => Promise<Turn>>> = {
+      q: () => Promise.resolve("quit"),
+      s: () => this.#skip(card),
+      y: () => this.#answer(card, { outcome: "decide" }),
+      m: () => this.#answer(card, { outcome: "clarify", note: rest }),
+      n: () => this.#takeNote(rest),
+      u: () => this.#undo(card),
+      e: () => this.#edit(card),
+      c: () => this.#change(card, { do: isMine ? "release" : "claim", id }),
+      h: () => this.#forAsLong(card, "snooze", rest || "1h"),
+      "+": () => this.#forAsLong(card, "extend", rest || "1h"),
+      x: () => (rest.trim() === "yes" ? this.#change(card, { do: "stop", id }) : this.#tell("To stop the run: :x yes")),
+      d: () => this.#change(card, { do: "diff", id }),
+      v: () => this.#change(card, { do: "view", id }),
+      o: () => this.#change(card, { do: "browser", id }),
+    };
+    const command = Object.hasOwn(commands, key) ? commands[key] : undefined;
+    return command ? command() : this.#tell(sayCommands());
+  }
+
+  #skip({ read }: Card): Promise<Turn> {
+    this.#passed.add(read.question.id);
+    return Promise.resolve("next");
+  }
+
+  #takeNote(text: string): Promise<Turn> {
+    this.#note = text;
+    return this.#tell(text === "" ? "No note." : `Note: ${oneLine(text)}`);
+  }
+
+  #tell(text: string): Promise<Turn> {
+    this.#say(text);
+    return Promise.resolve("again");
+  }
+
+  async #undo(card: Card): Promise<Turn> {
+    const event = await this.#do({ do: "undo", ids: this.#last }, card);
+    if (event?.type !== "undone") return "again";
+    for (const id of this.#last) this.#passed.delete(id);
+    this.#last = [];
+    this.#say("Taken back.");
+    return "next";
+  }
+
+  async #edit(card: Card): Promise<Turn> {
+    const item = card.read.content.items[0]?.id ?? "";
+    const event = await this.#do({ do: "edit", id: card.read.question.id, item, text: "" }, card);
+    if (event?.type !== "edited" || !event.text) return "again";
+    const step = stepsOf(card.read.content)[0];
+    if (!step) return "again";
+    return this.#answer(card, { items: { [item]: { values: [], text: event.text } }, outcome: "answer" });
+  }
+
+  async #forAsLong(card: Card, what: "snooze" | "extend", text: string): Promise<Turn> {
+    try {
+      return await this.#change(card, { do: what, id: card.read.question.id, ms: parseDuration(text) });
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      this.#say(error.message);
+      return "again";
+    }
+  }
+
+  async #change(card: Card, effect: Effect): Promise<Turn> {
+    const event = await this.#do(effect, card);
+    if (event?.type !== "done") return "again";
+    if (event.text !== "") this.#say(event.text);
+    return event.leaves ? "next" : "again";
+  }
+
+  async #do(effect: Effect, card: Card): Promise<Event | undefined> {
+    const { context, by } = this.#start;
+    try {
+      const state = startState({ now: context.now(), size: SIZE, user: by.id, isFollowing: false });
+      return await this.#actions.do(effect, { ...state, card });
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      this.#say([error.message, error.hint].filter(Boolean).join(". "));
+      return undefined;
+    }
+  }
+
+  #prompt(text: string): Promise<string | undefined> {
+    const { context } = this.#start;
+    context.stderr.write(text);
+    return context.stdin.readLine(context.interrupt());
+  }
+
+  #say(text: string): void {
+    this.#start.context.stdout.write(`${text}\n`);
+  }
+}
+
+function sayStep(step: Step, steps: number): string {
+  const heading = steps > 1 ? `${oneLine(step.heading)}\n` : "";
+  const range =
+    step.choices.length > 0 ? `1 to ${step.choices.length}${step.multiple ? ", several with commas" : ""}` : "";
+  const words = step.allowText ? (step.isOptional ? "or empty" : "your own words") : "";
+  return `${heading}Your answer (${[range, words, "? for more"].filter((part) => part !== "").join("; ")}): `;
+}
+
+/** A number names a choice of a typed field; everything else is matched where it is taken. */
+function pickOf(step: Step, text: string): Picked {
+  const chosen = step.schema ? step.choices[Number(text) - 1] : undefined;
+  return { cursor: -1, ticked: [], line: text === "" ? EMPTY_LINE : lineOf(chosen?.says ?? text), isWritten: true };
+}

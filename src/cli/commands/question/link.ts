@@ -1,0 +1,64 @@
+import { sayMany } from "../../../core/text/plural.ts";
+import { shortId } from "../../../core/id.ts";
+import { linkPath } from "../../../core/question/link.ts";
+import type { QuestionId } from "../../../core/id.ts";
+import type { Engine } from "../../../engine/engine.ts";
+import { whoManages } from "../../actor.ts";
+import { requireOne, wrongUsage } from "../../arguments.ts";
+import type { Command } from "../../command.ts";
+import type { Context } from "../../context.ts";
+import type { Flags } from "../../flags.ts";
+import { printResult } from "../../output.ts";
+import { oneLine } from "../../view/sanitise.ts";
+import { getQuestionId } from "../../target.ts";
+
+const flags = {
+  for: { type: "string", value: "person", about: "Who answers by it" },
+  choose: { type: "string", value: "option", about: "Have this option chosen when it is opened; nothing is sent" },
+  revoke: { type: "boolean", about: "Make all links to this question worthless; with --for those of one person" },
+} as const satisfies Flags;
+
+export const command: Command<typeof flags> = {
+  usage: "link <id> --for <person> [--choose <option>]",
+  flags,
+  fields: ["url", "person", "question_id", "revoked"],
+  examples: ["askd link q-7k3f --for lena", "askd link q-7k3f --revoke"],
+  async run({ flags: given, positionals }, context) {
+    const engine = await context.engine();
+    const id = await getQuestionId(engine, requireOne(positionals, command.usage));
+    if (given.revoke) return revoke(engine, id, given.for, context);
+    if (given.for === undefined) throw wrongUsage("For whom? Add --for <person>", command.usage);
+    const { text } = await engine.issueLink(id, given.for, await whoManages(engine, context));
+    const server = await context.findServer();
+    const choice = given.choose === undefined ? "" : `?choose=${encodeURIComponent(given.choose)}`;
+    const url = `${server ?? ""}${linkPath(text)}${choice}`;
+    printResult(context, command.fields ?? [], {
+      page: () => `${url}\n`,
+      json: () => ({ url, person: given.for, questionId: id, revoked: 0 }),
+    });
+    if (!context.isQuiet)
+      context.stderr.write(
+        `${sayWhat(given.for, id)}${server === undefined ? `. It needs a server: ${context.program} serve` : ""}\n`,
+      );
+    return 0;
+  },
+};
+
+function sayWhat(person: string, id: QuestionId): string {
+  return `Whoever has it answers ${shortId(id)} as ${oneLine(person)}; it is shown this once`;
+}
+
+async function revoke(engine: Engine, id: QuestionId, person: string | undefined, context: Context): Promise<number> {
+  const by = await whoManages(engine, context);
+  const found = (await engine.listTokens(by)).filter(
+    (token) =>
+      token.questionId === id && token.revokedAt === undefined && (person === undefined || token.subject === person),
+  );
+  for (const token of found) await engine.revokeToken(token.id, by);
+  const count = found.length;
+  printResult(context, command.fields ?? [], {
+    page: () => `✓ ${sayMany(count, "link")} to ${shortId(id)} revoked\n`,
+    json: () => ({ url: null, person: person ?? null, questionId: id, revoked: count }),
+  });
+  return 0;
+}

@@ -1,0 +1,66 @@
+import { type Changed, findChanged } from "../../../agents/runner/local-run.ts";
+import { Refusal } from "../../../core/refusal.ts";
+import { machineName } from "../../../core/run/machine.ts";
+import type { Run } from "../../../core/run/run.ts";
+import { requireOne } from "../../arguments.ts";
+import type { Command } from "../../command.ts";
+import type { Context } from "../../context.ts";
+import type { Flags } from "../../flags.ts";
+import { oneLine, sanitise } from "../../view/sanitise.ts";
+import { getRun } from "../../target.ts";
+import { colourDiff, listNew } from "../../view/work-view.ts";
+
+const flags = {
+  stat: { type: "boolean", about: "Only which files, and how much" },
+  raw: { type: "boolean", about: "The patch byte for byte, for git apply; only into a file or a program" },
+} as const satisfies Flags;
+
+export const command: Command<typeof flags> = {
+  usage: "diff <id> [--stat | --raw]",
+  isLong: () => true,
+  flags,
+  examples: ["askd diff 42", "askd diff 42 --stat", "askd diff 42 --raw > work.patch"],
+  async run(args, context) {
+    const isRaw = args.flags.raw ?? false;
+    if (isRaw && context.stdout.isTty) {
+      throw new Refusal("bad_input", "--raw would let the files of the agent act on this terminal", {
+        hint: `Write it to a file: ${context.program} diff ${args.positionals[0] ?? "<id>"} --raw > work.patch`,
+      });
+    }
+    const engine = await context.engine();
+    const run = await getRun(engine, requireOne(args.positionals, command.usage));
+    const changed = await getDiff(run, { isStat: args.flags.stat ?? false }, context);
+    if (changed.diff === "" && changed.untracked.length === 0) {
+      if (!context.isQuiet) context.stderr.write(`Nothing is changed in ${oneLine(run.dir ?? "")}\n`);
+      return 0;
+    }
+    if (isRaw) {
+      context.stdout.write(changed.diff);
+      return 0;
+    }
+    context.stdout.write(listNew(changed));
+    // Into a pipe too: what reads it, a pager or head, writes it to a terminal in the end.
+    context.stdout.write(colourDiff(sanitise(changed.diff), context.style));
+    return 0;
+  },
+};
+
+/** What the agent of a run has changed, or why that cannot be seen here. */
+export async function getDiff(run: Run, how: { isStat: boolean }, context: Context): Promise<Changed> {
+  const { dir } = run;
+  if (dir === undefined || run.host !== (await context.host())) {
+    const why = dir === undefined ? "has no directory" : `works on ${oneLine(machineName(run.host))}`;
+    throw new Refusal("not_found", `#${run.number} ${why}; its work cannot be seen here`, {
+      hint: `See what is known: ${context.program} show ${run.number}`,
+    });
+  }
+  const found = await findChanged(run, await context.host(), how);
+  if (found) return found;
+  const seen =
+    run.giveBack === "worker"
+      ? `what the agent did: ${context.program} logs`
+      : `what is known: ${context.program} show`;
+  throw new Refusal("not_found", `There is no diff of #${run.number}: ${oneLine(dir)} is not under git`, {
+    hint: `Look there yourself, or see ${seen} ${run.number}`,
+  });
+}

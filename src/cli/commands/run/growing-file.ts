@@ -1,0 +1,29 @@
+import { open } from "node:fs/promises";
+import { isCode } from "../../../core/error-code.ts";
+
+const COPY_BYTES = 256 * 1024;
+
+/** Reads files that grow: each time what came since, byte by byte. */
+export class GrowingFiles {
+  readonly #done = new Map<string, number>();
+
+  /** Hands out what is new in a file; nothing while there is no such file. */
+  async read(file: string, take: (bytes: Buffer) => void): Promise<void> {
+    const handle = await open(file, "r").catch((error: unknown) => {
+      if (isCode(error, "ENOENT")) return undefined;
+      throw error;
+    });
+    if (!handle) return;
+    try {
+      for (let at = this.#done.get(file) ?? 0; ;) {
+        const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(COPY_BYTES), 0, COPY_BYTES, at);
+        if (bytesRead === 0) break;
+        take(buffer.subarray(0, bytesRead));
+        at += bytesRead;
+        this.#done.set(file, at);
+      }
+    } finally {
+      await handle.close();
+    }
+  }
+}

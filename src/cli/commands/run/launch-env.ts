@@ -1,0 +1,25 @@
+import { VARIABLES } from "../../../config/env.ts";
+import type { Context } from "../../context.ts";
+
+/** What tells an agent's hooks and servers where this askd keeps its things, and what the project wants of questions. */
+export function launchEnv(context: Context): Record<string, string> {
+  const { store } = context.place;
+  return {
+    ...(store.kind === "sqlite" && { ASKD_STORE: `sqlite:${store.file}` }),
+    ...(store.kind === "postgres" && { ASKD_STORE: store.url }),
+    ...ofProject(context),
+  };
+}
+
+/** What the project wants of its questions. The worker serves all projects and has to be told. */
+function ofProject({ config, env }: Context): Record<string, string> {
+  const { questions = {} } = config.values;
+  return Object.fromEntries(
+    (["timeout", "on_timeout", "max_per_run"] as const).flatMap((name) => {
+      const value = questions[name];
+      const variable = VARIABLES[`questions.${name}`];
+      const isOfProject = config.origins.get(`questions.${name}`)?.layer === "project" && !env[variable];
+      return isOfProject && value !== undefined ? [[variable, String(value)]] : [];
+    }),
+  );
+}

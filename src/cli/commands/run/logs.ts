@@ -1,0 +1,94 @@
+import { access } from "node:fs/promises";
+import { findAgent } from "../../../agents/agents.ts";
+import { runDirOf } from "../../../agents/runner/run-files.ts";
+import { shortId } from "../../../core/id.ts";
+import { machineName } from "../../../core/run/machine.ts";
+import { Refusal } from "../../../core/refusal.ts";
+import { type Run, hasEnded } from "../../../core/run/run.ts";
+import type { Engine } from "../../../engine/engine.ts";
+import { requireOne } from "../../arguments.ts";
+import type { Command } from "../../command.ts";
+import type { Context } from "../../context.ts";
+import type { Flags } from "../../flags.ts";
+import { changed } from "./run-follow.ts";
+import { RunLog } from "./run-log.ts";
+import { oneLine } from "../../view/sanitise.ts";
+import { getRun } from "../../target.ts";
+
+const EXIT_INTERRUPTED = 130;
+
+const flags = {
+  follow: { type: "boolean", short: "f", about: "Go on until the run ends, over all its stops" },
+  raw: { type: "boolean", about: "The agent's output byte by byte" },
+  err: { type: "boolean", about: "What it wrote to stderr" },
+} as const satisfies Flags;
+
+export const command: Command<typeof flags> = {
+  usage: "logs <run> [-f] [--raw] [--err]",
+  flags,
+  isLong: ({ flags: { follow, raw } }) => !follow && !raw,
+  examples: ["askd logs 42", "askd logs 42 -f", "askd logs 42 --raw > output.jsonl"],
+  async run(args, context) {
+    const signal = args.flags.follow ? context.interrupt() : undefined;
+    const engine = await context.engine({ ...(signal && { waits: { until: signal } }) });
+    const run = await getRun(engine, requireOne(args.positionals, command.usage));
+    const runDir = await getRunDir(run, context);
+    const { raw, err } = args.flags;
+    const { output } = context.streams();
+    const log = new RunLog({
+      ...{ runDir, kind: err ? "err" : "out", agent: findAgent(run.agent), style: context.style },
+      write: (text) => context.stdout.write(text),
+      writeRaw: raw ? (bytes) => void output.write(bytes) : undefined,
+    });
+    if (signal) return followLog(run, { log, runDir, engine, signal, isRaw: raw ?? false }, context);
+    await log.end();
+    if (!raw) await sayWaiting(run, engine, context);
+    return 0;
+  },
+};
+
+/** The files of a run are where its agent is started, and nowhere else. */
+async function getRunDir(run: Run, context: Context): Promise<string> {
+  const runDir = runDirOf(context.place.stateDir, run.id);
+  const isThere = await access(runDir).then(
+    () => true,
+    () => false,
+  );
+  if (isThere) return runDir;
+  const where =
+    run.host === (await context.host()) ? "was not started by askd" : `runs on ${oneLine(machineName(run.host))}`;
+  throw new Refusal("not_found", `There is no log of #${run.number} here: it ${where}`, {
+    hint: `See what is known: askd show ${run.number}`,
+  });
+}
+
+async function followLog(
+  run: Run,
+  given: { log: RunLog; runDir: string; engine: Engine; signal: AbortSignal; isRaw: boolean },
+  context: Context,
+): Promise<number> {
+  const { log, runDir, engine, signal, isRaw } = given;
+  let told = "";
+  for (;;) {
+    const now = (await engine.findRun(run.id)) ?? run;
+    const isOver = hasEnded(now) && now.worker === undefined;
+    await log.more();
+    if (now.status === "awaiting_input" && now.pendingId !== undefined && now.pendingId !== told) {
+      told = now.pendingId;
+      if (!isRaw) await sayWaiting(now, engine, context);
+    }
+    if (isOver || signal.aborted) {
+      await log.end();
+      if (isOver && !isRaw && !context.isQuiet) context.stderr.write(`#${now.number} is ${now.status}\n`);
+      return isOver ? 0 : EXIT_INTERRUPTED;
+    }
+    await changed(runDir, signal, context);
+  }
+}
+
+async function sayWaiting(run: Run, engine: Engine, { stderr, isQuiet, program }: Context): Promise<void> {
+  if (isQuiet || run.pendingId === undefined) return;
+  const { question } = await engine.read(run.pendingId);
+  const id = shortId(question.id);
+  stderr.write(`❓ ${oneLine(question.title)} (${id})\n   Answer with: ${program} answer ${run.number} "…"\n`);
+}

@@ -1,0 +1,189 @@
+import { describe, expect, onTestFinished, test } from "vitest";
+import { AGENT } from "../../../../test/builders.ts";
+import { Scene } from "../../../../test/scene.ts";
+import { type } from "../../../../test/typed.ts";
+import type { RunId } from "../../../core/id.ts";
+import { later } from "../../../core/instant.ts";
+
+const USED = { turns: 5, costUsd: 0.12, inputTokens: 2400, outputTokens: 310 };
+
+async function use(scene: Scene, runId: RunId): Promise<void> {
+  await scene.store.commit({ entries: [{ kind: "usage", id: runId, version: 0, body: USED }] });
+}
+
+/** A run whose agent asked and is gone. */
+async function parked(scene: Scene, over: Parameters<Scene["startedRun"]>[0] = {}) {
+  const run = await scene.startedRun(over);
+  const asked = await scene.engine.ask(scene.input(), AGENT, { runId: run.id });
+  await scene.engine.endRun(run.id, { status: "completed" }, AGENT);
+  return asked;
+}
+
+describe("runs list", () => {
+  test("shows state, agent, age, what was used and what is asked", async () => {
+    const scene = new Scene();
+    const { run } = await parked(scene);
+    await use(scene, run.id);
+    await scene.pass(60_000);
+    await scene.startedRun({ name: "fix-auth-bug", agent: "codex" });
+    expect((await type(scene, ["runs", "list"])).stdout).toBe(
+      `#2  running         codex   just now                  fix-auth-bug
+#1  awaiting_input  claude  1m ago    5 turns, $0.12  add-caching
+    ❓ Redis or Memcached?
+`,
+    );
+    expect((await type(scene, ["runs"])).stdout).toContain("fix-auth-bug");
+  });
+
+  test("finds runs by state, also in the words of others, by agent and by label", async () => {
+    const scene = new Scene();
+    await parked(scene, { name: "one", labels: ["night", "api"] });
+    await scene.pass(1);
+    await scene.startedRun({ name: "two", agent: "codex", labels: ["night"] });
+    const names = async (...more: string[]): Promise<unknown> =>
+      JSON.parse((await type(scene, ["runs", "list", "--json=name", ...more])).stdout);
+    expect(await names("--status", "suspended")).toEqual([{ name: "one" }]);
+    expect(await names("--status", "running,awaiting_input", "--limit", "1")).toEqual([{ name: "two" }]);
+    expect(await names("--agent", "codex")).toEqual([{ name: "two" }]);
+    expect(await names("--label", "night", "--label", "api")).toEqual([{ name: "one" }]);
+    expect(await type(scene, ["runs", "list", "--status", "asleep"])).toMatchObject({ exit: 2 });
+  });
+
+  test("as JSON says what was used, and null where nothing was counted", async () => {
+    const scene = new Scene();
+    const run = await scene.startedRun();
+    await scene.pass(1);
+    await scene.startedRun({ name: "other" });
+    await use(scene, run.id);
+    const fields = "--json=number,turns,cost_usd,input_tokens,output_tokens,question";
+    expect(JSON.parse((await type(scene, ["runs", "list", fields])).stdout)).toEqual([
+      { number: 2, turns: null, cost_usd: null, input_tokens: null, output_tokens: null, question: null },
+      { number: 1, turns: 5, cost_usd: 0.12, input_tokens: 2400, output_tokens: 310, question: null },
+    ]);
+  });
+});
+
+describe.each(["local", "remote"] as const)("what fails for a run, on a %s store", (engines) => {
+  test("is in status, for people and for programs", async () => {
+    Scene.engines = engines;
+    onTestFinished(() => void (Scene.engines = "local"));
+    const scene = new Scene();
+    const { id: runId } = await scene.startedRun({ name: "fix-auth-bug" });
+    const failure = { why: "the disk is full", at: scene.now };
+    const job = { key: "resume", kind: "resume", dueAt: later(scene.now, 4_000), tries: 3, runId, failure } as const;
+    await scene.store.commit({ scheduled: [job] });
+    expect((await type(scene, ["status"])).stdout).toContain(
+      "FAILING:\n  #1 fix-auth-bug: resume failed 3 times, just now: the disk is full; next try in 4s. Look: askd doctor\n",
+    );
+    const { failing } = JSON.parse((await type(scene, ["status", "--json=failing"])).stdout);
+    expect(failing).toEqual([
+      {
+        ...{ kind: "resume", run: 1, run_id: runId, question_id: null, tries: 3, why: "the disk is full" },
+        ...{ failed_at: scene.now, next_at: job.dueAt },
+      },
+    ]);
+    expect((await type(scene, ["status", "--short"])).stdout).toBe("?0 ▶1\n");
+  });
+});
+
+describe("what a run has used", () => {
+  test("is in status and show", async () => {
+    const scene = new Scene();
+    const run = await scene.startedRun({ name: "fix-auth-bug" });
+    await use(scene, run.id);
+    expect((await type(scene, ["status"])).stdout).toContain("RUNNING:\n  #1 fix-auth-bug (5 turns, $0.12)\n");
+    expect((await type(scene, ["show", "1"])).stdout).toContain("Turns: 5\nCost: $0.12\n");
+    expect((await type(scene, ["show", "1", "--json=turns,cost_usd"])).stdout).toBe('{"turns":5,"cost_usd":0.12}\n');
+    expect(JSON.parse((await type(scene, ["status", "--json=running"])).stdout)).toMatchObject({
+      running: [{ turns: 5, output_tokens: 310 }],
+    });
+  });
+
+  test("is the same over a server", async () => {
+    Scene.engines = "remote";
+    try {
+      const scene = new Scene();
+      const run = await scene.startedRun();
+      await use(scene, run.id);
+      expect((await type(scene, ["status"])).stdout).toContain("(5 turns, $0.12)");
+    } finally {
+      Scene.engines = "local";
+    }
+  });
+});
+
+describe("runs show", () => {
+  test("says where the files of the run are", async () => {
+    const scene = new Scene();
+    await parked(scene, { host: "there" });
+    const { stdout } = await type(scene, ["runs", "show", "1"]);
+    expect(stdout).toContain("Status: awaiting_input\n");
+    expect(stdout).toContain("Files: on there\n");
+    expect(stdout).toContain("PENDING QUESTION");
+  });
+});
+
+describe("runs resume", () => {
+  test("takes up a run whose answer was only stored", async () => {
+    const scene = new Scene();
+    const { question } = await parked(scene);
+    await type(scene, ["answer", question.id, "1", "--no-resume"]);
+    expect((await type(scene, ["runs", "list", "--json=status"])).stdout).toBe('[{"status":"awaiting_input"}]\n');
+    const { exit, stdout, stderr } = await type(scene, ["runs", "resume", "1"]);
+    expect({ exit, stdout, stderr }).toEqual({
+      ...{ exit: 0, stdout: "✓ #1 add-caching goes on; it is resuming\n", stderr: "" },
+    });
+  });
+
+  test("is refused while the question waits, and says so", async () => {
+    const scene = new Scene();
+    await parked(scene);
+    expect(await type(scene, ["runs", "resume", "1"])).toMatchObject({ exit: 6, stdout: "" });
+  });
+});
+
+describe("runs cancel", () => {
+  test("ends the run and its question, and a later answer comes too late", async () => {
+    const scene = new Scene();
+    const { question } = await parked(scene);
+    const { exit, stdout } = await type(scene, ["runs", "cancel", "1", "-m", "not needed"]);
+    expect({ exit, stdout }).toEqual({
+      exit: 0,
+      stdout: "✓ #1 add-caching is cancelled, and so is its question\n",
+    });
+    expect((await type(scene, ["answer", question.id, "1"])).exit).toBe(6);
+    expect((await type(scene, ["answer", "1", "1"])).exit).toBe(6);
+    expect((await type(scene, ["show", "1"])).stdout).toContain("Status: cancelled (not needed)\n");
+    expect((await type(scene, ["runs", "cancel", "1"])).exit).toBe(6);
+  });
+});
+
+describe("a run that is to go on", () => {
+  test("has a worker started in the background where none runs", async () => {
+    const scene = new Scene();
+    const { question } = await parked(scene);
+    const started: string[][] = [];
+    const over = {
+      isLocked: () => Promise.resolve(false),
+      detach: async ({ argv }: { argv: readonly string[] }) => void started.push([...argv]),
+    };
+    const { stdout } = await type(scene, ["answer", question.id, "1"], over);
+    expect(started).toEqual([["askd", "--store", expect.stringMatching(/^sqlite:/), "worker", "--idle", "5m"]]);
+    expect(stdout).not.toContain("worker");
+  });
+
+  test("is left to a worker that a person starts where nothing may run in the background", async () => {
+    const scene = new Scene();
+    const { question } = await parked(scene);
+    const over = { isLocked: () => Promise.resolve(false), env: { ASKD_NO_SERVICE: "1" } };
+    const { exit, stderr } = await type(scene, ["answer", question.id, "1"], over);
+    expect({ exit, stderr }).toEqual({ exit: 0, stderr: "Resume it with: askd worker\n" });
+  });
+
+  test("on another machine is none of ours", async () => {
+    const scene = new Scene();
+    const { question } = await parked(scene, { host: "there" });
+    const over = { isLocked: () => Promise.resolve(false) };
+    expect(await type(scene, ["answer", question.id, "1"], over)).toMatchObject({ exit: 0, stderr: "" });
+  });
+});

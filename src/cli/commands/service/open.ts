@@ -1,0 +1,82 @@
+import { type QuestionId, randomPart } from "../../../core/id.ts";
+import { Refusal } from "../../../core/refusal.ts";
+import type { Engine } from "../../../engine/engine.ts";
+import { whoManages } from "../../actor.ts";
+import { requireOne } from "../../arguments.ts";
+import { isServiceOff } from "./background-worker.ts";
+import { findAnswering, startServer } from "./background-server.ts";
+import { findBrowser } from "../../terminal/browser.ts";
+import type { Command } from "../../command.ts";
+import type { Context } from "../../context.ts";
+import type { Flags } from "../../flags.ts";
+import { printResult } from "../../output.ts";
+import { getTarget } from "../../target.ts";
+
+const flags = {
+  print: { type: "boolean", about: "Only print the address" },
+} as const satisfies Flags;
+
+export const command: Command<typeof flags> = {
+  usage: "open <id> [--print]",
+  flags,
+  fields: ["url"],
+  examples: ["askd open 42", "askd open q-7k3f --print"],
+  async run(args, context) {
+    const engine = await context.engine();
+    const path = await pathOf(engine, requireOne(args.positionals, command.usage));
+    return openPage(path, { isPrinted: args.flags.print ?? false }, engine, context);
+  },
+};
+
+/** Prints the address of a page of the server, which is started where there is none, and shows it in the browser. */
+export async function openPage(
+  path: string,
+  { isPrinted }: { isPrinted: boolean },
+  engine: Engine,
+  context: Context,
+): Promise<number> {
+  const url = `${await getServer(context)}${path}`;
+  printResult(context, ["url"], { page: () => `${url}\n`, json: () => ({ url }) });
+  const browser = isPrinted || context.json ? undefined : findBrowser(context);
+  if (!browser) return 0;
+  await sayCode(engine, context);
+  const isShown = await context
+    .runChild({ argv: [...browser.argv, url], stdio: browser.stdio })
+    .then(({ exitCode }) => exitCode === 0)
+    .catch(() => false); // whatever the reason, the address is printed
+  if (!isShown && !context.isQuiet)
+    context.stderr.write("The browser could not be started; open the address yourself\n");
+  return 0;
+}
+
+/** The page of what somebody named: a question's own, or the run's where it asks nothing. */
+export async function pathOf(engine: Engine, name: string): Promise<string> {
+  const target = await getTarget(engine, name);
+  if (target.named === "question") return questionPath(target.question.id);
+  const { pendingId, number } = target.run;
+  return pendingId ? questionPath(pendingId) : `/r/${number}`;
+}
+
+/** The page of a question: its whole id, since a short one may come to fit two. */
+export function questionPath(id: QuestionId): string {
+  return `/q/${randomPart(id)}`;
+}
+
+async function getServer(context: Context): Promise<string> {
+  const found = await findAnswering(context);
+  if (found !== undefined) return found;
+  if (isServiceOff(context.env)) {
+    throw new Refusal("store_unreachable", "No server runs here", { hint: "Start it with: askd serve" });
+  }
+  if (!context.isQuiet) context.stderr.write("Starting the server…\n");
+  return startServer(context);
+}
+
+/** A person at the terminal of the store may sign in as themselves; the code works once. */
+async function sayCode(engine: Engine, context: Context): Promise<void> {
+  if (context.isQuiet || !context.stderr.isTty || context.place.store.kind === "server") return;
+  const by = await whoManages(engine, context);
+  if (by.scope === "agent") return;
+  const { text } = await engine.issueToken({ scope: "login", subject: by.id }, by);
+  context.stderr.write(`If it asks who you are, type this code, good once: ${text}\n`);
+}

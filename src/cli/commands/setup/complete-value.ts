@@ -1,0 +1,63 @@
+import { existsSync } from "node:fs";
+import type { QuestionId } from "../../../core/id.ts";
+import { shortId } from "../../../core/id.ts";
+import { RunStatus } from "../../../core/run/run.ts";
+import { TimeoutDo } from "../../../core/question/timeout-policy.ts";
+import type { Engine } from "../../../engine/engine.ts";
+import type { Candidate } from "./complete.ts";
+import type { Context } from "../../context.ts";
+import { oneLine } from "../../view/sanitise.ts";
+import { getQuestionId } from "../../target.ts";
+
+const MOST = 50;
+/** What can be typed without quotes and without being taken for a flag or a comment. */
+const PLAIN = /^[A-Za-z0-9_][\w.,/@+-]*$/;
+
+/** Values that are always the same, by what help calls them. */
+export const STATIC: Readonly<Record<string, readonly string[]>> = {
+  state: ["pending", "answered", "timeout", "cancelled"],
+  status: RunStatus.options,
+  policy: TimeoutDo.options,
+  scope: ["agent", "human", "admin"],
+  what: ["person", "channel", "agent", "repo", "group", "day"],
+  risk: ["low", "medium", "high"],
+  kind: ["question", "approval"],
+  agent: ["claude", "codex", "gemini", "opencode"],
+};
+
+/** Values from the store, which is only read; where there is none, there are none. */
+export async function liveValues(kind: string, words: readonly string[], context: Context): Promise<Candidate[]> {
+  const { store } = context.place;
+  if (!Object.hasOwn(LIVE, kind) || (store.kind === "sqlite" && !existsSync(store.file))) return [];
+  const engine = await context.engine({ isReading: true });
+  const found = (await LIVE[kind]?.(engine, words)) ?? [];
+  return found.filter(([value]) => PLAIN.test(value));
+}
+
+const LIVE: Readonly<Record<string, (engine: Engine, words: readonly string[]) => Promise<Candidate[]>>> = {
+  pending: (engine) => questions(engine, "pending"),
+  question: async (engine) => [...(await questions(engine, "pending")), ...(await runs(engine))],
+  run: runs,
+  template: async (engine) =>
+    (await engine.listTemplates()).map(({ name, text, choose }): Candidate => [name, text ?? choose?.join(", ") ?? ""]),
+  option: options,
+};
+
+async function questions(engine: Engine, status: "pending"): Promise<Candidate[]> {
+  const waiting = await engine.listQuestions({ status, order: "oldest", limit: MOST });
+  const ids = waiting.map(({ id }) => id);
+  return waiting.map(({ id, title }): Candidate => [shortId(id, ids), title]);
+}
+
+async function runs(engine: Engine): Promise<Candidate[]> {
+  const newest = await engine.listRuns({ order: "newest", limit: MOST });
+  return newest.map(({ number, name, status }): Candidate => [String(number), `${oneLine(name)} (${status})`]);
+}
+
+/** The choices of the question that was named before, by number. */
+async function options(engine: Engine, [name = ""]: readonly string[]): Promise<Candidate[]> {
+  const id: QuestionId = await getQuestionId(engine, name);
+  const [only, ...others] = (await engine.read(id)).content.items;
+  if (!only || others.length > 0) return [];
+  return only.options.map(({ label }, index): Candidate => [String(index + 1), label]);
+}

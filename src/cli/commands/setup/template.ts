@@ -1,0 +1,124 @@
+import { TEMPLATE_VIEW_FIELDS, viewTemplate } from "../../../core/api/memory-reply.ts";
+import { sayIssue } from "../../../core/question/ask-input.ts";
+import { Refusal } from "../../../core/refusal.ts";
+import { TEMPLATE_FIELDS, type Template, TemplateInput, noTemplate } from "../../../core/answer/template.ts";
+import type { Engine } from "../../../engine/engine.ts";
+import { whoTypes } from "../../actor.ts";
+import { noVerb, requireOne, wrongUsage } from "../../arguments.ts";
+import type { Command } from "../../command.ts";
+import type { Context } from "../../context.ts";
+import type { Flags, Values } from "../../flags.ts";
+import { readGiven } from "../../terminal/read-file-arg.ts";
+import { printResult } from "../../output.ts";
+import { oneLine } from "../../view/sanitise.ts";
+import { renderTemplate, renderTemplates } from "./template-view.ts";
+import { textWidth } from "../../terminal/terminal.ts";
+
+const TEXT_BYTES = 64 * 1024;
+
+const flags = {
+  text: { type: "string", short: "m", value: "text", about: "add: what it says; beside a choice it is a note" },
+  choose: { type: "string", short: "c", multiple: true, value: "key", about: "add: the option to choose" },
+  file: { type: "string", short: "F", value: "file", about: "add: read the text from a file, or - for stdin" },
+  repo: { type: "string", value: "pattern", about: "add: made for these repositories, such as acme/*" },
+  label: { type: "string", value: "label", about: "add: made for runs with this label" },
+} as const satisfies Flags;
+type Given = Values<typeof flags>;
+
+export const command: Command<typeof flags> = {
+  usage: "template add|list|show|remove [<name>] [<text>]",
+  isLong: () => true,
+  flags,
+  fields: TEMPLATE_VIEW_FIELDS,
+  examples: [
+    'askd template add tests "Yes, and write tests for {{branch}} first"',
+    "askd template add cache -c redis -m 'we run it already' --repo 'acme/*'",
+    "askd answer 42 -t tests",
+    `Fields: ${TEMPLATE_FIELDS.map((name) => `{{${name}}}`).join(" ")}`,
+  ],
+  async run(args, context) {
+    const [what = "list", ...rest] = args.positionals;
+    const engine = await context.engine();
+    if (what === "list" && rest.length === 0) return list(engine, context);
+    if (what === "add") return add(engine, rest, args.flags, context);
+    if (what === "show") return show(await getTemplate(engine, requireOne(rest, command.usage)), context);
+    if (what === "remove") return remove(engine, requireOne(rest, command.usage), context);
+    throw noVerb(args.positionals, command.usage);
+  },
+};
+
+/** The template of that name, or the refusal that there is none. */
+export async function getTemplate(engine: Pick<Engine, "listTemplates">, name: string): Promise<Template> {
+  const found = (await engine.listTemplates()).find((template) => template.name === name);
+  if (!found) throw noTemplate(oneLine(name));
+  return found;
+}
+
+function sayNone({ program }: Context): string {
+  return `No templates yet. Add one: ${program} template add tests "Yes, and write tests first"\n`;
+}
+
+async function list(engine: Engine, context: Context): Promise<number> {
+  const templates = await engine.listTemplates();
+  printResult(context, TEMPLATE_VIEW_FIELDS, {
+    page: () =>
+      templates.length === 0 ? sayNone(context) : renderTemplates(templates, textWidth(context.stdout.columns)),
+    json: () => templates.map(viewTemplate),
+  });
+  return 0;
+}
+
+async function add(engine: Engine, words: readonly string[], given: Given, context: Context): Promise<number> {
+  const [name, word, tooMuch] = words;
+  if (name === undefined) throw wrongUsage("What is it called? A name is missing", command.usage);
+  if (tooMuch !== undefined) throw wrongUsage("Put the text in quotes", command.usage);
+  const text = word ?? given.text ?? (await readText(given.file, context));
+  const match = {
+    ...(given.repo !== undefined && { repo: given.repo }),
+    ...(given.label !== undefined && { label: given.label }),
+  };
+  const parsed = TemplateInput.safeParse({
+    name,
+    ...(text !== undefined && { text }),
+    ...(given.choose && { choose: given.choose }),
+    ...(Object.keys(match).length > 0 && { match }),
+  });
+  if (!parsed.success) {
+    throw new Refusal("bad_input", `The template cannot be read: ${sayIssue(parsed.error)}`, {
+      hint: "Names have small letters, digits, - and _",
+    });
+  }
+  const template = await engine.putTemplate(parsed.data, await whoTypes(engine, context));
+  say(
+    template,
+    `${template.changes.at(-1)?.did ?? "added"}; use it: ${context.program} answer <id> -t ${template.name}`,
+    context,
+  );
+  return 0;
+}
+
+async function readText(file: string | undefined, context: Context): Promise<string | undefined> {
+  if (file === undefined) return undefined;
+  const text = file === "-" ? await context.stdin.readAll(TEXT_BYTES) : await readGiven(file, context);
+  return text.trim();
+}
+
+function show(template: Template, context: Context): number {
+  printResult(context, TEMPLATE_VIEW_FIELDS, {
+    page: () => renderTemplate(template, context.ahead),
+    json: () => viewTemplate(template),
+  });
+  return 0;
+}
+
+async function remove(engine: Engine, name: string, context: Context): Promise<number> {
+  say(await engine.removeTemplate(name, await whoTypes(engine, context)), "removed", context);
+  return 0;
+}
+
+function say(template: Template, what: string, context: Context): void {
+  printResult(context, TEMPLATE_VIEW_FIELDS, {
+    page: () => (context.isQuiet ? "" : `✓ Template ${template.name} ${what}\n`),
+    json: () => viewTemplate(template),
+  });
+}

@@ -1,0 +1,161 @@
+import { parseDuration } from "../../../core/text/duration.ts";
+import type { Actor } from "../../../core/people/actor.ts";
+import { type Instant, later } from "../../../core/instant.ts";
+import { Refusal } from "../../../core/refusal.ts";
+import { IssuedScope, SHOWN_ID_CHARS, type Token, isUsable } from "../../../core/people/token.ts";
+import type { Engine } from "../../../engine/engine.ts";
+import { whoManages } from "../../actor.ts";
+import { noVerb, requireOne, wrongUsage } from "../../arguments.ts";
+import type { Command } from "../../command.ts";
+import type { Context } from "../../context.ts";
+import type { Flags, Values } from "../../flags.ts";
+import { printResult } from "../../output.ts";
+import { oneLine } from "../../view/sanitise.ts";
+import { getTarget } from "../../target.ts";
+
+const flags = {
+  scope: { type: "string", value: "scope", about: "agent, human or admin (agent)" },
+  subject: { type: "string", value: "name", about: "Whom it speaks for" },
+  run: { type: "string", value: "run", about: "Only for this run; ends with it" },
+  "on-behalf": { type: "boolean", about: "May name somebody else as the one who answers" },
+  name: { type: "string", value: "name", about: "What people call it, to tell it from others" },
+  expires: { type: "string", value: "duration", about: "How long it is good, such as 30d, or never (90d after use)" },
+  to: { type: "string", value: "person", about: "hand-over: who has it from now on" },
+} as const satisfies Flags;
+type Given = Values<typeof flags>;
+
+export const command: Command<typeof flags> = {
+  usage: "token create|list|revoke|hand-over [<id>]",
+  flags,
+  fields: [
+    "id",
+    "scope",
+    "subject",
+    "run_id",
+    "question_id",
+    "on_behalf",
+    "name",
+    "maker",
+    "created_at",
+    "used_at",
+    "expires_at",
+    "revoked_at",
+    "text",
+  ],
+  examples: [
+    "askd token create --scope agent --subject ci --name nightly",
+    "askd token revoke nightly",
+    "askd token hand-over 3f9a1c --to lena",
+  ],
+  async run(args, context) {
+    const [what, ...rest] = args.positionals;
+    const engine = await context.engine();
+    if (what === "create" && rest.length === 0) return create(engine, args.flags, context);
+    if (what === "list" && rest.length === 0) return list(engine, context);
+    if (what === "revoke") return revoke(engine, requireOne(rest, command.usage), context);
+    if (what === "hand-over") return handOver(engine, requireOne(rest, command.usage), args.flags.to, context);
+    throw noVerb(args.positionals, command.usage);
+  },
+};
+
+async function create(engine: Engine, given: Given, context: Context): Promise<number> {
+  const scope = IssuedScope.exclude(["login"]).safeParse(given.scope ?? "agent");
+  if (!scope.success) throw new Refusal("bad_input", "--scope takes agent, human or admin");
+  if (given.subject === undefined) throw wrongUsage("Whose token? Add --subject <name>", command.usage);
+  const target = given.run === undefined ? undefined : await getTarget(engine, given.run);
+  const { text, token } = await engine.issueToken(
+    {
+      scope: scope.data,
+      subject: given.subject,
+      onBehalf: given["on-behalf"] ?? false,
+      ...(given.name !== undefined && { name: given.name }),
+      ...(target && { runId: target.named === "run" ? target.run.id : target.question.runId }),
+      ...(given.expires !== undefined && { expiresAt: await readEnd(engine, given.expires) }),
+    },
+    await whoManages(engine, context),
+  );
+  printResult(context, command.fields ?? [], { page: () => `${text}\n`, json: () => ({ ...viewToken(token), text }) });
+  if (!context.isQuiet) context.stderr.write("Keep it: it is shown this once\n");
+  return 0;
+}
+
+async function list(engine: Engine, context: Context): Promise<number> {
+  const tokens = await engine.listTokens(await whoManages(engine, context));
+  const now = await engine.now();
+  printResult(context, command.fields ?? [], {
+    page: () =>
+      tokens.length === 0
+        ? `No tokens yet. Make one: ${context.program} token create --scope agent --subject ci\n`
+        : tokens.map((token) => renderToken(token, now)).join(""),
+    json: () => tokens.map(viewToken),
+  });
+  return 0;
+}
+
+/** The token that is meant: by its name, among those that can be used, or by the start of its id. */
+async function getToken(engine: Engine, name: string, by: Actor): Promise<Token> {
+  const all = await engine.listTokens(by);
+  const now = await engine.now();
+  const named = all.filter((token) => token.name === name && isUsable(token, now));
+  const found = named.length > 0 ? named : all.filter(({ id }) => id.startsWith(name.toLowerCase()));
+  const [token] = found;
+  if (!token)
+    throw new Refusal("not_found", `There is no token ${oneLine(name)}`, { hint: "See all: askd token list" });
+  if (found.length > 1) {
+    const ids = found.map(({ id }) => id.slice(0, SHOWN_ID_CHARS)).join(", ");
+    throw new Refusal("ambiguous_ref", `Several tokens are called or start with ${oneLine(name)}: ${ids}`, {
+      hint: "Name one by its id",
+    });
+  }
+  return token;
+}
+
+async function readEnd(engine: Engine, text: string): Promise<Instant | "never"> {
+  return text === "never" ? "never" : later(await engine.now(), parseDuration(text));
+}
+
+async function handOver(engine: Engine, name: string, to: string | undefined, context: Context): Promise<number> {
+  if (to === undefined) throw wrongUsage("To whom? Add --to <person>", command.usage);
+  const by = await whoManages(engine, context);
+  const token = await engine.handOverToken((await getToken(engine, name, by)).id, to, by);
+  printResult(context, command.fields ?? [], {
+    page: () => `✓ The ${token.scope} token of ${oneLine(token.subject)} is ${oneLine(to)}'s now, and ends with them\n`,
+    json: () => viewToken(token),
+  });
+  return 0;
+}
+
+async function revoke(engine: Engine, name: string, context: Context): Promise<number> {
+  const by = await whoManages(engine, context);
+  const revoked = await engine.revokeToken((await getToken(engine, name, by)).id, by);
+  printResult(context, command.fields ?? [], {
+    page: () => `✓ The ${revoked.scope} token of ${oneLine(revoked.subject)} is worth nothing now\n`,
+    json: () => viewToken(revoked),
+  });
+  return 0;
+}
+
+function viewToken({ version: _version, ...token }: Token): object {
+  const none = {
+    runId: null,
+    questionId: null,
+    name: null,
+    maker: null,
+    usedAt: null,
+    expiresAt: null,
+    revokedAt: null,
+  };
+  return { ...none, ...token };
+}
+
+function renderToken(token: Token, now: Instant): string {
+  const { id, scope, subject, name, maker, createdAt, usedAt, expiresAt, revokedAt } = token;
+  const state = revokedAt ? "revoked" : isUsable(token, now) ? "good" : "expired";
+  const until = expiresAt ? ` until ${expiresAt}` : "";
+  const facts = [
+    ...(name === undefined ? [] : [`"${oneLine(name)}"`]),
+    `made ${maker === undefined ? "" : `by ${oneLine(maker)} `}${createdAt}`,
+    usedAt === undefined ? "never used" : `used ${usedAt}`,
+  ];
+  return `${id.slice(0, SHOWN_ID_CHARS)}  ${scope.padEnd(5)}  ${state}${until}  ${oneLine(subject)}  ${facts.join(", ")}\n`;
+}

@@ -1,0 +1,149 @@
+import { Person } from "../../../core/people/person.ts";
+import { Refusal } from "../../../core/refusal.ts";
+import { RemovalView, takesSomething, viewRemoval } from "../../../core/people/removal.ts";
+import type { Engine } from "../../../engine/engine.ts";
+import { whoManages } from "../../actor.ts";
+import { noVerb, requireOne } from "../../arguments.ts";
+import type { Command } from "../../command.ts";
+import type { Context } from "../../context.ts";
+import type { Flags, Values } from "../../flags.ts";
+import { nearest } from "../../../core/text/nearest.ts";
+import { printResult } from "../../output.ts";
+import { oneLine } from "../../view/sanitise.ts";
+import { renderPeople, renderRemoval } from "./user-view.ts";
+
+const ADDRESS = /^[^\s@]+@[^\s@]+$/;
+const REMOVAL_FIELDS = Object.keys(RemovalView.shape);
+const FIELDS = ["id", "name", "email", "slack", "github", "groups"];
+
+const flags = {
+  name: { type: "string", value: "name", about: "add, set: what people call them" },
+  email: { type: "string", value: "address", about: "add, set: where mail reaches them" },
+  slack: { type: "string", value: "id", about: "add, set: their id in Slack, like U024BE7LH" },
+  github: { type: "string", value: "login", about: "add, set: their name on GitHub" },
+  yes: { type: "boolean", about: "remove: take away what they hold" },
+  "hand-over": { type: "string", value: "id", about: "remove: who takes over the tokens that they made for others" },
+  group: { type: "string", multiple: true, value: "group", about: "add, set: a group they are in; can be repeated" },
+} as const satisfies Flags;
+type Given = Values<typeof flags>;
+
+export const command: Command<typeof flags> = {
+  usage: "user list|show|add|set|remove [<id>]",
+  flags,
+  fields: [...FIELDS, ...REMOVAL_FIELDS],
+  examples: [
+    "askd user add lena --email lena@example.com --slack U024BE7LH --group ops",
+    "askd user set lena --group ops --group oncall",
+    "askd user remove lena --yes --hand-over mika",
+  ],
+  async run(args, context) {
+    const [what, ...rest] = args.positionals;
+    const engine = await context.engine();
+    if (what === undefined || (what === "list" && rest.length === 0)) return list(engine, context);
+    if (what === "show") return show(await getPerson(engine, requireOne(rest, command.usage)), context);
+    if (what === "add" || what === "set")
+      return put(what, requireOne(rest, command.usage), args.flags, engine, context);
+    if (what === "remove") {
+      return remove(await getPerson(engine, requireOne(rest, command.usage)), args.flags, engine, context);
+    }
+    throw noVerb(args.positionals, command.usage);
+  },
+};
+
+async function list(engine: Engine, context: Context): Promise<number> {
+  const people = (await engine.listPeople()).toSorted((one, other) => (one.id < other.id ? -1 : 1));
+  printResult(context, FIELDS, {
+    page: () => (people.length === 0 ? sayNobody(context) : renderPeople(people)),
+    json: () => people.map(viewPerson),
+  });
+  return 0;
+}
+
+function sayNobody({ program }: Context): string {
+  return `Nobody is known yet. Add somebody: ${program} user add <id> --email <address>\n`;
+}
+
+async function show(person: Person, context: Context): Promise<number> {
+  printResult(context, FIELDS, { page: () => renderPeople([person]), json: () => viewPerson(person) });
+  return 0;
+}
+
+async function put(what: "add" | "set", id: string, given: Given, engine: Engine, context: Context): Promise<number> {
+  const people = await engine.listPeople();
+  const before = people.find((person) => person.id === id);
+  if (before && what === "add") {
+    throw new Refusal("bad_input", `${oneLine(id)} is there already`, { hint: `Change them: askd user set ${id} …` });
+  }
+  if (!before && what === "set") throw noPerson(id, people);
+  const { group, yes: _yes, "hand-over": _handOver, ...said } = given;
+  if (said.email && !ADDRESS.test(said.email)) {
+    throw new Refusal("bad_input", `"${oneLine(said.email)}" is not an address`, {
+      hint: "Write --email lena@example.com",
+    });
+  }
+  const parsed = Person.safeParse({
+    ...{ version: 0, groups: [], ...before, id },
+    ...Object.fromEntries(["name", "email", "slack", "github"].flatMap((field) => wordOf(field, said))),
+    ...(group && { groups: group.flatMap((each) => each.split(",")).filter((each) => each !== "") }),
+  });
+  if (!parsed.success) throw badPerson(id, parsed.error.issues[0]?.path[0]);
+  const done = await engine.putPerson(parsed.data, await whoManages(engine, context));
+  printResult(context, FIELDS, {
+    page: () =>
+      context.isQuiet ? "" : `✓ ${oneLine(done.id)} is ${before ? "changed" : "added"}\n${renderPeople([done])}`,
+    json: () => viewPerson(done),
+  });
+  return 0;
+}
+
+/** Takes somebody off the list with all that they hold; what that takes away is shown first and needs a yes. */
+async function remove({ id }: Person, given: Given, engine: Engine, context: Context): Promise<number> {
+  const by = await whoManages(engine, context);
+  const handOverTo = given["hand-over"];
+  const trial = await engine.removePerson(id, { handOverTo, isTrial: true }, by);
+  const isGoing = given.yes === true || !takesSomething(trial);
+  const removal = isGoing ? await engine.removePerson(id, { handOverTo }, by) : trial;
+  printResult(context, REMOVAL_FIELDS, {
+    page: () => (context.isQuiet && isGoing ? "" : renderRemoval(removal, context.ahead)),
+    json: () => viewRemoval(removal),
+  });
+  if (isGoing) return 0;
+  throw new Refusal("needs_confirmation", `${oneLine(id)} is not removed: they hold what is listed above`, {
+    hint: `Remove them all the same: askd user remove ${id} --yes`,
+  });
+}
+
+/** An empty value takes a field away. */
+function wordOf(field: string, said: Readonly<Record<string, unknown>>): Array<[string, unknown]> {
+  const value = said[field];
+  return value === undefined ? [] : [[field, value === "" ? undefined : value]];
+}
+
+async function getPerson(engine: Engine, id: string): Promise<Person> {
+  const people = await engine.listPeople();
+  const found = people.find((person) => person.id === id);
+  if (found) return found;
+  throw noPerson(id, people);
+}
+
+function noPerson(id: string, people: readonly Person[]): Refusal {
+  const meant = nearest(
+    id,
+    people.map((person) => person.id),
+  );
+  return new Refusal("not_found", `There is nobody called "${oneLine(id)}"`, {
+    hint: meant ? `Did you mean ${meant}?` : "See everybody: askd user list",
+  });
+}
+
+function badPerson(id: string, field: PropertyKey | undefined): Refusal {
+  if (field !== "id")
+    return new Refusal("bad_input", `--${String(field ?? "name")} is too long or not as it should be`);
+  return new Refusal("bad_input", `"${oneLine(id).slice(0, 80)}" cannot be an id of a person`, {
+    hint: "Use letters, digits, - and _, at most 64",
+  });
+}
+
+function viewPerson({ id, name, email, slack, github, groups }: Person): object {
+  return { id, name: name ?? null, email: email ?? null, slack: slack ?? null, github: github ?? null, groups };
+}

@@ -1,0 +1,18 @@
+import { wrongUsage } from "../../arguments.ts";
+import type { Command } from "../../command.ts";
+import { printResult } from "../../output.ts";
+import { VERSION } from "../../version.ts";
+
+const flags = {};
+
+export const command: Command<typeof flags> = {
+  usage: "version",
+  flags,
+  fields: ["version"],
+  examples: ["askd version", "askd version --json"],
+  async run(args, context) {
+    if (args.positionals.length > 0) throw wrongUsage(`"${args.positionals[0]}" is too much`, command.usage);
+    printResult(context, ["version"], { page: () => `${VERSION}\n`, json: () => ({ version: VERSION }) });
+    return 0;
+  },
+};

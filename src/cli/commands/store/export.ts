@@ -1,0 +1,90 @@
+import { sayMany } from "../../../core/text/plural.ts";
+import { createWriteStream } from "node:fs";
+import { mkdir, rename, rm } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import { once } from "node:events";
+import { exportLines } from "../../../engine/trail/export.ts";
+import { wrongUsage } from "../../arguments.ts";
+import type { Command } from "../../command.ts";
+import type { Context } from "../../context.ts";
+import type { Flags } from "../../flags.ts";
+import { withStore } from "./direct-store.ts";
+import { parsePast } from "../../view/time-argument.ts";
+import { getRun } from "../../target.ts";
+import { VERSION } from "../../version.ts";
+
+const FILE_MODE = 0o600;
+
+const flags = {
+  output: { type: "string", short: "o", value: "file", about: "Write to this file, readable by you only (stdout)" },
+  since: { type: "string", value: "time", about: "Only runs made since then: 30d or 2026-11-01" },
+  run: { type: "string", value: "run", about: "Only this run" },
+  "with-secrets": { type: "boolean", about: "Also what signs callbacks, to move a store; tokens are never exported" },
+} as const satisfies Flags;
+
+export const command: Command<typeof flags> = {
+  usage: "export [-o <file>] [--since <time>] [--run <run>]",
+  flags,
+  examples: ["askd export -o askd.ndjson", "askd export --run 42 | head"],
+  async run(args, context) {
+    if (args.positionals.length > 0) throw wrongUsage(`"${args.positionals[0]}" is too much`, command.usage);
+    const { output, since, run, "with-secrets": hasSecrets = false } = args.flags;
+    const runId = run === undefined ? undefined : (await getRun(await context.engine(), run)).id;
+    const counts = await withStore(context, async (store) => {
+      const query = {
+        ...{ version: VERSION, hasSecrets },
+        ...(since !== undefined && {
+          since: parsePast(since, await store.now(), context),
+        }),
+        ...(runId && { runId }),
+      };
+      return writeLines(exportLines(store, query), output && resolve(context.cwd, output), context);
+    });
+    if (output !== undefined && !context.isQuiet) {
+      const { runs, questions, events } = counts;
+      context.stderr.write(
+        `✓ ${sayMany(runs, "run")}, ${sayMany(questions, "question")} and ${sayMany(events, "event")} exported; no tokens are in it\n`,
+      );
+    }
+    return 0;
+  },
+};
+
+interface Counts {
+  runs: number;
+  questions: number;
+  events: number;
+}
+
+/** Writes line by line; a file gets its name when it is whole. */
+async function writeLines(
+  lines: ReturnType<typeof exportLines>,
+  file: string | undefined,
+  context: Context,
+): Promise<Counts> {
+  let counts: Counts = { runs: 0, questions: 0, events: 0 };
+  if (file === undefined) {
+    for await (const line of lines) {
+      context.stdout.write(`${JSON.stringify(line)}\n`);
+      if (line.kind === "end") counts = line;
+    }
+    return counts;
+  }
+  const draft = `${file}.part`;
+  await mkdir(dirname(file), { recursive: true });
+  await rm(draft, { force: true });
+  const out = createWriteStream(draft, { mode: FILE_MODE, flags: "wx", flush: true });
+  try {
+    for await (const line of lines) {
+      if (!out.write(`${JSON.stringify(line)}\n`)) await once(out, "drain");
+      if (line.kind === "end") counts = line;
+    }
+    out.end();
+    await once(out, "close");
+    await rename(draft, file);
+    return counts;
+  } finally {
+    out.destroy();
+    await rm(draft, { force: true });
+  }
+}

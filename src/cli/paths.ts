@@ -1,0 +1,209 @@
+import { isAbsolute, join, resolve } from "node:path";
+import type { Values } from "../config/schema.ts";
+import { readSecret } from "../config/secret.ts";
+import { Refusal } from "../core/refusal.ts";
+import { oneLine } from "./view/sanitise.ts";
+
+/** Where questions are kept. */
+export type StorePlace =
+  | { kind: "sqlite"; file: string }
+  | { kind: "postgres"; url: string }
+  | { kind: "server"; url: string; token: string | undefined; runtimeDir: string; source: string };
+
+/** A store that this program can open by itself. */
+export type OwnStorePlace = Exclude<StorePlace, { kind: "server" }>;
+
+/** Where everything of this user is. */
+export interface Place {
+  store: StorePlace;
+  configFile: string;
+  stateDir: string;
+  cacheDir: string;
+  runtimeDir: string;
+}
+
+/** The surroundings that decide where things are. */
+export interface Surroundings {
+  env: Readonly<Record<string, string | undefined>>;
+  cwd: string;
+  homeDir: string;
+  platform: NodeJS.Platform;
+  /** What the flags were given; they win over the environment, and that over the settings. */
+  store?: string | undefined;
+  url?: string | undefined;
+  profile?: string | undefined;
+  settings?: Pick<Values, "profile" | "profiles" | "store">;
+}
+
+/** Finds where things are: `ASKD_HOME` moves everything, else the XDG folders, else those of the platform. */
+export function findPlace(around: Surroundings): Place {
+  const dirs = findDirs(around);
+  return {
+    store: findByFlag(around, dirs.runtime) ??
+      findByEnv(around, dirs.runtime) ??
+      findBySetting(around, dirs.runtime) ?? { kind: "sqlite", file: join(dirs.data, "askd.db") },
+    configFile: findConfigFile(around),
+    stateDir: dirs.state,
+    cacheDir: dirs.cache,
+    runtimeDir: dirs.runtime,
+  };
+}
+
+/** Where this user's own settings are. */
+export function findConfigFile(around: Surroundings): string {
+  const dir = around.env["ASKD_CONFIG_DIR"];
+  return join(dir ? resolve(around.cwd, dir) : findDirs(around).config, "config.toml");
+}
+
+function findDirs(around: Surroundings): Dirs {
+  return around.env["ASKD_HOME"] ? belowHome(around, around.env["ASKD_HOME"]) : byUser(around);
+}
+
+/** The variables that put everything below one directory, for this process or for one that it starts. */
+export function homeVariables(dir: string): Record<string, string> {
+  const none = ["ASKD_URL", "ASKD_TOKEN", "ASKD_PROFILE", "ASKD_CONFIG_DIR", "ASKD_RUN"];
+  const store = `sqlite:${join(dir, "data", "askd.db")}`; // settings of the system may name another
+  return { ...Object.fromEntries(none.map((name) => [name, ""])), ASKD_HOME: dir, ASKD_STORE: store };
+}
+
+interface Dirs {
+  config: string;
+  data: string;
+  state: string;
+  cache: string;
+  runtime: string;
+}
+
+function belowHome({ cwd }: Surroundings, home: string): Dirs {
+  const root = resolve(cwd, home);
+  return {
+    config: join(root, "config"),
+    data: join(root, "data"),
+    state: join(root, "state"),
+    cache: join(root, "cache"),
+    runtime: join(root, "run"),
+  };
+}
+
+function byUser(around: Surroundings): Dirs {
+  const { env, homeDir, platform } = around;
+  // Relative paths in XDG variables are to be ignored, says their specification.
+  const xdg = (name: string, fallback: string): string => {
+    const dir = env[name];
+    return join(dir && isAbsolute(dir) ? dir : fallback, "askd");
+  };
+  if (platform === "darwin") {
+    const support = join(homeDir, "Library", "Application Support");
+    return {
+      config: xdg("XDG_CONFIG_HOME", support),
+      data: xdg("XDG_DATA_HOME", support),
+      state: xdg("XDG_STATE_HOME", join(homeDir, "Library", "Logs")),
+      cache: xdg("XDG_CACHE_HOME", join(homeDir, "Library", "Caches")),
+      runtime: xdg("XDG_RUNTIME_DIR", support),
+    };
+  }
+  const local = platform === "win32" ? (env["LOCALAPPDATA"] ?? join(homeDir, "AppData", "Local")) : undefined;
+  const state = xdg("XDG_STATE_HOME", local ?? join(homeDir, ".local", "state"));
+  return {
+    config: xdg("XDG_CONFIG_HOME", local ?? join(homeDir, ".config")),
+    data: xdg("XDG_DATA_HOME", local ?? join(homeDir, ".local", "share")),
+    state,
+    cache: xdg("XDG_CACHE_HOME", local ?? join(homeDir, ".cache")),
+    runtime: env["XDG_RUNTIME_DIR"] ? xdg("XDG_RUNTIME_DIR", state) : state,
+  };
+}
+
+function findByFlag(around: Surroundings, runtimeDir: string): StorePlace | undefined {
+  const { store, url, profile } = around;
+  const given = Object.entries({ "--store": store, "--url": url, "--profile": profile }).filter(
+    ([, value]) => value !== undefined,
+  );
+  if (given.length > 1) {
+    throw new Refusal("bad_input", `${given.map(([name]) => name).join(" and ")} name different places`, {
+      hint: "Give one of them",
+    });
+  }
+  if (store !== undefined) return storeAt(store, "--store", around.cwd);
+  if (url !== undefined) return serverAt(url, { source: "--url", token: around.env["ASKD_TOKEN"], runtimeDir });
+  return profile === undefined ? undefined : profileAt(profile, around, runtimeDir);
+}
+
+function findByEnv(around: Surroundings, runtimeDir: string): StorePlace | undefined {
+  const { ASKD_URL: url, ASKD_STORE: store, ASKD_PROFILE: profile, ASKD_TOKEN: token } = around.env;
+  if (url) return serverAt(url, { source: "ASKD_URL", token, runtimeDir });
+  if (store) return storeAt(store, "ASKD_STORE", around.cwd);
+  return profile ? profileAt(profile, around, runtimeDir) : undefined;
+}
+
+function findBySetting(around: Surroundings, runtimeDir: string): StorePlace | undefined {
+  const { profile, store } = around.settings ?? {};
+  if (profile !== undefined) return profileAt(profile, around, runtimeDir);
+  if (!store) return undefined;
+  const { url, url_env: variable, url_file: file } = store;
+  const key = variable === undefined ? "store.url_file" : "store.url_env";
+  const given = url ?? readSecret({ variable, file, key }, around.env);
+  return given === undefined ? undefined : storeAt(given, url === undefined ? key : "store.url", around.cwd);
+}
+
+/** A profile is a server with its token, or a store. Its token goes to no other server. */
+function profileAt(name: string, around: Surroundings, runtimeDir: string): StorePlace {
+  const profiles = around.settings?.profiles ?? {};
+  const profile = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
+  if (!profile) {
+    const names = Object.keys(profiles);
+    throw new Refusal("not_found", `There is no profile "${name}"`, {
+      hint:
+        names.length > 0 ? `Choose from: ${names.join(", ")}` : `Make one: askd config set profiles.${name}.url <url>`,
+    });
+  }
+  const source = `The profile ${name}`;
+  if (profile.url === undefined) return storeAt(profile.store ?? "", source, around.cwd);
+  const { token_env: variable, token_file: file } = profile;
+  const key = `profiles.${name}.${variable === undefined ? "token_file" : "token_env"}`;
+  const token = readSecret({ variable, file, key }, around.env) ?? around.env["ASKD_TOKEN"];
+  return serverAt(profile.url, { source, token, runtimeDir });
+}
+
+function serverAt(
+  given: string,
+  { source, token, runtimeDir }: { source: string; token: string | undefined; runtimeDir: string },
+): StorePlace {
+  const url = URL.canParse(given) ? new URL(given) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol) || url.username !== "") {
+    throw new Refusal("bad_input", `The value of ${source} is not the address of a server`, {
+      hint: "Write https://<host> or http://127.0.0.1:4319",
+    });
+  }
+  if (url.protocol === "http:" && !/^(localhost|127\.0\.0\.1|\[::1\])$/.test(url.hostname)) {
+    throw new Refusal("not_permitted", `${source} would send your token over the network in the clear`, {
+      hint: "Use https://",
+    });
+  }
+  return { kind: "server", url: given.replace(/\/+$/, ""), token: token || undefined, runtimeDir, source };
+}
+
+function storeAt(given: string, source: string, cwd: string): StorePlace {
+  if (/^postgres(ql)?:\/\//.test(given)) return { kind: "postgres", url: requireUrl(given, source) };
+  const path = /^sqlite:(?:\/\/(?=\/))?(.+)$/s.exec(given)?.[1];
+  if (path && !path.includes("\0")) return { kind: "sqlite", file: resolve(cwd, path) };
+  throw badStore(source, "is not a store that askd knows");
+}
+
+function requireUrl(url: string, source: string): string {
+  if (!URL.canParse(url)) throw badStore(source, "is not a valid PostgreSQL address");
+  return url;
+}
+
+// The value itself is not repeated: it may hold a password.
+function badStore(source: string, problem: string): Refusal {
+  return new Refusal("bad_input", `The value of ${source} ${problem}`, {
+    hint: `Write sqlite:<path> or postgres://<user>@<host>/<database>`,
+  });
+}
+
+/** A store in words, without the password that its address may hold. */
+export function sayStore(store: StorePlace): string {
+  if (store.kind === "sqlite") return `sqlite:${oneLine(store.file)}`;
+  const { protocol, username, host, pathname } = new URL(store.url);
+  return oneLine(`${protocol}//${username === "" ? "" : `${username}@`}${host}${pathname.replace(/\/$/, "")}`);
+}

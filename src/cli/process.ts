@@ -1,0 +1,221 @@
+import { homedir, userInfo } from "node:os";
+import { dirname } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { AnchorSettings } from "../config/anchor.ts";
+import type { ChannelSet } from "../config/channel-list.ts";
+import type { Rules } from "../core/rules.ts";
+import type { Patience } from "../engine/remote/remote-call.ts";
+import { runsAbove, startOf } from "./terminal/process-tree.ts";
+import { findProgram } from "./program.ts";
+import type { Context, Input, OpenedEngine, Output, ServeRequest, Serving } from "./context.ts";
+import { isTerminal, writeTo } from "./terminal/descriptor.ts";
+import type { StorePlace } from "./paths.ts";
+import { oneLine } from "./view/sanitise.ts";
+
+/** The process that a command runs in, as far as the command line has to know it. */
+export interface World extends Omit<
+  Context,
+  | "style"
+  | "place"
+  | "config"
+  | "rules"
+  | "json"
+  | "mayPrompt"
+  | "isQuiet"
+  | "isAccessible"
+  | "now"
+  | "engine"
+  | "inHome"
+  | "serve"
+  | "findServer"
+  | "host"
+  | "keepHost"
+> {
+  nowMs(): number;
+  /** The lasting id of this machine by its files there: as it is, or kept from now on. */
+  hostIn(stateDir: string, how: "found" | "kept"): Promise<string>;
+  /** With a directory for the files of runs, the engine starts agents too; `machineDir` has the id of this machine. */
+  openEngine(
+    store: StorePlace,
+    rules: Rules,
+    options?: {
+      stateDir?: string;
+      machineDir?: string;
+      patience?: Patience;
+      anchor?: AnchorSettings | undefined;
+    },
+  ): Promise<OpenedEngine>;
+  openServer(
+    at: {
+      store: StorePlace;
+      rules: Rules;
+      runtimeDir: string;
+      stateDir: string;
+      channels: ChannelSet[];
+      anchor?: AnchorSettings | undefined;
+    },
+    request: ServeRequest,
+  ): Promise<Serving>;
+  findServer(runtimeDir: string): Promise<string | undefined>;
+}
+
+/** The real process. Nothing else in the command line touches it. */
+export function worldOf(process: NodeJS.Process): World {
+  const bin = fileURLToPath(new URL("../bin/askd", import.meta.url));
+  return {
+    stdout: outputTo(process, "stdout"),
+    stderr: outputTo(process, "stderr"),
+    stdin: inputFrom(process),
+    env: process.env,
+    runsAbove: () => runsAbove(process.pid),
+    startOf: (pid) => startOf(pid),
+    findStartedAs: async (pid) => (await import("../agents/runner/process-launch.ts")).findStartedAs(pid),
+    pid: process.pid,
+    tellToEnd: (pid) => tellToEnd(process, pid),
+    cwd: process.cwd(),
+    user: userName(process),
+    hostIn: async (stateDir, how) => {
+      const { findMachine, keepMachine } = await import("../agents/runner/machine-id.ts");
+      return how === "kept" ? keepMachine(stateDir) : findMachine(stateDir);
+    },
+    ahead: (at) => -new Date(at).getTimezoneOffset() * 60_000,
+    homeDir: homedir(),
+    platform: process.platform,
+    nowMs: Date.now,
+    self: [process.execPath, bin],
+    program: findProgram({ env: process.env, cwd: process.cwd(), platform: process.platform, bin }),
+    pause: (ms) => new Promise((resolve) => setTimeout(resolve, ms).unref()),
+    interrupt: (also = []) => interruptOf(process, also),
+    streams: () => ({ input: process.stdin, output: streamOf(process, "stdout") }),
+    openTerminal: async () => (await import("./terminal/raw-terminal.ts")).openTerminal(process),
+    ...FILES,
+    detach: async (child) => (await import("./detach.ts")).detach(child),
+    lock: async (file) => (await import("../agents/process/lock.ts")).lock(file),
+    isLocked: async (file) => (await import("../agents/process/lock.ts")).isLocked(file),
+    runChild: async (child) => (await import("./terminal/child-process.ts")).runChild(child, process.env),
+    openEngine: async (store, rules, { stateDir, machineDir, patience, anchor } = {}) =>
+      (await import("../app.ts")).openEngine({
+        ...{ store, rules, patience, anchor },
+        ...(machineDir !== undefined && { machineDir }),
+        ...(stateDir !== undefined && { runs: runsOf(process, bin, stateDir) }),
+        ...(process.env["ASKD_DEBUG"] === "api" && {
+          onCall: (line: string): void => void process.stderr.write(`api: ${oneLine(line)}\n`),
+        }),
+      }),
+    openServer: async (at, request) =>
+      (await import("../app.ts")).openServer(
+        {
+          ...at,
+          runs: runsOf(process, bin, at.stateDir, request.onLog),
+          user: userName(process),
+          writeLog: request.onLog ?? ((line) => void process.stderr.write(line)),
+          isVerbose: Boolean(process.env["ASKD_DEBUG"]),
+          env: process.env,
+        },
+        request,
+      ),
+    openStore: async (place) => (await import("../app.ts")).openStore(place),
+    findSchema: async (place) => (await import("../app.ts")).findSchema(place),
+    findServer: async (runtimeDir) => (await import("../app.ts")).findServer(runtimeDir),
+  };
+}
+
+/** Loaded when used: most commands touch no file but the store. */
+const FILES: Pick<World, "readFile" | "writeFile" | "removeFile"> = {
+  readFile: async (path) => (await import("node:fs/promises")).readFile(path, "utf8"),
+  writeFile: async (path, text) => {
+    const { mkdir, writeFile } = await import("node:fs/promises");
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, text);
+  },
+  removeFile: async (path) => {
+    const { rm, stat } = await import("node:fs/promises");
+    const isThere = await stat(path).then(
+      () => true,
+      () => false,
+    );
+    await rm(path, { force: true });
+    return isThere;
+  },
+};
+
+/** Agents are started with this very program for their hooks and servers. */
+function runsOf(process: NodeJS.Process, bin: string, stateDir: string, onLog?: (line: string) => void) {
+  const write = onLog ?? ((line: string): void => void process.stderr.write(line));
+  return {
+    stateDir,
+    askd: [process.execPath, bin],
+    env: process.env,
+    note: (run: string, text: string): void => write(`${run}: ${oneLine(text)}\n`),
+  };
+}
+
+// Node makes a stream when it is first looked at, and loads its whole network library for it: text needs none.
+function outputTo(process: NodeJS.Process, name: "stdout" | "stderr"): Output {
+  const descriptor = name === "stdout" ? 1 : 2;
+  return {
+    write: (text) => writeTo(descriptor, text, (rest) => void streamOf(process, name).write(rest)),
+    get isTty() {
+      return isTerminal(descriptor);
+    },
+    get columns() {
+      return process[name].columns ?? columnsIn(process.env);
+    },
+    get rows() {
+      return process[name].rows;
+    },
+  };
+}
+
+/** A width that somebody set for programs that print into something else than a terminal. */
+function columnsIn({ COLUMNS: text = "" }: NodeJS.ProcessEnv): number | undefined {
+  return /^[1-9]\d{0,4}$/.test(text) ? Number(text) : undefined;
+}
+
+/** The stream behind a descriptor. A reader that has seen enough, such as `head`, is no error. */
+function streamOf(process: NodeJS.Process, name: "stdout" | "stderr"): NodeJS.WriteStream {
+  const stream = process[name];
+  if (stream.listenerCount("error") > 0) return stream;
+  return stream.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error;
+    if (process.listenerCount("SIGPIPE") === 0) process.exit(); // else the command leaves things in order first
+  });
+}
+
+function inputFrom(process: NodeJS.Process): Input {
+  return {
+    get isTty() {
+      return isTerminal(0);
+    },
+    readAll: async (limitBytes) => (await import("./terminal/stdin.ts")).readAll(process.stdin, limitBytes),
+    readLine: async (signal) => (await import("./terminal/stdin.ts")).readLine(process.stdin, process.stderr, signal),
+  };
+}
+
+function tellToEnd(process: NodeJS.Process, pid: number): boolean {
+  try {
+    const isThere = process.kill(pid, "SIGTERM");
+    process.kill(pid, "SIGCONT"); // one that was stopped hears nothing before it continues
+    return isThere;
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ESRCH") return false;
+    throw error; // it is somebody else's
+  }
+}
+
+/** The user's name; a container may run as a number that has none. */
+function userName(process: NodeJS.Process): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return process.env["USER"] ?? `uid-${process.getuid?.() ?? 0}`;
+  }
+}
+
+/** The first interrupt aborts, so that the command can leave things in order; a second one ends the process. */
+function interruptOf(process: NodeJS.Process, also: readonly NodeJS.Signals[]): AbortSignal {
+  const controller = new AbortController();
+  for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => controller.abort(name));
+  for (const name of also) process.on(name, () => controller.abort(name));
+  return controller.signal;
+}

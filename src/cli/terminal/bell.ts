@@ -1,0 +1,20 @@
+import { parseHours } from "../../config/hours.ts";
+import type { Context } from "../context.ts";
+
+export const BELL = "\x07";
+
+/** What rings the terminal where a person may hear it: nothing in quiet hours, or where no bell is wanted. */
+export function bellFor(context: Pick<Context, "stderr" | "isQuiet" | "config" | "now" | "ahead">): string {
+  const { terminal_bell: isWanted = true, quiet_hours: quiet } = context.config.values.notifications ?? {};
+  if (!context.stderr.isTty || context.isQuiet || !isWanted) return "";
+  return quiet !== undefined && isWithinHours(quiet, context) ? "" : BELL;
+}
+
+/** By the clock of this machine. A part of the day may go over midnight. */
+function isWithinHours(hours: string, { now, ahead }: Pick<Context, "now" | "ahead">): boolean {
+  const { from, to } = parseHours(hours);
+  const at = now();
+  const local = new Date(Date.parse(at) + ahead(at));
+  const minute = local.getUTCHours() * 60 + local.getUTCMinutes();
+  return from <= to ? minute >= from && minute < to : minute >= from || minute < to;
+}

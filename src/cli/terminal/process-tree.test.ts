@@ -1,0 +1,72 @@
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { AGENT } from "../../../test/builders.ts";
+import { ROOMY, Scene, said } from "../../../test/scene.ts";
+import { type } from "../../../test/typed.ts";
+import { openEngine } from "../../app.ts";
+import { runsAbove } from "./process-tree.ts";
+
+const ASKD = resolve("bin", "askd");
+
+let home = "";
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), "askd-above-"));
+});
+afterEach(() => rmSync(home, { recursive: true }));
+
+test("the runs of the processes above are found, whatever their programs are called", () => {
+  const files: Record<string, string> = {
+    "/proc/9/stat": "9 (node) S 8 9 9 0",
+    "/proc/8/stat": "8 (a) b) (c) S 7 8 8 0",
+    "/proc/8/environ": "PATH=/bin\0NOT_ASKD_RUN=no\0",
+    "/proc/7/stat": "7 (claude) S 1 7 7 0",
+    "/proc/7/environ": "ASKD_RUN=r_agent\0PATH=/bin\0",
+    "/proc/1/environ": "ASKD_RUN=r_init\0",
+  };
+  expect(runsAbove(9, (path) => files[path])).toEqual(["r_agent"]);
+  expect(runsAbove(4, () => "4 (loop) S 4 4 4 0")).toEqual([]);
+  expect(runsAbove(9, () => undefined)).toEqual([]);
+});
+
+test("below a live agent nobody answers or makes tokens, and below one that is over a person does", async () => {
+  const scene = new Scene();
+  const run = await scene.startedRun();
+  const { question } = await scene.engine.ask(scene.input(), { ...AGENT, runId: run.id }, { runId: run.id });
+  const below = { runsAbove: () => ["r_1", run.id] };
+  expect((await type(scene, ["answer", question.id, "1"], below)).exit).toBe(7);
+  expect((await type(scene, ["token", "create", "--subject", "ada", "--scope", "human"], below)).exit).toBe(7);
+  await scene.engine.cancel(question.id, { resume: "go on" }, { ...AGENT, scope: "human" });
+  const next = await scene.ask();
+  await scene.engine.cancelRun(run.id, { ...AGENT, scope: "human" });
+  expect((await type(scene, ["answer", next.question.id, "1"], below)).exit).toBe(0);
+});
+
+test.runIf(process.platform === "linux")(
+  "an agent that takes its run out of its shell is refused all the same, and that it tried is in the trail",
+  async () => {
+    const engine = await openEngine({ store: { kind: "sqlite", file: join(home, "data", "askd.db") }, rules: ROOMY });
+    try {
+      const { id: runId } = await engine.createRun({ name: "add-caching", agent: "claude", giveBack: "worker" }, AGENT);
+      await engine.startRun(runId, AGENT);
+      const input = new Scene().input();
+      const { question } = await engine.ask(input, { ...AGENT, runId }, { runId });
+      // The shell stays above what it starts, as a command follows.
+      const script = `env -u ASKD_RUN "$0" "$1" answer ${question.id} 1; code=$?; exit $code`;
+      const env = { PATH: process.env["PATH"], ASKD_HOME: home, ASKD_RUN: runId };
+      const exit = await new Promise((done) => {
+        execFile("/bin/sh", ["-c", script, process.execPath, ASKD], { env }, (error) => done(error?.code ?? 0));
+      });
+      expect(exit).toBe(7);
+      expect((await engine.read(question.id)).question.status).toBe("pending");
+      const { event } = (await engine.readChain(runId)).at(-1)!;
+      expect(event).toMatchObject({ type: "question.refused", by: { scope: "agent", channel: "cli", runId } });
+      await engine.answer(question.id, said("1"), { ...AGENT, scope: "human", strength: "local" });
+      expect((await engine.verify()).problems).toEqual([]);
+    } finally {
+      await engine.stop();
+    }
+  },
+);

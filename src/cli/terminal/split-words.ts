@@ -1,0 +1,25 @@
+import { Refusal } from "../../core/refusal.ts";
+
+/** Splits a command as a shell would, with quotes and backslashes, and without anything else that a shell does. */
+export function splitWords(text: string): string[] {
+  const words: string[] = [];
+  let word: string | undefined;
+  for (const [part] of text.matchAll(/\s+|'[^']*'|"(?:[^"\\]|\\.)*"|\\.|[^\s'"\\]+|['"\\]/gs)) {
+    if (/^\s/.test(part)) {
+      if (word !== undefined) words.push(word);
+      word = undefined;
+      continue;
+    }
+    if (/^['"\\]$/.test(part)) {
+      throw new Refusal("bad_input", `A ${part === "\\" ? "backslash" : "quote"} is left open in: ${text}`);
+    }
+    word = (word ?? "") + unquoted(part);
+  }
+  return word === undefined ? words : [...words, word];
+}
+
+function unquoted(part: string): string {
+  if (part.startsWith("'")) return part.slice(1, -1);
+  if (part.startsWith('"')) return part.slice(1, -1).replace(/\\(["\\$`])/g, "$1");
+  return part.startsWith("\\") ? part.slice(1) : part;
+}
