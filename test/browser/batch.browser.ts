@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { AnswerInput } from "../../src/core/answer/answer-input.ts";
-import { tick } from "./pick-states.ts";
+import { tick } from "./batch-bar-states.ts";
 import { LENA, ask } from "./states.ts";
 import { useStage } from "./use-stage.ts";
 
