@@ -1,12 +1,37 @@
-import { defineConfig } from "vitest/config";
+import { defaultExclude, defineConfig } from "vitest/config";
+
+/**
+ * Folders whose tests start no program and change nothing outside of themselves. Their files share the modules that a
+ * worker has loaded: loading them again for each file takes longer than most of these tests.
+ */
+const SHARING = ["core", "config", "edit", "engine", "server", "setup", "web"].map(
+  (name) => `src/${name}/**/*.test.ts`,
+);
+
+/** Runs the tests of other files once more, which only register themselves where they are loaded anew. */
+const REPEATING = "src/engine/remote/remote-engine.test.ts";
 
 export default defineConfig({
   test: {
-    include: ["src/**/*.test.ts", "test/**/*.test.ts"],
     globalSetup: ["test/lean-environment.ts", "test/global-setup.ts"],
     pool: "forks", // native database drivers and child processes do not share a process well
     maxWorkers: 2,
     testTimeout: 90_000,
     hookTimeout: 90_000,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: "alone",
+          include: ["src/**/*.test.ts", "test/**/*.test.ts"],
+          exclude: [...defaultExclude, ...SHARING],
+        },
+      },
+      { extends: true, test: { name: "repeating", include: [REPEATING] } },
+      {
+        extends: true,
+        test: { name: "sharing", include: SHARING, exclude: [...defaultExclude, REPEATING], isolate: false },
+      },
+    ],
   },
 });

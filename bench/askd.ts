@@ -2,7 +2,7 @@ import { engineOn } from "../src/app.ts";
 import type { Actor } from "../src/core/people/actor.ts";
 import { AnswerInput } from "../src/core/answer/answer-input.ts";
 import { parseAsk } from "../src/core/question/ask-input.ts";
-import { isHanding } from "../src/core/question/question.ts";
+import { isHandingOver } from "../src/core/question/question.ts";
 import { later } from "../src/core/instant.ts";
 import { DEFAULT_LIMITS, DEFAULT_RULES, type Rules } from "../src/core/rules.ts";
 import type { LocalEngine } from "../src/engine/local-engine.ts";
@@ -46,7 +46,7 @@ export function askd(store: Store): Subject {
       const answeredAt = performance.now();
       await engine.answer(question.id, ANSWERED, ADA);
       const { question: outcome, run } = await seen;
-      if (!isHanding(outcome, run.epoch)) await engine.handOver(question.id);
+      if (!isHandingOver(outcome, run.epoch)) await engine.handOver(question.id);
       return { wakeMs: seenAt - answeredAt };
     },
     close: () => engine.stop(),

@@ -124,7 +124,12 @@ async function measure(way: Way): Promise<Measured> {
   client.close();
   await server.stop();
   return {
-    ...{ rssBytes, heapBytes, answeredMs, seenMs, cpuMs, asked: COUNT - few },
+    rssBytes,
+    heapBytes,
+    answeredMs,
+    seenMs,
+    cpuMs,
+    asked: COUNT - few,
     quietMs: got.filter(({ id }) => quiet.has(id)).map(lateMs),
     burstMs: got.filter(({ id }) => !quiet.has(id)).map(lateMs),
   };
@@ -208,8 +213,10 @@ async function callTool(client: Client, args: object, expected: string): Promise
   const params = { name: "ask_human", arguments: args, _meta: meta };
   const body = { jsonrpc: "2.0", id: 1, method: "tools/call", params };
   const headers = {
-    ...{ accept: "application/json, text/event-stream", "mcp-protocol-version": "2026-07-28" },
-    ...{ "mcp-method": "tools/call", "mcp-name": "ask_human" },
+    accept: "application/json, text/event-stream",
+    "mcp-protocol-version": "2026-07-28",
+    "mcp-method": "tools/call",
+    "mcp-name": "ask_human",
   };
   const { body: reply, atMs } = await client.send("POST", "/mcp", body, headers);
   const text = JSON.stringify(reply["result"] ?? "");

@@ -103,7 +103,10 @@ async function measureClaude(root: string): Promise<{ cpuMs: number; megabytes: 
     const script = `TIMEFORMAT="%U %S"; time "$0" -p --output-format stream-json --verbose >"$1"`;
     const { stderr } = spawnSync("bash", ["-c", script, programFile("claude"), out], {
       env: { ...env, ...claudeEnv({ home: root, dir: root, modelUrl: `http://127.0.0.1:${port}` }) },
-      ...{ cwd: root, input: prompt, encoding: "utf8", timeout: 120_000 },
+      cwd: root,
+      input: prompt,
+      encoding: "utf8",
+      timeout: 120_000,
     });
     const [user = 0, system = 0] = (stderr.trim().split("\n").at(-1) ?? "").split(" ").map(Number);
     return { cpuMs: (user + system) * 1000, megabytes: statSync(out).size / 1e6 };

@@ -3,9 +3,10 @@ import { join } from "node:path";
 import { serve } from "@hono/node-server";
 import * as sdk from "@modelcontextprotocol/server";
 import { Hono } from "hono";
-import { SYSTEM } from "../src/core/people/actor.ts";
+import { AGENTS } from "../src/agents/agents.ts";
+import { knownClients } from "../src/agents/registry.ts";
+import { SYSTEM, type Actor } from "../src/core/people/actor.ts";
 import { AnswerInput } from "../src/core/answer/answer-input.ts";
-import type { Actor } from "../src/core/people/actor.ts";
 import { QuestionId } from "../src/core/id.ts";
 import { DEFAULT_LIMITS, DEFAULT_RULES, type Rules } from "../src/core/rules.ts";
 import { processHolder } from "../src/agents/process/process-holder.ts";
@@ -40,7 +41,7 @@ export async function serveAskd(directory: string): Promise<void> {
   const engine = engineOn(store, { rules });
   const feed = {
     read: (after: string, limit: number) => store.readFeed(after, limit),
-    readBack: (filter: TrailFilter) => store.readBack(filter),
+    readBack: (filter: TrailFilter) => store.readTrailPage(filter),
     findEnd: () => store.findFeedEnd(),
     onChange: (listener: () => void) => store.onChange(listener),
   };
@@ -50,6 +51,7 @@ export async function serveAskd(directory: string): Promise<void> {
     rules,
     version: "0.0.0",
     host: "here",
+    clients: knownClients(AGENTS),
     onBug: (error) => console.error(error),
   });
   const deps = { engine, rules, store, feed, holds: () => engine.holds, version: "0.0.0", log: () => undefined };

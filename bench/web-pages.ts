@@ -41,10 +41,14 @@ async function visitor(engine: LocalEngine, store: Store): Promise<Open> {
   const { text } = await engine.issueToken({ scope: "admin", subject: "mika" }, SYSTEM);
   const stopping = new AbortController();
   const deps: ServeDeps = {
-    ...{ engine, rules: ROOMY, store, version: "0.0.0", log: () => undefined },
+    engine,
+    rules: ROOMY,
+    store,
+    version: "0.0.0",
+    log: () => undefined,
     feed: {
       read: (after, limit) => store.readFeed(after, limit),
-      readBack: (filter) => store.readBack(filter),
+      readBack: (filter) => store.readTrailPage(filter),
       findEnd: () => store.findFeedEnd(),
       onChange: (listener) => store.onChange(listener),
     },

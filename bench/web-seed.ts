@@ -109,7 +109,9 @@ async function ask(engine: LocalEngine, nowMs: number, index: number, more: { ti
 
 async function close(engine: LocalEngine, id: QuestionId, index: number): Promise<void> {
   const by: Actor = {
-    ...{ scope: "human", id: PEOPLE[index % PEOPLE.length] ?? "", strength: "local" },
+    scope: "human",
+    id: PEOPLE[index % PEOPLE.length] ?? "",
+    strength: "local",
     channel: CHANNELS[index % CHANNELS.length] ?? "",
   };
   if (index % 25 === 0) await engine.cancel(id, { reason: "not needed" }, by);

@@ -10,15 +10,30 @@ const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const TARGET = "node20.19";
 const ENTRY = "cli.js";
 /** What `askd`, `askd status` and `askd --help` use, directly or by imports. The rest is read when something needs it. */
-const EVERYDAY = ["cli/main", "cli/help", "cli/status", "cli/make-context", "app", "store/sqlite", "agents/machine"];
+const EVERYDAY = [
+  "cli/main",
+  "cli/help",
+  "cli/commands/inspect/status",
+  "cli/make-context",
+  "app",
+  "store/sqlite/sqlite",
+  "agents/runner/machine-id",
+];
 
 const { version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
 
 /** What browsers load, each as one small text that the server keeps in memory. */
 async function bundleForBrowsers(entry) {
   const { outputFiles } = await build({
-    ...{ absWorkingDir: ROOT, entryPoints: [entry], write: false, bundle: true, minify: true, charset: "utf8" },
-    ...{ target: ["chrome111", "firefox113", "safari16.4"], format: "iife", logLevel: "warning" },
+    absWorkingDir: ROOT,
+    entryPoints: [entry],
+    write: false,
+    bundle: true,
+    minify: true,
+    charset: "utf8",
+    target: ["chrome111", "firefox113", "safari16.4"],
+    format: "iife",
+    logLevel: "warning",
   });
   return outputFiles[0].text.trim();
 }

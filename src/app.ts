@@ -1,8 +1,10 @@
 import { randomBytes as systemRandom, randomUUID } from "node:crypto";
 import { hostname, uptime } from "node:os";
 import { readBootId } from "./agents/process/boot-id.ts";
+import type { ConnectionEnds } from "./agents/process/caller-process.ts";
+import type { AgentRegistry } from "./agents/registry.ts";
 import type { AnchorSettings } from "./config/anchor.ts";
-import { type Ids, type WorkerId, idsFrom, pooled } from "./core/id.ts";
+import { type Ids, type WorkerId, idsFrom, pooledRandom } from "./core/id.ts";
 import { instant } from "./core/instant.ts";
 import type { Job } from "./core/run/job.ts";
 import { Refusal } from "./core/refusal.ts";
@@ -13,10 +15,10 @@ import { StoreClock } from "./engine/store-clock.ts";
 import type { Engine } from "./engine/engine.ts";
 import { isFailureNews, isRare, sayWhy } from "./engine/jobs/job-retry.ts";
 import { jobHandlers } from "./engine/jobs/job-handlers.ts";
-import { LocalEngine } from "./engine/local-engine.ts";
+import { type LocalEngine, createLocalEngine } from "./engine/local-engine.ts";
 import type { AddressOptions } from "./engine/outbound/public-address.ts";
 import type { Patience } from "./engine/remote/remote-call.ts";
-import type { Work, WorkerDeps } from "./engine/jobs/worker.ts";
+import type { JobContext, WorkerDeps } from "./engine/jobs/worker.ts";
 import type { ServeOptions } from "./server/server.ts";
 import type { Store } from "./store/store.ts";
 
@@ -24,94 +26,102 @@ declare const ASKD_VERSION: string | undefined; // set when the program is built
 const VERSION = typeof ASKD_VERSION === "string" ? ASKD_VERSION : "0.0.0";
 
 type OwnStore = { kind: "sqlite"; file: string } | { kind: "postgres"; url: string };
-type OtherServer = { kind: "server"; url: string; token: string | undefined; runtimeDir: string; source: string };
+type RemoteServer = { kind: "server"; url: string; token: string | undefined; runtimeDir: string; source: string };
 
 export interface AppOptions {
-  store: OwnStore | OtherServer;
+  store: OwnStore | RemoteServer;
   rules: Rules;
-  /** Set where this process starts the agents of this host and follows them. */
-  runs?: RunsOptions;
-  /** The directory with the lasting id of this machine. */
+  /** Set if this process starts and follows agents. */
+  runs?: RunnerOptions;
+  /** The directory with the machine id. */
   machineDir?: string;
-  /** Where every seal of the trail is written outside the store. */
+  /** The targets that seals of the trail are written to. */
   anchor?: AnchorSettings | undefined;
-  /** Hears of every call to a server: what, with which outcome, and how long it took. */
+  /** Called with a line about every request to a server: what, the result, and the duration. */
   onCall?: (line: string) => void;
-  /** Rides out a restart of the server. */
+  /** Retries requests during a restart of the server. */
   patience?: Patience | undefined;
 }
 
-/** Where agents are started from. */
-export interface RunsOptions {
+/** The options of the agent runner. */
+export interface RunnerOptions {
   stateDir: string;
+  /** The agents that can be started, if not those of askd. */
+  agents?: AgentRegistry;
   /** How to start askd itself. */
   askd: readonly string[];
   env: Readonly<Record<string, string | undefined>>;
-  /** Hears what is worth a line in a log: of which run, and what. */
+  /** Logs a line about a run. */
   note: (run: string, text: string) => void;
-  /** Hears how far the work with an agent has come; proofs end the process there. */
+  /** Called at each step of the work with an agent; tests kill the process there. */
   onStep?: (step: string) => void;
 }
 
 export interface ServerOptions extends AppOptions {
   runtimeDir: string;
-  /** The name of this user, for whom programs on this machine act. */
+  /** The name of this user, whom programs on this machine act for. */
   user: string;
   writeLog: (line: string) => void;
-  /** How people are told, as it is configured; nothing secret is in it. */
+  /** The configured channels, without secrets. */
   channels?: ReadonlyArray<{ name: string; settings: ReadonlyArray<readonly [string, string]> }>;
-  /** Write down every request too. */
+  /** Logs every request too. */
   isVerbose: boolean;
-  /** Where the variables of OpenTelemetry are looked up. */
+  /** The environment with the OpenTelemetry variables. */
   env: Readonly<Record<string, string | undefined>>;
 }
 
-/** Opens the store and puts an engine on it, or reaches the engine of a server. */
+/** Opens the store with an engine, or connects to the engine of a server. */
 export async function openEngine(options: AppOptions): Promise<Engine> {
   const { store, rules, runs, machineDir, anchor, onCall, patience } = options;
   if (store.kind === "server") return openRemote(store, { onCall, patience });
   const opened = await openStore(store);
-  return engineFor(opened, { rules, anchor, ...(machineDir !== undefined && { machineDir }) }, runs);
+  return engineFor(opened, { rules, anchor, machineDir }, runs);
 }
 
-/** The engine on a store, with agents to start where that is wanted. */
-async function engineFor(store: Store, options: EngineOptions, runs: RunsOptions | undefined): Promise<LocalEngine> {
+/** Creates the engine of a store, with an agent runner if requested. */
+async function engineFor(store: Store, options: EngineOptions, runs: RunnerOptions | undefined): Promise<LocalEngine> {
   if (!runs) return engineOn(store, options);
-  const { agents } = await import("./agents/agents.ts");
+  const registry = runs.agents ?? (await import("./agents/agents.ts")).AGENTS;
+  const { agentsByName } = await import("./agents/registry.ts");
   const { Runner } = await import("./agents/runner/runner.ts");
-  const { keepMachine } = await import("./agents/runner/machine-id.ts");
-  const host = keepMachine(runs.stateDir);
-  const ids = options.ids ?? idsFrom(Date.now, pooled(random));
+  const { ensureMachineId } = await import("./agents/runner/machine-id.ts");
+  const host = ensureMachineId(runs.stateDir);
+  const ids = options.ids ?? idsFrom(Date.now, pooledRandom(random));
   const worker = ids.worker();
   const runner = new Runner({
-    ...{ ...runs, worker, agents, host, rules: options.rules, liveWindowMs: options.rules.liveWindowMs },
+    ...runs,
+    worker,
+    agents: agentsByName(registry),
+    host,
+    rules: options.rules,
+    liveWindowMs: options.rules.liveWindowMs,
     engine: () => engine,
     version: VERSION,
     note: (run, text) => runs.note(`#${run.number}`, text),
     onFailure: (run, error) => runs.note(`#${run.number}`, error instanceof Error ? error.message : String(error)),
   });
-  const onFailure = options.onFailure ?? ((job, error) => runs.note(job.key, sayFailure(job, error)));
+  const onFailure = options.onFailure ?? ((job, error) => runs.note(job.key, describeFailure(job, error)));
   const onOutage =
-    options.onOutage ?? ((error, times) => void (isRare(times) && runs.note("worker", sayOutage(error))));
-  const more = { ids, worker, runner, host, onFailure: onlyNews(onFailure), onOutage };
+    options.onOutage ?? ((error, times) => void (isRare(times) && runs.note("worker", describeOutage(error))));
+  const more = { ids, worker, runner, host, onFailure: withoutRepeats(onFailure), onOutage };
   const engine: LocalEngine = engineOn(store, { ...options, ...more });
   return engine;
 }
 
-function sayOutage(error: unknown): string {
+function describeOutage(error: unknown): string {
   return `waits for the store: ${sayWhy(error)}`;
 }
 
-/** What fails every few seconds for hours need not be told every time. */
-function onlyNews(onFailure: WorkerDeps["onFailure"]): WorkerDeps["onFailure"] {
+/** Suppresses repeated reports of the same failure. */
+function withoutRepeats(onFailure: WorkerDeps["onFailure"]): WorkerDeps["onFailure"] {
   return (job, error) => void (isFailureNews(job, error) && onFailure(job, error));
 }
 
-function sayFailure({ tries }: Job, error: unknown): string {
+function describeFailure({ tries }: Job, error: unknown): string {
   return `failed ${tries === 0 ? "once" : `${tries + 1} times`}: ${sayWhy(error)}; it is tried again`;
 }
 
-/** Serves a store over HTTP, and leaves word of it for this user's programs. */
+/** Serves a store over HTTP, and publishes its address to this user's programs. */
 export async function openServer(options: ServerOptions, request: ServeOptions) {
   if (options.store.kind === "server") {
     throw new Refusal("bad_input", `${options.store.source} names a server; there is no store here to serve`, {
@@ -134,43 +144,55 @@ export async function openServer(options: ServerOptions, request: ServeOptions) 
   );
   const { readTarget } = await import("./server/telemetry/otlp.ts");
   const traces = readTarget(options.env);
-  const { findWork, takeoverHere } = await import("./agents/runner/local-run.ts");
-  const { keepMachine } = await import("./agents/runner/machine-id.ts");
-  const { findLog } = await import("./agents/runner/run-log.ts");
+  const { findWorkspaceChanges, findTakeoverCommand } = await import("./agents/runner/local-run.ts");
+  const { ensureMachineId } = await import("./agents/runner/machine-id.ts");
+  const { findRunLog } = await import("./agents/runner/run-log.ts");
   const { processHolder } = await import("./agents/process/process-holder.ts");
   const stateDir = options.runs?.stateDir;
-  const host = stateDir === undefined ? hostname() : keepMachine(stateDir);
+  const host = stateDir === undefined ? hostname() : ensureMachineId(stateDir);
+  const { AGENTS } = await import("./agents/agents.ts");
+  const { knownClients } = await import("./agents/registry.ts");
+  const agents = options.runs?.agents ?? AGENTS;
+  const clients = knownClients(agents);
   const atHand = {
-    work: (run: Run) => findWork(run, host),
-    takeover: (run: Run) => takeoverHere(run, { host, env: options.env }),
-    ...(stateDir !== undefined && { log: (run: Run, from?: string) => findLog(stateDir, run, from) }),
+    work: (run: Run) => findWorkspaceChanges(run, host),
+    takeover: (run: Run) => findTakeoverCommand(run, { agents, host, env: options.env }),
+    ...(stateDir !== undefined && { log: (run: Run, from?: string) => findRunLog({ agents, stateDir }, run, from) }),
   };
   const holders = await processHolder();
-  const { runsOfCaller } = await import("./agents/process/caller-process.ts");
-  const deps = { ...options, store, engine, log, version: VERSION, host, holders, atHand, runsOfCaller };
+  const { runsOfCaller, sessionRunsOfCaller } = await import("./agents/process/caller-process.ts");
+  const callers = {
+    runsOfCaller,
+    ...(stateDir !== undefined && {
+      sessionRunsOfCaller: (ends: ConnectionEnds) => sessionRunsOfCaller(ends, stateDir),
+    }),
+  };
+  const deps = { ...options, store, engine, log, version: VERSION, host, holders, clients, atHand, ...callers };
   return serveStore({ ...deps, ...(traces && { traces }) }, request);
 }
 
-/** Where the server of this user is, as it said itself. */
+/** Finds the address that this user's server published. */
 export async function findServer(runtimeDir: string): Promise<string | undefined> {
   return (await import("./server/local-token.ts")).findAddress(runtimeDir);
 }
 
 async function openRemote(
-  { url, token, runtimeDir }: OtherServer,
+  { url, token, runtimeDir }: RemoteServer,
   { onCall, patience }: Pick<AppOptions, "onCall" | "patience">,
 ): Promise<Engine> {
-  const { RemoteEngine } = await import("./engine/remote/remote-engine.ts");
+  const { createRemoteEngine } = await import("./engine/remote/remote-engine.ts");
   const text = token ?? (await readOwnToken(url, runtimeDir));
   const { tellingFetch } = await import("./engine/remote/remote-call.ts");
-  return new RemoteEngine({
-    ...{ url, tokenFor: () => text, newKey: randomUUID },
-    ...(onCall && { fetch: tellingFetch(onCall) }),
-    ...(patience && { patience }),
+  return createRemoteEngine({
+    url,
+    tokenFor: () => text,
+    newKey: randomUUID,
+    fetch: onCall && tellingFetch(onCall),
+    patience,
   });
 }
 
-/** The token file is for the server on this machine; no other is ever shown what it holds. */
+/** Reads the token of this machine's server; it is never sent to another server. */
 async function readOwnToken(url: string, runtimeDir: string): Promise<string> {
   const { readPrivate } = await import("./server/private-file.ts");
   const { serverFiles } = await import("./server/local-token.ts");
@@ -184,43 +206,43 @@ async function readOwnToken(url: string, runtimeDir: string): Promise<string> {
 
 export interface EngineOptions {
   rules: Rules;
-  /** This machine's clock, its real time and source of randomness; tests bring their own. */
+  /** The clock, uptime and randomness of this machine; tests bring their own. */
   nowMs?: () => number;
   uptimeMs?: () => number;
   randomBytes?: (count: number) => Uint8Array;
   ids?: Ids;
-  /** Hears that no job can be had from the store. */
+  /** Called when the store cannot hand out jobs. */
   onOutage?: NonNullable<WorkerDeps["onOutage"]>;
-  /** Hears of jobs that failed. They keep how often that was and are tried again. */
+  /** Called for failed jobs, which are retried. */
   onFailure?: WorkerDeps["onFailure"];
   worker?: WorkerId;
-  /** The lasting id of this machine, where its agents are started. */
+  /** The machine id, if agents are started here. */
   host?: string;
-  /** The directory with that id, where no agents are started. */
+  /** The directory with the machine id, if no agents are started here. */
   machineDir?: string;
-  /** Where every seal of the trail is written outside the store. */
+  /** The targets that seals of the trail are written to. */
   anchor?: AnchorSettings | undefined;
-  /** Starts and follows agents; left in peace when the engine stops. */
-  runner?: RunsAgents;
+  /** Starts and follows agents; detached when the engine stops. */
+  runner?: AgentRunner;
 }
 
-interface RunsAgents {
+interface AgentRunner {
   agents: readonly string[];
   count: number;
   handlers(): WorkerDeps["handlers"];
-  begin(work: Pick<Work, "store" | "decider">): Promise<void>;
+  begin(work: Pick<JobContext, "store" | "decider">): Promise<void>;
   leave(): Promise<void>;
 }
 
-/** Puts an engine on a store, with everything that it needs to do what falls due. */
+/** Creates an engine on a store, with everything it needs to do due jobs. */
 export function engineOn(store: Store, options: EngineOptions): LocalEngine {
-  const { rules, nowMs = Date.now, randomBytes = pooled(random) } = options;
+  const { rules, nowMs = Date.now, randomBytes = pooledRandom(random) } = options;
   const clock = new StoreClock(nowMs, () => store.now());
   const { runner, anchor, ids = idsFrom(nowMs, randomBytes) } = options;
   const post = { allowLoopback: rules.callbackLoopback };
   const anchors = anchor && (() => findAnchorTargets(anchor, post));
   let worker = options.worker;
-  return new LocalEngine({
+  return createLocalEngine({
     store,
     ids,
     rules,
@@ -239,16 +261,16 @@ export function engineOn(store: Store, options: EngineOptions): LocalEngine {
       handlers: { ...jobHandlers({ post, anchors }), ...runner?.handlers() },
       syncClock: (now) => clock.sync(now),
       onFailure: options.onFailure ?? (() => undefined),
-      ...(options.onOutage && { onOutage: options.onOutage }),
+      onOutage: options.onOutage,
     },
-    ...(runner && { runner }),
+    runner,
   });
 }
 
-/** The targets for seals that the settings name, loaded when a seal is due. */
+/** The configured anchor targets, loaded when a seal is due. */
 async function findAnchorTargets(anchor: AnchorSettings, post: AddressOptions): Promise<AnchorTarget[]> {
   const { anchorTargets } = await import("./engine/jobs/configured-anchor.ts");
-  const { commitFile } = await import("./agents/commit-file.ts");
+  const { commitFile } = await import("./agents/workspace/git.ts");
   const { file, url, isCommitted, readSecret } = anchor;
   const places = {
     file: file === undefined ? undefined : { path: file, commit: isCommitted ? commitFile : undefined },
@@ -257,29 +279,31 @@ async function findAnchorTargets(anchor: AnchorSettings, post: AddressOptions): 
   return anchorTargets(places, post);
 }
 
-/** The lasting id of this machine where its files are known, else its name. */
+/** The machine id, or the host name without a state directory. */
 async function machineOf({ host, machineDir }: EngineOptions): Promise<string> {
   if (host !== undefined) return host;
-  return machineDir === undefined ? hostname() : (await import("./agents/runner/machine-id.ts")).keepMachine(machineDir);
+  return machineDir === undefined
+    ? hostname()
+    : (await import("./agents/runner/machine-id.ts")).ensureMachineId(machineDir);
 }
 
-/** How long this machine has been up, sleep included; what its clock is set to makes no difference. */
+/** The uptime of this machine, sleep included, independent of its clock. */
 function realTimeMs(): number {
   return uptime() * 1000;
 }
 
-/** This machine's randomness, whose library is loaded when it is first needed. */
+/** Random bytes; the library is loaded on first use. */
 function random(count: number): Uint8Array {
   return systemRandom(count);
 }
 
-/** Only the library of the store that is used gets loaded. */
+/** Opens the store; only its own driver is loaded. */
 export async function openStore(place: OwnStore): Promise<Store> {
   if (place.kind === "sqlite") return (await import("./store/sqlite/sqlite.ts")).openSqliteStore(place.file);
   return (await import("./store/postgres/postgres.ts")).openPostgres({ url: place.url });
 }
 
-/** Which schema a store has, without changing it, and which one this program knows. */
+/** The schema of a store, which stays unchanged, and the one this program knows. */
 export async function findSchema(place: OwnStore): Promise<{ schema: number; known: number }> {
   if (place.kind === "sqlite") return (await import("./store/sqlite/schema.ts")).findSchema(place.file);
   return (await import("./store/postgres/migrate.ts")).findSchema(place.url);

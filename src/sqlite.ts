@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 
 const PACKAGE = "@photostructure/sqlite";
-/** Systems with another C library than most have another file, which the package finds. */
+/** Alpine uses another C library and needs another file, which the package finds. */
 const OTHER_LIBRARY = "/etc/alpine-release";
 
 export type SqlValue = string | number | bigint | null;
@@ -15,7 +15,7 @@ export interface Statement<Row> {
   all(...values: SqlValue[]): Row[];
 }
 
-/** The part of the driver that we use; the same in Node and in the package that stands in for it. */
+/** The part of the driver that askd uses; the same in Node and in the fallback package. */
 export interface Database {
   readonly isTransaction: boolean;
   exec(sql: string): void;
@@ -27,7 +27,7 @@ interface Driver {
   DatabaseSync: new (path: string, options: { readOnly?: boolean; timeout?: number }) => Database;
 }
 
-/** Opens a SQLite file with Node's own driver, or with the package that older versions of Node need. */
+/** Opens a SQLite file with Node's driver, or with the package for older versions of Node. */
 export function openDatabase(path: string, options: { readOnly?: boolean } = {}): Database {
   const { DatabaseSync } = loadDriver();
   const database = new DatabaseSync(path, { ...options, timeout: 0 });
@@ -35,12 +35,18 @@ export function openDatabase(path: string, options: { readOnly?: boolean } = {})
   return database;
 }
 
-/** Files that this process has opened as databases, at any time. */
+/** Opens an empty database that is gone when it is closed. */
+export function openMemoryDatabase(): Database {
+  const { DatabaseSync } = loadDriver();
+  return new DatabaseSync(":memory:", {});
+}
+
+/** Files this process has ever opened as databases. */
 const opened = new Set<string>();
 
 /**
- * Says whether this process must not open a file other than as a database: to close it again, even after reading only,
- * gives up all locks that the process has on it.
+ * Says whether this process must open a file only as a database: closing any other handle, even after reading, releases
+ * all locks the process has on it.
  */
 export function isDatabaseFile(realPath: string): boolean {
   return opened.has(realPath.replace(/-(wal|shm|journal)$/, ""));
@@ -49,7 +55,7 @@ export function isDatabaseFile(realPath: string): boolean {
 function loadDriver(): Driver {
   const require = createRequire(import.meta.url);
   const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
-  // What `require` gives is unknown to the compiler; both modules have this shape.
+  // `require` returns an unknown type; both modules have this shape.
   if (major < 22 || (major === 22 && minor < 16)) return loadPackage(require);
   const emitWarning = process.emitWarning;
   process.emitWarning = () => undefined; // Node 22 and 24 warn on first use that their driver is young
@@ -60,13 +66,13 @@ function loadDriver(): Driver {
   }
 }
 
-/** The native part of the package has all that we use; the code around it takes longer to load than a short command. */
+/** The native part of the package is enough; loading its wrapper takes longer than a short command. */
 function loadPackage(require: NodeJS.Require): Driver {
   const native = existsSync(OTHER_LIBRARY) ? undefined : findNative(require);
   try {
     if (native !== undefined) return require(native) as Driver;
   } catch {
-    // Made for another system: the package says so, or has one that was built here.
+    // Built for another system: the package reports that, or has a local build.
   }
   return require("@photostructure/sqlite") as Driver;
 }

@@ -4,12 +4,14 @@ import { hook, hookHome } from "./hooked.ts";
 import { hookInput } from "./hooks.ts";
 import { Scene, said } from "./scene.ts";
 import { type Got, ServedScene } from "./served.ts";
+import { AGENTS } from "../src/agents/agents.ts";
+import { knownClients } from "../src/agents/registry.ts";
 import { type Actor, SYSTEM } from "../src/core/people/actor.ts";
 import { BY_HEADER } from "../src/core/api/route.ts";
 import type { QuestionId } from "../src/core/id.ts";
 import { linkPath } from "../src/core/question/link.ts";
 import { isPending } from "../src/core/question/question.ts";
-import { wordToType } from "../src/core/risk-word.ts";
+import { confirmationWord } from "../src/core/question/risk.ts";
 import type { Run } from "../src/core/run/run.ts";
 import type { TokenInput } from "../src/core/people/token.ts";
 import { unreachable } from "../src/core/unreachable.ts";
@@ -49,7 +51,7 @@ export class AccessStage {
     const onBug = (error: unknown): void => {
       throw error;
     };
-    const part = mcpPart({ engine, rules, holders, version: "0", host: "here", onBug });
+    const part = mcpPart({ engine, rules, holders, version: "0", host: "here", clients: knownClients(AGENTS), onBug });
     return new AccessStage(scene, await ServedScene.start({ parts: [part] }, scene));
   }
 
@@ -60,10 +62,12 @@ export class AccessStage {
   /** Does what a case says once everything is ready for it, and tells what came of it. */
   async play(one: Case, begin: () => void = () => undefined): Promise<Came> {
     const subject = await this.#prepare(one);
+    // Made before the row is changed: it may be the row of making tokens.
+    const token = one.door === "rest" ? await this.#token(one.who, subject) : "";
     begin();
     switch (one.door) {
       case "rest":
-        return cameOf(await this.#rest(one, subject));
+        return cameOf(await this.#rest(one, subject, { token }));
       case "remote":
         return cameOf(await this.#remote(one, subject));
       case "cli":
@@ -89,7 +93,9 @@ export class AccessStage {
     const by: Actor = { ...AGENT, runId: run.id };
     const isRisky = kind === "risky" || kind === "confirmed";
     const asked = this.scene.input({
-      ...{ ...OPTIONS, timeout: "1h", risk: isRisky ? "high" : "low" },
+      ...OPTIONS,
+      timeout: "1h",
+      risk: isRisky ? "high" : "low",
       on_timeout: verb === "escalate" ? { do: "escalate", steps: [{ after: "1h" }], then: "fail" } : "fail",
       approvals: { need: kind === "voted" ? 2 : 1, from: kind === "named" ? ["ada", "lena"] : [] },
     });
@@ -175,8 +181,10 @@ export class AccessStage {
       token,
       body: { jsonrpc: "2.0", id: 1, method: "tools/call", params },
       headers: {
-        ...{ accept: "application/json, text/event-stream", "mcp-protocol-version": MCP_VERSION },
-        ...{ "mcp-method": "tools/call", "mcp-name": name ?? "" },
+        accept: "application/json, text/event-stream",
+        "mcp-protocol-version": MCP_VERSION,
+        "mcp-method": "tools/call",
+        "mcp-name": name ?? "",
         // Names the run of somebody else: that has to prove nothing.
         ...(who !== "own_agent" && verb === "ask" && { "askd-run": subject.run.id }),
       },
@@ -279,6 +287,7 @@ function requestFor({ verb, who, kind }: Case, { id, run }: Subject): Request {
     take_over_run: ["POST", `/runs/${run.id}/resume`, { host: "elsewhere" }],
     see_all: ["GET", "/questions/count"],
     change_template: ["PUT", "/templates/fine", { text: "fine" }],
+    make_token: ["POST", "/tokens", { scope: "agent", subject: "ci" }],
     manage_tokens: ["GET", "/tokens"],
     manage_people: ["PUT", "/people/noor", { groups: [] }],
     maintain: ["GET", "/verify"],
@@ -309,7 +318,8 @@ function formFor(
   { verb, kind }: Case,
   { id, run }: Subject,
 ): readonly ["GET" | "POST", string, Record<string, string>?] {
-  const word: Record<string, string> = kind === "confirmed" ? { word: wordToType(OPTIONS.question, run.name) } : {};
+  const word: Record<string, string> =
+    kind === "confirmed" ? { word: confirmationWord(OPTIONS.question, run.name) } : {};
   const forms: Partial<Record<Case["verb"], readonly ["GET" | "POST", string, Record<string, string>?]>> = {
     look: ["GET", `/q/${id}`],
     answer: ["POST", `/q/${id}/answer`, { do: "answer", "i.0": "0", ...word }],

@@ -64,9 +64,18 @@ function startStep(inputs: Record<string, string>, env: Record<string, string> =
   for (const file of [output, summary]) writeFileSync(file, "");
   const given = Object.entries(inputs).map(([name, value]) => [`INPUT_${name.toUpperCase()}`, value]);
   const { ended, told } = start([join(ROOT, "action", "ask.mjs")], {
-    ...{ ASKD_URL: url, ASKD_TOKEN: token, GITHUB_OUTPUT: output, GITHUB_STEP_SUMMARY: summary },
-    ...{ GITHUB_REPOSITORY: "acme/api", GITHUB_RUN_ID: `9${runs}`, GITHUB_JOB: "deploy", GITHUB_ACTION: "ask" },
-    ...{ GITHUB_RUN_ATTEMPT: "1", GITHUB_REF_NAME: "main", ...Object.fromEntries(given), ...env },
+    ASKD_URL: url,
+    ASKD_TOKEN: token,
+    GITHUB_OUTPUT: output,
+    GITHUB_STEP_SUMMARY: summary,
+    GITHUB_REPOSITORY: "acme/api",
+    GITHUB_RUN_ID: `9${runs}`,
+    GITHUB_JOB: "deploy",
+    GITHUB_ACTION: "ask",
+    GITHUB_RUN_ATTEMPT: "1",
+    GITHUB_REF_NAME: "main",
+    ...Object.fromEntries(given),
+    ...env,
   });
   return ended.then((exit): Step => {
     const outputs = parseOutputs(readFileSync(output, "utf8"));

@@ -5,7 +5,7 @@ import type { Event } from "../src/core/trail/event.ts";
 import { idsFrom, type Ids } from "../src/core/id.ts";
 import { instant, type Instant } from "../src/core/instant.ts";
 import { questionJob, type Job, type JobKind } from "../src/core/run/job.ts";
-import type { Answer, Pending, Question } from "../src/core/question/question.ts";
+import type { Answer, PendingQuestion, Question } from "../src/core/question/question.ts";
 import type { Run } from "../src/core/run/run.ts";
 
 const EPOCH_MS = Date.parse("2026-01-01T00:00:00.000Z");
@@ -59,7 +59,7 @@ export function aRun(over: Partial<Run> = {}): Run {
   };
 }
 
-export function aQuestion(over: Partial<Pending> = {}): Pending {
+export function aQuestion(over: Partial<PendingQuestion> = {}): PendingQuestion {
   const id = over.id ?? IDS.question();
   return {
     id,

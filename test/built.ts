@@ -46,7 +46,10 @@ export class BuiltScene {
   typeWith(env: Readonly<Record<string, string>>, ...argv: string[]): Promise<Ended> {
     const own = { PATH: process.env["PATH"], HOME: this.home, ASKD_HOME: this.home };
     const child = spawn(process.execPath, [BIN, ...argv], {
-      ...{ cwd: this.project, env: { ...own, ...env }, stdio: ["ignore", "pipe", "pipe"], timeout: BOUND_MS },
+      cwd: this.project,
+      env: { ...own, ...env },
+      stdio: ["ignore", "pipe", "pipe"],
+      timeout: BOUND_MS,
     });
     const stdout: Buffer[] = [];
     let stderr = "";

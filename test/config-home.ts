@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
-import type { Surroundings } from "../src/config/config-files.ts";
+import type { ConfigSurroundings } from "../src/config/config-files.ts";
 
 /** A home with a project in it and a place for the system's file; gone when the test ends. */
 export class ConfigHome {
@@ -24,14 +24,12 @@ export class ConfigHome {
   }
 
   /** What decides which files count here. */
-  around(over: Partial<Surroundings> = {}): Surroundings {
+  around(over: Partial<ConfigSurroundings> = {}): ConfigSurroundings {
     return {
-      ...{
-        env: { ASKD_CONFIG_SYSTEM: this.systemFile },
-        cwd: this.project,
-        homeDir: this.home,
-        userFile: this.userFile,
-      },
+      env: { ASKD_CONFIG_SYSTEM: this.systemFile },
+      cwd: this.project,
+      homeDir: this.home,
+      userFile: this.userFile,
       ...over,
     };
   }

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { makeRunDir } from "../src/agents/runner/run-files.ts";
-import type { World } from "../src/cli/process.ts";
+import type { ProcessWorld } from "../src/cli/process.ts";
 import { runEvent } from "../src/core/trail/event.ts";
 import { type Ids, QuestionId, RunId, idsFrom } from "../src/core/id.ts";
 import { HOUR_MS, type Instant, MINUTE_MS, instant, later, msBetween } from "../src/core/instant.ts";
@@ -59,8 +59,11 @@ export class Everyday {
     const { scene } = day;
     const asleep = Array.from({ length: 40 }, (_, index) =>
       aRun({
-        ...{ id: RunId.parse(`r_01jcs7z0aa${String(index).padStart(16, "0")}`), name: `old-${index + 1}` },
-        ...{ status: "completed" as const, createdAt: NOON, endedAt: NOON },
+        id: RunId.parse(`r_01jcs7z0aa${String(index).padStart(16, "0")}`),
+        name: `old-${index + 1}`,
+        status: "completed" as const,
+        createdAt: NOON,
+        endedAt: NOON,
       }),
     );
     for (const run of asleep) {
@@ -83,7 +86,10 @@ export class Everyday {
     const { scene, worktree } = this;
     this.#makeWork();
     const run = await scene.startedRun({
-      ...{ name: "add-caching", branch: "feature/add-caching", session: "abc123", dir: worktree },
+      name: "add-caching",
+      branch: "feature/add-caching",
+      session: "abc123",
+      dir: worktree,
     });
     await this.use(run.id, { turns: 12, costUsd: 0.45, inputTokens: 240_000, outputTokens: 5_000 });
     const asked = {
@@ -94,14 +100,16 @@ export class Everyday {
         { label: "Memcached", description: "no new service" },
         "Other",
       ],
-      ...{ confidence: 0.62, timeout: "7h12m", on_timeout: "default" },
+      confidence: 0.62,
+      timeout: "7h12m",
+      on_timeout: "default",
     };
     await scene.engine.ask(scene.input(asked), AGENT, { runId: run.id });
     await scene.engine.endRun(run.id, { status: "completed" }, AGENT);
   }
 
   /** Types a command in the project, with files of its own. */
-  type = (argv: readonly string[], over: Partial<World> = {}): Promise<Typed> =>
+  type = (argv: readonly string[], over: Partial<ProcessWorld> = {}): Promise<Typed> =>
     type(this.scene, argv, { cwd: this.root, ...over, env: { ASKD_HOME: join(this.root, "home"), ...over.env } });
 
   async use(id: string, body: Record<string, number>): Promise<void> {
@@ -154,7 +162,11 @@ export async function taskScene(): Promise<Scene> {
   await scene.pass(msBetween(NOON, later(MORNING, -2 * HOUR_MS)));
   const design = await scene.engine.createRun({ ...TASK, externalId: "tm-pay", name: "Design payment system" }, AGENT);
   const auth = await scene.startedRun({
-    ...{ ...TASK, externalId: "tm-abc", name: "Implement user authentication", size: "medium", parentId: design.id },
+    ...TASK,
+    externalId: "tm-abc",
+    name: "Implement user authentication",
+    size: "medium",
+    parentId: design.id,
   });
   for (const [externalId, name] of [
     ["tm-def", "Implement payment API"],
@@ -165,13 +177,19 @@ export async function taskScene(): Promise<Scene> {
   const jwt = {
     question: "Should the API use JWT tokens or session cookies?",
     context: "JWT is better for stateless APIs...",
-    ...{ options: [], timeout: "24h", on_timeout: "skip" },
+    options: [],
+    timeout: "24h",
+    on_timeout: "skip",
   };
   await scene.engine.ask(scene.input(jwt), AGENT, { runId: auth.id });
   await scene.engine.endRun(auth.id, { status: "completed" }, AGENT);
   await scene.pass(90 * MINUTE_MS);
   const cloud = await scene.startedRun({
-    ...{ ...TASK, externalId: "tm-xyz", name: "Configure deployment", size: "small", priority: 1 },
+    ...TASK,
+    externalId: "tm-xyz",
+    name: "Configure deployment",
+    size: "small",
+    priority: 1,
   });
   const which = {
     question: "Which cloud provider should we use?",

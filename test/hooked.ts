@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, vi } from "vitest";
-import type { StartedAs } from "../src/agents/runner/process-launch.ts";
-import type { World } from "../src/cli/process.ts";
+import type { ProcessLaunch } from "../src/agents/runner/process-launch.ts";
+import type { ProcessWorld } from "../src/cli/process.ts";
 import type { Question } from "../src/core/question/question.ts";
 import type { Engine } from "../src/engine/engine.ts";
 import type { Scene } from "./scene.ts";
@@ -17,7 +17,7 @@ export const HEADLESS = { CLAUDE_CODE_SESSION_ATTENDED: "0", CLAUDE_CODE_ENTRYPO
 export const ATTENDED = { CLAUDE_CODE_SESSION_ATTENDED: "1", CLAUDE_CODE_ENTRYPOINT: "cli" };
 
 /** How the process behind CLAUDE_PID was started; its program only has to be there. */
-export const STARTED: StartedAs = {
+export const STARTED: ProcessLaunch = {
   argv: ["/bin/sh", "-p", "Fix it, and say --dangerously-skip-permissions", "--model", "opus", "--add-dir", "../lib"],
   env: { HOME: "/home/ada", ANTHROPIC_API_KEY: "sk-1", ASKD_TOKEN: "askd_t_1" },
   dir: "/repo",
@@ -31,8 +31,13 @@ export function hookHome(): string {
 }
 
 /** Starts the hook of Claude Code with what the program would write to it. */
-export function hook(scene: Scene, input: unknown, over: Partial<World> = {}, ...flags: string[]): Promise<Typed> {
-  const env: World["env"] = over.env ?? HEADLESS;
+export function hook(
+  scene: Scene,
+  input: unknown,
+  over: Partial<ProcessWorld> = {},
+  ...flags: string[]
+): Promise<Typed> {
+  const env: ProcessWorld["env"] = over.env ?? HEADLESS;
   const findStartedAs = () => Promise.resolve(STARTED);
   const world = {
     findStartedAs,
@@ -44,7 +49,7 @@ export function hook(scene: Scene, input: unknown, over: Partial<World> = {}, ..
 }
 
 /** What a program writes to its hook. */
-export function inputOf(input: unknown): World["stdin"] {
+export function inputOf(input: unknown): ProcessWorld["stdin"] {
   const text = typeof input === "string" ? input : JSON.stringify(input);
   return { isTty: false, readAll: () => Promise.resolve(text), readLine: () => Promise.resolve(undefined) };
 }
@@ -59,7 +64,7 @@ export async function waiting(engine: Engine): Promise<Question> {
 }
 
 /** A hook that nobody answers until its window is over. */
-export async function unanswered(scene: Scene, input: unknown, over: Partial<World> = {}): Promise<Typed> {
+export async function unanswered(scene: Scene, input: unknown, over: Partial<ProcessWorld> = {}): Promise<Typed> {
   const hooked = hook(scene, input, over);
   await vi.waitFor(async () => {
     const [question] = await scene.engine.listQuestions({ status: "pending", order: "newest", limit: 1 });

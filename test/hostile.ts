@@ -156,7 +156,9 @@ export async function hostileScene(text: string, { tree }: HostilePlace): Promis
   const kept = text.length > LONG_CHARS ? runs.slice(0, 1) : runs;
   for (const [index, run] of kept.entries()) {
     const committed = await scene.store.commit({
-      ...{ runs: [run], questions: questions.slice(index, index + 1), contents: [{ hash, content }] },
+      runs: [run],
+      questions: questions.slice(index, index + 1),
+      contents: [{ hash, content }],
       ...(index === 0 && { events, entries: [personEntry(person)] }),
     });
     if (!committed.ok) throw new Error(`a hostile row was not written: ${committed.why}`);
@@ -177,23 +179,34 @@ function contentOf(text: string): Content {
 
 function named(text: string, who: Actor): Partial<Run> {
   return {
-    ...{ name: text, agent: "claude", host: "here", session: text, repo: text, branch: text, size: text },
-    ...{ labels: [text], startedAt: NOON, result: { summary: text, details: text, issues: [text, who.id] } },
+    name: text,
+    agent: "claude",
+    host: "here",
+    session: text,
+    repo: text,
+    branch: text,
+    size: text,
+    labels: [text],
+    startedAt: NOON,
+    result: { summary: text, details: text, issues: [text, who.id] },
   };
 }
 
 function asked(text: string, who: Actor): Partial<Extract<Question, { status: "pending" }>> {
   const said = { id: IDS.outcome(), text, by: who, at: NOON, handover: { state: "owed" as const } };
   return {
-    ...{
-      title: text,
-      askedBy: who,
-      via: text,
-      onTimeout: { do: "default", answer: text },
-      dueAt: "2026-01-02T00:00:00.000Z" as typeof NOON,
-    },
-    ...{ claim: { by: who, at: NOON }, to: [text], comments: [{ by: who, at: NOON, text }], amendments: [said] },
-    ...{ snoozedUntil: "2026-01-01T20:00:00.000Z" as typeof NOON, confidence: 0.5, risk: "medium" },
+    title: text,
+    askedBy: who,
+    via: text,
+    onTimeout: { do: "default", answer: text },
+    dueAt: "2026-01-02T00:00:00.000Z" as typeof NOON,
+    claim: { by: who, at: NOON },
+    to: [text],
+    comments: [{ by: who, at: NOON, text }],
+    amendments: [said],
+    snoozedUntil: "2026-01-01T20:00:00.000Z" as typeof NOON,
+    confidence: 0.5,
+    risk: "medium",
   };
 }
 

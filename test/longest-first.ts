@@ -3,19 +3,23 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** What takes longest, longest first; everything else takes less. */
 const LONGEST = [
-  ...["attack.browser.ts", "look-pages.browser.ts", "inbox.browser.ts", "look-inbox.browser.ts"],
-  ...["look-card.browser.ts", "look-link.browser.ts", "pages.browser.ts", "look-pick.browser.ts"],
-  ...[
-    "run.e2e.ts",
-    "permission.e2e.ts",
-    "second-question.e2e.ts",
-    "by-hand.e2e.ts",
-    "init.e2e.ts",
-    "opencode-serve.e2e.ts",
-    "ask.e2e.ts",
-    "codex-app.e2e.ts",
-    "doctor.e2e.ts",
-  ],
+  "attack.browser.ts",
+  "look-pages.browser.ts",
+  "inbox.browser.ts",
+  "look-inbox.browser.ts",
+  "look-card.browser.ts",
+  "look-link.browser.ts",
+  "pages.browser.ts",
+  "look-pick.browser.ts",
+  "run.e2e.ts",
+  "permission.e2e.ts",
+  "second-question.e2e.ts",
+  "by-hand.e2e.ts",
+  "init.e2e.ts",
+  "opencode-serve.e2e.ts",
+  "ask.e2e.ts",
+  "codex-app.e2e.ts",
+  "doctor.e2e.ts",
 ];
 
 /** Begins with the files that take longest, so that at the end nobody waits for one of them. */

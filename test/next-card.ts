@@ -1,17 +1,17 @@
-import { type Card, type State, startState } from "../src/cli/commands/next/next-state.ts";
-import { type Event, reduce } from "../src/cli/commands/next/reduce.ts";
-import type { Effect } from "../src/cli/commands/next/next-state.ts";
-import { parseKeys } from "../src/cli/next/key.ts";
+import { type QuestionCard, type NextState, startState } from "../src/cli/commands/next/next-state.ts";
+import { type NextEvent, reduce } from "../src/cli/commands/next/reduce.ts";
+import type { NextEffect } from "../src/cli/commands/next/next-state.ts";
+import { typedKeys } from "./typed-keys.ts";
 import type { Content, Item } from "../src/core/question/content.ts";
 import type { Instant } from "../src/core/instant.ts";
-import type { Pending } from "../src/core/question/question.ts";
+import type { PendingQuestion } from "../src/core/question/question.ts";
 import type { Run } from "../src/core/run/run.ts";
 import { NOON, aQuestion, aRun } from "./builders.ts";
 
 /** A card as `askd next` shows it. */
 export function aCard(
-  over: { question?: Partial<Pending>; run?: Partial<Run>; items?: Item[]; context?: string } = {},
-): Card {
+  over: { question?: Partial<PendingQuestion>; run?: Partial<Run>; items?: Item[]; context?: string } = {},
+): QuestionCard {
   const content: Content = {
     items: over.items ?? [anItem("Redis or Memcached?", ["Redis", "Memcached"])],
     ...(over.context !== undefined && { context: over.context }),
@@ -27,27 +27,27 @@ export function anItem(text: string, labels: readonly string[], over: Partial<It
 
 /** A person at `askd next`, without a terminal: what they press changes the state, and what is to be done is noted. */
 export class NextScene {
-  state: State;
-  effects: Effect[] = [];
+  state: NextState;
+  effects: NextEffect[] = [];
 
-  constructor(cards: readonly Card[], over: Partial<Pick<State, "size" | "isFollowing" | "now">> = {}) {
+  constructor(cards: readonly QuestionCard[], over: Partial<Pick<NextState, "size" | "isFollowing" | "now">> = {}) {
     this.state = startState({ now: NOON, size: { columns: 100, rows: 24 }, user: "ada", isFollowing: false, ...over });
     this.waits(cards);
   }
 
-  happens(event: Event): void {
+  happens(event: NextEvent): void {
     const next = reduce(this.state, event);
     this.state = next.state;
     this.effects.push(...next.effects);
   }
 
-  waits(cards: readonly Card[], over: { now?: Instant; shown?: Card["read"] } = {}): void {
+  waits(cards: readonly QuestionCard[], over: { now?: Instant; shown?: QuestionCard["read"] } = {}): void {
     this.happens({ type: "waiting", cards, now: this.state.now, ...over });
   }
 
   /** Types this, as a terminal would send it. */
   type(text: string): void {
-    for (const key of parseKeys(text).keys) this.happens({ type: "key", key });
+    for (const key of typedKeys(text)) this.happens({ type: "key", key });
   }
 
   press(name: "enter" | "escape"): void {
@@ -55,14 +55,14 @@ export class NextScene {
   }
 
   /** The answer that is given, and nothing else is done. */
-  answer(): Extract<Effect, { do: "answer" }> {
+  answer(): Extract<NextEffect, { do: "answer" }> {
     const [effect, ...more] = this.done();
     if (effect?.do === "answer" && more.length === 0) return effect;
     throw new Error(`no answer is given, but ${JSON.stringify([effect, ...more])}`);
   }
 
   /** What is to be done besides counting, and forgets it. */
-  done(): Effect[] {
+  done(): NextEffect[] {
     const done = this.effects.filter((effect) => effect.do !== "count");
     this.effects = [];
     return done;

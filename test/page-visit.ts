@@ -40,8 +40,11 @@ export class PageVisit {
     const got = await this.at.send("POST", path, {
       body: new URLSearchParams({ csrf, ...fields }).toString(),
       headers: {
-        ...{ cookie: this.#cookie, accept: "text/html", origin: this.at.url },
-        ...{ "content-type": "application/x-www-form-urlencoded", ...headers },
+        cookie: this.#cookie,
+        accept: "text/html",
+        origin: this.at.url,
+        "content-type": "application/x-www-form-urlencoded",
+        ...headers,
       },
     });
     return { ...got, ...read(got) };

@@ -15,7 +15,13 @@ function plan(tag: string): RunPlan {
     const leave = number === 1 ? 0 : "SIGKILL";
     const options = ["redis", "disk"].map((value) => ({ value: `${value}-${name}`, label: `${value} for ${name}` }));
     return {
-      ...{ tag: name, door: "marker", waitMs: 0, isJson: false, lingerMs: 0, isPushy: false, isSly: false },
+      tag: name,
+      door: "marker",
+      waitMs: 0,
+      isJson: false,
+      lingerMs: 0,
+      isPushy: false,
+      isSly: false,
       ask: { question: `Which store for ${name}?`, options, timeout: "3600000ms", on_timeout: "fail" },
       leave,
     };

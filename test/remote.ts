@@ -3,7 +3,7 @@ import { type Actor, SYSTEM } from "../src/core/people/actor.ts";
 import type { Rules } from "../src/core/rules.ts";
 import type { Engine } from "../src/engine/engine.ts";
 import type { LocalEngine } from "../src/engine/local-engine.ts";
-import { RemoteEngine } from "../src/engine/remote/remote-engine.ts";
+import { createRemoteEngine } from "../src/engine/remote/remote-engine.ts";
 import { type ServeDeps, buildHttp } from "../src/server/server.ts";
 import type { Store } from "../src/store/store.ts";
 import { NOON } from "./builders.ts";
@@ -12,7 +12,10 @@ import { NOON } from "./builders.ts";
 export function remoteEngine(local: LocalEngine, store: Store, rules: Rules): Engine {
   const actors = new Map<string, Actor>();
   const deps: ServeDeps = {
-    ...{ engine: knowing(local, actors), rules, version: "0.0.0", feed: feedOf(store) },
+    engine: knowing(local, actors),
+    rules,
+    version: "0.0.0",
+    feed: feedOf(store),
     log: (level, event, fields) => {
       if (level === "error") throw new Error(`${event}: ${fields?.["stack"]}`);
     },
@@ -20,7 +23,7 @@ export function remoteEngine(local: LocalEngine, store: Store, rules: Rules): En
   const doors = { hosts: new Set([""]), origins: new Set<string>() };
   const stopping = new AbortController();
   const { app } = buildHttp(deps, { doors: () => doors, isSecure: false, stopping: stopping.signal });
-  return new RemoteEngine({
+  return createRemoteEngine({
     url: "http://test.invalid",
     newKey: () => `key ${Math.random()}`,
     tokenFor: (by = SYSTEM) => {
@@ -38,7 +41,7 @@ export function remoteEngine(local: LocalEngine, store: Store, rules: Rules): En
 export function feedOf(store: Store): ServeDeps["feed"] {
   return {
     read: (after, limit) => store.readFeed(after, limit),
-    readBack: (filter) => store.readBack(filter),
+    readBack: (filter) => store.readTrailPage(filter),
     findEnd: () => store.findFeedEnd(),
     onChange: (listener) => store.onChange(listener),
   };

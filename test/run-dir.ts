@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { Start } from "../src/agents/agent.ts";
-import { startProcess, type ProcessStart, type Started } from "../src/agents/process/process.ts";
+import { startProcess, type ProcessStart, type StartResult } from "../src/agents/process/process.ts";
 import { makeRunDir } from "../src/agents/runner/run-files.ts";
 import { stopRun } from "../src/agents/process/stop.ts";
 import type { RunId } from "../src/core/id.ts";
@@ -21,7 +21,7 @@ export interface RunScene {
   dir: string;
   /** What it takes to start a shell script as the agent. */
   script(text: string, over?: Partial<ProcessStart> & { stdin?: string; args?: string[] }): ProcessStart;
-  start(text: string, over?: Partial<ProcessStart> & { stdin?: string; args?: string[] }): Promise<Started>;
+  start(text: string, over?: Partial<ProcessStart> & { stdin?: string; args?: string[] }): Promise<StartResult>;
   /** What a file in the run's directory holds. */
   read(name: string): string;
 }

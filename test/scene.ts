@@ -1,11 +1,11 @@
 import { engineOn } from "../src/app.ts";
 import { type Actor, SYSTEM } from "../src/core/people/actor.ts";
 import { AnswerInput } from "../src/core/answer/answer-input.ts";
-import { type AskInput, type Door, parseAsk } from "../src/core/question/ask-input.ts";
-import type { Read } from "../src/core/changes.ts";
+import { type AskInput, type DoorDefaults, parseAsk } from "../src/core/question/ask-input.ts";
+import type { QuestionSnapshot } from "../src/core/changes.ts";
 import type { Ids } from "../src/core/id.ts";
 import { type Instant, epochMs, instant } from "../src/core/instant.ts";
-import type { Pending } from "../src/core/question/question.ts";
+import type { PendingQuestion } from "../src/core/question/question.ts";
 import { DEFAULT_LIMITS, DEFAULT_RULES, type Rules } from "../src/core/rules.ts";
 import type { Engine } from "../src/engine/engine.ts";
 import { MemoryStore } from "./memory-store/memory.ts";
@@ -20,8 +20,8 @@ export const ROOMY: Rules = {
   limits: { ...DEFAULT_LIMITS, asksPerMinute: 10_000, asksPerRun: 10_000, repliesPerMinute: 10_000 },
 };
 
-export const SCRIPT: Door = { via: "cli", accepts: ["answer", "decide"] };
-export const MCP: Door = { via: "mcp" };
+export const SCRIPT: DoorDefaults = { via: "cli", accepts: ["answer", "decide"] };
+export const MCP: DoorDefaults = { via: "mcp" };
 
 /** An engine on a store in memory, with a clock that moves when told and ids that count. */
 export class Scene {
@@ -66,13 +66,13 @@ export class Scene {
     this.#now += ms;
   }
 
-  input(raw: Record<string, unknown> = {}, door: Door = MCP): AskInput {
+  input(raw: Record<string, unknown> = {}, door: DoorDefaults = MCP): AskInput {
     // askd words the question about a tool itself.
     const usual = raw["tool"] === undefined ? { question: "Redis or Memcached?", options: ["Redis", "Memcached"] } : {};
     return parseAsk({ ...usual, ...raw }, door, this.rules, this.now);
   }
 
-  async ask(raw: Record<string, unknown> = {}, door: Door = SCRIPT, by: Actor = AGENT) {
+  async ask(raw: Record<string, unknown> = {}, door: DoorDefaults = SCRIPT, by: Actor = AGENT) {
     return this.engine.ask(this.input(raw, door), by);
   }
 
@@ -99,7 +99,7 @@ export class Scene {
 }
 
 /** The question, which must still wait. */
-export function pendingOf({ question }: Read): Pending {
+export function pendingOf({ question }: QuestionSnapshot): PendingQuestion {
   if (question.status !== "pending") throw new Error(`the question is ${question.status}`);
   return question;
 }

@@ -3,8 +3,7 @@ import type { RunId } from "../src/core/id.ts";
 import type { TokenInput } from "../src/core/people/token.ts";
 import type { EventView } from "../src/core/api/reply.ts";
 import type { QuestionView, RunView } from "../src/core/api/view.ts";
-import { LocalEngine } from "../src/engine/local-engine.ts";
-import { type ServeDeps, type Served, serveHttp } from "../src/server/server.ts";
+import { type ServeDeps, type RunningServer, serveHttp } from "../src/server/server.ts";
 import { feedOf } from "./remote.ts";
 import { Scene } from "./scene.ts";
 
@@ -31,10 +30,10 @@ interface Reply extends Record<string, unknown> {
 export class ServedScene {
   readonly scene: Scene;
   readonly lines: string[] = [];
-  #served: Served;
+  #served: RunningServer;
   readonly #over: Partial<ServeDeps>;
 
-  private constructor(scene: Scene, served: Served, over: Partial<ServeDeps>) {
+  private constructor(scene: Scene, served: RunningServer, over: Partial<ServeDeps>) {
     this.scene = scene;
     this.#served = served;
     this.#over = over;
@@ -48,7 +47,7 @@ export class ServedScene {
     return this.#served.port;
   }
 
-  get served(): Served {
+  get served(): RunningServer {
     return this.#served;
   }
 
@@ -97,13 +96,18 @@ export class ServedScene {
   }
 }
 
-function serve(scene: Scene, over: Partial<ServeDeps>, port: number): Promise<Served> {
+function serve(scene: Scene, over: Partial<ServeDeps>, port: number): Promise<RunningServer> {
   return serveHttp({ ...depsOf(scene), ...over }, { port });
 }
 
 function depsOf({ engine, store, rules }: Scene): ServeDeps {
   return {
-    ...{ engine, rules, store, feed: feedOf(store), version: "0.0.0", log: () => undefined },
-    ...(engine instanceof LocalEngine && { holds: () => engine.holds }),
+    engine,
+    rules,
+    store,
+    feed: feedOf(store),
+    version: "0.0.0",
+    log: () => undefined,
+    ...("holds" in engine && { holds: () => Number(engine.holds) }),
   };
 }

@@ -2,12 +2,12 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
-import type { Around } from "../src/setup/client.ts";
+import type { ClientSurroundings } from "../src/agents/wiring.ts";
 
 /** A home with a project in it, for programs whose settings are changed; gone when the test ends. */
 export class SetupHome {
   readonly root = realpathSync(mkdtempSync(join(tmpdir(), "askd-setup-")));
-  readonly around: Around = {
+  readonly around: ClientSurroundings = {
     env: { PATH: "/usr/bin:/bin" },
     homeDir: join(this.root, "home"),
     platform: "linux",

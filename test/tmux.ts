@@ -28,8 +28,26 @@ export class Terminal {
     const size = ["-x", String(columns), "-y", String(rows)];
     const options = ["set", "-g", "status", "off", ";", "set", "-g", "escape-time", "0", ";"];
     this.#tmux([
-      ...["-f", "/dev/null", "start-server", ";", ...options, "set", "-g", "history-limit", "1000", ";"],
-      ...["new-session", "-d", ...size, "-c", cwd, "env", "-i", "TERM=screen-256color", ...variables, "/bin/sh"],
+      "-f",
+      "/dev/null",
+      "start-server",
+      ";",
+      ...options,
+      "set",
+      "-g",
+      "history-limit",
+      "1000",
+      ";",
+      "new-session",
+      "-d",
+      ...size,
+      "-c",
+      cwd,
+      "env",
+      "-i",
+      "TERM=screen-256color",
+      ...variables,
+      "/bin/sh",
     ]);
   }
 
@@ -90,7 +108,10 @@ export class Terminal {
   #tmux(args: readonly string[], { mayFail = false, input = "" } = {}): string {
     try {
       return execFileSync("tmux", ["-L", this.#socket, ...args], {
-        ...{ encoding: "utf8", input, timeout: 20_000, stdio: ["pipe", "pipe", mayFail ? "ignore" : "pipe"] },
+        encoding: "utf8",
+        input,
+        timeout: 20_000,
+        stdio: ["pipe", "pipe", mayFail ? "ignore" : "pipe"],
       });
     } catch (error) {
       if (mayFail) return "";

@@ -1,7 +1,8 @@
 import { PassThrough, Readable } from "node:stream";
+import { AGENTS } from "../src/agents/agents.ts";
 import { readOwnIdentity } from "../src/agents/process/process-identity.ts";
 import { main } from "../src/cli/main.ts";
-import type { World } from "../src/cli/process.ts";
+import type { ProcessWorld } from "../src/cli/process.ts";
 import { epochMs } from "../src/core/instant.ts";
 import { engineOn } from "../src/app.ts";
 import type { Engine } from "../src/engine/engine.ts";
@@ -17,7 +18,7 @@ export interface Typed {
 }
 
 /** The scene's engine, which sees a worker beat wherever one has the lock. */
-async function engineFor(scene: Scene, { isLocked, hostIn }: World): Promise<Engine> {
+async function engineFor(scene: Scene, { isLocked, hostIn }: ProcessWorld): Promise<Engine> {
   const process = await readOwnIdentity();
   const host = await hostIn("", "found");
   const row = { kind: "worker", id: "w_1", version: 1, body: { host, process, beatAt: scene.now } } as const;
@@ -26,22 +27,25 @@ async function engineFor(scene: Scene, { isLocked, hostIn }: World): Promise<Eng
 
 function plainEngineFor(scene: Scene): Engine {
   const local = engineOn(scene.store, {
-    ...{ rules: scene.rules, nowMs: () => epochMs(scene.now) },
+    rules: scene.rules,
+    nowMs: () => epochMs(scene.now),
     ...(scene.ids && { ids: scene.ids }),
   });
   return Scene.engines === "local" ? local : remoteEngine(local, scene.store, scene.rules);
 }
 
 /** Types a command on the scene's store, the way a process would: with an engine of its own. */
-export async function type(scene: Scene, argv: readonly string[], over: Partial<World> = {}): Promise<Typed> {
+export async function type(scene: Scene, argv: readonly string[], over: Partial<ProcessWorld> = {}): Promise<Typed> {
   let stdout = "";
   let stderr = "";
-  const world: World = {
+  const world: ProcessWorld = {
     stdout: { write: (text) => void (stdout += text), isTty: false, columns: 80 },
     stderr: { write: (text) => void (stderr += text), isTty: false, columns: 80 },
     stdin: { isTty: false, readAll: () => Promise.resolve(""), readLine: () => Promise.resolve(undefined) },
     env: {},
+    agents: () => Promise.resolve(AGENTS),
     runsAbove: () => [],
+    runsOfSession: () => Promise.resolve([]),
     startOf: (pid) => `boot:${pid}`,
     findStartedAs: () => Promise.resolve(undefined),
     pid: 4711,

@@ -3,16 +3,17 @@ import { hostname, tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { onTestFinished } from "vitest";
 import { z } from "zod";
+import { AGENTS } from "../src/agents/agents.ts";
 import { isLocked } from "../src/agents/process/lock.ts";
 import { openEngine } from "../src/app.ts";
 import { MINUTE_MS, instant } from "../src/core/instant.ts";
 import { checkUp } from "../src/doctor/check-up.ts";
 import { repair } from "../src/doctor/run-checks.ts";
-import { type Finding, isTrouble } from "../src/doctor/finding.ts";
-import type { Patient } from "../src/doctor/doctor-context.ts";
-import { wire } from "../src/doctor/wire-client.ts";
+import { type Finding, needsAction } from "../src/doctor/finding.ts";
+import type { DoctorContext } from "../src/doctor/doctor-context.ts";
+import { wireClient } from "../src/doctor/wire-client.ts";
 import type { Engine } from "../src/engine/engine.ts";
-import type { Around } from "../src/setup/client.ts";
+import type { ClientSurroundings } from "../src/agents/wiring.ts";
 import type { Store } from "../src/store/store.ts";
 import { openSqliteStore } from "../src/store/sqlite/sqlite.ts";
 import { ROOMY } from "./scene.ts";
@@ -34,27 +35,34 @@ export class Ward {
   readonly stateDir = join(this.root, "state");
   readonly runtimeDir = join(this.root, "run");
   readonly file = join(this.root, "data", "askd.db");
-  readonly #over: Partial<Patient>;
+  readonly #over: Partial<DoctorContext>;
 
-  constructor(over: Partial<Patient> = {}) {
+  constructor(over: Partial<DoctorContext> = {}) {
     this.#over = over;
     for (const dir of [this.project, this.bin]) mkdirSync(dir, { recursive: true });
     onTestFinished(() => rmSync(this.root, { recursive: true, force: true }));
   }
 
-  get patient(): Patient {
+  get context(): DoctorContext {
     return {
       env: this.env,
-      ...{ cwd: this.project, homeDir: this.home, platform: process.platform, host: hostname() },
+      cwd: this.project,
+      homeDir: this.home,
+      platform: process.platform,
+      host: hostname(),
       store: { kind: "sqlite", file: this.file },
-      ...{ stateDir: this.stateDir, runtimeDir: this.runtimeDir, rules: ROOMY },
+      stateDir: this.stateDir,
+      runtimeDir: this.runtimeDir,
+      rules: ROOMY,
       config: { values: {}, origins: new Map(), warnings: [], errors: [], files: [] },
-      ...{ version: VERSION, nodeVersion: process.versions.node },
+      version: VERSION,
+      nodeVersion: process.versions.node,
       self: [process.execPath, resolve("bin", "askd")],
       port: NO_PORT,
+      agents: AGENTS,
       around: this.around,
       wire: (client, scope) =>
-        wire(client, scope, { around: this.around, stateDir: this.stateDir, now: instant(Date.now()) }),
+        wireClient(client, scope, { around: this.around, stateDir: this.stateDir, now: instant(Date.now()) }),
       nowMs: Date.now,
       isWorkerLocked: async () => isLocked(join(dirname(this.file), "askd.lock")),
       openRemote: () => Promise.reject(new Error("there is no server")),
@@ -65,11 +73,13 @@ export class Ward {
   }
 
   /** Where no agent is installed but those that a test puts there. */
-  get around(): Around {
+  get around(): ClientSurroundings {
     const own = [process.execPath, resolve("bin", "askd")];
     return {
       env: this.env,
-      ...{ homeDir: this.home, platform: process.platform, dir: this.project },
+      homeDir: this.home,
+      platform: process.platform,
+      dir: this.project,
       askd: { own, shared: ["npx", "-y", "askd@0.1.0"] },
       liveWindowMs: 3 * MINUTE_MS,
     };
@@ -81,7 +91,7 @@ export class Ward {
 
   /** Does something with the engine of a command that ends then. */
   async withEngine<Result>(act: (engine: Engine) => Promise<Result>): Promise<Result> {
-    const { store } = this.patient;
+    const { store } = this.context;
     if (store.kind === "server") throw new Error("the engine is elsewhere");
     const engine = await openEngine({ store, rules: ROOMY });
     try {
@@ -109,17 +119,17 @@ export class Ward {
     await this.withEngine((engine) => engine.doDue());
   }
 
-  look(over: Partial<Patient> = {}): Promise<Finding[]> {
-    return checkUp({ ...this.patient, ...over });
+  look(over: Partial<DoctorContext> = {}): Promise<Finding[]> {
+    return checkUp({ ...this.context, ...over });
   }
 
   /** What has to be done something about, as `code: text`. */
-  async troubles(over: Partial<Patient> = {}): Promise<string[]> {
-    return (await this.look(over)).filter(isTrouble).map(({ code, text }) => `${code}: ${text}`);
+  async troubles(over: Partial<DoctorContext> = {}): Promise<string[]> {
+    return (await this.look(over)).filter(needsAction).map(({ code, text }) => `${code}: ${text}`);
   }
 
   /** Has everything put right that can be, and says what was, or why not, and what is left. */
-  async fix(over: Partial<Patient> = {}): Promise<{ fixed: string[]; left: string[] }> {
+  async fix(over: Partial<DoctorContext> = {}): Promise<{ fixed: string[]; left: string[] }> {
     const repaired = await repair(await this.look(over));
     const fixed = repaired.map(({ finding, failure }) => failure ?? finding.code);
     return { fixed, left: await this.troubles(over) };

@@ -1,7 +1,7 @@
 import type { RunResult } from "../core/run/run-lifecycle.ts";
 
-/** What one line of an agent's output shows. A line may show several things, or none that we know. */
-export type Sight =
+/** An event in one line of an agent's output. A line may hold several, or none that is known. */
+export type AgentEvent =
   /** The agent's own handle for resuming, and what it can call, where it says so. */
   | { kind: "session"; session: string; tools?: readonly string[] }
   /** Words of the model, whole or the next piece of them. Only these are searched for a marker. */
@@ -18,7 +18,7 @@ export type Sight =
   /** Something worth a line in the log. */
   | { kind: "warning"; text: string };
 
-/** What was used. `session` counts from the session's first start, over all resumes; `process` from this one's. */
+/** Consumption of an agent. `session` counts from the session's first start, over all resumes; `process` from this one's. */
 export interface Usage {
   since: "session" | "process" | "line";
   turns?: number;
@@ -27,7 +27,7 @@ export interface Usage {
   outputTokens?: number;
 }
 
-/** What an agent file has to know of a run to build a command line. */
+/** The facts of a run from which an agent builds its command line. */
 export interface Task {
   runId: string;
   epoch: number;
@@ -40,7 +40,7 @@ export interface Task {
   args: readonly string[];
   /** The environment that the agent will have, as far as the user gave it. */
   env: Readonly<Record<string, string | undefined>>;
-  /** What the user wants done; undefined when the arguments say it all. */
+  /** The user's prompt; undefined if the arguments say it all. */
   prompt: string | undefined;
   /** The version that the program reports; undefined counts as a new one. */
   version: string | undefined;
@@ -71,9 +71,9 @@ export interface Start {
   stdin: string | undefined;
   /** The session that it will have, where we choose it. */
   session: string | undefined;
-  /** What the user's own command line would print: its lines as they are, its last words, or its last report. */
+  /** The output of the user's own command line: its lines as they are, its last words, or its last report. */
   prints: "lines" | "words" | "report";
-  /** What was added to the user's own command line, in words, for the log. */
+  /** Additions to the user's own command line, in words, for the log. */
   added: readonly string[];
 }
 
@@ -86,7 +86,7 @@ export interface ParsedArgs {
 /** Whether the agent's own record shows that its model was given this. */
 export type Witnessed = "given" | "absent" | "unknown";
 
-/** What to look for in the agent's own record. */
+/** Evidence to search for in the agent's own record. */
 export interface Evidence {
   session: string;
   /** Where the agent works, and the environment that says where it keeps its record. */
@@ -97,7 +97,7 @@ export interface Evidence {
   callId: string | undefined;
 }
 
-/** What to look for in the agent's records when its client did not say which session asked. */
+/** A search of the agent's records for the session that asked, if its client did not name it. */
 export interface SessionSearch {
   /** Words that only the result of that ask holds: the id of the question. */
   text: string;
@@ -112,13 +112,13 @@ export interface RecordedSession {
   dir: string;
 }
 
-/** What an agent may do without leave, in its own words. */
+/** The permission mode of an agent, in its own words. */
 export type PermissionMode = string;
 
 /** One coding agent: how its command lines look, what its lines mean, where its record is. It starts nothing. */
 export interface Agent {
   name: string;
-  /** What its program is called. */
+  /** The name of its program. */
   program: string;
   /** Finds the prompt among the arguments that a user gave. */
   parseArgs(args: readonly string[]): ParsedArgs;
@@ -129,7 +129,7 @@ export interface Agent {
   optionsToResume?(args: readonly string[], mode: PermissionMode | undefined): readonly string[] | undefined;
   start(task: Task): Start;
   resume(task: Task & { session: string }, how: Resume): Start;
-  read(line: string): Sight[];
+  read(line: string): AgentEvent[];
   witness(evidence: Evidence): Promise<Witnessed>;
   /** Says whether its record has the call as put off and without a result; undefined when that cannot be told. */
   isPutOff?(evidence: Omit<Evidence, "answerId">): Promise<boolean | undefined>;

@@ -1,8 +1,11 @@
 import { describe, expect, test } from "vitest";
+import { AGENTS } from "./agents.ts";
+import { knownClients } from "./registry.ts";
 import { MINUTE_MS, SECOND_MS } from "../core/instant.ts";
 import { isAttended, liveWindow, profileOf, withEnv, withoutProgress } from "../core/door/client-profile.ts";
 
-const client = (name: string) => profileOf({ name, version: "1.0.0" });
+const { profiles } = knownClients(AGENTS);
+const client = (name: string) => profileOf({ name, version: "1.0.0" }, profiles);
 
 describe("the live window", () => {
   test.each([
@@ -53,8 +56,8 @@ describe("the live window", () => {
 
 describe("a client", () => {
   test("that nobody knows names its runs itself", () => {
-    expect(profileOf({ name: "My Client/2", version: "1" }).agent).toBe("my-client-2");
-    expect(profileOf(undefined).agent).toBe("mcp");
+    expect(profileOf({ name: "My Client/2", version: "1" }, profiles).agent).toBe("my-client-2");
+    expect(profileOf(undefined, profiles).agent).toBe("mcp");
   });
 
   test("is attended when it says so, or when it is an editor, and never by guess", () => {

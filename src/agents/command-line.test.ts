@@ -11,15 +11,22 @@ import { opencode } from "./opencode/opencode.ts";
 
 function aTask(fields: Partial<Task> = {}): Task {
   return {
-    ...{ runId: "r_1", epoch: 1, runDir: "/runs/1", dir: "/repo", program: "/bin/agent", args: [], env: {} },
-    ...{ prompt: "Do it.", version: undefined, askd: ["node", "/opt/my tools/askd"], token: "tok" },
-    ...{
-      promptTool: undefined,
-      resumeWith: undefined,
-      liveWindowMs: 180_000,
-      maxTurns: undefined,
-      budgetUsd: undefined,
-    },
+    runId: "r_1",
+    epoch: 1,
+    runDir: "/runs/1",
+    dir: "/repo",
+    program: "/bin/agent",
+    args: [],
+    env: {},
+    prompt: "Do it.",
+    version: undefined,
+    askd: ["node", "/opt/my tools/askd"],
+    token: "tok",
+    promptTool: undefined,
+    resumeWith: undefined,
+    liveWindowMs: 180_000,
+    maxTurns: undefined,
+    budgetUsd: undefined,
     ...fields,
   };
 }
@@ -142,11 +149,23 @@ describe("Claude Code", () => {
   test("is started with what is missing, and says what that is", () => {
     const start = started(claude, ["-p", "Do it.", "--model", "opus"]);
     expect(start.argv).toEqual([
-      ...["/bin/agent", "--print", "--output-format", "stream-json", "--verbose", "--model", "opus"],
-      ...["--session-id", start.session],
-      ...["--mcp-config", "/runs/1/claude-mcp.json"],
-      ...["--allowedTools", "mcp__askd__ask_human,mcp__askd__check_answer,mcp__askd__cancel_question"],
-      ...["--settings", "/runs/1/claude-settings.json", "--permission-prompt-tool", "stdio"],
+      "/bin/agent",
+      "--print",
+      "--output-format",
+      "stream-json",
+      "--verbose",
+      "--model",
+      "opus",
+      "--session-id",
+      start.session,
+      "--mcp-config",
+      "/runs/1/claude-mcp.json",
+      "--allowedTools",
+      "mcp__askd__ask_human,mcp__askd__check_answer,mcp__askd__cancel_question",
+      "--settings",
+      "/runs/1/claude-settings.json",
+      "--permission-prompt-tool",
+      "stdio",
     ]);
     expect(start.session).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/);
     expect(start.prints).toBe("words");
@@ -215,7 +234,7 @@ describe("Claude Code", () => {
         const { argv, files } = started(claude, ["-p", "x", "--settings", given], { dir });
         expect(argv.filter((word) => word === "--settings")).toHaveLength(1);
         expect(settingsOf(files)).toMatchObject({
-          ...{ model: "x" },
+          model: "x",
           hooks: { Stop: [], PreToolUse: [{ matcher: "Bash" }, { matcher: "AskUserQuestion" }] },
         });
       }
@@ -258,18 +277,36 @@ describe("Claude Code", () => {
 
 describe("Codex", () => {
   const CONFIG = expect.stringMatching(
-    /^mcp_servers\.askd=\{command="node",args=\[.*"--run-file","\/runs\/1\/run"\],env_vars=\[.*\],default_tools_approval_mode="approve",tool_timeout_sec=240,startup_timeout_sec=60\}$/,
+    /^mcp_servers\.askd=\{command="node",args=\[.*"--run-file","\/runs\/1\/run"\],env_vars=\[.*\],default_tools_approval_mode="approve",tool_timeout_sec=240,startup_timeout_sec=60,required=true\}$/,
   );
 
   test("keeps options where they stood and reads its prompt from stdin", () => {
     expect(started(codex, ["-a", "never", "exec", "-s", "read-only", "Do it."]).argv).toEqual([
-      ...["/bin/agent", "-a", "never", "exec", "-s", "read-only", "--json", "--config", CONFIG, "-"],
+      "/bin/agent",
+      "-a",
+      "never",
+      "exec",
+      "-s",
+      "read-only",
+      "--json",
+      "--config",
+      CONFIG,
+      "-",
     ]);
   });
 
   test("is resumed by its id, without what belonged to its first prompt", () => {
     expect(resumed(codex, ["exec", "--json", "-i", "a.png", "--sandbox", "read-only", "Do it."]).argv).toEqual([
-      ...["/bin/agent", "exec", "--json", "--sandbox", "read-only", "--config", CONFIG, "resume", "s-1", "-"],
+      "/bin/agent",
+      "exec",
+      "--json",
+      "--sandbox",
+      "read-only",
+      "--config",
+      CONFIG,
+      "resume",
+      "s-1",
+      "-",
     ]);
     expect(resumed(codex, ["exec", "resume", "s-0", "--last", "Do it."]).argv.join(" ")).not.toMatch(/s-0|--last/);
   });
@@ -283,10 +320,22 @@ describe("Gemini CLI", () => {
   test("is started with a session of our choice and resumed by it", () => {
     const start = started(gemini, ["-m", "pro", "-p", "Do it."]);
     expect(start.argv).toEqual([
-      ...["/bin/agent", "-m", "pro", "--output-format", "stream-json", "--session-id", start.session],
+      "/bin/agent",
+      "-m",
+      "pro",
+      "--output-format",
+      "stream-json",
+      "--session-id",
+      start.session,
     ]);
     expect(resumed(gemini, ["-m", "pro", "-o", "text", "-p", "x"]).argv).toEqual([
-      ...["/bin/agent", "-m", "pro", "--output-format", "stream-json", "--resume", "s-1"],
+      "/bin/agent",
+      "-m",
+      "pro",
+      "--output-format",
+      "stream-json",
+      "--resume",
+      "s-1",
     ]);
   });
 
@@ -303,18 +352,25 @@ describe("Gemini CLI", () => {
 describe("OpenCode", () => {
   test("is always told its directory", () => {
     expect(started(opencode, ["run", "-m", "a/b", "Do it."]).argv).toEqual([
-      ...["/bin/agent", "run", "-m", "a/b", "--format", "json", "--dir", "/repo"],
+      "/bin/agent",
+      "run",
+      "-m",
+      "a/b",
+      "--format",
+      "json",
+      "--dir",
+      "/repo",
     ]);
     expect(
       resumed(opencode, ["run", "--title", "T", "--dir", "/x", "-s", "s-0", "--format", "json", "x"]).argv,
-    ).toEqual([...["/bin/agent", "run", "--dir", "/x", "--format", "json", "--session", "s-1"]]);
+    ).toEqual(["/bin/agent", "run", "--dir", "/x", "--format", "json", "--session", "s-1"]);
   });
 
   test("keeps what the user's variable configures", () => {
     const own = JSON.stringify({ model: "a/b", mcp: { other: { type: "local" } } });
     const { env } = started(opencode, ["run", "x"], { env: { OPENCODE_CONFIG_CONTENT: own } });
     expect(JSON.parse(env["OPENCODE_CONFIG_CONTENT"] ?? "")).toMatchObject({
-      ...{ model: "a/b" },
+      model: "a/b",
       mcp: { other: { type: "local" }, askd: { type: "local", enabled: true, timeout: 240_000 } },
     });
   });
@@ -339,7 +395,10 @@ describe("any other program", () => {
   test("is resumed the way its user said, each value as one word", () => {
     const resumeWith = ["my agent", "--resume={session}", "{message}", "{other}"];
     expect(command.resume({ ...task, resumeWith }, how).argv).toEqual([
-      ...["my agent", "--resume=s-1", "Use $& and {session}.", "{other}"],
+      "my agent",
+      "--resume=s-1",
+      "Use $& and {session}.",
+      "{other}",
     ]);
   });
 

@@ -3,7 +3,7 @@ import { ADA } from "../../test/builders.ts";
 import { hookCall, hookInput } from "../../test/hooks.ts";
 import { MCP, Scene, said } from "../../test/scene.ts";
 import type { AnswerInput } from "../core/answer/answer-input.ts";
-import type { Read } from "../core/changes.ts";
+import type { QuestionSnapshot } from "../core/changes.ts";
 import { claudeHook } from "./claude/hook.ts";
 import { codexHook } from "./codex/hook.ts";
 import { geminiHook } from "./gemini/hook.ts";
@@ -17,25 +17,29 @@ async function asked(call: HookCall, over: Record<string, unknown> = {}) {
   return { scene, read: await scene.ask({ ...call.ask, ...over, question: call.ask["question"] }, MCP) };
 }
 
-async function answeredTo(call: HookCall, answer: string, over: Partial<AnswerInput> = {}): Promise<Read> {
+async function answeredTo(call: HookCall, answer: string, over: Partial<AnswerInput> = {}): Promise<QuestionSnapshot> {
   const { scene, read } = await asked(call, call.ask["items"] || call.ask["questions"] ? { options: undefined } : {});
   return scene.engine.answer(read.question.id, said(answer, over), ADA);
 }
 
-function output(client: HookClient, call: HookCall, read: Read): unknown {
+function output(client: HookClient, call: HookCall, read: QuestionSnapshot): unknown {
   return client.say(call, replyTo(call, read), "answer-x");
 }
 
 describe("Claude Code", () => {
   test("names its question by session and call, in the words of the model", () => {
     expect(hookCall(claudeHook, QUESTION)).toMatchObject({
-      ...{ is: "question", session: "5529c150-6b05-4e4a-a38f-bbb353c07d4f", dir: "/repo", isSubagent: false },
+      is: "question",
+      session: "5529c150-6b05-4e4a-a38f-bbb353c07d4f",
+      dir: "/repo",
+      isSubagent: false,
       key: "5529c150-6b05-4e4a-a38f-bbb353c07d4f:toolu_mwijkq2y0000",
       ask: { questions: [{ question: "Which cache?", multiSelect: false }] },
     });
     expect(hookCall(claudeHook, QUESTION, { agent_id: "a1" }).isSubagent).toBe(true);
     expect(claudeHook.parse(hookInput("claude-2.1.325-answered"))).toEqual({
-      ...{ is: "over", session: "5529c150-6b05-4e4a-a38f-bbb353c07d4f" },
+      is: "over",
+      session: "5529c150-6b05-4e4a-a38f-bbb353c07d4f",
       key: "5529c150-6b05-4e4a-a38f-bbb353c07d4f:toolu_mwijkq2y0000",
     });
     expect(claudeHook.parse(hookInput("claude-2.1.325-session-end"))).toEqual({ is: "other" });
@@ -46,7 +50,8 @@ describe("Claude Code", () => {
     const call = hookCall(claudeHook, QUESTION);
     expect(output(claudeHook, call, await answeredTo(call, "redis", { note: "db 3" }))).toEqual({
       hookSpecificOutput: {
-        ...{ hookEventName: "PreToolUse", permissionDecision: "allow" },
+        hookEventName: "PreToolUse",
+        permissionDecision: "allow",
         updatedInput: {
           questions: call.ask["questions"],
           answers: { "Which cache?": "Redis (Recommended)" },
@@ -86,7 +91,8 @@ describe("Claude Code", () => {
     await proceed.scene.pass(180_000);
     expect(output(claudeHook, call, await proceed.scene.engine.read(proceed.read.question.id))).toMatchObject({
       hookSpecificOutput: {
-        ...{ permissionDecision: "allow", updatedInput: { answers: {} } },
+        permissionDecision: "allow",
+        updatedInput: { answers: {} },
         additionalContext: expect.stringContaining("No response received within 3 minutes — proceed using"),
       },
     });
@@ -117,7 +123,8 @@ describe("Claude Code", () => {
     const other = hookCall(claudeHook, QUESTION, { ...over, tool_input: { command: "rm -r .", timeout: 5 } });
     expect(replyTo(other, allowed).do).toBe("deny");
     expect(replyTo(call, await answeredTo(call, "deny", { note: "never" }))).toEqual({
-      ...{ do: "deny", why: expect.stringMatching(/^Not allowed by ada \(q_\w+\): "never"\./) },
+      do: "deny",
+      why: expect.stringMatching(/^Not allowed by ada \(q_\w+\): "never"\./),
     });
     expect(replyTo(call, await answeredTo(call, "", { outcome: "clarify", note: "Why?" })).do).toBe("deny");
   });
@@ -127,7 +134,9 @@ describe("Claude Code", () => {
     const read = await answeredTo(call, "color: blue\ncount: 3\nsure: yes");
     expect(output(claudeHook, call, read)).toEqual({
       hookSpecificOutput: {
-        ...{ hookEventName: "Elicitation", action: "accept", content: { color: "blue", count: 3, sure: true } },
+        hookEventName: "Elicitation",
+        action: "accept",
+        content: { color: "blue", count: 3, sure: true },
       },
     });
     const { scene, read: open } = await asked(call, { options: undefined });
@@ -164,7 +173,8 @@ describe("Gemini and Codex", () => {
     const read = await scene.engine.ask(scene.input(), ADA, { runId: run.id });
     const parked = replyUnanswered(gemini, read, { park: true, isAttended: undefined });
     expect(geminiHook.say(gemini, parked, "")).toEqual({
-      ...{ continue: false, stopReason: expect.stringContaining("You will be resumed with the answer.") },
+      continue: false,
+      stopReason: expect.stringContaining("You will be resumed with the answer."),
     });
     const codex = hookCall(codexHook, "codex-0.166.0-question");
     const told = replyUnanswered(codex, read, { park: codexHook.mayPark, isAttended: undefined });
@@ -203,7 +213,8 @@ describe("nobody answered in time", () => {
     const call = hookCall(claudeHook, QUESTION, { agent_id: "a1" });
     const { read } = await asked(call, { options: undefined });
     expect(replyUnanswered(call, { ...read, run: { ...read.run, giveBack: "worker" } }, can)).toMatchObject({
-      ...{ do: "deny", why: expect.stringContaining(`Call check_answer ${read.question.id} (it holds)`) },
+      do: "deny",
+      why: expect.stringContaining(`Call check_answer ${read.question.id} (it holds)`),
     });
   });
 });

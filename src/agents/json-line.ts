@@ -1,11 +1,11 @@
-import type { Sight } from "./agent.ts";
+import type { AgentEvent } from "./agent.ts";
 import { type Json, parseJson } from "./json.ts";
 
 /** A longer line is not looked at; no agent writes one unless something is wrong. */
 export const MAX_LINE_CHARS = 16 * 1024 * 1024;
 
 /** Reads one line that should hold a JSON object; whatever else it holds is left alone, with a warning where it looks broken. */
-export function readJsonLine(line: string, read: (object: Json) => Sight[]): Sight[] {
+export function readJsonLine(line: string, read: (object: Json) => AgentEvent[]): AgentEvent[] {
   if (line.length > MAX_LINE_CHARS)
     return [{ kind: "warning", text: `A line of ${line.length} characters was skipped` }];
   const text = line.trim();

@@ -6,7 +6,7 @@ import { type Json, isJson, parseJson, textAt } from "./json.ts";
 const REPLY_MS = 60 * SECOND_MS;
 const NOT_FOUND = -32_601;
 
-/** What the other side sends of its own accord: a request has an id and wants a reply. */
+/** A message that the other side sends on its own; a request has an id and expects a reply. */
 export interface Incoming {
   method: string;
   params: unknown;
@@ -22,7 +22,7 @@ export class JsonRpc {
 
   constructor(streams: { input: Readable; output: Writable }, onIncoming: (message: Incoming) => void) {
     this.#output = streams.output;
-    // What is written to a program that is gone is lost; that it is gone is noticed at its end.
+    // A write to a program that has ended is lost; its end is noticed elsewhere.
     streams.output.on("error", () => undefined);
     createInterface({ input: streams.input, crlfDelay: Infinity })
       .on("line", (line) => this.#take(line, onIncoming))
@@ -81,6 +81,6 @@ export class JsonRpc {
 
   #end(): void {
     this.#isOver = true;
-    for (const { fail } of [...this.#waiting.values()]) fail(new Error("the program has ended"));
+    for (const { fail } of this.#waiting.values()) fail(new Error("the program has ended"));
   }
 }

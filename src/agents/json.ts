@@ -15,7 +15,7 @@ export function parseJson(text: string): Json | undefined {
   }
 }
 
-/** What stands at this path, whatever it is. */
+/** The value at this path, of any type. */
 export function valueAt(value: unknown, ...path: string[]): unknown {
   return path.reduce<unknown>((inner, name) => (isJson(inner) ? inner[name] : undefined), value);
 }

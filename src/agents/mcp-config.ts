@@ -3,17 +3,27 @@ import { join } from "node:path";
 import { SECOND_MS } from "../core/instant.ts";
 import type { Start, Task } from "./agent.ts";
 
-/** What our MCP server is called in the agents' configurations. */
+/** The name of our MCP server in the agents' configurations. */
 export const SERVER = "askd";
-const TOOLS = ["ask_human", "check_answer", "cancel_question"];
+/** The tools that it offers. */
+export const TOOLS = ["ask_human", "check_answer", "cancel_question"] as const;
 const RUN_FILE = "run";
 /** How much longer an agent waits for a call than the call is held. */
 const PATIENCE_S = 60;
 
 /** Variables that say where askd keeps what belongs to it; agents that scrub the environment are told to pass them. */
 export const OWN_VARIABLES: readonly string[] = [
-  ...["ASKD_RUN", "ASKD_EPOCH", "ASKD_HOME", "ASKD_STORE", "ASKD_URL", "ASKD_ON_TIMEOUT", "ASKD_MAX_QUESTIONS"],
-  ...["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR"],
+  "ASKD_RUN",
+  "ASKD_EPOCH",
+  "ASKD_HOME",
+  "ASKD_STORE",
+  "ASKD_URL",
+  "ASKD_ON_TIMEOUT",
+  "ASKD_MAX_QUESTIONS",
+  "XDG_CONFIG_HOME",
+  "XDG_DATA_HOME",
+  "XDG_STATE_HOME",
+  "XDG_RUNTIME_DIR",
 ];
 
 /** The command of the MCP server that speaks for this run. */
@@ -28,7 +38,7 @@ export function patienceSeconds(task: Task): number {
   return Math.ceil(task.liveWindowMs / SECOND_MS) + PATIENCE_S;
 }
 
-/** What every start of an agent has in common: the run by environment and by a file, for agents that scrub the one. */
+/** The common part of every start: the run in the environment, and in a file for agents that scrub it. */
 export function commonStart(task: Task): Pick<Start, "env" | "files"> {
   const env = { ASKD_RUN: task.runId, ASKD_EPOCH: String(task.epoch) };
   const told = { ...env, ...(task.token !== undefined && { ASKD_TOKEN: task.token }) };

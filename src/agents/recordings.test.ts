@@ -9,12 +9,12 @@ import { codex } from "./codex/codex.ts";
 import { command } from "./command/command.ts";
 import { gemini } from "./gemini/gemini.ts";
 import { opencode } from "./opencode/opencode.ts";
-import { Reading } from "./runner/output-state.ts";
+import { OutputState } from "./runner/output-state.ts";
 
 const ROOT = join("test", "fixtures", "agents");
 const AGENTS: Record<string, Agent> = { claude, codex, gemini, opencode };
 
-/** What is to be seen in a recording; written from the recordings by hand and by other means than our readers. */
+/** The expected events of a recording, written from it by hand and without our readers. */
 const Expected = z.record(
   z.string(),
   z.strictObject({
@@ -42,15 +42,15 @@ const linesOf = (name: string) =>
     .trimEnd()
     .split("\n");
 
-function readAll(agent: Agent, name: string): Reading {
-  const reading = new Reading();
+function readAll(agent: Agent, name: string): OutputState {
+  const reading = new OutputState();
   for (const line of linesOf(name)) reading.take(agent.read(line));
   reading.end();
   return reading;
 }
 
-/** What our readers see, in the table's words. */
-function seen(reading: Reading) {
+/** The events that our readers find, in the words of the table. */
+function seen(reading: OutputState) {
   const { deferred, ended } = reading;
   const question = reading.marked[0]?.["question"] ?? reading.reported?.ask?.["question"];
   const find = (name: "costUsd" | "inputTokens" | "outputTokens") =>
@@ -62,7 +62,9 @@ function seen(reading: Reading) {
     asked: question,
     outcome: ended?.status,
     reason: ended?.reason,
-    ...{ costUsd: find("costUsd"), inputTokens: find("inputTokens"), outputTokens: find("outputTokens") },
+    costUsd: find("costUsd"),
+    inputTokens: find("inputTokens"),
+    outputTokens: find("outputTokens"),
   };
 }
 
@@ -80,8 +82,15 @@ test.each(Object.entries(expected))("%s is read as what it is", (name, { exit = 
 });
 
 const blank = {
-  ...{ session: undefined, words: undefined, deferred: undefined, asked: undefined, outcome: undefined },
-  ...{ reason: undefined, costUsd: undefined, inputTokens: undefined, outputTokens: undefined },
+  session: undefined,
+  words: undefined,
+  deferred: undefined,
+  asked: undefined,
+  outcome: undefined,
+  reason: undefined,
+  costUsd: undefined,
+  inputTokens: undefined,
+  outputTokens: undefined,
 };
 
 test.each(Object.entries(expected))("%s is recognised behind another program", (name, { session, outcome }) => {
@@ -133,7 +142,7 @@ describe.each([...Object.values(AGENTS), codexApp, command])("$name", (agent) =>
     for (const line of [...cut, ...twisted, ...odd, ...bare]) {
       const sights = agent.read(line);
       expect(Array.isArray(sights)).toBe(true);
-      new Reading().take(sights);
+      new OutputState().take(sights);
     }
   });
 

@@ -55,7 +55,8 @@ function run(argv: readonly string[], runId?: RunId, env: Record<string, string>
   const hidden = ["-c", 'env -u ASKD_RUN -u ASKD_EPOCH "$@"; exit $?', "sh", ...argv];
   const child = spawn("/bin/sh", hidden, {
     env: { PATH: process.env["PATH"], ASKD_HOME: home, ...(runId && { ASKD_RUN: runId, ASKD_EPOCH: "1" }), ...env },
-    ...{ stdio: "ignore", timeout: BOUND_MS },
+    stdio: "ignore",
+    timeout: BOUND_MS,
   });
   return new Promise((resolve) => child.once("close", resolve));
 }
@@ -65,7 +66,7 @@ function answering(id: QuestionId): string[] {
   const script = `
     const [url, token, id] = process.argv.slice(1);
     const headers = { authorization: "Bearer " + token, "content-type": "application/json" };
-    const body = JSON.stringify({ answer: "allow", confirmed: true });
+    const body = JSON.stringify({ answer: "approve", confirmed: true });
     fetch(url + "/api/v1/questions/" + id + "/answer", { method: "POST", headers, body })
       .then(({ status }) => process.exit(status === 403 ? 7 : status === 200 ? 0 : 1));`;
   return [process.execPath, "-e", script, url, localToken(), id];
@@ -76,7 +77,7 @@ function leaving(id: QuestionId): string[] {
   const script = `
     const [url, token, id] = process.argv.slice(1);
     const { hostname, port, host } = new URL(url);
-    const body = JSON.stringify({ answer: "allow", confirmed: true });
+    const body = JSON.stringify({ answer: "approve", confirmed: true });
     const head = ["POST /api/v1/questions/" + id + "/answer HTTP/1.1", "Host: " + host, "Authorization: Bearer " + token,
       "Content-Type: application/json", "Content-Length: " + body.length, "", ""].join("\\r\\n");
     const socket = require("net").connect(port, hostname, () => socket.end(head + body, () => process.exit(0)));`;
@@ -84,7 +85,7 @@ function leaving(id: QuestionId): string[] {
 }
 
 function typing(id: QuestionId): string[] {
-  return [process.execPath, BIN, "answer", id, "allow", "--yes"];
+  return [process.execPath, BIN, "answer", id, "approve", "--yes"];
 }
 
 async function refusalsOf(id: QuestionId): Promise<object[]> {

@@ -33,7 +33,7 @@ function pageOf(name: string, file: string): number {
   }
 }
 
-/** What status, verifying and doctor say, and their exit codes. */
+/** The output and exit codes of status, verify and doctor. */
 async function lookAt(scene: BuiltScene) {
   const typed = [];
   for (const argv of [["status"], ["audit", "--verify"], ["doctor"]]) {
@@ -83,7 +83,7 @@ describe("a file in the place of the store", () => {
     writeFileSync(file, "", { mode: 0o600 });
     for (const { exit, said } of await lookAt(scene)) {
       expect(exit).toBe(1);
-      expect(said).toContain("is empty; no store of askd is");
+      expect(said).toContain("is empty; an askd store never is");
     }
     expect((await scene.typeWith(env, "ask", "One?")).exit).toBe(1);
     expect(statSync(file).size).toBe(0);

@@ -36,7 +36,9 @@ class DemoScene {
 
   startWith(env: Readonly<Record<string, string>>, ...argv: string[]) {
     const child = spawn(process.execPath, [BIN, ...argv], {
-      ...{ cwd: this.temp, env: { ...this.env, ...env }, stdio: ["ignore", "pipe", "pipe"] },
+      cwd: this.temp,
+      env: { ...this.env, ...env },
+      stdio: ["ignore", "pipe", "pipe"],
     });
     this.children.push(child);
     const told = { text: "" };
@@ -72,7 +74,7 @@ describe("the demonstration", () => {
     expect(await demo.ended).toBe(0);
     const { text } = demo.told;
     expect(text).toMatch(/agent │ → Write src\/cache\.mjs\n[^]*question\.asked +q-\w+, on disk/);
-    const [, gone] = /run\.parked +processes ([\d, ]+) are gone/.exec(text) ?? [];
+    const [, gone] = /run\.parked +processes ([\d, ]+) have ended/.exec(text) ?? [];
     expect(gone?.split(", ").length).toBeGreaterThan(0);
     expect(text).toMatch(/✓ Answer recorded for #1 add-caching \(q-\w+\): Memcached/);
     expect(text).toMatch(/run\.resuming +a new process[^]*I was told "Memcached", by \S+ \(cli\)\.\n/);
@@ -101,7 +103,9 @@ describe("the demonstration", () => {
     const [, url = "", code = ""] = await demo.says(/Inbox {2}(\S+) {2}sign in there with (\S+)/);
     await demo.says(ANSWER);
     const signedIn = await fetch(`${url}/login`, {
-      ...{ method: "POST", redirect: "manual", body: new URLSearchParams({ code }) },
+      method: "POST",
+      redirect: "manual",
+      body: new URLSearchParams({ code }),
       headers: { origin: url },
     });
     expect(signedIn.status).toBe(303);
@@ -174,7 +178,7 @@ describe("the demonstration in a terminal", () => {
     const terminal = open(at);
     await terminal.shows("Press 1 or 2. Or type in another terminal:");
     terminal.press("x");
-    await terminal.shows("Press 1 or 2, or q to leave.");
+    await terminal.shows("Press 1 or 2, or q to quit.");
     terminal.press("2");
     const screen = await terminal.shows("exit 0");
     expect(screen).toMatch(/I was told "Memcached", by \S+ \(cli\)/);

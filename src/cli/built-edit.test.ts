@@ -87,7 +87,7 @@ Both are there.
     const { exit, stderr } = await built.typeWith(editor(built, "true"), "respond", "1", "--edit");
     expect({ exit, stderr }).toEqual({
       exit: 2,
-      stderr: "error: Response cannot be empty\n  Nothing was written, so nothing was recorded\n",
+      stderr: "error: Response cannot be empty\n  You wrote nothing, so nothing was recorded\n",
     });
     expect(await answersOf(built)).toMatchObject([{ status: "pending" }]);
     expect(drafts(built)).toEqual([]);
@@ -122,9 +122,9 @@ Both are there.
       "-e",
     );
     expect(first.exit).toBe(2);
-    expect(first.stderr).toContain("What you saved is kept: askd answer 1 --edit");
+    expect(first.stderr).toContain("Your saved text is kept. Continue: askd answer 1 --edit");
     const second = await built.typeWith(editor(built, `shift; echo 'and the rest' >>"$1"`), "respond", "1", "-e");
-    expect(second.stderr).toBe("What you wrote before is still there.\n");
+    expect(second.stderr).toBe("Your earlier draft is still there.\n");
     expect(await answersOf(built)).toMatchObject([{ answer: "half a thought\nand the rest" }]);
     expect(drafts(built)).toEqual([]);
   });
@@ -161,7 +161,7 @@ Both are there.
     );
     expect(lost.exit).toBe(6);
     expect(lost.stderr).toContain("already answered by");
-    const file = /What you wrote is kept in (.+)/.exec(lost.stderr)?.[1] ?? "";
+    const file = /Your text is kept in (.+)/.exec(lost.stderr)?.[1] ?? "";
     expect(readFileSync(file, "utf8")).toContain("too late");
     const again = await built.typeWith(editor(built, "touch opened"), "respond", "1", "--edit");
     expect(again.exit).toBe(6);
@@ -202,7 +202,7 @@ cat copy >"$1"`;
     const moon = editor(built, `shift; sed 's/^answer:$/answer: moon/' "$1" >copy; cat copy >"$1"`);
     const { exit, stderr } = await built.typeWith(moon, "respond", "--all", "--edit");
     expect(exit).toBe(2);
-    expect(stderr).toMatch(/^1 answered, 0 skipped, 1 not taken; what you wrote is kept in .*all\.md\n$/);
+    expect(stderr).toMatch(/^1 answered, 0 skipped, 1 refused; your text is kept in .*all\.md\n$/);
     const again = await built.typeWith(
       editor(built, `shift; sed 's/moon/eu/' "$1" >copy; cat copy >"$1"`),
       "respond",
@@ -233,12 +233,12 @@ cat copy >"$1"`;
     const built = await scene();
     expect(await built.typeWith(OFF, "respond", "--all")).toMatchObject({
       exit: 2,
-      stderr: expect.stringContaining('answer it: askd answer <id> "…"'),
+      stderr: expect.stringContaining('answer one: askd answer <id> "…"'),
     });
     expect(await built.typeWith(OFF, "next")).toMatchObject({ exit: 2 });
     expect(await built.typeWith(OFF, "respond", "--all", "--edit")).toMatchObject({
       exit: 2,
-      stderr: "error: No editor is chosen\n  Set EDITOR, for example: EDITOR=nano\n",
+      stderr: "error: No editor is set\n  Set EDITOR, for example: EDITOR=nano\n",
     });
     expect((await built.typeWith(OFF, "respond", "--all", "-t", "later")).stderr).toContain(
       "--use is for one question",

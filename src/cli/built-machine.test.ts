@@ -14,7 +14,7 @@ fi
 echo '<<ASK_HUMAN>> {"question": "Redis or Memcached?", "options": ["Redis", "Memcached"]} <</ASK_HUMAN>>'
 `;
 
-/** What makes a program believe that its host is called something else. */
+/** Makes a program believe that its host has another name. */
 const RENAME = `import os from "node:os";
 import { syncBuiltinESMExports } from "node:module";
 os.hostname = () => process.env.TEST_HOST_NAME;
@@ -55,15 +55,15 @@ test("a run whose machine is away says so, goes on elsewhere with what was carri
 
   const name = hostname();
   const answered = await at.typeWith(there, "answer", "1", "Redis");
-  expect(answered.stdout.toString()).toContain(`#1 goes on when ${name} is back (last heard of 3h ago)`);
+  expect(answered.stdout.toString()).toContain(`#1 continues when ${name} is back (last heard of 3h ago)`);
   expect((await at.typeWith(there, "status")).stdout.toString()).toContain("WAITING FOR A MACHINE:");
   const missing = await at.typeWith(there, "runs", "resume", "1", "--elsewhere");
-  expect(missing).toMatchObject({ exit: 5, stderr: expect.stringContaining("what it was started with is not here") });
+  expect(missing).toMatchObject({ exit: 5, stderr: expect.stringContaining("its launch record is not here") });
 
   cpSync(join(at.home, "state", "runs", String(id)), join(other, "state", "runs", String(id)), { recursive: true });
   const moved = await at.typeWith(there, "runs", "resume", "1", "--elsewhere");
   expect(moved).toMatchObject({ exit: 0, stderr: "Resume it with: askd worker\n" });
-  expect(moved.stdout.toString()).toBe(`✓ #1 agent-sh goes on here; it is resuming (it was on ${name})\n`);
+  expect(moved.stdout.toString()).toBe(`✓ #1 agent-sh continues on this machine; it is resuming (it was on ${name})\n`);
 
   await at.typeWith(off, "worker", "--idle", "1s");
   expect(await at.show("1")).toMatchObject({ status: "resuming" });

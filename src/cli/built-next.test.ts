@@ -81,7 +81,7 @@ describe("askd next on a terminal", () => {
     terminal.resize(120, 40);
     await terminal.shows("y you decide  h snooze  s skip  o browser  ? keys");
     terminal.press("q");
-    await terminal.shows("1 question waits for you. Go on with: askd next\n$");
+    await terminal.shows("1 question is waiting for you. Continue with: askd next\n$");
   });
 
   test("leaves at once with Ctrl-C and by a signal, and the terminal is as it was", async () => {
@@ -115,7 +115,7 @@ describe("askd next on a terminal", () => {
     terminal.enter("clear; fg");
     expect(await terminal.shows("› 2 Memcached")).toMatch(/^1 of 1/);
     terminal.press("q");
-    await terminal.shows("1 question waits for you");
+    await terminal.shows("1 question is waiting for you");
   });
 
   test("says who was first while somebody types, keeps the words and sends them as a comment", async () => {
@@ -135,7 +135,7 @@ describe("askd next on a terminal", () => {
     await built.typeWith({ ASKD_NO_SERVICE: "1" }, ...RULES);
     await terminal.shows("2 of 3");
     terminal.press("q");
-    await terminal.shows("2 questions wait for you");
+    await terminal.shows("2 questions are waiting for you");
     const { stdout } = await built.typeWith({ ASKD_NO_SERVICE: "1" }, "list", "--json=title,comments");
     expect(stdout.toString("utf8")).toContain("I would rather wait");
   });
@@ -207,7 +207,7 @@ describe("askd next on a terminal", () => {
     terminal.enter("1,3");
     await terminal.shows(/What is it called\?[\s\S]*Your answer.*:$/);
     terminal.enter(":s");
-    await terminal.shows("1 question waits for you. Go on with: askd next\n$");
+    await terminal.shows("1 question is waiting for you. Continue with: askd next\n$");
     expect(await stage.answers()).toMatchObject([
       { answers: { 1: { values: ["memcached"] } }, note: "keep it small" },
       { answers: { 1: { values: ["TTL", "LFU"] } } },
@@ -221,11 +221,11 @@ describe("askd next on a terminal", () => {
     terminal.enter("./askd next --undo-window 1h");
     await terminal.shows("› 1 Redis");
     terminal.press("2", "Enter");
-    await terminal.shows("Answered: Memcached. u takes it back");
+    await terminal.shows("Answered: Memcached. u undoes it");
     terminal.press("u");
-    await terminal.shows(/› 2 Memcached[\s\S]*Taken back/);
+    await terminal.shows(/› 2 Memcached[\s\S]*Undone/);
     terminal.press("1", "Enter");
-    await terminal.shows("Answered: Redis. u takes it back");
+    await terminal.shows("Answered: Redis. u undoes it");
     expect(built.workers()).toEqual([]);
     terminal.press("q");
     await terminal.shows(/Take it back before: askd undo[\s\S]*\$$/);
@@ -240,6 +240,6 @@ describe("askd next on a terminal", () => {
     await stage.ask(CACHE);
     expect(await terminal.shows("› 1 Redis")).toMatch(/^1 of 1/);
     terminal.press("C-c");
-    await terminal.shows("1 question waits for you");
+    await terminal.shows("1 question is waiting for you");
   });
 });

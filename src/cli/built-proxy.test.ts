@@ -33,7 +33,9 @@ beforeEach(async () => {
   const own = { ASKD_HOME: join(home, "server"), ASKD_NO_SERVICE: "1" };
   const made = await type(own, "token", "create", "--scope", "human", "--subject", "ada").ended;
   env = {
-    ...{ ASKD_HOME: join(home, "client"), ASKD_URL: proxy.url, ASKD_TOKEN: made.stdout.trim() },
+    ASKD_HOME: join(home, "client"),
+    ASKD_URL: proxy.url,
+    ASKD_TOKEN: made.stdout.trim(),
     NODE_EXTRA_CA_CERTS: join(home, "proxy.pem"),
   };
 });
@@ -45,7 +47,9 @@ afterEach(async () => {
 
 function type(own: Record<string, string>, ...argv: string[]): Typed {
   const child = spawn(process.execPath, [BIN, ...argv], {
-    ...{ cwd: home, env: { PATH: process.env["PATH"], HOME: home, ...own }, stdio: ["ignore", "pipe", "pipe"] },
+    cwd: home,
+    env: { PATH: process.env["PATH"], HOME: home, ...own },
+    stdio: ["ignore", "pipe", "pipe"],
   });
   children.push(child);
   const said = { stdout: "", stderr: "" };
@@ -106,7 +110,7 @@ test("watch and status --watch outlive a restart of the server behind a proxy", 
   await restart();
   expect(await type(env, "ask", "Which?").ended).toMatchObject({ exit: 0 });
   expect(await watcher.ended).toMatchObject({ exit: 0, stdout: expect.stringContaining("Which?") });
-  expect(watcher.said.stderr).toContain("The server is away");
+  expect(watcher.said.stderr).toContain("The server cannot be reached");
   await until("the status has it", () => status.said.stdout.includes("?1"));
   status.child.kill("SIGINT");
   expect((await status.ended).exit).toBe(130);

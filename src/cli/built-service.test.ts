@@ -42,7 +42,7 @@ describe("the service", { timeout: BOUND_MS }, () => {
     expect(url).toMatch(ADDRESS);
     expect((await fetch(`${url.trim()}/health`)).status).toBe(200);
     const again = await at.service("start");
-    expect(again).toMatchObject({ exit: 0, stderr: expect.stringContaining("It was running already") });
+    expect(again).toMatchObject({ exit: 0, stderr: expect.stringContaining("Already running") });
     expect(again.stdout.toString("utf8")).toBe(url);
     const shown = await at.typeWith({}, "service", "status", "--json");
     const [pid] = at.workers();
@@ -79,7 +79,7 @@ describe("the service", { timeout: BOUND_MS }, () => {
     const file = join(at.home, ".config/systemd/user/askd.service");
     const installed = await at.service("install", env);
     expect(installed.stdout.toString("utf8")).toBe(`${file}\n`);
-    expect(installed.stderr).toContain("✓ askd will start when you sign in. Start it now: ");
+    expect(installed.stderr).toContain("✓ askd will start when you log in. Start it now: ");
     expect(readFileSync(file, "utf8")).toContain(`Environment="ASKD_PORT=0"\n`);
     expect(await at.service("start", env)).toMatchObject({
       exit: 0,
@@ -92,8 +92,10 @@ describe("the service", { timeout: BOUND_MS }, () => {
     expect((await at.service("uninstall", env)).exit).toBe(0);
     expect(existsSync(file)).toBe(false);
     expect(at.told()).toEqual([
-      ...["--user daemon-reload", "--user enable askd"],
-      ...["--user start askd", "--user stop askd"],
+      "--user daemon-reload",
+      "--user enable askd",
+      "--user start askd",
+      "--user stop askd",
       "--user disable --now askd",
     ]);
   });
@@ -103,10 +105,11 @@ describe("the service", { timeout: BOUND_MS }, () => {
     const env = at.withSystemctl("echo 'Failed to connect to bus: No medium found' >&2; exit 1");
     const installed = await at.service("install", env);
     expect(installed.stderr).toBe(
-      "The file is written. For systemd to read it: systemctl --user daemon-reload && systemctl --user enable askd\n",
+      "The file is written. Enable it in systemd: systemctl --user daemon-reload && systemctl --user enable askd\n",
     );
     expect(await at.service("start", env)).toMatchObject({
-      ...{ exit: 0, stderr: expect.stringContaining("✓ Started in the background") },
+      exit: 0,
+      stderr: expect.stringContaining("✓ Started in the background"),
     });
     expect((await at.service("stop", env)).exit).toBe(0);
     expect(at.workers()).toEqual([]);

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { expect, test } from "vitest";
 import { BIN, BuiltScene } from "../../test/built.ts";
-import { hasProc } from "../agents/process/process-identity.ts";
+import { hasProcFs } from "../agents/process/process-identity.ts";
 import { until } from "../../test/run-dir.ts";
 
 /** Starts the stand-in for Claude Code as a person would, with our hook in its settings, and lets it run to its end. */
@@ -22,13 +22,15 @@ async function startByHand(at: BuiltScene): Promise<number | null> {
   // Without this variable it cannot even begin: only the session's own environment has it.
   const env = { ...own, STAND_IN: JSON.stringify({ folder }) };
   const child = spawn(agent, ["-p", "--settings", settings, "--model", "opus"], {
-    ...{ cwd: at.project, env, stdio: ["pipe", "ignore", "inherit"] },
+    cwd: at.project,
+    env,
+    stdio: ["pipe", "ignore", "inherit"],
   });
   child.stdin?.end("Add caching.");
   return new Promise((done) => child.once("close", done));
 }
 
-test.skipIf(!hasProc)(
+test.skipIf(!hasProcFs)(
   "a session that a person started is parked by its hook and resumed by a worker with the environment that it had",
   async () => {
     const at = new BuiltScene();

@@ -49,7 +49,7 @@ describe("a worker that was stopped", () => {
     const continuedAt = instant(Date.now());
     await until("it beats again", () => lastBeat(scene, worker) > continuedAt);
     const typed = await scene.type("worker", "--idle", "0s");
-    expect(typed.stderr).toContain("A worker of this store runs already");
+    expect(typed.stderr).toContain("A worker of this store is already running");
     expect(count(scene, "starts", /start/g)).toBe(2);
     expect(count(scene, "told", /Dragonfly/g)).toBe(1);
     expect(await scene.type("audit", "--verify")).toMatchObject({ exit: 0 });
@@ -67,7 +67,7 @@ describe("a worker that was stopped", () => {
     // The lock passes to the one that is left, so that no third one comes.
     await until("the other worker has the lock", async () => {
       const { stderr } = await scene.type("worker", "--idle", "0s");
-      return stderr.includes("runs already");
+      return stderr.includes("already running");
     });
   });
 

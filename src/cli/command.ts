@@ -1,29 +1,29 @@
 import type { Context } from "./context.ts";
 import type { Args, Flags } from "./flags.ts";
 
-/** What the file of a command holds. */
+/** A command, as its file exports it. */
 export interface Command<F extends Flags = Flags> {
   /** How it is typed, after the program's name: `answer <id> [answer]`. */
   usage: string;
   flags: F;
   examples?: readonly string[];
-  /** Its page can be longer than a screen: on a terminal it is shown in a pager. */
+  /** Says whether the output may be longer than a screen and goes to a pager on a terminal. */
   isLong?(args: Args<F>): boolean;
   /** The fields that `--json` can show. */
   fields?: readonly string[];
-  /** Works for every project alike: what the project of this folder wants does not count. */
+  /** Ignores the project's config file: the command concerns every project. */
   isForAllProjects?: true;
-  /** Looks at the settings themselves: works with wrong ones, and on no store that they name. */
+  /** Reads the config files themselves, valid or not, and opens no store. */
   isAboutConfig?: true;
-  /** Tells itself what is wrong in the settings, and works with the rest of them. */
+  /** Reports config errors itself and uses the valid settings. */
   isAboutWrongConfig?: true;
-  /** Does it and returns the exit code. */
+  /** Runs the command and returns the exit code. */
   run(args: Args<F>, context: Context): Promise<number>;
 }
 
 interface Entry {
   about: string;
-  /** It goes on for long, so that it is worth compiling what it does often. */
+  /** Runs for a long time, so compiled schemas pay off. */
   isLasting?: true;
   aliases?: readonly string[];
   load(): Promise<{ command: Command }>;
@@ -31,99 +31,157 @@ interface Entry {
 
 type Entries = Readonly<Record<string, Entry>>;
 
-/** What people do day by day. */
+/** Everyday commands. */
 const EVERYDAY: Entries = {
-  status: { about: "What waits for you, what runs, what ended today", load: () => import("./commands/inspect/status.ts") },
-  list: { about: "Questions, newest first", load: () => import("./commands/inspect/list.ts") },
-  show: { about: "One run or question in full", load: () => import("./commands/inspect/show.ts") },
+  status: {
+    about: "Waiting questions, running agents, runs that ended today",
+    load: () => import("./commands/inspect/status.ts"),
+  },
+  list: { about: "List questions, newest first", load: () => import("./commands/inspect/list.ts") },
+  show: { about: "Show a run or a question in full", load: () => import("./commands/inspect/show.ts") },
   answer: { about: "Answer a question", aliases: ["respond"], load: () => import("./commands/answer/answer.ts") },
-  next: { about: "Answer one question after another, by single keys", load: () => import("./commands/next/next.ts") },
-  tree: { about: "Runs with their subtasks and questions", load: () => import("./commands/inspect/tree.ts") },
-  diff: { about: "What the agent of a run has changed so far", load: () => import("./commands/run/diff.ts") },
-  logs: { about: "What the agent of a run did; -f follows it", load: () => import("./commands/run/logs.ts") },
-  undo: { about: "Take an answer back while it can be", load: () => import("./commands/answer/undo.ts") },
-  amend: { about: "Correct an answer that was given", load: () => import("./commands/answer/amend.ts") },
-  claim: { about: "Say that you are on it", load: () => import("./commands/question/claim.ts") },
-  release: { about: "Give a claim back", load: () => import("./commands/question/release.ts") },
-  assign: { about: "Say whom a question is for", load: () => import("./commands/question/assign.ts") },
-  snooze: { about: "No reminders for a while; the deadline stays", load: () => import("./commands/question/snooze.ts") },
-  extend: { about: "Give people more time", load: () => import("./commands/question/extend.ts") },
-  comment: { about: "Tell other people something; the agent does not see it", load: () => import("./commands/question/comment.ts") },
-  escalate: { about: "Send a question to the next people now", load: () => import("./commands/question/escalate.ts") },
+  next: {
+    about: "Answer waiting questions one by one with single keys",
+    load: () => import("./commands/next/next.ts"),
+  },
+  tree: { about: "Show runs with their subtasks and questions", load: () => import("./commands/inspect/tree.ts") },
+  diff: { about: "Show what the agent has changed so far", load: () => import("./commands/run/diff.ts") },
+  logs: { about: "Show what the agent of a run did; -f follows", load: () => import("./commands/run/logs.ts") },
+  undo: { about: "Take back an answer during its undo window", load: () => import("./commands/answer/undo.ts") },
+  amend: { about: "Send a correction of an answer", load: () => import("./commands/answer/amend.ts") },
+  claim: {
+    about: "Claim a question, so that others know you are on it",
+    load: () => import("./commands/question/claim.ts"),
+  },
+  release: { about: "Release your claim", load: () => import("./commands/question/release.ts") },
+  assign: { about: "Assign a question to a person or group", load: () => import("./commands/question/assign.ts") },
+  snooze: {
+    about: "Pause reminders; the deadline stays",
+    load: () => import("./commands/question/snooze.ts"),
+  },
+  extend: { about: "Extend the deadline", load: () => import("./commands/question/extend.ts") },
+  comment: {
+    about: "Add a comment for people; the agent does not see it",
+    load: () => import("./commands/question/comment.ts"),
+  },
+  escalate: {
+    about: "Escalate a question to the next people now",
+    load: () => import("./commands/question/escalate.ts"),
+  },
   cancel: { about: "Withdraw a question", load: () => import("./commands/question/cancel.ts") },
-  link: { about: "An address where one person answers one question", load: () => import("./commands/question/link.ts") },
-  open: { about: "Show a question or run in the browser", load: () => import("./commands/service/open.ts") },
-  takeover: { about: "Go on yourself in the session of a run's agent", load: () => import("./commands/run/takeover.ts") },
-  watch: { about: "What happens, line by line, as it happens", isLasting: true, load: () => import("./commands/inspect/watch.ts") },
+  link: {
+    about: "Create a link with which one person answers one question",
+    load: () => import("./commands/question/link.ts"),
+  },
+  open: { about: "Open a question or run in the browser", load: () => import("./commands/service/open.ts") },
+  takeover: {
+    about: "Continue the agent's session yourself",
+    load: () => import("./commands/run/takeover.ts"),
+  },
+  watch: {
+    about: "Print events as they happen",
+    isLasting: true,
+    load: () => import("./commands/inspect/watch.ts"),
+  },
 };
 
-/** What agents and scripts are run with, and ask with. */
+/** Commands that run agents, and that agents and scripts ask with. */
 const FOR_AGENTS: Entries = {
-  run: { about: "Run an agent; its questions are kept, and it is resumed", load: () => import("./commands/run/run.ts") },
+  run: {
+    about: "Run an agent, keep its questions, and resume it with the answers",
+    load: () => import("./commands/run/run.ts"),
+  },
   runs: { about: "List, show, resume and cancel runs", load: () => import("./commands/run/runs.ts") },
-  ask: { about: "Ask a person; with --wait the answer comes on stdout", load: () => import("./commands/ask/ask.ts") },
-  check: { about: "The state of a question, without waiting", load: () => import("./commands/ask/check.ts") },
-  worker: { about: "Start and resume agents on this machine", isLasting: true, load: () => import("./commands/run/worker.ts") },
-  mcp: { about: "Serve an agent's questions over MCP on stdio", isLasting: true, load: () => import("./commands/agent/mcp.ts") },
-  hook: { about: "Take the questions of an agent's own hooks", load: () => import("./commands/agent/hook.ts") },
+  ask: { about: "Ask a person; with --wait print the answer on stdout", load: () => import("./commands/ask/ask.ts") },
+  check: { about: "Show the status of a question without waiting", load: () => import("./commands/ask/check.ts") },
+  worker: {
+    about: "Start and resume agents on this machine",
+    isLasting: true,
+    load: () => import("./commands/run/worker.ts"),
+  },
+  mcp: {
+    about: "Serve an agent's questions over MCP on stdio",
+    isLasting: true,
+    load: () => import("./commands/agent/mcp.ts"),
+  },
+  hook: {
+    about: "Handle questions and permissions from an agent's hooks",
+    load: () => import("./commands/agent/hook.ts"),
+  },
 };
 
-/** What is done once, or now and then. */
+/** Commands for setup and maintenance. */
 const SETTING_UP: Entries = {
-  init: { about: "Wire your agents, and send yourself a test question", load: () => import("./commands/init/init.ts") },
+  init: {
+    about: "Set up your agents and send yourself a test question",
+    load: () => import("./commands/init/init.ts"),
+  },
   doctor: {
-    about: "Check everything, say what to do about it, and do it with --fix",
+    about: "Check the installation; --fix repairs it",
     load: () => import("./commands/doctor/doctor.ts"),
   },
-  demo: { about: "Watch a scripted agent ask you", load: () => import("./commands/demo/demo.ts") },
-  serve: { about: "Serve questions over HTTP, on this machine", isLasting: true, load: () => import("./commands/service/serve.ts") },
-  service: { about: "Start and stop askd in the background, or when you sign in", load: () => import("./commands/service/service.ts") },
-  config: { about: "See and change what is set, and where", load: () => import("./commands/setup/config.ts") },
-  login: { about: "A code that signs you in on the web, once", load: () => import("./commands/setup/login.ts") },
-  auth: { about: "Who you are here", load: () => import("./commands/setup/auth.ts") },
-  user: { about: "The people who answer, and how they are reached", load: () => import("./commands/setup/user.ts") },
-  token: { about: "Make, list and revoke tokens", load: () => import("./commands/setup/token.ts") },
-  template: { about: "Canned answers that everybody shares", load: () => import("./commands/setup/template.ts") },
-  stats: { about: "How many, how fast, by whom; what agents waited", load: () => import("./commands/inspect/stats.ts") },
-  audit: { about: "Who did what and when; verifies the trail", load: () => import("./commands/store/audit.ts") },
-  export: { about: "Write everything into one file", load: () => import("./commands/store/export.ts") },
-  import: { about: "Read such a file into this store", load: () => import("./commands/store/import.ts") },
-  backup: { about: "Copy the store while it is used", load: () => import("./commands/store/backup.ts") },
-  migrate: { about: "Bring the store up to this version of askd", load: () => import("./commands/store/migrate.ts") },
-  completion: { about: "Complete commands, flags and ids in your shell", load: () => import("./commands/setup/completion.ts") },
+  demo: { about: "Watch a scripted agent ask you a question", load: () => import("./commands/demo/demo.ts") },
+  serve: {
+    about: "Serve the API and the web inbox over HTTP",
+    isLasting: true,
+    load: () => import("./commands/service/serve.ts"),
+  },
+  service: {
+    about: "Run askd in the background, now or at login",
+    load: () => import("./commands/service/service.ts"),
+  },
+  config: { about: "Show and change settings", load: () => import("./commands/setup/config.ts") },
+  login: { about: "Print a one-time code to sign in on the web", load: () => import("./commands/setup/login.ts") },
+  auth: { about: "Show who you are signed in as", load: () => import("./commands/setup/auth.ts") },
+  user: { about: "Manage the people who answer, and their addresses", load: () => import("./commands/setup/user.ts") },
+  token: { about: "Create, list and revoke tokens", load: () => import("./commands/setup/token.ts") },
+  template: { about: "Manage shared answer templates", load: () => import("./commands/setup/template.ts") },
+  stats: {
+    about: "Statistics: how many questions, how fast, by whom",
+    load: () => import("./commands/inspect/stats.ts"),
+  },
+  audit: { about: "Show the audit trail, or verify it", load: () => import("./commands/store/audit.ts") },
+  export: { about: "Export the store to a file", load: () => import("./commands/store/export.ts") },
+  import: { about: "Import an exported file", load: () => import("./commands/store/import.ts") },
+  backup: { about: "Back up the store while it is in use", load: () => import("./commands/store/backup.ts") },
+  migrate: { about: "Migrate the store to this version of askd", load: () => import("./commands/store/migrate.ts") },
+  completion: {
+    about: "Print the completion script for your shell",
+    load: () => import("./commands/setup/completion.ts"),
+  },
   version: { about: "Show the version", load: () => import("./commands/setup/version-command.ts") },
 };
 
-/** What only programs type; help does not list it. */
+/** Internal commands; help does not list them. */
 const FOR_PROGRAMS: Entries = {
-  bridge: { about: "Be the client of an agent's own server", load: () => import("./bridge.ts") },
-  complete: { about: "What could be typed next", load: () => import("./commands/setup/complete.ts") },
-  "probe-server": { about: "Keep a caller waiting", load: () => import("./commands/doctor/probe-server.ts") },
+  bridge: { about: "Act as the client of an agent's own server", load: () => import("./commands/agent/bridge.ts") },
+  complete: { about: "List completions", load: () => import("./commands/setup/complete.ts") },
+  "probe-server": { about: "Serve MCP for doctor --probe", load: () => import("./commands/doctor/probe-server.ts") },
   "test-agent": { about: "Ask once, for init", load: () => import("./commands/init/test-agent.ts") },
 };
 
-/** The commands that people type, as help shows them. */
+/** The commands that help lists, by group. */
 export const GROUPS: ReadonlyArray<readonly [title: string, commands: Entries]> = [
   ["Everyday", EVERYDAY],
   ["Agents and scripts", FOR_AGENTS],
-  ["Setting up and looking after", SETTING_UP],
+  ["Setup and maintenance", SETTING_UP],
 ];
 
-/** Every command by its name. A file is loaded when its command is used. */
+/** Every command by its name. A command's file is loaded on use. */
 export const COMMANDS: Entries = { ...EVERYDAY, ...FOR_AGENTS, ...SETTING_UP, ...FOR_PROGRAMS };
 
-/** The command that goes by this name or alias. */
+/** The command with this name or alias. */
 export function findCommand(name: string): { name: string; entry: Entry } | undefined {
   const found = Object.entries(COMMANDS).find(([known, { aliases }]) => known === name || aliases?.includes(name));
   return found && { name: found[0], entry: found[1] };
 }
 
-/** Every word that names a command for people. */
+/** Names and aliases of the commands that help lists. */
 export function commandNames(): string[] {
   return shownCommands().flatMap(([name, { aliases }]) => [name, ...(aliases ?? [])]);
 }
 
-/** The commands that people type, in the order of help. */
+/** The commands that help lists, in its order. */
 export function shownCommands(): Array<[string, Entry]> {
   return GROUPS.flatMap(([, commands]) => Object.entries(commands));
 }

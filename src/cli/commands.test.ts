@@ -8,7 +8,10 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { readOwnIdentity } from "../agents/process/process-identity.ts";
 import { QuestionId } from "../core/id.ts";
 import { HOUR_MS, SECOND_MS, later } from "../core/instant.ts";
-import { AGENT } from "../../test/builders.ts";
+import type { Question } from "../core/question/question.ts";
+import type { Engine } from "../engine/engine.ts";
+import { ADA, AGENT } from "../../test/builders.ts";
+import { answeredAsHoldEnds } from "../../test/late-reply.ts";
 import { Scene } from "../../test/scene.ts";
 import { type } from "../../test/typed.ts";
 
@@ -16,6 +19,12 @@ const ASK = ["ask", "Redis or Memcached?", "-o", "redis:Redis", "-o", "memcached
 
 async function asked(scene: Scene, ...more: string[]): Promise<string> {
   return (await type(scene, [...ASK, ...more])).stdout.trim();
+}
+
+async function lastQuestion(scene: Scene): Promise<Question> {
+  const [question] = await scene.engine.listQuestions({ order: "newest", limit: 1 });
+  if (!question) throw new Error("nothing was asked");
+  return question;
 }
 
 /** Types `ask --wait` and lets the caller act while it holds. */
@@ -50,7 +59,7 @@ describe("ask", () => {
     const { exit, stdout } = await holding(scene, [...ASK, "--wait", "10m"], async () => {
       expect((await type(scene, ["status"])).stdout).toContain("running (waiting for input, held 0s)");
       const { stdout: said } = await type(scene, ["answer", "1", "Redis"]);
-      expect(said).toContain("It goes to the agent that is waiting for it");
+      expect(said).toContain("It is delivered to the waiting agent");
     });
     expect({ exit, stdout }).toEqual({ exit: 0, stdout: "redis\n" });
     expect((await type(scene, ["show", "1"])).stdout).toContain("Status: completed");
@@ -69,6 +78,37 @@ describe("ask", () => {
     const { exit, stdout } = await holding(scene, [...ASK, "--wait", "0s"], () => Promise.resolve());
     expect({ exit, stdout }).toEqual({ exit: 8, stdout: "" });
     expect((await type(scene, ["show", "1"])).stdout).toContain("Status: awaiting_input");
+  });
+
+  test("prints an answer that was in its undo window when the wait ended", async () => {
+    const scene = new Scene();
+    const engine = answeredAsHoldEnds(scene, { undoMs: 5 * SECOND_MS, thenMs: 5 * SECOND_MS });
+    const over = { openEngine: () => Promise.resolve(engine) };
+    const { exit, stdout } = await type(scene, [...ASK, "--wait", "0s"], over);
+    expect({ exit, stdout }).toEqual({ exit: 0, stdout: "redis\n" });
+    const { question, run } = await scene.engine.read((await lastQuestion(scene)).id);
+    expect(question).toMatchObject({ status: "answered", handover: { state: "given", witness: "stdout" } });
+    expect(run.status).toBe("completed");
+  });
+
+  test("waits no longer for an answer that is taken back after the wait has ended", async () => {
+    const scene = new Scene();
+    const engine = answeredAsHoldEnds(scene, { undoMs: 5 * SECOND_MS, thenMs: 0 });
+    const wait = engine.wait.bind(engine);
+    const over = {
+      openEngine: () =>
+        Promise.resolve(
+          Object.assign(engine, {
+            wait: async (...args: Parameters<Engine["wait"]>) => {
+              await scene.engine.undo(args[0], ADA);
+              scene.skip(10 * SECOND_MS);
+              return wait(...args);
+            },
+          }),
+        ),
+    };
+    expect((await type(scene, [...ASK, "--wait", "0s"], over)).exit).toBe(8);
+    expect((await lastQuestion(scene)).status).toBe("pending");
   });
 
   test("that is interrupted leaves the question to be answered later", async () => {
@@ -97,7 +137,7 @@ describe("ask", () => {
 
   test.each([
     [["ask"], "There is no question"],
-    [["ask", "x", "y"], '"y" is too much'],
+    [["ask", "x", "y"], 'Unexpected argument "y"'],
     [["ask", "x", "--recommend", "z", "-o", "a"], '--recommend "z" is not one of the options'],
     [["ask", "x", "--timeout", "soon"], '"soon" is not a duration'],
     [["ask", "--input", "-"], "The question is not valid JSON"],
@@ -326,7 +366,7 @@ describe("looking", () => {
     expect(await type(new Scene(), ["show", "nothing"])).toEqual({
       exit: 5,
       stdout: "",
-      stderr: 'error: There is no question and no run "nothing"\n  See what there is: askd list\n',
+      stderr: 'error: There is no question or run "nothing"\n  List questions: askd list\n',
     });
   });
 });
@@ -339,7 +379,7 @@ describe("an answer that chooses nothing", () => {
     await type(scene, OPEN);
     const { exit, stderr } = await type(scene, ["answer", "1", "--decide"]);
     expect([exit, await scene.store.countQuestions("pending")]).toEqual([2, 1]);
-    expect(stderr).toContain('cannot take "decide"; it accepts answer');
+    expect(stderr).toContain('does not accept "decide"; it accepts answer');
   });
 
   test.each([
@@ -394,6 +434,6 @@ test("answer does not promise that somebody waits whose process has ended", asyn
     const { question } = await scene.engine.ask(scene.input({ hold: "3m" }), AGENT, { run, holder });
     return (await type(scene, ["answer", question.id, "Redis"])).stdout;
   };
-  expect(await ask(child.pid ?? 0)).toContain("What waited for it has ended. It is kept");
-  expect(await ask(own.pid)).toContain("It goes to the agent that is waiting for it");
+  expect(await ask(child.pid ?? 0)).toContain("The process that waited for it has ended. The answer is kept");
+  expect(await ask(own.pid)).toContain("It is delivered to the waiting agent");
 });

@@ -1,5 +1,6 @@
 import type { Readable, Writable } from "node:stream";
-import type { StartedAs } from "../agents/runner/process-launch.ts";
+import type { AgentRegistry } from "../agents/registry.ts";
+import type { ProcessLaunch } from "../agents/runner/process-launch.ts";
 import type { Config } from "../config/load.ts";
 import type { Entry } from "../core/changes.ts";
 import type { Instant } from "../core/instant.ts";
@@ -8,10 +9,10 @@ import type { Engine } from "../engine/engine.ts";
 import type { JsonChoice } from "./json.ts";
 import type { RawTerminal } from "./terminal/raw-terminal.ts";
 import type { Store } from "../store/store.ts";
-import type { OwnStorePlace, Place } from "./paths.ts";
+import type { OwnStorePlace, StorePaths } from "./paths.ts";
 import type { Style } from "./terminal/terminal.ts";
 
-/** Somewhere to write to: programs read stdout, people read stderr. */
+/** An output stream: programs read stdout, people read stderr. */
 export interface Output {
   write(text: string): void;
   isTty: boolean;
@@ -19,64 +20,64 @@ export interface Output {
   rows?: number | undefined;
 }
 
-/** Where a person or a program may write to us. */
+/** The standard input. */
 export interface Input {
   isTty: boolean;
-  /** Everything until the end, at most that many bytes. */
+  /** Reads to the end; refuses more than this many bytes. */
   readAll(limitBytes: number): Promise<string>;
-  /** One line that a person types; undefined at the end of input. */
+  /** Reads one line; undefined at the end of input. */
   readLine(signal?: AbortSignal): Promise<string | undefined>;
 }
 
-/** What a command starts another program with. */
+/** A child process to run to its end. */
 export interface Child {
   argv: readonly string[];
   env?: Readonly<Record<string, string>>;
-  /** Where it works, if not here. */
+  /** Its working directory, if not this one. */
   cwd?: string;
-  /** What it reads on stdin, in place of the terminal. */
+  /** Its stdin, instead of the terminal. */
   input?: string;
-  /** `inherit` gives it the terminal; `pipe` collects what it prints and shows its stderr line by line. */
+  /** `inherit` passes the terminal on; `pipe` collects stdout and passes stderr to `onLine`. */
   stdio: "inherit" | "pipe";
   onLine?: (line: string) => void;
 }
 
-/** A program that goes on by itself. */
+/** A child process that outlives this one. */
 export interface Detached {
   argv: readonly string[];
-  /** Its whole environment. */
+  /** Its complete environment. */
   env: Readonly<Record<string, string>>;
-  /** Where it writes to. */
+  /** The file for its stdout and stderr. */
   log: string;
 }
 
-/** Where a server is to listen, and under which names. */
+/** The address and names of a server. */
 export interface ServeRequest {
   port: number;
   host?: string;
   names: readonly string[];
-  /** People reach it by https. */
+  /** A proxy in front of it terminates TLS. */
   isSecure: boolean;
-  /** Hears what it logs; else that goes to stderr. */
+  /** Receives its log lines; without it they go to stderr. */
   onLog?: (line: string) => void;
 }
 
 /** A server that runs in this process. */
-export interface Serving {
+export interface ServingHandle {
   url: string;
-  /** Does what falls due until stopped. */
+  /** Runs due jobs until stopped. */
   work(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Somebody waits for what a server will say: its restart is ridden out, once it was there or from the first call on. */
+/** Retries while the server restarts: after the first successful call, or from the start. */
 export interface Waits {
-  /** Aborts when they do not want to wait any more. */
+  /** Aborts the waiting. */
   until: AbortSignal;
   isAtOnce?: boolean;
 }
 
-/** An engine; one on a store of its own also knows how many agents it follows, and what workers say of themselves. */
+/** An engine. A local one also knows the agents that it follows and the state of its workers. */
 export type OpenedEngine = Engine & { carried?(): number; listWorkerRows?(): Promise<Entry[]> };
 
 /** Everything a command may touch. */
@@ -85,35 +86,39 @@ export interface Context {
   stderr: Output;
   stdin: Input;
   env: Readonly<Record<string, string | undefined>>;
-  /** The runs that the processes above this one were started for. */
+  /** The agents that can be started; loaded when first asked for. */
+  agents(): Promise<AgentRegistry>;
+  /** The runs that the parent processes belong to. */
   runsAbove(): readonly string[];
-  /** Tells a process from a later one of the same id; nothing where processes cannot be looked at. */
+  /** The runs in whose agent's session this process is, also after that agent has ended. */
+  runsOfSession(stateDir: string): Promise<readonly string[]>;
+  /** When a process started, which tells it from a later one with the same id; undefined if unknown. */
   startOf(pid: number): string | undefined;
-  /** What a process of this user was started with; undefined where that cannot be seen. */
-  findStartedAs(pid: number): Promise<StartedAs | undefined>;
-  /** The number of this process. */
+  /** The command line and environment of a process of this user; undefined if it cannot be read. */
+  findStartedAs(pid: number): Promise<ProcessLaunch | undefined>;
+  /** The id of this process. */
   pid: number;
-  /** Tells a process of this user to end; says whether it was there. */
+  /** Sends SIGTERM to a process of this user; returns whether it existed. */
   tellToEnd(pid: number): boolean;
   cwd: string;
   /** The name of this user on this machine. */
   user: string;
-  /** The lasting id of this machine, as its runs have it. */
+  /** The permanent id of this machine, as its runs record it. */
   host(): Promise<string>;
-  /** The same, kept from now on: for whoever writes it into a run. */
+  /** The same, saved if it is new, for writing it into a run. */
   keepHost(): Promise<string>;
   /** How far the reader's clock is ahead of UTC, in milliseconds. */
   ahead(at: Instant): number;
   style: Style;
-  place: Place;
-  /** What files and variables set; the rules have it already. */
+  place: StorePaths;
+  /** The settings from files and the environment. */
   config: Config;
   rules: Rules;
   json: JsonChoice | undefined;
-  /** May a person be asked something here? */
+  /** Whether prompts are allowed here. */
   mayPrompt: boolean;
   isQuiet: boolean;
-  /** Pages are read aloud: words for icons, nothing drawn, nothing that moves. */
+  /** For screen readers: words instead of icons, no drawing, no animation. */
   isAccessible: boolean;
   now(): Instant;
   /**
@@ -121,39 +126,39 @@ export interface Context {
    * is done first, unless the caller is only reading.
    */
   engine(options?: { runs?: boolean; isReading?: true; waits?: Waits }): Promise<OpenedEngine>;
-  /** The store itself, for what is about all of it; whoever opens it closes it. */
+  /** Opens the store itself; the caller closes it. */
   openStore(place: OwnStorePlace): Promise<Store>;
-  /** Which schema the store has, without changing it, and which one this program knows; 0 where there is no store. */
+  /** The schema version of the store, without migrating it, and the one this program knows; 0 without a store. */
   findSchema(place: OwnStorePlace): Promise<{ schema: number; known: number }>;
-  /** The same in another directory, with everything of askd below it, whatever the environment says. */
+  /** The same context with `dir` as the home of askd, whatever the environment says. */
   inHome(dir: string): Promise<Context>;
-  /** Serves the store of this place over HTTP. */
-  serve(request: ServeRequest): Promise<Serving>;
-  /** Where the server of this place is, if there is one. */
+  /** Serves the store over HTTP. */
+  serve(request: ServeRequest): Promise<ServingHandle>;
+  /** The address of the running server, if any. */
   findServer(): Promise<string | undefined>;
-  /** Aborts when the person interrupts, or by other signals; until it is asked for, each ends the program at once. */
+  /** Aborts on Ctrl-C or other signals. Until a command calls this, each signal ends the process at once. */
   interrupt(also?: readonly NodeJS.Signals[]): AbortSignal;
-  /** The bare streams of the process, for commands that speak a protocol on them. */
+  /** The raw stdin and stdout, for commands that speak a protocol on them. */
   streams(): { input: Readable; output: Writable };
-  /** The terminal of the person, key by key. */
+  /** The terminal in raw mode. */
   openTerminal(): Promise<RawTerminal>;
   readFile(path: string): Promise<string>;
-  /** Writes a file and the folders above it. */
+  /** Writes a file and creates its folders. */
   writeFile(path: string, text: string): Promise<void>;
-  /** Says whether it was there. */
+  /** Returns whether it existed. */
   removeFile(path: string): Promise<boolean>;
   homeDir: string;
   platform: NodeJS.Platform;
-  /** Runs this program again, or another one, and returns its exit code and what it printed. */
+  /** Runs a program to its end and returns its exit code and stdout. */
   runChild(child: Child): Promise<{ exitCode: number; stdout: string }>;
   /** Starts a program that outlives this one. */
   detach(child: Detached): Promise<void>;
-  /** Takes the lock of a file until it is given back or this process ends; nothing if another process has it. */
+  /** Locks a file until it is released or this process ends; undefined if another process holds the lock. */
   lock(file: string): Promise<(() => void) | undefined>;
   isLocked(file: string): Promise<boolean>;
-  /** How to start this very program as a child. */
+  /** The command line that starts this program. */
   self: readonly string[];
-  /** How a person types its name here. */
+  /** The name that a person types here to start this program. */
   program: string;
   pause(ms: number): Promise<void>;
 }

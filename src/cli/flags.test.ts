@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { nearest } from "../core/text/nearest.ts";
+import { findNearest } from "../core/text/nearest.ts";
 import { type Flags, parseFlags, splitCommand } from "./flags.ts";
 
 const flags = {
@@ -59,8 +59,8 @@ describe("the command", () => {
 
 test("the nearest name is found by typing errors and beginnings", () => {
   const names = ["status", "show", "answer", "ask", "list"];
-  expect(nearest("stauts", names)).toBe("status");
-  expect(nearest("anwser", names)).toBe("answer");
-  expect(nearest("stat", names)).toBe("status");
-  expect(nearest("deploy", names)).toBeUndefined();
+  expect(findNearest("stauts", names)).toBe("status");
+  expect(findNearest("anwser", names)).toBe("answer");
+  expect(findNearest("stat", names)).toBe("status");
+  expect(findNearest("deploy", names)).toBeUndefined();
 });

@@ -1,5 +1,5 @@
 import { type ParseArgsConfig, parseArgs } from "node:util";
-import { nearest } from "../core/text/nearest.ts";
+import { findNearest } from "../core/text/nearest.ts";
 import { Refusal } from "../core/refusal.ts";
 
 /** One flag of a command, as help shows it and as it is parsed. */
@@ -7,9 +7,9 @@ export interface Flag {
   type: "boolean" | "string";
   short?: string;
   multiple?: true;
-  /** The value may be left out; the next argument belongs to the flag only if it looks like this. */
+  /** The value is optional; the next argument is the value only if it matches. */
   optional?: RegExp;
-  /** What help calls the value. */
+  /** The name of the value in help. */
   value?: string;
   about: string;
 }
@@ -24,13 +24,13 @@ export type Values<F extends Flags> = {
       : string;
 };
 
-/** What was typed after a command's name. */
+/** The parsed arguments of a command. */
 export interface Args<F extends Flags = Flags> {
   positionals: readonly string[];
   flags: Values<F>;
 }
 
-/** Reads arguments by a table of flags, or says which one is wrong and what may have been meant. */
+/** Parses arguments by a table of flags; refuses unknown ones with a suggestion. */
 export function parseFlags<F extends Flags>(argv: readonly string[], flags: F): Args<F> {
   const options = Object.fromEntries(Object.entries(flags).map(([name, flag]) => [name, optionOf(flag)]));
   try {
@@ -65,7 +65,7 @@ function optionOf(flag: Flag): NonNullable<ParseArgsConfig["options"]>[string] {
   };
 }
 
-/** Gives flags whose value was left out an empty one, as the library knows no such flags. */
+/** Adds an empty value to flags without one, as the library knows no optional values. */
 function withValues(argv: readonly string[], flags: Flags): string[] {
   const result: string[] = [];
   for (let index = 0; index < argv.length; index += 1) {
@@ -89,7 +89,7 @@ function asRefusal(error: unknown, flags: Flags): unknown {
   const name = /'(?:-\w, )?-{1,2}([\w-]+)/.exec(error.message)?.[1] ?? "";
   if (error.code === "ERR_PARSE_ARGS_UNKNOWN_OPTION") {
     const dashes = name.length === 1 ? "-" : "--";
-    const meant = nearest(name, Object.keys(flags));
+    const meant = findNearest(name, Object.keys(flags));
     return new Refusal("bad_input", `There is no flag ${dashes}${name}`, {
       hint: meant ? `Did you mean --${meant}?` : "Text that starts with a dash goes after --",
     });

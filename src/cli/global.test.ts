@@ -7,13 +7,14 @@ import { ServedScene } from "../../test/served.ts";
 import { type } from "../../test/typed.ts";
 import { openEngine } from "../app.ts";
 import { HOUR_MS } from "../core/instant.ts";
-import type { World } from "./process.ts";
+import type { ProcessWorld } from "./process.ts";
 
 /** Types on a terminal, and says what it printed there. */
-async function onTerminal(scene: Scene, argv: readonly string[], over: Partial<World> = {}) {
+async function onTerminal(scene: Scene, argv: readonly string[], over: Partial<ProcessWorld> = {}) {
   const written = { stdout: "", stderr: "" };
   const to = (name: "stdout" | "stderr") => ({
-    ...{ isTty: true, columns: 80 },
+    isTty: true,
+    columns: 80,
     write: (text: string) => void (written[name] += text),
   });
   const { exit } = await type(scene, argv, { stdout: to("stdout"), stderr: to("stderr"), ...over });

@@ -192,7 +192,9 @@ describe("what commands print is as it was agreed", () => {
     const options = ["-o", "redis:Redis", "-o", "memcached:Memcached", "--recommend", "redis"];
     const policy = ["--timeout", "24h", "--on-timeout", "default", "--default", "redis", "--wait", "10m"];
     const typed = await type(scene, ["ask", "Redis or Memcached?", ...options, ...policy], {
-      ...{ stderr: screen, findServer, pause },
+      stderr: screen,
+      findServer,
+      pause,
     });
     expect(typed).toMatchObject({ exit: 0, stdout: "redis\n" });
     expect(stderr.startsWith("asked q-7k3f  http://127.0.0.1:4319/q/7k3f\n\x07")).toBe(true);
@@ -275,7 +277,7 @@ function text(words: string): object {
   return { type: "text", text: words };
 }
 
-/** What a terminal shows in the last line that was written over. */
+/** The last line on a terminal that was written over. */
 function lastFrame(written: string): string {
   return written.trimEnd().split("\r\x1b[K").at(-1) ?? "";
 }

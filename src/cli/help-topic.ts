@@ -1,4 +1,5 @@
 import { TEMPLATE_FIELDS } from "../core/answer/template.ts";
+import { EXIT_CODE, type ExitCodeName } from "../core/exit-code.ts";
 
 /** A page of `askd help <topic>`. */
 interface Topic {
@@ -6,124 +7,133 @@ interface Topic {
   text: string;
 }
 
-const EXIT_CODES = `0    done
-1    something went wrong; the message says what
-2    typed wrong, or not confirmed
-3    the server cannot be reached; try again
-4    sign in first
-5    there is no such question, run or file
-6    it is not so any more: answered already, not waiting, changed meanwhile
-7    you may not do this
-8    the question still waits
-9    the question timed out
-10   the question was cancelled, or the run skipped
-130  interrupted
-`;
+const EXIT_CODE_MEANING: Readonly<Record<ExitCodeName, string>> = {
+  done: "done",
+  error: "error; the message says what failed",
+  usage: "wrong usage, an answer that does not fit, or a cancelled prompt",
+  unreachable: "the server cannot be reached; try again",
+  signIn: "sign in first",
+  notFound: "not found: no such question, run or file",
+  conflict: "conflict: already answered, not waiting, or changed meanwhile",
+  notPermitted: "not permitted",
+  pending: "still pending",
+  timedOut: "timed out without an answer",
+  cancelled: "cancelled or skipped",
+  interrupted: "interrupted",
+};
 
-const ENVIRONMENT = `Where things are
-  ASKD_HOME              Everything below this folder
+const ENVIRONMENT = `Locations
+  ASKD_HOME              Keep config, data and state below this folder
   ASKD_STORE             sqlite:<path> or postgres://…
-  ASKD_URL, ASKD_TOKEN   Use the server there, with this token
-  ASKD_PROFILE           Use this profile of the settings
-  ASKD_CONFIG_DIR        The folder of config.toml; ASKD_CONFIG_SYSTEM the system's file
+  ASKD_URL, ASKD_TOKEN   Use the server at this address, with this token
+  ASKD_PROFILE           Use this profile from the settings
+  ASKD_CONFIG_DIR        The folder of config.toml; ASKD_CONFIG_SYSTEM: the system's config file
   XDG_DATA_HOME, XDG_STATE_HOME, XDG_CONFIG_HOME, XDG_CACHE_HOME, XDG_RUNTIME_DIR
 
-How it looks
+Output
   NO_COLOR, FORCE_COLOR, CLICOLOR, TERM=dumb
-  ASKD_ACCESSIBLE=1      Flat text with words for icons, for screen readers
-  ASKD_PAGER, PAGER      What shows long pages (less -FRX); cat or nothing for none
+  ASKD_ACCESSIBLE=1      Plain text with words instead of icons, for screen readers
+  ASKD_PAGER, PAGER      The pager (less -FRX); cat or an empty value for none
   ASKD_EDITOR, GIT_EDITOR, VISUAL, EDITOR
-  ASKD_PROMPT_DISABLED   Never ask anything on the terminal
+  ASKD_PROMPT_DISABLED   Never prompt on the terminal
 
-How it works
-  ASKD_LIVE_WINDOW, ASKD_TIMEOUT  How long calls are held, and questions wait, unless they say otherwise
-  ASKD_PORT              Where askd serve listens
-  ASKD_NO_SERVICE, CI    Start nothing in the background; who waits does the work
-  ASKD_CALLBACK_SECRET   Signs the callbacks of askd ask --callback
-  ASKD_CALLBACK_LOOPBACK=1  Callbacks may go to programs on this machine
-  ASKD_CODEX=app-server, ASKD_OPENCODE=serve  Run these agents by their own servers
-  ASKD_DEBUG             Show where an unexpected error comes from
+Behaviour
+  ASKD_LIVE_WINDOW, ASKD_TIMEOUT  How long calls are held, and questions wait, by default
+  ASKD_PORT              The port of askd serve
+  ASKD_NO_SERVICE, CI    Start nothing in the background; waiting commands run the worker
+  ASKD_CALLBACK_SECRET   The secret that signs callbacks of askd ask --callback
+  ASKD_CALLBACK_LOOPBACK=1  Allow callbacks to programs on this machine
+  ASKD_CODEX=app-server, ASKD_OPENCODE=serve  Run these agents through their own servers
+  ASKD_DEBUG             Print the stack of unexpected errors; =api prints every call to a server
 
-What agents find in theirs
-  ASKD_RUN, ASKD_EPOCH   The run they belong to, and which start of it
-  ASKD_AGENT             What an agent is called that asks from a script
-  ASKD_ON_TIMEOUT, ASKD_MAX_QUESTIONS  What the starter of the run wanted
-  ASKD_ANSWER_FILE       Where a command that is run again finds the answer
+Set for agents
+  ASKD_RUN, ASKD_EPOCH   The run of the agent, and the number of its start
+  ASKD_AGENT             The name of an agent that asks from a script
+  ASKD_ON_TIMEOUT, ASKD_MAX_QUESTIONS  The timeout policy and question limit of the run
+  ASKD_ANSWER_FILE       The file with the answer, for a command that is started again
 `;
 
-/** What can be read about besides the commands. A test compares these pages with the program. */
+/** Help topics besides the commands. A test compares these pages with the program. */
 export const TOPICS: Readonly<Record<string, Topic>> = {
   answering: {
-    about: "How to answer",
-    text: `askd status                  what waits
-askd show 42                 one run with its question, the deadline and similar past answers
-askd answer 42 1             by number, letter, value or label
-askd answer 42 "Use Redis"   in your own words
-askd answer 42 1 -m "note"   with a remark; -e opens your editor
-askd answer 42 -t tests      a canned answer: askd template
-askd answer 42 --decide      the agent may choose; --clarify "…" asks back
-askd answer 42 --dry-run     shows what the agent would get
+    about: "Answering questions",
+    text: `askd status                  list waiting questions
+askd show 42                 show a run with its question, deadline and similar past answers
+askd answer 42 1             answer by number, letter, value or label
+askd answer 42 "Use Redis"   answer in your own words
+askd answer 42 1 -m "note"   add a note; -e opens your editor
+askd answer 42 -t tests      use a template; see askd template
+askd answer 42 --decide      let the agent decide; --clarify "…" asks back
+askd answer 42 --dry-run     show what the agent would receive
 
-Of many who answer one wins; the others are told who. After the deadline: --force.
+If several people answer at once, the first wins; the others see who answered.
+To answer after the deadline, add --force.
 Fields of templates: ${TEMPLATE_FIELDS.map((name) => `{{${name}}}`).join(" ")}
 `,
   },
   asking: {
-    about: "How to ask from a script",
+    about: "Asking from a script",
     text: `askd ask "Redis or Memcached?" -o redis:Redis -o memcached:Memcached --wait 10m
 
-Prints the value that was chosen, one a line. Without --wait: the id, at once; look later with askd check.
+Prints the chosen values, one per line. Without --wait it prints the id at once; check it later with askd check.
   --recommend redis --default redis --on-timeout default --timeout 4h
   --context "…", --input - (the whole question as JSON), --key k (the same key is the same question)
 Exit codes: 0 answered, 8 still waiting, 9 timed out, 10 cancelled. See: askd help timeouts
 `,
   },
-  "exit-codes": { about: "What exit codes mean", text: EXIT_CODES },
-  environment: { about: "Variables that askd reads", text: ENVIRONMENT },
+  "exit-codes": { about: "Exit codes", text: renderExitCodes() },
+  environment: { about: "Environment variables", text: ENVIRONMENT },
   json: {
     about: "Output for programs",
-    text: `--json            everything, with snake_case names; what is not there is null
+    text: `--json            all fields, with snake_case names; missing values are null
 --json=id,title   only these fields
 --json=?          the names of all fields
---jq '.[].title'  filters the JSON, with no jq installed; strings come as they are
+--jq '.[].title'  filters the JSON without jq installed; strings are printed as they are
 
-Programs read stdout; people read stderr. On a pipe JSON is one line.
+Programs read stdout; people read stderr. In a pipe the JSON is one line.
   askd list --awaiting --jq '.[] | [.short_id, .title] | @tsv'
   askd stats --jq .median_ms
 `,
   },
   ids: {
-    about: "How to name a question or a run",
+    about: "Naming a question or a run",
     text: `42, #42          the number of a run (in a shell # starts a comment: use 42)
 add-caching      the name of a run
-tm-abc           the external id that a task manager gave it
-q-7k3f           a question, by any beginning of its id that is unambiguous
-q_01k…           the whole id
+tm-abc           the external id from a task manager
+q-7k3f           a question, by an unambiguous prefix of its id
+q_01k…           the full id
 http://…/q/7k3f  a pasted address
--                the only question that waits
+-                the only waiting question
 
-A run stands for the question it waits for. A short id never lets anybody in.
+A run stands for its pending question. A short id never authorises anything.
 `,
   },
   timeouts: {
-    about: "What happens when nobody answers",
-    text: `A question has 24 hours (--timeout 4h). Then, by --on-timeout:
-  fail      the run fails; answer --force can still take it up (this is the default)
-  default   the declared or recommended answer is given, labelled as a policy's
-  proceed   the agent goes on by its own judgment
+    about: "Timeouts and their policies",
+    text: `A question times out after 24 hours, or after --timeout. Then --on-timeout decides:
+  fail      the run fails; answer --force can still resume it (the default)
+  default   the default or recommended answer is given, labelled as policy
+  proceed   the agent proceeds using its best judgment
   skip      the run ends as skipped
-  defer     the run is set aside until somebody answers
-  escalate  the next people are told
-  wait      nothing; it waits for ever
+  defer     the run is deferred until somebody answers
+  escalate  the question goes to the next people
+  wait      the question never times out
 
-Silence never approves anything. The clock runs from the ask; extending moves it, claiming and snoozing do not.
+Silence never approves anything. The clock starts with the ask; extending moves the deadline, claiming and snoozing
+do not.
 `,
   },
-  agents: { about: "A block that teaches agents to ask", text: "" },
+  agents: { about: "Instructions for agents", text: "" },
 };
 
-/** The page of a topic, if there is one of that name. */
+/** The page of a topic; undefined if there is no such topic. */
 export async function renderTopic(name: string): Promise<string | undefined> {
   if (name === "agents") return (await import("./view/agent-guide.ts")).renderAgentsHelp();
   return Object.hasOwn(TOPICS, name) ? TOPICS[name]?.text : undefined;
+}
+
+function renderExitCodes(): string {
+  // Object.keys loses the key type; the record has exactly the names of the table.
+  const names = Object.keys(EXIT_CODE) as ExitCodeName[];
+  return names.map((name) => `${String(EXIT_CODE[name]).padEnd(5)}${EXIT_CODE_MEANING[name]}\n`).join("");
 }

@@ -3,19 +3,19 @@ import { GROUPS } from "./command.ts";
 import type { Flag, Flags } from "./flags.ts";
 import { GLOBAL_FLAGS } from "./global-flags.ts";
 
-/** The names of topics; their pages are loaded when they are read. */
+/** The names of the help topics; their pages are loaded on use. */
 export const TOPIC_NAMES = ["answering", "asking", "exit-codes", "environment", "json", "ids", "timeouts", "agents"];
 
 const SETTINGS: ReadonlyArray<readonly [name: string, about: string]> = [
-  ["ASKD_HOME", "Keep everything below this folder"],
+  ["ASKD_HOME", "Keep config, data and state below this folder"],
   ["ASKD_URL", "Use the server at this address, with the token in ASKD_TOKEN"],
-  ["ASKD_PROFILE", "Use this profile of the settings"],
+  ["ASKD_PROFILE", "Use this profile from the settings"],
   ["ASKD_CONFIG_DIR", "Look for your config.toml in this folder"],
   ["ASKD_STORE", "Keep questions in sqlite:<path> or postgres://…"],
-  ["ASKD_DEBUG", "Show where an unexpected error comes from; =api shows every call to a server"],
+  ["ASKD_DEBUG", "Print the stack of unexpected errors; =api prints every call to a server"],
 ];
 
-/** What `askd --help` prints. */
+/** The output of `askd --help`. */
 export function renderHelp(): string {
   const groups = GROUPS.map(([title, commands]) => ({
     title,
@@ -26,7 +26,7 @@ export function renderHelp(): string {
   }));
   const width = Math.max(...groups.flatMap(({ rows }) => rows.map(([name]) => name.length)));
   return [
-    "askd: an agent asks, a person answers, the run goes on",
+    "askd: an agent asks, a person answers, the run resumes",
     "",
     "Usage: askd [command] [flags]",
     "",
@@ -39,7 +39,7 @@ export function renderHelp(): string {
   ].join("\n");
 }
 
-/** What `askd help <command>` prints. */
+/** The output of `askd help <command>`. */
 export function renderCommandHelp(name: string, about: string, command: Command): string {
   return [
     about,

@@ -9,7 +9,7 @@ import {
 } from "../../test/hostile.ts";
 import { type } from "../../test/typed.ts";
 import { COMMANDS } from "./command.ts";
-import type { World } from "./process.ts";
+import type { ProcessWorld } from "./process.ts";
 
 /** No view of a megabyte takes longer; one that is not linear would take minutes. */
 const LONGEST_MS = 20_000;
@@ -262,17 +262,19 @@ async function look(
 ): Promise<{ stdout: string; stderr: string }> {
   const printed = { stdout: "", stderr: "" };
   const to = (name: "stdout" | "stderr") => ({
-    ...{ isTty: terminal === "terminal", columns: 80 },
+    isTty: terminal === "terminal",
+    columns: 80,
     // The bell is ours where it comes alone.
     write: (words: string) => void (printed[name] += words === "\x07" ? "" : words),
   });
   const interrupted = AbortSignal.abort();
-  const over: Partial<World> = {
-    ...{ stdout: to("stdout"), stderr: to("stderr"), cwd: tree, env: { ASKD_HOME: home } },
-    ...{
-      user: text.slice(0, 64),
-      interrupt: () => (argv.includes("--limit") ? new AbortController().signal : interrupted),
-    },
+  const over: Partial<ProcessWorld> = {
+    stdout: to("stdout"),
+    stderr: to("stderr"),
+    cwd: tree,
+    env: { ASKD_HOME: home },
+    user: text.slice(0, 64),
+    interrupt: () => (argv.includes("--limit") ? new AbortController().signal : interrupted),
     findServer: () => Promise.resolve(undefined),
   };
   const start = performance.now();

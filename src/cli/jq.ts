@@ -4,10 +4,10 @@ import { Refusal } from "../core/refusal.ts";
 
 const LONGEST_MS = 10_000;
 const LONGEST_EXPRESSION = 10_000;
-/** More JSON than this is left to a jq of one's own. */
+/** The most JSON that --jq takes. */
 export const MOST_JQ_CHARS = 64 * 1024 * 1024;
 
-// In a thread of its own, as an expression can go on for ever and cannot be interrupted otherwise.
+// In a thread of its own: an expression may loop forever, and only a thread can be ended.
 const THREAD = `
 const { parentPort, workerData: { path, text, expression, flags } } = require("node:worker_threads");
 require(path).raw(text, expression, flags).then(
@@ -20,10 +20,10 @@ interface Replied {
   problem?: string;
 }
 
-/** What a jq expression makes of JSON text: strings as they are, everything else as JSON. */
+/** Applies a jq expression to JSON text; prints strings as they are, everything else as JSON. */
 export async function runJq(text: string, expression: string, options: { isPretty: boolean }): Promise<string> {
   if (expression.length > LONGEST_EXPRESSION) {
-    throw new Refusal("bad_input", `The expression of --jq is longer than ${LONGEST_EXPRESSION} characters`);
+    throw new Refusal("bad_input", `The --jq expression is longer than ${LONGEST_EXPRESSION} characters`);
   }
   const require = createRequire(import.meta.url);
   const path = require.resolve("jq-wasm");
@@ -38,7 +38,7 @@ export async function runJq(text: string, expression: string, options: { isPrett
   }
 }
 
-/** Refuses an expression that cannot be read, before there is anything to run it on. */
+/** Refuses an invalid expression before the command runs. */
 export async function requireJq(expression: string): Promise<void> {
   await runJq("", expression, { isPretty: false });
 }
@@ -62,7 +62,7 @@ function replyOf(worker: Worker): Promise<Replied> {
 function badExpression(problem: string): Refusal {
   const said = problem.replace(/^Failed to execute raw query: /, "").replace(/^jq: /, "");
   const line = said.split("\n")[0] ?? said;
-  return new Refusal("bad_input", `The expression of --jq does not work: ${line.slice(0, 300)}`, {
-    hint: "Try it on: --json, and see: askd help json",
+  return new Refusal("bad_input", `The --jq expression failed: ${line.slice(0, 300)}`, {
+    hint: "Look at the JSON with --json, and see: askd help json",
   });
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { Refusal } from "../core/refusal.ts";
-import { toWire } from "../core/api/snake-case.ts";
+import { toSnakeCase } from "../core/api/snake-case.ts";
 import { parseJsonChoice, renderJson } from "./json.ts";
 
 const run = { id: "r_1", askedAt: "2026", answer: { items: { dbChoice: { values: ["a"], freeText: "x" } } } };
@@ -13,11 +13,11 @@ test("everything is printed in one line with names in snake_case", () => {
 });
 
 test("names that people and agents chose stay as they are", () => {
-  expect(toWire({ items: [{ itemId: 1 }] })).toEqual({ items: [{ item_id: 1 }] });
-  expect(toWire({ schema: { properties: { maxTTL: { minLength: 1 } } } })).toEqual({
+  expect(toSnakeCase({ items: [{ itemId: 1 }] })).toEqual({ items: [{ item_id: 1 }] });
+  expect(toSnakeCase({ schema: { properties: { maxTTL: { minLength: 1 } } } })).toEqual({
     schema: { properties: { maxTTL: { minLength: 1 } } },
   });
-  expect(toWire({ questionContext: "x" })).toEqual({ questionContext: "x" });
+  expect(toSnakeCase({ questionContext: "x" })).toEqual({ questionContext: "x" });
 });
 
 test("a list of fields selects them, and what is absent is null", () => {

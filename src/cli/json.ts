@@ -1,8 +1,8 @@
 import { Refusal } from "../core/refusal.ts";
-import { toWire } from "../core/api/snake-case.ts";
-import { escapeUnseen } from "../core/text/foreign-text.ts";
+import { toSnakeCase } from "../core/api/snake-case.ts";
+import { escapeInvisible } from "../core/text/foreign-text.ts";
 
-/** What `--json` was given: everything, a list of fields, or the wish to see their names. */
+/** The value of `--json`: everything, some fields, or the names of the fields. */
 export type JsonChoice = { show: "all" } | { show: "fields"; fields: string[] } | { show: "names" };
 
 export function parseJsonChoice(value: string): JsonChoice {
@@ -11,20 +11,20 @@ export function parseJsonChoice(value: string): JsonChoice {
   return { show: "fields", fields: value.split(",").map((field) => field.trim()) };
 }
 
-/** Writes one of our objects, or a list of them, the way `--json` was asked for. */
+/** Renders an object or a list as `--json` asks for it. */
 export function renderJson(
   value: object | readonly object[],
   choice: JsonChoice,
   options: { fields: readonly string[]; indent?: number },
 ): string {
   if (choice.show === "names") return `${options.fields.join("\n")}\n`;
-  const wire = toWire(value);
+  const wire = toSnakeCase(value);
   requireFields(choice, options.fields);
   const chosen = choice.show === "all" ? wire : selectFields(wire, choice.fields);
-  return `${escapeUnseen(JSON.stringify(chosen, undefined, options.indent))}\n`;
+  return `${escapeInvisible(JSON.stringify(chosen, undefined, options.indent))}\n`;
 }
 
-/** Refuses fields that are not there. */
+/** Refuses unknown fields. */
 export function requireFields(choice: JsonChoice, known: readonly string[]): void {
   if (choice.show !== "fields") return;
   const unknown = choice.fields.filter((field) => !known.includes(field));

@@ -32,7 +32,9 @@ describe("export and import", () => {
       expect(statSync(file).mode & 0o777).toBe(0o600);
       const there = { ASKD_STORE: url };
       const imported = await scene.typeWith(there, "import", "all.ndjson");
-      expect(imported.stdout.toString()).toContain("✓ 2 runs, 0 people and 1 template imported; there already: 0 runs");
+      expect(imported.stdout.toString()).toContain(
+        "✓ 2 runs, 0 people and 1 template imported; already present: 0 runs",
+      );
       expect((await scene.typeWith(there, "audit", "--verify")).exit).toBe(0);
       expect((await scene.typeWith(there, "answer", "auth", "JWT")).exit).toBe(0);
       await scene.typeWith(there, "export", "-o", "back.ndjson");
@@ -85,14 +87,14 @@ describe("backup", () => {
       await writing;
       await store.close();
       expect(exit).toBe(0);
-      expect(stdout.toString()).toMatch(/^✓ Backed up to .*copy\.db \(\d+ kB\); it is whole\n$/);
+      expect(stdout.toString()).toMatch(/^✓ Backed up to .*copy\.db \(\d+ kB\); verified\n$/);
       const copy = join(scene.project, "copy.db");
       expect(statSync(copy).mode & 0o777).toBe(0o600);
       const there = { ASKD_STORE: `sqlite:${copy}` };
       expect((await scene.typeWith(there, "audit", "--verify")).exit).toBe(0);
       expect((await scene.typeWith(there, "list", "--awaiting")).stdout.toString()).toContain("JWT or cookies?");
       expect(await findLastBackup(database)).toMatchObject({ file: copy });
-      expect((await scene.type("backup", "copy.db")).stderr).toContain("is there already");
+      expect((await scene.type("backup", "copy.db")).stderr).toContain("already exists");
       await scene.type("backup");
       expect(readdirSync(join(scene.home, "data", "backups"))).toHaveLength(1);
     },
@@ -104,7 +106,9 @@ describe("backup", () => {
     async () => {
       const scene = await aStore();
       const child = spawn(process.execPath, [join(import.meta.dirname, "../../bin/askd"), "backup", "killed.db"], {
-        ...{ cwd: scene.project, stdio: "ignore", env: { PATH: process.env["PATH"], ASKD_HOME: scene.home } },
+        cwd: scene.project,
+        stdio: "ignore",
+        env: { PATH: process.env["PATH"], ASKD_HOME: scene.home },
       });
       child.kill("SIGKILL");
       if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
@@ -152,12 +156,10 @@ describe("migrate", () => {
       const check = await scene.type("migrate", "--check");
       expect({ exit: check.exit, said: check.stdout.toString() }).toEqual({
         exit: 1,
-        said: "The store is at schema 0; this askd would bring it to 3. Type: askd migrate\n",
+        said: "The store is at schema 0; this askd needs 3. Run: askd migrate\n",
       });
-      expect((await scene.type("migrate")).stdout.toString()).toBe("✓ A store of schema 3 was made\n");
-      expect((await scene.type("migrate")).stdout.toString()).toBe(
-        "✓ The store is at schema 3; there is nothing to do\n",
-      );
+      expect((await scene.type("migrate")).stdout.toString()).toBe("✓ Created a store with schema 3\n");
+      expect((await scene.type("migrate")).stdout.toString()).toBe("✓ The store is at schema 3; nothing to do\n");
       const url = await createDatabase("built_migrate");
       const there = { ASKD_STORE: url };
       expect((await scene.typeWith(there, "migrate", "--check", "--json")).stdout.toString()).toBe(

@@ -10,9 +10,9 @@ import { HOUR_MS } from "../core/instant.ts";
 
 const BUILD = "build-7~3fa91c";
 const WAYS = [
-  "Bring it back: on build-7, type askd worker",
-  "Or go on on another machine with this store: askd runs resume 1 --elsewhere",
-  "Or give it up: askd runs cancel 1",
+  "Bring it back: run askd worker on build-7",
+  "Or continue on another machine with this store: askd runs resume 1 --elsewhere",
+  "Or cancel it: askd runs cancel 1",
 ];
 
 /** Types on a machine, build-7 or another one. */
@@ -36,7 +36,7 @@ test("an answer on another machine is recorded, and says what the run waits for"
   expect(exit).toBe(0);
   const [first, ...next] = stdout.trimEnd().split("\n");
   expect(first).toMatch(/^✓ Answer recorded for #1 add-caching \(q-\w+\): Redis$/);
-  const goesOn = "#1 goes on when build-7 is back (last heard of 3h ago)";
+  const goesOn = "#1 continues when build-7 is back (last heard of 3h ago)";
   expect(next).toEqual([goesOn, ...WAYS].map((line) => `  ${line}`));
   expect(stdout).not.toContain("Resuming");
 });
@@ -44,11 +44,11 @@ test("an answer on another machine is recorded, and says what the run waits for"
 test("so does one that can still be taken back, and a correction", async () => {
   const scene = await parked();
   const { stdout } = await typeOn("desk", scene, "answer", "1", "Redis", "--undo-window", "1s");
-  expect(stdout).toContain("#1 goes on when build-7 is back (last heard of 3h ago)");
+  expect(stdout).toContain("#1 continues when build-7 is back (last heard of 3h ago)");
   expect(stdout).not.toContain("goes on in");
   await scene.pass(2_000);
   const amended = await typeOn("desk", scene, "amend", "1", "port 6380");
-  expect(amended.stdout).toContain("#1 goes on when build-7 is back (last heard of 3h ago)");
+  expect(amended.stdout).toContain("#1 continues when build-7 is back (last heard of 3h ago)");
   expect(amended.stdout).not.toContain("gets it when it resumes");
 });
 
@@ -92,7 +92,7 @@ test("runs resume promises nothing that the machine has to keep", async () => {
   await typeOn("desk", scene, "answer", "1", "Redis", "--no-resume");
   const { stdout } = await typeOn("desk", scene, "runs", "resume", "1");
   expect(stdout).toBe(
-    `✓ #1 add-caching is to go on, and waits for build-7, last heard of 3h ago\n  ${WAYS.join("\n  ")}\n`,
+    `✓ #1 add-caching will resume, but waits for build-7, last heard of 3h ago\n  ${WAYS.join("\n  ")}\n`,
   );
 });
 
@@ -114,13 +114,13 @@ test("an answer that is only stored waits for a person, not for the machine", as
   }
   expect((await typeOn("desk", scene, "status")).stdout).not.toContain("WAITING FOR A MACHINE");
   const taken = await typeOn("desk", scene, "takeover", "1");
-  expect(taken.stderr).toContain("The session of #1 is on build-7, which is away, and not here");
+  expect(taken.stderr).toContain("The session of #1 is on build-7, which is away");
 });
 
 test("a question that is withdrawn with a note says so, too, and so does the tree", async () => {
   const scene = await parked();
   const { stdout } = await typeOn("desk", scene, "cancel", "1", "--resume", "decide yourself");
-  const goesOn = "#1 goes on when build-7 is back (last heard of 3h ago)";
+  const goesOn = "#1 continues when build-7 is back (last heard of 3h ago)";
   expect(stdout).toContain(`is cancelled; the run is resuming\n  ${[goesOn, ...WAYS].join("\n  ")}\n`);
   const tree = await typeOn("desk", scene, "tree");
   expect(tree.stdout).toContain("[resuming, waits for build-7, last heard of 3h ago]");
@@ -137,7 +137,7 @@ test("against a server it is said on the machine itself, too: no worker is start
   const scene = await parked();
   const env = { ASKD_URL: "http://127.0.0.1:4319", ASKD_TOKEN: "t" };
   const { stdout } = await type(scene, ["answer", "1", "Redis"], { hostIn: () => Promise.resolve(BUILD), env });
-  expect(stdout).toContain("#1 goes on when build-7 is back");
+  expect(stdout).toContain("#1 continues when build-7 is back");
 });
 
 test("elsewhere is refused with what is missing, and while its machine is there", async () => {
@@ -146,15 +146,15 @@ test("elsewhere is refused with what is missing, and while its machine is there"
   const missing = await typeOn("desk", scene, "runs", "resume", "1", "--elsewhere");
   expect(missing.exit).toBe(5);
   expect(missing.stderr).toBe(
-    "error: Run #1 cannot go on here: its directory /nowhere/at/all is not here\n" +
-      "  Bring build-7 back, copy what is missing from it, or give the run up: askd runs cancel 1\n",
+    "error: Run #1 cannot continue here: its directory /nowhere/at/all is not here\n" +
+      "  Bring build-7 back, copy what is missing from it, or cancel the run: askd runs cancel 1\n",
   );
   const taken = await typeOn("desk", scene, "takeover", "1");
   expect(taken.exit).toBe(5);
-  expect(taken.stderr).toContain("The session of #1 is on build-7, which is away, and not here");
+  expect(taken.stderr).toContain("The session of #1 is on build-7, which is away");
   await beat(scene.store, BUILD);
   const there = await typeOn("desk", scene, "runs", "resume", "1", "--elsewhere");
-  expect(there.stderr).toContain("error: Run #1 is looked after by build-7, which was heard of 0s ago");
+  expect(there.stderr).toContain("error: Run #1 belongs to build-7, which sent its last heartbeat 0s ago");
   expect(there.exit).toBe(6);
 });
 
@@ -170,11 +170,13 @@ test("a session that was carried here is offered to go on with by hand, and take
   const env = { ASKD_NO_SERVICE: "1", PATH: home, HOME: home, ASKD_HOME: home };
   const typeHere = (...argv: string[]) => type(scene, argv, { hostIn: () => Promise.resolve("desk"), env });
   await typeHere("answer", "1", "Redis");
-  expect((await typeHere("show", "1")).stdout).toContain("Its session is here. Go on yourself: askd takeover 1\n");
+  expect((await typeHere("show", "1")).stdout).toContain(
+    "Its session is on this machine. Continue it yourself: askd takeover 1\n",
+  );
   const { exit, stdout, stderr } = await typeHere("takeover", "1");
   expect(exit).toBe(0);
   expect(stdout).toBe(`cd ${home} && claude --resume s-1\n`);
-  expect(stderr).toContain("when build-7 is back, it starts the agent there as well");
+  expect(stderr).toContain("when build-7 is back, it also starts the agent");
   const moved = await typeHere("runs", "resume", "1", "--elsewhere");
-  expect(moved.stdout).toBe("✓ #1 add-caching goes on here; it is resuming (it was on build-7)\n");
+  expect(moved.stdout).toBe("✓ #1 add-caching continues on this machine; it is resuming (it was on build-7)\n");
 });

@@ -43,7 +43,7 @@ describe("the command line", () => {
     const over = { openEngine: () => Promise.reject(new Error("disk\x1b[2J on fire")) };
     const short = await type(new Scene(), ["status"], over);
     expect(short.exit).toBe(1);
-    expect(short.stderr).toBe("error: disk\\x1b[2J on fire\n  Show more: set ASKD_DEBUG=1 and try again\n");
+    expect(short.stderr).toBe("error: disk\\x1b[2J on fire\n  For details set ASKD_DEBUG=1 and try again\n");
     const long = await type(new Scene(), ["status"], { ...over, env: { ASKD_DEBUG: "1" } });
     expect(long.stderr).toContain("main.test.ts");
   });

@@ -1,26 +1,25 @@
-import { nearest } from "../core/text/nearest.ts";
+import { findNearest } from "../core/text/nearest.ts";
 import { Refusal } from "../core/refusal.ts";
+import { EXIT_CODE } from "../core/exit-code.ts";
 import { type Command, commandNames, findCommand } from "./command.ts";
 import { parseFlags, splitCommand } from "./flags.ts";
 import { GLOBAL_FLAGS } from "./global-flags.ts";
 import { asTyped } from "./program.ts";
 import { oneLine, sanitise } from "./view/sanitise.ts";
 import { VERSION } from "./version.ts";
-import { type World, worldOf } from "./process.ts";
+import { type ProcessWorld, contextOfProcess } from "./process.ts";
 
-// What is imported here is paid for by every start, help included: no schemas, no files, no network.
-
-const EXIT_ERROR = 1;
+// Every start pays for these imports, help included: no schemas, no files, no network.
 
 /** Runs the command line in this process. */
 export async function start(process: NodeJS.Process): Promise<void> {
-  process.exitCode = await main(process.argv.slice(2), worldOf(process));
+  process.exitCode = await main(process.argv.slice(2), contextOfProcess(process));
 }
 
-/** Does what the arguments say and returns the exit code. */
-export async function main(argv: readonly string[], world: World): Promise<number> {
-  let engine: ReturnType<World["openEngine"]> | undefined;
-  const openEngine: World["openEngine"] = (...options) => (engine ??= world.openEngine(...options));
+/** Runs the command in the arguments and returns the exit code. */
+export async function main(argv: readonly string[], world: ProcessWorld): Promise<number> {
+  let engine: ReturnType<ProcessWorld["openEngine"]> | undefined;
+  const openEngine: ProcessWorld["openEngine"] = (...options) => (engine ??= world.openEngine(...options));
   try {
     return await dispatch(argv, { ...world, openEngine });
   } catch (error) {
@@ -33,7 +32,7 @@ export async function main(argv: readonly string[], world: World): Promise<numbe
   }
 }
 
-async function dispatch(argv: readonly string[], world: World): Promise<number> {
+async function dispatch(argv: readonly string[], world: ProcessWorld): Promise<number> {
   const { name, rest } = splitCommand(argv, GLOBAL_FLAGS);
   if (name === "help") {
     const topic = splitCommand(rest, GLOBAL_FLAGS);
@@ -45,7 +44,7 @@ async function dispatch(argv: readonly string[], world: World): Promise<number> 
   return runCommand("status", rest, world);
 }
 
-async function runCommand(typed: string, argv: readonly string[], world: World): Promise<number> {
+async function runCommand(typed: string, argv: readonly string[], world: ProcessWorld): Promise<number> {
   const command = await loadCommand(typed);
   const args = parseFlags(argv, { ...command.flags, ...GLOBAL_FLAGS });
   if (args.flags.help) {
@@ -58,7 +57,7 @@ async function runCommand(typed: string, argv: readonly string[], world: World):
   const context = await makeContext(args.flags, world, command);
   if (context.json && !command.fields) throw new Refusal("bad_input", `askd ${typed} has no JSON output`);
   if (context.json?.show === "names") return print(world, `${(command.fields ?? []).join("\n")}\n`);
-  // Before anything is done: what was asked or answered by then would stay.
+  // Before the command runs: an ask or answer could not be taken back.
   if (context.json?.show === "fields") (await import("./json.ts")).requireFields(context.json, command.fields ?? []);
   const { jq } = args.flags;
   const isLong = command.isLong?.(args) ?? false;
@@ -71,51 +70,51 @@ async function loadCommand(typed: string): Promise<Command> {
   const found = findCommand(typed);
   if (found && !found.entry.isLasting) interpretSchemas();
   if (found) return (await found.entry.load()).command;
-  const meant = nearest(typed, commandNames());
+  const meant = findNearest(typed, commandNames());
   throw new Refusal("bad_input", `There is no command "${oneLine(typed)}"`, {
     hint: meant ? `Did you mean: askd ${meant}` : "See all commands: askd --help",
   });
 }
 
-/** A topic of its own, or what a command says of itself. */
-async function printTopic(name: string, world: World): Promise<number> {
+/** Prints a help topic, or the help of a command. */
+async function printTopic(name: string, world: ProcessWorld): Promise<number> {
   if (findCommand(name)) return runCommand(name, ["--help"], world);
   const { TOPICS, renderTopic } = await import("./help-topic.ts");
   const text = await renderTopic(name);
   if (text !== undefined) return printLong(world, text);
   const known = [...Object.keys(TOPICS), ...commandNames()];
-  const meant = nearest(name, known);
+  const meant = findNearest(name, known);
   throw new Refusal("bad_input", `There is no help about "${oneLine(name)}"`, {
     hint: meant ? `Did you mean: askd help ${meant}` : "See all: askd --help",
   });
 }
 
-/** Compiling a schema takes longer than a short command ever uses it; zod looks here when a schema is made. */
+/** Compiling a schema costs more than a short command gains; zod reads this when it creates a schema. */
 function interpretSchemas(): void {
   Object.assign(globalThis, { __zod_globalConfig: { jitless: true } });
 }
 
-async function printHelp(world: World): Promise<number> {
+async function printHelp(world: ProcessWorld): Promise<number> {
   return printLong(world, (await import("./help.ts")).renderHelp());
 }
 
-/** Help that does not fit on the screen goes to the pager. */
-async function printLong(world: World, page: string): Promise<number> {
+/** Shows help in the pager if it does not fit on the screen. */
+async function printLong(world: ProcessWorld, page: string): Promise<number> {
   const { stdin, stdout, env } = world;
   const text = asTyped(page, world.program);
   const isLong = stdout.isTty && stdin.isTty && stdout.rows !== undefined && text.split("\n").length > stdout.rows;
   const isShown =
-    isLong && !env["ASKD_PROMPT_DISABLED"] && (await (await import("./pager.ts")).showInPager(text, world));
+    isLong && !env["ASKD_PROMPT_DISABLED"] && (await (await import("./terminal/pager.ts")).showInPager(text, world));
   return isShown ? 0 : print(world, text);
 }
 
-function print(world: World, text: string): number {
+function print(world: ProcessWorld, text: string): number {
   world.stdout.write(text);
   return 0;
 }
 
-/** Says what went wrong and returns the exit code for it. */
-function report(error: unknown, world: World): number {
+/** Prints the error and returns its exit code. */
+function report(error: unknown, world: ProcessWorld): number {
   const isRefusal = error instanceof Refusal;
   const message = error instanceof Error ? error.message : String(error);
   world.stderr.write(`error: ${oneLine(message)}\n`);
@@ -125,6 +124,6 @@ function report(error: unknown, world: World): number {
   }
   if (world.env["ASKD_DEBUG"] && error instanceof Error) world.stderr.write(`${sanitise(error.stack ?? "")}\n`);
   if (isRefusal) return error.exitCode;
-  if (!world.env["ASKD_DEBUG"]) world.stderr.write("  Show more: set ASKD_DEBUG=1 and try again\n");
-  return EXIT_ERROR;
+  if (!world.env["ASKD_DEBUG"]) world.stderr.write("  For details set ASKD_DEBUG=1 and try again\n");
+  return EXIT_CODE.error;
 }

@@ -9,17 +9,17 @@ import type { Command } from "./command.ts";
 import type { Context } from "./context.ts";
 import type { Values } from "./flags.ts";
 import type { GLOBAL_FLAGS } from "./global-flags.ts";
-import { isReadAloud } from "./terminal/screen-reader.ts";
+import { usesScreenReader } from "./terminal/screen-reader.ts";
 import { type JsonChoice, parseJsonChoice } from "./json.ts";
-import { findPlace, homeVariables, sayStore } from "./paths.ts";
+import { findPaths, homeVariables, sayStore } from "./paths.ts";
 import { readSettings } from "./settings.ts";
 import { mayUseColour, styleFor } from "./terminal/terminal.ts";
-import type { World } from "./process.ts";
+import type { ProcessWorld } from "./process.ts";
 
-/** What a command works with: the world as the global flags and the settings want it seen. */
+/** The context of a command: the process, seen through the global flags and the settings. */
 export async function makeContext(
   flags: Values<typeof GLOBAL_FLAGS>,
-  world: World,
+  world: ProcessWorld,
   command: Pick<Command, "isForAllProjects" | "isAboutConfig" | "isAboutWrongConfig">,
 ): Promise<Context> {
   const cwd = flags.dir === undefined ? world.cwd : getFolder(resolve(world.cwd, flags.dir));
@@ -27,10 +27,10 @@ export async function makeContext(
   const config = command.isAboutConfig ? read : { ...read, values: withEnv(read.values, world.env) };
   const settings = command.isAboutConfig ? {} : config.values;
   const { store, url, profile } = flags;
-  const place = findPlace({ ...world, cwd, store, url, profile, settings });
+  const place = findPaths({ ...world, cwd, store, url, profile, settings });
   const rules = rulesOf(settings);
   const anchor = findAnchorSettings(settings, world.env);
-  const isAccessible = isReadAloud(flags["ax-screen-reader"] ?? false, world.stdout.isTty, world.env);
+  const isAccessible = usesScreenReader(flags["ax-screen-reader"] ?? false, world.stdout.isTty, world.env);
   const hasColour = !isAccessible && !flags["no-color"] && mayUseColour(world.stdout.isTty, world.env);
   return {
     ...world,
@@ -54,8 +54,8 @@ export async function makeContext(
       const engine = await world.openEngine(place.store, rules, {
         machineDir: place.stateDir,
         anchor,
-        ...(options?.runs && { stateDir: place.stateDir }),
-        ...(options?.waits && { patience: { ...options.waits, onAway } }),
+        stateDir: options?.runs ? place.stateDir : undefined,
+        patience: options?.waits && { ...options.waits, onAway },
       });
       if (place.store.kind !== "server" && !options?.isReading) await engine.doDue();
       return engine;
@@ -72,7 +72,7 @@ export async function makeContext(
   };
 }
 
-/** A jq expression reads JSON, so it wants some. */
+/** `--jq` implies `--json`. */
 function jsonChoiceOf({ json, jq }: Values<typeof GLOBAL_FLAGS>): JsonChoice | undefined {
   if (json === undefined) return jq === undefined ? undefined : { show: "all" };
   return parseJsonChoice(json);
@@ -80,5 +80,5 @@ function jsonChoiceOf({ json, jq }: Values<typeof GLOBAL_FLAGS>): JsonChoice | u
 
 function getFolder(dir: string): string {
   if (statSync(dir, { throwIfNoEntry: false })?.isDirectory()) return dir;
-  throw new Refusal("bad_input", `There is no folder ${dir}`, { hint: "Name one that is there: -C <dir>" });
+  throw new Refusal("bad_input", `There is no folder ${dir}`, { hint: "Name an existing folder: -C <dir>" });
 }

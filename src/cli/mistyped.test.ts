@@ -61,7 +61,7 @@ describe("an answer", () => {
   test.each([
     ["ENOENT", 5, "There is no file notes.md"],
     ["EISDIR", 2, "notes.md is a folder"],
-    ["EACCES", 2, "notes.md may not be read by you"],
+    ["EACCES", 2, "notes.md cannot be read: permission denied"],
   ])("from a file that cannot be read (%s) says so", async (code, exit, problem) => {
     const scene = await asking(FRUIT);
     const readFile = () => Promise.reject(Object.assign(new Error(code), { code }));
@@ -98,20 +98,22 @@ describe("a question", () => {
 test.each([
   [["show"], "<id> is missing"],
   [["import"], "<file> is missing"],
-  [["completion"], "Which shell? Its name is missing"],
+  [["completion"], "The name of a shell is missing"],
   [["list", "--awaiting", "--state", "answered"], "--awaiting and --state exclude each other"],
 ])("%j names what is wrong with it", async (argv, problem) => {
   expect(await type(fixedScene(), argv)).toMatchObject({ exit: 2, stderr: expect.stringContaining(problem) });
 });
 
 test("a store without tokens says how to make one", async () => {
-  expect((await type(fixedScene(), ["token", "list"])).stdout).toContain("No tokens yet. Make one: askd token create");
+  expect((await type(fixedScene(), ["token", "list"])).stdout).toContain(
+    "No tokens yet. Create one: askd token create",
+  );
 });
 
 test("a folder that is not there is named, and nothing is made of it", async () => {
   expect(await type(fixedScene(), ["-C", "/not/there", "status"])).toEqual({
     exit: 2,
     stdout: "",
-    stderr: "error: There is no folder /not/there\n  Name one that is there: -C <dir>\n",
+    stderr: "error: There is no folder /not/there\n  Name an existing folder: -C <dir>\n",
   });
 });

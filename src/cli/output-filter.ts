@@ -1,20 +1,20 @@
 import { Refusal } from "../core/refusal.ts";
 import type { Context, Output } from "./context.ts";
-import { flatten } from "./terminal/screen-reader.ts";
+import { toPlainLines } from "./terminal/screen-reader.ts";
 
-/** Pages that are longer than this are not kept back for a pager. */
+/** Longer output is not buffered for a pager. */
 const MOST_PAGED_CHARS = 16 * 1024 * 1024;
 
-/** Where a command writes to in place of stdout, until it is done. */
+/** Replaces stdout until the command is done. */
 interface Outlet {
   stdout: Output;
-  /** The command has ended well. */
+  /** The command succeeded. */
   end(): Promise<void>;
-  /** It has not: what it wrote so far is shown. */
+  /** The command failed: its output so far is shown. */
   fail(): void;
 }
 
-/** Runs the command with its output going where the flags want it: through jq, into a pager, or in plain words. */
+/** Runs the command with its output through jq, into a pager, or as plain text. */
 export async function runThrough(
   context: Context,
   { isLong, jq }: { isLong: boolean; jq: string | undefined },
@@ -34,11 +34,13 @@ export async function runThrough(
   }
 }
 
-/** Words in place of icons and lines; what is no terminal is changed only if a flag says so. */
+/** Replaces icons and lines by words; output that is not a terminal changes only if a flag asks for it. */
 function inWords(context: Context): Context {
   const flat = (output: Output): Output => ({
-    ...{ isTty: output.isTty, columns: output.columns, rows: output.rows },
-    write: (text) => output.write(flatten(text)),
+    isTty: output.isTty,
+    columns: output.columns,
+    rows: output.rows,
+    write: (text) => output.write(toPlainLines(text)),
   });
   return { ...context, stdout: flat(context.stdout), stderr: flat(context.stderr) };
 }
@@ -50,8 +52,8 @@ function jqFor({ stdout }: Context, expression: string): Outlet {
     end: async () => {
       const { MOST_JQ_CHARS, runJq } = await import("./jq.ts");
       if (text.length > MOST_JQ_CHARS) {
-        throw new Refusal("too_large", "There is too much JSON for --jq", {
-          hint: "Pipe --json into a jq of your own",
+        throw new Refusal("too_large", "The JSON is too large for --jq", {
+          hint: "Pipe --json into jq instead",
         });
       }
       const output = await runJq(text, expression, { isPretty: stdout.isTty });
@@ -61,7 +63,7 @@ function jqFor({ stdout }: Context, expression: string): Outlet {
   };
 }
 
-/** Long pages go to the pager, but only on a terminal where a person can leave it again. */
+/** Long output goes to the pager, but only on a terminal where a person can close it. */
 function pagerFor(context: Context): Outlet | undefined {
   const { stdout, json, mayPrompt } = context;
   if (!stdout.isTty || json || !mayPrompt || stdout.rows === undefined) return undefined;
@@ -83,7 +85,7 @@ function pagerFor(context: Context): Outlet | undefined {
     },
     end: async () => {
       const isShort = text.split("\n").length <= (stdout.rows ?? 0);
-      if (isFull || isShort || !(await (await import("./pager.ts")).showInPager(text, context))) flush();
+      if (isFull || isShort || !(await (await import("./terminal/pager.ts")).showInPager(text, context))) flush();
     },
     fail: flush,
   };

@@ -2,15 +2,15 @@ import { readFileSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { REFUSALS } from "../core/refusal.ts";
+import { EXIT_CODE } from "../core/exit-code.ts";
 import { Scene } from "../../test/scene.ts";
 import { type } from "../../test/typed.ts";
 import type { Child } from "./context.ts";
-import { flatten } from "./terminal/screen-reader.ts";
+import { toPlainLines } from "./terminal/screen-reader.ts";
 import { TOPICS } from "./help-topic.ts";
 import { TOPIC_NAMES } from "./help.ts";
-import { findPager } from "./pager.ts";
-import type { World } from "./process.ts";
+import { findPager } from "./terminal/pager.ts";
+import type { ProcessWorld } from "./process.ts";
 
 const SRC = dirname(dirname(fileURLToPath(import.meta.url)));
 /** Names that are replaced when the program is built; no variables. */
@@ -18,11 +18,11 @@ const BUILT_IN: ReadonlySet<string> = new Set(["ASKD_VERSION", "ASKD_ASSETS"]);
 const ASK = ["ask", "Redis or Memcached?", "-o", "redis:Redis", "-o", "memcached:Memcached"];
 
 /** A terminal of that many rows with somebody before it. */
-function terminal(rows: number, over: Partial<World> = {}) {
+function terminal(rows: number, over: Partial<ProcessWorld> = {}) {
   const shown: string[] = [];
   const paged: Child[] = [];
   const line = { isTty: true, readAll: () => Promise.resolve(""), readLine: () => Promise.resolve(undefined) };
-  const world: Partial<World> = {
+  const world: Partial<ProcessWorld> = {
     stdout: { write: (text) => void shown.push(text), isTty: true, columns: 80, rows },
     stderr: { write: (text) => void shown.push(text), isTty: true, columns: 80, rows },
     stdin: line,
@@ -58,7 +58,7 @@ describe("--jq", () => {
     await type(scene, ASK);
     const { exit, stdout, stderr } = await type(scene, ["list", "--jq", expression]);
     expect({ exit, stdout }).toEqual({ exit: 2, stdout: "" });
-    expect(stderr).toContain("error: The expression of --jq does not work: ");
+    expect(stderr).toContain("error: The --jq expression failed: ");
   });
 
   test.each([["--json=nothing"], ["--jq", ".a["]])("asks nothing where %s cannot be shown", async (...wish) => {
@@ -145,7 +145,7 @@ describe("a pager", () => {
 
 describe("flat text", () => {
   test("has words for icons and no lines", async () => {
-    expect(flatten("tm-1 [open] Design\n├── tm-2 [x] ❓ Auth\n│   └── Question: JWT?\n└── tm-3 ✓\n")).toBe(
+    expect(toPlainLines("tm-1 [open] Design\n├── tm-2 [x] ❓ Auth\n│   └── Question: JWT?\n└── tm-3 ✓\n")).toBe(
       "tm-1 [open] Design\n  tm-2 [x] Question: Auth\n  Question: JWT?\n  tm-3 done\n",
     );
     const scene = new Scene();
@@ -182,10 +182,15 @@ describe("help", () => {
     });
   });
 
-  test("names every exit code that a refusal has", () => {
-    const named = [...TOPICS["exit-codes"]!.text.matchAll(/^(\d+) /gm)].map(([, code]) => Number(code));
-    const used = new Set(Object.values(REFUSALS).map(({ exit }) => exit));
-    expect([...used].filter((code) => !named.includes(code))).toEqual([]);
+  test("explains every exit code, in the same words as the docs", () => {
+    const explained = [...TOPICS["exit-codes"]!.text.matchAll(/^(\d+) +(.+)$/gm)].map(([, code, about]) => [
+      code,
+      about,
+    ]);
+    expect(explained.map(([code]) => Number(code))).toEqual(Object.values(EXIT_CODE));
+    const docs = readFileSync(join(SRC, "..", "docs", "commands.md"), "utf8");
+    const documented = [...docs.matchAll(/^\| (\d+) +\| (.+?) +\|$/gm)].map(([, code, about]) => [code, about]);
+    expect(documented).toEqual(explained);
   });
 
   test("names every variable of askd that the program reads, and no other", () => {

@@ -3,7 +3,7 @@ import { renderJson } from "./json.ts";
 
 const INDENT = 2;
 
-/** Prints what a command found: as JSON where that was asked for, as a page otherwise. */
+/** Prints the result of a command: as JSON with `--json`, else as text. */
 export function printResult(
   context: Pick<Context, "stdout" | "json">,
   fields: readonly string[],
@@ -11,5 +11,5 @@ export function printResult(
 ): void {
   const { json, stdout } = context;
   if (!json) return stdout.write(result.page());
-  stdout.write(renderJson(result.json(), json, { fields, ...(stdout.isTty && { indent: INDENT }) }));
+  stdout.write(renderJson(result.json(), json, { fields, indent: stdout.isTty ? INDENT : undefined }));
 }

@@ -4,7 +4,7 @@ import { readSecret } from "../config/secret.ts";
 import { Refusal } from "../core/refusal.ts";
 import { oneLine } from "./view/sanitise.ts";
 
-/** Where questions are kept. */
+/** The location of the store. */
 export type StorePlace =
   | { kind: "sqlite"; file: string }
   | { kind: "postgres"; url: string }
@@ -13,8 +13,8 @@ export type StorePlace =
 /** A store that this program can open by itself. */
 export type OwnStorePlace = Exclude<StorePlace, { kind: "server" }>;
 
-/** Where everything of this user is. */
-export interface Place {
+/** The locations of this user's files. */
+export interface StorePaths {
   store: StorePlace;
   configFile: string;
   stateDir: string;
@@ -22,21 +22,21 @@ export interface Place {
   runtimeDir: string;
 }
 
-/** The surroundings that decide where things are. */
-export interface Surroundings {
+/** The environment that decides the locations. */
+export interface PathSurroundings {
   env: Readonly<Record<string, string | undefined>>;
   cwd: string;
   homeDir: string;
   platform: NodeJS.Platform;
-  /** What the flags were given; they win over the environment, and that over the settings. */
+  /** The flags, which override the environment, which overrides the settings. */
   store?: string | undefined;
   url?: string | undefined;
   profile?: string | undefined;
   settings?: Pick<Values, "profile" | "profiles" | "store">;
 }
 
-/** Finds where things are: `ASKD_HOME` moves everything, else the XDG folders, else those of the platform. */
-export function findPlace(around: Surroundings): Place {
+/** Finds all locations: below `ASKD_HOME`, else the XDG folders, else the platform's folders. */
+export function findPaths(around: PathSurroundings): StorePaths {
   const dirs = findDirs(around);
   return {
     store: findByFlag(around, dirs.runtime) ??
@@ -49,17 +49,17 @@ export function findPlace(around: Surroundings): Place {
   };
 }
 
-/** Where this user's own settings are. */
-export function findConfigFile(around: Surroundings): string {
+/** The user's config file. */
+export function findConfigFile(around: PathSurroundings): string {
   const dir = around.env["ASKD_CONFIG_DIR"];
   return join(dir ? resolve(around.cwd, dir) : findDirs(around).config, "config.toml");
 }
 
-function findDirs(around: Surroundings): Dirs {
+function findDirs(around: PathSurroundings): Dirs {
   return around.env["ASKD_HOME"] ? belowHome(around, around.env["ASKD_HOME"]) : byUser(around);
 }
 
-/** The variables that put everything below one directory, for this process or for one that it starts. */
+/** The variables that put all files below one directory. */
 export function homeVariables(dir: string): Record<string, string> {
   const none = ["ASKD_URL", "ASKD_TOKEN", "ASKD_PROFILE", "ASKD_CONFIG_DIR", "ASKD_RUN"];
   const store = `sqlite:${join(dir, "data", "askd.db")}`; // settings of the system may name another
@@ -74,7 +74,7 @@ interface Dirs {
   runtime: string;
 }
 
-function belowHome({ cwd }: Surroundings, home: string): Dirs {
+function belowHome({ cwd }: PathSurroundings, home: string): Dirs {
   const root = resolve(cwd, home);
   return {
     config: join(root, "config"),
@@ -85,9 +85,9 @@ function belowHome({ cwd }: Surroundings, home: string): Dirs {
   };
 }
 
-function byUser(around: Surroundings): Dirs {
+function byUser(around: PathSurroundings): Dirs {
   const { env, homeDir, platform } = around;
-  // Relative paths in XDG variables are to be ignored, says their specification.
+  // The XDG specification says to ignore relative paths.
   const xdg = (name: string, fallback: string): string => {
     const dir = env[name];
     return join(dir && isAbsolute(dir) ? dir : fallback, "askd");
@@ -113,13 +113,13 @@ function byUser(around: Surroundings): Dirs {
   };
 }
 
-function findByFlag(around: Surroundings, runtimeDir: string): StorePlace | undefined {
+function findByFlag(around: PathSurroundings, runtimeDir: string): StorePlace | undefined {
   const { store, url, profile } = around;
   const given = Object.entries({ "--store": store, "--url": url, "--profile": profile }).filter(
     ([, value]) => value !== undefined,
   );
   if (given.length > 1) {
-    throw new Refusal("bad_input", `${given.map(([name]) => name).join(" and ")} name different places`, {
+    throw new Refusal("bad_input", `${given.map(([name]) => name).join(" and ")} conflict`, {
       hint: "Give one of them",
     });
   }
@@ -128,14 +128,14 @@ function findByFlag(around: Surroundings, runtimeDir: string): StorePlace | unde
   return profile === undefined ? undefined : profileAt(profile, around, runtimeDir);
 }
 
-function findByEnv(around: Surroundings, runtimeDir: string): StorePlace | undefined {
+function findByEnv(around: PathSurroundings, runtimeDir: string): StorePlace | undefined {
   const { ASKD_URL: url, ASKD_STORE: store, ASKD_PROFILE: profile, ASKD_TOKEN: token } = around.env;
   if (url) return serverAt(url, { source: "ASKD_URL", token, runtimeDir });
   if (store) return storeAt(store, "ASKD_STORE", around.cwd);
   return profile ? profileAt(profile, around, runtimeDir) : undefined;
 }
 
-function findBySetting(around: Surroundings, runtimeDir: string): StorePlace | undefined {
+function findBySetting(around: PathSurroundings, runtimeDir: string): StorePlace | undefined {
   const { profile, store } = around.settings ?? {};
   if (profile !== undefined) return profileAt(profile, around, runtimeDir);
   if (!store) return undefined;
@@ -145,15 +145,15 @@ function findBySetting(around: Surroundings, runtimeDir: string): StorePlace | u
   return given === undefined ? undefined : storeAt(given, url === undefined ? key : "store.url", around.cwd);
 }
 
-/** A profile is a server with its token, or a store. Its token goes to no other server. */
-function profileAt(name: string, around: Surroundings, runtimeDir: string): StorePlace {
+/** The server with its token, or the store, of a profile. Its token is sent to no other server. */
+function profileAt(name: string, around: PathSurroundings, runtimeDir: string): StorePlace {
   const profiles = around.settings?.profiles ?? {};
   const profile = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
   if (!profile) {
     const names = Object.keys(profiles);
     throw new Refusal("not_found", `There is no profile "${name}"`, {
       hint:
-        names.length > 0 ? `Choose from: ${names.join(", ")}` : `Make one: askd config set profiles.${name}.url <url>`,
+        names.length > 0 ? `Choose from: ${names.join(", ")}` : `Create it: askd config set profiles.${name}.url <url>`,
     });
   }
   const source = `The profile ${name}`;
@@ -194,14 +194,14 @@ function requireUrl(url: string, source: string): string {
   return url;
 }
 
-// The value itself is not repeated: it may hold a password.
+// The message does not repeat the value: it may hold a password.
 function badStore(source: string, problem: string): Refusal {
   return new Refusal("bad_input", `The value of ${source} ${problem}`, {
     hint: `Write sqlite:<path> or postgres://<user>@<host>/<database>`,
   });
 }
 
-/** A store in words, without the password that its address may hold. */
+/** The location of a store as text, without its password. */
 export function sayStore(store: StorePlace): string {
   if (store.kind === "sqlite") return `sqlite:${oneLine(store.file)}`;
   const { protocol, username, host, pathname } = new URL(store.url);

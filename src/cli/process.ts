@@ -2,18 +2,18 @@ import { homedir, userInfo } from "node:os";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { AnchorSettings } from "../config/anchor.ts";
-import type { ChannelSet } from "../config/channel-list.ts";
+import type { ConfiguredChannel } from "../config/channel-list.ts";
 import type { Rules } from "../core/rules.ts";
 import type { Patience } from "../engine/remote/remote-call.ts";
 import { runsAbove, startOf } from "./terminal/process-tree.ts";
 import { findProgram } from "./program.ts";
-import type { Context, Input, OpenedEngine, Output, ServeRequest, Serving } from "./context.ts";
+import type { Context, Input, OpenedEngine, Output, ServeRequest, ServingHandle } from "./context.ts";
 import { isTerminal, writeTo } from "./terminal/descriptor.ts";
 import type { StorePlace } from "./paths.ts";
 import { oneLine } from "./view/sanitise.ts";
 
-/** The process that a command runs in, as far as the command line has to know it. */
-export interface World extends Omit<
+/** The process that a command runs in, as the command line sees it. */
+export interface ProcessWorld extends Omit<
   Context,
   | "style"
   | "place"
@@ -32,9 +32,9 @@ export interface World extends Omit<
   | "keepHost"
 > {
   nowMs(): number;
-  /** The lasting id of this machine by its files there: as it is, or kept from now on. */
+  /** The permanent id of this machine from its files: as found, or saved if it is new. */
   hostIn(stateDir: string, how: "found" | "kept"): Promise<string>;
-  /** With a directory for the files of runs, the engine starts agents too; `machineDir` has the id of this machine. */
+  /** With `stateDir` the engine also starts agents; `machineDir` holds the id of this machine. */
   openEngine(
     store: StorePlace,
     rules: Rules,
@@ -51,32 +51,35 @@ export interface World extends Omit<
       rules: Rules;
       runtimeDir: string;
       stateDir: string;
-      channels: ChannelSet[];
+      channels: ConfiguredChannel[];
       anchor?: AnchorSettings | undefined;
     },
     request: ServeRequest,
-  ): Promise<Serving>;
+  ): Promise<ServingHandle>;
   findServer(runtimeDir: string): Promise<string | undefined>;
 }
 
 /** The real process. Nothing else in the command line touches it. */
-export function worldOf(process: NodeJS.Process): World {
+export function contextOfProcess(process: NodeJS.Process): ProcessWorld {
   const bin = fileURLToPath(new URL("../bin/askd", import.meta.url));
   return {
     stdout: outputTo(process, "stdout"),
     stderr: outputTo(process, "stderr"),
     stdin: inputFrom(process),
     env: process.env,
+    agents: async () => (await import("../agents/agents.ts")).AGENTS,
     runsAbove: () => runsAbove(process.pid),
+    runsOfSession: async (stateDir) =>
+      (await import("../agents/process/agent-session.ts")).runsOfSession(process.pid, stateDir),
     startOf: (pid) => startOf(pid),
-    findStartedAs: async (pid) => (await import("../agents/runner/process-launch.ts")).findStartedAs(pid),
+    findStartedAs: async (pid) => (await import("../agents/runner/process-launch.ts")).findProcessLaunch(pid),
     pid: process.pid,
     tellToEnd: (pid) => tellToEnd(process, pid),
     cwd: process.cwd(),
     user: userName(process),
     hostIn: async (stateDir, how) => {
-      const { findMachine, keepMachine } = await import("../agents/runner/machine-id.ts");
-      return how === "kept" ? keepMachine(stateDir) : findMachine(stateDir);
+      const { findMachineId, ensureMachineId } = await import("../agents/runner/machine-id.ts");
+      return how === "kept" ? ensureMachineId(stateDir) : findMachineId(stateDir);
     },
     ahead: (at) => -new Date(at).getTimezoneOffset() * 60_000,
     homeDir: homedir(),
@@ -89,18 +92,22 @@ export function worldOf(process: NodeJS.Process): World {
     streams: () => ({ input: process.stdin, output: streamOf(process, "stdout") }),
     openTerminal: async () => (await import("./terminal/raw-terminal.ts")).openTerminal(process),
     ...FILES,
-    detach: async (child) => (await import("./detach.ts")).detach(child),
-    lock: async (file) => (await import("../agents/process/lock.ts")).lock(file),
+    detach: async (child) => (await import("./terminal/child-process.ts")).detach(child),
+    lock: async (file) => (await import("../agents/process/lock.ts")).takeLock(file),
     isLocked: async (file) => (await import("../agents/process/lock.ts")).isLocked(file),
     runChild: async (child) => (await import("./terminal/child-process.ts")).runChild(child, process.env),
     openEngine: async (store, rules, { stateDir, machineDir, patience, anchor } = {}) =>
       (await import("../app.ts")).openEngine({
-        ...{ store, rules, patience, anchor },
-        ...(machineDir !== undefined && { machineDir }),
-        ...(stateDir !== undefined && { runs: runsOf(process, bin, stateDir) }),
-        ...(process.env["ASKD_DEBUG"] === "api" && {
-          onCall: (line: string): void => void process.stderr.write(`api: ${oneLine(line)}\n`),
-        }),
+        store,
+        rules,
+        patience,
+        anchor,
+        machineDir,
+        runs: stateDir === undefined ? undefined : runsOf(process, bin, stateDir),
+        onCall:
+          process.env["ASKD_DEBUG"] === "api"
+            ? (line): void => void process.stderr.write(`api: ${oneLine(line)}\n`)
+            : undefined,
       }),
     openServer: async (at, request) =>
       (await import("../app.ts")).openServer(
@@ -120,8 +127,8 @@ export function worldOf(process: NodeJS.Process): World {
   };
 }
 
-/** Loaded when used: most commands touch no file but the store. */
-const FILES: Pick<World, "readFile" | "writeFile" | "removeFile"> = {
+/** Loaded on use: most commands open no file but the store. */
+const FILES: Pick<ProcessWorld, "readFile" | "writeFile" | "removeFile"> = {
   readFile: async (path) => (await import("node:fs/promises")).readFile(path, "utf8"),
   writeFile: async (path, text) => {
     const { mkdir, writeFile } = await import("node:fs/promises");
@@ -139,7 +146,7 @@ const FILES: Pick<World, "readFile" | "writeFile" | "removeFile"> = {
   },
 };
 
-/** Agents are started with this very program for their hooks and servers. */
+/** The options of an engine that starts agents, with this program for their hooks and servers. */
 function runsOf(process: NodeJS.Process, bin: string, stateDir: string, onLog?: (line: string) => void) {
   const write = onLog ?? ((line: string): void => void process.stderr.write(line));
   return {
@@ -150,7 +157,7 @@ function runsOf(process: NodeJS.Process, bin: string, stateDir: string, onLog?: 
   };
 }
 
-// Node makes a stream when it is first looked at, and loads its whole network library for it: text needs none.
+// Node creates a stream on first access and loads its network library for it; plain text needs none.
 function outputTo(process: NodeJS.Process, name: "stdout" | "stderr"): Output {
   const descriptor = name === "stdout" ? 1 : 2;
   return {
@@ -167,18 +174,18 @@ function outputTo(process: NodeJS.Process, name: "stdout" | "stderr"): Output {
   };
 }
 
-/** A width that somebody set for programs that print into something else than a terminal. */
+/** The width in COLUMNS, for output that is not a terminal. */
 function columnsIn({ COLUMNS: text = "" }: NodeJS.ProcessEnv): number | undefined {
   return /^[1-9]\d{0,4}$/.test(text) ? Number(text) : undefined;
 }
 
-/** The stream behind a descriptor. A reader that has seen enough, such as `head`, is no error. */
+/** The stream of a descriptor. A closed pipe, as with `head`, is not an error. */
 function streamOf(process: NodeJS.Process, name: "stdout" | "stderr"): NodeJS.WriteStream {
   const stream = process[name];
   if (stream.listenerCount("error") > 0) return stream;
   return stream.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code !== "EPIPE") throw error;
-    if (process.listenerCount("SIGPIPE") === 0) process.exit(); // else the command leaves things in order first
+    if (process.listenerCount("SIGPIPE") === 0) process.exit(); // else the command cleans up first
   });
 }
 
@@ -195,15 +202,15 @@ function inputFrom(process: NodeJS.Process): Input {
 function tellToEnd(process: NodeJS.Process, pid: number): boolean {
   try {
     const isThere = process.kill(pid, "SIGTERM");
-    process.kill(pid, "SIGCONT"); // one that was stopped hears nothing before it continues
+    process.kill(pid, "SIGCONT"); // a stopped process gets no signal before it continues
     return isThere;
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ESRCH") return false;
-    throw error; // it is somebody else's
+    throw error; // it belongs to another user
   }
 }
 
-/** The user's name; a container may run as a number that has none. */
+/** The user's name; in a container the user id may have none. */
 function userName(process: NodeJS.Process): string {
   try {
     return userInfo().username;
@@ -212,7 +219,7 @@ function userName(process: NodeJS.Process): string {
   }
 }
 
-/** The first interrupt aborts, so that the command can leave things in order; a second one ends the process. */
+/** The first interrupt aborts, so that the command can clean up; a second one ends the process. */
 function interruptOf(process: NodeJS.Process, also: readonly NodeJS.Signals[]): AbortSignal {
   const controller = new AbortController();
   for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => controller.abort(name));

@@ -82,8 +82,8 @@ test("pages, hints and help name the program as it was started", async () => {
     [["status"], 'Run: ./bin/askd answer 1 "askd status"'],
     [["show", "1"], "1. askd status\n    2. Other"],
     [["show", "1"], 'Answer with: ./bin/askd answer 1 "your response"'],
-    [["claim", "1"], "Give it back: ./bin/askd release 1"],
-    [["user", "list"], "Add somebody: ./bin/askd user add"],
+    [["claim", "1"], "Release it: ./bin/askd release 1"],
+    [["user", "list"], "Add one: ./bin/askd user add"],
   ] as const) {
     const { stdout, stderr } = await type(scene, argv, { program });
     expect(`${stdout}${stderr}`).toContain(words);

@@ -1,17 +1,17 @@
 import { QuestionId, RunId } from "../core/id.ts";
 import { Refusal } from "../core/refusal.ts";
-import type { Ref } from "../store/store.ts";
+import type { NameReference } from "../store/store.ts";
 
 const MAX_CHARS = 2000;
 
-/** One way to find what somebody named. A `short` may say what kind of thing it names. */
+/** One way to look up a name. A `short` may say which kind of thing it names. */
 export type Lookup =
   | { by: "question"; id: QuestionId }
   | { by: "run"; id: RunId }
   | { by: "only" }
-  | (Ref & { only?: "question" | "run" });
+  | (NameReference & { only?: "question" | "run" });
 
-/** Reads how a person names a question or a run, as look-ups to try one after the other. */
+/** Parses the name of a question or a run into look-ups to try in order. */
 export function parseRef(text: string): Lookup[] {
   const name = text.trim();
   if (name === "" || name.length > MAX_CHARS) {
@@ -27,7 +27,7 @@ function pathName(address: string): string {
   const url = URL.canParse(address) ? new URL(address) : undefined;
   const found = /\/(q|questions|r|runs|sessions)\/([^/]+)/.exec(url?.pathname ?? "");
   if (!found?.[1] || !found[2]) {
-    throw new Refusal("bad_input", "That address names no question and no run", {
+    throw new Refusal("bad_input", "The address is not of a question or a run", {
       hint: "Paste one like http://127.0.0.1:4319/q/7k3f, or see: askd list",
     });
   }
@@ -40,7 +40,7 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    return text; // a stray percent sign: it is looked up as it was typed
+    return text; // a stray percent sign: look it up as typed
   }
 }
 
@@ -56,7 +56,7 @@ function byNumber(name: string): Lookup[] {
   return digits ? [{ by: "number", number: Number(digits) }] : [];
 }
 
-/** What a program or a person called it, exactly. */
+/** Look-ups by exact name. */
 function byName(name: string): Lookup[] {
   if (/^#\d+$/.test(name) || /^q[-_]/i.test(name)) return [];
   return [
@@ -66,7 +66,7 @@ function byName(name: string): Lookup[] {
   ];
 }
 
-/** A prefix of the random part of an id; letters that ids do not use are read as what they look like. */
+/** Look-ups by a prefix of the random part of an id; o, i and l are read as 0 and 1. */
 function byShort(name: string): Lookup[] {
   const [, kind, prefix] = /^(?:([qr])[-_])?([0-9a-z]{1,16})$/i.exec(name) ?? [];
   if (!prefix) return [];

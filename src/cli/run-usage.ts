@@ -2,7 +2,7 @@ import type { Run } from "../core/run/run.ts";
 import type { UsageRow } from "../core/run/usage.ts";
 import type { Engine } from "../engine/engine.ts";
 
-/** What these runs have used, by their ids. */
+/** The usage of these runs by run id. */
 export async function readUsage(
   engine: Engine,
   runs: ReadonlyArray<Pick<Run, "id">>,

@@ -8,13 +8,13 @@ import { epochMs } from "../core/instant.ts";
 import type { Rules } from "../core/rules.ts";
 import type { ServeRequest } from "./context.ts";
 import type { StorePlace } from "./paths.ts";
-import type { World } from "./process.ts";
+import type { ProcessWorld } from "./process.ts";
 
-function around(home: ConfigHome, env: Record<string, string> = {}): Partial<World> {
+function around(home: ConfigHome, env: Record<string, string> = {}): Partial<ProcessWorld> {
   return { cwd: home.project, homeDir: home.home, env: { ASKD_CONFIG_SYSTEM: home.systemFile, ...env } };
 }
 
-/** What the engine of a command would be opened with. */
+/** The options with which a command would open its engine. */
 async function opened(
   home: ConfigHome,
   argv: readonly string[],
@@ -92,7 +92,11 @@ describe("settings take effect", () => {
     );
     const { rules } = await opened(home, ["status"]);
     expect(rules).toMatchObject({
-      ...{ liveWindowMs: 300_000, timeoutMs: 7_200_000, onTimeout: "skip", remindAt: [0.25], callbackLoopback: true },
+      liveWindowMs: 300_000,
+      timeoutMs: 7_200_000,
+      onTimeout: "skip",
+      remindAt: [0.25],
+      callbackLoopback: true,
       confidence: { act: 0.9, ask: 0 },
       undoMs: { web: 9_000, slack: 5_000, cli: 2_000, api: 0 },
       alerts: { pendingQuestions: 7, timeoutRate: 0.5, windowMs: 3_600_000 },
@@ -152,7 +156,8 @@ describe("settings take effect", () => {
       const scene = new Scene(); // it is noon there
       const output = { write: (piece: string) => void (stderr += piece), isTty: true, columns: 80 };
       const interrupt = (): AbortSignal => AbortSignal.abort(); // rings, and waits no longer
-      await type(scene, ["ask", "Now?", "--wait"], { ...around(home), stderr: output, interrupt });
+      const pause = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)); // lets the store commit
+      await type(scene, ["ask", "Now?", "--wait"], { ...around(home), stderr: output, interrupt, pause });
       return stderr.includes("\x07");
     };
     expect(await rings("")).toBe(true);
@@ -169,7 +174,8 @@ describe("what is wrong", () => {
     home.write(home.userFile, "[questions]\ntimeout = 24\nmax_per_run = -1\n");
     const { typed } = await opened(home, ["status"]);
     expect({ ...typed, stderr: home.plain(typed.stderr) }).toEqual({
-      ...{ exit: 2, stdout: "" },
+      exit: 2,
+      stdout: "",
       stderr:
         'error: /home/.config/askd/config.toml:2:1: questions.timeout cannot be 24; write a duration from 1s to 366d, such as "24h"\n' +
         "  See all 2 problems: askd config list\n",
@@ -257,7 +263,7 @@ describe("a profile", () => {
     });
     expect(two.typed).toMatchObject({
       exit: 2,
-      stderr: expect.stringContaining("--url and --profile name different places"),
+      stderr: expect.stringContaining("--url and --profile conflict"),
     });
     const clear = await opened(home, ["status", "--url", "http://evil.example"]);
     expect(clear.typed.stderr).toContain("--url would send your token over the network in the clear");

@@ -1,20 +1,20 @@
 import { type ConfigFile, findConfigFiles } from "../config/config-files.ts";
 import type { Config } from "../config/load.ts";
-import { sayProblem } from "../config/problem.ts";
+import { formatProblem } from "../config/problem.ts";
 import { Refusal } from "../core/refusal.ts";
 import type { Command } from "./command.ts";
 import { findConfigFile } from "./paths.ts";
 import { oneLine } from "./view/sanitise.ts";
-import type { World } from "./process.ts";
+import type { ProcessWorld } from "./process.ts";
 
-/** Reads the files that count for a command: warns of what is unknown in them, and refuses what is wrong. */
+/** Reads the config files for a command: warns about unknown keys and refuses wrong values. */
 export async function readSettings(
-  world: World,
+  world: ProcessWorld,
   command: Pick<Command, "isForAllProjects" | "isAboutConfig" | "isAboutWrongConfig">,
 ): Promise<Config> {
   const around = { ...world, userFile: findConfigFile(world) };
   const files = findConfigFiles(around).filter(({ layer }) => !command.isForAllProjects || layer !== "project");
-  // Most people have no file: then neither the parser nor the schema is loaded.
+  // Without a file neither the parser nor the schema is loaded.
   if (!files.some(({ isThere }) => isThere)) return nothingSet(files);
   const { loadConfig } = await import("../config/load.ts");
   const config = await loadConfig(around, files);
@@ -26,13 +26,13 @@ function nothingSet(files: readonly ConfigFile[]): Config {
   return { values: {}, origins: new Map(), warnings: [], errors: [], files };
 }
 
-function report({ warnings, errors }: Config, { stderr }: Pick<World, "stderr">): void {
+function report({ warnings, errors }: Config, { stderr }: Pick<ProcessWorld, "stderr">): void {
   for (const warning of warnings) {
-    stderr.write(`warning: ${oneLine(`${sayProblem(warning)}. ${warning.hint ?? ""}`)}\n`);
+    stderr.write(`warning: ${oneLine(`${formatProblem(warning)}. ${warning.hint ?? ""}`)}\n`);
   }
   const [first] = errors;
   if (!first) return;
   const more = errors.length > 1 ? `See all ${errors.length} problems: askd config list` : undefined;
   const hint = [first.hint, more].filter((part) => part !== undefined).join("\n  ");
-  throw new Refusal("bad_input", oneLine(sayProblem(first)), hint === "" ? {} : { hint });
+  throw new Refusal("bad_input", oneLine(formatProblem(first)), hint === "" ? {} : { hint });
 }

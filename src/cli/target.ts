@@ -8,33 +8,33 @@ import { oneLine } from "./view/sanitise.ts";
 
 const CANDIDATES = 6;
 
-/** What a person named: a question, or a run with the question it waits for or had last. */
-export type Target =
+/** The question that an argument names, or the run with its pending or last question. */
+export type CommandTarget =
   | { named: "question"; question: Question }
   | { named: "run"; run: Run; questionId: QuestionId | undefined };
 
-/** Finds what somebody named, or says that there is no such thing, or too many. */
-export async function getTarget(engine: Engine, text: string): Promise<Target> {
+/** Finds the question or run that an argument names; refuses if there is none, or several. */
+export async function getTarget(engine: Engine, text: string): Promise<CommandTarget> {
   for (const lookup of parseRef(text)) {
     const found = await find(engine, lookup);
     if (found.length > 1) throw ambiguous(text, found);
     if (found[0]) return found[0];
   }
-  throw new Refusal("not_found", `There is no question and no run "${oneLine(text)}"`, {
-    hint: "See what there is: askd list",
+  throw new Refusal("not_found", `There is no question or run "${oneLine(text)}"`, {
+    hint: "List questions: askd list",
   });
 }
 
-/** The run that somebody named, by itself or by its question. */
+/** The named run, or the run of the named question. */
 export async function getRun(engine: Engine, text: string): Promise<Run> {
   const target = await getTarget(engine, text);
   if (target.named === "run") return target.run;
   const run = await engine.findRun(target.question.runId);
-  if (!run) throw new Refusal("not_found", `The run of ${shortId(target.question.id)} is gone`);
+  if (!run) throw new Refusal("not_found", `The run of ${shortId(target.question.id)} no longer exists`);
   return run;
 }
 
-/** The question that somebody named, by itself or by its run. */
+/** The named question, or the question of the named run. */
 export async function getQuestionId(engine: Engine, text: string): Promise<QuestionId> {
   const target = await getTarget(engine, text);
   if (target.named === "question") return target.question.id;
@@ -44,7 +44,7 @@ export async function getQuestionId(engine: Engine, text: string): Promise<Quest
   });
 }
 
-async function find(engine: Engine, lookup: Lookup): Promise<Target[]> {
+async function find(engine: Engine, lookup: Lookup): Promise<CommandTarget[]> {
   switch (lookup.by) {
     case "question":
       return [{ named: "question", question: (await engine.read(lookup.id)).question }];
@@ -58,36 +58,36 @@ async function find(engine: Engine, lookup: Lookup): Promise<Target[]> {
       const { runs, questions } = await engine.lookUp(lookup, CANDIDATES);
       const only = "only" in lookup ? lookup.only : undefined;
       return [
-        ...(only === "run" ? [] : questions.map((question): Target => ({ named: "question", question }))),
+        ...(only === "run" ? [] : questions.map((question): CommandTarget => ({ named: "question", question }))),
         ...(only === "question" ? [] : preferLive(runs).map(runTarget)),
       ];
     }
   }
 }
 
-async function findOnly(engine: Engine): Promise<Target[]> {
+async function findOnly(engine: Engine): Promise<CommandTarget[]> {
   const waiting = await engine.listQuestions({ status: "pending", order: "oldest", limit: CANDIDATES });
-  if (waiting.length > 0) return waiting.map((question): Target => ({ named: "question", question }));
-  throw new Refusal("not_found", "Nothing is waiting for you", { hint: "See what there is: askd list" });
+  if (waiting.length > 0) return waiting.map((question): CommandTarget => ({ named: "question", question }));
+  throw new Refusal("not_found", "Nothing is waiting for you", { hint: "List questions: askd list" });
 }
 
-/** Names are used again: of several runs the one that waits is meant. */
+/** Run names repeat: prefers the run that waits. */
 function preferLive(runs: readonly Run[]): readonly Run[] {
   const waiting = runs.filter((run) => run.pendingId !== undefined);
   return waiting.length > 0 ? waiting : runs.slice(0, 1);
 }
 
-function runTarget(run: Run): Target {
+function runTarget(run: Run): CommandTarget {
   return { named: "run", run, questionId: run.pendingId ?? run.lastQuestionId };
 }
 
-function ambiguous(text: string, found: readonly Target[]): Refusal {
+function ambiguous(text: string, found: readonly CommandTarget[]): Refusal {
   const ids = found.map((target) => (target.named === "question" ? target.question.id : target.run.id));
   const names = found.map((target) =>
     target.named === "question"
       ? `${shortId(target.question.id, ids)} ${oneLine(target.question.title).slice(0, 60)}`
       : `#${target.run.number} ${oneLine(target.run.name)}`,
   );
-  const what = text.trim() === "-" ? "More than one question is waiting" : `"${oneLine(text)}" could be several things`;
-  return new Refusal("ambiguous_ref", what, { hint: `Say which one: ${names.join("; ")}` });
+  const what = text.trim() === "-" ? "More than one question is waiting" : `"${oneLine(text)}" is ambiguous`;
+  return new Refusal("ambiguous_ref", what, { hint: `Use one of: ${names.join("; ")}` });
 }

@@ -7,8 +7,8 @@ import type { Flags } from "./flags.ts";
 import { GLOBAL_FLAGS } from "./global-flags.ts";
 import { TOPICS } from "./help-topic.ts";
 
-const ROOT = fileURLToPath(new URL("../../", import.meta.url));
-/** What comes after `askd` where a command is told: in a hint, an example, or a line of the docs. */
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+/** The words after `askd` where a text names a command: a hint, an example, or a line of the docs. */
 const TOLD = /(?:\baskd|\$\{(?:context\.|view\.)?program\}) ((?:[a-z][\w-]*|-[\w-]+(?=[ =`"']))[^\n`]*)/g;
 /** How a hint says that a command is what comes: nothing else that stands after the name is one. */
 const BEFORE = /(?:^|: |`|\$ |"|'|\(|, or |and |\| )$/;
@@ -43,11 +43,17 @@ function readTold(file: string): Told[] {
     [...line.matchAll(TOLD)].flatMap((match) => {
       const before = line.slice(0, match.index).replace(/^\s*(?:\*|\/\/|-|\|)*\s*/, "");
       const [name = "", ...words] = (match[1] ?? "").split(END)[0]?.split(" ") ?? [];
-      const isTold = BEFORE.test(before) || Object.hasOwn(COMMANDS, name);
+      const isSentence = file.endsWith(".md") && isOutsideCode(line, match.index);
+      const isTold = (BEFORE.test(before) && !isSentence) || Object.hasOwn(COMMANDS, name);
       if (!isTold || !/^[a-z][a-z-]*$/.test(name) || name === "help" || PROSE.includes(name)) return [];
       return [{ at: `${file}:${index + 1}`, name, flags: words.flatMap(flagOf) }];
     }),
   );
+}
+
+/** Says whether a place in a line of Markdown is prose: a sentence may begin with the name of the program. */
+function isOutsideCode(line: string, index: number): boolean {
+  return !line.startsWith("    ") && line.slice(0, index).split("`").length % 2 === 1;
 }
 
 /** The flag in a word; what is in quotes is somebody's text. */

@@ -117,5 +117,5 @@ test("a run that waits for an answer can be taken over, and nobody is told that 
   await parked();
   const { stdout, stderr } = await typed(["takeover", "1"]);
   expect(stdout).toBe(`${COMMAND}\n`);
-  expect(stderr).toMatch(/still waits; the agent gets the answer when it asks the same again\.\n$/);
+  expect(stderr).toMatch(/is still waiting; the agent receives the answer when it asks again\.\n$/);
 });

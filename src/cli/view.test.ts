@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { ADA, NOON, aQuestion, aRun, answered, anEvent } from "../../test/builders.ts";
-import type { Read } from "../core/changes.ts";
+import type { QuestionSnapshot } from "../core/changes.ts";
 import type { Content } from "../core/question/content.ts";
 import { QuestionId, RunId } from "../core/id.ts";
 import { HOUR_MS, MINUTE_MS, SECOND_MS, later } from "../core/instant.ts";
-import type { Pending } from "../core/question/question.ts";
+import type { PendingQuestion } from "../core/question/question.ts";
 import type { Run } from "../core/run/run.ts";
 import { renderAudit, renderVerified } from "./commands/store/audit-view.ts";
 import { viewCheck } from "../core/api/view.ts";
@@ -42,7 +42,7 @@ const caching: Run = aRun({
   startedAt: NOON,
   session: "abc123",
 });
-const pending: Pending = aQuestion({
+const pending: PendingQuestion = aQuestion({
   id: ID,
   title: cache.items[0]?.text ?? "",
   risk: "medium",
@@ -50,7 +50,7 @@ const pending: Pending = aQuestion({
   dueAt: later(now, 5 * HOUR_MS + 12 * MINUTE_MS),
   onTimeout: { do: "default", answer: "A" },
 });
-const waiting: Read = { run: caching, question: pending, content: cache };
+const waiting: QuestionSnapshot = { run: caching, question: pending, content: cache };
 
 const auth: Content = {
   items: [
@@ -117,11 +117,9 @@ describe("status", () => {
     const failing = [
       {
         ...({ key: "resume:r_1", kind: "resume", tries: 6, why: "the disk is full\u001b[2J" } as const),
-        ...{
-          failedAt: later(now, -3_000),
-          nextAt: later(now, 4_000),
-          run: { id: "r_1", number: 42, name: "add-caching" },
-        },
+        failedAt: later(now, -3_000),
+        nextAt: later(now, 4_000),
+        run: { id: "r_1", number: 42, name: "add-caching" },
       },
       { key: "seal", kind: "seal", tries: 1, why: "busy", failedAt: now, nextAt: later(now, 60_000) } as const,
     ];
@@ -150,8 +148,8 @@ FAILING:
     ];
     expect(renderStatus(aStatus({ clocks }), plain)).toBe(`Nothing is waiting for you.
 CLOCK:
-  3m ago the clock of atlas jumped ahead by 1d: deadlines that only this made due wait 7m more. Look: askd doctor
-  3m ago the clock of build\\x1b[2J was put back by 1h: deadlines come at other times than were meant. Look: askd doctor
+  3m ago the clock of atlas jumped ahead by 1d: deadlines that became due by it wait 7m more. Look: askd doctor
+  3m ago the clock of build\\x1b[2J was put back by 1h: deadlines may fire at the wrong time. Look: askd doctor
 `);
   });
 

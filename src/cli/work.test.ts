@@ -7,7 +7,7 @@ import { AGENT } from "../../test/builders.ts";
 import { Scene } from "../../test/scene.ts";
 import { type } from "../../test/typed.ts";
 import type { Child } from "./context.ts";
-import { shellWord } from "../core/text/shell-word.ts";
+import { quoteShellWord } from "../core/text/shell-word.ts";
 
 let dir = "";
 beforeEach(() => {
@@ -99,7 +99,7 @@ describe("takeover", () => {
   test("prints what to type, and warns that a question still waits", async () => {
     const { exit, stdout, stderr } = await type(await parked(), ["takeover", "1"]);
     expect({ exit, stdout }).toEqual({ exit: 0, stdout: `cd ${dir} && claude --resume abc123\n` });
-    expect(stderr).toMatch(/^Note: q-\w+ still waits; .*\n {2}Withdraw it first: askd cancel 1\n$/);
+    expect(stderr).toMatch(/^Note: q-\w+ is still waiting; .*\n {2}Withdraw it first: askd cancel 1\n$/);
   });
 
   test("quotes what a shell would read otherwise", async () => {
@@ -123,7 +123,8 @@ describe("takeover", () => {
     const scene = new Scene();
     await scene.startedRun({ dir, session: "abc123" });
     expect(await type(scene, ["takeover", "1"])).toMatchObject({
-      ...{ exit: 6, stdout: "" },
+      exit: 6,
+      stdout: "",
       stderr: expect.stringMatching(/askd logs 1 -f.*askd runs cancel 1/),
     });
   });
@@ -136,7 +137,7 @@ describe("takeover", () => {
 
 test("a word with control characters reaches a shell as it was", () => {
   const text = "a\u001b[2J'\\\n\u202eé$(x)";
-  const word = shellWord(text);
+  const word = quoteShellWord(text);
   for (const unsafe of ["\u001b", "\n", "\u202e"]) expect(word).not.toContain(unsafe);
   const bash = execFileSync("bash", ["--norc", "-c", `printf %s ${word}`], {
     env: { LC_ALL: "C.UTF-8", PATH: process.env["PATH"] },

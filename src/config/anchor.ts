@@ -1,17 +1,17 @@
 import { readSecret } from "./secret.ts";
 import type { Values } from "./schema.ts";
 
-/** Where the settings say that seals are written outside the store. */
+/** The anchor settings: where seals are written outside the store. */
 export interface AnchorSettings {
   file: string | undefined;
-  /** Commit the file in its git repository. */
+  /** Commits the file in its git repository. */
   isCommitted: boolean;
   url: string | undefined;
-  /** Reads the secret that posts are signed with. */
+  /** Reads the secret that signs posts. */
   readSecret(): string;
 }
 
-/** What the settings say about anchors; undefined where none is wanted. */
+/** Finds the anchor settings; undefined if none are configured. */
 export function findAnchorSettings(
   { audit = {} }: Values,
   env: Readonly<Record<string, string | undefined>>,
@@ -28,7 +28,7 @@ export function findAnchorSettings(
     file,
     isCommitted: audit.anchor_git ?? false,
     url,
-    // The schema asks for a secret wherever there is an address.
+    // The schema requires a secret for every address.
     readSecret: () => readSecret(place, env) ?? "",
   };
 }

@@ -1,13 +1,16 @@
 import type { Values } from "./schema.ts";
 
-/** A channel that is configured, with its settings as people may see them. */
-export interface ChannelSet {
+/** A configured channel, with its settings without secrets. */
+export interface ConfiguredChannel {
   name: string;
   settings: ReadonlyArray<readonly [string, string]>;
 }
 
-/** Names of variables and files say where a secret is; addresses may hold one, so only their host is told. */
-export function listChannels({ channels = {}, notifications = {} }: Values): ChannelSet[] {
+/**
+ * Lists the configured channels. Variables and files only name a secret; an address may contain one, so only its host
+ * is shown.
+ */
+export function listChannels({ channels = {}, notifications = {} }: Values): ConfiguredChannel[] {
   const sets = Object.entries(channels).map(([name, section]) => ({ name, settings: settingsOf(section) }));
   const own = settingsOf(notifications);
   return own.length === 0 ? sets : [...sets, { name: "notifications", settings: own }];
@@ -19,10 +22,10 @@ function settingsOf(section: object, before = ""): Array<readonly [string, strin
     if (value === undefined) return [];
     if (Array.isArray(value)) return [[key, value.map(String).join(", ")] as const];
     if (value !== null && typeof value === "object") return settingsOf(value, `${key}.`);
-    return [[key, typeof value === "string" ? sayValue(value) : JSON.stringify(value)] as const];
+    return [[key, typeof value === "string" ? showSetting(value) : JSON.stringify(value)] as const];
   });
 }
 
-function sayValue(text: string): string {
+function showSetting(text: string): string {
   return /^https?:\/\//i.test(text) && URL.canParse(text) ? `${new URL(text).host}/…` : text;
 }

@@ -49,7 +49,7 @@ const Webhook = z.object({
 const Ntfy = z.object({ ...token, url: address().optional(), topic: text("a topic").optional() });
 const Desktop = z.object({ enabled: flag().optional() });
 
-/** How people are told; each channel takes what it needs from its own section, where it is used. */
+/** The channel sections; each channel reads its own. */
 export const Channels = z.object({
   github: Github.optional(),
   slack: Slack.optional(),

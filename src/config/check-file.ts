@@ -1,38 +1,27 @@
 import { redact } from "../core/secret/redact.ts";
-import { nearest } from "../core/text/nearest.ts";
+import { findNearest } from "../core/text/nearest.ts";
 import type { ConfigFile } from "./config-files.ts";
-import {
-  type Path,
-  type Table,
-  isTable,
-  leavesOf,
-  namesIn,
-  sayKey,
-  schemaAt,
-  unitOf,
-  valueAt,
-  withValue,
-} from "./key.ts";
-import type { Problem } from "./problem.ts";
+import { formatKey, isSecretName, namesIn, schemaAt, unitOf } from "./key.ts";
+import { type KeyPath, type Table, isTable, leavesOf, valueAt, withValue } from "../edit/table.ts";
+import type { ConfigProblem } from "./problem.ts";
 import { refuseInProject } from "./project-key.ts";
 import { Values } from "./schema.ts";
-import { isSecretName } from "./secret-name.ts";
 import { type TomlMap, findPlace, lineAt } from "../edit/toml-map.ts";
 
 const SHOWN_CHARS = 60;
 
-/** A file that was read and parsed. */
-export interface Parsed {
+/** A parsed configuration file. */
+export interface ParsedFile {
   file: ConfigFile;
   text: string;
   table: Table;
   map: TomlMap;
-  /** Where people put what a project may not set. */
+  /** The user's own file, for settings a project may not set. */
   userFile: string;
 }
 
-/** What is wrong in a file, and what is left of it without that. */
-export function checkFile(parsed: Parsed): { values: Table; problems: Problem[] } {
+/** Validates a file: its problems, and the remaining valid values. */
+export function checkFile(parsed: ParsedFile): { values: Table; problems: ConfigProblem[] } {
   const unknown = findUnknown(parsed.table).map((path) => unknownKey(parsed, path));
   const refused = parsed.file.layer === "project" ? refusedKeys(parsed) : [];
   const wrong = wrongValues(parsed);
@@ -47,13 +36,13 @@ export function checkFile(parsed: Parsed): { values: Table; problems: Problem[] 
   };
 }
 
-interface Found {
-  path: Path;
-  problem: Problem;
+interface FoundProblem {
+  path: KeyPath;
+  problem: ConfigProblem;
 }
 
 /** The topmost keys that no schema knows. */
-function findUnknown(table: Table, above: Path = []): Path[] {
+function findUnknown(table: Table, above: KeyPath = []): KeyPath[] {
   return Object.entries(table).flatMap(([name, value]) => {
     const path = [...above, name];
     if (!schemaAt(Values, path)) return [path];
@@ -61,28 +50,30 @@ function findUnknown(table: Table, above: Path = []): Path[] {
   });
 }
 
-function unknownKey(parsed: Parsed, path: Path): Found {
+function unknownKey(parsed: ParsedFile, path: KeyPath): FoundProblem {
   const name = path.at(-1) ?? "";
   if (
     isSecretName(name) ||
     leavesOf({ [name]: valueAt(parsed.table, path) }).some(({ path: [, ...below] }) => isSecretName(below.at(-1) ?? ""))
   ) {
     return at(parsed, path, {
-      ...{ level: "error", message: `"${sayKey(path)}" would keep a secret in this file` },
+      level: "error",
+      message: `"${formatKey(path)}" would keep a secret in this file`,
       hint: `Keep it elsewhere and write ${name}_env = "<variable>" or ${name}_file = "<path>"`,
     });
   }
   const parent = schemaAt(Values, path.slice(0, -1));
-  const meant = nearest(name.replaceAll("-", "_"), (parent && namesIn(parent)) ?? []);
+  const meant = findNearest(name.replaceAll("-", "_"), (parent && namesIn(parent)) ?? []);
   const moved = meant === undefined ? findElsewhere(name) : undefined;
-  const key = meant === undefined ? moved : sayKey([...path.slice(0, -1), meant]);
+  const key = meant === undefined ? moved : formatKey([...path.slice(0, -1), meant]);
   return at(parsed, path, {
-    ...{ level: "warning", message: `There is no setting "${sayKey(path)}"` },
+    level: "warning",
+    message: `There is no setting "${formatKey(path)}"`,
     hint: key === undefined ? "See what can be set: askd config list" : `Did you mean ${key}?`,
   });
 }
 
-/** A key of another table by the same name. */
+/** Finds a key with the same name in another table. */
 function findElsewhere(name: string): string | undefined {
   const tables = Object.keys(Values.shape);
   const table = tables.find((one) => {
@@ -92,17 +83,17 @@ function findElsewhere(name: string): string | undefined {
   return table && `${table}.${name}`;
 }
 
-function refusedKeys(parsed: Parsed): Found[] {
+function refusedKeys(parsed: ParsedFile): FoundProblem[] {
   return leavesOf(parsed.table)
     .filter(({ path }) => schemaAt(Values, path))
     .flatMap(({ path, value }) => {
       const message = refuseInProject(path, value);
-      const hint = `It belongs into your own file, ${parsed.userFile}. Type: askd config set --user ${sayKey(path)} <value>`;
+      const hint = `It belongs into your own file, ${parsed.userFile}. Type: askd config set --user ${formatKey(path)} <value>`;
       return message === undefined ? [] : [at(parsed, path, { level: "error", message, hint })];
     });
 }
 
-function wrongValues(parsed: Parsed): Found[] {
+function wrongValues(parsed: ParsedFile): FoundProblem[] {
   const result = Values.safeParse(parsed.table);
   return (result.error?.issues ?? []).map((issue) => {
     const whole = issue.path.map(String);
@@ -110,27 +101,34 @@ function wrongValues(parsed: Parsed): Found[] {
     const list = whole.findIndex((_, index) => Array.isArray(valueAt(parsed.table, whole.slice(0, index))));
     const path = list < 0 ? whole : whole.slice(0, list);
     const value = valueAt(parsed.table, path);
-    const given = value === undefined ? "is missing" : `cannot be ${sayValue(value)}`;
-    return at(parsed, path, { level: "error", message: `${sayKey(path)} ${given}; ${sayInstead(issue, path)}` });
+    const given = value === undefined ? "is missing" : `cannot be ${showValue(value)}`;
+    return at(parsed, path, {
+      level: "error",
+      message: `${formatKey(path)} ${given}; ${describeExpected(issue, path)}`,
+    });
   });
 }
 
-/** What to write instead. Tables and names have no words of their own in the schema. */
-function sayInstead({ code, message }: { code?: string; message: string }, path: Path): string {
+/** The advice for a wrong value. Tables and names have no words of their own in the schema. */
+function describeExpected({ code, message }: { code?: string; message: string }, path: KeyPath): string {
   if (code === "invalid_key") return "write a name of letters, digits, - and _";
-  return message.startsWith("Invalid") ? `write a table: [${sayKey(path)}]` : message;
+  return message.startsWith("Invalid") ? `write a table: [${formatKey(path)}]` : message;
 }
 
-/** A value as it may be shown: without secrets, and not too long. */
-export function sayValue(value: unknown): string {
+/** Formats a value for display: without secrets, and shortened. */
+export function showValue(value: unknown): string {
   const json = redact(JSON.stringify(value) ?? String(value), []);
   return json.length > SHOWN_CHARS ? `${json.slice(0, SHOWN_CHARS - 1)}…` : json;
 }
 
-function at({ file, text, map }: Parsed, path: Path, problem: Omit<Problem, "source" | "key">): Found {
+function at(
+  { file, text, map }: ParsedFile,
+  path: KeyPath,
+  problem: Omit<ConfigProblem, "source" | "key">,
+): FoundProblem {
   const place = findPlace(map, path);
   return {
     path,
-    problem: { ...problem, source: file.path, key: sayKey(path), ...(place !== undefined && lineAt(text, place)) },
+    problem: { ...problem, source: file.path, key: formatKey(path), ...(place !== undefined && lineAt(text, place)) },
   };
 }

@@ -1,35 +1,35 @@
 import { lstatSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 
-// Every start looks for files here, most find none: no schemas and no parser in this file.
+// Every start loads this file, and most find no settings: no schemas and no parser here.
 
 export const PROJECT_FILE = "askd.toml";
 const SYSTEM_FILE = "/etc/askd/config.toml";
 
-/** Who wrote a file; the first one that sets a key wins. */
+/** The layers of settings; the first that sets a key wins. */
 export const LAYERS = ["project", "user", "system"] as const;
 export type Layer = (typeof LAYERS)[number];
 
-/** A file that may set something, and whether it is there. */
+/** A configuration file, existing or not. */
 export interface ConfigFile {
   layer: Layer;
   path: string;
   isThere: boolean;
-  /** The folder that the file of a project may not lead out of. */
+  /** The folder that a project's file must be in, links resolved. */
   root?: string;
 }
 
-/** The surroundings that decide which files count. */
-export interface Surroundings {
+/** The inputs that decide which files are read. */
+export interface ConfigSurroundings {
   env: Readonly<Record<string, string | undefined>>;
   cwd: string;
   homeDir: string;
-  /** Where this user's own file is. */
+  /** The directory of the user's own file. */
   userFile: string;
 }
 
-/** The three files, the strongest first. */
-export function findConfigFiles(around: Surroundings): ConfigFile[] {
+/** Finds the three configuration files, highest priority first. */
+export function findConfigFiles(around: ConfigSurroundings): ConfigFile[] {
   const system = around.env["ASKD_CONFIG_SYSTEM"];
   return [
     findProjectFile(around),
@@ -39,10 +39,10 @@ export function findConfigFiles(around: Surroundings): ConfigFile[] {
 }
 
 /**
- * The nearest file of a project, looked for up to the root of the git repository, or up to the home folder. Elsewhere
- * only the folder itself counts: above it others may write. If there is none, where one would be made.
+ * Finds the nearest project file, up to the root of the git repository or the home folder. Elsewhere only the folder
+ * itself counts: others may write above it. If there is none, returns where it would be created.
  */
-function findProjectFile({ cwd, homeDir }: Surroundings): ConfigFile {
+function findProjectFile({ cwd, homeDir }: ConfigSurroundings): ConfigFile {
   const dirs = dirsUpTo(cwd, (dir) => dir === homeDir || isThere(join(dir, ".git")));
   const root = dirs.at(-1) ?? cwd;
   const found = dirs.find((dir) => isThere(join(dir, PROJECT_FILE)));
@@ -64,7 +64,7 @@ function fileOf(layer: Layer, path: string): ConfigFile {
   return { layer, path, isThere: isThere(path) };
 }
 
-/** A link that leads nowhere is there, too: reading it says what is wrong. */
+/** A dangling link counts as existing: reading it reports the problem. */
 function isThere(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined;

@@ -1,11 +1,11 @@
 import { parseDuration } from "../core/text/duration.ts";
 import { Refusal } from "../core/refusal.ts";
-import { TimeoutDo } from "../core/question/timeout-policy.ts";
+import { TimeoutPolicy } from "../core/question/timeout-policy.ts";
 import type { Values } from "./schema.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** The variables that set what files can set too. They win over files, and flags win over them. */
+/** The environment variables for settings. They override files, and flags override them. */
 export const VARIABLES = {
   profile: "ASKD_PROFILE",
   "questions.live_window": "ASKD_LIVE_WINDOW",
@@ -17,7 +17,7 @@ export const VARIABLES = {
   "callbacks.allow_loopback": "ASKD_CALLBACK_LOOPBACK",
 } as const;
 
-/** The values with what the environment sets in their place. */
+/** The values, overridden by the environment. */
 export function withEnv(values: Values, env: Env): Values {
   const live = readDuration(env, "ASKD_LIVE_WINDOW");
   const timeout = readDuration(env, "ASKD_TIMEOUT");
@@ -50,11 +50,11 @@ function readDuration(env: Env, name: string): string | undefined {
   }
 }
 
-function readPolicy(env: Env, name: string): TimeoutDo | undefined {
+function readPolicy(env: Env, name: string): TimeoutPolicy | undefined {
   if (!env[name]) return undefined;
-  const parsed = TimeoutDo.safeParse(env[name]);
+  const parsed = TimeoutPolicy.safeParse(env[name]);
   if (parsed.success) return parsed.data;
-  throw wrong(name, `write one of: ${TimeoutDo.options.join(", ")}`);
+  throw wrong(name, `write one of: ${TimeoutPolicy.options.join(", ")}`);
 }
 
 function readCount(env: Env, name: string, most: number): number | undefined {

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { isTable, valueAt } from "./key.ts";
+import { isTable, valueAt } from "../edit/table.ts";
 import { DEFAULTS, Values } from "./schema.ts";
 
-/** Where editors find the schema of our files; the first line of a file that we make names it. */
+/** The URL of the JSON Schema for editors; the first line of a generated file names it. */
 export const SCHEMA_URL = "https://cdn.jsdelivr.net/npm/askd/askd.schema.json";
 export const FIRST_LINE = `#:schema ${SCHEMA_URL}`;
 
@@ -11,7 +11,7 @@ export function jsonSchema(): object {
   const { $schema, ...rest } = z.toJSONSchema(Values, {
     io: "input",
     override: ({ jsonSchema: made, path }) => {
-      // We only warn of unknown keys; an editor may mark them at once.
+      // Unknown keys are only warnings here; an editor may mark them as errors.
       if (made.type === "object" && made.properties) made.additionalProperties = false;
       const value = valueAt(DEFAULTS, path.filter((name) => name !== "properties").map(String));
       if (value !== undefined && !isTable(value)) Object.assign(made, { default: value });

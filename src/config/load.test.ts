@@ -3,19 +3,19 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { ConfigHome } from "../../test/config-home.ts";
 import { type Config, loadConfig } from "./load.ts";
-import { sayProblem } from "./problem.ts";
+import { formatProblem } from "./problem.ts";
 
 async function load(write: (home: ConfigHome) => void): Promise<Config & { said: string[]; home: ConfigHome }> {
   const home = new ConfigHome();
   write(home);
   const config = await loadConfig(home.around());
   const said = [...config.errors, ...config.warnings].map((problem) =>
-    home.plain([problem.level, sayProblem(problem), problem.hint].filter(Boolean).join(" | ")),
+    home.plain([problem.level, formatProblem(problem), problem.hint].filter(Boolean).join(" | ")),
   );
   return { ...config, said, home };
 }
 
-/** What is wrong with a file of the user that has this text. */
+/** The problems of a user's file with this text. */
 async function saidOf(text: string): Promise<string[]> {
   return (await load((home) => home.write(home.userFile, text))).said;
 }

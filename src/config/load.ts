@@ -1,44 +1,45 @@
 import { checkFile } from "./check-file.ts";
-import { type ConfigFile, type Layer, type Surroundings, findConfigFiles } from "./config-files.ts";
-import { type Path, type Table, leavesOf, sayKey, unitOf, withValue } from "./key.ts";
-import { parseToml } from "./parse.ts";
-import type { Problem } from "./problem.ts";
+import { type ConfigFile, type Layer, type ConfigSurroundings, findConfigFiles } from "./config-files.ts";
+import { unitOf, formatKey } from "./key.ts";
+import { type KeyPath, type Table, leavesOf, withValue } from "../edit/table.ts";
+import { TomlError, parse } from "smol-toml";
+import type { ConfigProblem } from "./problem.ts";
 import { readConfigFile } from "./read-file.ts";
 import { Values } from "./schema.ts";
 import { findPlace, lineAt, mapToml } from "../edit/toml-map.ts";
 
-/** Where a value comes from. */
-export interface Origin {
+/** The source of a value. */
+export interface ValueOrigin {
   layer: Layer;
   file: string;
   line: number;
 }
 
-/** What the files say together, and what is wrong with them. */
+/** The merged configuration files and their problems. */
 export interface Config {
-  /** Only what a file sets; wrong values are left out. */
+  /** The values set by files, without invalid ones. */
   values: Values;
-  /** By the key as it is typed. */
-  origins: ReadonlyMap<string, Origin>;
-  warnings: readonly Problem[];
-  errors: readonly Problem[];
+  /** By typed key. */
+  origins: ReadonlyMap<string, ValueOrigin>;
+  warnings: readonly ConfigProblem[];
+  errors: readonly ConfigProblem[];
   files: readonly ConfigFile[];
 }
 
-/** Reads the files that count here. Never throws for what is in them: `errors` says what is wrong. */
-export async function loadConfig(around: Surroundings, files = findConfigFiles(around)): Promise<Config> {
-  const origins = new Map<string, Origin>();
-  const problems: Problem[] = [];
+/** Reads and merges the configuration files. Invalid content never throws: it is listed in `errors`. */
+export async function loadConfig(around: ConfigSurroundings, files = findConfigFiles(around)): Promise<Config> {
+  const origins = new Map<string, ValueOrigin>();
+  const problems: ConfigProblem[] = [];
   const taken = new Map<string, Layer>();
   let values: Table = {};
   for (const file of files.filter(({ isThere }) => isThere)) {
     const read = await readValues(file, around.userFile);
     problems.push(...read.problems);
     for (const { path, value } of leavesOf(read.values)) {
-      const unit = sayKey(unitOf(path));
+      const unit = formatKey(unitOf(path));
       if ((taken.get(unit) ?? file.layer) !== file.layer) continue;
       taken.set(unit, file.layer);
-      origins.set(sayKey(path), { layer: file.layer, file: file.path, line: read.lineOf(path) });
+      origins.set(formatKey(path), { layer: file.layer, file: file.path, line: read.lineOf(path) });
       values = withValue(values, path, value);
     }
   }
@@ -53,25 +54,49 @@ export async function loadConfig(around: Surroundings, files = findConfigFiles(a
 
 interface FileValues {
   values: Table;
-  problems: Problem[];
-  lineOf(path: Path): number;
+  problems: ConfigProblem[];
+  lineOf(path: KeyPath): number;
 }
 
-/** What one file says. */
+/** Reads the values of one file. */
 async function readValues(file: ConfigFile, userFile: string): Promise<FileValues> {
   const read = await readConfigFile(file);
   return "problem" in read ? nothing(read.problem) : parseValues(file, read.text, userFile);
 }
 
-/** What the text of a file says. */
+/** Parses the values of a file's text. */
 export function parseValues(file: ConfigFile, text: string, userFile: string): FileValues {
   const parsed = parseToml(text, file.path);
   if ("problem" in parsed) return nothing(parsed.problem);
   const map = mapToml(text);
-  const lineOf = (path: Path): number => lineAt(text, findPlace(map, path) ?? 0).line;
+  const lineOf = (path: KeyPath): number => lineAt(text, findPlace(map, path) ?? 0).line;
   return { ...checkFile({ file, text, table: parsed.table, map, userFile }), lineOf };
 }
 
-function nothing(problem: Problem): FileValues {
+function nothing(problem: ConfigProblem): FileValues {
   return { values: {}, problems: [problem], lineOf: () => 1 };
+}
+
+const MOST_DEPTH = 16;
+
+/** Parses TOML, or returns the position of the error. */
+export function parseToml(text: string, source: string): { table: Table } | { problem: ConfigProblem } {
+  try {
+    return { table: parse(text, { maxDepth: MOST_DEPTH, unsafeKeyBehaviour: "throw" }) };
+  } catch (error) {
+    if (!(error instanceof TomlError)) throw error;
+    const { line, column } = error;
+    // The library appends the surrounding lines, which may contain anything, so only its first line is used.
+    const [first = ""] = error.message.replace(/^Invalid TOML document:\s*/, "").split("\n");
+    return {
+      problem: {
+        level: "error",
+        source,
+        line,
+        column,
+        message: `This is not TOML: ${first.trim()}`,
+        hint: 'A setting is written as: key = "value"',
+      },
+    };
+  }
 }

@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { ConfigHome } from "../../test/config-home.ts";
-import { keysIn, leavesOf, sayKey } from "./key.ts";
+import { keysIn, formatKey } from "./key.ts";
+import { leavesOf } from "../edit/table.ts";
 import { loadConfig } from "./load.ts";
 import { refuseInProject } from "./project-key.ts";
 import { DEFAULTS, Values } from "./schema.ts";
@@ -23,7 +24,7 @@ describe("the page about settings", () => {
   });
 
   test("has the defaults", () => {
-    const defaults = leavesOf(DEFAULTS).map(({ path, value }) => [sayKey(path), JSON.stringify(value)]);
+    const defaults = leavesOf(DEFAULTS).map(({ path, value }) => [formatKey(path), JSON.stringify(value)]);
     const shown = rows.filter((row) => row.shown !== undefined);
     expect(shown.map(({ key, shown: value }) => [key, value?.replaceAll(", ", ",")])).toEqual(defaults);
   });

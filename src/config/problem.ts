@@ -1,8 +1,8 @@
-/** Something that is wrong with a setting: where, what, and what to type instead. */
-export interface Problem {
-  /** A wrong value stops the program; an unknown key is only named. */
+/** A problem of a setting: where, what, and what to type instead. */
+export interface ConfigProblem {
+  /** An invalid value stops the program; an unknown key is a warning. */
   level: "error" | "warning";
-  /** The file or variable that it is in. */
+  /** The file or variable. */
   source: string;
   line?: number;
   column?: number;
@@ -11,8 +11,8 @@ export interface Problem {
   hint?: string;
 }
 
-/** Says a problem the way compilers do, so that editors can jump to it. */
-export function sayProblem({ source, line, column, message }: Problem): string {
+/** Formats a problem like a compiler, so that editors can jump to it. */
+export function formatProblem({ source, line, column, message }: ConfigProblem): string {
   const place = [source, line, line === undefined ? undefined : column].filter((part) => part !== undefined);
   return `${place.join(":")}: ${message}`;
 }

@@ -1,10 +1,10 @@
 import { MINUTE_MS } from "../core/instant.ts";
 import { parseDuration } from "../core/text/duration.ts";
-import type { Path } from "./key.ts";
+import type { KeyPath } from "../edit/table.ts";
 
 /**
- * What the file of a project may set. It comes with a repository that anybody may have written, so it names no
- * program, no address, no store, no person and no secret, takes no limit away, and never makes an answer of silence, nor of a time in which nobody can answer.
+ * The keys a project's file may set. Anybody may have written the repository, so it names no program, address, store,
+ * person or secret, lifts no limit, and never lets silence, or a time too short to answer in, become an answer.
  */
 const PROJECT_KEYS: readonly string[] = [
   "questions.live_window",
@@ -18,7 +18,7 @@ const PROJECT_KEYS: readonly string[] = [
 const SILENCE_ANSWERS: readonly unknown[] = ["proceed", "default"];
 
 /** Why a project's file may not say this; nothing if it may. */
-export function refuseInProject(path: Path, value: unknown): string | undefined {
+export function refuseInProject(path: KeyPath, value: unknown): string | undefined {
   const key = path.join(".");
   if (!PROJECT_KEYS.includes(key)) return `A project may not set ${key}`;
   if (key === "questions.on_timeout" && SILENCE_ANSWERS.includes(value)) {
@@ -30,7 +30,10 @@ export function refuseInProject(path: Path, value: unknown): string | undefined 
   return undefined;
 }
 
-/** Nobody can answer that fast, so any policy would be the answer. What is no duration is told of elsewhere. */
+/**
+ * Says whether a timeout is too short to answer in, so that the policy would always decide. Invalid durations are
+ * reported elsewhere.
+ */
 function isTooShort(value: unknown): boolean {
   try {
     return typeof value === "string" && parseDuration(value) < MINUTE_MS;

@@ -2,21 +2,21 @@ import { constants } from "node:fs";
 import { open, realpath } from "node:fs/promises";
 import { isAbsolute, relative } from "node:path";
 import type { ConfigFile } from "./config-files.ts";
-import { sayCode } from "../core/error-code.ts";
-import type { Problem } from "./problem.ts";
+import { errorCodeOf } from "../core/error-code.ts";
+import type { ConfigProblem } from "./problem.ts";
 
 const MOST_BYTES = 256 * 1024;
 const OTHERS_WRITE = 0o002;
 
-/** The text of a file, or why it is not taken. */
-export type ReadText = { text: string } | { problem: Problem };
+/** The text of a file, or why it is rejected. */
+export type ReadText = { text: string } | { problem: ConfigProblem };
 
-/** Reads a file of ours: a plain one, not too large, not written by strangers, and a project's own. */
+/** Reads a configuration file: a regular file, not too large, not writable by others, and inside its project. */
 export async function readConfigFile(file: ConfigFile): Promise<ReadText> {
   try {
     const outside = await findWayOut(file);
     if (outside) return refuse(file, "leads out of its project by a link", "Put a file there instead of the link");
-    // A pipe would otherwise keep us waiting for its writer.
+    // Opening a pipe would block until it has a writer.
     const handle = await open(file.path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
       const found = await handle.stat();
@@ -32,7 +32,7 @@ export async function readConfigFile(file: ConfigFile): Promise<ReadText> {
       await handle.close();
     }
   } catch (error) {
-    return refuse(file, `cannot be read (${sayCode(error)})`, "Make it readable for you, or remove it");
+    return refuse(file, `cannot be read (${errorCodeOf(error)})`, "Make it readable for you, or remove it");
   }
 }
 
@@ -42,7 +42,7 @@ async function findWayOut({ path, root }: ConfigFile): Promise<boolean> {
   return way === ".." || way.startsWith("../") || way.startsWith("..\\") || isAbsolute(way);
 }
 
-/** Where there are no such rights, Windows for one, every file looks as if all could write it. */
+/** On systems without such permissions, such as Windows, every file looks writable by all. */
 function isShared(mode: number): boolean {
   return process.getuid !== undefined && (mode & OTHERS_WRITE) !== 0;
 }
@@ -55,6 +55,6 @@ function decode(file: ConfigFile, bytes: Uint8Array): ReadText {
   }
 }
 
-function refuse({ path }: ConfigFile, message: string, hint: string): { problem: Problem } {
+function refuse({ path }: ConfigFile, message: string, hint: string): { problem: ConfigProblem } {
   return { problem: { level: "error", source: path, message, hint } };
 }

@@ -2,7 +2,7 @@ import { parseDuration } from "../core/text/duration.ts";
 import { DEFAULT_RULES, type Limits, type Rules } from "../core/rules.ts";
 import type { Values } from "./schema.ts";
 
-/** The rules of the product as these values change them. */
+/** Derives the rules from the configured values. */
 export function rulesOf(values: Values): Rules {
   const { questions = {}, callbacks = {}, redact = {} } = values;
   const base = DEFAULT_RULES;
@@ -23,15 +23,15 @@ export function rulesOf(values: Values): Rules {
 }
 
 /**
- * Says whether people can answer where they have an account of their own. A channel counts from the moment that it is
- * configured: one that is down, or whose secret is missing, must not make a weaker answer good enough.
+ * Says whether a channel with personal accounts is configured. It counts even while it is down or its secret is
+ * missing: an outage must not lower the required strength.
  */
 function provesPeople({ channels = {} }: Values): boolean {
   const { slack, github, email } = channels;
   return slack !== undefined || github !== undefined || email?.imap !== undefined;
 }
 
-/** An agent that is less sure than that asks, however unsure it is. */
+/** The confidence bands; without a lower one, any less confident agent asks. */
 function confidenceOf({ questions = {} }: Values): Rules["confidence"] {
   const act = questions.confidence?.act;
   return act === undefined ? DEFAULT_RULES.confidence : { act, ask: 0 };
@@ -52,7 +52,7 @@ function alertsOf({ alerts = {} }: Values): Rules["alerts"] {
   };
 }
 
-/** A run may ask as often as is wanted here, and never more often than the limit. */
+/** The limits; `max_per_run` can only lower the number of asks per run. */
 function limitsOf({ limits = {}, questions = {} }: Values): Limits {
   const base = DEFAULT_RULES.limits;
   const asksPerRun = limits.asks_per_run ?? base.asksPerRun;

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { DAY_MS, MINUTE_MS, SECOND_MS } from "../core/instant.ts";
-import { TimeoutDo } from "../core/question/timeout-policy.ts";
+import { TimeoutPolicy } from "../core/question/timeout-policy.ts";
 import { Channels } from "./channel-schema.ts";
 import {
   absoluteFile,
@@ -10,11 +10,11 @@ import {
   flag,
   hours,
   oneOf,
-  part,
+  fraction,
   secretFile,
   text,
   variable,
-  words,
+  commandWords,
 } from "./value.ts";
 
 const YEAR_MS = 366 * DAY_MS;
@@ -30,16 +30,16 @@ const many = () => count(1, MOST).optional();
 const Questions = z.object({
   live_window: duration(0, DAY_MS, "3m").optional().describe("How long a question waits with the agent alive"),
   timeout: duration(SECOND_MS, YEAR_MS, "24h").optional().describe("How long a question can be answered"),
-  on_timeout: oneOf(TimeoutDo.options).optional().describe("What happens to a question that nobody answers"),
+  on_timeout: oneOf(TimeoutPolicy.options).optional().describe("What happens to a question that nobody answers"),
   max_per_run: count(0, MOST).optional().describe("How many questions a run may ask"),
   remind_at: z
-    .array(part(), { error: "write a list of numbers from 0 to 1, such as [0.5, 0.9]" })
+    .array(fraction(), { error: "write a list of numbers from 0 to 1, such as [0.5, 0.9]" })
     .max(10, { error: "write at most 10 numbers" })
     .optional()
     .describe("Parts of the time left at which people are reminded"),
   confidence: z
     .object(
-      { act: part().optional().describe("An agent this sure goes on with what it recommends") },
+      { act: fraction().optional().describe("An agent this sure goes on with what it recommends") },
       { error: "write { act = 0.8 }" },
     )
     .optional()
@@ -87,7 +87,7 @@ const Limits = z.object({
 
 const Alerts = z.object({
   pending_questions_threshold: count(0, MOST).optional().describe("Warn when more questions than this wait"),
-  timeout_rate_threshold: part().optional().describe("Warn when a larger part than this timed out"),
+  timeout_rate_threshold: fraction().optional().describe("Warn when a larger part than this timed out"),
   window: duration(MINUTE_MS, 30 * DAY_MS, "24h")
     .optional()
     .describe("How far back the part is counted"),
@@ -173,8 +173,12 @@ const Audit = z
   );
 
 const AgentSection = z.object({
-  argv: words('["my-agent", "--headless"]').optional().describe("The program and its first words, for run --agent"),
-  resume: words('["my-agent", "--resume", "{session}"]').optional().describe("How it is started again with an answer"),
+  argv: commandWords('["my-agent", "--headless"]')
+    .optional()
+    .describe("The program and its first words, for run --agent"),
+  resume: commandWords('["my-agent", "--resume", "{session}"]')
+    .optional()
+    .describe("How it is started again with an answer"),
   live_window: duration(SECOND_MS, DAY_MS, "3m").optional().describe("How long its questions wait with it alive"),
   max_turns: many().describe("How many turns it may take"),
   budget: z
@@ -201,7 +205,7 @@ const Profile = z
 const named = <Section extends z.ZodType>(section: Section) =>
   z.record(z.string().regex(NAME, { error: "write a name of letters, digits, - and _" }), section);
 
-/** Everything that can be set. The schema is the truth: files, commands, the page and editors go by it. */
+/** The schema of all settings, used by files, commands, the docs page and editors. */
 export const Values = z.object({
   profile: text("the name of a profile").optional().describe("The profile to use when nothing else is said"),
   questions: Questions.optional(),
@@ -220,23 +224,29 @@ export const Values = z.object({
 });
 export type Values = z.infer<typeof Values>;
 
-/** What a file that sets nothing has; `config list` shows it, and a test holds it against the rules of the product. */
+/** The defaults that `config list` shows; a test compares them with the rules of the product. */
 export const DEFAULTS = {
   questions: { live_window: "3m", timeout: "24h", on_timeout: "fail", max_per_run: 100, remind_at: [0.5, 0.9] },
   answers: { undo_window: { web: "5s", slack: "5s", cli: "0s", api: "0s" } },
   notifications: { terminal_bell: true },
   limits: {
-    ...{
-      question_bytes: 16_384,
-      context_bytes: 65_536,
-      answer_bytes: 65_536,
-      items: 10,
-      options: 50,
-      header_chars: 30,
-    },
-    ...{ asks_per_run: 100, asks_per_minute: 10, pending: 10_000, replies_per_minute: 10, comments: 200 },
-    ...{ requests_per_minute: 6_000, anonymous_per_minute: 3_000, streams: 256, streams_per_token: 64 },
-    ...{ holds: 20_000, holds_per_token: 10_000 },
+    question_bytes: 16_384,
+    context_bytes: 65_536,
+    answer_bytes: 65_536,
+    items: 10,
+    options: 50,
+    header_chars: 30,
+    asks_per_run: 100,
+    asks_per_minute: 10,
+    pending: 10_000,
+    replies_per_minute: 10,
+    comments: 200,
+    requests_per_minute: 6_000,
+    anonymous_per_minute: 3_000,
+    streams: 256,
+    streams_per_token: 64,
+    holds: 20_000,
+    holds_per_token: 10_000,
   },
   alerts: { pending_questions_threshold: 10, timeout_rate_threshold: 0.3, window: "24h" },
   redact: { patterns: [] },
@@ -245,7 +255,7 @@ export const DEFAULTS = {
   audit: { anchor_git: false },
 } satisfies Values;
 
-/** One that matches nothing at all would put its mask between all letters. */
+/** Says whether this is a usable pattern; one that matches the empty text would mask every position. */
 function isPattern(source: string): boolean {
   try {
     return !new RegExp(source, "u").test("");

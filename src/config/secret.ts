@@ -5,15 +5,15 @@ const MOST_BYTES = 64 * 1024;
 const OTHERS = 0o077;
 const OTHERS_WRITE = 0o022;
 
-/** Where a secret is kept: in a variable or in a file, never among the settings. */
+/** The place of a secret: a variable or a file, never a setting. */
 export interface SecretPlace {
   variable: string | undefined;
   file: string | undefined;
-  /** Which setting says so. */
+  /** The setting that names it. */
   key: string;
 }
 
-/** Reads a secret where it is used; undefined when no place is named. */
+/** Reads a secret; undefined if no place is named. */
 export function readSecret(
   { variable, file, key }: SecretPlace,
   env: Readonly<Record<string, string | undefined>>,
@@ -49,7 +49,7 @@ function readFile(file: string, key: string): string {
   }
 }
 
-/** What a container is given belongs to root and may be readable by all; a file of this user may not. */
+/** Secrets mounted into a container belong to root and may be readable by all; a file of this user may not. */
 function isLoose({ mode, uid }: { mode: number; uid: number }): boolean {
   if (process.getuid === undefined) return false;
   return (mode & OTHERS_WRITE) !== 0 || (uid === process.getuid() && (mode & OTHERS) !== 0);

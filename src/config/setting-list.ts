@@ -1,12 +1,13 @@
 import { redact } from "../core/secret/redact.ts";
 import { VARIABLES, withEnv } from "./env.ts";
-import { type Path, isTable, keysIn, leavesOf, parseKey, sayKey, valueAt } from "./key.ts";
+import { keysIn, parseKey, formatKey } from "./key.ts";
+import { type KeyPath, isTable, leavesOf, valueAt } from "../edit/table.ts";
 import type { Config } from "./load.ts";
 import { DEFAULTS, Values } from "./schema.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** One setting as it counts here, and where it comes from. */
+/** One effective setting and its source. */
 export interface Setting {
   key: string;
   value: unknown;
@@ -16,10 +17,10 @@ export interface Setting {
   line?: number;
 }
 
-/** Everything that is set or has a default, in the order of the schema. */
+/** Lists all settings that are set or have a default, in schema order. */
 export function listSettings(config: Config, env: Env): Setting[] {
   const values = withEnv(config.values, env);
-  const named = [...leavesOf(values), ...leavesOf(DEFAULTS)].map(({ path }) => sayKey(path));
+  const named = [...leavesOf(values), ...leavesOf(DEFAULTS)].map(({ path }) => formatKey(path));
   const places = ["profile", "store.url"].filter((key) => isInEnv(key, env));
   const order = keysIn(Values).map((key) => key.replace(/\.<name>.*/, "."));
   const placeOf = (key: string): number =>
@@ -29,9 +30,9 @@ export function listSettings(config: Config, env: Env): Setting[] {
     .flatMap((key) => findSetting(config, env, key) ?? []);
 }
 
-/** One setting by its key; undefined if it is not set and has no default. */
+/** Finds one setting by key; undefined if it is not set and has no default. */
 export function findSetting(config: Config, env: Env, key: string): Setting | undefined {
-  const path: Path = parseKey(key) ?? [];
+  const path: KeyPath = parseKey(key) ?? [];
   if (isInEnv(key, env)) {
     const name = VARIABLES[key];
     return { key, value: valueAt(withEnv({}, env), path) ?? env[name], origin: "env", file: name };
@@ -43,8 +44,8 @@ export function findSetting(config: Config, env: Env, key: string): Setting | un
   return value === undefined || isTable(value) ? undefined : { key, value, origin: "default" };
 }
 
-/** The setting with what looks like a secret taken out. An address that things are posted to is one as a whole. */
-export function withoutSecrets(setting: Setting): Setting {
+/** The setting with secrets redacted. A webhook address is redacted as a whole. */
+export function withoutSecretValue(setting: Setting): Setting {
   const { key, value } = setting;
   if (typeof value !== "string") return setting;
   const isHook = /(?:webhook(?:_|\.)|anchor_)url$/.test(key) && URL.canParse(value);

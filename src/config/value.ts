@@ -1,15 +1,15 @@
 import { z } from "zod";
-import { parseDuration, sayDuration } from "../core/text/duration.ts";
+import { parseDuration, formatDuration } from "../core/text/duration.ts";
 import { redact } from "../core/secret/redact.ts";
 import { isHours } from "./hours.ts";
 
 const LONGEST_TEXT = 2_000;
 
-// Every message says what to write instead: it is all that a person gets to see.
+// Every message states the expected value: people see nothing else.
 
 /** A duration such as `3m`, within bounds. */
 export function duration(leastMs: number, mostMs: number, example: string) {
-  const error = `write a duration from ${sayDuration(leastMs)} to ${sayDuration(mostMs)}, such as "${example}"`;
+  const error = `write a duration from ${formatDuration(leastMs)} to ${formatDuration(mostMs)}, such as "${example}"`;
   return z.string({ error }).refine((text) => isWithin(text, leastMs, mostMs), { error });
 }
 
@@ -19,8 +19,8 @@ export function count(least: number, most: number) {
   return z.int({ error }).min(least, { error }).max(most, { error });
 }
 
-/** A part of one, such as 0.3. */
-export function part() {
+/** A fraction of one, such as 0.3. */
+export function fraction() {
   const error = "write a number from 0 to 1, such as 0.5";
   return z.number({ error }).min(0, { error }).max(1, { error });
 }
@@ -33,13 +33,13 @@ export function oneOf<const Names extends readonly string[]>(names: Names) {
   return z.enum(names, { error: `write one of: ${names.map((name) => `"${name}"`).join(", ")}` });
 }
 
-/** Some words of any kind. */
+/** Any text. */
 export function text(what: string) {
   const error = `write ${what} in quotes`;
   return z.string({ error }).min(1, { error }).max(LONGEST_TEXT, { error });
 }
 
-/** The name of an environment variable, and not what it holds. */
+/** The name of an environment variable, not its value. */
 export function variable() {
   const error = 'write the name of an environment variable, such as "GITHUB_TOKEN"';
   return z
@@ -53,26 +53,26 @@ export function secretFile() {
   return absoluteFile("a file that only you can read");
 }
 
-/** A file by its whole path: every process must find the same one, whatever its folder is. */
+/** An absolute path: every process must find the same file. */
 export function absoluteFile(what: string) {
   const error = `write the absolute path of ${what}`;
   return z.string({ error }).regex(/^(\/|[A-Za-z]:[\\/])/, { error });
 }
 
-/** An address that people are reached at; other machines only by https. */
+/** An address of a channel; other machines require https. */
 export function address() {
   const error = "write an address that starts with https://";
   return z.string({ error }).refine(isSafeAddress, { error });
 }
 
-/** A part of the day such as `22:00-07:00`. */
+/** A time range such as `22:00-07:00`. */
 export function hours() {
   const error = 'write a part of the day, such as "22:00-07:00"';
   return z.string({ error }).refine(isHours, { error });
 }
 
-/** A command as a list of words, the program first; no shell reads it. */
-export function words(example: string) {
+/** A command as a list of arguments, the program first; no shell is involved. */
+export function commandWords(example: string) {
   const error = `write a list of words, such as ${example}`;
   return z
     .array(z.string({ error }).max(LONGEST_TEXT, { error }), { error })

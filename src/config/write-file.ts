@@ -1,26 +1,26 @@
 import { type FileHandle, mkdir, open, realpath, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Refusal } from "../core/refusal.ts";
-import { isCode } from "../core/error-code.ts";
+import { hasErrorCode } from "../core/error-code.ts";
 import type { ConfigFile } from "./config-files.ts";
 import { FIRST_LINE } from "./json-schema.ts";
 import { parseValues } from "./load.ts";
-import { type Problem, sayProblem } from "./problem.ts";
+import { type ConfigProblem, formatProblem } from "./problem.ts";
 import { readConfigFile } from "./read-file.ts";
 
 const TRIES = 200;
 const PAUSE_MS = 25;
-/** Nobody takes that long to write a small file: whoever began it is gone. */
+/** A draft this old was left by a dead process. */
 const STALE_MS = 10_000;
 
-/** Changes the text of a file and writes it in one step; what the change would make wrong is refused. */
+/** Changes a configuration file atomically; a change that makes a setting invalid is refused. */
 export async function changeConfigFile(
   file: ConfigFile,
   userFile: string,
   change: (text: string) => string,
 ): Promise<"changed" | "same"> {
   const decide = async (): Promise<{ before: string | undefined; after: string }> => {
-    const before = await readText(file);
+    const before = await findConfigText(file);
     const after = change(before ?? `${FIRST_LINE}\n`);
     requireBetter(file, userFile, { before: before ?? "", after });
     return { before, after };
@@ -31,32 +31,32 @@ export async function changeConfigFile(
   return "changed";
 }
 
-/** The text of a file; undefined if there is none. */
-export async function readText(file: ConfigFile): Promise<string | undefined> {
+/** Finds the text of a configuration file. */
+export async function findConfigText(file: ConfigFile): Promise<string | undefined> {
   if (!(await isThere(file.path))) return undefined;
   const read = await readConfigFile(file);
   if ("text" in read) return read.text;
   throw refusalFor(read.problem);
 }
 
-/** What was wrong before may stay; nothing may become wrong. */
+/** Refuses a change that adds an error; existing ones may stay. */
 function requireBetter(file: ConfigFile, userFile: string, { before, after }: { before: string; after: string }): void {
   const known = new Set(errorsIn(file, before, userFile).map(({ key, message }) => `${key} ${message}`));
   const added = errorsIn(file, after, userFile).find(({ key, message }) => !known.has(`${key} ${message}`));
   if (added) throw refusalFor(added);
 }
 
-function errorsIn(file: ConfigFile, text: string, userFile: string): Problem[] {
+function errorsIn(file: ConfigFile, text: string, userFile: string): ConfigProblem[] {
   return parseValues(file, text, userFile).problems.filter(({ level }) => level === "error");
 }
 
-function refusalFor(problem: Problem): Refusal {
-  return new Refusal("bad_input", sayProblem(problem), problem.hint === undefined ? {} : { hint: problem.hint });
+function refusalFor(problem: ConfigProblem): Refusal {
+  return new Refusal("bad_input", formatProblem(problem), problem.hint === undefined ? {} : { hint: problem.hint });
 }
 
 /**
- * By rename, so that a reader finds a whole file; a link is followed and stays. Of many who write at once one has the
- * draft, and the others wait for it.
+ * Writes by rename, so that readers see a whole file; a link is followed and stays. The draft is a lock: concurrent
+ * writers wait for it.
  */
 async function writeAlone({ path, layer }: ConfigFile, decide: () => Promise<string>): Promise<void> {
   const isUsers = layer !== "project";
@@ -83,7 +83,7 @@ async function openAlone(draft: string): Promise<FileHandle> {
     try {
       return await open(draft, "wx", 0o600);
     } catch (error) {
-      if (!isCode(error, "EEXIST")) throw error;
+      if (!hasErrorCode(error, "EEXIST")) throw error;
       const age =
         Date.now() -
         (await stat(draft).then(

@@ -9,13 +9,13 @@ import type { Question } from "./question/question.ts";
 import type { Rules } from "./rules.ts";
 import type { Run } from "./run/run.ts";
 
-/** What a decision may know beyond what was read: the time, who acts, new ids, the configured rules. */
-export interface At {
+/** The input of a decision beyond the rows it read: the time, who acts, new ids, the configured rules. */
+export interface DecisionContext {
   now: Instant;
   by: Actor;
   ids: Ids;
   rules: Rules;
-  /** The caller that holds the question is here and takes its outcome as soon as it is committed. */
+  /** The caller that holds the question takes its outcome as soon as it is committed. */
   isTaken?: boolean;
 }
 
@@ -37,15 +37,16 @@ export interface Entry {
     | "clock"
     | "seal"
     | "anchor"
-    | "roster";
+    | "roster"
+    | "refused";
   id: string;
-  /** What it belongs to, for lists: a delivery's question. */
+  /** The owner it is listed under, such as the question of a delivery. */
   parent?: string;
   version: number;
   body: Record<string, unknown>;
 }
 
-/** The heads of all chains that grew since the last one, bound to all earlier seals. */
+/** The heads of all chains that grew since the previous seal, chained to all earlier seals. */
 export interface Seal {
   n: number;
   hash: string;
@@ -64,29 +65,29 @@ export interface Changes {
   events?: Event[];
   seals?: Seal[];
   scheduled?: Job[];
-  /** Keys of jobs that are no longer needed, whoever has them. */
+  /** Keys of jobs to delete, claimed or not. */
   dropped?: string[];
   finished?: ClaimedJob[];
-  /** Claimed jobs that are to be done again later. */
-  postponed?: Postponed[];
+  /** Claimed jobs to reschedule. */
+  postponed?: PostponedJob[];
 }
 
-/** A claimed job that is to be done again later. With no tries left to count, an earlier failure is forgotten. */
-export interface Postponed {
+/** A claimed job to reschedule. With `tries` 0 an earlier failure is cleared. */
+export interface PostponedJob {
   job: ClaimedJob;
   dueAt: Instant;
   tries: number;
-  /** Why it was not done this time; without one, what is known from before stays. */
+  /** The reason it failed this time; undefined keeps the stored one. */
   failure?: JobFailure;
 }
 
 /** A question with what it asked and the run it belongs to, as read. */
-export interface Read {
+export interface QuestionSnapshot {
   run: Run;
   question: Question;
   content: Content;
-  /** Other questions of the run with something that its agent has not been shown; read where a decision may need them. */
+  /** Other questions of the run with open hand-overs; read where a decision needs them. */
   others?: readonly Question[];
-  /** Everybody on the list of people, those who were removed included; read where a question names people or counts votes. */
+  /** All listed people, removed ones included; read where a question names people or counts votes. */
   people?: readonly Person[] | undefined;
 }

@@ -1,9 +1,9 @@
-/** Says whether the system refused with this code. */
-export function isCode(error: unknown, code: string): boolean {
+/** Says whether an error has this system error code. */
+export function hasErrorCode(error: unknown, code: string): boolean {
   return error instanceof Error && "code" in error && error.code === code;
 }
 
-/** The code that the system refused with, or whatever else is known. */
-export function sayCode(error: unknown): string {
+/** The system error code, or the message if there is none. */
+export function errorCodeOf(error: unknown): string {
   return error instanceof Error && "code" in error ? String(error.code) : String(error);
 }

@@ -18,12 +18,12 @@ export const QuestionId = idOf<"QuestionId">("q");
 export type QuestionId = z.infer<typeof QuestionId>;
 export const RunId = idOf<"RunId">("r");
 export type RunId = z.infer<typeof RunId>;
-/** The chain of events about the store itself, its tokens and people: the id of a run that there never is. */
+/** The id of the event chain of the store itself, its tokens and people; no run has it. */
 export const STORE_CHAIN = `r_${"0".repeat(26)}` as RunId; // not parsed: commands that only look would load the schemas for it
-/** Names one outcome, so that an agent's transcript can show that it was given. */
+/** Identifies one outcome, so that an agent's transcript can prove that it was given. */
 export const OutcomeId = idOf<"OutcomeId">("a");
 export type OutcomeId = z.infer<typeof OutcomeId>;
-/** Names one start of a worker process. */
+/** Identifies one start of a worker process. */
 export const WorkerId = idOf<"WorkerId">("w");
 export type WorkerId = z.infer<typeof WorkerId>;
 
@@ -34,7 +34,7 @@ export interface Ids {
   worker(): WorkerId;
 }
 
-/** Makes ids that sort by time and carry 80 random bits from the given source. */
+/** Creates ids that sort by time and carry 80 random bits from the given source. */
 export function idsFrom(nowMs: () => number, randomBytes: (count: number) => Uint8Array): Ids {
   const make = (prefix: string): string => `${prefix}_${encodeTime(nowMs())}${encodeRandom(randomBytes(10))}`;
   return {
@@ -45,13 +45,13 @@ export function idsFrom(nowMs: () => number, randomBytes: (count: number) => Uin
   };
 }
 
-/** Comes before every id of a question that was made at that time or later. */
+/** The smallest question id of that time or later. */
 export function firstQuestionId(epochMs: number): QuestionId {
   return `q_${encodeTime(epochMs)}${ALPHABET.charAt(0).repeat(RANDOM_CHARS)}` as QuestionId; // in the form of one
 }
 
-/** Takes random bytes from a larger supply, since each call to the system costs more than an id. */
-export function pooled(randomBytes: (count: number) => Uint8Array): (count: number) => Uint8Array {
+/** Buffers random bytes: each call to the system costs more than an id. */
+export function pooledRandom(randomBytes: (count: number) => Uint8Array): (count: number) => Uint8Array {
   let pool: Uint8Array = new Uint8Array(0);
   return (count) => {
     if (pool.length < count) pool = randomBytes(POOL_BYTES);
@@ -66,12 +66,12 @@ export function timePart(id: string): string {
   return id.slice(2, RANDOM_START);
 }
 
-/** The part of an id that people see and type, before it is shortened. */
+/** The part of an id that people see and type, unshortened. */
 export function randomPart(id: string): string {
   return id.slice(RANDOM_START);
 }
 
-/** The shortest form of an id, at least four characters, that no other id in the list starts with. */
+/** The shortest unambiguous form of an id, at least four characters. */
 export function shortId(id: string, others: readonly string[] = []): string {
   const mine = randomPart(id);
   const theirs = others.filter((other) => other !== id).map(randomPart);

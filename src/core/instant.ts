@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** A moment in UTC, in one fixed format, so that comparing the strings compares the times. */
+/** An instant in UTC, in one fixed format, so that comparing the strings compares the times. */
 export const Instant = z
   .string()
   .regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
@@ -12,11 +12,11 @@ export const MINUTE_MS = 60 * SECOND_MS;
 export const HOUR_MS = 60 * MINUTE_MS;
 export const DAY_MS = 24 * HOUR_MS;
 
-// Writing out a date takes longer than most decisions, and many moments fall into the same few seconds.
+// Formatting a date takes longer than most decisions, and many instants share a second.
 const writtenSeconds = new Map<number, string>();
 const WRITTEN_AT_MOST = 1000;
 
-/** The moment that many milliseconds after the epoch. */
+/** The instant that many milliseconds after the epoch. */
 export function instant(epochMs: number): Instant {
   const second = Math.floor(epochMs / SECOND_MS);
   const ms = String(Math.trunc(epochMs - second * SECOND_MS)).padStart(3, "0");
@@ -48,7 +48,7 @@ export function msBetween(from: Instant, to: Instant): number {
   return epochMs(to) - epochMs(from);
 }
 
-/** The earlier of two moments, where one of them may not exist. */
+/** The earlier of two instants; the second may be undefined. */
 export function earlier(one: Instant, other: Instant | undefined): Instant {
   return other !== undefined && other < one ? other : one;
 }

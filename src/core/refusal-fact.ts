@@ -1,6 +1,6 @@
 import type { RunStatus } from "./run/run.ts";
 
-/** Texts that have a limit and must be plain, by what people call them. */
+/** The texts that have a limit and must be plain. */
 export type TextKind =
   | "question"
   | "option"
@@ -14,8 +14,8 @@ export type TextKind =
   | "name"
   | "text";
 
-/** What a typed answer must be and is not. */
-export type Must =
+/** The rule that a typed answer violates. */
+export type RequiredForm =
   | "object"
   | "complete"
   | "known"
@@ -30,16 +30,16 @@ export type Must =
   | "shorter"
   | "format";
 
-/** What a refusal is about, by name, with everything that a sentence about it needs. */
-export interface Facts {
+/** The facts of refusals by name, each with everything a translated sentence needs. */
+export interface RefusalFacts {
   no_item: { name: string; names: readonly string[] };
   missing_items: { names: readonly string[] };
   which_item: { count: number };
   one_choice: { options: readonly string[] };
   ambiguous: { said: string; names: readonly string[] };
   no_such_option: { said: string; options: readonly string[] };
-  /** A field of the answer, or the whole of it; `wanted` is a limit or what there is. */
-  mismatch: { must: Must; field?: string; wanted: string };
+  /** A field of the answer, or all of it; `wanted` is a limit or the allowed values. */
+  mismatch: { must: RequiredForm; field?: string; wanted: string };
   control_character: { what: TextKind; code: string; position: number };
   too_long: { what: TextKind; bytes: number; limit: number };
 
@@ -88,7 +88,7 @@ export interface Facts {
   by_itself: object;
 }
 
-export type FactName = keyof Facts;
+export type RefusalFactName = keyof RefusalFacts;
 
 /** One fact; `is` names it. */
-export type Fact = { [Name in FactName]: { is: Name } & Facts[Name] }[FactName];
+export type RefusalFact = { [Name in RefusalFactName]: { is: Name } & RefusalFacts[Name] }[RefusalFactName];

@@ -1,24 +1,24 @@
 import type { AlertRules } from "./stats/alert.ts";
 import { parseDuration } from "./text/duration.ts";
-import { TimeoutDo } from "./question/timeout-policy.ts";
+import { TimeoutPolicy } from "./question/timeout-policy.ts";
 import { DAY_MS, MINUTE_MS, SECOND_MS } from "./instant.ts";
 
-/** What can be configured about questions; the defaults are the product's promise. */
+/** The configurable rules for questions; the defaults are the product's promise. */
 export interface Rules {
   liveWindowMs: number;
   timeoutMs: number;
   onTimeout: "wait" | "proceed" | "skip" | "default" | "escalate" | "fail" | "defer";
-  /** Parts of the time left at which people are reminded. */
+  /** The fractions of the duration at which people are reminded. */
   remindAt: readonly number[];
-  /** A channel that proves who a person is exists, so high risk needs it. */
+  /** A channel that proves identity is configured, so high risk requires it. */
   personChannel: boolean;
-  /** Confidence at or above which an agent goes on alone, and below which it hands over; off unless set. */
+  /** The confidence at or above which an agent continues alone, and below which it hands over; off unless set. */
   confidence: { act: number; ask: number } | undefined;
-  /** How long an answer can be taken back, by where it was given. */
+  /** Undo windows by channel. */
   undoMs: Readonly<Record<"web" | "slack" | "cli" | "api", number>>;
-  /** What is taken out besides the usual forms of secrets; each pattern is global. */
+  /** Patterns to redact besides known secret formats; each is global. */
   redact: readonly RegExp[];
-  /** Lets callbacks go to programs on this machine, without TLS. */
+  /** Allows callbacks to this machine without TLS. */
   callbackLoopback: boolean;
   alerts: AlertRules;
   limits: Limits;
@@ -36,14 +36,14 @@ export interface Limits {
   pending: number;
   repliesPerMinute: number;
   comments: number;
-  /** Requests of one token to a server. */
+  /** Requests per token. */
   requestsPerMinute: number;
-  /** Requests from one address to a server that come without a token. */
+  /** Requests without a token, per address. */
   anonymousPerMinute: number;
-  /** Readers of live events at a time, and of one token. */
+  /** Concurrent SSE clients, and per token. */
   streams: number;
   streamsPerToken: number;
-  /** Requests that a server holds open at a time, and of one token. */
+  /** Concurrent held requests, and per token. */
   holds: number;
   holdsPerToken: number;
 }
@@ -82,16 +82,16 @@ export const DEFAULT_RULES: Rules = {
   limits: DEFAULT_LIMITS,
 };
 
-/** The rules as the environment of a run's agent changes them: what its starter wanted for this run. */
-export function rulesFor(env: Readonly<Record<string, string | undefined>>, rules: Rules): Rules {
-  const onTimeout = TimeoutDo.safeParse(env["ASKD_ON_TIMEOUT"]);
+/** Applies the environment of a run's agent: settings of its starter for this run. */
+export function rulesForRun(env: Readonly<Record<string, string | undefined>>, rules: Rules): Rules {
+  const onTimeout = TimeoutPolicy.safeParse(env["ASKD_ON_TIMEOUT"]);
   const most = Number(env["ASKD_MAX_QUESTIONS"] || Number.NaN);
   const asksPerRun = most >= 0 ? Math.min(most, rules.limits.asksPerRun) : rules.limits.asksPerRun;
   const timeoutMs = findDuration(env["ASKD_TIMEOUT"]);
   return {
     ...rules,
-    ...(onTimeout.success && { onTimeout: onTimeout.data }),
-    ...(timeoutMs !== undefined && { timeoutMs }),
+    onTimeout: onTimeout.success ? onTimeout.data : rules.onTimeout,
+    timeoutMs: timeoutMs ?? rules.timeoutMs,
     limits: { ...rules.limits, asksPerRun },
   };
 }
@@ -100,9 +100,9 @@ function findDuration(text: string | undefined): number | undefined {
   try {
     return text ? parseDuration(text) : undefined;
   } catch {
-    return undefined; // whoever started the agent was told
+    return undefined; // reported when the agent was started
   }
 }
 
-/** How long the holder's hand-over may take before somebody looks after it. */
+/** How long a holder's hand-over may take before it is checked. */
 export const HANDOVER_GRACE_MS = 15 * SECOND_MS;

@@ -11,7 +11,7 @@ import { ROOMY } from "../../test/scene.ts";
 import { Ward } from "../../test/ward.ts";
 import { sendTests } from "./send.ts";
 
-/** What a user's own file says. */
+/** The content of the user's own file. */
 async function settings(ward: Ward, text: string) {
   const userFile = join(ward.root, "config.toml");
   writeFileSync(userFile, text, { mode: 0o600 });
@@ -90,7 +90,9 @@ describe("a test message", () => {
     const channels = { webhook: { url, secret_env: "HOOK" }, ntfy: { url, topic: "a b" } };
     const found = await sendTests({ channels }, { ...at, env: { HOOK: secret } });
     expect(found.map(({ subject, text }) => `${subject}: ${text}`)).toEqual([
-      ...["bell: test sent", "webhook: test sent", "ntfy: test sent"],
+      "bell: test sent",
+      "webhook: test sent",
+      "ntfy: test sent",
     ]);
     const signed = got.find(({ path }) => path === "/");
     expect(new Webhook(secret).verify(signed?.body ?? "", signed?.headers as Record<string, string>)).toMatchObject({
@@ -105,7 +107,7 @@ describe("a test message", () => {
       { ...at, ring: () => false },
     );
     expect(found).toMatchObject([
-      { subject: "bell", level: "off", text: "not rung, this is no terminal" },
+      { subject: "bell", level: "off", text: "not rung: this is not a terminal" },
       { subject: "webhook_url", level: "problem", text: expect.stringContaining("ECONNREFUSED") },
     ]);
   });

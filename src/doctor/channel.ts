@@ -3,13 +3,13 @@ import type { Values } from "../config/schema.ts";
 import { readSecret } from "../config/secret.ts";
 import { Refusal } from "../core/refusal.ts";
 import type { Finding } from "./finding.ts";
-import type { Patient } from "./doctor-context.ts";
+import type { DoctorContext } from "./doctor-context.ts";
 
 const Table = z.record(z.string(), z.unknown());
 type Channels = NonNullable<Values["channels"]>;
 type Name = keyof Channels;
 
-/** What a channel cannot do without: at least one key of each list. */
+/** The required settings of each channel: at least one key of each list. */
 const NEEDED: Readonly<Record<Name, ReadonlyArray<readonly string[]>>> = {
   github: [["token_env", "token_file"]],
   slack: [["token_env", "token_file"], ["channel"]],
@@ -20,8 +20,8 @@ const NEEDED: Readonly<Record<Name, ReadonlyArray<readonly string[]>>> = {
 };
 const NAMES: readonly Name[] = ["desktop", "github", "slack", "email", "webhook", "ntfy"];
 
-/** Whether what channels need to reach people is there. */
-export function checkChannels(values: Values, { env }: Pick<Patient, "env">): Finding[] {
+/** Checks that the required settings and secrets of channels exist. */
+export function checkChannels(values: Values, { env }: Pick<DoctorContext, "env">): Finding[] {
   const { channels = {}, notifications = {} } = values;
   const isSetUp = (name: Name): boolean => channels[name] !== undefined && !isOff(channels[name]);
   const off = NAMES.filter((name) => !isSetUp(name));
@@ -33,7 +33,7 @@ export function checkChannels(values: Values, { env }: Pick<Patient, "env">): Fi
   ];
 }
 
-function checkChannel(name: Name, section: object, env: Patient["env"]): Finding[] {
+function checkChannel(name: Name, section: object, env: DoctorContext["env"]): Finding[] {
   const missing = NEEDED[name].filter((keys) => !keys.some((key) => Object.hasOwn(section, key)));
   const wrong = [
     ...missing.map((keys): Finding => {
@@ -45,15 +45,15 @@ function checkChannel(name: Name, section: object, env: Patient["env"]): Finding
   return wrong.length > 0 ? wrong : [good(name, describe(section))];
 }
 
-interface Place {
+interface NamedSecret {
   variable: string | undefined;
   file: string | undefined;
   key: string;
 }
 
-/** Every place of a secret that a section names, and those of the tables in it. */
-function findSecrets(section: object, path: string): Place[] {
-  return Object.entries(section).flatMap(([name, value]): Place[] => {
+/** The places of secrets that a section and its tables name. */
+function findSecrets(section: object, path: string): NamedSecret[] {
+  return Object.entries(section).flatMap(([name, value]): NamedSecret[] => {
     const key = `${path}.${name}`;
     const table = Table.safeParse(value);
     if (table.success) return findSecrets(table.data, key);
@@ -63,7 +63,7 @@ function findSecrets(section: object, path: string): Place[] {
   });
 }
 
-function checkSecret(name: Name, place: Place, env: Patient["env"]): Finding[] {
+function checkSecret(name: Name, place: NamedSecret, env: DoctorContext["env"]): Finding[] {
   try {
     readSecret(place, env);
     return [];
@@ -75,8 +75,12 @@ function checkSecret(name: Name, place: Place, env: Patient["env"]): Finding[] {
 
 function problem(subject: string, text: string, fix: string | undefined): Finding {
   return {
-    ...{ code: "channel_credential", area: "channels", subject, level: "problem", text },
-    ...(fix !== undefined && { fix: fix.replace(/^Type: /, "") }),
+    code: "channel_credential",
+    area: "channels",
+    subject,
+    level: "problem",
+    text,
+    fix: fix?.replace(/^Type: /, ""),
   };
 }
 
@@ -84,7 +88,7 @@ function good(subject: string, text: string): Finding {
   return { code: "channel", area: "channels", subject, level: "ok", text };
 }
 
-/** The words of a section that say where it leads: a mode, a channel, an address. */
+/** The settings of a section that show its target: a mode, a channel, an address. */
 function describe(section: object): string {
   const shown = Object.entries(section).flatMap(([name, value]) => {
     if (typeof value !== "string" || /_(env|file)$/.test(name)) return name.startsWith("token") ? ["token"] : [];

@@ -1,53 +1,49 @@
 import { msBetween } from "../core/instant.ts";
-import { sayDuration } from "../core/text/duration.ts";
+import { formatDuration } from "../core/text/duration.ts";
 import { Refusal } from "../core/refusal.ts";
 import { listMachines } from "../engine/machines.ts";
 import type { Store } from "../store/store.ts";
-import { CLIENTS } from "../setup/clients.ts";
+import { clientsOf } from "../setup/clients.ts";
 import { checkChannels } from "./channel.ts";
-import { checkClockJumps } from "./clock-jump.ts";
+import { checkClockJumps, checkDamage, inspectStore } from "./store/inspect.ts";
 import { checkClient } from "./client.ts";
-import { examine, sortFindings } from "./run-checks.ts";
+import { runChecks, sortFindings } from "./run-checks.ts";
 import type { Check, Finding } from "./finding.ts";
-import type { Patient } from "./doctor-context.ts";
-import { type ServerStart, type Shaken, shakeHands } from "./mcp-handshake.ts";
-import { checkMachines } from "./machine.ts";
+import type { DoctorContext, DoctorStore } from "./doctor-context.ts";
+import { type ServerStart, type Handshake, shakeHands } from "./mcp-handshake.ts";
+import { checkMachines, checkWorker } from "./worker.ts";
 import { measurements } from "./probe/probe-file.ts";
 import { checkQueue } from "./queue.ts";
 import { checkServer } from "./server.ts";
-import { checkSettings } from "./settings.ts";
-import { checkBackup } from "./store-backup.ts";
-import { checkDamage } from "./store-damage.ts";
-import { checkDisk } from "./store/disk.ts";
-import { lookIntoStore } from "./store/inspect.ts";
+import { checkSettings, checkGit, checkNode, checkTemporary } from "./system.ts";
+import { checkBackup, checkDisk } from "./store/disk.ts";
 import { checkPrivate } from "./store/file-permissions.ts";
-import { release } from "./store-repair.ts";
-import { checkGit, checkNode, checkTemporary } from "./system.ts";
 import { checkWaitingRuns } from "./waiting-run.ts";
-import { checkWorker } from "./worker.ts";
+import type { Job } from "../core/run/job.ts";
+import { releaseJobs } from "../engine/jobs/release-jobs.ts";
 
-/** Looks at everything of this user's askd on this machine, and changes nothing. */
-export async function checkUp(patient: Patient): Promise<Finding[]> {
-  // Before the store is opened: what opens it may make files beside it.
-  const before = await examine(listFileChecks(patient));
-  const { look, findings } = await lookIntoStore(patient);
+/** Checks everything of this user's askd on this machine without changing it. */
+export async function checkUp(context: DoctorContext): Promise<Finding[]> {
+  // Before the store is opened: opening it may create files beside it.
+  const before = await runChecks(listFileChecks(context));
+  const { look, findings } = await inspectStore(context);
   try {
-    const after = await examine([
-      { what: "node", area: "system", look: () => Promise.resolve(checkNode(patient)) },
-      { what: "git", area: "system", look: () => checkGit(patient) },
-      { what: "temporary files", area: "system", look: () => checkTemporary(patient) },
-      { what: "the settings", area: "system", look: () => Promise.resolve(checkSettings(patient.config)) },
+    const after = await runChecks([
+      { what: "node", area: "system", look: () => Promise.resolve(checkNode(context)) },
+      { what: "git", area: "system", look: () => checkGit(context) },
+      { what: "temporary files", area: "system", look: () => checkTemporary(context) },
+      { what: "the settings", area: "system", look: () => Promise.resolve(checkSettings(context.config)) },
       {
         what: "the channels",
         area: "channels",
-        look: () => Promise.resolve(checkChannels(patient.config.values, patient)),
+        look: () => Promise.resolve(checkChannels(context.config.values, context)),
       },
       { what: "the store", area: "store", look: () => Promise.resolve([...findings, ...before]) },
-      { what: "the server", area: "server", look: () => checkServer(patient) },
-      ...listQueueChecks(look?.store, patient),
+      { what: "the server", area: "server", look: () => checkServer(context) },
+      ...listQueueChecks(look?.store, context),
     ]);
-    // Last of all: the servers that are started for it do what has fallen due.
-    const agents = await examine(listClientChecks(patient));
+    // Last: the servers started for it do due jobs.
+    const agents = await runChecks(listClientChecks(context));
     return sortFindings([...after, ...(agents.length > 0 ? agents : [NO_AGENT])]);
   } finally {
     await look?.close();
@@ -55,62 +51,70 @@ export async function checkUp(patient: Patient): Promise<Finding[]> {
 }
 
 const NO_AGENT: Finding = {
-  ...{ code: "client_none", area: "agents", subject: "none found;", level: "off" },
+  code: "client_none",
+  area: "agents",
+  subject: "none found;",
+  level: "off",
   text: "see how to wire one: askd init --print",
 };
 
-function listClientChecks(patient: Patient): Check[] {
-  const { rules, version, wire, around } = patient;
+function listClientChecks(context: DoctorContext): Check[] {
+  const { rules, version, wire, around } = context;
   const at = {
     around,
     version,
     wire,
     greet: oneByOne(shakeHands),
     timeoutMs: rules.timeoutMs,
-    measured: measurements(patient.stateDir),
+    measured: measurements(context.stateDir),
   };
-  return CLIENTS.map((client) => ({
-    ...{ what: `the settings of ${client.title}`, area: "agents", subject: client.name },
+  return clientsOf(context.agents).map((client) => ({
+    what: `the settings of ${client.title}`,
+    area: "agents",
+    subject: client.name,
     look: () => checkClient(client, at),
   }));
 }
 
-/** Servers that start side by side slow each other down, and it is shown how long each took. */
-function oneByOne(greet: (start: ServerStart) => Promise<Shaken>): (start: ServerStart) => Promise<Shaken> {
+/** Servers that start concurrently slow each other down, and the report shows how long each took. */
+function oneByOne(greet: (start: ServerStart) => Promise<Handshake>): (start: ServerStart) => Promise<Handshake> {
   let last: Promise<unknown> = Promise.resolve();
   return (start) => {
     const next = last.then(() => greet(start));
-    last = next.catch(() => undefined); // whoever asked for it hears of it
+    last = next.catch(() => undefined); // its caller gets the error
     return next;
   };
 }
 
-function listFileChecks(patient: Patient): Check[] {
-  if (patient.store.kind === "server") return [];
+function listFileChecks(context: DoctorContext): Check[] {
+  if (context.store.kind === "server") return [];
   return [
-    { what: "who can read the store", area: "store", look: () => checkPrivate(patient) },
-    { what: "the disk", area: "store", look: () => checkDisk(patient) },
-    { what: "the last backup", area: "store", look: () => checkBackup(patient) },
+    { what: "who can read the store", area: "store", look: () => checkPrivate(context) },
+    { what: "the disk", area: "store", look: () => checkDisk(context) },
+    { what: "the last backup", area: "store", look: () => checkBackup(context) },
   ];
 }
 
-function listQueueChecks(store: Store | undefined, patient: Patient): Check[] {
-  if (patient.store.kind === "server") {
-    return [{ what: "the queue", area: "queue", look: () => askRemote(patient) }];
+function listQueueChecks(store: Store | undefined, context: DoctorContext): Check[] {
+  if (context.store.kind === "server") {
+    return [{ what: "the queue", area: "queue", look: () => askRemote(context) }];
   }
   if (!store) return [];
-  const at = { ...patient, release: (jobs: Parameters<typeof release>[1]) => release(patient.store, jobs) };
+  const at = {
+    ...context,
+    release: (jobs: Parameters<typeof releaseStuckJobs>[1]) => releaseStuckJobs(context.store, jobs),
+  };
   return [
     { what: "the queue", area: "queue", look: () => checkQueue(store, at) },
     { what: "the files of the store", area: "store", look: () => checkDamage(store) },
     { what: "the clock", area: "store", look: () => checkClockJumps(store) },
-    { what: "the worker", area: "queue", look: () => checkWorker(store, patient) },
-    { what: "the machines", area: "queue", look: () => checkMachines(machinesIn(store), patient.host) },
-    { what: "what waits for an agent", area: "queue", look: () => checkWaitingRuns(store, patient) },
+    { what: "the worker", area: "queue", look: () => checkWorker(store, context) },
+    { what: "the machines", area: "queue", look: () => checkMachines(machinesIn(store), context.host) },
+    { what: "what waits for an agent", area: "queue", look: () => checkWaitingRuns(store, context) },
   ];
 }
 
-/** The store, as far as machines are looked at. */
+/** The part of the store that the machine check reads. */
 function machinesIn(store: Store): Parameters<typeof checkMachines>[0] {
   return {
     listRuns: (filter) => store.listRuns(filter),
@@ -119,13 +123,13 @@ function machinesIn(store: Store): Parameters<typeof checkMachines>[0] {
   };
 }
 
-/** What a server elsewhere says of what waits; the rest is for whoever looks after it. */
-async function askRemote({ openRemote }: Patient): Promise<Finding[]> {
+/** Reports what waits on a remote server; its other checks run there. */
+async function askRemote({ openRemote }: DoctorContext): Promise<Finding[]> {
   try {
     const remote = await openRemote();
     const [oldest] = await remote.listQuestions({ status: "pending", order: "oldest", limit: 1 });
     const count = await remote.countQuestions("pending");
-    const age = oldest ? `, oldest ${sayDuration(msBetween(oldest.askedAt, await remote.now()))}` : "";
+    const age = oldest ? `, oldest ${formatDuration(msBetween(oldest.askedAt, await remote.now()))}` : "";
     const waiting: Finding = { code: "waiting", area: "queue", level: "ok", text: `${count} waiting${age}` };
     return [waiting, ...(await checkMachines(remote, undefined))];
   } catch (error) {
@@ -133,4 +137,21 @@ async function askRemote({ openRemote }: Patient): Promise<Finding[]> {
     const fix = error.hint === undefined ? {} : { fix: error.hint };
     return [{ code: error.code, area: "queue", level: "problem", text: error.message, ...fix }];
   }
+}
+
+/** Makes stuck jobs due now. */
+export async function releaseStuckJobs(at: DoctorStore, jobs: readonly Job[]): Promise<void> {
+  const store = await openStore(at);
+  try {
+    await releaseJobs(store, jobs);
+  } finally {
+    await store.close();
+  }
+}
+
+/** Opens the store; only its own driver is loaded. */
+async function openStore(at: DoctorStore): Promise<Store> {
+  if (at.kind === "sqlite") return (await import("../store/sqlite/sqlite.ts")).openSqliteStore(at.file);
+  if (at.kind === "postgres") return (await import("../store/postgres/postgres.ts")).openPostgres({ url: at.url });
+  throw new Error("the store is behind a server; do it there");
 }

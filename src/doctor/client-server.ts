@@ -1,22 +1,17 @@
 import { redact } from "../core/secret/redact.ts";
 import { secretsIn } from "../core/secret/secret-env.ts";
-import { OWN_VARIABLES } from "../agents/mcp-config.ts";
-import type { Around, Client } from "../setup/client.ts";
+import type { ClientSurroundings, Client } from "../agents/wiring.ts";
 import type { Findings } from "../setup/inspect.ts";
-import { TOOLS } from "../agents/desired-server.ts";
+import { TOOLS } from "../agents/mcp-config.ts";
 import type { Finding } from "./finding.ts";
-import type { ServerStart, Shaken } from "./mcp-handshake.ts";
-import { findOldNode } from "./mcp-node.ts";
-import { LEAST_NODE } from "./node-version.ts";
+import type { ServerStart, Handshake } from "./mcp-handshake.ts";
+import { findOldNode, LEAST_NODE } from "./node-version.ts";
 import { askServer } from "./server-answer.ts";
 
-/** What Codex leaves of its own environment to its servers. */
-const CODEX_KEEPS = ["HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER"];
-
 interface At {
-  around: Around;
+  around: ClientSurroundings;
   version: string;
-  greet(start: ServerStart): Promise<Shaken>;
+  greet(start: ServerStart): Promise<Handshake>;
   repair(): Promise<void>;
 }
 
@@ -28,7 +23,9 @@ export async function checkClientServer(client: Client, seen: Findings, at: At):
   if (!seen.serverExists) {
     return [
       {
-        ...{ ...about, code: "server_moved", level: "problem" },
+        ...about,
+        code: "server_moved",
+        level: "problem",
         text: `its settings start ${seen.serverCommand.join(" ")}, which is not there`,
         ...(seen.isOwnCommand ? { repair: at.repair } : { fix: `askd init --client ${client.name}` }),
       },
@@ -39,7 +36,9 @@ export async function checkClientServer(client: Client, seen: Findings, at: At):
   if (old) {
     return [
       {
-        ...{ ...about, code: "client_node", level: "problem" },
+        ...about,
+        code: "client_node",
+        level: "problem",
         text: `its settings start askd with ${old.node} ${old.version}: askd needs ${LEAST_NODE} or newer`,
         fix: `install a newer one there, or askd init --client ${client.name} with the one you use here`,
       },
@@ -91,9 +90,9 @@ async function checkAddress(url: string, about: Pick<Finding, "area" | "subject"
   ];
 }
 
-/** As the client itself would start it: Codex gives its servers little of what it has. */
-function startOf(client: Client, seen: Findings, argv: readonly string[], around: Around): ServerStart {
-  const names = client.name === "codex" ? [...CODEX_KEEPS, ...OWN_VARIABLES] : Object.keys(around.env);
+/** As the client itself would start it; some give their servers little of what they have. */
+function startOf(client: Client, seen: Findings, argv: readonly string[], around: ClientSurroundings): ServerStart {
+  const names = client.inherited ?? Object.keys(around.env);
   const own = Object.fromEntries(names.map((name) => [name, around.env[name]]));
   return { argv, env: { ...own, ...seen.serverEnv }, cwd: around.dir };
 }

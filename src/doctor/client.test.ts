@@ -1,8 +1,9 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
-import { findClient } from "../setup/clients.ts";
-import type { Scope } from "../setup/client.ts";
+import { AGENTS } from "../agents/agents.ts";
+import { clientsOf, findClient } from "../setup/clients.ts";
+import type { Scope } from "../agents/wiring.ts";
 import { listRecords, readCopy } from "../setup/history.ts";
 import { Ward } from "../../test/ward.ts";
 
@@ -12,9 +13,9 @@ type Tree = Record<string, unknown>;
 async function wired(name: string, scope: Scope = "user"): Promise<Ward> {
   const ward = new Ward();
   install(ward, name);
-  const client = findClient(name);
+  const client = findClient(clientsOf(AGENTS), name);
   if (!client) throw new Error(`there is no client ${name}`);
-  await ward.patient.wire(client, scope);
+  await ward.context.wire(client, scope);
   await ward.makeStore();
   return ward;
 }
@@ -33,14 +34,16 @@ const server = (ward: Ward): string => join(ward.home, ".claude.json");
 const settings = (ward: Ward): string => join(ward.home, ".claude", "settings.json");
 const entryOf = (tree: Record<string, Tree>): Tree => tree["mcpServers"]?.["askd"] as Tree;
 
-/** What is found, what `--fix` puts right, and what is left then. */
+/** The findings, the repairs of `--fix`, and the findings after them. */
 async function cure(ward: Ward): Promise<{ found: string[]; fixed: string[]; left: string[] }> {
   return { found: await ward.troubles(), ...(await ward.fix()) };
 }
 
 /** One problem that is found, and put right. */
 const cured = (found: RegExp, code: string): object => ({
-  ...{ found: [expect.stringMatching(found)], fixed: [code], left: [] },
+  found: [expect.stringMatching(found)],
+  fixed: [code],
+  left: [],
 });
 
 describe("a client", () => {

@@ -1,37 +1,30 @@
-import { sayMany } from "../core/text/plural.ts";
-import { sayDuration } from "../core/text/duration.ts";
-import type { Measured } from "../core/door/measured-limits.ts";
-import { profileOf } from "../core/door/client-profile.ts";
+import { pluralize } from "../core/text/plural.ts";
+import { formatDuration } from "../core/text/duration.ts";
+import type { MeasuredLimits } from "../core/door/measured-limits.ts";
 import { DAY_MS, SECOND_MS } from "../core/instant.ts";
-import { valueAt } from "../agents/json.ts";
-import { type Around, type Client, SCOPES } from "../setup/client.ts";
+import { type ClientSurroundings, type Client, SCOPES } from "../agents/wiring.ts";
 import { findOne } from "../setup/clients.ts";
-import { readConfig, textOf } from "../setup/config-file.ts";
-import { editorFor } from "../edit/editor.ts";
-import { type Findings, inspect, inspectScope } from "../setup/inspect.ts";
-import { Unfit } from "../setup/desired-config.ts";
+import { type Findings, inspect, inspectScope, readSetting } from "../setup/inspect.ts";
 import { checkClientServer } from "./client-server.ts";
 import type { Finding } from "./finding.ts";
-import type { ServerStart, Shaken } from "./mcp-handshake.ts";
+import type { ServerStart, Handshake } from "./mcp-handshake.ts";
 
-/** What is left between our reply and the moment when the client gives up. */
+/** Time between our reply and the moment when the client gives up. */
 const MARGIN_MS = 15 * SECOND_MS;
 /** Progress comes every 15 s; a client that waits no longer than that may miss one. */
 const PROGRESS_MS = 30 * SECOND_MS;
-/** What Claude Code does when its settings do not say. */
-const CLEANUP_DAYS = 30;
 const FEW_DAYS = 7;
 
-/** What it takes to look at a client, and to change its settings. */
+/** Everything needed to check a client and to change its settings. */
 export interface ClientAt {
-  around: Around;
+  around: ClientSurroundings;
   /** How long questions may wait, with which sessions have to be kept. */
   timeoutMs: number;
   version: string;
   /** Starts a server and greets it. */
-  greet(start: ServerStart): Promise<Shaken>;
-  /** What was measured of an agent here. */
-  measured(agent: string): Measured | undefined;
+  greet(start: ServerStart): Promise<Handshake>;
+  /** The measured limits of the agent on this machine. */
+  measured(agent: string): MeasuredLimits | undefined;
   /** Makes the settings of a client in one scope say what they should. */
   wire(client: Client, scope: Findings["scope"]): Promise<void>;
 }
@@ -53,7 +46,7 @@ export async function checkClient(client: Client, at: ClientAt): Promise<Finding
   if (found.version !== undefined && at.measured(client.name)?.version === found.version) {
     findings.push({ ...about, code: "measured", level: "ok", text: "limits measured" });
   }
-  if (client.name === "claude") findings.push(...(await checkSessions(client, at)));
+  if (client.sessionDays) findings.push(...(await checkSessions(client, client.sessionDays, at)));
   return findings;
 }
 
@@ -67,18 +60,23 @@ function wireOnce({ wire }: ClientAt): ClientAt["wire"] {
   };
 }
 
-/** What one scope says of our server and its hooks. */
+/** Checks the server and the hooks of one scope. */
 async function checkScope(client: Client, seen: Findings, at: ClientAt): Promise<Finding[]> {
   const about = { area: "agents", subject: client.name } as const;
   const repair = (): Promise<void> => at.wire(client, seen.scope);
   const findings: Finding[] = seen.problems.map(({ file, why }) => ({
-    ...{ ...about, code: "client_settings", level: "problem" },
+    ...about,
+    code: "client_settings",
+    level: "problem",
     text: `${file} cannot be used: ${why}`,
     fix: `put it right by hand, then askd init --client ${client.name}`,
   }));
   if (seen.alwaysLoad === false && seen.serverUrl === undefined) {
     findings.push({
-      ...{ ...about, code: "always_load", level: "warning", repair },
+      ...about,
+      code: "always_load",
+      level: "warning",
+      repair,
       text: "alwaysLoad is not set: the model must search for ask_human before it can use it",
       fix: `"alwaysLoad": true in ${seen.file}`,
     });
@@ -87,9 +85,12 @@ async function checkScope(client: Client, seen: Findings, at: ClientAt): Promise
   for (const hook of seen.hooks) {
     if (hook.exists && !isShort(hook.timeoutMs, at)) continue;
     findings.push({
-      ...{ ...about, code: hook.exists ? "hook_timeout" : "hook_moved", level: "problem", repair },
+      ...about,
+      code: hook.exists ? "hook_timeout" : "hook_moved",
+      level: "problem",
+      repair,
       text: hook.exists
-        ? `the ${hook.event} hook is given ${sayDuration(hook.timeoutMs ?? 0)}, live window is ${sayDuration(at.around.liveWindowMs)}: questions would be lost`
+        ? `the ${hook.event} hook is given ${formatDuration(hook.timeoutMs ?? 0)}, live window is ${formatDuration(at.around.liveWindowMs)}: questions would be lost`
         : `the ${hook.event} hook in ${hook.file} starts a program that is not there: ${hook.command}`,
     });
   }
@@ -105,16 +106,16 @@ function isShort(timeoutMs: number | undefined, { around }: ClientAt): boolean {
 function checkTimeout(client: Client, seen: Findings, at: ClientAt): Finding[] {
   const { timeoutMs, isTimeoutSet } = seen;
   if (timeoutMs === undefined || !isTimeoutSet) return [];
-  const { limits } = profileOf({ name: client.name, version: "" });
-  // A limit that is set is absolute in Claude Code, whatever progress there is.
-  const isExtended = limits.stdio.progressExtends && client.name !== "claude";
-  const neededMs = isExtended ? PROGRESS_MS : at.around.liveWindowMs + MARGIN_MS;
+  const neededMs = seen.isTimeoutExtended ? PROGRESS_MS : at.around.liveWindowMs + MARGIN_MS;
   if (timeoutMs >= neededMs) return [];
   const window = Math.round(at.around.liveWindowMs / SECOND_MS);
   const fits = Math.max(1, Math.floor((timeoutMs - MARGIN_MS) / SECOND_MS));
   return [
     {
-      ...{ code: "client_timeout", area: "agents", subject: client.name, level: "problem" },
+      code: "client_timeout",
+      area: "agents",
+      subject: client.name,
+      level: "problem",
       text: `${seen.timeoutField ?? "timeout"} is ${Math.round(timeoutMs / SECOND_MS)} s, live window is ${window} s: questions would be cut off`,
       fix: `live_window = "${fits}s" in askd.toml`,
     },
@@ -141,7 +142,9 @@ async function checkLeave(client: Client, scopes: readonly Findings[], at: Clien
       ? []
       : [
           {
-            ...{ ...about, code: "allow_missing", repair },
+            ...about,
+            code: "allow_missing",
+            repair,
             level: rules.some((rule) => rule.endsWith("ask_human")) ? ("problem" as const) : ("warning" as const),
             text: `no rule allows ${rules.join(", ")}: without one it is refused where nobody sits`,
           },
@@ -150,7 +153,10 @@ async function checkLeave(client: Client, scopes: readonly Findings[], at: Clien
       ? []
       : [
           {
-            ...{ ...about, code: "hook_missing", level: "warning" as const, repair },
+            ...about,
+            code: "hook_missing",
+            level: "warning" as const,
+            repair,
             text: `the ${events.join(" and ")} hook is missing: questions of its own tool are not kept`,
           },
         ]),
@@ -160,31 +166,26 @@ async function checkLeave(client: Client, scopes: readonly Findings[], at: Clien
   ];
 }
 
-/** How long Claude Code keeps what a parked run is resumed from. */
-async function checkSessions(client: Client, at: ClientAt): Promise<Finding[]> {
+/** How long a client keeps what a parked run is resumed from. */
+async function checkSessions(
+  client: Client,
+  { field, defaultDays }: NonNullable<Client["sessionDays"]>,
+  at: ClientAt,
+): Promise<Finding[]> {
   const about = { area: "agents", subject: client.name } as const;
   const files = SCOPES.flatMap((scope) => client.targets(scope, at.around));
-  const days = await Promise.all(files.map(({ file, format }) => readDays(file, format)));
-  const kept = Math.min(...days.filter((count) => count !== undefined), CLEANUP_DAYS);
+  const days = await Promise.all(files.map(({ file, format }) => readSetting(file, format, field)));
+  const kept = Math.min(...days.filter((count) => typeof count === "number"), defaultDays);
   if (kept >= FEW_DAYS && kept * DAY_MS >= at.timeoutMs) {
     return [{ ...about, code: "sessions", level: "ok", text: "sessions kept" }];
   }
   return [
     {
-      ...{ ...about, code: "sessions_short", level: "warning" },
-      text: `it deletes sessions after ${sayMany(kept, "day")} (cleanupPeriodDays): a run that is answered later begins anew`,
-      fix: `set "cleanupPeriodDays": ${CLEANUP_DAYS} in its settings`,
+      ...about,
+      code: "sessions_short",
+      level: "warning",
+      text: `it deletes sessions after ${pluralize(kept, "day")} (${field}): a run that is answered later begins anew`,
+      fix: `set "${field}": ${defaultDays} in its settings`,
     },
   ];
-}
-
-async function readDays(file: string, format: Parameters<typeof editorFor>[0]): Promise<number | undefined> {
-  try {
-    const { bytes } = await readConfig(file);
-    const days = valueAt(editorFor(format).parse(bytes ? textOf(bytes) : ""), "cleanupPeriodDays");
-    return typeof days === "number" ? days : undefined;
-  } catch (error) {
-    if (error instanceof Unfit) return undefined; // which is a finding by itself
-    throw error;
-  }
 }

@@ -1,46 +1,49 @@
+import type { AgentRegistry } from "../agents/registry.ts";
 import type { Config } from "../config/load.ts";
 import type { Rules } from "../core/rules.ts";
 import type { Engine } from "../engine/engine.ts";
-import type { Around, Client, Scope } from "../setup/client.ts";
+import type { ClientSurroundings, Client, Scope } from "../agents/wiring.ts";
 
-/** Where questions are kept, as far as it matters here. */
-export type StoreAt =
+/** The store that is checked. */
+export type DoctorStore =
   | { kind: "sqlite"; file: string }
   | { kind: "postgres"; url: string }
   | { kind: "server"; url: string; token: string | undefined };
 
-/** What is looked at: one user's askd on one machine. */
-export interface Patient {
+/** The environment of the checks: one user's askd on one machine. */
+export interface DoctorContext {
   env: Readonly<Record<string, string | undefined>>;
   cwd: string;
   homeDir: string;
   platform: NodeJS.Platform;
   host: string;
-  store: StoreAt;
+  store: DoctorStore;
   stateDir: string;
   runtimeDir: string;
   rules: Rules;
-  /** What the files of settings say, and what is wrong with them. */
+  /** The loaded configuration and its problems. */
   config: Config;
   /** The version of this askd, and of the Node that runs it. */
   version: string;
   nodeVersion: string;
-  /** How this very program is started. */
+  /** The command that starts this program. */
   self: readonly string[];
-  /** Where a server listens unless it is told otherwise. */
+  /** The default port of a server. */
   port: number;
-  /** What the clients on this machine should know of askd. */
-  around: Around;
-  /** Makes the settings of a client in one scope say what they should. */
+  /** The agents that can be started. */
+  agents: AgentRegistry;
+  /** The settings that clients on this machine should have. */
+  around: ClientSurroundings;
+  /** Writes the desired settings of a client in one scope. */
   wire(client: Client, scope: Scope): Promise<void>;
   /** This machine's clock. */
   nowMs(): number;
-  /** Says whether the process of a worker of this store is on this machine, whether or not it does anything. */
+  /** Says whether a worker process of this store exists on this machine, active or not. */
   isWorkerLocked(): Promise<boolean>;
-  /** The engine of the server that keeps the questions, where one does. */
+  /** The engine of the remote server, if one is used. */
   openRemote(): Promise<Pick<Engine, "listQuestions" | "countQuestions" | "listRuns" | "listMachines" | "now">>;
-  /** Does what has fallen due, in this process. */
+  /** Does due jobs in this process. */
   doDue(): Promise<void>;
-  /** Has a worker run in the background; says no where nothing may. */
+  /** Starts a background worker; false where that is not allowed. */
   startWorker(): Promise<boolean>;
 }

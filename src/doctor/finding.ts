@@ -1,41 +1,41 @@
-/** What is looked at, in the order in which it is shown. */
+/** The areas of checks, in display order. */
 export const AREAS = ["system", "store", "server", "agents", "channels", "queue"] as const;
 export type Area = (typeof AREAS)[number];
 
-/** `off` is what is not there and need not be. */
+/** `off`: missing, and not required. */
 export type Level = "ok" | "off" | "warning" | "problem";
 
-/** One thing that was found out. */
+/** One finding. */
 export interface Finding {
-  /** Names the kind of finding for programs; it stays. */
+  /** The stable code of the finding, for programs. */
   code: string;
   area: Area;
-  /** Whom it is about, where an area has several: an agent, a channel. */
+  /** The agent or channel it is about, if an area has several. */
   subject?: string;
   level: Level;
-  /** What is so, in one line; may hold words of other programs. */
+  /** One line about the state; may contain foreign text. */
   text: string;
-  /** What a person types, or does, to have it otherwise. */
+  /** The command or action that fixes it. */
   fix?: string;
-  /** Puts it right; `text` is then no longer so. */
+  /** Repairs it; `text` is then outdated. */
   repair?: () => Promise<void>;
 }
 
-/** Looks at one thing and tells what it found. */
+/** One check. */
 export interface Check {
-  /** What is looked at, in words, for when that fails. */
+  /** The subject of the check, for when it fails. */
   what: string;
   area: Area;
   subject?: string;
   look(): Promise<Finding[]>;
 }
 
-/** Says whether something has to be done about it. */
-export function isTrouble({ level }: Finding): boolean {
+/** Says whether a person has to act. */
+export function needsAction({ level }: Finding): boolean {
   return level === "problem" || level === "warning";
 }
 
-/** How many findings have this level. */
+/** Counts the findings of this level. */
 export function countOf(findings: readonly Finding[], level: Level): number {
   return findings.filter((finding) => finding.level === level).length;
 }

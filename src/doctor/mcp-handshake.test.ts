@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { beforeAll, afterAll, describe, expect, test } from "vitest";
 import { shakeHands } from "./mcp-handshake.ts";
-import { findOldNode } from "./mcp-node.ts";
+import { findOldNode } from "./node-version.ts";
 
 let dir = "";
 beforeAll(() => {
@@ -21,7 +21,9 @@ const script = (text: string) => start([process.execPath, "-e", text]);
 describe("an MCP server", () => {
   test("of ours is greeted and tells its tools", async () => {
     expect(await shakeHands(start([process.execPath, resolve("bin", "askd"), "mcp"]))).toMatchObject({
-      ...{ ok: true, name: "askd", ms: expect.any(Number) },
+      ok: true,
+      name: "askd",
+      ms: expect.any(Number),
       tools: ["ask_human", "check_answer", "cancel_question"],
     });
   });

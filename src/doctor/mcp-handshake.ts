@@ -4,7 +4,7 @@ import { z } from "zod";
 import { SECOND_MS } from "../core/instant.ts";
 
 const BOUND_MS = 20 * SECOND_MS;
-/** How long a server may take to end once nobody speaks to it. */
+/** How long a server may take to end after its input closes. */
 const END_MS = 2 * SECOND_MS;
 const MOST_STDERR_CHARS = 16_000;
 const EXCERPT_LINES = 3;
@@ -18,8 +18,8 @@ export interface ServerStart {
   cwd: string;
 }
 
-/** What came of it. `why` holds words of the server itself. */
-export type Shaken =
+/** The result of a handshake. `why` contains foreign text. */
+export type Handshake =
   | { ok: true; ms: number; name: string; version: string; tools: string[] }
   | { ok: false; why: string };
 
@@ -31,14 +31,15 @@ const Reply = z.object({
   error: z.object({ message: z.string() }).optional(),
 });
 
-/** Starts an MCP server as a client would, greets it, asks for its tools, and ends it. */
-export async function shakeHands(start: ServerStart, boundMs: number = BOUND_MS): Promise<Shaken> {
+/** Starts an MCP server as a client would, initializes it, lists its tools, and ends it. */
+export async function shakeHands(start: ServerStart, boundMs: number = BOUND_MS): Promise<Handshake> {
   const startedAt = performance.now();
   const server = new Conversation(start, boundMs);
   try {
     const hello = Hello.parse(
       await server.request("initialize", {
-        ...{ protocolVersion: PROTOCOL, capabilities: {} },
+        protocolVersion: PROTOCOL,
+        capabilities: {},
         clientInfo: { name: "askd-doctor", version: "1" },
       }),
     );
@@ -54,7 +55,7 @@ export async function shakeHands(start: ServerStart, boundMs: number = BOUND_MS)
   }
 }
 
-/** Speaks with a server on its streams until it ends or the time is over. */
+/** A conversation with a server over stdio, within a time limit. */
 class Conversation {
   readonly #child: ChildProcess;
   readonly #over: Promise<never>;
@@ -68,7 +69,7 @@ class Conversation {
     const [program = "", ...args] = argv;
     const child = spawn(program, args, { cwd, env: { ...env }, stdio: ["pipe", "pipe", "pipe"] });
     this.#child = child;
-    child.stdin.on("error", () => undefined); // that it is gone is noticed at its end
+    child.stdin.on("error", () => undefined); // the end of the process reports it
     child.stderr.setEncoding("utf8").on("data", (text: string) => {
       this.#stderr = (this.#stderr + text).slice(-MOST_STDERR_CHARS);
     });
@@ -98,7 +99,7 @@ class Conversation {
     this.#write({ method });
   }
 
-  /** Ends the server as a client does that leaves: its input closes, and what does not end then is ended. */
+  /** Ends the server as a client would: closes its input, then kills it if it does not end. */
   async end(): Promise<void> {
     clearTimeout(this.#timer);
     this.#child.stdin?.end();
@@ -124,7 +125,7 @@ class Conversation {
       .split("\n")
       .map((line) => line.trim())
       .filter((line) => line !== "")
-      // What it says first is mostly why; the rest is where.
+      // The first lines usually say why; the rest is the stack.
       .slice(0, EXCERPT_LINES)
       .join(" / ")
       .slice(0, EXCERPT_CHARS);

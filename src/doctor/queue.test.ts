@@ -5,9 +5,9 @@ import type { AddressInfo } from "node:net";
 import { hostname } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { lock } from "../agents/process/lock.ts";
+import { takeLock } from "../agents/process/lock.ts";
 import { readOwnIdentity } from "../agents/process/process-identity.ts";
-import { keepLaunch, makeRunDir } from "../agents/runner/run-files.ts";
+import { saveLaunch, makeRunDir } from "../agents/runner/run-files.ts";
 import { openEngine } from "../app.ts";
 import { parseAsk } from "../core/question/ask-input.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS, instant, later } from "../core/instant.ts";
@@ -97,7 +97,11 @@ describe("a job", () => {
     const run = await ward.withEngine((engine) => engine.createRun({ name: "cache", host: "far-away" }, AGENT));
     const failure = { why: "the disk is full", at: now() };
     const job = (kind: "resume" | "seal", tries: number): Job => ({
-      ...{ key: kind, kind, dueAt: later(now(), 30_000), tries, failure },
+      key: kind,
+      kind,
+      dueAt: later(now(), 30_000),
+      tries,
+      failure,
       ...(kind === "resume" && { runId: run.id, host: "far-away" }),
     });
     await ward.withStore((store) => store.commit({ scheduled: [job("resume", 6), job("seal", 1)] }));
@@ -151,7 +155,7 @@ describe("what became of a question", () => {
       await engine.doDue();
     });
     expect(await ward.troubles()).toEqual([
-      expect.stringMatching(/^undelivered: nobody took what became of q-\w+ "Redis or Memcached\?"/),
+      expect.stringMatching(/^undelivered: the outcome of q-\w+ "Redis or Memcached\?" was not delivered/),
     ]);
   });
 
@@ -186,7 +190,7 @@ describe("a run that waits", () => {
           env: { PATH: "/bin", HOME: ward.home },
           options: {},
         };
-        await keepLaunch(await makeRunDir(ward.stateDir, id), launch);
+        await saveLaunch(await makeRunDir(ward.stateDir, id), launch);
       }
       const input = {
         id,
@@ -248,7 +252,7 @@ test("a worker that has the lock and is not heard of is found", async () => {
   const ward = new Ward();
   await beat(ward, { agoMs: 20_000 });
   expect(await ward.troubles()).toEqual([]);
-  const unlock = lock(join(dirname(ward.file), "askd.lock"));
+  const unlock = takeLock(join(dirname(ward.file), "askd.lock"));
   onTestFinished(() => unlock?.());
   expect(await ward.troubles()).toEqual([expect.stringContaining("worker_silent: ")]);
   await beat(ward);
@@ -271,7 +275,9 @@ test("an answer that nobody has brought to a session of a person's own is found,
   const findings = await ward.look();
   expect(findings).toContainEqual(
     expect.objectContaining({
-      ...{ code: "answer_untaken", level: "warning", fix: "cd /repo && claude --resume 5e55" },
+      code: "answer_untaken",
+      level: "warning",
+      fix: "cd /repo && claude --resume 5e55",
       text: "#1 redis is answered, and nobody has brought the answer to claude",
     }),
   );
@@ -286,8 +292,10 @@ test("a run whose agent says that it is not logged in is found", async () => {
   });
   expect(await ward.look()).toContainEqual(
     expect.objectContaining({
-      ...{ code: "agent_logged_out", level: "problem", fix: "log in to claude there, then askd runs resume 1" },
-      text: "#1 add-caching cannot go on: claude is not logged in on there",
+      code: "agent_logged_out",
+      level: "problem",
+      fix: "log in to claude there, then askd runs resume 1",
+      text: "#1 add-caching cannot continue: claude is not logged in on there",
     }),
   );
 });
@@ -301,6 +309,6 @@ test("a run whose files were changed by somebody is found", async () => {
     engine.createRun({ id, name: "broken", agent: "command", host: hostname(), giveBack: "worker" }, AGENT),
   );
   expect(await ward.troubles({ nowMs: () => Date.now() + MINUTE_MS })).toEqual([
-    expect.stringContaining("run_broken: #1 broken cannot go on"),
+    expect.stringContaining("run_broken: #1 broken cannot continue"),
   ]);
 });

@@ -1,6 +1,6 @@
-import { findWayOn } from "../agents/runner/takeover.ts";
-import { sayMany } from "../core/text/plural.ts";
-import { sayDuration } from "../core/text/duration.ts";
+import { adviseResume } from "../agents/runner/takeover.ts";
+import { pluralize } from "../core/text/plural.ts";
+import { formatDuration } from "../core/text/duration.ts";
 import { shortId } from "../core/id.ts";
 import { DAY_MS, type Instant, MINUTE_MS, later, msBetween } from "../core/instant.ts";
 import type { Job, JobKind } from "../core/run/job.ts";
@@ -10,29 +10,29 @@ import { type Run, isAnswerUntaken } from "../core/run/run.ts";
 import { isUrgent } from "../engine/jobs/job-retry.ts";
 import type { KeptJob, Store } from "../store/store.ts";
 import type { Finding } from "./finding.ts";
-import type { Patient } from "./doctor-context.ts";
+import type { DoctorContext } from "./doctor-context.ts";
 
-/** How long something may be overdue while somebody is there to do it. */
+/** How long a job may be overdue while a worker is alive. */
 const GRACE_MS = MINUTE_MS;
-/** Leases are seconds; one this long was made by a clock that was wrong. */
+/** Leases last seconds; one this long was made by a wrong clock. */
 const LONG_LEASE_MS = 10 * MINUTE_MS;
 const MOST_JOBS = 10_000;
 const MOST_CLOSED = 500;
 const MOST_RUNS = 200;
 const RECENT_MS = 7 * DAY_MS;
-/** Tried so often, and still not done: somebody should look. */
+/** Attempts after which a failing job is reported. */
 const MANY_TRIES = 3;
-/** What only a worker on the run's host does. */
+/** Jobs that only a worker on the run's host does. */
 const FOR_A_WORKER: ReadonlySet<JobKind> = new Set(["resume", "carry", "stop"]);
-/** What brings something to people or programs outside. */
+/** Jobs that reach people or programs outside. */
 const OUTWARD: ReadonlySet<JobKind> = new Set(["deliver", "update", "callback"]);
 
-type At = Pick<Patient, "host" | "env" | "doDue" | "startWorker"> & {
+type QueueContext = Pick<DoctorContext, "agents" | "host" | "env" | "doDue" | "startWorker"> & {
   release(jobs: readonly Job[]): Promise<void>;
 };
 
-/** What waits, what is stuck, and what did not reach anybody. */
-export async function checkQueue(store: Store, at: At): Promise<Finding[]> {
+/** Checks pending questions, stuck jobs and failed deliveries. */
+export async function checkQueue(store: Store, at: QueueContext): Promise<Finding[]> {
   const now = await store.now();
   const jobs = await store.listJobs(MOST_JOBS);
   const isWorker = await hasLivingWorker(store, at.host);
@@ -41,33 +41,35 @@ export async function checkQueue(store: Store, at: At): Promise<Finding[]> {
   const failing = jobs.filter(isFailing);
   const untaken = await listUntaken(store, at);
   return [
-    ...(await sayWaiting(store, now)),
+    ...(await countWaiting(store, now)),
     ...(stuck.length > 0 ? [describeStuck(stuck, now, { ...at, isWorker })] : []),
     ...lost.map((question) => describeLost(question, now)),
     ...(await describeAllFailing(failing, store, now)),
     ...untaken,
     {
-      ...{ code: "jobs", area: "queue", level: "ok" },
+      code: "jobs",
+      area: "queue",
+      level: "ok",
       text: `${stuck.length} stuck; ${failing.length > 0 ? `${failing.length} failing; ` : ""}${lost.length + untaken.length} undelivered`,
     },
   ];
 }
 
-async function sayWaiting(store: Store, now: Instant): Promise<Finding[]> {
+async function countWaiting(store: Store, now: Instant): Promise<Finding[]> {
   const count = await store.countQuestions("pending");
   const [oldest] = await store.listQuestions({ status: "pending", order: "oldest", limit: 1 });
-  const age = oldest ? `, oldest ${sayDuration(msBetween(oldest.askedAt, now))}` : "";
+  const age = oldest ? `, oldest ${formatDuration(msBetween(oldest.askedAt, now))}` : "";
   return [{ code: "waiting", area: "queue", level: "ok", text: `${count} waiting${age}` }];
 }
 
-/** When the job could be claimed. */
+/** When the job can be claimed. */
 function readyAt({ dueAt, leaseUntil }: KeptJob): Instant {
   return leaseUntil !== undefined && leaseUntil > dueAt ? leaseUntil : dueAt;
 }
 
 /**
- * A job whose lease ended long ago and that nobody took up again, one that a wrong clock has locked away, or one that
- * is overdue though somebody is there. What falls due while nothing runs is no such job: the next command does it.
+ * Says whether a job is stuck: its lease ended long ago, a wrong clock leased it for too long, or it is overdue though
+ * a worker is alive. A job that is due while nothing runs is not stuck: the next command does it.
  */
 function isStuck(job: KeptJob, { now, host, isWorker }: { now: Instant; host: string; isWorker: boolean }): boolean {
   if (job.host !== undefined && job.host !== host) return false;
@@ -76,15 +78,18 @@ function isStuck(job: KeptJob, { now, host, isWorker }: { now: Instant; host: st
   return isOverdue && (job.leaseUntil !== undefined || isWorker || FOR_A_WORKER.has(job.kind));
 }
 
-function describeStuck(stuck: readonly KeptJob[], now: Instant, at: At & { isWorker: boolean }): Finding {
+function describeStuck(stuck: readonly KeptJob[], now: Instant, at: QueueContext & { isWorker: boolean }): Finding {
   const first = stuck.toSorted((one, other) => (readyAt(one) < readyAt(other) ? -1 : 1))[0];
   const sinceMs = first ? Math.max(0, msBetween(readyAt(first), now)) : 0;
   const kinds = [...new Set(stuck.map(({ kind }) => kind))].join(", ");
-  const text = `${sayMany(stuck.length, "job")} (${kinds}) stuck${sinceMs > 0 ? ` for ${sayDuration(sinceMs)}` : ""}: ${
+  const text = `${pluralize(stuck.length, "job")} (${kinds}) stuck${sinceMs > 0 ? ` for ${formatDuration(sinceMs)}` : ""}: ${
     stuck.length === 1 ? "its worker is" : "their workers are"
   } gone, and nobody took over`;
   return {
-    ...{ code: "job_stuck", area: "queue", level: "problem", text },
+    code: "job_stuck",
+    area: "queue",
+    level: "problem",
+    text,
     fix: "askd worker",
     repair: async () => {
       await at.release(stuck);
@@ -96,7 +101,7 @@ function describeStuck(stuck: readonly KeptJob[], now: Instant, at: At & { isWor
   };
 }
 
-/** Questions whose outcome was given up on lately. */
+/** Questions whose hand-over was voided recently. */
 async function listLost(store: Store, now: Instant): Promise<Question[]> {
   const since = later(now, -RECENT_MS);
   const pages = await Promise.all(
@@ -113,14 +118,14 @@ async function listLost(store: Store, now: Instant): Promise<Question[]> {
     );
 }
 
-/** Answers that only a person can bring to the agent, and that nobody has brought yet. */
-async function listUntaken(store: Store, at: At): Promise<Finding[]> {
+/** Answers that only a person can hand to the agent, and that are still open. */
+async function listUntaken(store: Store, at: QueueContext): Promise<Finding[]> {
   const runs = await store.listRuns({ statuses: ["resuming"], order: "oldest", limit: MOST_RUNS });
   return Promise.all(
     runs.filter(isAnswerUntaken).map(async (run) => {
-      const { line, command } = await findWayOn(run, at, "askd");
+      const { line, command } = await adviseResume(run, at, "askd");
       const text = `#${run.number} ${run.name} is answered, and nobody has brought the answer to ${run.agent}`;
-      return { ...{ code: "answer_untaken", area: "queue", level: "warning", text }, fix: command ?? line };
+      return { code: "answer_untaken", area: "queue", level: "warning", text, fix: command ?? line };
     }),
   );
 }
@@ -128,14 +133,16 @@ async function listUntaken(store: Store, at: At): Promise<Finding[]> {
 function describeLost(question: Question, now: Instant): Finding {
   const id = shortId(question.id);
   return {
-    ...{ code: "undelivered", area: "queue", level: "problem" },
-    text: `nobody took what became of ${id} "${question.title}" (asked ${sayDuration(msBetween(question.askedAt, now))} ago): its callback was given up`,
+    code: "undelivered",
+    area: "queue",
+    level: "problem",
+    text: `the outcome of ${id} "${question.title}" was not delivered (asked ${formatDuration(msBetween(question.askedAt, now))} ago): its callback failed`,
     fix: `have its program ask: askd check ${id}; why: askd show ${id}`,
   };
 }
 
 function isFailing({ failure, kind, tries }: KeptJob): boolean {
-  // What another program scheduled, an import for example, may only say how often it failed.
+  // A job of an import may carry only its number of failures.
   return failure !== undefined || (OUTWARD.has(kind) && tries >= MANY_TRIES);
 }
 
@@ -145,7 +152,7 @@ async function describeAllFailing(jobs: readonly KeptJob[], store: Store, now: I
   return jobs.map((job) => describeFailing(job, job.runId && byId.get(job.runId), now));
 }
 
-/** What was tried in vain and is tried again. A run that waits for it is a problem, somebody outside a warning. */
+/** Describes a failing job: a problem if a run waits for it, a warning if a receiver outside does. */
 function describeFailing(job: KeptJob, run: Run | undefined, now: Instant): Finding {
   const { kind, tries, failure, dueAt, questionId } = job;
   const id = questionId === undefined ? undefined : shortId(questionId);
@@ -154,16 +161,17 @@ function describeFailing(job: KeptJob, run: Run | undefined, now: Instant): Find
   const isMany = tries >= MANY_TRIES;
   const often = tries === 1 ? "once" : `${tries} times`;
   const what = `the ${kind}${whose === "" ? "" : ` of ${whose}`} failed ${often}${failure ? `: ${failure.why}` : ""}`;
-  const next = inMs < MINUTE_MS ? "soon" : `in ${sayDuration(inMs)}`;
+  const next = inMs < MINUTE_MS ? "soon" : `in ${formatDuration(inMs)}`;
   return {
-    ...{ code: OUTWARD.has(kind) ? "delivery_failing" : "job_failing", area: "queue" },
+    code: OUTWARD.has(kind) ? "delivery_failing" : "job_failing",
+    area: "queue",
     level: isUrgent(job) && isMany ? "problem" : "warning",
     text: `${what}; it is tried again ${next}`,
-    fix: sayFix(run, id),
+    fix: describeFix(run, id),
   };
 }
 
-function sayFix(run: Run | undefined, id: string | undefined): string {
+function describeFix(run: Run | undefined, id: string | undefined): string {
   if (id !== undefined) return `put that right; see askd show ${id}`;
   return run
     ? `put that right, or end the run: askd runs cancel ${run.number}`

@@ -4,9 +4,9 @@ import { runProgram } from "../agents/process/process-identity.ts";
 import { signWebhook } from "../core/question/callback.ts";
 import { SECOND_MS, type Instant } from "../core/instant.ts";
 import { post } from "../engine/outbound/post.ts";
-import { sayError } from "./run-checks.ts";
+import { errorText } from "./run-checks.ts";
 import type { Finding } from "./finding.ts";
-import type { Patient } from "./doctor-context.ts";
+import type { DoctorContext } from "./doctor-context.ts";
 
 const TITLE = "askd";
 const WORDS = "This is a test: questions of your agents will come this way.";
@@ -14,9 +14,9 @@ const NTFY = "https://ntfy.sh";
 const PROGRAM_MS = 10 * SECOND_MS;
 const JSON_TYPE = { "content-type": "application/json" };
 
-type At = Pick<Patient, "env" | "platform" | "rules"> & {
+type SendContext = Pick<DoctorContext, "env" | "platform" | "rules"> & {
   now: Instant;
-  /** Rings the terminal's bell; says no where there is no terminal. */
+  /** Rings the terminal's bell; false without a terminal. */
   ring(): boolean;
 };
 interface Message {
@@ -24,8 +24,8 @@ interface Message {
   headers: Record<string, string>;
 }
 
-/** Really sends a test on every channel that is set up, and says what became of it. */
-export async function sendTests({ channels = {}, notifications = {} }: Values, at: At): Promise<Finding[]> {
+/** Sends a real test message on every configured channel and reports the results. */
+export async function sendTests({ channels = {}, notifications = {} }: Values, at: SendContext): Promise<Finding[]> {
   const { webhook, ntfy, desktop } = channels;
   const url = webhook && (webhook.url ?? secretOf(webhook.url_env, undefined, at));
   const tests: Array<[subject: string, send: () => Promise<string | undefined>]> = [
@@ -42,19 +42,19 @@ export async function sendTests({ channels = {}, notifications = {} }: Values, a
 
 async function report(subject: string, send: () => Promise<string | undefined>): Promise<Finding> {
   const about = { area: "channels", subject } as const;
-  const failure = await send().catch((error: unknown) => sayError(error));
+  const failure = await send().catch((error: unknown) => errorText(error));
   if (failure === undefined) return { ...about, code: "test_sent", level: "ok", text: "test sent" };
-  return { ...about, code: "test_failed", level: "problem", text: `the test did not get through: ${failure}` };
+  return { ...about, code: "test_failed", level: "problem", text: `the test message failed: ${failure}` };
 }
 
-function ring(at: At): Finding {
+function ring(at: SendContext): Finding {
   const about = { area: "channels", subject: "bell" } as const;
   if (at.ring()) return { ...about, code: "test_sent", level: "ok", text: "test sent" };
-  return { ...about, code: "test_skipped", level: "off", text: "not rung, this is no terminal" };
+  return { ...about, code: "test_skipped", level: "off", text: "not rung: this is not a terminal" };
 }
 
-/** A notification of the desktop; its text is an argument, never part of a script. */
-async function notify({ platform, env }: At): Promise<string | undefined> {
+/** Shows a desktop notification; its text is an argument, never part of a script. */
+async function notify({ platform, env }: SendContext): Promise<string | undefined> {
   const script = "on run argv\ndisplay notification (item 2 of argv) with title (item 1 of argv)\nend run";
   const [program, args] =
     platform === "darwin" ? ["osascript", ["-e", script, TITLE, WORDS]] : ["notify-send", ["--", TITLE, WORDS]];
@@ -65,11 +65,11 @@ async function notify({ platform, env }: At): Promise<string | undefined> {
 async function hook(
   url: string,
   section: { format?: string; secret_env?: string; secret_file?: string },
-  at: At,
+  at: SendContext,
 ): Promise<string | undefined> {
   const secret = secretOf(section.secret_env, section.secret_file, at);
   const message = messageFor(section.format ?? formatOf(url), secret, at.now);
-  return sayPosted(url, message, at);
+  return sendPost(url, message, at);
 }
 
 async function push(
@@ -79,19 +79,19 @@ async function push(
     token_env,
     token_file,
   }: { url?: string; topic: string; token_env?: string; token_file?: string },
-  at: At,
+  at: SendContext,
 ): Promise<string | undefined> {
   const token = secretOf(token_env, token_file, at);
   const headers = { title: TITLE, ...(token !== undefined && { authorization: `Bearer ${token}` }) };
-  return sayPosted(`${url.replace(/\/+$/, "")}/${encodeURIComponent(topic)}`, { body: WORDS, headers }, at);
+  return sendPost(`${url.replace(/\/+$/, "")}/${encodeURIComponent(topic)}`, { body: WORDS, headers }, at);
 }
 
-async function sayPosted(url: string, message: Message, { rules }: At): Promise<string | undefined> {
+async function sendPost(url: string, message: Message, { rules }: SendContext): Promise<string | undefined> {
   const posted = await post(url, message, { allowLoopback: rules.callbackLoopback });
   return posted.ok ? undefined : posted.why;
 }
 
-/** Which form the address wants: some services have one of their own. */
+/** The message format of an address: some services have their own. */
 function formatOf(url: string): string {
   const { hostname, pathname } = new URL(url);
   if (hostname === "hooks.slack.com") return "slack";
@@ -113,6 +113,6 @@ function messageFor(format: string, secret: string | undefined, now: Instant): M
   return { body, headers: { ...JSON_TYPE, ...(secret !== undefined && signWebhook(secret, { id, body, now })) } };
 }
 
-function secretOf(variable: string | undefined, file: string | undefined, { env }: At): string | undefined {
+function secretOf(variable: string | undefined, file: string | undefined, { env }: SendContext): string | undefined {
   return readSecret({ variable, file, key: "channels" }, env);
 }

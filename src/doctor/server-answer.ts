@@ -7,15 +7,15 @@ const CONNECT_FAILED = new Set(["ECONNREFUSED", "ECONNRESET", "ENOTFOUND", "EHOS
 const Health = z.object({ status: z.literal("ok") });
 const Description = z.object({ info: z.object({ title: z.string(), version: z.string() }) });
 
-/** What is at an address: an askd, something else, something that is silent, or nothing. */
-export type Answer =
+/** The listener at an address: askd, another server, a silent one, or none. */
+export type ServerAnswer =
   | { is: "askd"; version: string; ms: number; dateMs: number | undefined }
   | { is: "stranger" }
   | { is: "silent" }
   | { is: "nobody"; why: string };
 
-/** Asks what is at an address, for a bounded time. */
-export async function askServer(url: string): Promise<Answer> {
+/** Asks what answers at an address, within a time limit. */
+export async function askServer(url: string): Promise<ServerAnswer> {
   try {
     const startedAt = performance.now();
     const health = await get(`${url}/health`);
@@ -36,11 +36,11 @@ async function get(url: string): Promise<{ body: unknown; dateMs: number | undef
   return { body, dateMs: Number.isNaN(dateMs) ? undefined : dateMs };
 }
 
-function failed(error: unknown): Answer {
+function failed(error: unknown): ServerAnswer {
   if (error instanceof Error && error.name === "TimeoutError") return { is: "silent" };
   const code = codeOf(error);
   if (code !== undefined && CONNECT_FAILED.has(code)) return { is: "nobody", why: code };
-  // Something took the connection and did not speak HTTP as we do.
+  // Something accepted the connection and did not speak HTTP.
   return { is: "stranger" };
 }
 

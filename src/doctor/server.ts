@@ -1,4 +1,4 @@
-import { readdir, rm } from "node:fs/promises";
+import { readdir, rm, readFile, readlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { z } from "zod";
 import { findIdentity } from "../agents/process/process-identity.ts";
@@ -6,43 +6,42 @@ import { SECOND_MS } from "../core/instant.ts";
 import { serverFiles } from "../server/local-token.ts";
 import { readPrivate } from "../server/private-file.ts";
 import type { Finding } from "./finding.ts";
-import { findListener } from "./listener.ts";
-import type { Patient } from "./doctor-context.ts";
-import { type Answer, askServer } from "./server-answer.ts";
+import type { DoctorContext } from "./doctor-context.ts";
+import { type ServerAnswer, askServer } from "./server-answer.ts";
 import { compareClocks } from "./store/inspect.ts";
 
-const Word = z.object({ pid: z.int().positive(), port: z.int(), url: z.string() });
-/** What a process leaves behind that ends while it writes: the file's name and its own number. */
+const ServerFile = z.object({ pid: z.int().positive(), port: z.int(), url: z.string() });
+/** A draft left by a process that died while writing: the file's name and the pid. */
 const DRAFT = /^(?:server\.json|token)\.(\d+)$/;
 
-type At = Pick<Patient, "store" | "runtimeDir" | "version" | "port" | "nowMs">;
+type ServerCheckContext = Pick<DoctorContext, "store" | "runtimeDir" | "version" | "port" | "nowMs">;
 
-/** Whether a server answers where it should, and is one of ours. */
-export async function checkServer(at: At): Promise<Finding[]> {
+/** Checks that a server answers at its address and is askd. */
+export async function checkServer(at: ServerCheckContext): Promise<Finding[]> {
   if (at.store.kind === "server") return checkRemote(at.store.url, at);
   const own = await checkOwn(at);
   const isThere = own.some(({ code }) => code === "server");
   return [...own, ...(isThere ? [] : await checkPort(at.port)), ...(await checkDrafts(at.runtimeDir))];
 }
 
-/** The server that `ASKD_URL` names. */
-async function checkRemote(url: string, at: At): Promise<Finding[]> {
+/** Checks the server that `ASKD_URL` names. */
+async function checkRemote(url: string, at: ServerCheckContext): Promise<Finding[]> {
   const from = at.nowMs();
   const answer = await askServer(url);
-  if (answer.is === "askd") return describe(answer, url, { ...at, from });
-  const what = answer.is === "nobody" ? `cannot be reached (${answer.why})` : sayWrong(answer);
+  if (answer.is === "askd") return describeServer(answer, url, { ...at, from });
+  const what = answer.is === "nobody" ? `cannot be reached (${answer.why})` : describeWrongAnswer(answer);
   const text = `${url} ${what}: nothing can be asked or answered`;
   return [{ code: "server_unreachable", area: "server", level: "problem", text, fix: "check ASKD_URL, or the server" }];
 }
 
-/** The server of this user, as its file says. */
-async function checkOwn(at: At): Promise<Finding[]> {
+/** Checks this user's server at its published address. */
+async function checkOwn(at: ServerCheckContext): Promise<Finding[]> {
   const file = serverFiles(at.runtimeDir).address;
   const text = await readPrivate(file);
   if (text === undefined) {
     return [{ code: "server_off", area: "server", level: "off", text: "not running; start it with askd serve" }];
   }
-  const word = Word.safeParse(parse(text));
+  const word = ServerFile.safeParse(parse(text));
   if (!word.success) return [stale(file, `${file} cannot be read`)];
   const { pid, url } = word.data;
   if (!(await findIdentity(pid)))
@@ -51,11 +50,13 @@ async function checkOwn(at: At): Promise<Finding[]> {
   const answer = await askServer(url);
   switch (answer.is) {
     case "askd":
-      return describe(answer, url, { ...at, from });
+      return describeServer(answer, url, { ...at, from });
     case "silent":
       return [
         {
-          ...{ code: "server_silent", area: "server", level: "problem" },
+          code: "server_silent",
+          area: "server",
+          level: "problem",
           text: `the server at ${url} (process ${pid}) does not answer`,
           fix: `kill ${pid}, then askd serve`,
         },
@@ -65,27 +66,29 @@ async function checkOwn(at: At): Promise<Finding[]> {
   }
 }
 
-function describe(
-  answer: Extract<Answer, { is: "askd" }>,
+function describeServer(
+  answer: Extract<ServerAnswer, { is: "askd" }>,
   url: string,
-  at: Pick<Patient, "version" | "nowMs"> & { from: number },
+  at: Pick<DoctorContext, "version" | "nowMs"> & { from: number },
 ): Finding[] {
   const text = `${new URL(url).host}, ${Math.max(1, Math.round(answer.ms))} ms`;
   const findings: Finding[] = [{ code: "server", area: "server", level: "ok", text }];
   if (answer.version !== at.version) {
     findings.push({
-      ...{ code: "server_version", area: "server", level: "warning" },
+      code: "server_version",
+      area: "server",
+      level: "warning",
       text: `the server is askd ${answer.version}, this is ${at.version}`,
       fix: "end it and start it again: askd serve",
     });
   }
-  // The header has whole seconds.
+  // The header has a resolution of one second.
   const span = { from: at.from - SECOND_MS, to: at.nowMs() };
   if (answer.dateMs !== undefined) findings.push(...compareClocks(answer.dateMs, span, "the server"));
   return findings;
 }
 
-/** Whether the place where a server would listen is free. */
+/** Checks that the port of a server is free. */
 async function checkPort(port: number): Promise<Finding[]> {
   const answer = await askServer(`http://127.0.0.1:${port}`);
   if (answer.is === "nobody") return [];
@@ -96,14 +99,16 @@ async function checkPort(port: number): Promise<Finding[]> {
   const who = listener ? `${listener.name} (process ${listener.pid})` : "another program";
   return [
     {
-      ...{ code: "port_taken", area: "server", level: "problem" },
+      code: "port_taken",
+      area: "server",
+      level: "problem",
       text: `port ${port} is taken by ${who}: askd serve cannot listen there`,
       fix: `${listener ? `kill ${listener.pid}, or ` : ""}askd serve --port 0`,
     },
   ];
 }
 
-/** Files of processes that ended while they wrote them. */
+/** Checks for drafts of processes that died while writing. */
 async function checkDrafts(runtimeDir: string): Promise<Finding[]> {
   const dir = dirname(serverFiles(runtimeDir).address);
   const names = await readdir(dir).catch(() => []); // there is none before the first server
@@ -118,13 +123,16 @@ async function checkDrafts(runtimeDir: string): Promise<Finding[]> {
 
 function stale(file: string, text: string): Finding {
   return {
-    ...{ code: "stale_file", area: "server", level: "problem", text },
+    code: "stale_file",
+    area: "server",
+    level: "problem",
+    text,
     fix: `rm ${file}`,
     repair: () => rm(file, { force: true }),
   };
 }
 
-function sayWrong({ is }: Answer): string {
+function describeWrongAnswer({ is }: ServerAnswer): string {
   return is === "silent" ? "does not answer" : "is not an askd server";
 }
 
@@ -135,4 +143,35 @@ function parse(text: string): unknown {
   } catch {
     return undefined; // what is cut off is not what a server wrote
   }
+}
+
+const LISTENS = "0A";
+
+/** Finds the program that listens on a port; undefined if the system does not tell. */
+export async function findListener(port: number): Promise<{ pid: number; name: string } | undefined> {
+  const sockets = new Set((await Promise.all(["tcp", "tcp6"].map((kind) => listSockets(kind, port)))).flat());
+  if (sockets.size === 0) return undefined;
+  const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
+  for (const pid of pids) {
+    if (!(await hasSocket(pid, sockets))) continue;
+    const name = await readFile(`/proc/${pid}/comm`, "utf8").catch(() => "");
+    return { pid: Number(pid), name: name.trim() };
+  }
+  return undefined;
+}
+
+/** The listening sockets of that port, as link targets. */
+async function listSockets(kind: string, port: number): Promise<string[]> {
+  const text = await readFile(`/proc/net/${kind}`, "utf8").catch(() => ""); // other systems have no such file
+  return text
+    .split("\n")
+    .map((line) => line.trim().split(/\s+/))
+    .filter(([, local, , state]) => state === LISTENS && Number.parseInt(local?.split(":")[1] ?? "", 16) === port)
+    .map((fields) => `socket:[${fields[9]}]`);
+}
+
+async function hasSocket(pid: string, sockets: ReadonlySet<string>): Promise<boolean> {
+  const names = await readdir(`/proc/${pid}/fd`).catch(() => []); // gone, or another user's
+  const links = await Promise.all(names.map((name) => readlink(`/proc/${pid}/fd/${name}`).catch(() => "")));
+  return links.some((link) => sockets.has(link));
 }

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { Ward } from "../../test/ward.ts";
-import { sayBytes } from "./size.ts";
+import { formatBytes } from "./store/disk.ts";
 
 describe("the system", () => {
   test.each(["18.20.4", "20.18.3"])("with Node %s is found to be too old", async (nodeVersion) => {
@@ -33,5 +33,5 @@ test.each([
   [1_500_000, "1.5 MB"],
   [53_000_000_000, "53 GB"],
 ])("%d bytes are said as %s", (bytes, text) => {
-  expect(sayBytes(bytes)).toBe(text);
+  expect(formatBytes(bytes)).toBe(text);
 });

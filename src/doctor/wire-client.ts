@@ -1,17 +1,17 @@
 import { join } from "node:path";
 import type { Instant } from "../core/instant.ts";
 import { applyPlans } from "../setup/apply.ts";
-import type { Around, Client, Scope } from "../setup/client.ts";
+import type { ClientSurroundings, Client, Scope } from "../agents/wiring.ts";
 import { isChange, planClients } from "../setup/plan.ts";
 
 /**
- * Makes the settings of a client in one scope say what they should; `askd init --undo` takes that back. What a person
- * has set otherwise stays.
+ * Writes the desired settings of a client in one scope; `askd init --undo` reverts them. Settings a person changed
+ * stay.
  */
-export async function wire(
+export async function wireClient(
   client: Client,
   scope: Scope,
-  { around, stateDir, now }: { around: Around; stateDir: string; now: Instant },
+  { around, stateDir, now }: { around: ClientSurroundings; stateDir: string; now: Instant },
 ): Promise<void> {
   const plans = await planClients([{ client, scope }], around);
   const unfit = plans.find(({ problem }) => problem !== undefined);

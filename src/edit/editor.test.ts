@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { Format } from "../setup/client.ts";
+import type { Format } from "./editor.ts";
 import { editorFor } from "./editor.ts";
-import { type Change, Unfit } from "../setup/desired-config.ts";
+import { type Change, Unfit } from "./change.ts";
 
 const apply = (format: Format, text: string, ...changes: Change[]): string =>
   changes.reduce((now, change) => editorFor(format).apply(now, change), text);

@@ -1,14 +1,15 @@
-import type { Json } from "../agents/json.ts";
-import type { Format } from "../setup/client.ts";
+import type { Change } from "./change.ts";
 import { jsonEditor } from "./json-edit.ts";
-import { tomlEditor } from "../setup/toml-edit.ts";
-import type { Change } from "../setup/desired-config.ts";
+import type { Table } from "./table.ts";
+import { tomlEditor } from "./toml-edit.ts";
 import { yamlEditor } from "./yaml-edit.ts";
 
-/** Reads one format, and changes a text of it without touching anything that it was not told to. */
+export type Format = "json" | "toml" | "yaml";
+
+/** Reads one format, and changes a text of it; every byte outside the change stays. */
 export interface Editor {
-  /** What the text says; throws `Unfit` where it cannot be read, or not safely be changed. An empty one says nothing. */
-  parse(text: string): Json;
+  /** The content of the text, an empty table if it is empty; throws `Unfit` if it cannot be read or safely changed. */
+  parse(text: string): Table;
   /** The text with one change made. */
   apply(text: string, change: Change): string;
 }

@@ -1,13 +1,29 @@
-import { type Node, type ParseError, findNodeAtLocation, parse, parseTree, printParseErrorCode } from "jsonc-parser";
-import { isJson } from "../agents/json.ts";
+import {
+  type Edit,
+  type Node,
+  type ParseError,
+  applyEdits,
+  createScanner,
+  findNodeAtLocation,
+  parse,
+  parseTree,
+  printParseErrorCode,
+} from "jsonc-parser";
+import { type Change, type Path, Unfit } from "./change.ts";
 import type { Editor } from "./editor.ts";
-import { type Layout, indentAt, layoutOf, splice } from "./layout.ts";
-import { type Change, type Path, Unfit } from "../setup/desired-config.ts";
+import { type Layout, indentAt, layoutOf } from "./layout.ts";
+import { isTable } from "./table.ts";
 
 const OPTIONS = { allowTrailingComma: true, disallowComments: false };
 const MARK = "\ufeff";
+/** Kinds of the library's tokens; it declares them as a const enum, which cannot be imported. */
+const COMMA_TOKEN = 5;
+const END_TOKEN = 17;
 
-/** JSON with or without comments. What is added comes after everything that is there, comments included. */
+/**
+ * JSON with or without comments. The parser says where values stand. The edits are made here: the parser's own
+ * `modify` drops comments beside a removed member, and puts a new one before the comments of the last.
+ */
 export const jsonEditor: Editor = {
   parse(text) {
     const body = withoutMark(text);
@@ -16,7 +32,7 @@ export const jsonEditor: Editor = {
     const value: unknown = parse(body, errors, OPTIONS);
     const [error] = errors;
     if (error) throw new Unfit(`line ${lineAt(body, error.offset)}: ${sayError(error)}`);
-    if (!isJson(value)) throw new Unfit("it holds no object");
+    if (!isTable(value)) throw new Unfit("it holds no object");
     requireSingle(parseTree(body, [], OPTIONS));
     return value;
   },
@@ -28,23 +44,25 @@ export const jsonEditor: Editor = {
 
 function applyTo(text: string, change: Change): string {
   if (text.trim() === "") return applyTo(`{}${layoutOf(text).eol}`, change);
-  if (change.do === "remove") return remove(text, change.path);
-  const found = findNode(text, change.path);
-  if (change.do === "set" && found) {
-    return splice(text, found.offset, endOf(found), writeOver(text, found, change.value));
-  }
-  if (change.do === "append" && found?.type === "array") return insert(text, found, undefined, change.value);
-  const value = change.do === "append" ? [change.value] : change.value;
-  return insertAt(text, change.path, value);
+  return applyEdits(text, editsFor(text, change));
 }
 
-/** Puts a value where nothing stands yet, together with what is missing above it. */
-function insertAt(text: string, path: Path, value: unknown): string {
+function editsFor(text: string, change: Change): Edit[] {
+  if (change.do === "remove") return remove(text, change.path);
+  const found = findNode(text, change.path);
+  if (change.do === "set" && found) return [edit(found.offset, endOf(found), writeOver(text, found, change.value))];
+  if (change.do === "append" && found?.type === "array") return insert(text, found, undefined, change.value);
+  return insertAt(text, change.path, change.do === "append" ? [change.value] : change.value);
+}
+
+/** Puts a value where nothing stands yet, together with the missing objects above it. */
+function insertAt(text: string, path: Path, value: unknown): Edit[] {
   const depth = path.findIndex((_, index) => findNode(text, path.slice(0, index + 1)) === undefined);
   const parent = findNode(text, path.slice(0, depth));
   const key = path[depth];
-  if (parent?.type === "null")
-    return applyTo(text, { do: "set", path: path.slice(0, depth), value: nest(path.slice(depth), value) });
+  if (parent?.type === "null") {
+    return [edit(parent.offset, endOf(parent), writeOver(text, parent, nest(path.slice(depth), value)))];
+  }
   if (parent?.type !== "object" || typeof key !== "string") throw new Unfit(`${path.join(".")} cannot be put there`);
   return insert(text, parent, key, nest(path.slice(depth + 1), value));
 }
@@ -54,7 +72,7 @@ function nest(path: Path, value: unknown): unknown {
 }
 
 /** Adds a member at the end of an object or a list. */
-function insert(text: string, parent: Node, key: string | undefined, value: unknown): string {
+function insert(text: string, parent: Node, key: string | undefined, value: unknown): Edit[] {
   const layout = layoutOf(text);
   const last = parent.children?.at(-1);
   const close = endOf(parent) - 1;
@@ -63,33 +81,33 @@ function insert(text: string, parent: Node, key: string | undefined, value: unkn
   if (last ? !inside.includes("\n") : parent.parent && !text.trim().includes("\n")) {
     const gap = /":\s/.test(text) ? " " : "";
     const member = `${name}${name && gap}${writeInline(value, gap)}`;
-    if (last) return splice(text, endOf(last), endOf(last), `,${gap}${member}`);
+    if (last) return [edit(endOf(last), endOf(last), `,${gap}${member}`)];
     const room = key === undefined ? "" : gap;
-    return splice(text, parent.offset + 1, parent.offset + 1, `${room}${member}${room}`);
+    return [edit(parent.offset + 1, parent.offset + 1, `${room}${member}${room}`)];
   }
   const indent = last ? indentAt(text, last.offset) : indentAt(text, parent.offset) + layout.unit;
   const member = `${layout.eol}${indent}${name}${name && " "}${write(value, { ...layout, indent })}`;
-  if (!last) return insertFirst(text, parent, member, layout);
+  if (!last) return [insertFirst(text, parent, member, layout)];
   const comma = findComma(text, endOf(last), close);
   const at = endOfTrivia(text, comma === undefined ? endOf(last) : comma + 1, close);
-  if (comma !== undefined) return splice(text, at, at, `${member},`);
-  return splice(splice(text, at, at, member), endOf(last), endOf(last), ",");
+  if (comma !== undefined) return [edit(at, at, `${member},`)];
+  return [edit(endOf(last), endOf(last), ","), edit(at, at, member)];
 }
 
 /** Into an object or a list without members, after the comments that may be in it. */
-function insertFirst(text: string, parent: Node, member: string, { eol }: Layout): string {
+function insertFirst(text: string, parent: Node, member: string, { eol }: Layout): Edit {
   const close = endOf(parent) - 1;
   const at = endOfTrivia(text, parent.offset + 1, close);
   const isClosedBelow = text.slice(at, close).includes("\n");
-  return splice(text, at, at, isClosedBelow ? member : `${member}${eol}${indentAt(text, parent.offset)}`);
+  return edit(at, at, isClosedBelow ? member : `${member}${eol}${indentAt(text, parent.offset)}`);
 }
 
 /** Takes a member out, with the comma that it needed. */
-function remove(text: string, path: Path): string {
+function remove(text: string, path: Path): Edit[] {
   const value = findNode(text, path);
   const node = value?.parent?.type === "property" ? value.parent : value;
   const siblings = node?.parent?.children;
-  if (!node?.parent || !siblings) return text;
+  if (!node?.parent || !siblings) return [];
   const before = siblings[siblings.indexOf(node) - 1];
   const after = siblings[siblings.indexOf(node) + 1];
   const comma = findComma(text, endOf(node), after?.offset ?? endOf(node.parent) - 1);
@@ -98,10 +116,11 @@ function remove(text: string, path: Path): string {
   const start = floor + text.slice(floor, node.offset).trimEnd().length;
   const isAlone = start === node.parent.offset + 1 && !after;
   const behind = text.slice(endOf(node), endOf(node.parent) - 1);
-  if (isAlone && /^\s*,?\s*$/.test(behind)) return splice(text, start, endOf(node.parent) - 1, "");
-  const rest = splice(text, start, comma === undefined ? endOf(node) : comma + 1, "");
+  if (isAlone && /^\s*,?\s*$/.test(behind)) return [edit(start, endOf(node.parent) - 1, "")];
   const needless = before && comma === undefined ? findComma(text, endOf(before), node.offset) : undefined;
-  return needless === undefined ? rest : splice(rest, needless, needless + 1, "");
+  const end = comma === undefined ? endOf(node) : comma + 1;
+  if (needless === undefined) return [edit(start, end, "")];
+  return [edit(needless, needless + 1, ""), edit(start, end, "")];
 }
 
 /** In the place of another value, and on one line if that one was. */
@@ -119,24 +138,27 @@ function write(value: unknown, { eol, unit, indent }: Layout & { indent: string 
 function writeInline(value: unknown, gap: string): string {
   if (gap === "") return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map((one: unknown) => writeInline(one, gap)).join(", ")}]`;
-  if (!isJson(value)) return JSON.stringify(value);
+  if (!isTable(value)) return JSON.stringify(value);
   const members = Object.entries(value).map(([name, inner]) => `${JSON.stringify(name)}: ${writeInline(inner, gap)}`);
   return `{ ${members.join(", ")} }`;
 }
 
-/** The comma between two places, comments aside. */
+/** The comma between two places; one in a comment is none. */
 function findComma(text: string, start: number, end: number): number | undefined {
-  const at = blankComments(text.slice(start, end)).indexOf(",");
-  return at < 0 ? undefined : start + at;
+  const scanner = createScanner(text.slice(start, end), true);
+  for (let token: number = scanner.scan(); token !== END_TOKEN; token = scanner.scan()) {
+    if (token === COMMA_TOKEN) return start + scanner.getTokenOffset();
+  }
+  return undefined;
 }
 
-/** Where the last comment between two places ends, or the first of them when there is none. */
+/** Where the last comment between two places ends, or the first of them if there is none. */
 function endOfTrivia(text: string, start: number, end: number): number {
   return start + text.slice(start, end).trimEnd().length;
 }
 
-function blankComments(text: string): string {
-  return text.replace(/\/\/[^\n]*|\/\*[\s\S]*?\*\//g, (comment) => " ".repeat(comment.length));
+function edit(start: number, end: number, content: string): Edit {
+  return { offset: start, length: end - start, content };
 }
 
 function findNode(text: string, path: Path): Node | undefined {

@@ -1,7 +1,7 @@
 import { parse } from "smol-toml";
 import { describe, expect, test } from "vitest";
-import { type Table, isTable, leavesOf, sayKey, valueAt } from "../config/key.ts";
-import { setInToml, unsetInToml } from "../config/toml-edit.ts";
+import { type Table, isTable, leavesOf, writeKeyPath, valueAt } from "./table.ts";
+import { setInToml, unsetInToml } from "./toml-edit.ts";
 
 /** Texts as people write them; `set` and `unset` of every key in them must leave the rest alone. */
 const CORPUS: Record<string, string> = {
@@ -73,10 +73,10 @@ describe.each(cases)("a text with $name", ({ text }) => {
       expect(valueAt(read(edited), path)).toBeUndefined();
       expect(edited.length).toBeLessThan(text.length);
       expect(subsequence(edited, text)).toBe(true);
-      expect(leavesOf(read(edited)).map((leaf) => sayKey(leaf.path))).toEqual(
+      expect(leavesOf(read(edited)).map((leaf) => writeKeyPath(leaf.path))).toEqual(
         leavesOf(read(text))
-          .map((leaf) => sayKey(leaf.path))
-          .filter((key) => key !== sayKey(path)),
+          .map((leaf) => writeKeyPath(leaf.path))
+          .filter((key) => key !== writeKeyPath(path)),
       );
     }
   });

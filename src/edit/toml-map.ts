@@ -1,21 +1,21 @@
-import { type Path, startsWith } from "../config/key.ts";
+import { type KeyPath, startsWith } from "./table.ts";
 
 /** Where a key and its value stand in a text; `valueEnd` is behind the value. */
-export interface Entry {
-  path: Path;
+export interface TomlEntry {
+  path: KeyPath;
   keyStart: number;
   valueStart: number;
   valueEnd: number;
   /** The header that it stands below, as a place in the list of headers; -1 above all. */
   header: number;
   /** The entry whose inline table it stands in. */
-  within?: Entry;
+  within?: TomlEntry;
   isInlineTable: boolean;
 }
 
 /** A line such as `[questions]`; `end` is the end of that line, its comment included. */
 export interface Header {
-  path: Path;
+  path: KeyPath;
   start: number;
   end: number;
   isList: boolean;
@@ -23,7 +23,7 @@ export interface Header {
 
 /** Where everything of a TOML text stands. */
 export interface TomlMap {
-  entries: readonly Entry[];
+  entries: readonly TomlEntry[];
   headers: readonly Header[];
 }
 
@@ -33,7 +33,7 @@ export function mapToml(text: string): TomlMap {
 }
 
 /** The place that speaks of a key: its own, that of something in it, or that of the nearest table around it. */
-export function findPlace(map: TomlMap, path: Path): number | undefined {
+export function findPlace(map: TomlMap, path: KeyPath): number | undefined {
   const places = [
     ...map.entries.map(({ path: own, keyStart }) => ({ own, start: keyStart })),
     ...map.headers.map(({ path: own, start }) => ({ own, start })),
@@ -54,7 +54,7 @@ export function lineAt(text: string, place: number): { line: number; column: num
 
 class Scanner {
   readonly #text: string;
-  readonly #entries: Entry[] = [];
+  readonly #entries: TomlEntry[] = [];
   readonly #headers: Header[] = [];
   readonly #lists = new Map<string, number>();
   #at = 0;
@@ -65,7 +65,7 @@ class Scanner {
 
   map(): TomlMap {
     if (this.#text.startsWith("\ufeff")) this.#at = 1;
-    let table: Path = [];
+    let table: KeyPath = [];
     for (;;) {
       this.#skip(/(?:[\s]+|#[^\n]*)*/y);
       if (this.#at >= this.#text.length) return { entries: this.#entries, headers: this.#headers };
@@ -74,7 +74,7 @@ class Scanner {
     }
   }
 
-  #readHeader(): Path {
+  #readHeader(): KeyPath {
     const start = this.#at;
     const isList = this.#text[start + 1] === "[";
     this.#at += isList ? 2 : 1;
@@ -86,21 +86,21 @@ class Scanner {
   }
 
   /** Tables of a list are told apart by their number. */
-  #nextIn(path: Path): string {
+  #nextIn(path: KeyPath): string {
     const key = JSON.stringify(path);
     const index = this.#lists.get(key) ?? 0;
     this.#lists.set(key, index + 1);
     return String(index);
   }
 
-  #readEntry(table: Path, within: Entry | undefined): void {
+  #readEntry(table: KeyPath, within: TomlEntry | undefined): void {
     const keyStart = this.#at;
     const path = [...table, ...this.#readKey()];
     this.#skip(/\s*=\s*/y);
     const valueStart = this.#at;
     const isInlineTable = this.#text[valueStart] === "{";
     const header = this.#headers.length - 1;
-    const entry: Entry = {
+    const entry: TomlEntry = {
       path,
       keyStart,
       valueStart,
@@ -123,7 +123,7 @@ class Scanner {
     return names;
   }
 
-  #readValue(entry: Entry | undefined): void {
+  #readValue(entry: TomlEntry | undefined): void {
     const first = this.#text[this.#at];
     if (this.#text.startsWith('"""', this.#at)) this.#skip(/"""(?:\\[\s\S]|(?!""")[^\\])*"{3,5}/y);
     else if (this.#text.startsWith("'''", this.#at)) this.#skip(/'''(?:(?!''')[\s\S])*'{3,5}/y);
@@ -134,7 +134,7 @@ class Scanner {
     else this.#skip(/[^,\]}#\r\n]*?(?=\s*(?:[,\]}#\r\n]|$))/y);
   }
 
-  /** What stands between brackets, parted by commas. */
+  /** Parses comma-separated values between brackets. */
   #readParts(close: string, readPart: () => void): void {
     this.#at += 1;
     for (;;) {

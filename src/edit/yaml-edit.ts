@@ -1,20 +1,35 @@
-import { type Pair, type YAMLMap, isCollection, isMap, isNode, isScalar, parseDocument } from "yaml";
-import { isJson } from "../agents/json.ts";
+import {
+  type Pair,
+  type ToStringOptions,
+  type YAMLMap,
+  isCollection,
+  isMap,
+  isNode,
+  isScalar,
+  parseDocument,
+  stringify,
+} from "yaml";
+import { type Change, type Path, Unfit } from "./change.ts";
 import type { Editor } from "./editor.ts";
 import { indentAt, layoutOf, splice } from "./layout.ts";
-import { type Change, type Path, Unfit } from "../setup/desired-config.ts";
+import { isTable } from "./table.ts";
 
-/** Words that YAML takes for something else than text. */
-const RESERVED = /^(?:true|false|null|yes|no|on|off|y|n)$/i;
+/** Quotes words such as `yes`, which readers of YAML 1.1 take for a boolean, and keeps a text on one line. */
+const WRITTEN = { version: "1.1", lineWidth: 0, blockQuote: false } as const satisfies ToStringOptions & {
+  version: "1.1";
+};
 
-/** YAML. Places come from the parser, changes are made in the text itself. */
+/**
+ * YAML. The document's nodes say where values stand, and the library writes new ones. The document itself is never
+ * written out: that would set the indentation, the quotes and the line ends of the whole file anew.
+ */
 export const yamlEditor: Editor = {
   parse(text) {
     const document = parseDocument(text);
     const [error] = document.errors;
     if (error) throw new Unfit(error.message.split("\n")[0] ?? "");
     const value: unknown = document.toJS() ?? {};
-    if (!isJson(value)) throw new Unfit("it holds no mapping");
+    if (!isTable(value)) throw new Unfit("it holds no mapping");
     return value;
   },
   apply(text, change) {
@@ -25,7 +40,7 @@ export const yamlEditor: Editor = {
 
 function set(text: string, { path, value }: Extract<Change, { do: "set" }>): string {
   const { contents } = parseDocument(text);
-  if (!isMap(contents)) return append(text, "", write(nest(path, value), "", layoutOf(text).unit));
+  if (!isMap(contents)) return append(text, write(nest(path, value), "", layoutOf(text).unit));
   const { map, pair, depth } = walk(contents, path);
   if (pair && depth === path.length) return replace(text, pair, value);
   const inner = nest(path.slice(depth), value);
@@ -75,11 +90,11 @@ function fill(text: string, pair: Pair, members: object): string {
 /** A value on the line of its key; a list that stood below it comes up. */
 function replace(text: string, pair: Pair, value: unknown): string {
   const colon = text.indexOf(":", rangeOf(pair.key)[1]);
-  if (!isNode(pair.value)) return splice(text, colon + 1, colon + 1, ` ${writeScalar(value)}`);
+  if (!isNode(pair.value)) return splice(text, colon + 1, colon + 1, ` ${writeInline(value)}`);
   const [start, end] = rangeOf(pair.value);
   const isBelow = isCollection(pair.value) && !pair.value.flow;
   const until = start + text.slice(start, end).trimEnd().length;
-  return splice(text, isBelow ? colon + 1 : start, until, `${isBelow ? " " : ""}${writeScalar(value)}`);
+  return splice(text, isBelow ? colon + 1 : start, until, `${isBelow ? " " : ""}${writeInline(value)}`);
 }
 
 /** Takes whole lines out, those of a key and all that is below it. */
@@ -107,36 +122,34 @@ function endOf(pair: Pair): number {
   return isNode(pair.value) ? rangeOf(pair.value)[1] : rangeOf(pair.key)[1];
 }
 
-function append(text: string, indent: string, lines: readonly string[]): string {
+function append(text: string, lines: readonly string[]): string {
   const { eol } = layoutOf(text);
   const gap = text === "" || text.endsWith("\n") ? "" : eol;
-  return `${text}${gap}${lines.map((line) => indent + line).join(eol)}${eol}`;
+  return `${text}${gap}${lines.join(eol)}${eol}`;
 }
 
+/** The lines of members in block style. */
 function write(members: object, indent: string, unit: string): string[] {
-  return Object.entries(members).flatMap(([name, value]: [string, unknown]): string[] => {
-    const key = `${indent}${writeKey(name)}:`;
-    if (Array.isArray(value) && value.length > 0) {
-      return [key, ...value.map((one: unknown) => `${indent}${unit}- ${writeScalar(one)}`)];
-    }
-    if (isJson(value) && Object.keys(value).length > 0) return [key, ...write(value, indent + unit, unit)];
-    return [`${key} ${writeScalar(value)}`];
-  });
+  const text = stringify(members, { ...WRITTEN, indent: unit.length });
+  return text
+    .trimEnd()
+    .split("\n")
+    .map((line) => indent + line);
 }
 
 function writeKey(name: string): string {
-  return /^[A-Za-z_][\w-]*$/.test(name) && !RESERVED.test(name) ? name : JSON.stringify(name);
+  return stringify(name, WRITTEN).trimEnd();
 }
 
-/** What JSON writes, YAML reads. */
-function writeScalar(value: unknown): string {
-  if (typeof value !== "string") return JSON.stringify(value);
-  return /^[A-Za-z_/][\w./-]*$/.test(value) && !RESERVED.test(value) ? value : JSON.stringify(value);
+/** A value on one line; a list or a mapping in the JSON form, which YAML reads. */
+function writeInline(value: unknown): string {
+  if (typeof value === "object" && value !== null) return JSON.stringify(value);
+  return stringify(value, WRITTEN).trimEnd();
 }
 
 function nest(path: Path, value: unknown): object {
   const whole = path.reduceRight<unknown>((inner, name) => ({ [name]: inner }), value);
-  return isJson(whole) ? whole : {};
+  return isTable(whole) ? whole : {};
 }
 
 function rangeOf(node: unknown): readonly [number, number, number] {

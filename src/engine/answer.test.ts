@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { ADA, AGENT } from "../../test/builders.ts";
 import { MCP, Scene, pendingOf, said } from "../../test/scene.ts";
-import { type Actor, elicitationChannel } from "../core/people/actor.ts";
+import { type Actor, elicitationChannel, onBehalfOf } from "../core/people/actor.ts";
 import { HOUR_MS, later } from "../core/instant.ts";
 
 const LENA: Actor = { scope: "human", id: "lena", channel: "slack", strength: "person" };
@@ -47,6 +47,23 @@ test("what an agent tries that only a person may changes nothing and is written 
     { type: "question.refused", by, detail: { tried: "An agent cannot extend a question; a person has to" } },
   ]);
   expect((await scene.engine.read(question.id)).question).toEqual(question);
+  expect((await scene.engine.verify()).problems).toEqual([]);
+});
+
+test("tries beyond the first ten are counted in the trail, and never fill it", async () => {
+  const scene = new Scene();
+  const { question, run } = await scene.ask();
+  const by: Actor = { ...AGENT, runId: run.id };
+  const tries = 120;
+  for (let count = 0; count < tries; count += 1) {
+    const verb =
+      count % 2 === 0 ? scene.engine.answer(question.id, said("1"), by) : scene.engine.extend(question.id, 60_000, by);
+    await expect(verb).rejects.toMatchObject({ code: "not_permitted" });
+  }
+  const told = (await scene.engine.readChain(run.id)).flatMap(({ event }) =>
+    event.type === "question.refused" ? [event.detail?.["tries"]] : [],
+  );
+  expect(told).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100]);
   expect((await scene.engine.verify()).problems).toEqual([]);
 });
 
@@ -257,6 +274,47 @@ describe("approvals", () => {
     expect(await scene.engine.read(question.id)).toMatchObject({
       question: { status: "timeout" },
       run: { status: "failed", reason: "input_timeout" },
+    });
+  });
+
+  test("votes that one token gives in the names of several people count as one", async () => {
+    const scene = new Scene();
+    await scene.know("ada", "lena", "mika");
+    const { question, run } = await scene.ask({ ...approval, approvals: { need: 2, from: ["ada", "lena", "mika"] } });
+    const bridge = { ...ADA, id: "bridge" };
+    for (const name of ["ada", "lena", "mika"]) {
+      const { question: after } = await scene.engine.answer(question.id, said("allow"), onBehalfOf(bridge, name));
+      expect(after).toMatchObject({ status: "pending", votes: [{ by: { onBehalfOf: name, strength: "bearer" } }] });
+    }
+    // The last of them was in mika's name: her own vote takes its place.
+    expect((await scene.engine.answer(question.id, said("allow"), MIKA)).question.status).toBe("pending");
+    expect((await scene.engine.answer(question.id, said("deny"), onBehalfOf(bridge, "mika"))).question).toMatchObject({
+      status: "pending",
+      votes: [{ by: MIKA }],
+    });
+    expect((await scene.engine.answer(question.id, said("allow"), onBehalfOf(bridge, "ada"))).question.status).toBe(
+      "answered",
+    );
+    const tallies = (await scene.engine.readChain(run.id)).flatMap(({ event }) =>
+      event.type === "question.voted" ? [event.detail?.["votes"]] : [],
+    );
+    expect(tallies).toEqual([1, 1, 1, 1, 0, 2]);
+  });
+
+  test("without options they are approved or denied, and words never approve", async () => {
+    const scene = new Scene();
+    const raw = { kind: "approval", question: "Drop users_v1?", options: undefined };
+    const { question } = await scene.ask(raw);
+    for (const words of ["yes, go ahead", "ok", "allow"]) {
+      await expect(scene.engine.answer(question.id, said(words), ADA)).rejects.toMatchObject({
+        code: "no_such_option",
+      });
+    }
+    const denied = await scene.engine.answer(question.id, said("deny", { note: "not today" }), ADA);
+    expect(denied.question).toMatchObject({ status: "answered", answer: { items: { "1": { values: ["deny"] } } } });
+    const own = await scene.ask({ ...raw, question: "Deploy?", options: ["Ship it", "Stop"], allow_text: true });
+    await expect(scene.engine.answer(own.question.id, said("fine by me"), ADA)).rejects.toMatchObject({
+      code: "no_such_option",
     });
   });
 

@@ -99,7 +99,7 @@ test("a second, different question of a run is refused with the id of the first"
   const other = scene.engine.ask(scene.input({ question: "And the port?" }), AGENT, { runId: run.id });
   await expect(other).rejects.toMatchObject({
     code: "already_pending",
-    hint: `call check_answer ${first.question.id} (it holds), then ask again`,
+    hint: `Look for its answer with: check_answer ${first.question.id} (it holds); then ask again`,
   });
 });
 

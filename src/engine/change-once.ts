@@ -1,21 +1,21 @@
 import type { Actor } from "../core/people/actor.ts";
-import type { At, Changes, Entry, Read } from "../core/changes.ts";
+import type { DecisionContext, Changes, Entry, QuestionSnapshot } from "../core/changes.ts";
 import type { QuestionId } from "../core/id.ts";
-import { type Once, onceEntry, requireSameChange } from "../core/trail/idempotency.ts";
+import { type IdempotentChange, idempotencyEntry, requireSameChange } from "../core/trail/idempotency.ts";
 import { Refusal } from "../core/refusal.ts";
 import type { Store } from "../store/store.ts";
 import type { Done } from "./engine.ts";
 
-type Decide = (read: Read, at: At) => Changes;
+type Decide = (read: QuestionSnapshot, at: DecisionContext) => Changes;
 
 interface OnceDeps {
   store: Pick<Store, "findEntry">;
-  read(id: QuestionId): Promise<Read>;
-  change(id: QuestionId, by: Actor, decide: Decide): Promise<Read>;
+  read(id: QuestionId): Promise<QuestionSnapshot>;
+  change(id: QuestionId, by: Actor, decide: Decide): Promise<QuestionSnapshot>;
 }
 
 /** A change of a question, by its name and what it says. */
-export interface NamedChange extends Once {
+export interface NamedChange extends IdempotentChange {
   id: QuestionId;
   by: Actor;
   change: readonly unknown[];
@@ -25,7 +25,7 @@ export interface NamedChange extends Once {
 export async function changeOnce(deps: OnceDeps, named: NamedChange, decide: Decide): Promise<Done> {
   const { id, by, key, change } = named;
   if (key === undefined) return { ...(await deps.change(id, by, decide)), isNew: true };
-  const entry = onceEntry({ key, questionId: id, by }, change);
+  const entry = idempotencyEntry({ key, questionId: id, by }, change);
   if (await wasTaken(deps, entry)) return { ...(await deps.read(id)), isNew: false };
   try {
     const read = await deps.change(id, by, (before, at) => {

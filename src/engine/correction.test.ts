@@ -22,6 +22,23 @@ describe("a correction for an asker that askd did not start", () => {
     expect((await scene.engine.verify()).problems).toEqual([]);
   });
 
+  test("that comes between the hand-over of the answer and its arrival is not counted as given with it", async () => {
+    const scene = new Scene();
+    const { run, question } = await scene.engine.ask(scene.input({}, { via: "api" }), AGENT, SESSION);
+    await scene.engine.answer(question.id, said("1"), ADA);
+    const { run: handed } = await scene.engine.handOver(question.id);
+    await scene.engine.amend(question.id, "Memcached after all", ADA);
+    const last = await scene.engine.given(question.id, "read", handed.epoch);
+    expect(last.question).toMatchObject({
+      handover: { state: "given" },
+      amendments: [{ handover: { state: "void", reason: "run_ended" } }],
+    });
+    expect(last.run).toMatchObject({ status: "completed", owes: [] });
+    const types = (await scene.engine.readChain(run.id)).map(({ event }) => event.type);
+    expect(types.slice(-3)).toEqual(["question.given", "question.delivery_failed", "run.completed"]);
+    expect((await scene.engine.verify()).problems).toEqual([]);
+  });
+
   test("comes too late as well when the last question is withdrawn", async () => {
     const scene = new Scene();
     const { run, question } = await scene.engine.ask(scene.input({}, { via: "api" }), AGENT, SESSION);

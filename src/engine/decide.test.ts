@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { ADA, AGENT, IDS, NOON } from "../../test/builders.ts";
 import { Scene } from "../../test/scene.ts";
 import { SYSTEM } from "../core/people/actor.ts";
-import type { Read } from "../core/changes.ts";
+import type { QuestionSnapshot } from "../core/changes.ts";
 import { claim, release } from "../core/question/claim.ts";
 import { DEFAULT_RULES } from "../core/rules.ts";
 import { MemoryStore } from "../../test/memory-store/memory.ts";
@@ -41,7 +41,7 @@ test("a decision that writes no row is never made by what a process remembers, w
   const first = decider();
   await first.changeQuestion(question.id, ADA, claim);
   await decider().changeQuestion(question.id, ADA, release);
-  let decidedBy: Read["question"] | undefined;
+  let decidedBy: QuestionSnapshot["question"] | undefined;
   await first.changeQuestion(question.id, SYSTEM, (read) => {
     decidedBy = read.question;
     return { dropped: ["clock:of another"] };

@@ -1,15 +1,15 @@
 import type { Actor } from "../core/people/actor.ts";
-import type { At, Changes, Read } from "../core/changes.ts";
+import type { DecisionContext, Changes, QuestionSnapshot } from "../core/changes.ts";
 import type { Ids, QuestionId, RunId } from "../core/id.ts";
 import type { Instant } from "../core/instant.ts";
-import type { RunRead } from "../core/run/run-lifecycle.ts";
+import type { RunSnapshot } from "../core/run/run-lifecycle.ts";
 import { type Person, parsePerson } from "../core/people/person.ts";
 import { type Question, namesPeople } from "../core/question/question.ts";
 import { Refusal } from "../core/refusal.ts";
 import type { Rules } from "../core/rules.ts";
 import type { Run } from "../core/run/run.ts";
-import type { Committed, Store } from "../store/store.ts";
-import { Rows } from "./row-cache.ts";
+import type { CommitResult, Store } from "../store/store.ts";
+import { RowCache } from "./row-cache.ts";
 import { sealTrail } from "./jobs/seal-job.ts";
 
 const RETRY_MS = 2_000;
@@ -32,7 +32,7 @@ export class JobLost extends Error {}
 
 /** The one way in which anything changes: read, decide, commit; again when somebody else was faster. */
 export class Decider {
-  readonly rows: Rows;
+  readonly rows: RowCache;
   readonly #deps: DecideDeps;
   readonly #queues = new Map<string, Promise<unknown>>();
   readonly #elapsedMs: () => number;
@@ -41,15 +41,19 @@ export class Decider {
   constructor(deps: DecideDeps) {
     this.#deps = deps;
     this.#elapsedMs = deps.elapsedMs ?? (() => performance.now());
-    this.rows = new Rows(deps.store);
+    this.rows = new RowCache(deps.store);
   }
 
-  at(by: Actor): At {
+  at(by: Actor): DecisionContext {
     return { now: this.#deps.now(), by, ids: this.#deps.ids, rules: this.#deps.rules };
   }
 
   /** Changes one question and what hangs on it; returns what is true afterwards. */
-  async changeQuestion(id: QuestionId, by: Actor, decide: (read: Read, at: At) => Changes): Promise<Read> {
+  async changeQuestion(
+    id: QuestionId,
+    by: Actor,
+    decide: (read: QuestionSnapshot, at: DecisionContext) => Changes,
+  ): Promise<QuestionSnapshot> {
     let recalled = this.rows.recall(id);
     const runId = recalled?.question.runId ?? (await this.rows.read(id)).run.id;
     return this.#queued(runId, async () => {
@@ -73,13 +77,15 @@ export class Decider {
   }
 
   /** Most runs owe nothing besides; those that do have to be looked at when the run ends. */
-  async #withOthers(read: Read): Promise<Read> {
+  async #withOthers(read: QuestionSnapshot): Promise<QuestionSnapshot> {
     const ids = read.run.owes.filter((id) => id !== read.question.id);
     return ids.length === 0 ? read : { ...read, others: await this.rows.readQuestions(ids) };
   }
 
   /** Most questions are for anybody; those that name people or count votes need the list of people. */
-  async withPeople<Subject extends { question: Question }>(read: Subject): Promise<Subject & Pick<Read, "people">> {
+  async withPeople<Subject extends { question: Question }>(
+    read: Subject,
+  ): Promise<Subject & Pick<QuestionSnapshot, "people">> {
     return namesPeople(read.question) ? { ...read, people: await this.readPeople() } : read;
   }
 
@@ -89,7 +95,7 @@ export class Decider {
   }
 
   /** Changes a run and its open questions. */
-  async changeRun(id: RunId, by: Actor, decide: (read: RunRead, at: At) => Changes): Promise<Run> {
+  async changeRun(id: RunId, by: Actor, decide: (read: RunSnapshot, at: DecisionContext) => Changes): Promise<Run> {
     return this.#queued(id, () =>
       this.#untilCommitted(async () => {
         const run = await this.rows.readRun(id);
@@ -108,7 +114,7 @@ export class Decider {
    * Writes all of it or nothing. A lost job is final: somebody else does it. What was read is remembered as it is then,
    * at once: whoever waits for it is woken in the same turn.
    */
-  async commit(changes: Changes, read?: Read): Promise<Committed> {
+  async commit(changes: Changes, read?: QuestionSnapshot): Promise<CommitResult> {
     const committed = await this.#deps.store.commit(changes);
     if (committed.ok) {
       this.#forgetRuns(changes);
@@ -123,12 +129,12 @@ export class Decider {
     return committed;
   }
 
-  /** The first event of a store is sealed at once: from then on nobody can start the trail anew unseen. */
+  /** Seals the first event of a store at once, so that restarting the trail from scratch is detected. */
   async #sealFirst(): Promise<void> {
     try {
       await sealTrail(this.#deps.store, this.#deps.now());
     } catch {
-      // What was committed is kept; the job that seals does it in its time.
+      // The commit stands; the seal job seals it later.
     }
   }
 
@@ -156,7 +162,7 @@ export class Decider {
     }
   }
 
-  /** What is remembered of a question has its run with it. */
+  /** A cached question carries its run. */
   #forgetRuns({ runs = [] }: Changes): void {
     for (const { pendingId, owes } of runs) {
       if (pendingId !== undefined) this.rows.forget(pendingId);
@@ -177,8 +183,12 @@ export class Decider {
   }
 }
 
-/** What a decision would leave behind, as a reader sees it after the commit. */
-export function after(read: Read, changes: Changes, committed: Extract<Committed, { ok: true }>): Read {
+/** The snapshot that a reader sees after the commit of these changes. */
+export function after(
+  read: QuestionSnapshot,
+  changes: Changes,
+  committed: Extract<CommitResult, { ok: true }>,
+): QuestionSnapshot {
   const question = changes.questions?.find((each) => each.id === read.question.id);
   const run = changes.runs?.find((each) => each.id === read.run.id);
   return {
@@ -188,7 +198,7 @@ export function after(read: Read, changes: Changes, committed: Extract<Committed
   };
 }
 
-function isFirstOfAll({ numbers }: Extract<Committed, { ok: true }>): boolean {
+function isFirstOfAll({ numbers }: Extract<CommitResult, { ok: true }>): boolean {
   for (const number of numbers.values()) if (number === 1) return true;
   return false;
 }

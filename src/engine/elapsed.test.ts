@@ -6,7 +6,7 @@ import { Scene, said } from "../../test/scene.ts";
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
-/** What the events of a run say about elapsed time, by type. */
+/** The elapsed times in the events of a run, by type. */
 async function elapsed(scene: Scene, runId: RunId): Promise<Record<string, unknown>> {
   const kept = await scene.engine.readChain(runId);
   return Object.fromEntries(

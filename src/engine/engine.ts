@@ -3,29 +3,29 @@ import type { AnswerInput } from "../core/answer/answer-input.ts";
 import type { AskInput } from "../core/question/ask-input.ts";
 import type { Anchor } from "../core/trail/anchor.ts";
 import type { CancelInput } from "../core/question/cancel.ts";
-import type { Read, Seal } from "../core/changes.ts";
+import type { QuestionSnapshot, Seal } from "../core/changes.ts";
 import type { KeptEvent } from "../core/trail/event.ts";
 import type { RunFact } from "../core/trail/fact-source.ts";
-import type { Flaw } from "../core/trail/trail-mismatch.ts";
+import type { TrailMismatch } from "../core/trail/trail-mismatch.ts";
 import type { QuestionId, RunId } from "../core/id.ts";
 import type { Instant } from "../core/instant.ts";
 import type { RunResult } from "../core/run/run-lifecycle.ts";
 import type { Machine } from "../core/run/machine.ts";
-import type { Once } from "../core/trail/idempotency.ts";
+import type { IdempotentChange } from "../core/trail/idempotency.ts";
 import type { Person } from "../core/people/person.ts";
 import type { Question } from "../core/question/question.ts";
 import type { Removal } from "../core/people/removal.ts";
-import type { GiveBack, Run, Seen } from "../core/run/run.ts";
-import type { Similar } from "../core/answer/similar.ts";
+import type { GiveBack, Run, AgentPresence } from "../core/run/run.ts";
+import type { SimilarQuestion } from "../core/answer/similar.ts";
 import type { HoldInput } from "../core/question/take-hold.ts";
 import type { Stats, StatsQuery } from "../core/stats/stats.ts";
 import type { Template, TemplateInput } from "../core/answer/template.ts";
 import type { Token, TokenInput } from "../core/people/token.ts";
 import type { Troubles } from "../core/run/trouble.ts";
 import type { RunUsage } from "../core/run/usage.ts";
-import type { QuestionFilter, Ref, RunFilter } from "../store/store.ts";
+import type { QuestionFilter, NameReference, RunFilter } from "../store/store.ts";
 
-/** What a new run is known by before it does anything. */
+/** The description of a new run. */
 export interface RunInput {
   /** Chosen by a caller on this machine that has to make the run's directory first. */
   id?: RunId;
@@ -38,7 +38,7 @@ export interface RunInput {
   repo?: string;
   branch?: string;
   labels?: string[];
-  /** Those of its facts that a program of ours on this machine saw itself; a server believes nobody that. */
+  /** Facts that askd measured on this machine itself; a server ignores this claim. */
   measured?: readonly RunFact[];
   priority?: number;
   size?: string;
@@ -56,7 +56,7 @@ export interface AskOptions {
   /** When the agent made the call, where the ask had to wait its turn: it does not show what came after that. */
   calledAt?: Instant;
   /** The agent's process, where somebody else started it. */
-  seen?: Seen;
+  seen?: AgentPresence;
   /** How outcomes get back from now on, where that changes with each start of a session that somebody else started. */
   giveBack?: Extract<GiveBack, "worker" | "poll">;
   /** Values that must not reach any channel, from the environment of the one who asks. */
@@ -68,7 +68,7 @@ export interface AskOptions {
 }
 
 /** A question as it stands after a verb, and whether this call made the difference. */
-export interface Done extends Read {
+export interface Done extends QuestionSnapshot {
   /** False when the same ask or the same reply had been taken before. */
   isNew: boolean;
 }
@@ -86,130 +86,144 @@ export interface VerifyOptions {
   anchors?: readonly Anchor[];
 }
 
-export interface AmendOptions extends Once {
-  /** Takes up a run that has ended, with the correction. */
+export interface AmendOptions extends IdempotentChange {
+  /** Resumes a run that has ended, with the correction. */
   resume?: boolean;
-  /** The person has read what a high risk means. */
+  /** The person has confirmed the high risk. */
   confirmed?: boolean;
 }
 
 export interface RemovalOptions {
-  /** Who takes over the tokens that the person made for others. */
+  /** The person who takes over the tokens that the removed person made for others. */
   handOverTo?: string | undefined;
-  /** Says what would happen, and changes nothing. */
+  /** Reports what would happen, and changes nothing. */
   isTrial?: boolean;
 }
 
-/** What a damaged or rewritten trail looks like. */
+/** The result of a verification. */
 export interface Verified {
   runs: number;
   events: number;
   seals: number;
   /** One line for each place where the trail and the state disagree. */
   problems: string[];
-  /** The same without words, where this process has looked itself. */
-  flaws?: readonly Flaw[];
+  /** The same as data, if this process verified the trail itself. */
+  flaws?: readonly TrailMismatch[];
 }
 
-/**
- * Everything that can be done with questions and runs. The embedded engine writes to a store;
- * the remote one asks a server to do the same.
- */
-export interface Engine {
+/** Asking, answering, and bringing outcomes back. */
+export interface QuestionEngine {
   ask(input: AskInput, by: Actor, options?: AskOptions): Promise<Done>;
-  /** Comes back when the question is closed, or at the given time with whatever it is then. */
-  wait(id: QuestionId, options: WaitOptions): Promise<Read>;
+  /** Returns when the question is closed, or at the given time with the question as it is then. */
+  wait(id: QuestionId, options: WaitOptions): Promise<QuestionSnapshot>;
   answer(id: QuestionId, input: AnswerInput, by: Actor): Promise<Done>;
-  /** Writes down that somebody tried what they may not do; nothing else changes. */
+  /** Records that somebody tried something they may not do; nothing else changes. */
   refuse(id: QuestionId, tried: string, by: Actor): Promise<void>;
-  /** What the agent would be told, without writing anything. */
+  /** Returns the text that the agent would get, without writing anything. */
   preview(id: QuestionId, input: AnswerInput, by: Actor): Promise<string>;
-  undo(id: QuestionId, by: Actor, once?: Once): Promise<Read>;
-  amend(id: QuestionId, text: string, by: Actor, options?: AmendOptions): Promise<Read>;
-  claim(id: QuestionId, by: Actor, once?: Once): Promise<Read>;
-  release(id: QuestionId, by: Actor, once?: Once): Promise<Read>;
-  assign(id: QuestionId, to: readonly string[], by: Actor, once?: Once): Promise<Read>;
-  snooze(id: QuestionId, until: Instant, by: Actor, once?: Once): Promise<Read>;
-  extend(id: QuestionId, byMs: number, by: Actor, once?: Once): Promise<Read>;
-  comment(id: QuestionId, text: string, by: Actor, once?: Once): Promise<Read>;
-  escalate(id: QuestionId, by: Actor, once?: Once): Promise<Read>;
-  /** `resume` hands that text to the run instead of cancelling it with its question. */
-  cancel(id: QuestionId, input: CancelInput & Once, by: Actor): Promise<Read>;
+  undo(id: QuestionId, by: Actor, once?: IdempotentChange): Promise<QuestionSnapshot>;
+  amend(id: QuestionId, text: string, by: Actor, options?: AmendOptions): Promise<QuestionSnapshot>;
+  claim(id: QuestionId, by: Actor, once?: IdempotentChange): Promise<QuestionSnapshot>;
+  release(id: QuestionId, by: Actor, once?: IdempotentChange): Promise<QuestionSnapshot>;
+  assign(id: QuestionId, to: readonly string[], by: Actor, once?: IdempotentChange): Promise<QuestionSnapshot>;
+  snooze(id: QuestionId, until: Instant, by: Actor, once?: IdempotentChange): Promise<QuestionSnapshot>;
+  extend(id: QuestionId, byMs: number, by: Actor, once?: IdempotentChange): Promise<QuestionSnapshot>;
+  comment(id: QuestionId, text: string, by: Actor, once?: IdempotentChange): Promise<QuestionSnapshot>;
+  escalate(id: QuestionId, by: Actor, once?: IdempotentChange): Promise<QuestionSnapshot>;
+  /** `resume` sends that text to the run instead of cancelling the run with its question. */
+  cancel(id: QuestionId, input: CancelInput & IdempotentChange, by: Actor): Promise<QuestionSnapshot>;
+  /** Creates a link by which one person answers one question without signing in; its text is returned only here. */
+  issueLink(id: QuestionId, person: string, by: Actor): Promise<{ text: string; token: Token }>;
 
-  /** What was asked under that name and is still open: those whose outcome is owed, then those that wait, oldest first. */
-  findAsked(askedAs: string): Promise<Read[]>;
-  /** Another call waits for the question from now on, unless one does that may be alive; `isNew` says which. */
+  /** Open questions asked under that name: those whose outcome is owed, then the pending ones, oldest first. */
+  findAsked(askedAs: string): Promise<QuestionSnapshot[]>;
+  /** Makes another call hold the question, unless one holds it that may be alive; `isNew` says which. */
   hold(id: QuestionId, input: HoldInput): Promise<Done>;
-  /** The holder came to its end without an outcome: the question is parked, or the run told to proceed. */
-  endHold(id: QuestionId, why: "window" | "gone"): Promise<Read>;
+  /** The holder stops waiting without an outcome: parks the question, or tells the run to proceed. */
+  endHold(id: QuestionId, why: "window" | "gone"): Promise<QuestionSnapshot>;
   /** Commits that the outcome is about to be written out to the agent of that epoch, by that process. */
-  handOver(id: QuestionId, epoch?: number, holder?: string): Promise<Read>;
-  /** Commits that what was handed over has reached the agent; with an epoch only what that start of it was handed. */
-  given(id: QuestionId, witness: string, epoch?: number): Promise<Read>;
+  handOver(id: QuestionId, epoch?: number, holder?: string): Promise<QuestionSnapshot>;
+  /** Commits that the outcome has reached the agent; with an epoch only the part handed to that start of it. */
+  given(id: QuestionId, witness: string, epoch?: number): Promise<QuestionSnapshot>;
 
+  read(id: QuestionId): Promise<QuestionSnapshot>;
+  /** Reads many questions at once, in the given order. */
+  readMany(ids: readonly QuestionId[]): Promise<QuestionSnapshot[]>;
+  listQuestions(filter: QuestionFilter): Promise<Question[]>;
+  countQuestions(status: Question["status"]): Promise<number>;
+  /** Answers that people gave to similar questions, those of the same repository first; often none. */
+  findSimilar(id: QuestionId, limit: number): Promise<SimilarQuestion[]>;
+}
+
+/** Runs, and the machines that they run on. */
+export interface RunEngine {
   createRun(input: RunInput, by: Actor): Promise<Run>;
   startRun(id: RunId, by: Actor): Promise<Run>;
-  /** The agent's processes are gone. */
+  /** Records that the agent's processes have ended. */
   endRun(id: RunId, result: RunResult, by: Actor): Promise<Run>;
   cancelRun(id: RunId, by: Actor, reason?: string): Promise<Run>;
   /**
-   * Takes up a run whose answer was stored without resuming it, or one that has ended. With a host, a run that has not
-   * ended belongs to that machine from now on, which only counts when its own was not heard of for a while.
+   * Resumes a run whose answer was stored without resuming it, or one that has ended. With a host, a run that has not
+   * ended moves to that machine, which is refused unless its own machine was not heard of for a while.
    */
   resumeRun(id: RunId, by: Actor, options?: { host?: string }): Promise<Run>;
+  findRun(id: RunId): Promise<Run | undefined>;
+  /** Runs and questions that match a number, a name, an external id, a session or a short id. */
+  lookUp(ref: NameReference, limit: number): Promise<{ runs: Run[]; questions: Question[] }>;
+  listRuns(filter: RunFilter): Promise<Run[]>;
+  /** Turns, cost and tokens of these runs so far; runs without any count are left out. */
+  usageOf(ids: readonly RunId[]): Promise<RunUsage[]>;
+  /** The machines that agents are started on, with the last heartbeat of a worker on each. */
+  listMachines(): Promise<Machine[]>;
+  /** Failing jobs that keep questions and runs from continuing. */
+  findTroubles(): Promise<Troubles>;
+}
 
-  /** Makes a token; its text is shown this once and kept nowhere. */
+/** People, their tokens, and the canned answers that they share. */
+export interface PeopleEngine {
+  /** Creates a token; its text is returned only here and kept nowhere. */
   issueToken(input: TokenInput, by: Actor): Promise<{ text: string; token: Token }>;
-  /** Makes a link by which one person answers one question without signing in; its text is shown this once. */
-  issueLink(id: QuestionId, person: string, by: Actor): Promise<{ text: string; token: Token }>;
-  /** Who bears this token, or nobody. */
+  /** The owner of this token; undefined if it is not valid. */
   authenticate(text: string, channel: string): Promise<{ actor: Actor; token: Token } | undefined>;
   /** Trades a login code for a token of that person; a code works once. */
   redeemLogin(code: string, by: Actor): Promise<{ text: string; token: Token }>;
   revokeToken(id: string, by: Actor): Promise<Token>;
-  /** Gives a token to another person, with whom it ends from then on. */
+  /** Gives a token to another person: it ends when that person is removed. */
   handOverToken(id: string, to: string, by: Actor): Promise<Token>;
   listTokens(by: Actor): Promise<Token[]>;
   putPerson(person: Person, by: Actor): Promise<Person>;
-  /** Takes somebody off the list with all that they hold, in one commit; or only says what would happen. */
+  /** Removes a person with everything that they hold, in one commit; or only reports what would happen. */
   removePerson(id: string, options: RemovalOptions, by: Actor): Promise<Removal>;
   listPeople(): Promise<Person[]>;
   findPerson(id: string): Promise<Person | undefined>;
   /** Adds a canned answer for everybody, or changes the one of that name. */
   putTemplate(input: TemplateInput, by: Actor): Promise<Template>;
-  /** All canned answers, by name; `offerTemplates` of core picks and orders those that fit a question. */
+  /** All canned answers, by name; `listMatchingTemplates` of core picks and orders those that fit a question. */
   listTemplates(): Promise<Template[]>;
   removeTemplate(name: string, by: Actor): Promise<Template>;
+}
 
-  read(id: QuestionId): Promise<Read>;
-  /** The same for many at once, in the same order. */
-  readMany(ids: readonly QuestionId[]): Promise<Read[]>;
-  /** What people answered to questions like this one, of the same repository first; often nothing. */
-  findSimilar(id: QuestionId, limit: number): Promise<Similar[]>;
-  findRun(id: RunId): Promise<Run | undefined>;
-  lookUp(ref: Ref, limit: number): Promise<{ runs: Run[]; questions: Question[] }>;
-  listQuestions(filter: QuestionFilter): Promise<Question[]>;
-  listRuns(filter: RunFilter): Promise<Run[]>;
-  /** What these runs have used so far; those of which nothing was counted are left out. */
-  usageOf(ids: readonly RunId[]): Promise<RunUsage[]>;
-  /** The machines that agents are started on, with when a worker of each was last heard of. */
-  listMachines(): Promise<Machine[]>;
-  countQuestions(status: Question["status"]): Promise<number>;
-  /** What is known of the questions of a time, in numbers: the last 7 days unless it says otherwise. */
-  stats(query?: StatsQuery): Promise<Stats>;
+/** The audit trail, and the numbers that are counted from it. */
+export interface TrailEngine {
   readChain(runId: RunId): Promise<KeptEvent[]>;
   readFeed(after: string, limit: number): Promise<KeptEvent[]>;
   /** The cursor of the last event that the feed shows now. */
   findFeedEnd(): Promise<string>;
-  /** Compares all that is kept with the trail, the seals, and the anchors that the caller has. */
+  /** Compares everything kept with the trail, the seals, and the anchors that the caller has. */
   verify(options?: VerifyOptions): Promise<Verified>;
-  /** Seals the trail now, where the store is; returns the last seal, undefined where nothing has happened yet. */
+  /** Seals the trail now, where the store is; returns the last seal, undefined if nothing has happened yet. */
   seal(): Promise<Seal | undefined>;
-  /** What keeps questions and runs from going on: jobs that fail. */
-  findTroubles(): Promise<Troubles>;
+  /** Numbers about the questions of a period: the last 7 days unless the query names another. */
+  stats(query?: StatsQuery): Promise<Stats>;
+}
 
+/**
+ * Everything that can be done with questions and runs. The local engine writes to a store; the remote one asks a server
+ * to do the same.
+ */
+export interface Engine extends QuestionEngine, RunEngine, PeopleEngine, TrailEngine {
   now(): Promise<Instant>;
-  /** Does what has fallen due, for callers that run with no worker beside them. Returns how many jobs. */
+  /** Does all due jobs, for callers without a worker beside them. Returns how many. */
   doDue(): Promise<number>;
   /** Does jobs as they fall due until stopped. */
   work(): Promise<void>;

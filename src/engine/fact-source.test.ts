@@ -2,9 +2,9 @@ import { describe, expect, test } from "vitest";
 import { ADA, AGENT, IDS } from "../../test/builders.ts";
 import { Scene, said } from "../../test/scene.ts";
 import { SYSTEM } from "../core/people/actor.ts";
-import { approvalAsk, approvalWords, fingerprintOf, isAllowed } from "../core/question/approval.ts";
-import { findSame, isSameAsk, requireSamePayload } from "../core/question/ask.ts";
-import { fillTemplate, offerTemplates, putTemplate } from "../core/answer/template.ts";
+import { approvalAsk, approvalContent, fingerprintOf, isToolAllowed } from "../core/question/approval.ts";
+import { findSameQuestion, isSameAsk, requireSamePayload } from "../core/question/ask.ts";
+import { fillTemplate, listMatchingTemplates, putTemplate } from "../core/answer/template.ts";
 import { viewQuestion, viewRun } from "../core/api/view.ts";
 import type { RunInput } from "./engine.ts";
 
@@ -33,7 +33,9 @@ describe("who vouches for what is known of a run", () => {
     const scene = new Scene();
     const input: RunInput = { ...FACTS, measured: ["agent", "repo"] };
     expect((await scene.engine.createRun(input, AGENT)).sources).toEqual({
-      ...{ agent: "measured", repo: "measured", labels: "asker" },
+      agent: "measured",
+      repo: "measured",
+      labels: "asker",
     });
   });
 
@@ -53,11 +55,11 @@ describe("what only the asker says", () => {
     const labelled = putTemplate(undefined, { name: "labelled", text: "Yes.", match: { label: "urgent" } }, at);
     const templates = [putTemplate(undefined, template, at), general, labelled];
     const claimed = await scene.engine.ask(scene.input(), AGENT, { run: FACTS });
-    expect(offerTemplates(templates, claimed, scene.rules.limits)).toEqual([]);
-    expect(() => fillTemplate(general, claimed)).toThrow("wants {{repo}}, and this question has none");
+    expect(listMatchingTemplates(templates, claimed, scene.rules.limits)).toEqual([]);
+    expect(() => fillTemplate(general, claimed)).toThrow("needs {{repo}}, which this question does not have");
     const { id: runId } = await scene.engine.createRun(FACTS, ADA);
     const known = await scene.engine.ask(scene.input(), AGENT, { runId });
-    const offered = offerTemplates(templates, known, scene.rules.limits);
+    const offered = listMatchingTemplates(templates, known, scene.rules.limits);
     expect(offered.map(({ name }) => name)).toEqual(["go", "labelled", "general"]);
     expect(fillTemplate(general, known)).toEqual({ answer: "Push to acme/api, claude." });
   });
@@ -117,20 +119,20 @@ describe("the fingerprint of an approval", () => {
     const scene = new Scene();
     const asked = await scene.ask({ kind: "approval", question: "Use Bash?", options: ["allow", "deny"] });
     const read = await scene.engine.answer(asked.question.id, said("allow"), ADA);
-    expect(isAllowed(read, USE)).toBe(false);
+    expect(isToolAllowed(read, USE)).toBe(false);
   });
 
   test("tells a call apart from an approval that its agent words just like it", async () => {
     const scene = new Scene();
     const run = await scene.startedRun();
-    const { allowText: _allowText, ...words } = approvalWords(USE);
+    const { allowText: _allowText, ...words } = approvalContent(USE);
     const own = scene.input({ kind: "approval", ...words, allow_text: false });
     const call = scene.input(approvalAsk(USE));
     expect(call.items).toEqual(own.items);
     const { question } = await scene.engine.ask(own, AGENT, { runId: run.id });
     expect(isSameAsk(question, own)).toBe(true);
     expect(isSameAsk(question, call)).toBe(false);
-    expect(findSame([question], call)).toBeUndefined();
+    expect(findSameQuestion([question], call)).toBeUndefined();
     expect(() => requireSamePayload(question, { ...call, key: "call" })).toThrow("was used for another question");
   });
 });

@@ -2,8 +2,8 @@ import type { Question } from "../core/question/question.ts";
 import type { Run } from "../core/run/run.ts";
 import type { Store } from "../store/store.ts";
 
-/** Who has the name that a commit found taken: the same key in this run, or the run of the same session. */
-export async function findTaken(
+/** Finds the owner of a name that a commit found taken: the same key in this run, or the run of the same session. */
+export async function findDuplicate(
   store: Store,
   run: Run,
   key: string,

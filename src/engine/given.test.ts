@@ -2,10 +2,10 @@ import { describe, expect, test } from "vitest";
 import { ADA, AGENT, IDS } from "../../test/builders.ts";
 import { MCP, Scene, pendingOf, said } from "../../test/scene.ts";
 import { SYSTEM } from "../core/people/actor.ts";
-import { endCarried, takeRun } from "../core/run/run-ownership.ts";
+import { endOwnedRun, claimRun } from "../core/run/run-ownership.ts";
 import { AnswerInput } from "../core/answer/answer-input.ts";
 import type { QuestionId, RunId } from "../core/id.ts";
-import { tellHanded } from "../core/run/agent-message.ts";
+import { handoverMessage } from "../core/run/agent-message.ts";
 import { HOUR_MS, MINUTE_MS, SECOND_MS, later } from "../core/instant.ts";
 import type { RunResult } from "../core/run/run-lifecycle.ts";
 import { answerText } from "../core/answer/match.ts";
@@ -30,13 +30,13 @@ class Carried extends Scene {
     this.#id ??= (
       await this.engine.createRun({ agent: "claude", host: "here", session: "s", giveBack: "worker" }, AGENT)
     ).id;
-    await this.#decider.changeRun(this.id, SYSTEM, (read, at) => takeRun(read, ME, at));
+    await this.#decider.changeRun(this.id, SYSTEM, (read, at) => claimRun(read, ME, at));
     return this;
   }
 
   async end(result: RunResult = DONE) {
     const { epoch } = await this.run();
-    return this.#decider.changeRun(this.id, SYSTEM, (read, at) => endCarried(read, { worker: ME, epoch }, result, at));
+    return this.#decider.changeRun(this.id, SYSTEM, (read, at) => endOwnedRun(read, { worker: ME, epoch }, result, at));
   }
 
   async run() {
@@ -57,10 +57,10 @@ class Carried extends Scene {
     return reads.map(({ question }) => (question.status === "pending" ? "pending" : question.handover.state));
   }
 
-  /** What the agent is told when it is started now. */
+  /** The message that the agent gets if it starts now. */
   async told(): Promise<string> {
     const { owes } = await this.run();
-    return tellHanded({ delimiter: "%", reads: await this.engine.readMany(owes) });
+    return handoverMessage({ delimiter: "%", reads: await this.engine.readMany(owes) });
   }
 }
 

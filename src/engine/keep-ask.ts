@@ -1,5 +1,5 @@
 import { type Actor, SYSTEM } from "../core/people/actor.ts";
-import { ask, findSame, requireSamePayload } from "../core/question/ask.ts";
+import { ask, findSameQuestion, requireSamePayload } from "../core/question/ask.ts";
 import type { AskInput } from "../core/question/ask-input.ts";
 import { requireEpoch } from "../core/run/handover.ts";
 import { type Question, isPending } from "../core/question/question.ts";
@@ -10,7 +10,7 @@ import { addAsked } from "./asked-entry.ts";
 import { type Decider, after } from "./decide.ts";
 import type { AskOptions, Done } from "./engine.ts";
 import { runForAsk } from "./new-run.ts";
-import { findTaken } from "./find-duplicate.ts";
+import { findDuplicate } from "./find-duplicate.ts";
 
 interface Deps {
   store: Store;
@@ -27,11 +27,11 @@ export function keepAsk(deps: Deps, input: AskInput, by: Actor, options: AskOpti
     if (options.epoch !== undefined) requireEpoch(found, options.epoch);
     const run = asSeenNow(found, options);
     const open = await decider.rows.readOpen(run);
-    const same = findSame(open, input);
+    const same = findSameQuestion(open, input);
     if (same) return known(decider, same, input, options);
     const followed = run.clarifying ? await store.findQuestion(run.clarifying) : undefined;
     const { epoch, calledAt, askedAs, holder, secrets = [] } = options;
-    const before = { run, open, ...(followed && { followed }), epoch, calledAt, holder, secrets };
+    const before = { run, open, followed, epoch, calledAt, holder, secrets };
     const { read, ...asked } = ask(before, input, at);
     const entries =
       askedAs === undefined ? [] : [addAsked(askedAs, await store.findEntry("ask", askedAs), read.question.id)];
@@ -39,9 +39,10 @@ export function keepAsk(deps: Deps, input: AskInput, by: Actor, options: AskOpti
     const committed = await decider.commit(changes, read);
     if (committed.ok) return { ...after(read, changes, committed), isNew: true };
     if (committed.why !== "taken") return undefined;
-    const theirs = await findTaken(store, run, read.question.key);
+    const theirs = await findDuplicate(store, run, read.question.key);
     // Without a key of its own an ask repeats only what is still open.
-    const isSame = theirs?.question && (input.key !== undefined || findSame([theirs.question], input) !== undefined);
+    const isSame =
+      theirs?.question && (input.key !== undefined || findSameQuestion([theirs.question], input) !== undefined);
     if (theirs?.question && isSame) return known(decider, theirs.question, input, options);
     runId = theirs?.run.id ?? runId;
     return undefined;

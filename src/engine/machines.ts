@@ -1,12 +1,12 @@
 import { z } from "zod";
 import { Instant } from "../core/instant.ts";
-import { type Machine, type Machines, needsMachine } from "../core/run/machine.ts";
+import { type Machine, type KnownMachines, needsMachine } from "../core/run/machine.ts";
 import { Refusal } from "../core/refusal.ts";
 import type { Run } from "../core/run/run.ts";
 import type { Store } from "../store/store.ts";
 import type { Engine } from "./engine.ts";
 
-/** What a worker's row says of its machine. */
+/** The part of a worker's row that describes its machine. */
 const Beat = z.looseObject({ host: z.string(), beatAt: Instant });
 
 /** The machines that workers have been on, with when each was last heard of. */
@@ -19,18 +19,18 @@ export async function listMachines(store: Pick<Store, "listEntries">): Promise<M
   return [...heard].map(([id, heardAt]) => ({ id, heardAt }));
 }
 
-/** What is known of the machines that these runs wait for; where none waits, nothing is asked for. */
+/** Reads the machines that these runs wait for; reads nothing if no run waits for one. */
 export async function readMachines(
   engine: Pick<Engine, "listMachines" | "now">,
   runs: readonly Run[],
   here?: string,
-): Promise<Machines> {
+): Promise<KnownMachines> {
   const isWaiting = runs.some((run) => needsMachine(run) && run.host !== here);
   const known = isWaiting ? await listKnown(engine) : [];
   return { now: await engine.now(), known, here };
 }
 
-/** Who may not know of machines is told of none, and a server of old knows of none. */
+/** No machines if the caller may not list them or the server is too old to know them. */
 async function listKnown(engine: Pick<Engine, "listMachines">): Promise<Machine[] | undefined> {
   try {
     return await engine.listMachines();

@@ -1,5 +1,5 @@
-/** What was read out of a row before, or is read out of it now; a store gives the same object while nothing changes. */
-export function recall<Row extends object, Value>(
+/** Parses a row once: a store returns the same object as long as the row does not change. */
+export function memoize<Row extends object, Value>(
   known: WeakMap<Row, Value>,
   row: Row,
   parse: (row: Row) => Value,

@@ -21,7 +21,7 @@ export async function moveTo(
   const others =
     session === undefined ? [] : (await store.lookUp({ by: "session", text: session }, RUNS_OF_A_SESSION)).runs;
   return decider.changeRun(id, by, (read, at) => {
-    // Somebody has it by now: what is known of its machine is old.
+    // Another worker has claimed it since: the last heartbeat of its machine is outdated.
     if (read.run.version !== run.version) {
       throw new Refusal("moved", `Run #${run.number} went on meanwhile; nothing was changed`, {
         hint: `See it with: askd show ${run.number}`,

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { ADA, AGENT, IDS } from "../../test/builders.ts";
 import { beat } from "../../test/machines.ts";
 import { Scene, said } from "../../test/scene.ts";
-import { takeRun } from "../core/run/run-ownership.ts";
+import { claimRun } from "../core/run/run-ownership.ts";
 import type { Run } from "../core/run/run.ts";
 import { MINUTE_MS } from "../core/instant.ts";
 import { Decider } from "./decide.ts";
@@ -10,7 +10,7 @@ import { Decider } from "./decide.ts";
 const OLD = "build-7~3fa91c";
 const NEW = "build-8~77aa01";
 
-/** What is to be done for runs, and on which machine. */
+/** The jobs of runs, and the machines that do them. */
 async function runJobs(scene: Scene): Promise<string[]> {
   const jobs = (await scene.store.listJobs(10)).filter(({ host }) => host !== undefined);
   return jobs.map(({ kind, host }) => `${kind} ${host}`).sort();
@@ -44,7 +44,7 @@ describe.each(["local", "remote"] as const)("a run that goes on elsewhere by a %
     await scene.pass(MINUTE_MS);
     await expect(scene.engine.resumeRun(run.id, ADA, { host: NEW })).rejects.toMatchObject({
       code: "not_pending",
-      message: "Run #1 is looked after by build-7, which was heard of 1m ago",
+      message: "Run #1 belongs to build-7, which sent its last heartbeat 1m ago",
     });
     expect(await scene.engine.findRun(run.id)).toMatchObject({ host: OLD, epoch: run.epoch });
   });
@@ -76,7 +76,7 @@ describe.each(["local", "remote"] as const)("a run that goes on elsewhere by a %
     const scene = aScene();
     const { id } = await scene.engine.createRun({ agent: "claude", host: OLD, giveBack: "worker" }, AGENT);
     const decider = new Decider({ store: scene.store, ids: IDS, rules: scene.rules, now: () => scene.now });
-    await decider.changeRun(id, ADA, (read, at) => takeRun(read, IDS.worker(), at));
+    await decider.changeRun(id, ADA, (read, at) => claimRun(read, IDS.worker(), at));
     const { question } = await scene.engine.ask(scene.input({ timeout: "2h" }), AGENT, { runId: id });
     await beat(scene.store, OLD);
     await scene.pass(MINUTE_MS + 1);
@@ -106,7 +106,7 @@ describe.each(["local", "remote"] as const)("a run that goes on elsewhere by a %
     const run = await answered(scene);
     const decider = new Decider({ store: scene.store, ids: IDS, rules: scene.rules, now: () => scene.now });
     const worker = IDS.worker();
-    const taken = await decider.changeRun(run.id, ADA, (read, at) => takeRun(read, worker, at));
+    const taken = await decider.changeRun(run.id, ADA, (read, at) => claimRun(read, worker, at));
     await scene.pass(MINUTE_MS + 1);
     const moved = await scene.engine.resumeRun(run.id, ADA, { host: NEW });
     expect(moved).toMatchObject({ host: NEW, status: "resuming", epoch: taken.epoch + 1 });
@@ -120,7 +120,7 @@ test("who was faster than the move keeps the run", async () => {
   const { id } = await scene.engine.createRun({ agent: "claude", host: OLD, giveBack: "worker" }, AGENT);
   const decider = new Decider({ store: scene.store, ids: IDS, rules: scene.rules, now: () => scene.now });
   const [taken, moved] = await Promise.allSettled([
-    decider.changeRun(id, ADA, (read, at) => takeRun(read, IDS.worker(), at)),
+    decider.changeRun(id, ADA, (read, at) => claimRun(read, IDS.worker(), at)),
     scene.engine.resumeRun(id, ADA, { host: NEW }),
   ]);
   expect(taken.status).toBe("fulfilled");

@@ -1,12 +1,12 @@
-import type { At } from "../core/changes.ts";
+import type { DecisionContext } from "../core/changes.ts";
 import { requireCallback } from "../core/question/callback.ts";
 import type { Content } from "../core/question/content.ts";
 import { hashText } from "../core/question/content.ts";
 import { sourcesOf } from "../core/trail/fact-source.ts";
 import { requireVisibleLine } from "../core/text/foreign-text.ts";
 import { requirePlain } from "../core/text/plain-text.ts";
-import { ONE_ASK, type Run } from "../core/run/run.ts";
-import { UNSEEN } from "../core/text/visible.ts";
+import { ONE_ASK_PREFIX, type Run } from "../core/run/run.ts";
+import { INVISIBLE_CHARACTERS } from "../core/text/visible.ts";
 import type { RunInput } from "./engine.ts";
 import { requireCallable } from "./outbound/public-address.ts";
 
@@ -15,7 +15,7 @@ const NAME_CHARS = 40;
 const LONGEST_PLACE_BYTES = 800;
 
 /** A run that has done nothing yet. */
-export function newRun(input: RunInput, at: At, options: { implicit: boolean }): Run {
+export function newRun(input: RunInput, at: DecisionContext, options: { implicit: boolean }): Run {
   if (input.callback) {
     requireCallback(input.callback);
     requireCallable(input.callback.url, { allowLoopback: at.rules.callbackLoopback });
@@ -65,7 +65,7 @@ export function newRun(input: RunInput, at: At, options: { implicit: boolean }):
   };
 }
 
-/** What people and agents read as a name is one line that they can see; what a machine measured is as it is. */
+/** Names that people and agents read are one visible line; measured values stay as they are. */
 function requireNames(input: RunInput): void {
   if (input.name !== undefined) requireVisibleLine(input.name, "the name of a run");
   if (input.externalId !== undefined) requireVisibleLine(input.externalId, "an external id");
@@ -78,18 +78,18 @@ function requireNames(input: RunInput): void {
 }
 
 /** A run that is made by an ask: for the session that it names, else for this ask only, found again by its key. */
-export function runForAsk(input: RunInput, items: Content["items"], key: string | undefined, at: At): Run {
-  const session = input.session ?? (key === undefined ? undefined : `${ONE_ASK}${hashText(`${at.by.id}\n${key}`)}`);
-  return newRun({ name: nameFrom(items[0]?.text ?? ""), ...input, ...(session && { session }) }, at, {
-    implicit: true,
-  });
+export function runForAsk(input: RunInput, items: Content["items"], key: string | undefined, at: DecisionContext): Run {
+  const session =
+    input.session ?? (key === undefined ? undefined : `${ONE_ASK_PREFIX}${hashText(`${at.by.id}\n${key}`)}`);
+  const name = input.name ?? nameFrom(items[0]?.text ?? "");
+  return newRun({ ...input, name, session }, at, { implicit: true });
 }
 
 /** `redis-or-memcached-for` from "Redis or Memcached for the caching layer?" */
 export function nameFrom(text: string): string {
   const words =
     text
-      .replace(UNSEEN, "")
+      .replace(INVISIBLE_CHARACTERS, "")
       .toLowerCase()
       .match(/[\p{L}\p{N}]+/gu) ?? [];
   return words.slice(0, NAME_WORDS).join("-").slice(0, NAME_CHARS) || "question";

@@ -9,7 +9,7 @@ import type { Engine } from "./engine.ts";
 
 const LENA: Actor = { ...ADA, id: "lena" };
 
-/** What happened to a question after it was asked. */
+/** The events of a question after it was asked. */
 async function eventsOf(scene: Scene, id: QuestionId): Promise<string[]> {
   const { run } = await scene.engine.read(id);
   const events = await scene.engine.readChain(run.id);

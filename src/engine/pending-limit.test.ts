@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { Refusal } from "../core/refusal.ts";
-import { Room } from "./pending-limit.ts";
+import { PendingLimit } from "./pending-limit.ts";
 
 /** A store with so many waiting questions, and how often they were counted. */
 function waiting(count: number) {
@@ -17,18 +17,15 @@ function waiting(count: number) {
 
 test("many who ask at once are counted once, and only those get in for whom there is room", async () => {
   const store = waiting(7);
-  const room = new Room(store, 10);
+  const room = new PendingLimit(store, 10);
   const tried = await Promise.allSettled(Array.from({ length: 5 }, () => room.require()));
-  expect(tried.map(({ status }) => status)).toEqual([
-    ...["fulfilled", "fulfilled", "fulfilled"],
-    ...["rejected", "rejected"],
-  ]);
+  expect(tried.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "fulfilled", "rejected", "rejected"]);
   expect(store.counted).toBe(1);
 });
 
 test("whoever is refused was counted afresh", async () => {
   const store = waiting(9);
-  const room = new Room(store, 10);
+  const room = new PendingLimit(store, 10);
   await room.require();
   store.count = 5;
   await room.require();
@@ -40,7 +37,7 @@ test("whoever is refused was counted afresh", async () => {
 
 test("a count that failed is tried again by the next", async () => {
   const store = waiting(0);
-  const room = new Room(store, 10);
+  const room = new PendingLimit(store, 10);
   const count = store.countQuestions;
   store.countQuestions = () => Promise.reject(new Error("away"));
   await expect(room.require()).rejects.toThrow("away");

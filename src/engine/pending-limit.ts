@@ -4,7 +4,7 @@ import type { Store } from "../store/store.ts";
 const FRESH_MS = 1_000;
 
 /** Keeps the number of waiting questions within its limit. */
-export class Room {
+export class PendingLimit {
   readonly #store: Pick<Store, "countQuestions">;
   readonly #limit: number;
   #pending = { count: 0, readAtMs: -Infinity };

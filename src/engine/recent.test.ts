@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { Recent } from "./recent.ts";
+import { RecentCache } from "./recent.ts";
 
 test("the latest are remembered, and what is older than twice as many is not", () => {
-  const recent = new Recent<number>(10);
+  const recent = new RecentCache<number>(10);
   for (let n = 0; n < 100; n += 1) {
     recent.set(`${n}`, n);
     for (let latest = Math.max(0, n - 9); latest <= n; latest += 1) expect(recent.get(`${latest}`)).toBe(latest);
@@ -11,7 +11,7 @@ test("the latest are remembered, and what is older than twice as many is not", (
 });
 
 test("a value that is set again is the one remembered", () => {
-  const recent = new Recent<string>(2);
+  const recent = new RecentCache<string>(2);
   recent.set("a", "old");
   recent.set("b", "");
   recent.set("a", "new");
@@ -20,7 +20,7 @@ test("a value that is set again is the one remembered", () => {
 });
 
 test("what is deleted or cleared is forgotten, however long ago it was set", () => {
-  const recent = new Recent<number>(1);
+  const recent = new RecentCache<number>(1);
   recent.set("a", 1);
   recent.set("b", 2);
   recent.delete("a");

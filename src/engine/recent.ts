@@ -2,7 +2,7 @@
  * Remembers at least the latest so many values, and at most twice as many. Those that were set longest ago are
  * forgotten all at once: to take the oldest out of a map one by one takes longer the more were taken out before.
  */
-export class Recent<Value> {
+export class RecentCache<Value> {
   readonly #atLeast: number;
   #newer = new Map<string, Value>();
   #older = new Map<string, Value>();

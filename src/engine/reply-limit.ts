@@ -1,21 +1,21 @@
-import { type Actor, sayActor } from "../core/people/actor.ts";
+import { type Actor, actorName } from "../core/people/actor.ts";
 import { MINUTE_MS } from "../core/instant.ts";
 import { Refusal } from "../core/refusal.ts";
-import { Recent } from "./recent.ts";
+import { RecentCache } from "./recent.ts";
 
 const REMEMBERED = 5_000;
 
 /** Lets one person reply to one question only so often within a minute. */
 export class ReplyLimit {
   readonly #perMinute: number;
-  readonly #times = new Recent<number[]>(REMEMBERED);
+  readonly #times = new RecentCache<number[]>(REMEMBERED);
 
   constructor(perMinute: number) {
     this.#perMinute = perMinute;
   }
 
   count(by: Actor, questionId: string, nowMs: number): void {
-    const name = `${sayActor(by)} ${questionId}`;
+    const name = `${actorName(by)} ${questionId}`;
     const recent = (this.#times.get(name) ?? []).filter((time) => nowMs - time < MINUTE_MS);
     const oldest = recent[0];
     if (recent.length >= this.#perMinute && oldest !== undefined) {

@@ -1,15 +1,15 @@
-import type { Read } from "../core/changes.ts";
+import type { QuestionSnapshot } from "../core/changes.ts";
 import type { Content } from "../core/question/content.ts";
 import { shortId, type QuestionId, type RunId } from "../core/id.ts";
 import { type Question, findAnswer } from "../core/question/question.ts";
 import { Refusal } from "../core/refusal.ts";
 import type { Run } from "../core/run/run.ts";
-import type { Change, Store } from "../store/store.ts";
-import { Recent } from "./recent.ts";
+import type { StoreChange, Store } from "../store/store.ts";
+import { RecentCache } from "./recent.ts";
 
 /** As many as may be held at once, and then some. */
 const OPEN_KEPT = 20_000;
-/** Whoever waited for one of them looks at once. */
+/** Few: callers that waited for a question read it at once after it closes. */
 const CLOSED_KEPT = 256;
 const CONTENTS_KEPT = 1_000;
 /** Longer texts are read again when needed, so that what is remembered stays small. */
@@ -20,18 +20,18 @@ const SHORT_CHARS = 4_000;
  * by another. That can be a moment late: a remembered row serves to decide what to commit, where its version is
  * checked, and to wait, where the change is still to be heard; never to refuse or to show.
  */
-export class Rows {
+export class RowCache {
   readonly #store: Store;
-  readonly #open = new Recent<Read>(OPEN_KEPT);
-  readonly #closed = new Recent<Read>(CLOSED_KEPT);
-  readonly #contents = new Recent<Content>(CONTENTS_KEPT);
+  readonly #open = new RecentCache<QuestionSnapshot>(OPEN_KEPT);
+  readonly #closed = new RecentCache<QuestionSnapshot>(CLOSED_KEPT);
+  readonly #contents = new RecentCache<Content>(CONTENTS_KEPT);
 
   constructor(store: Store) {
     this.#store = store;
   }
 
   /** The question as the store has it now. */
-  async read(id: QuestionId): Promise<Read> {
+  async read(id: QuestionId): Promise<QuestionSnapshot> {
     const question = await this.#store.findQuestion(id);
     if (!question) throw noQuestion(id);
     const [run, content] = await Promise.all([this.readRun(question.runId), this.#readContent(question.content)]);
@@ -39,7 +39,7 @@ export class Rows {
   }
 
   /** These questions as the store has them now, in the same order, with a few reads for all of them. */
-  async readMany(ids: readonly QuestionId[]): Promise<Read[]> {
+  async readMany(ids: readonly QuestionId[]): Promise<QuestionSnapshot[]> {
     if (ids.length === 0) return [];
     const questions = new Map((await this.#store.readQuestions(ids)).map((question) => [question.id, question]));
     const contents = new Map<string, Content>();
@@ -67,13 +67,13 @@ export class Rows {
     return (await this.#store.findRun(id)) ?? noRun(id);
   }
 
-  /** What this process last wrote of a question, if it remembers it. */
-  recall(id: QuestionId): Read | undefined {
+  /** The question as this process last wrote it, if it is still cached. */
+  recall(id: QuestionId): QuestionSnapshot | undefined {
     return this.#open.get(id) ?? this.#closed.get(id);
   }
 
   /** Remembers a question as it was just written. */
-  remember(read: Read): void {
+  remember(read: QuestionSnapshot): void {
     const { id, status } = read.question;
     this.forget(id);
     if (charsOf(read) <= SHORT_CHARS) (status === "pending" ? this.#open : this.#closed).set(id, read);
@@ -85,7 +85,7 @@ export class Rows {
   }
 
   /** Somebody changed these questions, perhaps in another process. */
-  forgetChanged(change: Change): void {
+  forgetChanged(change: StoreChange): void {
     if (change.all) {
       this.#open.clear();
       this.#closed.clear();
@@ -93,7 +93,7 @@ export class Rows {
     for (const id of change.questions) this.forget(id);
   }
 
-  /** What belongs to a run and is still open: its pending question, and outcomes not yet given. */
+  /** The open questions of a run: its pending question, and outcomes not yet given. */
   readOpen(run: Run): Promise<Question[]> {
     return this.readQuestions([...(run.pendingId ? [run.pendingId] : []), ...run.owes]);
   }
@@ -113,7 +113,7 @@ export class Rows {
   }
 }
 
-function charsOf({ question, content }: Read): number {
+function charsOf({ question, content }: QuestionSnapshot): number {
   const answer = findAnswer(question);
   const said = answer ? Object.values(answer.items).reduce((sum, { text }) => sum + (text?.length ?? 0), 0) : 0;
   const asked = content.items.reduce((sum, { text }) => sum + text.length, content.context?.length ?? 0);

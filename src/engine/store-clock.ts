@@ -1,6 +1,6 @@
 import { type Instant, MINUTE_MS, epochMs, instant } from "../core/instant.ts";
 
-/** How long what the store said is relied on; meanwhile nobody waits for a way to the database and back. */
+/** How long the store's last time is trusted; no caller waits for a round trip to the database meanwhile. */
 const FRESH_MS = MINUTE_MS;
 
 /** The store's time as this process knows it: the machine's clock, corrected by what the store last said. */

@@ -1,23 +1,23 @@
 import type { Actor } from "../core/people/actor.ts";
-import type { At, Entry } from "../core/changes.ts";
+import type { DecisionContext, Entry } from "../core/changes.ts";
 import { Refusal } from "../core/refusal.ts";
 import {
   type Template,
   type TemplateInput,
-  isRemoved,
+  isTemplateRemoved,
   parseTemplate,
   putTemplate,
   removeTemplate,
   changeTemplate,
 } from "../core/answer/template.ts";
 import type { Store } from "../store/store.ts";
-import { recall } from "./memoize.ts";
+import { memoize } from "./memoize.ts";
 
 const MOST_TEMPLATES = 500;
 
 interface TemplateDeps {
   store: Store;
-  at: (by: Actor) => At;
+  at: (by: Actor) => DecisionContext;
 }
 
 /** The canned answers that everybody on a store shares. */
@@ -29,10 +29,10 @@ export class Templates {
     this.#deps = deps;
   }
 
-  async put(input: TemplateInput, by: Actor): Promise<Template> {
+  async putTemplate(input: TemplateInput, by: Actor): Promise<Template> {
     const before = await this.#find(input.name);
-    const isNew = !before || isRemoved(before);
-    if (isNew && (await this.list()).length >= MOST_TEMPLATES) {
+    const isNew = !before || isTemplateRemoved(before);
+    if (isNew && (await this.listTemplates()).length >= MOST_TEMPLATES) {
       throw new Refusal("too_many", `There are ${MOST_TEMPLATES} templates already`, {
         hint: "Remove some: askd template remove <name>",
         fact: { is: "many_templates", count: MOST_TEMPLATES },
@@ -41,14 +41,16 @@ export class Templates {
     return this.#write(putTemplate(before, input, this.#deps.at(by)), by);
   }
 
-  async remove(name: string, by: Actor): Promise<Template> {
+  async removeTemplate(name: string, by: Actor): Promise<Template> {
     return this.#write(removeTemplate(await this.#find(name), name, this.#deps.at(by)), by);
   }
 
   /** All that can be used, by name. */
-  async list(): Promise<Template[]> {
+  async listTemplates(): Promise<Template[]> {
     const entries = await this.#deps.store.listEntries("template");
-    return entries.map((entry) => recall(this.#known, entry, parseTemplate)).filter((template) => !isRemoved(template));
+    return entries
+      .map((entry) => memoize(this.#known, entry, parseTemplate))
+      .filter((template) => !isTemplateRemoved(template));
   }
 
   async #find(name: string): Promise<Template | undefined> {

@@ -1,4 +1,4 @@
-import type { Read } from "../core/changes.ts";
+import type { QuestionSnapshot } from "../core/changes.ts";
 import { JUMP_MS } from "../core/run/clock-jump.ts";
 import type { QuestionId } from "../core/id.ts";
 import { type Instant, MINUTE_MS, epochMs } from "../core/instant.ts";
@@ -6,29 +6,29 @@ import { Refusal } from "../core/refusal.ts";
 import type { WaitOptions } from "./engine.ts";
 import type { Waiters } from "./waiters.ts";
 
-/** How long somebody who waits for an answer waits for the store to come back. */
+/** How long a waiting caller waits for the store to come back. */
 const LONGEST_ABSENCE_MS = 2 * MINUTE_MS;
 const AWAY_PAUSE_MS = 500;
 
 interface WaitDeps {
   waiters: Waiters;
   /** The question as this process remembers it, if it does. */
-  recall(id: QuestionId): Read | undefined;
-  read(id: QuestionId): Promise<Read>;
+  recall(id: QuestionId): QuestionSnapshot | undefined;
+  read(id: QuestionId): Promise<QuestionSnapshot>;
   now(): Instant;
   /** Real time, whatever the clock is set to. */
   uptimeMs(): number;
 }
 
-/** Comes back when the question is closed, or at the given time with whatever it is then. */
+/** Returns when the question is closed, or at the given time with the question as it is then. */
 export async function waitFor(
   id: QuestionId,
   { until, signal, takes = false }: WaitOptions,
   deps: WaitDeps,
-): Promise<Read> {
+): Promise<QuestionSnapshot> {
   const { waiters, now, uptimeMs } = deps;
   const waiter = waiters.listen(id, { takes });
-  // A clock that jumps ahead ends nobody's wait: that takes as long as was meant.
+  // A clock that jumps ahead does not end a wait: it lasts its real time.
   const endsAtMs = uptimeMs() + epochMs(until) - epochMs(now());
   try {
     for (;;) {
@@ -43,8 +43,12 @@ export async function waitFor(
   }
 }
 
-/** Who waits for an answer anyway also waits for a store that is away for a moment. */
-async function readPatiently(id: QuestionId, signal: AbortSignal | undefined, deps: WaitDeps): Promise<Read> {
+/** Reads the question; a caller that waits for an answer also waits for a store that is away for a moment. */
+async function readPatiently(
+  id: QuestionId,
+  signal: AbortSignal | undefined,
+  deps: WaitDeps,
+): Promise<QuestionSnapshot> {
   const giveUpAtMs = performance.now() + LONGEST_ABSENCE_MS;
   for (;;) {
     try {

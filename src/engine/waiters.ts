@@ -1,4 +1,4 @@
-import type { Change } from "../store/store.ts";
+import type { StoreChange } from "../store/store.ts";
 
 // A longer timer would overflow and fire at once.
 const LONGEST_SLEEP_MS = 3_600_000;
@@ -11,13 +11,13 @@ export class Waiters {
     return this.#byQuestion.size;
   }
 
-  /** Says whether somebody waits for this question to give its outcome to the agent. */
+  /** Returns whether a caller waits for this question to give its outcome to the agent. */
   hasTaker(id: string): boolean {
     return this.#byQuestion.get(id)?.some(({ takes }) => takes) ?? false;
   }
 
-  /** Wakes whoever waits for one of the changed questions. */
-  wake(change: Change): void {
+  /** Wakes the callers that wait for one of the changed questions. */
+  wake(change: StoreChange): void {
     if (this.#byQuestion.size === 0) return;
     for (const id of change.all ? [...this.#byQuestion.keys()] : change.questions) {
       for (const waiter of this.#byQuestion.get(id) ?? []) waiter.wake();

@@ -7,9 +7,9 @@ import { DEFAULT_LIMITS } from "../core/rules.ts";
 import type { Engine } from "../engine/engine.ts";
 import { limitBody } from "./body.ts";
 import { CallerRuns } from "./caller-run.ts";
-import { type Signed, credential } from "./credential.ts";
+import { type SignedIn, credential } from "./credential.ts";
 import { EndedTokens } from "./events/ended-token.ts";
-import { type Doors, guard } from "./guard.ts";
+import { type AllowedHosts, guard } from "./guard.ts";
 import type { Log } from "./log.ts";
 import { LogLimit } from "./log-limit.ts";
 import { outgoingOf } from "./outgoing.ts";
@@ -18,21 +18,21 @@ import { pageSession } from "./pages/session.ts";
 import { replyProblem } from "./problem.ts";
 import { RequestLimit } from "./rest/request-limit.ts";
 
-/** Refused requests that are written down within a minute. */
+/** Refused requests that are logged within a minute. */
 const MOST_REFUSED_LINES = 60;
 const LONGEST_PATH = 200;
 
 export interface ServerDeps {
   engine: Engine;
-  doors: () => Doors;
-  /** Tells agents that come with a person's credential from people. */
+  doors: () => AllowedHosts;
+  /** Distinguishes agents that use a person's credential from people. */
   callers?: CallerRuns;
-  /** Hears of tokens that end; without it, what is open under them lasts until it is over. */
+  /** Watches for tokens that end; without it, requests open under them last until they finish. */
   ended?: EndedTokens;
-  /** Hears of what should not have happened; nothing of it goes to the caller. */
+  /** Reports unexpected errors; their text never reaches the client. */
   onBug: (error: unknown) => void;
   log?: Log;
-  /** Something before this server adds the address of its caller to X-Forwarded-For. */
+  /** A proxy before this server adds the address of its caller to X-Forwarded-For. */
   isBehindProxy?: boolean;
   /** Requests from one address within a minute that come without a credential, or with one that is not known. */
   anonymousPerMinute?: number;
@@ -41,18 +41,18 @@ export interface ServerDeps {
 }
 
 /** The routes of one part of the server, below a path of its own. Only `public` ones are reached without a credential. */
-export interface Part {
+export interface RouteGroup {
   path: string;
   public?: Hono;
-  signed?: Hono<Signed>;
+  signed?: Hono<SignedIn>;
   /** For people with a browser whose address is their credential; written to by forms. */
   links?: Hono;
   /** For people with a browser: reached by the cookie of a session, and written to by forms. */
-  pages?: Hono<Signed>;
+  pages?: Hono<SignedIn>;
 }
 
 /** Puts the parts of the server behind one guard. */
-export function createApp(deps: ServerDeps, parts: readonly Part[]): Hono {
+export function createApp(deps: ServerDeps, parts: readonly RouteGroup[]): Hono {
   const app = new Hono();
   const { engine, callers = new CallerRuns(engine), ended = new EndedTokens() } = deps;
   app.onError((error, context) => {
@@ -86,8 +86,8 @@ export function createApp(deps: ServerDeps, parts: readonly Part[]): Hono {
     for (const address of addressesOf(pages, path)) app.use(address, pageSession(engine, { callers, ended }));
     app.route(path, pages);
   }
-  // What is not public needs a credential before anything is said about it, even that it does not exist.
-  const signed = new Hono<Signed>();
+  // A path that is not public needs a credential before the reply says anything about it, even that it does not exist.
+  const signed = new Hono<SignedIn>();
   signed.use(credential(engine, { callers, ended, countUnknown: (address) => strangers.count(address) }));
   for (const part of parts) if (part.signed) signed.route(part.path, part.signed);
   app.route("/", signed);
@@ -99,8 +99,8 @@ function addressesOf({ routes }: Pick<Hono, "routes">, path: string): Set<string
   return new Set(routes.map((route) => (path === "/" ? route.path : `${path}${route.path}`)));
 }
 
-/** Says of an address whether it is one of the pages. */
-function pageFinder(parts: readonly Part[]): (path: string) => boolean {
+/** Returns whether an address is one of the pages. */
+function pageFinder(parts: readonly RouteGroup[]): (path: string) => boolean {
   const routes = parts.flatMap(({ pages, links }) => [...(pages?.routes ?? []), ...(links?.routes ?? [])]);
   const shapes = [...new Set(routes.map(({ path }) => path))].map(
     (path) => new RegExp(`^${path.replace(/:\w+/g, "[^/]+")}$`),
@@ -108,7 +108,7 @@ function pageFinder(parts: readonly Part[]): (path: string) => boolean {
   return (path) => shapes.some((shape) => shape.test(path));
 }
 
-/** Writes down every request, of those that are refused so many a minute, without what it says: its query and body may hold what is nobody's business. */
+/** Logs every request, refused ones up to a limit a minute. Query and body are left out: they may be private. */
 function writeDown(log: Log, nowMs: () => number): MiddlewareHandler {
   const refused = new LogLimit(MOST_REFUSED_LINES, nowMs);
   return async (context, next) => {
@@ -129,10 +129,10 @@ function writeDown(log: Log, nowMs: () => number): MiddlewareHandler {
   };
 }
 
-/** What may be somebody who tries something. */
+/** Replies that may show an attack. */
 const REFUSED: ReadonlySet<number> = new Set([401, 403, 429]);
 
-/** A reply that comes late is written down when it has come. Nothing of its request is kept until then. */
+/** A late reply is logged when it is sent. Nothing of its request is kept until then. */
 function writeLater(outgoing: ServerResponse | undefined, write: (status: number) => void): void {
   outgoing?.once("close", () => write(outgoing.statusCode));
 }

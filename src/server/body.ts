@@ -5,12 +5,12 @@ import { parseJson } from "./json-text.ts";
 import { Slots } from "./slots.ts";
 
 const KIB = 1024;
-/** The largest body of all; what a route takes may be less. */
+/** The largest body of any route; a route may take less. */
 const MOST_BODY_BYTES = KIB * KIB;
 /** For callers without a credential: a code to sign in with, a report of a browser. */
 export const STRANGERS_BODY_BYTES = 8 * KIB;
 
-/** Parsing more would keep the server from others; no page of ours has as many. */
+/** Parsing more would block the server for others; no page of ours has as many. */
 const MOST_FIELDS = 5_000;
 
 /** How many bytes of bodies are read at once: in all, and for one token or one address. */
@@ -21,11 +21,11 @@ export const FORM_TYPE = "application/x-www-form-urlencoded";
 
 declare module "hono" {
   interface ContextVariableMap {
-    /** Reads the body of a request, once it is clear that it is wanted. */
+    /** Reads the body of a request that passed every other check. */
     readBody: (mostBytes: number) => Promise<string>;
     /** The id of the token that let the caller in; unset for callers without one. */
     tokenId: string | undefined;
-    /** Where a caller without a token comes from. */
+    /** The address of a caller without a token. */
     address: string;
   }
 }
@@ -89,7 +89,7 @@ async function read(
   }
 }
 
-/** Reads a body that does not say how long it is. */
+/** Reads a body without a declared length. */
 async function readChunks({ req }: Context, mostBytes: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
@@ -102,12 +102,12 @@ async function readChunks({ req }: Context, mostBytes: number): Promise<string> 
   return new TextDecoder().decode(Buffer.concat(chunks));
 }
 
-/** What kind of body it says it has. */
+/** The declared content type. */
 export function mediaType({ req }: Context): string | undefined {
   return req.header("content-type")?.split(";")[0]?.trim().toLowerCase();
 }
 
-/** How long a body says it is; undefined if it does not. */
+/** The declared length of a body; undefined if there is none. */
 function declaredBytes({ req }: Context): number | undefined {
   if (req.method === "GET" || req.method === "HEAD") return 0;
   if (req.header("transfer-encoding") !== undefined) return undefined;

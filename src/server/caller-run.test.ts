@@ -60,7 +60,8 @@ const DOORS: Record<string, (id: QuestionId) => Promise<Got>> = {
     visit.at.send("POST", linkPath((await visit.at.scene.engine.issueLink(id, "lena", SYSTEM)).text), {
       body: "do=answer&i.0=0",
       headers: {
-        ...{ accept: "text/html", origin: visit.at.url },
+        accept: "text/html",
+        origin: visit.at.url,
         "content-type": "application/x-www-form-urlencoded",
       },
     }),

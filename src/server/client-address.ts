@@ -6,7 +6,7 @@ const SITE_GROUPS = 4;
 
 /**
  * The address by which callers without a credential are counted. A proxy adds the address of its own caller at the end of
- * X-Forwarded-For; whatever stands before that was written by the caller itself.
+ * X-Forwarded-For; anything before that was written by the caller itself.
  */
 export function clientAddress(context: Context, isBehindProxy: boolean): string {
   const forwarded = isBehindProxy ? context.req.header("x-forwarded-for")?.split(",").at(-1)?.trim() : undefined;

@@ -8,14 +8,14 @@ import type { Engine } from "../engine/engine.ts";
 import type { CallerRuns } from "./caller-run.ts";
 import type { EndedTokens } from "./events/ended-token.ts";
 
-/** What routes find in the context of a request that was let in. */
-export interface Signed {
+/** Variables in the context of an authenticated request. */
+export interface SignedIn {
   Variables: {
     actor: Actor;
     token: Token;
     /** The live run whose agent sends this with a person's credential. */
     agentRun: RunId | undefined;
-    /** Asks again, for requests that take long. */
+    /** Authenticates again, for long requests. */
     isStillGood: () => Promise<boolean>;
     /** Calls back once the token is revoked or expires, unless the returned function is called before. */
     whenEnded: (end: () => void) => () => void;
@@ -27,7 +27,7 @@ export const COOKIE = "askd_session";
 export const SECURE_COOKIE = `__Host-${COOKIE}`;
 
 /**
- * Lets nobody in without a credential: a bearer token, or the cookie of a person who signed in. Only callers without one
+ * Requires a credential: a bearer token, or the cookie of a person who signed in. Only callers without one
  * are counted by their address: others at that address, on one machine for example, are not kept out by them.
  */
 export function credential(
@@ -37,7 +37,7 @@ export function credential(
     ended,
     countUnknown,
   }: { callers: CallerRuns; ended: EndedTokens; countUnknown: (address: string) => void },
-): MiddlewareHandler<Signed> {
+): MiddlewareHandler<SignedIn> {
   return async (context, next) => {
     const isStillGood = async (): Promise<boolean> => (await authenticate(context, engine)) !== undefined;
     const found = await authenticate(context, engine);

@@ -2,7 +2,7 @@ import type { Context, MiddlewareHandler } from "hono";
 import { Refusal } from "../core/refusal.ts";
 import { FORM_TYPE, mediaType } from "./body.ts";
 
-export interface Doors {
+export interface AllowedHosts {
   /** Names under which we may be called, with the port: anything else is somebody else's page. */
   hosts: ReadonlySet<string>;
   /** Pages that may call us from a browser. */
@@ -10,13 +10,13 @@ export interface Doors {
 }
 
 /** The names of this machine's own loopback, which is all that is allowed unless configured. */
-export function loopbackDoors(port: number, more: readonly string[] = []): Doors {
+export function loopbackDoors(port: number, more: readonly string[] = []): AllowedHosts {
   const hosts = [`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`, ...more];
   const origins = hosts.flatMap((host) => [`http://${host}`, `https://${host}`]);
   return { hosts: new Set(hosts), origins: new Set(origins) };
 }
 
-/** What every reply carries. */
+/** Headers of every reply. */
 export const SAFE_HEADERS: Readonly<Record<string, string>> = {
   "Cache-Control": "no-store",
   "X-Content-Type-Options": "nosniff",
@@ -29,7 +29,7 @@ export const SAFE_HEADERS: Readonly<Record<string, string>> = {
 /** The pages that people open with a browser. */
 export interface Pages {
   isPage(path: string): boolean;
-  /** Leads whoever comes by a link on another site back to the same address, from here. */
+  /** Redirects a visitor from a link on another site to the same address, now from our own origin. */
   bounce(context: Context): Response | Promise<Response>;
 }
 
@@ -38,7 +38,7 @@ export interface Pages {
  * or from another origin, gets nothing. Writes must be JSON, which a foreign form cannot send; the forms of pages
  * prove that they are ours.
  */
-export function guard(doors: () => Doors, pages: Pages): MiddlewareHandler {
+export function guard(doors: () => AllowedHosts, pages: Pages): MiddlewareHandler {
   return async (context, next) => {
     for (const [name, value] of Object.entries(SAFE_HEADERS)) context.header(name, value);
     requireHost(context, doors());
@@ -49,20 +49,20 @@ export function guard(doors: () => Doors, pages: Pages): MiddlewareHandler {
   };
 }
 
-/** Somebody followed a link on another site: their cookie stays behind, and nothing but the address came along. */
+/** A visitor followed a link on another site: the browser sends no cookie, only the address. */
 function isLinkFromElsewhere({ req }: Context): boolean {
   const site = req.header("sec-fetch-site");
   const isTop = req.header("sec-fetch-mode") === "navigate" && req.header("sec-fetch-dest") === "document";
   return req.method === "GET" && isTop && (site === "cross-site" || site === "same-site");
 }
 
-function requireHost(context: Context, { hosts }: Doors): void {
+function requireHost(context: Context, { hosts }: AllowedHosts): void {
   const host = context.req.header("host")?.toLowerCase() ?? "";
   if (hosts.has(host)) return;
   throw new Refusal("not_permitted", "This server does not answer under that name", { fact: { is: "other_name" } });
 }
 
-function requireOrigin(context: Context, { origins }: Doors): void {
+function requireOrigin(context: Context, { origins }: AllowedHosts): void {
   const origin = context.req.header("origin");
   if (origin !== undefined && !origins.has(origin.toLowerCase())) {
     throw new Refusal("not_permitted", "This server does not answer pages of that origin", {

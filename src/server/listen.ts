@@ -18,7 +18,7 @@ export interface ListenOptions {
 }
 
 /** Servers that listen on one port. */
-export interface Listening {
+export interface ListeningSocket {
   port: number;
   /** Takes no more requests and lets those under way finish for a while. */
   close(): Promise<void>;
@@ -28,7 +28,11 @@ export interface Listening {
  * Listens on the loopback addresses of both families; a machine without one of them does with the other.
  * A host besides is for whoever has put something before it that speaks TLS.
  */
-export async function listen(app: Hono, port: number, { host, requestMs }: ListenOptions = {}): Promise<Listening> {
+export async function listen(
+  app: Hono,
+  port: number,
+  { host, requestMs }: ListenOptions = {},
+): Promise<ListeningSocket> {
   const isEverywhere = host === "0.0.0.0" || host === "::";
   const first = await open(app, { hostname: isEverywhere ? host : LOOPBACK[0], port, requestMs });
   const actual = portOf(first);

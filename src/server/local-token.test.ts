@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { ServedScene } from "../../test/served.ts";
-import { findAddress, serverFiles } from "./local-token.ts";
+import { announceServer, findAddress, serverFiles, withdrawServer } from "./local-token.ts";
 
 /** A folder in which a server of this process number left its address. */
 function leftBy(pid: number, url: string): { dir: string; file: string } {
@@ -51,4 +51,20 @@ test("a server that answers is found", async () => {
   const at = await ServedScene.start();
   onTestFinished(() => at.stop());
   expect(await findAddress(leftBy(process.pid, at.url).dir)).toBe(at.url);
+});
+
+test("a second server that ends, or is killed, does not hide the first", async () => {
+  const first = await ServedScene.start();
+  onTestFinished(() => first.stop());
+  const { dir } = leftBy(await aDeadPid(), await aDeadUrl());
+  const word = { pid: process.pid, url: first.url };
+  await announceServer(dir, word);
+  const second = { pid: process.pid, url: await aDeadUrl() };
+  await announceServer(dir, second);
+  await withdrawServer(dir, second);
+  expect(await findAddress(dir)).toBe(first.url);
+  await announceServer(dir, { pid: await aDeadPid(), url: await aDeadUrl() });
+  expect(await findAddress(dir)).toBe(first.url);
+  await withdrawServer(dir, word);
+  expect(existsSync(serverFiles(dir).address)).toBe(false);
 });

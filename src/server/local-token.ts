@@ -1,8 +1,9 @@
-import { join } from "node:path";
+import { readdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { type Actor, SYSTEM } from "../core/people/actor.ts";
 import type { Engine } from "../engine/engine.ts";
-import { isCode } from "../core/error-code.ts";
-import { createPrivate, readPrivate, removePrivate } from "./private-file.ts";
+import { hasErrorCode } from "../core/error-code.ts";
+import { createPrivate, readPrivate, removePrivate, replacePrivate } from "./private-file.ts";
 
 const REPLY_MS = 1_000;
 
@@ -23,16 +24,65 @@ export async function keepLocalToken(file: string, engine: Engine, user: string)
   if (!(await createPrivate(file, text))) await keepLocalToken(file, engine, user);
 }
 
-/** What the server of this user left word of: where it is, and its process. */
-export async function findWord(runtimeDir: string): Promise<{ url: string; pid: number } | undefined> {
-  const word = await readPrivate(serverFiles(runtimeDir).address);
+/** The published address and process of a server. */
+interface ServerWord {
+  url: string;
+  pid: number;
+}
+
+/** Every server keeps a file of its own beside the address: when one ends, another that is alive is found again. */
+const OWN_FILE = /^server-\d+-\d+\.json$/;
+
+function ownFile(runtimeDir: string, { url, pid }: ServerWord): string {
+  return join(dirname(serverFiles(runtimeDir).address), `server-${pid}-${new URL(url).port}.json`);
+}
+
+/** Leaves word of a server that has started: from now on this one is found. */
+export async function announceServer(runtimeDir: string, word: ServerWord): Promise<void> {
+  await replacePrivate(ownFile(runtimeDir, word), JSON.stringify(word));
+  await replacePrivate(serverFiles(runtimeDir).address, JSON.stringify(word));
+}
+
+/** Takes back the word of a server that ends; the address of another one stays, or is found again. */
+export async function withdrawServer(runtimeDir: string, word: ServerWord): Promise<void> {
+  await removePrivate(ownFile(runtimeDir, word));
+  if (isSame(await findWord(runtimeDir), word)) await replaceByOther(runtimeDir);
+}
+
+/** Puts a server that answers in the place of the one that is gone; without any the address is removed. */
+async function replaceByOther(runtimeDir: string): Promise<string | undefined> {
+  const { address } = serverFiles(runtimeDir);
+  const dir = dirname(address);
+  for (const name of (await readdir(dir)).filter((each) => OWN_FILE.test(each)).sort()) {
+    const word = await readWord(join(dir, name));
+    if (word && (await findHealth(word.url)) === "ok") {
+      await replacePrivate(address, JSON.stringify(word));
+      return word.url;
+    }
+    if (word && !isProcess(word.pid)) await removePrivate(join(dir, name));
+  }
+  await removePrivate(address);
+  return undefined;
+}
+
+function isSame(one: ServerWord | undefined, other: ServerWord): boolean {
+  return one?.pid === other.pid && one.url === other.url;
+}
+
+/** The published address and process of this user's server. */
+export async function findWord(runtimeDir: string): Promise<ServerWord | undefined> {
+  return readWord(serverFiles(runtimeDir).address);
+}
+
+async function readWord(file: string): Promise<ServerWord | undefined> {
+  const word = await readPrivate(file);
   if (word === undefined) return undefined;
   const parsed: unknown = JSON.parse(word);
   if (parsed === null || typeof parsed !== "object" || !("url" in parsed) || !("pid" in parsed)) return undefined;
   return { url: String(parsed.url), pid: Number(parsed.pid) };
 }
 
-/** Where the server of this user answers. A server that was killed leaves its file behind, which is removed. */
+/** Where the server of this user answers. A server that was killed leaves its files behind, which are removed. */
 export async function findAddress(runtimeDir: string): Promise<string | undefined> {
   const word = await findWord(runtimeDir);
   if (word === undefined) return undefined;
@@ -42,8 +92,7 @@ export async function findAddress(runtimeDir: string): Promise<string | undefine
   if (health === "slow" && isThere) return word.url; // it is busy
   // A server in a container has process numbers of its own, and answers.
   const now = isThere ? undefined : await findWord(runtimeDir);
-  if (now?.pid === word.pid && now.url === word.url) await removePrivate(serverFiles(runtimeDir).address);
-  return undefined;
+  return isSame(now, word) ? replaceByOther(runtimeDir) : undefined;
 }
 
 async function findHealth(url: string): Promise<"ok" | "slow" | "none"> {
@@ -60,6 +109,6 @@ function isProcess(pid: number): boolean {
     process.kill(pid, 0); // sends nothing
     return true;
   } catch (error) {
-    return !isCode(error, "ESRCH");
+    return !hasErrorCode(error, "ESRCH");
   }
 }

@@ -1,6 +1,6 @@
 import { MINUTE_MS } from "../core/instant.ts";
 
-/** Lets only so many lines a minute into a log, whoever causes them; the next line says how many were left out. */
+/** Limits log lines a minute; the next line says how many were left out. */
 export class LogLimit {
   readonly #perMinute: number;
   readonly #nowMs: () => number;

@@ -6,19 +6,19 @@ const LEVELS = ["debug", "info", "warn", "error"] as const;
 type Level = (typeof LEVELS)[number];
 type Field = string | number | boolean | undefined;
 
-/** Writes down what happens to the server, one line for each event. */
+/** Logs what happens to the server, one line for each event. */
 export type Log = (level: Level, event: string, fields?: Record<string, Field>) => void;
 
 const REPEATED_MS = 10_000;
-/** What is read of a field, and what of it is written, escapes included. */
+/** Limits on the characters of a field that are read, and that are written with escapes. */
 const LONGEST_FIELD = 8_000;
 const LONGEST_WRITTEN = 4_000;
 const LONGEST_ESCAPE = 6;
 const CUT_MARGIN = 500;
-// JSON escapes what ends a line for programs; terminals also obey these.
+// JSON escapes line ends; terminals also obey these characters.
 const CONTROL = /[\u007f-\u009f\u2028\u2029\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g;
 
-/** A log of JSON lines. Nothing that somebody sent can end a line, and what looks like a secret is taken out. */
+/** A log of JSON lines. Input cannot end a line, and anything that looks like a secret is removed. */
 export function jsonLog(write: (line: string) => void, { now, least }: { now: () => Instant; least: Level }): Log {
   return (level, event, fields = {}) => {
     if (LEVELS.indexOf(level) < LEVELS.indexOf(least)) return;
@@ -27,7 +27,7 @@ export function jsonLog(write: (line: string) => void, { now, least }: { now: ()
   };
 }
 
-/** What went wrong, for the log only. */
+/** The error with its stack, for the log only. */
 export function sayError(error: unknown): { message: string; stack: string | undefined } {
   return error instanceof Error
     ? { message: error.message, stack: error.stack }
@@ -35,7 +35,7 @@ export function sayError(error: unknown): { message: string; stack: string | und
 }
 
 /**
- * Reports what nobody expected. A refusal in the background, of a store that is away for example, is no bug; the same
+ * Reports unexpected errors. A refusal in the background, of a store that is away for example, is no bug; the same
  * one again within seconds is no news.
  */
 export function reportTo(log: Log): (error: unknown) => void {

@@ -116,6 +116,7 @@ test("whoever sends a token that is not known is told so, and whoever sends none
   const me = async (headers: Record<string, string>) => (await at.send("GET", "/api/v1/me", { headers })).body;
   expect(await me({})).toMatchObject({ status: 401, detail: expect.stringContaining("A token is needed") });
   expect(await me({ authorization: "Bearer askd_h_0123456789abcdef0123456789" })).toMatchObject({
-    ...{ status: 401, detail: expect.stringContaining("mistyped, revoked or expired") },
+    status: 401,
+    detail: expect.stringContaining("mistyped, revoked or expired"),
   });
 });

@@ -4,7 +4,7 @@ import { SYSTEM } from "../core/people/actor.ts";
 import { HOUR_MS } from "../core/instant.ts";
 import { Refusal } from "../core/refusal.ts";
 import type { Engine } from "../engine/engine.ts";
-import type { Part } from "./app.ts";
+import type { RouteGroup } from "./app.ts";
 import { FORM_TYPE, STRANGERS_BODY_BYTES, mediaType, readFields } from "./body.ts";
 import { COOKIE, SECURE_COOKIE } from "./credential.ts";
 import { ASSETS } from "./pages/assets.ts";
@@ -18,14 +18,14 @@ const SESSION_MS = 12 * HOUR_MS;
 
 export interface LoginDeps {
   engine: Engine;
-  /** People reach the server by https, so the cookie must never travel otherwise. */
+  /** People reach the server by HTTPS, so the cookie must be sent only over HTTPS. */
   isSecure: boolean;
-  /** Counts codes that are tried, by address. */
+  /** Limits sign-in attempts by address. */
   signIns: RequestLimit;
 }
 
-/** Signing in with the code that `askd login` prints, and out again. Works without script. */
-export function loginPart(deps: LoginDeps): Part {
+/** Routes to sign in with the code that `askd login` prints, and to sign out. Works without a script. */
+export function loginPart(deps: LoginDeps): RouteGroup {
   const app = new Hono();
   app.get("/login", (context) => page(context, { next: readNext(context.req.query("next")), isWrong: false }));
   app.post("/login", (context) => signIn(context, deps));
@@ -43,10 +43,13 @@ async function signIn(context: Context, deps: LoginDeps): Promise<Response> {
   const { code, next } = await readForm(context);
   try {
     const { text } = await deps.engine.redeemLogin(code, { ...SYSTEM, channel: "web" });
-    // A session that was there before ends, so that nobody who knew it shares the new one.
+    // End the previous session, so that nobody who knew it shares the new one.
     await endSession(context, deps);
     setCookie(context, COOKIE, text, {
-      ...{ path: "/", httpOnly: true, sameSite: "Strict", maxAge: SESSION_MS / 1000 },
+      path: "/",
+      httpOnly: true,
+      sameSite: "Strict",
+      maxAge: SESSION_MS / 1000,
       ...(deps.isSecure && { secure: true, prefix: "host" }),
     });
     return context.redirect(next, 303);
@@ -56,7 +59,7 @@ async function signIn(context: Context, deps: LoginDeps): Promise<Response> {
   }
 }
 
-/** Takes the code out of a form. */
+/** Reads the code and the target path from the form. */
 async function readForm(context: Context): Promise<{ code: string; next: string }> {
   if (mediaType(context) !== FORM_TYPE) {
     throw new Refusal("bad_input", "Send the form of this page", { fact: { is: "unreadable_form" } });
@@ -65,7 +68,7 @@ async function readForm(context: Context): Promise<{ code: string; next: string 
   return { code: fields.get("code")?.at(-1)?.trim().slice(0, 200) ?? "", next: readNext(fields.get("next")?.at(-1)) };
 }
 
-/** Where somebody wanted to go; never to another server. */
+/** The path to open after signing in; never another server. */
 function readNext(next: unknown): string {
   return typeof next === "string" && /^\/(?![/\\])[\x21-\x7e]{0,500}$/.test(next) && !next.includes("\\") ? next : "/";
 }

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { API_PATH, type Route, scopesOf } from "../core/api/route.ts";
 import { ROUTES, VERBS, type Verb } from "../core/api/table.ts";
 import { REFUSALS } from "../core/refusal.ts";
-import type { Part } from "./app.ts";
+import type { RouteGroup } from "./app.ts";
 
 const PROBLEM = {
   type: "object",
@@ -18,14 +18,11 @@ const PROBLEM = {
   },
 };
 
-/** The changes of a question that count once however often they are sent. */
-const ONCE: ReadonlySet<Verb> = new Set([
-  ...(["answer", "undo", "amend", "claim", "release", "assign", "snooze", "extend", "comment"] as const),
-  ...(["escalate", "cancel"] as const),
-]);
+/** Changes that count once however often they are sent, besides those of which the table says so. */
+const ONCE: ReadonlySet<Verb> = new Set(["answer", "extend"] as const);
 
-/** The description of the API, for whoever wants to call it. */
-export function openapiPart(version: string): Part {
+/** Serves the description of the API. */
+export function openapiPart(version: string): RouteGroup {
   const app = new Hono();
   let text: string | undefined;
   app.get("/openapi.json", (context) => {
@@ -76,7 +73,7 @@ function operation(verb: Verb, row: Route): object {
       ...(verb === "ask"
         ? [header("Idempotency-Key", "Names the ask: the same key is the same question for ever")]
         : []),
-      ...(ONCE.has(verb)
+      ...(ONCE.has(verb) || row.takes?.includes("once")
         ? [header("Idempotency-Key", "Names the change: sent again with the same key, it counts once")]
         : []),
       ...(isWrite && row.path.startsWith("/questions/{id}")
@@ -99,7 +96,10 @@ function operation(verb: Verb, row: Route): object {
 function parametersOf(schema: z.ZodType, place: "path" | "query"): object[] {
   const required = requiredOf(schema);
   return Object.entries(propertiesOf(schema)).map(([name, property]) => ({
-    ...{ name, in: place, required: place === "path" || required.includes(name), schema: property },
+    name,
+    in: place,
+    required: place === "path" || required.includes(name),
+    schema: property,
   }));
 }
 

@@ -20,7 +20,12 @@ async function aServer(database: PostgresServer) {
   const store = { kind: "postgres", url: database.url } as const;
   const served = await openServer(
     {
-      ...{ store, rules: ROOMY, runtimeDir, user: "ada", isVerbose: false, env: {} },
+      store,
+      rules: ROOMY,
+      runtimeDir,
+      user: "ada",
+      isVerbose: false,
+      env: {},
       writeLog: (line) => void lines.push(JSON.parse(line)),
     },
     { port: 0 },
@@ -48,7 +53,7 @@ function send({ url, token }: At, path: string, body?: unknown): Promise<Respons
   });
 }
 
-/** What callers got: how many were served, and each that was not, in words. */
+/** The replies that callers got: the number served, and each failure in words. */
 class Tally {
   served = 0;
   away = 0;

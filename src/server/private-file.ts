@@ -2,7 +2,7 @@ import { constants } from "node:fs";
 import { lstat, mkdir, open, rename, rm, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Refusal } from "../core/refusal.ts";
-import { isCode } from "../core/error-code.ts";
+import { hasErrorCode } from "../core/error-code.ts";
 
 const OTHERS = 0o077;
 const isUnix = process.platform !== "win32";
@@ -15,7 +15,7 @@ export async function readPrivate(file: string): Promise<string | undefined> {
   try {
     handle = await open(file, constants.O_RDONLY | NO_FOLLOW);
   } catch (error) {
-    if (isCode(error, "ENOENT")) return undefined;
+    if (hasErrorCode(error, "ENOENT")) return undefined;
     throw notPrivate(file, "is not a plain file that can be read");
   }
   try {
@@ -34,7 +34,7 @@ export async function createPrivate(file: string, text: string): Promise<boolean
   try {
     handle = await open(file, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | NO_FOLLOW, 0o600);
   } catch (error) {
-    if (isCode(error, "EEXIST")) return false;
+    if (hasErrorCode(error, "EEXIST")) return false;
     throw error;
   }
   try {
@@ -57,7 +57,7 @@ export async function removePrivate(file: string): Promise<void> {
   try {
     await unlink(file);
   } catch (error) {
-    if (!isCode(error, "ENOENT")) throw error;
+    if (!hasErrorCode(error, "ENOENT")) throw error;
   }
 }
 

@@ -12,13 +12,13 @@ export interface Problem {
   hint?: string;
 }
 
-/** Replies whatever was thrown. */
+/** Replies with the problem for a thrown error. */
 export function replyProblem(context: Context, error: unknown, onBug: (error: unknown) => void): Response {
   const { status, headers, body } = sayProblem(error, onBug);
   return context.newResponse(body, { status: status as 400, headers }); // any of our statuses
 }
 
-/** Turns whatever was thrown into a reply; what is not expected tells the caller nothing. */
+/** Turns a thrown error into a reply; the text of an unexpected error never reaches the caller. */
 export function sayProblem(error: unknown, onBug: (error: unknown) => void): Reply {
   if (!(error instanceof Refusal)) {
     onBug(error);
@@ -35,7 +35,7 @@ export function sayProblem(error: unknown, onBug: (error: unknown) => void): Rep
   );
 }
 
-/** When to come back, as a header says it: in whole seconds. */
+/** The value of Retry-After, in whole seconds. */
 export function sayRetryAfter(ms: number): string {
   return String(Math.ceil(ms / 1000));
 }

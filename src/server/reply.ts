@@ -1,4 +1,4 @@
-/** What is said to a caller, before anything of it is written. */
+/** A complete reply, before any of it is written. */
 export interface Reply {
   status: number;
   headers: Record<string, string>;

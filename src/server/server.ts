@@ -3,16 +3,16 @@ import type { Hono } from "hono";
 import type { Rules } from "../core/rules.ts";
 import { MINUTE_MS, SECOND_MS } from "../core/instant.ts";
 import type { Engine } from "../engine/engine.ts";
-import { type Part, createApp } from "./app.ts";
+import { type RouteGroup, createApp } from "./app.ts";
 import { CallerRuns, type RunsOfCaller } from "./caller-run.ts";
 import { EndedTokens } from "./events/ended-token.ts";
-import { Live } from "./events/live.ts";
-import type { Feed } from "./events/tail.ts";
-import { type Doors, loopbackDoors } from "./guard.ts";
+import { LiveEvents } from "./events/live.ts";
+import type { EventFeed } from "./events/tail.ts";
+import { type AllowedHosts, loopbackDoors } from "./guard.ts";
 import { listen } from "./listen.ts";
 import { type Log, reportTo } from "./log.ts";
 import { loginPart } from "./login.tsx";
-import { Work } from "./mcp/work.ts";
+import { BackgroundWork } from "./mcp/work.ts";
 import { openapiPart } from "./openapi.ts";
 import { Monitor } from "./telemetry/monitor.ts";
 import { type RestDeps, type RestLimits, restPart } from "./rest/part.ts";
@@ -33,24 +33,26 @@ const MOST_SIGN_INS = 60;
 
 export interface ServeDeps {
   engine: Engine;
-  feed: Feed;
+  feed: EventFeed;
   rules: Rules;
   log: Log;
   version: string;
-  /** The store itself, for what is measured where it is. */
+  /** The store itself, for metrics that only it has. */
   store?: Store;
   /** Where spans are sent, if anywhere. */
   traces?: OtlpTarget;
   /** Callers that wait in this process. */
   holds?: () => number;
-  /** How people are told, as it is configured; nothing secret is in it. */
+  /** The configured channels, without secrets. */
   channels?: readonly ChannelSet[];
-  /** What is known of runs on this machine. */
+  /** Runs on this machine. */
   atHand?: AtHand;
   /** More parts of the server, from elsewhere. */
-  parts?: readonly Part[];
-  /** Says which runs the process at the other end of a connection was started for. */
+  parts?: readonly RouteGroup[];
+  /** Finds the runs that the process at the other end of a connection was started for. */
   runsOfCaller?: RunsOfCaller;
+  /** The same for runs in whose agent's session the caller is, also after the agent has ended. */
+  sessionRunsOfCaller?: RunsOfCaller;
   /** The machine whose agents this server starts, while it does. */
   here?: () => string | undefined;
   heartbeatMs?: number;
@@ -71,25 +73,25 @@ export interface ServeOptions {
 }
 
 /** A server that listens. */
-export interface Served {
+export interface RunningServer {
   port: number;
-  live: Live;
-  /** Lets requests under way finish, and those that wait know that they should come back. */
+  live: LiveEvents;
+  /** Lets requests in progress finish, and ends held ones so that their callers come back. */
   close(): Promise<void>;
 }
 
 /** Starts everything that is reached over HTTP. */
-export async function serveHttp(deps: ServeDeps, options: ServeOptions): Promise<Served> {
+export async function serveHttp(deps: ServeDeps, options: ServeOptions): Promise<RunningServer> {
   const stopping = new AbortController();
   setMaxListeners(0, stopping.signal); // every request under way listens
-  let doors: Doors = loopbackDoors(options.port, options.names);
+  let doors: AllowedHosts = loopbackDoors(options.port, options.names);
   const { app, live, ended, monitor, work } = buildHttp(deps, {
     doors: () => doors,
     isSecure: options.isSecure ?? false,
     stopping: stopping.signal,
   });
   const listening = await listen(app, options.port, { host: options.host, requestMs: deps.requestMs });
-  // Before anybody else follows the feed: a stream ends before it tells of what came after its token's end.
+  // First follower of the feed: a stream must end before it shows events after the end of its token.
   const stopEnding = await ended.start(live.tail);
   const stopMonitor = await monitor.start();
   doors = loopbackDoors(listening.port, options.names);
@@ -109,18 +111,21 @@ export async function serveHttp(deps: ServeDeps, options: ServeOptions): Promise
 /** Puts the parts of the server together, without a port. */
 export function buildHttp(
   deps: ServeDeps,
-  { doors, isSecure, stopping }: { doors: () => Doors; isSecure: boolean; stopping: AbortSignal },
-): { app: Hono; live: Live; ended: EndedTokens; monitor: Monitor; work: Work } {
+  { doors, isSecure, stopping }: { doors: () => AllowedHosts; isSecure: boolean; stopping: AbortSignal },
+): { app: Hono; live: LiveEvents; ended: EndedTokens; monitor: Monitor; work: BackgroundWork } {
   const { engine, rules, log, nowMs = () => performance.now() } = deps;
   const onBug = reportTo(log);
-  const live = new Live({
-    ...{ feed: deps.feed, mostStreams: rules.limits.streams, stopping, onBug },
+  const live = new LiveEvents({
+    feed: deps.feed,
+    mostStreams: rules.limits.streams,
+    stopping,
+    onBug,
     mostStreamsPerToken: rules.limits.streamsPerToken,
     heartbeatMs: deps.heartbeatMs ?? 15 * SECOND_MS,
     recheckMs: deps.recheckMs ?? MINUTE_MS,
   });
   const ended = new EndedTokens();
-  const work = new Work(onBug);
+  const work = new BackgroundWork(onBug);
   const { requestsPerMinute, holds: total, holdsPerToken: perOwner } = rules.limits;
   const limits: RestLimits = {
     requests: new RequestLimit({ perMinute: requestsPerMinute, caller: "This token", nowMs }),
@@ -129,17 +134,30 @@ export function buildHttp(
   };
   const rest: RestDeps = { engine, rules, stopping, live, work, onBug, limits, here: deps.here };
   const { feed, store, holds = () => 0 } = deps;
-  const callers = new CallerRuns(engine, deps.runsOfCaller);
+  const callers = new CallerRuns(engine, deps.runsOfCaller, deps.sessionRunsOfCaller);
   const monitor = new Monitor({
-    ...{ engine, feed, live, store, holds, rules, log },
-    ...{ version: deps.version, traces: deps.traces },
+    engine,
+    feed,
+    live,
+    store,
+    holds,
+    rules,
+    log,
+    version: deps.version,
+    traces: deps.traces,
   });
   const parts = [
     openapiPart(deps.version),
     assetsPart(),
     loginPart({ engine, isSecure, signIns: limits.signIns }),
     pagesPart({
-      ...{ engine, rules, feed: deps.feed, log, live, isSecure, here: deps.here },
+      engine,
+      rules,
+      feed: deps.feed,
+      log,
+      live,
+      isSecure,
+      here: deps.here,
       presence: new Presence(),
       nowMs,
       atHand: deps.atHand,

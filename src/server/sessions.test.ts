@@ -32,7 +32,9 @@ test("a session waits, is answered, and resumes by itself", async () => {
     expires_at: "2026-01-01T14:00:00.000Z",
     questions: [
       {
-        ...{ question: "Redis or Memcached?", header: "", multiSelect: false },
+        question: "Redis or Memcached?",
+        header: "",
+        multiSelect: false,
         options: [
           { label: "Redis", description: "" },
           { label: "Memcached", description: "" },
@@ -42,7 +44,9 @@ test("a session waits, is answered, and resumes by itself", async () => {
   };
   for (const name of [run.id, String(run.number), "T-7", "s-1"]) {
     expect((await at.send("GET", `/sessions/${name}`, { token })).body).toMatchObject({
-      ...{ id: run.id, status: "waiting_for_input", pending_question: pending },
+      id: run.id,
+      status: "waiting_for_input",
+      pending_question: pending,
     });
   }
   expect((await at.send("GET", "/sessions/s-1/pending-question", { token })).body).toEqual(pending);
@@ -87,7 +91,9 @@ test("the stream of a session speaks of its questions in its own words", async (
   const { question } = await parked();
   await at.scene.engine.answer(question.id, said("1"), ADA);
   const { heard } = await hear(`${at.url}/sessions/s-1/events`, {
-    ...{ token, after: "0", enough: (found) => found.length >= 2 },
+    token,
+    after: "0",
+    enough: (found) => found.length >= 2,
   });
   expect(heard.map(({ event, data }) => ({ event, data }))).toEqual([
     {

@@ -1,20 +1,20 @@
 import { type Context, Hono } from "hono";
 import { z } from "zod";
 import { AnswerInput } from "../core/answer/answer-input.ts";
-import type { Read } from "../core/changes.ts";
+import type { QuestionSnapshot } from "../core/changes.ts";
 import type { KeptEvent } from "../core/trail/event.ts";
 import { QuestionId, RunId, shortId } from "../core/id.ts";
-import { type AwayMachine, afterAnswer, findAway } from "../core/run/machine.ts";
+import { type AwayMachine, runAfterAnswer, findAwayMachine } from "../core/run/machine.ts";
 import { Refusal } from "../core/refusal.ts";
-import { type Run, findAgentSession, isAlive, isAnswerUntaken } from "../core/run/run.ts";
+import { type Run, findAgentSession, isAgentAlive, isAnswerUntaken } from "../core/run/run.ts";
 import { viewCheck } from "../core/api/view.ts";
 import { readMachines } from "../engine/machines.ts";
-import type { Ref } from "../store/store.ts";
-import type { Part } from "./app.ts";
+import type { NameReference } from "../store/store.ts";
+import type { RouteGroup } from "./app.ts";
 import { readJson } from "./body.ts";
-import type { Signed } from "./credential.ts";
+import type { SignedIn } from "./credential.ts";
 import { sayEvent } from "./events/live.ts";
-import { type Call, callOf, ownsRun, recordTried, requireScope } from "./rest/call.ts";
+import { type RestCall, callOf, ownsRun, recordTried, requireScope } from "./rest/call.ts";
 import { type RestDeps, limitRequests } from "./rest/part.ts";
 
 const CANDIDATES = 20;
@@ -22,10 +22,10 @@ const PEOPLE = ["human", "admin"] as const;
 const AnswerBody = z.object({ question_id: QuestionId, answer: z.string() });
 
 /** The routes of a frontend that knows sessions: a run by its id, number, external or session id. */
-export function sessionsPart(deps: RestDeps): Part {
-  const app = new Hono<Signed>();
+export function sessionsPart(deps: RestDeps): RouteGroup {
+  const app = new Hono<SignedIn>();
   app.use("/sessions/*", limitRequests(deps));
-  const call = (context: Context<Signed>): Call => callOf(context, deps);
+  const call = (context: Context<SignedIn>): RestCall => callOf(context, deps);
   app.get("/sessions/:id", async (context) => {
     const run = await getRun(call(context), context.req.param("id"));
     return context.json(await viewSession(call(context), run));
@@ -44,7 +44,7 @@ export function sessionsPart(deps: RestDeps): Part {
   return { path: "/", signed: app };
 }
 
-async function answer(context: Context<Signed>, call: Call): Promise<Response> {
+async function answer(context: Context<SignedIn>, call: RestCall): Promise<Response> {
   const run = await getRun(call, context.req.param("id") ?? "");
   if (call.bearer.scope === "agent" && run.pendingId) await recordTried(call, "answer", run.pendingId);
   requireScope(call.bearer, PEOPLE);
@@ -59,8 +59,8 @@ async function answer(context: Context<Signed>, call: Call): Promise<Response> {
     AnswerInput.parse({ answer: body.data.answer, undoMs: call.rules.undoMs.api }),
     call.by,
   );
-  const wasParked = !isAlive(before.run);
-  const away = await findAwayFrom(call, afterAnswer(after));
+  const wasParked = !isAgentAlive(before.run);
+  const away = await findAwayFrom(call, runAfterAnswer(after));
   const message = !wasParked
     ? "Answer stored; the agent was waiting for it"
     : isAnswerUntaken(after)
@@ -72,10 +72,10 @@ async function answer(context: Context<Signed>, call: Call): Promise<Response> {
 }
 
 /** The answer resumes a session by itself; asking for it again does no harm, but a question comes first. */
-async function resume(context: Context<Signed>, call: Call): Promise<Response> {
+async function resume(context: Context<SignedIn>, call: RestCall): Promise<Response> {
   requireScope(call.bearer, PEOPLE);
   const run = await getRun(call, context.req.param("id") ?? "");
-  const isGoing = run.pendingId === undefined && (isAlive(run) || run.status === "resuming");
+  const isGoing = run.pendingId === undefined && (isAgentAlive(run) || run.status === "resuming");
   const after = isGoing ? run : await call.engine.resumeRun(run.id, call.by);
   const away = await findAwayFrom(call, after);
   const message = `The session is ${wordFor(after)}${away ? `, and waits for ${away.name}` : ""}`;
@@ -83,12 +83,12 @@ async function resume(context: Context<Signed>, call: Call): Promise<Response> {
 }
 
 /** The machine that the session waits for and that is away. */
-async function findAwayFrom({ engine, here }: Call, run: Run): Promise<AwayMachine | undefined> {
-  return findAway(run, await readMachines(engine, [run], here?.()));
+async function findAwayFrom({ engine, here }: RestCall, run: Run): Promise<AwayMachine | undefined> {
+  return findAwayMachine(run, await readMachines(engine, [run], here?.()));
 }
 
-/** The run that is meant; of several with that name the one that waits, else the newest. */
-async function getRun(call: Call, name: string): Promise<Run> {
+/** The run of that name; of several, the one that waits, else the newest. */
+async function getRun(call: RestCall, name: string): Promise<Run> {
   for (const ref of refsOf(name)) {
     const runs =
       typeof ref === "string" ? [await call.engine.findRun(ref)] : (await call.engine.lookUp(ref, CANDIDATES)).runs;
@@ -100,14 +100,14 @@ async function getRun(call: Call, name: string): Promise<Run> {
   throw new Refusal("not_found", "There is no such session");
 }
 
-function refsOf(name: string): Array<RunId | Ref> {
+function refsOf(name: string): Array<RunId | NameReference> {
   const id = RunId.safeParse(name);
   if (id.success) return [id.data];
-  const number: Ref[] = /^\d{1,15}$/.test(name) ? [{ by: "number", number: Number(name) }] : [];
+  const number: NameReference[] = /^\d{1,15}$/.test(name) ? [{ by: "number", number: Number(name) }] : [];
   return [...number, { by: "external", text: name }, { by: "session", text: name }];
 }
 
-async function viewSession(call: Call, run: Run): Promise<object> {
+async function viewSession(call: RestCall, run: Run): Promise<object> {
   return {
     id: run.id,
     session_id: findAgentSession(run) ?? run.id,
@@ -120,7 +120,7 @@ async function viewSession(call: Call, run: Run): Promise<object> {
   };
 }
 
-async function viewPending({ engine }: Call, run: Run): Promise<object | null> {
+async function viewPending({ engine }: RestCall, run: Run): Promise<object | null> {
   if (run.pendingId === undefined) return null;
   const read = await engine.read(run.pendingId);
   if (read.question.status !== "pending") return null;
@@ -139,7 +139,7 @@ function wordFor(run: Run): string {
   return run.status === "awaiting_input" ? "waiting_for_input" : run.status;
 }
 
-function questionsOf({ content }: Read): object[] {
+function questionsOf({ content }: QuestionSnapshot): object[] {
   return content.items.map(({ text, header, options, multiple }) => ({
     question: text,
     header: header ?? "",
@@ -154,7 +154,7 @@ const ALIASES: Readonly<Record<string, "question_pending" | "question_answered">
   "question.forced": "question_answered",
 };
 
-async function sayAlias({ engine }: Call, { event, cursor }: KeptEvent): Promise<string | undefined> {
+async function sayAlias({ engine }: RestCall, { event, cursor }: KeptEvent): Promise<string | undefined> {
   const type = ALIASES[event.type];
   if (type === undefined || event.questionId === undefined) return undefined;
   const read = await engine.read(event.questionId);

@@ -25,7 +25,7 @@ export class Slots {
     return this.#taken;
   }
 
-  /** Takes `count` slots, or refuses. The function that comes back frees them, once. */
+  /** Takes `count` slots, or refuses. The returned function frees them, once. */
   take(owner: string, count = 1): () => void {
     const own = this.#byOwner.get(owner) ?? 0;
     const { total, perOwner, called } = this.#limits;

@@ -13,8 +13,9 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { SetupHome } from "../../test/setup-home.ts";
 import { applyPlans } from "./apply.ts";
-import type { Scope } from "./client.ts";
-import { CLIENTS, findClient } from "./clients.ts";
+import { AGENTS } from "../agents/agents.ts";
+import type { Scope } from "../agents/wiring.ts";
+import { clientsOf, findClient } from "./clients.ts";
 import { planGuide } from "./guide-block.ts";
 import { isChange, planClients } from "./plan.ts";
 import { planProjectFile } from "./project-file.ts";
@@ -22,7 +23,7 @@ import { recordsFor, undoRecord } from "./undo.ts";
 
 const plans = (home: SetupHome, scope: Scope, ...names: string[]) =>
   planClients(
-    names.map((name) => ({ client: findClient(name)!, scope })),
+    names.map((name) => ({ client: findClient(clientsOf(AGENTS), name)!, scope })),
     home.around,
   );
 
@@ -43,7 +44,7 @@ test.each(["local", "project", "user"] as const)(
   async (scope) => {
     const home = new SetupHome();
     const before = [tree(home.around.homeDir), tree(home.around.dir)];
-    const names = CLIENTS.map(({ name }) => name);
+    const names = clientsOf(AGENTS).map(({ name }) => name);
     const applied = await applyPlans(
       [...(await plans(home, scope, ...names)), ...(await planProjectFile(home.around.dir))],
       home.at,
@@ -51,7 +52,7 @@ test.each(["local", "project", "user"] as const)(
     expect(applied.failed).toEqual([]);
     expect((await plans(home, scope, ...names)).filter(isChange)).toEqual([]);
     expect(await planProjectFile(home.around.dir)).toEqual([]);
-    // What others share names nothing of this machine.
+    // Shared files name nothing of this machine.
     const texts = applied.done.map(({ file }) => readFileSync(file, "utf8")).join("");
     expect(texts.includes("/opt/askd")).toBe(scope !== "project");
     for (const one of await undoAll(home)) expect(one.is).toBe("removed");

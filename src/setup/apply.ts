@@ -2,13 +2,13 @@ import { relative } from "node:path";
 import { readConfig, writeConfig } from "./config-file.ts";
 import { keepRecord } from "./history.ts";
 import { type FilePlan, isChange } from "./plan.ts";
-import { Unfit } from "./desired-config.ts";
+import { Unfit } from "../edit/change.ts";
 
 const SHARED_MODE = 0o644;
 const PRIVATE_MODE = 0o600;
 
-/** What was written, and what could not be. */
-export interface Applied {
+/** The files that were written, and those that failed. */
+export interface AppliedPlan {
   done: FilePlan[];
   failed: Array<{ plan: FilePlan; why: string }>;
 }
@@ -17,9 +17,9 @@ export interface Applied {
 export async function applyPlans(
   plans: readonly FilePlan[],
   at: { root: string; now: string; dir: string },
-): Promise<Applied> {
+): Promise<AppliedPlan> {
   const due = plans.filter(isChange);
-  const applied: Applied = { done: [], failed: [] };
+  const applied: AppliedPlan = { done: [], failed: [] };
   if (due.length === 0) return applied;
   await keepRecord(at.root, due, at);
   for (const plan of due) {

@@ -1,25 +1,22 @@
 import { existsSync } from "node:fs";
 import { SECOND_MS } from "../core/instant.ts";
+import type { AgentRegistry } from "../agents/registry.ts";
 import { findProgram, readVersion } from "../agents/runner/launch.ts";
-import type { Around, Client } from "./client.ts";
-import { claude } from "../agents/claude/wiring.ts";
-import { codex } from "../agents/codex/wiring.ts";
+import type { ClientSurroundings, Client } from "../agents/wiring.ts";
 import { copilot } from "./clients/copilot.ts";
 import { cursor } from "./clients/cursor.ts";
-import { gemini } from "../agents/gemini/wiring.ts";
 import { goose } from "./clients/goose.ts";
-import { opencode } from "../agents/opencode/wiring.ts";
 import { vscode } from "./clients/vscode.ts";
 import { zed } from "./clients/zed.ts";
 
-/** Every client whose files can be changed, in the order in which they are shown. */
-export const CLIENTS: readonly Client[] = [claude, codex, gemini, opencode, cursor, vscode, copilot, zed, goose];
+/** Programs that askd wires and never starts: all that it knows of them are their settings. */
+const ONLY_WIRED: readonly Client[] = [cursor, vscode, copilot, zed, goose];
 
 /** Some programs take seconds to say their version; nothing depends on it. */
 const VERSION_MS = 8 * SECOND_MS;
 
 /** A client that is in use on this machine. */
-export interface Found {
+export interface FoundClient {
   client: Client;
   /** Its program, where it is on the path, and what it says its version is. */
   program?: string;
@@ -28,13 +25,18 @@ export interface Found {
   home?: string;
 }
 
+/** Every client whose files can be changed, in the order in which they are shown: agents first. */
+export function clientsOf(registry: AgentRegistry): Client[] {
+  return [...registry.flatMap(({ client }) => client ?? []), ...ONLY_WIRED];
+}
+
 /** The client of that name, or with that program. */
-export function findClient(name: string): Client | undefined {
-  return CLIENTS.find((client) => client.name === name || client.programs.includes(name));
+export function findClient(clients: readonly Client[], name: string): Client | undefined {
+  return clients.find((client) => client.name === name || client.programs.includes(name));
 }
 
 /** Looks for a client: a program on the path, or settings of its own. */
-export async function findOne(client: Client, around: Around): Promise<Found | undefined> {
+export async function findOne(client: Client, around: ClientSurroundings): Promise<FoundClient | undefined> {
   const program = await findFirst(client.programs, around);
   const home = client.homes(around).find((path) => existsSync(path));
   if (program === undefined && home === undefined) return undefined;
@@ -42,19 +44,19 @@ export async function findOne(client: Client, around: Around): Promise<Found | u
   const version = program === undefined ? undefined : await readVersion(program, at);
   return {
     client,
-    ...(program !== undefined && { program }),
-    ...(version !== undefined && { version }),
-    ...(home !== undefined && { home }),
+    program,
+    version,
+    home,
   };
 }
 
 /** Every client that is in use here. */
-export async function findClients(around: Around): Promise<Found[]> {
-  const found = await Promise.all(CLIENTS.map((client) => findOne(client, around)));
+export async function findClients(clients: readonly Client[], around: ClientSurroundings): Promise<FoundClient[]> {
+  const found = await Promise.all(clients.map((client) => findOne(client, around)));
   return found.filter((one) => one !== undefined);
 }
 
-async function findFirst(names: readonly string[], { env, dir }: Around): Promise<string | undefined> {
+async function findFirst(names: readonly string[], { env, dir }: ClientSurroundings): Promise<string | undefined> {
   for (const name of names) {
     const program = await findProgram(name, env, dir);
     if (program !== undefined) return program;

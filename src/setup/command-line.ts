@@ -1,5 +1,4 @@
-/** The words of a command line. */
-export type Argv = readonly string[];
+import type { Argv } from "../agents/wiring.ts";
 
 const OWN = /^askd(?:@[\w.~^*-]+)?(?:\.cmd|\.exe|\.js|\.cjs)?$/i;
 /** Programs that start others, their commands, and options: what may stand before our name. */

@@ -14,8 +14,8 @@ import {
   writeFile,
 } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import { isCode, sayCode } from "../core/error-code.ts";
-import { Unfit } from "./desired-config.ts";
+import { hasErrorCode, errorCodeOf } from "../core/error-code.ts";
+import { Unfit } from "../edit/change.ts";
 
 const ANYBODY_WRITES = 0o222;
 const PERMISSIONS = 0o7777;
@@ -24,7 +24,7 @@ const LARGEST_BYTES = 64 * 1024 * 1024;
 /** A file of somebody's settings as it is now. */
 export interface ConfigFile {
   file: string;
-  /** What is really read and written, where the file is a link. */
+  /** The real file, if this one is a link. */
   real: string;
   /** Undefined when there is none. */
   bytes: Buffer | undefined;
@@ -34,14 +34,14 @@ export interface ConfigFile {
 export async function readConfig(file: string): Promise<ConfigFile> {
   const real = await followLink(file);
   const found = await stat(real).catch((error: unknown) => {
-    if (isCode(error, "ENOENT") || isCode(error, "ENOTDIR")) return undefined;
-    throw new Unfit(`it cannot be looked at (${sayCode(error)})`);
+    if (hasErrorCode(error, "ENOENT") || hasErrorCode(error, "ENOTDIR")) return undefined;
+    throw new Unfit(`it cannot be looked at (${errorCodeOf(error)})`);
   });
   if (!found) return { file, real, bytes: undefined };
   if (!found.isFile()) throw new Unfit("it is not a file");
   if (found.size > LARGEST_BYTES) throw new Unfit("it is too large");
   const bytes = await readFile(real).catch((error: unknown) => {
-    throw new Unfit(`it cannot be read (${sayCode(error)})`);
+    throw new Unfit(`it cannot be read (${errorCodeOf(error)})`);
   });
   return { file, real, bytes };
 }

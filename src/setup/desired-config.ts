@@ -1,63 +1,10 @@
+import type { Argv, DesiredConfig, DesiredField, DesiredHook, DesiredServer } from "../agents/wiring.ts";
 import { type Json, isJson, valueAt } from "../agents/json.ts";
-import { type Argv, quoteLine, splitLine, splitShellLine } from "./command-line.ts";
+import { type Change, Unfit } from "../edit/change.ts";
+import { quoteLine, splitLine, splitShellLine } from "./command-line.ts";
 
-/**
- * When a field is written. `fresh`: only into a new entry. `absent`: where it is missing. `at_least`: where it is
- * missing or lower. `raise`: where it is lower; a missing one is fine.
- */
-export type When = "fresh" | "absent" | "at_least" | "raise";
-
-/** One field of an entry of ours. */
-export interface Field {
-  value: unknown;
-  when: When;
-}
-
-/** Our MCP server among a client's servers. */
-export interface ServerWish {
-  is: "server";
-  path: readonly string[];
-  argv: Argv;
-  /** The field that holds the program, and the one for its arguments; without that one the first holds all words. */
-  line: { command: string; args?: string };
-  fields: Readonly<Record<string, Field>>;
-  /** Where the limit of one call stands, and what it is when nothing stands there. */
-  timeout?: { field: string; unitMs: number; defaultMs: number | undefined };
-}
-
-/** Leave to use a tool of ours without being asked: a text in a list. */
-export interface AllowWish {
-  is: "allow";
-  path: readonly string[];
-  text: string;
-}
-
-/** A hook of ours in a list of hooks by matcher. */
-export interface HookWish {
-  is: "hook";
-  path: readonly string[];
-  matcher: string;
-  argv: Argv;
-  /** In the client's own unit, which is that many milliseconds. */
-  timeout?: { value: number; unitMs: number };
-}
-
-/** Something of ours that a file of a client's settings should say. */
-export type Wish = ServerWish | AllowWish | HookWish;
-
-export type Path = ReadonlyArray<string | number>;
-
-/** One change of a document: a value that is set, one that is added to a list, or one that is taken out. */
-export type Change =
-  | { do: "set"; path: Path; value: unknown }
-  | { do: "append"; path: Path; value: unknown }
-  | { do: "remove"; path: Path };
-
-/** What stands in the file in a shape that cannot be changed in place. */
-export class Unfit extends Error {}
-
-/** What has to be changed so that the document says this; nothing when it does. */
-export function changesFor(wish: Wish, document: Json): Change[] {
+/** The changes that make the document match; none if it does. */
+export function changesFor(wish: DesiredConfig, document: Json): Change[] {
   if (wish.is === "server") return changesForServer(wish, document);
   const list = valueAt(document, ...wish.path);
   if (list !== undefined && !Array.isArray(list)) throw new Unfit(`${wish.path.join(".")} is not a list`);
@@ -66,7 +13,7 @@ export function changesFor(wish: Wish, document: Json): Change[] {
 }
 
 /** The command line of a server entry, whichever way the client writes it. */
-export function lineOf(entry: Json, { command, args }: ServerWish["line"]): string[] | undefined {
+export function lineOf(entry: Json, { command, args }: DesiredServer["line"]): string[] | undefined {
   const first = entry[command];
   const rest: unknown = args === undefined ? [] : (entry[args] ?? []);
   const words: unknown = args === undefined ? first : Array.isArray(rest) ? [first].concat(rest) : undefined;
@@ -74,7 +21,7 @@ export function lineOf(entry: Json, { command, args }: ServerWish["line"]): stri
 }
 
 /** A new entry as a client wants it. */
-export function freshEntry({ argv, line, fields }: ServerWish): Json {
+export function freshEntry({ argv, line, fields }: DesiredServer): Json {
   const named = (isFirst: boolean) =>
     Object.entries(fields)
       .filter(([, { when }]) => when !== "raise" && (when === "fresh") === isFirst)
@@ -82,7 +29,7 @@ export function freshEntry({ argv, line, fields }: ServerWish): Json {
   return Object.fromEntries([...named(true), ...Object.entries(writeLine(argv, line)), ...named(false)]);
 }
 
-function changesForServer(wish: ServerWish, document: Json): Change[] {
+function changesForServer(wish: DesiredServer, document: Json): Change[] {
   requireTables(wish.path, document);
   const entry = valueAt(document, ...wish.path);
   if (entry === undefined) return [{ do: "set", path: wish.path, value: freshEntry(wish) }];
@@ -100,17 +47,17 @@ function changesForServer(wish: ServerWish, document: Json): Change[] {
   ].map(([name, value]) => set(name, value));
 }
 
-function writeLine(argv: Argv, { command, args }: ServerWish["line"]): Record<string, unknown> {
+function writeLine(argv: Argv, { command, args }: DesiredServer["line"]): Record<string, unknown> {
   return args === undefined ? { [command]: [...argv] } : { [command]: argv[0], [args]: argv.slice(1) };
 }
 
-function isDue(now: unknown, { value, when }: Field): boolean {
+function isDue(now: unknown, { value, when }: DesiredField): boolean {
   if (when === "fresh") return false;
   if (now === undefined) return when !== "raise";
   return when !== "absent" && typeof now === "number" && typeof value === "number" && now < value;
 }
 
-/** What lies on the way has to be a table too: a client would not read what is put below anything else. */
+/** Every value on the way must be a table: a client would not read settings below anything else. */
 function requireTables(path: readonly string[], document: Json): void {
   for (const length of path.keys()) {
     const value = valueAt(document, ...path.slice(0, length));
@@ -142,11 +89,11 @@ export function hooksOf(list: readonly unknown[], client: string): HookSeen[] {
 }
 
 /** The name by which a hook of ours is told its client: the word behind `hook`. */
-export function hookClient({ argv }: HookWish): string {
+export function hookClient({ argv }: DesiredHook): string {
   return argv[argv.indexOf("hook") + 1] ?? "";
 }
 
-function changesForHook(wish: HookWish, list: readonly unknown[]): Change[] {
+function changesForHook(wish: DesiredHook, list: readonly unknown[]): Change[] {
   const client = hookClient(wish);
   const seen = hooksOf(list, client).find(({ matcher }) => matcher === wish.matcher);
   if (!seen) {
@@ -164,7 +111,7 @@ function changesForHook(wish: HookWish, list: readonly unknown[]): Change[] {
 }
 
 /** The same words behind another start; what it says of its own timeout changes with the timeout. */
-function renewHook(command: string, wish: HookWish, isShort: boolean): string {
+function renewHook(command: string, wish: DesiredHook, isShort: boolean): string {
   const words = splitShellLine(command, hookClient(wish))?.rest ?? "";
   const start = quoteLine(wish.argv.slice(0, wish.argv.indexOf("hook")));
   const told = wish.argv[wish.argv.indexOf("--timeout") + 1];

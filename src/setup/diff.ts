@@ -8,7 +8,7 @@ interface Line {
   new: number;
 }
 
-/** What two texts differ in, the way `patch` reads it. Line ends belong to their lines; undefined is no file. */
+/** The difference of two texts in the format of `patch`. Line ends belong to their lines; undefined is no file. */
 export function unifiedDiff(name: string, before: string | undefined, after: string | undefined): string {
   const lines = compare(linesOf(before ?? ""), linesOf(after ?? ""));
   const hunks = groupHunks(lines);

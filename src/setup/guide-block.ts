@@ -4,7 +4,7 @@ import { howToAskByTool } from "../core/run/how-to-ask.ts";
 import { findLock, readConfig, textOf } from "./config-file.ts";
 import { layoutOf } from "../edit/layout.ts";
 import type { FilePlan } from "./plan.ts";
-import { Unfit } from "./desired-config.ts";
+import { Unfit } from "../edit/change.ts";
 
 const BEGIN = "<!-- askd:begin -->";
 const END = "<!-- askd:end -->";

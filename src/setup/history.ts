@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { mkdir, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { z } from "zod";
-import { replaceFile } from "../agents/process/private-file.ts";
+import { replacePrivateFile } from "../agents/process/private-file.ts";
 import type { FilePlan } from "./plan.ts";
 
 const MANIFEST = "manifest.json";
@@ -36,8 +36,8 @@ const Manifest = z.object({ version: z.literal(1), madeAt: z.string(), dir: z.st
 /** One file as it was before it was changed, and what it was changed to. */
 export type KeptFile = z.infer<typeof KeptFile>;
 
-/** What was changed at one time, and where the copies are. */
-export interface Record {
+/** The changes made at one time, and their copies. */
+export interface SetupRecord {
   folder: string;
   madeAt: string;
   /** The project for which it was done. */
@@ -50,7 +50,7 @@ export async function keepRecord(
   root: string,
   plans: readonly FilePlan[],
   at: { now: string; dir: string },
-): Promise<Record> {
+): Promise<SetupRecord> {
   const folder = join(root, `${at.now.replaceAll(/\D/g, "").slice(0, 17)}-${randomBytes(4).toString("hex")}`);
   await mkdir(folder, { recursive: true, mode: PRIVATE_DIR });
   const files: KeptFile[] = [];
@@ -61,14 +61,14 @@ export async function keepRecord(
     files.push(KeptFile.parse({ file, real, copy, how, folders: missingFolders(dirname(real)), ...hashes }));
   }
   const manifest = { version: 1, madeAt: at.now, dir: at.dir, files };
-  await replaceFile(join(folder, MANIFEST), `${JSON.stringify(manifest, undefined, 2)}\n`);
+  await replacePrivateFile(join(folder, MANIFEST), `${JSON.stringify(manifest, undefined, 2)}\n`);
   return { folder, madeAt: at.now, dir: at.dir, files };
 }
 
 /** Every record that was kept, newest first. */
-export async function listRecords(root: string): Promise<Record[]> {
+export async function listRecords(root: string): Promise<SetupRecord[]> {
   const names = await readdir(root).catch(() => []); // nothing was ever kept
-  const records: Record[] = [];
+  const records: SetupRecord[] = [];
   for (const name of names.toSorted((one, other) => (one < other ? 1 : -1))) {
     const folder = join(root, name);
     const text = await readFile(join(folder, MANIFEST), "utf8").catch(() => undefined); // it was never finished
@@ -77,16 +77,16 @@ export async function listRecords(root: string): Promise<Record[]> {
   return records;
 }
 
-/** What a file held before. */
-export async function readCopy({ folder }: Record, { copy }: KeptFile): Promise<Buffer | undefined> {
+/** The earlier content of a file. */
+export async function readCopy({ folder }: SetupRecord, { copy }: KeptFile): Promise<Buffer | undefined> {
   return copy === null ? undefined : readFile(join(folder, copy));
 }
 
 /** Forgets files that are as they were; the record goes with the last of them. */
-export async function forget(record: Record, left: readonly KeptFile[]): Promise<void> {
+export async function forget(record: SetupRecord, left: readonly KeptFile[]): Promise<void> {
   if (left.length === 0) return rm(record.folder, { recursive: true, force: true });
   const manifest = { version: 1, madeAt: record.madeAt, dir: record.dir, files: left };
-  await replaceFile(join(record.folder, MANIFEST), `${JSON.stringify(manifest, undefined, 2)}\n`);
+  await replacePrivateFile(join(record.folder, MANIFEST), `${JSON.stringify(manifest, undefined, 2)}\n`);
 }
 
 function missingFolders(folder: string): string[] {

@@ -3,11 +3,12 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { SetupHome } from "../../test/setup-home.ts";
 import { applyPlans } from "./apply.ts";
-import { findClient, findClients } from "./clients.ts";
+import { AGENTS } from "../agents/agents.ts";
+import { clientsOf, findClient, findClients } from "./clients.ts";
 import { inspect } from "./inspect.ts";
 import { planClients } from "./plan.ts";
 
-const client = (name: string) => findClient(name)!;
+const client = (name: string) => findClient(clientsOf(AGENTS), name)!;
 
 test("clients are found by their program, with its version, or by their settings", async () => {
   const home = new SetupHome();
@@ -15,7 +16,7 @@ test("clients are found by their program, with its version, or by their settings
   const program = home.write(join(bin, "codex"), "#!/bin/sh\necho codex-cli 0.166.0\n");
   chmodSync(program, 0o755);
   home.write(join(home.around.homeDir, ".cursor", "x"), "");
-  const found = await findClients({ ...home.around, env: { PATH: `${bin}:/usr/bin:/bin` } });
+  const found = await findClients(clientsOf(AGENTS), { ...home.around, env: { PATH: `${bin}:/usr/bin:/bin` } });
   expect(found.map(({ client: { name }, ...rest }) => ({ name, ...rest }))).toEqual([
     { name: "codex", program, version: "0.166.0" },
     { name: "cursor", home: join(home.around.homeDir, ".cursor") },
@@ -34,9 +35,16 @@ test("what init wrote is current, and programs that are not there are said to be
   const [findings, ...others] = await inspect(client("claude"), home.around);
   expect(others).toEqual([]);
   expect(findings).toMatchObject({
-    ...{ scope: "local", isCurrent: true, isOwnCommand: true, alwaysLoad: true, problems: [] },
-    ...{ serverCommand: ["/opt/askd/bin/askd", "mcp"], serverExists: false },
-    ...{ timeoutMs: 1_800_000, isTimeoutSet: false, missingHooks: [] },
+    scope: "local",
+    isCurrent: true,
+    isOwnCommand: true,
+    alwaysLoad: true,
+    problems: [],
+    serverCommand: ["/opt/askd/bin/askd", "mcp"],
+    serverExists: false,
+    timeoutMs: 1_800_000,
+    isTimeoutSet: false,
+    missingHooks: [],
     allowRules: { wanted: expect.arrayContaining(["mcp__askd__ask_human"]), missing: [] },
     hooks: [
       { event: "PreToolUse", matcher: "AskUserQuestion", exists: false, timeoutMs: 600_000 },
@@ -59,7 +67,11 @@ test("what is old, short or missing is told", async () => {
   );
   const [findings] = await inspect(client("claude"), home.around);
   expect(findings).toMatchObject({
-    ...{ scope: "project", isCurrent: false, alwaysLoad: false, serverExists: true, timeoutMs: 30_000 },
+    scope: "project",
+    isCurrent: false,
+    alwaysLoad: false,
+    serverExists: true,
+    timeoutMs: 30_000,
     allowRules: { missing: ["mcp__askd__check_answer", "mcp__askd__cancel_question"] },
     hooks: [{ command, exists: true }],
     missingHooks: ["PostToolUse"],

@@ -2,11 +2,21 @@ import { existsSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import { findProgram } from "../agents/runner/launch.ts";
 import { type Json, isJson, valueAt } from "../agents/json.ts";
-import { type Around, type Client, SCOPES, type Scope } from "./client.ts";
-import { type Argv, shellWords, splitLine, splitShellLine } from "./command-line.ts";
+import {
+  type ClientSurroundings,
+  type Client,
+  SCOPES,
+  type Scope,
+  type Argv,
+  type DesiredHook,
+  type DesiredServer,
+  type DesiredConfig,
+} from "../agents/wiring.ts";
+import { shellWords, splitLine, splitShellLine } from "./command-line.ts";
 import { readConfig, textOf } from "./config-file.ts";
-import { editorFor } from "../edit/editor.ts";
-import { type HookWish, type ServerWish, Unfit, type Wish, changesFor, hookClient, hooksOf, lineOf } from "./desired-config.ts";
+import { type Format, editorFor } from "../edit/editor.ts";
+import { changesFor, hookClient, hooksOf, lineOf } from "./desired-config.ts";
+import { Unfit } from "../edit/change.ts";
 
 /** A hook of ours that stands in the settings of a client. */
 export interface HookFinding {
@@ -20,7 +30,7 @@ export interface HookFinding {
   timeoutMs: number | undefined;
 }
 
-/** What the settings of a client say of askd in one scope. */
+/** The askd settings of a client in one scope. */
 export interface Findings {
   scope: Scope;
   file: string;
@@ -29,7 +39,7 @@ export interface Findings {
   serverUrl: string | undefined;
   /** Says whether everything is there that the command names; an address is not looked at. */
   serverExists: boolean;
-  /** What the client adds to the environment of the server. */
+  /** Variables that the client adds to the environment of the server. */
   serverEnv: Readonly<Record<string, string>>;
   /** Says whether the command starts askd, as far as one can tell. */
   isOwnCommand: boolean;
@@ -42,8 +52,10 @@ export interface Findings {
   /** How long one call may take: as configured, or the client's default; undefined where nobody knows. */
   timeoutMs: number | undefined;
   isTimeoutSet: boolean;
-  /** What the client calls that limit. */
+  /** The client's name for that limit. */
   timeoutField: string | undefined;
+  /** Progress extends the limit that is set there. */
+  isTimeoutExtended: boolean;
   /** Files of this scope that cannot be read, and why. */
   problems: ReadonlyArray<{ file: string; why: string }>;
   /** Says whether init would change nothing in this scope. */
@@ -51,7 +63,7 @@ export interface Findings {
 }
 
 /** Looks at a client's settings in every scope; only scopes that know our server, or cannot be read, are returned. */
-export async function inspect(client: Client, around: Around): Promise<Findings[]> {
+export async function inspect(client: Client, around: ClientSurroundings): Promise<Findings[]> {
   const found: Findings[] = [];
   for (const scope of SCOPES) {
     const findings = await inspectScope(client, scope, around);
@@ -62,14 +74,14 @@ export async function inspect(client: Client, around: Around): Promise<Findings[
   return found;
 }
 
-interface Seen<Kind extends Wish = Wish> {
+interface Seen<Kind extends DesiredConfig = DesiredConfig> {
   file: string;
   wish: Kind;
   document: Json;
 }
 
-/** What one scope says, whether or not it knows our server. */
-export async function inspectScope(client: Client, scope: Scope, around: Around): Promise<Findings> {
+/** Reads the settings of one scope, with or without our server. */
+export async function inspectScope(client: Client, scope: Scope, around: ClientSurroundings): Promise<Findings> {
   const problems: Array<{ file: string; why: string }> = [];
   const seen: Seen[] = [];
   const targets = client.targets(scope, around);
@@ -85,7 +97,10 @@ export async function inspectScope(client: Client, scope: Scope, around: Around)
   }
   const hooks = await Promise.all(seen.filter(isOf("hook")).flatMap((one) => findHooks(one, around)));
   return {
-    ...{ scope, file: targets[0]?.file ?? "", problems, hooks },
+    scope,
+    file: targets[0]?.file ?? "",
+    problems,
+    hooks,
     ...(await readServer(seen.find(isOf("server")), around)),
     allowRules: readRules(seen.filter(isOf("allow"))),
     missingHooks: seen
@@ -95,11 +110,22 @@ export async function inspectScope(client: Client, scope: Scope, around: Around)
   };
 }
 
-function isOf<Kind extends Wish["is"]>(kind: Kind) {
-  return (one: Seen): one is Seen<Extract<Wish, { is: Kind }>> => one.wish.is === kind;
+/** The value of one setting in a client's file; undefined if it is not there, or the file cannot be read. */
+export async function readSetting(file: string, format: Format, name: string): Promise<unknown> {
+  try {
+    const { bytes } = await readConfig(file);
+    return valueAt(editorFor(format).parse(bytes ? textOf(bytes) : ""), name);
+  } catch (error) {
+    if (error instanceof Unfit) return undefined; // which is a finding by itself
+    throw error;
+  }
 }
 
-async function readServer(one: Seen<ServerWish> | undefined, around: Around) {
+function isOf<Kind extends DesiredConfig["is"]>(kind: Kind) {
+  return (one: Seen): one is Seen<Extract<DesiredConfig, { is: Kind }>> => one.wish.is === kind;
+}
+
+async function readServer(one: Seen<DesiredServer> | undefined, around: ClientSurroundings) {
   const entry = one && valueAt(one.document, ...one.wish.path);
   const known: Json = isJson(entry) ? entry : {};
   const line = one && lineOf(known, one.wish.line);
@@ -115,6 +141,7 @@ async function readServer(one: Seen<ServerWish> | undefined, around: Around) {
     timeoutMs: typeof own === "number" ? own * unitMs : defaultMs,
     isTimeoutSet: typeof own === "number",
     timeoutField: one?.wish.timeout?.field,
+    isTimeoutExtended: one?.wish.timeout?.isExtended ?? false,
     serverEnv: textsOf(known["env"] ?? known["environment"] ?? known["envs"]),
   };
 }
@@ -124,38 +151,36 @@ function textsOf(value: unknown): Record<string, string> {
   return Object.fromEntries(texts.flatMap(([name, text]) => (typeof text === "string" ? [[name, text]] : [])));
 }
 
-function readRules(rules: ReadonlyArray<Seen<Extract<Wish, { is: "allow" }>>>): Findings["allowRules"] {
+function readRules(rules: ReadonlyArray<Seen<Extract<DesiredConfig, { is: "allow" }>>>): Findings["allowRules"] {
   const missing = rules.filter(({ wish, document }) => isDue(wish, document));
   return { wanted: rules.map(({ wish }) => wish.text), missing: missing.map(({ wish }) => wish.text) };
 }
 
-function listOf({ wish, document }: Seen<HookWish>) {
+function listOf({ wish, document }: Seen<DesiredHook>) {
   const list = valueAt(document, ...wish.path);
   return hooksOf(Array.isArray(list) ? list : [], hookClient(wish));
 }
 
-function findHooks(one: Seen<HookWish>, around: Around): Array<Promise<HookFinding>> {
+function findHooks(one: Seen<DesiredHook>, around: ClientSurroundings): Array<Promise<HookFinding>> {
   const client = hookClient(one.wish);
   return listOf(one).map(async ({ matcher, command, timeout }) => ({
-    ...{
-      file: one.file,
-      event: one.wish.path.at(-1) ?? "",
-      matcher: typeof matcher === "string" ? matcher : "",
-      command,
-    },
+    file: one.file,
+    event: one.wish.path.at(-1) ?? "",
+    matcher: typeof matcher === "string" ? matcher : "",
+    command,
     exists: await isThere(shellWords(splitShellLine(command, client)?.start ?? ""), around),
     timeoutMs: typeof timeout === "number" ? timeout * (one.wish.timeout?.unitMs ?? 1) : undefined,
   }));
 }
 
 /** The program, and every absolute path among its first words, as a client would start it. */
-async function isThere(argv: Argv, { env, dir }: Around): Promise<boolean> {
+async function isThere(argv: Argv, { env, dir }: ClientSurroundings): Promise<boolean> {
   const [program = "", ...rest] = splitLine(argv)?.start ?? argv.slice(0, 1);
   const isFound = (await findProgram(program, env, dir)) !== undefined;
   return isFound && rest.filter((word) => isAbsolute(word)).every((word) => existsSync(word));
 }
 
-function isDue(wish: Wish, document: Json): boolean {
+function isDue(wish: DesiredConfig, document: Json): boolean {
   try {
     return changesFor(wish, document).length > 0;
   } catch (error) {

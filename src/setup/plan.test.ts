@@ -7,12 +7,14 @@ import { parse as parseYaml } from "yaml";
 import { SetupHome } from "../../test/setup-home.ts";
 import { type Json, isJson } from "../agents/json.ts";
 import { applyPlans } from "./apply.ts";
-import type { Format, Target } from "./client.ts";
-import { CLIENTS, findClient } from "./clients.ts";
+import type { Format } from "../edit/editor.ts";
+import type { Target } from "../agents/wiring.ts";
+import { AGENTS } from "../agents/agents.ts";
+import { clientsOf, findClient } from "./clients.ts";
 import { type FilePlan, isChange, planClients } from "./plan.ts";
 import { recordsFor, undoRecord } from "./undo.ts";
 
-const FIXTURES = fileURLToPath(new URL("../../test/fixtures/init/", import.meta.url));
+const FIXTURES = fileURLToPath(new URL("../../test/fixtures/init", import.meta.url));
 
 interface Fixture {
   client: string;
@@ -28,7 +30,7 @@ const older = fixtures.filter(({ name }) => name.includes("older"));
 /** A home in which one file of a client's settings is the fixture. */
 function place({ client: name, name: fixture }: Fixture) {
   const home = new SetupHome();
-  const client = findClient(name)!;
+  const client = findClient(clientsOf(AGENTS), name)!;
   const targets = client.targets("local", home.around);
   const target = targets[fixture.startsWith("settings") ? 1 : 0]!;
   const original = read(home, { client: name, name: fixture });
@@ -47,7 +49,7 @@ function read(home: SetupHome, { client, name }: Fixture): Buffer {
 
 test("there are at least 44 files to try, and four of every client", () => {
   expect(fixtures.length).toBeGreaterThanOrEqual(44);
-  for (const { name } of CLIENTS) {
+  for (const { name } of clientsOf(AGENTS)) {
     expect(fixtures.filter(({ client }) => client === name).length).toBeGreaterThanOrEqual(4);
   }
 });

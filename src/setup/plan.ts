@@ -1,30 +1,30 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Json } from "../agents/json.ts";
-import type { Client, Format, Scope, Target, Around } from "./client.ts";
+import type { Client, Scope, Target, ClientSurroundings, DesiredConfig } from "../agents/wiring.ts";
+import { type Format, editorFor } from "../edit/editor.ts";
 import { type ConfigFile, findLock, readConfig, textOf } from "./config-file.ts";
-import { editorFor } from "../edit/editor.ts";
 import { renderSnippet } from "./snippet.ts";
-import { type Change, Unfit, type Wish, changesFor } from "./desired-config.ts";
-import { applyToValue } from "../edit/change.ts";
+import { type Change, Unfit, applyToValue } from "../edit/change.ts";
+import { changesFor } from "./desired-config.ts";
 import { sayChanges } from "./say-change.ts";
 
-/** What kind of a change it is, which is how it can be taken back. */
-export type How =
+/** The kind of a change, which decides how it is undone. */
+export type PlanStep =
   | { kind: "settings"; format: Format; changes: readonly Change[] }
   | { kind: "new" }
   | { kind: "block" };
 
-/** What would become of one file. */
+/** The planned change of one file. */
 export interface FilePlan {
   file: string;
   real: string;
-  /** Whom it is for, in words. */
+  /** The clients that read it, in words. */
   titles: readonly string[];
   before: Buffer | undefined;
   /** The same as before where nothing is to be done. */
   after: Buffer | undefined;
-  how: How;
-  /** What is different then, in words. */
+  how: PlanStep;
+  /** The differences, in words. */
   says: readonly string[];
   notes: readonly string[];
   /** Why the file is left alone, and what to put into it by hand. */
@@ -32,7 +32,7 @@ export interface FilePlan {
 }
 
 /** A client and the scope in which it is to be wired. */
-export interface Wanted {
+export interface PlanRequest {
   client: Client;
   scope: Scope;
 }
@@ -42,8 +42,8 @@ export function isChange({ before, after, problem }: FilePlan): boolean {
   return problem === undefined && after !== undefined && !(before && before.equals(after));
 }
 
-/** What has to be done so that these clients know askd. A file that several of them read is changed once. */
-export async function planClients(wanted: readonly Wanted[], around: Around): Promise<FilePlan[]> {
+/** Plans the changes that wire these clients. A file that several clients read is changed once. */
+export async function planClients(wanted: readonly PlanRequest[], around: ClientSurroundings): Promise<FilePlan[]> {
   const byFile = new Map<string, Array<{ client: Client; target: Target }>>();
   for (const { client, scope } of wanted) {
     for (const target of client.targets(scope, around)) {
@@ -57,7 +57,11 @@ async function planFile(file: string, parts: ReadonlyArray<{ client: Client; tar
   const format = parts[0]?.target.format ?? "json";
   const wishes = parts.flatMap(({ target }) => target.wishes);
   const plan = {
-    ...{ file, real: file, before: undefined, after: undefined, says: [] },
+    file,
+    real: file,
+    before: undefined,
+    after: undefined,
+    says: [],
     titles: parts.map(({ client }) => client.title),
     notes: parts.flatMap(({ target }) => target.note ?? []),
     how: { kind: "settings" as const, format, changes: [] },
@@ -77,14 +81,14 @@ async function planFile(file: string, parts: ReadonlyArray<{ client: Client; tar
 }
 
 interface Edited {
-  /** What the file says now. */
+  /** The current content of the file. */
   document: Json;
   changes: Change[];
   after: Buffer | undefined;
 }
 
 /** The file with all wishes in it; throws `Unfit` where that cannot be done without touching anything else. */
-function editFile({ bytes }: ConfigFile, format: Format, wishes: readonly Wish[]): Edited {
+function editFile({ bytes }: ConfigFile, format: Format, wishes: readonly DesiredConfig[]): Edited {
   const editor = editorFor(format);
   const before = bytes === undefined ? "" : textOf(bytes);
   const document = editor.parse(before);
@@ -108,5 +112,5 @@ function editFile({ bytes }: ConfigFile, format: Format, wishes: readonly Wish[]
 function plainOf(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plainOf);
   if (typeof value !== "object" || value === null || value instanceof Date) return value;
-  return { ...Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, plainOf(inner)])) };
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, plainOf(inner)]));
 }

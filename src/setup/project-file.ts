@@ -2,7 +2,7 @@ import { FIRST_LINE } from "../config/json-schema.ts";
 import { join } from "node:path";
 import { readConfig } from "./config-file.ts";
 import type { FilePlan } from "./plan.ts";
-import { Unfit } from "./desired-config.ts";
+import { Unfit } from "../edit/change.ts";
 
 /** Every line is a comment: the file shows what can be set, and changes nothing. */
 const TEXT = `${FIRST_LINE}

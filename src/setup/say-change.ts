@@ -1,11 +1,13 @@
 import { type Json, valueAt } from "../agents/json.ts";
-import { type Change, type Wish, changesFor } from "./desired-config.ts";
+import type { Change } from "../edit/change.ts";
+import type { DesiredConfig } from "../agents/wiring.ts";
+import { changesFor } from "./desired-config.ts";
 
 /** Fields that a person may care for; the others are only needed. */
 const TELLING: ReadonlySet<string> = new Set(["alwaysLoad", "trust", "timeout", "tool_timeout_sec"]);
 
-/** What is new in a file and what is brought up to date, in short words for one line each. */
-export function sayChanges(wishes: readonly Wish[], document: Json): string[] {
+/** Describes the new and the updated settings of a file, one short line each. */
+export function sayChanges(wishes: readonly DesiredConfig[], document: Json): string[] {
   const servers = wishes.flatMap((wish) => (wish.is === "server" ? sayServer(wish, document) : []));
   const allowed = wishes.flatMap((wish) =>
     wish.is === "allow" && changesFor(wish, document).length > 0 ? [wish.text] : [],
@@ -14,7 +16,7 @@ export function sayChanges(wishes: readonly Wish[], document: Json): string[] {
   return [...new Set([...servers, ...(allowed.length > 0 ? [`+ allow ${allowed.join(", ")}`] : []), ...hooks])];
 }
 
-function sayServer(wish: Extract<Wish, { is: "server" }>, document: Json): string[] {
+function sayServer(wish: Extract<DesiredConfig, { is: "server" }>, document: Json): string[] {
   const changes = changesFor(wish, document);
   if (changes.length === 0) return [];
   // The folder of a project that stands in the path is left out: it is where the person is.

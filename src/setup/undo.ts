@@ -4,25 +4,25 @@ import { type Json, isJson } from "../agents/json.ts";
 import { type ConfigFile, findLock, readConfig, textOf, writeConfig } from "./config-file.ts";
 import { editorFor } from "../edit/editor.ts";
 import { withoutBlock } from "./guide-block.ts";
-import { type KeptFile, type Record, forget, hashOf, listRecords, readCopy } from "./history.ts";
+import { type KeptFile, type SetupRecord, forget, hashOf, listRecords, readCopy } from "./history.ts";
 import { applyToValue, valueAtPath } from "../edit/change.ts";
-import { type Change, type Path, Unfit } from "./desired-config.ts";
+import { type Change, type Path, Unfit } from "../edit/change.ts";
 
 const PRIVATE_MODE = 0o600;
 
-/** What became of a file: as it was, gone again, ours taken out of what others changed, theirs now, or not undone. */
-export type Undone =
+/** The result for a file: restored, removed, our part taken out, left to its new owner, or not undone. */
+export type UndoResult =
   | { file: string; is: "restored" | "removed" | "taken_out" | "kept" }
   | { file: string; is: "failed"; why: string };
 
 /** The records of one project, newest first. */
-export async function recordsFor(root: string, dir: string): Promise<Record[]> {
+export async function recordsFor(root: string, dir: string): Promise<SetupRecord[]> {
   return (await listRecords(root)).filter((record) => record.dir === dir);
 }
 
 /** Undoes a record, file by file. What cannot be undone stays in it. */
-export async function undoRecord(record: Record): Promise<Undone[]> {
-  const undone: Undone[] = [];
+export async function undoRecord(record: SetupRecord): Promise<UndoResult[]> {
+  const undone: UndoResult[] = [];
   const left: KeptFile[] = [];
   for (const kept of record.files.toReversed()) {
     const one = await undoFile(record, kept);
@@ -33,7 +33,7 @@ export async function undoRecord(record: Record): Promise<Undone[]> {
   return undone;
 }
 
-async function undoFile(record: Record, kept: KeptFile): Promise<Undone> {
+async function undoFile(record: SetupRecord, kept: KeptFile): Promise<UndoResult> {
   const { file } = kept;
   try {
     const now = await readConfig(file);
@@ -69,7 +69,11 @@ function isAsBefore({ bytes }: ConfigFile, kept: KeptFile): boolean {
 }
 
 /** Somebody changed the file since: only what is ours goes. */
-async function takeOut({ file, real, bytes }: ConfigFile, kept: KeptFile, before: Buffer | undefined): Promise<Undone> {
+async function takeOut(
+  { file, real, bytes }: ConfigFile,
+  kept: KeptFile,
+  before: Buffer | undefined,
+): Promise<UndoResult> {
   if (bytes === undefined || kept.how.kind === "new") return { file, is: "kept" };
   const text = textOf(bytes);
   const after =
@@ -97,7 +101,7 @@ function withoutChanges(text: string, how: Extract<KeptFile["how"], { kind: "set
   return result;
 }
 
-/** What takes one change back; nothing where somebody else did, or wants it otherwise by now. */
+/** The change that reverts one change; undefined if somebody else reverted or changed it. */
 function reverse(change: Change, original: Json, current: Json): Change | undefined {
   if (change.do === "remove") return undefined;
   const now = valueAtPath(current, change.path);

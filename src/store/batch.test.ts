@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
 import { aRun } from "../../test/builders.ts";
 import { BATCH_COMMITS, Batcher } from "./batch.ts";
-import type { Prepared } from "./prepare.ts";
+import type { PreparedCommit } from "./prepare.ts";
 
 /** Adds so many commits in one turn, and says how they were written: the sizes of batches, and how many at once. */
 async function writeMany(count: number, atOnce: number): Promise<{ sizes: number[]; most: number }> {
   const sizes: number[] = [];
   let now = 0;
   let most = 0;
-  const apply = async (batch: readonly Prepared[]) => {
+  const apply = async (batch: readonly PreparedCommit[]) => {
     sizes.push(batch.length);
     most = Math.max(most, (now += 1));
     await new Promise((resolve) => setTimeout(resolve, 5));

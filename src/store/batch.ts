@@ -1,66 +1,66 @@
 import type { Changes } from "../core/changes.ts";
 import { Refusal } from "../core/refusal.ts";
 import { changeOf } from "./change-listeners.ts";
-import { prepare, type Prepared } from "./prepare.ts";
-import type { Change, Committed } from "./store.ts";
+import { prepareCommit, type PreparedCommit } from "./prepare.ts";
+import type { StoreChange, CommitResult } from "./store.ts";
 
 export const BATCH_COMMITS = 128;
 const BATCH_BYTES = 1024 * 1024;
 const ALONE_AFTER = 4;
 const SHARED_FROM = 16;
-/** How far past commits that must wait we look for others that need not. */
+/** How many waiting commits are scanned for ones that can be written now. */
 const LOOK_AHEAD = 4 * BATCH_COMMITS;
 
-export interface BatchDeps {
-  /** How many batches may be on their way at once; no two of them touch the same thing. */
+export interface BatcherDeps {
+  /** How many batches may be in flight; no two touch the same row. */
   atOnce: number;
   /**
-   * Writes a batch in one transaction and says what became of each commit, in the same order.
-   * The batch is sorted by run id and no two of its commits touch the same thing.
+   * Writes a batch in one transaction and returns the result of each commit, in order. The batch is sorted by run id
+   * and no two of its commits touch the same row.
    */
-  apply(batch: readonly Prepared[]): Promise<Committed[]>;
-  /** Hears what the batch changed, after those who wait for its commits were answered. */
-  tell(change: Change): void;
+  apply(batch: readonly PreparedCommit[]): Promise<CommitResult[]>;
+  /** Called with the changes of a batch, after its callers were resolved. */
+  tell(change: StoreChange): void;
 }
 
 interface Caller {
-  resolve(committed: Committed): void;
+  resolve(committed: CommitResult): void;
   reject(error: unknown): void;
 }
 
-/** A commit and all who wait for it: reports on one run are written as one. */
-interface Waiting {
-  commit: Prepared;
+/** A commit and its callers: events about one run are written as one commit. */
+interface WaitingCommit {
+  commit: PreparedCommit;
   callers: Caller[];
 }
 
-type Tried = { ok: true; committed: Committed[] } | { ok: false; error: unknown };
+type BatchResult = { ok: true; committed: CommitResult[] } | { ok: false; error: unknown };
 
-/** Lets commits that come in one turn of the loop share a transaction; while some are written, the next gather. */
+/** Groups the commits of one turn of the event loop into a transaction; while it is written, the next batch gathers. */
 export class Batcher {
-  readonly #deps: BatchDeps;
-  #waiting: Waiting[] = [];
+  readonly #deps: BatcherDeps;
+  #waiting: WaitingCommit[] = [];
   #workers = 0;
   readonly #working = new Set<Promise<void>>();
-  /** What the batches on their way touch. */
+  /** The rows that batches in flight touch. */
   readonly #busy = new Set<string>();
-  /** How many of the latest batches in a row held one commit only. */
+  /** How many of the latest batches in a row had a single commit. */
   #alone = 0;
 
-  constructor(deps: BatchDeps) {
+  constructor(deps: BatcherDeps) {
     this.#deps = deps;
   }
 
-  /** Resolves when the commit is kept or refused. */
-  add(changes: Changes): Promise<Committed> {
-    const commit = prepare(changes);
+  /** Resolves when the commit is stored or refused. */
+  add(changes: Changes): Promise<CommitResult> {
+    const commit = prepareCommit(changes);
     return new Promise((resolve, reject) => {
       this.#waiting.push({ commit, callers: [{ resolve, reject }] });
       this.#start();
     });
   }
 
-  /** Resolves when nothing that was added is still on its way. */
+  /** Resolves when no commit is in flight. */
   async idle(): Promise<void> {
     await Promise.all(this.#working);
   }
@@ -77,7 +77,7 @@ export class Batcher {
     while (this.#waiting.length > 0) {
       if (this.#mayGather()) await nextTurn();
       const { batch, rest } = takeBatch(this.#waiting, { busy: this.#busy, most: this.#share() });
-      // All that waits, waits for a batch on its way: whoever writes that one goes on with it.
+      // Everything waiting depends on a batch in flight: its writer continues with it.
       if (batch.length === 0) break;
       this.#waiting = rest;
       this.#alone = batch.length === 1 ? this.#alone + 1 : 0;
@@ -90,22 +90,22 @@ export class Batcher {
     this.#workers -= 1;
   }
 
-  /** Who takes all leaves nothing to do while it is written; small batches are not worth sharing. */
+  /** One large batch would leave nothing to prepare while it is written; small batches are not worth splitting. */
   #share(): number {
     const waiting = this.#waiting.length;
     const isShared = this.#deps.atOnce > 1 && this.#busy.size === 0 && waiting >= SHARED_FROM;
     return isShared ? Math.min(Math.ceil(waiting / 2), BATCH_COMMITS) : BATCH_COMMITS;
   }
 
-  /** Waiting for company costs time, so who was alone for a while waits for it only now and then. */
+  /** Waiting for more commits costs time, so after several single commits it is done only now and then. */
   #mayGather(): boolean {
     return this.#alone < ALONE_AFTER || this.#alone % ALONE_AFTER === 0 || this.#waiting.length > 1;
   }
 
-  async #write(batch: readonly Waiting[]): Promise<void> {
+  async #write(batch: readonly WaitingCommit[]): Promise<void> {
     const results = await this.#try(batch);
     if (results.ok) return this.#answer(batch, results.committed);
-    // A refusal (disk full, store busy) holds for every commit alike; anything else may be the fault of one of them.
+    // A refusal (disk full, store busy) holds for every commit; any other error may be caused by one of them.
     const isForAll = results.error instanceof Refusal;
     for (const one of batch) {
       const again = isForAll ? results : await this.#try([one]);
@@ -114,7 +114,7 @@ export class Batcher {
     }
   }
 
-  async #try(batch: readonly Waiting[]): Promise<Tried> {
+  async #try(batch: readonly WaitingCommit[]): Promise<BatchResult> {
     try {
       return { ok: true, committed: await this.#deps.apply(batch.map((one) => one.commit)) };
     } catch (error) {
@@ -122,8 +122,8 @@ export class Batcher {
     }
   }
 
-  #answer(batch: readonly Waiting[], results: readonly Committed[]): void {
-    const kept: Prepared[] = [];
+  #answer(batch: readonly WaitingCommit[], results: readonly CommitResult[]): void {
+    const kept: PreparedCommit[] = [];
     batch.forEach((one, index) => {
       const result = results[index];
       if (result?.ok) kept.push(one.commit);
@@ -136,15 +136,15 @@ export class Batcher {
   }
 }
 
-/** The next batch, and what has to wait: commits that touch the same thing keep their order. */
+/** Selects the next batch and what has to wait: commits that touch the same row keep their order. */
 function takeBatch(
-  waiting: readonly Waiting[],
+  waiting: readonly WaitingCommit[],
   { busy, most }: { busy: ReadonlySet<string>; most: number },
-): { batch: Waiting[]; rest: Waiting[] } {
-  const batch: Waiting[] = [];
-  const passedOver: Waiting[] = [];
+): { batch: WaitingCommit[]; rest: WaitingCommit[] } {
+  const batch: WaitingCommit[] = [];
+  const passedOver: WaitingCommit[] = [];
   const touched = new Set<string>();
-  const reports = new Map<string, Waiting>();
+  const reports = new Map<string, WaitingCommit>();
   let bytes = 0;
   let looked = 0;
   for (const one of waiting) {
@@ -159,7 +159,7 @@ function takeBatch(
       continue;
     }
     const collides = one.commit.touches.some((name) => touched.has(name) || busy.has(name));
-    // What a waiting commit touches counts too, or a later one could overtake it.
+    // The rows of waiting commits count too, or a later commit could overtake them.
     for (const name of one.commit.touches) touched.add(name);
     if (collides) {
       passedOver.push(one);
@@ -174,19 +174,19 @@ function takeBatch(
   return { batch, rest: [...passedOver, ...waiting.slice(looked)] };
 }
 
-/** The run that a commit only reports on. Such a commit has no guard, so many of them go through or fail together. */
-function reportedRun({ runIds, touches, runs, questions, contents }: Prepared): string | undefined {
+/** The run a commit only adds events to. Such a commit has no guard, so many of them succeed or fail together. */
+function reportedRun({ runIds, touches, runs, questions, contents }: PreparedCommit): string | undefined {
   const isReport = touches.length === 1 && runIds.length === 1;
   return isReport && runs.length + questions.length + contents.length === 0 ? runIds[0] : undefined;
 }
 
-function join(report: Waiting, other: Waiting): void {
+function join(report: WaitingCommit, other: WaitingCommit): void {
   const events = [...report.commit.events, ...other.commit.events];
   report.commit = { ...report.commit, events, bytes: report.commit.bytes + other.commit.bytes };
   report.callers.push(...other.callers);
 }
 
-function byRunId(one: Waiting, other: Waiting): number {
+function byRunId(one: WaitingCommit, other: WaitingCommit): number {
   const left = one.commit.runIds[0] ?? "";
   const right = other.commit.runIds[0] ?? "";
   if (left === right) return 0;

@@ -1,9 +1,9 @@
 import { earlier, type Instant } from "../core/instant.ts";
-import type { Prepared } from "./prepare.ts";
-import type { Change } from "./store.ts";
+import type { PreparedCommit } from "./prepare.ts";
+import type { StoreChange } from "./store.ts";
 
-/** What these commits, taken together, may have changed. */
-export function changeOf(commits: readonly Prepared[]): Change {
+/** The joint change of these commits. */
+export function changeOf(commits: readonly PreparedCommit[]): StoreChange {
   const questions = new Set<string>();
   let dueAt: Instant | undefined;
   for (const commit of commits) {
@@ -15,25 +15,25 @@ export function changeOf(commits: readonly Prepared[]): Change {
   return { questions, dueAt };
 }
 
-/** Those who want to know what commits change. */
-export class Listeners {
-  readonly #listeners = new Set<(change: Change) => void>();
+/** The listeners to changes of a store. */
+export class ChangeListeners {
+  readonly #listeners = new Set<(change: StoreChange) => void>();
 
   get size(): number {
     return this.#listeners.size;
   }
 
-  /** Adds one, even if the same function is there already; the returned function takes it away. */
-  add(listener: (change: Change) => void): () => void {
-    const own = (change: Change): void => listener(change);
+  /** Adds a listener, even if the same function is registered already; the returned function removes it. */
+  add(listener: (change: StoreChange) => void): () => void {
+    const own = (change: StoreChange): void => listener(change);
     this.#listeners.add(own);
     return () => {
       this.#listeners.delete(own);
     };
   }
 
-  /** Calls everybody. What one throws is a bug of its own and keeps nobody else from hearing. */
-  tell(change: Change): void {
+  /** Calls all listeners. An error of one is its own bug and does not keep the others from being called. */
+  notify(change: StoreChange): void {
     for (const listener of this.#listeners) {
       try {
         listener(change);

@@ -1,28 +1,28 @@
 import type { Entry } from "../core/changes.ts";
-import type { RowName } from "./question-cache.ts";
+import type { RowVersion } from "./question-cache.ts";
 
 const MOST_ENTRIES = 5_000;
-/** Kinds that are listed whole, again and again, and change seldom. */
+/** Kinds that are listed often and change rarely. */
 const LISTED: ReadonlySet<Entry["kind"]> = new Set(["person", "token", "template"]);
 
 /**
- * Keeps entries that pages list whole: one that has not changed is neither fetched nor parsed again. It is the same
- * object then, so that whoever reads more into it can remember that as well; nobody changes it.
+ * Caches entries that pages list whole: an unchanged entry is neither fetched nor parsed again. It stays the same
+ * object, so that derived data can be cached by it; nobody changes it.
  */
-export class EntryReader {
+export class EntryCache {
   readonly #entries = new Map<string, Entry>();
 
   isFor(kind: Entry["kind"]): boolean {
     return LISTED.has(kind);
   }
 
-  /** Those of the names whose entries have to be fetched. */
-  missing(kind: Entry["kind"], names: readonly RowName[]): string[] {
+  /** The ids whose entries must be fetched. */
+  missing(kind: Entry["kind"], names: readonly RowVersion[]): string[] {
     return names.filter((name) => !this.#find(kind, name)).map(({ id }) => id);
   }
 
-  /** The entries of these names, of which those that were missing are given now. */
-  take(kind: Entry["kind"], names: readonly RowName[], fetched: readonly Entry[]): Entry[] {
+  /** The entries of these versions; `fetched` are the missing ones. */
+  take(kind: Entry["kind"], names: readonly RowVersion[], fetched: readonly Entry[]): Entry[] {
     const fresh = new Map(fetched.map((entry) => [entry.id, entry]));
     const taken = names.flatMap((name) => fresh.get(name.id) ?? this.#find(kind, name) ?? []);
     if (this.#entries.size + fetched.length > MOST_ENTRIES) this.#entries.clear();
@@ -30,7 +30,7 @@ export class EntryReader {
     return taken;
   }
 
-  #find(kind: Entry["kind"], { id, version }: RowName): Entry | undefined {
+  #find(kind: Entry["kind"], { id, version }: RowVersion): Entry | undefined {
     const known = this.#entries.get(`${kind} ${id}`);
     return known?.version === version ? known : undefined;
   }

@@ -1,4 +1,4 @@
-import type { Changes, Entry, Postponed, Seal } from "../core/changes.ts";
+import type { Changes, Entry, PostponedJob, Seal } from "../core/changes.ts";
 import type { Event } from "../core/trail/event.ts";
 import type { Instant } from "../core/instant.ts";
 import type { Job } from "../core/run/job.ts";
@@ -16,13 +16,15 @@ import {
 } from "../core/trail/row-digest.ts";
 import type { Run } from "../core/run/run.ts";
 
-/** A row ready to be kept: `body` carries the next version, `guard` is the version that must be there now, 0 for none. */
+/**
+ * A row ready to store: `body` carries the next version, `guard` is the version that must be stored now, 0 for none.
+ */
 export interface PreparedRow<Row> {
   id: string;
   guard: number;
-  /** The text to keep. A new run's number is not in it: the store gives it and keeps it in a column. */
+  /** The text to store. It lacks the number of a new run, which the store assigns and keeps in a column. */
   body: string;
-  /** The object that the body was made from, for the columns that are searched. */
+  /** The object the body was made from, for the searched columns. */
   row: Row;
 }
 
@@ -37,7 +39,7 @@ export interface PreparedEntry {
 export interface PreparedEvent {
   runId: string;
   questionId: string | null;
-  /** The exact text that is hashed and kept. */
+  /** The exact text that is hashed and stored. */
   body: string;
 }
 
@@ -54,8 +56,8 @@ export interface PreparedPostponed {
   body: string;
 }
 
-/** One commit with every row serialised once, so that a dialect only binds text. */
-export interface Prepared {
+/** One commit with every row serialised once, so that a store only binds text. */
+export interface PreparedCommit {
   runs: Array<PreparedRow<Run>>;
   questions: Array<PreparedRow<Question>>;
   contents: Array<{ hash: string; body: string }>;
@@ -66,15 +68,15 @@ export interface Prepared {
   dropped: readonly string[];
   finished: ReadonlyArray<{ key: string; attempt: number }>;
   postponed: PreparedPostponed[];
-  /** Every run it writes or reports on, sorted: the order in which rows are locked. */
+  /** Every run it writes or adds events to, sorted: the lock order. */
   runIds: string[];
-  /** Names of all that only one commit of a batch may touch. */
+  /** Names of everything that only one commit of a batch may touch. */
   touches: string[];
   bytes: number;
 }
 
-/** Serialises what a decision wants written. */
-export function prepare(changes: Changes): Prepared {
+/** Serialises the changes of a decision. */
+export function prepareCommit(changes: Changes): PreparedCommit {
   const runs = (changes.runs ?? []).map(prepareRow);
   const questions = (changes.questions ?? []).map(prepareRow);
   const contents = (changes.contents ?? []).map(({ hash, content }) => ({ hash, body: JSON.stringify(content) }));
@@ -84,7 +86,7 @@ export function prepare(changes: Changes): Prepared {
   const seals = changes.seals ?? [];
   const dropped = changes.dropped ?? [];
   const finished = changes.finished ?? [];
-  const commit: Prepared = {
+  const commit: PreparedCommit = {
     runs,
     questions,
     contents,
@@ -106,10 +108,10 @@ export function prepare(changes: Changes): Prepared {
   return commit;
 }
 
-/** Serialises rows that were kept elsewhere: they are new here, and stay at the versions they carry. */
-export function prepareAdopted(changes: Changes): Prepared {
+/** Serialises imported rows: they are new here and keep their versions. */
+export function prepareAdopted(changes: Changes): PreparedCommit {
   const anew = <Row extends Run | Question>(row: Row): Row => ({ ...row, version: 0 });
-  const commit = prepare({
+  const commit = prepareCommit({
     ...changes,
     runs: (changes.runs ?? []).map(anew),
     questions: (changes.questions ?? []).map(anew),
@@ -118,17 +120,17 @@ export function prepareAdopted(changes: Changes): Prepared {
     own ? { ...row, body: JSON.stringify(own) } : row;
   commit.runs = commit.runs.map((row, index) => {
     const own = changes.runs?.[index];
-    // The number may be taken here: the column has the one that the run gets, as with a new run.
+    // The number may be taken here: the column gets the assigned one, as for a new run.
     return keep(row, own && { ...own, number: 0 });
   });
   commit.questions = commit.questions.map((row, index) => keep(row, changes.questions?.[index]));
-  // The digests are those of the rows as they are kept here.
+  // The digests are those of the rows as stored here.
   commit.events = prepareEvents(changes.events ?? [], commit);
   return commit;
 }
 
-/** The last event of each chain in a commit pins the rows of that chain: an event is all that nobody can change unseen. */
-function prepareEvents(events: readonly Event[], commit: Prepared): PreparedEvent[] {
+/** Serialises events; the last event of each chain in a commit pins the rows of that chain. */
+function prepareEvents(events: readonly Event[], commit: PreparedCommit): PreparedEvent[] {
   const last = new Map<string, number>();
   events.forEach((event, index) => last.set(event.runId, index));
   const digests = last.size === 0 ? undefined : digestsByChain(commit, [...last.keys()]);
@@ -142,8 +144,8 @@ function prepareEvents(events: readonly Event[], commit: Prepared): PreparedEven
   });
 }
 
-/** Digests of the rows of a commit by the chain that pins them; rows that belong to no run are pinned by the first. */
-function digestsByChain(commit: Prepared, chains: readonly string[]): Map<string, RowDigests> {
+/** The row digests of a commit by the chain that pins them; rows of no run are pinned by the first chain. */
+function digestsByChain(commit: PreparedCommit, chains: readonly string[]): Map<string, RowDigests> {
   const digests = new Map<string, RowDigests>();
   const pin = (chain: string | undefined, row: string, digest: string | null): void => {
     const owner = chain !== undefined && chains.includes(chain) ? chain : chains[0];
@@ -189,7 +191,7 @@ function prepareEntry(entry: Entry): PreparedEntry {
   };
 }
 
-function preparePostponed({ job, dueAt, tries, failure = job.failure }: Postponed): PreparedPostponed {
+function preparePostponed({ job, dueAt, tries, failure = job.failure }: PostponedJob): PreparedPostponed {
   const body = jobBody({ ...job, dueAt, tries, failure: tries === 0 ? undefined : failure });
   return { key: job.key, attempt: job.attempt, dueAt, body };
 }
@@ -199,7 +201,7 @@ function jobBody(job: Job): string {
   return JSON.stringify({ ...job, claim: undefined, attempt: undefined });
 }
 
-function runIdsOf(rows: Prepared): string[] {
+function runIdsOf(rows: PreparedCommit): string[] {
   const ids = new Set<string>();
   for (const run of rows.runs) ids.add(run.id);
   for (const question of rows.questions) ids.add(question.row.runId);
@@ -207,8 +209,8 @@ function runIdsOf(rows: Prepared): string[] {
   return ids.size > 1 ? [...ids].sort() : [...ids];
 }
 
-// A question belongs to one run for ever, so its run's name stands for it, its ask key and "one pending per run".
-function touchesOf(rows: Prepared): string[] {
+// A question never changes its run, so the run's name covers the question, its ask key and "one pending per run".
+function touchesOf(rows: PreparedCommit): string[] {
   const touches = [...rows.runIds];
   for (const { row } of rows.runs) {
     if (row.session !== undefined) touches.push(JSON.stringify([row.host, row.agent, row.session]));
@@ -222,7 +224,7 @@ function touchesOf(rows: Prepared): string[] {
   return touches;
 }
 
-/** About how many bytes are written. */
+/** The approximate number of bytes written. */
 function sizeOf(bodies: ReadonlyArray<ReadonlyArray<{ body: string }>>): number {
   let bytes = 0;
   for (const rows of bodies) for (const row of rows) bytes += row.body.length;

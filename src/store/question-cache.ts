@@ -4,28 +4,28 @@ import { parseQuestion } from "./row.ts";
 const MOST_ROWS = 3_000;
 const MOST_CHARS = 4_000_000;
 
-/** What tells one state of a row from every other. */
-export interface RowName {
+/** Identifies one version of a row. */
+export interface RowVersion {
   id: string;
   version: number;
 }
 
 /**
- * Keeps rows that are listed again and again, as those that wait are with every page: one that has not changed is
- * neither fetched nor parsed again. Rows are never changed in place, so they can be shared.
+ * Caches rows that are listed with every page, such as pending questions: an unchanged row is neither fetched nor
+ * parsed again. Rows are never changed in place, so they can be shared.
  */
-export class RowReader {
+export class QuestionCache {
   #young = new Map<string, Question>();
   #old = new Map<string, Question>();
   #chars = 0;
 
-  /** Those of the names whose rows have to be fetched. */
-  missing(names: readonly RowName[]): string[] {
+  /** The ids whose rows must be fetched. */
+  missing(names: readonly RowVersion[]): string[] {
     return names.filter((name) => !this.#find(name)).map(({ id }) => id);
   }
 
-  /** The rows of these names, of which those that were missing are given now. */
-  take(names: readonly RowName[], fetched: readonly string[]): Question[] {
+  /** The rows of these versions; `fetched` are the missing ones. */
+  take(names: readonly RowVersion[], fetched: readonly string[]): Question[] {
     const fresh = new Map<string, Question>();
     for (const body of fetched) {
       const question = parseQuestion(body);
@@ -37,7 +37,7 @@ export class RowReader {
     return taken;
   }
 
-  #find({ id, version }: RowName): Question | undefined {
+  #find({ id, version }: RowVersion): Question | undefined {
     const known = this.#young.get(id) ?? this.#old.get(id);
     return known?.version === version ? known : undefined;
   }

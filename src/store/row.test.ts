@@ -21,13 +21,11 @@ test.each([
 });
 
 const EVENT = {
-  ...{
-    type: "question.asked",
-    at: "2026-11-02T09:00:00.000Z",
-    runId: `r_${"0".repeat(26)}`,
-    to: "pending",
-    version: 1,
-  },
+  type: "question.asked",
+  at: "2026-11-02T09:00:00.000Z",
+  runId: `r_${"0".repeat(26)}`,
+  to: "pending",
+  version: 1,
   by: { scope: "agent", id: "claude", channel: "cli", strength: "none" },
 };
 

@@ -10,7 +10,7 @@ interface Schema<Row> {
   safeParse(raw: unknown): { success: true; data: Row } | { success: false; error: { message: string } };
 }
 
-/** All states that this program knows. */
+/** All statuses this program knows. */
 const RUN_STATES: Record<Run["status"], true> = {
   queued: true,
   running: true,
@@ -32,18 +32,18 @@ const QUESTION_STATES: Record<Question["status"], true> = {
 
 const KNOWN_EVENTS: ReadonlySet<unknown> = new Set(EVENT_TYPES);
 
-/** What runs that were kept by an earlier program do not say. */
+/** Defaults for fields that runs of earlier versions lack. */
 const LATER = { starts: 0, isContinued: false } as const;
 
-/** The run that was kept, under the number the store gave it. */
+/** Parses a stored run, with the number the store assigned. */
 export function parseRun(body: string, number: number): Run {
   return { ...LATER, ...trusted<Run>(body, RUN_STATES, () => Run), number };
 }
 
-/** Only where a run comes from: of many runs, checking all the rest would take ten times as long. */
+/** Parses only the origin of a run: checking everything of many runs would take ten times as long. */
 export function parseOrigin(body: string): Pick<Run, "id" | "agent" | "repo" | "sources"> {
   const { id, agent, repo, sources } = parseJson(body) as Run; // it was checked when it was written
-  return { id, agent, ...(repo !== undefined && { repo }), ...(sources && { sources }) };
+  return { id, agent, repo, sources };
 }
 
 export function parseSources(text: string): RunSources {
@@ -55,7 +55,7 @@ export function parseQuestion(body: string): Question {
 }
 
 export function parseContent(body: string): Content {
-  // Content is named by its hash: it is what was written under that name, so it is not checked again.
+  // Content is stored under its hash, so it is not checked again.
   return parseJson(body) as Content;
 }
 
@@ -65,12 +65,12 @@ export function parseJob(body: string): Job {
 
 export function parseEvent(row: { body: string; n: number; hash: string; cursor: string }): KeptEvent {
   const raw = parseJson(row.body);
-  // The digests are for those who compare the trail with the rows, and they read them from the text.
+  // Digests are only read by verification, from the text.
   const { rows: _rows, ...event } = isEvent(raw) ? raw : requireSchema(Event, raw, row.body);
   return { event, ...row };
 }
 
-/** Has all the looks of an event, which its hash holds together: the chain says if it was changed since. */
+/** Says whether a value has the shape of an event; the chain shows if it was changed since. */
 function isEvent(raw: unknown): raw is Event {
   if (typeof raw !== "object" || raw === null) return false;
   const { type, at, runId, by, to, version } = raw as Record<string, unknown>; // any object may be asked for a field
@@ -79,9 +79,8 @@ function isEvent(raw: unknown): raw is Event {
 }
 
 /**
- * The row as it was checked when it was written: to check all of it again takes longer than most commands do, and a
- * program that writes what this one would misread says so in the schema of the store. One that has not even the
- * looks of such a row is shown to the schema.
+ * Trusts a row that was validated when written: validating it again takes longer than most commands, and a program that
+ * writes an incompatible row raises the schema of the store. A row without the basic shape is validated by the schema.
  */
 function trusted<Row>(body: string, states: Readonly<Record<string, true>>, schema: () => Schema<Row>): Row {
   const raw = parseJson(body);
@@ -95,7 +94,7 @@ function hasLooks(raw: unknown): raw is { status: string } {
   return typeof id === "string" && Number.isInteger(version) && typeof status === "string";
 }
 
-/** What we wrote as JSON is JSON; where it is not, something else wrote to the file, or it is damaged. */
+/** Parses stored JSON; invalid JSON means damage or a foreign writer. */
 function parseJson(body: string): unknown {
   try {
     const raw: unknown = JSON.parse(body);
@@ -105,7 +104,7 @@ function parseJson(body: string): unknown {
   }
 }
 
-/** Every stored field comes back, also those that only a newer program knows, at any depth. */
+/** Validates a row; fields that only a newer program knows are kept, at any depth. */
 function requireSchema<Row>(schema: Schema<Row>, raw: unknown, body: string): Row {
   const parsed = schema.safeParse(raw);
   if (parsed.success) return raw as Row; // the schemas check and change nothing; what they would leave out is kept

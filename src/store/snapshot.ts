@@ -1,43 +1,43 @@
 import type { Seal } from "../core/changes.ts";
 
-/** Columns that are copied from a row's text, by the name of the field they are copied from. */
+/** Columns copied from a row's text, by field name. */
 export type CopiedColumns = Readonly<Record<string, string | number | null>>;
 
-/** A run as it is kept, with the last line of its chain. */
-export interface RunSnapshot {
+/** A stored run with the head of its chain. */
+export interface StoredRun {
   id: string;
-  /** The store gives it; the text of a new run does not have it yet. */
+  /** Assigned by the store; the text of a new run lacks it. */
   number: number;
   body: string;
   columns: CopiedColumns;
   chain: { n: number; hash: string };
-  /** Where its last line is, in a store that links lines by their places. */
+  /** The position of its last event, in a store that links events by position. */
   lastSeq: number | undefined;
 }
 
-export interface QuestionSnapshot {
+export interface StoredQuestion {
   id: string;
   runId: string;
-  /** The ask key as the column has it, by which pages continue. */
+  /** The ask key as stored in the column, which pages continue from. */
   key: string;
   body: string;
   columns: CopiedColumns;
 }
 
-/** A line of the trail as it is kept. */
-export interface LineSnapshot {
+/** A stored line of the trail. */
+export interface StoredLine {
   runId: string;
   n: number;
   hash: string;
   body: string;
-  /** Its place in the feed: the transaction that wrote it, in a store that has them side by side, then its number. */
+  /** Its position in the feed: the transaction that wrote it, in a store with concurrent ones, then its number. */
   xid: number;
   seq: number;
-  /** The place of the line before it in its chain, in a store that links lines by their places. */
+  /** The position of the previous line of its chain, in a store that links lines by position. */
   before: number | undefined;
 }
 
-export interface JobSnapshot {
+export interface StoredJob {
   key: string;
   body: string;
   columns: CopiedColumns;
@@ -45,7 +45,7 @@ export interface JobSnapshot {
   leaseUntil: string | null;
 }
 
-export interface EntrySnapshot {
+export interface StoredEntry {
   kind: string;
   id: string;
   parent: string | null;
@@ -53,7 +53,7 @@ export interface EntrySnapshot {
   body: string;
 }
 
-/** How many rows there are of what is only compared in part. */
+/** Row counts of tables that are only partly compared. */
 export interface RowCounts {
   contents: number;
   /** By kind. */
@@ -61,25 +61,25 @@ export interface RowCounts {
 }
 
 /**
- * Everything in a store as it was at one moment, row by row with the exact texts, whoever writes meanwhile. Lists come
- * in pages, so that a store of any size is read with little memory.
+ * A consistent snapshot of a store, row by row with the exact texts. Lists come in pages, so that a store of any size
+ * is read with little memory.
  */
 export interface StoreSnapshot {
   /** In the order of their ids. */
-  listRuns(after: string, limit: number): Promise<RunSnapshot[]>;
+  listRuns(after: string, limit: number): Promise<StoredRun[]>;
   /** In the order of their runs, then of their keys. */
-  listQuestions(after: Pick<QuestionSnapshot, "runId" | "key"> | undefined, limit: number): Promise<QuestionSnapshot[]>;
+  listQuestions(after: Pick<StoredQuestion, "runId" | "key"> | undefined, limit: number): Promise<StoredQuestion[]>;
   /** In the order of their runs, then of their numbers. */
-  listLines(after: Pick<LineSnapshot, "runId" | "n" | "seq"> | undefined, limit: number): Promise<LineSnapshot[]>;
+  listLines(after: Pick<StoredLine, "runId" | "n" | "seq"> | undefined, limit: number): Promise<StoredLine[]>;
   /** In the order of their keys. */
-  listJobs(after: string, limit: number): Promise<JobSnapshot[]>;
-  /** The hashes of the lines after one cursor up to another, in the order of the feed. */
+  listJobs(after: string, limit: number): Promise<StoredJob[]>;
+  /** The hashes of the lines between two cursors, in feed order. */
   readFeedHashes(after: string, upTo: string): Promise<string[]>;
   listSeals(afterN: number, limit: number): Promise<Seal[]>;
   readContents(names: readonly string[]): Promise<Map<string, string>>;
-  readJobs(keys: readonly string[]): Promise<JobSnapshot[]>;
-  readEntries(kind: string, ids: readonly string[]): Promise<EntrySnapshot[]>;
-  /** The hash of each of these lines and the number of its run, by `lineName`. */
+  readJobs(keys: readonly string[]): Promise<StoredJob[]>;
+  readEntries(kind: string, ids: readonly string[]): Promise<StoredEntry[]>;
+  /** The hash and run number of each of these lines, by `lineName`. */
   readLines(lines: ReadonlyArray<{ runId: string; n: number }>): Promise<Map<string, { hash: string; number: number }>>;
   countRows(): Promise<RowCounts>;
 }

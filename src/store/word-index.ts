@@ -1,10 +1,10 @@
 import type { Event } from "../core/trail/event.ts";
 import type { QuestionId, RunId } from "../core/id.ts";
 import type { Question } from "../core/question/question.ts";
-import { type SearchedRun, searchWords } from "../core/answer/search-word.ts";
+import { type SearchedRun, searchWordsOf } from "../core/answer/search-word.ts";
 import { isPersonsAnswer, titleWords } from "../core/answer/similar.ts";
 
-/** At most so many of the newest questions that have the words are looked at for those that a filter wants. */
+/** How many of the newest matches are searched for those a filter wants. */
 export const MOST_FOUND = 2_000;
 
 /** The words of one question. */
@@ -13,19 +13,19 @@ export interface WordRow {
   words: string[];
 }
 
-/** What has to be written down of a few events. */
+/** The index updates of some events. */
 export interface WordChanges {
-  /** By what people find it. */
+  /** The words people search for. */
   asked: WordRow[];
-  /** By what it is compared with others. */
+  /** The words it is compared by. */
   answered: WordRow[];
 }
 
 const ASKED = "question.asked";
 const ANSWERED = "question.answered";
 
-/** The questions that these events, as they are kept, say were asked or answered. */
-export function questionsIn(bodies: readonly string[]): { asked: QuestionId[]; answered: QuestionId[] } {
+/** The questions that these stored events report as asked or answered. */
+export function questionsInEvents(bodies: readonly string[]): { asked: QuestionId[]; answered: QuestionId[] } {
   const found = { asked: new Set<QuestionId>(), answered: new Set<QuestionId>() };
   for (const body of bodies) {
     if (!body.includes(ASKED) && !body.includes(ANSWERED)) continue; // most are neither, and need not be parsed
@@ -46,7 +46,7 @@ export function wordChanges(
   return {
     asked: ids.asked.flatMap(read).map((question) => ({
       id: question.id,
-      words: searchWords(question, runs.get(question.runId)),
+      words: searchWordsOf(question, runs.get(question.runId)),
     })),
     answered: ids.answered
       .flatMap(read)

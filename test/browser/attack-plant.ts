@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { keepMachine } from "../../src/agents/runner/machine-id.ts";
+import { ensureMachineId } from "../../src/agents/runner/machine-id.ts";
 import { type Actor, SYSTEM } from "../../src/core/people/actor.ts";
 import { AnswerInput } from "../../src/core/answer/answer-input.ts";
 import { isVisibleLine } from "../../src/core/text/foreign-text.ts";
@@ -158,7 +158,7 @@ export async function plantWork(stage: WebStage, texts: readonly string[]): Prom
   writeFileSync(join(dir, tracked[0] ?? "x"), `${texts.join("\n").slice(0, 55_000)}\n`);
   for (const name of [...new Set(names)].slice(60, 150)) writeFileSync(join(dir, name), "new\n");
   const engine = await stage.engine();
-  const host = keepMachine(join(stage.home, "state"));
+  const host = ensureMachineId(join(stage.home, "state"));
   const run = await engine.createRun({ name: "work", agent: "claude", dir, host, giveBack: "poll" }, AGENT);
   return engine.startRun(run.id, AGENT);
 }
@@ -179,8 +179,9 @@ export async function plantLog(stage: WebStage, texts: readonly string[]): Promi
 export async function plantPeople(stage: WebStage, texts: readonly string[]): Promise<void> {
   const engine = await stage.engine();
   for (const [index, part] of inParts(texts, Math.ceil(texts.length / MOST_PEOPLE)).entries()) {
-    const long = { name: fitName(part, 200), email: fitName(part.toReversed(), 300) };
-    const short = { slack: fitName(part, 60), github: fitName(part.toReversed(), 60) };
+    const own = (text: string): string => `${text} ${index}`; // no two people have one address
+    const long = { name: fitName(part, 200), email: own(fitName(part.toReversed(), 290)) };
+    const short = { slack: own(fitName(part, 50)), github: own(fitName(part.toReversed(), 50)) };
     const groups = visibleOf(
       part.map((text) => text.slice(0, 60)),
       60,

@@ -30,13 +30,13 @@ async function fill(stage: WebStage): Promise<void> {
 /** Ticks rows by what they ask, and waits until the bar is there for all of them. */
 export async function tick(page: Page, ...titles: string[]): Promise<void> {
   for (const title of titles) await page.check(`#list li:has-text("${title}") input`);
-  await page.waitForSelector(`#picked[data-n="${titles.length}"]`);
+  await page.waitForSelector(`#selected[data-n="${titles.length}"]`);
 }
 
 /** Rows that are ticked in the inbox, and what becomes of them. */
-export const PICKS: readonly State[] = [
+export const BATCH_BAR_STATES: readonly State[] = [
   {
-    name: "pick",
+    name: "batch-bar",
     open: async (page, stage) => {
       await (
         await stage.engine()
@@ -51,7 +51,7 @@ export const PICKS: readonly State[] = [
     },
   },
   {
-    name: "pick-differ",
+    name: "batch-bar-differ",
     open: async (page, stage) => {
       await fill(stage);
       await page.goto(`${stage.url}/`);
@@ -59,23 +59,23 @@ export const PICKS: readonly State[] = [
     },
   },
   {
-    name: "pick-done",
+    name: "batch-bar-done",
     open: async (page, stage) => {
       await fill(stage);
       await page.goto(`${stage.url}/`);
       await tick(page, "for the cache?", "session cookies");
-      await page.fill("#together [name=said]", "Redis");
-      await page.click("#together button.p");
-      await page.waitForSelector("#together[data-done]");
+      await page.fill("#batch-content [name=said]", "Redis");
+      await page.click("#batch-content button.p");
+      await page.waitForSelector("#batch-content[data-done]");
     },
   },
   {
-    name: "also",
+    name: "batch-same",
     open: async (page, stage) => {
       await fill(stage);
       await page.goto(`${stage.url}/`);
       await page.click("#list li:has-text('for the cache?') .row");
-      await page.waitForSelector("input[name=also]");
+      await page.waitForSelector("input[name=batch]");
     },
   },
   {

@@ -33,21 +33,21 @@ test("rows are ticked by keys, get one answer, and all of it is taken back by on
   await page.keyboard.press("x");
   await page.keyboard.press("Shift+J");
   await page.keyboard.press("Shift+J");
-  await page.waitForSelector("#picked:has-text('3 selected')");
+  await page.waitForSelector("#selected:has-text('3 selected')");
   expect(await ticked(page)).toEqual(["One?", "Two?", "Three?"]);
   await page.keyboard.press("Shift+K");
-  await page.waitForSelector("#picked:has-text('2 selected')");
+  await page.waitForSelector("#selected:has-text('2 selected')");
   expect(await ticked(page)).toEqual(["One?", "Two?"]);
-  expect(await page.locator("#together button.p").innerText()).toContain("Choose an answer first");
+  expect(await page.locator("#batch-content button.p").innerText()).toContain("Choose an answer first");
   await page.keyboard.press("2");
-  expect(await page.locator("#together button.p").innerText()).toContain("Answer 2 with “No”");
+  expect(await page.locator("#batch-content button.p").innerText()).toContain("Answer 2 with “No”");
   expect(await Promise.all(ids.map(stateOf))).toEqual(Array(4).fill("pending"));
   await page.keyboard.press("Control+Enter");
-  await page.waitForSelector("#together[data-done]:has-text('2 answered')");
+  await page.waitForSelector("#batch-content[data-done]:has-text('2 answered')");
   expect(await Promise.all(ids.map(stateOf))).toEqual(["settling", "settling", "pending", "pending"]);
   await page.waitForSelector("[data-group=waiting] h2:has-text('(2)')");
   await page.keyboard.press("u");
-  await page.waitForSelector("#together .banner:has-text('2 taken back')");
+  await page.waitForSelector("#batch-content .banner:has-text('2 undone')");
   expect(await Promise.all(ids.map(stateOf))).toEqual(Array(4).fill("pending"));
   await page.waitForSelector("#list li:has-text('One?') :checked");
   expect(await page.locator(".pill :checked").getAttribute("value")).toBe("o:No");
@@ -58,9 +58,9 @@ test("rows that share no option ask for words", async () => {
   await ask(stage, { question: "Two?", options: ["Red", "Blue"], timeout: "2h" }, { name: "two" });
   const page = await stage.person("mika");
   await tick(page, "One?", "Two?");
-  const send = page.locator("#together button.p");
+  const send = page.locator("#batch-content button.p");
   expect(await send.innerText()).toContain("Write an answer first");
-  await page.fill("#together [name=said]", "Both");
+  await page.fill("#batch-content [name=said]", "Both");
   expect(await send.innerText()).toContain("Answer 2 with “Both”");
 });
 
@@ -69,17 +69,17 @@ test("what is refused is told with why, and stops none of the others", async () 
   const only = await ask(stage, { question: "Which?", options: ["Apple", "Pear"], allow_text: false });
   const page = await stage.person("mika");
   await tick(page, "One?", "Two?", "Which?");
-  expect(await page.locator("#together").innerText()).toContain("1 of them takes nothing else");
+  expect(await page.locator("#batch-content").innerText()).toContain("1 of them accepts nothing else");
   await page.keyboard.press("r");
   await page.keyboard.type("Yes");
   await page.keyboard.press("Enter");
   expect(await Promise.all([one!, two!].map(stateOf))).toEqual(["pending", "pending"]);
-  await page.click("#together button.p");
-  await page.waitForSelector("#together:has-text('2 answered, 1 not')");
-  expect(await page.locator("#together").innerText()).toContain("is not one of the options");
+  await page.click("#batch-content button.p");
+  await page.waitForSelector("#batch-content:has-text('2 answered, 1 not')");
+  expect(await page.locator("#batch-content").innerText()).toContain("is not one of the options");
   expect(await Promise.all([one!, two!, only.id].map(stateOf))).toEqual(["settling", "settling", "pending"]);
-  await page.click("[data-pick=close]");
-  await page.waitForSelector("#picked:has-text('1 selected')");
+  await page.click("[data-select=close]");
+  await page.waitForSelector("#selected:has-text('1 selected')");
 });
 
 test("what is ticked stays so while questions come and go, and while others are read", async () => {
@@ -91,11 +91,11 @@ test("what is ticked stays so while questions come and go, and while others are 
   expect((await ticked(page)).toSorted()).toEqual(["One?", "Three?"]);
   await page.click("#list li:has-text('Two?') .row");
   await page.waitForSelector("main h1:text-is('Two?')");
-  await page.waitForSelector("#picked:has-text('2 selected')");
+  await page.waitForSelector("#selected:has-text('2 selected')");
   expect((await ticked(page)).toSorted()).toEqual(["One?", "Three?"]);
   const { id } = await stage.pending("One?");
   await (await stage.engine()).answer(id, AnswerInput.parse({ answer: "Yes" }), LENA);
-  await page.waitForSelector("#picked:has-text('1 selected')");
+  await page.waitForSelector("#selected:has-text('1 selected')");
   expect(await ticked(page)).toEqual(["Three?"]);
 });
 
@@ -104,12 +104,12 @@ test("the same question of several runs is one row, and is answered once for all
   const page = await stage.person("mika");
   expect(await page.locator("[data-group=waiting] li").count()).toBe(2);
   await tick(page, "Same?");
-  expect(await page.locator("#picked").innerText()).toBe("1 selected, 3 runs");
-  await page.click("[data-pick=none]");
-  await page.check("input[name=also]");
+  expect(await page.locator("#selected").innerText()).toBe("1 selected, 3 runs");
+  await page.click("[data-select=none]");
+  await page.check("input[name=batch]");
   await page.click("#answer label:has-text('Yes')");
   await page.click("#answer button.p");
-  await page.waitForSelector("#together[data-done]:has-text('3 answered')");
+  await page.waitForSelector("#batch-content[data-done]:has-text('3 answered')");
   expect(await Promise.all(ids.map(stateOf))).toEqual(["settling", "settling", "settling", "pending"]);
 });
 

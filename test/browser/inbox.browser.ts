@@ -48,7 +48,7 @@ test("a run that stopped to ask goes on with what was answered here", async () =
   await page.click("label:has-text('Pear')");
   expect(await page.locator("button.p").innerText()).toContain("Answer “Pear” and resume");
   await page.click("button.p");
-  await page.waitForSelector("#activity >> text=run complete", { timeout: 30_000 });
+  await page.waitForSelector("#activity >> text=run completed", { timeout: 30_000 });
   expect(await page.locator("#state").innerText()).toContain("mika chose “Pear”");
   expect(await stage.type("logs", "fruit")).toContain("Pear");
 });

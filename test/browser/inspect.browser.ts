@@ -53,7 +53,7 @@ describe("what looks wrong is found", () => {
       `<select style="width: 80px"><option>Redis or Memcached</select>`,
       "no room in select",
     ],
-    ["a hint that has no room", `<input style="width: 60px" placeholder="number, name or id">`, "no room in input"],
+    ["a hint that has no room", `<input style="width: 60px" placeholder="number, name or ID">`, "no room in input"],
     ["a field that leaves the window", `<input style="width: 420px">`, "outside the window: input"],
   ])("%s", async (_what, html, problem) => {
     expect((await problemsOf(html)).join("\n")).toContain(problem);

@@ -30,7 +30,7 @@ test("a link answers without a script, and its address is told to nobody", async
   expect(heard).toEqual([undefined]);
   expect(await page.innerText("button.p")).toBe("Answer “Pear”");
   await page.click("label:has-text('Something else')");
-  expect(await page.innerText("button.p")).toBe("Answer in your own words");
+  expect(await page.innerText("button.p")).toBe("Send your own answer");
   await page.click("label:has-text('Pear')");
   expect((await stage.read(question.id)).status).toBe("pending");
   await page.click("button.p");

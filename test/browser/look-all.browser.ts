@@ -38,15 +38,23 @@ const PICTURED: Readonly<Record<string, readonly string[]>> = {
 };
 
 test("every page that the server has is pictured", () => {
-  const texts = readdirSync(SOURCES).map((file) => readFileSync(join(SOURCES, file), "utf8"));
+  const files = readdirSync(SOURCES, { recursive: true, encoding: "utf8" }).filter((file) => /\.tsx?$/.test(file));
+  const texts = files.map((file) => readFileSync(join(SOURCES, file), "utf8"));
   const routes = texts.flatMap((text) => [...text.matchAll(/\.get\("(\/[^"]*)"/g)].map(([, route = ""]) => route));
   expect(routes.filter((route) => !PARTS.has(route)).toSorted()).toEqual(Object.keys(PICTURED).toSorted());
 });
 
 test("what is to be pictured is there, once", () => {
   const names = [
-    ...[...OUTSIDE, ...STATES, ...CARD_STATES, ...EMPTY_PAGES, ...PAGES],
-    ...[...LINK_STATES, ...INSIGHTS_STATES, ...BATCH_STATES, ...CHANNEL_STATES],
+    ...OUTSIDE,
+    ...STATES,
+    ...CARD_STATES,
+    ...EMPTY_PAGES,
+    ...PAGES,
+    ...LINK_STATES,
+    ...INSIGHTS_STATES,
+    ...BATCH_STATES,
+    ...CHANNEL_STATES,
   ].map(({ name }) => name);
   expect(new Set(names).size).toBe(names.length);
   expect(Object.values(PICTURED).flatMap((wanted) => wanted.filter((name) => !names.includes(name)))).toEqual([]);

@@ -1,5 +1,5 @@
 import { lookAtAll } from "./look.ts";
-import { PICKS } from "./batch-bar-states.ts";
+import { BATCH_BAR_STATES } from "./batch-bar-states.ts";
 import { WebStage } from "./stage.ts";
 
-lookAtAll("pick", new WebStage(), PICKS);
+lookAtAll("batch", new WebStage(), BATCH_BAR_STATES);

@@ -33,7 +33,7 @@ test("the question of a run stands above its log on load, is answered there, and
   await page.waitForSelector("#log >> text=Thank you.", { timeout: 15_000 });
   expect(await page.evaluate("window.isSame")).toBe(true);
   expect(page.url()).toBe(`${stage.url}/r/${run.id}`);
-  expect(await page.locator("aside").innerText()).toContain("answer of mika taken: “Pear”");
+  expect(await page.locator("aside").innerText()).toContain("answer from mika accepted: “Pear”");
 });
 
 test("a question comes to the page of a run by itself, and goes when somebody else answers; what was written is kept", async () => {
@@ -88,7 +88,7 @@ test("how often a run was resumed, and why that failed, is told as it happens", 
   await page.waitForSelector("#resumes li.failed >> nth=1", { timeout: 20_000 });
   const tries = await page.locator("#resumes li").allInnerTexts();
   expect(tries[0]).toMatch(/failed: .*spawn[^]*start 2, claimed once · w_/);
-  expect(tries[0]).toMatch(/Next try (at once|after)/);
+  expect(tries[0]).toMatch(/Next attempt (immediately|after)/);
   expect(tries[1]).toContain("start 3");
   expect(await page.innerText("#head .badge")).toMatch(/Resume failed \d times/);
 });

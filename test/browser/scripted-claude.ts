@@ -96,8 +96,14 @@ function sayLines(): object[] {
     ...called("Edit", "src/cache/index.ts has been updated."),
     said(asked),
     {
-      ...{ type: "result", subtype: "success", is_error: false, num_turns: 12, session_id: SESSION },
-      ...{ total_cost_usd: 0.45, result: asked, stop_reason: "end_turn" },
+      type: "result",
+      subtype: "success",
+      is_error: false,
+      num_turns: 12,
+      session_id: SESSION,
+      total_cost_usd: 0.45,
+      result: asked,
+      stop_reason: "end_turn",
       modelUsage: { model: { inputTokens: 48_210, outputTokens: 3_904, costUSD: 0.45 } },
     },
   ];

@@ -1,11 +1,12 @@
 import { Hono } from "hono";
+import { AGENTS } from "../../src/agents/agents.ts";
+import { knownClients } from "../../src/agents/registry.ts";
 import { processHolder } from "../../src/agents/process/process-holder.ts";
 import { engineOn } from "../../src/app.ts";
-import type { Actor } from "../../src/core/people/actor.ts";
-import { SYSTEM } from "../../src/core/people/actor.ts";
+import { type Actor, SYSTEM } from "../../src/core/people/actor.ts";
 import { instant } from "../../src/core/instant.ts";
 import { createApp } from "../../src/server/app.ts";
-import type { Signed } from "../../src/server/credential.ts";
+import type { SignedIn } from "../../src/server/credential.ts";
 import { loopbackDoors } from "../../src/server/guard.ts";
 import { listen } from "../../src/server/listen.ts";
 import { mcpPart } from "../../src/server/mcp/http.ts";
@@ -24,9 +25,10 @@ export async function serveForSuite(): Promise<{ url: string; close(): Promise<v
     rules: { ...ROOMY, liveWindowMs: 1_000 },
     version: "0.0.0",
     host: "here",
+    clients: knownClients(AGENTS),
     onBug,
   });
-  const open = new Hono<Signed>();
+  const open = new Hono<SignedIn>();
   open.use(async (context, next) => {
     context.set("actor", actor);
     context.set("token", token);

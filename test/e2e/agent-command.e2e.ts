@@ -7,7 +7,7 @@ import { claude } from "../../src/agents/claude/claude.ts";
 import { codex } from "../../src/agents/codex/codex.ts";
 import { gemini } from "../../src/agents/gemini/gemini.ts";
 import { opencode } from "../../src/agents/opencode/opencode.ts";
-import { Reading } from "../../src/agents/runner/output-state.ts";
+import { OutputState } from "../../src/agents/runner/output-state.ts";
 import { AGENTS } from "./agent.ts";
 import { PROGRAMS, programFile } from "./install.ts";
 import { Stage } from "./stage.ts";
@@ -39,22 +39,26 @@ async function settle(program: keyof typeof TYPED, prompt: string): Promise<Task
   const { env } = AGENTS[program]({ home, dir, modelUrl: await stage.startModel() }, stage.stdio(), "");
   const own = { PATH: process.env["PATH"], HOME: home, TERM: "dumb", LANG: "C.UTF-8", SHELL: "/bin/sh" };
   return {
-    ...{ runId: "r_01jbz0000000000000000000rr", epoch: 1, runDir, dir, program: programFile(program) },
+    runId: "r_01jbz0000000000000000000rr",
+    epoch: 1,
+    runDir,
+    dir,
+    program: programFile(program),
     ...agent.parseArgs([...args, prompt]),
     env: { ...own, ...env, ASKD_HOME: join(stage.root, "askd") },
-    ...{ version: PROGRAMS[program].version, askd: [process.execPath, resolve("bin", "askd")], token: undefined },
-    ...{
-      promptTool: undefined,
-      resumeWith: undefined,
-      liveWindowMs: 30_000,
-      maxTurns: undefined,
-      budgetUsd: undefined,
-    },
+    version: PROGRAMS[program].version,
+    askd: [process.execPath, resolve("bin", "askd")],
+    token: undefined,
+    promptTool: undefined,
+    resumeWith: undefined,
+    liveWindowMs: 30_000,
+    maxTurns: undefined,
+    budgetUsd: undefined,
   };
 }
 
 /** Runs a command to its end, its input and output being files, and reads what it wrote. */
-async function run(agent: Agent, task: Task, start: Start): Promise<Reading & { exitCode: number | null }> {
+async function run(agent: Agent, task: Task, start: Start): Promise<OutputState & { exitCode: number | null }> {
   for (const { name, text } of start.files) writeFileSync(join(task.runDir, name), text, { mode: 0o600 });
   const [input, output, errors] = ["in", "out", "err"].map((name) => join(task.runDir, name)) as [
     string,
@@ -69,7 +73,7 @@ async function run(agent: Agent, task: Task, start: Start): Promise<Reading & { 
   const exitCode = await new Promise<number | null>((done, fail) => child.once("error", fail).once("exit", done));
   clearTimeout(timer);
   for (const open of files) closeSync(open);
-  const reading = new Reading();
+  const reading = new OutputState();
   for (const line of readFileSync(output, "utf8").split("\n")) reading.take(agent.read(line));
   reading.end();
   if (exitCode !== 0) throw new Error(`${readFileSync(output, "utf8")}\n${readFileSync(errors, "utf8")}`);

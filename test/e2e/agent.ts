@@ -153,8 +153,12 @@ function opencode(box: Box, door: Door, prompt: string): Start {
     models: { "mock-1": { name: "Mock 1", tool_call: true, limit: { context: 200_000, output: 8000 } } },
   };
   const config = {
-    ...{ autoupdate: false, share: "disabled", model: "mock/mock-1", small_model: "mock/mock-1" },
-    ...{ provider: { mock: provider }, mcp: server ? { askd: server } : {} },
+    autoupdate: false,
+    share: "disabled",
+    model: "mock/mock-1",
+    small_model: "mock/mock-1",
+    provider: { mock: provider },
+    mcp: server ? { askd: server } : {},
   };
   write(join(box.home, ".config", "opencode", "opencode.json"), JSON.stringify(config));
   return {

@@ -15,11 +15,9 @@ afterEach(() => rmSync(root, { recursive: true, force: true, maxRetries: 5 }));
 function type(...argv: string[]): Promise<{ exit: number | null; stdout: string; stderr: string }> {
   const path = [dirname(programFile("claude")), process.env["PATH"]].join(":");
   const child = spawn(process.execPath, [resolve("bin", "askd"), ...argv], {
-    ...{
-      cwd: join(root, "project"),
-      env: { PATH: path, HOME: root, ASKD_HOME: root, ASKD_LIVE_WINDOW: "1s" },
-      timeout: 100_000,
-    },
+    cwd: join(root, "project"),
+    env: { PATH: path, HOME: root, ASKD_HOME: root, ASKD_LIVE_WINDOW: "1s" },
+    timeout: 100_000,
   });
   let stdout = "";
   let stderr = "";
@@ -34,9 +32,14 @@ test("doctor --probe claude measures the program itself, and keeps what it found
   expect(JSON.parse(stdout)).toMatchObject({
     agent: "claude",
     profile: {
-      ...{ version: "2.1.325", client: { name: "claude-code", version: "2.1.325" } },
-      ...{ is_offered: true, needs_always_load: true, needs_leave: true },
-      ...{ keeps_set_limit: true, progress_extends_set_limit: false, held_ms: expect.any(Number) },
+      version: "2.1.325",
+      client: { name: "claude-code", version: "2.1.325" },
+      is_offered: true,
+      needs_always_load: true,
+      needs_leave: true,
+      keeps_set_limit: true,
+      progress_extends_set_limit: false,
+      held_ms: expect.any(Number),
     },
     measurements: expect.arrayContaining([expect.objectContaining({ what: "progress extends that limit" })]),
   });

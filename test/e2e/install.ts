@@ -32,7 +32,8 @@ export default function install(): void {
 function requireVersion(program: ProgramName): void {
   const { name, version } = PROGRAMS[program];
   const { stdout, error } = spawnSync(programFile(program), ["--version"], {
-    ...{ encoding: "utf8", timeout: 120_000 },
+    encoding: "utf8",
+    timeout: 120_000,
     env: { PATH: process.env["PATH"], HOME: folderOf(program) },
   });
   if (!stdout?.includes(version)) {

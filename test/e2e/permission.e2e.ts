@@ -17,17 +17,21 @@ const DONE = { say: "Done." };
 /** An agent that asks before it uses a tool, and that tool. */
 const DOORS: Record<string, Omit<RunOptions, "steps" | "window"> & { use: object }> = {
   "claude, by its permission prompt": {
-    ...{ program: "claude", use: { call: "Bash", input: { command: COMMAND, description: "leaves a line" } } },
+    program: "claude",
+    use: { call: "Bash", input: { command: COMMAND, description: "leaves a line" } },
   },
   "codex, by its app-server": {
-    ...{ program: "codex", env: { ASKD_CODEX: "app-server" } },
+    program: "codex",
+    env: { ASKD_CODEX: "app-server" },
     use: {
       call: "exec_command",
       input: { cmd: COMMAND, sandbox_permissions: "require_escalated", justification: "It leaves a line." },
     },
   },
   "opencode, by its server": {
-    ...{ program: "opencode", env: { ASKD_OPENCODE: "serve" }, config: { permission: { bash: "ask" } } },
+    program: "opencode",
+    env: { ASKD_OPENCODE: "serve" },
+    config: { permission: { bash: "ask" } },
     use: { call: "bash", input: { command: COMMAND, description: "leaves a line" } },
   },
 };
@@ -48,17 +52,16 @@ describe.concurrent.for(Object.entries(DOORS))("permission to use a tool (%s)", 
       const { epoch } = await run.completed();
       const types = (await run.trail()).map(({ type }) => type);
       expect({ starts: epoch, lines: linesIn(run), asked: (await run.questions()).length }).toEqual({
-        ...{ starts: 1, lines: 1, asked: 1 },
+        starts: 1,
+        lines: 1,
+        asked: 1,
       });
       expect(types).toContain("question.given");
     }));
 
   test("that is given while the run is parked has the next try run, and holds for no other", () =>
     onStage(async (stage) => {
-      const steps = [
-        ...[untilTold(RAN, use), untilTold("once-is-enough", use)],
-        ...[{ say: "I stop here.", stop: true }, DONE],
-      ];
+      const steps = [untilTold(RAN, use), untilTold("once-is-enough", use), { say: "I stop here.", stop: true }, DONE];
       const run = await BackgroundRun.start(stage, { ...options, window: "1s", steps });
       const asked = await run.asked(1);
       await run.parked();
@@ -85,7 +88,9 @@ describe.concurrent.for(Object.entries(DOORS))("permission to use a tool (%s)", 
       writeFileSync(gate, "");
       const { epoch } = await run.completed();
       expect({ starts: epoch, lines: linesIn(run), asked: (await run.questions()).length }).toEqual({
-        ...{ starts: 2, lines: 1, asked: 2 },
+        starts: 2,
+        lines: 1,
+        asked: 2,
       });
       expect(stage.timesTold("answer-one")).toBe(1);
     }));
@@ -99,7 +104,9 @@ describe.concurrent.for(Object.entries(DOORS))("permission to use a tool (%s)", 
       await run.answer(asked, "deny", { note: "not-on-this-machine" });
       const { epoch } = await run.completed();
       expect({ starts: epoch, lines: linesIn(run), told: stage.timesTold("not-on-this-machine") }).toEqual({
-        ...{ starts: 2, lines: 0, told: 1 },
+        starts: 2,
+        lines: 0,
+        told: 1,
       });
     }));
 });

@@ -28,7 +28,8 @@ const byMarker = (gate: string): object[] => [{ say: MARKER, endAfter: gate }];
 /** OpenCode prints what its model says when a tool is called, or at the end. */
 const byMarkerBeforeTool = (gate: string): object[] => [
   {
-    ...{ say: MARKER, call: "bash" },
+    say: MARKER,
+    call: "bash",
     input: { command: `while [ ! -e '${gate}' ]; do sleep 0.1; done`, description: "waits" },
   },
 ];
@@ -50,7 +51,8 @@ const CASES: Record<string, Case> = {
   "codex, by ask_human": { program: "codex", ask: byTool },
   "codex, by a marker": { program: "codex", ask: byMarker },
   "codex, by its app-server": {
-    ...{ program: "codex", ask: byOwnTool("request_user_input") },
+    program: "codex",
+    ask: byOwnTool("request_user_input"),
     env: { ASKD_CODEX: "app-server" },
   },
 };
@@ -71,7 +73,9 @@ test.concurrent.for(Object.entries(CASES))(
       writeFileSync(gate, "");
       const { epoch } = await run.completed();
       expect({ one: stage.timesTold("answer-one"), two: stage.timesTold("answer-two"), starts: epoch }).toEqual({
-        ...{ one: 1, two: 1, starts: 2 },
+        one: 1,
+        two: 1,
+        starts: 2,
       });
     }),
 );

@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { z } from "zod";
-import { listProcesses } from "../../src/agents/process/process-list.ts";
+import { listRunProcesses } from "../../src/agents/process/process-list.ts";
 import { openEngine } from "../../src/app.ts";
 import type { Question } from "../../src/core/question/question.ts";
 import type { Engine } from "../../src/engine/engine.ts";
@@ -74,7 +74,7 @@ export class Stage {
 
   /** What carries the run and is alive. */
   async processesOf(runId: string) {
-    return listProcesses(runId);
+    return listRunProcesses(runId);
   }
 
   /** How often the model was told this, in the conversation that holds it most often. */
@@ -93,7 +93,11 @@ export class Stage {
     const child = spawn(file, args, {
       cwd: dir,
       env: {
-        ...{ PATH: process.env["PATH"], HOME: home, TERM: "dumb", LANG: "C.UTF-8", SHELL: "/bin/sh" },
+        PATH: process.env["PATH"],
+        HOME: home,
+        TERM: "dumb",
+        LANG: "C.UTF-8",
+        SHELL: "/bin/sh",
         ...started.env,
         ...env,
       },

@@ -12,7 +12,9 @@ import { until } from "./scene.ts";
 const LONGEST_MS = 600_000;
 /** A machine that is busy may take longer to start a program than clients wait by themselves. */
 const PATIENT = {
-  ...{ initialReconnectionDelay: 1_000, maxReconnectionDelay: 1_000, reconnectionDelayGrowFactor: 1 },
+  initialReconnectionDelay: 1_000,
+  maxReconnectionDelay: 1_000,
+  reconnectionDelayGrowFactor: 1,
   maxRetries: 1_000,
 };
 const Listed = z.array(z.looseObject({ id: z.string(), title: z.string() }));
@@ -26,7 +28,9 @@ class Home extends BuiltScene {
     const port = this.url === "" ? "0" : new URL(this.url).port;
     const env = { PATH: process.env["PATH"], HOME: this.home, ASKD_HOME: this.home };
     const server = spawn(process.execPath, [BIN, "serve", "--port", port], {
-      ...{ cwd: this.project, env, stdio: ["ignore", "pipe", "ignore"] },
+      cwd: this.project,
+      env,
+      stdio: ["ignore", "pipe", "ignore"],
     });
     this.#server = server;
     onTestFinished(() => void server.kill("SIGKILL"));
@@ -110,7 +114,10 @@ test.each([
     if (isServed) await at.serve();
     const begin = async () => {
       const transport = new StdioClientTransport({
-        ...{ command: process.execPath, args: [BIN, "mcp"], cwd: at.project, stderr: "ignore" },
+        command: process.execPath,
+        args: [BIN, "mcp"],
+        cwd: at.project,
+        stderr: "ignore",
         env: { PATH: process.env["PATH"] ?? "", ASKD_HOME: at.home, ...(isServed && { ASKD_URL: at.url }) },
       });
       const client = new Client({ name: "opencode", version: "1" });

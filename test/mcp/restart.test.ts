@@ -9,7 +9,7 @@ import { openEngine } from "../../src/app.ts";
 import { SYSTEM } from "../../src/core/people/actor.ts";
 import type { QuestionId } from "../../src/core/id.ts";
 import { isPending } from "../../src/core/question/question.ts";
-import { LIVE } from "../../src/core/run/run.ts";
+import { LIVE_STATUSES } from "../../src/core/run/run.ts";
 import type { Engine } from "../../src/engine/engine.ts";
 import { ADA } from "../builders.ts";
 import { type Child, bundle, start } from "../child.ts";
@@ -18,7 +18,9 @@ import { until } from "./scene.ts";
 
 /** Both libraries give up after two tries; a server under test may take longer to be back. */
 const PATIENT = {
-  ...{ initialReconnectionDelay: 100, maxReconnectionDelay: 100, reconnectionDelayGrowFactor: 1 },
+  initialReconnectionDelay: 100,
+  maxReconnectionDelay: 100,
+  reconnectionDelayGrowFactor: 1,
   maxRetries: 1_000,
 };
 const LONGEST_MS = 600_000;
@@ -120,7 +122,7 @@ function held(title: string, notBy = ""): Promise<{ id: QuestionId; holder: stri
 async function expectAllGiven(ids: readonly QuestionId[]): Promise<void> {
   const asked = await engine.listQuestions({ order: "oldest", limit: 10 });
   expect(asked.map(({ id }) => id)).toEqual(ids);
-  const live = async () => engine.listRuns({ statuses: LIVE, order: "oldest", limit: 10 });
+  const live = async () => engine.listRuns({ statuses: LIVE_STATUSES, order: "oldest", limit: 10 });
   await until(async () => ((await live()).length === 0 ? true : undefined));
   for (const { id, runId } of asked) {
     const events = (await engine.readChain(runId)).map(({ event }) => event);

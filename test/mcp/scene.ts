@@ -2,10 +2,12 @@ import { PassThrough, type Readable, type Writable } from "node:stream";
 import { Client, StreamableHTTPClientTransport, type Transport } from "@modelcontextprotocol/client";
 import { Client as OldClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as OldHttpTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { AGENTS } from "../../src/agents/agents.ts";
+import { knownClients } from "../../src/agents/registry.ts";
 import { engineOn } from "../../src/app.ts";
 import { SYSTEM } from "../../src/core/people/actor.ts";
 import { AnswerInput } from "../../src/core/answer/answer-input.ts";
-import type { Read } from "../../src/core/changes.ts";
+import type { QuestionSnapshot } from "../../src/core/changes.ts";
 import { QuestionId } from "../../src/core/id.ts";
 import { instant } from "../../src/core/instant.ts";
 import type { Question } from "../../src/core/question/question.ts";
@@ -14,8 +16,8 @@ import type { LocalEngine } from "../../src/engine/local-engine.ts";
 import { createApp } from "../../src/server/app.ts";
 import { CallerRuns } from "../../src/server/caller-run.ts";
 import { loopbackDoors } from "../../src/server/guard.ts";
-import { type Listening, listen } from "../../src/server/listen.ts";
-import type { Caller, Holders, McpDeps } from "../../src/server/mcp/caller.ts";
+import { type ListeningSocket, listen } from "../../src/server/listen.ts";
+import type { McpCaller, Holders, McpDeps } from "../../src/server/mcp/caller.ts";
 import { type McpPart, mcpPart } from "../../src/server/mcp/http.ts";
 import { serveStdio } from "../../src/server/mcp/stdio.ts";
 import { DEFAULT_TOOLS, type ToolName } from "../../src/server/mcp/tool.ts";
@@ -52,7 +54,7 @@ export interface ConnectOptions {
   era: Era;
   name?: string;
   tools?: readonly ToolName[];
-  caller?: Partial<Caller>;
+  caller?: Partial<McpCaller>;
   deps?: Partial<McpDeps>;
   /** Replies to forms; a client that has it declares that it can show them. */
   form?: (
@@ -74,7 +76,7 @@ export class McpScene {
   above: readonly string[] = [];
   readonly #closers: Array<() => Promise<unknown>> = [];
   #stdioCount = 0;
-  #http: { part: McpPart; listening: Listening } | undefined;
+  #http: { part: McpPart; listening: ListeningSocket } | undefined;
 
   constructor(store: Store = new MemoryStore(() => instant(Date.now()))) {
     this.store = store;
@@ -83,7 +85,8 @@ export class McpScene {
 
   get deps(): McpDeps {
     const onBug = (error: unknown): void => void this.bugs.push(error);
-    return { engine: this.engine, holders: this.holders, rules: ROOMY, version: "1.2.3", onBug };
+    const clients = knownClients(AGENTS);
+    return { engine: this.engine, holders: this.holders, rules: ROOMY, version: "1.2.3", clients, onBug };
   }
 
   async connect(options: ConnectOptions): Promise<AnyClient> {
@@ -155,7 +158,7 @@ export class McpScene {
   }
 
   /** The question once its agent has been given the outcome. */
-  given(id: QuestionId): Promise<Read> {
+  given(id: QuestionId): Promise<QuestionSnapshot> {
     return until(async () => {
       const read = await this.engine.read(id);
       return read.question.status !== "pending" && read.question.handover.state === "given" ? read : undefined;
@@ -185,7 +188,7 @@ export class McpScene {
     return { Authorization: `Bearer ${await this.token(scope)}`, ...headers };
   }
 
-  async #serveHttp(): Promise<{ part: McpPart; listening: Listening }> {
+  async #serveHttp(): Promise<{ part: McpPart; listening: ListeningSocket }> {
     const part = mcpPart({ ...this.deps, host: "here" });
     let port = 0;
     const onBug = (error: unknown): void => void this.bugs.push(error);
@@ -205,7 +208,10 @@ export class McpScene {
     const served = serveStdio(
       { ...this.deps, holders, ...deps },
       {
-        ...{ input, output, tools, signal: stop.signal },
+        input,
+        output,
+        tools,
+        signal: stop.signal,
         caller: { host: "here", env: {}, secrets: [], principal: "ada", session: `mcp:${Math.random()}`, ...caller },
       },
     );

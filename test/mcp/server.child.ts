@@ -1,4 +1,6 @@
 import { hostname } from "node:os";
+import { AGENTS } from "../../src/agents/agents.ts";
+import { knownClients } from "../../src/agents/registry.ts";
 import { processHolder } from "../../src/agents/process/process-holder.ts";
 import { openEngine } from "../../src/app.ts";
 import { createApp } from "../../src/server/app.ts";
@@ -18,6 +20,7 @@ const part = mcpPart({
   rules: ROOMY,
   version: "0.0.0",
   host: hostname(),
+  clients: knownClients(AGENTS),
   retryMs: RETRY_MS,
   onBug,
 });

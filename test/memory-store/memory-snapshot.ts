@@ -4,23 +4,23 @@ import { STORE_CHAIN } from "../../src/core/id.ts";
 import type { MemoryTables } from "./memory-table.ts";
 import { parseJob, parseQuestion, parseRun } from "../../src/store/row.ts";
 import type {
-  EntrySnapshot,
-  JobSnapshot,
-  LineSnapshot,
-  QuestionSnapshot,
+  StoredEntry,
+  StoredJob,
+  StoredLine,
+  StoredQuestion,
   RowCounts,
-  RunSnapshot,
+  StoredRun,
   StoreSnapshot,
 } from "../../src/store/snapshot.ts";
 import { lineName } from "../../src/store/snapshot.ts";
 
-/** A copy of what the memory store has at this moment. */
+/** A snapshot of the memory store. */
 export class MemorySnapshot implements StoreSnapshot {
-  readonly #runs: RunSnapshot[];
-  readonly #questions: QuestionSnapshot[];
-  readonly #lines: LineSnapshot[];
-  readonly #jobs: JobSnapshot[];
-  readonly #entries: EntrySnapshot[];
+  readonly #runs: StoredRun[];
+  readonly #questions: StoredQuestion[];
+  readonly #lines: StoredLine[];
+  readonly #jobs: StoredJob[];
+  readonly #entries: StoredEntry[];
   readonly #contents: Map<string, string>;
   readonly #seals: Seal[];
 
@@ -78,31 +78,28 @@ export class MemorySnapshot implements StoreSnapshot {
     this.#seals = [...tables.seal.values()].sort((one, other) => one.n - other.n);
   }
 
-  async listRuns(after: string, limit: number): Promise<RunSnapshot[]> {
+  async listRuns(after: string, limit: number): Promise<StoredRun[]> {
     return pageAfter(this.#runs, limit, ({ id }) => id > after);
   }
 
   async listQuestions(
-    after: Pick<QuestionSnapshot, "runId" | "key"> | undefined,
+    after: Pick<StoredQuestion, "runId" | "key"> | undefined,
     limit: number,
-  ): Promise<QuestionSnapshot[]> {
+  ): Promise<StoredQuestion[]> {
     if (after === undefined) return this.#questions.slice(0, limit);
-    const isAfter = ({ runId, key }: QuestionSnapshot): boolean =>
+    const isAfter = ({ runId, key }: StoredQuestion): boolean =>
       runId > after.runId || (runId === after.runId && key > after.key);
     return pageAfter(this.#questions, limit, isAfter);
   }
 
-  async listLines(
-    after: Pick<LineSnapshot, "runId" | "n" | "seq"> | undefined,
-    limit: number,
-  ): Promise<LineSnapshot[]> {
+  async listLines(after: Pick<StoredLine, "runId" | "n" | "seq"> | undefined, limit: number): Promise<StoredLine[]> {
     if (after === undefined) return this.#lines.slice(0, limit);
-    const isAfter = ({ runId, n }: LineSnapshot): boolean =>
+    const isAfter = ({ runId, n }: StoredLine): boolean =>
       runId > after.runId || (runId === after.runId && n > after.n);
     return pageAfter(this.#lines, limit, isAfter);
   }
 
-  async listJobs(after: string, limit: number): Promise<JobSnapshot[]> {
+  async listJobs(after: string, limit: number): Promise<StoredJob[]> {
     return pageAfter(this.#jobs, limit, ({ key }) => key > after);
   }
 
@@ -126,12 +123,12 @@ export class MemorySnapshot implements StoreSnapshot {
     );
   }
 
-  async readJobs(keys: readonly string[]): Promise<JobSnapshot[]> {
+  async readJobs(keys: readonly string[]): Promise<StoredJob[]> {
     const wanted = new Set(keys);
     return this.#jobs.filter(({ key }) => wanted.has(key));
   }
 
-  async readEntries(kind: string, ids: readonly string[]): Promise<EntrySnapshot[]> {
+  async readEntries(kind: string, ids: readonly string[]): Promise<StoredEntry[]> {
     const wanted = new Set(ids);
     return this.#entries.filter((entry) => entry.kind === kind && wanted.has(entry.id));
   }
@@ -152,8 +149,8 @@ export class MemorySnapshot implements StoreSnapshot {
   }
 }
 
-/** The chain of the store itself, as other stores have it among their runs. */
-function storeChain(tables: MemoryTables): RunSnapshot {
+/** The chain of the store itself, which other stores keep among their runs. */
+function storeChain(tables: MemoryTables): StoredRun {
   const columns = { id: STORE_CHAIN, version: 1, name: "", host: "", agent: "", status: "store" };
   const chain = { ...(tables.findChain(STORE_CHAIN) ?? { n: 0, hash: CHAIN_START }) };
   return { id: STORE_CHAIN, number: 0, body: "{}", columns, chain, lastSeq: undefined };

@@ -4,9 +4,15 @@ import { later, type Instant } from "../../src/core/instant.ts";
 import type { Changes, Seal } from "../../src/core/changes.ts";
 import type { Question } from "../../src/core/question/question.ts";
 import type { Run, RunStatus } from "../../src/core/run/run.ts";
-import type { Prepared, PreparedEntry, PreparedJob, PreparedPostponed, PreparedRow } from "../../src/store/prepare.ts";
+import type {
+  PreparedCommit,
+  PreparedEntry,
+  PreparedJob,
+  PreparedPostponed,
+  PreparedRow,
+} from "../../src/store/prepare.ts";
 import { SortedTable } from "./sorted-table.ts";
-import type { Committed } from "../../src/store/store.ts";
+import type { CommitResult } from "../../src/store/store.ts";
 
 export interface RunRow {
   version: number;
@@ -14,7 +20,7 @@ export interface RunRow {
   body: string;
   chain: { n: number; hash: string };
   status: RunStatus;
-  /** What its session is called among all, if it has one. */
+  /** The unique name of its session, if it has one. */
   session: string | undefined;
   parentId: string | undefined;
   endedAt: Instant | undefined;
@@ -38,7 +44,7 @@ export interface JobRow {
   leaseUntil: Instant | undefined;
 }
 
-/** The rows of the memory store, as text with the columns that are searched. */
+/** The rows of the memory store, as text with the searched columns. */
 export class MemoryTables {
   readonly run = new SortedTable<RunRow>();
   readonly question = new SortedTable<QuestionRow>();
@@ -67,8 +73,8 @@ export class MemoryTables {
     return this.#keys.get(nameOf(runId, key));
   }
 
-  /** Writes the commit, or says why not. */
-  write(commit: Prepared, now: Instant): Committed {
+  /** Writes the commit, or returns why not. */
+  write(commit: PreparedCommit, now: Instant): CommitResult {
     const why = this.#findMoved(commit) ?? this.#findTaken(commit) ?? this.#findLost(commit);
     if (why) return { ok: false, why };
     this.#requireRuns(commit);
@@ -93,7 +99,7 @@ export class MemoryTables {
     return { ok: true, numbers, attempts };
   }
 
-  /** Sets the versions and numbers that rows had elsewhere. */
+  /** Restores the versions and numbers of imported rows. */
   restore({ runs = [], questions = [] }: Changes): void {
     for (const { id, version, number } of runs) {
       const row = this.run.get(id);
@@ -107,7 +113,7 @@ export class MemoryTables {
     }
   }
 
-  #findMoved(commit: Prepared): "moved" | undefined {
+  #findMoved(commit: PreparedCommit): "moved" | undefined {
     const isMoved = (kept: { version: number } | undefined, guard: number): boolean =>
       guard > 0 && kept?.version !== guard;
     if (commit.runs.some((run) => isMoved(this.run.get(run.id), run.guard))) return "moved";
@@ -118,7 +124,7 @@ export class MemoryTables {
     return undefined;
   }
 
-  #findTaken(commit: Prepared): "taken" | undefined {
+  #findTaken(commit: PreparedCommit): "taken" | undefined {
     const isOther = (owner: string | undefined, id: string): boolean => owner !== undefined && owner !== id;
     const closing = new Set(commit.questions.filter(({ row }) => row.status !== "pending").map(({ id }) => id));
     const isRunTaken = commit.runs.some(
@@ -136,12 +142,12 @@ export class MemoryTables {
     return isRunTaken || isQuestionTaken || isEntryTaken || isSealTaken ? "taken" : undefined;
   }
 
-  #findLost(commit: Prepared): "job_lost" | undefined {
+  #findLost(commit: PreparedCommit): "job_lost" | undefined {
     const claimed = [...commit.finished, ...commit.postponed];
     return claimed.some(({ key, attempt }) => this.job.get(key)?.attempt !== attempt) ? "job_lost" : undefined;
   }
 
-  #requireRuns(commit: Prepared): void {
+  #requireRuns(commit: PreparedCommit): void {
     const isKept = (id: string): boolean =>
       id === STORE_CHAIN || this.run.has(id) || commit.runs.some((run) => run.id === id);
     const lost = commit.runIds.find((id) => !isKept(id));

@@ -1,12 +1,12 @@
 import type { QuestionId } from "../../src/core/id.ts";
-import { soughtWords } from "../../src/core/answer/search-word.ts";
+import { parseSearch } from "../../src/core/answer/search-word.ts";
 import { MOST_FOUND, type WordChanges } from "../../src/store/word-index.ts";
 
-/** The words of the memory store, found by looking through all of them. */
+/** The word index of the memory store, searched by a scan. */
 export class MemoryWords {
   readonly #asked = new Map<QuestionId, readonly string[]>();
   readonly #answered = new Map<QuestionId, ReadonlySet<string>>();
-  /** How many events are in here. */
+  /** How many events are indexed. */
   mark = 0;
 
   add({ asked, answered }: WordChanges, events: number): void {
@@ -15,9 +15,9 @@ export class MemoryWords {
     this.mark += events;
   }
 
-  /** The newest that have all words of what somebody typed. */
+  /** The newest questions with all words of the typed text. */
   find(typed: string): ReadonlySet<string> {
-    const sought = soughtWords(typed);
+    const sought = parseSearch(typed);
     const has = (words: readonly string[]): boolean =>
       sought.every(({ word, isStart }) => words.some((each) => (isStart ? each.startsWith(word) : each === word)));
     const found = [...this.#asked].filter(([, words]) => sought.length > 0 && has(words)).map(([id]) => id);

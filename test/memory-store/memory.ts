@@ -1,3 +1,4 @@
+import type { SchemaDifference } from "../../src/store/schema-difference.ts";
 import type { Changes, Entry, Seal } from "../../src/core/changes.ts";
 import type { Content } from "../../src/core/question/content.ts";
 import { CHAIN_START, type KeptEvent } from "../../src/core/trail/event.ts";
@@ -7,7 +8,7 @@ import type { ClaimedJob } from "../../src/core/run/job.ts";
 import type { Question } from "../../src/core/question/question.ts";
 import type { Run } from "../../src/core/run/run.ts";
 import { Batcher } from "../../src/store/batch.ts";
-import { Listeners } from "../../src/store/change-listeners.ts";
+import { ChangeListeners } from "../../src/store/change-listeners.ts";
 import { MemorySnapshot } from "./memory-snapshot.ts";
 import { MemoryTables, nameOf, type JobRow, type QuestionRow, type RunRow } from "./memory-table.ts";
 import { MemoryWords } from "./memory-word.ts";
@@ -15,45 +16,45 @@ import { prepareAdopted } from "../../src/store/prepare.ts";
 import { parseContent, parseEvent, parseJob, parseQuestion, parseOrigin, parseRun } from "../../src/store/row.ts";
 import type { StoreSnapshot } from "../../src/store/snapshot.ts";
 import type { SortedTable } from "./sorted-table.ts";
-import { questionsIn, wordChanges } from "../../src/store/word-index.ts";
+import { questionsInEvents, wordChanges } from "../../src/store/word-index.ts";
 import type {
-  Change,
+  StoreChange,
   ClaimFilter,
-  Committed,
+  CommitResult,
   EntryPage,
   KeptJob,
-  Origin,
+  RunOrigin,
   QuestionFilter,
-  Ref,
+  NameReference,
   RunFilter,
   Store,
   TrailFilter,
 } from "../../src/store/store.ts";
 
-/** Keeps everything in this process, as text, for as long as the process lives. */
+/** A store in memory, with rows as text. */
 export class MemoryStore implements Store {
   readonly #tables = new MemoryTables();
   readonly #words = new MemoryWords();
-  readonly #listeners = new Listeners();
+  readonly #listeners = new ChangeListeners();
   readonly #now: () => Instant;
   readonly #batcher = new Batcher({
     atOnce: 1,
     apply: async (batch) => batch.map((commit) => this.#tables.write(commit, this.#now())),
-    tell: (change) => this.#listeners.tell(change),
+    tell: (change) => this.#listeners.notify(change),
   });
 
   constructor(now: () => Instant) {
     this.#now = now;
   }
 
-  commit(changes: Changes): Promise<Committed> {
+  commit(changes: Changes): Promise<CommitResult> {
     return this.#batcher.add(changes);
   }
 
-  async adopt(changes: Changes): Promise<Committed> {
+  async adopt(changes: Changes): Promise<CommitResult> {
     const committed = this.#tables.write(prepareAdopted(changes), this.#now());
     if (committed.ok) this.#tables.restore(changes);
-    this.#listeners.tell({ questions: new Set(), dueAt: undefined, all: true });
+    this.#listeners.notify({ questions: new Set(), dueAt: undefined, all: true });
     return committed;
   }
 
@@ -62,7 +63,7 @@ export class MemoryStore implements Store {
     return row && parseRun(row.body, row.number);
   }
 
-  async readOrigins(ids: readonly RunId[]): Promise<Origin[]> {
+  async readOrigins(ids: readonly RunId[]): Promise<RunOrigin[]> {
     return ids.flatMap((id) => {
       const row = this.#tables.run.get(id);
       return row ? [parseOrigin(row.body)] : [];
@@ -142,7 +143,7 @@ export class MemoryStore implements Store {
 
   async indexWords(limit: number): Promise<number> {
     const events = this.#tables.event.slice(this.#words.mark, this.#words.mark + limit);
-    const ids = questionsIn(events.map(({ body }) => body));
+    const ids = questionsInEvents(events.map(({ body }) => body));
     const questions = await this.readQuestions([...ids.asked, ...ids.answered]);
     const runs = await this.readRuns(questions.map(({ runId }) => runId));
     const byId = new Map(questions.map((question) => [question.id, question]));
@@ -154,7 +155,7 @@ export class MemoryStore implements Store {
     return page(this.#tables.question, { order: "oldest", limit: Infinity }, (row) => row.status === status).length;
   }
 
-  async lookUp(ref: Ref, limit: number): Promise<{ runs: Run[]; questions: Question[] }> {
+  async lookUp(ref: NameReference, limit: number): Promise<{ runs: Run[]; questions: Question[] }> {
     const newest = { order: "newest", limit } as const;
     if (ref.by === "short") {
       const isNamed = (_row: unknown, id: string): boolean => randomPart(id).startsWith(ref.text);
@@ -176,7 +177,7 @@ export class MemoryStore implements Store {
     return String(this.#tables.event.length);
   }
 
-  async readBack({ before, runId, limit }: TrailFilter): Promise<KeptEvent[]> {
+  async readTrailPage({ before, runId, limit }: TrailFilter): Promise<KeptEvent[]> {
     const earlier = this.#tables.event.slice(0, before === undefined ? undefined : Math.max(0, Number(before) - 1));
     const wanted = runId === undefined ? earlier : earlier.filter((row) => row.runId === runId);
     return limit === 0 ? [] : wanted.slice(-limit).toReversed().map(parseEvent);
@@ -218,7 +219,7 @@ export class MemoryStore implements Store {
     return this.#listAllJobs().slice(0, limit);
   }
 
-  async listFailing(limit: number): Promise<KeptJob[]> {
+  async listFailingJobs(limit: number): Promise<KeptJob[]> {
     return this.#listAllJobs()
       .filter(({ failure }) => failure !== undefined)
       .slice(0, limit);
@@ -228,11 +229,15 @@ export class MemoryStore implements Store {
     return [];
   }
 
+  async findSchemaDifferences(): Promise<SchemaDifference[]> {
+    return [];
+  }
+
   async now(): Promise<Instant> {
     return this.#now();
   }
 
-  onChange(listener: (change: Change) => void): () => void {
+  onChange(listener: (change: StoreChange) => void): () => void {
     return this.#listeners.add(listener);
   }
 
@@ -269,13 +274,13 @@ function page<Row>(table: SortedTable<Row>, by: Page, isWanted: (row: Row, id: s
   return rows;
 }
 
-function goesBy(run: Run, ref: Exclude<Ref, { by: "short" }>): boolean {
+function goesBy(run: Run, ref: Exclude<NameReference, { by: "short" }>): boolean {
   if (ref.by === "number") return run.number === ref.number;
   if (ref.by === "name") return run.name === ref.text;
   return (ref.by === "external" ? run.externalId : run.session) === ref.text;
 }
 
-/** A claimed job can be had when its lease ends, any other when it is due. */
+/** A claimed job is ready when its lease ends, any other when it is due. */
 function readyAt(job: JobRow): Instant {
   return job.leaseUntil !== undefined && job.leaseUntil > job.dueAt ? job.leaseUntil : job.dueAt;
 }

@@ -1,4 +1,4 @@
-/** Rows by id that can be read in the order of their ids, from any place on. */
+/** Rows that can be read in id order, from any id. */
 export class SortedTable<Row> {
   readonly #rows = new Map<string, Row>();
   readonly #ids: string[] = [];
@@ -16,7 +16,7 @@ export class SortedTable<Row> {
   }
 
   set(id: string, row: Row): void {
-    // Ids start with the time they were made, so this is nearly always the end of the list.
+    // Ids start with their time, so this is nearly always the end of the list.
     if (!this.#rows.has(id)) this.#ids.splice(this.#placeOf(id), 0, id);
     this.#rows.set(id, row);
   }

@@ -1,4 +1,4 @@
-import { sayActor, type Actor } from "../../src/core/people/actor.ts";
+import { actorName, type Actor } from "../../src/core/people/actor.ts";
 import { parseAsk } from "../../src/core/question/ask-input.ts";
 import { type QuestionId } from "../../src/core/id.ts";
 import type { Question } from "../../src/core/question/question.ts";
@@ -88,8 +88,8 @@ async function checkRound(engine: Engine, id: QuestionId, told: readonly Told[])
 
 function checkAnswer(question: Question, winner: Told): string[] {
   if (question.status !== "answered") return [`the question is ${question.status}`];
-  if (question.answer.id === winner.won && sayActor(question.answer.by) === winner.name) return [];
+  if (question.answer.id === winner.won && actorName(question.answer.by) === winner.name) return [];
   return [
-    `${winner.name} won with ${winner.won}, the store has ${question.answer.id} of ${sayActor(question.answer.by)}`,
+    `${winner.name} won with ${winner.won}, the store has ${question.answer.id} of ${actorName(question.answer.by)}`,
   ];
 }

@@ -1,13 +1,13 @@
 import type { Changes } from "../../src/core/changes.ts";
 import type { Instant } from "../../src/core/instant.ts";
-import type { Committed, Store } from "../../src/store/store.ts";
+import type { CommitResult, Store } from "../../src/store/store.ts";
 import { MemoryStore } from "../memory-store/memory.ts";
 import { overriding } from "./overriding.ts";
 
 /** A planted bug: rows are written over whatever is there, as if no version were checked. */
 export function withoutGuard(store: Store): Store {
   let last: Promise<unknown> = Promise.resolve();
-  const write = async (changes: Changes): Promise<Committed> => {
+  const write = async (changes: Changes): Promise<CommitResult> => {
     const runs = (changes.runs ?? []).map(async (run) => ({
       ...run,
       version: (await store.findRun(run.id))?.version ?? 0,
@@ -42,7 +42,7 @@ export function mortalStore(now: () => Instant, acknowledges: "before disk" | "a
   const disk = new MemoryStore(now);
   let onTheWay: Changes | undefined;
   let last: Promise<unknown> = Promise.resolve();
-  const write = async (changes: Changes): Promise<Committed> => {
+  const write = async (changes: Changes): Promise<CommitResult> => {
     if (onTheWay) await disk.commit(onTheWay);
     onTheWay = undefined;
     const committed = await memory.commit(changes);

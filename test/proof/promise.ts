@@ -1,8 +1,8 @@
-import { clockKey, lapseAt } from "../../src/core/question/question-timer.ts";
+import { timerKey, holdCheckAt } from "../../src/core/question/question-timer.ts";
 import type { Event } from "../../src/core/trail/event.ts";
 import type { Instant } from "../../src/core/instant.ts";
 import { type Job, jobKey } from "../../src/core/run/job.ts";
-import { isPending, owes, type Question } from "../../src/core/question/question.ts";
+import { isPending, owesOutcome, type Question } from "../../src/core/question/question.ts";
 import type { Run } from "../../src/core/run/run.ts";
 import type { Store } from "../../src/store/store.ts";
 
@@ -53,7 +53,7 @@ function checkRun(run: Run, questions: readonly Question[], events: readonly Eve
   const pending = questions.filter(isPending).map((question) => question.id);
   if (pending.length > 1) problems.push(`${pending.length} questions of the run are pending`);
   if (run.pendingId !== pending[0]) problems.push(`it waits for ${run.pendingId}, pending is ${pending[0]}`);
-  const owed = questions.filter(owes).map((question) => question.id);
+  const owed = questions.filter(owesOutcome).map((question) => question.id);
   if ([...run.owes].sort().join() !== [...owed].sort().join())
     problems.push(`it owes [${run.owes.join()}], the questions say [${owed.join()}]`);
   let status: string | undefined;
@@ -77,7 +77,7 @@ function checkQuestion(question: Question, events: readonly Event[], jobs: DueAt
   for (let version = 1; version <= question.version; version += 1)
     if (!versions.has(version)) problems.push(`no event tells of the change to version ${version}`);
   const next = nextTime(question);
-  const scheduled = jobs.get(clockKey(question));
+  const scheduled = jobs.get(timerKey(question));
   if (next !== undefined && (scheduled === undefined || scheduled > next))
     problems.push(`something happens at ${next}, its job is due ${scheduled ?? "never"}`);
   return problems.map((what) => `question ${question.id}: ${what}`);
@@ -87,5 +87,5 @@ function checkQuestion(question: Question, events: readonly Event[], jobs: DueAt
 function nextTime(question: Question): Instant | undefined {
   if (!isPending(question)) return undefined;
   if (question.settling) return question.settling.until;
-  return [question.dueAt, lapseAt(question)].filter((time) => time !== undefined).sort()[0];
+  return [question.dueAt, holdCheckAt(question)].filter((time) => time !== undefined).sort()[0];
 }

@@ -36,7 +36,8 @@ export function makeLaunch(root: string, play: AgentCase, place: Place): Launch 
   const dir = folderIn(root, "repo");
   const env = {
     PATH: `${folderIn(root, "bin")}:${process.env["PATH"] ?? "/usr/bin:/bin"}`,
-    ...{ HOME: folderIn(root, "home"), ASKD_HOME: join(root, "askd") },
+    HOME: folderIn(root, "home"),
+    ASKD_HOME: join(root, "askd"),
     ASKD_STORE: place.database === "sqlite" ? `sqlite:${place.address}` : place.address,
   };
   return play.plan ? scripted(root, play.plan, { dir, env }) : standIn(root, play, { dir, env });
@@ -48,7 +49,11 @@ function standIn(root: string, play: AgentCase, { dir, env }: Pick<Launch, "dir"
   writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' '${script}' "$@"\n`, { mode: 0o755 });
   const { workMs, agent: dieAt, hook: hookDies, questions, lingerMs } = play;
   return {
-    ...{ agent: "claude", program, args: ["-p"], prompt: "Add caching", dir },
+    agent: "claude",
+    program,
+    args: ["-p"],
+    prompt: "Add caching",
+    dir,
     env: { ...env, STAND_IN: JSON.stringify({ folder: root, workMs, dieAt, hookDies, questions, lingerMs }) },
     options: { liveWindowMs: 1_000 },
   };

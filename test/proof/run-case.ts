@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { keepMachine } from "../../src/agents/runner/machine-id.ts";
-import { keepLaunch, makeRunDir } from "../../src/agents/runner/run-files.ts";
+import { ensureMachineId } from "../../src/agents/runner/machine-id.ts";
+import { saveLaunch, makeRunDir } from "../../src/agents/runner/run-files.ts";
 import { stopRun } from "../../src/agents/process/stop.ts";
 import { type RunId, idsFrom } from "../../src/core/id.ts";
 import { type Run, hasEnded } from "../../src/core/run/run.ts";
@@ -116,9 +116,9 @@ class RunPlay {
     const { root, place, play, engine } = this.#at;
     const launch = makeLaunch(root, play, place);
     const state = folderIn(root, "state");
-    await keepLaunch(await makeRunDir(state, this.#runId), launch);
+    await saveLaunch(await makeRunDir(state, this.#runId), launch);
     const { agent, dir } = launch;
-    await engine.createRun({ id: this.#runId, agent, host: keepMachine(state), dir, giveBack: "worker" }, AGENT);
+    await engine.createRun({ id: this.#runId, agent, host: ensureMachineId(state), dir, giveBack: "worker" }, AGENT);
   }
 
   async #look(): Promise<Run> {

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { listProcesses } from "../../src/agents/process/process-list.ts";
+import { listRunProcesses } from "../../src/agents/process/process-list.ts";
 import { type Question, findAnswer } from "../../src/core/question/question.ts";
 import type { Run } from "../../src/core/run/run.ts";
 import type { Engine } from "../../src/engine/engine.ts";
@@ -36,7 +36,7 @@ export interface Expected {
 /** Looks at what a run left behind: one line for each promise that was broken. */
 export async function checkRun(engine: Engine, run: Run, root: string, expected: Expected): Promise<string[]> {
   const notes = readNotes(root);
-  const strays = await listProcesses(run.id);
+  const strays = await listRunProcesses(run.id);
   const questions = await engine.listQuestions({ runId: run.id, order: "oldest", limit: 100 });
   const record = readRecord(join(root, "home", ".claude", "projects"));
   const epochs = notes.flatMap((note) => note.epoch ?? []);
@@ -59,7 +59,7 @@ export async function checkScripted(engine: Engine, run: Run, lines: readonly Li
   const events = (await engine.readChain(run.id)).map(({ event }) => event);
   const ledger = new Ledger();
   judgeRun({ kept: { run, questions, events }, lines, heard: [], asks: new Map() }, ledger);
-  const strays = await listProcesses(run.id);
+  const strays = await listRunProcesses(run.id);
   return [
     ...ledger.faults.map(({ kind, detail }) => `${kind}: ${detail}`),
     ...(run.worker === undefined ? [] : [`worker ${run.worker} still has the run`]),

@@ -12,7 +12,8 @@ const NAP_MS = 4_000;
 export function listSeveral(): RunCase[] {
   const worker = (step: string, nth: number, over: Omit<RunCase, "name">): RunCase => ({
     name: `worker ${step}@${nth}, ${sayCase(over)}`,
-    ...{ ...over, worker: { step, nth, signal: "SIGKILL" } },
+    ...over,
+    worker: { step, nth, signal: "SIGKILL" },
   });
   const plain = (over: Omit<RunCase, "name">): RunCase => ({ name: `nobody dies, ${sayCase(over)}`, ...over });
   return [
@@ -30,8 +31,10 @@ export function listSeveral(): RunCase[] {
 /** Workers that are stopped at each of their steps, until the run is over or for a while. */
 export function listSleeping(): RunCase[] {
   const sleeper = (step: string, nth: number, over: Partial<RunCase>, words: string): RunCase => ({
-    ...{ name: `worker sleeps${words} at ${step}@${nth}`, answer: "parked" },
-    ...{ ...over, worker: { step, nth, signal: "SIGSTOP" } },
+    name: `worker sleeps${words} at ${step}@${nth}`,
+    answer: "parked",
+    ...over,
+    worker: { step, nth, signal: "SIGSTOP" },
   });
   return EVERY_START.flatMap((step) => [
     sleeper(step, 1, {}, ""),

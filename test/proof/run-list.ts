@@ -20,23 +20,28 @@ const HOOK_MS = [0, 60, 120, 200, 350, 700, 1_300];
 
 const SHORT: ReadonlySet<string> = new Set([
   ...["taken", "started", "given"].map((step) => `worker ${step}@${step === "given" ? 1 : 2}, answered when parked`),
-  ...["worker ending@1, answered when parking", "worker sleeps at starting@2", "agent deferring@1", "agent begin@2"],
-  ...[
-    "agent recording@2",
-    "agent recorded@2",
-    "hook killed when asked",
-    "hook killed when answered, answered when held",
-  ],
-  ...["cancelled after its worker died at taken", "nobody dies, 2 questions, stays 2000 ms, answered when parking"],
-  ...["worker gone@2, 2 questions, stays 2000 ms, answered when parking", "worker sleeps a little at read@2"],
-  ...["program waits, then asks again, answered when parking", "worker ending@2, program asks twice, stays"],
+  "worker ending@1, answered when parking",
+  "worker sleeps at starting@2",
+  "agent deferring@1",
+  "agent begin@2",
+  "agent recording@2",
+  "agent recorded@2",
+  "hook killed when asked",
+  "hook killed when answered, answered when held",
+  "cancelled after its worker died at taken",
+  "nobody dies, 2 questions, stays 2000 ms, answered when parking",
+  "worker gone@2, 2 questions, stays 2000 ms, answered when parking",
+  "worker sleeps a little at read@2",
+  "program waits, then asks again, answered when parking",
+  "worker ending@2, program asks twice, stays",
 ]);
 
 /** Every point at which somebody can die or be stopped in the life of a run. */
 export function listCases(): RunCase[] {
   const worker = (step: string, nth: number, answer: AnswerWhen): RunCase => ({
     name: `worker ${step}@${nth}, answered when ${answer}`,
-    ...{ answer, worker: { step, nth, signal: "SIGKILL" } },
+    answer,
+    worker: { step, nth, signal: "SIGKILL" },
   });
   return [
     ...EVERY_START.map((step) => worker(step, 1, "parked")),
@@ -68,7 +73,10 @@ export function listCases(): RunCase[] {
     },
     { name: "cancelled while its agent works", answer: "held", workMs: 60_000, cancel: "working" },
     ...["taken", "starting", "started", "read"].map((step): RunCase => ({
-      ...{ name: `cancelled after its worker died at ${step}`, answer: "held", workMs: 60_000, cancel: "orphaned" },
+      name: `cancelled after its worker died at ${step}`,
+      answer: "held",
+      workMs: 60_000,
+      cancel: "orphaned",
       worker: { step, nth: 1, signal: "SIGKILL" },
     })),
     { name: "nobody dies", answer: "parked" },

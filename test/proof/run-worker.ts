@@ -12,7 +12,9 @@ const engine = await openEngine({
     place.database === "sqlite" ? { kind: "sqlite", file: place.address } : { kind: "postgres", url: place.address },
   rules: ROOMY,
   runs: {
-    ...{ stateDir, askd, env: process.env },
+    stateDir,
+    askd,
+    env: process.env,
     note: (run, text) => void process.stderr.write(`${run}: ${text}\n`),
     onStep: (step) => {
       process.stdout.write(`${step}\n`);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { Outcome } from "../../src/core/question/question.ts";
-import { TimeoutDo } from "../../src/core/question/timeout-policy.ts";
+import { TimeoutPolicy } from "../../src/core/question/timeout-policy.ts";
 
 /** One thing that somebody does; `q` and `run` count back from the newest and round again, `by` names a person. */
 export type Step =
@@ -46,11 +46,11 @@ const raw = fc.record({
   confidence: sometimes(fc.constantFrom(0.3, 0.9)),
   timeout: fc.constantFrom("1m", "20m", "2h"),
   on_timeout: fc.oneof(
-    fc.constantFrom(...TimeoutDo.options),
+    fc.constantFrom(...TimeoutPolicy.options),
     fc.record({
       do: fc.constant("escalate"),
       steps: fc.constant([{ after: "5m", to: ["lena"], channels: ["slack"] }, { after: "5m" }]),
-      then: fc.constantFrom(...TimeoutDo.exclude(["escalate", "default"]).options),
+      then: fc.constantFrom(...TimeoutPolicy.exclude(["escalate", "default"]).options),
     }),
   ),
   default_answer: fc.constant("1"),

@@ -15,6 +15,8 @@ export interface Edit {
   name: string;
   kind: string;
   apply(editor: Editor): Promise<void>;
+  /** Takes back what putting the rows back does not. */
+  undo?(editor: Editor): Promise<void>;
 }
 
 const KEYS: Readonly<Record<string, readonly string[]>> = {
@@ -29,9 +31,14 @@ const KEYS: Readonly<Record<string, readonly string[]>> = {
 
 /** Leases and attempts, and places in an index of words: what is outside the promise. */
 const OUTSIDE_COLUMNS: ReadonlySet<string> = new Set([
-  ...["job.attempt", "job.claimed_by", "job.lease_until", "question.row", "event.xid", "event.seq"],
+  "job.attempt",
+  "job.claimed_by",
+  "job.lease_until",
+  "question.row",
+  "event.xid",
+  "event.seq",
 ]);
-const OUTSIDE_KINDS: ReadonlySet<Value> = new Set(["usage", "worker", "clock"]);
+const OUTSIDE_KINDS: ReadonlySet<Value> = new Set(["usage", "worker", "clock", "roster", "refused"]);
 const OUTSIDE_JOB_FIELDS: ReadonlySet<string> = new Set(["tries", "failure"]);
 
 /** Every edit of one column, one field of a text or one row that the rows of this store allow. */

@@ -39,7 +39,9 @@ async function askAndAnswer(engine: LocalEngine): Promise<void> {
   await engine.extend(discussed.id, HOUR_MS, ADA);
   await engine.snooze(discussed.id, later(await engine.now(), HOUR_MS / 2), ADA);
   const approval = await ask(engine, {
-    ...{ question: "Deploy?", kind: "approval", options: ["Approve", "Deny"] },
+    question: "Deploy?",
+    kind: "approval",
+    options: ["Approve", "Deny"],
     approvals: { need: 2, from: ["ada", "lena"], veto: false },
   });
   await engine.answer(approval.id, said("1"), ADA);
@@ -55,7 +57,7 @@ async function runAndResume(engine: LocalEngine): Promise<void> {
   const now = await engine.now();
   await engine.ask(input({ timeout: "3h" }, now), AGENT, { run: { callback } });
   const run = await engine.createRun(
-    { ...{ name: "add-caching", agent: "claude", host: "here", giveBack: "worker" as const }, session: "s1" },
+    { name: "add-caching", agent: "claude", host: "here", giveBack: "worker" as const, session: "s1" },
     AGENT,
   );
   await engine.startRun(run.id, AGENT);

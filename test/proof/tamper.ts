@@ -9,6 +9,7 @@ import { openSqliteStore } from "../../src/store/sqlite/sqlite.ts";
 import type { Store } from "../../src/store/store.ts";
 import { type Edit, type EditedRow, type Editor, listEdits } from "./tamper-edit.ts";
 import { fillStore } from "./tamper-fill.ts";
+import { listSchemaEdits } from "./tamper-schema.ts";
 
 const TABLES = ["run", "question", "content", "entry", "event", "seal", "job"] as const;
 
@@ -29,15 +30,21 @@ interface Tampering {
   close(): Promise<void>;
 }
 
-/** Makes edits of a filled store one at a time: all of them, one of each kind, or one of every fourth kind. */
-export async function tamper(tampering: Tampering, which: "all" | "each kind" | "some kinds"): Promise<Tampered> {
+/**
+ * Makes edits of a filled store one at a time: all of them, one of each kind, or one of every fourth kind and all of the
+ * schema.
+ */
+export async function tamper(
+  tampering: Tampering,
+  which: "all" | "each kind" | "some kinds and schema",
+): Promise<Tampered> {
   const missed: string[] = [];
   const kinds = new Set<string>();
   let edits = 0;
   try {
     const all = await tampering.list();
     const each = [...new Map(all.map((edit) => [edit.kind, edit])).values()];
-    const some = each.filter((_, index) => index % SOME === 0);
+    const some = each.filter(({ kind }, index) => index % SOME === 0 || kind.startsWith("schema: "));
     for (const edit of which === "all" ? all : which === "each kind" ? each : some) {
       const { isTaken, problems } = await tampering.try(edit);
       if (!isTaken) continue;
@@ -64,13 +71,14 @@ export async function tamperSqlite(): Promise<Tampering> {
     run: async (sql, ...values) => void database.prepare(sql).run(...values),
   };
   return {
-    list: () => listEdits(editor),
+    list: async () => [...(await listEdits(editor)), ...listSchemaEdits("sqlite")],
     async try(edit) {
       database.exec("begin");
       const isTaken = await isApplied(edit, editor);
       database.exec(isTaken ? "commit" : "rollback");
       if (!isTaken) return { isTaken, problems: [] };
       const { problems } = await verify(store);
+      await undo(edit, editor, store);
       database.exec("begin");
       for (const table of TABLES) {
         database.exec(`delete from main.${table}; insert into main.${table} select * from saved.${table}`);
@@ -92,23 +100,25 @@ export async function tamperPostgres(url: string): Promise<Tampering> {
   await requireWhole(store);
   const client = new pg.Client(url);
   await client.connect();
-  for (const table of TABLES) await client.query(`create table saved_${table} as table ${table}`);
+  await client.query("create schema saved"); // beside the tables of the store they would be found
+  for (const table of TABLES) await client.query(`create table saved.${table} as table ${table}`);
   const editor: Editor = {
     all: async (sql, ...values) => (await client.query<EditedRow>(numbered(sql), values)).rows,
     run: async (sql, ...values) => void (await client.query(numbered(sql), values)),
   };
   return {
-    list: () => listEdits(editor),
+    list: async () => [...(await listEdits(editor)), ...listSchemaEdits("postgres")],
     async try(edit) {
       await client.query("begin");
       const isTaken = await isApplied(edit, editor);
       await client.query(isTaken ? "commit" : "rollback");
       if (!isTaken) return { isTaken, problems: [] };
       const { problems } = await verify(store);
+      await undo(edit, editor, store);
       await client.query("begin");
       for (const table of TABLES) {
         await client.query(`delete from ${table}`);
-        await client.query(`insert into ${table} overriding system value select * from saved_${table}`);
+        await client.query(`insert into ${table} overriding system value select * from saved.${table}`);
       }
       await client.query("commit");
       return { isTaken, problems };
@@ -127,6 +137,14 @@ async function isApplied(edit: Edit, editor: Editor): Promise<boolean> {
   } catch {
     return false; // a unique name or a type stands in the way
   }
+}
+
+/** A change of the schema that stayed would be found with every later edit, whatever that is. */
+async function undo(edit: Edit, editor: Editor, store: Store): Promise<void> {
+  if (!edit.undo) return;
+  await edit.undo(editor);
+  const left = await store.findSchemaDifferences();
+  if (left.length > 0) throw new Error(`"${edit.name}" was not taken back: ${left.map(({ what }) => what).join()}`);
 }
 
 async function requireWhole(store: Store): Promise<void> {

@@ -19,7 +19,7 @@ export interface Variant {
 /** Waits of the product that a proof cannot sit through: grace periods, heartbeats, leases and retries. */
 const WAITS: ReadonlyArray<readonly [string, readonly string[]]> = [
   ["src/core/rules.ts", ["HANDOVER_GRACE_MS"]],
-  ["src/core/run/run-ownership.ts", ["CARRY_MS", "RETRY_MS"]],
+  ["src/core/run/run-ownership.ts", ["OWNERSHIP_MS", "RETRY_MS"]],
   ["src/agents/runner/follower.ts", ["ASKED_GRACE_MS"]],
   ["src/agents/process/stop.ts", ["GRACE_MS"]],
   ["src/agents/runner/starter.ts", ["WAIT_MS"]],

@@ -3,7 +3,7 @@ import { IDS, aContent, aJob, aQuestion, aRun, anEvent, answered } from "../buil
 import { CHAIN_START, chainHash } from "../../src/core/trail/event.ts";
 import { eachWithStore, keep, keepRun, type Open } from "./opened.ts";
 
-/** A run as it was kept elsewhere: changed many times, under a number of its own. */
+/** A run of another store: changed many times, with its own number. */
 function fromElsewhere(number = 42) {
   const run = { ...aRun({ session: `s${number}` }), version: 7, number };
   const question = { ...answered(aQuestion({ runId: run.id })), version: 3 };

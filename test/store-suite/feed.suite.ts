@@ -3,7 +3,7 @@ import { CHAIN_START, chainHash, type KeptEvent } from "../../src/core/trail/eve
 import { STORE_CHAIN } from "../../src/core/id.ts";
 import type { Run } from "../../src/core/run/run.ts";
 import { aQuestion, aRun, anEvent } from "../builders.ts";
-import type { Change, Store } from "../../src/store/store.ts";
+import type { StoreChange, Store } from "../../src/store/store.ts";
 import { dueJob } from "./job.suite.ts";
 import { eachWithStore, keep, keepRun, type Open, type Opened } from "./opened.ts";
 
@@ -58,13 +58,15 @@ function following(at: Opened): void {
     for (const run of [one, other, one]) await report(at.store, run, 4);
     await expect.poll(() => at.store.readFeed("", 20), { timeout: 10_000 }).toHaveLength(12);
     const all = (await readAll(at.store, 20)).toReversed();
-    expect(await at.store.readBack({ limit: 20 })).toEqual(all);
-    expect(await at.store.readBack({ limit: 5 })).toEqual(all.slice(0, 5));
-    expect(await at.store.readBack({ before: all[4]?.cursor ?? "", limit: 5 })).toEqual(all.slice(5, 10));
+    expect(await at.store.readTrailPage({ limit: 20 })).toEqual(all);
+    expect(await at.store.readTrailPage({ limit: 5 })).toEqual(all.slice(0, 5));
+    expect(await at.store.readTrailPage({ before: all[4]?.cursor ?? "", limit: 5 })).toEqual(all.slice(5, 10));
     const own = all.filter(({ event }) => event.runId === one.id);
-    expect(await at.store.readBack({ runId: one.id, limit: 3 })).toEqual(own.slice(0, 3));
-    expect(await at.store.readBack({ runId: one.id, before: own[2]?.cursor ?? "", limit: 20 })).toEqual(own.slice(3));
-    expect(await at.store.readBack({ limit: 0 })).toEqual([]);
+    expect(await at.store.readTrailPage({ runId: one.id, limit: 3 })).toEqual(own.slice(0, 3));
+    expect(await at.store.readTrailPage({ runId: one.id, before: own[2]?.cursor ?? "", limit: 20 })).toEqual(
+      own.slice(3),
+    );
+    expect(await at.store.readTrailPage({ limit: 0 })).toEqual([]);
   });
 
   test("shows a reader that follows it every event once, while many write", async () => {
@@ -144,7 +146,7 @@ function chaining(at: Opened): void {
       expect(event).toMatchObject({ n: index + 1, hash });
     });
     expect(head).toEqual({ n: 20, hash });
-    await expect.poll(() => at.store.readBack({ runId: STORE_CHAIN, limit: 30 })).toHaveLength(20);
+    await expect.poll(() => at.store.readTrailPage({ runId: STORE_CHAIN, limit: 30 })).toHaveLength(20);
     const ids = (runs: Run[]): string[] => runs.map(({ id }) => id);
     for (const order of ["oldest", "newest"] as const) {
       expect(ids(await at.store.listRuns({ order, limit: 10 }))).toEqual([run.id]);
@@ -179,7 +181,7 @@ function telling(at: Opened): void {
     const question = aQuestion({ runId: run.id });
     const job = await dueJob(at.store, "expire", { inMs: 5000 });
     const waits = [at.store, other].map((store) => untilTold(store, question.id));
-    const own: Change[] = [];
+    const own: StoreChange[] = [];
     const stop = at.store.onChange((change) => own.push(change));
     const events = [anEvent({ runId: run.id, questionId: question.id })];
     await keep(at.store, {

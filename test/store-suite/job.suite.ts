@@ -21,7 +21,7 @@ export async function dueJob(store: Store, kind: JobKind, over: Partial<Job> & {
   return aJob(kind, { id: IDS.question(), runId: IDS.run() }, { dueAt, ...more });
 }
 
-/** Takes what is due, as some worker of this host. */
+/** Claims due jobs as a worker of this host. */
 export async function claim(store: Store, over: Partial<ClaimFilter> = {}): Promise<ClaimedJob[]> {
   const filter: ClaimFilter = {
     worker: IDS.worker(),
@@ -99,23 +99,23 @@ function failing(at: Opened): void {
   test("that failed is listed with what went wrong, until it is done or goes on as before", async () => {
     const [one, other] = [await dueJob(at.store, "watch"), await dueJob(at.store, "resume")];
     await keep(at.store, { scheduled: [one, other] });
-    expect(await at.store.listFailing(10)).toEqual([]);
+    expect(await at.store.listFailingJobs(10)).toEqual([]);
     const now = await at.store.now();
     const failure = { why: 'the disk is full: "failure":{', at: now };
     const postponed = (await claim(at.store)).map((job) => ({ job, dueAt: now, tries: 1, failure }));
     await keep(at.store, { postponed });
-    expect(await at.store.listFailing(10)).toMatchObject(
+    expect(await at.store.listFailingJobs(10)).toMatchObject(
       [
         { key: one.key, tries: 1, failure },
         { key: other.key, tries: 1, failure },
       ].toSorted((left, right) => (left.key < right.key ? -1 : 1)),
     );
-    expect(await at.store.listFailing(1)).toHaveLength(1);
+    expect(await at.store.listFailingJobs(1)).toHaveLength(1);
     const again = await claim(at.store);
     await keep(at.store, { postponed: again.map((job) => ({ job, dueAt: now, tries: job.kind === "watch" ? 0 : 1 })) });
-    expect(await at.store.listFailing(10)).toMatchObject([{ key: other.key, tries: 1, failure }]);
+    expect(await at.store.listFailingJobs(10)).toMatchObject([{ key: other.key, tries: 1, failure }]);
     await keep(at.store, { finished: await claim(at.store) });
-    expect(await at.store.listFailing(10)).toEqual([]);
+    expect(await at.store.listFailingJobs(10)).toEqual([]);
   });
 }
 

@@ -2,22 +2,22 @@ import { afterEach, beforeEach, expect } from "vitest";
 import type { Changes } from "../../src/core/changes.ts";
 import type { Run } from "../../src/core/run/run.ts";
 import { aRun } from "../builders.ts";
-import type { Committed, Store } from "../../src/store/store.ts";
+import type { CommitResult, Store } from "../../src/store/store.ts";
 
-/** An empty store and what a test needs around it. */
+/** An empty store and its test environment. */
 export interface Opened {
   store: Store;
-  /** The same rows as another process would see them; the memory store gives itself. */
+  /** The same rows as another process sees them; the memory store returns itself. */
   another(): Promise<Store>;
-  /** Lets the store's clock go on by at least that much. */
+  /** Advances the store's clock by at least that much. */
   pass(ms: number): Promise<void>;
-  /** Closes all of them and takes the rows away. */
+  /** Closes the stores and deletes the rows. */
   close(): Promise<void>;
 }
 
 export type Open = () => Promise<Opened>;
 
-/** An empty store for each test; `store` is there while a test runs. */
+/** An empty store for each test; `store` is valid while a test runs. */
 export function eachWithStore(open: Open): Opened {
   let opened: Opened | undefined;
   const get = (): Opened => {
@@ -41,15 +41,15 @@ export function eachWithStore(open: Open): Opened {
   };
 }
 
-/** Commits what must be kept. */
-export async function keep(store: Store, changes: Changes): Promise<Extract<Committed, { ok: true }>> {
+/** Commits and requires success. */
+export async function keep(store: Store, changes: Changes): Promise<Extract<CommitResult, { ok: true }>> {
   const committed = await store.commit(changes);
   expect(committed).toMatchObject({ ok: true });
   if (!committed.ok) throw new Error(committed.why);
   return committed;
 }
 
-/** A run that is kept, as it reads. */
+/** Stores a run and reads it back. */
 export async function keepRun(store: Store, over: Partial<Run> = {}): Promise<Run> {
   const run = aRun(over);
   const { numbers } = await keep(store, { runs: [run] });

@@ -93,11 +93,11 @@ function listing(at: Opened): void {
   });
 }
 
-const MANY = 100_000;
+const MANY = 10_000;
 const PER_COMMIT = 500;
 
 function paging(at: Opened): void {
-  test("pages through 100,000 questions without missing or repeating one", { timeout: 120_000 }, async () => {
+  test("pages through 10,000 questions without missing or repeating one", { timeout: 120_000 }, async () => {
     const ids: QuestionId[] = [];
     for (let count = 0; count < MANY; count += PER_COMMIT) {
       const run = await keepRun(at.store);

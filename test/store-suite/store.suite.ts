@@ -9,7 +9,7 @@ import { readSuite } from "./read.suite.ts";
 import { uniqueSuite } from "./unique.suite.ts";
 import { wordSuite } from "./word.suite.ts";
 
-/** Everything that every store promises, whatever it is made of. */
+/** The suite every store must pass. */
 export function storeSuite(name: string, open: Open): void {
   describe(`the ${name} store`, () => {
     commitSuite(open);

@@ -13,7 +13,7 @@ export function wordSuite(open: Open): void {
   });
 }
 
-/** Keeps a question that was asked, with the event that says so. */
+/** Stores an asked question with its event. */
 async function keepAsked(store: Store, title: string, over: { name?: string; repo?: string } = {}) {
   const run = await keepRun(store, over);
   const question = aQuestion({ runId: run.id, title });

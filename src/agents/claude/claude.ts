@@ -18,7 +18,7 @@ import { type Json, listAt, textAt, wordsAt } from "../json.ts";
 import { readJsonLine } from "../json-line.ts";
 import { type OptionTable, type Piece, findOption, parsePieces, withoutOptions, writePieces } from "../options.ts";
 import { SERVER, chooseSession, commonStart, serverArgv } from "../mcp-config.ts";
-import { findFiles, readHolding, searchRecords } from "../runner/transcript-search.ts";
+import { findFiles, readMatchingRecords, searchRecords } from "../runner/transcript-search.ts";
 
 const SETTINGS_FILE = "claude-settings.json";
 const MCP_FILE = "claude-mcp.json";
@@ -42,11 +42,33 @@ const OPTIONS: OptionTable = [
   ...["--add-dir", "--mcp-config", "--betas", "--file", "--tools"].map((name) => ["many", name] as const),
   ["one", "--name", "-n"],
   ...[
-    ...["--output-format", "--input-format", "--session-id", "--settings", "--permission-prompt-tool", "--model"],
-    ...["--permission-mode", "--permission-prompts", "--max-turns", "--max-budget-usd", "--json-schema", "--agent"],
-    ...["--agents", "--append-system-prompt", "--append-system-prompt-file", "--system-prompt", "--effort"],
-    ...["--system-prompt-file", "--system-prompt-snapshot", "--setting-sources", "--fallback-model", "--plugin-dir"],
-    ...["--plugin-url", "--debug-file", "--environment", "--autocompact", "--remote-control-session-name-prefix"],
+    "--output-format",
+    "--input-format",
+    "--session-id",
+    "--settings",
+    "--permission-prompt-tool",
+    "--model",
+    "--permission-mode",
+    "--permission-prompts",
+    "--max-turns",
+    "--max-budget-usd",
+    "--json-schema",
+    "--agent",
+    "--agents",
+    "--append-system-prompt",
+    "--append-system-prompt-file",
+    "--system-prompt",
+    "--effort",
+    "--system-prompt-file",
+    "--system-prompt-snapshot",
+    "--setting-sources",
+    "--fallback-model",
+    "--plugin-dir",
+    "--plugin-url",
+    "--debug-file",
+    "--environment",
+    "--autocompact",
+    "--remote-control-session-name-prefix",
   ].map((name) => ["one", name] as const),
 ];
 
@@ -68,7 +90,9 @@ export const claude: Agent = {
   resume(task, how: Resume) {
     const own = withoutOptions(
       parsePieces(task.args, OPTIONS),
-      ...["--session-id", "--resume", "--continue"],
+      "--session-id",
+      "--resume",
+      "--continue",
       "--fork-session",
     );
     const start = build(task, own, ["--resume", task.session]);
@@ -94,10 +118,18 @@ function parseArgs(args: readonly string[]): ParsedArgs {
   };
 }
 
-/** What chose the session, or belonged to its first prompt. */
+/** Options that choose the session or belong to its first prompt. */
 const OF_FIRST_START = [
-  ...["--print", "--session-id", "--resume", "--continue", "--fork-session", "--from-pr", "--teleport", "--worktree"],
-  ...["--input-format", "--replay-user-messages"],
+  "--print",
+  "--session-id",
+  "--resume",
+  "--continue",
+  "--fork-session",
+  "--from-pr",
+  "--teleport",
+  "--worktree",
+  "--input-format",
+  "--replay-user-messages",
 ];
 
 function optionsToResume(args: readonly string[], mode: PermissionMode | undefined): readonly string[] | undefined {
@@ -220,7 +252,7 @@ function projectsDir(env: Evidence["env"]): string {
 
 async function findSessions({ env, ...wanted }: SessionSearch): Promise<RecordedSession[]> {
   const files = await findFiles(projectsDir(env), (name) => name.endsWith(".jsonl"), 1);
-  return readHolding(files, wanted, (line, { file }) => {
+  return readMatchingRecords(files, wanted, (line, { file }) => {
     const dir = textAt(line, "cwd");
     return dir ? { session: basename(file, ".jsonl"), dir } : undefined;
   });

@@ -1,14 +1,22 @@
 import { z } from "zod";
 import { approvalAsk } from "../../core/question/approval.ts";
-import type { Read } from "../../core/changes.ts";
+import type { QuestionSnapshot } from "../../core/changes.ts";
 import { quoteLine, quoteWords } from "../../core/text/foreign-text.ts";
-import { tellProvenance } from "../../core/run/agent-message.ts";
+import { provenanceMessage } from "../../core/run/agent-message.ts";
 import { MINUTE_MS } from "../../core/instant.ts";
 import { findAnswer } from "../../core/question/question.ts";
 import { Refusal } from "../../core/refusal.ts";
 import { callKey } from "../../core/door/call-key.ts";
 import { formAsk, readForm } from "../../core/door/form-ask.ts";
-import { type HookCall, type HookClient, type HookEvent, type HookReply, answerWords, parseHookInput } from "../../core/door/hook.ts";
+import {
+  type HookCall,
+  type HookClient,
+  type HookEvent,
+  type HookReply,
+  type PermissionPrompt,
+  answerWords,
+  parseHookInput,
+} from "../../core/door/hook.ts";
 
 const QUESTION_TOOL = "AskUserQuestion";
 /** Its model reads each answer and note between double quotes. */
@@ -68,8 +76,14 @@ export const claudeHook: HookClient = {
   },
 };
 
-/** What Claude Code calls a tool with, as a call to be decided; its permission prompts have the same shape. */
-export function claudeToolCall(use: {
+/** Permission prompts of Claude Code (`--permission-prompt-tool`). */
+export const claudePermissionPrompt: PermissionPrompt = {
+  toCall: (request) => toolCall({ ...request, event: "permission", isSubagent: false }),
+  answeredInput,
+};
+
+/** A use of a tool as a call to be decided; permission prompts have the same shape. */
+function toolCall(use: {
   event: string;
   session: string;
   dir?: string | undefined;
@@ -81,7 +95,11 @@ export function claudeToolCall(use: {
   const isQuestion = use.tool === QUESTION_TOOL;
   return {
     is: isQuestion ? "question" : "approval",
-    ...{ event: use.event, session: use.session, dir: use.dir, tool: use.tool, input: use.input },
+    event: use.event,
+    session: use.session,
+    dir: use.dir,
+    tool: use.tool,
+    input: use.input,
     key: callKey(use.session, use.toolUseId),
     isSubagent: use.isSubagent,
     ask: isQuestion ? { questions: parseHookInput(QuestionInput, use.input).questions } : approvalAsk(use),
@@ -90,7 +108,7 @@ export function claudeToolCall(use: {
 }
 
 /** The input with which Claude Code runs its question tool, answered: labels in its own words, and the note. */
-export function answeredInput(call: HookCall, read: Read, delimiter: string): Record<string, unknown> {
+function answeredInput(call: HookCall, read: QuestionSnapshot, delimiter: string): Record<string, unknown> {
   const asked = parseHookInput(QuestionInput, call.input);
   const answer = findAnswer(read.question);
   const texts = asked.questions.map(
@@ -113,8 +131,13 @@ function parseHook(raw: unknown): HookEvent {
   const session = hook.session_id;
   if (event !== "PreToolUse") return { is: "over", session, key: callKey(session, hook.tool_use_id) };
   if (OWN_TOOL.test(hook.tool_name)) return { is: "other" };
-  const call = claudeToolCall({
-    ...{ event, session, dir: hook.cwd, tool: hook.tool_name, input: hook.tool_input, toolUseId: hook.tool_use_id },
+  const call = toolCall({
+    event,
+    session,
+    dir: hook.cwd,
+    tool: hook.tool_name,
+    input: hook.tool_input,
+    toolUseId: hook.tool_use_id,
     isSubagent: Boolean(hook.agent_id),
   });
   return { is: "call", call: { ...call, mode: hook.permission_mode } };
@@ -125,8 +148,13 @@ function formCall(hook: z.infer<typeof FormHook>): HookCall {
     throw new Refusal("bad_input", `A form of the mode ${quoteLine(hook.mode)} cannot be asked`);
   return {
     is: "form",
-    ...{ event: hook.hook_event_name, session: hook.session_id, dir: hook.cwd, key: undefined },
-    ...{ tool: hook.mcp_server_name, input: hook.requested_schema, isSubagent: false },
+    event: hook.hook_event_name,
+    session: hook.session_id,
+    dir: hook.cwd,
+    key: undefined,
+    tool: hook.mcp_server_name,
+    input: hook.requested_schema,
+    isSubagent: false,
     ask: formAsk(hook.message, hook.requested_schema),
     // The server behind the form can take nothing but what it asked for.
     door: { accepts: ["answer"] },
@@ -140,7 +168,7 @@ function sayTool(call: HookCall, reply: HookReply, delimiter: string): Record<st
   return {
     permissionDecision: "allow",
     ...(call.is === "question" && { updatedInput: answeredInput(call, reply.read, delimiter) }),
-    additionalContext: tellProvenance(reply.read, delimiter),
+    additionalContext: provenanceMessage(reply.read, delimiter),
   };
 }
 
@@ -150,7 +178,7 @@ function sayForm(call: HookCall, reply: HookReply): Record<string, unknown> | un
   return reply.do === "deny" ? { action: "decline" } : undefined;
 }
 
-function answerTo(call: HookCall, read: Read, index: number, delimiter: string): string | undefined {
+function answerTo(call: HookCall, read: QuestionSnapshot, index: number, delimiter: string): string | undefined {
   const labels = parseHookInput(QuestionInput, call.input).questions[index]?.options.map(({ label }) => label) ?? [];
   const words = answerWords(read, index, { labels, delimiter, ends: ENDS });
   return words.length > 0 ? words.join(", ") : undefined;

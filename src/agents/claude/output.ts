@@ -1,13 +1,13 @@
 import type { RunResult } from "../../core/run/run-lifecycle.ts";
 import { NOT_LOGGED_IN } from "../../core/run/run.ts";
-import type { Sight, Usage } from "../agent.ts";
+import type { AgentEvent, Usage } from "../agent.ts";
 import { type Json, isJson, listAt, numberAt, textAt, textsAt, valueAt, wordsAt } from "../json.ts";
 
 /** How it says that it cannot use its model for want of a login or a key that is good. */
 const LOGGED_OUT = /^(?:Not logged in|Invalid API key)\b|Please run \/login/;
 
 /** Says what one line of Claude Code's stream-json shows. */
-export function readClaude(line: Json): Sight[] {
+export function readClaude(line: Json): AgentEvent[] {
   switch (line["type"]) {
     case "system":
       return readSystem(line);
@@ -23,12 +23,12 @@ export function readClaude(line: Json): Sight[] {
   }
 }
 
-/** What a subagent says, or the program itself about a failure, is not the agent's own word. */
+/** Text of a subagent, or of the program about a failure, is not the agent's own. */
 function isOwnWord(line: Json): boolean {
   return textAt(line, "parent_tool_use_id") === undefined && textAt(line, "message", "model") !== "<synthetic>";
 }
 
-function readSystem(line: Json): Sight[] {
+function readSystem(line: Json): AgentEvent[] {
   const session = textAt(line, "session_id");
   if (line["subtype"] === "init" && session) {
     const tools = textsAt(line, "tools");
@@ -44,20 +44,20 @@ function readSystem(line: Json): Sight[] {
   return [];
 }
 
-function readBlock(block: Json): Sight[] {
+function readBlock(block: Json): AgentEvent[] {
   if (block["type"] === "text") return [{ kind: "text", text: textAt(block, "text") ?? "", isPiece: false }];
   if (block["type"] !== "tool_use") return [];
   return [{ kind: "called", name: textAt(block, "name") ?? "", callId: textAt(block, "id") ?? "" }];
 }
 
-function readShown(block: Json): Sight[] {
+function readShown(block: Json): AgentEvent[] {
   const callId = textAt(block, "tool_use_id");
   if (block["type"] !== "tool_result" || callId === undefined) return [];
   return [{ kind: "shown", callId, isError: block["is_error"] === true, text: wordsAt(block, "content") }];
 }
 
 /** A result is not always the last line, and there may be several. */
-function readResultLine(line: Json): Sight[] {
+function readResultLine(line: Json): AgentEvent[] {
   const session = textAt(line, "session_id");
   const call = valueAt(line, "deferred_tool_use");
   const callId = textAt(call, "id");

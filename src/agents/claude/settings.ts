@@ -8,7 +8,7 @@ import { isOlder } from "../version.ts";
 /** The hook decides this much before its own time is over; after that Claude Code would go on without an answer. */
 const HOOK_SPARE_S = 30;
 
-/** What a version can do, by the first one that was seen doing it. */
+/** Features by the first version that was seen to have them. */
 const FIRST = { promptTool: [2, 0, 76], defer: [2, 1, 89] } as const;
 
 /** Says whether this version can do that; an unknown version is a new one. */

@@ -1,24 +1,33 @@
 import { join } from "node:path";
 import { SECOND_MS } from "../../core/instant.ts";
-import type { Around, Client, Scope, Target } from "../../setup/client.ts";
-import { SERVER, TOOLS, hookTimeoutS, serverArgv, startFor } from "../desired-server.ts";
-import type { HookWish, ServerWish, Wish } from "../../setup/desired-config.ts";
+import type {
+  ClientSurroundings,
+  Client,
+  Scope,
+  Target,
+  DesiredHook,
+  DesiredServer,
+  DesiredConfig,
+} from "../wiring.ts";
+import { SERVER, TOOLS } from "../mcp-config.ts";
+import { hookTimeoutS, wiredServerArgv, startFor } from "../desired-server.ts";
 
-/** What the program gives a hook, and a call without progress, unless told otherwise. */
+/** The program's own limits for a hook, and for a call without progress. */
 const HOOK_TIMEOUT_S = 600;
 const CALL_TIMEOUT_MS = 1_800_000;
 const CALL_SPARE_MS = 15 * SECOND_MS;
 
 /** Claude Code: tools of a server are hidden unless it is always loaded, and `-p` refuses what no rule allows. */
-export const claude: Client = {
+export const claudeWiring: Client = {
   name: "claude",
   title: "Claude Code",
   programs: ["claude"],
   homes: (around) => [configHome(around), stateFile(around)],
   targets: (scope, around) => [serverTarget(scope, around), settingsTarget(scope, around)],
+  sessionDays: { field: "cleanupPeriodDays", defaultDays: 30 },
 };
 
-function serverTarget(scope: Scope, around: Around): Target {
+function serverTarget(scope: Scope, around: ClientSurroundings): Target {
   if (scope === "project") {
     return { file: join(around.dir, ".mcp.json"), format: "json", wishes: [server(["mcpServers"], scope, around)] };
   }
@@ -31,11 +40,11 @@ function serverTarget(scope: Scope, around: Around): Target {
   };
 }
 
-function server(path: readonly string[], scope: Scope, around: Around): ServerWish {
+function server(path: readonly string[], scope: Scope, around: ClientSurroundings): DesiredServer {
   return {
     is: "server",
     path: [...path, SERVER],
-    argv: serverArgv(scope, around),
+    argv: wiredServerArgv(scope, around),
     line: { command: "command", args: "args" },
     fields: {
       type: { value: "stdio", when: "fresh" },
@@ -47,8 +56,8 @@ function server(path: readonly string[], scope: Scope, around: Around): ServerWi
   };
 }
 
-function settingsTarget(scope: Scope, around: Around): Target {
-  const allow = TOOLS.map((tool): Wish => {
+function settingsTarget(scope: Scope, around: ClientSurroundings): Target {
+  const allow = TOOLS.map((tool): DesiredConfig => {
     return { is: "allow", path: ["permissions", "allow"], text: `mcp__${SERVER}__${tool}` };
   });
   return {
@@ -58,7 +67,7 @@ function settingsTarget(scope: Scope, around: Around): Target {
   };
 }
 
-function hook(event: "PreToolUse" | "PostToolUse", scope: Scope, around: Around): HookWish {
+function hook(event: "PreToolUse" | "PostToolUse", scope: Scope, around: ClientSurroundings): DesiredHook {
   const seconds = Math.max(HOOK_TIMEOUT_S, hookTimeoutS(around));
   const told = seconds > HOOK_TIMEOUT_S ? ["--timeout", `${seconds}s`] : [];
   return {
@@ -70,16 +79,16 @@ function hook(event: "PreToolUse" | "PostToolUse", scope: Scope, around: Around)
   };
 }
 
-function settingsFile(scope: Scope, around: Around): string {
+function settingsFile(scope: Scope, around: ClientSurroundings): string {
   if (scope === "user") return join(configHome(around), "settings.json");
   return join(around.dir, ".claude", scope === "local" ? "settings.local.json" : "settings.json");
 }
 
-function configHome({ env, homeDir }: Around): string {
+function configHome({ env, homeDir }: ClientSurroundings): string {
   return env["CLAUDE_CONFIG_DIR"] || join(homeDir, ".claude");
 }
 
 /** Where the program keeps servers of a person, and much else: beside its folder, or in the one it was given. */
-function stateFile({ env, homeDir }: Around): string {
+function stateFile({ env, homeDir }: ClientSurroundings): string {
   return join(env["CLAUDE_CONFIG_DIR"] || homeDir, ".claude.json");
 }

@@ -1,4 +1,4 @@
-import type { Sight } from "../agent.ts";
+import type { AgentEvent } from "../agent.ts";
 import { readCodex } from "./codex.ts";
 import { type Json, numberAt, textAt, valueAt, wordsAt } from "../json.ts";
 
@@ -8,7 +8,7 @@ const CALLS = new Set(["mcpToolCall", "commandExecution", "fileChange", "webSear
 export const SHOWN = "askd/shown";
 
 /** Says what one line of the bridge shows: what the app-server notified it of, or what `codex exec` printed. */
-export function readCodexApp(line: Json): Sight[] {
+export function readCodexApp(line: Json): AgentEvent[] {
   const { params } = line;
   switch (line["method"]) {
     case undefined:
@@ -38,7 +38,7 @@ export function readCodexApp(line: Json): Sight[] {
   }
 }
 
-function readItem(item: unknown, isDone: boolean): Sight[] {
+function readItem(item: unknown, isDone: boolean): AgentEvent[] {
   const type = textAt(item, "type") ?? "";
   if (type === "agentMessage")
     return isDone ? [{ kind: "text", text: textAt(item, "text") ?? "", isPiece: false }] : [];
@@ -53,20 +53,20 @@ function readItem(item: unknown, isDone: boolean): Sight[] {
   return [{ kind: "shown", callId, isError: textAt(item, "status") !== "completed", text }];
 }
 
-function readShown(params: unknown): Sight[] {
+function readShown(params: unknown): AgentEvent[] {
   const callId = textAt(params, "callId");
   return callId === undefined ? [] : [{ kind: "shown", callId, isError: false, text: JSON.stringify(params) }];
 }
 
 /** Codex counts from the beginning of the thread, over all resumes. */
-function readUsage(params: unknown): Sight[] {
+function readUsage(params: unknown): AgentEvent[] {
   const inputTokens = numberAt(params, "tokenUsage", "total", "inputTokens");
   const outputTokens = numberAt(params, "tokenUsage", "total", "outputTokens");
   return [{ kind: "usage", usage: { since: "session", inputTokens, outputTokens } }];
 }
 
 /** A turn that was interrupted has not ended: it goes on when the run is resumed. */
-function readEnd(params: unknown): Sight[] {
+function readEnd(params: unknown): AgentEvent[] {
   const status = textAt(params, "turn", "status");
   if (status === "completed") return [{ kind: "ended", result: { status: "completed" } }];
   if (status !== "failed") return [];

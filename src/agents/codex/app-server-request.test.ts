@@ -5,7 +5,7 @@ import { z } from "zod";
 import { ADA } from "../../../test/builders.ts";
 import { MCP, Scene, said } from "../../../test/scene.ts";
 import type { AnswerInput } from "../../core/answer/answer-input.ts";
-import { codexApp } from "./app-server-request.ts";
+import { codexAppRequests } from "./app-server-request.ts";
 import { type HookCall, replyTo } from "../../core/door/hook.ts";
 
 const Line = z.looseObject({
@@ -33,7 +33,7 @@ function requestIn(name: string): unknown {
 }
 
 function callIn(name: string): HookCall {
-  const event = codexApp.parse(requestIn(name));
+  const event = codexAppRequests.parse(requestIn(name));
   if (event.is !== "call") throw new Error(`${name} holds no request`);
   return event.call;
 }
@@ -42,20 +42,22 @@ async function resultOf(call: HookCall, answer: string, over: Partial<AnswerInpu
   const scene = new Scene();
   const asked = await scene.ask({ options: undefined, question: undefined, ...call.ask }, MCP);
   const read = await scene.engine.answer(asked.question.id, said(answer, over), ADA);
-  return codexApp.say(call, replyTo(call, read), "answer-x");
+  return codexAppRequests.say(call, replyTo(call, read), "answer-x");
 }
 
 test("a question is named by its thread and call, and answered in the model's own words", async () => {
   const call = callIn("request-user-input-default-mode");
   expect(call).toMatchObject({
-    ...{ is: "question", session: "01a1e09d-d04c-78e3-82bc-993eadcdf158" },
+    is: "question",
+    session: "01a1e09d-d04c-78e3-82bc-993eadcdf158",
     key: "01a1e09d-d04c-78e3-82bc-993eadcdf158:call_mwi7llyc0002",
   });
   expect(await resultOf(call, "redis", { note: "use db 3" })).toEqual({
     answers: {
       cache: {
         answers: [
-          ...["Redis (Recommended)", 'user_note: Note: "use db 3"'],
+          "Redis (Recommended)",
+          'user_note: Note: "use db 3"',
           expect.stringMatching(/^user_note: Question q_\w+: .* Answered by ada .* Recorded as a_\w+\.$/),
         ],
       },
@@ -68,10 +70,10 @@ test("a question is named by its thread and call, and answered in the model's ow
 
 test("a question that gets no answer gets the reason, and one that is parked gets nothing", () => {
   const call = callIn("request-user-input-plan-mode");
-  expect(codexApp.say(call, { do: "deny", why: "Not now." }, "x")).toEqual({
+  expect(codexAppRequests.say(call, { do: "deny", why: "Not now." }, "x")).toEqual({
     answers: { cache: { answers: ["user_note: Not now."] } },
   });
-  expect(codexApp.say(call, { do: "park", why: "later" }, "x")).toBeUndefined();
+  expect(codexAppRequests.say(call, { do: "park", why: "later" }, "x")).toBeUndefined();
 });
 
 test.each([
@@ -90,13 +92,15 @@ test.each([
 
 test("a change that nobody can see is not asked about", () => {
   const request = requestIn("file-change-approval");
-  expect(() => codexApp.parse({ ...z.looseObject({}).parse(request), item: undefined })).toThrow(/cannot be read/);
+  expect(() => codexAppRequests.parse({ ...z.looseObject({}).parse(request), item: undefined })).toThrow(
+    /cannot be read/,
+  );
 });
 
 test("more permissions are given as they were asked for, for one turn", async () => {
   const permissions = { network: { enabled: true } };
   const params = { threadId: "t", turnId: "u", itemId: "i", cwd: "/repo", permissions, reason: "To fetch." };
-  const event = codexApp.parse({ method: "item/permissions/requestApproval", params });
+  const event = codexAppRequests.parse({ method: "item/permissions/requestApproval", params });
   if (event.is !== "call") throw new Error("it is no call");
   expect(await resultOf(event.call, "allow")).toEqual({ permissions, scope: "turn" });
   expect(await resultOf(event.call, "deny")).toEqual({ permissions: {}, scope: "turn" });
@@ -106,7 +110,7 @@ test("a form is filled in, and one without fields asks for leave", async () => {
   const call = callIn("elicitation");
   expect(call).toMatchObject({ is: "form", tool: "asker" });
   expect(await resultOf(call, "blue")).toEqual({ action: "accept", content: { color: "blue" } });
-  expect(codexApp.say(call, { do: "pass" }, "x")).toEqual({ action: "cancel", content: null });
+  expect(codexAppRequests.say(call, { do: "pass" }, "x")).toEqual({ action: "cancel", content: null });
   const params = {
     threadId: "t",
     serverName: "db",
@@ -114,7 +118,7 @@ test("a form is filled in, and one without fields asks for leave", async () => {
     message: "Drop it?",
     requestedSchema: { type: "object" },
   };
-  const event = codexApp.parse({ method: "mcpServer/elicitation/request", params });
+  const event = codexAppRequests.parse({ method: "mcpServer/elicitation/request", params });
   if (event.is !== "call") throw new Error("it is no call");
   expect(event.call).toMatchObject({ is: "approval", tool: "db", input: { message: "Drop it?" } });
   expect(await resultOf(event.call, "allow")).toEqual({ action: "accept", content: {} });
@@ -123,6 +127,6 @@ test("a form is filled in, and one without fields asks for leave", async () => {
 
 test("what only a person at the program could do is left alone", () => {
   const params = { threadId: "t", serverName: "db", mode: "url", message: "", url: "http://example.com" };
-  expect(codexApp.parse({ method: "mcpServer/elicitation/request", params })).toEqual({ is: "other" });
-  expect(codexApp.parse({ method: "account/chatgptAuthTokens/refresh", params: {} })).toEqual({ is: "other" });
+  expect(codexAppRequests.parse({ method: "mcpServer/elicitation/request", params })).toEqual({ is: "other" });
+  expect(codexAppRequests.parse({ method: "account/chatgptAuthTokens/refresh", params: {} })).toEqual({ is: "other" });
 });

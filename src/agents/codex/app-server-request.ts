@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { type ToolUse, approvalAsk } from "../../core/question/approval.ts";
 import { WORDS_CHARS, quoteLine } from "../../core/text/foreign-text.ts";
-import { tellProvenance } from "../../core/run/agent-message.ts";
+import { provenanceMessage } from "../../core/run/agent-message.ts";
 import { findAnswer } from "../../core/question/question.ts";
 import { callKey } from "../../core/door/call-key.ts";
 import { formAsk, readForm } from "../../core/door/form-ask.ts";
@@ -60,7 +60,7 @@ const Change = z.object({
 });
 
 /** Codex as an app-server: it asks its client, which is us, and can be parked by interrupting its turn. */
-export const codexApp: HookClient = {
+export const codexAppRequests: HookClient = {
   agent: "codex",
   ...SERVED,
   parse: parseRequest,
@@ -88,7 +88,9 @@ function parseRequest(raw: unknown): HookEvent {
 function questionCall(params: z.infer<typeof ItemParams> & z.infer<typeof Questions>): HookCall {
   return {
     ...base(QUESTION, params, params.itemId),
-    ...{ is: "question", tool: "request_user_input", input: { questions: params.questions } },
+    is: "question",
+    tool: "request_user_input",
+    input: { questions: params.questions },
     ask: { questions: params.questions },
   };
 }
@@ -157,7 +159,7 @@ function sayResult(call: HookCall, reply: HookReply, delimiter: string): object 
 /** Every question gets something: its answer in the model's own words, and in a note of its kind who gave it. */
 function answersTo(call: HookCall, reply: Exclude<HookReply, { do: "park" }>, delimiter: string) {
   const { questions } = parseHookInput(Questions, call.input);
-  const said = reply.do === "give" ? tellProvenance(reply.read, delimiter) : reply.do === "deny" ? reply.why : "";
+  const said = reply.do === "give" ? provenanceMessage(reply.read, delimiter) : reply.do === "deny" ? reply.why : "";
   return Object.fromEntries(
     questions.map(({ id, options }, index) => {
       const labels = (options ?? []).map(({ label }) => label);

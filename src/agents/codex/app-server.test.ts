@@ -3,13 +3,14 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { describe, expect, test } from "vitest";
 import type { Task } from "../agent.ts";
-import { agentOf, chooseWay } from "../agents.ts";
+import { AGENTS } from "../agents.ts";
+import { chooseWay, findAgentOf } from "../registry.ts";
 import { CodexPlan, codexApp } from "./app-server.ts";
 import { ShownWatch } from "./shown-reply.ts";
 import { codex } from "./codex.ts";
 import { type Incoming, JsonRpc } from "../json-rpc.ts";
 import { numberAt, parseJson, textAt, valueAt } from "../json.ts";
-import { Reading } from "../runner/output-state.ts";
+import { OutputState } from "../runner/output-state.ts";
 
 const ROOT = join("test", "fixtures", "agents", "codex-appserver-0.166.0");
 const linesOf = (name: string) =>
@@ -18,8 +19,8 @@ const linesOf = (name: string) =>
     .split("\n");
 const toClient = (name: string) => linesOf(name).filter((line) => textAt(parseJson(line), "to") === "client");
 
-function readAll(lines: readonly string[]): Reading {
-  const reading = new Reading();
+function readAll(lines: readonly string[]): OutputState {
+  const reading = new OutputState();
   for (const line of lines) reading.take(codexApp.read(line));
   reading.end();
   return reading;
@@ -41,7 +42,9 @@ describe("what the app-server says", () => {
     const end = (turn: object) => readAll([JSON.stringify({ method: "turn/completed", params: { turn } })]).ended;
     expect(end({ status: "interrupted", error: null })).toBeUndefined();
     expect(end({ status: "failed", error: { message: "no quota" } })).toEqual({
-      ...{ status: "failed", reason: "agent_error", summary: "no quota" },
+      status: "failed",
+      reason: "agent_error",
+      summary: "no quota",
     });
   });
 
@@ -93,15 +96,22 @@ describe("that the model was sent a reply", () => {
 function aTask(args: readonly string[], over: Partial<Task> = {}): Task {
   const parsed = codex.parseArgs(args);
   return {
-    ...{ runId: "r_1", epoch: 1, runDir: "/runs/1", dir: "/repo", program: "/bin/codex", env: {} },
-    ...{ args: parsed.args, prompt: parsed.prompt, version: "0.166.0", askd: ["node", "/opt/askd"], token: undefined },
-    ...{
-      promptTool: undefined,
-      resumeWith: undefined,
-      liveWindowMs: 90_000,
-      maxTurns: undefined,
-      budgetUsd: undefined,
-    },
+    runId: "r_1",
+    epoch: 1,
+    runDir: "/runs/1",
+    dir: "/repo",
+    program: "/bin/codex",
+    env: {},
+    args: parsed.args,
+    prompt: parsed.prompt,
+    version: "0.166.0",
+    askd: ["node", "/opt/askd"],
+    token: undefined,
+    promptTool: undefined,
+    resumeWith: undefined,
+    liveWindowMs: 90_000,
+    maxTurns: undefined,
+    budgetUsd: undefined,
     ...over,
   };
 }
@@ -153,9 +163,9 @@ describe("a command line of codex exec", () => {
   });
 
   test("is one for the app-server only where that was chosen", () => {
-    expect(agentOf("/usr/bin/codex")).toBe(codex);
-    expect(chooseWay(codex, {})).toBe(codex);
-    expect(chooseWay(codex, { ASKD_CODEX: "app-server" })).toBe(codexApp);
+    expect(findAgentOf(AGENTS, "/usr/bin/codex")).toBe(codex);
+    expect(chooseWay(AGENTS, codex, {})).toBe(codex);
+    expect(chooseWay(AGENTS, codex, { ASKD_CODEX: "app-server" })).toBe(codexApp);
   });
 });
 

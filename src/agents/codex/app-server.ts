@@ -14,13 +14,10 @@ const PLAN_FILE = "codex-app.json";
 /** The first version whose app-server was seen to ask its client, and go on with what it is told. */
 const OLDEST = [0, 166, 0] as const;
 /** Lets the model ask outside of its plan mode too, without a complaint that this is new. */
-const ASKS = [
-  ...["--enable", "default_mode_request_user_input"],
-  ...["--config", "suppress_unstable_features_warning=true"],
-];
+const ASKS = ["--enable", "default_mode_request_user_input", "--config", "suppress_unstable_features_warning=true"];
 const BYPASS = "--dangerously-bypass-approvals-and-sandbox";
 
-/** What the app-server takes as it is, what becomes a field of the thread, and what only `codex exec` prints by. */
+/** Options that the app-server takes unchanged, options that become fields of the thread, and options of `codex exec` output. */
 const PASSED = new Set(["--config", "--enable", "--disable", "--strict-config"]);
 const FIELDS: Readonly<Record<string, string>> = {
   "--model": "model",
@@ -30,7 +27,7 @@ const FIELDS: Readonly<Record<string, string>> = {
 };
 const DROPPED = new Set(["--json", "--skip-git-repo-check", "--color"]);
 
-/** What the bridge is to do: the server to start, the thread to begin or resume, and what to start if it cannot. */
+/** The plan of the bridge: the server to start, the thread to begin or resume, and the command to fall back to. */
 export const CodexPlan = z.object({
   server: z.array(z.string()).min(1),
   thread: z.record(z.string(), z.string()),
@@ -61,7 +58,7 @@ function build(task: Task, exec: Start, session: string | undefined): Start {
   const plan: CodexPlan = {
     server: [task.program, "app-server", ...own, ...ASKS, "--config", serverConfig(task)],
     thread: { cwd: task.dir, ...threadOf(given) },
-    ...(resumed !== undefined && { session: resumed }),
+    session: resumed,
     fallback: [...exec.argv],
   };
   const common = commonStart(task);

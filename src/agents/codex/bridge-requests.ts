@@ -1,27 +1,24 @@
 import { randomBytes } from "node:crypto";
-import type { Replied } from "./shown-reply.ts";
+import type { BridgeHost } from "../bridge.ts";
+import type { CodexReply } from "./shown-reply.ts";
 import type { Incoming, JsonRpc } from "../json-rpc.ts";
 import { textAt, valueAt } from "../json.ts";
-import type { Read } from "../../core/changes.ts";
+import type { QuestionSnapshot } from "../../core/changes.ts";
 import { DELIMITER_BYTES, delimiterFrom } from "../../core/text/foreign-text.ts";
-import { codexApp } from "./app-server-request.ts";
+import { codexAppRequests } from "./app-server-request.ts";
 import type { HookCall } from "../../core/door/hook.ts";
 import type { Instant } from "../../core/instant.ts";
 import { findAnswer } from "../../core/question/question.ts";
-import type { Context } from "../../cli/context.ts";
-import { type Decided, decideCall } from "../../cli/commands/agent/hook-call.ts";
-import { oneLine } from "../../cli/view/sanitise.ts";
 
 type Request = Incoming & { id: string | number };
 
 export interface RequestDeps {
-  context: Context;
+  host: BridgeHost;
   rpc: JsonRpc;
-  holdMs: number;
   /** Aborts when nothing can be waited for any more. */
   stop: AbortSignal;
   /** Hears what a request was replied. */
-  replied(id: string | number, replied: Replied): void;
+  replied(id: string | number, replied: CodexReply): void;
   /** Nobody answered in time: the agent is to be stopped where it is. */
   park(): Promise<void>;
 }
@@ -48,7 +45,7 @@ export class CodexRequests {
   take(request: Request): void {
     const abort = new AbortController();
     this.#open.set(request.id, abort);
-    const calledAt = this.#deps.context.now();
+    const calledAt = this.#deps.host.now();
     this.#queue = this.#queue.then(() => this.#answer(request, calledAt, abort.signal));
   }
 
@@ -76,7 +73,7 @@ export class CodexRequests {
     const isSubagent = textAt(params, "threadId") !== this.#threadId;
     const { reply, handed } = await this.#decide({ ...call, isSubagent }, calledAt, AbortSignal.any([signal, stop]));
     this.#open.delete(id);
-    const result = codexApp.say(call, reply, delimiterFrom(randomBytes(DELIMITER_BYTES)));
+    const result = codexAppRequests.say(call, reply, delimiterFrom(randomBytes(DELIMITER_BYTES)));
     if (!result) {
       this.#isParked = true;
       await this.#deps.park();
@@ -88,7 +85,7 @@ export class CodexRequests {
 
   #parse({ method, params }: Request): HookCall | undefined {
     try {
-      const event = codexApp.parse({ method, params, item: this.#items.get(textAt(params, "itemId") ?? "") });
+      const event = codexAppRequests.parse({ method, params, item: this.#items.get(textAt(params, "itemId") ?? "") });
       return event.is === "call" ? event.call : undefined;
     } catch (error) {
       this.#complain(error);
@@ -96,12 +93,9 @@ export class CodexRequests {
     }
   }
 
-  async #decide(call: HookCall, calledAt: Instant, signal: AbortSignal): Promise<Decided> {
-    const { context, holdMs: windowMs } = this.#deps;
+  async #decide(call: HookCall, calledAt: Instant, signal: AbortSignal): ReturnType<BridgeHost["decide"]> {
     try {
-      const engine = await context.engine();
-      const inTurn = { ...context, interrupt: () => signal };
-      return await decideCall({ engine, client: codexApp, call, context: inTurn, windowMs, calledAt });
+      return await this.#deps.host.decide({ client: codexAppRequests, call, calledAt, signal });
     } catch (error) {
       const why = this.#complain(error);
       return { reply: { do: "deny", why: `This ${call.is} could not be kept: ${why}. Stop and report this.` } };
@@ -109,14 +103,12 @@ export class CodexRequests {
   }
 
   #complain(error: unknown): string {
-    const message = oneLine(error instanceof Error ? error.message : String(error));
-    this.#deps.context.stderr.write(`askd: ${message}\n`);
-    return message;
+    return this.#deps.host.complain(error instanceof Error ? error.message : String(error));
   }
 }
 
 /** The names by which it is known later what was handed over. */
-function idsOf({ question }: Read): string[] {
+function idsOf({ question }: QuestionSnapshot): string[] {
   const answer = findAnswer(question);
   return [question.id, ...(answer ? [answer.id] : []), ...question.amendments.map(({ id }) => id)];
 }

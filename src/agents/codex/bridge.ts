@@ -5,27 +5,25 @@ import { ShownWatch } from "./shown-reply.ts";
 import { type Incoming, JsonRpc } from "../json-rpc.ts";
 import { textAt } from "../json.ts";
 import { SECOND_MS } from "../../core/instant.ts";
-import type { Bridge } from "../../cli/bridge.ts";
+import type { Bridge, BridgeHost } from "../bridge.ts";
 import { CodexRequests } from "./bridge-requests.ts";
-import type { Context } from "../../cli/context.ts";
-import { VERSION } from "../../cli/version.ts";
 
 const PROMPT_BYTES = 16 * 1024 * 1024;
 /** How long the server may take to end a turn, or itself, when it was told to. */
 const GRACE_MS = 5 * SECOND_MS;
 
 /** Has Codex do one turn as a server whose client we are; where that cannot be, as `codex exec`. */
-export const bridge: Bridge = async (input, context) => {
-  const plan = CodexPlan.parse(JSON.parse(input.plan));
-  const prompt = await context.stdin.readAll(PROMPT_BYTES);
-  const client = new CodexClient(plan, input.holdMs, context);
+export const bridge: Bridge = async (text, host) => {
+  const plan = CodexPlan.parse(JSON.parse(text));
+  const prompt = await host.readPrompt(PROMPT_BYTES);
+  const client = new CodexClient(plan, host);
   try {
     await client.open();
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     await client.close();
-    print(context, "warning", { message: `The app-server cannot be used (${why}); codex exec is started instead` });
-    return runExec(plan.fallback, prompt, context);
+    print(host, "warning", { message: `The app-server cannot be used (${why}); codex exec is started instead` });
+    return runExec(plan.fallback, prompt, host);
   }
   try {
     return await client.run(prompt);
@@ -36,7 +34,7 @@ export const bridge: Bridge = async (input, context) => {
 
 class CodexClient {
   readonly #plan: CodexPlan;
-  readonly #context: Context;
+  readonly #host: BridgeHost;
   readonly #server: ChildProcess;
   readonly #gone: Promise<void>;
   readonly #rpc: JsonRpc;
@@ -48,20 +46,22 @@ class CodexClient {
   #threadId: string | undefined;
   #turnId: string | undefined;
 
-  constructor(plan: CodexPlan, holdMs: number, context: Context) {
+  constructor(plan: CodexPlan, host: BridgeHost) {
     this.#plan = plan;
-    this.#context = context;
+    this.#host = host;
     this.#ended = new Promise((resolve) => (this.#end = resolve));
     const [program = "", ...args] = plan.server;
-    const { cwd, env } = context;
+    const { cwd, env } = host;
     const server = spawn(program, args, { cwd, env, stdio: ["pipe", "pipe", "inherit"] });
     this.#server = server;
     this.#gone = endOf(server).then(() => this.#stop.abort());
     this.#rpc = new JsonRpc({ input: server.stdout, output: server.stdin }, (message) => this.#take(message));
-    const interrupt = context.interrupt();
+    const interrupt = host.interrupt();
     interrupt.addEventListener("abort", () => this.#stop.abort(), { once: true });
     this.#requests = new CodexRequests({
-      ...{ context, holdMs, rpc: this.#rpc, stop: this.#stop.signal },
+      host,
+      rpc: this.#rpc,
+      stop: this.#stop.signal,
       replied: (id, replied) => this.#shown.replied(id, replied),
       park: () => this.#park(),
     });
@@ -69,7 +69,7 @@ class CodexClient {
 
   /** Comes to where a turn can begin. */
   async open(): Promise<void> {
-    const clientInfo = { name: "askd", title: "askd", version: VERSION };
+    const clientInfo = { name: "askd", title: "askd", version: this.#host.version };
     await this.#rpc.request("initialize", { clientInfo, capabilities: { experimentalApi: true } });
     this.#rpc.notify("initialized");
     const { session, thread } = this.#plan;
@@ -80,7 +80,7 @@ class CodexClient {
     const threadId = textAt(begun, "thread", "id");
     if (threadId === undefined) throw new Error("it began no thread");
     this.#threadId = threadId;
-    print(this.#context, "thread/started", { thread: { id: threadId } });
+    print(this.#host, "thread/started", { thread: { id: threadId } });
   }
 
   /** Does one turn and returns the exit code; what is in hand when it has to stop is brought to its end first. */
@@ -111,14 +111,14 @@ class CodexClient {
     const threadId = textAt(params, "threadId") ?? textAt(params, "thread", "id");
     const isOurs = threadId === undefined || this.#threadId === undefined || threadId === this.#threadId;
     // Pieces of what comes whole later, and what its helpers do, are not for the run's log.
-    if (isOurs && !/delta$/i.test(method)) print(this.#context, method, params);
+    if (isOurs && !/delta$/i.test(method)) print(this.#host, method, params);
     if (id !== undefined) {
       this.#shown.asked(id, params);
       this.#requests.take({ ...message, id });
       return;
     }
     this.#requests.notice(message);
-    for (const shown of this.#shown.take(message)) print(this.#context, SHOWN, shown);
+    for (const shown of this.#shown.take(message)) print(this.#host, SHOWN, shown);
     if (isOurs && method === "turn/completed") this.#end(textAt(params, "turn", "status") === "failed" ? 1 : 0);
   }
 
@@ -134,11 +134,11 @@ class CodexClient {
   }
 }
 
-function print({ stdout }: Context, method: string, params: unknown): void {
+function print({ stdout }: BridgeHost, method: string, params: unknown): void {
   stdout.write(`${JSON.stringify({ method, params })}\n`);
 }
 
-function runExec(argv: readonly string[], prompt: string, { cwd, env, interrupt }: Context): Promise<number> {
+function runExec(argv: readonly string[], prompt: string, { cwd, env, interrupt }: BridgeHost): Promise<number> {
   const [program = "", ...args] = argv;
   const child = spawn(program, args, { cwd, env, stdio: ["pipe", "inherit", "inherit"] });
   child.stdin.on("error", () => undefined); // it did not want the prompt; its exit code says why

@@ -6,7 +6,7 @@ import type {
   ParsedArgs,
   RecordedSession,
   SessionSearch,
-  Sight,
+  AgentEvent,
   Start,
   Task,
   Witnessed,
@@ -16,7 +16,7 @@ import { readJsonLine } from "../json-line.ts";
 import { messageOf } from "../error-message.ts";
 import { type OptionTable, type Piece, findOption, parsePieces, withoutOptions, writePieces } from "../options.ts";
 import { OWN_VARIABLES, SERVER, commonStart, patienceSeconds, serverArgv } from "../mcp-config.ts";
-import { findFiles, readHolding, searchRecords } from "../runner/transcript-search.ts";
+import { findFiles, readMatchingRecords, searchRecords } from "../runner/transcript-search.ts";
 
 /** Sessions lie in folders by year, month and day. */
 const SESSION_DEPTH = 3;
@@ -32,8 +32,14 @@ const OPTIONS: OptionTable = [
   ["one", "--cd", "-C"],
   ["one", "--output-last-message", "-o"],
   ...[
-    ...["--enable", "--disable", "--local-provider", "--add-dir", "--thread-source", "--cyber-access-program"],
-    ...["--output-schema", "--color"],
+    "--enable",
+    "--disable",
+    "--local-provider",
+    "--add-dir",
+    "--thread-source",
+    "--cyber-access-program",
+    "--output-schema",
+    "--color",
   ].map((name) => ["one", name] as const),
 ];
 
@@ -49,7 +55,7 @@ export const codex: Agent = {
   },
   resume(task, how) {
     const { before, options } = takeApart(task.args);
-    // What belonged to the first prompt, or would choose a session, is left out.
+    // Options of the first prompt, and options that choose a session, are left out.
     const kept = withoutOptions(options, "--last", "--all", "--image", "--worktree");
     const start = build(task, before, kept, ["resume", task.session, "-"]);
     return { ...start, stdin: messageOf(how), session: task.session };
@@ -121,12 +127,14 @@ export function serverConfig(task: Task): string {
     'default_tools_approval_mode="approve"',
     `tool_timeout_sec=${patienceSeconds(task)}`,
     `startup_timeout_sec=${STARTUP_S}`,
+    // Without it Codex waits about a second for a server, then starts without its tools, and could not ask.
+    "required=true",
   ];
   return `mcp_servers.${SERVER}={${fields.join(",")}}`;
 }
 
 /** Says what one line of `codex exec --json` shows. */
-export function readCodex(line: Json): Sight[] {
+export function readCodex(line: Json): AgentEvent[] {
   switch (line["type"]) {
     case "thread.started": {
       const session = textAt(line, "thread_id");
@@ -151,7 +159,7 @@ export function readCodex(line: Json): Sight[] {
   }
 }
 
-function readItem(item: unknown, isDone: boolean): Sight[] {
+function readItem(item: unknown, isDone: boolean): AgentEvent[] {
   const type = textAt(item, "type") ?? "";
   if (type === "agent_message")
     return isDone ? [{ kind: "text", text: textAt(item, "text") ?? "", isPiece: false }] : [];
@@ -182,7 +190,7 @@ async function witness({ session, env, answerId }: Evidence): Promise<Witnessed>
 }
 
 async function findSessions({ env, ...wanted }: SessionSearch): Promise<RecordedSession[]> {
-  return readHolding(await findRollouts(env, ".jsonl"), wanted, (_, { first }) => {
+  return readMatchingRecords(await findRollouts(env, ".jsonl"), wanted, (_, { first }) => {
     const [session, dir] = [textAt(first, "payload", "id"), textAt(first, "payload", "cwd")];
     return session && dir ? { session, dir } : undefined;
   });

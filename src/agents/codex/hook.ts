@@ -1,9 +1,15 @@
 import { z } from "zod";
 import { approvalAsk } from "../../core/question/approval.ts";
-import { tellAgent } from "../../core/run/agent-message.ts";
+import { answerMessage } from "../../core/run/agent-message.ts";
 import { MINUTE_MS } from "../../core/instant.ts";
 import { callKey } from "../../core/door/call-key.ts";
-import { type HookCall, type HookClient, type HookEvent, type HookReply, parseHookInput } from "../../core/door/hook.ts";
+import {
+  type HookCall,
+  type HookClient,
+  type HookEvent,
+  type HookReply,
+  parseHookInput,
+} from "../../core/door/hook.ts";
 
 const QUESTION_TOOL = "request_user_input";
 const OWN_TOOL = /(?:^|_)(?:ask_human|check_answer|cancel_question|post_question)$/;
@@ -40,7 +46,10 @@ function parseHook(raw: unknown): HookEvent {
   const call: HookCall = {
     is: isQuestion ? "question" : "approval",
     ...use,
-    ...{ event: hook.hook_event_name, session: hook.session_id, dir: hook.cwd, isSubagent: false },
+    event: hook.hook_event_name,
+    session: hook.session_id,
+    dir: hook.cwd,
+    isSubagent: false,
     key: callKey(hook.session_id, hook.tool_use_id),
     ask: isQuestion ? { questions: parseHookInput(Questions, hook.tool_input).questions } : approvalAsk(use),
     door: {},
@@ -58,5 +67,5 @@ function sayHook(call: HookCall, reply: HookReply, delimiter: string): object | 
 }
 
 function reasonOf(reply: Exclude<HookReply, { do: "pass" }>, delimiter: string): string {
-  return reply.do === "give" ? tellAgent({ delimiter, reads: [reply.read] }) : reply.why;
+  return reply.do === "give" ? answerMessage({ delimiter, reads: [reply.read] }) : reply.why;
 }

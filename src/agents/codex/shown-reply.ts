@@ -1,24 +1,24 @@
 import type { Incoming } from "../json-rpc.ts";
 import { textAt, valueAt } from "../json.ts";
 
-/** What begins only when the model speaks. */
+/** Items that begin only when the model speaks. */
 const SPOKEN = new Set(["agentMessage", "reasoning"]);
 
-/** What the agent was replied, and of which questions and answers that is. */
-export interface Replied {
+/** A reply to the agent, with the ids of its questions and answers. */
+export interface CodexReply {
   result: object;
   ids: readonly string[];
 }
 
 /** A reply that the model has seen the effect of. */
-export interface ShownReply extends Replied {
+export interface ShownReply extends CodexReply {
   callId: string;
 }
 
 interface Asked {
   threadId: string;
   callId: string;
-  replied: Replied | undefined;
+  replied: CodexReply | undefined;
   isTaken: boolean;
   /** How many messages of the model have ended since it asked; the first is the one that it asked in. */
   replies: number;
@@ -37,7 +37,7 @@ export class ShownWatch {
     this.#asked.set(id, { threadId, callId, replied: undefined, isTaken: false, replies: 0 });
   }
 
-  replied(id: string | number, replied: Replied): void {
+  replied(id: string | number, replied: CodexReply): void {
     const asked = this.#asked.get(id);
     if (asked) asked.replied = replied;
   }

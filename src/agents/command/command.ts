@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { Agent, Sight, Start, Task } from "../agent.ts";
+import type { Agent, AgentEvent, Start, Task } from "../agent.ts";
 import { readClaude } from "../claude/output.ts";
 import { readCodex } from "../codex/codex.ts";
 import { readGemini } from "../gemini/gemini.ts";
@@ -46,7 +46,7 @@ function resumeArgv(task: Task & { session: string }, message: string): string[]
 }
 
 /** Lines are words, unless they are those of an agent that we know: programs are often a shell around one. */
-function readCommand(line: string): Sight[] {
+function readCommand(line: string): AgentEvent[] {
   if (line.length > MAX_LINE_CHARS)
     return [{ kind: "warning", text: `A line of ${line.length} characters was skipped` }];
   const object = line.startsWith("{") ? parseJson(line) : undefined;
@@ -54,7 +54,7 @@ function readCommand(line: string): Sight[] {
   return read && object ? read(object) : [{ kind: "text", text: `${line}\n`, isPiece: true }];
 }
 
-function findReader(line: Json): ((line: Json) => Sight[]) | undefined {
+function findReader(line: Json): ((line: Json) => AgentEvent[]) | undefined {
   const type = textAt(line, "type");
   if (type === undefined) return undefined;
   if (textAt(line, "sessionID") !== undefined && isJson(line["part"])) return readOpencode;

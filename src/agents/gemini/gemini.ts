@@ -9,7 +9,7 @@ import type {
   ParsedArgs,
   RecordedSession,
   SessionSearch,
-  Sight,
+  AgentEvent,
   Start,
   Task,
   Witnessed,
@@ -19,8 +19,8 @@ import { readJsonLine } from "../json-line.ts";
 import { messageOf } from "../error-message.ts";
 import { type OptionTable, type Piece, findOption, parsePieces, withoutOptions, writePieces } from "../options.ts";
 import { SERVER, chooseSession, commonStart, patienceSeconds, serverArgv } from "../mcp-config.ts";
-import { findFiles, readHolding, searchRecords } from "../runner/transcript-search.ts";
-import { findText } from "../process/private-file.ts";
+import { findFiles, readMatchingRecords, searchRecords } from "../runner/transcript-search.ts";
+import { findFileText } from "../process/private-file.ts";
 
 const OTHERS_WRITE = 0o022;
 const SETTINGS_FILE = "gemini-settings.json";
@@ -131,7 +131,7 @@ function makeSettings(task: Task): string {
 }
 
 /** Says what one line of Gemini CLI's stream-json shows. */
-export function readGemini(line: Json): Sight[] {
+export function readGemini(line: Json): AgentEvent[] {
   switch (line["type"]) {
     case "init": {
       const session = textAt(line, "session_id");
@@ -154,12 +154,12 @@ export function readGemini(line: Json): Sight[] {
   }
 }
 
-function readShown(line: Json): Sight {
+function readShown(line: Json): AgentEvent {
   const text = textAt(line, "output") ?? textAt(line, "error", "message") ?? "";
   return { kind: "shown", callId: textAt(line, "tool_id") ?? "", isError: line["status"] !== "success", text };
 }
 
-function readEnd(line: Json): Sight[] {
+function readEnd(line: Json): AgentEvent[] {
   const stats = valueAt(line, "stats");
   const usage = {
     since: "process" as const,
@@ -188,12 +188,12 @@ async function witness({ session, env, answerId }: Evidence): Promise<Witnessed>
 
 /** The folder of a project names the directory that its sessions can be resumed in. */
 async function findSessions({ env, ...wanted }: SessionSearch): Promise<RecordedSession[]> {
-  const holding = await readHolding(await findChats(env, ".jsonl"), wanted, (_, { file, first }) => {
+  const holding = await readMatchingRecords(await findChats(env, ".jsonl"), wanted, (_, { file, first }) => {
     const session = textAt(first, "sessionId");
     return session ? { session, project: dirname(dirname(file)) } : undefined;
   });
   const found = holding.map(async ({ session, project }) => {
-    const dir = (await findText(join(project, PROJECT_FILE)))?.trim();
+    const dir = (await findFileText(join(project, PROJECT_FILE)))?.trim();
     return dir ? [{ session, dir }] : [];
   });
   return (await Promise.all(found)).flat();

@@ -1,8 +1,14 @@
 import { z } from "zod";
 import { approvalAsk } from "../../core/question/approval.ts";
-import { tellAgent } from "../../core/run/agent-message.ts";
+import { answerMessage } from "../../core/run/agent-message.ts";
 import { MINUTE_MS } from "../../core/instant.ts";
-import { type HookCall, type HookClient, type HookEvent, type HookReply, parseHookInput } from "../../core/door/hook.ts";
+import {
+  type HookCall,
+  type HookClient,
+  type HookEvent,
+  type HookReply,
+  parseHookInput,
+} from "../../core/door/hook.ts";
 
 /** Its own question tool, and ours, whose call can be stopped only from here. */
 const QUESTION_TOOLS: ReadonlySet<string> = new Set(["ask_user", "ask_human"]);
@@ -40,7 +46,11 @@ function parseHook(raw: unknown): HookEvent {
   const call: HookCall = {
     is: isQuestion ? "question" : "approval",
     ...use,
-    ...{ event: hook.hook_event_name, session: hook.session_id, dir: hook.cwd, key: undefined, isSubagent: false },
+    event: hook.hook_event_name,
+    session: hook.session_id,
+    dir: hook.cwd,
+    key: undefined,
+    isSubagent: false,
     ask: isQuestion ? hook.tool_input : approvalAsk(use),
     door: {},
   };
@@ -52,5 +62,5 @@ function sayHook(call: HookCall, reply: HookReply, delimiter: string): object | 
   if (reply.do === "park") return { continue: false, stopReason: reply.why };
   if (reply.do === "deny") return { decision: "deny", reason: reply.why };
   if (call.is === "approval") return { decision: "allow" };
-  return { decision: "deny", reason: tellAgent({ delimiter, reads: [reply.read] }) };
+  return { decision: "deny", reason: answerMessage({ delimiter, reads: [reply.read] }) };
 }

@@ -1,12 +1,14 @@
 import { join } from "node:path";
 import { SECOND_MS } from "../../core/instant.ts";
-import type { Around, Client } from "../../setup/client.ts";
-import { SERVER, callTimeoutMs, hookTimeoutS, serverArgv, startFor } from "../desired-server.ts";
+import type { ClientSurroundings, Client } from "../wiring.ts";
+import { geminiProfile } from "./profile.ts";
+import { SERVER } from "../mcp-config.ts";
+import { callTimeoutMs, hookTimeoutS, wiredServerArgv, startFor } from "../desired-server.ts";
 
 const CALL_TIMEOUT_MS = 600_000;
 
 /** Gemini CLI: tools of a server that is not trusted are not offered where nobody can be asked. */
-export const gemini: Client = {
+export const geminiWiring: Client = {
   name: "gemini",
   title: "Gemini CLI",
   programs: ["gemini"],
@@ -22,11 +24,11 @@ export const gemini: Client = {
           {
             is: "server",
             path: ["mcpServers", SERVER],
-            argv: serverArgv(scope, around),
+            argv: wiredServerArgv(scope, around),
             line: { command: "command", args: "args" },
             fields: {
               trust: { value: true, when: "absent" },
-              timeout: { value: callTimeoutMs("gemini", around), when: "at_least" },
+              timeout: { value: callTimeoutMs(geminiProfile, around), when: "at_least" },
             },
             timeout: { field: "timeout", unitMs: 1, defaultMs: CALL_TIMEOUT_MS },
           },
@@ -43,6 +45,6 @@ export const gemini: Client = {
   },
 };
 
-function geminiHome({ env, homeDir }: Around): string {
+function geminiHome({ env, homeDir }: ClientSurroundings): string {
   return join(env["GEMINI_CLI_HOME"] || homeDir, ".gemini");
 }

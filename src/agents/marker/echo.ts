@@ -1,4 +1,4 @@
-import type { Read } from "../../core/changes.ts";
+import type { QuestionSnapshot } from "../../core/changes.ts";
 import { findAnswer } from "../../core/question/question.ts";
 import type { Json } from "../json.ts";
 import { MarkerScanner } from "./marker.ts";
@@ -7,12 +7,12 @@ import { readResult } from "./result.ts";
 const MOST_MARKS = 20;
 
 /** Says whether what an agent seems to ask stands, as it is, in something that people or earlier questions said. */
-export function isGiven(asked: Json, history: readonly Read[]): boolean {
+export function isGiven(asked: Json, history: readonly QuestionSnapshot[]): boolean {
   const wanted = JSON.stringify(asked);
   return history.flatMap(textsOf).some((text) => askedIn(text).some((input) => JSON.stringify(input) === wanted));
 }
 
-/** What an agent would ask that says nothing but this text. */
+/** The question that an agent would ask by repeating exactly this text. */
 function askedIn(text: string): Json[] {
   const marked = new MarkerScanner({ most: MOST_MARKS })
     .push(text)
@@ -22,7 +22,7 @@ function askedIn(text: string): Json[] {
 }
 
 /** Everything of a question and its outcome that an agent is given word for word. */
-function textsOf({ question, content }: Read): string[] {
+function textsOf({ question, content }: QuestionSnapshot): string[] {
   const answer = findAnswer(question);
   const given = Object.values(answer?.items ?? {}).flatMap(({ values, text }) => [...values, text]);
   const options = content.items.flatMap((item) => item.options.flatMap(({ value, label }) => [value, label]));

@@ -1,20 +1,22 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { howToAskByMarker } from "../../core/run/how-to-ask.ts";
-import { type Marked, MarkerScanner } from "./marker.ts";
+import { type MarkerQuestion, MarkerScanner } from "./marker.ts";
 
 const OPEN = "<<ASK_HUMAN>>";
 const CLOSE = "<</ASK_HUMAN>>";
 const mark = (json: string) => `${OPEN}\n${json}\n${CLOSE}`;
 
 /** Everything that is found in these pieces, and at their end. */
-function scan(...pieces: string[]): Marked[] {
+function scan(...pieces: string[]): MarkerQuestion[] {
   const scanner = new MarkerScanner();
   return [...pieces.flatMap((piece) => scanner.push(piece)), ...scanner.end()];
 }
 
-const questions = (marked: readonly Marked[]) => marked.flatMap((one) => (one.kind === "question" ? [one.input] : []));
-const warnings = (marked: readonly Marked[]) => marked.flatMap((one) => (one.kind === "warning" ? [one.text] : []));
+const questions = (marked: readonly MarkerQuestion[]) =>
+  marked.flatMap((one) => (one.kind === "question" ? [one.input] : []));
+const warnings = (marked: readonly MarkerQuestion[]) =>
+  marked.flatMap((one) => (one.kind === "warning" ? [one.text] : []));
 
 describe("a marked question", () => {
   test.each([

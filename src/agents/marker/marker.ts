@@ -1,7 +1,7 @@
 import { MARKER_CLOSE, MARKER_OPEN } from "../../core/run/how-to-ask.ts";
 import { type Json, parseJson } from "../json.ts";
 
-/** What a marker holds at most: a question and its context at their limits, with room for escapes. */
+/** The longest marker: a question and its context at their limits, with room for escapes. */
 const MAX_CHARS = 128 * 1024;
 /** An agent that writes broken markers all day fills no log. */
 const MAX_WARNINGS = 20;
@@ -23,11 +23,11 @@ const TOKENS: readonly Token[] = KINDS.flatMap((kind) => [
   { kind, text: kind.close, opens: false },
 ]);
 const LESS = "<".charCodeAt(0);
-/** What can follow `<<` in a token; everything else is passed over at once. */
+/** Characters that can follow `<<` in a token; all others are skipped at once. */
 const THIRD = new Set(TOKENS.map(({ text }) => text.charCodeAt(2)));
 
-/** What was found: the question as the agent wrote it, or something for the log. */
-export type Marked = { kind: "question"; input: Json } | { kind: "warning"; text: string };
+/** A find: the question as the agent wrote it, or a warning for the log. */
+export type MarkerQuestion = { kind: "question"; input: Json } | { kind: "warning"; text: string };
 
 /**
  * Finds the first question that an agent marks in its own words, or the first few, however they are cut into pieces.
@@ -47,9 +47,9 @@ export class MarkerScanner {
   }
 
   /** Looks at the agent's next words. Nothing is said after the last question that is wanted. */
-  push(words: string): Marked[] {
+  push(words: string): MarkerQuestion[] {
     if (this.#isDone || words === "") return [];
-    const found: Marked[] = [];
+    const found: MarkerQuestion[] = [];
     const text = this.#tail + words;
     let from = 0;
     let at = findToken(text, from);
@@ -69,13 +69,13 @@ export class MarkerScanner {
   }
 
   /** The agent's words are over: a marker that is still open was none. */
-  end(): Marked[] {
+  end(): MarkerQuestion[] {
     const [open] = this.#isDone ? [] : this.#opened;
     this.#isDone = true;
     return open ? this.#warn(`${open.kind.open} is not closed`) : [];
   }
 
-  #close(kind: Kind, text: string, at: number): Marked[] {
+  #close(kind: Kind, text: string, at: number): MarkerQuestion[] {
     const bodies = this.#opened.filter((body) => body.kind === kind);
     if (bodies.length === 0) return [];
     const isEnd = bodies.some((body) => body.lastChar(text, at) === "}");
@@ -94,13 +94,13 @@ export class MarkerScanner {
     return [{ kind: "question", input }];
   }
 
-  #dropLong(): Marked[] {
+  #dropLong(): MarkerQuestion[] {
     const long = this.#opened.filter((body) => body.chars > MAX_CHARS);
     if (long.length > 0) this.#opened = this.#opened.filter((body) => body.chars <= MAX_CHARS);
     return long.flatMap((body) => this.#warn(`${body.kind.open} is not closed within ${MAX_CHARS} characters`));
   }
 
-  #warn(what: string): Marked[] {
+  #warn(what: string): MarkerQuestion[] {
     this.#warnings += 1;
     if (this.#warnings > MAX_WARNINGS) return [];
     return [{ kind: "warning", text: `${what}; no question was asked` }];

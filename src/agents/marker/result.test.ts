@@ -63,8 +63,13 @@ describe("a result that needs input", () => {
   test("asks its question with its context and keeps the rest", () => {
     const { ask, result } = parse(
       json({
-        ...{ status: "needs_input", summary: "s", question: "JWT or cookies?", questionContext: "Nothing is said." },
-        ...{ details: "The model is there.", options: ["JWT", "Cookies"], issues: ["none"] },
+        status: "needs_input",
+        summary: "s",
+        question: "JWT or cookies?",
+        questionContext: "Nothing is said.",
+        details: "The model is there.",
+        options: ["JWT", "Cookies"],
+        issues: ["none"],
       }),
     );
     expect(ask).toMatchObject({ context: "Nothing is said.", items: [{ text: "JWT or cookies?" }] });

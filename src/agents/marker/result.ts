@@ -18,7 +18,7 @@ const Result = z.looseObject({
 });
 
 /** An agent's own report: how it ended, and what it asks, in a shape that `parseAsk` takes. */
-export interface Reported {
+export interface ReportedResult {
   result: RunResult;
   ask?: Json;
   /** It needs input and does not say which. */
@@ -26,7 +26,7 @@ export interface Reported {
 }
 
 /** Reads the result that an agent ended with: a structured one, or the last JSON object of its last words. */
-export function readResult(last: { text: string; structured?: unknown }): Reported | undefined {
+export function readResult(last: { text: string; structured?: unknown }): ReportedResult | undefined {
   const found = isJson(last.structured) ? last.structured : findLastObject(last.text);
   const parsed = Result.safeParse(found);
   if (!parsed.success) return undefined;

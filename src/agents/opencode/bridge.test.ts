@@ -13,7 +13,9 @@ const BUSY = { type: "session.status", properties: { sessionID: "ses_1", status:
 const SIGNAL = { until: "SIGUSR2" };
 const IDLE = { type: "session.idle", properties: { sessionID: "ses_1" } };
 const PLAN: OpencodePlan = {
-  ...{ server: [process.execPath, SERVER], dir: tmpdir(), message: { agent: "plan" } },
+  server: [process.execPath, SERVER],
+  dir: tmpdir(),
+  message: { agent: "plan" },
   fallback: [process.execPath, "-e", "process.exit(7)"],
 };
 
@@ -26,7 +28,9 @@ afterEach(() => rmSync(dir, { recursive: true, force: true }));
 const question = (id: string, text: string, sessionID = "ses_1") => ({
   type: "question.asked",
   properties: {
-    ...{ id, sessionID, tool: { messageID: "m", callID: `call_${id}` } },
+    id,
+    sessionID,
+    tool: { messageID: "m", callID: `call_${id}` },
     questions: [{ question: text, header: "H", options: [{ label: "A", description: "" }] }],
   },
 });

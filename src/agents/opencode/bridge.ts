@@ -4,33 +4,29 @@ import { OpencodeLines } from "./output.ts";
 import { OpencodePlan } from "./serve.ts";
 import { OpencodeServer, runInstead } from "./server.ts";
 import { DELIMITER_BYTES, delimiterFrom } from "../../core/text/foreign-text.ts";
-import { opencodeServer } from "./server-request.ts";
+import { opencodeRequests } from "./server-request.ts";
 import type { Instant } from "../../core/instant.ts";
-import type { Bridge } from "../../cli/bridge.ts";
-import type { Context } from "../../cli/context.ts";
-import { type Decided, decideCall } from "../../cli/commands/agent/hook-call.ts";
-import { oneLine } from "../../cli/view/sanitise.ts";
+import { EXIT_CODE } from "../../core/exit-code.ts";
+import type { Bridge, BridgeHost } from "../bridge.ts";
 
 const PROMPT_BYTES = 16 * 1024 * 1024;
-const EXIT_ERROR = 1;
-const EXIT_INTERRUPTED = 130;
 
 /** Has OpenCode's server do one turn of a session, and asks people what it asks its client. */
-export const bridge: Bridge = async ({ plan: text, holdMs }, context) => {
+export const bridge: Bridge = async (text, host) => {
   const plan = OpencodePlan.parse(JSON.parse(text));
-  const prompt = await context.stdin.readAll(PROMPT_BYTES);
-  const signal = context.interrupt();
-  const server = await OpencodeServer.start(plan.server, plan.dir, context.env, signal).catch(String);
+  const prompt = await host.readPrompt(PROMPT_BYTES);
+  const signal = host.interrupt();
+  const server = await OpencodeServer.start(plan.server, plan.dir, host.env, signal).catch(String);
   if (signal.aborted) {
     if (typeof server !== "string") await server.stop();
-    return EXIT_INTERRUPTED;
+    return EXIT_CODE.interrupted;
   }
   if (typeof server === "string") {
-    context.stderr.write(`askd: opencode serve cannot be used (${oneLine(server)}); opencode run is started instead\n`);
-    return runInstead(plan.fallback, prompt, { env: context.env, signal });
+    host.complain(`opencode serve cannot be used (${server}); opencode run is started instead`);
+    return runInstead(plan.fallback, prompt, { env: host.env, signal });
   }
   try {
-    return await new Turn({ server, plan, prompt, holdMs, context, signal }).take();
+    return await new Turn({ server, plan, prompt, host, signal }).take();
   } finally {
     await server.stop();
   }
@@ -40,8 +36,7 @@ interface TurnDeps {
   server: OpencodeServer;
   plan: OpencodePlan;
   prompt: string;
-  holdMs: number;
-  context: Context;
+  host: BridgeHost;
   signal: AbortSignal;
 }
 
@@ -64,7 +59,7 @@ class Turn {
 
   constructor(deps: TurnDeps) {
     this.#deps = deps;
-    deps.signal.addEventListener("abort", () => this.#end(EXIT_INTERRUPTED), { once: true });
+    deps.signal.addEventListener("abort", () => this.#end(EXIT_CODE.interrupted), { once: true });
   }
 
   /** Takes the turn and returns the exit code. */
@@ -98,13 +93,13 @@ class Turn {
     if (this.#leave.signal.aborted) return;
     const line = this.#lines?.read(event);
     if (line) {
-      this.#deps.context.stdout.write(`${JSON.stringify(line)}\n`);
-      this.#exitCode = line["type"] === "error" ? EXIT_ERROR : 0; // it may try again, and succeed
+      this.#deps.host.stdout.write(`${JSON.stringify(line)}\n`);
+      this.#exitCode = line["type"] === "error" ? EXIT_CODE.error : 0; // it may try again, and succeed
     }
     switch (event["type"]) {
       case "question.asked":
       case "permission.asked":
-        return this.#askInTurn(event, this.#deps.context.now());
+        return this.#askInTurn(event, this.#deps.host.now());
       case "question.replied":
       case "question.rejected":
       case "permission.replied":
@@ -132,7 +127,7 @@ class Turn {
     if (event["type"] === "session.status") this.#isBusy ||= textAt(event, "properties", "status", "type") === "busy";
     else if (event["type"] === "session.idle" && this.#isBusy) this.#end(this.#exitCode);
     // A message that it cannot take, such as one to an agent that it does not know, leads to nothing more.
-    else if (event["type"] === "session.error" && !this.#isBusy) this.#end(EXIT_ERROR);
+    else if (event["type"] === "session.error" && !this.#isBusy) this.#end(EXIT_CODE.error);
   }
 
   #askInTurn(event: Json, calledAt: Instant): void {
@@ -141,21 +136,19 @@ class Turn {
 
   async #ask(event: Json, calledAt: Instant): Promise<void> {
     const id = textAt(event, "properties", "id") ?? "";
-    const parsed = opencodeServer.parse(event);
+    const parsed = opencodeRequests.parse(event);
     if (this.#replied.has(id) || this.#leave.signal.aborted || parsed.is !== "call") return;
     this.#current = id;
-    const { server, context, holdMs } = this.#deps;
-    const engine = await context.engine();
+    const { server, host } = this.#deps;
     const call = { ...parsed.call, isSubagent: parsed.call.session !== this.#session };
-    const inTurn = { ...context, interrupt: () => this.#leave.signal };
-    const hooked = { engine, client: opencodeServer, call, context: inTurn, windowMs: holdMs, calledAt };
-    const { reply, handed }: Decided = await decideCall(hooked);
-    const body = opencodeServer.say(call, reply, delimiterFrom(randomBytes(DELIMITER_BYTES)));
+    const { signal } = this.#leave;
+    const { reply, handed } = await host.decide({ client: opencodeRequests, call, calledAt, signal });
+    const body = opencodeRequests.say(call, reply, delimiterFrom(randomBytes(DELIMITER_BYTES)));
     if (!body) return this.#park();
     this.#replied.add(id);
     await server.post(`/${call.is === "question" ? "question" : "permission"}/${id}/reply`, body);
-    // What its own question tool was told is seen in its lines; nothing shows the rest.
-    if (handed && (call.is !== "question" || call.isSubagent)) await engine.given(handed.question.id, "reply");
+    // The result of its own question tool shows in its lines; no line shows the rest.
+    if (handed && (call.is !== "question" || call.isSubagent)) await host.given(handed.question.id);
   }
 
   /** Leaves the question open and ends the turn, so that the session can be resumed by a message. */

@@ -8,7 +8,7 @@ import type {
   ParsedArgs,
   RecordedSession,
   SessionSearch,
-  Sight,
+  AgentEvent,
   Start,
   Task,
   Witnessed,
@@ -22,7 +22,7 @@ import { findFiles } from "../runner/transcript-search.ts";
 
 const CONFIG_ENV = "OPENCODE_CONFIG_CONTENT";
 
-/** What `opencode run` can be told on its command line. */
+/** The command line options of `opencode run`. */
 export const OPTIONS: OptionTable = [
   ["one", "--session", "-s"],
   ["one", "--model", "-m"],
@@ -42,7 +42,7 @@ export const opencode: Agent = {
   parseArgs,
   start: (task) => ({ ...build(task, parsePieces(task.args, OPTIONS), []), stdin: task.prompt }),
   resume(task, how) {
-    // What belonged to the first prompt, or would choose a session, is left out.
+    // Options of the first prompt, and options that choose a session, are left out.
     const gone = ["--session", "--continue", "--fork", "--title", "--file", "--command"];
     const start = build(task, withoutOptions(parsePieces(task.args, OPTIONS), ...gone), ["--session", task.session]);
     return { ...start, stdin: messageOf(how), session: task.session };
@@ -98,7 +98,7 @@ function makeConfig(task: Task): string {
 }
 
 /** Says what one line of `opencode run --format json` shows. */
-export function readOpencode(line: Json): Sight[] {
+export function readOpencode(line: Json): AgentEvent[] {
   const session = textAt(line, "sessionID");
   const part = line["part"];
   switch (line["type"]) {
@@ -121,7 +121,7 @@ export function readOpencode(line: Json): Sight[] {
 }
 
 /** A call is printed when it is over. */
-function readCall(part: unknown): Sight[] {
+function readCall(part: unknown): AgentEvent[] {
   const callId = textAt(part, "callID") ?? "";
   const isError = textAt(part, "state", "status") !== "completed";
   const text = textAt(part, "state", isError ? "error" : "output") ?? "";
@@ -132,7 +132,7 @@ function readCall(part: unknown): Sight[] {
 }
 
 /** There is no line for the end: it is the step after which no call follows. */
-function readStep(part: unknown): Sight[] {
+function readStep(part: unknown): AgentEvent[] {
   const tokens = valueAt(part, "tokens");
   const cached = (numberAt(tokens, "cache", "read") ?? 0) + (numberAt(tokens, "cache", "write") ?? 0);
   const usage = {

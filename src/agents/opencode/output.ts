@@ -1,6 +1,6 @@
 import { type Json, isJson, textAt, valueAt } from "../json.ts";
 
-/** What an event of OpenCode's server shows of one session, in the words of `opencode run --format json`. */
+/** Turns events of OpenCode's server for one session into lines of `opencode run --format json`. */
 export class OpencodeLines {
   readonly #session: string;
   /** The server tells of a part again and again as it grows; `run` prints it once, when it is complete. */

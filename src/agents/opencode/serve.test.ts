@@ -1,21 +1,35 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { agentOf, chooseWay } from "../agents.ts";
-import type { Sight, Task } from "../agent.ts";
+import { AGENTS } from "../agents.ts";
+import { chooseWay, findAgentOf } from "../registry.ts";
+import type { AgentEvent, Task } from "../agent.ts";
 import { parseJson } from "../json.ts";
 import { OpencodeLines } from "./output.ts";
 import { OpencodePlan, opencodeServe } from "./serve.ts";
 import { opencode } from "./opencode.ts";
-import { Reading } from "../runner/output-state.ts";
+import { OutputState } from "../runner/output-state.ts";
 
 const FOLDER = join("test", "fixtures", "agents", "opencode-serve-1.18.33");
 
 function aTask(args: readonly string[], fields: Partial<Task> = {}): Task {
   return {
-    ...{ runId: "r_1", epoch: 1, runDir: "/runs/1", dir: "/repo", program: "/bin/opencode", args, env: {} },
-    ...{ prompt: "Do it.", version: "1.18.33", askd: ["node", "/askd"], token: undefined, promptTool: undefined },
-    ...{ resumeWith: undefined, liveWindowMs: 180_000, maxTurns: undefined, budgetUsd: undefined },
+    runId: "r_1",
+    epoch: 1,
+    runDir: "/runs/1",
+    dir: "/repo",
+    program: "/bin/opencode",
+    args,
+    env: {},
+    prompt: "Do it.",
+    version: "1.18.33",
+    askd: ["node", "/askd"],
+    token: undefined,
+    promptTool: undefined,
+    resumeWith: undefined,
+    liveWindowMs: 180_000,
+    maxTurns: undefined,
+    budgetUsd: undefined,
     ...fields,
   };
 }
@@ -33,7 +47,8 @@ describe("a start by the server", () => {
     expect(env).toHaveProperty("OPENCODE_CONFIG_CONTENT");
     expect(planOf(files)).toEqual({
       server: ["/bin/opencode", "serve", "--hostname", "127.0.0.1", "--port", "0", "--log-level", "WARN"],
-      ...{ dir: "/repo", title: "T" },
+      dir: "/repo",
+      title: "T",
       message: { model: { providerID: "a", modelID: "b/c" }, agent: "plan" },
       fallback: opencode.start(task).argv,
     });
@@ -65,14 +80,14 @@ describe("a start by the server", () => {
   });
 
   test("is chosen by the environment, or by its name", () => {
-    expect(agentOf("/bin/opencode")).toBe(opencode);
-    expect(chooseWay(opencode, { ASKD_OPENCODE: "serve" })).toBe(opencodeServe);
-    expect(chooseWay(opencode, {})).toBe(opencode);
+    expect(findAgentOf(AGENTS, "/bin/opencode")).toBe(opencode);
+    expect(chooseWay(AGENTS, opencode, { ASKD_OPENCODE: "serve" })).toBe(opencodeServe);
+    expect(chooseWay(AGENTS, opencode, {})).toBe(opencode);
   });
 });
 
-/** What the lines of a recording show, read as those of `opencode run` are. */
-function seen(name: string): Sight[] {
+/** The events in a recording, read as lines of `opencode run`. */
+function seen(name: string): AgentEvent[] {
   const events = readFileSync(join(FOLDER, name), "utf8").split("\n\n").filter(Boolean);
   const parsed = events.map((text) => parseJson(text.slice("data: ".length)) ?? {});
   const session = /ses_\w+/.exec(events.join())?.[0] ?? "";
@@ -85,7 +100,7 @@ function seen(name: string): Sight[] {
 
 describe("the events of the server", () => {
   test("show a session, words, a call with its result, what was used, and the end", () => {
-    const reading = new Reading();
+    const reading = new OutputState();
     const sights = seen("events-question.sse");
     reading.take(sights);
     expect(reading).toMatchObject({ session: expect.stringMatching(/^ses_/), ended: { status: "completed" } });
@@ -108,9 +123,10 @@ describe("the events of the server", () => {
   test("show a turn that was aborted as a failure, and what came after it as its end", () => {
     const sights = seen("events-abort.sse");
     expect(sights).toContainEqual({
-      ...{ kind: "ended", result: { status: "failed", reason: "agent_error", summary: "Aborted" } },
+      kind: "ended",
+      result: { status: "failed", reason: "agent_error", summary: "Aborted" },
     });
-    const reading = new Reading();
+    const reading = new OutputState();
     reading.take(sights);
     expect(reading.ended).toEqual({ status: "completed" });
   });

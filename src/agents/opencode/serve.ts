@@ -10,18 +10,18 @@ const PLAN_FILE = "opencode-serve.json";
 /** The first version whose server was seen to ask its client, and go on with what it is told. */
 const OLDEST = [1, 18, 33] as const;
 
-/** What the server takes as it is, what its session is told, and what only `opencode run` prints by. */
+/** Options that the server takes unchanged, options of its session, and options of `opencode run` output. */
 const PASSED = new Set(["--log-level", "--print-logs", "--pure"]);
 const TOLD = new Set(["--model", "--agent", "--variant", "--title", "--session"]);
 const DROPPED = new Set(["--format", "--dir", "--thinking"]);
 
-/** What the bridge is to do: the server to start, the session to begin or go on with, and what to start if it cannot. */
+/** The plan of the bridge: the server to start, the session to begin or resume, and the command to fall back to. */
 export const OpencodePlan = z.object({
   server: z.array(z.string()).min(1),
   dir: z.string(),
   session: z.string().optional(),
   title: z.string().optional(),
-  /** What every message to the session carries besides its text. */
+  /** The fields of every message to the session, besides its text. */
   message: z.object({
     model: z.object({ providerID: z.string(), modelID: z.string() }).optional(),
     agent: z.string().optional(),

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { approvalAsk } from "../../core/question/approval.ts";
-import type { Read } from "../../core/changes.ts";
+import type { QuestionSnapshot } from "../../core/changes.ts";
 import { WORDS_CHARS, quoteLine } from "../../core/text/foreign-text.ts";
-import { tellProvenance } from "../../core/run/agent-message.ts";
+import { provenanceMessage } from "../../core/run/agent-message.ts";
 import { findAnswer } from "../../core/question/question.ts";
 import { callKey } from "../../core/door/call-key.ts";
 import {
@@ -36,7 +36,7 @@ const Permission = Asked.extend({
 });
 
 /** OpenCode as a server: it asks its client, which is us, and can be parked by aborting its turn. */
-export const opencodeServer: HookClient = {
+export const opencodeRequests: HookClient = {
   agent: "opencode",
   ...SERVED,
   parse: parseEvent,
@@ -54,9 +54,16 @@ function parseEvent(raw: unknown): HookEvent {
 function questionCall(asked: z.infer<typeof Asked> & z.infer<typeof Questions>): HookCall {
   const { sessionID: session, questions } = asked;
   return {
-    ...{ is: "question", event: QUESTION, session, dir: undefined, isSubagent: false },
+    is: "question",
+    event: QUESTION,
+    session,
+    dir: undefined,
+    isSubagent: false,
     key: callKey(session, asked.tool?.callID ?? asked.id),
-    ...{ tool: "question", input: { questions }, ask: { questions }, door: {} },
+    tool: "question",
+    input: { questions },
+    ask: { questions },
+    door: {},
   };
 }
 
@@ -65,9 +72,15 @@ function permissionCall(asked: z.infer<typeof Permission>): HookCall {
   const { sessionID: session, permission: tool, patterns, metadata } = asked;
   const use = { tool, input: { patterns, ...metadata } };
   return {
-    ...{ is: "approval", event: PERMISSION, session, dir: undefined, isSubagent: false },
+    is: "approval",
+    event: PERMISSION,
+    session,
+    dir: undefined,
+    isSubagent: false,
     key: callKey(session, asked.id),
-    ...{ ...use, ask: approvalAsk(use), door: {} },
+    ...use,
+    ask: approvalAsk(use),
+    door: {},
   };
 }
 
@@ -93,9 +106,9 @@ function answersTo(call: HookCall, reply: Extract<HookReply, { do: "give" | "den
   });
 }
 
-function remarks(read: Read, delimiter: string): string[] {
+function remarks(read: QuestionSnapshot, delimiter: string): string[] {
   const answer = findAnswer(read.question);
   const note = answer?.outcome === "answer" ? answer.note : undefined;
-  const told = tellProvenance(read, delimiter);
+  const told = provenanceMessage(read, delimiter);
   return [...(note === undefined ? [] : [`(note: ${quoteLine(note, WORDS_CHARS)})`]), answer ? `(${told})` : told];
 }

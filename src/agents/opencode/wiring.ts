@@ -1,12 +1,14 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { Client } from "../../setup/client.ts";
-import { SERVER, callTimeoutMs, configDir, serverArgv } from "../desired-server.ts";
+import type { Client } from "../wiring.ts";
+import { opencodeProfile } from "./profile.ts";
+import { SERVER } from "../mcp-config.ts";
+import { callTimeoutMs, configDir, wiredServerArgv } from "../desired-server.ts";
 
 const CALL_TIMEOUT_MS = 60_000;
 
 /** OpenCode: reads both of its files where both are there. */
-export const opencode: Client = {
+export const opencodeWiring: Client = {
   name: "opencode",
   title: "OpenCode",
   programs: ["opencode"],
@@ -19,14 +21,14 @@ export const opencode: Client = {
         {
           is: "server",
           path: ["mcp", SERVER],
-          argv: serverArgv(scope, around),
+          argv: wiredServerArgv(scope, around),
           line: { command: "command" },
           fields: {
             type: { value: "local", when: "fresh" },
             enabled: { value: true, when: "absent" },
-            timeout: { value: callTimeoutMs("opencode", around), when: "at_least" },
+            timeout: { value: callTimeoutMs(opencodeProfile, around), when: "at_least" },
           },
-          timeout: { field: "timeout", unitMs: 1, defaultMs: CALL_TIMEOUT_MS },
+          timeout: { field: "timeout", unitMs: 1, defaultMs: CALL_TIMEOUT_MS, isExtended: true },
         },
       ],
     },

@@ -1,20 +1,78 @@
-import { SYSTEM } from "../../core/people/actor.ts";
-import { nameSession } from "../../core/run/run-ownership.ts";
-import type { RunId } from "../../core/id.ts";
-import type { Work } from "../../engine/jobs/worker.ts";
+import { readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { readBootId } from "./boot-id.ts";
+import { hasProcFs, parseStat } from "./process-identity.ts";
 
-const RUNS_OF_A_SESSION = 10;
+/** Further up nobody has an agent. */
+const MOST_ABOVE = 64;
+const LONGEST_ENVIRON = 4 * 1024 * 1024;
+/** Where the session of a process stands in its line, counted from what follows its name. */
+const SESSION_FIELD = 3;
 
-/** Writes down the agent's own handle for resuming; false for a session that another run has, which keeps it. */
-export async function keepSession(
-  id: RunId,
-  session: string,
-  epoch: number,
-  { store, decider }: Pick<Work, "store" | "decider">,
-): Promise<boolean> {
-  const run = await store.findRun(id);
-  const { runs } = await store.lookUp({ by: "session", text: session }, RUNS_OF_A_SESSION);
-  if (runs.some((other) => other.id !== id && other.host === run?.host && other.agent === run.agent)) return false;
-  await decider.changeRun(id, SYSTEM, (read, at) => nameSession(read, session, epoch, at));
-  return true;
+/**
+ * The runs in whose agent's POSIX session a process is, or one above it. Every agent is started in a session of its own,
+ * which its background processes keep when they drop `ASKD_RUN`, when their parent is gone, and when the agent has
+ * ended. None where processes cannot be looked at.
+ */
+export async function runsOfSession(pid: number, stateDir: string): Promise<string[]> {
+  return hasProcFs ? findRunsOfSessions(sessionsAbove(pid), stateDir) : [];
+}
+
+/** The sessions of a process and of those above it, nearest first. */
+export function sessionsAbove(pid: number): Set<number> {
+  const sessions = new Set<number>();
+  let at: number | undefined = pid;
+  for (let count = 0; count < MOST_ABOVE && at !== undefined && at > 1; count += 1) {
+    const line = readOrNothing(`/proc/${at}/stat`);
+    const session = Number(line.slice(line.lastIndexOf(")") + 2).split(" ")[SESSION_FIELD]);
+    // A session whose leader is outside of this container has the number 0.
+    if (session > 1) sessions.add(session);
+    at = parseStat(line)?.parent;
+  }
+  return sessions;
+}
+
+/** The runs whose agents were started in these sessions. */
+export async function findRunsOfSessions(sessions: ReadonlySet<number>, stateDir: string): Promise<string[]> {
+  const runs = new Set<string>();
+  const withoutLeader = new Set<number>();
+  for (const session of sessions) {
+    const leader = parseStat(readOrNothing(`/proc/${session}/stat`));
+    if (!leader || leader.isGone) withoutLeader.add(session);
+    const environ = readOrNothing(`/proc/${session}/environ`).slice(0, LONGEST_ENVIRON);
+    const run = /(?:^|\0)ASKD_RUN=([^\0]+)/.exec(environ)?.[1];
+    if (run !== undefined) runs.add(run);
+  }
+  // The number of a session is not given to another process while the session has members.
+  if (withoutLeader.size > 0) for (const run of await runsStartedAs(withoutLeader, stateDir)) runs.add(run);
+  return [...runs];
+}
+
+/** The runs whose agents were started under these process numbers since this machine was started. */
+async function runsStartedAs(pids: ReadonlySet<number>, stateDir: string): Promise<string[]> {
+  const boot = await readBootId();
+  const dir = join(stateDir, "runs");
+  return listOrNothing(dir).filter((run) =>
+    listOrNothing(join(dir, run)).some((name) => {
+      if (!/^\d+\.pid$/.test(name)) return false;
+      const [startedIn, line = ""] = readOrNothing(join(dir, run, name)).split("\n");
+      return startedIn === boot && pids.has(parseStat(line)?.pid ?? 0);
+    }),
+  );
+}
+
+function listOrNothing(dir: string): string[] {
+  try {
+    return readdirSync(dir);
+  } catch {
+    return []; // there is none before the first run
+  }
+}
+
+function readOrNothing(path: string): string {
+  try {
+    return readFileSync(path, "latin1");
+  } catch {
+    return ""; // gone, somebody else's, or not on this system
+  }
 }

@@ -1,9 +1,10 @@
 import { readFileSync, readdirSync, readlinkSync } from "node:fs";
 import { endianness } from "node:os";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { hasProc, parseStat } from "./process-identity.ts";
+import { findRunsOfSessions, sessionsAbove } from "./agent-session.ts";
+import { hasProcFs, parseStat } from "./process-identity.ts";
 
-/** How many processes are looked at before others get their turn. */
+/** How many processes are read before yielding to the event loop. */
 const AT_ONCE = 64;
 const LONGEST_ENVIRON = 4 * 1024 * 1024;
 /** Where the fields of a line of /proc/net/tcp are. */
@@ -11,7 +12,7 @@ const FIELD = { local: 1, remote: 2, inode: 9 } as const;
 const TABLES = ["/proc/net/tcp", "/proc/net/tcp6"] as const;
 const MAPPED = "::ffff:";
 
-/** Both ends of a connection, as the server sees them; one that is closed has none any more. */
+/** Both ends of a connection, as the server sees them; undefined once it is closed. */
 export interface ConnectionEnds {
   remoteAddress?: string | undefined;
   remotePort?: number | undefined;
@@ -20,11 +21,11 @@ export interface ConnectionEnds {
 }
 
 /**
- * The runs that the process at the other end of a connection was started for, nearest first; none where it is on
- * another machine or cannot be seen. Somebody who left before they could be looked at may have been any process of a run.
+ * The runs of the process at the other end of a connection, nearest first; none if it is on another machine or cannot
+ * be seen. A caller that disconnected before the check may have been any process of a run.
  */
 export async function runsOfCaller(ends: ConnectionEnds): Promise<string[]> {
-  if (!hasProc || !isFromHere(ends)) return [];
+  if (!hasProcFs || !isFromHere(ends)) return [];
   const below = await listBelowRuns();
   if (below.size === 0) return [];
   const inode = findInode(ends);
@@ -33,14 +34,30 @@ export async function runsOfCaller(ends: ConnectionEnds): Promise<string[]> {
   return [...new Set(callers.flatMap(([, runs]) => runs))];
 }
 
-/** Reads the inode of the caller's socket from a table of the kernel; undefined when the caller has closed it. */
+/**
+ * The runs in whose agent's session the process at the other end of a connection is, also after the agent has ended.
+ * Somebody who left before they could be looked at may have been any process of such a session.
+ */
+export async function sessionRunsOfCaller(ends: ConnectionEnds, stateDir: string): Promise<string[]> {
+  if (!hasProcFs || !isFromHere(ends)) return [];
+  const inode = findInode(ends);
+  const sessions = new Set<number>();
+  for (const [index, pid] of listPids().entries()) {
+    if (index % AT_ONCE === AT_ONCE - 1) await nextTurn();
+    if (inode !== undefined && !hasOpen(Number(pid), `socket:[${inode}]`)) continue;
+    for (const session of sessionsAbove(Number(pid))) sessions.add(session);
+  }
+  return findRunsOfSessions(sessions, stateDir);
+}
+
+/** Finds the inode of the caller's socket in the kernel's tables; undefined if the caller has closed it. */
 export function findInode(ends: ConnectionEnds, read: (path: string) => string = readOrNothing): string | undefined {
   const remote = `${plainAddress(ends.remoteAddress)}:${ends.remotePort}`;
   const local = `${plainAddress(ends.localAddress)}:${ends.localPort}`;
   for (const table of TABLES) {
     for (const line of read(table).split("\n")) {
       const fields = line.trim().split(/\s+/);
-      // What is remote to us is local to the caller, whose socket is a line of its own.
+      // Our remote end is the caller's local one; its socket has a line of its own.
       const isCaller = parseEnd(fields[FIELD.local]) === remote && parseEnd(fields[FIELD.remote]) === local;
       const inode = fields[FIELD.inode];
       if (isCaller && inode !== undefined && inode !== "0") return inode;
@@ -54,9 +71,9 @@ function isFromHere({ remoteAddress, localAddress }: ConnectionEnds): boolean {
   return remote === plainAddress(localAddress) || remote === "::1" || remote.startsWith("127.");
 }
 
-/** The processes that a run was started for, and those below them, each with its runs, nearest first. */
+/** The processes of runs and their descendants, each with its runs, nearest first. */
 async function listBelowRuns(): Promise<Map<number, string[]>> {
-  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  const pids = listPids();
   const runs = new Map<number, string>();
   for (const [index, pid] of pids.entries()) {
     if (index % AT_ONCE === AT_ONCE - 1) await nextTurn();
@@ -76,6 +93,10 @@ async function listBelowRuns(): Promise<Map<number, string[]>> {
     if (found.length > 0) below.set(pid, found);
   }
   return below;
+}
+
+function listPids(): string[] {
+  return readdirSync("/proc").filter((name) => /^\d+$/.test(name));
 }
 
 function runsUp(pid: number, parents: ReadonlyMap<number, number>, runs: ReadonlyMap<number, string>): string[] {
@@ -98,7 +119,7 @@ function hasOpen(pid: number, target: string): boolean {
   try {
     return readdirSync(`/proc/${pid}/fd`).some((name) => linkOf(`/proc/${pid}/fd/${name}`) === target);
   } catch {
-    return false; // gone, or it lets nobody look
+    return false; // gone, or not readable
   }
 }
 
@@ -114,11 +135,11 @@ function readOrNothing(path: string): string {
   try {
     return readFileSync(path, "latin1");
   } catch {
-    return ""; // gone, somebody else's, or not on this system
+    return ""; // gone, another user's, or not on this system
   }
 }
 
-/** An address of IPv4 in the form of IPv6 is the same place. */
+/** An IPv4-mapped IPv6 address equals the IPv4 address. */
 function plainAddress(address = ""): string {
   return address.startsWith(MAPPED) ? address.slice(MAPPED.length) : address;
 }
@@ -131,11 +152,11 @@ function parseEnd(text = ""): string | undefined {
   if (endianness() === "LE") bytes.swap32();
   const isMapped = bytes.length === 16 && bytes.subarray(0, 12).equals(Buffer.from("00000000000000000000ffff", "hex"));
   if (bytes.length === 4 || isMapped) return `${[...bytes.subarray(-4)].join(".")}:${Number.parseInt(port, 16)}`;
-  return `${sayWords(bytes)}:${Number.parseInt(port, 16)}`;
+  return `${formatIpv6(bytes)}:${Number.parseInt(port, 16)}`;
 }
 
 /** An address of IPv6 in the short form that Node uses. */
-function sayWords(bytes: Buffer): string {
+function formatIpv6(bytes: Buffer): string {
   const words = Array.from({ length: 8 }, (_, index) => bytes.readUInt16BE(index * 2).toString(16)).join(":");
   return new URL(`http://[${words}]`).hostname.slice(1, -1);
 }

@@ -1,12 +1,12 @@
 import { watch } from "node:fs";
 
-/** Calls back when a file, or something in a directory, may have changed; ends when the function it returns is called. */
+/** Calls back when a file or directory may have changed, until the returned function is called. */
 export function watchPath(path: string, onChange: () => void): () => void {
   try {
     const watcher = watch(path, onChange);
     watcher.on("error", () => watcher.close());
     return () => watcher.close();
   } catch {
-    return () => undefined; // A system without free watches: whoever waits looks from time to time anyway.
+    return () => undefined; // no watches are available; callers also poll
   }
 }

@@ -2,8 +2,8 @@ import { closeSync, existsSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { type Database, openDatabase } from "../../sqlite.ts";
 
-/** Takes the lock of a file for this process, until it is given back or the process ends; nothing if another has it. */
-export function lock(file: string): (() => void) | undefined {
+/** Takes the lock of a file until it is released or the process ends; undefined if another process has it. */
+export function takeLock(file: string): (() => void) | undefined {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   createIfMissing(file);
   const database = openDatabase(file);
@@ -17,10 +17,10 @@ export function lock(file: string): (() => void) | undefined {
   };
 }
 
-/** Says whether some process has the lock of a file. */
+/** Says whether a process has the lock of a file. */
 export function isLocked(file: string): boolean {
   if (!existsSync(file)) return false;
-  const unlock = lock(file);
+  const unlock = takeLock(file);
   unlock?.();
   return unlock === undefined;
 }

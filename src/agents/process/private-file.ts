@@ -1,23 +1,23 @@
 import { randomBytes } from "node:crypto";
 import { link, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { isCode } from "../../core/error-code.ts";
+import { hasErrorCode } from "../../core/error-code.ts";
 
-/** Makes a file that only this user may read, with its whole text at once; false if one is there. */
-export async function createFile(file: string, text: string): Promise<boolean> {
+/** Creates a file for this user only, with its whole text at once; false if it exists. */
+export async function createPrivateFile(file: string, text: string): Promise<boolean> {
   const draft = await writeDraft(file, text);
   try {
     await link(draft, file);
     return true;
   } catch (error) {
-    if (isCode(error, "EEXIST")) return false;
+    if (hasErrorCode(error, "EEXIST")) return false;
     throw error;
   } finally {
     await rm(draft, { force: true });
   }
 }
 
-/** Writes a file that only this user may read; readers see the old or the new text, whole. */
-export async function replaceFile(file: string, text: string): Promise<void> {
+/** Replaces a file for this user only; readers see the whole old or the whole new text. */
+export async function replacePrivateFile(file: string, text: string): Promise<void> {
   const draft = await writeDraft(file, text);
   try {
     await rename(draft, file);
@@ -27,12 +27,12 @@ export async function replaceFile(file: string, text: string): Promise<void> {
   }
 }
 
-/** The text of a file, or undefined when there is none. */
-export async function findText(file: string): Promise<string | undefined> {
+/** Reads a file; undefined if there is none. */
+export async function findFileText(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, "utf8");
   } catch (error) {
-    if (isCode(error, "ENOENT")) return undefined;
+    if (hasErrorCode(error, "ENOENT")) return undefined;
     throw error;
   }
 }

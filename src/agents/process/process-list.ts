@@ -1,35 +1,42 @@
 import { readFileSync, readdirSync } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { readBootId } from "./boot-id.ts";
-import { hasProc, parseStat, PLAIN_PS, runProgram, type Identity, type Stat } from "./process-identity.ts";
+import {
+  hasProcFs,
+  parseStat,
+  PS_OPTIONS,
+  runProgram,
+  type ProcessIdentity,
+  type ProcessStat,
+} from "./process-identity.ts";
 
-/** How many processes are looked at before others get their turn. */
+/** How many processes are read before yielding to the event loop. */
 const AT_ONCE = 64;
-/** On a machine where processes start all the time there are always some that we have not seen. */
+/** A limit for machines where new processes start all the time. */
 const MOST_PASSES = 50;
 const PS_BYTES = 64 * 1024 * 1024;
 
-/** A process that carries a run in its environment, whatever session or group it has moved to. */
-export interface RunProcess extends Identity {
+/** A process with a run in its environment, in whatever session or group. */
+export interface RunProcess extends ProcessIdentity {
   runId: string;
-  /** Undefined for a process that we did not start, such as the shell of a person who set the variable. */
+  /** Undefined for a process that askd did not start, such as a person's shell with the variable set. */
   epoch: number | undefined;
   parent: number;
   group: number;
   name: string;
 }
 
-/** The living processes of a run, or of all runs. Of other users' processes it sees nothing. */
-export async function listProcesses(runId?: string): Promise<RunProcess[]> {
+/** Lists the live processes of a run, or of all runs; other users' processes are invisible. */
+export async function listRunProcesses(runId?: string): Promise<RunProcess[]> {
   const all: RunProcess[] = [];
-  for await (const each of seeProcesses(runId)) all.push(each);
+  for await (const each of scanRunProcesses(runId)) all.push(each);
   return all;
 }
 
-/** The same, each as soon as it is seen. */
-export async function* seeProcesses(runId?: string): AsyncGenerator<RunProcess, void, undefined> {
+/** Yields the live processes of a run, or of all runs, as they are found. */
+export async function* scanRunProcesses(runId?: string): AsyncGenerator<RunProcess, void, undefined> {
   const boot = await readBootId();
-  for await (const { pid, born, name, parent, group, env } of hasProc ? seeByProc() : seeByPs()) {
+  for await (const { pid, born, name, parent, group, env } of hasProcFs ? scanProc() : scanPs()) {
     const found = findIn(env, "ASKD_RUN");
     if (found === undefined || (runId !== undefined && found !== runId)) continue;
     const epoch = findIn(env, "ASKD_EPOCH");
@@ -38,10 +45,10 @@ export async function* seeProcesses(runId?: string): AsyncGenerator<RunProcess, 
   }
 }
 
-/** The numbers of this process, of its group and of those that started it. */
+/** The pids of this process, its group and its ancestors. */
 export function listOwnPids(): Set<number> {
   const own = new Set([process.pid, process.ppid]);
-  if (!hasProc) return own;
+  if (!hasProcFs) return own;
   own.add(findStat(process.pid)?.group ?? process.pid);
   let parent: number | undefined = process.ppid;
   while (parent !== undefined && parent > 1) {
@@ -51,9 +58,9 @@ export function listOwnPids(): Set<number> {
   return own;
 }
 
-/** Says whether a group has a member that runs; what only waits for its parent to notice its end does not count. */
-export async function hasMembers(group: number): Promise<boolean> {
-  if (!hasProc) return true;
+/** Says whether a process group has a live member; zombies do not count. */
+export async function hasGroupMembers(group: number): Promise<boolean> {
+  if (!hasProcFs) return true;
   for (const [index, pid] of listPids().entries()) {
     if (index % AT_ONCE === AT_ONCE - 1) await nextTurn();
     const stat = findStat(Number(pid));
@@ -62,10 +69,10 @@ export async function hasMembers(group: number): Promise<boolean> {
   return false;
 }
 
-type Seen = Stat & { /** Entries that each end with a zero byte. */ env: string };
+type ScannedProcess = ProcessStat & { /** Entries that each end with a zero byte. */ env: string };
 
-/** Looks until there is no process that it has not seen, as one may start another and end while we look. */
-async function* seeByProc(): AsyncGenerator<Seen, void, undefined> {
+/** Scans until no new process appears: one may start another and end during a scan. */
+async function* scanProc(): AsyncGenerator<ScannedProcess, void, undefined> {
   const seen = new Set<string>();
   for (let pass = 0; pass < MOST_PASSES; pass += 1) {
     const fresh = listPids().filter((pid) => !seen.has(pid));
@@ -84,7 +91,7 @@ function listPids(): string[] {
   return readdirSync("/proc").filter((name) => /^\d+$/.test(name));
 }
 
-/** Reading from /proc waits for no disk, so it is done at once: this is many times faster. */
+/** Reads from /proc synchronously: no disk is involved, and it is many times faster. */
 function findEnv(pid: string): string | undefined {
   try {
     const bytes = readFileSync(`/proc/${pid}/environ`);
@@ -94,7 +101,7 @@ function findEnv(pid: string): string | undefined {
   }
 }
 
-function findStat(pid: number): Stat | undefined {
+function findStat(pid: number): ProcessStat | undefined {
   try {
     return parseStat(readFileSync(`/proc/${pid}/stat`, "utf8"));
   } catch {
@@ -102,10 +109,10 @@ function findStat(pid: number): Stat | undefined {
   }
 }
 
-/** macOS shows the environment after the command, with blanks between; ids hold none. */
-async function* seeByPs(): AsyncGenerator<Seen, void, undefined> {
+/** macOS prints the environment after the command, separated by blanks; ids contain none. */
+async function* scanPs(): AsyncGenerator<ScannedProcess, void, undefined> {
   const args = ["-axwwE", "-o", "pid=,ppid=,pgid=,stat=,lstart=,command="];
-  const { stdout } = await runProgram("ps", args, { ...PLAIN_PS, maxBuffer: PS_BYTES });
+  const { stdout } = await runProgram("ps", args, { ...PS_OPTIONS, maxBuffer: PS_BYTES });
   const line = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(\S+\s+\S+\s+\S+\s+\S+\s+\S+)\s+(\S+)(.*)$/gm;
   for (const [, pid, parent, group, state = "", born = "", name = "", rest = ""] of stdout.matchAll(line)) {
     if (state.startsWith("Z") || !rest.includes(" ASKD_RUN=")) continue;

@@ -3,10 +3,9 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { bundle, start, type Child } from "../../../test/child.ts";
 import { aRunScene, until, type RunScene } from "../../../test/run-dir.ts";
-import { waitForEnd } from "../process-end.ts";
-import { isAlive } from "./process-identity.ts";
-import { listProcesses } from "./process-list.ts";
-import { blockEpochs, findAgent, startProcess, type Started } from "./process.ts";
+import { waitForProcessEnd, blockEpochs, findAgentProcess, startProcess, type StartResult } from "./process.ts";
+import { isProcessAlive } from "./process-identity.ts";
+import { listRunProcesses } from "./process-list.ts";
 
 const RACERS = 50;
 const WAIT = "echo began; while :; do sleep 0.05; done";
@@ -28,7 +27,7 @@ async function aStarter(): Promise<Child> {
 async function agentOf(scene: RunScene): Promise<number> {
   await until("the agent began", () => scene.read("1.out").includes("began"));
   const wrapper = Number(scene.read("1.pid").split("\n")[1]!.split(" ")[0]);
-  const all = await listProcesses(scene.runId);
+  const all = await listRunProcesses(scene.runId);
   return all.find(({ parent }) => parent === wrapper)!.pid;
 }
 
@@ -40,7 +39,7 @@ describe("a start", () => {
     const input = scene.script(text, { env, stdin: "what to do\n", args: ["a b", "$(echo c)", "'", ""] });
     const started = await startProcess({ ...input, start: { ...input.start, env: { MORE: "agent's" } } });
     expect(started).toMatchObject({ won: true });
-    expect(await waitForEnd(scene.runDir, 1)).toEqual({ state: "dead", exitCode: 0 });
+    expect(await waitForProcessEnd(scene.runDir, 1)).toEqual({ state: "dead", exitCode: 0 });
     const parts = ["a b", "$(echo c)", "'", "", scene.dir, scene.runId, "1", "caller's", "agent's", "none"];
     expect(scene.read("1.out")).toBe(`${parts.join("|")}|what to do\n`);
     expect(scene.read("1.err")).toBe("no\n");
@@ -51,7 +50,7 @@ describe("a start", () => {
     const input = scene.script("touch made; cat <&0", { umask: 0o002, stdin: "x" });
     const files = [{ name: "settings.json", text: "{}" }];
     await startProcess({ ...input, start: { ...input.start, files } });
-    await waitForEnd(scene.runDir, 1);
+    await waitForProcessEnd(scene.runDir, 1);
     const modeOf = (file: string): number => statSync(file).mode & 0o777;
     const names = ["1.pid", "1.exit", "1.out", "1.err", "settings.json"];
     expect(names.map((name) => modeOf(join(scene.runDir, name)))).toEqual(names.map(() => 0o600));
@@ -62,7 +61,7 @@ describe("a start", () => {
   test("leaves none of its own descriptors to the agent", async () => {
     const scene = await aRunScene();
     await scene.start("for each in 2 3 4; do [ -e /proc/$$/fd/$each ] && printf '%s ' $each; done");
-    await waitForEnd(scene.runDir, 1);
+    await waitForProcessEnd(scene.runDir, 1);
     expect(scene.read("1.out")).toBe("2 ");
   });
 
@@ -71,7 +70,7 @@ describe("a start", () => {
     const input = scene.script("");
     const started = await startProcess({ ...input, start: { ...input.start, argv: ["/no/such/program"] } });
     expect(started.won).toBe(true);
-    expect(await waitForEnd(scene.runDir, 1)).toEqual({ state: "dead", exitCode: 127 });
+    expect(await waitForProcessEnd(scene.runDir, 1)).toEqual({ state: "dead", exitCode: 127 });
     expect(scene.read("1.err")).toContain("/no/such/program");
   });
 
@@ -80,7 +79,7 @@ describe("a start", () => {
     await expect(scene.start("true", { dir: "/no/such/directory" })).rejects.toThrow(/was not started/);
     const relative = { ...scene.script("").start, argv: ["sh"] };
     await expect(startProcess(scene.script("", { start: relative }))).rejects.toThrow(/absolute/);
-    expect(await findAgent(scene.runDir, 1)).toEqual({ state: "none" });
+    expect(await findAgentProcess(scene.runDir, 1)).toEqual({ state: "none" });
     expect(await scene.start("true")).toMatchObject({ won: true });
   });
 
@@ -96,10 +95,10 @@ describe("a start", () => {
     for (const starter of starters) {
       for (let racer = 0; racer < RACERS / starters.length - 1; racer += 1) lines.push(starter.line());
     }
-    const all: Started[] = [...(await own), ...JSON.parse(`[${(await Promise.all(lines)).join(",")}]`)];
+    const all: StartResult[] = [...(await own), ...JSON.parse(`[${(await Promise.all(lines)).join(",")}]`)];
     expect(all).toHaveLength(RACERS);
     expect(all.filter(({ won }) => won)).toHaveLength(1);
-    expect(await waitForEnd(scene.runDir, 1)).toEqual({ state: "dead", exitCode: 0 });
+    expect(await waitForProcessEnd(scene.runDir, 1)).toEqual({ state: "dead", exitCode: 0 });
     expect(readFileSync(join(scene.dir, "started"), "utf8")).toBe("started\n");
   });
 });
@@ -112,7 +111,7 @@ describe("the exit code is kept", () => {
   ])("after %s", async (_name, text, exitCode) => {
     const scene = await aRunScene();
     await scene.start(text);
-    expect(await waitForEnd(scene.runDir, 1)).toEqual({ state: "dead", exitCode });
+    expect(await waitForProcessEnd(scene.runDir, 1)).toEqual({ state: "dead", exitCode });
     expect(scene.read("1.err")).toBe("");
   });
 
@@ -128,16 +127,16 @@ describe("the exit code is kept", () => {
     const started = await startProcess({ ...input, start: { ...input.start, argv } });
     if (!started.won) throw new Error("nobody else is here");
     await until("the agent began", () => scene.read("1.out").includes("began"));
-    expect(await findAgent(scene.runDir, 1)).toEqual({ state: "alive", identity: started.identity });
+    expect(await findAgentProcess(scene.runDir, 1)).toEqual({ state: "alive", identity: started.identity });
     process.kill(-started.identity.pid, signal);
-    expect(await waitForEnd(scene.runDir, 1)).toEqual({ state: "dead", exitCode });
+    expect(await waitForProcessEnd(scene.runDir, 1)).toEqual({ state: "dead", exitCode });
   });
 
   test("after SIGKILL to the agent alone", async () => {
     const scene = await aRunScene();
     await scene.start(WAIT);
     process.kill(await agentOf(scene), "SIGKILL");
-    expect(await waitForEnd(scene.runDir, 1)).toEqual({ state: "dead", exitCode: 137 });
+    expect(await waitForProcessEnd(scene.runDir, 1)).toEqual({ state: "dead", exitCode: 137 });
   });
 
   test("and is unknown when the wrapper was killed too", async () => {
@@ -145,8 +144,8 @@ describe("the exit code is kept", () => {
     const started = await scene.start(WAIT);
     if (!started.won) throw new Error("nobody else is here");
     process.kill(-started.identity.pid, "SIGKILL");
-    expect(await waitForEnd(scene.runDir, 1)).toEqual({ state: "dead", exitCode: undefined });
-    expect(await isAlive(started.identity)).toBe(false);
+    expect(await waitForProcessEnd(scene.runDir, 1)).toEqual({ state: "dead", exitCode: undefined });
+    expect(await isProcessAlive(started.identity)).toBe(false);
   });
 });
 
@@ -158,9 +157,9 @@ describe("an agent", () => {
     const started = JSON.parse(await starter.line());
     starter.process.kill("SIGKILL");
     await starter.exited;
-    expect(await findAgent(scene.runDir, 1)).toEqual({ state: "alive", identity: started.identity });
+    expect(await findAgentProcess(scene.runDir, 1)).toEqual({ state: "alive", identity: started.identity });
     writeFileSync(join(scene.dir, "go"), "");
-    expect(await waitForEnd(scene.runDir, 1)).toEqual({ state: "dead", exitCode: 7 });
+    expect(await waitForProcessEnd(scene.runDir, 1)).toEqual({ state: "dead", exitCode: 7 });
     expect(scene.read("1.out")).toBe("began\ndone\n");
   });
 
@@ -173,11 +172,11 @@ describe("an agent", () => {
       starter.process.kill("SIGKILL");
       await starter.exited;
       await blockEpochs(scene.runDir, 1);
-      const ended = await waitForEnd(scene.runDir, 1);
+      const ended = await waitForProcessEnd(scene.runDir, 1);
       const isStarted = existsSync(join(scene.dir, "started"));
       expect(ended).toEqual(isStarted ? { state: "dead", exitCode: 0 } : { state: "void" });
       await scene.start("echo started >>started", { epoch: 2 });
-      expect(await waitForEnd(scene.runDir, 2)).toEqual({ state: "dead", exitCode: 0 });
+      expect(await waitForProcessEnd(scene.runDir, 2)).toEqual({ state: "dead", exitCode: 0 });
       const lines = readFileSync(join(scene.dir, "started"), "utf8").split("\n").length - 1;
       expect(lines).toBe(isStarted ? 2 : 1);
     }
@@ -187,10 +186,10 @@ describe("an agent", () => {
     const scene = await aRunScene();
     const started = await scene.start("true");
     if (!started.won) throw new Error("nobody else is here");
-    await waitForEnd(scene.runDir, 1);
+    await waitForProcessEnd(scene.runDir, 1);
     const other = { ...started.identity, pid: process.pid };
-    expect(await isAlive(other)).toBe(false);
-    expect(await isAlive({ ...started.identity, boot: "another" })).toBe(false);
+    expect(await isProcessAlive(other)).toBe(false);
+    expect(await isProcessAlive({ ...started.identity, boot: "another" })).toBe(false);
   });
 });
 
@@ -201,13 +200,13 @@ describe("an epoch that was made void", () => {
     starter.process.kill("SIGSTOP");
     starter.say(JSON.stringify(scene.script("echo old >>started")));
     await blockEpochs(scene.runDir, 1);
-    expect(await findAgent(scene.runDir, 1)).toEqual({ state: "void" });
+    expect(await findAgentProcess(scene.runDir, 1)).toEqual({ state: "void" });
     expect(await scene.start("echo new >>started", { epoch: 2 })).toMatchObject({ won: true });
     starter.process.kill("SIGCONT");
     expect(JSON.parse(await starter.line())).toEqual({ won: false });
-    await waitForEnd(scene.runDir, 2);
+    await waitForProcessEnd(scene.runDir, 2);
     expect(readFileSync(join(scene.dir, "started"), "utf8")).toBe("new\n");
-    expect(await findAgent(scene.runDir, 1)).toEqual({ state: "void" });
+    expect(await findAgentProcess(scene.runDir, 1)).toEqual({ state: "void" });
   });
 
   test("has no agent, and one that has an agent does not become void, whoever is first", async () => {
@@ -217,7 +216,7 @@ describe("an epoch that was made void", () => {
         scene.start("echo ran"),
         wait(round).then(() => blockEpochs(scene.runDir, 1)),
       ]);
-      const found = await waitForEnd(scene.runDir, 1);
+      const found = await waitForProcessEnd(scene.runDir, 1);
       expect(found).toEqual(started.won ? { state: "dead", exitCode: 0 } : { state: "void" });
       expect(existsSync(join(scene.runDir, "1.out")) ? scene.read("1.out") : "").toBe(started.won ? "ran\n" : "");
     }
@@ -226,16 +225,16 @@ describe("an epoch that was made void", () => {
   test("does not touch those that come after it", async () => {
     const scene = await aRunScene();
     await scene.start("exit 4");
-    await waitForEnd(scene.runDir, 1);
+    await waitForProcessEnd(scene.runDir, 1);
     await blockEpochs(scene.runDir, 3);
-    const states = await Promise.all([1, 2, 3, 4].map((epoch) => findAgent(scene.runDir, epoch)));
+    const states = await Promise.all([1, 2, 3, 4].map((epoch) => findAgentProcess(scene.runDir, epoch)));
     expect(states.map(({ state }) => state)).toEqual(["dead", "void", "void", "none"]);
   });
 
   test("is told from one whose pid file was cut off, of which nothing is known", async () => {
     const scene = await aRunScene();
     writeFileSync(join(scene.runDir, "1.pid"), "");
-    expect(await findAgent(scene.runDir, 1)).toEqual({ state: "dead", exitCode: undefined });
+    expect(await findAgentProcess(scene.runDir, 1)).toEqual({ state: "dead", exitCode: undefined });
     expect(await scene.start("true")).toEqual({ won: false });
   });
 });

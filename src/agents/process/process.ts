@@ -5,17 +5,18 @@ import { isAbsolute, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Start } from "../agent.ts";
 import { readBootId } from "./boot-id.ts";
-import { isAlive, parseStat, type Identity } from "./process-identity.ts";
-import { createFile, findText, replaceFile } from "./private-file.ts";
-import { epochFile, withoutOwn, writeStartFiles } from "../runner/run-files.ts";
+import { isProcessAlive, parseStat, type ProcessIdentity } from "./process-identity.ts";
+import { createPrivateFile, findFileText, replacePrivateFile } from "./private-file.ts";
+import { epochFile, withoutCallerVariables, writeStartFiles } from "../runner/run-files.ts";
+import { watchPath } from "./file-watch.ts";
 
 /**
- * Every agent is started by this text; what differs comes as arguments: pid file, exit file, boot id, umask, program.
- * The pid file is made exclusively (`set -C`) before the program starts: of many only one gets past that line, and a
- * byte on descriptor 3 tells its starter. Signals are caught, not ignored: the program gets them as usual, and this
- * shell, which waits for it in the foreground, outlives what is sent to the whole group and writes the exit code.
- * Its own messages go nowhere, so that the log holds what the program wrote and nothing else.
- * Nothing but builtins is used where /proc is there, so that it works whatever the environment's PATH is.
+ * The shell script that starts every agent; its arguments are pid file, exit file, boot id, umask and program. The pid
+ * file is created exclusively (`set -C`) before the program starts: of concurrent starts only one gets past that line,
+ * and a byte on descriptor 3 reports it. Signals are caught, not ignored: the program gets them as usual, and this
+ * shell, which waits for it in the foreground, survives signals to the whole group and writes the exit code. Its own
+ * messages are discarded, so that the log holds only the program's output. Where /proc exists only builtins are used,
+ * so that it works with any PATH.
  */
 const WRAPPER = [
   `exec 4>&2 2>/dev/null`,
@@ -39,7 +40,7 @@ const WRAPPER = [
 
 const VOID = "void\n";
 const DEFAULT_UMASK = 0o022;
-/** How long somebody may take between making the pid file and writing it. */
+/** How long a process may take between creating the pid file and writing it. */
 const HALF_WRITTEN_MS = 1000;
 const LOOK_AGAIN_MS = 10;
 
@@ -47,9 +48,9 @@ const LOOK_AGAIN_MS = 10;
 export interface ProcessStart {
   runId: string;
   epoch: number;
-  /** The directory of the run's own files. */
+  /** The directory of the run's files. */
   runDir: string;
-  /** Where the agent works. */
+  /** The agent's working directory. */
   dir: string;
   /** The caller's environment. */
   env: Readonly<Record<string, string>>;
@@ -57,23 +58,23 @@ export interface ProcessStart {
   start: Start;
 }
 
-/** Whether this start won its epoch; if not, somebody else started it or made it void. */
-export type Started = { won: true; identity: Identity } | { won: false };
+/** Whether this start won its epoch; if not, another process started it or voided it. */
+export type StartResult = { won: true; identity: ProcessIdentity } | { won: false };
 
-/** What became of an epoch's agent. Its exit code is unknown when the machine or its wrapper was killed. */
-export type Found =
+/** The state of an epoch's agent. The exit code is unknown if the machine or the wrapper was killed. */
+export type AgentProcess =
   | { state: "none" }
   | { state: "void" }
-  | { state: "alive"; identity: Identity }
+  | { state: "alive"; identity: ProcessIdentity }
   | { state: "dead"; exitCode: number | undefined };
 
-/** Starts an agent in a session of its own, so that it outlives this process; of many starts of an epoch one wins. */
-export async function startProcess(input: ProcessStart): Promise<Started> {
+/** Starts an agent in its own session, so that it outlives this process; of concurrent starts of an epoch one wins. */
+export async function startProcess(input: ProcessStart): Promise<StartResult> {
   const { runDir, epoch, start } = input;
   const pidFile = epochFile(runDir, epoch, "pid");
   if (!isAbsolute(start.argv[0] ?? "")) throw new Error("an agent is started by its absolute path");
-  // A start that comes too late must not replace the files of the one that goes on, either.
-  if ((await findText(pidFile)) !== undefined) return { won: false };
+  // A late start must not replace the files of the winner either.
+  if ((await findFileText(pidFile)) !== undefined) return { won: false };
   await writeStartFiles(runDir, start.files);
   if (!(await spawnWrapper(input))) {
     const claim = await readClaim(pidFile);
@@ -85,27 +86,27 @@ export async function startProcess(input: ProcessStart): Promise<Started> {
   return { won: true, identity: claim };
 }
 
-/** Makes the epochs up to this one void unless they have started, so that a late start of theirs starts nothing. */
+/** Voids the epochs up to this one that have not started, so that a late start does nothing. */
 export async function blockEpochs(runDir: string, last: number): Promise<void> {
   for (let epoch = 0; epoch <= last; epoch += 1) {
     const file = epochFile(runDir, epoch, "pid");
-    if ((await findText(file)) === undefined) await createFile(file, VOID);
+    if ((await findFileText(file)) === undefined) await createPrivateFile(file, VOID);
   }
 }
 
 /**
- * Looks what became of an epoch's agent. Dead means that the agent's wrapper is gone; what it left behind, such as an
- * agent whose wrapper alone was killed, is found by `stopRun`, which comes before any new start.
+ * Finds the state of an epoch's agent. Dead means that the wrapper is gone; leftovers, such as an agent whose wrapper
+ * alone was killed, are found by `stopRun`, which precedes any new start.
  */
-export async function findAgent(runDir: string, epoch: number): Promise<Found> {
+export async function findAgentProcess(runDir: string, epoch: number): Promise<AgentProcess> {
   const file = epochFile(runDir, epoch, "pid");
   const claim = await readClaim(file);
   if (claim === "none" || claim === "void") return { state: claim };
   const exitFile = epochFile(runDir, epoch, "exit");
   const written = await findExitCode(exitFile);
   if (written !== undefined) return { state: "dead", exitCode: written };
-  if (claim !== undefined && (await isAlive(claim))) return { state: "alive", identity: claim };
-  // It may have ended between the two looks; now it has written all that it will ever write.
+  if (claim !== undefined && (await isProcessAlive(claim))) return { state: "alive", identity: claim };
+  // It may have ended between the two checks; now it has written everything.
   return { state: "dead", exitCode: await findExitCode(exitFile) };
 }
 
@@ -120,7 +121,7 @@ async function spawnWrapper(input: ProcessStart): Promise<boolean> {
     const args = ["-c", WRAPPER, "sh", ...files, boot, umask.toString(8).padStart(4, "0"), ...start.argv];
     const child = spawn("/bin/sh", args, {
       cwd: dir,
-      env: { ...withoutOwn(input.env), ...start.env, ...own },
+      env: { ...withoutCallerVariables(input.env), ...start.env, ...own },
       detached: true,
       stdio: [...open, "pipe"],
     });
@@ -130,25 +131,25 @@ async function spawnWrapper(input: ProcessStart): Promise<boolean> {
   }
 }
 
-/** Waits until the wrapper says that it goes on to start the agent, or ends without having said so. */
+/** Waits until the wrapper reports that it starts the agent, or ends without a report. */
 function hasWon(child: ChildProcess): Promise<boolean> {
-  const told = child.stdio[3];
+  const report = child.stdio[3];
   return new Promise<boolean>((resolve, reject) => {
     child.once("error", (cause) => reject(new Error(`The agent was not started: ${cause.message}`, { cause })));
-    told?.once("data", () => resolve(true));
-    told?.once("close", () => resolve(false));
-    told?.on("error", reject);
+    report?.once("data", () => resolve(true));
+    report?.once("close", () => resolve(false));
+    report?.on("error", reject);
   }).finally(() => {
-    told?.destroy();
+    report?.destroy();
     child.unref();
   });
 }
 
-/** What is to be read by the agent has no name any more when it starts, so nothing of it stays behind. */
+/** The agent's input file is unlinked before it starts, so that nothing stays behind. */
 async function openStdin(runDir: string, text: string | undefined): Promise<number> {
   if (text === undefined) return openSync("/dev/null", "r");
   const file = join(runDir, `stdin.${process.pid}.${process.hrtime.bigint()}`);
-  await replaceFile(file, text);
+  await replacePrivateFile(file, text);
   try {
     return openSync(file, "r");
   } finally {
@@ -161,10 +162,10 @@ function openLog(file: string): number {
   return openSync(file, O_APPEND | O_CREAT | O_NOFOLLOW | O_WRONLY, 0o600);
 }
 
-/** Who has the epoch; undefined when that cannot be told, as its maker was killed before it wrote. */
-async function readClaim(file: string): Promise<Identity | "void" | "none" | undefined> {
+/** The owner of the epoch; undefined if its creator was killed before it wrote. */
+async function readClaim(file: string): Promise<ProcessIdentity | "void" | "none" | undefined> {
   for (let waitedMs = 0; ; waitedMs += LOOK_AGAIN_MS) {
-    const text = await findText(file);
+    const text = await findFileText(file);
     if (text === undefined) return "none";
     const claim = parseClaim(text);
     if (claim !== undefined || waitedMs >= HALF_WRITTEN_MS) return claim;
@@ -173,11 +174,11 @@ async function readClaim(file: string): Promise<Identity | "void" | "none" | und
 }
 
 async function findExitCode(file: string): Promise<number | undefined> {
-  const text = await findText(file);
+  const text = await findFileText(file);
   return text !== undefined && /^\d+\n$/.test(text) ? Number(text) : undefined;
 }
 
-function parseClaim(text: string): Identity | "void" | undefined {
+function parseClaim(text: string): ProcessIdentity | "void" | undefined {
   if (text === VOID) return "void";
   const [, boot, line] = /^([^\n]+)\n([^\n]+)\n$/.exec(text) ?? [];
   if (boot === undefined || line === undefined) return undefined;
@@ -187,4 +188,36 @@ function parseClaim(text: string): Identity | "void" | undefined {
   return pid === undefined || born === undefined
     ? undefined
     : { pid: Number(pid), born: born.replace(/\s+/g, " "), boot };
+}
+
+/** How often a process is polled: an agent killed together with its wrapper writes no exit file. */
+const END_CHECK_MS = 500;
+
+/** The state of an agent that is not alive. */
+export type EndedProcess = Exclude<AgentProcess, { state: "alive" }>;
+
+/** Waits until an epoch's agent has ended, whoever started it; undefined if aborted. */
+export async function waitForProcessEnd(
+  runDir: string,
+  epoch: number,
+  stop?: AbortSignal,
+): Promise<EndedProcess | undefined> {
+  let ring = (): void => undefined;
+  const wake = (): void => ring();
+  const close = watchPath(runDir, wake);
+  stop?.addEventListener("abort", wake);
+  try {
+    while (!stop?.aborted) {
+      const rung = new Promise<void>((resolve) => (ring = resolve));
+      const found = await findAgentProcess(runDir, epoch);
+      if (found.state !== "alive") return found;
+      const timer = setTimeout(wake, END_CHECK_MS);
+      if (!stop?.aborted) await rung;
+      clearTimeout(timer);
+    }
+    return undefined;
+  } finally {
+    close();
+    stop?.removeEventListener("abort", wake);
+  }
 }

@@ -3,11 +3,10 @@ import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { bundle, start } from "../../../test/child.ts";
 import { IDS } from "../../../test/builders.ts";
 import { aRunScene, until, type RunScene } from "../../../test/run-dir.ts";
-import { findAgent } from "./process.ts";
-import { waitForEnd } from "../process-end.ts";
+import { findAgentProcess, waitForProcessEnd } from "./process.ts";
 import { findIdentity } from "./process-identity.ts";
-import { listProcesses } from "./process-list.ts";
-import { stopRun, type Stopped } from "./stop.ts";
+import { listRunProcesses } from "./process-list.ts";
+import { stopRun, type StopResult } from "./stop.ts";
 
 const LOOP = "while :; do sleep 0.05; done";
 const DEAF = `trap '' TERM INT HUP; echo deaf; ${LOOP}`;
@@ -18,7 +17,7 @@ beforeAll(async () => {
   program = await bundle("src/agents/process/stop.child.ts");
 });
 
-function stop(scene: RunScene, over: { lastEpoch?: number; graceMs?: number } = {}): Promise<Stopped> {
+function stop(scene: RunScene, over: { lastEpoch?: number; graceMs?: number } = {}): Promise<StopResult> {
   return stopRun({ runId: scene.runId, runDir: scene.runDir, lastEpoch: 1, ...over });
 }
 
@@ -33,8 +32,8 @@ describe("a stop", () => {
     const scene = await aRunScene();
     expect(await stop(scene)).toEqual({ found: false, left: [] });
     await scene.start("true");
-    await waitForEnd(scene.runDir, 1);
-    await until("the wrapper is gone", async () => (await listProcesses(scene.runId)).length === 0);
+    await waitForProcessEnd(scene.runDir, 1);
+    await until("the wrapper is gone", async () => (await listRunProcesses(scene.runId)).length === 0);
     expect(await stop(scene)).toEqual({ found: false, left: [] });
   });
 
@@ -43,7 +42,7 @@ describe("a stop", () => {
     await running(scene, `trap 'echo bye; exit 5' TERM; echo began; ${LOOP}`);
     expect(await stop(scene)).toEqual({ found: true, left: [] });
     expect(scene.read("1.out")).toBe("began\nbye\n");
-    expect(await findAgent(scene.runDir, 1)).toEqual({ state: "dead", exitCode: 5 });
+    expect(await findAgentProcess(scene.runDir, 1)).toEqual({ state: "dead", exitCode: 5 });
   });
 
   test("kills an agent that does not listen when its time is over", async () => {
@@ -52,25 +51,25 @@ describe("a stop", () => {
     const began = performance.now();
     expect(await stop(scene, { graceMs: 300 })).toEqual({ found: true, left: [] });
     expect(performance.now() - began).toBeGreaterThan(299);
-    expect(await findAgent(scene.runDir, 1)).toEqual({ state: "dead", exitCode: undefined });
-    expect(await listProcesses(scene.runId)).toEqual([]);
+    expect(await findAgentProcess(scene.runDir, 1)).toEqual({ state: "dead", exitCode: undefined });
+    expect(await listRunProcesses(scene.runId)).toEqual([]);
   });
 
   test("leaves nothing of a tool shell that has a session of its own and does not listen", async () => {
     const scene = await aRunScene();
     await running(scene, `setsid sh -c "${DEAF}" & setsid -f sh -c "${DEAF}"; echo began; ${LOOP}`);
     await until("both shells run", () => scene.read("1.out").split("deaf").length === 3);
-    expect((await listProcesses(scene.runId)).length).toBeGreaterThanOrEqual(4);
+    expect((await listRunProcesses(scene.runId)).length).toBeGreaterThanOrEqual(4);
     expect(await stop(scene)).toEqual({ found: true, left: [] });
-    expect(await listProcesses(scene.runId)).toEqual([]);
+    expect(await listRunProcesses(scene.runId)).toEqual([]);
   });
 
   test("finds what an agent left behind that has ended", async () => {
     const scene = await aRunScene();
     await running(scene, `setsid -f sh -c "${DEAF}"; exit 0`, { says: "deaf" });
-    expect(await waitForEnd(scene.runDir, 1)).toEqual({ state: "dead", exitCode: 0 });
+    expect(await waitForProcessEnd(scene.runDir, 1)).toEqual({ state: "dead", exitCode: 0 });
     expect(await stop(scene)).toEqual({ found: true, left: [] });
-    expect(await listProcesses(scene.runId)).toEqual([]);
+    expect(await listRunProcesses(scene.runId)).toEqual([]);
   });
 
   test("finds an agent whose wrapper alone was killed", async () => {
@@ -79,10 +78,10 @@ describe("a stop", () => {
     if (!started.won) throw new Error("nobody else is here");
     await until("the agent is there", () => scene.read("1.out").includes("began"));
     process.kill(started.identity.pid, "SIGKILL");
-    expect(await waitForEnd(scene.runDir, 1)).toEqual({ state: "dead", exitCode: undefined });
-    expect(await listProcesses(scene.runId)).not.toEqual([]);
+    expect(await waitForProcessEnd(scene.runDir, 1)).toEqual({ state: "dead", exitCode: undefined });
+    expect(await listRunProcesses(scene.runId)).not.toEqual([]);
     expect(await stop(scene)).toEqual({ found: true, left: [] });
-    expect(await listProcesses(scene.runId)).toEqual([]);
+    expect(await listRunProcesses(scene.runId)).toEqual([]);
   });
 
   test("kills what starts itself again and again", async () => {
@@ -93,7 +92,7 @@ describe("a stop", () => {
     await until("it has many lives", () => scene.read("1.out").split("\n").length > 5);
     expect(await stop(scene, { graceMs: 200 })).toEqual({ found: true, left: [] });
     const size = scene.read("1.out").length;
-    expect(await listProcesses(scene.runId)).toEqual([]);
+    expect(await listRunProcesses(scene.runId)).toEqual([]);
     expect(scene.read("1.out").length).toBe(size);
   });
 
@@ -103,7 +102,7 @@ describe("a stop", () => {
     if (!started.won) throw new Error("nobody else is here");
     process.kill(-started.identity.pid, "SIGSTOP");
     expect(await stop(scene, { graceMs: 200 })).toEqual({ found: true, left: [] });
-    expect(await listProcesses(scene.runId)).toEqual([]);
+    expect(await listRunProcesses(scene.runId)).toEqual([]);
   });
 });
 
@@ -132,8 +131,8 @@ describe("a stop spares", () => {
     await running(scene, `setsid -f sh -c "${DEAF}"; echo began; ${LOOP}`, { epoch: 1 });
     await running(scene, `echo began; ${LOOP}`, { epoch: 2 });
     expect(await stop(scene, { lastEpoch: 1 })).toEqual({ found: true, left: [] });
-    expect(await findAgent(scene.runDir, 2)).toMatchObject({ state: "alive" });
-    expect(new Set((await listProcesses(scene.runId)).map(({ epoch }) => epoch))).toEqual(new Set([2]));
+    expect(await findAgentProcess(scene.runDir, 2)).toMatchObject({ state: "alive" });
+    expect(new Set((await listRunProcesses(scene.runId)).map(({ epoch }) => epoch))).toEqual(new Set([2]));
   });
 
   test("the process that stops and those that started it, when the agent itself asked for it", async () => {
@@ -141,9 +140,9 @@ describe("a stop spares", () => {
     const text = `setsid -f sh -c "${DEAF}"; "$1" "$2" "$3"; echo survived; exit 3`;
     const input = JSON.stringify({ runId: scene.runId, runDir: scene.runDir, lastEpoch: 1, graceMs: 200 });
     await scene.start(text, { args: [process.execPath, program, input] });
-    expect(await waitForEnd(scene.runDir, 1)).toEqual({ state: "dead", exitCode: 3 });
+    expect(await waitForProcessEnd(scene.runDir, 1)).toEqual({ state: "dead", exitCode: 3 });
     expect(scene.read("1.out")).toContain('{"found":true,"left":[]}\nsurvived\n');
-    await until("the deaf shell is gone too", async () => (await listProcesses(scene.runId)).length === 0);
+    await until("the deaf shell is gone too", async () => (await listRunProcesses(scene.runId)).length === 0);
   });
 });
 
@@ -151,7 +150,7 @@ test("the processes of all runs are listed with their run and epoch", async () =
   const [one, other] = [await aRunScene(), await aRunScene(IDS.run())];
   await running(one, `echo began; ${LOOP}`);
   await running(other, `echo began; ${LOOP}`, { epoch: 7 });
-  const all = await listProcesses();
+  const all = await listRunProcesses();
   expect(all).toEqual(expect.arrayContaining([expect.objectContaining({ runId: one.runId, epoch: 1, name: "sh" })]));
   expect(all).toEqual(expect.arrayContaining([expect.objectContaining({ runId: other.runId, epoch: 7 })]));
 });
@@ -164,5 +163,5 @@ test("many stops of one run at once all end with nothing left", async () => {
   ]);
   const all = await Promise.all([stop(scene, { graceMs: 500 }), stop(scene, { graceMs: 500 }), child.line()]);
   expect([all[0].left, all[1].left, JSON.parse(all[2]).left]).toEqual([[], [], []]);
-  expect(await listProcesses(scene.runId)).toEqual([]);
+  expect(await listRunProcesses(scene.runId)).toEqual([]);
 });

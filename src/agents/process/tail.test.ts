@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { aRunScene } from "../../../test/run-dir.ts";
-import { waitForEnd } from "../process-end.ts";
+import { waitForProcessEnd } from "./process.ts";
 import { tail, type TailedLine } from "./tail.ts";
 
 const GONE = AbortSignal.abort();
@@ -143,7 +143,7 @@ test("a second reader goes on with an agent's output where the first one was cut
     `i=0; while [ $i -lt ${count} ]; do i=$((i+1)); echo "line $i"; [ $((i % 40)) = 0 ] && sleep 0.01; done`,
   );
   const gone = new AbortController();
-  const ended = waitForEnd(scene.runDir, 1).then(() => gone.abort());
+  const ended = waitForProcessEnd(scene.runDir, 1).then(() => gone.abort());
   const seen: string[] = [];
   let from = 0;
   while (seen.length < count) {

@@ -1,38 +1,38 @@
 import { open, type FileHandle } from "node:fs/promises";
 import { watchPath } from "./file-watch.ts";
 
-/** The longest line that is handed out whole. */
+/** The longest line that is returned whole. */
 export const LINE_BYTES = 16 * 1024 * 1024;
 const READ_BYTES = 256 * 1024;
-/** While a file grows we look this often; being told of every write would cost more than reading it. */
+/** The polling interval of a growing file; a watch event for every write would cost more than reading it. */
 const BUSY_MS = 20;
-/** How often we look at a quiet file that is watched: a watch can be refused, and some file systems have none. */
+/** The polling interval of a quiet, watched file: a watch can be refused, and some file systems have none. */
 const QUIET_MS = 1000;
 const NEWLINE = 0x0a;
 
 /** One line of a file, without its end. */
 export interface TailedLine {
   text: string;
-  /** How many bytes of the file were read up to the end of this line. */
+  /** The offset of the end of this line. */
   end: number;
-  /** The line was longer than the limit; the rest of it was left out. */
+  /** The line exceeded the limit and was cut. */
   isCut: boolean;
 }
 
 export interface TailInput {
-  /** Where to begin, in bytes. */
+  /** The start offset in bytes. */
   from: number;
-  /** Aborted when nobody writes any more: what is there is read, then it ends. */
+  /** Aborted when the writer has ended: the rest is read, then the iteration ends. */
   gone: AbortSignal;
-  /** Aborted when nobody reads any more: it ends at once. */
+  /** Aborted when the reader stops: the iteration ends at once. */
   stop?: AbortSignal;
   lineBytes?: number;
 }
 
-/** Hands out the lines of a growing file as they come, several at a time; a last line without an end comes last. */
+/** Yields the lines of a growing file in batches as they come; an unterminated last line comes last. */
 export async function* tail(file: string, input: TailInput): AsyncGenerator<TailedLine[], void, undefined> {
   const handle = await open(file, "r");
-  const growth = new Growth(file, [input.gone, input.stop]);
+  const growth = new GrowthWatch(file, [input.gone, input.stop]);
   const splitter = new LineSplitter(input.from, input.lineBytes ?? LINE_BYTES);
   const buffer = Buffer.allocUnsafe(READ_BYTES);
   try {
@@ -57,11 +57,11 @@ export async function* tail(file: string, input: TailInput): AsyncGenerator<Tail
   }
 }
 
-/** Cuts bytes into lines, wherever the pieces that it is given begin and end. */
+/** Splits chunks of bytes into lines. */
 class LineSplitter {
   readonly #limit: number;
   #end: number;
-  /** The beginning of a line whose end has not come yet; copies, as the buffer is used again. */
+  /** The unterminated start of a line; copied, as the buffer is reused. */
   #parts: Buffer[] = [];
   #partBytes = 0;
   #isCut = false;
@@ -82,7 +82,7 @@ class LineSplitter {
     return lines;
   }
 
-  /** The line that has no end, if there is one. */
+  /** The unterminated last line, if any. */
   end(): TailedLine | undefined {
     return this.#partBytes > 0 ? this.#line(Buffer.alloc(0), 0) : undefined;
   }
@@ -103,7 +103,7 @@ class LineSplitter {
     return { ...line, isCut };
   }
 
-  /** Counts all bytes and keeps those within the limit. */
+  /** Counts all bytes and stores those within the limit. */
   #keep(part: Buffer): void {
     const room = Math.max(this.#limit - this.#partBytes, 0);
     if (part.length > room) this.#isCut = true;
@@ -112,7 +112,7 @@ class LineSplitter {
   }
 }
 
-/** Leaves out a character at the end of which only the beginning is there. */
+/** Drops an incomplete character at the end. */
 function wholeCharacters(bytes: Buffer): Buffer {
   let start = bytes.length - 1;
   while (start > 0 && start > bytes.length - 4 && ((bytes[start] ?? 0) & 0xc0) === 0x80) start -= 1;
@@ -121,8 +121,8 @@ function wholeCharacters(bytes: Buffer): Buffer {
   return start + length > bytes.length ? bytes.subarray(0, start) : bytes;
 }
 
-/** Waits until a file may have grown, or somebody has told that it will not. */
-class Growth {
+/** Waits until a file may have grown, or a signal aborts. */
+class GrowthWatch {
   readonly #file: string;
   readonly #signals: AbortSignal[];
   readonly #notice = (): void => {
@@ -139,12 +139,12 @@ class Growth {
     for (const signal of this.#signals) signal.addEventListener("abort", this.#notice);
   }
 
-  /** What happened so far is about to be read. */
+  /** Clears earlier changes, which are about to be read. */
   forget(): void {
     this.#hasGrown = false;
   }
 
-  /** Lets a file that grows grow some more. */
+  /** Pauses briefly while a file grows. */
   async rest(): Promise<void> {
     this.#unwatch?.();
     this.#unwatch = undefined;
@@ -152,7 +152,7 @@ class Growth {
     await this.#pause(BUSY_MS);
   }
 
-  /** Watches a file that is quiet; the first time it returns at once, as something may have come just before. */
+  /** Waits for a quiet file; the first call returns at once, as the file may have grown just before. */
   async wait(): Promise<void> {
     if (this.#unwatch) return this.#pause(QUIET_MS);
     this.#unwatch = watchPath(this.#file, this.#notice);

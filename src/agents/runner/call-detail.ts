@@ -1,11 +1,11 @@
 import { type Json, isJson, parseJson, textAt, valueAt } from "../json.ts";
 
-/** What says most about a call, best first: the file, the command, what is looked for. */
+/** The most telling arguments of a tool call, best first. */
 const TELLING = ["file_path", "filePath", "path", "notebook_path", "command", "pattern", "url", "query", "description"];
 const HOLDERS = [["input"], ["state", "input"], ["parameters"], ["args"], ["arguments"]] as const;
 const DEEPEST = 8;
 
-/** What a call in an agent's line is about, where the line says so: the file that is edited, the command that is run. */
+/** Finds the subject of a tool call in an agent's output line: the edited file, the command. */
 export function findCallDetail(line: string, callId: string): string | undefined {
   const object = callId === "" ? undefined : parseJson(line);
   const call = object && findCall(object, callId, 0);
@@ -18,7 +18,7 @@ export function findCallDetail(line: string, callId: string): string | undefined
   return undefined;
 }
 
-/** The object that carries the call's id, wherever an agent puts it. */
+/** The object with the call's id, wherever the agent puts it. */
 function findCall(object: Json, callId: string, depth: number): Json | undefined {
   const values = Object.values(object);
   if (values.includes(callId)) return object;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { aRunScene } from "../../../test/run-dir.ts";
-import { hasLostTools } from "../tool-check.ts";
+import { hasLostTools } from "./follower.ts";
 
 test("an agent has lost its tools only if it had some that ask", async () => {
   const { runDir } = await aRunScene();

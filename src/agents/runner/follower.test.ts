@@ -4,7 +4,7 @@ import { ADA, AGENT, IDS } from "../../../test/builders.ts";
 import { type RunScene, aRunScene } from "../../../test/run-dir.ts";
 import { SCRIPT, Scene, said } from "../../../test/scene.ts";
 import { SYSTEM } from "../../core/people/actor.ts";
-import { takeRun } from "../../core/run/run-ownership.ts";
+import { claimRun } from "../../core/run/run-ownership.ts";
 
 import { type QuestionId, idsFrom } from "../../core/id.ts";
 import { Decider } from "../../engine/decide.ts";
@@ -19,14 +19,22 @@ async function aCarriedRun() {
   const scene = new Scene();
   const { store, rules, engine } = scene;
   const decider = new Decider({ store, rules, ids: IDS, now: () => scene.now });
-  const take = () => decider.changeRun(files.runId, SYSTEM, (read, at) => takeRun(read, WORKER, at));
+  const take = () => decider.changeRun(files.runId, SYSTEM, (read, at) => claimRun(read, WORKER, at));
   await engine.createRun({ id: files.runId, agent: "command", host: "here", giveBack: "worker" }, AGENT);
   await take();
   const follow = async (epoch: number): Promise<void> => {
     const launch = { agent: "command", program: "/bin/sh", args: [], dir: files.dir, env: {}, options: {} };
     await new Follower({
-      ...{ runId: files.runId, runDir: files.runDir, by: { worker: WORKER, epoch }, agent: command, launch },
-      ...{ engine, work: { store, decider }, rules, note: () => undefined, leave: new AbortController().signal },
+      runId: files.runId,
+      runDir: files.runDir,
+      by: { worker: WORKER, epoch },
+      agent: command,
+      launch,
+      engine,
+      work: { store, decider },
+      rules,
+      note: () => undefined,
+      leave: new AbortController().signal,
     }).follow();
   };
   const { question } = await engine.ask(scene.input({}, SCRIPT), AGENT, { runId: files.runId, epoch: 1 });

@@ -1,178 +1,184 @@
-import type { Actor } from "../../core/people/actor.ts";
-import { SYSTEM } from "../../core/people/actor.ts";
-import { type Carrier, endCarried } from "../../core/run/run-ownership.ts";
+import { type Actor, SYSTEM } from "../../core/people/actor.ts";
+import { type RunOwner, endOwnedRun } from "../../core/run/run-ownership.ts";
 import { parseAsk } from "../../core/question/ask-input.ts";
 import type { RunId } from "../../core/id.ts";
 import type { RunResult } from "../../core/run/run-lifecycle.ts";
-import { handoversOf, isHandedIn, isSpent } from "../../core/question/question.ts";
+import { handoversOf, isHandedInEpoch, isApprovalSpent } from "../../core/question/question.ts";
 import { Refusal } from "../../core/refusal.ts";
-import { type Rules, rulesFor } from "../../core/rules.ts";
+import { type Rules, rulesForRun } from "../../core/rules.ts";
 import type { Engine } from "../../engine/engine.ts";
-import type { Work } from "../../engine/jobs/worker.ts";
-import type { Agent, Sight } from "../agent.ts";
-import { mirrorNoted } from "./state-mirror.ts";
+import type { JobContext } from "../../engine/jobs/worker.ts";
+import type { Agent, AgentEvent } from "../agent.ts";
+import { mirrorRunOrNote } from "./state-mirror.ts";
 import { isGiven } from "../marker/echo.ts";
 import type { Json } from "../json.ts";
-import { type Evident, isShownBy, listOnTheWay, readHistory, witness } from "./handover-evidence.ts";
-import { waitForEnd, type Ended } from "../process-end.ts";
-import { Reading } from "./output-state.ts";
-import { type Launch, epochFile, forgetLaunch } from "./run-files.ts";
-import { findText } from "../process/private-file.ts";
-import { keepSession } from "../process/agent-session.ts";
-import { type Stopped, stopRun } from "../process/stop.ts";
+import {
+  type HandoverEvidence,
+  isShownBy,
+  listHandoverEvidence,
+  readRunHistory,
+  askWitness,
+} from "./handover-evidence.ts";
+import { waitForProcessEnd, type EndedProcess } from "../process/process.ts";
+import { OutputState } from "./output-state.ts";
+import { type Launch, epochFile, deleteLaunch } from "./run-files.ts";
+import { findFileText, replacePrivateFile } from "../process/private-file.ts";
+import { saveSession } from "./starter.ts";
+import { type StopResult, stopRun } from "../process/stop.ts";
 import { tail } from "../process/tail.ts";
-import { keepDeferred, keepTree } from "./resume-message.ts";
-import { hasLostTools } from "../tool-check.ts";
-import { UsageMeter, findBase } from "./usage-meter.ts";
+import { saveDeferredCall, saveTreeFingerprint } from "./resume-message.ts";
+import { UsageMeter, findUsageBase } from "./usage-meter.ts";
+import { join } from "node:path";
 
 const KEEP_MS = 2_000;
-/** How long an agent that asked in its words may take to end by itself. */
+/** How long an agent may take to end after it asked in its text. */
 const ASKED_GRACE_MS = 15_000;
 const SUMMARY_CHARS = 2_000;
-/** How a shell says that a program was ended by a signal: HUP, INT, KILL or TERM come from outside. */
+/** The shell's exit code offset for signals: HUP, INT, KILL and TERM come from outside. */
 const SIGNALLED = 128;
 const KILLED: ReadonlySet<number> = new Set([1, 2, 9, 15].map((signal) => SIGNALLED + signal));
 
-export interface Followed {
+export interface RunFollowerDeps {
   runId: RunId;
   runDir: string;
-  by: Carrier;
+  by: RunOwner;
   agent: Agent;
   launch: Launch;
   engine: Engine;
-  work: Pick<Work, "store" | "decider">;
+  work: Pick<JobContext, "store" | "decider">;
   rules: Rules;
-  /** Something for the log of the run. */
+  /** Adds a line to the run's log. */
   note(text: string): void;
-  /** Told to leave the agent alone: this process ends, the agent goes on. */
+  /** Aborted when this process detaches: the agent continues. */
   leave: AbortSignal;
   onStep?: ((step: string) => void) | undefined;
 }
 
-/** Reads what one start of an agent writes until its processes are gone, and brings the run to where it stands then. */
+/** Follows the output of one epoch of an agent until its processes are gone, and records how the run ended. */
 export class Follower {
-  readonly #to: Followed;
-  readonly #reading = new Reading();
-  readonly #who: Actor;
+  readonly #deps: RunFollowerDeps;
+  readonly #output = new OutputState();
+  readonly #actor: Actor;
   #meter: UsageMeter | undefined;
   #keptAtMs = 0;
   #isAsked = false;
-  /** How many of its marks were looked at. */
-  #looked = 0;
+  /** How many markers were checked. */
+  #checkedMarks = 0;
   #hasSpoken = false;
   #isToolless = false;
 
-  constructor(to: Followed) {
-    this.#to = to;
-    const { agent, runId } = to;
-    this.#who = { scope: "agent", id: agent.name, channel: "run", strength: "none", runId };
+  constructor(deps: RunFollowerDeps) {
+    this.#deps = deps;
+    const { agent, runId } = deps;
+    this.#actor = { scope: "agent", id: agent.name, channel: "run", strength: "none", runId };
   }
 
   async follow(): Promise<void> {
-    const { runDir, runId, by, leave, work } = this.#to;
-    this.#meter = await UsageMeter.open(work.store, runId, await findBase(runDir, by.epoch));
-    this.#to.onStep?.("following");
+    const { runDir, runId, by, leave, work } = this.#deps;
+    this.#meter = await UsageMeter.open(work.store, runId, await findUsageBase(runDir, by.epoch));
+    this.#deps.onStep?.("following");
     const gone = new AbortController();
-    const ended = waitForEnd(runDir, by.epoch, leave).then((how) => {
+    const ended = waitForProcessEnd(runDir, by.epoch, leave).then((how) => {
       gone.abort();
       return how;
     });
-    // Whoever takes over reads from the start: all that reading leads to is done once, however often it is read.
+    // The next owner reads from the start: every effect of reading is idempotent.
     for await (const lines of tail(epochFile(runDir, by.epoch, "out"), { from: 0, gone: gone.signal, stop: leave })) {
       for (const { text, isCut } of lines) {
-        if (isCut) this.#to.note("A line was too long and was cut");
-        await this.#take(this.#to.agent.read(text));
+        if (isCut) this.#deps.note("A line was too long and was cut");
+        await this.#take(this.#deps.agent.read(text));
       }
       await this.#keepUsage();
-      this.#to.onStep?.("read");
+      this.#deps.onStep?.("read");
     }
     const how = await ended;
-    this.#to.onStep?.("gone");
+    this.#deps.onStep?.("gone");
     if (how && !leave.aborted) await this.#finish(how);
   }
 
-  async #take(sights: readonly Sight[]): Promise<void> {
-    const { session } = this.#reading;
-    this.#reading.take(sights);
-    for (const text of this.#reading.warnings.splice(0)) this.#to.note(text);
-    if (this.#reading.session !== session) await this.#nameSession();
-    if (sights.some((sight) => sight.kind === "session" && sight.tools)) await this.#checkTools();
+  async #take(events: readonly AgentEvent[]): Promise<void> {
+    const { session } = this.#output;
+    this.#output.take(events);
+    for (const text of this.#output.warnings.splice(0)) this.#deps.note(text);
+    if (this.#output.session !== session) await this.#nameSession();
+    if (events.some((event) => event.kind === "session" && event.tools)) await this.#checkTools();
     await this.#askMarked();
-    for (const sight of sights) if (isNews(sight)) await this.#see(sight);
+    for (const event of events) if (isProgress(event)) await this.#see(event);
   }
 
-  /** What was on its way has arrived when the agent shows it, or goes on to speak and its record has it. */
-  async #see(sight: Sight): Promise<void> {
-    const { work, runId, engine, agent, launch } = this.#to;
-    const isFirst = !this.#hasSpoken && sight.kind !== "shown";
+  /** A hand-over is given when the output shows it, or when the agent continues and its transcript has it. */
+  async #see(event: AgentEvent): Promise<void> {
+    const { work, runId, engine, agent, launch } = this.#deps;
+    const isFirst = !this.#hasSpoken && event.kind !== "shown";
     this.#hasSpoken ||= isFirst;
-    if (!isFirst && sight.kind !== "shown") return;
+    if (!isFirst && event.kind !== "shown") return;
     const run = await work.store.findRun(runId);
     if (!run || run.owes.length === 0) return;
-    for (const evident of await listOnTheWay(work.store, run)) {
-      // That it was told of an approval does not mean that it has used it: the call that does takes it.
+    for (const evident of await listHandoverEvidence(work.store, run)) {
+      // Receiving an approval does not mean that it was used: the call that uses it takes it.
       const isTold = isFirst && evident.question.kind === "question";
-      const isGiven = isShownBy(sight, evident) || (isTold && (await witness(agent, run, launch, evident)) === "given");
+      const isGiven =
+        isShownBy(event, evident) || (isTold && (await askWitness(agent, run, launch, evident)) === "given");
       if (!isGiven) continue;
-      await engine.given(evident.question.id, sight.kind === "shown" ? "stream" : "transcript");
-      this.#to.onStep?.("given");
+      await engine.given(evident.question.id, event.kind === "shown" ? "stream" : "transcript");
+      this.#deps.onStep?.("given");
     }
   }
 
-  /** An agent that can no longer ask would guess: it is stopped, and taken up again once. */
+  /** An agent that lost its ask tool would guess: it is stopped, and resumed once. */
   async #checkTools(): Promise<void> {
-    const { runDir, runId, by, note } = this.#to;
-    if (this.#isToolless || !(await hasLostTools(runDir, this.#reading.tools ?? []))) return;
+    const { runDir, runId, by, note } = this.#deps;
+    if (this.#isToolless || !(await hasLostTools(runDir, this.#output.tools ?? []))) return;
     this.#isToolless = true;
     note("It came back without the tools to ask with and is started again");
     await stopRun({ runId, runDir, lastEpoch: by.epoch });
   }
 
   async #nameSession(): Promise<void> {
-    const { work, runId, by, note } = this.#to;
-    const { session } = this.#reading;
+    const { work, runId, by, note } = this.#deps;
+    const { session } = this.#output;
     if (session === undefined) return;
-    const isKept = await keepSession(runId, session, by.epoch, work);
+    const isKept = await saveSession(runId, session, by.epoch, work);
     if (!isKept) note(`The session ${session} belongs to another run; this one cannot be taken up again from it`);
     await this.#mirror();
   }
 
-  /** Asks the first thing that it marked in words of its own. */
+  /** Asks the first marker the agent wrote itself. */
   async #askMarked(): Promise<void> {
-    while (!this.#isAsked && this.#looked < this.#reading.marked.length) {
-      const marked = this.#reading.marked[this.#looked];
-      this.#looked += 1;
+    while (!this.#isAsked && this.#checkedMarks < this.#output.marked.length) {
+      const marked = this.#output.marked[this.#checkedMarks];
+      this.#checkedMarks += 1;
       if (marked === undefined || (await this.#isRepeated(marked))) continue;
       this.#isAsked = true;
       if (await this.#ask(marked, "marker")) this.#stopSoon();
     }
   }
 
-  /** What it only repeats of what it was given asks nothing: an answer that looks like a question would ask itself. */
+  /** A marker that the agent only repeats asks nothing: an answer that looks like a question would ask itself. */
   async #isRepeated(asked: Json): Promise<boolean> {
-    const { work, runId, note } = this.#to;
+    const { work, runId, note } = this.#deps;
     const run = await work.store.findRun(runId);
-    const isEcho = run !== undefined && isGiven(asked, await readHistory(work.store, run));
+    const isEcho = run !== undefined && isGiven(asked, await readRunHistory(work.store, run));
     if (isEcho) note("It repeated words that it was given and that look like a question; nothing was asked");
     return isEcho;
   }
 
   #stopSoon(): void {
-    const { runDir, runId, by, leave } = this.#to;
-    // It was told to stop after asking; if it does not, it is stopped.
+    const { runDir, runId, by, leave } = this.#deps;
+    // The agent was asked to stop after asking; if it does not, it is stopped.
     const timer = setTimeout(() => {
-      void stopRun({ runId, runDir, lastEpoch: by.epoch }).catch((error: unknown) => this.#to.note(String(error)));
+      void stopRun({ runId, runDir, lastEpoch: by.epoch }).catch((error: unknown) => this.#deps.note(String(error)));
     }, ASKED_GRACE_MS).unref();
     leave.addEventListener("abort", () => clearTimeout(timer), { once: true });
   }
 
-  /** Asks what the agent wrote in its words; what cannot be asked is a line in the log. */
+  /** Asks a question from the agent's text; an invalid one is a line in the log. */
   async #ask(raw: unknown, via: "marker" | "result"): Promise<boolean> {
-    const { engine, rules, runId, by, note, launch } = this.#to;
+    const { engine, rules, runId, by, note, launch } = this.#deps;
     try {
-      const input = parseAsk(raw, { via }, rulesFor(launch.env, rules), await engine.now());
+      const input = parseAsk(raw, { via }, rulesForRun(launch.env, rules), await engine.now());
       const key = `${via}:${by.epoch}`;
-      await engine.ask({ ...input, key: input.key ?? key, holdMs: undefined }, this.#who, { runId, epoch: by.epoch });
+      await engine.ask({ ...input, key: input.key ?? key, holdMs: undefined }, this.#actor, { runId, epoch: by.epoch });
       await this.#mirror();
       return true;
     } catch (error) {
@@ -186,46 +192,46 @@ export class Follower {
     const nowMs = performance.now();
     if (nowMs - this.#keptAtMs < KEEP_MS) return;
     this.#keptAtMs = nowMs;
-    await this.#meter?.keep(this.#reading.usage);
+    await this.#meter?.keep(this.#output.usage);
   }
 
-  async #finish(how: Ended): Promise<void> {
-    const { runDir, runId, by, work, launch, note } = this.#to;
-    // Who slept meanwhile leaves it to the one that took over.
+  async #finish(how: EndedProcess): Promise<void> {
+    const { runDir, runId, by, work, launch, note } = this.#deps;
+    // A worker that slept meanwhile leaves it to the new owner.
     if ((await work.store.findRun(runId))?.worker !== by.worker) return;
-    const stopped: Stopped = await stopRun({ runId, runDir, lastEpoch: by.epoch, graceMs: 0 });
+    const stopped: StopResult = await stopRun({ runId, runDir, lastEpoch: by.epoch, graceMs: 0 });
     if (stopped.left.length > 0) throw new Error(`${stopped.left.length} processes of run ${runId} do not go away`);
-    this.#to.onStep?.("cleaned");
-    this.#reading.end();
-    for (const text of this.#reading.warnings.splice(0)) note(text);
-    await this.#meter?.keep(this.#reading.usage);
+    this.#deps.onStep?.("cleaned");
+    this.#output.end();
+    for (const text of this.#output.warnings.splice(0)) note(text);
+    await this.#meter?.keep(this.#output.usage);
     await this.#askMarked();
-    const { reported } = this.#reading;
+    const { reported } = this.#output;
     if (reported?.warning) note(reported.warning);
     if (reported?.ask && !(await this.#isRepeated(reported.ask))) await this.#ask(reported.ask, "result");
-    if (this.#reading.deferred) await keepDeferred(runDir, this.#reading.deferred.callId);
-    await keepTree(runDir, launch.dir);
-    this.#to.onStep?.("kept");
+    if (this.#output.deferred) await saveDeferredCall(runDir, this.#output.deferred.callId);
+    await saveTreeFingerprint(runDir, launch.dir);
+    this.#deps.onStep?.("kept");
     await this.#confirmGiven(how);
     const result = await this.#resultOf(how);
-    this.#to.onStep?.("ending");
-    const left = await work.decider.changeRun(runId, SYSTEM, (read, at) => endCarried(read, by, result, at));
-    this.#to.onStep?.("ended");
+    this.#deps.onStep?.("ending");
+    const left = await work.decider.changeRun(runId, SYSTEM, (read, at) => endOwnedRun(read, by, result, at));
+    this.#deps.onStep?.("ended");
     await this.#mirror();
-    if (left.status === "cancelled") await forgetLaunch(runDir);
+    if (left.status === "cancelled") await deleteLaunch(runDir);
   }
 
   #mirror(): Promise<void> {
-    const { work, runId, note } = this.#to;
-    return mirrorNoted(work.store, runId, note);
+    const { work, runId, note } = this.#deps;
+    return mirrorRunOrNote(work.store, runId, note);
   }
 
-  /** Now that it has written all that it ever will, its record says what has arrived. */
-  async #confirmGiven(how: Ended): Promise<void> {
-    const { runId, work, launch, agent, engine } = this.#to;
+  /** The agent has ended, so its transcript shows everything that arrived. */
+  async #confirmGiven(how: EndedProcess): Promise<void> {
+    const { runId, work, launch, agent, engine } = this.#deps;
     const run = await work.store.findRun(runId);
-    for (const evident of run ? await listOnTheWay(work.store, run) : []) {
-      const said = run && (isSpent(evident.question) ? "given" : await witness(agent, run, launch, evident));
+    for (const evident of run ? await listHandoverEvidence(work.store, run) : []) {
+      const said = run && (isApprovalSpent(evident.question) ? "given" : await askWitness(agent, run, launch, evident));
       if (said === "given" || (said === "unknown" && this.#hasTaken(how, evident))) {
         await engine.given(evident.question.id, said === "given" ? "transcript" : "exit");
       }
@@ -233,19 +239,19 @@ export class Follower {
   }
 
   /**
-   * Where no record says what the agent was shown: it has what its own call returned, and a program without a record
-   * what it was started with, if it came to an end by itself.
+   * Says whether an agent without a transcript received an outcome: the result of its own call, or, for a program that
+   * ended by itself, what it was started with.
    */
-  #hasTaken(how: Ended, { question }: Evident): boolean {
-    const { agent } = this.#to;
-    const { epoch } = this.#to.by;
+  #hasTaken(how: EndedProcess, { question }: HandoverEvidence): boolean {
+    const { agent } = this.#deps;
+    const { epoch } = this.#deps.by;
     if (how.state !== "dead" || how.exitCode === undefined || KILLED.has(how.exitCode)) return false;
     const by = agent.program === "" ? undefined : "call";
-    return handoversOf(question).some((handover) => isHandedIn(handover, epoch, by));
+    return handoversOf(question).some((handover) => isHandedInEpoch(handover, epoch, by));
   }
 
-  async #resultOf(how: Ended): Promise<RunResult> {
-    const { reported, ended, lastWords } = this.#reading;
+  async #resultOf(how: EndedProcess): Promise<RunResult> {
+    const { reported, ended, lastWords } = this.#output;
     if (this.#isToolless) return { status: "failed", reason: "tools_lost" };
     if (reported) return reported.result;
     const exitCode = how.state === "dead" ? how.exitCode : undefined;
@@ -256,13 +262,28 @@ export class Follower {
       return { status: "failed", reason: "agent_killed", summary: `It was ended by signal ${exitCode - SIGNALLED}` };
     const summary = lastWords.trim().slice(-SUMMARY_CHARS);
     if (exitCode === 0) return { status: "completed", ...(summary && { summary }) };
-    const complaint = (await findText(epochFile(this.#to.runDir, this.#to.by.epoch, "err")))
+    const complaint = (await findFileText(epochFile(this.#deps.runDir, this.#deps.by.epoch, "err")))
       ?.trim()
       .slice(-SUMMARY_CHARS);
     return { status: "failed", reason: "agent_error", summary: complaint || summary || `exit code ${exitCode}` };
   }
 }
 
-function isNews(sight: Sight): boolean {
-  return sight.kind === "shown" || sight.kind === "text" || sight.kind === "called" || sight.kind === "ended";
+function isProgress(event: AgentEvent): boolean {
+  return event.kind === "shown" || event.kind === "text" || event.kind === "called" || event.kind === "ended";
+}
+
+const TOOLS_FILE = "tools";
+const ASK_TOOL = /(?:^|_)ask_human$|^AskUserQuestion$/;
+
+/**
+ * Says whether an agent that could ask at its first start has resumed without its ask tools: a resumed session can lose
+ * its MCP servers. One that never had them was started like that on purpose.
+ */
+export async function hasLostTools(runDir: string, tools: readonly string[]): Promise<boolean> {
+  if (tools.some((name) => ASK_TOOL.test(name))) {
+    await replacePrivateFile(join(runDir, TOOLS_FILE), "could ask\n");
+    return false;
+  }
+  return (await findFileText(join(runDir, TOOLS_FILE))) !== undefined;
 }

@@ -1,47 +1,54 @@
-import type { Read } from "../../core/changes.ts";
-import { type Handover, type Question, isHandedIn, isPending, outcomeName } from "../../core/question/question.ts";
+import type { QuestionSnapshot } from "../../core/changes.ts";
+import { type Handover, type Question, isHandedInEpoch, isPending, outcomeName } from "../../core/question/question.ts";
 import type { Run } from "../../core/run/run.ts";
 import type { Store } from "../../store/store.ts";
-import type { Agent, Sight, Witnessed } from "../agent.ts";
+import type { Agent, AgentEvent, Witnessed } from "../agent.ts";
 import type { Launch } from "./run-files.ts";
 
 const MOST_ASKED = 100;
 
-/** The names under which the agent's record shows what it was given: ids of answers and corrections, or the call. */
-export interface Evident {
+/**
+ * A handed-over outcome and the ids that prove it in the agent's transcript: of answers and corrections, or the call.
+ */
+export interface HandoverEvidence {
   question: Question;
   ids: string[];
   callId: string | undefined;
 }
 
-/** Outcomes of the run that are on their way to its agent; what came after they were handed over is not. */
-export async function listOnTheWay(store: Store, run: Run): Promise<Evident[]> {
+/** The outcomes being handed over to the run's agent, without what came after the hand-over. */
+export async function listHandoverEvidence(store: Store, run: Run): Promise<HandoverEvidence[]> {
   const found = await Promise.all(run.owes.map((id) => store.findQuestion(id)));
-  const evidence = found.flatMap((question) => (question ? [evident(question, run)] : []));
+  const evidence = found.flatMap((question) => (question ? [evidenceOf(question, run)] : []));
   return evidence.filter(({ ids }) => ids.length > 0);
 }
 
-/** What this start of the agent was to bring, with what was asked. */
-export async function readHanded(store: Store, run: Run): Promise<Read[]> {
+/** The questions this epoch hands over, with their content. */
+export async function readHandedQuestions(store: Store, run: Run): Promise<QuestionSnapshot[]> {
   const reads = await Promise.all(run.owes.map((id) => readOne(store, run, id)));
   return reads.flatMap((read) => (read && handedIds(read.question, run.epoch).length > 0 ? [read] : []));
 }
 
-/** Everything that the run has asked and that is closed, oldest first. */
-export async function readHistory(store: Store, run: Run): Promise<Read[]> {
+/** All closed questions of the run, oldest first. */
+export async function readRunHistory(store: Store, run: Run): Promise<QuestionSnapshot[]> {
   const asked = await store.listQuestions({ runId: run.id, order: "oldest", limit: MOST_ASKED });
   const reads = await Promise.all(asked.map(({ id }) => readOne(store, run, id)));
   return reads.filter((read) => read !== undefined);
 }
 
-/** Says whether a line of the agent shows that its model was given this. */
-export function isShownBy(sight: Sight, { ids, callId }: Evident): boolean {
-  if (sight.kind !== "shown" || sight.isError) return false;
-  return sight.callId === callId || ids.some((id) => sight.text.includes(id));
+/** Says whether an agent event proves that the model received this. */
+export function isShownBy(event: AgentEvent, { ids, callId }: HandoverEvidence): boolean {
+  if (event.kind !== "shown" || event.isError) return false;
+  return event.callId === callId || ids.some((id) => event.text.includes(id));
 }
 
-/** Asks the agent's own record. */
-export async function witness(agent: Agent, run: Run, launch: Launch, { ids, callId }: Evident): Promise<Witnessed> {
+/** Asks the agent's own transcript whether it shows this. */
+export async function askWitness(
+  agent: Agent,
+  run: Run,
+  launch: Launch,
+  { ids, callId }: HandoverEvidence,
+): Promise<Witnessed> {
   const { session } = run;
   if (session === undefined) return "unknown";
   const { dir, env } = launch;
@@ -50,22 +57,22 @@ export async function witness(agent: Agent, run: Run, launch: Launch, { ids, cal
   return found.includes("absent") ? "absent" : "unknown";
 }
 
-/** Says whether the session can still be resumed: its record is there. */
-export async function isSessionThere(agent: Agent, run: Run, launch: Launch): Promise<boolean> {
+/** Says whether the session can be resumed: its transcript exists. */
+export async function hasSessionRecord(agent: Agent, run: Run, launch: Launch): Promise<boolean> {
   if (run.session === undefined) return false;
   const { dir, env } = launch;
   return (await agent.witness({ session: run.session, dir, env, answerId: run.id, callId: undefined })) !== "unknown";
 }
 
-function evident(question: Question, run: Run): Evident {
-  return { question, ids: handedIds(question), callId: callOf(question, run.session) };
+function evidenceOf(question: Question, run: Run): HandoverEvidence {
+  return { question, ids: handedIds(question), callId: findAskCall(question, run.session) };
 }
 
-/** Names of what is on its way: of the outcome, of a forced answer, of corrections. */
+/** The ids being handed over: of the outcome, a forced answer and corrections. */
 function handedIds(question: Question, epoch?: number): string[] {
   if (isPending(question)) return [];
   const isHanded = (handover: Handover): boolean =>
-    handover.state === "handing" && (epoch === undefined || isHandedIn(handover, epoch));
+    handover.state === "handing" && (epoch === undefined || isHandedInEpoch(handover, epoch));
   const outcome = question.status === "timeout" && question.forced ? question.forced : question;
   return [
     ...(isHanded(outcome.handover) ? [outcomeName(question)] : []),
@@ -73,15 +80,15 @@ function handedIds(question: Question, epoch?: number): string[] {
   ];
 }
 
-/** The agent's own call that asked this, if it did so by its own question tool. */
-export function callOf(question: Question, session: string | undefined): string | undefined {
-  // A call of our own tool has a result as soon as it is parked, which is not the answer.
+/** Finds the agent's call that asked this with its own question tool. */
+export function findAskCall(question: Question, session: string | undefined): string | undefined {
+  // A call of our tool has a result as soon as it is parked, which is not the answer.
   if (question.via !== "hook") return undefined;
   const prefix = `=${session ?? ""}:`;
   return question.key.startsWith(prefix) ? question.key.slice(prefix.length) : undefined;
 }
 
-async function readOne(store: Store, run: Run, id: Question["id"]): Promise<Read | undefined> {
+async function readOne(store: Store, run: Run, id: Question["id"]): Promise<QuestionSnapshot | undefined> {
   const question = await store.findQuestion(id);
   const content = question && (await store.findContent(question.content));
   return question && content && !isPending(question) ? { run, question, content } : undefined;

@@ -13,8 +13,8 @@ const VERSION_MS = 20 * SECOND_MS;
 type Env = Readonly<Record<string, string | undefined>>;
 
 /**
- * What it takes to start the run: as its caller kept it, or for a session that somebody else started, as it was seen.
- * Undefined when nothing on this machine says it.
+ * Finds the launch record of a run: as its caller stored it, or for a foreign session as observed. Undefined if this
+ * machine has none.
  */
 export async function findLaunch(run: Run, runDir: string, agent: Agent, env: Env): Promise<Launch | undefined> {
   const kept = await findKeptLaunch(runDir);
@@ -25,7 +25,7 @@ export async function findLaunch(run: Run, runDir: string, agent: Agent, env: En
   return { agent: agent.name, program, args: [], dir: run.dir, env: own, options: {} };
 }
 
-/** The absolute path of a program, as a shell would find it. */
+/** Finds the absolute path of a program, as a shell would. */
 export async function findProgram(name: string, env: Env, dir: string): Promise<string | undefined> {
   const places = name.includes("/")
     ? [resolve(dir, name)]
@@ -38,19 +38,19 @@ export async function findProgram(name: string, env: Env, dir: string): Promise<
   return undefined;
 }
 
-/** The same where nothing goes on without it. */
+/** Like `findProgram`, but refuses if there is none. */
 export async function getProgram(name: string, env: Env, dir: string): Promise<string> {
   const found = await findProgram(name, env, dir);
   if (found !== undefined) return found;
   throw new Refusal("not_found", `There is no program "${name}" on the path`, { hint: "Install it, or name its file" });
 }
 
-/** What the program says its version is; nothing when it does not say. */
+/** The version an agent's program reports; undefined if it reports none. */
 export async function findVersion(agent: Agent, launch: Launch): Promise<string | undefined> {
   return agent.program === "" ? undefined : readVersion(launch.program, launch);
 }
 
-/** The same for any program, within a time. */
+/** The version any program reports, within a time limit. */
 export async function readVersion(
   program: string,
   at: { env: Env; dir: string; limitMs?: number },
@@ -60,7 +60,7 @@ export async function readVersion(
   return /\d+\.\d+\.\d+[\w.-]*/.exec(said?.stdout ?? "")?.[0];
 }
 
-/** What an agent file has to know. */
+/** The input of an agent definition for a start. */
 export function taskOf(
   run: Pick<Run, "id">,
   at: { epoch: number; runDir: string; askd: readonly string[]; liveWindowMs: number; version: string | undefined },
@@ -68,7 +68,13 @@ export function taskOf(
 ): Task {
   const { program, args, prompt, dir, env, options } = launch;
   return {
-    ...{ runId: run.id, ...at, program, args, prompt, dir, env },
+    runId: run.id,
+    ...at,
+    program,
+    args,
+    prompt,
+    dir,
+    env,
     token: undefined,
     promptTool: options.promptTool,
     resumeWith: options.resumeWith,

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { aRun } from "../../../test/builders.ts";
-import { findWork, takeoverHere } from "./local-run.ts";
+import { AGENTS } from "../agents.ts";
+import { findWorkspaceChanges, findTakeoverCommand } from "./local-run.ts";
 
 const parked = aRun({
   status: "awaiting_input",
@@ -11,7 +12,9 @@ const parked = aRun({
 });
 
 test("how to go on in a session is said as a shell takes it", async () => {
-  expect(await takeoverHere(parked, { host: "here", env: {} })).toBe("cd '/tmp/it'\\''s here' && claude --resume abc");
+  expect(await findTakeoverCommand(parked, { agents: AGENTS, host: "here", env: {} })).toBe(
+    "cd '/tmp/it'\\''s here' && claude --resume abc",
+  );
 });
 
 test.each([
@@ -20,11 +23,11 @@ test.each([
   ["its session looks like a flag", { session: "--help" }],
   ["it has no session", { session: undefined }],
 ] as const)("nothing is said where %s", async (_, over) => {
-  expect(await takeoverHere({ ...parked, ...over }, { host: "here", env: {} })).toBeUndefined();
+  expect(await findTakeoverCommand({ ...parked, ...over }, { agents: AGENTS, host: "here", env: {} })).toBeUndefined();
 });
 
 test("work is not looked for where there is no directory, or on another machine", async () => {
-  expect(await findWork({ ...parked, dir: undefined }, "here")).toBeUndefined();
-  expect(await findWork({ ...parked, host: "other" }, "here")).toBeUndefined();
-  expect(await findWork({ ...parked, dir: "/nowhere/at/all" }, "here")).toBeUndefined();
+  expect(await findWorkspaceChanges({ ...parked, dir: undefined }, "here")).toBeUndefined();
+  expect(await findWorkspaceChanges({ ...parked, host: "other" }, "here")).toBeUndefined();
+  expect(await findWorkspaceChanges({ ...parked, dir: "/nowhere/at/all" }, "here")).toBeUndefined();
 });

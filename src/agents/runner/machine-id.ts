@@ -3,48 +3,48 @@ import { linkSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync }
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { isMachineId, newMachineId } from "../../core/run/machine.ts";
-import { isCode } from "../../core/error-code.ts";
+import { hasErrorCode } from "../../core/error-code.ts";
 
 const INSTALL_FILE = "/etc/machine-id";
 const RANDOM_BYTES = 3;
-/** Nothing can be kept there; then nothing that is kept by machine is, either. */
+/** Errors of a directory that cannot be written; then nothing is stored by machine either. */
 const UNWRITABLE = ["EACCES", "EPERM", "EROFS", "ENOTDIR", "ENOENT"] as const;
 
-/** What tells machines apart beside their files; tests bring their own. */
-export interface Around {
+/** The identity of the installation; tests bring their own. */
+export interface MachineSurroundings {
   hostName: string;
-  /** Names this installation of the system, where it has a name. Most containers have none. */
+  /** The id of this installation, if it has one. Most containers have none. */
   install: string | undefined;
 }
 
 /**
- * The lasting id of this machine, under which its runs are kept: host names change, of containers with every start.
- * It belongs to a state directory. Installations that share one, as over a network, have one each.
+ * The permanent id of this machine, which its runs are stored under: host names change, in containers with every start.
+ * It belongs to a state directory. Installations that share one, such as over a network, have one id each.
  */
-export function findMachine(stateDir: string, around: Around = aroundHere()): string {
+export function findMachineId(stateDir: string, around: MachineSurroundings = thisMachine()): string {
   return readMachine(stateDir, around) ?? around.hostName;
 }
 
-/** The same, kept from now on: for whoever writes it into a run. */
-export function keepMachine(stateDir: string, around: Around = aroundHere()): string {
+/** The machine id, created if missing: for runs that store it. */
+export function ensureMachineId(stateDir: string, around: MachineSurroundings = thisMachine()): string {
   const kept = readMachine(stateDir, around);
   if (kept !== undefined) return kept;
-  // Runs that were made before there were ids are kept under the name of the host.
+  // Runs from before machine ids are stored under the host name.
   const isOld = hasRuns(stateDir);
   const id = isOld ? around.hostName : newMachineId(around.hostName, randomBytes(RANDOM_BYTES).toString("hex"));
   try {
     return createOnce(fileFor(stateDir, around), id) ? id : (readMachine(stateDir, around) ?? around.hostName);
   } catch (error) {
-    if (UNWRITABLE.some((code) => isCode(error, code))) return around.hostName;
+    if (UNWRITABLE.some((code) => hasErrorCode(error, code))) return around.hostName;
     throw error;
   }
 }
 
-function fileFor(stateDir: string, { install }: Around): string {
+function fileFor(stateDir: string, { install }: MachineSurroundings): string {
   return join(stateDir, install === undefined ? "machine" : `machine-${hash("sha256", install, "hex").slice(0, 12)}`);
 }
 
-function readMachine(stateDir: string, around: Around): string | undefined {
+function readMachine(stateDir: string, around: MachineSurroundings): string | undefined {
   const text = readText(fileFor(stateDir, around))?.trim();
   return text !== undefined && isMachineId(text) ? text : undefined;
 }
@@ -57,7 +57,7 @@ function hasRuns(stateDir: string): boolean {
   }
 }
 
-/** Makes the file with its whole text at once; false if another process was faster. */
+/** Creates the file with its whole text at once; false if another process was faster. */
 function createOnce(file: string, id: string): boolean {
   mkdirSync(join(file, ".."), { recursive: true, mode: 0o700 });
   const draft = `${file}.${process.pid}-${randomBytes(6).toString("hex")}.draft`;
@@ -66,14 +66,14 @@ function createOnce(file: string, id: string): boolean {
     linkSync(draft, file);
     return true;
   } catch (error) {
-    if (isCode(error, "EEXIST")) return false;
+    if (hasErrorCode(error, "EEXIST")) return false;
     throw error;
   } finally {
     rmSync(draft, { force: true });
   }
 }
 
-function aroundHere(): Around {
+function thisMachine(): MachineSurroundings {
   const install = readText(INSTALL_FILE)?.trim();
   return {
     hostName: hostname(),

@@ -22,7 +22,8 @@ test("a question that somebody else asked is in the mirror, and gone from it whe
   await watch.stop();
   const file = join(dir, ".askd/runs/1/state.json");
   expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({
-    ...{ status: "running", pending_question: { question: "Redis or Memcached?" } },
+    status: "running",
+    pending_question: { question: "Redis or Memcached?" },
   });
   const again = new MirrorWatch({ store: scene.store, host: "here", note: (_run, text) => notes.push(text) });
   await scene.engine.answer(question.id, said("1"), ADA);

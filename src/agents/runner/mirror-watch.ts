@@ -1,9 +1,9 @@
 import type { QuestionId, RunId } from "../../core/id.ts";
 import type { Run } from "../../core/run/run.ts";
 import type { Store } from "../../store/store.ts";
-import { mirrorNoted } from "./state-mirror.ts";
+import { mirrorRunOrNote } from "./state-mirror.ts";
 
-/** Changes that come together are written together. */
+/** Changes within this time are written together. */
 const GATHER_MS = 50;
 
 export interface MirrorWatchDeps {
@@ -12,7 +12,7 @@ export interface MirrorWatchDeps {
   note(run: Run, text: string): void;
 }
 
-/** Keeps `state.json` of this host's runs up to date when somebody else asks or answers: a hook, a tool, a person. */
+/** Updates `state.json` of this host's runs when another process asks or answers: a hook, a tool, a person. */
 export class MirrorWatch {
   readonly #deps: MirrorWatchDeps;
   readonly #stopListening: () => void;
@@ -28,7 +28,7 @@ export class MirrorWatch {
     });
   }
 
-  /** Writes what is still to be written, and no more. */
+  /** Writes pending updates and stops. */
   async stop(): Promise<void> {
     this.#stopListening();
     clearTimeout(this.#timer);
@@ -40,7 +40,7 @@ export class MirrorWatch {
     this.#timer = undefined;
     const ids = [...this.#questions];
     this.#questions.clear();
-    // What cannot be read now is written when the run moves next.
+    // A run that cannot be read now is written at its next change.
     this.#writing = this.#writing.then(() => this.#mirror(ids)).catch(() => undefined);
   }
 
@@ -50,7 +50,7 @@ export class MirrorWatch {
     const runIds = new Set<RunId>(found.flatMap((question) => (question ? [question.runId] : [])));
     for (const id of runIds) {
       const run = await store.findRun(id);
-      if (run?.giveBack === "worker" && run.host === host) await mirrorNoted(store, id, (text) => note(run, text));
+      if (run?.giveBack === "worker" && run.host === host) await mirrorRunOrNote(store, id, (text) => note(run, text));
     }
   }
 }

@@ -1,25 +1,25 @@
 import type { RunResult } from "../../core/run/run-lifecycle.ts";
-import type { Sight, Usage } from "../agent.ts";
+import type { AgentEvent, Usage } from "../agent.ts";
 import type { Json } from "../json.ts";
 import { MarkerScanner } from "../marker/marker.ts";
-import { type Reported, readResult } from "../marker/result.ts";
+import { type ReportedResult, readResult } from "../marker/result.ts";
 
-/** Of its last words no more is kept than a result can need. */
+/** The maximum length of the last text that is kept. */
 const MAX_WORDS_CHARS = 4 * 1024 * 1024;
 
-/** Of its marks no more are kept: the first that is a question stops it. */
+/** The maximum number of markers kept: the first question stops the agent. */
 const MOST_MARKS = 20;
 
-type Deferred = Extract<Sight, { kind: "deferred" }>;
-type Ended = Extract<Sight, { kind: "ended" }>;
+type Deferred = Extract<AgentEvent, { kind: "deferred" }>;
+type Ended = Extract<AgentEvent, { kind: "ended" }>;
 
-/** What is known of one process of an agent from the lines that it wrote so far. */
-export class Reading {
+/** The state of one agent process, derived from its output so far. */
+export class OutputState {
   session: string | undefined;
   tools: readonly string[] | undefined;
-  /** What it marked in its words, to be read by `parseAsk`; the first that it did not repeat from elsewhere is asked. */
+  /** Markers in its text, for `parseAsk`; the first that it did not merely repeat is asked. */
   readonly marked: Json[] = [];
-  /** The call that it stopped at; gone when it went on. */
+  /** The call it stopped at; cleared when it continues. */
   deferred: Deferred | undefined;
   warnings: string[] = [];
   readonly #scanner = new MarkerScanner({ most: MOST_MARKS });
@@ -27,8 +27,8 @@ export class Reading {
   #ended: Ended | undefined;
   readonly #totals = new Map<Usage["since"], Usage>();
 
-  take(sights: readonly Sight[]): void {
-    for (const sight of sights) this.#takeOne(sight);
+  take(events: readonly AgentEvent[]): void {
+    for (const event of events) this.#takeOne(event);
   }
 
   /** No more lines will come. */
@@ -36,59 +36,59 @@ export class Reading {
     this.#takeMarks(this.#scanner.end());
   }
 
-  /** What it said last: since its last call, or what it reports as that. */
+  /** Its last text: since its last call, or as reported. */
   get lastWords(): string {
     return this.#ended?.text ?? this.#words;
   }
 
-  /** How it ended in its own view; undefined when it said nothing of an end. */
+  /** How it ended by its own report; undefined if it reported no end. */
   get ended(): RunResult | undefined {
     return this.#ended?.result;
   }
 
-  /** Its result of the kind that asks for input or sets the run's state, if it gave one and did not fail. */
-  get reported(): Reported | undefined {
+  /** Its structured result, if it gave one and did not fail. */
+  get reported(): ReportedResult | undefined {
     if (this.#ended?.result.status === "failed" || this.deferred) return undefined;
     return readResult({ text: this.lastWords, structured: this.#ended?.structured });
   }
 
-  /** What was used, by what it counts from. */
+  /** The usage so far. */
   get usage(): readonly Usage[] {
     return [...this.#totals.values()];
   }
 
-  #takeOne(sight: Sight): void {
-    switch (sight.kind) {
+  #takeOne(event: AgentEvent): void {
+    switch (event.kind) {
       case "session":
-        this.session = sight.session;
-        this.tools = sight.tools ?? this.tools;
+        this.session = event.session;
+        this.tools = event.tools ?? this.tools;
         return;
       case "text":
-        this.#words = sight.isPiece ? this.#words + sight.text : sight.text;
-        // Not at every piece: cutting so long a text costs as much as reading all of it.
+        this.#words = event.isPiece ? this.#words + event.text : event.text;
+        // Not for every chunk: cutting so long a text costs as much as reading it.
         if (this.#words.length > 2 * MAX_WORDS_CHARS) this.#words = this.#words.slice(-MAX_WORDS_CHARS);
-        if (sight.text.trim() !== "") this.#goOn();
-        this.#takeMarks(this.#scanner.push(sight.text));
+        if (event.text.trim() !== "") this.#goOn();
+        this.#takeMarks(this.#scanner.push(event.text));
         return;
       case "called":
       case "shown":
         this.#words = "";
         return;
       case "deferred":
-        this.deferred = sight;
+        this.deferred = event;
         return;
       case "usage":
-        this.#totals.set(sight.usage.since, addUsage(this.#totals.get(sight.usage.since), sight.usage));
+        this.#totals.set(event.usage.since, addUsage(this.#totals.get(event.usage.since), event.usage));
         return;
       case "ended":
-        this.#ended = sight;
+        this.#ended = event;
         return;
       case "warning":
-        this.warnings.push(sight.text);
+        this.warnings.push(event.text);
     }
   }
 
-  /** It said an end and speaks again: another turn has begun. */
+  /** It reported an end and continues: another turn has begun. */
   #goOn(): void {
     this.#ended = undefined;
     this.deferred = undefined;
@@ -102,7 +102,7 @@ export class Reading {
   }
 }
 
-/** What counts from a line is added up; the rest is said anew each time. */
+/** Incremental usage is added up; totals replace the earlier ones. */
 function addUsage(before: Usage | undefined, usage: Usage): Usage {
   if (usage.since !== "line" || !before) return usage;
   const add = (one: number | undefined, other: number | undefined) =>

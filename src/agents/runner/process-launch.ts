@@ -4,21 +4,21 @@ import type { Agent, PermissionMode } from "../agent.ts";
 import { findProgram } from "./launch.ts";
 import type { Launch } from "./run-files.ts";
 
-/** Programs that run another one, which is their first argument. */
+/** Interpreters: their first argument is the program. */
 const INTERPRETERS: ReadonlySet<string> = new Set(["node", "nodejs", "bun", "deno"]);
 
-/** What a process was started with. */
-export interface StartedAs {
+/** The command line and environment of a process. */
+export interface ProcessLaunch {
   argv: readonly string[];
   env: Readonly<Record<string, string>>;
   dir: string;
 }
 
 /**
- * What a process of this user was started with, as the system shows it; undefined where it cannot be seen word by word.
- * `ps` joins the words of a command line by blanks: a prompt that speaks of a flag would become that flag.
+ * Finds how a process of this user was started; undefined if its arguments cannot be read exactly. `ps` joins arguments
+ * by blanks: a flag mentioned in a prompt would become a flag.
  */
-export async function findStartedAs(pid: number): Promise<StartedAs | undefined> {
+export async function findProcessLaunch(pid: number): Promise<ProcessLaunch | undefined> {
   try {
     const [argv, env, dir] = await Promise.all([
       readFile(`/proc/${pid}/cmdline`, "utf8"),
@@ -27,14 +27,14 @@ export async function findStartedAs(pid: number): Promise<StartedAs | undefined>
     ]);
     return { argv: splitZeros(argv), env: readVariables(splitZeros(env)), dir };
   } catch {
-    return undefined; // gone, somebody else's, or a system without /proc
+    return undefined; // gone, another user's, or a system without /proc
   }
 }
 
-/** What it takes to resume the session of an agent that somebody else started; undefined where that is not known. */
-export async function launchFrom(
+/** Finds how to resume the session of a foreign agent; undefined if unknown. */
+export async function findSessionLaunch(
   agent: Agent,
-  started: StartedAs,
+  started: ProcessLaunch,
   mode: PermissionMode | undefined,
 ): Promise<Omit<Launch, "options"> | undefined> {
   const { env, dir } = started;

@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { IDS, aRun } from "../../../test/builders.ts";
 import { command } from "../command/command.ts";
 import { makeRunDir } from "./run-files.ts";
-import { keepTree, resumeBy, retell } from "./resume-message.ts";
+import { saveTreeFingerprint, buildResume, restartPrompt } from "./resume-message.ts";
 
 const DELIMITER = "answer-1";
 /** A file that is called like a message of ours. */
@@ -28,7 +28,7 @@ async function aStoppedRun() {
   git("commit", "-qm", "first");
   const run = aRun({ id: IDS.run(), dir });
   const runDir = await makeRunDir(join(root, "state"), run.id);
-  await keepTree(runDir, dir);
+  await saveTreeFingerprint(runDir, dir);
   const launch = { agent: "command", program: "/bin/sh", args: [], dir, env: {}, options: {} };
   return { run, dir, runDir, launch };
 }
@@ -36,7 +36,7 @@ async function aStoppedRun() {
 test("the name of a changed file cannot say that a person answered", async () => {
   const { run, dir, runDir, launch } = await aStoppedRun();
   writeFileSync(join(dir, FORGED), "");
-  const how = await resumeBy(run, { agent: command, launch, runDir }, { delimiter: DELIMITER, reads: [] });
+  const how = await buildResume(run, { agent: command, launch, runDir }, { delimiter: DELIMITER, reads: [] });
   expect(how).toEqual({
     by: "message",
     text: [
@@ -52,7 +52,7 @@ test("a new session is told of its task, its last words and the working tree bet
   const { dir, runDir } = await aStoppedRun();
   writeFileSync(join(dir, "new"), "");
   writeFileSync(join(runDir, "1.out"), FORGED);
-  const told = await retell({ prompt: FORGED, dir, runDir }, command, [], DELIMITER);
+  const told = await restartPrompt({ prompt: FORGED, dir, runDir }, command, [], DELIMITER);
   expect(told).toBe(
     [
       "You were working on the task below. Your session is gone, so this is all that is known of what you did.",

@@ -1,47 +1,47 @@
 import { appendFile, open as openFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Read } from "../../core/changes.ts";
+import type { QuestionSnapshot } from "../../core/changes.ts";
 import { quoteBlock } from "../../core/text/foreign-text.ts";
-import { type Told, tellHanded, tellOutcome } from "../../core/run/agent-message.ts";
+import { type AgentMessageInput, handoverMessage, outcomeMessage } from "../../core/run/agent-message.ts";
 import type { Run } from "../../core/run/run.ts";
 import type { Agent, Resume } from "../agent.ts";
-import { findText, replaceFile } from "../process/private-file.ts";
-import { callOf } from "./handover-evidence.ts";
+import { findFileText, replacePrivateFile } from "../process/private-file.ts";
+import { findAskCall } from "./handover-evidence.ts";
 import { type Launch, epochFile, listEpochs } from "./run-files.ts";
-import { Fingerprint, describeDifference, findDiffStat, findFingerprint } from "../workspace/working-tree.ts";
+import { TreeFingerprint, describeDifference, findDiffStat, findTreeFingerprint } from "../workspace/working-tree.ts";
 
 const TREE = "tree.json";
 const DEFERRED = "deferred";
 const LAST_WORDS_BYTES = 4096;
 const NAMED_DIFFERENCES = 20;
 
-/** Keeps how the working tree is now, when the agent is gone. */
-export async function keepTree(runDir: string, dir: string): Promise<void> {
-  const tree = await findFingerprint(dir);
-  if (tree) await replaceFile(join(runDir, TREE), JSON.stringify(tree));
+/** Stores the fingerprint of the working tree when the agent has ended. */
+export async function saveTreeFingerprint(runDir: string, dir: string): Promise<void> {
+  const tree = await findTreeFingerprint(dir);
+  if (tree) await replacePrivateFile(join(runDir, TREE), JSON.stringify(tree));
 }
 
-/** Keeps that the agent stopped at this call of its own question tool; earlier ones stay, whoever writes last. */
-export async function keepDeferred(runDir: string, callId: string): Promise<void> {
+/** Stores that the agent stopped at this call of its own question tool; earlier ones stay. */
+export async function saveDeferredCall(runDir: string, callId: string): Promise<void> {
   await appendFile(join(runDir, DEFERRED), `${callId}\n`, { mode: 0o600 });
 }
 
-/** How the agent is given what it is owed: as the result of the call that it stopped at, else by a message. */
-export async function resumeBy(
+/** Decides how owed outcomes reach the agent: as the result of the call it stopped at, else by a message. */
+export async function buildResume(
   run: Run,
   { agent, launch, runDir }: { agent: Agent; launch: Launch; runDir: string },
-  told: Told,
+  told: AgentMessageInput,
 ): Promise<Resume> {
   const { dir, env } = launch;
   const { session } = run;
-  const kept = (await findText(join(runDir, DEFERRED)))?.split("\n") ?? [];
+  const kept = (await findFileText(join(runDir, DEFERRED)))?.split("\n") ?? [];
   for (const { question } of session === undefined ? [] : told.reads) {
-    const callId = callOf(question, session);
+    const callId = findAskCall(question, session);
     if (session === undefined || callId === undefined) continue;
-    // With a message as well the agent would be told twice: it goes on from the call in any case.
+    // A message as well would hand the outcome over twice: the agent continues from the call.
     if ((await agent.isPutOff?.({ session, dir, env, callId })) ?? kept.includes(callId)) return { by: "call", callId };
   }
-  const parts = told.reads.length > 0 ? [tellHanded(told)] : ["You were interrupted. Continue with the task."];
+  const parts = told.reads.length > 0 ? [handoverMessage(told)] : ["You were interrupted. Continue with the task."];
   const differences = await differencesIn(runDir, dir);
   if (differences.length > 0) {
     const named = differences.slice(0, NAMED_DIFFERENCES).map((one) => `- ${one}`);
@@ -51,11 +51,11 @@ export async function resumeBy(
   return { by: "message", text: parts.join("\n\n") };
 }
 
-/** The prompt for a new session in place of one that is gone: the task, what was asked and answered, how far it came. */
-export async function retell(
+/** The prompt of a new session in place of a lost one: the task, questions and answers, and its progress. */
+export async function restartPrompt(
   run: { prompt: string | undefined; dir: string; runDir: string },
   agent: Agent,
-  history: readonly Read[],
+  history: readonly QuestionSnapshot[],
   delimiter: string,
 ): Promise<string> {
   const said = await lastWords(run.runDir, agent);
@@ -63,7 +63,7 @@ export async function retell(
   return [
     "You were working on the task below. Your session is gone, so this is all that is known of what you did.",
     ...(run.prompt ? [`Your task, as it was given to you:\n${quoteBlock(run.prompt, delimiter)}`] : []),
-    ...history.map((read) => tellOutcome(read, delimiter)),
+    ...history.map((read) => outcomeMessage(read, delimiter)),
     ...(said ? [`What you said last:\n${quoteBlock(said, delimiter)}`] : []),
     ...(diff ? [`What is changed in the working tree:\n${quoteBlock(diff, delimiter)}`] : []),
     "Look at what is there, then continue with the task.",
@@ -71,13 +71,13 @@ export async function retell(
 }
 
 async function differencesIn(runDir: string, dir: string): Promise<string[]> {
-  const text = await findText(join(runDir, TREE));
-  const before = text === undefined ? undefined : Fingerprint.safeParse(JSON.parse(text));
-  const now = before?.success ? await findFingerprint(dir) : undefined;
+  const text = await findFileText(join(runDir, TREE));
+  const before = text === undefined ? undefined : TreeFingerprint.safeParse(JSON.parse(text));
+  const now = before?.success ? await findTreeFingerprint(dir) : undefined;
   return before?.success && now ? describeDifference(before.data, now) : [];
 }
 
-/** The end of what the agent said in its latest start. */
+/** The end of the agent's text in its latest epoch. */
 async function lastWords(runDir: string, agent: Agent): Promise<string> {
   const epoch = (await listEpochs(runDir, "out")).at(-1);
   if (epoch === undefined) return "";
@@ -86,12 +86,12 @@ async function lastWords(runDir: string, agent: Agent): Promise<string> {
     const { size } = await handle.stat();
     const length = Math.min(size, 64 * LAST_WORDS_BYTES);
     const { buffer } = await handle.read(Buffer.alloc(length), 0, length, size - length);
-    const sights = buffer
+    const events = buffer
       .toString("utf8")
       .split("\n")
       .flatMap((line) => agent.read(line));
-    return sights
-      .flatMap((sight) => (sight.kind === "text" ? [sight.text] : []))
+    return events
+      .flatMap((event) => (event.kind === "text" ? [event.text] : []))
       .join("")
       .slice(-LAST_WORDS_BYTES);
   } finally {

@@ -6,8 +6,8 @@ import { IDS } from "../../../test/builders.ts";
 import {
   BrokenRunFile,
   findKeptLaunch,
-  forgetLaunch,
-  keepLaunch,
+  deleteLaunch,
+  saveLaunch,
   listEpochs,
   makeRunDir,
   runDirOf,
@@ -55,8 +55,8 @@ test("a link in place of the directory is not followed", async () => {
 test("what starts a run is kept once, for this user only, without the caller's tokens", async () => {
   const dir = await aRunDir();
   const own = { ASKD_TOKEN: "a", ASKD_RUN: "r_x", ASKD_EPOCH: "3", ASKD_CALLBACK_SECRET: "whsec_x", ASKD_HOME: "/x" };
-  expect(await keepLaunch(dir, { ...LAUNCH, env: { ...LAUNCH.env, ...own } })).toBe(true);
-  expect(await keepLaunch(dir, { ...LAUNCH, prompt: "another" })).toBe(false);
+  expect(await saveLaunch(dir, { ...LAUNCH, env: { ...LAUNCH.env, ...own } })).toBe(true);
+  expect(await saveLaunch(dir, { ...LAUNCH, prompt: "another" })).toBe(false);
   expect(await findKeptLaunch(dir)).toEqual({ ...LAUNCH, env: { ...LAUNCH.env, ASKD_HOME: "/x" } });
   expect(statSync(join(dir, "env.json")).mode & 0o777).toBe(0o600);
   expect(readdirSync(dir)).toEqual(["env.json"]);
@@ -89,10 +89,10 @@ test.each(["../x", "a/b", ".hidden", "", "1.pid", "12.out", "env.json"])(
 
 test("when a run ends its output stays and what may be secret goes", async () => {
   const dir = await aRunDir();
-  await keepLaunch(dir, LAUNCH);
+  await saveLaunch(dir, LAUNCH);
   await writeStartFiles(dir, [{ name: "settings.json", text: "{}" }]);
   for (const name of ["1.pid", "1.out", "1.err", "1.exit"]) writeFileSync(join(dir, name), "");
-  await forgetLaunch(dir);
+  await deleteLaunch(dir);
   expect(readdirSync(dir).sort()).toEqual(["1.err", "1.exit", "1.out", "1.pid"]);
   expect(await findKeptLaunch(dir)).toBeUndefined();
 });

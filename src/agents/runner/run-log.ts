@@ -1,36 +1,36 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { type Run, hasEnded } from "../../core/run/run.ts";
-import { isCode } from "../../core/error-code.ts";
+import { hasErrorCode } from "../../core/error-code.ts";
 import { unreachable } from "../../core/unreachable.ts";
-import type { Agent, Sight } from "../agent.ts";
-import { agents } from "../agents.ts";
+import type { Agent, AgentEvent } from "../agent.ts";
+import { type AgentRegistry, findAgent } from "../registry.ts";
 import { findCallDetail } from "./call-detail.ts";
 
 import { epochFile, listEpochs, runDirOf } from "./run-files.ts";
 
-/** How much is read at a time, from the end or from where somebody stopped. */
+/** How much of the log is read at a time. */
 const TAIL_BYTES = 64 * 1024;
 const ENTRY_CHARS = 2_000;
 const MOST_ENTRIES = 300;
 
-/** One thing that an agent did or said, in its own words; nothing of it is made safe yet. */
+/** One log entry of an agent, as foreign text. */
 export interface LogEntry {
   kind: "text" | "call" | "result" | "warning" | "failure" | "start";
   text: string;
-  /** It goes on with the words of the entry before it. */
+  /** It continues the text of the previous entry. */
   isJoined?: boolean;
 }
 
-/** A part of the log, and where the next one begins. */
+/** A part of the log and the position of the next. */
 export interface LogPart {
   entries: LogEntry[];
   next: string;
-  /** There is more before it that was left out. */
+  /** Earlier entries were left out. */
   isCut: boolean;
 }
 
-/** Where somebody stopped reading: which start of the agent, how many bytes, and whether words were left open. */
-interface Place {
+/** A reading position: the epoch, the offset, and whether text was left open. */
+interface LogPosition {
   epoch: number;
   bytes: number;
   isOpen: boolean;
@@ -39,10 +39,14 @@ interface Place {
 const WORDS: Pick<Agent, "read"> = { read: (line) => [{ kind: "text", text: `${line}\n`, isPiece: true }] };
 
 /** The end of what a run's agent did, or what it did since then; undefined where its files are not here. */
-export async function findLog(stateDir: string, run: Run, from?: string): Promise<LogPart | undefined> {
+export async function findRunLog(
+  { agents, stateDir }: { agents: AgentRegistry; stateDir: string },
+  run: Run,
+  from?: string,
+): Promise<LogPart | undefined> {
   const runDir = runDirOf(stateDir, run.id);
   const epochs = await listEpochs(runDir, "out").catch((error: unknown) => {
-    if (isCode(error, "ENOENT")) return undefined;
+    if (hasErrorCode(error, "ENOENT")) return undefined;
     throw error;
   });
   if (!epochs) return undefined;
@@ -55,9 +59,12 @@ export async function findLog(stateDir: string, run: Run, from?: string): Promis
       entries.push({ kind: "start", text: String(epoch) });
       at = { epoch, bytes: 0, isOpen: false };
     }
-    // Nobody goes on with a line of an agent that is gone.
+    // An unterminated line of an ended agent is final.
     const isWhole = epoch !== epochs.at(-1) || (hasEnded(run) && run.worker === undefined);
-    const part = await readPart(epochFile(runDir, epoch, "out"), at, { agent: agents[run.agent] ?? WORDS, isWhole });
+    const part = await readPart(epochFile(runDir, epoch, "out"), at, {
+      agent: findAgent(agents, run.agent) ?? WORDS,
+      isWhole,
+    });
     entries.push(...part.entries);
     at = part.end;
     isCut ||= part.isCut;
@@ -68,26 +75,29 @@ export async function findLog(stateDir: string, run: Run, from?: string): Promis
   return { entries: shown, next, isCut: isCut || shown.length < entries.length };
 }
 
-function parsePlace(text: string | undefined): Place | undefined {
+function parsePlace(text: string | undefined): LogPosition | undefined {
   const [, epoch, bytes, open] = /^(\d{1,9})\.(\d{1,15})\.([01])$/.exec(text ?? "") ?? [];
   return epoch === undefined ? undefined : { epoch: Number(epoch), bytes: Number(bytes), isOpen: open === "1" };
 }
 
-interface Reading {
+interface PartOptions {
   agent: Pick<Agent, "read">;
-  /** Nothing is added to the file any more. */
+  /** The file is complete. */
   isWhole: boolean;
 }
 
-interface Part {
+interface LogRead {
   entries: LogEntry[];
-  end: Place;
+  end: LogPosition;
   isCut: boolean;
   isFull: boolean;
 }
 
-/** Reads whole lines; a line without its end is left for the next time, unless none comes or it alone is a part. */
-async function readPart(file: string, place: Place, { agent, isWhole }: Reading): Promise<Part> {
+/**
+ * Reads whole lines; an unterminated line is left for the next time, unless the file is complete or the line fills the
+ * part.
+ */
+async function readPart(file: string, place: LogPosition, { agent, isWhole }: PartOptions): Promise<LogRead> {
   const handle = await open(file, "r");
   try {
     const start = place.bytes < 0 ? Math.max(0, (await handle.stat()).size - TAIL_BYTES) : place.bytes;
@@ -99,8 +109,8 @@ async function readPart(file: string, place: Place, { agent, isWhole }: Reading)
     const end = (isWhole && !isFull) || (last === 0 && isFull) ? bytes.length : last;
     const text = bytes.subarray(first, Math.max(first, end)).toString("utf8");
     const lines = text === "" ? [] : text.replace(/\n$/, "").split("\n");
-    const said = new Said(place.isOpen);
-    for (const line of lines) for (const sight of agent.read(line)) said.add(sight, line);
+    const said = new LogEntries(place.isOpen);
+    for (const line of lines) for (const event of agent.read(line)) said.add(event, line);
     return {
       entries: said.entries,
       end: { epoch: place.epoch, bytes: start + Math.max(first, end), isOpen: said.isOpen },
@@ -118,8 +128,8 @@ async function readAt(handle: FileHandle, start: number): Promise<Buffer> {
   return buffer.subarray(0, bytesRead);
 }
 
-/** Puts together what lines show: pieces of words become whole lines where their end is there. */
-class Said {
+/** Builds log entries from agent events: chunks of text become whole lines. */
+class LogEntries {
   readonly entries: LogEntry[] = [];
   isOpen: boolean;
 
@@ -127,9 +137,9 @@ class Said {
     this.isOpen = isOpen;
   }
 
-  add(sight: Sight, line: string): void {
-    if (sight.kind === "text" && sight.isPiece) return this.#addPiece(sight.text);
-    const entry = entryOf(sight, line);
+  add(event: AgentEvent, line: string): void {
+    if (event.kind === "text" && event.isPiece) return this.#addPiece(event.text);
+    const entry = entryOf(event, line);
     if (!entry) return;
     this.isOpen = false;
     this.entries.push({ ...entry, text: entry.text.slice(0, ENTRY_CHARS) });
@@ -150,20 +160,20 @@ class Said {
   }
 }
 
-function entryOf(sight: Sight, line: string): LogEntry | undefined {
-  switch (sight.kind) {
+function entryOf(event: AgentEvent, line: string): LogEntry | undefined {
+  switch (event.kind) {
     case "text":
-      return sight.text === "" ? undefined : { kind: "text", text: sight.text };
+      return event.text === "" ? undefined : { kind: "text", text: event.text };
     case "called":
-      return { kind: "call", text: [sight.name, findCallDetail(line, sight.callId) ?? ""].join(" ").trim() };
+      return { kind: "call", text: [event.name, findCallDetail(line, event.callId) ?? ""].join(" ").trim() };
     case "shown":
-      return { kind: sight.isError ? "failure" : "result", text: sight.text.trim() };
+      return { kind: event.isError ? "failure" : "result", text: event.text.trim() };
     case "deferred":
-      return { kind: "call", text: sight.name };
+      return { kind: "call", text: event.name };
     case "warning":
-      return { kind: "warning", text: sight.text };
+      return { kind: "warning", text: event.text };
     case "ended": {
-      const { status, reason, summary } = sight.result;
+      const { status, reason, summary } = event.result;
       if (status === "completed") return undefined;
       return { kind: "failure", text: [status, reason, summary].filter((part) => part).join(": ") };
     }
@@ -171,6 +181,6 @@ function entryOf(sight: Sight, line: string): LogEntry | undefined {
     case "usage":
       return undefined;
     default:
-      return unreachable(sight);
+      return unreachable(event);
   }
 }

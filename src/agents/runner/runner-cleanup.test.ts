@@ -7,8 +7,8 @@ import { Scene, said } from "../../../test/scene.ts";
 import type { RunId } from "../../core/id.ts";
 import { DAY_MS, MINUTE_MS } from "../../core/instant.ts";
 import { Decider } from "../../engine/decide.ts";
-import { keepLaunch, makeRunDir, runDirOf } from "./run-files.ts";
-import { sweepRuns } from "../sweep.ts";
+import { saveLaunch, makeRunDir, runDirOf } from "./run-files.ts";
+import { deleteOldLaunches } from "./runner.ts";
 
 test("what a run was started with is deleted when nothing can take it up: cancelled, or ended long ago", async () => {
   const stateDir = mkdtempSync(join(tmpdir(), "askd-sweep-"));
@@ -16,7 +16,7 @@ test("what a run was started with is deleted when nothing can take it up: cancel
   const scene = new Scene();
   const queue = async (id: RunId): Promise<RunId> => {
     const launch = { agent: "claude", program: "/bin/claude", args: [], dir: "/", env: { KEY: "x" }, options: {} };
-    await keepLaunch(await makeRunDir(stateDir, id), launch);
+    await saveLaunch(await makeRunDir(stateDir, id), launch);
     return id;
   };
   const ended = await scene.engine.createRun({ id: await queue(IDS.run()), giveBack: "worker" }, AGENT);
@@ -30,10 +30,10 @@ test("what a run was started with is deleted when nothing can take it up: cancel
   const { store, rules } = scene;
   const decider = new Decider({ store, rules, ids: IDS, now: () => scene.now });
   const isKept = (id: RunId): boolean => existsSync(join(runDirOf(stateDir, id), "env.json"));
-  await sweepRuns(stateDir, { store, decider });
+  await deleteOldLaunches(stateDir, { store, decider });
   expect([ended.id, queued.id, unknown, failed.id].map(isKept)).toEqual([false, true, true, true]);
   await scene.pass(8 * DAY_MS);
-  await sweepRuns(stateDir, { store, decider });
+  await deleteOldLaunches(stateDir, { store, decider });
   expect([queued.id, unknown, failed.id].map(isKept)).toEqual([true, true, false]);
   await expect(scene.engine.answer(question.id, said("1", { force: true }), ADA)).rejects.toMatchObject({
     code: "run_ended",

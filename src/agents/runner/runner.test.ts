@@ -8,15 +8,16 @@ import { overriding } from "../../../test/proof/overriding.ts";
 import { until } from "../../../test/run-dir.ts";
 import { ROOMY, Scene } from "../../../test/scene.ts";
 import { engineOn, openEngine } from "../../app.ts";
-import { CARRY_MS } from "../../core/run/run-ownership.ts";
+import { OWNERSHIP_MS } from "../../core/run/run-ownership.ts";
 import type { RunId } from "../../core/id.ts";
 import { epochMs } from "../../core/instant.ts";
 import { Refusal } from "../../core/refusal.ts";
 import type { LocalEngine } from "../../engine/local-engine.ts";
 import type { Store } from "../../store/store.ts";
-import { agents } from "../agents.ts";
-import { keepMachine } from "./machine-id.ts";
-import { keepLaunch, makeRunDir } from "./run-files.ts";
+import { AGENTS } from "../agents.ts";
+import { agentsByName } from "../registry.ts";
+import { ensureMachineId } from "./machine-id.ts";
+import { saveLaunch, makeRunDir } from "./run-files.ts";
 import { Runner } from "./runner.ts";
 
 const ENV = { PATH: process.env["PATH"] ?? "/usr/bin:/bin" };
@@ -34,20 +35,30 @@ async function aQueuedRun(over: Partial<Store>) {
   const notes: string[] = [];
   const worker = IDS.worker();
   const runner = new Runner({
-    ...{ worker, host: hostname(), stateDir, agents, askd: ["askd"], env: ENV, rules: ROOMY, liveWindowMs: 1000 },
+    worker,
+    host: hostname(),
+    stateDir,
+    agents: agentsByName(AGENTS),
+    askd: ["askd"],
+    env: ENV,
+    rules: ROOMY,
+    liveWindowMs: 1000,
     engine: () => engine,
     note: (_run, text) => notes.push(text),
     onFailure: (_run, error) => notes.push(String(error)),
     outagePauseMs: 1,
   });
   const engine: LocalEngine = engineOn(overriding(scene.store, over), {
-    ...{ rules: ROOMY, nowMs: () => epochMs(scene.now), worker, runner },
+    rules: ROOMY,
+    nowMs: () => epochMs(scene.now),
+    worker,
+    runner,
     onFailure: (_job, error) => notes.push(String(error)),
   });
   onTestFinished(() => engine.stop());
   const id: RunId = IDS.run();
   const launch = { agent: "command", program: "/bin/sh", args: ["-c", "exit 0"], dir: stateDir, env: ENV, options: {} };
-  await keepLaunch(await makeRunDir(stateDir, id), launch);
+  await saveLaunch(await makeRunDir(stateDir, id), launch);
   await engine.createRun({ id, agent: "command", host: hostname(), giveBack: "worker" }, AGENT);
   return { scene, engine, notes, id };
 }
@@ -64,7 +75,7 @@ test.each([
     let isBroken = true;
     let tries = 0;
     const at = await aQueuedRun({
-      // What the run has used is read on the way to its start.
+      // The usage of the run is read on the way to its start.
       findEntry: (kind, id) => {
         if (kind !== "usage" || !isBroken) return at.scene.store.findEntry(kind, id);
         tries += 1;
@@ -73,7 +84,7 @@ test.each([
     });
     await at.engine.doDue();
     await until("it was tried more often than the ladder of an agent is long", () => tries > 8);
-    await at.scene.pass(CARRY_MS);
+    await at.scene.pass(OWNERSHIP_MS);
     await at.engine.doDue();
     expect((await at.engine.findTroubles()).failing).toMatchObject([
       { kind: "carry", tries: 1, why, run: { id: at.id } },
@@ -85,7 +96,7 @@ test.each([
       return run?.status === "completed" && run;
     });
     expect(ended).toMatchObject({ epoch: 1 });
-    await at.scene.pass(CARRY_MS);
+    await at.scene.pass(OWNERSHIP_MS);
     await at.engine.doDue();
     expect((await at.engine.findTroubles()).failing).toEqual([]);
   },
@@ -106,7 +117,7 @@ test("what fails in a worker is in its log, and every process on the store sees 
   const id = IDS.run();
   const file = join(await makeRunDir(runs.stateDir, id), "env.json");
   writeFileSync(file, "half");
-  await engine.createRun({ id, agent: "command", host: keepMachine(runs.stateDir), giveBack: "worker" }, AGENT);
+  await engine.createRun({ id, agent: "command", host: ensureMachineId(runs.stateDir), giveBack: "worker" }, AGENT);
   await engine.doDue();
   const why = expect.stringContaining(`${file} is broken`);
   expect(notes).toEqual([expect.stringMatching(`^resume:${id}: failed once: .* is broken.*; it is tried again$`)]);
@@ -133,8 +144,8 @@ test("a worker rides out a restart of PostgreSQL, whatever its agents do meanwhi
   const script = "echo begun; while [ ! -e go ]; do sleep 0.05; done; echo over";
   const launch = { agent: "command", program: "/bin/sh", args: ["-c", script], dir: root, env: ENV, options: {} };
   const runDir = await makeRunDir(runs.stateDir, id);
-  await keepLaunch(runDir, launch);
-  await engine.createRun({ id, agent: "command", host: keepMachine(runs.stateDir), giveBack: "worker" }, AGENT);
+  await saveLaunch(runDir, launch);
+  await engine.createRun({ id, agent: "command", host: ensureMachineId(runs.stateDir), giveBack: "worker" }, AGENT);
   await until("the agent is there", () => existsSync(join(runDir, "1.out")));
   for (const how of ["politely", "at once"] as const) {
     notes.length = 0;

@@ -9,10 +9,11 @@ import { ROOMY } from "../../../test/scene.ts";
 import { openEngine } from "../../app.ts";
 import { HOUR_MS } from "../../core/instant.ts";
 import type { Engine } from "../../engine/engine.ts";
-import { carryHere, findCarried } from "../elsewhere.ts";
-import { findMachine, keepMachine } from "./machine-id.ts";
+import { AGENTS } from "../agents.ts";
+import { prepareSessionCopy, findSessionCopy } from "./session-copy.ts";
+import { findMachineId, ensureMachineId } from "./machine-id.ts";
 import { findIdentity } from "../process/process-identity.ts";
-import { findKeptLaunch, keepLaunch, makeRunDir, runDirOf } from "./run-files.ts";
+import { findKeptLaunch, saveLaunch, makeRunDir, runDirOf } from "./run-files.ts";
 
 const SESSION = "5e551011-0000-4000-8000-000000000000";
 
@@ -41,49 +42,49 @@ function carrySession(): void {
 }
 
 test("a session that was carried along is gone on with, in the environment of whoever says so", async () => {
-  const at = { stateDir: join(root, "state"), env };
+  const at = { agents: AGENTS, stateDir: join(root, "state"), env };
   const run = parked();
   carrySession();
-  expect(await carryHere(run, at)).toMatchObject({ has: "session" });
+  expect(await prepareSessionCopy(run, at)).toMatchObject({ has: "session" });
   const launch = await findKeptLaunch(runDirOf(at.stateDir, run.id));
   expect(launch).toMatchObject({ program: join(root, "bin", "claude"), env: { ANTHROPIC_API_KEY: "sk-1" } });
 });
 
 test("what the run was started with is enough for a new session", async () => {
-  const at = { stateDir: join(root, "state"), env };
+  const at = { agents: AGENTS, stateDir: join(root, "state"), env };
   const run = parked();
   const launch = { agent: "claude", program: join(root, "bin", "claude"), args: [], prompt: "Add caching" };
-  await keepLaunch(await makeRunDir(at.stateDir, run.id), { ...launch, dir: join(root, "bin"), env, options: {} });
-  expect(await findCarried(run, at)).toMatchObject({ has: "launch", launch: { prompt: "Add caching" } });
+  await saveLaunch(await makeRunDir(at.stateDir, run.id), { ...launch, dir: join(root, "bin"), env, options: {} });
+  expect(await findSessionCopy(run, at)).toMatchObject({ has: "launch", launch: { prompt: "Add caching" } });
 });
 
 test("what is missing is said", async () => {
-  const at = { stateDir: join(root, "state"), env };
+  const at = { agents: AGENTS, stateDir: join(root, "state"), env };
   const missing = async (run = parked(), over: Partial<typeof at> = {}): Promise<unknown> =>
-    findCarried(run, { ...at, ...over });
+    findSessionCopy(run, { ...at, ...over });
   expect(await missing()).toEqual({
-    missing: `neither its session ${SESSION} nor what it was started with is here`,
+    missing: `neither its session ${SESSION} nor its launch record is here`,
   });
   expect(await missing({ ...parked(), session: undefined })).toEqual({
-    missing: "what it was started with is not here",
+    missing: "its launch record is not here",
   });
   expect(await missing({ ...parked(), dir: "/nowhere" })).toEqual({ missing: "its directory /nowhere is not here" });
   expect(await missing({ ...parked(), agent: "hal" })).toEqual({ missing: 'no agent "hal" is known here' });
   expect(await missing(parked(), { env: { ...env, PATH: "/nowhere" } })).toEqual({
     missing: 'There is no program "claude" on the path',
   });
-  await expect(carryHere(parked(), at)).rejects.toMatchObject({ code: "not_found" });
+  await expect(prepareSessionCopy(parked(), at)).rejects.toMatchObject({ code: "not_found" });
 });
 
 test("an agent that is alive on a machine whose run went on elsewhere is ended when that machine is back", async () => {
   const file = join(root, "askd.db");
   const stateDir = join(root, "state");
-  const host = keepMachine(stateDir);
+  const host = ensureMachineId(stateDir);
   const runs = { stateDir, askd: ["askd"], env: {}, note: () => undefined };
   const open = (): Promise<Engine> => openEngine({ store: { kind: "sqlite", file }, rules: ROOMY, runs });
   const id = IDS.run();
   const launch = { agent: "command", program: "/bin/sh", args: ["-c", "echo $$ > agent.pid; exec sleep 600"] };
-  await keepLaunch(await makeRunDir(stateDir, id), {
+  await saveLaunch(await makeRunDir(stateDir, id), {
     ...launch,
     dir: root,
     env: { PATH: "/usr/bin:/bin" },
@@ -109,7 +110,7 @@ test("an agent that is alive on a machine whose run went on elsewhere is ended w
 
   const back = await open();
   onTestFinished(() => back.stop());
-  expect(findMachine(stateDir)).toBe(host);
+  expect(findMachineId(stateDir)).toBe(host);
   void back.work();
   await until("the agent is gone", async () => (await findIdentity(pid)) === undefined);
   expect(await elsewhere.findRun(id)).toMatchObject({ status: "resuming", host: "desk~77aa01", epoch: moved.epoch });

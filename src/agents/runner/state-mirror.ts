@@ -6,26 +6,26 @@ import { isPending, type Question } from "../../core/question/question.ts";
 import { type Run, findAgentSession } from "../../core/run/run.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Store } from "../../store/store.ts";
-import { replaceFile } from "../process/private-file.ts";
-import { isCode } from "../../core/error-code.ts";
+import { replacePrivateFile } from "../process/private-file.ts";
+import { hasErrorCode } from "../../core/error-code.ts";
 
-/** A run that changes faster than its file is written is mirrored by whoever changes it last. */
+/** A run that changes faster than its file is written is mirrored by the last process that changes it. */
 const MOST_TURNS = 5;
 
-/** A run as `state.json` shows it to scripts. */
+/** The content of `state.json`. */
 export interface MirroredState {
   status: string;
   session_id: string | null;
   pending_question: { question: string; context: string; options: string[]; asked_at: string } | null;
 }
 
-/** What was asked last, with its content. */
+/** The last question, with its content. */
 export interface MirroredQuestion {
   question: Question;
   content: Content;
 }
 
-/** What `state.json` says of a run and the question that it asked last. */
+/** Builds `state.json` from a run and its last question. */
 export function mirroredState(run: Run, asked: MirroredQuestion | undefined): MirroredState {
   return {
     status: run.status === "awaiting_input" ? "waiting_input" : run.status,
@@ -34,13 +34,13 @@ export function mirroredState(run: Run, asked: MirroredQuestion | undefined): Mi
   };
 }
 
-/** Where a run and what it asks are read from. */
+/** The source of a run and its question. */
 export interface MirrorSource {
   findRun(id: RunId): Promise<Run | undefined>;
   findAsked(id: QuestionId): Promise<MirroredQuestion | undefined>;
 }
 
-export function ofStore(store: Pick<Store, "findRun" | "findQuestion" | "findContent">): MirrorSource {
+export function storeMirrorSource(store: Pick<Store, "findRun" | "findQuestion" | "findContent">): MirrorSource {
   return {
     findRun: (id) => store.findRun(id),
     findAsked: async (id) => {
@@ -51,14 +51,15 @@ export function ofStore(store: Pick<Store, "findRun" | "findQuestion" | "findCon
   };
 }
 
-export function ofEngine(engine: Pick<Engine, "findRun" | "read">): MirrorSource {
+export function engineMirrorSource(engine: Pick<Engine, "findRun" | "read">): MirrorSource {
   return { findRun: (id) => engine.findRun(id), findAsked: (id) => engine.read(id) };
 }
 
-/** Brings the `state.json` of a run up to date, where it has a directory. */
+/** Updates the `state.json` of a run that has a directory. */
 export async function mirrorRun(source: MirrorSource, id: RunId): Promise<void> {
   let written: number | undefined;
-  // Others write it too: whoever finds a newer run after its own write writes once more, so that the newest stays.
+  // Other processes write it too: a process that finds a newer run after its write writes again, so that the newest
+  // stays.
   for (let turn = 0; turn < MOST_TURNS; turn += 1) {
     const run = await source.findRun(id);
     if (run?.dir === undefined || run.version === written) return;
@@ -66,36 +67,36 @@ export async function mirrorRun(source: MirrorSource, id: RunId): Promise<void> 
     try {
       await writeMirror(run.dir, run.number, mirroredState(run, asked || undefined));
     } catch (error) {
-      if (isCode(error, "ENOENT")) return; // the directory is gone, and with it whoever would read there
+      if (hasErrorCode(error, "ENOENT")) return; // the directory is gone, and its readers with it
       throw error;
     }
     written = run.version;
   }
 }
 
-/** The same for those who have more to do than this: that it failed is noted, and changes nothing. */
-export async function mirrorNoted(store: Store, id: RunId, note: (text: string) => void): Promise<void> {
-  await mirrorRun(ofStore(store), id).catch((error: unknown) => {
+/** Like `mirrorRun`, but only notes a failure. */
+export async function mirrorRunOrNote(store: Store, id: RunId, note: (text: string) => void): Promise<void> {
+  await mirrorRun(storeMirrorSource(store), id).catch((error: unknown) => {
     note(`state.json was not written: ${error instanceof Error ? error.message : String(error)}`);
   });
 }
 
-/** Writes `.askd/runs/<number>/state.json` into the directory of a run; readers see the old or the new one, whole. */
+/** Writes `.askd/runs/<number>/state.json` in the directory of a run atomically. */
 export async function writeMirror(dir: string, number: number, state: MirroredState): Promise<void> {
   let folder = dir;
   for (const name of [".askd", "runs", String(number)]) {
     folder = join(folder, name);
     await makeFolder(folder);
   }
-  await replaceFile(join(folder, "state.json"), `${JSON.stringify(state, undefined, 2)}\n`);
+  await replacePrivateFile(join(folder, "state.json"), `${JSON.stringify(state, undefined, 2)}\n`);
 }
 
-/** What the agent works in is not ours: a link there could lead our file anywhere, so none is followed. */
+/** Creates a folder without following links: the agent could link it anywhere. */
 async function makeFolder(folder: string): Promise<void> {
   try {
     await mkdir(folder, { mode: 0o700 });
   } catch (error) {
-    if (!isCode(error, "EEXIST")) throw error;
+    if (!hasErrorCode(error, "EEXIST")) throw error;
   }
   if (!(await lstat(folder)).isDirectory()) throw new Error(`${folder} is not a folder; nothing was written`);
 }
@@ -104,7 +105,7 @@ function mirroredQuestion({ question, content }: MirroredQuestion): MirroredStat
   const { items, context } = content.shared ?? content;
   const [only] = items.length === 1 ? items : [];
   return {
-    question: only ? only.text : items.map(sayItem).join("\n"),
+    question: only ? only.text : items.map(itemLine).join("\n"),
     context: context ?? "",
     options: only ? only.options.map(({ label }) => label) : [],
     asked_at: question.askedAt,
@@ -112,7 +113,7 @@ function mirroredQuestion({ question, content }: MirroredQuestion): MirroredStat
 }
 
 /** One of several items in a line, with its own options. */
-function sayItem(item: Item, index: number): string {
+function itemLine(item: Item, index: number): string {
   const options = item.options.map(({ label }) => label).join(", ");
   return `${index + 1}. ${item.text}${options === "" ? "" : ` (${options})`}`;
 }

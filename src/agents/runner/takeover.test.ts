@@ -7,7 +7,8 @@ import { epochMs, instant } from "../../core/instant.ts";
 import type { Run } from "../../core/run/run.ts";
 import { openDatabase } from "../../sqlite.ts";
 import { readOwnIdentity } from "../process/process-identity.ts";
-import { findTakeover, findWayOn, isLeft, sayTakeover } from "./takeover.ts";
+import { AGENTS } from "../agents.ts";
+import { findTakeover, adviseResume, isSessionFree, takeoverCommand } from "./takeover.ts";
 
 const SESSION = "5e551011-0000-4000-8000-000000000000";
 const OTHER = "07be4000-0000-4000-8000-000000000000";
@@ -27,8 +28,8 @@ function untaken(over: Partial<Run> = {}): Run {
   return aRun({ agent: "gemini", number: 6, ...kept, ...named, ...over });
 }
 
-const here = () => ({ host: "here", env: { HOME: home } });
-const lineOf = async (run: Run): Promise<string> => (await findWayOn(run, here(), "askd")).line;
+const here = () => ({ agents: AGENTS, host: "here", env: { HOME: home } });
+const lineOf = async (run: Run): Promise<string> => (await adviseResume(run, here(), "askd")).line;
 
 function write(file: string, ...lines: Array<object | string>): string {
   const path = join(home, file);
@@ -121,7 +122,7 @@ describe("no command is guessed", () => {
   test("for a machine that is not this one, nor for an asker that is no agent", async () => {
     expect(await lineOf(untaken({ host: "there" }))).toBe("Its session is on there. There: askd takeover 6");
     expect(await lineOf(untaken({ agent: "none" }))).toMatch(
-      /^Whoever asked gets it by asking again, or with: askd check q-/,
+      /^The asker gets it by asking again, or with: askd check q-/,
     );
   });
 });
@@ -129,17 +130,17 @@ describe("no command is guessed", () => {
 test("a session that names itself is not searched for, and one that is still open is said to be", async () => {
   const run = untaken({ agent: "claude", session: SESSION });
   const command = `cd /repo && claude --resume ${SESSION}`;
-  expect(await findWayOn(run, here(), "askd")).toEqual({ line: `Go on in its session: ${command}`, command });
+  expect(await adviseResume(run, here(), "askd")).toEqual({ line: `Go on in its session: ${command}`, command });
   const { pid, boot, born } = await readOwnIdentity();
   const open = { ...run, seen: { pid, startedAt: `${boot}:${born}` } };
   expect(await lineOf(open)).toBe(`Its session is still open: tell it to go on there. Once it is closed: ${command}`);
   const found = await findTakeover({ ...run, seen: { pid, startedAt: `${boot}:1` } }, here());
-  expect(found && sayTakeover(found)).toBe(command);
+  expect(found && takeoverCommand(found)).toBe(command);
   expect(found?.isOpen).toBe(false);
 });
 
 test("only a run whose answer nobody else can bring is left while it resumes", () => {
-  expect(isLeft(untaken())).toBe(true);
-  expect(isLeft(untaken({ giveBack: "worker" }))).toBe(false);
-  expect(isLeft(untaken({ status: "running" }))).toBe(false);
+  expect(isSessionFree(untaken())).toBe(true);
+  expect(isSessionFree(untaken({ giveBack: "worker" }))).toBe(false);
+  expect(isSessionFree(untaken({ status: "running" }))).toBe(false);
 });

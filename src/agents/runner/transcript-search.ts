@@ -5,7 +5,7 @@ import { createInterface } from "node:readline";
 import type { SessionSearch, Witnessed } from "../agent.ts";
 import { type Json, parseJson } from "../json.ts";
 
-/** Files below a directory whose name fits, at most so many levels down; none when it cannot be read. */
+/** Finds files by name below a directory, up to a depth; none if it cannot be read. */
 export async function findFiles(root: string, isWanted: (name: string) => boolean, depth: number): Promise<string[]> {
   const entries = await readdir(root, { withFileTypes: true }).catch(() => []);
   const found = await Promise.all(
@@ -19,8 +19,8 @@ export async function findFiles(root: string, isWanted: (name: string) => boolea
 }
 
 /**
- * Looks through records of one JSON object on each line. Only lines that hold one of the names are parsed; one
- * that holds a name and cannot be parsed may have been cut off, so nothing is known of it.
+ * Searches transcripts of one JSON object per line. Only lines with one of the names are parsed; a line that has a name
+ * but cannot be parsed may be truncated, so the result is unknown.
  */
 export async function searchRecords(
   files: readonly string[],
@@ -37,14 +37,14 @@ export async function searchRecords(
   return worst;
 }
 
-/** What is read from the line of a record that holds a text, with its first line; undefined for a line that says nothing. */
-type ReadHolding<Value> = (line: Json, record: { file: string; first: Json | undefined }) => Value | undefined;
+/** Reads a value from a matching line of a transcript and its first line; undefined if it has none. */
+type RecordReader<Value> = (line: Json, record: { file: string; first: Json | undefined }) => Value | undefined;
 
-/** One value for each record that holds the text; a record that cannot be read holds nothing. */
-export async function readHolding<Value>(
+/** Reads one value from each transcript that contains the text; unreadable ones are skipped. */
+export async function readMatchingRecords<Value>(
   files: readonly string[],
   { text, sinceMs }: Pick<SessionSearch, "text" | "sinceMs">,
-  read: ReadHolding<Value>,
+  read: RecordReader<Value>,
 ): Promise<Value[]> {
   const found: Value[] = [];
   for (const file of files) {
@@ -57,7 +57,7 @@ export async function readHolding<Value>(
 async function readOne<Value>(
   file: string,
   { text, sinceMs }: Pick<SessionSearch, "text" | "sinceMs">,
-  read: ReadHolding<Value>,
+  read: RecordReader<Value>,
 ): Promise<Value | undefined> {
   if ((await stat(file)).mtimeMs < sinceMs) return undefined;
   let first: { json: Json | undefined } | undefined;

@@ -4,14 +4,14 @@ import type { RunId } from "../../core/id.ts";
 import { UsageRow } from "../../core/run/usage.ts";
 import type { Store } from "../../store/store.ts";
 import type { Usage } from "../agent.ts";
-import { findText, replaceFile } from "../process/private-file.ts";
+import { findFileText, replacePrivateFile } from "../process/private-file.ts";
 
 const BASE = "usage";
 const Base = z.object({ epoch: z.int(), before: UsageRow });
 const NOTHING: UsageRow = { turns: 0, costUsd: 0, inputTokens: 0, outputTokens: 0 };
 const KEYS = ["turns", "costUsd", "inputTokens", "outputTokens"] as const;
 
-/** What the run had used when this process of its agent started, and what was kept since. */
+/** Adds the usage of one agent process to the usage of its run. */
 export class UsageMeter {
   readonly #store: Store;
   readonly #runId: RunId;
@@ -27,7 +27,7 @@ export class UsageMeter {
     this.#kept = JSON.stringify(before);
   }
 
-  /** `base` is what was used before this process; without one, what is kept now. */
+  /** `base` is the usage before this process; by default, the stored one. */
   static async open(store: Store, runId: RunId, base: UsageRow | undefined): Promise<UsageMeter> {
     const entry = await store.findEntry("usage", runId);
     const found = UsageRow.safeParse(entry?.body);
@@ -38,9 +38,9 @@ export class UsageMeter {
     return this.#before;
   }
 
-  /** Keeps what the process has used so far, if that is news. It has no place in the trail and no guard. */
+  /** Stores the usage so far, if it changed. It is outside the trail and has no guard. */
   async keep(usage: readonly Usage[]): Promise<void> {
-    const total = totalOf(this.#before, usage);
+    const total = totalUsage(this.#before, usage);
     const text = JSON.stringify(total);
     if (text === this.#kept) return;
     const entry = { kind: "usage" as const, id: this.#runId, version: this.#version, body: total };
@@ -52,20 +52,20 @@ export class UsageMeter {
   }
 }
 
-/** Keeps what the run has used before this start, for whoever counts on after us. */
-export async function keepBase(runDir: string, epoch: number, store: Store, runId: RunId): Promise<void> {
+/** Stores the usage before this epoch, for the next owner. */
+export async function saveUsageBase(runDir: string, epoch: number, store: Store, runId: RunId): Promise<void> {
   const { before } = await UsageMeter.open(store, runId, undefined);
-  await replaceFile(join(runDir, BASE), JSON.stringify({ epoch, before }));
+  await replacePrivateFile(join(runDir, BASE), JSON.stringify({ epoch, before }));
 }
 
-export async function findBase(runDir: string, epoch: number): Promise<UsageRow | undefined> {
-  const text = await findText(join(runDir, BASE));
+export async function findUsageBase(runDir: string, epoch: number): Promise<UsageRow | undefined> {
+  const text = await findFileText(join(runDir, BASE));
   const found = text === undefined ? undefined : Base.safeParse(JSON.parse(text));
   return found?.success && found.data.epoch === epoch ? found.data.before : undefined;
 }
 
-/** What counts from the session's start replaces what was known; the rest comes on top of it. */
-export function totalOf(before: UsageRow, usage: readonly Usage[]): UsageRow {
+/** Adds usage to a base; session totals replace it. */
+export function totalUsage(before: UsageRow, usage: readonly Usage[]): UsageRow {
   const total = { ...before };
   for (const one of usage) {
     for (const key of KEYS) {

@@ -4,10 +4,10 @@ import { IDS, NOON } from "../../../test/builders.ts";
 import { until } from "../../../test/run-dir.ts";
 import { type Instant, SECOND_MS, later } from "../../core/instant.ts";
 import { MemoryStore } from "../../../test/memory-store/memory.ts";
-import { type Identity, findIdentity, readOwnIdentity } from "../process/process-identity.ts";
+import { type ProcessIdentity, findIdentity, readOwnIdentity } from "../process/process-identity.ts";
 import { hasLivingWorker, isWorkerGone } from "./worker-row.ts";
 
-async function aRow(process: Identity, beatAgoMs: number, host = "here") {
+async function aRow(process: ProcessIdentity, beatAgoMs: number, host = "here") {
   const store = new MemoryStore(() => NOON);
   const id = IDS.worker();
   const body = { host, process: { ...process }, beatAt: later(NOON, -beatAgoMs) };
@@ -42,7 +42,7 @@ test("a worker that was stopped does not count from that moment on, but its agen
 });
 
 /** A worker that beat at noon, looked at some seconds later. */
-async function isGone(process: Identity, afterMs: number): Promise<boolean> {
+async function isGone(process: ProcessIdentity, afterMs: number): Promise<boolean> {
   let now: Instant = NOON;
   const store = new MemoryStore(() => now);
   const id = IDS.worker();

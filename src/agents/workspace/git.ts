@@ -1,23 +1,24 @@
-import { isCode } from "../../core/error-code.ts";
+import { hasErrorCode } from "../../core/error-code.ts";
 import { runProgram } from "../process/process-identity.ts";
+import { basename, dirname } from "node:path";
 
 const TIMEOUT_MS = 60_000;
 const OUTPUT_BYTES = 64 * 1024 * 1024;
-/** What git exits with when it cannot even begin. */
+/** git's exit code for fatal errors. */
 const FATAL = 128;
 
 /**
- * Reads from a repository and never writes to it: no optional locks, no refreshed index, and no program that the
- * repository names is run to find changes.
+ * Options for reading a repository without writing: no optional locks, no refreshed index, and no programs of the
+ * repository.
  */
 const READING = ["--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "diff.autoRefreshIndex=false"];
 
-/** What git says when it reads; undefined where there is no repository, no working tree or no git. */
+/** Runs a reading git command; undefined without a repository, a working tree or git. */
 export async function readGit(dir: string, args: readonly string[]): Promise<string | undefined> {
   try {
     return await runGit(dir, [...READING, ...args]);
   } catch (error) {
-    if (isCode(error, "ENOENT")) return undefined;
+    if (hasErrorCode(error, "ENOENT")) return undefined;
     if (error instanceof GitFailure && /not a git repository|must be run in a work tree/.test(error.message)) {
       return undefined;
     }
@@ -25,19 +26,19 @@ export async function readGit(dir: string, args: readonly string[]): Promise<str
   }
 }
 
-/** Runs git in a directory and gives what it says. */
+/** Runs git in a directory and returns its output. */
 export async function runGit(dir: string, args: readonly string[]): Promise<string> {
   const options = { cwd: dir, env: gitEnv(), timeout: TIMEOUT_MS, maxBuffer: OUTPUT_BYTES };
   try {
     const { stdout } = await runProgram("git", args, options);
     return stdout;
   } catch (cause) {
-    if (!(cause instanceof Error) || !("stderr" in cause) || isCode(cause, "ENOENT")) throw cause;
+    if (!(cause instanceof Error) || !("stderr" in cause) || hasErrorCode(cause, "ENOENT")) throw cause;
     throw new GitFailure(String(cause.stderr).trim() || cause.message, cause);
   }
 }
 
-/** Git refused, in its own words. */
+/** An error reported by git. */
 export class GitFailure extends Error {
   constructor(message: string, cause: Error & { code?: unknown }) {
     super(cause.code === FATAL ? message : `git failed: ${message}`, { cause });
@@ -45,11 +46,24 @@ export class GitFailure extends Error {
   }
 }
 
-/** Our own environment without what would lead git elsewhere, in a language that we can read. */
+/** The environment for git: without variables that redirect it, in a fixed language. */
 function gitEnv(): Record<string, string> {
   const env: Record<string, string> = { LC_ALL: "C", GIT_TERMINAL_PROMPT: "0" };
   for (const [name, value] of Object.entries(process.env)) {
     if (value !== undefined && !name.startsWith("GIT_") && name !== "LC_ALL" && name !== "LANGUAGE") env[name] = value;
   }
   return env;
+}
+
+/** Disables programs of the repository: a hook must not block a commit. */
+const QUIETLY = ["-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"];
+
+/** Commits one file in its repository, and nothing else that is changed or staged there. */
+export async function commitFile(path: string, message: string): Promise<void> {
+  const dir = dirname(path);
+  const pathspec = ["--", `:(literal)${basename(path)}`];
+  const changed = await runGit(dir, [...QUIETLY, "status", "--porcelain", "--ignored", ...pathspec]);
+  if (changed === "") return;
+  await runGit(dir, [...QUIETLY, "add", "--force", ...pathspec]);
+  await runGit(dir, [...QUIETLY, "commit", "--quiet", "--message", message, "--only", ...pathspec]);
 }

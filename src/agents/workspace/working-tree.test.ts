@@ -14,8 +14,8 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { lock } from "../process/lock.ts";
-import { describeDifference, findDiffStat, findFingerprint, Fingerprint } from "./working-tree.ts";
+import { takeLock } from "../process/lock.ts";
+import { describeDifference, findDiffStat, findTreeFingerprint, TreeFingerprint } from "./working-tree.ts";
 import { addWorktree, excludeAskd } from "./worktree.ts";
 
 const NOBODY = { GIT_CONFIG_GLOBAL: "/dev/null", GIT_CONFIG_NOSYSTEM: "1", PATH: process.env["PATH"] };
@@ -44,7 +44,7 @@ function aRepo(): string {
 }
 
 async function hashOf(dir: string): Promise<string> {
-  return (await findFingerprint(dir))!.hash;
+  return (await findTreeFingerprint(dir))!.hash;
 }
 
 /** Tries, in a process of its own, to lock a file. */
@@ -73,32 +73,32 @@ describe("the fingerprint of a working tree", () => {
   test("leaves locks alone that this process has on a file in it", async () => {
     const dir = aRepo();
     const file = join(dir, "askd.lock");
-    const release = lock(file);
+    const release = takeLock(file);
     onTestFinished(() => release?.());
     expect(release).toBeDefined();
     expect(isLockedForOthers(file)).toBe(true);
-    expect(Object.keys((await findFingerprint(dir))?.changed ?? {})).toEqual([]);
+    expect(Object.keys((await findTreeFingerprint(dir))?.changed ?? {})).toEqual([]);
     expect(isLockedForOthers(file)).toBe(true);
   });
 
   test.each(CHANGES)("tells %s", async (_name, change) => {
     const dir = aRepo();
-    const before = (await findFingerprint(dir))!;
-    expect(await findFingerprint(dir)).toEqual(before);
+    const before = (await findTreeFingerprint(dir))!;
+    expect(await findTreeFingerprint(dir)).toEqual(before);
     change(dir);
-    const after = (await findFingerprint(join(dir, "src")))!;
+    const after = (await findTreeFingerprint(join(dir, "src")))!;
     expect(after.hash).not.toBe(before.hash);
     expect(describeDifference(before, after)).not.toEqual([]);
-    expect(await findFingerprint(dir)).toEqual(after);
-    expect(Fingerprint.parse(JSON.parse(JSON.stringify(after)))).toEqual(after);
+    expect(await findTreeFingerprint(dir)).toEqual(after);
+    expect(TreeFingerprint.parse(JSON.parse(JSON.stringify(after)))).toEqual(after);
   });
 
   test("tells the content of files that were changed or new before", async () => {
     const dir = aRepo();
     for (const name of ["readme", "new"]) writeFileSync(join(dir, name), "1\n");
-    const before = (await findFingerprint(dir))!;
+    const before = (await findTreeFingerprint(dir))!;
     for (const name of ["readme", "new"]) writeFileSync(join(dir, name), "2\n");
-    const after = (await findFingerprint(dir))!;
+    const after = (await findTreeFingerprint(dir))!;
     expect(describeDifference(before, after)).toEqual(['"new" was changed', '"readme" was changed']);
     for (const name of ["readme", "new"]) writeFileSync(join(dir, name), "1\n");
     expect(await hashOf(dir)).toBe(before.hash);
@@ -118,7 +118,7 @@ describe("the fingerprint of a working tree", () => {
     writeFileSync(join(dir, "readme"), "dirty\n");
     utimesSync(join(dir, "src", "a b.ts"), 1, 1); // the index now holds a time that is not the file's
     const before = { bytes: readFileSync(index), time: statSync(index, { bigint: true }).mtimeNs };
-    await findFingerprint(dir);
+    await findTreeFingerprint(dir);
     await findDiffStat(dir);
     expect(readFileSync(index)).toEqual(before.bytes);
     expect(statSync(index, { bigint: true }).mtimeNs).toBe(before.time);
@@ -134,11 +134,11 @@ describe("the fingerprint of a working tree", () => {
 
   test("is there before the first commit and not outside of git", async () => {
     const dir = aFolder();
-    expect(await findFingerprint(dir)).toBeUndefined();
+    expect(await findTreeFingerprint(dir)).toBeUndefined();
     expect(await findDiffStat(dir)).toBeUndefined();
     git(dir, "init", "--quiet", "--initial-branch=main");
     writeFileSync(join(dir, "new"), "x\n");
-    expect(await findFingerprint(dir)).toMatchObject({
+    expect(await findTreeFingerprint(dir)).toMatchObject({
       head: undefined,
       branch: "main",
       changed: { new: expect.any(String) },
@@ -149,7 +149,7 @@ describe("the fingerprint of a working tree", () => {
   test("does not run a program that the repository names", async () => {
     const dir = aRepo();
     git(dir, "config", "core.fsmonitor", `touch ${join(dir, "ran")}; true`);
-    await findFingerprint(dir);
+    await findTreeFingerprint(dir);
     await findDiffStat(dir);
     expect(() => statSync(join(dir, "ran"))).toThrow(/ENOENT/);
   });
@@ -194,7 +194,7 @@ describe("a working tree for a run", () => {
     expect(git(made.path, "branch", "--show-current")).toBe("askd/fix-42\n");
     expect(readFileSync(join(made.path, "readme"), "utf8")).toBe("hello\n");
     expect(await hashOf(dir)).toBe(before);
-    expect(await findFingerprint(made.path)).toMatchObject({ branch: "askd/fix-42", changed: {} });
+    expect(await findTreeFingerprint(made.path)).toMatchObject({ branch: "askd/fix-42", changed: {} });
   });
 
   test.each(["", "..", "a..b", "-x", "a/b", "a b", "a.lock", "a."])("cannot be named %j", async (name) => {

@@ -5,32 +5,32 @@ import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { z } from "zod";
 import { quoteLine, quoteName } from "../../core/text/foreign-text.ts";
-import { isCode } from "../../core/error-code.ts";
+import { hasErrorCode } from "../../core/error-code.ts";
 import { isDatabaseFile } from "../../sqlite.ts";
 import { readGit } from "./git.ts";
 
-/** Files over this size, and those after so many bytes or files, are told apart by size and time only. */
+/** Larger files, and those beyond these totals, are compared by size and time only. */
 const FILE_BYTES = 32 * 1024 * 1024;
 const ALL_BYTES = 256 * 1024 * 1024;
 const HASHED_FILES = 10_000;
-/** How many changed files are kept by name. */
+/** How many changed files are stored by name. */
 const NAMED_FILES = 1000;
 const NOT_WORK = /(^|\/)\.askd\/(runs|worktrees)\//;
 
-/** The state of a working tree, told apart from any other by its hash. */
-export const Fingerprint = z.object({
-  /** The commit that is checked out; undefined before the first one. */
+/** The state of a working tree, identified by its hash. */
+export const TreeFingerprint = z.object({
+  /** The checked-out commit; undefined before the first one. */
   head: z.string().optional(),
   branch: z.string().optional(),
   hash: z.string(),
-  /** What differs from the commit, by path, as far as it is kept. */
+  /** The differences from the commit, by path, up to a limit. */
   changed: z.record(z.string(), z.string()),
 });
-export type Fingerprint = z.infer<typeof Fingerprint>;
+export type TreeFingerprint = z.infer<typeof TreeFingerprint>;
 
-/** Takes the fingerprint of the tree that a directory is in; undefined outside of one. Nothing is written. */
-export async function findFingerprint(dir: string): Promise<Fingerprint | undefined> {
-  const root = await findRoot(dir);
+/** Computes the fingerprint of a directory's working tree; undefined outside of one. Nothing is written. */
+export async function findTreeFingerprint(dir: string): Promise<TreeFingerprint | undefined> {
+  const root = await findTreeRoot(dir);
   const args = ["status", "--porcelain=v2", "-z", "--branch", "--untracked-files=all", "--no-renames"];
   const status = root === undefined ? undefined : await readGit(root, args);
   if (root === undefined || status === undefined) return undefined;
@@ -45,7 +45,7 @@ export async function findFingerprint(dir: string): Promise<Fingerprint | undefi
   for (const entry of entries) {
     const path = pathOf(entry);
     if (path === undefined || NOT_WORK.test(path) || isDatabaseFile(join(root, path))) continue;
-    // The entry says what is in the commit and the index, the content what is in the tree.
+    // The entry identifies the commit and the index, the content the tree.
     const state = createHash("sha256")
       .update(entry)
       .update(await contentOf(join(root, path), budget))
@@ -61,8 +61,8 @@ export async function findFingerprint(dir: string): Promise<Fingerprint | undefi
   };
 }
 
-/** What is different in the tree, in words; nothing when it is as it was. */
-export function describeDifference(before: Fingerprint, after: Fingerprint): string[] {
+/** Describes the differences of two fingerprints; empty if equal. */
+export function describeDifference(before: TreeFingerprint, after: TreeFingerprint): string[] {
   if (before.hash === after.hash) return [];
   const said: string[] = [];
   if (before.branch !== after.branch) said.push(`the branch is ${nameOf(after.branch)}, was ${nameOf(before.branch)}`);
@@ -73,12 +73,12 @@ export function describeDifference(before: Fingerprint, after: Fingerprint): str
   return said.length > 0 ? said : ["files were changed"];
 }
 
-/** A branch can be called anything that git takes. */
+/** A branch name is foreign text. */
 function nameOf(name: string | undefined): string {
   return name === undefined ? "none" : quoteName(name);
 }
 
-/** What differs from the last commit, as `git diff --stat` says it, and the files that are new. */
+/** The output of `git diff --stat` against the last commit, and the new files. */
 export async function findDiffStat(dir: string): Promise<string | undefined> {
   const found = await findDiff(dir, { isStat: true });
   if (!found) return undefined;
@@ -87,12 +87,15 @@ export async function findDiffStat(dir: string): Promise<string | undefined> {
     .join("\n");
 }
 
-/** What differs from the last commit and which files are new; undefined outside of a tree. No program of theirs is run. */
+/**
+ * The diff against the last commit, and the new files; undefined outside of a tree. No programs of the repository are
+ * run.
+ */
 export async function findDiff(
   dir: string,
   { isStat }: { isStat: boolean },
 ): Promise<{ diff: string; untracked: string[] } | undefined> {
-  const root = await findRoot(dir);
+  const root = await findTreeRoot(dir);
   if (root === undefined) return undefined;
   const status = (await readGit(root, ["status", "--porcelain=v2", "--branch", "--untracked-files=no"])) ?? "";
   const isFirst = status.startsWith("# branch.oid (initial)\n");
@@ -103,8 +106,8 @@ export async function findDiff(
   return { diff, untracked: listed.split("\0").filter((path) => path !== "" && !NOT_WORK.test(path)) };
 }
 
-/** The top of the working tree that a directory is in. */
-export async function findRoot(dir: string): Promise<string | undefined> {
+/** The root of a directory's working tree. */
+export async function findTreeRoot(dir: string): Promise<string | undefined> {
   return findFirst(dir, ["rev-parse", "--show-toplevel"]);
 }
 
@@ -112,7 +115,7 @@ async function findFirst(dir: string, args: readonly string[]): Promise<string |
   return (await readGit(dir, args))?.replace(/\n$/, "");
 }
 
-/** The path in a line of `git status --porcelain=v2`; it is what comes after a number of fields. */
+/** The path in a line of `git status --porcelain=v2`, after a number of fields. */
 function pathOf(entry: string): string | undefined {
   const fields = { "1": 8, u: 10, "?": 1 }[entry.charAt(0)];
   if (fields === undefined || entry.charAt(1) !== " ") return undefined;
@@ -133,8 +136,8 @@ async function contentOf(file: string, budget: { files: number; bytes: number })
     await pipeline(createReadStream(file), hash);
     return `${mode} ${hash.digest("hex")}`;
   } catch (error) {
-    if (isCode(error, "ENOENT") || isCode(error, "ENOTDIR")) return "nothing";
-    if (isCode(error, "EACCES")) return "closed";
+    if (hasErrorCode(error, "ENOENT") || hasErrorCode(error, "ENOTDIR")) return "nothing";
+    if (hasErrorCode(error, "EACCES")) return "closed";
     throw error;
   }
 }

@@ -3,14 +3,14 @@ import type { Context } from "../context.ts";
 
 export const BELL = "\x07";
 
-/** What rings the terminal where a person may hear it: nothing in quiet hours, or where no bell is wanted. */
+/** The bell for a terminal; empty in quiet hours, or if the bell is off. */
 export function bellFor(context: Pick<Context, "stderr" | "isQuiet" | "config" | "now" | "ahead">): string {
   const { terminal_bell: isWanted = true, quiet_hours: quiet } = context.config.values.notifications ?? {};
   if (!context.stderr.isTty || context.isQuiet || !isWanted) return "";
   return quiet !== undefined && isWithinHours(quiet, context) ? "" : BELL;
 }
 
-/** By the clock of this machine. A part of the day may go over midnight. */
+/** Says whether it is within these hours by this machine's clock; they may cross midnight. */
 function isWithinHours(hours: string, { now, ahead }: Pick<Context, "now" | "ahead">): boolean {
   const { from, to } = parseHours(hours);
   const at = now();

@@ -1,14 +1,14 @@
 import type { Context } from "../context.ts";
 
-/** How to show an address: the program with its first words, and whether it needs the terminal. */
+/** A browser: its command line, and whether it needs the terminal. */
 export interface Browser {
   argv: readonly string[];
   stdio: "inherit" | "pipe";
 }
 
-/** The browser of this user; none where nothing could be seen, as over ssh. */
+/** The user's browser; undefined without a display, as over ssh. */
 export function findBrowser({ env, platform }: Pick<Context, "env" | "platform">): Browser | undefined {
-  // Several may be named, with colons between; a %s would stand for the address, which comes last here anyway.
+  // BROWSER may list several, separated by colons; %s stands for the address, which comes last here anyway.
   const own = env["BROWSER"]
     ?.split(":")[0]
     ?.split(/\s+/)

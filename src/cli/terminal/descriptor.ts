@@ -1,16 +1,16 @@
 import { fstatSync, writeSync } from "node:fs";
 import { isatty } from "node:tty";
 
-/** Says whether a terminal is behind a descriptor; only of a device is that asked. */
+/** Says whether a descriptor is a terminal; checks the file type first, which is cheap. */
 export function isTerminal(descriptor: number): boolean {
   try {
     return fstatSync(descriptor).isCharacterDevice() && isatty(descriptor);
   } catch {
-    return false; // it was closed before we were started
+    return false; // it was closed before this process started
   }
 }
 
-/** Writes a text at once; what cannot be taken now is given to `later`. A reader that went away ends the program. */
+/** Writes a text synchronously; passes the bytes that cannot be written now to `later`. */
 export function writeTo(descriptor: number, text: string, later: (rest: Buffer) => void): void {
   const bytes = Buffer.from(text, "utf8");
   for (let done = 0; done < bytes.length;) {
@@ -19,7 +19,7 @@ export function writeTo(descriptor: number, text: string, later: (rest: Buffer) 
     } catch (error) {
       const code = error instanceof Error && "code" in error ? error.code : undefined;
       if (code !== "EAGAIN" && code !== "EPIPE") throw error;
-      return later(bytes.subarray(done)); // the stream waits for room, and knows what a reader that left means
+      return later(bytes.subarray(done)); // the stream waits until it can write, and handles a closed pipe
     }
   }
 }

@@ -6,13 +6,13 @@ import { splitWords } from "./split-words.ts";
 
 const VARIABLES = ["ASKD_EDITOR", "GIT_EDITOR", "VISUAL", "EDITOR"] as const;
 
-/** The editor that this person has chosen, as the words to start it with: `code --wait`. */
+/** The person's editor as a command line: `code --wait`. */
 export function findEditor(env: Context["env"]): string[] | undefined {
   const chosen = VARIABLES.map((name) => env[name]).find((value) => value?.trim());
   return chosen === undefined ? undefined : splitWords(chosen);
 }
 
-/** Lets a person edit a text; undefined when the editor did not end well. */
+/** Lets a person edit a text; undefined if the editor fails. */
 export async function edit(
   text: string,
   editor: readonly string[],
@@ -29,7 +29,7 @@ export async function edit(
   }
 }
 
-/** Lets a person edit a file; says whether the editor ended well. */
+/** Lets a person edit a file; returns whether the editor succeeded. */
 export async function editFile(
   file: string,
   editor: readonly string[],

@@ -1,11 +1,13 @@
 import { execFile } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { AGENT } from "../../../test/builders.ts";
 import { ROOMY, Scene, said } from "../../../test/scene.ts";
 import { type } from "../../../test/typed.ts";
+import { startProcess, waitForProcessEnd } from "../../agents/process/process.ts";
+import { makeRunDir } from "../../agents/runner/run-files.ts";
 import { openEngine } from "../../app.ts";
 import { runsAbove } from "./process-tree.ts";
 
@@ -69,4 +71,38 @@ test.runIf(process.platform === "linux")(
       await engine.stop();
     }
   },
+);
+
+test.runIf(process.platform === "linux")(
+  "a background process that an agent leaves behind is refused, also after the agent and its run have ended",
+  async () => {
+    const engine = await openEngine({ store: { kind: "sqlite", file: join(home, "data", "askd.db") }, rules: ROOMY });
+    try {
+      const { id: runId } = await engine.createRun({ name: "add-caching", agent: "claude", giveBack: "worker" }, AGENT);
+      await engine.startRun(runId, AGENT);
+      const { question } = await engine.ask(new Scene().input(), AGENT);
+      const runDir = await makeRunDir(join(home, "state"), runId);
+      const left = join(home, "left");
+      const ended = join(home, "ended");
+      // Its parent is gone, it hides its run, and it waits until the run is over.
+      const typed = `while [ ! -e ${ended} ]; do sleep 0.1; done; "$0" "$1" answer ${question.id} 1; echo $? >${left}.new; mv ${left}.new ${left}`;
+      const script = `(env -u ASKD_RUN -u ASKD_EPOCH /bin/sh -c '${typed}' "$0" "$1" &)`;
+      const env = { PATH: process.env["PATH"] ?? "", ASKD_HOME: home };
+      const argv = ["/bin/sh", "-c", script, process.execPath, ASKD];
+      const nothing = { env: {}, files: [], stdin: undefined, session: undefined, added: [] };
+      const start = { ...nothing, argv, prints: "lines" } as const;
+      await startProcess({ runId, epoch: 1, runDir, dir: home, env, start });
+      await waitForProcessEnd(runDir, 1);
+      await engine.cancelRun(runId, { ...AGENT, scope: "human" });
+      writeFileSync(ended, "");
+      await expect.poll(() => existsSync(left), { timeout: 60_000 }).toBe(true);
+      expect(readFileSync(left, "utf8")).toBe("7\n");
+      expect((await engine.read(question.id)).question.status).toBe("pending");
+      const { event } = (await engine.readChain(question.runId)).at(-1)!;
+      expect(event).toMatchObject({ type: "question.refused", by: { scope: "agent", channel: "cli", runId } });
+    } finally {
+      await engine.stop();
+    }
+  },
+  90_000,
 );

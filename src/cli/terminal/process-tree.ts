@@ -1,14 +1,14 @@
 import { readFileSync } from "node:fs";
 
 const MOST = 64;
-/** Places in the line of a process, counted from what follows its name. */
+/** Positions in /proc/<pid>/stat, counted after the name. */
 const PARENT_FIELD = 1;
 const START_FIELD = 19;
 const LONGEST_ENVIRON = 4 * 1024 * 1024;
 
 /**
- * The runs that the processes above this one were started for, nearest first: an agent that takes `ASKD_RUN` out of
- * its own shell still has it itself. Where processes cannot be looked at there are none.
+ * The runs that the parent processes belong to, nearest first: an agent that removes `ASKD_RUN` from
+ * its shell still has it itself. Empty if processes cannot be inspected.
  */
 export function runsAbove(pid: number, readProc: (path: string) => string | undefined = readFile): string[] {
   const runs = new Set<string>();
@@ -22,14 +22,14 @@ export function runsAbove(pid: number, readProc: (path: string) => string | unde
   return [...runs];
 }
 
-/** When a process was started, in a form that only serves to tell it from later ones of the same id. */
+/** The start time of a process, only to tell it from a later one with the same id. */
 export function startOf(pid: number, readProc: (path: string) => string | undefined = readFile): string | undefined {
   const ticks = fieldsOf(pid, readProc)?.[START_FIELD];
   const boot = readProc("/proc/sys/kernel/random/boot_id")?.trim();
   return ticks && boot ? `${boot}:${ticks}` : undefined;
 }
 
-/** The name of a program may hold anything, brackets too: what follows the last one is in fixed places. */
+/** A program's name may contain brackets: the fields after the last one have fixed positions. */
 function fieldsOf(pid: number, readProc: (path: string) => string | undefined): string[] | undefined {
   const stat = readProc(`/proc/${pid}/stat`);
   return stat?.slice(stat.lastIndexOf(")") + 2).split(" ");

@@ -1,26 +1,26 @@
 import { writeSync } from "node:fs";
 import { constants } from "node:os";
-import { StringDecoder } from "node:string_decoder";
+import { type Key, listenForKeys } from "./keyboard.ts";
 
-/** What a terminal tells. */
+/** Receives the events of a terminal. */
 export interface TerminalListener {
-  typed(text: string): void;
-  /** The size has changed, or somebody else has drawn on it meanwhile. */
+  pressed(key: Key): void;
+  /** The size changed, or another program drew on the screen. */
   stale(): void;
 }
 
-/** The terminal of a person, key by key, with a screen of our own that is given back in every case. */
+/** A person's terminal in raw mode, on the alternate screen. The terminal is restored however the process ends. */
 export interface RawTerminal {
   size(): { columns: number; rows: number };
   write(text: string): void;
   take(listener: TerminalListener): void;
-  /** Gives the terminal back, for another program or for good. */
+  /** Restores the terminal, for another program or for good. */
   release(): void;
   /** Stops this process until it is continued from the shell. */
   suspend(): void;
 }
 
-// A screen of our own, pastes that are marked as such, no cursor.
+// The alternate screen, bracketed paste, a hidden cursor.
 const ENTER = "\x1b[?1049h\x1b[?2004h\x1b[?25l\x1b[2J\x1b[H";
 const LEAVE = "\x1b[?25h\x1b[?2004l\x1b[?1049l";
 const ENDING = ["SIGTERM", "SIGHUP", "SIGINT", "SIGQUIT"] as const;
@@ -30,20 +30,20 @@ export function openTerminal(process: NodeJS.Process): RawTerminal {
   const { stdin, stdout } = process;
   let listener: TerminalListener | undefined;
   let suspended: TerminalListener | undefined;
-  let decoder = new StringDecoder("utf8");
-  const onData = (bytes: Buffer): void => listener?.typed(decoder.write(bytes));
+  let stopKeys = (): void => undefined;
   const onStale = (): void => listener?.stale();
   const take = (next: TerminalListener): void => {
     listener = next;
-    decoder = new StringDecoder("utf8");
     stdin.setRawMode(true);
-    stdin.on("data", onData).resume();
+    stopKeys = listenForKeys(stdin, (key) => listener?.pressed(key));
+    stdin.resume();
     stdout.on("resize", onStale).write(ENTER);
   };
   const release = (): void => {
     if (!listener) return;
     listener = undefined;
-    stdin.off("data", onData).pause();
+    stopKeys();
+    stdin.pause();
     stdout.off("resize", onStale);
     restore(process);
   };
@@ -52,7 +52,7 @@ export function openTerminal(process: NodeJS.Process): RawTerminal {
     release();
     process.kill(process.pid, "SIGSTOP");
   };
-  // Also when something breaks: the last thing this process does is to give the terminal back.
+  // Also after a crash: restoring the terminal is the last thing this process does.
   process.on("exit", release);
   for (const name of ENDING) process.on(name, () => process.exit(128 + constants.signals[name]));
   process.on("SIGTSTP", suspend);
@@ -66,11 +66,13 @@ export function openTerminal(process: NodeJS.Process): RawTerminal {
   return {
     size: () => ({ columns: stdout.columns || 80, rows: stdout.rows || 24 }),
     write: (text) => void stdout.write(text),
-    ...{ take, release, suspend },
+    take,
+    release,
+    suspend,
   };
 }
 
-/** At once, as there may be no later. */
+/** Writes synchronously: the process may be about to end. */
 function restore({ stdin, stdout }: NodeJS.Process): void {
   try {
     writeSync(stdout.fd, LEAVE);

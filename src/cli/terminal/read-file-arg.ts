@@ -4,11 +4,11 @@ import { oneLine } from "../view/sanitise.ts";
 
 const REASONS: Readonly<Record<string, string>> = {
   EISDIR: "is a folder",
-  EACCES: "may not be read by you",
+  EACCES: "cannot be read: permission denied",
 };
 
-/** The text of a file that somebody named. */
-export async function readGiven(file: string, context: Pick<Context, "readFile">): Promise<string> {
+/** The text of a file named in an argument. */
+export async function readFileArg(file: string, context: Pick<Context, "readFile">): Promise<string> {
   try {
     return await context.readFile(file);
   } catch (cause) {

@@ -1,4 +1,4 @@
-// What a screen reader would spell out or pass over, and what it says instead.
+// Characters that screen readers spell out or skip, and the words to use instead.
 const WORDS: ReadonlyArray<readonly [RegExp, string]> = [
   [/^(\s*)(?:[│├└─ ]*[│├└─])\s?/gmu, "$1  "],
   [/✓ ?$/gmu, "done"],
@@ -13,13 +13,17 @@ const WORDS: ReadonlyArray<readonly [RegExp, string]> = [
   [/ {3,}(?=\S)/g, "  "],
 ];
 
-/** A page as flat text: words for icons, no lines drawn, no columns. */
-export function flatten(text: string): string {
+/** Output as plain text: words for icons, no lines, no columns. */
+export function toPlainLines(text: string): string {
   return WORDS.reduce((said, [pattern, words]) => said.replace(pattern, words), text);
 }
 
-/** Says whether pages are read aloud: the flag, or the variable on a terminal. */
-export function isReadAloud(flag: boolean, isTty: boolean, env: Readonly<Record<string, string | undefined>>): boolean {
+/** Says whether to write for a screen reader: the flag, or the variable on a terminal. */
+export function usesScreenReader(
+  flag: boolean,
+  isTty: boolean,
+  env: Readonly<Record<string, string | undefined>>,
+): boolean {
   const chosen = env["ASKD_ACCESSIBLE"];
   return flag || (isTty && chosen !== undefined && chosen !== "" && chosen !== "0");
 }

@@ -1,6 +1,6 @@
 import { Refusal } from "../../core/refusal.ts";
 
-/** Splits a command as a shell would, with quotes and backslashes, and without anything else that a shell does. */
+/** Splits a command line as a shell does, with quotes and backslashes but no expansion. */
 export function splitWords(text: string): string[] {
   const words: string[] = [];
   let word: string | undefined;
@@ -11,7 +11,7 @@ export function splitWords(text: string): string[] {
       continue;
     }
     if (/^['"\\]$/.test(part)) {
-      throw new Refusal("bad_input", `A ${part === "\\" ? "backslash" : "quote"} is left open in: ${text}`);
+      throw new Refusal("bad_input", `A ${part === "\\" ? "backslash" : "quote"} is not closed in: ${text}`);
     }
     word = (word ?? "") + unquoted(part);
   }

@@ -1,7 +1,7 @@
 import { createInterface } from "node:readline";
 import { Refusal } from "../../core/refusal.ts";
 
-/** Everything that comes in, up to a limit. */
+/** Reads a stream to its end; refuses more than the limit. */
 export async function readAll(stream: NodeJS.ReadStream, limitBytes: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
@@ -14,7 +14,7 @@ export async function readAll(stream: NodeJS.ReadStream, limitBytes: number): Pr
   return Buffer.concat(chunks).toString("utf8");
 }
 
-/** One line that a person types; undefined when the input ends or waiting is aborted. */
+/** Reads one line; undefined if the input ends or `signal` aborts. */
 export function readLine(
   stream: NodeJS.ReadStream,
   echo: NodeJS.WriteStream,

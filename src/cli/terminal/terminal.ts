@@ -35,12 +35,12 @@ export function styleFor(colour: "on" | "off"): Style {
   };
 }
 
-/** How wide text is set: the terminal's width within reason, or the widest for files and pipes. */
+/** The width of text: the terminal's width up to a limit, or the limit for files and pipes. */
 export function textWidth(columns: number | undefined): number {
   return Math.max(LEAST_WIDTH, Math.min(MAX_WIDTH, columns ?? MAX_WIDTH));
 }
 
-/** How many cells of a terminal a text takes. */
+/** The width of a text in terminal cells. */
 export function cellsOf(text: string): number {
   if (/^[\x20-\x7e]*$/.test(text)) return text.length;
   let cells = 0;
@@ -48,18 +48,18 @@ export function cellsOf(text: string): number {
   return cells;
 }
 
-/** Fills up with spaces to that many cells. */
+/** Pads a text with spaces to this many cells. */
 export function padCells(text: string, cells: number): string {
   return text + " ".repeat(Math.max(0, cells - cellsOf(text)));
 }
 
-/** Cuts to at most that many cells, with an ellipsis where something is missing. */
+/** Cuts a text to this many cells, with an ellipsis. */
 export function cutCells(text: string, cells: number): string {
   if (text.length <= cells && cellsOf(text) <= cells) return text;
   return `${takeCells(text, cells - 1).trimEnd()}…`;
 }
 
-/** Breaks text into lines of at most that many cells, between words where it can. Line ends in it stay. */
+/** Wraps text to this many cells, between words if possible. Keeps its line ends. */
 export function wrap(text: string, cells: number): string[] {
   return text.split("\n").flatMap((line) => wrapLine(line, cells));
 }
@@ -100,7 +100,7 @@ function breakWord(word: string, cells: number): string[] {
   return pieces;
 }
 
-/** The longest start of a text that fits; at least one character, so that every loop over it ends. */
+/** The longest prefix that fits; at least one character, so that loops end. */
 function takeCells(text: string, cells: number): string {
   if (/^[\x20-\x7e]*$/.test(text)) return text.slice(0, Math.max(1, cells));
   let used = 0;
@@ -118,6 +118,6 @@ function cellsOfCharacter(character: string): number {
   return WIDE.test(character) ? 2 : 1;
 }
 
-// East Asian wide and full-width forms, and what is drawn as a picture.
+// East Asian wide and full-width forms, and emoji.
 const WIDE =
   /^(?:[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6]|[\u{1f300}-\u{1faff}]|[\u{20000}-\u{3fffd}]|\p{Emoji_Presentation})$/u;

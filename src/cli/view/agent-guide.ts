@@ -1,7 +1,7 @@
 import { howToAskByTool } from "../../core/run/how-to-ask.ts";
 import { renderGuideBlock } from "../../setup/guide-block.ts";
 
-/** The skill that teaches an agent to ask, as its file has it. */
+/** The text of the skill file that teaches an agent to ask. */
 export function renderSkill(): string {
   return `---
 name: ask-human
@@ -17,7 +17,7 @@ answer. If it prints nothing, the question still waits: stop, and look again lat
 `;
 }
 
-/** What `askd help agents` prints: a block for AGENTS.md or CLAUDE.md, which nobody writes there unasked. */
+/** The output of `askd help agents`: a block for AGENTS.md or CLAUDE.md. */
 export function renderAgentsHelp(): string {
   return `Agents learn to ask from the tool itself (askd mcp), from askd run, or from the skill ask-human.
 To teach it to all agents of a project, put this block into AGENTS.md or CLAUDE.md (askd init --instructions does):

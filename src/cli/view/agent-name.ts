@@ -9,7 +9,7 @@ const NAMES: Readonly<Record<string, string>> = {
   "opencode-serve": "OpenCode",
 };
 
-/** What people call the program behind the name of an agent. */
+/** The display name of an agent. */
 export function sayAgent(agent: string): string {
   return Object.hasOwn(NAMES, agent) ? (NAMES[agent] ?? agent) : oneLine(agent);
 }

@@ -1,21 +1,27 @@
 import type { Instant } from "../../core/instant.ts";
-import { type AwayMachine, type Machines, afterAnswer, findAway, needsMachine } from "../../core/run/machine.ts";
-import type { Pending } from "../../core/question/question.ts";
+import {
+  type AwayMachine,
+  type KnownMachines,
+  runAfterAnswer,
+  findAwayMachine,
+  needsMachine,
+} from "../../core/run/machine.ts";
+import type { PendingQuestion } from "../../core/question/question.ts";
 import type { Run } from "../../core/run/run.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { readMachines } from "../../engine/machines.ts";
 import type { Context } from "../context.ts";
 import { oneLine } from "./sanitise.ts";
 import { sayAgo } from "./relative-time.ts";
-import { refOf, sayRun } from "../wording.ts";
+import { refOf, sayRun } from "./run-text.ts";
 
-/** What is known of the machines that these runs wait for, or will. Whoever types on one sees to it that it works. */
+/** The state of the machines that these runs wait for. This machine counts as present: the command starts its worker. */
 export async function machinesFor(
   engine: Pick<Engine, "listMachines" | "now">,
   runs: readonly Run[],
   { place, host }: Pick<Context, "place" | "host">,
-): Promise<Machines> {
-  const waiting = runs.map(afterAnswer).filter(needsMachine);
+): Promise<KnownMachines> {
+  const waiting = runs.map(runAfterAnswer).filter(needsMachine);
   const here = waiting.length === 0 || place.store.kind === "server" ? undefined : await host();
   return readMachines(engine, waiting, here);
 }
@@ -25,27 +31,27 @@ export function sayAway(away: AwayMachine, now: Instant): string {
   return `waits for ${oneLine(away.name)}, ${sayHeard(away, now)}`;
 }
 
-/** The state of a run, and the machine that it waits for. */
-export function sayState(run: Run, pending: Pending | undefined, machines: Machines): string {
-  const away = findAway(run, machines);
+/** The status of a run, with the machine that it waits for. */
+export function sayState(run: Run, pending: PendingQuestion | undefined, machines: KnownMachines): string {
+  const away = findAwayMachine(run, machines);
   const said = sayRun(run, pending, machines.now);
   return away ? `${said}, ${sayAway(away, machines.now)}` : said;
 }
 
-/** What is so, and the ways out, each on a line. */
+/** The problem and the ways to continue, each on a line. */
 export function awayLines(run: Run, away: AwayMachine, now: Instant, program: string): string[] {
   const name = oneLine(away.name);
   return [
-    `${refOf(run)} goes on when ${name} is back (${sayHeard(away, now)})`,
-    `Bring it back: on ${name}, type ${program} worker`,
-    `Or go on on another machine with this store: ${program} runs resume ${run.number} --elsewhere`,
-    `Or give it up: ${program} runs cancel ${run.number}`,
+    `${refOf(run)} continues when ${name} is back (${sayHeard(away, now)})`,
+    `Bring it back: run ${program} worker on ${name}`,
+    `Or continue on another machine with this store: ${program} runs resume ${run.number} --elsewhere`,
+    `Or cancel it: ${program} runs cancel ${run.number}`,
   ];
 }
 
-/** The same for a run that is or will be waiting for its machine; nothing where it is not. */
-export function findAwayLines(run: Run, machines: Machines, program: string): string[] | undefined {
-  const away = findAway(afterAnswer(run), machines);
+/** The same for a run that waits for its machine; undefined for others. */
+export function findAwayLines(run: Run, machines: KnownMachines, program: string): string[] | undefined {
+  const away = findAwayMachine(runAfterAnswer(run), machines);
   return away && awayLines(run, away, machines.now, program);
 }
 

@@ -10,13 +10,13 @@ const WEEK_MS = 7 * DAY_MS;
 const WEEKS = ["w", "week", WEEK_MS] as const;
 const WEEKDAYS = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
 
-/** A time span by its largest unit: `2h`, `40s`. */
+/** A duration in its largest unit: `2h`, `40s`. */
 export function sayAge(ms: number): string {
   const unit = UNITS.find(([, , unitMs]) => ms >= unitMs);
   return unit ? `${Math.floor(ms / unit[2])}${unit[0]}` : "0s";
 }
 
-/** How long ago that was: `2h ago`, or `just now`. */
+/** The age of a moment: `2h ago`, or `just now`. */
 export function sayAgo(at: Instant, now: Instant): string {
   const ms = msBetween(at, now);
   return ms < SECOND_MS ? "just now" : `${sayAge(ms)} ago`;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { escapeUnseen } from "../../core/text/foreign-text.ts";
+import { escapeInvisible } from "../../core/text/foreign-text.ts";
 import { oneLine, sanitise } from "./sanitise.ts";
 
 // Written apart from the code under test: what must never reach a terminal.
@@ -70,7 +70,7 @@ describe("escapeUnseen", () => {
   test("gives text that is printable and means the same", () => {
     fc.assert(
       fc.property(hostile, (text) => {
-        const json = escapeUnseen(JSON.stringify({ text }));
+        const json = escapeInvisible(JSON.stringify({ text }));
         expect(json).not.toMatch(RAW_CONTROL);
         expect(JSON.parse(json)).toEqual({ text });
       }),

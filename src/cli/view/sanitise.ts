@@ -1,6 +1,6 @@
 import { makeVisible } from "../../core/text/visible.ts";
 
-/** Makes foreign text safe to print: what a terminal would obey, or a reader would miss, becomes visible. */
+/** Makes foreign text safe to print: control and invisible characters become visible. */
 export function sanitise(text: string): string {
   return makeVisible(text);
 }

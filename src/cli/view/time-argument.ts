@@ -3,15 +3,15 @@ import { DAY_MS, type Instant, instant, later } from "../../core/instant.ts";
 import { Refusal } from "../../core/refusal.ts";
 import { type Ahead, startOfDay } from "./relative-time.ts";
 
-/** From where a moment is counted, and to which side of now it lies. */
-export interface MomentAt {
+/** The current time, the reader's clock, and whether times lie in the past or the future. */
+export interface MomentContext {
   now: Instant;
   ahead: Ahead;
   toward: "past" | "future";
 }
 
-/** Reads a moment as people say it: `2h` from or before now, `14:00` on their clock, `2026-11-15`, or a full time. */
-export function parseMoment(text: string, at: MomentAt): Instant {
+/** Parses a time as people type it: `2h` relative to now, `14:00` on their clock, `2026-11-15`, or a full time. */
+export function parseMoment(text: string, at: MomentContext): Instant {
   const said = text.trim();
   const time = /^([01]?\d|2[0-3]):([0-5]\d)$/.exec(said);
   if (time) return clockTime(Number(time[1]) * 60 + Number(time[2]), at);
@@ -21,8 +21,8 @@ export function parseMoment(text: string, at: MomentAt): Instant {
   return later(at.now, at.toward === "past" ? -ms : ms);
 }
 
-/** The same of a moment that is over, such as one that something is looked for since. */
-export function parsePast(text: string, now: Instant, { ahead }: Pick<MomentAt, "ahead">): Instant {
+/** Parses a time in the past, as for `--since`. */
+export function parsePast(text: string, now: Instant, { ahead }: Pick<MomentContext, "ahead">): Instant {
   return parseMoment(text, { now, ahead, toward: "past" });
 }
 
@@ -37,15 +37,15 @@ function durationOf(text: string): number {
   }
 }
 
-/** The next or the last time that the reader's clock shows this. */
-function clockTime(minutes: number, { now, ahead, toward }: MomentAt): Instant {
+/** The next or last time of day on the reader's clock. */
+function clockTime(minutes: number, { now, ahead, toward }: MomentContext): Instant {
   const today = later(startOfDay(now, ahead), minutes * 60_000);
   if (toward === "future") return today > now ? today : later(today, DAY_MS);
   return today <= now ? today : later(today, -DAY_MS);
 }
 
-/** A date without a zone is one of the reader's clock. */
-function dated(text: string, { ahead }: MomentAt): Instant {
+/** Parses a date; without a zone it is local. */
+function dated(text: string, { ahead }: MomentContext): Instant {
   const hasZone = /(Z|[+-]\d{2}:\d{2})$/.test(text) && text.length > "2026-11-15".length;
   const time = text.length === "2026-11-15".length ? `${text}T00:00` : text.replace(" ", "T");
   const ms = Date.parse(hasZone ? time : `${time}Z`);

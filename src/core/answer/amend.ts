@@ -1,25 +1,30 @@
-import { requireMay, requireMayGoOn, requireNoVotes } from "../people/access.ts";
-import type { At, Changes, Read } from "../changes.ts";
+import { requireAccess, requireMayResumeAgent, requireNoQuorum } from "../people/access.ts";
+import type { DecisionContext, Changes, QuestionSnapshot } from "../changes.ts";
 import { hashText } from "../question/content.ts";
 import { questionEvent, runEvent } from "../trail/event.ts";
 import { resume } from "../run/handover.ts";
 import { shortId } from "../id.ts";
-import { nothingToResume, requireStartable } from "../run/run-lifecycle.ts";
+import { nothingToResumeRefusal, requireStartable } from "../run/run-lifecycle.ts";
 import { requirePlain } from "../text/plain-text.ts";
 import type { Amendment, Question } from "../question/question.ts";
 import { Refusal } from "../refusal.ts";
 import { hasEnded } from "../run/run.ts";
 
-/** What a person can do whose correction nobody takes up. */
-const KEPT_ANYWAY = "Without --resume it is kept with the question, for whoever reads it";
+/** Advice for a correction that no agent will receive. */
+const KEPT_ANYWAY = "Without --resume it is stored with the question, where people can read it";
 
 /**
- * Sends a correction after the answer; history is not rewritten. A running agent gets it with the next
- * hand-over, a resume that is under way takes it along, and a run that has ended is resumed only if asked.
+ * Sends a correction after the answer; the answer itself stays as it is. A running agent gets it with the next
+ * hand-over, a pending resume takes it along, and a run that has ended is resumed only on request.
  */
-export function amend(read: Read, text: string, at: At, options: { resume: boolean; confirmed: boolean }): Changes {
+export function amend(
+  read: QuestionSnapshot,
+  text: string,
+  at: DecisionContext,
+  options: { resume: boolean; confirmed: boolean },
+): Changes {
   const { run, question } = read;
-  requireMay("amend", at.by, question);
+  requireAccess("amend", at.by, question);
   if (question.status === "pending" || question.status === "cancelled") {
     const hint =
       question.status === "pending"
@@ -30,8 +35,8 @@ export function amend(read: Read, text: string, at: At, options: { resume: boole
       fact: { is: "uncorrectable", id: shortId(question.id), question: question.status },
     });
   }
-  requireMayGoOn("amend", read, at, options.confirmed);
-  requireNoVotes("amend", question, at.by, `Stop the run, so that it is asked again: askd runs cancel ${run.number}`);
+  requireMayResumeAgent("amend", read, at, options.confirmed);
+  requireNoQuorum("amend", question, at.by, `Stop the run, so that it is asked again: askd runs cancel ${run.number}`);
   const said = text.trim();
   if (said === "") throw new Refusal("empty_answer", "Response cannot be empty", { hint: "Write the correction" });
   requirePlain(said, at.rules.limits.answerBytes, "correction");
@@ -47,13 +52,13 @@ export function amend(read: Read, text: string, at: At, options: { resume: boole
   const event = questionEvent("amended", question, amended, at, {
     id: amendment.id,
     text: hashText(said),
-    // Queued is not delivered: that it reached the agent is an event of its own.
+    // Queued is not delivered: a separate event reports that it reached the agent.
     ...(isLate ? { delivered: false } : { queued: true }),
   });
   const owing = isLate || run.owes.includes(question.id) ? run : { ...run, owes: [...run.owes, question.id] };
   if (!hasEnded(run) || isLate) return { runs: [owing], questions: [amended], events: [event] };
   requireStartable(run);
-  if (run.giveBack !== "worker") throw nothingToResume(run, KEPT_ANYWAY);
+  if (run.giveBack !== "worker") throw nothingToResumeRefusal(run, KEPT_ANYWAY);
   const next = resume({ ...owing, reason: undefined, endedAt: undefined, starts: 0 }, question, at);
   return {
     runs: [next.run],

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Facts, Must } from "../refusal-fact.ts";
+import type { RefusalFacts, RequiredForm } from "../refusal-fact.ts";
 
 const MAX_FIELDS = 20;
 
@@ -19,7 +19,7 @@ export const AnswerField = z
   .strict();
 export type AnswerField = z.infer<typeof AnswerField>;
 
-/** What a typed answer must look like: one primitive, or a flat object of primitives. */
+/** The required shape of a typed answer: one primitive, or a flat object of primitives. */
 export const AnswerSchema = z.union([
   AnswerField,
   z
@@ -34,12 +34,12 @@ export const AnswerSchema = z.union([
 ]);
 export type AnswerSchema = z.infer<typeof AnswerSchema>;
 
-/** How a typed answer does not fit: the whole of it, or one field. */
-export type Mismatch = Facts["mismatch"];
+/** How a typed answer violates its schema: as a whole, or in one field. */
+export type SchemaMismatch = RefusalFacts["mismatch"];
 
-/** What is wrong with a typed answer, or nothing. */
-export function findMismatch(schema: AnswerSchema, text: string): Mismatch | undefined {
-  if (schema.type !== "object") return fieldMismatch(schema, scalar(schema, text));
+/** Finds the first violation of the schema; undefined if the answer fits. */
+export function findSchemaMismatch(schema: AnswerSchema, text: string): SchemaMismatch | undefined {
+  if (schema.type !== "object") return fieldMismatch(schema, parseScalar(schema, text));
   const value = parseObject(text);
   const names = Object.keys(schema.properties).join(", ");
   if (value === undefined) return { must: "object", wanted: names };
@@ -54,7 +54,7 @@ export function findMismatch(schema: AnswerSchema, text: string): Mismatch | und
   return undefined;
 }
 
-const MISMATCHES: Readonly<Record<Must, (name: string, wanted: string) => string>> = {
+const MISMATCHES: Readonly<Record<RequiredForm, (name: string, wanted: string) => string>> = {
   object: (_, fields) => `write a JSON object with the fields ${fields}`,
   complete: (_, fields) => `missing: ${fields}`,
   known: (name, fields) => `${name} is not one of ${fields}`,
@@ -70,8 +70,8 @@ const MISMATCHES: Readonly<Record<Must, (name: string, wanted: string) => string
   format: (name, format) => `${name} must be a valid ${format}`,
 };
 
-/** What does not fit, in words. */
-export function sayMismatch({ must, field, wanted }: Mismatch): string {
+/** Describes a schema violation in one sentence. */
+export function describeSchemaMismatch({ must, field, wanted }: SchemaMismatch): string {
   return MISMATCHES[must](field === undefined ? "the answer" : `"${field}"`, wanted);
 }
 
@@ -85,14 +85,14 @@ function parseObject(text: string): Map<string, unknown> | undefined {
   }
 }
 
-function scalar(field: AnswerField, text: string): unknown {
+function parseScalar(field: AnswerField, text: string): unknown {
   if (field.type === "string") return text;
   if (field.type === "boolean") return /^(true|yes)$/i.test(text) ? true : /^(false|no)$/i.test(text) ? false : text;
   return text.trim() === "" ? text : Number(text);
 }
 
-function fieldMismatch(field: AnswerField, value: unknown): Mismatch | undefined {
-  const must = (what: Mismatch["must"], wanted: string | number = ""): Mismatch => ({
+function fieldMismatch(field: AnswerField, value: unknown): SchemaMismatch | undefined {
+  const must = (what: SchemaMismatch["must"], wanted: string | number = ""): SchemaMismatch => ({
     must: what,
     wanted: String(wanted),
   });
@@ -108,8 +108,8 @@ function fieldMismatch(field: AnswerField, value: unknown): Mismatch | undefined
 function stringMismatch(
   field: AnswerField,
   value: string,
-  must: (what: Mismatch["must"], wanted: string | number) => Mismatch,
-): Mismatch | undefined {
+  must: (what: SchemaMismatch["must"], wanted: string | number) => SchemaMismatch,
+): SchemaMismatch | undefined {
   if (field.enum && !field.enum.includes(value)) return must("listed", field.enum.join(", "));
   if (field.minLength !== undefined && value.length < field.minLength) return must("longer", field.minLength);
   if (field.maxLength !== undefined && value.length > field.maxLength) return must("shorter", field.maxLength);

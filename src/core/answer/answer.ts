@@ -1,7 +1,7 @@
-import { requireMay, requireMayGoOn } from "../people/access.ts";
-import { sayActor } from "../people/actor.ts";
+import { requireAccess, requireMayResumeAgent } from "../people/access.ts";
+import { actorName } from "../people/actor.ts";
 import type { AnswerInput } from "./answer-input.ts";
-import type { At, Changes, Read } from "../changes.ts";
+import type { DecisionContext, Changes, Entry, QuestionSnapshot } from "../changes.ts";
 import { requirePending } from "../question/require-pending.ts";
 import { hashText } from "../question/content.ts";
 import { questionEvent, runEvent, unchangedEvent } from "../trail/event.ts";
@@ -10,23 +10,29 @@ import { shortId } from "../id.ts";
 import { questionJob } from "../run/job.ts";
 import { answerText, matchAnswer } from "./match.ts";
 import { requirePlain } from "../text/plain-text.ts";
-import { type Answer, type Outcome, type Pending, type Question, requireVersion } from "../question/question.ts";
+import {
+  type Answer,
+  type Outcome,
+  type PendingQuestion,
+  type Question,
+  requireVersion,
+  mayForce,
+} from "../question/question.ts";
 import { Refusal } from "../refusal.ts";
 import type { Run } from "../run/run.ts";
-import { mayForce } from "../force.ts";
 import { requireStartable } from "../run/run-lifecycle.ts";
 import { settleOrClose } from "../question/settle.ts";
 import { requireEnoughVotes, vote } from "./vote.ts";
 
 const LONGEST_TRIED = 200;
 
-/** Takes what a person says to a question: closes it, counts a vote, or lets it settle until it can no longer be undone. */
-export function answer(read: Read, input: AnswerInput, at: At): Changes {
-  if (input.force && mayForce(read.run, read.question)) return force(read, input, at);
-  requireMay("answer", at.by, read.question);
+/** Applies a reply: closes the question, counts a vote, or starts the undo window. */
+export function answer(read: QuestionSnapshot, input: AnswerInput, at: DecisionContext): Changes {
+  if (input.force && mayForce(read.run, read.question)) return forceAnswer(read, input, at);
+  requireAccess("answer", at.by, read.question);
   const question = requirePending(read, at.now, input.answer);
   requireVersion(question, input.ifVersion);
-  requireMayGoOn("answer", { ...read, question }, at, input.confirmed);
+  requireMayResumeAgent("answer", { ...read, question }, at, input.confirmed);
   if (question.settling) throw settlingRefusal(question, read);
   const given = readAnswer({ ...read, question }, input, at);
   const { undoMs, resume: isResumed } = input;
@@ -35,19 +41,35 @@ export function answer(read: Read, input: AnswerInput, at: At): Changes {
   return settleOrClose({ ...read, question }, given, how, at);
 }
 
-/** Writes down a reply that came too late. It changes no row, so that many who come late need not wait for each other. */
-export function recordLate({ question }: Read, input: AnswerInput, at: At): Changes {
+/** Records a late reply. It changes no row, so that concurrent late replies do not conflict. */
+export function recordLate({ question }: QuestionSnapshot, input: AnswerInput, at: DecisionContext): Changes {
   const said = input.answer ?? JSON.stringify(input.items ?? {});
   return { events: [unchangedEvent("late_reply", question, at, { reply: hashText(said) })] };
 }
 
-/** Writes down that somebody tried what they may not do; an agent that answers itself, for one. It changes no row. */
-export function recordRefused({ question }: Read, tried: string, at: At): Changes {
-  return { events: [unchangedEvent("refused", question, at, { tried: tried.slice(0, LONGEST_TRIED) })] };
+/**
+ * Counts that somebody tried what they may not do; an agent that answers itself, for one. The trail gets each of the
+ * first ten tries on a question, then every tenth, from a hundred on every hundredth, and so on: always with the count,
+ * and never so many that a program which tries in a loop fills the trail.
+ */
+export function recordRefused(
+  { question, counter }: { question: Question; counter: Entry | undefined },
+  tried: string,
+  at: DecisionContext,
+): Changes {
+  const tries = Number(counter?.body["tries"] ?? 0) + 1;
+  const entry: Entry = { kind: "refused", id: question.id, version: counter?.version ?? 0, body: { tries } };
+  const detail = { tried: tried.slice(0, LONGEST_TRIED), tries };
+  const isTold = tries % 10 ** Math.floor(Math.log10(tries)) === 0 || tries < 10;
+  return { entries: [entry], events: isTold ? [unchangedEvent("refused", question, at, detail)] : [] };
 }
 
-/** What was said, matched to what was asked, or a refusal that says what does not fit. */
-export function readAnswer({ question, content }: Read & { question: Question }, input: AnswerInput, at: At): Answer {
+/** Matches a reply to what was asked, or refuses it with the reason. */
+export function readAnswer(
+  { question, content }: QuestionSnapshot & { question: Question },
+  input: AnswerInput,
+  at: DecisionContext,
+): Answer {
   const note = readNote(input, at);
   const say = (outcome: Outcome, items: Answer["items"], words: string | undefined): Answer => ({
     id: at.ids.outcome(),
@@ -58,10 +80,10 @@ export function readAnswer({ question, content }: Read & { question: Question },
     by: at.by,
     at: at.now,
   });
-  if (!mayBe(input.outcome, question)) {
+  if (!mayHaveOutcome(input.outcome, question)) {
     throw new Refusal(
       "outcome_not_accepted",
-      `Whoever asked this cannot take "${input.outcome}"; it accepts ${question.accepts.join(", ")}`,
+      `The asker does not accept "${input.outcome}"; it accepts ${question.accepts.join(", ")}`,
       {
         hint: "Choose one of the options or write an answer",
       },
@@ -78,9 +100,9 @@ export function readAnswer({ question, content }: Read & { question: Question },
   return say("answer", matchAnswer(content, input, at.rules.limits), note);
 }
 
-function force(read: Read, input: AnswerInput, at: At): Changes {
+function forceAnswer(read: QuestionSnapshot, input: AnswerInput, at: DecisionContext): Changes {
   const { run, question } = read;
-  requireMayGoOn("force", read, at, input.confirmed);
+  requireMayResumeAgent("force", read, at, input.confirmed);
   if (question.status !== "timeout") throw new Error("only a question that timed out can be forced");
   const given = readAnswer(read, { ...input, outcome: "answer" }, at);
   requireEnoughVotes(read, given, at);
@@ -88,7 +110,7 @@ function force(read: Read, input: AnswerInput, at: At): Changes {
   const detail = { answer: hashText(JSON.stringify(given.items)), id: given.id };
   const event = questionEvent("forced", question, forced, at, detail);
   if (run.implicit && run.giveBack === "poll") {
-    // Nobody has to be started again: whoever asks for it reads it.
+    // No agent has to be started: the asker reads the answer itself.
     const stored = { answer: given, handover: { state: "given" as const, at: at.now, witness: "stored" } };
     const ended: Run = { ...run, status: "completed", reason: undefined, endedAt: at.now };
     const changed = ended.status === run.status ? [] : [runEvent(run, ended, at, { forced: true })];
@@ -106,25 +128,25 @@ function force(read: Read, input: AnswerInput, at: At): Changes {
   };
 }
 
-function settlingRefusal(question: Pending, { content }: Read): Refusal {
+function settlingRefusal(question: PendingQuestion, { content }: QuestionSnapshot): Refusal {
   const first = question.settling?.answer;
   const said = first ? answerText(content, first.items) : "";
-  const by = first ? sayActor(first.by) : "somebody";
+  const by = first ? actorName(first.by) : "somebody";
   return new Refusal("settling", `${by} has just answered "${said}"; it can still be undone for a few seconds`, {
     hint: `Wait for it, or take it back: askd undo ${shortId(question.id)}`,
     fact: { is: "settling", by, said },
   });
 }
 
-function readNote(input: AnswerInput, at: At): string | undefined {
+function readNote(input: AnswerInput, at: DecisionContext): string | undefined {
   const note = input.note?.trim();
   if (!note) return undefined;
   requirePlain(note, at.rules.limits.answerBytes, "note");
   return note;
 }
 
-/** Who asks back has not agreed, so an approval can always be asked back about; nobody leaves one to the agent. */
-function mayBe(outcome: Outcome, { kind, accepts }: Question): boolean {
+/** Asking back is not consent, so it is always possible for an approval; `decide` never is. */
+function mayHaveOutcome(outcome: Outcome, { kind, accepts }: Question): boolean {
   if (kind === "approval" && outcome !== "answer") return outcome === "clarify";
   return accepts.includes(outcome);
 }

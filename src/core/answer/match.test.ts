@@ -153,3 +153,25 @@ describe("a typed answer", () => {
     expect(() => match(typed(schema), answer)).toThrow(message);
   });
 });
+
+describe("words that are near an option", () => {
+  const options = ["Redis", "Memcached", "No", "10 s", "Redis cluster"];
+  const near = (answer: string, more: object = {}): unknown => {
+    return matchAnswer(content({ question: "Which?", options }), { answer, ...more }, DEFAULT_LIMITS)["1"];
+  };
+
+  test.each([
+    ["memc", "Memcached"],
+    ["memcachd", "Memcached"],
+    ["Memcache", "Memcached"],
+    ["redsi", "Redis"],
+    ["redis clu", "Redis cluster"],
+  ])("%s is not taken for an answer of its own", (typed, meant) => {
+    expect(() => near(typed)).toThrow(`did you mean "${meant}"?`);
+    expect(near(typed, { verbatim: true })).toEqual({ values: [], text: typed });
+  });
+
+  test.each(["neither of them", "Valkey", "on", "12 s", "redis, but only for sessions"])("%s is", (typed) => {
+    expect(near(typed)).toEqual({ values: [], text: typed });
+  });
+});

@@ -1,19 +1,28 @@
-import { findMismatch, sayMismatch } from "./answer-schema.ts";
+import { findSchemaMismatch, describeSchemaMismatch } from "./answer-schema.ts";
 import type { AnswerInput } from "./answer-input.ts";
 import type { Content, Item, Option } from "../question/content.ts";
 import { quoteLine } from "../text/foreign-text.ts";
+import { findNearest } from "../text/nearest.ts";
 import { requirePlain } from "../text/plain-text.ts";
 import type { Answer } from "../question/question.ts";
 import { Refusal } from "../refusal.ts";
 import type { Limits } from "../rules.ts";
 
-type Items = Answer["items"];
-type Matched = Items[string];
+/** Shorter names have no typing mistakes that are not another word. */
+const LEAST_NEAR = 4;
 
-/** Turns what somebody chose or wrote into an answer for every item, or says what does not fit. */
-export function matchAnswer(content: Content, input: Pick<AnswerInput, "items" | "answer">, limits: Limits): Items {
+type MatchedItems = Answer["items"];
+type MatchedItem = MatchedItems[string];
+
+/** Matches a reply to every item, or refuses it with what does not fit. */
+export function matchAnswer(
+  content: Content,
+  input: Pick<AnswerInput, "items" | "answer" | "verbatim" | "template">,
+  limits: Limits,
+): MatchedItems {
+  const isTyped = input.items === undefined && !input.verbatim && input.template === undefined;
   const spoken = input.items ?? splitText(content.items, input.answer ?? "");
-  const matched: Items = {};
+  const matched: MatchedItems = {};
   for (const [name, given] of Object.entries(spoken)) {
     const item = findItem(content.items, name);
     if (!item) {
@@ -22,7 +31,9 @@ export function matchAnswer(content: Content, input: Pick<AnswerInput, "items" |
         fact: { is: "no_item", name, names },
       });
     }
-    matched[item.id] = matchItem(item, given, limits);
+    const answered = matchItem(item, given, limits);
+    if (isTyped) requireNotMistyped(item, answered);
+    matched[item.id] = answered;
   }
   const missing = content.items.filter((item) => !Object.hasOwn(matched, item.id));
   if (missing.length > 0) {
@@ -35,15 +46,15 @@ export function matchAnswer(content: Content, input: Pick<AnswerInput, "items" |
   return matched;
 }
 
-/** What was answered, in one line. */
-export function answerText(content: Content, items: Items): string {
+/** Formats an answer in one line. */
+export function answerText(content: Content, items: MatchedItems): string {
   const texts = content.items.map((item) => itemText(item, items[item.id]));
   if (content.items.length === 1) return texts[0] ?? "";
   return content.items.map((item, index) => `${item.header ?? item.text}: ${texts[index] ?? ""}`).join("; ");
 }
 
-/** What was answered to one item: the labels of the options that were chosen, and the words that came with them. */
-export function itemText(item: Item, matched: Matched | undefined): string {
+/** Formats the answer to one item: the labels of the chosen options and the free text. */
+export function itemText(item: Item, matched: MatchedItem | undefined): string {
   if (!matched) return "";
   const labels = matched.values.map((value) => item.options.find((option) => option.value === value)?.label ?? value);
   return [
@@ -52,8 +63,8 @@ export function itemText(item: Item, matched: Matched | undefined): string {
   ].join(" — ");
 }
 
-/** How the options can be named, in one line: `1 Redis, 2 Memcached`. */
-export function sayOptions(item: Item): string {
+/** Lists the options in one line: `1 Redis, 2 Memcached`. */
+export function describeOptions(item: Item): string {
   return numbered(item).join(", ");
 }
 
@@ -61,10 +72,10 @@ function numbered(item: Item): string[] {
   return item.options.map((option, index) => `${index + 1} ${option.label}`);
 }
 
-function matchItem(item: Item, given: Matched, limits: Limits): Matched {
+function matchItem(item: Item, given: MatchedItem, limits: Limits): MatchedItem {
   const values = given.values.map((value) => value.trim()).filter((value) => value !== "");
   const words = given.text?.trim() || undefined;
-  // Chosen values must be options; where there are none, they are what was written.
+  // Chosen values must be options; without options they count as free text.
   const isFree = item.options.length === 0;
   const said = isFree ? [...values, ...(words === undefined ? [] : [words])].join(", ") || undefined : words;
   if (said !== undefined) requirePlain(said, limits.answerBytes, "answer");
@@ -78,16 +89,16 @@ function matchItem(item: Item, given: Matched, limits: Limits): Matched {
   return { ...chosen, text: said };
 }
 
-function matchTyped(item: Item, said: string): Matched {
-  const mismatch = item.schema && findMismatch(item.schema, said);
+function matchTyped(item: Item, said: string): MatchedItem {
+  const mismatch = item.schema && findSchemaMismatch(item.schema, said);
   if (mismatch) {
     const fact = { is: "mismatch" as const, ...mismatch };
-    throw new Refusal("answer_mismatch", `The answer does not fit: ${sayMismatch(mismatch)}`, { fact });
+    throw new Refusal("answer_mismatch", `The answer does not fit: ${describeSchemaMismatch(mismatch)}`, { fact });
   }
   return { values: [], text: said };
 }
 
-function matchText(item: Item, said: string): Matched {
+function matchText(item: Item, said: string): MatchedItem {
   const option = matchOption(item, said);
   if (option) return { values: [option.value] };
   const several = item.multiple ? matchList(item, said) : undefined;
@@ -96,9 +107,9 @@ function matchText(item: Item, said: string): Matched {
   return { values: [], text: said };
 }
 
-function matchSeveral(item: Item, values: readonly string[]): Matched {
+function matchSeveral(item: Item, values: readonly string[]): MatchedItem {
   if (!item.multiple && values.length > 1) {
-    throw new Refusal("bad_input", `Only one choice is possible: ${sayOptions(item)}`, {
+    throw new Refusal("bad_input", `Only one choice is possible: ${describeOptions(item)}`, {
       fact: { is: "one_choice", options: numbered(item) },
     });
   }
@@ -110,7 +121,7 @@ function matchSeveral(item: Item, values: readonly string[]): Matched {
   return { values: distinct(options).map((option) => option.value) };
 }
 
-/** The option that a word names by key, value or label. Words that name two options are not guessed at. */
+/** Finds the option that a word names by key, value or label. Ambiguous words are refused, not guessed. */
 function matchOption(item: Item, said: string): Option | undefined {
   const word = said.toLowerCase();
   const byKey = item.options.filter((option, index) => option.key.toLowerCase() === word || String(index + 1) === word);
@@ -170,7 +181,7 @@ function jsonList(said: string): string[] | undefined {
 }
 
 /** Splits an answer to several items: `1A 2B,C`, or one line each: `header: value`. */
-function splitText(items: readonly Item[], text: string): Record<string, Matched> {
+function splitText(items: readonly Item[], text: string): Record<string, MatchedItem> {
   const only = items[0];
   if (items.length === 1 && only) return { [only.id]: { values: [], text } };
   const lines = text.split("\n").filter((line) => line.trim() !== "");
@@ -215,9 +226,40 @@ function emptyAnswer(item: Item): Refusal {
 function noSuchOption(item: Item, said: string): Refusal {
   const shown = said.length > 80 ? `${said.slice(0, 79)}…` : said;
   return new Refusal("no_such_option", `${quoteLine(said, 80)} is not one of the options`, {
-    hint: `Choose one of: ${sayOptions(item)}`,
+    hint: `Choose one of: ${describeOptions(item)}`,
     fact: { is: "no_such_option", said: shown, options: numbered(item) },
   });
+}
+
+/** Refuses words that are probably a mistyped or shortened option: they would be a free answer that nobody meant. */
+function requireNotMistyped(item: Item, { values, text }: MatchedItem): void {
+  if (values.length > 0 || text === undefined || item.options.length === 0) return;
+  const meant = findNearOption(item, text);
+  if (!meant) return;
+  throw new Refusal(
+    "no_such_option",
+    `${quoteLine(text, 80)} is not one of the options; did you mean ${quoteLine(meant.label, 80)}?`,
+    {
+      hint: `Choose one of: ${describeOptions(item)}. If these are your own words: askd answer <id> -m <text>`,
+      fact: { is: "no_such_option", said: text, options: numbered(item) },
+    },
+  );
+}
+
+function findNearOption(item: Item, text: string): Option | undefined {
+  const word = text.toLowerCase();
+  return item.options.find(({ value, label }) =>
+    [value, label].some((name) => {
+      const known = name.toLowerCase();
+      // Another number is another answer, and most short words are near each other.
+      if (digitsOf(word) !== digitsOf(known)) return false;
+      return known.length >= LEAST_NEAR && findNearest(word, [known]) !== undefined;
+    }),
+  );
+}
+
+function digitsOf(text: string): string {
+  return text.replaceAll(/\D/g, "");
 }
 
 function distinct(options: readonly Option[]): Option[] {

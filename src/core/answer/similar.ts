@@ -1,26 +1,25 @@
 import { z } from "zod";
 import { Actor } from "../people/actor.ts";
-import type { Read } from "../changes.ts";
+import type { QuestionSnapshot } from "../changes.ts";
 import { type Content, titleOf } from "../question/content.ts";
 import { findVerifiedRepo } from "../trail/fact-source.ts";
 import { QuestionId } from "../id.ts";
 import { Instant } from "../instant.ts";
 import { answerText } from "./match.ts";
 import type { Question } from "../question/question.ts";
-import { plainWords } from "./search-word.ts";
-import { STOP_WORDS } from "../stop-words.ts";
+import { normalizeWords } from "./search-word.ts";
 
-/** Below this two questions are not about the same thing. */
+/** Questions less similar than this are not listed. */
 const LEAST_ALIKE = 0.3;
 const LEAST_SHARED_WORDS = 2;
 const LONGEST_WORDS = 400;
-/** A word that more than this part of all titles has tells little; at least some are looked for all the same. */
+/** Words that occur in a larger share of all titles are not searched for, beyond a minimum number. */
 const MOST_COMMON = 0.05;
 const LEAST_TELLING = 6;
 const MOST_TELLING = 24;
 
-/** A past question that is like the one at hand, with what a person answered; secrets are taken out. */
-export const Similar = z.object({
+/** A similar past question with a person's answer, with secrets redacted. */
+export const SimilarQuestion = z.object({
   id: QuestionId,
   title: z.string(),
   answer: z.string(),
@@ -32,35 +31,35 @@ export const Similar = z.object({
   /** From 0 to 1. */
   score: z.number(),
 });
-export type Similar = z.infer<typeof Similar>;
+export type SimilarQuestion = z.infer<typeof SimilarQuestion>;
 
-/** What a text says, without order. */
-export type Words = ReadonlySet<string>;
-/** How much a word says: one that most questions have says little. */
-export type Weight = (word: string) => number;
+/** The distinct words of a text. */
+export type WordSet = ReadonlySet<string>;
+/** The weight of a word; common words weigh little. */
+export type WordWeight = (word: string) => number;
 
 interface RankOptions {
-  weight: Weight;
+  weight: WordWeight;
   limit: number;
 }
 
-/** Says whether a person closed it with an answer that could serve again. */
+/** Says whether a person closed the question with an answer that can be suggested again. */
 export function isPersonsAnswer(question: Question): question is Extract<Question, { status: "answered" }> {
   if (question.status !== "answered" || question.answer.outcome !== "answer") return false;
   return question.answer.policy === undefined && question.answer.by.scope !== "system";
 }
 
-/** The words of a title by which it is compared. */
-export function titleWords(title: string): Words {
+/** The words of a title that count for similarity. */
+export function titleWords(title: string): WordSet {
   return wordsOf([title]);
 }
 
-/** How often words occur in the titles of a sample. */
+/** Counts how often words occur in a sample of titles. */
 export class WordCounts {
   readonly size: number;
   readonly #counts = new Map<string, number>();
 
-  constructor(titles: readonly Words[]) {
+  constructor(titles: readonly WordSet[]) {
     this.size = titles.length;
     for (const words of titles) for (const word of words) this.#counts.set(word, this.of(word) + 1);
   }
@@ -70,10 +69,10 @@ export class WordCounts {
   }
 }
 
-/** What words weigh beside the question at hand, and by which of its words others like it are looked for. */
-export function weighWords(asked: Read, counts: WordCounts): { weight: Weight; telling: string[] } {
+/** Weighs the words of a question and selects the distinctive ones to search for. */
+export function weighWords(asked: QuestionSnapshot, counts: WordCounts): { weight: WordWeight; telling: string[] } {
   const words = wordsOf(textsOf(asked.content));
-  const weight: Weight = (word) =>
+  const weight: WordWeight = (word) =>
     Math.log(1 + (counts.size + 1) / Math.max(1, counts.of(word) + Number(words.has(word))));
   const rarest = [...words].sort((one, other) => weight(other) - weight(one));
   const isRare = (word: string): boolean => counts.of(word) <= counts.size * MOST_COMMON;
@@ -83,49 +82,57 @@ export function weighWords(asked: Read, counts: WordCounts): { weight: Weight; t
   };
 }
 
-/** Those of the past questions that are about the same, of the same repository first, the most alike first. */
-export function rankSimilar(asked: Read, past: readonly Read[], { weight, limit }: RankOptions): Similar[] {
+/** Ranks similar past questions: those of the same repository first, then by similarity. */
+export function rankSimilar(
+  asked: QuestionSnapshot,
+  past: readonly QuestionSnapshot[],
+  { weight, limit }: RankOptions,
+): SimilarQuestion[] {
   const words = wordsOf(textsOf(asked.content));
   const others = past.map(({ content }) => wordsOf(textsOf(content)));
   const found = past.flatMap((read, index) => {
     const theirs = others[index] ?? new Set<string>();
-    const score = alike(words, theirs, weight);
+    const score = cosineSimilarity(words, theirs, weight);
     const least = Math.min(LEAST_SHARED_WORDS, words.size);
     const isAlike = score >= LEAST_ALIKE && countShared(words, theirs) >= least;
     const similar = isAlike && read.question.kind === asked.question.kind ? similarOf(asked, read, score) : undefined;
     return similar ? [similar] : [];
   });
-  return found.sort(byUse).slice(0, limit);
+  return found.sort(compareUsefulness).slice(0, limit);
 }
 
-function similarOf(asked: Read, { question, content, run }: Read, score: number): Similar | undefined {
+function similarOf(
+  asked: QuestionSnapshot,
+  { question, content, run }: QuestionSnapshot,
+  score: number,
+): SimilarQuestion | undefined {
   if (!isPersonsAnswer(question)) return undefined;
   const { answer } = question;
   return {
     id: question.id,
     title: titleOf(sharedOf(content)),
     answer: answerText(sharedOf(content), answer.items),
-    ...(answer.note !== undefined && { note: answer.note }),
+    note: answer.note,
     by: answer.by,
     at: answer.at,
-    ...(run.repo !== undefined && { repo: run.repo }),
+    repo: run.repo,
     isSameRepo: isSameRepo(run, asked.run),
     score: Math.round(score * 100) / 100,
   };
 }
 
-/** A repository that only the asker names brings no past answer to the front. */
-function isSameRepo(one: Read["run"], other: Read["run"]): boolean {
+/** A repository that only the asker claims does not rank past answers higher. */
+function isSameRepo(one: QuestionSnapshot["run"], other: QuestionSnapshot["run"]): boolean {
   const repo = findVerifiedRepo(one);
   return repo !== undefined && repo === findVerifiedRepo(other);
 }
 
-function byUse(one: Similar, other: Similar): number {
+function compareUsefulness(one: SimilarQuestion, other: SimilarQuestion): number {
   if (one.isSameRepo !== other.isSameRepo) return one.isSameRepo ? -1 : 1;
   return other.score - one.score || (one.at > other.at ? -1 : 1);
 }
 
-/** What was asked without its context: that is long and tells of the work, not of the choice. */
+/** The texts of a question without its context, which describes the work rather than the choice. */
 function textsOf(content: Content): string[] {
   return sharedOf(content).items.flatMap((item) => [item.text, ...item.options.map(({ label }) => label)]);
 }
@@ -134,9 +141,9 @@ function sharedOf(content: Content): Content {
   return content.shared ?? content;
 }
 
-/** The words that say something, without accents and endings. */
-function wordsOf(texts: readonly string[]): Words {
-  const telling = plainWords(texts).filter((word) => word.length > 1 && !STOP_WORDS.has(word));
+/** The significant words of texts, without accents and endings. */
+function wordsOf(texts: readonly string[]): WordSet {
+  const telling = normalizeWords(texts).filter((word) => word.length > 1 && !STOP_WORDS.has(word));
   return new Set(telling.slice(0, LONGEST_WORDS).map(stem));
 }
 
@@ -144,21 +151,37 @@ function stem(word: string): string {
   return word.length > 4 ? word.replace(/(?:ing|ed|es|en|s|e)$/, "") : word;
 }
 
-/** The cosine of the angle between two sets of weighted words: 0 for nothing shared, 1 for the same. */
-function alike(words: Words, others: Words, weight: Weight): number {
+/** The cosine similarity of two weighted word sets: 0 for nothing shared, 1 for equal sets. */
+function cosineSimilarity(words: WordSet, others: WordSet, weight: WordWeight): number {
   let shared = 0;
   for (const word of words) if (others.has(word)) shared += weight(word) ** 2;
-  return shared === 0 ? 0 : shared / (length(words, weight) * length(others, weight));
+  return shared === 0 ? 0 : shared / (vectorLength(words, weight) * vectorLength(others, weight));
 }
 
-function length(words: Words, weight: Weight): number {
+function vectorLength(words: WordSet, weight: WordWeight): number {
   let sum = 0;
   for (const word of words) sum += weight(word) ** 2;
   return Math.sqrt(sum);
 }
 
-function countShared(words: Words, others: Words): number {
+function countShared(words: WordSet, others: WordSet): number {
   let count = 0;
   for (const word of words) if (others.has(word)) count += 1;
   return count;
 }
+
+const ENGLISH =
+  "a about after all also an and any are as at be because been before but by can could did do does done else for from " +
+  "get go had has have he her here him his how i if in instead into is it its just like make may me more must my need no " +
+  "not now of off ok on one only or other our out over please put same shall she should since so some still such take " +
+  "than that the their them then there these they this those to too up us use used using very want was we were what when " +
+  "where which while who why will with would yes you your add new keep allow deny approve question option";
+const GERMAN =
+  "aber alle als also am an auch auf aus bei beim bin bis bist da damit dann das dass dein dem den der des die dies diese " +
+  "dieser dieses doch du durch ein eine einem einen einer eines er es fur hat haben hier ich ihr im in ist ja jetzt kann " +
+  "kein keine konnen man mehr mein mit muss nach nein nicht noch nur ob oder ohne sein sich sie sind so soll sollen " +
+  "sollte uber um und uns unser unter vom von vor war warum was welche welchen welcher welches wenn wer werden wie wir " +
+  "wird wo zu zum zur nutzen verwenden statt lieber bitte";
+
+/** Words too common to compare by, in English and German, lower-case and without accents. */
+export const STOP_WORDS: ReadonlySet<string> = new Set(`${ENGLISH} ${GERMAN}`.split(" "));

@@ -1,26 +1,26 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ADA, AGENT, IDS, NOON, aContent, aQuestion, aRun } from "../../../test/builders.ts";
-import type { At, Read } from "../changes.ts";
+import type { DecisionContext, QuestionSnapshot } from "../changes.ts";
 import { DEFAULT_LIMITS, DEFAULT_RULES } from "../rules.ts";
 import {
   TEMPLATE_FIELDS,
   type Template,
   type TemplateInput,
   fillTemplate,
-  isRemoved,
-  offerTemplates,
+  isTemplateRemoved,
+  listMatchingTemplates,
   putTemplate,
   removeTemplate,
 } from "./template.ts";
 
-const AT: At = { now: NOON, by: ADA, ids: IDS, rules: DEFAULT_RULES };
+const AT: DecisionContext = { now: NOON, by: ADA, ids: IDS, rules: DEFAULT_RULES };
 
 function aTemplate(input: Partial<TemplateInput> = {}): Template {
   return putTemplate(undefined, { name: "one", ...(input.choose ? {} : { text: "Yes" }), ...input }, AT);
 }
 
-function aRead(over: { run?: object; content?: Read["content"] } = {}): Read {
+function aRead(over: { run?: object; content?: QuestionSnapshot["content"] } = {}): QuestionSnapshot {
   return {
     run: aRun({ name: "add-caching", number: 42, repo: "acme/api", branch: "main", labels: ["db"], ...over.run }),
     question: aQuestion({ title: "Which cache?", issue: { number: 7 } }),
@@ -57,7 +57,7 @@ describe("a template", () => {
 
   test("is not sent half filled", () => {
     expect(() => fillTemplate(aTemplate({ text: "on {{branch}}" }), aRead({ run: { branch: undefined } }))).toThrow(
-      "wants {{branch}}, and this question has none",
+      "needs {{branch}}, which this question does not have",
     );
   });
 
@@ -80,15 +80,15 @@ describe("a template", () => {
       ["changed", "ada"],
       ["removed", "ada"],
     ]);
-    expect(isRemoved(removed)).toBe(true);
+    expect(isTemplateRemoved(removed)).toBe(true);
     expect(() => removeTemplate(removed, "one", AT)).toThrow('There is no template "one"');
-    expect(isRemoved(putTemplate(removed, { name: "one", text: "Maybe" }, AT))).toBe(false);
+    expect(isTemplateRemoved(putTemplate(removed, { name: "one", text: "Maybe" }, AT))).toBe(false);
   });
 });
 
 describe("offered templates", () => {
   const names = (templates: Template[], read = aRead()): string[] =>
-    offerTemplates(templates, read, DEFAULT_LIMITS).map(({ name }) => name);
+    listMatchingTemplates(templates, read, DEFAULT_LIMITS).map(({ name }) => name);
 
   test("are those made for the repository and label first, then those for any", () => {
     const templates = [

@@ -1,9 +1,8 @@
 import { z } from "zod";
-import { requireMay } from "../people/access.ts";
+import { requireAccess } from "../people/access.ts";
 import { Actor } from "../people/actor.ts";
-import type { AnswerInput } from "./answer-input.ts";
-import type { At, Changes, Entry, Read } from "../changes.ts";
-import { readChoices } from "../choice.ts";
+import { type AnswerInput, readChoices } from "./answer-input.ts";
+import type { DecisionContext, Changes, Entry, QuestionSnapshot } from "../changes.ts";
 import { recommendedOption } from "../question/content.ts";
 import { findVerifiedRepo, isUnverified, verifiedLabels } from "../trail/fact-source.ts";
 import { Instant } from "../instant.ts";
@@ -16,15 +15,15 @@ import { changeEntry } from "../trail/store-event.ts";
 const MOST_CHANGES = 50;
 const FIELD = /\{\{([^{}]*)\}\}/g;
 
-/** What a template can say about the question it answers. */
-const FIELDS: Readonly<Record<string, (read: Read) => string | undefined>> = {
+/** The fields a template can use, with their values for a question. */
+const FIELDS: Readonly<Record<string, (read: QuestionSnapshot) => string | undefined>> = {
   "run.name": ({ run }) => run.name,
   "run.number": ({ run }) => String(run.number),
-  // A person does not say in their own name what only the asker says.
+  // Unverified claims of the asker do not enter a person's answer.
   agent: ({ run }) => (isUnverified(run, "agent") ? undefined : run.agent),
   repo: ({ run }) => findVerifiedRepo(run),
   branch: ({ run }) => run.branch,
-  issue: ({ run, question }) => sayIssueNumber(question.issue ?? run.issue),
+  issue: ({ run, question }) => formatIssueNumber(question.issue ?? run.issue),
   question: ({ question }) => question.title,
   recommended: ({ content }) => content.items[0] && recommendedOption(content.items[0])?.label,
 };
@@ -32,7 +31,7 @@ export const TEMPLATE_FIELDS: readonly string[] = Object.keys(FIELDS);
 
 export const TemplateName = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,39}$/);
 
-/** Where a template fits; one that says nothing fits everywhere. What only the asker says does not count. */
+/** The runs a template applies to; without conditions, all. Unverified claims of the asker do not match. */
 const TemplateMatch = z.object({
   /** A repository, `*` for any characters: `acme/*`. */
   repo: z.string().min(1).max(200).optional(),
@@ -40,7 +39,7 @@ const TemplateMatch = z.object({
   label: z.string().min(1).max(200).optional(),
 });
 
-/** What makes up a canned answer: choices, or text; text beside choices is a note. */
+/** A canned answer: choices, or text; text beside choices is a note. */
 export const TemplateInput = z.object({
   name: TemplateName,
   text: z
@@ -53,16 +52,16 @@ export const TemplateInput = z.object({
 });
 export type TemplateInput = z.infer<typeof TemplateInput>;
 
-/** A canned answer that a team shares, with who changed it and when, newest last. */
+/** A canned answer shared by a team, with its change history, newest last. */
 export const Template = TemplateInput.extend({
   version: z.int(),
   changes: z.array(z.object({ did: z.enum(["added", "changed", "removed"]), by: Actor, at: Instant })),
 });
 export type Template = z.infer<typeof Template>;
 
-/** Adds a template or changes the one of that name. */
-export function putTemplate(before: Template | undefined, input: TemplateInput, at: At): Template {
-  requireMay("change_template", at.by);
+/** Adds a template or replaces the one with that name. */
+export function putTemplate(before: Template | undefined, input: TemplateInput, at: DecisionContext): Template {
+  requireAccess("change_template", at.by);
   if (input.text === undefined && input.choose === undefined) {
     throw new Refusal("bad_input", "A template needs a text or a choice", {
       hint: "Give it --text or --choose",
@@ -73,48 +72,56 @@ export function putTemplate(before: Template | undefined, input: TemplateInput, 
     requirePlain(text, at.rules.limits.answerBytes, "template");
     requireKnownFields(text);
   }
-  const did = before && !isRemoved(before) ? "changed" : "added";
+  const did = before && !isTemplateRemoved(before) ? "changed" : "added";
   return withChange({ ...input, version: before?.version ?? 0, changes: before?.changes ?? [] }, did, at);
 }
 
-/** Takes a template away; who did so stays written down. */
-export function removeTemplate(before: Template | undefined, name: string, at: At): Template {
-  requireMay("change_template", at.by);
-  if (!before || isRemoved(before)) throw noTemplate(name);
+/** Removes a template; its history stays. */
+export function removeTemplate(before: Template | undefined, name: string, at: DecisionContext): Template {
+  requireAccess("change_template", at.by);
+  if (!before || isTemplateRemoved(before)) throw templateNotFound(name);
   return withChange(before, "removed", at);
 }
 
-export function isRemoved({ changes }: Template): boolean {
+export function isTemplateRemoved({ changes }: Template): boolean {
   return changes.at(-1)?.did === "removed";
 }
 
-/** The answer that a template gives to this question, or why it cannot. Field values are never read as fields. */
-export function fillTemplate(template: Template, read: Read): Pick<AnswerInput, "answer" | "items" | "note"> {
-  const fill = (text: string): string => text.replace(FIELD, (_, name: string) => valueOf(name.trim(), template, read));
+/** Builds the answer a template gives to this question, or refuses. Field values are never expanded again. */
+export function fillTemplate(
+  template: Template,
+  read: QuestionSnapshot,
+): Pick<AnswerInput, "answer" | "items" | "note"> {
+  const fill = (text: string): string =>
+    text.replace(FIELD, (_, name: string) => fieldValue(name.trim(), template, read));
   const text = template.text === undefined ? undefined : fill(template.text);
   if (template.choose === undefined) return { answer: text ?? "" };
   return {
     items: readChoices(read.content, template.choose.map(fill)),
-    ...(text !== undefined && { note: text }),
+    note: text,
   };
 }
 
-/** The templates that can answer this question: those made for it first, then those for any, by name. */
-export function offerTemplates(templates: readonly Template[], read: Read, limits: Limits): Template[] {
-  const usable = templates.filter((template) => fits(template, read) && canAnswer(template, read, limits));
+/** Lists the templates that can answer this question: those with conditions first, then by name. */
+export function listMatchingTemplates(
+  templates: readonly Template[],
+  read: QuestionSnapshot,
+  limits: Limits,
+): Template[] {
+  const usable = templates.filter((template) => matchesRun(template, read) && canAnswer(template, read, limits));
   const rank = ({ match }: Template): number => -Number(match?.repo !== undefined) - Number(match?.label !== undefined);
   return usable.sort((one, other) => rank(one) - rank(other) || (one.name < other.name ? -1 : 1));
 }
 
-export function noTemplate(name: string): Refusal {
+export function templateNotFound(name: string): Refusal {
   return new Refusal("not_found", `There is no template "${name}"`, { hint: "See all: askd template list" });
 }
 
-/** Keeps a template as it is from now on, with an event that says what happened. Its text stays out of the trail. */
+/** Stores a template with its event. The text of the template stays out of the trail. */
 export function changeTemplate(template: Template, at: { now: Instant; by: Actor }): Changes {
   const { name, version, ...body } = template;
   const entry: Entry = { kind: "template", id: name, version, body };
-  const [type, to] = isRemoved(template)
+  const [type, to] = isTemplateRemoved(template)
     ? (["template.removed", "removed"] as const)
     : (["template.saved", "usable"] as const);
   return changeEntry({ type, entry, from: undefined, to, detail: { template: name } }, at);
@@ -124,13 +131,13 @@ export function parseTemplate({ id, version, body }: Entry): Template {
   return Template.parse({ ...body, name: id, version });
 }
 
-function fits({ match }: Template, { run }: Read): boolean {
+function matchesRun({ match }: Template, { run }: QuestionSnapshot): boolean {
   const repo = findVerifiedRepo(run);
   const isHere = match?.repo === undefined || (repo !== undefined && matchesGlob(repo, match.repo));
   return isHere && (match?.label === undefined || verifiedLabels(run).includes(match.label));
 }
 
-function canAnswer(template: Template, read: Read, limits: Limits): boolean {
+function canAnswer(template: Template, read: QuestionSnapshot, limits: Limits): boolean {
   try {
     const { answer, items } = fillTemplate(template, read);
     matchAnswer(read.content, { answer, items }, limits);
@@ -141,10 +148,10 @@ function canAnswer(template: Template, read: Read, limits: Limits): boolean {
   }
 }
 
-function valueOf(field: string, { name }: Template, read: Read): string {
+function fieldValue(field: string, { name }: Template, read: QuestionSnapshot): string {
   const value = Object.hasOwn(FIELDS, field) ? FIELDS[field]?.(read) : undefined;
   if (value !== undefined && value !== "") return value;
-  throw new Refusal("bad_input", `Template ${name} wants {{${field}}}, and this question has none`, {
+  throw new Refusal("bad_input", `Template ${name} needs {{${field}}}, which this question does not have`, {
     hint: "Answer in your own words, or use another template",
     fact: { is: "lacking_field", name, field: `{{${field}}}` },
   });
@@ -164,16 +171,16 @@ function requireKnownFields(text: string): void {
 function withChange(
   template: Template,
   did: Template["changes"][number]["did"],
-  { by, now }: Pick<At, "by" | "now">,
+  { by, now }: Pick<DecisionContext, "by" | "now">,
 ): Template {
   return { ...template, changes: [...template.changes, { did, by, at: now }].slice(-MOST_CHANGES) };
 }
 
-function sayIssueNumber(issue: { number: number } | undefined): string | undefined {
+function formatIssueNumber(issue: { number: number } | undefined): string | undefined {
   return issue && `#${issue.number}`;
 }
 
-/** Compares with a pattern in which `*` stands for any characters; its time is bounded by the product of both lengths. */
+/** Matches a pattern in which `*` stands for any characters, in time bounded by the product of both lengths. */
 function matchesGlob(text: string, pattern: string): boolean {
   const parts = pattern.toLowerCase().split("*");
   const whole = text.toLowerCase();

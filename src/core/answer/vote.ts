@@ -1,27 +1,27 @@
-import { type Actor, sayActor } from "../people/actor.ts";
-import type { At, Changes, Read } from "../changes.ts";
+import { type Actor, actorName } from "../people/actor.ts";
+import type { DecisionContext, Changes, QuestionSnapshot } from "../changes.ts";
 import { settleOrClose } from "../question/settle.ts";
 import { questionEvent } from "../trail/event.ts";
 import { type Person, isNamed } from "../people/person.ts";
-import type { Answer, Pending, Question, Vote } from "../question/question.ts";
+import type { Answer, PendingQuestion, Question, Vote } from "../question/question.ts";
 import { Refusal } from "../refusal.ts";
 
 /** Counts a person's vote; a later one replaces the earlier. Enough equal votes, or a veto, close the question. */
 export function vote(
-  read: Read & { question: Pending },
+  read: QuestionSnapshot & { question: PendingQuestion },
   given: Answer,
   how: { undoMs: number; resume: boolean },
-  at: At,
+  at: DecisionContext,
 ): Changes {
   const { run, question, people } = read;
   const votes = withVote(read, given, at);
-  const voted: Pending = { ...question, votes };
-  const tally = count(votes, choiceOf(given), people);
+  const voted: PendingQuestion = { ...question, votes };
+  const tally = countVotes(votes, choiceOf(given), people);
   const event = questionEvent("voted", question, voted, at, {
     choice: choiceOf(given),
     votes: tally,
     need: question.approvals.need,
-    ...(isUnreachable(voted, people) && { unreachable: true }),
+    unreachable: isUnreachable(voted, people) ? true : undefined,
   });
   const isVetoed = question.approvals.veto && isDenial(given);
   if (tally < question.approvals.need && !isVetoed) return { runs: [run], questions: [voted], events: [event] };
@@ -29,39 +29,52 @@ export function vote(
   return { ...closed, events: [event, ...(closed.events ?? [])] };
 }
 
-/** Refuses an answer after the deadline that one person gives where several have to agree; votes from before it count. */
-export function requireEnoughVotes(read: Read, given: Answer, at: At): void {
+/** Refuses a forced answer of one person where several must agree; votes from before the deadline count. */
+export function requireEnoughVotes(read: QuestionSnapshot, given: Answer, at: DecisionContext): void {
   const { need } = read.question.approvals;
-  const tally = count(withVote(read, given, at), choiceOf(given), read.people);
+  const tally = countVotes(withVote(read, given, at), choiceOf(given), read.people);
   if (tally >= need || at.by.scope === "system") return;
   throw new Refusal("not_permitted", `${need} people have to agree on this question; with you it is ${tally}`, {
-    hint: "Start the run anew, so that it is asked again",
+    hint: "Start the run again, so that it asks again",
     fact: { is: "needs_votes", need },
   });
 }
 
-/** The votes with this one; a later one of the same person replaces the earlier. */
+/**
+ * The votes with this one; a later one of the same person replaces the earlier. Of the votes in somebody's name the last
+ * one counts, and none where that person has voted in person.
+ */
 function withVote(
-  { question, people }: { question: Question; people?: Read["people"] },
+  { question, people }: { question: Question; people?: QuestionSnapshot["people"] },
   given: Answer,
-  at: At,
+  at: DecisionContext,
 ): Vote[] {
   const voter = voterOf(at.by, people);
-  const others = question.votes.filter((cast) => voterOf(cast.by, people) !== voter);
-  return [...others, { by: at.by, at: at.now, answer: given }];
+  const name = actorName(at.by);
+  const others = question.votes.filter((cast) => voterOf(cast.by, people) !== voter && cast.by.onBehalfOf !== name);
+  const hasVoted = others.some(({ by }) => by.onBehalfOf === undefined && by.id === name);
+  return hasVoted ? others : [...others, { by: at.by, at: at.now, answer: given }];
 }
 
-/** The one person whom all names count as that are on no list: nobody knows whether they are several. */
+/** All unlisted names count as one voter: they may be the same person. */
 const UNLISTED = "";
 
-/** Whom a vote counts for: a person on the list, whoever is on none, or nobody if that person was removed. */
+/**
+ * The person a vote counts for: one on the list, one for all unlisted names, or nobody if that person was removed. Votes
+ * in other people's names count for the person who gives them: one token that names several people is one person.
+ */
 function voterOf(by: Actor, people: readonly Person[] = []): string | undefined {
-  const person = people.find(({ id }) => id === sayActor(by));
+  const named = findVoter(actorName(by), people);
+  return named === undefined || by.onBehalfOf === undefined ? named : findVoter(by.id, people);
+}
+
+function findVoter(name: string, people: readonly Person[]): string | undefined {
+  const person = people.find(({ id }) => id === name);
   if (!person) return UNLISTED;
   return person.removed ? undefined : person.id;
 }
 
-/** The votes that gave a question its answer, and how they did; undefined where one person's answer is enough. */
+/** Finds the votes that decided a question; undefined where one person's answer is enough. */
 export function findTally(
   question: Question,
   answer: Answer,
@@ -72,8 +85,8 @@ export function findTally(
   return { votes, need, isVeto: votes.length < need };
 }
 
-/** Votes by what they are for, in the order in which that was first named. */
-export function talliesOf(votes: readonly Vote[]): Array<readonly [Vote, ...Vote[]]> {
+/** Groups votes by choice, in the order in which each choice was first made. */
+export function groupVotes(votes: readonly Vote[]): Array<readonly [Vote, ...Vote[]]> {
   const tallies = new Map<string, readonly [Vote, ...Vote[]]>();
   for (const cast of votes) {
     const [first, ...others] = tallies.get(choiceOf(cast.answer)) ?? [];
@@ -82,7 +95,7 @@ export function talliesOf(votes: readonly Vote[]): Array<readonly [Vote, ...Vote
   return [...tallies.values()];
 }
 
-/** Two votes are for the same thing when they choose the same in every item; words beside a choice do not count. */
+/** Names a choice: two votes agree if they choose the same in every item; free text beside a choice does not count. */
 function choiceOf(answer: Answer): string {
   const items = Object.keys(answer.items).sort();
   const chosen = items.map((id) => {
@@ -92,21 +105,21 @@ function choiceOf(answer: Answer): string {
   return JSON.stringify([answer.outcome, chosen]);
 }
 
-/** How many people are for that choice. */
-function count(votes: readonly Vote[], choice: string, people: readonly Person[] | undefined): number {
+/** Counts the voters for a choice. */
+function countVotes(votes: readonly Vote[], choice: string, people: readonly Person[] | undefined): number {
   const voters = votes.filter((cast) => choiceOf(cast.answer) === choice).map((cast) => voterOf(cast.by, people));
   return new Set(voters.filter((voter) => voter !== undefined)).size;
 }
 
-/** With all named people counted, no choice can get enough votes any more; people can still change their mind. */
-function isUnreachable(question: Pending, people: readonly Person[] = []): boolean {
+/** Says whether no choice can reach the quorum with the votes still outstanding; people may still change their vote. */
+function isUnreachable(question: PendingQuestion, people: readonly Person[] = []): boolean {
   const { from, need } = question.approvals;
   if (from.length === 0) return false;
   const listed = people.filter(({ id, removed }) => !removed && isNamed(from, id, people)).map(({ id }) => id);
   const isUnlisted = from.some((name) => !people.some(({ id, groups }) => id === name || groups.includes(name)));
   const able = [...listed, ...(isUnlisted ? [UNLISTED] : [])];
   const open = able.filter((voter) => question.votes.every((cast) => voterOf(cast.by, people) !== voter)).length;
-  const best = Math.max(...question.votes.map((cast) => count(question.votes, choiceOf(cast.answer), people)));
+  const best = Math.max(...question.votes.map((cast) => countVotes(question.votes, choiceOf(cast.answer), people)));
   return best + open < need;
 }
 

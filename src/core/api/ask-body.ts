@@ -4,11 +4,11 @@ import { RunId } from "../id.ts";
 import { ItemInput } from "../question/item-input.ts";
 import { AfterHold, Approvals, Outcome } from "../question/question.ts";
 import { Risk } from "../question/risk.ts";
-import { TimeoutDo } from "../question/timeout-policy.ts";
-import { GiveBack, type Seen } from "../run/run.ts";
+import { TimeoutPolicy } from "../question/timeout-policy.ts";
+import { GiveBack, type AgentPresence } from "../run/run.ts";
 import { Duration, Moment } from "./route.ts";
 
-/** What a new run is known by. */
+/** The description of a new run. */
 export const RunBody = z.object({
   name: z.string().max(200).optional(),
   agent: z.string().max(64).optional(),
@@ -35,17 +35,17 @@ export const SeenBody = z.object({
 });
 
 /** The process of an agent for the wire, and back. */
-export function seenBody({ pid, startedAt, isAttended }: Seen): z.infer<typeof SeenBody> {
-  return { pid, started_at: startedAt, ...(isAttended !== undefined && { attended: isAttended }) };
+export function seenBody({ pid, startedAt, isAttended }: AgentPresence): z.infer<typeof SeenBody> {
+  return { pid, started_at: startedAt, attended: isAttended };
 }
 
-export function readSeen({ pid, started_at: startedAt, attended }: z.infer<typeof SeenBody>): Seen {
-  return { pid, startedAt, ...(attended !== undefined && { isAttended: attended }) };
+export function readSeen({ pid, started_at: startedAt, attended }: z.infer<typeof SeenBody>): AgentPresence {
+  return { pid, startedAt, isAttended: attended };
 }
 
 /**
  * An ask as it comes over the wire. The fields that are named here are the product's own; the other names that
- * clients use for the same are read too, and whoever parses the ask says what is wrong with it.
+ * clients use for the same are read too; `parseAsk` reports what is wrong with it.
  */
 export const AskBody = z.looseObject({
   question: z.string().optional().describe("One question; for several use items"),
@@ -61,7 +61,7 @@ export const AskBody = z.looseObject({
   hold: Duration.optional().describe("How long the caller waits with its agent alive"),
   after_hold: AfterHold.optional(),
   timeout: Duration.optional().describe('24h unless said; "never" for none'),
-  on_timeout: z.union([TimeoutDo, z.looseObject({})]).optional(),
+  on_timeout: z.union([TimeoutPolicy, z.looseObject({})]).optional(),
   default_answer: z.string().optional(),
   declares: z
     .object({ timeout: z.boolean(), on_timeout: z.boolean() })
@@ -94,8 +94,8 @@ export function askBody(input: AskInput): AskBody {
   return {
     ...whatBody(input),
     kind: input.kind,
-    ...(input.risk !== undefined && { risk: input.risk }),
-    ...(input.confidence !== undefined && { confidence: input.confidence }),
+    risk: input.risk,
+    confidence: input.confidence,
     hold: sayMs(input.holdMs ?? 0),
     after_hold: input.afterHold,
     timeout: input.timeoutMs === undefined ? "never" : sayMs(input.timeoutMs),
@@ -104,22 +104,22 @@ export function askBody(input: AskInput): AskBody {
       ...(steps && { steps: steps.map(({ afterMs, to, channels }) => ({ after: sayMs(afterMs), to, channels })) }),
     },
     declares: { timeout: input.declares.timeout, on_timeout: input.declares.onTimeout },
-    ...(answer !== undefined && { default_answer: answer }),
+    default_answer: answer,
     notify: input.notify.map(({ channel, address, mention }) => ({ type: channel, address, mention })),
     to: input.to,
     ...(input.issue && { issue: input.issue }),
-    ...(input.key !== undefined && { key: input.key }),
+    key: input.key,
     approvals: input.approvals,
     accepts: input.accepts,
     via: input.via,
-    ...(input.trace !== undefined && { traceparent: input.trace }),
+    traceparent: input.trace,
   };
 }
 
-/** What is asked: the server words the question about a tool itself. */
+/** The content of an ask: the server words the question about a tool itself. */
 function whatBody({ items, context, tool }: AskInput): Pick<AskBody, "items" | "context" | "tool"> {
   if (tool) return { tool: { name: tool.tool, input: tool.input, reason: tool.reason } };
-  return { items, ...(context !== undefined && { context }) };
+  return { items, context };
 }
 
 function sayMs(ms: number): string {

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { sayActor } from "../people/actor.ts";
+import { actorName } from "../people/actor.ts";
 import { shortId } from "../id.ts";
 import { Instant } from "../instant.ts";
-import { Similar } from "../answer/similar.ts";
+import { SimilarQuestion } from "../answer/similar.ts";
 import { Stats, StatsView, viewStats } from "../stats/stats.ts";
 import { Template } from "../answer/template.ts";
 import type { Reply } from "./route.ts";
@@ -31,8 +31,8 @@ const SimilarView = z.object({
   score: z.number(),
 });
 
-export const similarReply: Reply<Similar[]> = {
-  rows: z.array(Similar),
+export const similarReply: Reply<SimilarQuestion[]> = {
+  rows: z.array(SimilarQuestion),
   schema: z.object({ similar: z.array(SimilarView) }),
   view: (similar) => ({ similar: similar.map(viewSimilar) }),
 };
@@ -51,15 +51,23 @@ export function viewTemplate({ name, text, choose, match, changes }: Template): 
     text: text ?? null,
     choose: choose ?? null,
     match: { repo: match?.repo ?? null, label: match?.label ?? null },
-    changes: changes.map(({ did, by, at }) => ({ did, by: sayActor(by), at })),
+    changes: changes.map(({ did, by, at }) => ({ did, by: actorName(by), at })),
   };
 }
 
 /** A past answer as programs see it. */
-export function viewSimilar({ id, title, answer, note, by, at, repo, isSameRepo, score }: Similar): object {
+export function viewSimilar({ id, title, answer, note, by, at, repo, isSameRepo, score }: SimilarQuestion): object {
   return {
-    ...{ id, short_id: shortId(id), title, answer, note: note ?? null },
-    ...{ answered_by: sayActor(by), answered_at: at, channel: by.channel },
-    ...{ repo: repo ?? null, same_repo: isSameRepo, score },
+    id,
+    short_id: shortId(id),
+    title,
+    answer,
+    note: note ?? null,
+    answered_by: actorName(by),
+    answered_at: at,
+    channel: by.channel,
+    repo: repo ?? null,
+    same_repo: isSameRepo,
+    score,
   };
 }

@@ -8,26 +8,31 @@ const MOST_SIMILAR = 20;
 const MOST_AHEAD = 24 * 60;
 const OfTemplate = z.object({ id: TemplateName });
 
-/** What is remembered and counted. */
+/** Templates, similar answers and statistics. */
 export const MEMORY_ROUTES = {
   listTemplates: route({
-    ...{ method: "GET", path: "/templates", may: "see_all", summary: "The canned answers that everybody shares" },
+    method: "GET",
+    path: "/templates",
+    may: "see_all",
+    summary: "The canned answers that everybody shares",
+    takes: [],
     reply: templatesReply,
   }),
   findSimilar: route({
-    ...{ method: "GET", path: "/questions/{id}/similar", may: "see_all" },
+    method: "GET",
+    path: "/questions/{id}/similar",
+    may: "see_all",
     summary: "What people answered to questions like this one",
     params: OfQuestion,
     query: z.object({ limit: z.coerce.number().int().min(1).max(MOST_SIMILAR).default(3) }),
+    takes: ["id", "query.limit"],
     reply: similarReply,
   }),
   stats: route({
-    ...{
-      method: "GET",
-      path: "/stats",
-      may: "see_all",
-      summary: "What is known of the questions of a time, in numbers",
-    },
+    method: "GET",
+    path: "/stats",
+    may: "see_all",
+    summary: "What is known of the questions of a time, in numbers",
     query: z.object({
       since: Moment.optional().describe("7 days before the end unless said"),
       until: Moment.optional(),
@@ -38,14 +43,21 @@ export const MEMORY_ROUTES = {
     reply: statsReply,
   }),
   putTemplate: route({
-    ...{ method: "PUT", path: "/templates/{id}", may: "change_template", summary: "Add or change a canned answer" },
+    method: "PUT",
+    path: "/templates/{id}",
+    may: "change_template",
+    summary: "Add or change a canned answer",
     params: OfTemplate,
     body: TemplateInput.omit({ name: true }),
     reply: templateReply,
   }),
   removeTemplate: route({
-    ...{ method: "DELETE", path: "/templates/{id}", may: "change_template", summary: "Take a canned answer away" },
+    method: "DELETE",
+    path: "/templates/{id}",
+    may: "change_template",
+    summary: "Take a canned answer away",
     params: OfTemplate,
+    takes: ["id", "by"],
     reply: templateReply,
   }),
 };

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { Actor, Strength } from "../people/actor.ts";
-import type { Read } from "../changes.ts";
+import type { QuestionSnapshot } from "../changes.ts";
 import { Content } from "../question/content.ts";
 import { Event, type KeptEvent } from "../trail/event.ts";
 import { shortId } from "../id.ts";
@@ -15,7 +15,7 @@ import { Troubles, TroublesView, viewTroubles } from "../run/trouble.ts";
 import { Token } from "../people/token.ts";
 import { RunUsage, UsageView, viewUsage } from "../run/usage.ts";
 import { MachineView, QuestionView, RunView, viewMachine, viewQuestion, viewRun } from "./view.ts";
-import { toWire } from "./snake-case.ts";
+import { toSnakeCase } from "./snake-case.ts";
 import type { Reply } from "./route.ts";
 
 const ReadRows = z.object({ run: Run, question: Question, content: Content });
@@ -75,13 +75,13 @@ interface Page<Row> {
   next?: string;
 }
 
-export const questionReply: Reply<Read> = { rows: ReadRows, schema: QuestionView, view: viewQuestion };
-export const doneReply: Reply<Read & { isNew: boolean }> = {
+export const questionReply: Reply<QuestionSnapshot> = { rows: ReadRows, schema: QuestionView, view: viewQuestion };
+export const doneReply: Reply<QuestionSnapshot & { isNew: boolean }> = {
   rows: ReadRows.extend({ isNew: z.boolean() }),
   schema: QuestionView,
   view: viewQuestion,
 };
-export const questionsReply: Reply<Page<Read>> = {
+export const questionsReply: Reply<Page<QuestionSnapshot>> = {
   rows: pageOf(ReadRows),
   schema: z.object({ questions: z.array(QuestionView), next_cursor: Cursor }),
   view: ({ rows, next }, machines) => ({
@@ -181,7 +181,7 @@ export function viewEvent({ event, n, hash, cursor }: KeptEvent): EventView {
     from: event.from ?? null,
     to: event.to,
     version: event.version,
-    detail: event.detail ? EventView.shape.detail.parse(toWire(event.detail)) : null,
+    detail: event.detail ? EventView.shape.detail.parse(toSnakeCase(event.detail)) : null,
     hash,
   };
 }

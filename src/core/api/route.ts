@@ -2,22 +2,31 @@ import { z } from "zod";
 import { ACCESS, type AccessVerb, type Role } from "../people/access.ts";
 import { QuestionId, RunId } from "../id.ts";
 import { type Instant, instant } from "../instant.ts";
-import type { Machines } from "../run/machine.ts";
+import type { KnownMachines } from "../run/machine.ts";
+import type { Argument } from "./argument.ts";
 
-/** Who bears a token: an agent, a person, or whoever looks after the server. */
-export type Caller = "agent" | "human" | "admin";
+/** The owner of a token: an agent, a person, or an admin of the server. */
+export type CallerScope = "agent" | "human" | "admin";
 
-/** What a route replies: rows for our own engine on the other side, a view for everybody else. */
+/** The reply of a route: rows for a remote engine, a view for everybody else. */
 export interface Reply<Rows = unknown> {
-  /** Reads what an engine sent, as the engine on the other side had it. */
+  /** Parses the rows of an engine on the other side. */
   rows: z.ZodType<Rows>;
-  /** What everybody else gets. */
+  /** The schema of the view. */
   schema: z.ZodType;
-  view(rows: Rows, machines?: Machines): unknown;
+  view(rows: Rows, machines?: KnownMachines): unknown;
 }
 
+type Arguments = readonly Argument[] | undefined;
+
 /** One thing that can be done over HTTP. Its name in the table is the verb of the engine and the operation's id. */
-export interface Route<Params = unknown, Query = unknown, Body = unknown, Rows = unknown> {
+export interface Route<
+  Params = unknown,
+  Query = unknown,
+  Body = unknown,
+  Rows = unknown,
+  Takes extends Arguments = Arguments,
+> {
   method: "GET" | "POST" | "PUT" | "DELETE";
   /** Below `/api/v1`. */
   path: string;
@@ -28,22 +37,29 @@ export interface Route<Params = unknown, Query = unknown, Body = unknown, Rows =
   query: z.ZodType<Query>;
   body: z.ZodType<Body>;
   reply: Reply<Rows>;
+  /**
+   * How the arguments of the engine's verb stand in the request. The remote engine and the handler of the server are
+   * derived from it; verbs without it are written out on both sides.
+   */
+  takes?: Takes;
+  /** Doing it twice is the same as doing it once, so that a lost reply is no reason not to send it again. */
+  mayRepeat?: boolean | undefined;
 }
 
 export const API_PATH = "/api/v1";
 /** Asks the server for rows instead of views. */
 export const ROWS_TYPE = "application/vnd.askd.rows+json";
-/** Says who acts, where that is less than the token allows: a program in the name of an agent. */
+/** Names an actor with fewer rights than the token: a program in the name of an agent. */
 export const BY_HEADER = "askd-by";
 
-const CALLERS: ReadonlyMap<Caller, Role> = new Map([
+const CALLERS: ReadonlyMap<CallerScope, Role> = new Map([
   ["agent", "own_agent"],
   ["human", "person"],
   ["admin", "admin"],
 ]);
 
 /** The scopes whose tokens may call a route, as far as that does not depend on the question or run it is about. */
-export function scopesOf({ may }: Pick<Route, "may">): Caller[] {
+export function scopesOf({ may }: Pick<Route, "may">): CallerScope[] {
   if (may === "no_token") return [];
   const roles: readonly Role[] | undefined = may === "any_token" ? undefined : ACCESS[may].may;
   return [...CALLERS].flatMap(([caller, role]) => (!roles || roles.includes(role) ? [caller] : []));
@@ -63,12 +79,12 @@ const LISTED = 50;
 export const Limit = z.coerce.number().int().min(1).max(MOST_LISTED).default(LISTED);
 export const Order = z.enum(["oldest", "newest"]);
 
-/** Writes a row of the table; what it leaves out takes nothing. */
-export function route<Rows, Params = object, Query = object, Body = object>(
-  row: Pick<Route<Params, Query, Body, Rows>, "method" | "path" | "may" | "summary" | "reply"> &
+/** Builds a row of the table; a schema that is left out takes an empty object. */
+export function route<Rows, Params = object, Query = object, Body = object, const Takes extends Arguments = undefined>(
+  row: Omit<Route<Params, Query, Body, Rows, Takes>, "params" | "query" | "body"> &
     Partial<Pick<Route<Params, Query, Body, Rows>, "params" | "query" | "body">>,
-): Route<Params, Query, Body, Rows> {
-  // A schema that is left out takes an empty object, which is what its type says then.
+): Route<Params, Query, Body, Rows, Takes> {
+  // The default type parameters say the same.
   const empty = Nothing as unknown as z.ZodType<never>;
   return { params: empty, query: empty, body: empty, ...row };
 }

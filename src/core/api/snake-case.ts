@@ -5,20 +5,20 @@ const VERBATIM: ReadonlySet<string> = new Set(["schema"]);
 const OF_DOCUMENTS: ReadonlySet<string> = new Set(["questionContext", "humanResponse", "humanRespondedAt"]);
 
 /** Our objects as they appear outside: snake_case names, except where a name is somebody's own. */
-export function toWire(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(toWire);
+export function toSnakeCase(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(toSnakeCase);
   if (!isObject(value)) return value;
   return Object.fromEntries(
     Object.entries(value).map(([name, inner]) => {
       if (VERBATIM.has(name)) return [name, inner];
       if (RECORDS.has(name) && isObject(inner) && !Array.isArray(inner)) return [name, wireRecord(inner)];
-      return [OF_DOCUMENTS.has(name) ? name : snakeCase(name), toWire(inner)];
+      return [OF_DOCUMENTS.has(name) ? name : snakeCase(name), toSnakeCase(inner)];
     }),
   );
 }
 
 function wireRecord(record: object): object {
-  return Object.fromEntries(Object.entries(record).map(([name, inner]) => [name, toWire(inner)]));
+  return Object.fromEntries(Object.entries(record).map(([name, inner]) => [name, toSnakeCase(inner)]));
 }
 
 function isObject(value: unknown): value is object {

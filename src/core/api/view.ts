@@ -1,17 +1,17 @@
 import { z } from "zod";
-import { sayActor } from "../people/actor.ts";
+import { actorName } from "../people/actor.ts";
 import { AnswerSchema } from "../answer/answer-schema.ts";
-import type { Read } from "../changes.ts";
+import type { QuestionSnapshot } from "../changes.ts";
 import type { Content, Item } from "../question/content.ts";
 import { FactSource, RunFact, RunSources, unverifiedFacts } from "../trail/fact-source.ts";
 import { shortId } from "../id.ts";
 import { Instant } from "../instant.ts";
-import { type AwayMachine, type Machines, findAway, machineName } from "../run/machine.ts";
+import { type AwayMachine, type KnownMachines, findAwayMachine, machineName } from "../run/machine.ts";
 import { type Answer, Outcome, type Question, findAnswer, isPending } from "../question/question.ts";
 import { Risk, isRiskUnverified } from "../question/risk.ts";
-import { TimeoutDo } from "../question/timeout-policy.ts";
+import { TimeoutPolicy } from "../question/timeout-policy.ts";
 import { type Run, RunStatus, findAgentSession, isAnswerUntaken } from "../run/run.ts";
-import { toWire } from "./snake-case.ts";
+import { toSnakeCase } from "./snake-case.ts";
 
 const Answers = z.record(z.string(), z.object({ values: z.array(z.string()), text: z.string().optional() }));
 
@@ -27,11 +27,11 @@ export const CheckView = z.object({
   answered_by: z.string().optional(),
   answered_at: Instant.optional(),
   /** Set when a rule answered, not a person. */
-  policy: TimeoutDo.optional(),
+  policy: TimeoutPolicy.optional(),
   /** Set when a person answered after the deadline. */
   forced: z.literal(true).optional(),
   reason: z.string().optional(),
-  /** What people corrected after it was answered. */
+  /** Corrections after it was answered. */
   amendments: z.array(Said).optional(),
 });
 export type CheckView = z.infer<typeof CheckView>;
@@ -92,7 +92,7 @@ export const QuestionView = z.object({
   asked_by: z.string(),
   via: z.string(),
   due_at: Instant.nullable(),
-  on_timeout: z.looseObject({ do: TimeoutDo }),
+  on_timeout: z.looseObject({ do: TimeoutPolicy }),
   held_until: Instant.nullable(),
   assigned_to: z.array(z.string()),
   claimed_by: z.string().nullable(),
@@ -108,7 +108,7 @@ export const QuestionView = z.object({
   note: z.string().nullable(),
   answered_by: z.string().nullable(),
   answered_at: Instant.nullable(),
-  policy: TimeoutDo.nullable(),
+  policy: TimeoutPolicy.nullable(),
   forced: z.boolean(),
   reason: z.string().nullable(),
   version: z.int(),
@@ -153,7 +153,7 @@ export type RunView = z.infer<typeof RunView>;
 
 export const RUN_FIELDS: readonly string[] = Object.keys(RunView.shape);
 
-export function viewRun(run: Run, machines?: Machines): RunView {
+export function viewRun(run: Run, machines?: KnownMachines): RunView {
   return {
     id: run.id,
     number: run.number,
@@ -183,7 +183,7 @@ export function viewRun(run: Run, machines?: Machines): RunView {
   };
 }
 
-export function viewCheck({ question, content }: Pick<Read, "question" | "content">): CheckView {
+export function viewCheck({ question, content }: Pick<QuestionSnapshot, "question" | "content">): CheckView {
   const answer = findAnswer(question);
   return {
     status: question.status,
@@ -192,7 +192,7 @@ export function viewCheck({ question, content }: Pick<Read, "question" | "conten
       answers: answer.items,
       outcome: answer.outcome,
       ...(answer.note && { note: answer.note }),
-      answered_by: sayActor(answer.by),
+      answered_by: actorName(answer.by),
       answered_at: answer.at,
     }),
     ...(question.status === "timeout" && {
@@ -205,10 +205,10 @@ export function viewCheck({ question, content }: Pick<Read, "question" | "conten
 }
 
 function viewSaid({ text, by, at }: { text: string; by: Answer["by"]; at: Instant }): z.infer<typeof Said> {
-  return { text, by: sayActor(by), at };
+  return { text, by: actorName(by), at };
 }
 
-export function viewQuestion(read: Read, machines?: Machines): QuestionView {
+export function viewQuestion(read: QuestionSnapshot, machines?: KnownMachines): QuestionView {
   const { run, question, content } = read;
   return {
     id: question.id,
@@ -232,10 +232,10 @@ export function viewQuestion(read: Read, machines?: Machines): QuestionView {
     asked_by: question.askedBy.id,
     via: question.via,
     due_at: question.dueAt ?? null,
-    on_timeout: QuestionView.shape.on_timeout.parse(toWire(question.onTimeout)),
+    on_timeout: QuestionView.shape.on_timeout.parse(toSnakeCase(question.onTimeout)),
     held_until: isPending(question) ? (question.hold?.until ?? null) : null,
     assigned_to: question.to,
-    claimed_by: question.claim ? sayActor(question.claim.by) : null,
+    claimed_by: question.claim ? actorName(question.claim.by) : null,
     snoozed_until: question.snoozedUntil ?? null,
     settling_until: isPending(question) ? (question.settling?.until ?? null) : null,
     amendments: question.amendments.map(viewSaid),
@@ -252,8 +252,8 @@ function unverifiedIn(question: Question, run: Run): QuestionView["unverified"] 
   return [...unverifiedFacts(run), ...(isRiskUnverified(question) ? (["risk"] as const) : [])];
 }
 
-function viewAway(run: Run, machines: Machines | undefined): z.infer<typeof MachineView> | null {
-  const away = machines && findAway(run, machines);
+function viewAway(run: Run, machines: KnownMachines | undefined): z.infer<typeof MachineView> | null {
+  const away = machines && findAwayMachine(run, machines);
   return away ? viewMachine(away) : null;
 }
 
@@ -267,15 +267,22 @@ export function valuesOf(answer: Answer, content: Content): string[] {
   });
 }
 
-/** Who leaves the choice to the asker gets what the asker recommended. */
+/** An answer that leaves the choice to the asker has the values that the asker recommended. */
 function recommendedValues(item: Item, answer: Answer): string[] {
   if (answer.outcome !== "decide") return [];
   return item.options.filter((option) => option.recommended).map((option) => option.value);
 }
 
 const NOTHING_SAID = {
-  ...{ answer: null, answers: null, outcome: null, note: null, answered_by: null, answered_at: null },
-  ...{ policy: null, forced: false, reason: null },
+  answer: null,
+  answers: null,
+  outcome: null,
+  note: null,
+  answered_by: null,
+  answered_at: null,
+  policy: null,
+  forced: false,
+  reason: null,
 } as const;
 
 function viewItem(item: Item): z.infer<typeof ItemView> {

@@ -2,6 +2,8 @@ import { MINUTE_MS, SECOND_MS } from "../instant.ts";
 
 export type Transport = "stdio" | "http";
 
+type Env = Readonly<Record<string, string | undefined>>;
+
 /** How long a client lets one tool call take before it gives up. */
 interface CallLimit {
   /** Counted from the call, or from the last progress where progress extends it. */
@@ -19,71 +21,48 @@ interface CallNames {
   callMeta?: string;
 }
 
-/** What is known of a client that calls tools; measured with the real programs. */
+/** The measured behaviour of a client that calls tools. */
 export interface ClientProfile {
-  /** What its runs are called after. */
+  /** The agent name of its runs. */
   agent: string;
   limits: Readonly<Record<Transport, CallLimit>>;
   names: CallNames;
   /** Says whether a person sits at it; `env` where it tells its servers so. */
   attended: "always" | "unknown" | { env: string; is: string };
+  /** The limits that hold in its environment, where variables change them. */
+  limitsIn?(profile: ClientProfile, env: Env): ClientProfile["limits"];
 }
 
-const CLAUDE_BACKGROUND_MS = 2 * MINUTE_MS;
-/** What is left between our reply and the moment when the client gives up. */
+/** A client that an agent's folder knows, and the name by which it presents itself. */
+export interface KnownClient extends ClientProfile {
+  clientName: RegExp;
+}
+
+/** Time between our reply and the moment when the client gives up. */
 const MARGIN_MS = 15 * SECOND_MS;
 const SHORTEST_WINDOW_MS = SECOND_MS;
 
-const same = (limitMs: number, progressExtends: boolean): ClientProfile["limits"] => ({
-  stdio: { limitMs, progressExtends },
-  http: { limitMs, progressExtends },
-});
-
-const CLAUDE: ClientProfile = {
-  agent: "claude",
-  // An SSE reply over HTTP; a single JSON body would be given up after 60 s.
-  limits: {
-    stdio: { limitMs: 30 * MINUTE_MS, progressExtends: true },
-    http: { limitMs: 5 * MINUTE_MS, progressExtends: true },
-  },
-  names: { sessionEnv: "CLAUDE_CODE_SESSION_ID", callMeta: "claudecode/toolUseId" },
-  attended: { env: "CLAUDE_CODE_SESSION_ATTENDED", is: "1" },
-};
-
-const CODEX: ClientProfile = {
-  agent: "codex",
-  limits: same(5 * MINUTE_MS, false),
-  names: { sessionMeta: "threadId", callMeta: "callId" },
-  attended: "unknown",
-};
-
-const GEMINI: ClientProfile = {
-  agent: "gemini",
-  limits: same(10 * MINUTE_MS, false),
-  names: {},
-  attended: "unknown",
-};
-
-const OPENCODE: ClientProfile = {
-  agent: "opencode",
-  limits: same(MINUTE_MS, true),
-  names: {},
-  attended: "unknown",
-};
+/** The same limit over both transports. */
+export function sameLimits(limitMs: number, progressExtends: boolean): ClientProfile["limits"] {
+  return { stdio: { limitMs, progressExtends }, http: { limitMs, progressExtends } };
+}
 
 /** Editors have nobody but the person in front of them; how long they wait was not measured. */
-const EDITOR: ClientProfile = { agent: "editor", limits: same(MINUTE_MS, false), names: {}, attended: "always" };
+const EDITOR: KnownClient = {
+  clientName: /^(?:visual studio code|cursor|zed|windsurf)\b/i,
+  agent: "editor",
+  limits: sameLimits(MINUTE_MS, false),
+  names: {},
+  attended: "always",
+};
 
 /** A client that nobody has measured: the default of the official libraries. */
-const UNKNOWN: ClientProfile = { agent: "mcp", limits: same(MINUTE_MS, false), names: {}, attended: "unknown" };
-
-const BY_NAME: ReadonlyArray<[RegExp, ClientProfile]> = [
-  [/^claude[- ]code/i, CLAUDE],
-  [/^codex/i, CODEX],
-  [/^gemini/i, GEMINI],
-  [/^opencode/i, OPENCODE],
-  [/^(?:visual studio code|cursor|zed|windsurf)\b/i, EDITOR],
-];
+export const UNKNOWN_CLIENT: ClientProfile = {
+  agent: "mcp",
+  limits: sameLimits(MINUTE_MS, false),
+  names: {},
+  attended: "unknown",
+};
 
 /** A client as it names itself. */
 export interface ClientName {
@@ -91,36 +70,23 @@ export interface ClientName {
   version: string;
 }
 
-/** What is known of the client of that name; a stranger's runs bear its own name. */
-export function profileOf(client: ClientName | undefined): ClientProfile {
-  const found = BY_NAME.find(([name]) => name.test(client?.name ?? ""))?.[1];
-  if (found && found !== EDITOR) return found;
+/** The profile of a client, found by its name among those that agents brought; a stranger's runs have its own name. */
+export function profileOf(client: ClientName | undefined, known: readonly KnownClient[]): ClientProfile {
+  const name = client?.name ?? "";
+  const found = known.find(({ clientName }) => clientName.test(name));
+  if (found) return found;
   const agent = client?.name
     .toLowerCase()
     .match(/[a-z0-9.-]+/g)
     ?.join("-")
     .slice(0, 40);
-  return { ...(found ?? UNKNOWN), agent: agent ?? UNKNOWN.agent };
+  const base = EDITOR.clientName.test(name) ? EDITOR : UNKNOWN_CLIENT;
+  return { ...base, agent: agent ?? UNKNOWN_CLIENT.agent };
 }
 
-type Env = Readonly<Record<string, string | undefined>>;
-
-/**
- * The client as it is with what its environment changes. A limit of the user's own is absolute, and so is the time
- * after which Claude Code moves a call into the background: its model is then told to go on without the answer.
- */
+/** The client with the limits that hold in its environment. */
 export function withEnv(profile: ClientProfile, env: Env): ClientProfile {
-  if (profile.agent !== CLAUDE.agent) return profile;
-  const limits = [Number(env["MCP_TOOL_TIMEOUT"]), claudeBackgroundMs(profile, env)];
-  // Values under a second are ignored by the client as well.
-  const limitMs = Math.min(...limits.filter((ms) => ms >= SECOND_MS));
-  return Number.isFinite(limitMs) ? { ...profile, limits: same(limitMs, false) } : profile;
-}
-
-/** Headless sessions have no background unless told so; measured with 2.1.325. */
-function claudeBackgroundMs(profile: ClientProfile, env: Env): number {
-  const isOn = isAttended(profile, env) || Boolean(env["CLAUDE_AUTO_BACKGROUND_TASKS"]);
-  return isOn ? Number(env["CLAUDE_CODE_MCP_AUTO_BACKGROUND_MS"] ?? CLAUDE_BACKGROUND_MS) : Number.NaN;
+  return profile.limitsIn ? { ...profile, limits: profile.limitsIn(profile, env) } : profile;
 }
 
 /** The client on a call that asked for no progress: nothing extends its limit. */

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { AnswerField } from "../answer/answer-schema.ts";
-import type { Read } from "../changes.ts";
+import type { QuestionSnapshot } from "../changes.ts";
 import { itemText } from "../answer/match.ts";
 import { findAnswer } from "../question/question.ts";
 import { Refusal } from "../refusal.ts";
@@ -37,8 +37,8 @@ export function formAsk(message: string, schema: unknown): Record<string, unknow
   };
 }
 
-/** What the person filled in, in the types that the form wants. */
-export function readForm(schema: unknown, { question, content }: Read): Record<string, unknown> {
+/** The values that the person filled in, in the types of the form. */
+export function readForm(schema: unknown, { question, content }: QuestionSnapshot): Record<string, unknown> {
   const answer = findAnswer(question);
   const entries = Object.entries(readSchema(schema)).map(([name, field]) => {
     const item = content.items.find(({ id }) => id === name);

@@ -1,10 +1,10 @@
 import type { z } from "zod";
-import { type Actor, sayActor } from "../people/actor.ts";
-import { type ToolUse, isAllowed } from "../question/approval.ts";
-import { type Door, sayIssue } from "../question/ask-input.ts";
-import type { Read } from "../changes.ts";
+import { type Actor, actorName } from "../people/actor.ts";
+import { type ToolUse, isToolAllowed } from "../question/approval.ts";
+import { type DoorDefaults, describeIssue } from "../question/ask-input.ts";
+import type { QuestionSnapshot } from "../changes.ts";
 import { WORDS_CHARS, oneVisibleLine, quoteLine, quoteName, quoteWords } from "../text/foreign-text.ts";
-import { sayCancelled, sayParked, sayTimeout } from "../run/agent-message.ts";
+import { cancelledMessage, parkedMessage, timeoutMessage } from "../run/agent-message.ts";
 import { DAY_MS } from "../instant.ts";
 import { itemText } from "../answer/match.ts";
 import { type Answer, type Question, findAnswer } from "../question/question.ts";
@@ -23,25 +23,25 @@ export interface HookCall extends ToolUse {
   /** The client's own name for the call; without one the words are the name. */
   key: string | undefined;
   isSubagent: boolean;
-  /** What the agent may do without leave right now, in its own words, where it says so. */
+  /** The agent's current permission mode in its own words, if it names one. */
   mode?: string | undefined;
-  /** What is asked, in a shape that every door takes. */
+  /** The question, in the shape that every door takes. */
   ask: Record<string, unknown>;
-  door: Omit<Door, "via">;
+  door: Omit<DoorDefaults, "via">;
 }
 
-/** What a hook was told: something to decide, that a call is over, or what does not concern us. */
+/** The input of a hook: a call to decide, the end of a call, or something else. */
 export type HookEvent = { is: "call"; call: HookCall } | { is: "over"; session: string; key: string } | { is: "other" };
 
-/** What becomes of the call: it gets the outcome, or a no, or its agent is parked in it, or we have no opinion. */
+/** The decision about a call: give the outcome, deny it, park its agent, or pass without an opinion. */
 export type HookReply =
-  | { do: "give"; read: Read }
+  | { do: "give"; read: QuestionSnapshot }
   | { do: "deny"; why: string }
   | { do: "park"; why: string }
   | { do: "pass" };
 
-/** What a program says of itself to its hooks. */
-export interface Seat {
+/** The facts that a program gives its hooks about itself. */
+export interface SessionSeat {
   /** Whether a person sits there; nothing where the program does not say. */
   isAttended?: boolean;
   /** Nobody sits there and the session can be taken up again by itself. */
@@ -58,17 +58,34 @@ export interface HookClient {
   mayPark: boolean;
   /** Says whether `askd run` starts the program with a hook of its own. */
   runsBringHook: boolean;
-  /** Who sits where the hook runs, by what the program says there. */
-  seat(env: Readonly<Record<string, string | undefined>>): Seat;
+  /** Says whether a person sits at the session, from the environment of the hook. */
+  seat(env: Readonly<Record<string, string | undefined>>): SessionSeat;
   parse(raw: unknown): HookEvent;
   /** The hook's output; nothing for no opinion. */
   say(call: HookCall, reply: HookReply, delimiter: string): object | undefined;
 }
 
+/** One use of a tool that an agent asks our permission tool for. */
+export interface PermissionRequest {
+  session: string;
+  dir: string | undefined;
+  tool: string;
+  input: unknown;
+  toolUseId: string;
+}
+
+/** How an agent whose permission prompts come to a tool of ours words them. */
+export interface PermissionPrompt {
+  toCall(request: PermissionRequest): HookCall;
+  /** The input with which it runs its own question tool, answered. */
+  answeredInput(call: HookCall, read: QuestionSnapshot, delimiter: string): Record<string, unknown>;
+}
+
 /** Reads what a program wrote to its hook, or says what is wrong with it. */
 export function parseHookInput<Schema extends z.ZodType>(shape: Schema, raw: unknown): z.infer<Schema> {
   const parsed = shape.safeParse(raw);
-  if (!parsed.success) throw new Refusal("bad_input", `The hook's input cannot be read: ${sayIssue(parsed.error)}`);
+  if (!parsed.success)
+    throw new Refusal("bad_input", `The hook's input cannot be read: ${describeIssue(parsed.error)}`);
   return parsed.data;
 }
 
@@ -89,9 +106,9 @@ interface AnswerPlace {
   ends: RegExp;
 }
 
-/** What was said to one of several questions: the agent's own labels, and what a person wrote as a quotation. */
+/** The answer to one of several questions: the agent's own labels, and a person's words as a quotation. */
 export function answerWords(
-  { question, content }: Read,
+  { question, content }: QuestionSnapshot,
   index: number,
   { labels, delimiter, ends }: AnswerPlace,
 ): string[] {
@@ -113,11 +130,11 @@ export function answerWords(
 
 const LOOK_AGAIN = "do the same again in a later turn";
 
-/** What the agent gets of a question that is closed. */
-export function replyTo(call: HookCall, read: Read): HookReply {
+/** The reply to the agent for a closed question. */
+export function replyTo(call: HookCall, read: QuestionSnapshot): HookReply {
   const { question } = read;
   if (call.is === "approval" && findAnswer(question))
-    return isAllowed(read, call) ? { do: "give", read } : { do: "deny", why: sayDenied(read) };
+    return isToolAllowed(read, call) ? { do: "give", read } : { do: "deny", why: sayDenied(read) };
   switch (question.status) {
     case "pending":
       throw new Error(`${question.id} is still open`);
@@ -126,18 +143,18 @@ export function replyTo(call: HookCall, read: Read): HookReply {
     case "timeout":
       if (findAnswer(question) || (question.policy === "proceed" && question.kind === "question"))
         return { do: "give", read };
-      return { do: "deny", why: sayTimeout(question) };
+      return { do: "deny", why: timeoutMessage(question) };
     case "cancelled":
-      return { do: "deny", why: sayCancelled(question) };
+      return { do: "deny", why: cancelledMessage(question) };
     default:
       return unreachable(question);
   }
 }
 
-/** What the agent gets when nobody has answered in the time that it can be held. */
+/** The reply to the agent if nobody has answered by the end of the hold. */
 export function replyUnanswered(
   call: HookCall,
-  read: Read,
+  read: QuestionSnapshot,
   can: { park: boolean; isAttended: boolean | undefined },
 ): HookReply {
   const { id } = read.question;
@@ -147,9 +164,9 @@ export function replyUnanswered(
       do: "deny",
       why: `Nobody has answered yet; ${id} still waits. Call check_answer ${id} (it holds), or ask the same again.`,
     };
-  const why = sayParked(read, LOOK_AGAIN);
+  const why = parkedMessage(read, LOOK_AGAIN);
   if (can.park && read.run.giveBack !== "poll") return { do: "park", why };
-  // Whoever sits there is asked by the agent itself; leave to use a tool is not given like that.
+  // A person at the session is asked by the agent itself; a permission is not given that way.
   if (can.isAttended && call.is === "question") return { do: "pass" };
   return { do: "deny", why };
 }
@@ -160,7 +177,7 @@ export function denyFor(refusal: Refusal): HookReply {
   return { do: "deny", why: oneVisibleLine(hint ? `${refusal.message}. ${hint}.` : `${refusal.message}.`) };
 }
 
-function sayDenied({ question }: Read): string {
+function sayDenied({ question }: QuestionSnapshot): string {
   const answer = findAnswer(question);
   const by = answer && !answer.policy ? ` by ${sayDeniers(question, answer)}` : "";
   const note = answer?.note ? `: ${quoteLine(answer.note, WORDS_CHARS)}` : "";
@@ -170,7 +187,7 @@ function sayDenied({ question }: Read): string {
 }
 
 function sayDeniers(question: Question, answer: Answer): string {
-  const name = (by: Actor): string => quoteName(sayActor(by));
+  const name = (by: Actor): string => quoteName(actorName(by));
   const tally = findTally(question, answer);
   if (!tally) return name(answer.by);
   const names = tally.votes.map((vote) => name(vote.by)).join(", ");

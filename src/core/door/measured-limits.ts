@@ -2,8 +2,8 @@ import { z } from "zod";
 import { Instant } from "../instant.ts";
 import type { ClientName, ClientProfile } from "./client-profile.ts";
 
-/** What was measured of a client's program on this machine, over stdio. What could not be measured is left out. */
-export const Measured = z.object({
+/** The limits of a client's program, measured on this machine over stdio. Limits that could not be measured are absent. */
+export const MeasuredLimits = z.object({
   agent: z.string(),
   version: z.string(),
   /** How it names itself to a server. */
@@ -26,10 +26,10 @@ export const Measured = z.object({
   /** No call that was tried ended by itself; the longest took so long. */
   heldMs: z.int().positive().optional(),
 });
-export type Measured = z.infer<typeof Measured>;
+export type MeasuredLimits = z.infer<typeof MeasuredLimits>;
 
 /** Says whether it was this very version that was measured. */
-export function isMeasured({ client }: Measured, now: ClientName): boolean {
+export function isMeasured({ client }: MeasuredLimits, now: ClientName): boolean {
   return client?.name === now.name && client.version === now.version;
 }
 
@@ -37,7 +37,7 @@ export function isMeasured({ client }: Measured, now: ClientName): boolean {
  * The client as it was measured here. That a limit was not met in a short trial says nothing against the one that is
  * known; one that was met, or outlasted, does.
  */
-export function withMeasured(profile: ClientProfile, measured: Measured | undefined): ClientProfile {
+export function withMeasured(profile: ClientProfile, measured: MeasuredLimits | undefined): ClientProfile {
   if (!measured) return profile;
   const { stdio } = profile.limits;
   const limitMs = measured.limitMs ?? Math.max(stdio.limitMs, measured.heldMs ?? 0);

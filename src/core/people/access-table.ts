@@ -1,6 +1,6 @@
 import { ACCESS, type AccessVerb, type Role } from "./access.ts";
 
-/** The columns of the table that name who acts; askd itself may do what people may. */
+/** The role columns of the table; askd itself may do what people may. */
 const COLUMNS: ReadonlyArray<readonly [Role, string]> = [
   ["own_agent", "agent of the run"],
   ["other_agent", "another agent"],
@@ -10,7 +10,7 @@ const COLUMNS: ReadonlyArray<readonly [Role, string]> = [
 ];
 const VERBS = Object.keys(ACCESS) as AccessVerb[]; // the keys of the table
 
-/** The table of who may do what as Markdown, for docs/security.md. */
+/** The access table as Markdown, for docs/security.md. */
 export function accessTable(): string {
   const head = ["what", ...COLUMNS.map(([, name]) => name), "question", "who may answer"];
   const rows = VERBS.map((verb) => {

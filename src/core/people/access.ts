@@ -1,5 +1,5 @@
-import { type Actor, isElicited, sayActor } from "./actor.ts";
-import type { At } from "../changes.ts";
+import { type Actor, isElicited, actorName } from "./actor.ts";
+import type { DecisionContext } from "../changes.ts";
 import { type RunId, shortId } from "../id.ts";
 import { type Person, isNamed } from "./person.ts";
 import type { Question } from "../question/question.ts";
@@ -7,20 +7,20 @@ import { Refusal } from "../refusal.ts";
 import type { Rules } from "../rules.ts";
 import { LINK_CHANNEL } from "./token.ts";
 
-/** Who somebody is to a question or a run, as far as the rules tell them apart. */
+/** The roles an actor can have towards a question or a run. */
 export const ROLES = ["own_agent", "other_agent", "person", "admin", "link", "askd"] as const;
 export type Role = (typeof ROLES)[number];
 
-/** One row of the table: who may do something. */
+/** One row of the access table. */
 interface AccessRule {
   /** Completes "An agent cannot …". */
   does: string;
   may: readonly Role[];
-  /** The states of the question in which it can be done; `none` for what concerns no single question. */
+  /** The question states in which the verb is allowed; `none` for verbs about no single question. */
   on: "open" | "closed" | "any" | "none";
   /**
-   * The agent goes on with what is said: only the people named in `approvals.from` may say it, as many of them as the
-   * question needs, and at high risk with proof of who they are. `said` for what was checked when it was said.
+   * The verb makes the agent continue: it is limited to the people in `approvals.from`, to the required quorum, and at
+   * high risk to a proven identity. `said` for verbs checked when the answer was given.
    */
   isGuarded?: true | "said";
 }
@@ -30,8 +30,8 @@ const PEOPLE = ["person", "admin", "askd"] as const;
 const ADMIN = ["admin", "askd"] as const;
 
 /**
- * Who may do what. Every verb of every door reads its row here, through `requireMay` or `mayDo`; docs/security.md shows
- * the table.
+ * The access table. Every verb of every door reads its row here, through `requireAccess` or `hasAccess`;
+ * docs/security.md shows the table.
  */
 export const ACCESS = {
   ask: { does: "ask in that run", may: [...AGENT, ...PEOPLE], on: "none" },
@@ -66,13 +66,15 @@ export const ACCESS = {
 } satisfies Record<string, AccessRule>;
 export type AccessVerb = keyof typeof ACCESS;
 
-/** What a verb is about, as far as that decides who may do it: a question, a run, or nothing of anybody's. */
+/** The object of a verb, as far as access depends on it: a question, a run, or neither. */
 export interface AccessSubject {
+  /** The id of the question, where it is one. */
+  id?: string;
   runId?: RunId;
   askedBy?: Actor;
 }
 
-/** Who somebody is to that question or run. */
+/** The role of an actor towards that question or run. */
 export function roleOf(by: Actor, subject: AccessSubject = {}): Role {
   switch (by.scope) {
     case "system":
@@ -85,14 +87,14 @@ export function roleOf(by: Actor, subject: AccessSubject = {}): Role {
   }
 }
 
-export function mayDo(verb: AccessVerb, by: Actor, subject: AccessSubject = {}): boolean {
+export function hasAccess(verb: AccessVerb, by: Actor, subject: AccessSubject = {}): boolean {
   const { may }: AccessRule = ACCESS[verb];
   return may.includes(roleOf(by, subject));
 }
 
-/** Refuses a verb to whoever has no place in its row of the table. */
-export function requireMay(verb: AccessVerb, by: Actor, subject: AccessSubject = {}): void {
-  if (mayDo(verb, by, subject)) return;
+/** Refuses a verb to an actor whose role is not in its row of the table. */
+export function requireAccess(verb: AccessVerb, by: Actor, subject: AccessSubject = {}): void {
+  if (hasAccess(verb, by, subject)) return;
   const { does, may }: AccessRule = ACCESS[verb];
   const role = roleOf(by, subject);
   if (role === "other_agent" && may.includes("own_agent")) {
@@ -103,48 +105,62 @@ export function requireMay(verb: AccessVerb, by: Actor, subject: AccessSubject =
   if (by.scope === "agent") {
     const isAboutQuestion = ACCESS[verb].on !== "none";
     throw new Refusal("not_permitted", `An agent cannot ${does}; a person has to`, {
-      hint: isAboutQuestion ? "Wait for the answer with: check_answer" : "Ask a person to do it, outside of this run",
+      hint: isAboutQuestion
+        ? `Look for the answer with: ${lookCommand(by, subject.id)}`
+        : "Ask a person to do it, outside of this run",
     });
   }
   if (role === "link") {
-    throw new Refusal("not_permitted", `Whoever has a link cannot ${does}`, { hint: "Sign in to do that" });
+    throw new Refusal("not_permitted", `With a link you cannot ${does}`, { hint: "Sign in to do that" });
   }
   throw new Refusal("not_permitted", `Only an admin may ${does}`, { fact: { is: "admin_only" } });
 }
 
-/** What is known where somebody is about to make an agent go on. */
-interface GuardedRead {
+/** How an asker looks for an answer through the channel that it uses: only MCP clients have our tools. */
+export function lookCommand({ channel }: Pick<Actor, "channel">, id: string | undefined): string {
+  switch (channel) {
+    case "cli":
+      return `askd check ${id === undefined ? "<id>" : shortId(id)}`;
+    case "api":
+      return `GET /api/v1/questions/${id ?? "{id}"}`;
+    default:
+      return id === undefined ? "check_answer" : `check_answer ${id} (it holds)`;
+  }
+}
+
+/** The rows that decide whether an actor may make an agent continue. */
+interface GuardedQuestion {
   question: Question;
-  /** Everybody on the list of people; read where a question names people or counts votes. */
+  /** All listed people; read where a question names people or counts votes. */
   people?: readonly Person[] | undefined;
 }
 
 /**
- * Refuses a verb that makes the agent go on to whoever could not answer that question: every such verb passes this one
- * check. `isConfirmed` says that the person has read what a high risk means.
+ * Refuses a verb that makes the agent continue, unless the actor could answer that question; every such verb passes
+ * this check. `isConfirmed` says that the person confirmed a high risk.
  */
-export function requireMayGoOn(
+export function requireMayResumeAgent(
   verb: AccessVerb,
-  { question, people }: GuardedRead,
-  { by, rules }: Pick<At, "by" | "rules">,
+  { question, people }: GuardedQuestion,
+  { by, rules }: Pick<DecisionContext, "by" | "rules">,
   isConfirmed: boolean,
 ): void {
-  requireMay(verb, by, question);
+  requireAccess(verb, by, question);
   const { isGuarded }: AccessRule = ACCESS[verb];
   if (!isGuarded || by.scope === "system") return;
   const { from } = question.approvals;
-  if (from.length > 0 && !isNamed(from, sayActor(by), people)) {
-    throw new Refusal("not_permitted", `This question is for ${from.join(", ")}. You are ${sayActor(by)}`, {
+  if (from.length > 0 && !isNamed(from, actorName(by), people)) {
+    throw new Refusal("not_permitted", `This question is for ${from.join(", ")}. You are ${actorName(by)}`, {
       hint: `Ask ${from[0] ?? "them"} to answer it`,
-      fact: { is: "not_for_you", names: from, you: sayActor(by) },
+      fact: { is: "not_for_you", names: from, you: actorName(by) },
     });
   }
   requireStrength(question, by, rules);
   requireConfirmed(question, by, isConfirmed || isGuarded === "said");
 }
 
-/** Refuses words of one person where several have to agree; they can only vote. */
-export function requireNoVotes(verb: AccessVerb, { approvals }: Question, by: Actor, hint: string): void {
+/** Refuses text of one person where a quorum is needed; people can only vote there. */
+export function requireNoQuorum(verb: AccessVerb, { approvals }: Question, by: Actor, hint: string): void {
   const { isGuarded }: AccessRule = ACCESS[verb];
   if (!isGuarded || by.scope === "system" || approvals.need <= 1) return;
   throw new Refusal("not_permitted", `${approvals.need} people have to agree on this question; you are one`, {
@@ -153,7 +169,7 @@ export function requireNoVotes(verb: AccessVerb, { approvals }: Question, by: Ac
   });
 }
 
-/** At high risk somebody of whom only the machine is known confirms what they have read. */
+/** At high risk, an actor known only by their machine must confirm. */
 function requireConfirmed(question: Question, by: Actor, isConfirmed: boolean): void {
   if (question.risk === "high" && by.strength === "local" && !isConfirmed) {
     throw new Refusal(
@@ -166,12 +182,16 @@ function requireConfirmed(question: Question, by: Actor, isConfirmed: boolean): 
   }
 }
 
-/** High risk and approvals need to know who answers; what is known of somebody follows from how they came. */
+/** High risk and approvals require a minimum strength, which follows from the channel. */
 function requireStrength(question: Question, by: Actor, rules: Rules): void {
   if (question.kind === "approval" && isElicited(by)) {
-    throw new Refusal("needs_person", "An approval is not given in the form of an MCP client, which proves no person", {
-      hint: `Answer it with: askd answer ${shortId(question.id)}`,
-    });
+    throw new Refusal(
+      "needs_person",
+      "An approval cannot be given in the form of an MCP client, which proves no identity",
+      {
+        hint: `Answer it with: askd answer ${shortId(question.id)}`,
+      },
+    );
   }
   if (question.risk !== "high" || by.strength === "person" || by.scope === "system") return;
   if (rules.personChannel) {
@@ -185,7 +205,7 @@ function requireStrength(question: Question, by: Actor, rules: Rules): void {
   });
 }
 
-/** An agent has what belongs to the run of its token; one without a run has what it asked itself. */
+/** An agent owns what belongs to the run of its token; one without a run owns what it asked itself. */
 function isOwn({ id, runId }: Actor, subject: AccessSubject): boolean {
   if (runId !== undefined) return subject.runId === undefined || runId === subject.runId;
   if (subject.askedBy === undefined) return true;

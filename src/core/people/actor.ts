@@ -2,60 +2,60 @@ import { z } from "zod";
 import { RunId } from "../id.ts";
 
 /**
- * How sure we are of who it is, weakest first: `bearer` for whoever holds a link or sits at an MCP client, `local` for
- * this machine's user, `person` for a proven identity.
+ * How well an identity is proven, weakest first: `bearer` for the holder of a link or the user of an MCP client,
+ * `local` for this machine's user, `person` for a proven identity.
  */
 export const Strength = z.enum(["none", "bearer", "local", "person"]);
 export type Strength = z.infer<typeof Strength>;
 
-/** Who does something, and through what. */
+/** A person, agent or part of askd that acts, and its channel. */
 export const Actor = z.object({
   scope: z.enum(["agent", "human", "admin", "system"]),
   id: z.string().min(1).max(200),
   channel: z.string().min(1).max(64),
   strength: Strength,
   onBehalfOf: z.string().max(200).optional(),
-  /** The run an agent's token belongs to. */
+  /** The run of an agent's token. */
   runId: RunId.optional(),
 });
 export type Actor = z.infer<typeof Actor>;
 
-/** askd itself, when a deadline or a crash makes it act. */
+/** askd itself, acting on a deadline or a crash. */
 export const SYSTEM: Actor = { scope: "system", id: "askd", channel: "policy", strength: "none" };
 
-/** The lower of two strengths: who passes a message on adds nothing to what is known of its sender. */
+/** The lower of two strengths: forwarding a message proves nothing about its sender. */
 export function weakerStrength(one: Strength, other: Strength): Strength {
   return Strength.options.indexOf(one) < Strength.options.indexOf(other) ? one : other;
 }
 
-/** Somebody who answers in another person's name; that this person said so rests on their word alone. */
-export function inNameOf(by: Actor, person: string): Actor {
+/** An actor who answers on behalf of another person, with the strength of their word alone. */
+export function onBehalfOf(by: Actor, person: string): Actor {
   return { ...by, onBehalfOf: person, strength: weakerStrength(by.strength, "bearer") };
 }
 
-/** The agent behind what came with a person's credential; without a run it is that person. */
-export function asAgentOf(by: Actor, runId: Actor["runId"]): Actor {
+/** The agent that used a person's credential; without a run, the person. */
+export function agentActor(by: Actor, runId: Actor["runId"]): Actor {
   if (runId === undefined || by.scope === "agent") return by;
   return { scope: "agent", id: by.id, channel: by.channel, strength: "none", runId };
 }
 
-/** How the channel of an answer begins that was given in a form at an MCP client; the client's own name follows. */
+/** The prefix of the channel of answers from an MCP client's form; the client's name follows. */
 const ELICITATION = "mcp:";
 const LONGEST_CLIENT = 40;
 
-/** The channel of answers from the form of an MCP client, by the name that the client gives itself. */
+/** The channel of answers from an MCP client's form, by the client's own name. */
 export function elicitationChannel(client: string | undefined): string {
   const name = (client ?? "").toLowerCase().replaceAll(/[^a-z0-9._-]+/g, "-");
   return `${ELICITATION}${name.slice(0, LONGEST_CLIENT) || "client"}`;
 }
 
-/** Says whether somebody answered in the form of an MCP client. */
+/** Says whether an answer came from an MCP client's form. */
 export function isElicited({ channel }: Pick<Actor, "channel">): boolean {
   return channel.startsWith(ELICITATION);
 }
 
-/** The name to show for who did something. */
-export function sayActor(actor: Actor): string {
+/** The display name of an actor. */
+export function actorName(actor: Actor): string {
   return actor.onBehalfOf ?? actor.id;
 }
 
@@ -65,8 +65,8 @@ const CHANNEL_NAMES: Readonly<Record<string, string>> = {
   email: "e-mail",
 };
 
-/** What people call the way by which somebody spoke. */
-export function sayChannel(channel: string): string {
+/** The display name of a channel. */
+export function channelName(channel: string): string {
   if (isElicited({ channel })) return `MCP client ${channel.slice(ELICITATION.length)}`;
   return Object.hasOwn(CHANNEL_NAMES, channel) ? (CHANNEL_NAMES[channel] ?? channel) : channel;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { ADA, NOON, aQuestion } from "../../../test/builders.ts";
-import { compareUrgency, mayAnswer, placeOf } from "./inbox.ts";
+import { compareUrgency, mayAnswer, inboxSectionOf } from "./inbox.ts";
 import { HOUR_MS, later } from "../instant.ts";
 
 const LENA = { ...ADA, id: "lena" };
@@ -31,7 +31,7 @@ describe("a question is", () => {
     ["snoozed", { snoozedUntil: later(NOON, 1) }],
     ["waiting", { snoozedUntil: NOON }],
   ] as const)("%s with %j", (place, over) => {
-    expect(placeOf(aQuestion({ ...over, to: over && "to" in over ? [...over.to] : [] }), me, NOON)).toBe(place);
+    expect(inboxSectionOf(aQuestion({ ...over, to: over && "to" in over ? [...over.to] : [] }), me, NOON)).toBe(place);
   });
 
   test("answered by those alone whom it names", () => {

@@ -2,9 +2,10 @@ import { z } from "zod";
 import type { Actor } from "./actor.ts";
 import type { Changes, Entry } from "../changes.ts";
 import type { Instant } from "../instant.ts";
+import { Refusal } from "../refusal.ts";
 import { type EntryChange, changeEntry } from "../trail/store-event.ts";
 
-/** Somebody who answers, under the names that channels know them by. */
+/** A person who answers, with the names that channels know them by. */
 export const Person = z.object({
   id: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/),
   version: z.int(),
@@ -13,23 +14,46 @@ export const Person = z.object({
   slack: z.string().max(64).optional(),
   github: z.string().max(64).optional(),
   groups: z.array(z.string().max(64)).max(50),
-  /** Nobody under this id is told or listed any more; the trail still names them. */
+  /** Removed: no longer listed or notified; the trail still names them. */
   removed: z.literal(true).optional(),
 });
 export type Person = z.infer<typeof Person>;
 
-/** Says whether names of people and groups, as in `approvals.from`, mean the person of that id. */
+/** Says whether names of people and groups, as in `approvals.from`, include this person. */
 export function isNamed(names: readonly string[], id: string, people: readonly Person[] = []): boolean {
   if (names.includes(id)) return true;
   const person = people.find((each) => each.id === id && !each.removed);
   return person?.groups.some((group) => names.includes(group)) ?? false;
 }
 
+/** The names by which channels prove who somebody is. */
+const PROVING = ["email", "slack", "github"] as const;
+
+/** Refuses an address that another person on the list has: what comes from it would prove two people. */
+export function requireOwnAddresses(person: Person, people: readonly Person[]): void {
+  for (const field of PROVING) {
+    const address = plainAddress(person[field]);
+    const other = people.find(
+      (each) => each.id !== person.id && !each.removed && plainAddress(each[field]) === address,
+    );
+    if (address === undefined || !other) continue;
+    const name = field === "email" ? "e-mail address" : field === "slack" ? "Slack id" : "GitHub name";
+    throw new Refusal("bad_input", `${other.id} has the same ${name}; each person needs one of their own`, {
+      hint: "See everybody: askd user list",
+    });
+  }
+}
+
+/** Mail and GitHub do not tell upper from lower case. */
+function plainAddress(text: string | undefined): string | undefined {
+  return text?.trim().toLowerCase() || undefined;
+}
+
 export function personEntry({ id, version, ...body }: Person): Entry {
   return { kind: "person", id, version, body };
 }
 
-/** Keeps a person as they are from now on, with an event that says what happened. Addresses stay out of the trail. */
+/** Stores a person with the event of the change. Addresses stay out of the trail. */
 export function changePerson(before: Person | undefined, after: Person, at: { now: Instant; by: Actor }): Changes {
   const wasListed = before !== undefined && !before.removed;
   const change: EntryChange = {
@@ -37,7 +61,7 @@ export function changePerson(before: Person | undefined, after: Person, at: { no
     entry: personEntry(after),
     from: before && personStatus(before),
     to: personStatus(after),
-    detail: { person: after.id, ...(after.groups.length > 0 && { groups: after.groups }) },
+    detail: { person: after.id, groups: after.groups.length > 0 ? after.groups : undefined },
   };
   return changeEntry(change, at);
 }

@@ -1,31 +1,31 @@
 import { z } from "zod";
-import { sayActor } from "./actor.ts";
-import type { At, Changes, Read } from "../changes.ts";
-import { setClock } from "../question/question-timer.ts";
+import { actorName } from "./actor.ts";
+import type { DecisionContext, Changes, QuestionSnapshot } from "../changes.ts";
+import { setTimer } from "../question/question-timer.ts";
 import { questionEvent, type Event } from "../trail/event.ts";
 import { QuestionId } from "../id.ts";
 import { type Person, changePerson } from "./person.ts";
-import type { Pending } from "../question/question.ts";
+import type { PendingQuestion } from "../question/question.ts";
 import { Refusal } from "../refusal.ts";
 import { joinChanges } from "../trail/store-event.ts";
-import { type Token, changeToken, handOverToken, isAdminToken, isUsable } from "./token.ts";
+import { type Token, changeToken, handOverToken, isAdminToken, isTokenUsable } from "./token.ts";
 
 const HeldQuestion = z.object({ id: QuestionId, title: z.string() });
 
-/** What somebody holds who is removed, and what becomes of each. */
+/** Everything a removed person holds, and what becomes of it. */
 export const Removal = z.object({
   person: z.string(),
-  /** False where it was only asked what would happen. */
+  /** False for a dry run. */
   isRemoved: z.boolean(),
-  /** Questions that they claimed: they are released. */
+  /** Claimed questions: they are released. */
   claims: z.array(HeldQuestion),
-  /** Questions assigned to them: they are for the others who are named, or for everybody. */
+  /** Assigned questions: they go to the other assignees, or to everybody. */
   assignments: z.array(HeldQuestion.extend({ to: z.array(z.string()) })),
-  /** Open questions with a vote of theirs, which no longer counts. */
+  /** Open questions with their vote, which no longer counts. */
   votes: z.array(HeldQuestion),
-  /** Open approvals that the remaining people cannot meet: they wait for their deadline. */
+  /** Open approvals whose quorum can no longer be reached: they wait for their deadline. */
   approvals: z.array(HeldQuestion.extend({ need: z.int(), left: z.int(), dueAt: z.string().optional() })),
-  /** Tokens that speak for them or that they made: revoked, or handed over. */
+  /** Tokens of theirs or made by them: revoked, or handed over. */
   tokens: z.array(
     z.object({
       id: z.string(),
@@ -40,7 +40,7 @@ export type Removal = z.infer<typeof Removal>;
 
 const HeldView = z.object({ id: z.string(), title: z.string() });
 
-/** The same as programs see it; `then` says what becomes of each. */
+/** The wire format of a removal; `then` says what becomes of each item. */
 export const RemovalView = z.object({
   person: z.string(),
   removed: z.boolean(),
@@ -102,24 +102,24 @@ export function viewRemoval({
   };
 }
 
-/** All that has to be read to remove somebody. */
-export interface RemovalRead {
+/** The rows needed to remove a person. */
+export interface RemovalSnapshot {
   person: Person;
-  /** Everybody on the list, the one who is removed included. */
+  /** All listed people, the removed one included. */
   people: readonly Person[];
   tokens: readonly Token[];
   /** Every open question. */
-  open: readonly Pending[];
+  open: readonly PendingQuestion[];
 }
 
-/** Says whether anything is taken away from anybody. */
-export function takesSomething(removal: Removal): boolean {
+/** Says whether the person holds anything. */
+export function hasHoldings(removal: Removal): boolean {
   const { claims, assignments, votes, approvals, tokens } = removal;
   return [claims, assignments, votes, approvals, tokens].some((held) => held.length > 0);
 }
 
-/** Lists what a person holds, and what becomes of each when they are removed. */
-export function findHoldings(read: RemovalRead, handOverTo: string | undefined, at: At): Removal {
+/** Lists a person's holdings and what becomes of each when they are removed. */
+export function findHoldings(read: RemovalSnapshot, handOverTo: string | undefined, at: DecisionContext): Removal {
   const { person, people, open } = read;
   if (handOverTo !== undefined && !people.some(({ id }) => id === handOverTo && id !== person.id)) {
     throw new Refusal("bad_input", `Tokens cannot be handed over to "${handOverTo}": nobody else has that id`, {
@@ -130,11 +130,11 @@ export function findHoldings(read: RemovalRead, handOverTo: string | undefined, 
   return {
     person: person.id,
     isRemoved: false,
-    claims: open.filter((question) => isClaimedBy(question, person.id)).map(held),
+    claims: open.filter((question) => isClaimedBy(question, person.id)).map(heldQuestion),
     assignments: open
       .filter(({ to }) => to.includes(person.id))
-      .map((question) => ({ ...held(question), to: withoutName(question.to, person.id) })),
-    votes: open.filter((question) => hasVoteOf(question, person.id)).map(held),
+      .map((question) => ({ ...heldQuestion(question), to: withoutName(question.to, person.id) })),
+    votes: open.filter((question) => hasVoteOf(question, person.id)).map(heldQuestion),
     approvals: open.flatMap((question) => unmetApproval(question, read)),
     tokens: ending.map((token) => ({
       id: token.id,
@@ -146,12 +146,12 @@ export function findHoldings(read: RemovalRead, handOverTo: string | undefined, 
   };
 }
 
-/** Takes somebody off the list, with everything that lets them in and everything that they hold. */
+/** Removes a person with their credentials and everything they hold. */
 export function removePerson(
-  read: RemovalRead,
-  reads: readonly Read[],
+  read: RemovalSnapshot,
+  reads: readonly QuestionSnapshot[],
   handOverTo: string | undefined,
-  at: At,
+  at: DecisionContext,
 ): Changes {
   const { person } = read;
   requireAnotherAdmin(read, handOverTo, at);
@@ -159,12 +159,12 @@ export function removePerson(
   return joinChanges([changePerson(person, gone, at), endHoldings(read, reads, handOverTo, at)]);
 }
 
-/** Ends or hands over the tokens of a person, and frees the questions that they hold something of. */
+/** Revokes or hands over a person's tokens and releases the questions they hold. */
 export function endHoldings(
-  read: RemovalRead,
-  reads: readonly Read[],
+  read: RemovalSnapshot,
+  reads: readonly QuestionSnapshot[],
   handOverTo: string | undefined,
-  at: At,
+  at: DecisionContext,
 ): Changes {
   const { person } = read;
   const tokens = findEndingTokens(read, at).map((token) =>
@@ -172,30 +172,29 @@ export function endHoldings(
       ? handOverToken(token, handOverTo, at)
       : changeToken("revoked", token, { ...token, revokedAt: at.now }, at),
   );
-  const questions = reads.map((each) => letGo(each, person.id, at));
+  const questions = reads.map((each) => releaseHoldings(each, person.id, at));
   return joinChanges([...tokens, ...questions]);
 }
 
-/** Says whether a person holds something of this question. */
-export function isHeldBy(question: Pending, person: string): boolean {
+/** Says whether a person has claimed, is assigned to or has voted on this question. */
+export function isHeldBy(question: PendingQuestion, person: string): boolean {
   return isClaimedBy(question, person) || question.to.includes(person) || hasVoteOf(question, person);
 }
 
-/** The question without the votes of people who were removed. */
-export function withoutVotesOf<Voted extends Pick<Pending, "votes">>(
+/** The question without the votes of removed people. */
+export function withoutVotesOf<Voted extends Pick<PendingQuestion, "votes">>(
   question: Voted,
   gone: ReadonlySet<string>,
 ): Voted {
-  const votes = question.votes.filter(({ by }) => !gone.has(sayActor(by)));
+  const votes = question.votes.filter(({ by }) => !gone.has(actorName(by)) && !gone.has(by.id));
   return votes.length === question.votes.length ? question : { ...question, votes };
 }
 
 /**
- * Everything that the person could still come in with: what speaks for them and what they made, and what was made in
- * turn with a token of another name that ends with them.
+ * All tokens that end with the person: those that speak for them, those they made, and those made with such a token.
  */
-function findEndingTokens({ person, people, tokens }: RemovalRead, at: At): Token[] {
-  const usable = tokens.filter((token) => isUsable(token, at.now));
+function findEndingTokens({ person, people, tokens }: RemovalSnapshot, at: DecisionContext): Token[] {
+  const usable = tokens.filter((token) => isTokenUsable(token, at.now));
   const gone = new Set([person.id]);
   for (;;) {
     const ending = usable.filter(({ subject, maker = "" }) => subject === person.id || gone.has(maker));
@@ -209,45 +208,45 @@ function findEndingTokens({ person, people, tokens }: RemovalRead, at: At): Toke
   }
 }
 
-/** A token for somebody or something else can go on in other hands; one that speaks for the person cannot. */
+/** A token for another subject can be handed over; one that speaks for the person cannot. */
 function isHandedOver({ subject, scope, isSession }: Token, person: string): boolean {
   return subject !== person && scope !== "link" && scope !== "login" && !isSession;
 }
 
-function requireAnotherAdmin(read: RemovalRead, handOverTo: string | undefined, at: At): void {
+function requireAnotherAdmin(read: RemovalSnapshot, handOverTo: string | undefined, at: DecisionContext): void {
   const admins = read.tokens.filter((token) => isAdminToken(token, at.now));
   const ending = findEndingTokens(read, at).filter(
     (token) => handOverTo === undefined || !isHandedOver(token, read.person.id),
   );
   if (admins.length === 0 || admins.some((token) => !ending.includes(token))) return;
-  throw lastAdmin(read.person.id);
+  throw lastAdminRefusal(read.person.id);
 }
 
-/** Why the last token of an admin cannot go. */
-export function lastAdmin(name: string): Refusal {
+/** The refusal to revoke the last admin token. */
+export function lastAdminRefusal(name: string): Refusal {
   return new Refusal("not_permitted", `${name} is the last admin; nothing was changed`, {
     hint: "Make another admin first: askd token create --scope admin --subject <name>",
   });
 }
 
-function unmetApproval(question: Pending, { person, people }: RemovalRead): Removal["approvals"] {
+function unmetApproval(question: PendingQuestion, { person, people }: RemovalSnapshot): Removal["approvals"] {
   const { need, from } = question.approvals;
   if (need === 1 && from.length === 0) return [];
-  // Where everybody may vote, those on the list who remain do, and somebody who is not on it, whatever their name.
+  // Where everybody may vote, the remaining listed people can, and one unlisted voter.
   const others = people.length - 1;
   const left = from.length > 0 ? withoutName(from, person.id).length : others + 1;
   const isTheirs = from.length === 0 || from.includes(person.id);
   if (!isTheirs || left >= need) return [];
-  return [{ ...held(question), need, left, dueAt: question.dueAt }];
+  return [{ ...heldQuestion(question), need, left, dueAt: question.dueAt }];
 }
 
-/** Frees an open question from everything that a person has in it. */
-function letGo(read: Read, person: string, at: At): Changes {
+/** Releases a person's claim, assignment and vote on an open question. */
+function releaseHoldings(read: QuestionSnapshot, person: string, at: DecisionContext): Changes {
   const { question } = read;
   if (question.status !== "pending") return {};
   const hadVote = hasVoteOf(question, person);
   const isSettling = question.settling !== undefined && hadVote;
-  const after: Pending = {
+  const after: PendingQuestion = {
     ...withoutVotesOf(question, new Set([person])),
     claim: isClaimedBy(question, person) ? undefined : question.claim,
     to: withoutName(question.to, person),
@@ -261,19 +260,19 @@ function letGo(read: Read, person: string, at: At): Changes {
   }
   if (hadVote) events.push(questionEvent("vote_removed", question, after, at, detail));
   if (events.length === 0) return {};
-  return { runs: [read.run], questions: [after], events, ...(isSettling && setClock(after, at.rules)) };
+  return { runs: [read.run], questions: [after], events, ...(isSettling && setTimer(after, at.rules)) };
 }
 
-function held({ id, title }: Pending): z.infer<typeof HeldQuestion> {
+function heldQuestion({ id, title }: PendingQuestion): z.infer<typeof HeldQuestion> {
   return { id, title };
 }
 
-function isClaimedBy({ claim }: Pending, person: string): boolean {
-  return claim !== undefined && sayActor(claim.by) === person;
+function isClaimedBy({ claim }: PendingQuestion, person: string): boolean {
+  return claim !== undefined && actorName(claim.by) === person;
 }
 
-function hasVoteOf({ votes }: Pending, person: string): boolean {
-  return votes.some(({ by }) => sayActor(by) === person);
+function hasVoteOf({ votes }: PendingQuestion, person: string): boolean {
+  return votes.some(({ by }) => actorName(by) === person);
 }
 
 function withoutName(names: readonly string[], person: string): string[] {

@@ -7,43 +7,43 @@ import { DAY_MS, Instant, later, msBetween } from "../instant.ts";
 import { type Job, jobKey } from "../run/job.ts";
 import { type EntryChange, changeEntry } from "../trail/store-event.ts";
 
-/** What a token lets its bearer do; `login` is good for one sign-in, `link` for one person's answer to one question. */
+/** The scope of a token; `login` is valid for one sign-in, `link` for one person's answer to one question. */
 export const TokenScope = z.enum(["agent", "human", "admin", "login", "link"]);
 export type TokenScope = z.infer<typeof TokenScope>;
 
-/** A credential as it is kept: under the hash of its text, which nobody can turn back. */
+/** A stored credential, under the hash of its text. */
 export const Token = z.object({
   id: z.string(),
   version: z.int(),
   scope: TokenScope,
-  /** Whom it speaks for: a person's id, or the agent's name. */
+  /** The subject it speaks for: a person's id, or an agent's name. */
   subject: z.string(),
-  /** The run that an agent's token belongs to; it ends with that run. */
+  /** The run of an agent's token; the token ends with the run. */
   runId: RunId.optional(),
-  /** The one question that a link is for. */
+  /** The question a link is for. */
   questionId: QuestionId.optional(),
-  /** May name somebody else as the one who answered. */
+  /** May answer on behalf of others. */
   onBehalf: z.boolean(),
-  /** What a login code gives, where that is more than the session of a person. */
+  /** The scope a login code grants, if more than a person's session. */
   grants: z.literal("admin").optional(),
-  /** Made by signing in. */
+  /** Created by signing in. */
   isSession: z.boolean().optional(),
-  /** What people call it, to tell it from others of the same subject. */
+  /** A label that tells it apart from other tokens of the subject. */
   name: z.string().max(64).optional(),
-  /** The person whose credential made it; it ends when they are removed, unless it was handed over. */
+  /** The person whose credential created it; it ends when they are removed, unless handed over. */
   maker: z.string().max(200).optional(),
   createdAt: Instant,
-  /** When it was last used, as of the last day: not every request is written down. */
+  /** When it was last used, to the day: not every request is recorded. */
   usedAt: Instant.optional(),
   expiresAt: Instant.optional(),
-  /** Every use gives it this long again. */
+  /** Each use extends its life by this much. */
   renewMs: z.int().optional(),
   expiredAt: Instant.optional(),
   revokedAt: Instant.optional(),
 });
 export type Token = z.infer<typeof Token>;
 
-/** Tokens that are made as such; a link comes with its question. */
+/** Scopes of tokens that are issued directly; a link comes with its question. */
 export const IssuedScope = TokenScope.exclude(["link"]);
 
 export interface TokenInput {
@@ -51,35 +51,35 @@ export interface TokenInput {
   subject: string;
   runId?: RunId;
   onBehalf?: boolean;
-  /** For a login code: sign in as an admin. */
+  /** For a login code: signs in as an admin. */
   grants?: "admin";
   name?: string;
-  /** Without one, a token that belongs to no run is good for 90 days after it was last used. */
+  /** The default for a token without a run is 90 days after its last use. */
   expiresAt?: Instant | "never";
 }
 
-/** What a token proves of its bearer: whoever got a link can have passed it on. */
+/** The strength of each scope; a link may have been passed on. */
 const STRENGTHS = { agent: "none", human: "local", admin: "local", link: "bearer" } as const;
-/** The name of a token: short, and never to be taken for an id. */
+/** A token label: short, and never mistaken for an id. */
 export const TokenName = z.string().regex(/^(?![0-9a-f]{6,}$)[A-Za-z0-9][\w. @-]{0,63}$/);
 
-/** How long a token is good after it was last used, where nobody said otherwise. */
+/** The default life of a token after its last use. */
 export const TOKEN_RENEW_MS = 90 * DAY_MS;
-/** Uses within that time are not written down. */
+/** Uses within this time of the last one are not recorded. */
 const USE_NOTED_MS = DAY_MS;
 
 const PREFIX = { agent: "askd_a_", human: "askd_h_", admin: "askd_x_", login: "", link: "askd_l_" } as const;
-/** How much of a token's id people see and type. */
+/** The number of characters of a token's id that people see and type. */
 export const SHOWN_ID_CHARS = 12;
-/** The channel of answers that came by a link. */
+/** The channel of answers given through a link. */
 export const LINK_CHANNEL = "link";
 
-/** The text of a new token: 160 random bits, and a prefix by which a leaked one is recognised. */
+/** Creates the text of a token: 160 random bits, with a prefix that identifies leaked ones. */
 export function tokenText(scope: TokenScope, random: Uint8Array): string {
   return `${PREFIX[scope]}${Buffer.from(random).toString("base64url")}`;
 }
 
-/** The name under which a token is kept. It is long enough to be hashed without salt. */
+/** The id of a token: the hash of its text, which is long enough to need no salt. */
 export function tokenId(text: string): string {
   return hashText(text);
 }
@@ -88,13 +88,13 @@ export function tokenEntry({ id, version, ...body }: Token): Entry {
   return { kind: "token", id, version, body };
 }
 
-/** What can be said of a token without looking at the clock. */
+/** The status of a token, expiry by time aside. */
 export function tokenStatus({ revokedAt, expiredAt }: Token): "usable" | "revoked" | "expired" {
   if (revokedAt !== undefined) return "revoked";
   return expiredAt === undefined ? "usable" : "expired";
 }
 
-/** When a new token ends by itself, and whether its use puts that off. */
+/** The expiry of a new token, and whether use extends it. */
 export function lifetimeOf(input: TokenInput, now: Instant): Pick<Token, "expiresAt" | "renewMs"> {
   if (input.expiresAt === "never") return {};
   if (input.expiresAt !== undefined) return { expiresAt: input.expiresAt };
@@ -102,31 +102,31 @@ export function lifetimeOf(input: TokenInput, now: Instant): Pick<Token, "expire
   return { expiresAt: later(now, TOKEN_RENEW_MS), renewMs: TOKEN_RENEW_MS };
 }
 
-/** The token as it is after this use, where that is worth writing down: the first of a day renews it. */
-export function noteUse(token: Token, now: Instant): Token | undefined {
+/** The token after this use, or undefined if the use is not worth recording: the first of a day extends it. */
+export function recordUse(token: Token, now: Instant): Token | undefined {
   const { usedAt, renewMs, isSession, scope } = token;
   if (isSession || scope === "login" || scope === "link") return undefined;
   if (usedAt !== undefined && msBetween(usedAt, now) < USE_NOTED_MS) return undefined;
-  return { ...token, usedAt: now, ...(renewMs !== undefined && { expiresAt: later(now, renewMs) }) };
+  return { ...token, usedAt: now, expiresAt: renewMs === undefined ? token.expiresAt : later(now, renewMs) };
 }
 
-/** Gives a token to somebody else, with whom it ends from then on. */
+/** Hands a token over to another person; it then ends with them. */
 export function handOverToken(before: Token, to: string, at: { now: Instant; by: Actor }): Changes {
   return changeToken("handed_over", before, { ...before, maker: to }, at);
 }
 
-/** A token by which somebody is an admin for longer than a session. */
+/** Says whether a token grants admin rights beyond a session. */
 export function isAdminToken(token: Token, now: Instant): boolean {
-  return token.scope === "admin" && !token.isSession && isUsable(token, now);
+  return token.scope === "admin" && !token.isSession && isTokenUsable(token, now);
 }
 
-/** The job that ends a token at its time. */
+/** The job that expires a token. */
 export function expiryJob({ id, expiresAt, scope }: Token): Job | undefined {
   if (expiresAt === undefined || scope === "login" || scope === "link") return undefined;
   return { key: jobKey("expire_token", id), kind: "expire_token", dueAt: expiresAt, tries: 0 };
 }
 
-/** Keeps a token as it is from now on, with an event that says what happened to it. */
+/** Stores a token with the event of the change. */
 export function changeToken(
   name: "made" | "used" | "handed_over" | "revoked" | "expired",
   before: Token | undefined,
@@ -158,16 +158,16 @@ export function parseToken({ id, version, body }: Entry): Token {
   return Token.parse({ ...body, id, version });
 }
 
-export function isUsable(token: Token, now: Instant): boolean {
+export function isTokenUsable(token: Token, now: Instant): boolean {
   return tokenStatus(token) === "usable" && (token.expiresAt === undefined || token.expiresAt > now);
 }
 
-/** Says whether a token is a credential there: a link is one on its own page only, and nothing else is one on that page. */
+/** Says whether a token is accepted on a channel: a link only on its own page, and that page accepts nothing else. */
 export function isCredential({ scope }: Token, channel: string): boolean {
   return scope !== "login" && (scope === "link") === (channel === LINK_CHANNEL);
 }
 
-/** Who the bearer of a token is, through that channel. */
+/** The actor behind a token on that channel. */
 export function actorOf(token: Token, channel: string): Actor {
   if (token.scope === "login") throw new Error("a login code is not a credential");
   return {
@@ -175,6 +175,6 @@ export function actorOf(token: Token, channel: string): Actor {
     id: token.subject,
     channel,
     strength: STRENGTHS[token.scope],
-    ...(token.runId && { runId: token.runId }),
+    runId: token.runId,
   };
 }

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { type Door, parseAsk } from "./ask-input.ts";
+import { type DoorDefaults, parseAsk } from "./ask-input.ts";
 import { instant } from "../instant.ts";
 import { DEFAULT_RULES } from "../rules.ts";
 
-const DOOR: Door = { via: "mcp" };
+const DOOR: DoorDefaults = { via: "mcp" };
 
 function parse(raw: unknown, door = DOOR) {
   return parseAsk(raw, door, DEFAULT_RULES, instant(0));

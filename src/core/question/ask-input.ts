@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type ToolAsk, approvalWords } from "./approval.ts";
+import { type ToolAsk, approvalContent } from "./approval.ts";
 import { type Item, recommendedOption } from "./content.ts";
 import { parseDuration } from "../text/duration.ts";
 import { quoteName, requireVisibleLine } from "../text/foreign-text.ts";
@@ -9,58 +9,58 @@ import { makePlain, requireBytes } from "../text/plain-text.ts";
 import {
   AfterHold,
   type Approvals,
-  type Notify,
+  type NotifyTarget,
   type OnTimeout,
   Approvals as ApprovalsSchema,
   EscalationStep,
   Outcome,
 } from "./question.ts";
-import { TimeoutDo } from "./timeout-policy.ts";
+import { TimeoutPolicy } from "./timeout-policy.ts";
 import { Refusal } from "../refusal.ts";
 import { Risk } from "./risk.ts";
 import type { Rules } from "../rules.ts";
 import { asksForSecret } from "../secret/secret-question.ts";
-import { readTraceparent } from "../trail/trace.ts";
+import { parseTraceparent } from "../trail/trace.ts";
 
-/** One question, whatever door it came through. */
+/** One question in the form every door translates to. */
 export interface AskInput {
   items: Item[];
   context?: string;
   kind: "question" | "approval";
-  /** What the asker says; `settleRisk` decides what counts. */
+  /** The risk the asker claims; `settleRisk` decides which one counts. */
   risk?: Risk;
   confidence?: number;
-  /** How long the caller waits with its agent alive; nothing means that it does not. */
+  /** How long the caller waits with its agent alive; undefined if it does not wait. */
   holdMs?: number;
   afterHold: AfterHold;
-  /** Counted from the ask; nothing means that it never times out. */
+  /** Counted from the ask; undefined if the question never times out. */
   timeoutMs?: number;
   onTimeout: OnTimeout;
-  /** What the ask says itself about its deadline; the rest are defaults of its door or of the rules. */
+  /** The deadline fields the ask set itself; the others are defaults of its door or of the rules. */
   declares: { timeout: boolean; onTimeout: boolean };
-  notify: Notify[];
+  notify: NotifyTarget[];
   to: string[];
   issue?: { repo?: string; number: number };
-  /** The client's own name for this ask. */
+  /** The client's idempotency key. */
   key?: string;
   approvals: Approvals;
   accepts: Outcome[];
-  /** What an approval is about, with exactly these arguments. */
+  /** The tool use an approval is about. */
   tool?: ToolAsk;
   via: string;
-  /** The trace that the ask is part of, as a `traceparent`. */
+  /** The trace the ask belongs to, as a `traceparent`. */
   trace?: string;
 }
 
-/** What a door sets where the ask says nothing. */
-export interface Door {
+/** The defaults of a door. */
+export interface DoorDefaults {
   via: string;
   holdMs?: number;
   afterHold?: AfterHold;
   accepts?: Outcome[];
   timeoutMs?: number | "never";
-  onTimeout?: TimeoutDo;
-  /** Came along with the ask, not in it. */
+  onTimeout?: TimeoutPolicy;
+  /** Passed beside the ask, not in it. */
   traceparent?: string;
 }
 
@@ -76,7 +76,7 @@ const TimeoutParams = z.object({
   assignTo: z.string().optional(),
   markAs: z.string().optional(),
   useAnswer: z.string().optional(),
-  then: TimeoutDo.exclude(["escalate"]).optional(),
+  then: TimeoutPolicy.exclude(["escalate"]).optional(),
   steps: z
     .array(
       z.object({ after: Duration, to: z.array(z.string()).default([]), channels: z.array(z.string()).default([]) }),
@@ -85,10 +85,14 @@ const TimeoutParams = z.object({
 });
 const TimeoutAction = z.union(
   [
-    TimeoutDo,
-    TimeoutParams.extend({ type: TimeoutDo.optional(), action: TimeoutDo.optional(), do: TimeoutDo.optional() }),
+    TimeoutPolicy,
+    TimeoutParams.extend({
+      type: TimeoutPolicy.optional(),
+      action: TimeoutPolicy.optional(),
+      do: TimeoutPolicy.optional(),
+    }),
   ],
-  { error: `use ${TimeoutDo.options.join(", ")}` },
+  { error: `use ${TimeoutPolicy.options.join(", ")}` },
 );
 
 const NotifyInput = z.union([
@@ -147,16 +151,16 @@ const AskFields = ItemInput.omit({ text: true, id: true }).extend({
 });
 type AskFields = z.infer<typeof AskFields>;
 
-/** Reads an ask in any of the accepted shapes, or says what is wrong with it. */
-export function parseAsk(raw: unknown, door: Door, rules: Rules, now: Instant): AskInput {
+/** Parses an ask in any accepted shape, or refuses it. */
+export function parseAsk(raw: unknown, door: DoorDefaults, rules: Rules, now: Instant): AskInput {
   const parsed = AskFields.safeParse(camelKeys(raw));
-  if (!parsed.success) throw new Refusal("bad_input", `The question cannot be read: ${sayIssue(parsed.error)}`);
+  if (!parsed.success) throw new Refusal("bad_input", `The question cannot be read: ${describeIssue(parsed.error)}`);
   const tool = readTool(parsed.data);
-  const fields = tool ? { ...parsed.data, ...approvalWords(tool) } : parsed.data;
+  const fields = tool ? { ...parsed.data, ...approvalContent(tool) } : parsed.data;
   const items = readItems(fields, rules);
   const context = fields.context ?? fields.questionContext ?? fields.details ?? undefined;
   if (context) requireBytes(context, rules.limits.contextBytes, "context");
-  // The arguments of a tool are shown, not said: a prompt in a script asks nobody here.
+  // Tool arguments are only displayed: a prompt in a script asks nobody for a secret.
   if (!tool && asksForSecret({ items, context })) throw secretRefusal();
   const onTimeout = readOnTimeout(fields, items, door, rules);
   requireNames([...fields.to, ...(fields.approvals?.from ?? []), ...(onTimeout.steps ?? []).flatMap(({ to }) => to)]);
@@ -186,16 +190,16 @@ export function parseAsk(raw: unknown, door: Door, rules: Rules, now: Instant): 
     accepts: fields.accepts ?? door.accepts ?? ["answer", "decide", "clarify"],
     tool,
     via: door.via,
-    ...(trace && readTraceparent(trace) && { trace }),
+    trace: parseTraceparent(trace) ? trace : undefined,
   };
 }
 
-/** Refuses to ask people whose name nobody could read. */
+/** Refuses names of people with invisible characters. */
 function requireNames(names: readonly string[]): void {
   for (const name of names) requireVisibleLine(name, "the name of a person or group");
 }
 
-/** The tool that an approval is about. Its question is worded here, so that people are asked what is then allowed. */
+/** Reads the tool of an approval. askd words its question, so that people see exactly what will be allowed. */
 function readTool(fields: AskFields): ToolAsk | undefined {
   if (!fields.tool) return undefined;
   const { name, input, reason } = fields.tool;
@@ -213,8 +217,8 @@ function readTool(fields: AskFields): ToolAsk | undefined {
   return { tool: name, input, reason: reason ?? undefined };
 }
 
-/** Silence approves nothing. */
-function readAfterHold({ kind, afterHold }: AskFields, door: Door): AfterHold {
+/** An approval never proceeds on silence. */
+function readAfterHold({ kind, afterHold }: AskFields, door: DoorDefaults): AfterHold {
   const after = afterHold ?? door.afterHold ?? "park";
   return kind === "approval" && after === "proceed" ? "park" : after;
 }
@@ -222,6 +226,17 @@ function readAfterHold({ kind, afterHold }: AskFields, door: Door): AfterHold {
 function readConfidence(given: number | null | undefined): number | undefined {
   if (typeof given !== "number") return undefined;
   return given > 1 ? given / 100 : given;
+}
+
+const VERDICTS = [
+  { value: "approve", label: "Approve" },
+  { value: "deny", label: "Deny" },
+];
+
+/** An approval is given by a choice: one that offers none is approved or denied. */
+function withVerdicts(input: ItemInput, kind: AskFields["kind"]): ItemInput {
+  const hasOptions = (input.options ?? []).length > 0 || input.type === "yesno";
+  return kind === "question" || hasOptions ? input : { ...input, options: VERDICTS, schema: undefined };
 }
 
 function readItems(fields: AskFields, rules: Rules): Item[] {
@@ -234,13 +249,17 @@ function readItems(fields: AskFields, rules: Rules): Item[] {
       `${inputs.length} questions were asked at once; at most ${rules.limits.items} are accepted`,
     );
   }
-  const items = inputs.map((input, index) => readItem(input, index, rules.limits));
+  const items = inputs.map((input, index) => {
+    const item = readItem(withVerdicts(input, fields.kind), index, rules.limits);
+    // Words beside a choice are a note: nothing that somebody writes can be taken for a yes.
+    return fields.kind === "approval" ? { ...item, allowText: false } : item;
+  });
   const ids = new Set(items.map((item) => item.id));
   if (ids.size < items.length) throw new Refusal("bad_input", "Two items have the same id; give each its own");
   return items;
 }
 
-function readOnTimeout(fields: AskFields, items: readonly Item[], door: Door, rules: Rules): OnTimeout {
+function readOnTimeout(fields: AskFields, items: readonly Item[], door: DoorDefaults, rules: Rules): OnTimeout {
   const given = fields.onTimeout ?? fields.timeoutAction;
   const action = typeof given === "object" ? given : {};
   const params = { ...fields.timeoutParams, ...action };
@@ -268,7 +287,7 @@ function readOnTimeout(fields: AskFields, items: readonly Item[], door: Door, ru
   };
 }
 
-/** What is configured for questions that do not say it themselves, as far as it can be: else they fail. */
+/** The configured policy for questions without one, if it is possible for this question; else `fail`. */
 function policyFor(
   { kind, defaultAnswer }: AskFields,
   items: readonly Item[],
@@ -279,7 +298,7 @@ function policyFor(
   return onTimeout === "default" && !hasDefault ? "fail" : onTimeout;
 }
 
-/** What `default` will answer, in words that match the options: given, or what is recommended. */
+/** The answer of the `default` policy, as text that matches the options: given, or the recommended option. */
 function readDefault(fields: AskFields, useAnswer: string | undefined, items: readonly Item[]): string {
   const given = fields.defaultAnswer ?? useAnswer;
   if (given !== undefined) return given;
@@ -293,7 +312,7 @@ function readDefault(fields: AskFields, useAnswer: string | undefined, items: re
   return recommended.map((keys, index) => `${index + 1}${keys.join(",")}`).join(" ");
 }
 
-function readTimeoutMs(fields: AskFields, door: Door, rules: Rules, now: Instant): number | undefined {
+function readTimeoutMs(fields: AskFields, door: DoorDefaults, rules: Rules, now: Instant): number | undefined {
   if (fields.timeout !== undefined) return fields.timeout;
   if (fields.timeoutHours !== undefined) return fields.timeoutHours * HOUR_MS;
   if (fields.expiresAt) return Math.max(0, Date.parse(fields.expiresAt) - epochMs(now));
@@ -301,7 +320,7 @@ function readTimeoutMs(fields: AskFields, door: Door, rules: Rules, now: Instant
   return door.timeoutMs ?? rules.timeoutMs;
 }
 
-function readNotify(fields: AskFields): Notify[] {
+function readNotify(fields: AskFields): NotifyTarget[] {
   return (fields.notify ?? fields.notifyVia ?? []).map((given) => {
     const input = typeof given === "string" ? { type: given } : given;
     const channel = input.type ?? input.channel ?? "";
@@ -327,7 +346,7 @@ function readIssue(fields: AskFields): { issue?: { repo?: string; number: number
   return fields.issueNumber === undefined ? {} : { issue: { number: fields.issueNumber } };
 }
 
-/** Our own fields are snake_case on the wire and the documents' are camelCase; both mean the same. */
+/** Our fields are snake_case on the wire, those of the documents camelCase; both are accepted. */
 function camelKeys(raw: unknown, depth = 0): unknown {
   if (depth > MAX_DEPTH) throw new Refusal("too_large", `The question is nested deeper than ${MAX_DEPTH} levels`);
   if (Array.isArray(raw)) return raw.map((value) => camelKeys(value, depth + 1));
@@ -340,8 +359,8 @@ function camelKeys(raw: unknown, depth = 0): unknown {
   );
 }
 
-/** The first thing that is wrong, with the place where it stands. */
-export function sayIssue(error: z.ZodError): string {
+/** Describes the first issue, with its path. */
+export function describeIssue(error: z.ZodError): string {
   const issue = error.issues[0];
   if (!issue) return "it does not have the expected shape";
   const problem = issue.code === "invalid_value" ? `use ${issue.values.join(", ")}` : issue.message;

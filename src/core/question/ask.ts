@@ -1,50 +1,51 @@
-import { requireMay } from "../people/access.ts";
-import { defaultInput } from "../answer/answer-input.ts";
+import { lookCommand, requireAccess } from "../people/access.ts";
+import { plainAnswerInput } from "../answer/answer-input.ts";
 import { fingerprintOf } from "./approval.ts";
 import type { AskInput } from "./ask-input.ts";
-import type { At, Changes, Read } from "../changes.ts";
+import type { DecisionContext, Changes, QuestionSnapshot } from "../changes.ts";
 import { type Content, contentName, hashContent, recommendedOption, titleOf } from "./content.ts";
 import { questionEvent, runEvent } from "../trail/event.ts";
-import { clockKey, setClock } from "./question-timer.ts";
-import { close } from "./close.ts";
+import { timerKey, setTimer } from "./question-timer.ts";
+import { closeQuestion } from "./close.ts";
 import { quoteLine } from "../text/foreign-text.ts";
-import { giveAskedAgain } from "../run/handover.ts";
+import { giveOnNextAsk } from "../run/handover.ts";
 import { type QuestionId, shortId } from "../id.ts";
 import { type Instant, later, msBetween, MINUTE_MS } from "../instant.ts";
 import { matchAnswer } from "../answer/match.ts";
-import { NOT_CLOSED, NOT_OPEN, type Pending, type Question, owes } from "./question.ts";
+import { NOT_CLOSED, NOT_OPEN, type PendingQuestion, type Question, owesOutcome } from "./question.ts";
 import { redactContent } from "../secret/redact.ts";
 import { Refusal } from "../refusal.ts";
 import { settleRisk } from "./risk.ts";
 import { type Run, hasEnded, isForeignSession } from "../run/run.ts";
 
-/** What an ask meets: its run, and what of that run is still open. */
-export interface AskRead {
+/** The rows an ask reads: its run, and the run's open questions. */
+export interface AskSnapshot {
   run: Run;
-  /** Pending, or closed with an outcome that the agent has not been shown. */
+  /** Pending, or closed with an outcome that the agent has not received. */
   open: readonly Question[];
-  /** The question that a person asked back about; this one continues it. */
+  /** The question a person asked back about; this one continues its thread. */
   followed?: Question;
-  /** The start of the agent that asks, where askd started it. */
+  /** The epoch of the asking agent, if askd started it. */
   epoch?: number | undefined;
-  /** When the agent made the call, if that was some time ago. */
+  /** When the agent made the call, if earlier than now. */
   calledAt?: Instant | undefined;
-  /** The process that waits for the answer, where it has a name. */
+  /** The process that waits for the answer, if it can be named. */
   holder?: string | undefined;
   secrets: readonly string[];
 }
 
-/** Asks a new question of a run. Callers have looked with `findSame` whether it is one that is there already. */
-export function ask(before: AskRead, input: AskInput, at: At): Changes & { read: Read } {
+/** Asks a new question in a run. Callers have excluded a repeated one with `findSameQuestion`. */
+export function ask(before: AskSnapshot, input: AskInput, at: DecisionContext): Changes & { read: QuestionSnapshot } {
   const { run, open, followed, holder, secrets } = before;
   requireMayAsk(before, input, at);
   const plain: Content = { items: input.items, context: input.context };
   const content: Content = { ...plain, ...redactContent(plain, secrets, at.rules.redact) };
-  if (input.onTimeout.answer !== undefined) matchAnswer(content, defaultInput(input.onTimeout.answer), at.rules.limits);
+  if (input.onTimeout.answer !== undefined)
+    matchAnswer(content, plainAnswerInput(input.onTimeout.answer), at.rules.limits);
   const asking = newQuestion(run, content, input, followed, at);
-  const question: Pending = asking.hold && holder ? { ...asking, hold: { ...asking.hold, holder } } : asking;
-  const taken = giveAskedAgain(run, open, before.calledAt, at);
-  const kept = hasEnded(run) ? reopened(run) : run;
+  const question: PendingQuestion = asking.hold && holder ? { ...asking, hold: { ...asking.hold, holder } } : asking;
+  const taken = giveOnNextAsk(run, open, before.calledAt, at);
+  const kept = hasEnded(run) ? reopenRun(run) : run;
   const status = statusAfterAsk(kept, input);
   const asked: Run = {
     ...kept,
@@ -75,19 +76,19 @@ export function ask(before: AskRead, input: AskInput, at: At): Changes & { read:
         content: question.content,
         via: question.via,
         held: question.hold?.until,
-        ...(input.key !== undefined && { key: input.key }),
-        ...(input.trace !== undefined && { trace: input.trace }),
+        key: input.key,
+        trace: input.trace,
       }),
     ],
-    scheduled: setClock(question, at.rules).scheduled,
-    dropped: taken.questions.filter((each) => !owes(each)).map(clockKey),
+    scheduled: setTimer(question, at.rules).scheduled,
+    dropped: taken.questions.filter((each) => !owesOutcome(each)).map(timerKey),
   };
   const read = { run: asked, question, content };
   return maySkipAsking(question, at) ? decideByConfidence(changes, { ...read, question }, at) : { ...changes, read };
 }
 
-/** The open question that this ask repeats. A given approval is never one of them. */
-export function findSame(open: readonly Question[], input: AskInput): Question | undefined {
+/** Finds the open question this ask repeats; never an approval that was already given. */
+export function findSameQuestion(open: readonly Question[], input: AskInput): Question | undefined {
   if (input.key !== undefined) return open.find((question) => question.key === `=${input.key}`);
   if (open.length === 0) return undefined;
   const hash = hashContent(input);
@@ -96,35 +97,35 @@ export function findSame(open: readonly Question[], input: AskInput): Question |
       question.key.startsWith(`${hash}#`) &&
       isSameTool(question, input) &&
       (question.status === "pending" || question.kind !== "approval") &&
-      (question.status === "pending" || owes(question)),
+      (question.status === "pending" || owesOutcome(question)),
   );
 }
 
 /**
- * Says whether an agent that was refused while its question waits asks the same again, as another call. An approval
- * that no call has used yet is still there for it, once: one that the agent was told of with its start included.
+ * Says whether an agent whose call was refused repeats the same ask in another call. An approval that no call has used
+ * yet is reused once, also one handed over with a start.
  */
 export function isAskedAgain(question: Question, input: AskInput): boolean {
   if (question.key === `=${input.key}` || !isSameAsk(question, input)) return false;
   return question.status !== "pending" || question.hold === undefined;
 }
 
-/** Says whether this question asks the same and still waits, or has an outcome that its agent has not been shown. */
+/** Says whether a question asks the same and is pending or has an outcome its agent has not received. */
 export function isSameAsk(question: Question, input: AskInput): boolean {
   if (question.kind !== input.kind || !question.content.endsWith(hashContent(input))) return false;
   if (!isSameTool(question, input)) return false;
   if (question.status === "pending") return true;
-  if (question.kind !== "approval") return owes(question);
+  if (question.kind !== "approval") return owesOutcome(question);
   const { handover } = question;
   return handover.state === "owed" || (handover.state === "handing" && handover.by === "start");
 }
 
-/** An approval that an asker words just like ours is not about a tool, so that the same words are not yet the same ask. */
+/** An asker can word an approval like ours without a tool: equal words are not the same ask. */
 function isSameTool(question: Question, { tool }: AskInput): boolean {
   return question.fingerprint === (tool && fingerprintOf(tool));
 }
 
-/** The same key with other words is a mistake of the caller, not the same ask. */
+/** Refuses the same key with different content. */
 export function requireSamePayload(question: Question, input: AskInput): void {
   if (question.content.endsWith(hashContent(input)) && isSameTool(question, input)) return;
   throw new Refusal(
@@ -136,13 +137,13 @@ export function requireSamePayload(question: Question, input: AskInput): void {
   );
 }
 
-function requireMayAsk({ run, open, epoch }: AskRead, input: AskInput, at: At): void {
-  requireMay("ask", at.by, { runId: run.id });
+function requireMayAsk({ run, open, epoch }: AskSnapshot, input: AskInput, at: DecisionContext): void {
+  requireAccess("ask", at.by, { runId: run.id });
   const pending = open.find((question) => question.status === "pending");
   if (pending) {
     const about = quoteLine(pending.title);
     throw new Refusal("already_pending", `This run already waits for an answer to ${pending.id}: ${about}`, {
-      hint: `call check_answer ${pending.id} (it holds), then ask again`,
+      hint: `Look for its answer with: ${lookCommand(at.by, pending.id)}; then ask again`,
     });
   }
   if (hasEnded(run) && !mayReopen(run, epoch, input)) {
@@ -170,8 +171,8 @@ function requireMayAsk({ run, open, epoch }: AskRead, input: AskInput, at: At): 
 }
 
 /**
- * Only the session of an agent that is there again goes on after its run has ended; a run that somebody cancelled does
- * not, and neither does what is left over of an agent that askd started.
+ * Only the session of an agent that is back continues after its run has ended; a cancelled run does not, nor do
+ * leftovers of an agent that askd started.
  */
 function mayReopen(run: Run, epoch: number | undefined, input: AskInput): boolean {
   if (run.status === "cancelled" || (run.status === "skipped" && !isForeignSession(run))) return false;
@@ -179,14 +180,20 @@ function mayReopen(run: Run, epoch: number | undefined, input: AskInput): boolea
   return epoch === undefined && run.session !== undefined && (input.via === "mcp" || input.via === "hook");
 }
 
-/** A person goes on in a session whose run had ended: nobody here has started its agent now. */
-function reopened(run: Run): Run {
+/** Reopens the run of a session that a person continues: its agent was not started by askd. */
+function reopenRun(run: Run): Run {
   if (run.implicit) return run;
   const isHeadless = run.seen?.isAttended === false;
   return { ...run, implicit: true, giveBack: isHeadless ? "worker" : "poll", result: undefined };
 }
 
-function newQuestion(run: Run, content: Content, input: AskInput, followed: Question | undefined, at: At): Pending {
+function newQuestion(
+  run: Run,
+  content: Content,
+  input: AskInput,
+  followed: Question | undefined,
+  at: DecisionContext,
+): PendingQuestion {
   const hash = hashContent(content);
   const id = at.ids.question();
   const { timeoutMs, onTimeout } = deadlineOf(content, input, followed, at);
@@ -196,7 +203,7 @@ function newQuestion(run: Run, content: Content, input: AskInput, followed: Ques
     id,
     version: 0,
     runId: run.id,
-    // The client's own key, or one that only a question that is still open can match.
+    // The client's key, or a content hash that only an open question can match.
     key: input.key === undefined ? `${hash}#${run.asked}` : `=${input.key}`,
     content: contentName(id, hash),
     title: titleOf(content),
@@ -234,15 +241,15 @@ function newQuestion(run: Run, content: Content, input: AskInput, followed: Ques
 }
 
 /**
- * A question that continues another has as much time as that had at first, and the same policy, unless it declares its
- * own; its clock begins when it is asked.
+ * A follow-up has the duration and policy of the first question unless it declares its own; its clock starts when it is
+ * asked.
  */
 function deadlineOf(
   content: Content,
   input: AskInput,
   followed: Question | undefined,
-  at: At,
-): Pick<Pending, "timeoutMs" | "onTimeout"> {
+  at: DecisionContext,
+): Pick<PendingQuestion, "timeoutMs" | "onTimeout"> {
   const isKept = followed && !input.declares.onTimeout && mayAnswerLike(followed.onTimeout.answer, content, at);
   const firstMs = followed?.timeoutMs ?? (followed?.dueAt && msBetween(followed.askedAt, followed.dueAt));
   return {
@@ -251,11 +258,11 @@ function deadlineOf(
   };
 }
 
-/** Says whether an answer for the deadline fits what is asked now. */
-function mayAnswerLike(answer: string | undefined, content: Content, at: At): boolean {
+/** Says whether a default answer fits this content. */
+function mayAnswerLike(answer: string | undefined, content: Content, at: DecisionContext): boolean {
   if (answer === undefined) return true;
   try {
-    matchAnswer(content, defaultInput(answer), at.rules.limits);
+    matchAnswer(content, plainAnswerInput(answer), at.rules.limits);
     return true;
   } catch (error) {
     if (error instanceof Refusal) return false;
@@ -267,13 +274,13 @@ function threadOf(question: Question): QuestionId {
   return question.thread ?? question.id;
 }
 
-/** A run that only exists for this ask has no process to be seen: without a hold it waits from the start. */
+/** A run made for this ask has no process to watch: without a hold it awaits input from the start. */
 function statusAfterAsk(run: Run, input: AskInput): Run["status"] {
   if (run.implicit && input.holdMs === undefined) return "awaiting_input";
   return "running";
 }
 
-function maySkipAsking(question: Pending, at: At): boolean {
+function maySkipAsking(question: PendingQuestion, at: DecisionContext): boolean {
   const bands = at.rules.confidence;
   return (
     bands !== undefined &&
@@ -286,14 +293,18 @@ function maySkipAsking(question: Pending, at: At): boolean {
   );
 }
 
-/** An agent that is sure enough goes on with what it recommends; that is written down as a policy's answer. */
-function decideByConfidence(changes: Changes, read: Read & { question: Pending }, at: At): Changes & { read: Read } {
+/** A confident agent continues with its recommended option, recorded as a policy answer. */
+function decideByConfidence(
+  changes: Changes,
+  read: QuestionSnapshot & { question: PendingQuestion },
+  at: DecisionContext,
+): Changes & { read: QuestionSnapshot } {
   const picks = read.content.items.map((item) => [item.id, recommendedOption(item)] as const);
   if (picks.some(([, option]) => option === undefined)) return { ...changes, read };
   const items = Object.fromEntries(picks.map(([id, option]) => [id, { values: option ? [option.value] : [] }]));
   const by = { scope: "system", id: "confidence", channel: "policy", strength: "none" } as const;
   const answer = { id: at.ids.outcome(), outcome: "answer" as const, items, by, at: at.now, policy: "confidence" };
-  const closed = close(
+  const closed = closeQuestion(
     read,
     { ...read.question, ...NOT_OPEN, status: "answered", answer, handover: { state: "owed" } },
     at,

@@ -1,25 +1,29 @@
 import { createHmac } from "node:crypto";
-import { sayActor } from "../people/actor.ts";
-import type { Read } from "../changes.ts";
+import { actorName } from "../people/actor.ts";
+import type { QuestionSnapshot } from "../changes.ts";
 import { titleOf } from "./content.ts";
 import { quoteLine } from "../text/foreign-text.ts";
 import type { Instant } from "../instant.ts";
 import { answerText } from "../answer/match.ts";
-import { type Closed, findAnswer } from "./question.ts";
+import { type ClosedQuestion, findAnswer } from "./question.ts";
 import { Refusal } from "../refusal.ts";
 import { findTally } from "../answer/vote.ts";
 
 const SECRET_PREFIX = "whsec_";
 const LEAST_SECRET_BYTES = 24;
 
-/** A signed request as Standard Webhooks 1.0.0 describes it. */
+/** A signed request as defined by Standard Webhooks 1.0.0. */
 export interface Callback {
   body: string;
   headers: Record<string, string>;
 }
 
-/** Builds the message that tells a program what became of its question. */
-export function buildCallback(read: Read & { question: Closed }, secret: string, now: Instant): Callback {
+/** Builds the request that reports a question's outcome to a program. */
+export function buildCallback(
+  read: QuestionSnapshot & { question: ClosedQuestion },
+  secret: string,
+  now: Instant,
+): Callback {
   const { question } = read;
   const id = `msg_${question.id}_${findAnswer(question)?.id ?? question.status}`;
   const type = { answered: "question.answered", timeout: "question.timed_out", cancelled: "question.cancelled" }[
@@ -32,7 +36,7 @@ export function buildCallback(read: Read & { question: Closed }, secret: string,
   };
 }
 
-/** The headers by which a receiver knows who sent a message, and when. */
+/** The headers that prove the sender and time of a message. */
 export function signWebhook(
   secret: string,
   { id, body, now }: { id: string; body: string; now: Instant },
@@ -45,7 +49,7 @@ export function signWebhook(
   };
 }
 
-/** Refuses a secret or an address that could not be used later. */
+/** Refuses an unusable secret or address. */
 export function requireCallback(callback: { url: string; secret: string }): void {
   if (!URL.canParse(callback.url) || !/^https?:$/.test(new URL(callback.url).protocol)) {
     throw new Refusal("bad_input", `${quoteLine(callback.url)} is not an http(s) address to call back`);
@@ -55,7 +59,11 @@ export function requireCallback(callback: { url: string; secret: string }): void
   keyOf(callback.secret);
 }
 
-function callbackData({ question, run, content }: Read & { question: Closed }): Record<string, unknown> {
+function callbackData({
+  question,
+  run,
+  content,
+}: QuestionSnapshot & { question: ClosedQuestion }): Record<string, unknown> {
   const answer = findAnswer(question);
   const tally = answer && findTally(question, answer);
   return {
@@ -65,7 +73,7 @@ function callbackData({ question, run, content }: Read & { question: Closed }): 
     answers: answer?.items ?? null,
     outcome: answer?.outcome ?? null,
     note: answer?.note ?? null,
-    answered_by: answer ? sayActor(answer.by) : null,
+    answered_by: answer ? actorName(answer.by) : null,
     answered_at: answer?.at ?? null,
     policy: answer?.policy ?? (question.status === "timeout" ? question.policy : null),
     forced: question.status === "timeout" && question.forced !== undefined,

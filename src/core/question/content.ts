@@ -3,7 +3,7 @@ import { z } from "zod";
 import { AnswerSchema } from "../answer/answer-schema.ts";
 import { timePart } from "../id.ts";
 
-/** One thing to choose; people may name it by key, value or label. */
+/** One option; people may name it by key, value or label. */
 export const Option = z.object({
   key: z.string().max(3),
   value: z.string(),
@@ -14,7 +14,7 @@ export const Option = z.object({
 });
 export type Option = z.infer<typeof Option>;
 
-/** One of the things a question wants to know. */
+/** One item of a question. */
 export const Item = z.object({
   id: z.string(),
   header: z.string().optional(),
@@ -27,21 +27,21 @@ export const Item = z.object({
 });
 export type Item = z.infer<typeof Item>;
 
-/** What was asked, word for word. It is written once and never changes. */
+/** The exact content of a question. It is written once and never changes. */
 export const Content = z.object({
   items: z.array(Item).min(1),
   context: z.string().optional(),
-  /** The same with secrets taken out, where that makes a difference: channels send this one. */
+  /** The content with secrets redacted, if that differs: channels send this one. */
   shared: z.object({ items: z.array(Item), context: z.string().optional() }).optional(),
 });
 export type Content = z.infer<typeof Content>;
 
-/** Names what was asked; equal content has an equal hash. */
+/** Hashes content; equal content has an equal hash. */
 export function hashContent(content: Pick<Content, "items" | "context">): string {
   return hashText(JSON.stringify([content.items.map(canonicalItem), content.context ?? null]));
 }
 
-/** The name under which content is kept. Names that sort by time keep what is written together together on disk. */
+/** The key content is stored under. Keys that sort by time keep rows of one commit together on disk. */
 export function contentName(questionId: string, hash: string): string {
   return `${timePart(questionId)}${hash}`;
 }
@@ -60,7 +60,7 @@ export function titleOf(content: Content): string {
   return line.length <= TITLE_CHARS ? line : `${line.slice(0, TITLE_CHARS - 1)}…`;
 }
 
-/** The option that the agent would take, if it named one. */
+/** The option the agent recommends, if any. */
 export function recommendedOption(item: Item): Option | undefined {
   return item.options.find((option) => option.recommended);
 }

@@ -19,7 +19,7 @@ const OptionInput = z.union([
 ]);
 type OptionInput = z.infer<typeof OptionInput>;
 
-/** One item in the words of any client: Claude, Codex, Gemini, OpenCode, or ours. */
+/** One item in the format of any client: Claude, Codex, Gemini, OpenCode, or ours. */
 export const ItemInput = z.object({
   id: z.coerce.string().optional(),
   header: z.string().nullish(),
@@ -39,7 +39,7 @@ export const ItemInput = z.object({
 });
 export type ItemInput = z.infer<typeof ItemInput>;
 
-/** Makes one item of what a client sent; the place in the list names it where it has no id. */
+/** Converts one item of a client; without an id it is named by its index. */
 export function readItem(input: ItemInput, index: number, limits: Limits): Item {
   const text = (input.text ?? input.question ?? "").trim();
   if (text === "")
@@ -112,11 +112,11 @@ function optionKey(index: number): string {
   return index < 26 ? letter : optionKey(Math.floor(index / 26) - 1) + letter;
 }
 
-/** The refusal of a question that wants to be told a password, key or token. */
+/** The refusal of a question that asks for a password, key or token. */
 export function secretRefusal(): Refusal {
   return new Refusal(
     "asks_for_secret",
-    "The question asks for a password, key or token, and an answer would be kept in the transcript",
+    "The question asks for a password, key or token, and the answer would be stored in the transcript",
     {
       hint: "Ask the person to put it into the environment or a secret store, and ask only whether that is done",
     },

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { sayActor } from "../people/actor.ts";
-import { requireMay } from "../people/access.ts";
-import type { At, Changes, Read } from "../changes.ts";
+import { actorName } from "../people/actor.ts";
+import { requireAccess } from "../people/access.ts";
+import type { DecisionContext, Changes, QuestionSnapshot } from "../changes.ts";
 import { requirePending } from "./require-pending.ts";
 import { unchangedEvent } from "../trail/event.ts";
 import { type QuestionId, shortId } from "../id.ts";
@@ -11,7 +11,7 @@ import { Refusal } from "../refusal.ts";
 import { entryTrace } from "../trail/store-event.ts";
 import { type Token, tokenEntry, tokenId, tokenText } from "../people/token.ts";
 
-/** How people are named in links, as in tokens. */
+/** The name of a person in links and tokens. */
 export const PersonName = z.string().regex(/^[A-Za-z0-9][\w.@-]{0,63}$/);
 
 interface LinkInput {
@@ -21,7 +21,7 @@ interface LinkInput {
   maker?: string | undefined;
 }
 
-/** A link that nobody knows yet: its text, and the token as which it is kept. */
+/** Creates a link: its text, and the token that is stored. */
 export function newLink(input: LinkInput, random: Uint8Array): { text: string; token: Token } {
   const { questionId, person: subject, createdAt, maker } = input;
   const text = tokenText("link", random);
@@ -31,20 +31,23 @@ export function newLink(input: LinkInput, random: Uint8Array): { text: string; t
   };
 }
 
-/** Where the page of a link is. */
+/** The path of a link's page. */
 export function linkPath(text: string): string {
   return `/a/${text}`;
 }
 
-/** Lets one person answer one question by a link. Who makes it could use it, so nobody makes one for somebody else but an admin. */
-export function addLink(read: Read, token: Token, at: At): Changes {
-  requireMay("link", at.by, read.question);
+/**
+ * Stores a link with which one person can answer one question. Its maker could use it, so only an admin makes one for
+ * another person.
+ */
+export function addLink(read: QuestionSnapshot, token: Token, at: DecisionContext): Changes {
+  requireAccess("link", at.by, read.question);
   const question = requirePending(read, at.now);
   const person = token.subject;
   if (!PersonName.safeParse(person).success) {
     throw new Refusal("bad_input", "A person's name has letters, digits and . _ @ - only, 64 at most");
   }
-  if (at.by.scope === "human" && sayActor(at.by) !== person) {
+  if (at.by.scope === "human" && actorName(at.by) !== person) {
     throw new Refusal("not_permitted", `A link for ${person} can only be made by ${person} or an admin`);
   }
   if (question.risk === "high") {

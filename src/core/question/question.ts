@@ -5,23 +5,24 @@ import { OutcomeId, QuestionId, RunId } from "../id.ts";
 import { Instant } from "../instant.ts";
 import { Refusal } from "../refusal.ts";
 import { Risk } from "./risk.ts";
-import { TimeoutDo } from "./timeout-policy.ts";
+import { TimeoutPolicy } from "./timeout-policy.ts";
+import type { Run } from "../run/run.ts";
 
 export const Outcome = z.enum(["answer", "decide", "clarify"]);
 export type Outcome = z.infer<typeof Outcome>;
 
-/** What a person, or a policy that the ask declared, says to a question. */
+/** The answer of a person, or of a policy that the ask declared. */
 export const Answer = z.object({
   id: OutcomeId,
   outcome: Outcome,
-  /** What was chosen or written, by item id. */
+  /** Chosen values and text, by item id. */
   items: z.record(z.string(), z.object({ values: z.array(z.string()), text: z.string().optional() })),
   note: z.string().optional(),
-  /** The template that the words come from. */
+  /** The template the text was taken from. */
   template: z.string().optional(),
   by: Actor,
   at: Instant,
-  /** The rule that answered in place of a person. */
+  /** The policy that answered in place of a person. */
   policy: z.string().optional(),
 });
 export type Answer = z.infer<typeof Answer>;
@@ -33,20 +34,22 @@ export type Answer = z.infer<typeof Answer>;
 export const Handover = z.discriminatedUnion("state", [
   z.object({
     state: z.literal("owed"),
-    /** Kept until somebody resumes the run on purpose. */
+    /** Stored until somebody resumes the run explicitly. */
     isHeldBack: z.literal(true).optional(),
   }),
   z.object({
     state: z.literal("handing"),
     epoch: z.int(),
     at: Instant,
-    /** With the start of the agent, or as the reply to a call that waits. */
+    /** With a start of the agent, or as the result of a waiting call. */
     by: z.enum(["start", "call"]).optional(),
-    /** The process that writes it out, where it has a name. */
+    /** The process that writes it out, if it can be named. */
     holder: z.string().max(200).optional(),
-    /** An earlier start may have shown it already; the agent is told so. */
+    /** An earlier start may have shown it already; the message says so. */
     isRepeated: z.literal(true).optional(),
-    /** A call that waited gets it; if the agent ends without it, it is kept until somebody resumes the run on purpose. */
+    /**
+     * Handed to a waiting call; if the agent ends without it, it is stored until somebody resumes the run explicitly.
+     */
     isHeldBack: z.literal(true).optional(),
   }),
   z.object({ state: z.literal("given"), at: Instant, witness: z.string() }),
@@ -61,13 +64,13 @@ export const EscalationStep = z.object({
 });
 export type EscalationStep = z.infer<typeof EscalationStep>;
 
-/** What happens when nobody answers in time. */
+/** The policy for the deadline. */
 export const OnTimeout = z.object({
-  do: TimeoutDo,
-  /** What `default` answers, in the words a person would type. */
+  do: TimeoutPolicy,
+  /** The answer of `default`, as a person would type it. */
   answer: z.string().optional(),
   steps: z.array(EscalationStep).max(10).optional(),
-  then: TimeoutDo.exclude(["escalate"]).optional(),
+  then: TimeoutPolicy.exclude(["escalate"]).optional(),
   addLabel: z.string().optional(),
   comment: z.string().optional(),
   notifyChannel: z.string().optional(),
@@ -76,13 +79,13 @@ export const OnTimeout = z.object({
 });
 export type OnTimeout = z.infer<typeof OnTimeout>;
 
-/** One way and place to tell people. */
-export const Notify = z.object({
+/** One channel and address to notify. */
+export const NotifyTarget = z.object({
   channel: z.string(),
   address: z.string().optional(),
   mention: z.array(z.string()).optional(),
 });
-export type Notify = z.infer<typeof Notify>;
+export type NotifyTarget = z.infer<typeof NotifyTarget>;
 
 export const Approvals = z.object({ need: z.int().min(1).max(20), from: z.array(z.string()), veto: z.boolean() });
 export type Approvals = z.infer<typeof Approvals>;
@@ -91,8 +94,8 @@ export const Vote = z.object({ by: Actor, at: Instant, answer: Answer });
 export type Vote = z.infer<typeof Vote>;
 
 /**
- * What becomes of a question that nobody answered while its caller waited: the agent is stopped, or told to go on by
- * itself, or left alone because it asks again.
+ * The effect of a hold that ends without an answer: `park` stops the agent, `proceed` lets it continue on its own
+ * judgment, `keep` leaves it running because it asks again.
  */
 export const AfterHold = z.enum(["park", "proceed", "keep"]);
 export type AfterHold = z.infer<typeof AfterHold>;
@@ -102,7 +105,7 @@ export const Hold = z.object({
   until: Instant,
   after: AfterHold,
   windowMs: z.int(),
-  /** The process that waits, where it can be asked for whether it is still there. */
+  /** The waiting process, if its liveness can be checked. */
   holder: z.string().max(200).optional(),
 });
 export type Hold = z.infer<typeof Hold>;
@@ -110,17 +113,17 @@ export type Hold = z.infer<typeof Hold>;
 const Amendment = z.object({ id: OutcomeId, text: z.string(), by: Actor, at: Instant, handover: Handover });
 export type Amendment = z.infer<typeof Amendment>;
 
-const Base = z.object({
+const QuestionFields = z.object({
   id: QuestionId,
   version: z.int(),
   runId: RunId,
-  /** Names the ask: with the client's own key the same question for ever. */
+  /** The ask key: with a client's own key, the same question for ever. */
   key: z.string(),
   content: z.string(),
   title: z.string(),
   kind: z.enum(["question", "approval"]),
   risk: Risk,
-  /** Who says that the risk is not higher; questions kept by an earlier program do not say. */
+  /** The source of the risk; questions stored by earlier versions have none. */
   riskSource: FactSource.optional(),
   confidence: z.number().min(0).max(1).optional(),
   askedAt: Instant,
@@ -128,20 +131,20 @@ const Base = z.object({
   /** The door it came through. */
   via: z.string(),
   dueAt: Instant.optional(),
-  /** How long people had at first; nothing where the question never times out. */
+  /** The original duration; undefined if the question never times out. */
   timeoutMs: z.int().optional(),
   onTimeout: OnTimeout,
   escalated: z.int(),
-  /** What the asker can take back: a shell script cannot explain itself. */
+  /** The outcomes the asker accepts: a shell script cannot take `clarify`. */
   accepts: z.array(Outcome),
-  notify: z.array(Notify),
-  /** The people or groups it is for. */
+  notify: z.array(NotifyTarget),
+  /** The assigned people or groups. */
   to: z.array(z.string()),
   issue: z.object({ repo: z.string().optional(), number: z.int() }).optional(),
   approvals: Approvals,
-  /** Binds an approval to the exact arguments it was asked for. */
+  /** Binds an approval to the exact arguments. */
   fingerprint: z.string().optional(),
-  /** The first question of the conversation that this one continues. */
+  /** The first question of the thread this one continues. */
   thread: QuestionId.optional(),
   votes: z.array(Vote),
   claim: z.object({ by: Actor, at: Instant }).optional(),
@@ -151,33 +154,33 @@ const Base = z.object({
   amendments: z.array(Amendment),
 });
 
-/** What an agent wants to know, in one of four states; the last three are final. */
+/** A question of an agent, in one of four states; the last three are final. */
 export const Question = z.discriminatedUnion("status", [
-  Base.extend({
+  QuestionFields.extend({
     status: z.literal("pending"),
     hold: Hold.optional(),
-    /** A reply that can still be taken back; nothing else is accepted meanwhile. */
+    /** A reply in its undo window; other replies are refused meanwhile. */
     settling: z
       .object({
         answer: Answer,
         until: Instant,
-        /** The answer is stored without resuming the run. */
+        /** The answer will be stored without resuming the run. */
         isHeldBack: z.literal(true).optional(),
       })
       .optional(),
   }),
-  Base.extend({ status: z.literal("answered"), answer: Answer, handover: Handover }),
-  Base.extend({
+  QuestionFields.extend({ status: z.literal("answered"), answer: Answer, handover: Handover }),
+  QuestionFields.extend({
     status: z.literal("timeout"),
     timedOutAt: Instant,
-    policy: TimeoutDo,
-    /** What the policy answers, where it does. */
+    policy: TimeoutPolicy,
+    /** The answer of the policy, if it gave one. */
     answer: Answer.optional(),
     handover: Handover,
-    /** An answer that a person gave afterwards on purpose. */
+    /** A forced answer, given after the deadline. */
     forced: z.object({ answer: Answer, handover: Handover }).optional(),
   }),
-  Base.extend({
+  QuestionFields.extend({
     status: z.literal("cancelled"),
     cancelledAt: Instant,
     cancelledBy: Actor,
@@ -187,25 +190,25 @@ export const Question = z.discriminatedUnion("status", [
   }),
 ]);
 export type Question = z.infer<typeof Question>;
-export type Pending = Extract<Question, { status: "pending" }>;
-export type Closed = Exclude<Question, Pending>;
+export type PendingQuestion = Extract<Question, { status: "pending" }>;
+export type ClosedQuestion = Exclude<Question, PendingQuestion>;
 
-/** What a question gets when it is closed; naming it from the start keeps all questions of one shape. */
+/** Fields that a question gets when it closes; setting them from the start keeps one object shape. */
 export const NOT_CLOSED = { answer: undefined, handover: undefined } as const;
 
-/** What only an open question has, taken away when it is closed. */
+/** Fields of an open question, cleared when it closes. */
 export const NOT_OPEN = { hold: undefined, settling: undefined } as const;
 
-export function isPending(question: Question): question is Pending {
+export function isPending(question: Question): question is PendingQuestion {
   return question.status === "pending";
 }
 
-/** Says whether it matters who the people are that answer: some are named, or several have to agree. */
+/** Says whether the answer depends on who gives it: people are named, or a quorum is needed. */
 export function namesPeople({ approvals }: Question): boolean {
   return approvals.from.length > 0 || approvals.need > 1;
 }
 
-/** Refuses what was meant for an earlier state of the question. */
+/** Refuses a change meant for an earlier version of the question. */
 export function requireVersion(question: Question, expected: number | undefined): void {
   if (expected === undefined || expected === question.version) return;
   throw new Refusal(
@@ -215,9 +218,9 @@ export function requireVersion(question: Question, expected: number | undefined)
   );
 }
 
-/** Says whether something about a question has not been shown to its agent yet. */
-export function owes(question: Question): boolean {
-  return handoversOf(question).some(isOpen);
+/** Says whether a question has an open hand-over. */
+export function owesOutcome(question: Question): boolean {
+  return handoversOf(question).some(isHandoverOpen);
 }
 
 /** The hand-overs of a question: of its outcome, of a forced answer, of corrections. */
@@ -228,45 +231,45 @@ export function handoversOf(question: Question): Handover[] {
   return handovers;
 }
 
-/** Says whether a hand-over has neither arrived nor been given up. */
-export function isOpen(handover: Handover): handover is Extract<Handover, { state: "owed" | "handing" }> {
+/** Says whether a hand-over is owed or under way. */
+export function isHandoverOpen(handover: Handover): handover is Extract<Handover, { state: "owed" | "handing" }> {
   return handover.state === "owed" || handover.state === "handing";
 }
 
-/** Says whether a hand-over is under way in that start of the agent, in that way if one is named. */
-export function isHandedIn(handover: Handover, epoch: number, by?: "start" | "call"): boolean {
+/** Says whether a hand-over is under way in that epoch, in that way if one is named. */
+export function isHandedInEpoch(handover: Handover, epoch: number, by?: "start" | "call"): boolean {
   return handover.state === "handing" && handover.epoch === epoch && (by === undefined || handover.by === by);
 }
 
-/** Says whether everything a question owes is on its way to the agent of that epoch. */
-export function isHanding(question: Question, epoch: number, by?: "start" | "call"): boolean {
-  const open = handoversOf(question).filter(isOpen);
-  return open.length > 0 && open.every((handover) => isHandedIn(handover, epoch, by));
+/** Says whether everything a question owes is being handed over in that epoch. */
+export function isHandingOver(question: Question, epoch: number, by?: "start" | "call"): boolean {
+  const open = handoversOf(question).filter(isHandoverOpen);
+  return open.length > 0 && open.every((handover) => isHandedInEpoch(handover, epoch, by));
 }
 
 /**
- * Says whether an approval was handed to the call that waited for it. To bring it once more could let the tool run
- * twice. A hook's call can be put off and says itself whether it has a result, so it is not counted here.
+ * Says whether an approval was handed to the call that waited for it. Handing it over again could run the tool twice. A
+ * deferred hook call reports its own result, so it does not count here.
  */
-export function isSpent(question: Question): boolean {
+export function isApprovalSpent(question: Question): boolean {
   if (question.kind !== "approval" || question.via === "hook" || isPending(question)) return false;
   return question.handover.state === "handing" && question.handover.by === "call";
 }
 
-/** Says whether the outcome itself, not a correction of it, is still to be shown to the agent. */
+/** Says whether the hand-over of the outcome itself, not of a correction, is open. */
 export function isOutcomeOpen(question: Question): boolean {
   if (isPending(question)) return false;
-  if (question.status === "timeout" && question.forced) return isOpen(question.forced.handover);
-  return isOpen(question.handover);
+  if (question.status === "timeout" && question.forced) return isHandoverOpen(question.forced.handover);
+  return isHandoverOpen(question.handover);
 }
 
-/** Says whether everything it owes was stored on purpose without resuming the run. */
+/** Says whether everything the question owes was stored without resuming the run. */
 export function isHeldBack(question: Question): boolean {
-  const open = handoversOf(question).filter(isOpen);
-  return open.length > 0 && open.every((handover) => isOpen(handover) && handover.isHeldBack === true);
+  const open = handoversOf(question).filter(isHandoverOpen);
+  return open.length > 0 && open.every((handover) => isHandoverOpen(handover) && handover.isHeldBack === true);
 }
 
-/** The name by which an agent's record shows an outcome; one without an answer has no id of its own. */
+/** The id that proves an outcome in an agent's transcript; without an answer, one derived from the question. */
 export function outcomeName(question: Question): string {
   return findAnswer(question)?.id ?? `${question.id}:${question.status}`;
 }
@@ -276,4 +279,15 @@ export function findAnswer(question: Question): Answer | undefined {
   if (question.status === "answered") return question.answer;
   if (question.status === "timeout") return question.forced?.answer ?? question.answer;
   return undefined;
+}
+
+/** Says whether a forced answer can still resume a run that ended without one. */
+export function mayForce(run: Run, question: Question): boolean {
+  if (question.status !== "timeout" || question.forced !== undefined || run.lastQuestionId !== question.id)
+    return false;
+  return (
+    run.status === "completed" ||
+    run.status === "skipped" ||
+    (run.status === "failed" && run.reason === "input_timeout")
+  );
 }

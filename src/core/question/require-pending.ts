@@ -1,39 +1,42 @@
-import { sayActor, sayChannel } from "../people/actor.ts";
-import type { Read } from "../changes.ts";
-import { sayDuration } from "../text/duration.ts";
-import type { Facts } from "../refusal-fact.ts";
-import { mayForce } from "../force.ts";
+import { actorName, channelName } from "../people/actor.ts";
+import type { QuestionSnapshot } from "../changes.ts";
+import { formatDuration } from "../text/duration.ts";
+import type { RefusalFacts } from "../refusal-fact.ts";
+import { mayForce, type PendingQuestion, findAnswer } from "./question.ts";
 import { quoteLine, quoteName } from "../text/foreign-text.ts";
 import { shortId } from "../id.ts";
 import { type Instant, msBetween } from "../instant.ts";
 import { answerText } from "../answer/match.ts";
-import { type Pending, findAnswer } from "./question.ts";
 import { Refusal } from "../refusal.ts";
 import { hasEnded } from "../run/run.ts";
 import { unreachable } from "../unreachable.ts";
 
-/** The question if it can still be answered; refuses with who, what and when if it is closed. */
-export function requirePending({ question, run, content }: Read, now: Instant, said?: string): Pending {
+/** Returns the question if it is pending; otherwise refuses with who closed it, how and when. */
+export function requirePending(
+  { question, run, content }: QuestionSnapshot,
+  now: Instant,
+  said?: string,
+): PendingQuestion {
   if (question.status === "pending") return question;
-  throw sayClosed({ question, run, content }, now, said);
+  throw closedRefusal({ question, run, content }, now, said);
 }
 
-/** Tells somebody who comes too late who won, with what, and what can still be done. */
-function sayClosed({ question, run, content }: Read, now: Instant, said?: string): Refusal {
+/** The refusal of a late reply: who answered, what, and what can still be done. */
+function closedRefusal({ question, run, content }: QuestionSnapshot, now: Instant, said?: string): Refusal {
   const id = shortId(question.id);
-  const given = givenAnswer({ question, run, content }, now);
+  const given = answeredFact({ question, run, content }, now);
   switch (question.status) {
     case "pending":
       throw new Error(`${question.id} is not closed`);
     case "answered":
-      return new Refusal("not_pending", `already answered by ${sayAnswer(given)}`, {
+      return new Refusal("not_pending", `already answered by ${describeAnswer(given)}`, {
         hint: `To send a correction: askd amend ${id} "…"`,
-        ...(given && { fact: { is: "answered", ...given } }),
+        fact: given && { is: "answered", ...given },
       });
     case "timeout": {
       if (question.forced) {
-        return new Refusal("not_pending", `${id} timed out and was then answered by ${sayAnswer(given)}`, {
-          ...(given && { fact: { is: "answered_late", id, ...given } }),
+        return new Refusal("not_pending", `${id} timed out and was then answered by ${describeAnswer(given)}`, {
+          fact: given && { is: "answered_late", id, ...given },
         });
       }
       const end = hasEnded(run)
@@ -52,7 +55,7 @@ function sayClosed({ question, run, content }: Read, now: Instant, said?: string
       });
     }
     case "cancelled": {
-      const by = sayActor(question.cancelledBy);
+      const by = actorName(question.cancelledBy);
       const agoMs = since(question.cancelledAt, now);
       return new Refusal(
         "not_pending",
@@ -65,8 +68,8 @@ function sayClosed({ question, run, content }: Read, now: Instant, said?: string
   }
 }
 
-/** Who answered, when, through what and what; without words for it. */
-function givenAnswer({ question, content }: Read, now: Instant): Facts["answered"] | undefined {
+/** The fact of the given answer: who, when, channel and text. */
+function answeredFact({ question, content }: QuestionSnapshot, now: Instant): RefusalFacts["answered"] | undefined {
   const answer = findAnswer(question);
   if (!answer) return undefined;
   const said =
@@ -75,10 +78,10 @@ function givenAnswer({ question, content }: Read, now: Instant): Facts["answered
       : answer.outcome === "decide"
         ? "You decide"
         : (answer.note ?? "");
-  return { by: sayActor(answer.by), agoMs: since(answer.at, now), channel: sayChannel(answer.by.channel), said };
+  return { by: actorName(answer.by), agoMs: since(answer.at, now), channel: channelName(answer.by.channel), said };
 }
 
-function sayAnswer(given: Facts["answered"] | undefined): string {
+function describeAnswer(given: RefusalFacts["answered"] | undefined): string {
   return given
     ? `${quoteName(given.by)} ${ago(given.agoMs)} (${quoteName(given.channel)}): ${quoteLine(given.said)}`
     : "nobody";
@@ -89,10 +92,10 @@ function since(then: Instant, now: Instant): number {
 }
 
 function ago(ms: number): string {
-  return `${sayDuration(ms)} ago`;
+  return `${formatDuration(ms)} ago`;
 }
 
-/** Says whether a shell takes it between double quotes as it is. */
+/** Says whether a shell takes the text between double quotes unchanged. */
 function isPlainWord(said: string | undefined): said is string {
   return said !== undefined && /^[\p{L}\p{N} .,:;'()/_-]{1,60}$/u.test(said);
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { ADA, AGENT } from "../../../test/builders.ts";
-import { isRiskUnverified, settleRisk } from "./risk.ts";
+import { confirmationWord, isRiskUnverified, settleRisk } from "./risk.ts";
 
 describe("the risk of a question", () => {
   test.each([
@@ -37,4 +37,14 @@ describe("the risk of a question", () => {
     expect(isRiskUnverified({ risk: "low", riskSource: "person" })).toBe(false);
     expect(isRiskUnverified({ risk: "high", riskSource: "asker" })).toBe(false);
   });
+});
+
+test.each([
+  ["Drop the legacy users_v1 table?", "users_v1"],
+  ["Delete `prod` now?", "prod"],
+  ["Push to main/release?", "main/release"],
+  ["Delete everything?", "cleanup"],
+  ["Delete `pr\u200bod` now?", "cleanup"],
+])("%s is confirmed by %s", (title, word) => {
+  expect(confirmationWord(title, " cleanup ")).toBe(word);
 });

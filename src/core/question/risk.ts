@@ -1,31 +1,32 @@
 import { z } from "zod";
 import type { Actor } from "../people/actor.ts";
 import type { AskInput } from "./ask-input.ts";
-import { type FactSource, saidBy } from "../trail/fact-source.ts";
+import { type FactSource, factSourceOf } from "../trail/fact-source.ts";
+import { makeVisible } from "../text/visible.ts";
 
 export const Risk = z.enum(["low", "medium", "high"]);
 export type Risk = z.infer<typeof Risk>;
 
-/** The risk of a question that says nothing about it. */
-const USUAL: Risk = "medium";
+/** The risk of a question that declares none. */
+const DEFAULT_RISK: Risk = "medium";
 
-/** A risk, and who says that it is not less. */
+/** A risk and its source. */
 export interface SourcedRisk {
   risk: Risk;
   riskSource: FactSource;
 }
 
 /**
- * The least risk that askd itself sees in what is asked, undefined where it cannot tell. A tool that an agent may not use
- * without approval is never harmless.
+ * The minimum risk that askd itself sees in an ask; undefined if it cannot tell. A tool that needs approval is never
+ * low risk.
  */
 export function measureRisk({ kind }: Pick<AskInput, "kind">): Risk | undefined {
   return kind === "approval" ? "medium" : undefined;
 }
 
 /**
- * The risk that counts. Whoever asks can raise it, but not lower it below what askd measures, nor below the risk of the
- * question that this one continues.
+ * The effective risk. The asker can raise it, but not lower it below what askd measures or below the risk of the
+ * question this one continues.
  */
 export function settleRisk(
   input: Pick<AskInput, "kind" | "risk">,
@@ -38,16 +39,28 @@ export function settleRisk(
     ...(measured ? [{ risk: measured, riskSource: "measured" as const }] : []),
   ];
   const said: SourcedRisk = input.risk
-    ? { risk: input.risk, riskSource: saidBy(by) }
-    : { risk: floors.length > 0 ? "low" : USUAL, riskSource: "measured" };
-  return floors.reduce((highest, floor) => (levelOf(floor) >= levelOf(highest) ? floor : highest), said);
+    ? { risk: input.risk, riskSource: factSourceOf(by) }
+    : { risk: floors.length > 0 ? "low" : DEFAULT_RISK, riskSource: "measured" };
+  return floors.reduce((highest, floor) => (riskLevel(floor) >= riskLevel(highest) ? floor : highest), said);
 }
 
-/** Says whether only the asker says that a question is less dangerous than others. */
+/** Says whether a low risk rests on the asker's word alone. */
 export function isRiskUnverified({ risk, riskSource }: { risk: Risk; riskSource?: FactSource | undefined }): boolean {
   return risk === "low" && (riskSource ?? "asker") === "asker";
 }
 
-function levelOf({ risk }: { risk: Risk }): number {
+function riskLevel({ risk }: { risk: Risk }): number {
   return Risk.options.indexOf(risk);
+}
+
+const QUOTED = /[`"“']([^`"”'\s]{3,40})[`"”']/;
+// An identifier: parts joined by characters that do not join words of a sentence.
+const NAME = /[A-Za-z0-9]+(?:[_/.:-][A-Za-z0-9]+)+/;
+
+/** The word a person types to confirm a high-risk question: its subject, or the name of its run. */
+export function confirmationWord(title: string, runName: string): string {
+  const found = QUOTED.exec(title)?.[1] ?? NAME.exec(title)?.[0];
+  // Invisible characters cannot be typed.
+  const isTypeable = found !== undefined && found.length <= 40 && makeVisible(found) === found;
+  return isTypeable ? found : runName.trim();
 }

@@ -1,20 +1,26 @@
-import type { Read } from "../changes.ts";
+import type { QuestionSnapshot } from "../changes.ts";
 import type { Content, Option } from "./content.ts";
 
-/** Equal for questions that one answer fits; a leave or a risk is never given to several at once. */
-export function sameName({ question, content }: Pick<Read, "question" | "content">): string | undefined {
+/**
+ * A key that is equal for questions one answer fits; undefined for approvals and high risk, which are answered one by
+ * one.
+ */
+export function sameQuestionKey({
+  question,
+  content,
+}: Pick<QuestionSnapshot, "question" | "content">): string | undefined {
   if (question.kind === "approval" || question.risk === "high" || question.approvals.need > 1) return undefined;
   return JSON.stringify([content.items.map(sameItem), question.accepts]);
 }
 
-/** Questions that ask the same, of several runs. */
-export type Same = readonly [Read, ...Read[]];
+/** Equal questions of several runs. */
+export type SameQuestions = readonly [QuestionSnapshot, ...QuestionSnapshot[]];
 
-/** Those that ask the same stand together, where the first of them was; what is answered one by one stays alone. */
-export function groupSame(reads: readonly Read[]): Same[] {
-  const groups = new Map<string, [Read, ...Read[]]>();
+/** Groups equal questions at the place of the first; questions answered one by one stay alone. */
+export function groupSameQuestions(reads: readonly QuestionSnapshot[]): SameQuestions[] {
+  const groups = new Map<string, [QuestionSnapshot, ...QuestionSnapshot[]]>();
   for (const read of reads) {
-    const name = sameName(read) ?? read.question.id;
+    const name = sameQuestionKey(read) ?? read.question.id;
     const group = groups.get(name);
     if (group) group.push(read);
     else groups.set(name, [read]);
@@ -22,18 +28,18 @@ export function groupSame(reads: readonly Read[]): Same[] {
   return [...groups.values()];
 }
 
-/** What one answer to all of several questions can be. */
-export interface Shared {
-  /** Labels of options that every one of them has. */
+/** The possible answers to several questions at once. */
+export interface SharedOptions {
+  /** Labels of options that all of them have. */
   labels: string[];
-  /** Some have others besides. */
+  /** Some have other options besides. */
   isPartial: boolean;
-  /** How many take nothing but their own options. */
+  /** How many accept only their own options. */
   wordless: number;
 }
 
-/** Finds what several questions can be answered with at once. */
-export function shareOptions(reads: readonly Pick<Read, "content">[]): Shared {
+/** Finds the options that several questions share. */
+export function findSharedOptions(reads: readonly Pick<QuestionSnapshot, "content">[]): SharedOptions {
   const all = reads.map(({ content }) => labelsOf(content));
   const [first = [], ...rest] = all;
   const labels = first.filter((label) => rest.every((others) => others.some((other) => isSame(other, label))));
@@ -45,7 +51,7 @@ export function shareOptions(reads: readonly Pick<Read, "content">[]): Shared {
   };
 }
 
-/** The option that is called so, where a question has only one thing to choose. */
+/** Finds the option with that label in a question of one item. */
 export function findOption({ items }: Content, label: string): Option | undefined {
   const [item, second] = items;
   return item && !second ? item.options.find((option) => isSame(option.label, label)) : undefined;
@@ -57,15 +63,15 @@ function labelsOf({ items }: Content): string[] {
 }
 
 function isSame(one: string, other: string): boolean {
-  return normal(one) === normal(other);
+  return normalizeText(one) === normalizeText(other);
 }
 
 function sameItem(item: Content["items"][number]): unknown[] {
-  const options = item.options.map(({ label, value }) => [normal(label), normal(value)]);
-  return [normal(item.text), options, item.multiple, item.allowText, item.schema ?? null];
+  const options = item.options.map(({ label, value }) => [normalizeText(label), normalizeText(value)]);
+  return [normalizeText(item.text), options, item.multiple, item.allowText, item.schema ?? null];
 }
 
-function normal(text: string): string {
+function normalizeText(text: string): string {
   return text
     .normalize("NFKC")
     .toLowerCase()

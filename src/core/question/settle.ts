@@ -1,58 +1,58 @@
-import { requireMay } from "../people/access.ts";
-import type { At, Changes, Read } from "../changes.ts";
-import { setClock } from "./question-timer.ts";
-import { closeWith } from "./close.ts";
+import { requireAccess } from "../people/access.ts";
+import type { DecisionContext, Changes, QuestionSnapshot } from "../changes.ts";
+import { setTimer } from "./question-timer.ts";
+import { closeWithAnswer } from "./close.ts";
 import { requirePending } from "./require-pending.ts";
 import { questionEvent } from "../trail/event.ts";
 import { shortId } from "../id.ts";
 import { type Instant, later, msBetween } from "../instant.ts";
-import type { Answer, Pending } from "./question.ts";
+import type { Answer, PendingQuestion } from "./question.ts";
 import { Refusal } from "../refusal.ts";
 
-/** Closes the question with this answer, or lets it settle first for as long as it can be taken back. */
+/** Closes the question with this answer, or starts the undo window first. */
 export function settleOrClose(
-  read: Read & { question: Pending },
+  read: QuestionSnapshot & { question: PendingQuestion },
   given: Answer,
   { undoMs, resume }: { undoMs: number; resume: boolean },
-  at: At,
+  at: DecisionContext,
 ): Changes {
-  if (undoMs <= 0) return closeWith(read, given, at, { resume });
+  if (undoMs <= 0) return closeWithAnswer(read, given, at, { resume });
   const until = later(at.now, undoMs);
-  const settling: Pending = {
+  const settling: PendingQuestion = {
     ...read.question,
-    settling: { answer: given, until, ...(!resume && { isHeldBack: true }) },
+    settling: { answer: given, until, isHeldBack: resume ? undefined : true },
   };
   return {
     runs: [read.run],
     questions: [settling],
     events: [questionEvent("settling", read.question, settling, at, { id: given.id, until })],
-    ...setClock(settling, at.rules),
+    ...setTimer(settling, at.rules),
   };
 }
 
 /** Closes a question with a reply whose undo window is over. */
-export function settle(read: Read, at: At): Changes {
+export function settle(read: QuestionSnapshot, at: DecisionContext): Changes {
   const { question } = read;
   if (question.status !== "pending" || !question.settling) return {};
   const { answer, until, isHeldBack } = question.settling;
-  if (until > at.now) return setClock(question, at.rules);
-  return closeWith({ ...read, question }, answer, { ...at, by: answer.by }, { resume: !isHeldBack });
+  if (until > at.now) return setTimer(question, at.rules);
+  return closeWithAnswer({ ...read, question }, answer, { ...at, by: answer.by }, { resume: !isHeldBack });
 }
 
-/** Takes a reply back while it settles; the question is open again, with the time that was left when the reply came. */
-export function undo(read: Read, at: At): Changes {
-  requireMay("undo", at.by, read.question);
+/** Undoes a reply in its undo window; the question is open again, with the time it had left when the reply came. */
+export function undo(read: QuestionSnapshot, at: DecisionContext): Changes {
+  requireAccess("undo", at.by, read.question);
   const question = requirePending(read, at.now);
   if (!question.settling)
     throw new Refusal("not_settling", "There is nothing to undo: no answer is in its undo window", {
       hint: `The question still waits: askd answer ${shortId(question.id)} "…"`,
     });
   const { answer } = question.settling;
-  const reopened: Pending = {
+  const reopened: PendingQuestion = {
     ...question,
     settling: undefined,
     dueAt: dueAfterUndo(question, answer.at, at.now),
-    // A vote that would have closed the question is taken back with it.
+    // The vote that would have closed the question is withdrawn too.
     votes: question.votes.filter((vote) => vote.answer.id !== answer.id),
   };
   const moved = reopened.dueAt === question.dueAt ? {} : { due_at: reopened.dueAt };
@@ -60,12 +60,12 @@ export function undo(read: Read, at: At): Changes {
     runs: [read.run],
     questions: [reopened],
     events: [questionEvent("undone", question, reopened, at, { answer: answer.id, ...moved })],
-    ...setClock(reopened, at.rules),
+    ...setTimer(reopened, at.rules),
   };
 }
 
-/** The clock stood still while the reply could be taken back. */
-function dueAfterUndo({ dueAt }: Pending, repliedAt: Instant, now: Instant): Instant | undefined {
+/** The deadline does not run during the undo window. */
+function dueAfterUndo({ dueAt }: PendingQuestion, repliedAt: Instant, now: Instant): Instant | undefined {
   if (dueAt === undefined) return undefined;
   const due = later(now, Math.max(0, msBetween(repliedAt, dueAt)));
   return due > dueAt ? due : dueAt;

@@ -1,5 +1,5 @@
 import { z } from "zod";
 
-/** What can happen to a question that nobody answered in time. */
-export const TimeoutDo = z.enum(["wait", "proceed", "skip", "default", "escalate", "fail", "defer"]);
-export type TimeoutDo = z.infer<typeof TimeoutDo>;
+/** The timeout policies. A file of its own, so that the command line can load it without the schemas of questions. */
+export const TimeoutPolicy = z.enum(["wait", "proceed", "skip", "default", "escalate", "fail", "defer"]);
+export type TimeoutPolicy = z.infer<typeof TimeoutPolicy>;

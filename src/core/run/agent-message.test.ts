@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { ADA, AGENT } from "../../../test/builders.ts";
 import { Scene, said } from "../../../test/scene.ts";
-import type { Read } from "../changes.ts";
-import { proceedSentence, tellAgent } from "./agent-message.ts";
+import type { QuestionSnapshot } from "../changes.ts";
+import { proceedSentence, answerMessage } from "./agent-message.ts";
 import { SECOND_MS } from "../instant.ts";
 
-async function answeredWith(text: string, over: Parameters<typeof said>[1] = {}): Promise<Read> {
+async function answeredWith(text: string, over: Parameters<typeof said>[1] = {}): Promise<QuestionSnapshot> {
   const scene = new Scene();
   const run = await scene.startedRun();
   const { question } = await scene.engine.ask(
@@ -19,7 +19,7 @@ async function answeredWith(text: string, over: Parameters<typeof said>[1] = {})
 test("an answer comes with the question, who gave it, through what and when, and its id", async () => {
   const read = await answeredWith("Use Redis", { note: "pub/sub later" });
   const id = read.question.status === "answered" ? read.question.answer.id : "";
-  expect(tellAgent({ delimiter: "%1", reads: [read] })).toBe(
+  expect(answerMessage({ delimiter: "%1", reads: [read] })).toBe(
     [
       "A person answered your question.",
       `Question (${read.question.id}):\n<%1>\nRedis or Memcached?\n</%1>`,
@@ -33,10 +33,10 @@ test("an answer comes with the question, who gave it, through what and when, and
 });
 
 test("leaving the choice and asking back are said in their own words", async () => {
-  const decided = tellAgent({ delimiter: "%%", reads: [await answeredWith("", { outcome: "decide" })] });
+  const decided = answerMessage({ delimiter: "%%", reads: [await answeredWith("", { outcome: "decide" })] });
   expect(decided).toContain("A person leaves the choice to you.");
   expect(decided).toContain("record what you chose");
-  const back = tellAgent({ delimiter: "%%", reads: [await answeredWith("What load?", { outcome: "clarify" })] });
+  const back = answerMessage({ delimiter: "%%", reads: [await answeredWith("What load?", { outcome: "clarify" })] });
   expect(back).toContain("A person asks back about your question.");
   expect(back).toContain("<%%>\nWhat load?\n</%%>");
 });
@@ -45,7 +45,7 @@ test("a policy's answer is labelled as one and names the rule", async () => {
   const scene = new Scene();
   const { question } = await scene.ask({ timeout: "1h", on_timeout: "default", default_answer: "1" });
   await scene.pass(3_600_000);
-  const told = tellAgent({ delimiter: "%%", reads: [await scene.engine.read(question.id)] });
+  const told = answerMessage({ delimiter: "%%", reads: [await scene.engine.read(question.id)] });
   expect(told).toContain('No person answered in time. Policy "default" applies: it answers in place of a person.');
   expect(told).toContain("Answer of the policy:\n<%%>\nRedis\n</%%>");
   expect(told).not.toContain("A person answered");
@@ -66,6 +66,6 @@ test("all answers since the last resume are told, corrections too", async () => 
   const first = await scene.engine.ask(scene.input(), AGENT, { runId: run.id });
   await scene.engine.answer(first.question.id, said("1"), ADA);
   await scene.engine.amend(first.question.id, "the newest version", ADA);
-  const told = tellAgent({ delimiter: "%%", reads: [await scene.engine.read(first.question.id)] });
+  const told = answerMessage({ delimiter: "%%", reads: [await scene.engine.read(first.question.id)] });
   expect(told).toContain("Correction:\n<%%>\nthe newest version\n</%%>");
 });

@@ -1,5 +1,5 @@
-import { type Actor, sayActor } from "../people/actor.ts";
-import type { Read } from "../changes.ts";
+import { type Actor, actorName } from "../people/actor.ts";
+import type { QuestionSnapshot } from "../changes.ts";
 import { spellDuration } from "../text/duration.ts";
 import { WORDS_CHARS, quoteBlock, quoteLine, quoteName } from "../text/foreign-text.ts";
 import { MINUTE_MS, SECOND_MS, msBetween } from "../instant.ts";
@@ -11,55 +11,58 @@ import {
   type Question,
   findAnswer,
   handoversOf,
-  isOpen,
+  isHandoverOpen,
   isOutcomeOpen,
   outcomeName,
 } from "../question/question.ts";
 import { findTally } from "../answer/vote.ts";
 
-/** What an agent is told when it goes on. */
-export interface Told {
-  /** Made fresh for every message, so that nobody who wrote an answer can know it. */
+/** The questions a message to an agent is about. */
+export interface AgentMessageInput {
+  /** Random for every message, so that no author of an answer can know it. */
   delimiter: string;
-  reads: readonly Read[];
+  reads: readonly QuestionSnapshot[];
 }
 
 const TOLD_BEFORE = "You may have been told this already, before you were interrupted. If so, do not act on it twice.";
 
-/** Tells an agent what became of its questions: who answered, through what and when, with the answers as data. */
-export function tellAgent({ delimiter, reads }: Told): string {
-  const parts = reads.flatMap((read) => [tellOutcome(read, delimiter), ...tellAmendments(read, delimiter)]);
+/**
+ * Builds the message about the outcomes of an agent's questions: who answered, through what and when, with the answers
+ * as data.
+ */
+export function answerMessage({ delimiter, reads }: AgentMessageInput): string {
+  const parts = reads.flatMap((read) => [outcomeMessage(read, delimiter), ...amendmentLines(read, delimiter)]);
   return [...parts, "Continue with the task."].join("\n\n");
 }
 
-/** Tells an agent that is started again what this start hands over to it, and nothing that it was given before. */
-export function tellHanded({ delimiter, reads }: Told): string {
+/** Builds the message of a start: what this start hands over, and nothing that was given before. */
+export function handoverMessage({ delimiter, reads }: AgentMessageInput): string {
   const parts = reads.flatMap((read) => [
     ...(handoversOf(read.question).some(isRepeated) ? [TOLD_BEFORE] : []),
-    ...(isOutcomeOpen(read.question) ? [tellOutcome(read, delimiter)] : []),
-    // A correction that came after the hand-over goes with the next one.
-    ...tellAmendments(read, delimiter, ({ state }) => state === "handing"),
+    ...(isOutcomeOpen(read.question) ? [outcomeMessage(read, delimiter)] : []),
+    // A correction after the hand-over goes with the next one.
+    ...amendmentLines(read, delimiter, ({ state }) => state === "handing"),
   ]);
   return [...parts, "Continue with the task."].join("\n\n");
 }
 
-/** Tells an agent what a person corrected of answers that it has. */
-export function tellCorrections({ delimiter, reads }: Told): string {
-  return reads.flatMap((read) => tellAmendments(read, delimiter)).join("\n\n");
+/** Builds the message about corrections of answers the agent already has. */
+export function correctionMessage({ delimiter, reads }: AgentMessageInput): string {
+  return reads.flatMap((read) => amendmentLines(read, delimiter)).join("\n\n");
 }
 
 function isRepeated(handover: Handover): boolean {
   return handover.state === "handing" && handover.isRepeated === true;
 }
 
-/** Says that nobody answered in the time that the ask itself allowed. */
+/** The sentence for an ask that allowed the agent to proceed without an answer. */
 export function proceedSentence(windowMs: number): string {
   const wholeMs = Math.round(windowMs / SECOND_MS) * SECOND_MS; // a window ends some milliseconds late
   return `No response received within ${spellDuration(wholeMs)} — proceed using your best judgment.`;
 }
 
-/** Says what a deadline means that passed without an answer. */
-export function sayTimeout(question: Extract<Question, { status: "timeout" }>): string {
+/** The sentence about a deadline that passed without an answer. */
+export function timeoutMessage(question: Extract<Question, { status: "timeout" }>): string {
   const waitedMs = msBetween(question.askedAt, question.timedOutAt);
   if (question.policy === "proceed" && question.kind === "question") return proceedSentence(waitedMs);
   const waited = spellDuration(Math.round(waitedMs / MINUTE_MS) * MINUTE_MS);
@@ -67,16 +70,22 @@ export function sayTimeout(question: Extract<Question, { status: "timeout" }>): 
   return `Nobody answered question ${question.id} within ${waited}. Policy "${question.policy}" applies: ${then}.`;
 }
 
-/** Says that no answer will come, in one line; a person's words about it are a note. */
-export function sayCancelled(question: Extract<Question, { status: "cancelled" }>): string {
+/** The line that says that no answer will come, with a person's note. */
+export function cancelledMessage(question: Extract<Question, { status: "cancelled" }>): string {
   const { note, cancelledBy } = question;
-  const said = `${sayWithdrawn(question)} No answer will come; go on without it.`;
+  const said = `${withdrawnSentence(question)} No answer will come; go on without it.`;
   if (note === undefined) return said;
   return `${said} Note of ${who(cancelledBy)}, which is not an answer: ${quoteLine(note, WORDS_CHARS)}`;
 }
 
-/** Says that the question is kept and that the agent is to stop. A resume is promised only where somebody does it. */
-export function sayParked({ run, question }: Pick<Read, "run" | "question">, howToLook: string): string {
+/**
+ * The message that the question is stored and the agent must stop. It promises a resume only where a worker or a
+ * callback does it.
+ */
+export function parkedMessage(
+  { run, question }: Pick<QuestionSnapshot, "run" | "question">,
+  howToLook: string,
+): string {
   const next = run.giveBack === "poll" ? `To get the answer, ${howToLook}.` : "You will be resumed with the answer.";
   return (
     `Nobody has answered yet. Your question is kept as ${question.id} and still waits for a person. ` +
@@ -84,44 +93,44 @@ export function sayParked({ run, question }: Pick<Read, "run" | "question">, how
   );
 }
 
-/** Who answered, through what and when, for agents that get the answer itself in a shape of their own. */
-export function tellProvenance(read: Read, delimiter: string): string {
+/** The answerer, the channel and the time, for agents that receive the answer in a format of their own. */
+export function provenanceMessage(read: QuestionSnapshot, delimiter: string): string {
   const { question } = read;
   const answer = findAnswer(question);
   const told = answer?.policy
-    ? tellPolicy(read, answer, delimiter)
+    ? policyMessage(read, answer, delimiter)
     : answer
       ? `Question ${question.id}: ${headline(question, answer)} ${answeredBy(question, answer)}`
-      : tellOutcome(read, delimiter);
-  return [told, ...tellAmendments(read, delimiter)].join("\n");
+      : outcomeMessage(read, delimiter);
+  return [told, ...amendmentLines(read, delimiter)].join("\n");
 }
 
-/** Turns an outcome into the text that an agent receives for one question. */
-export function tellOutcome(read: Read, delimiter: string): string {
+/** Builds the message about the outcome of one question. */
+export function outcomeMessage(read: QuestionSnapshot, delimiter: string): string {
   const { question } = read;
   const answer = findAnswer(question);
   if (question.status === "pending") return `Question ${question.id} is still waiting for a person.`;
-  if (question.status === "cancelled") return tellWithdrawn(question, delimiter);
+  if (question.status === "cancelled") return withdrawnMessage(question, delimiter);
   if (question.status === "timeout" && !answer) {
     const sentence = proceedSentence(msBetween(question.askedAt, question.timedOutAt));
     return `${sentence}\n${asked(read, delimiter)}\n${recorded(question)}`;
   }
   if (!answer) throw new Error(`${question.id} is answered without an answer`);
-  if (answer.policy) return tellPolicy(read, answer, delimiter);
-  return tellAnswer(read, answer, delimiter);
+  if (answer.policy) return policyMessage(read, answer, delimiter);
+  return answeredMessage(read, answer, delimiter);
 }
 
-/** A withdrawn question has no answer; a person's words about it are a note. */
-function tellWithdrawn(question: Extract<Question, { status: "cancelled" }>, delimiter: string): string {
+/** A withdrawn question has no answer; a person's text is a note. */
+function withdrawnMessage(question: Extract<Question, { status: "cancelled" }>, delimiter: string): string {
   const { note } = question;
   return [
-    `${sayWithdrawn(question)} No answer will come.`,
+    `${withdrawnSentence(question)} No answer will come.`,
     ...(note === undefined ? [] : [`Note, which is not an answer:\n${quoteBlock(note, delimiter)}`]),
     recorded(question),
   ].join("\n");
 }
 
-function sayWithdrawn({ id, note, reason, cancelledBy }: Extract<Question, { status: "cancelled" }>): string {
+function withdrawnSentence({ id, note, reason, cancelledBy }: Extract<Question, { status: "cancelled" }>): string {
   const how = note === undefined ? "cancelled" : `withdrawn by ${who(cancelledBy)}`;
   return `Question ${id} was ${how} (reason: ${quoteLine(reason, WORDS_CHARS)}).`;
 }
@@ -130,21 +139,21 @@ function recorded(question: Question): string {
   return `Recorded as ${outcomeName(question)}.`;
 }
 
-function tellAnswer(read: Read, answer: Answer, delimiter: string): string {
+function answeredMessage(read: QuestionSnapshot, answer: Answer, delimiter: string): string {
   const lines = [headline(read.question, answer), asked(read, delimiter), ...aboutApproval(read, delimiter)];
   if (answer.outcome === "answer") lines.push(`Answer:\n${quoteBlock(answerLines(read, answer), delimiter)}`);
   if (answer.note)
     lines.push(`${answer.outcome === "clarify" ? "They ask" : "Note"}:\n${quoteBlock(answer.note, delimiter)}`);
   lines.push(answeredBy(read.question, answer));
-  // Only of a tool is it known what allows it; the options of any other approval say themselves what follows.
+  // Only for a tool does askd know which option allows it; other approvals explain their options themselves.
   if (read.question.fingerprint !== undefined && answer.outcome === "answer") lines.push(afterApproval(answer));
   if (answer.outcome === "decide") lines.push("Choose yourself, and record what you chose and why.");
   if (answer.outcome === "clarify") lines.push("Explain what they want to know, then ask again.");
   return lines.join("\n");
 }
 
-/** What was to be allowed: the agent may have asked for several things. */
-function aboutApproval({ question, content }: Read, delimiter: string): string[] {
+/** Names what was to be allowed: the agent may have asked for several things. */
+function aboutApproval({ question, content }: QuestionSnapshot, delimiter: string): string[] {
   if (question.kind !== "approval" || content.context === undefined) return [];
   return [`What it was about:\n${quoteBlock(content.context, delimiter)}`];
 }
@@ -156,13 +165,13 @@ function afterApproval(answer: Answer): string {
     : "Do not try the same again; find another way or say what is missing.";
 }
 
-/** Says what kind of answer it is: a forced one and one by vote are told apart from what one person said in time. */
+/** The first line: forced answers and votes are told apart from one person's answer in time. */
 function headline(question: Question, answer: Answer): string {
   const late = isForced(question) ? " It was forced after the deadline had passed." : "";
-  return `${sayOutcome(question, answer)}${late}`;
+  return `${outcomeInstruction(question, answer)}${late}`;
 }
 
-function sayOutcome(question: Question, answer: Answer): string {
+function outcomeInstruction(question: Question, answer: Answer): string {
   if (answer.outcome === "decide") return "A person leaves the choice to you.";
   if (answer.outcome === "clarify") return "A person asks back about your question.";
   const tally = findTally(question, answer);
@@ -175,7 +184,7 @@ function isForced(question: Question): boolean {
   return question.status === "timeout" && question.forced !== undefined;
 }
 
-function tellPolicy(read: Read, answer: Answer, delimiter: string): string {
+function policyMessage(read: QuestionSnapshot, answer: Answer, delimiter: string): string {
   const why =
     answer.policy === "confidence" ? "You were sure enough, so no person was asked." : "No person answered in time.";
   return [
@@ -186,10 +195,10 @@ function tellPolicy(read: Read, answer: Answer, delimiter: string): string {
   ].join("\n");
 }
 
-function tellAmendments(
-  { question }: Read,
+function amendmentLines(
+  { question }: QuestionSnapshot,
   delimiter: string,
-  isTold: (handover: Handover) => boolean = isOpen,
+  isTold: (handover: Handover) => boolean = isHandoverOpen,
 ): string[] {
   const owed = question.amendments.filter(({ handover }) => isTold(handover));
   return owed.map((amendment) =>
@@ -201,12 +210,12 @@ function tellAmendments(
   );
 }
 
-function asked({ question, content }: Read, delimiter: string): string {
+function asked({ question, content }: QuestionSnapshot, delimiter: string): string {
   const text = content.items.map((item) => item.text).join("\n");
   return `Question (${question.id}):\n${quoteBlock(text, delimiter)}`;
 }
 
-function answerLines({ content }: Read, answer: Answer): string {
+function answerLines({ content }: QuestionSnapshot, answer: Answer): string {
   if (content.items.length === 1) return answerText(content, answer.items);
   return content.items
     .map((item) => `${item.header ?? item.text}: ${itemText(item, answer.items[item.id])}`)
@@ -218,12 +227,12 @@ function answeredBy(question: Question, answer: Answer): string {
   return provenance("Answered", tally?.votes.map((vote) => vote.by) ?? [answer.by], answer);
 }
 
-/** Who said it, through what and when, and under which id it is kept. */
+/** The answerer, the channel, the time, and the id of the outcome. */
 function provenance(did: string, people: readonly Actor[], said: Answer | Amendment): string {
   const names = people.map((by) => `${who(by)} (${quoteName(by.channel)})`).join(", ");
   return `${did} by ${names} at ${said.at.slice(0, 10)} ${said.at.slice(11, 16)} UTC. Recorded as ${said.id}.`;
 }
 
 function who(by: Actor): string {
-  return quoteName(sayActor(by));
+  return quoteName(actorName(by));
 }

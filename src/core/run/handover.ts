@@ -1,5 +1,5 @@
-import type { At, Changes, Read } from "../changes.ts";
-import { clockKey } from "../question/question-timer.ts";
+import type { DecisionContext, Changes, QuestionSnapshot } from "../changes.ts";
+import { timerKey } from "../question/question-timer.ts";
 import { questionEvent, runEvent } from "../trail/event.ts";
 import type { Event } from "../trail/event.ts";
 import type { QuestionId } from "../id.ts";
@@ -9,34 +9,34 @@ import {
   type Handover,
   type Question,
   handoversOf,
-  isHandedIn,
-  isHanding,
-  isOpen,
+  isHandedInEpoch,
+  isHandingOver,
+  isHandoverOpen,
   isOutcomeOpen,
-  isSpent,
-  owes,
+  isApprovalSpent,
+  owesOutcome,
 } from "../question/question.ts";
 import { Refusal } from "../refusal.ts";
-import { type Run, hasEnded, isSuspended } from "./run.ts";
+import { type Run, hasEnded, isParked } from "./run.ts";
 
 /**
- * How an outcome is written out: to which start of the agent, with that start or as the reply to a call, and by which
- * process, where it has a name.
+ * Where an outcome is written: the epoch, with its start or as the result of a call, and the writing process, if it can
+ * be named.
  */
-export interface Handing {
+export interface HandoverTarget {
   epoch: number;
   by: "start" | "call";
   holder?: string | undefined;
 }
 
-/** Commits that the outcome is about to be written out to the agent of this epoch, if there is one to write out. */
-export function handOver(run: Run, questions: readonly Question[], how: Handing, at: At): Changes {
+/** Records that owed outcomes are about to be written to the agent of this epoch. */
+export function handOver(run: Run, questions: readonly Question[], how: HandoverTarget, at: DecisionContext): Changes {
   const { epoch } = how;
   requireEpoch(run, epoch);
-  const owed = questions.filter((question) => owes(question) && !isUnderWay(question, how));
+  const owed = questions.filter((question) => owesOutcome(question) && !isHandingUnderWay(question, how));
   if (owed.length === 0) return {};
   const handed = owed.map((question) =>
-    mapHandovers(question, (handover) => (isOpen(handover) ? handing(handover, how, at) : handover)),
+    mapHandovers(question, (handover) => (isHandoverOpen(handover) ? handing(handover, how, at) : handover)),
   );
   return {
     runs: [run],
@@ -45,13 +45,13 @@ export function handOver(run: Run, questions: readonly Question[], how: Handing,
   };
 }
 
-/** What a start of the agent was to bring and does not is owed as before. */
-export function takeBack(run: Run, questions: readonly Question[], epoch: number, at: At): Changes {
+/** Returns what this start does not hand over to `owed`. */
+export function returnToOwed(run: Run, questions: readonly Question[], epoch: number, at: DecisionContext): Changes {
   requireEpoch(run, epoch);
-  const handed = questions.filter((question) => handoversOf(question).some((each) => isHandedIn(each, epoch)));
+  const handed = questions.filter((question) => handoversOf(question).some((each) => isHandedInEpoch(each, epoch)));
   if (handed.length === 0) return {};
   const owed = handed.map((question) =>
-    mapHandovers(question, (handover) => (isHandedIn(handover, epoch) ? { state: "owed" } : handover)),
+    mapHandovers(question, (handover) => (isHandedInEpoch(handover, epoch) ? { state: "owed" } : handover)),
   );
   return {
     runs: [run],
@@ -61,41 +61,47 @@ export function takeBack(run: Run, questions: readonly Question[], epoch: number
 }
 
 /**
- * Commits that what was on its way has arrived; a run made for one ask is then complete. Once is enough. What came after
- * it was handed over is not part of it; a program that reads the stored outcome without a hand-over has all of it.
+ * Marks handed-over outcomes as given; a run created for one ask is then complete. Idempotent. What came after the
+ * hand-over is not part of it; a program that reads the stored outcome without a hand-over receives all of it.
  */
-export function give(read: Given, evidence: { witness: string; epoch?: number | undefined }, at: At): Changes {
+export function give(
+  read: GivenSnapshot,
+  evidence: { witness: string; epoch?: number | undefined },
+  at: DecisionContext,
+): Changes {
   const { run, question } = read;
   const { witness, epoch } = evidence;
   const isOnItsWay = (handover: Handover): boolean =>
     handover.state === "handing" && (epoch === undefined || handover.epoch === epoch);
   const isHanded = epoch !== undefined || handoversOf(question).some(isOnItsWay);
-  const isArrived = isHanded ? isOnItsWay : isOpen;
+  const isArrived = isHanded ? isOnItsWay : isHandoverOpen;
   if (!handoversOf(question).some(isArrived)) return {};
   const given = markGiven(question, isArrived, witness, at);
   const rest: Run = { ...run, starts: 0, owes: stillOwed(run, [given]) };
-  const late = voidLate({ ...read, run: rest }, at);
+  // A correction may have come after the hand-over of the very outcome that has arrived now.
+  const late = voidLateCorrections({ ...read, run: rest, others: [given, ...(read.others ?? [])] }, at);
   const next = late.owes.length === 0 ? afterGiven({ ...rest, owes: [] }, at) : rest;
+  const isLate = late.questions.some(({ id }) => id === given.id);
+  const questions = isLate ? late.questions : [given, ...late.questions];
   return {
     runs: [next],
-    questions: [given, ...late.questions],
+    questions,
     events: [
       questionEvent("given", question, given, at, { witness }),
       ...late.events,
       ...(next.status === run.status ? [] : [runEvent(run, next, at)]),
     ],
-    dropped: [given, ...late.questions].filter((each) => !owes(each)).map(clockKey),
+    dropped: questions.filter((each) => !owesOutcome(each)).map(timerKey),
   };
 }
 
-/** What was given belongs to this, and the run may owe something of others. */
-type Given = Pick<Read, "run" | "question" | "others">;
+/** The question of the outcome that was given, and the other questions the run owes. */
+type GivenSnapshot = Pick<QuestionSnapshot, "run" | "question" | "others">;
 
 /**
- * Nobody brings anything to an asker outside once it has its last outcome, and nobody sees it go on: corrections of
- * earlier answers that no outcome took along come too late for it.
+ * Voids corrections that an external asker will never see: it has its last outcome, and nothing contacts it afterwards.
  */
-export function voidLate({ run, others = [] }: Given, at: At): Beside {
+export function voidLateCorrections({ run, others = [] }: GivenSnapshot, at: DecisionContext): HandoverChanges {
   const none = { questions: [], events: [], owes: run.owes };
   if (!run.implicit || run.giveBack !== "poll" || run.pendingId !== undefined || hasEnded(run)) return none;
   const left = others.filter(({ id }) => run.owes.includes(id));
@@ -103,56 +109,72 @@ export function voidLate({ run, others = [] }: Given, at: At): Beside {
   return voidEach(run, left, { reason: "run_ended" }, at);
 }
 
-/** Says whether a correction waits to be brought of an outcome that the agent has. */
+/** Says whether only a correction of a given outcome is owed. */
 export function isOnlyCorrected(question: Question): boolean {
   if (isOutcomeOpen(question)) return false;
-  const open = handoversOf(question).filter(isOpen);
+  const open = handoversOf(question).filter(isHandoverOpen);
   return open.length > 0 && open.every(({ state }) => state === "owed");
 }
 
-/** Questions of a run whose hand-overs have changed beside another decision, their events, and what the run owes then. */
-interface Beside {
+/** Changed hand-overs of a run's other questions, with their events and what the run still owes. */
+interface HandoverChanges {
   questions: Question[];
   events: Event[];
   owes: QuestionId[];
 }
 
-/** An agent that asks again has taken what this start of it was handed before it made that call. */
-export function giveAskedAgain(run: Run, open: readonly Question[], calledAt: Instant | undefined, at: At): Beside {
+/** Marks as given what this epoch was handed before the agent's new call: an agent that asks again has received it. */
+export function giveOnNextAsk(
+  run: Run,
+  open: readonly Question[],
+  calledAt: Instant | undefined,
+  at: DecisionContext,
+): HandoverChanges {
   const isTaken = (handover: Handover): boolean =>
     handover.state === "handing" && handover.epoch === run.epoch && (calledAt === undefined || handover.at < calledAt);
-  return giveBeside(run, open, isTaken, "asked_again", at);
+  return giveSideEffects(run, open, isTaken, "asked_again", at);
 }
 
-/** An approval that was handed to the call which waited for it was used by that call, whatever became of the agent. */
-export function giveSpent(run: Run, open: readonly Question[], at: At): Beside {
-  return giveBeside(run, open.filter(isSpent), (handover) => handover.state === "handing", "call", at);
+/**
+ * Marks approvals as given that were handed to a waiting call: the call has used them, whatever became of the agent.
+ */
+export function giveSpentApprovals(run: Run, open: readonly Question[], at: DecisionContext): HandoverChanges {
+  return giveSideEffects(run, open.filter(isApprovalSpent), (handover) => handover.state === "handing", "call", at);
 }
 
-function giveBeside(
+function giveSideEffects(
   run: Run,
   open: readonly Question[],
   isTaken: (handover: Handover) => boolean,
   witness: string,
-  at: At,
-): Beside {
+  at: DecisionContext,
+): HandoverChanges {
   const shown = open.filter((question) => handoversOf(question).some(isTaken));
   const questions = shown.map((question) => markGiven(question, isTaken, witness, at));
   const events = questions.map((question, index) => questionEvent("given", shown[index], question, at, { witness }));
   return { questions, events, owes: stillOwed(run, questions) };
 }
 
-/** Gives up bringing an outcome to an agent that will never take it. */
+/** Voids the open hand-overs of a question. */
 export function voidHandover<Q extends Question>(question: Q, reason: string): Q {
-  return mapHandovers(question, (handover) => (isOpen(handover) ? { state: "void", reason } : handover));
+  return mapHandovers(question, (handover) => (isHandoverOpen(handover) ? { state: "void", reason } : handover));
 }
 
-/** The run ends with this question: what it owed besides is given up, and the trail says so. */
-export function voidOthers({ run, question, others = [] }: Read, reason: string, at: At): Beside {
-  return voidEach(run, others.filter(owes), { reason, with: question.id }, at);
+/** Voids what the run owes besides this question, with which it ends, and records why. */
+export function voidOthers(
+  { run, question, others = [] }: QuestionSnapshot,
+  reason: string,
+  at: DecisionContext,
+): HandoverChanges {
+  return voidEach(run, others.filter(owesOutcome), { reason, with: question.id }, at);
 }
 
-function voidEach(run: Run, owing: readonly Question[], why: { reason: string; with?: QuestionId }, at: At): Beside {
+function voidEach(
+  run: Run,
+  owing: readonly Question[],
+  why: { reason: string; with?: QuestionId },
+  at: DecisionContext,
+): HandoverChanges {
   const questions = owing.map((each) => voidHandover(each, why.reason));
   return {
     questions,
@@ -161,14 +183,14 @@ function voidEach(run: Run, owing: readonly Question[], why: { reason: string; w
   };
 }
 
-/** Brings back what was given up because the agent could not be started or did not take it. */
+/** Reopens hand-overs that were voided for one of these reasons. */
 export function reopenHandover<Q extends Question>(question: Q, reasons: ReadonlySet<string>): Q {
   return mapHandovers(question, (handover) =>
     handover.state === "void" && reasons.has(handover.reason) ? { state: "owed" } : handover,
   );
 }
 
-/** Refuses an agent that was started before the one that has the run now. */
+/** Refuses an agent of an earlier epoch. */
 export function requireEpoch(run: Run, epoch: number): void {
   if (epoch === run.epoch) return;
   throw new Refusal(
@@ -177,47 +199,54 @@ export function requireEpoch(run: Run, epoch: number): void {
   );
 }
 
-/** Puts a parked run on its way back to its agent. */
-export function resume(run: Run, question: Pick<Question, "id"> | undefined, at: At): { run: Run; scheduled: Job[] } {
-  // A run whose agent ended before it was told anything was not parked this time.
-  const parkedAt = isSuspended(run) ? run.parkedAt : undefined;
+/** Schedules a run to resume. */
+export function resume(
+  run: Run,
+  question: Pick<Question, "id"> | undefined,
+  at: DecisionContext,
+): { run: Run; scheduled: Job[] } {
+  // A run whose agent ended without an answer was not parked this time.
+  const parkedAt = isParked(run) ? run.parkedAt : undefined;
   const next: Run = { ...run, status: "resuming", reason: undefined, whenParked: undefined, parkedAt };
   if (run.giveBack !== "worker") return { run: next, scheduled: [] };
   return { run: next, scheduled: [{ ...startJob(run, at.now), questionId: question?.id }] };
 }
 
-/** Has a worker on the host of the run start its agent. */
+/** The job with which a worker on the run's host starts the agent. */
 export function startJob(run: Run, dueAt: Instant): Job {
   const { id, host, agent } = run;
   return { key: jobKey("resume", id), kind: "resume", dueAt, runId: id, host, agent, tries: 0 };
 }
 
-/** What becomes of a run once its agent has been shown everything. */
-export function afterGiven(run: Run, at: At): Run {
+/** The run once its agent has received everything. */
+export function afterGiven(run: Run, at: DecisionContext): Run {
   if (hasEnded(run)) return run;
   if (run.implicit && run.pendingId === undefined) return { ...run, status: "completed", endedAt: at.now };
   return run.status === "resuming" ? { ...run, status: "running" } : run;
 }
 
-/** Everything open about a question, marked as shown. */
-export function giveAll<Q extends Question>(question: Q, at: At, witness: string): Q {
-  return markGiven(question, isOpen, witness, at);
+/** Marks every open hand-over of a question as given. */
+export function giveAll<Q extends Question>(question: Q, at: DecisionContext, witness: string): Q {
+  return markGiven(question, isHandoverOpen, witness, at);
 }
 
-/** An approval that the agent was told of with its start becomes that of the one call that uses it. */
-function isUnderWay(question: Question, { epoch, by }: Handing): boolean {
-  return isHanding(question, epoch, question.kind === "approval" ? by : undefined);
+/** An approval handed over with a start is bound to the one call that uses it. */
+function isHandingUnderWay(question: Question, { epoch, by }: HandoverTarget): boolean {
+  return isHandingOver(question, epoch, question.kind === "approval" ? by : undefined);
 }
 
-function handing(before: Handover, { epoch, by, holder }: Handing, at: At): Handover {
-  // A start that ended without evidence may have shown it all the same.
+function handing(before: Handover, { epoch, by, holder }: HandoverTarget, at: DecisionContext): Handover {
+  // A start that ended without evidence may have shown it.
   const isRepeated = before.state === "handing" && (before.epoch !== epoch || before.isRepeated === true);
-  const isHeldBack = by === "call" && isOpen(before) && before.isHeldBack === true;
+  const isHeldBack = by === "call" && isHandoverOpen(before) && before.isHeldBack === true;
   return {
-    ...{ state: "handing", epoch, at: at.now, by },
-    ...(holder !== undefined && { holder }),
-    ...(isRepeated && { isRepeated }),
-    ...(isHeldBack && { isHeldBack }),
+    state: "handing",
+    epoch,
+    at: at.now,
+    by,
+    holder,
+    isRepeated: isRepeated ? true : undefined,
+    isHeldBack: isHeldBack ? true : undefined,
   };
 }
 
@@ -225,20 +254,20 @@ function markGiven<Q extends Question>(
   question: Q,
   isArrived: (handover: Handover) => boolean,
   witness: string,
-  at: At,
+  at: DecisionContext,
 ): Q {
   return mapHandovers(question, (handover) =>
     isArrived(handover) ? { state: "given", at: at.now, witness } : handover,
   );
 }
 
-/** What the run owes once these questions are as they are now. */
+/** The questions the run still owes after these changes. */
 function stillOwed(run: Run, changed: readonly Question[]): QuestionId[] {
-  const done = new Set<QuestionId>(changed.filter((question) => !owes(question)).map(({ id }) => id));
+  const done = new Set<QuestionId>(changed.filter((question) => !owesOutcome(question)).map(({ id }) => id));
   return run.owes.filter((id) => !done.has(id));
 }
 
-/** The question with each of its hand-overs changed: of its outcome, of a forced answer, of amendments. */
+/** Maps every hand-over of a question: of its outcome, a forced answer and amendments. */
 function mapHandovers<Q extends Question>(question: Q, change: (handover: Handover) => Handover): Q {
   const amendments = question.amendments.map((amendment) => ({ ...amendment, handover: change(amendment.handover) }));
   if (question.status === "pending") return { ...question, amendments };

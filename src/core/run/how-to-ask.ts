@@ -1,4 +1,4 @@
-/** Teaches an agent when to ask a person, and when not to; the same words serve every door. */
+/** When to ask a person, and when not to; every door uses the same text. */
 const WHEN = `Ask a person only when you are really stuck, or when a wrong guess would be costly or hard to undo.
 For small doubts choose what fits best, go on, and write down what you assumed.
 Say what you need to decide, what follows from each option, and which one you would take.`;
@@ -16,7 +16,7 @@ const BAD = `Not worth asking:
 export const MARKER_OPEN = "<<ASK_HUMAN>>";
 export const MARKER_CLOSE = "<</ASK_HUMAN>>";
 
-/** How to ask by a marker in the text, for agents that have no tool for it. */
+/** Instructions to ask with a text marker, for agents without a tool. */
 export function howToAskByMarker(): string {
   const sample =
     '{"question": "Your question", "context": "What helps to decide", "options": ["First (recommended)", "Second"]}';
@@ -31,7 +31,7 @@ export function howToAskByMarker(): string {
   ].join("\n\n");
 }
 
-/** How to ask by the result, for agents that end with a JSON object. */
+/** Instructions to ask through the result, for agents that end with a JSON object. */
 export function howToAskByResult(): string {
   const sample =
     '{"status": "needs_input", "summary": "…", "question": "Your question", "questionContext": "What helps to decide", "details": "What is done so far"}';
@@ -45,7 +45,7 @@ export function howToAskByResult(): string {
   ].join("\n\n");
 }
 
-/** How to ask with a tool, as instructions of the MCP server and as a skill. */
+/** Instructions to ask with the MCP tool, for the server and the skill. */
 export function howToAskByTool(): string {
   return [
     "Call ask_human to ask a person. Pass one question, or several that belong together, with options where there are any.",

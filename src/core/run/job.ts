@@ -11,7 +11,7 @@ export const JobKind = z.enum([
   "settle",
   "stop",
   "resume",
-  "carry",
+  "carry", // checks the owner of a run; rows have this name
   "watch",
   "callback",
   "step",
@@ -22,36 +22,36 @@ export const JobKind = z.enum([
 ]);
 export type JobKind = z.infer<typeof JobKind>;
 
-/** Why a job was not done, and when that was. */
+/** Why and when a job failed. */
 export const JobFailure = z.object({ why: z.string(), at: Instant });
 export type JobFailure = z.infer<typeof JobFailure>;
 
-/** Something due at a time, done by whoever claims it, at least once. */
+/** Work due at a time, done at least once by the worker that claims it. */
 export const Job = z.object({
-  /** Scheduling a key again moves the job that is there. */
+  /** Scheduling an existing key replaces its job. */
   key: z.string().max(300),
   kind: JobKind,
   dueAt: Instant,
   runId: RunId.optional(),
   questionId: QuestionId.optional(),
-  /** Only a worker on this host, with this agent, may take it. */
+  /** Only a worker on this host, with this agent, may claim it. */
   host: z.string().optional(),
   agent: z.string().optional(),
-  /** How often it failed. */
+  /** The number of failed attempts. */
   tries: z.int(),
-  /** What went wrong the last time, without secrets, for whoever looks after it from another process. */
+  /** The last failure, without secrets, for display in other processes. */
   failure: JobFailure.optional(),
-  /** A claim that the job is born with: the committing process does it itself. */
+  /** An initial claim: the committing process does the job itself. */
   claim: z.object({ worker: WorkerId, leaseMs: z.int() }).optional(),
 });
 export type Job = z.infer<typeof Job>;
 
-/** A job in the hands of one worker until its lease ends; only this attempt may finish it. */
+/** A job claimed by one worker until its lease ends; only this attempt may finish it. */
 export interface ClaimedJob extends Job {
   attempt: number;
 }
 
-/** A job about a question; there is one of each kind per question. */
+/** A job about a question; each kind exists once per question. */
 export function questionJob(kind: JobKind, question: Pick<Question, "id" | "runId">, dueAt: Instant): Job {
   return { key: jobKey(kind, question.id), kind, dueAt, runId: question.runId, questionId: question.id, tries: 0 };
 }

@@ -1,13 +1,20 @@
 import { expect, test } from "vitest";
 import { IDS, NOON, aRun } from "../../../test/builders.ts";
 import { later } from "../instant.ts";
-import { type Machines, afterAnswer, findAway, machineName, needsMachine, newMachineId } from "./machine.ts";
+import {
+  type KnownMachines,
+  runAfterAnswer,
+  findAwayMachine,
+  machineName,
+  needsMachine,
+  newMachineId,
+} from "./machine.ts";
 import type { Run } from "./run.ts";
 
 const HOST = "build-7~3fa91c";
 const question = IDS.question();
 
-function heard(agoMs: number): Machines {
+function heard(agoMs: number): KnownMachines {
   return { now: NOON, known: [{ id: HOST, heardAt: later(NOON, -agoMs) }] };
 }
 
@@ -34,21 +41,21 @@ test.each<[string, Partial<Run>, boolean]>([
 
 test("a machine is away when it was not heard of for a minute, or never", () => {
   const run = aRun({ host: HOST, status: "resuming" });
-  expect(findAway(run, heard(60_000))).toBeUndefined();
-  expect(findAway(run, heard(61_000))).toEqual({ id: HOST, name: "build-7", heardAt: later(NOON, -61_000) });
-  expect(findAway(run, { now: NOON, known: [] })).toEqual({ id: HOST, name: "build-7", heardAt: undefined });
+  expect(findAwayMachine(run, heard(60_000))).toBeUndefined();
+  expect(findAwayMachine(run, heard(61_000))).toEqual({ id: HOST, name: "build-7", heardAt: later(NOON, -61_000) });
+  expect(findAwayMachine(run, { now: NOON, known: [] })).toEqual({ id: HOST, name: "build-7", heardAt: undefined });
 });
 
 test("no machine is away for whoever looks after it, or where nothing is known of machines", () => {
   const run = aRun({ host: HOST, status: "resuming" });
-  expect(findAway(run, { ...heard(3_600_000), here: HOST })).toBeUndefined();
-  expect(findAway(run, { now: NOON, known: undefined })).toBeUndefined();
+  expect(findAwayMachine(run, { ...heard(3_600_000), here: HOST })).toBeUndefined();
+  expect(findAwayMachine(run, { now: NOON, known: undefined })).toBeUndefined();
 });
 
 test("a run that is parked needs its machine once it is answered", () => {
   const parked = aRun({ host: HOST, status: "awaiting_input", pendingId: question });
-  expect(findAway(parked, heard(3_600_000))).toBeUndefined();
-  expect(findAway(afterAnswer(parked), heard(3_600_000))).toMatchObject({ name: "build-7" });
+  expect(findAwayMachine(parked, heard(3_600_000))).toBeUndefined();
+  expect(findAwayMachine(runAfterAnswer(parked), heard(3_600_000))).toMatchObject({ name: "build-7" });
   const alive = aRun({ host: HOST, status: "running", pendingId: question });
-  expect(afterAnswer(alive)).toBe(alive);
+  expect(runAfterAnswer(alive)).toBe(alive);
 });

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { IDS, NOON, aQuestion, aRun, answered } from "../../../test/builders.ts";
 import { SYSTEM } from "../people/actor.ts";
-import { countFailed, readAttempts } from "./resume-attempt.ts";
-import { endCarried, putBack, takeRun } from "./run-ownership.ts";
-import type { At, Changes } from "../changes.ts";
+import { countFailedAttempts, readResumeAttempts } from "./resume-attempt.ts";
+import { endOwnedRun, requeueRun, claimRun } from "./run-ownership.ts";
+import type { DecisionContext, Changes } from "../changes.ts";
 import type { Event } from "../trail/event.ts";
 import { give } from "./handover.ts";
 import { MINUTE_MS, later } from "../instant.ts";
@@ -28,7 +28,7 @@ class Trail {
     this.open = [question];
   }
 
-  do(decide: (at: At) => Changes): this {
+  do(decide: (at: DecisionContext) => Changes): this {
     this.#minutes += 1;
     const now = later(NOON, this.#minutes * MINUTE_MS);
     const changes = decide({ now, by: SYSTEM, ids: IDS, rules: DEFAULT_RULES });
@@ -39,7 +39,7 @@ class Trail {
   }
 
   take(): this {
-    return this.do((at) => takeRun(this, ME, at));
+    return this.do((at) => claimRun(this, ME, at));
   }
 
   get carrier() {
@@ -50,17 +50,17 @@ class Trail {
 test("a run that took its answer at once was tried once", () => {
   const trail = new Trail().take();
   trail.do((at) => give({ run: trail.run, question: trail.open[0]! }, { witness: "record" }, at));
-  expect(readAttempts(trail.events)).toMatchObject([{ epoch: 2, worker: ME, end: { state: "taken" } }]);
-  expect(countFailed(readAttempts(trail.events))).toBe(0);
+  expect(readResumeAttempts(trail.events)).toMatchObject([{ epoch: 2, worker: ME, end: { state: "taken" } }]);
+  expect(countFailedAttempts(readResumeAttempts(trail.events))).toBe(0);
 });
 
 test("each try says why it failed, when the next was due, and that it was given up", () => {
   const trail = new Trail().take();
-  trail.do((at) => putBack(trail, trail.carrier, "spawn claude ENOENT", at)).take();
+  trail.do((at) => requeueRun(trail, trail.carrier, "spawn claude ENOENT", at)).take();
   for (let tries = 0; tries < 4; tries += 1) {
-    trail.do((at) => endCarried(trail, trail.carrier, { status: "completed" }, at)).take();
+    trail.do((at) => endOwnedRun(trail, trail.carrier, { status: "completed" }, at)).take();
   }
-  const attempts = readAttempts(trail.events);
+  const attempts = readResumeAttempts(trail.events);
   expect(attempts.map(({ epoch }) => epoch)).toEqual([2, 3, 4, 5, 6]);
   expect(attempts.map(({ end }) => end?.why)).toEqual([
     "never_started",
@@ -70,13 +70,13 @@ test("each try says why it failed, when the next was due, and that it was given 
     "given_up",
   ]);
   expect(attempts[0]?.end).toMatchObject({ failure: "spawn claude ENOENT", nextMs: 0 });
-  expect(attempts.map((_, index) => countFailed(attempts.slice(0, index + 1)))).toEqual([1, 2, 3, 4, 5]);
+  expect(attempts.map((_, index) => countFailedAttempts(attempts.slice(0, index + 1)))).toEqual([1, 2, 3, 4, 5]);
   expect(attempts[2]?.end?.nextMs).toBe(5_000);
 });
 
 test("a try that is under way has no end, and one that somebody stops says so", () => {
   const trail = new Trail().take();
-  expect(readAttempts(trail.events)[0]?.end).toBeUndefined();
+  expect(readResumeAttempts(trail.events)[0]?.end).toBeUndefined();
   trail.do((at) => cancelRun(trail, "not needed", at));
-  expect(readAttempts(trail.events)[0]?.end?.state).toBe("stopped");
+  expect(readResumeAttempts(trail.events)[0]?.end?.state).toBe("stopped");
 });

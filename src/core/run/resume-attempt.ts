@@ -1,54 +1,54 @@
 import type { Event } from "../trail/event.ts";
 import type { Instant } from "../instant.ts";
 
-/** One try to start a stopped agent again with what it is owed. */
-export interface Attempt {
-  /** Which start of the agent it is, and who alone may do it. */
+/** One attempt to resume a parked agent with its owed outcomes. */
+export interface ResumeAttempt {
+  /** The epoch of the start, and the worker that owns it. */
   epoch: number;
   worker: string | undefined;
   at: Instant;
-  /** What came of it, and when; nothing yet while it is under way. */
-  end?: { state: "taken" | "failed" | "stopped"; at: Instant; why?: Why; failure?: string; nextMs?: number };
+  /** The result; undefined while the attempt is under way. */
+  end?: { state: "taken" | "failed" | "stopped"; at: Instant; why?: ResumeFailure; failure?: string; nextMs?: number };
 }
 
-/** Why a try came to nothing. */
-export type Why = "never_started" | "not_taken" | "given_up" | "interrupted";
+/** Why an attempt failed. */
+export type ResumeFailure = "never_started" | "not_taken" | "given_up" | "interrupted";
 
-/** Reads out of the trail of a run, oldest first, how often it was resumed and what came of it. */
-export function readAttempts(events: readonly Event[]): Attempt[] {
-  const attempts: Attempt[] = [];
+/** Derives the resume attempts of a run and their results from its events, oldest first. */
+export function readResumeAttempts(events: readonly Event[]): ResumeAttempt[] {
+  const attempts: ResumeAttempt[] = [];
   for (const event of events) {
     const last = attempts.at(-1);
-    const begun = beginOf(event);
+    const begun = attemptStart(event);
     if (begun) attempts.push(begun);
-    else if (last && !last.end) last.end = endOf(event);
+    else if (last && !last.end) last.end = attemptEnd(event);
   }
   return attempts;
 }
 
-/** How often it was tried in vain since the agent last took something. */
-export function countFailed(attempts: readonly Attempt[]): number {
+/** Counts the failed attempts since the agent last received something. */
+export function countFailedAttempts(attempts: readonly ResumeAttempt[]): number {
   const ended = attempts.filter(({ end }) => end !== undefined);
   return ended.length - 1 - ended.findLastIndex(({ end }) => end?.state !== "failed");
 }
 
-function beginOf({ type, at, from, detail = {} }: Event): Attempt | undefined {
+function attemptStart({ type, at, from, detail = {} }: Event): ResumeAttempt | undefined {
   const { epoch, worker, adopted_from: adoptedFrom } = detail;
   if (typeof epoch !== "number" || adoptedFrom !== undefined || detail["session"] !== undefined) return undefined;
   if (detail["reason"] !== undefined) return undefined;
   const isTaken = type === "run.resuming" && typeof worker === "string";
-  // Who starts the agent elsewhere says so when it is there.
+  // An agent started elsewhere is reported once it runs.
   const isThere = type === "run.resumed" && from === "resuming";
   if (!isTaken && !isThere) return undefined;
-  const begun: Attempt = { epoch, worker: typeof worker === "string" ? worker : undefined, at };
+  const begun: ResumeAttempt = { epoch, worker: typeof worker === "string" ? worker : undefined, at };
   return isThere ? { ...begun, end: { state: "taken", at } } : begun;
 }
 
-function endOf({ type, at, detail = {} }: Event): Attempt["end"] {
+function attemptEnd({ type, at, detail = {} }: Event): ResumeAttempt["end"] {
   const { failure, reason, after_ms: afterMs } = detail;
   const more = {
-    ...(typeof failure === "string" && { failure }),
-    ...(typeof afterMs === "number" && { nextMs: afterMs }),
+    failure: typeof failure === "string" ? failure : undefined,
+    nextMs: typeof afterMs === "number" ? afterMs : undefined,
   };
   switch (type) {
     case "question.given":

@@ -1,17 +1,17 @@
-import { requireMay, requireMayGoOn } from "../people/access.ts";
-import type { At, Changes } from "../changes.ts";
+import { requireAccess, requireMayResumeAgent } from "../people/access.ts";
+import type { DecisionContext, Changes } from "../changes.ts";
 import { questionEvent, runEvent } from "../trail/event.ts";
-import { clockKey, setClock } from "../question/question-timer.ts";
+import { timerKey, setTimer } from "../question/question-timer.ts";
 import { reopenHandover, resume, startJob, voidHandover } from "./handover.ts";
 import { shortId } from "../id.ts";
 import { DAY_MS, type Instant, msBetween } from "../instant.ts";
 import { type Job, jobKey, questionJob } from "./job.ts";
-import { NOT_OPEN, type Pending, type Question, isHeldBack, isPending } from "../question/question.ts";
+import { NOT_OPEN, type PendingQuestion, type Question, isHeldBack, isPending } from "../question/question.ts";
 import type { Person } from "../people/person.ts";
 import { Refusal } from "../refusal.ts";
-import { type Run, hasEnded, isAlive, isLoggedOut } from "./run.ts";
+import { type Run, hasEnded, isAgentAlive, isLoggedOut } from "./run.ts";
 
-/** How an agent's process ended, in its own words where it gave any. */
+/** How an agent's process ended, with the agent's own summary if it gave one. */
 export interface RunResult {
   status: "completed" | "failed" | "blocked";
   reason?: string;
@@ -20,24 +20,24 @@ export interface RunResult {
   issues?: string[];
 }
 
-/** What belongs to a run and is still open: its pending question, and outcomes not yet given. */
-export interface RunRead {
+/** A run with its open questions: the pending one, and those with outcomes not yet given. */
+export interface RunSnapshot {
   run: Run;
   open: readonly Question[];
-  /** Everybody on the list of people; read where an open question names people. */
+  /** All listed people; read where an open question names people. */
   people?: readonly Person[] | undefined;
 }
 
-/** Puts a new run where workers find it. */
-export function queueRun(run: Run, at: At): Changes {
-  requireMay(at.by.scope === "agent" ? "start_child_run" : "start_run", at.by);
+/** Queues a new run for a worker. */
+export function queueRun(run: Run, at: DecisionContext): Changes {
+  requireAccess(at.by.scope === "agent" ? "start_child_run" : "start_run", at.by);
   const scheduled = run.giveBack === "worker" ? [startJob(run, at.now)] : [];
   return { runs: [run], events: [runEvent(undefined, run, at)], scheduled };
 }
 
-/** The agent's process is there. */
-export function startRun({ run }: RunRead, at: At): Changes {
-  if (hasEnded(run)) throw runEnded(run);
+/** Records that the agent's process has started. */
+export function startRun({ run }: RunSnapshot, at: DecisionContext): Changes {
+  if (hasEnded(run)) throw runEndedRefusal(run);
   const started: Run = {
     ...run,
     status: "running",
@@ -50,25 +50,25 @@ export function startRun({ run }: RunRead, at: At): Changes {
 }
 
 /**
- * The agent's processes are gone. With a question pending the run is parked, whatever the exit code:
- * an agent that was told to stop ends like one that finished. With an outcome owed it goes back to its agent.
+ * Ends a run whose processes are gone. With a question pending the run is parked, whatever the exit code: an agent that
+ * stops to wait ends like one that finished. With an outcome owed it is resumed.
  */
-export function endRun({ run, open }: RunRead, result: RunResult, at: At): Changes {
+export function endRun({ run, open }: RunSnapshot, result: RunResult, at: DecisionContext): Changes {
   if (hasEnded(run)) return {};
   const pending = open.find(isPending);
   const { status, reason, ...told } = result;
-  const kept: Run = { ...run, worker: undefined, ...(Object.keys(told).length > 0 && { result: told }) };
-  if (pending) return park(kept, pending, at);
+  const kept: Run = { ...run, worker: undefined, result: Object.keys(told).length > 0 ? told : run.result };
+  if (pending) return parkRun(kept, pending, at);
   const [owed] = open;
-  if (owed) return open.every(isHeldBack) ? parkAnswered(kept, at) : bringBack(kept, owed, at);
-  const ended: Run = { ...kept, status, reason, ...(status !== "blocked" && { endedAt: at.now }) };
+  if (owed) return open.every(isHeldBack) ? parkWithAnswer(kept, at) : resumeOwed(kept, owed, at);
+  const ended: Run = { ...kept, status, reason, endedAt: status === "blocked" ? run.endedAt : at.now };
   return { runs: [ended], events: [runEvent(run, ended, at)] };
 }
 
-/** Ends a run and its question by a person's will; processes that still live are stopped. */
-export function cancelRun({ run, open }: RunRead, reason: string, at: At): Changes {
-  requireMay("cancel_run", at.by);
-  if (hasEnded(run)) throw runEnded(run);
+/** Cancels a run and its question at a person's request; live processes are stopped. */
+export function cancelRun({ run, open }: RunSnapshot, reason: string, at: DecisionContext): Changes {
+  requireAccess("cancel_run", at.by);
+  if (hasEnded(run)) throw runEndedRefusal(run);
   const pending = open.find(isPending);
   const ended: Run = {
     ...run,
@@ -81,7 +81,7 @@ export function cancelRun({ run, open }: RunRead, reason: string, at: At): Chang
   };
   const questions = open.map((question) =>
     isPending(question)
-      ? cancelled(question, { reason: "run_cancelled" }, at)
+      ? cancelledQuestion(question, { reason: "run_cancelled" }, at)
       : voidHandover(question, "run_cancelled"),
   );
   return {
@@ -89,7 +89,7 @@ export function cancelRun({ run, open }: RunRead, reason: string, at: At): Chang
     questions,
     events: [
       ...questions.map((question, index) => {
-        // An outcome that is there stays what it is; it only never reaches its agent.
+        // An existing outcome stays as it is; it only never reaches its agent.
         const before = open[index];
         const name = before && isPending(before) ? "cancelled" : "delivery_failed";
         return questionEvent(name, open[index], question, at, { reason: "run_cancelled" });
@@ -100,22 +100,22 @@ export function cancelRun({ run, open }: RunRead, reason: string, at: At): Chang
       ...stopJob(run, at),
       ...(pending && run.giveBack === "callback" ? [questionJob("callback", pending, at.now)] : []),
     ],
-    dropped: [jobKey("resume", run.id), ...(pending ? [clockKey(pending)] : [])],
+    dropped: [jobKey("resume", run.id), ...(pending ? [timerKey(pending)] : [])],
   };
 }
 
-/** Why an outcome was given up that a resume by hand brings after all. */
+/** Reasons of voided hand-overs that a manual resume reopens. */
 const RESUMABLE: ReadonlySet<string> = new Set(["resume_failed", "start_failed", "launch_lost"]);
-/** How long what an ended run was started with is kept: an answer after the deadline or a correction can resume it. */
+/** How long the launch record of an ended run is kept: a forced answer or a correction can resume it. */
 const LAUNCH_KEPT_MS = 7 * DAY_MS;
 
 /**
- * Takes up a run by a person's will: with an answer that was stored without resuming it, or one that has ended. `asked`
- * are all its questions: what could not be brought to the agent before is brought now.
+ * Resumes a run at a person's request: with an answer stored without resuming, or after its end. `asked` are all its
+ * questions: voided hand-overs among them are reopened.
  */
-export function resumeRun(read: RunRead, asked: readonly Question[], at: At): Changes {
+export function resumeRun(read: RunSnapshot, asked: readonly Question[], at: DecisionContext): Changes {
   const { run, open } = read;
-  requireMay("resume_run", at.by);
+  requireAccess("resume_run", at.by);
   requireStartable(run);
   const pending = open.find(isPending);
   if (pending) {
@@ -124,10 +124,10 @@ export function resumeRun(read: RunRead, asked: readonly Question[], at: At): Ch
       fact: { is: "run_waits", number: run.number, id: shortId(pending.id) },
     });
   }
-  if (hasEnded(run)) return takeUpAgain(read, asked, at);
+  if (hasEnded(run)) return resumeEndedRun(read, asked, at);
   const owed = open[0];
-  if ((!owed && !isLoggedOut(run)) || isAlive(run)) throw nothingToResume(run);
-  for (const question of open) requireMayGoOn("resume_run", { ...read, question }, at, false);
+  if ((!owed && !isLoggedOut(run)) || isAgentAlive(run)) throw nothingToResumeRefusal(run);
+  for (const question of open) requireMayResumeAgent("resume_run", { ...read, question }, at, false);
   const next = resume(run, owed, at);
   return {
     runs: [next.run],
@@ -136,36 +136,36 @@ export function resumeRun(read: RunRead, asked: readonly Question[], at: At): Ch
   };
 }
 
-/** Says whether what a run was started with may be deleted: nothing takes a cancelled run up, or one that ended long ago. */
-export function mayForget(run: Run, now: Instant): boolean {
+/** Says whether a run's launch record may be deleted: the run was cancelled, or ended long ago. */
+export function mayDeleteLaunch(run: Run, now: Instant): boolean {
   if (!hasEnded(run) || run.worker !== undefined) return false;
   return run.status === "cancelled" || (run.endedAt !== undefined && msBetween(run.endedAt, now) > LAUNCH_KEPT_MS);
 }
 
-/** Commits that nothing can take the run up any more, before what it was started with is deleted. */
-export function forgetRun({ run }: RunRead, at: At): Changes {
-  if (run.isForgotten || !mayForget(run, at.now)) return {};
+/** Records that a run can no longer be resumed, before its launch record is deleted. */
+export function markLaunchDeleted({ run }: RunSnapshot, at: DecisionContext): Changes {
+  if (run.isForgotten || !mayDeleteLaunch(run, at.now)) return {};
   const forgotten: Run = { ...run, isForgotten: true };
   return { runs: [forgotten], events: [runEvent(run, forgotten, at, { launch: "deleted" })] };
 }
 
-/** Refuses to start a run again that nothing can start any more. */
+/** Refuses to resume a cancelled run or one without its launch record. */
 export function requireStartable(run: Run): void {
-  if (run.status === "cancelled") throw runEnded(run);
+  if (run.status === "cancelled") throw runEndedRefusal(run);
   if (!run.isForgotten) return;
-  throw new Refusal("run_ended", `What run #${run.number} was started with is deleted, so it cannot go on`, {
-    hint: `Start it anew; what it did: askd show ${run.number}`,
+  throw new Refusal("run_ended", `The launch record of run #${run.number} is deleted, so it cannot be resumed`, {
+    hint: `Start a new run; see what it did with: askd show ${run.number}`,
     fact: { is: "run_ended", number: run.number, status: run.status },
   });
 }
 
-/** A run that has ended goes on from its session. */
-function takeUpAgain(read: RunRead, asked: readonly Question[], at: At): Changes {
+/** Resumes an ended run from its session. */
+function resumeEndedRun(read: RunSnapshot, asked: readonly Question[], at: DecisionContext): Changes {
   const { run } = read;
-  if (run.giveBack !== "worker") throw nothingToResume(run);
+  if (run.giveBack !== "worker") throw nothingToResumeRefusal(run);
   const last = asked.find(({ id }) => id === run.lastQuestionId);
   if (run.reason === "input_timeout" && last?.status === "timeout" && !last.forced) {
-    throw new Refusal("not_pending", `Nobody answered ${shortId(last.id)}, so run #${run.number} cannot go on`, {
+    throw new Refusal("not_pending", `Nobody answered ${shortId(last.id)}, so run #${run.number} cannot continue`, {
       hint: `Answer it and resume: askd answer --force ${run.number} "…"`,
       fact: { is: "run_ended", number: run.number, status: run.status },
     });
@@ -174,11 +174,14 @@ function takeUpAgain(read: RunRead, asked: readonly Question[], at: At): Changes
     const again = reopenHandover(question, RESUMABLE);
     return JSON.stringify(again) === JSON.stringify(question) ? [] : [{ question, again }];
   });
-  for (const { question } of reopened) requireMayGoOn("resume_run", { ...read, question }, at, false);
+  for (const { question } of reopened) requireMayResumeAgent("resume_run", { ...read, question }, at, false);
   const owing = reopened.map(({ again }) => again.id);
   const begun: Run = {
     ...run,
-    ...{ reason: undefined, endedAt: undefined, starts: 0, isContinued: false },
+    reason: undefined,
+    endedAt: undefined,
+    starts: 0,
+    isContinued: false,
     owes: [...run.owes.filter((id) => !owing.includes(id)), ...owing],
   };
   const next = resume(begun, reopened[0]?.again, at);
@@ -193,53 +196,53 @@ function takeUpAgain(read: RunRead, asked: readonly Question[], at: At): Changes
   };
 }
 
-/** Refuses to resume a run that nobody can start, or that has nothing to go on with. */
-export function nothingToResume(run: Run, hint?: string): Refusal {
+/** The refusal to resume a run that cannot be started or has nothing to continue with. */
+export function nothingToResumeRefusal(run: Run, hint?: string): Refusal {
   return new Refusal("bad_input", `Run #${run.number} has nothing to resume with (it is ${run.status})`, {
-    ...(hint !== undefined && { hint }),
+    hint,
     fact: { is: "nothing_to_resume", number: run.number, status: run.status },
   });
 }
 
-/** Has the host of a run end the processes of the epoch that is over. */
-export function stopJob(run: Run, at: At): Job[] {
-  if (run.giveBack !== "worker" || !isCarried(run)) return [];
+/** The job with which the run's host ends the processes of an epoch that is over. */
+export function stopJob(run: Run, at: DecisionContext): Job[] {
+  if (run.giveBack !== "worker" || !mayHaveProcesses(run)) return [];
   return [{ key: jobKey("stop", run.id), kind: "stop", dueAt: at.now, runId: run.id, host: run.host, tries: 0 }];
 }
 
-/** Says whether processes of it may be there that a worker of its host started. */
-function isCarried(run: Run): boolean {
-  return run.worker !== undefined || (isAlive(run) && !run.implicit);
+/** Says whether processes started by a worker may exist. */
+function mayHaveProcesses(run: Run): boolean {
+  return run.worker !== undefined || (isAgentAlive(run) && !run.implicit);
 }
 
-/** An answer is there that was stored without resuming the run: it waits until somebody resumes it. */
-function parkAnswered(run: Run, at: At): Changes {
+/** Parks a run whose answer was stored without resuming: it waits until somebody resumes it. */
+function parkWithAnswer(run: Run, at: DecisionContext): Changes {
   const parked: Run = { ...run, status: "awaiting_input", whenParked: undefined, parkedAt: at.now };
   return { runs: [parked], events: [runEvent(run, parked, at)] };
 }
 
-function bringBack(run: Run, owed: Question, at: At): Changes {
+function resumeOwed(run: Run, owed: Question, at: DecisionContext): Changes {
   const next = resume({ ...run, starts: 0 }, owed, at);
   return { runs: [next.run], events: [runEvent(run, next.run, at)], scheduled: next.scheduled };
 }
 
-/** The agent of a run that waits for a person is gone; its work is kept. */
-export function park(run: Run, pending: Question, at: At, detail?: Record<string, unknown>): Changes {
+/** Parks a run whose agent is gone while its question waits for a person. */
+export function parkRun(run: Run, pending: Question, at: DecisionContext, detail?: Record<string, unknown>): Changes {
   const parked: Run = { ...run, status: run.whenParked ?? "awaiting_input", whenParked: undefined, parkedAt: at.now };
   const released = isPending(pending) && pending.hold ? { ...pending, hold: undefined } : undefined;
   return {
     runs: [parked],
     questions: released ? [released] : [],
     events: [...(released ? [questionEvent("parked", pending, released, at)] : []), runEvent(run, parked, at, detail)],
-    ...(released && setClock(released, at.rules)),
+    ...(released && setTimer(released, at.rules)),
   };
 }
 
-/** A question that nobody is to answer any more. */
-export function cancelled(
-  question: Pending,
+/** The question, cancelled. */
+export function cancelledQuestion(
+  question: PendingQuestion,
   why: { reason: string; note?: string },
-  at: At,
+  at: DecisionContext,
 ): Extract<Question, { status: "cancelled" }> {
   return {
     ...question,
@@ -252,7 +255,7 @@ export function cancelled(
   };
 }
 
-function runEnded(run: Run): Refusal {
+function runEndedRefusal(run: Run): Refusal {
   return new Refusal("run_ended", `Task ${run.number} is not waiting for input (${run.status})`, {
     hint: `See it with: askd show ${run.number}`,
     fact: { is: "run_ended", number: run.number, status: run.status },

@@ -2,13 +2,13 @@ import { describe, expect, test } from "vitest";
 import { IDS, NOON, aQuestion, aRun, answered } from "../../../test/builders.ts";
 import { DEFAULT_RULES } from "../rules.ts";
 import { SYSTEM } from "../people/actor.ts";
-import { adoptRun, endCarried, nameSession, putBack, takeRun } from "./run-ownership.ts";
-import type { At } from "../changes.ts";
+import { transferRun, endOwnedRun, recordSession, requeueRun, claimRun } from "./run-ownership.ts";
+import type { DecisionContext } from "../changes.ts";
 import { MINUTE_MS, later, msBetween } from "../instant.ts";
 import { resumeRun } from "./run-lifecycle.ts";
 import type { Run } from "./run.ts";
 
-const AT: At = { now: later(NOON, MINUTE_MS), by: SYSTEM, ids: IDS, rules: DEFAULT_RULES };
+const AT: DecisionContext = { now: later(NOON, MINUTE_MS), by: SYSTEM, ids: IDS, rules: DEFAULT_RULES };
 const ME = IDS.worker();
 const OTHER = IDS.worker();
 const DONE = { status: "completed" as const };
@@ -25,9 +25,9 @@ function owing(over: Partial<Run> = {}) {
 
 describe("a run is taken up", () => {
   test("by one worker only: who has it has to let go of it first", () => {
-    expect(takeRun({ run: carried({ status: "resuming" }), open: [] }, ME, AT)).toEqual({});
+    expect(claimRun({ run: carried({ status: "resuming" }), open: [] }, ME, AT)).toEqual({});
     const free = carried({ status: "resuming", worker: undefined });
-    expect(takeRun({ run: free, open: [] }, ME, AT).runs?.[0]).toMatchObject({ worker: ME, epoch: 4, starts: 2 });
+    expect(claimRun({ run: free, open: [] }, ME, AT).runs?.[0]).toMatchObject({ worker: ME, epoch: 4, starts: 2 });
   });
 });
 
@@ -35,12 +35,12 @@ describe("a run whose worker is gone", () => {
   const from = { worker: OTHER, epoch: 3 };
 
   test("is adopted as it is", () => {
-    expect(adoptRun({ run: carried(), open: [] }, from, ME, AT).runs?.[0]).toMatchObject({ worker: ME, epoch: 3 });
+    expect(transferRun({ run: carried(), open: [] }, from, ME, AT).runs?.[0]).toMatchObject({ worker: ME, epoch: 3 });
   });
 
   test("is adopted also when it was cancelled, as its processes may be there", () => {
     const run = carried({ status: "cancelled" });
-    expect(adoptRun({ run, open: [] }, from, ME, AT).runs?.[0]).toMatchObject({ worker: ME, status: "cancelled" });
+    expect(transferRun({ run, open: [] }, from, ME, AT).runs?.[0]).toMatchObject({ worker: ME, status: "cancelled" });
   });
 
   test.each<[string, Partial<Run>]>([
@@ -48,8 +48,8 @@ describe("a run whose worker is gone", () => {
     ["was adopted by a third", { worker: IDS.worker() }],
     ["was started again", { epoch: 4 }],
   ])("is not adopted when it %s meanwhile", (_what, over) => {
-    expect(adoptRun({ run: carried(over), open: [] }, from, ME, AT)).toEqual({});
-    expect(putBack({ run: carried(over), open: [] }, from, undefined, AT)).toEqual({});
+    expect(transferRun({ run: carried(over), open: [] }, from, ME, AT)).toEqual({});
+    expect(requeueRun({ run: carried(over), open: [] }, from, undefined, AT)).toEqual({});
   });
 });
 
@@ -57,21 +57,21 @@ describe("a run whose agent was never started", () => {
   const from = { worker: OTHER, epoch: 3 };
 
   test("waits as before when its worker died, however often that happens", () => {
-    const { runs, scheduled } = putBack({ run: carried({ starts: 9 }), open: [] }, from, undefined, AT);
+    const { runs, scheduled } = requeueRun({ run: carried({ starts: 9 }), open: [] }, from, undefined, AT);
     expect(runs?.[0]).toMatchObject({ status: "queued", worker: undefined, starts: 8 });
     expect(scheduled?.[0]).toMatchObject({ kind: "resume", dueAt: AT.now });
   });
 
   test("is tried again later and later when starting failed", () => {
     const delays = [1, 2, 3, 4].map((starts) => {
-      const { scheduled } = putBack(owing({ starts }), from, "no such directory", AT);
+      const { scheduled } = requeueRun(owing({ starts }), from, "no such directory", AT);
       return msBetween(AT.now, scheduled?.[0]?.dueAt ?? AT.now);
     });
     expect(delays).toEqual([0, 1_000, 5_000, 30_000]);
   });
 
   test("fails in the end, and says why", () => {
-    const { runs, questions, dropped } = putBack(owing({ starts: 5 }), from, "no such directory", AT);
+    const { runs, questions, dropped } = requeueRun(owing({ starts: 5 }), from, "no such directory", AT);
     expect(runs?.[0]).toMatchObject({ status: "failed", reason: "start_failed", worker: undefined, owes: [] });
     expect(runs?.[0]?.result?.summary).toBe("no such directory");
     expect(questions?.[0]).toMatchObject({ handover: { state: "void", reason: "start_failed" } });
@@ -80,7 +80,7 @@ describe("a run whose agent was never started", () => {
 
   test("is let go of when it was cancelled meanwhile", () => {
     const run = carried({ status: "cancelled", epoch: 4 });
-    const { runs, scheduled, dropped } = putBack({ run, open: [] }, { ...from, epoch: 4 }, undefined, AT);
+    const { runs, scheduled, dropped } = requeueRun({ run, open: [] }, { ...from, epoch: 4 }, undefined, AT);
     expect(runs?.[0]).toMatchObject({ status: "cancelled", worker: undefined });
     expect(scheduled).toBeUndefined();
     expect(dropped).toEqual([`carry:${run.id}`, `stop:${run.id}`]);
@@ -90,13 +90,13 @@ describe("a run whose agent was never started", () => {
 describe("a session", () => {
   test("is named by the start that has the run, and by no earlier one", () => {
     const read = { run: carried(), open: [] };
-    expect(nameSession(read, "t", 3, AT).runs?.[0]).toMatchObject({ session: "t" });
-    expect(() => nameSession(read, "t", 2, AT)).toThrow("epoch 2 is over");
+    expect(recordSession(read, "t", 3, AT).runs?.[0]).toMatchObject({ session: "t" });
+    expect(() => recordSession(read, "t", 2, AT)).toThrow("epoch 2 is over");
   });
 
   test("of a run that was cancelled is of no interest", () => {
     const run = carried({ status: "cancelled", epoch: 4, session: undefined });
-    expect(nameSession({ run, open: [] }, "t", 3, AT)).toEqual({});
+    expect(recordSession({ run, open: [] }, "t", 3, AT)).toEqual({});
   });
 });
 
@@ -105,14 +105,14 @@ describe("a run whose agent is gone", () => {
 
   test.each(["worker_lost", "agent_killed"])("goes on from its session once after %s", (reason) => {
     const lost = { status: "failed" as const, reason };
-    const first = endCarried({ run: carried(), open: [] }, by, lost, AT);
+    const first = endOwnedRun({ run: carried(), open: [] }, by, lost, AT);
     expect(first.runs?.[0]).toMatchObject({ status: "resuming", isContinued: true, worker: undefined });
-    const second = endCarried({ run: carried({ isContinued: true }), open: [] }, by, lost, AT);
+    const second = endOwnedRun({ run: carried({ isContinued: true }), open: [] }, by, lost, AT);
     expect(second.runs?.[0]).toMatchObject({ status: "failed", reason });
   });
 
   test("goes back to its agent with an answer that came while it ended", () => {
-    const { runs, scheduled } = endCarried(owing({ status: "running" }), by, DONE, AT);
+    const { runs, scheduled } = endOwnedRun(owing({ status: "running" }), by, DONE, AT);
     expect(runs?.[0]).toMatchObject({ status: "resuming", worker: undefined });
     expect(scheduled?.[0]).toMatchObject({ kind: "resume", dueAt: AT.now });
   });
@@ -120,7 +120,7 @@ describe("a run whose agent is gone", () => {
   test("waits for a login where its agent has none: what it owes stays owed, and no try is lost", () => {
     const loggedOut = { status: "failed" as const, reason: "not_logged_in", summary: "Not logged in" };
     const { run, open } = owing({ lastQuestionId: IDS.question(), starts: 5 });
-    const { runs, questions, scheduled } = endCarried({ run, open }, by, loggedOut, AT);
+    const { runs, questions, scheduled } = endOwnedRun({ run, open }, by, loggedOut, AT);
     const waits = { status: "blocked", reason: "not_logged_in", worker: undefined, owes: run.owes, starts: 4 };
     expect(runs?.[0]).toMatchObject({ ...waits, result: { summary: "Not logged in" } });
     expect([questions, scheduled]).toEqual([undefined, undefined]);
@@ -128,12 +128,12 @@ describe("a run whose agent is gone", () => {
     expect(resumed.runs?.[0]).toMatchObject({ status: "resuming", reason: undefined, owes: run.owes });
     expect(resumed.scheduled?.[0]).toMatchObject({ kind: "resume", dueAt: AT.now });
     // The record may have the answer by then, though no model has seen it: the session goes on all the same.
-    const given = endCarried({ run: carried({ lastQuestionId: run.lastQuestionId }), open: [] }, by, loggedOut, AT);
+    const given = endOwnedRun({ run: carried({ lastQuestionId: run.lastQuestionId }), open: [] }, by, loggedOut, AT);
     expect(resumeRun({ run: given.runs![0]!, open: [] }, [], AT).scheduled?.[0]).toMatchObject({ kind: "resume" });
   });
 
   test("fails for want of a login where nobody has answered anything", () => {
-    const ended = endCarried({ run: carried(), open: [] }, by, { status: "failed", reason: "not_logged_in" }, AT);
+    const ended = endOwnedRun({ run: carried(), open: [] }, by, { status: "failed", reason: "not_logged_in" }, AT);
     expect(ended.runs?.[0]).toMatchObject({ status: "failed", reason: "not_logged_in" });
   });
 
@@ -141,11 +141,11 @@ describe("a run whose agent is gone", () => {
     ["another worker has it", { worker: ME }],
     ["it is at a later start", { epoch: 4 }],
   ])("is left alone when %s", (_what, over) => {
-    expect(endCarried({ run: carried(over), open: [] }, by, DONE, AT)).toEqual({});
+    expect(endOwnedRun({ run: carried(over), open: [] }, by, DONE, AT)).toEqual({});
   });
 
   test("is let go of when it was cancelled meanwhile", () => {
     const run = carried({ status: "cancelled", epoch: 4 });
-    expect(endCarried({ run, open: [] }, by, DONE, AT).runs?.[0]).toMatchObject({ worker: undefined });
+    expect(endOwnedRun({ run, open: [] }, by, DONE, AT).runs?.[0]).toMatchObject({ worker: undefined });
   });
 });

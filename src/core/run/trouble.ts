@@ -1,39 +1,39 @@
 import { z } from "zod";
-import { sayDuration } from "../text/duration.ts";
+import { formatDuration } from "../text/duration.ts";
 import { Instant } from "../instant.ts";
 import { JobKind } from "./job.ts";
 
-/** A job that failed when it was last done, and the run that waits for it. */
+/** A job whose last attempt failed, and the run that waits for it. */
 export const FailingJob = z.object({
   key: z.string(),
   kind: JobKind,
-  /** How often it failed. */
+  /** The number of failed attempts. */
   tries: z.int(),
   why: z.string(),
   failedAt: Instant,
-  /** When it is tried again. */
+  /** The time of the next attempt. */
   nextAt: Instant,
   run: z.object({ id: z.string(), number: z.int(), name: z.string() }).optional(),
   questionId: z.string().optional(),
 });
 export type FailingJob = z.infer<typeof FailingJob>;
 
-/** A clock that jumped not long ago. */
+/** A machine whose clock jumped recently. */
 export const JumpedClock = z.object({
   machine: z.string(),
-  /** Less than nothing where it was put back. */
+  /** Negative if the clock was set back. */
   aheadMs: z.int(),
   at: Instant,
-  /** Until then deadlines that only the jump made due wait; nothing where it is believed. */
+  /** Until then, deadlines that only the jump made due wait; undefined if the jump is accepted. */
   doubtedUntil: Instant.optional(),
 });
 export type JumpedClock = z.infer<typeof JumpedClock>;
 
-/** What keeps questions and runs from going on as they should. */
+/** Problems that keep questions and runs from continuing. */
 export const Troubles = z.object({
   failing: z.array(FailingJob),
   clocks: z.array(JumpedClock),
-  /** What is wrong with the files of the store, in the words of whoever keeps them. */
+  /** Damage to the store's files, in the words of the database. */
   damage: z.array(z.string()),
 });
 export type Troubles = z.infer<typeof Troubles>;
@@ -62,14 +62,14 @@ export const TroublesView = z.object({
 });
 export type TroublesView = z.infer<typeof TroublesView>;
 
-/** The same for programs. */
+/** The wire format. */
 export function viewTroubles({ failing, clocks, damage }: Troubles): TroublesView {
   return { failing: failing.map(viewFailing), clocks: clocks.map(viewClock), damage };
 }
 
-/** What happened to a clock, in words. */
-export function sayJump({ machine, aheadMs }: Pick<JumpedClock, "machine" | "aheadMs">): string {
-  return `the clock of ${machine} ${aheadMs < 0 ? "was put back" : "jumped ahead"} by ${sayDuration(Math.abs(aheadMs))}`;
+/** Describes a clock jump. */
+export function describeJump({ machine, aheadMs }: Pick<JumpedClock, "machine" | "aheadMs">): string {
+  return `the clock of ${machine} ${aheadMs < 0 ? "was put back" : "jumped ahead"} by ${formatDuration(Math.abs(aheadMs))}`;
 }
 
 function viewClock({ machine, aheadMs, at, doubtedUntil }: JumpedClock): TroublesView["clocks"][0] {
@@ -78,7 +78,13 @@ function viewClock({ machine, aheadMs, at, doubtedUntil }: JumpedClock): Trouble
 
 function viewFailing({ kind, run, questionId, tries, why, failedAt, nextAt }: FailingJob): TroublesView["failing"][0] {
   return {
-    ...{ kind, run: run?.number ?? null, run_id: run?.id ?? null, question_id: questionId ?? null },
-    ...{ tries, why, failed_at: failedAt, next_at: nextAt },
+    kind,
+    run: run?.number ?? null,
+    run_id: run?.id ?? null,
+    question_id: questionId ?? null,
+    tries,
+    why,
+    failed_at: failedAt,
+    next_at: nextAt,
   };
 }

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { RunId } from "../id.ts";
 
-/** What a run has used over all its starts. */
+/** The usage of a run over all its starts. */
 export const UsageRow = z.object({
   turns: z.number(),
   costUsd: z.number(),
@@ -10,11 +10,11 @@ export const UsageRow = z.object({
 });
 export type UsageRow = z.infer<typeof UsageRow>;
 
-/** The same with the run that used it. */
+/** Usage with its run. */
 export const RunUsage = UsageRow.extend({ runId: RunId });
 export type RunUsage = z.infer<typeof RunUsage>;
 
-/** What was used as programs see it: null is what nobody counted. */
+/** The wire format of usage: null is unknown. */
 export const UsageView = z.object({
   turns: z.number().nullable(),
   cost_usd: z.number().nullable(),

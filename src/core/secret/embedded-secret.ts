@@ -4,7 +4,7 @@ import type { TextRange } from "./text-range.ts";
 const LONGEST_LOGIN = 500;
 
 /** Finds secrets by the text around them: private keys, logins in addresses and commands, Kubernetes secrets. */
-export function findEmbedded(text: string): TextRange[] {
+export function findEmbeddedSecrets(text: string): TextRange[] {
   return [
     ...findKeyBlocks(text),
     ...findLogins(text),
@@ -18,13 +18,13 @@ const KEY_OPENS =
   /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----|PuTTY-User-Key-File-\d:|-----BEGIN OpenVPN Static key V1-----/g;
 const KEY_CLOSES =
   /-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|---- END SSH2 ENCRYPTED PRIVATE KEY ----|Private-MAC: {0,4}[0-9a-f]{20,}|-----END OpenVPN Static key V1-----/g;
-/** The same in base64, at each of the three places of a group; what follows in that text is the key. */
+/** Private keys in base64, at each of the three offsets of a group; the rest of that text is the key. */
 const ENCODED_KEY =
   /(?:LS0tLS1CRUdJTi|0tLS0tQkVHSU4g|tLS0tLUJFR0lO)[\w+/=-]{0,60}(?:UFJJVkFURSBL|QUklWQVRFIEtF|BSSVZBVEUgS0)[\w+/=\s-]*/g;
 /** The parts of a key in XML. */
 const XML_KEY = /<RSAKeyValue>[^]{0,200}<Modulus>/;
 
-/** Private keys, also one that is cut off. Each part of the text is looked at once. */
+/** Finds private keys, truncated ones included. Each part of the text is read once. */
 function findKeyBlocks(text: string): TextRange[] {
   const found: TextRange[] = [];
   if (text.includes("LS0t") || text.includes("0tLS0") || text.includes("tLS0t")) {
@@ -136,7 +136,7 @@ const DATA_ENTRY =
   /^([ \t]+)["']?([\w./-]{1,100})["']?:[ \t]*(?:[|>][-+]?[ \t]*\r?\n[ \t]+)?["']?([A-Za-z0-9+/]{8,}={0,3})["']?[ \t]*,?[ \t]*$/gm;
 const NOT_DATA = /^(?:name|namespace|kind|type|apiVersion|creationTimestamp|uid|resourceVersion|labels|app)$/;
 
-/** What a Kubernetes secret holds is base64 under names that say nothing. */
+/** Finds the values of a Kubernetes secret: base64 under arbitrary names. */
 function findSecretManifest(text: string): TextRange[] {
   if (!/\bdata["']?:/i.test(text) || !SECRET_KIND.test(text)) return [];
   const found: TextRange[] = [];

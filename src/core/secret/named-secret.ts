@@ -6,15 +6,15 @@ const LONGEST_VALUE = 1_000;
 /** Names in one unbroken text whose values are looked at; more are no settings. */
 const MOST_IN_A_ROW = 8;
 
-/** Parts of names that a secret may stand behind. Each hit is looked at with the whole name around it. */
+/** Parts of names that may hold a secret. Each hit is checked with the whole name around it. */
 const NAME_PART =
   /pass|pwd|secret|token|key|auth|cred|salt|sig|cookie|session|bearer|client|tenant|account|jwt|dsn|api|access|otp|connect|identified|bundle_/gi;
 const NAME_CHARS = codesOf("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-");
-/** What can stand right after a name that has a value. */
+/** Characters that can follow a name that has a value. */
 const AFTER_NAME = codesOf(" \t\"'`=:>,|?)]\\");
 
 /** Finds values by what stands before them: `password = "…"`, `"apiKey": "…"`, `--token …`, `the password is …`. */
-export function findNamed(text: string): TextRange[] {
+export function findNamedSecrets(text: string): TextRange[] {
   const found: TextRange[] = [];
   let row = { start: -1, names: 0 };
   NAME_PART.lastIndex = 0;
@@ -52,7 +52,7 @@ function endOfName(text: string, from: number): number {
   return end;
 }
 
-/** How much a name says: people make up passwords, programs make up the others, and a key can be anything. */
+/** The kind of a name: people choose passwords, programs generate the others, and a key can be anything. */
 type NameKind = "password" | "secret" | "key" | "id" | "cookie" | "session";
 
 const PASSWORD_WORD = /^(?:passw(?:or)?d|passwort|passwd|pass|passphrase|passcode|pwd|pw|userpass|dbpass\w*|dbpwd)\d?$/;
@@ -61,15 +61,15 @@ const SECRET_WORD =
 const KEY_WORD = /^(?:keys?|api|access|connection)\d?$/;
 const COOKIE_NAME = /^(?:set-)?cookie$/i;
 const ID_NAME = /(?:client|tenant|account|subscription|access|application)[_.-]?id$/i;
-/** SQL, and what Ruby's package manager signs in with. */
+/** Credentials in SQL and in Bundler variables. */
 const LOGIN_NAME = /^identified$|^BUNDLE_\w+__(?:COM|IO|ORG|NET|DEV)$/i;
-/** Names that end like this say something about a secret, and do not hold one. */
+/** Names that end like this describe a secret and do not hold one. */
 const ABOUT =
   /^(?:names?|types?|ur[il]s?|path|paths?|files?|dir|counts?|limit|length|len|size|expir\w*|ttl|at|max|min|usage|used|index|idx|fields?|header|headers|prefix|suffix|format|kind|error|errors|endpoint|env|variable|placeholder|label|title|description|hint|policy|rules?|regex|pattern|hash|algorithm|alg|version|provider|store|manager|input|reset|change|required|valid|validator|invalid|public|pub|column|code|codes|event|events|map|set|list|id|ids|ref|refs|arn|kid|window|bucket|budget|cost|per|total|rate|method|mode|status|state|scope|scopes|audience|issuer|host|port|user|role|class|style|board|down|up|press|frame|frames|word|words|ring|stone|note|points?|handler|callback|fn|func|test|tests|spec)$/;
 const NOT_BEFORE_KEY =
   /^(?:public|pub|primary|foreign|cache|sort|partition|range|object|hot|natural|unique|idx|schema|sequence|translation|i18n|locale|storage|query|state|react|map|item|row|column|group|lookup|config|registry|env|turkey|monkey|donkey|hockey|jockey|whiskey|turn|arrow|shift|ctrl|alt|meta|modifier|press|dict|json|property|prop|field|message|route|series|data|reverse|index|composite|parent|child|issuer|bucket|react|next|prev|last|first|current|event|command|shortcut)$/;
 
-/** Texts repeat few names many times. */
+/** A cache: texts repeat few names many times. */
 const KNOWN_NAMES = new Map<string, NameKind | undefined>();
 const MOST_KNOWN_NAMES = 2_000;
 
@@ -280,7 +280,7 @@ function spokenValue(text: string, nameStart: number, nameEnd: number, kind: Nam
   return isLikely && (kind !== "key" || value.length >= 16) ? found : undefined;
 }
 
-/** What is said in quotes, or up to the next space without the end of the sentence. */
+/** Reads a quoted value, or one up to the next space without the end of the sentence. */
 function readSpoken(text: string, from: number): FoundValue | undefined {
   QUOTE.lastIndex = from;
   const start = QUOTE.test(text) ? QUOTE.lastIndex : from;

@@ -4,29 +4,29 @@ import { hasOnlyDigits, looksGenerated } from "./secret-value.ts";
 /** Letters and digits that have to agree before two texts are compared further. */
 const GRAM = 8;
 const SHORTEST_SECRET = 8;
-/** Part of a secret that is masked on its own, where the secret looks generated. */
+/** The shortest part of a generated secret that is masked on its own. */
 const SHORTEST_PART = 12;
 const SHORTEST_LINE = 16;
 const FACTOR = 0x01000193;
 const SEEN_BITS = 16;
-/** What the oldest of eight letters adds to a hash. */
+/** The factor of the oldest of eight letters in the hash. */
 const OLDEST = Array.from({ length: GRAM }).reduce<number>((power) => Math.imul(power, FACTOR), 1);
 
 /** One way to write a secret, reduced to its letters and digits. */
 interface Spelling {
   codes: Uint8Array;
-  /** A shorter part of it counts as well. */
+  /** A shorter part of it is masked too. */
   mayBePart: boolean;
   isBase64: boolean;
 }
 
-/** Finds values that are known to be secret: as they are, encoded, escaped, or split over lines and quotes. */
+/** Finds known secret values: verbatim, encoded, escaped, or split over lines and quotes. */
 export type OwnSecretFinder = (text: string) => TextRange[];
 
 /**
- * Makes the finder for these values. Text and values are compared by their letters and digits alone, after escapes are
- * undone: that covers spaces, dashes, quotes, line breaks, JSON and URL escapes at once. A rolling hash of eight of them
- * keeps the time independent of how many values there are.
+ * Creates the finder for these values. Text and values are compared by their letters and digits alone, with escapes
+ * decoded: that covers spaces, dashes, quotes, line breaks, JSON and URL escapes at once. A rolling hash of eight of
+ * them makes the time independent of the number of values.
  */
 export function ownSecretFinder(secrets: readonly string[]): OwnSecretFinder {
   const known = [...new Set(secrets.flatMap((secret) => [secret, ...linesOf(secret)]))].filter(
@@ -38,7 +38,8 @@ export function ownSecretFinder(secrets: readonly string[]): OwnSecretFinder {
   for (const secret of known) {
     const spellings = spellingsOf(secret);
     for (const spelling of spellings) index.add(spelling);
-    // Too few letters and digits, or digits that any date could have: only the value itself, and its encodings.
+    // With too few letters and digits, or digits any date could have, only the value itself and its encodings are
+    // searched.
     if (squeeze(secret).codes.length < GRAM || hasOnlyDigits(secret)) exact.push(...encodingsOf(secret));
   }
   return (text) => [...exact.flatMap((value) => findExact(text, value)), ...index.find(text)];
@@ -81,7 +82,7 @@ function spellingsOf(secret: string): Spelling[] {
   return [...words, ...hexes, ...base64].filter(({ codes }) => codes.length >= GRAM);
 }
 
-/** After a backslash that belongs to something else, the first letter of a secret reads like an escape. */
+/** After a foreign backslash, the first letter of a secret reads like an escape. */
 function withoutEscapedStart(secret: string): string[] {
   return /^[nrtbfv]/.test(secret) ? [secret.slice(1)] : [];
 }
@@ -169,7 +170,7 @@ function readEscape(text: string, at: number, first: number): { code: number; ch
 /** Where an eight-letter part of a spelling stands in it, by the hash of that part. */
 class GramIndex {
   readonly #places = new Map<number, { spelling: Spelling; offset: number }[]>();
-  /** Says quickly for almost all of a text that none of its hashes is known. */
+  /** A bit set that rules out most hashes quickly. */
   readonly #seen = new Uint8Array(1 << SEEN_BITS);
   readonly #keys = new Set<string>();
 
@@ -191,7 +192,7 @@ class GramIndex {
   find(text: string): TextRange[] {
     const { codes, places, grams } = squeeze(text, this.#seen);
     const found: TextRange[] = [];
-    // What was found up to here is not looked at again.
+    // Text that was already matched is not searched again.
     let from = 0;
     for (const start of grams) {
       if (start < from) continue;
@@ -203,7 +204,7 @@ class GramIndex {
     return found;
   }
 
-  /** How much of a spelling stands there; nothing if it is too little. */
+  /** The length of the spelling matched there; undefined if too short. */
   #longest(hash: number, codes: Uint8Array, start: number): { count: number; isBase64: boolean } | undefined {
     let longest: { count: number; isBase64: boolean } | undefined;
     for (const { spelling, offset } of this.#places.get(hash) ?? []) {
@@ -228,7 +229,7 @@ function short(hash: number): number {
   return (hash ^ (hash >>> SEEN_BITS)) & ((1 << SEEN_BITS) - 1);
 }
 
-/** From the first to the last character; of base64 also those that only in part belong to the secret. */
+/** From the first to the last character; in base64 including characters that hold the secret only in part. */
 function rangeOf(text: string, places: Uint32Array, first: number, last: number, isBase64: boolean): TextRange {
   let start = places[first] ?? 0;
   const at = places[last] ?? 0;

@@ -1,17 +1,17 @@
 import type { Sentence } from "./secret-sentence.ts";
 import { findSecretNoun, isKindOfThing, wordSet } from "./secret-word.ts";
 
-/** Where a sentence stands, and what is known there. */
-export interface Setting {
+/** The context of a sentence. */
+export interface SentenceContext {
   part: "text" | "option" | "context";
   hasOptions: boolean;
-  /** The question names a secret, so that "send it to me" may mean that. */
+  /** The question names a secret, so "send it to me" may refer to it. */
   isNamed: boolean;
 }
 
 type Clause = readonly string[];
 
-/** How far a verb and what it demands are apart at most, in words. */
+/** The maximum distance between a verb and its object, in words. */
 const LONGEST_REACH = 10;
 /** How much of a clause is looked at after a verb, so that a text full of verbs takes no longer than others. */
 const LONGEST_CLAUSE = 40;
@@ -28,7 +28,7 @@ const TO_ASKER = wordSet(
 );
 const OF_READER = wordSet("your ur now dein deine deinen deiner ihr ihre ihren jetzt");
 const NEGATIONS = wordSet("not never don't dont nicht nie niemals");
-/** Where a secret belongs. Askers may tell people to put it there. */
+/** Places where a secret belongs. Askers may ask people to put it there. */
 const STORES = wordSet(
   `.env env environment vault keychain keyring store manager settings page terminal dialog prompt browser dashboard
   github ci file secrets list header umgebung passwortmanager datei einstellungen tresor`,
@@ -90,7 +90,7 @@ const NEEDERS = wordSet("i we i'm we're am are i'd we'd i'll we'll will would ic
 const HAVE = wordSet("have get know see");
 
 /** Says whether a sentence asks its reader to hand over a secret. */
-export function demandsSecret(sentence: Sentence, setting: Setting): boolean {
+export function demandsSecret(sentence: Sentence, setting: SentenceContext): boolean {
   return sentence.clauses.some((clause, index) => {
     const next = sentence.clauses[index + 1]?.[0] ?? "";
     const isBegun = TURNS.has(next) || ASKS_ON.has(next);
@@ -99,9 +99,9 @@ export function demandsSecret(sentence: Sentence, setting: Setting): boolean {
 }
 
 /** Says whether a sentence asks for what the list after it names. */
-export function demandsList(sentence: Sentence, part: Setting["part"]): boolean {
+export function demandsList(sentence: Sentence, part: SentenceContext["part"]): boolean {
   if (!sentence.isLabel || part === "option") return false;
-  const named: Setting = { part: "text", hasOptions: false, isNamed: true };
+  const named: SentenceContext = { part: "text", hasOptions: false, isNamed: true };
   const clause = sentence.clauses.at(-1) ?? [];
   return findNeed(clause) === clause.length - 1 || demandsIn(clause, sentence, named, false);
 }
@@ -112,7 +112,7 @@ export function listsSecret({ clauses, isGerman, isListed }: Sentence): boolean 
   return isListed && words.length <= LONGEST_LISTED && findSecret(words, { isGerman, mayBeWeak: false }) >= 0;
 }
 
-function demandsIn(clause: Clause, sentence: Sentence, setting: Setting, isBegun: boolean): boolean {
+function demandsIn(clause: Clause, sentence: Sentence, setting: SentenceContext, isBegun: boolean): boolean {
   const start = skipFillers(clause);
   const isRequest = isRequestAt(clause, start);
   if (clause.some((word) => NEGATIONS.has(word))) return false;
@@ -139,7 +139,7 @@ function demandsIn(clause: Clause, sentence: Sentence, setting: Setting, isBegun
 function isDirected(
   clause: Clause,
   at: number,
-  { start, isRequest, part }: { start: number; isRequest: boolean; part: Setting["part"] },
+  { start, isRequest, part }: { start: number; isRequest: boolean; part: SentenceContext["part"] },
 ): boolean {
   const word = clause[at] ?? "";
   const before = clause[at - 1] ?? "";
@@ -159,7 +159,7 @@ function isDirected(
 function isFirm(
   verb: string,
   reach: Clause,
-  said: { isSaid: boolean; isToAsker: boolean; isPolite: boolean; part: Setting["part"] },
+  said: { isSaid: boolean; isToAsker: boolean; isPolite: boolean; part: SentenceContext["part"] },
 ): boolean {
   const isOfReader = reach.some((word) => OF_READER.has(word));
   if (ABOUT_READER.has(verb) && !isOfReader) return false;
@@ -194,7 +194,7 @@ export function findSecret(words: Clause, options: { isGerman: boolean; mayBeWea
   return -1;
 }
 
-/** Says whether the sentence is about something else from this word on; "fill in" and "the value of" go on. */
+/** Says whether the sentence turns to another subject at this word; "fill in" and "the value of" do not. */
 export function turnsAt(words: Clause, place: number): boolean {
   const word = words[place] ?? "";
   if (place === 0 && (word === "in" || word === "mit")) return false;
@@ -214,7 +214,7 @@ function isPronounOnly(verb: string, words: Clause, isToAsker: boolean): boolean
 function demandsLast(
   clause: Clause,
   { isGerman }: Sentence,
-  { part, isNamed }: Setting,
+  { part, isNamed }: SentenceContext,
   { isPolite, isBegun }: { isPolite: boolean; isBegun: boolean },
 ): boolean {
   const at = clause.findLastIndex((word) => GIVE_LAST.has(word));
@@ -228,7 +228,11 @@ function demandsLast(
   return isNamed && !isBegun && words.length <= 4;
 }
 
-function needsSecret(clause: Clause, { isGerman, isQuestion }: Sentence, { part, hasOptions }: Setting): boolean {
+function needsSecret(
+  clause: Clause,
+  { isGerman, isQuestion }: Sentence,
+  { part, hasOptions }: SentenceContext,
+): boolean {
   if (part !== "text" || hasOptions || isQuestion || ABOUT_WORK.has(clause[0] ?? "")) return false;
   const at = findNeed(clause);
   if (at < 0 || clause.some((word) => NEGATIONS.has(word))) return false;

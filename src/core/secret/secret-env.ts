@@ -10,7 +10,7 @@ const LONGEST_SECRET = 10_000;
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** Values of an environment that must not reach a channel: by their names, by their form, or as a login in an address. */
+/** Environment values that must not reach a channel: secret by name, by format, or as a login in a URL. */
 export function secretsIn(env: Env): string[] {
   const found = Object.entries(env).flatMap(([name, value]) => (value ? secretsOf(name, value) : []));
   return [...new Set(found)];
@@ -27,7 +27,7 @@ function secretsOf(name: string, value: string): string[] {
 const ENTRY =
   /^[ \t]*(?:export[ \t]+)?([A-Za-z_][\w.-]*)[ \t]*=[ \t]*(?:"((?:[^"\\]|\\[^])*)"|'([^']*)'|([^\n\r#]*))/gm;
 
-/** The variables that a `.env` file sets; a quoted value may take several lines. */
+/** Parses the variables of a `.env` file; a quoted value may span lines. */
 export function parseEnvFile(text: string): Record<string, string> {
   const entries = [...text.matchAll(ENTRY)].map(([, name = "", double, single, bare = ""]) => {
     const unescaped = double?.replace(/\\(["\\nrt])/g, (_, char: string) => ESCAPED[char] ?? char);

@@ -1,6 +1,6 @@
 import type { Content, Item } from "../question/content.ts";
 import {
-  type Setting,
+  type SentenceContext,
   demandsList,
   demandsSecret,
   findSecret,
@@ -36,9 +36,9 @@ const AFTER_LABEL = wordSet("for of please pls für von vom des bitte");
 /** How the secrets of well-known services begin. */
 const SECRET_SHAPE = /^(?:sk-|ghp_|gho_|github_pat_|xox[abp]-|glpat-|akia|eyj)/iu;
 
-/** Says whether a question wants to be told a password, key or token; its time is linear in its length. */
+/** Says whether a question asks for a password, key or token, in time linear in its length. */
 export function asksForSecret({ items, context = "" }: Pick<Content, "items" | "context">): boolean {
-  const inContext: Setting = { part: "context", hasOptions: true, isNamed: false };
+  const inContext: SentenceContext = { part: "context", hasOptions: true, isNamed: false };
   return items.some(asksInItem) || asksIn(sentencesOf(context, "context"), inContext);
 }
 
@@ -56,7 +56,7 @@ function asksInItem({ text, header = "", options, placeholder = "" }: Item): boo
   );
 }
 
-function asksIn(sentences: readonly Sentence[], setting: Setting): boolean {
+function asksIn(sentences: readonly Sentence[], setting: SentenceContext): boolean {
   let isDemanded = false;
   for (const sentence of sentences) {
     if (isDemanded && listsSecret(sentence)) return true;
@@ -66,13 +66,13 @@ function asksIn(sentences: readonly Sentence[], setting: Setting): boolean {
   return false;
 }
 
-/** Says whether a sentence asks what a secret is. With options it asks which of several things to take. */
-function inquiresSecret(sentence: Sentence, setting: Setting): boolean {
+/** Says whether a sentence asks for the value of a secret. With options it asks which one to take. */
+function inquiresSecret(sentence: Sentence, setting: SentenceContext): boolean {
   if (setting.hasOptions) return false;
   return sentence.clauses.some((clause) => inquiresIn(clause, sentence, setting)) || isField(sentence);
 }
 
-function inquiresIn(clause: readonly string[], { isGerman }: Sentence, { isNamed }: Setting): boolean {
+function inquiresIn(clause: readonly string[], { isGerman }: Sentence, { isNamed }: SentenceContext): boolean {
   const said = clause.slice(skipFillers(clause));
   const words = said[0] === "with" || said[0] === "mit" ? said.slice(1) : said;
   const [first = "", second = "", third = ""] = words;

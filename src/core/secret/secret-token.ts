@@ -17,7 +17,7 @@ const HINT_CHARS = 60;
 const LONGEST_COLOUR = 14;
 
 /** Finds keys by the forms of their providers, and values that only a program can have made up. */
-export function findTokens(text: string): TextRange[] {
+export function findSecretTokens(text: string): TextRange[] {
   const found: TextRange[] = findInfixes(text);
   const { length } = text;
   let at = 0;
@@ -37,7 +37,7 @@ export function findTokens(text: string): TextRange[] {
   return found;
 }
 
-/** Looks for a key at each word of a token; says where to go on, as a key may be longer than the token. */
+/** Searches for a key at each word of a token; returns where to continue, as a key may be longer than the token. */
 function findForms(text: string, start: number, end: number, found: TextRange[]): number {
   let before: number | undefined = BREAK;
   for (let at = start; at < end; at += 1) {
@@ -162,7 +162,7 @@ function longestPart(text: string): string {
   return text.split(/[-_/+]+/).reduce((longest, part) => (part.length > longest.length ? part : longest), "");
 }
 
-/** What stands after the last `name=` of a token; padding at its end is no name. */
+/** The value after the last `name=` of a token; padding at its end is no name. */
 function valueIn(token: string): { text: string; offset: number } {
   let end = token.length;
   while (end > 0 && token[end - 1] === "=") end -= 1;
@@ -182,7 +182,7 @@ function findJsonWebToken(text: string, start: number, end: number): TextRange |
 
 const TOKEN_PARTS = /\.[\w+/-]{8,}=*(?:\.[\w+/=-]*)*/y;
 
-/** Certificates and attached files come in many lines of the same length, with nothing else on them. */
+/** Says whether a line belongs to a certificate or attached file: many lines of equal length. */
 function isLineOfFile(text: string, start: number, end: number): boolean {
   if (end - start < 60) return false;
   LINES_OF_FILE.lastIndex = 0;
@@ -198,7 +198,7 @@ function isLineOfFile(text: string, start: number, end: number): boolean {
 const LINES_OF_FILE =
   /(?:[\w+/=-]{30,}|-----BEGIN [A-Z ]{1,40}-----)[ \t]*(?:\r?\n|\\n)[ \t>]*[\w+/=-]{60,}|[\w+/=-]{60,}[ \t]*(?:\r?\n|\\n)[ \t>]*(?:[\w+/=]{20,}|-----END [A-Z ]{1,40}-----)/g;
 
-/** What a name or a sentence before a value says about it: a kind of secret, or a provider whose keys have no own form. */
+/** Hints before a value: a kind of secret, or a provider whose keys have no format of their own. */
 const HINT =
   /secret|passw|token|api|key|auth|cred|private|bearer|signature|license|adafruit|adobe|airtable|algolia|alibaba|aliyun|amplitude|asana|atlassian|confluence|jira|auth0|aws|azure|beamer|bitbucket|bittrex|binance|bugsnag|cloudflare|codecov|cohere|coinbase|confluent|contentful|datadog|deepgram|digitalocean|discord|droneci|dropbox|elastic|etherscan|etsy|facebook|fastly|finicity|finnhub|flickr|freshbooks|gitter|gocardless|heroku|hetzner|honeybadger|hubspot|infura|intercom|jenkins|jfrog|artifactory|kraken|kucoin|launchdarkly|linear|linked_?in|linode|lob|logz|mailchimp|mailgun|mailjet|mapbox|mattermost|meraki|message_?bird|mixpanel|mistral|netlify|new_?relic|ngrok|nytimes|okta|opsgenie|ovh|pagerduty|paypal|plaid|planetscale|plivo|postmark|pusher|quay|rapidapi|rollbar|salesforce|segment|sendbird|sendgrid|sentry|shodan|shodan|sinch|snowflake|snyk|sonar|spark_?post|splunk|spotify|squarespace|stripe|sumo|telegram|tencent|trello|travis|twilio|twitch|twitter|typeform|upstash|vercel|vonage|vultr|wandb|weather|webflow|yandex|zendesk|zoho|zoom/i;
 const NO_HINT =

@@ -1,4 +1,4 @@
-/** What a value is made of. */
+/** The composition of a value. */
 interface Makeup {
   lower: number;
   upper: number;
@@ -17,7 +17,7 @@ const PLACEHOLDER =
 // The words of a name in a program: first.second, someName, SOME_NAME, some-name.
 const PROGRAM_NAME = /^[_.$-]{0,3}[A-Za-z$]+(?:\d{0,2}(?:[?!]?\.|[_:/\\-]{1,3})[A-Za-z$]+)*\d{0,2}[_.:/\\?-]{0,3}$/;
 
-/** Says whether a value only stands for one. */
+/** Says whether a value is a placeholder. */
 export function isPlaceholder(value: string): boolean {
   return PLACEHOLDER.test(value.length > LONGEST_LOOK ? value.slice(0, LONGEST_LOOK) : value);
 }
@@ -31,7 +31,7 @@ export function hasOnlyDigits(value: string): boolean {
   return /^[\d\s.:/-]+$/.test(value);
 }
 
-/** Says whether a program rather than a person made this value up: it varies much and changes kind often. */
+/** Says whether a value looks generated rather than typed: varied, with frequent changes of character class. */
 export function looksGenerated(value: string): boolean {
   const length = Math.min(value.length, LONGEST_LOOK);
   if (length < 8) return false;
@@ -44,7 +44,7 @@ export function looksGenerated(value: string): boolean {
   return isDense && bitsPerChar(value) >= 2.6;
 }
 
-/** Says the same without any hint of what the value is, so with fewer mistakes. */
+/** A stricter `looksGenerated`, for values without a hint of what they are. */
 export function isSurelyGenerated(value: string): boolean {
   const length = Math.min(value.length, LONGEST_LOOK);
   const { lower, upper, digits, changes, distinct, spelled } = makeupOf(value);

@@ -1,4 +1,4 @@
-/** How surely a noun names a secret: a `weak` one ("key", "code") does so only where somebody demands it for themselves. */
+/** How surely a noun names a secret: a `weak` one ("key", "code") only where somebody demands it for themselves. */
 export type SecretNoun = "strong" | "weak";
 
 /** The words of a list, for look-ups. */
@@ -64,7 +64,7 @@ function nameGermanKey(last: string, owner: string): SecretNoun | undefined {
   return last === "schlüssel" ? "weak" : undefined;
 }
 
-/** Several of a kind are what a program deals in, not what somebody is asked to tell. */
+/** Plurals name what a program handles, not a value somebody is asked for. */
 export function isKindOfThing(word: string): boolean {
   return /(?:^|-)(?:tokens|secrets|keys|codes|passwords|passwörter)$/u.test(word);
 }

@@ -1,7 +1,7 @@
 /** A part of a text, from a character up to the one before another. */
 export type TextRange = readonly [start: number, end: number];
 
-/** Puts this mask in place of every range; ranges that touch or overlap become one. */
+/** Replaces every range by the mask; adjacent and overlapping ranges become one. */
 export function maskRanges(text: string, ranges: readonly TextRange[], mask: string): string {
   if (ranges.length === 0) return text;
   const pieces: string[] = [];

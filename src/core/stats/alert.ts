@@ -1,40 +1,42 @@
 import { SYSTEM } from "../people/actor.ts";
-import type { At, Changes, Entry } from "../changes.ts";
+import type { DecisionContext, Changes, Entry } from "../changes.ts";
 import type { Event } from "../trail/event.ts";
 import type { Question } from "../question/question.ts";
 import { changeEntry } from "../trail/store-event.ts";
 import { unreachable } from "../unreachable.ts";
 
-/** What people are warned of: questions that pile up, and questions that nobody answers. */
+/** The alerts: too many pending questions, and too high a timeout rate. */
 export const ALERTS = ["pending", "timeout_rate"] as const;
 export type AlertName = (typeof ALERTS)[number];
 
-/** From when on people are warned. */
+/** The thresholds of alerts. */
 export interface AlertRules {
-  /** More pending questions than this. */
+  /** Alerts above this number of pending questions. */
   pendingQuestions: number;
-  /** A larger part than this of the questions that were closed within the window. */
+  /** Alerts above this share of timeouts among the questions closed within the window. */
   timeoutRate: number;
   windowMs: number;
 }
 
-/** What a look at one alert has found. The entry was read before the value: what it says is no newer. */
+/** One reading of an alert. The entry is read before the value, so it is never newer. */
 export interface AlertRead {
   name: AlertName;
   entry: Entry | undefined;
   value: number;
-  /** The question that made the difference. */
+  /** The question that crossed the threshold. */
   cause: Pick<Question, "id" | "runId"> | undefined;
 }
 
-/** Reports that a value went above its threshold, once until it was below again; of many who look at once one reports. */
-export function watchAlert(read: AlertRead, at: Pick<At, "now" | "rules">): Changes {
+/** Reports that a value rose above its threshold, once until it falls below; of concurrent readers one reports. */
+export function watchAlert(read: AlertRead, at: Pick<DecisionContext, "now" | "rules">): Changes {
   const threshold = thresholdOf(read.name, at.rules.alerts);
   const isAbove = read.value > threshold;
   if (isAbove === isRaised(read.entry)) return {};
   if (isAbove && !read.cause) return {};
   const entry: Entry = {
-    ...{ kind: "alert", id: read.name, version: read.entry?.version ?? 0 },
+    kind: "alert",
+    id: read.name,
+    version: read.entry?.version ?? 0,
     body: { is_raised: isAbove, at: at.now, value: read.value, threshold },
   };
   if (isAbove && read.cause) return { entries: [entry], events: [alertEvent(read.name, read.cause, entry, at)] };
@@ -42,7 +44,7 @@ export function watchAlert(read: AlertRead, at: Pick<At, "now" | "rules">): Chan
   return changeEntry({ type: "alert.cleared", entry, from: "above", to: "below", detail }, { ...at, by: SYSTEM });
 }
 
-/** Says whether an alert was reported and its value has not been seen below since. */
+/** Says whether an alert is raised. */
 export function isRaised(entry: Entry | undefined): boolean {
   return entry?.body["is_raised"] === true;
 }
@@ -62,11 +64,17 @@ function alertEvent(
   name: AlertName,
   cause: Pick<Question, "id" | "runId">,
   { version, body }: Entry,
-  at: Pick<At, "now">,
+  at: Pick<DecisionContext, "now">,
 ): Event {
   return {
-    ...{ type: `alert.${name}`, at: at.now, by: SYSTEM, runId: cause.runId, questionId: cause.id },
-    ...{ from: "below", to: "above", version: version + 1 },
+    type: `alert.${name}`,
+    at: at.now,
+    by: SYSTEM,
+    runId: cause.runId,
+    questionId: cause.id,
+    from: "below",
+    to: "above",
+    version: version + 1,
     detail: { value: body["value"], threshold: body["threshold"] },
   };
 }

@@ -1,5 +1,5 @@
-/** The smallest of these values that this part of all of them does not exceed. Changes their order, in one pass or few. */
-export function rankOf(values: Float64Array, part: number): number {
+/** The percentile of values by nearest rank. Reorders the array, in expected linear time. */
+export function percentileRank(values: Float64Array, part: number): number {
   const place = Math.max(0, Math.ceil(part * values.length) - 1);
   let [low, high] = [0, values.length - 1];
   while (low < high) {
@@ -11,7 +11,7 @@ export function rankOf(values: Float64Array, part: number): number {
   return values[place] ?? 0;
 }
 
-/** Puts smaller values before larger ones; equal ones go to both sides, so that many of them cost no more. */
+/** Partitions the values; equal ones go to both sides, so that many of them cost no more. */
 function split(values: Float64Array, low: number, high: number): [left: number, right: number] {
   const pivot = middleOf(values[low] ?? 0, values[(low + high) >>> 1] ?? 0, values[high] ?? 0);
   let [left, right] = [low, high];

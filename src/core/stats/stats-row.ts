@@ -1,4 +1,4 @@
-import { sayActor } from "../people/actor.ts";
+import { actorName } from "../people/actor.ts";
 import { isUnverified } from "../trail/fact-source.ts";
 import { epochMs } from "../instant.ts";
 import type { Question } from "../question/question.ts";
@@ -6,30 +6,30 @@ import type { Run } from "../run/run.ts";
 
 const EVERYONE = ["everyone"] as const;
 
-/** What counting has to know of a question. Of a closed one it never changes. */
-export interface Fact {
+/** The fields of a question that statistics need. They never change once it is closed. */
+export interface StatsRow {
   runId: string;
   status: Question["status"];
   askedMs: number;
-  /** Until when its agent had to wait; it still does where this is missing. */
+  /** When the agent stopped waiting; undefined if it still waits. */
   endedMs: number | undefined;
-  /** A rule answered it, not a person: a default at its deadline, or a policy that was there before. */
+  /** A policy answered it, not a person. */
   isByPolicy: boolean;
   /** The person who answered, and the channel. */
   person: string | undefined;
   channel: string | undefined;
   agent: string | undefined;
   repo: string | undefined;
-  /** Only the asker says which agent or repository it was. */
+  /** Agent or repository rest on the asker's word alone. */
   isAgentUnverified: boolean;
   isRepoUnverified: boolean;
-  /** Those who had to answer by a deadline that is over or was met. */
+  /** The people whose deadline is over or was met. */
   due: readonly string[];
   isMet: boolean;
 }
 
-/** What there is to count of a question. */
-export function factOf(question: Question, run: Pick<Run, "agent" | "repo" | "sources"> | undefined): Fact {
+/** Extracts the statistics row of a question. */
+export function statsRowOf(question: Question, run: Pick<Run, "agent" | "repo" | "sources"> | undefined): StatsRow {
   const isByPolicy = isAnsweredByPolicy(question);
   const by = question.status === "answered" && !isByPolicy ? question.answer.by : undefined;
   return {
@@ -38,7 +38,7 @@ export function factOf(question: Question, run: Pick<Run, "agent" | "repo" | "so
     askedMs: epochMs(question.askedAt),
     endedMs: endOf(question),
     isByPolicy,
-    person: by && sayActor(by),
+    person: by && actorName(by),
     channel: by?.channel,
     agent: run?.agent,
     repo: run?.repo,
@@ -61,7 +61,9 @@ function endOf(question: Question): number | undefined {
   return question.status === "cancelled" ? epochMs(question.cancelledAt) : undefined;
 }
 
-/** Only what had a deadline and is closed can have met or missed it; a withdrawn question did neither. */
+/**
+ * The people whose deadline counts: only closed questions with a deadline; a withdrawn one neither met nor missed it.
+ */
 function dueFor({ status, dueAt, to }: Question): readonly string[] {
   if (dueAt === undefined || status === "cancelled" || status === "pending") return [];
   return to.length > 0 ? [...new Set(to)] : EVERYONE;

@@ -1,19 +1,19 @@
-import type { Fact } from "./stats-row.ts";
+import type { StatsRow } from "./stats-row.ts";
 import { DAY_MS, type Instant, epochMs, instant } from "../instant.ts";
-import { rankOf } from "./percentile.ts";
+import { percentileRank } from "./percentile.ts";
 import type { Rules } from "../rules.ts";
-import type { Day, Group, Sla, Stats } from "./stats.ts";
+import type { StatsDay, StatsGroup, StatsSla, Stats } from "./stats.ts";
 
-/** Groups are shown by how much they have; what comes after the first so many is left out. */
+/** The largest groups are kept; the rest are left out. */
 const MOST_GROUPS = 100;
 
-/** What a tally has to be told besides the questions. */
-interface Around extends Pick<Stats, "since" | "until" | "pending" | "oldest" | "isPartial"> {
+/** The input of a tally besides the questions. */
+interface TallyContext extends Pick<Stats, "since" | "until" | "pending" | "oldest" | "isPartial"> {
   rules: Pick<Rules, "alerts">;
 }
 
-/** Numbers of one group while they are gathered. */
-class Gathered {
+/** The running counts of one group. */
+class GroupCounts {
   asked = 0;
   answered = 0;
   timedOut = 0;
@@ -21,7 +21,7 @@ class Gathered {
   waitedMs = 0;
   readonly waits: number[] = [];
 
-  add({ status }: Fact, waitedMs: number): void {
+  add({ status }: StatsRow, waitedMs: number): void {
     this.asked += 1;
     this.waitedMs += waitedMs;
     if (status === "timeout") this.timedOut += 1;
@@ -29,17 +29,17 @@ class Gathered {
   }
 }
 
-/** Counts questions one after the other; it keeps a few numbers of each, never the question. */
-export class Tally {
+/** Counts questions one by one; it keeps numbers, never the questions. */
+export class StatsTally {
   readonly #nowMs: number;
   readonly #aheadMs: number;
-  readonly #all = new Gathered();
-  readonly #people = new Map<string, Gathered>();
-  readonly #channels = new Map<string, Gathered>();
-  readonly #agents = new Map<string, Gathered>();
-  readonly #repos = new Map<string, Gathered>();
-  readonly #days = new Map<number, Gathered>();
-  readonly #sla = new Map<string, Sla>();
+  readonly #all = new GroupCounts();
+  readonly #people = new Map<string, GroupCounts>();
+  readonly #channels = new Map<string, GroupCounts>();
+  readonly #agents = new Map<string, GroupCounts>();
+  readonly #repos = new Map<string, GroupCounts>();
+  readonly #days = new Map<number, GroupCounts>();
+  readonly #sla = new Map<string, StatsSla>();
   readonly #runs = new Map<string, number>();
   #byPolicy = 0;
   #cancelled = 0;
@@ -49,7 +49,7 @@ export class Tally {
     this.#aheadMs = aheadMs;
   }
 
-  add(fact: Fact): void {
+  add(fact: StatsRow): void {
     const { status, isByPolicy, askedMs, endedMs = this.#nowMs } = fact;
     const groups = [this.#all, groupOf(this.#days, Math.floor((askedMs + this.#aheadMs) / DAY_MS))];
     if (fact.agent !== undefined) groups.push(claimedGroup(this.#agents, fact.agent, fact.isAgentUnverified));
@@ -68,8 +68,8 @@ export class Tally {
     }
   }
 
-  /** Stops now and then on its way, so that whoever counts much can let others have their turn. */
-  *count({ rules, ...around }: Around): Generator<void, Stats, void> {
+  /** Yields now and then, so that a long count does not block the event loop. */
+  *count({ rules, ...around }: TallyContext): Generator<void, Stats, void> {
     const { asked, answered, timedOut, waitedMs, waits } = this.#all;
     const timeoutRate = timedOut === 0 ? 0 : timedOut / (answered + timedOut);
     const { pendingQuestions, timeoutRate: most } = rules.alerts;
@@ -79,10 +79,19 @@ export class Tally {
     yield;
     return {
       ...around,
-      ...{ asked, answered, byPerson: waits.length, byPolicy: this.#byPolicy, timedOut, cancelled: this.#cancelled },
-      ...{ timeoutRate, runs, questionsPerRun: runs === 0 ? 0 : asked / runs, mostPerRun },
-      ...{ waitedMs, waitedPerRunMs: runs === 0 ? 0 : waitedMs / runs },
-      ...sayWaits(waits),
+      asked,
+      answered,
+      byPerson: waits.length,
+      byPolicy: this.#byPolicy,
+      timedOut,
+      cancelled: this.#cancelled,
+      timeoutRate,
+      runs,
+      questionsPerRun: runs === 0 ? 0 : asked / runs,
+      mostPerRun,
+      waitedMs,
+      waitedPerRunMs: runs === 0 ? 0 : waitedMs / runs,
+      ...summarizeWaits(waits),
       alerts: [alertOf("pending", around.pending, pendingQuestions), alertOf("timeout_rate", timeoutRate, most)],
       people: yield* listGroups(this.#people),
       channels: yield* listGroups(this.#channels),
@@ -93,7 +102,7 @@ export class Tally {
     };
   }
 
-  #addSla({ due, isMet }: Fact): void {
+  #addSla({ due, isMet }: StatsRow): void {
     for (const name of due) {
       const sla = this.#sla.get(name) ?? { name, due: 0, met: 0, missed: 0 };
       sla.due += 1;
@@ -104,36 +113,36 @@ export class Tally {
   }
 }
 
-function groupOf<Name>(groups: Map<Name, Gathered>, name: Name): Gathered {
+function groupOf<Name>(groups: Map<Name, GroupCounts>, name: Name): GroupCounts {
   let group = groups.get(name);
-  if (!group) groups.set(name, (group = new Gathered()));
+  if (!group) groups.set(name, (group = new GroupCounts()));
   return group;
 }
 
-/** Counts how many questions of a group only claim to belong to it. */
-function claimedGroup(groups: Map<string, Gathered>, name: string, isUnverified: boolean): Gathered {
+/** The group of a name; counts members that only claim to belong to it. */
+function claimedGroup(groups: Map<string, GroupCounts>, name: string, isUnverified: boolean): GroupCounts {
   const group = groupOf(groups, name);
   if (isUnverified) group.unverified += 1;
   return group;
 }
 
-function* listGroups(groups: ReadonlyMap<string, Gathered>): Generator<void, Group[], void> {
+function* listGroups(groups: ReadonlyMap<string, GroupCounts>): Generator<void, StatsGroup[], void> {
   const first = [...groups]
     .sort(([name, one], [otherName, other]) => other.asked - one.asked || compare(name, otherName))
     .slice(0, MOST_GROUPS);
-  const listed: Group[] = [];
+  const listed: StatsGroup[] = [];
   for (const [name, { asked, answered, timedOut, unverified, waitedMs, waits }] of first) {
     yield;
-    listed.push({ name, asked, answered, timedOut, unverified, waitedMs, ...sayWaits(waits) });
+    listed.push({ name, asked, answered, timedOut, unverified, waitedMs, ...summarizeWaits(waits) });
   }
   return listed;
 }
 
-function* listDays(days: ReadonlyMap<number, Gathered>): Generator<void, Day[], void> {
-  const listed: Day[] = [];
+function* listDays(days: ReadonlyMap<number, GroupCounts>): Generator<void, StatsDay[], void> {
+  const listed: StatsDay[] = [];
   for (const [day, { asked, answered, timedOut, waits }] of [...days].sort(([one], [other]) => one - other)) {
     yield;
-    listed.push({ day: instant(day * DAY_MS).slice(0, 10), asked, answered, timedOut, ...sayWaits(waits) });
+    listed.push({ day: instant(day * DAY_MS).slice(0, 10), asked, answered, timedOut, ...summarizeWaits(waits) });
   }
   return listed;
 }
@@ -142,10 +151,10 @@ function alertOf(name: Stats["alerts"][number]["name"], value: number, threshold
   return { name, value, threshold, isAbove: value > threshold };
 }
 
-function sayWaits(waits: readonly number[]): { medianMs?: number; p90Ms?: number } {
+function summarizeWaits(waits: readonly number[]): { medianMs?: number; p90Ms?: number } {
   if (waits.length === 0) return {};
   const values = new Float64Array(waits);
-  return { medianMs: rankOf(values, 0.5), p90Ms: rankOf(values, 0.9) };
+  return { medianMs: percentileRank(values, 0.5), p90Ms: percentileRank(values, 0.9) };
 }
 
 function compare(one: string, other: string): number {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseDuration, sayDuration, spellDuration } from "./duration.ts";
+import { parseDuration, formatDuration, spellDuration } from "./duration.ts";
 
 test.each([
   ["90s", 90_000],
@@ -27,7 +27,7 @@ test.each([
   [86_400_000, "1d"],
   [90_000_000, "1d 1h"],
 ])("%d ms is said as %s", (ms, text) => {
-  expect(sayDuration(ms)).toBe(text);
+  expect(formatDuration(ms)).toBe(text);
 });
 
 test.each([

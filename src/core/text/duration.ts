@@ -12,7 +12,7 @@ const UNIT_MS: Record<string, number> = {
 };
 const MAX_MS = 366 * DAY_MS;
 
-/** Reads `90s`, `3m`, `1h30m`, `24h`, `2d`; a bare number counts seconds. */
+/** Parses `90s`, `3m`, `1h30m`, `24h`, `2d`; a bare number counts seconds. */
 export function parseDuration(text: string): number {
   const parts = [...text.trim().matchAll(/(\d+(?:\.\d+)?)\s*(ms|s|m|h|d|w)?\s*/gy)];
   const readable = parts.length > 0 && parts.map((part) => part[0]).join("") === text.trim();
@@ -31,8 +31,8 @@ export function parseDuration(text: string): number {
   return Math.round(ms);
 }
 
-/** Says a duration with its two largest units: `2h 5m`, `40s`, `3d`. */
-export function sayDuration(ms: number): string {
+/** Formats a duration with its two largest units: `2h 5m`, `40s`, `3d`. */
+export function formatDuration(ms: number): string {
   const units: Array<[string, number]> = [
     ["d", DAY_MS],
     ["h", HOUR_MS],
@@ -48,7 +48,7 @@ export function sayDuration(ms: number): string {
   return next && rest > 0 && name !== "m" ? `${count}${name} ${rest}${next[0]}` : `${count}${name}`;
 }
 
-/** Says a duration in words: `3 minutes`, `1 hour`, `2 days`. */
+/** Spells a duration out: `3 minutes`, `1 hour`, `2 days`. */
 export function spellDuration(ms: number): string {
   const [word, size] = (
     [

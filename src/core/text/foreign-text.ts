@@ -1,34 +1,34 @@
 import { Refusal } from "../refusal.ts";
-import { UNSEEN, makeVisible, showCharacter } from "./visible.ts";
+import { INVISIBLE_CHARACTERS, makeVisible, showCharacter } from "./visible.ts";
 
-/** How much of a name or a title fits into a sentence of askd. */
+/** The maximum length of a quoted name or title. */
 const LINE_CHARS = 200;
-/** How much of a person's words fits there: all that a note or a reason can hold. */
+/** The maximum length of a quoted note or reason. */
 export const WORDS_CHARS: number = 64 * 1024;
-/** A name that is one word can stand in a sentence as it is: it cannot be read as a sentence of its own. */
+/** A one-word name needs no quotes: it cannot be read as a sentence. */
 const ONE_WORD = /^[A-Za-z0-9][\w.@+-]{0,63}$/;
 /** How many random bytes a delimiter is made from. */
 export const DELIMITER_BYTES = 8;
-/** What a delimiter is lengthened by. */
+/** The suffix that lengthens a delimiter. */
 const LONGER = "-x";
-/** What begins a new line for some reader. */
+/** Characters that start a new line for some reader. */
 const LINE_BREAK = /[\n\v\f\r\u0085\u2028\u2029]/;
 
-/** A delimiter for one message, from random bytes that nobody has seen. */
+/** Creates the delimiter of one message from fresh random bytes. */
 export function delimiterFrom(random: Uint8Array): string {
   return `answer-${Buffer.from(random).toString("hex")}`;
 }
 
 /**
- * Quotes foreign text word for word, on lines of its own. The delimiter is made fresh for each message, and a text
- * that contains it gets a longer one, so no text can end its own quotation.
+ * Quotes foreign text verbatim, on lines of its own. The delimiter is fresh for each message, and longer if the text
+ * contains it, so no text can end its own quotation.
  */
 export function quoteBlock(text: string, delimiter: string): string {
   const unused = unusedIn(text, delimiter);
   return `<${unused}>\n${text}\n</${unused}>`;
 }
 
-/** Quotes foreign text inside a sentence of askd: one line, cut at a length, everything in it visible. */
+/** Quotes foreign text inside a sentence: one line, cut to a length, all characters visible. */
 export function quoteLine(text: string, maxChars: number = LINE_CHARS): string {
   const whole = Array.from(text.slice(0, 2 * maxChars)); // a character has at most two units
   const isCut = whole.length > maxChars || text.length > 2 * maxChars;
@@ -38,38 +38,38 @@ export function quoteLine(text: string, maxChars: number = LINE_CHARS): string {
     .replaceAll("\n", "\\n")
     .replaceAll("\r", "\\r")
     .replaceAll("\t", "\\t")
-    // Whoever repeats the sentence must not open a marker with it.
+    // An agent that repeats the sentence must not open a marker with it.
     .replaceAll("<<", "<\\x3c")
-    .replace(UNSEEN, showCharacter);
+    .replace(INVISIBLE_CHARACTERS, showCharacter);
   return `"${shown}${isCut ? "…" : ""}"`;
 }
 
-/** A foreign name inside a sentence of askd: one plain word as it is, anything else quoted. */
+/** Formats a foreign name inside a sentence: one plain word as it is, anything else quoted. */
 export function quoteName(name: string): string {
   return ONE_WORD.test(name) ? name : quoteLine(name);
 }
 
 /**
- * Foreign words for a place of their own in the format of an agent's program: as they are if they are one visible line
- * without the signs by which that program ends the place, otherwise between delimiters on lines of their own.
+ * Foreign text for a field of an agent's own format: unchanged if it is one visible line without the characters that
+ * end the field, otherwise between delimiters on lines of its own.
  */
 export function quoteWords(text: string, delimiter: string, ends: RegExp): string {
   return isVisibleLine(text, LINE_CHARS) && !ends.test(text) ? text : `\n${quoteBlock(text, delimiter)}\n`;
 }
 
-/** A whole sentence of askd that foreign text may stand in, such as the message of a refusal, in one visible line. */
+/** Makes a sentence with foreign text in it, such as a refusal, one visible line. */
 export function oneVisibleLine(sentence: string): string {
   return makeVisible(sentence.slice(0, WORDS_CHARS).replace(/[\r\n\t]+/g, " "));
 }
 
-/** Data as JSON in one line in which a reader sees everything. */
+/** JSON in one line, with all characters visible. */
 export function jsonLine(value: unknown): string {
-  return escapeUnseen(JSON.stringify(value));
+  return escapeInvisible(JSON.stringify(value));
 }
 
-/** Escapes in JSON text what nobody would see; JSON has such characters only inside strings. */
-export function escapeUnseen(json: string): string {
-  return json.replace(UNSEEN, (character) =>
+/** Escapes invisible characters in JSON text, where they occur only inside strings. */
+export function escapeInvisible(json: string): string {
+  return json.replace(INVISIBLE_CHARACTERS, (character) =>
     Array.from(
       { length: character.length },
       (_, index) => `\\u${character.charCodeAt(index).toString(16).padStart(4, "0")}`,
@@ -77,7 +77,7 @@ export function escapeUnseen(json: string): string {
   );
 }
 
-/** Says whether text is one line, no longer than that, in which a reader sees everything. */
+/** Says whether text is one line of visible characters within the length. */
 export function isVisibleLine(text: string, maxChars: number): boolean {
   return text.length <= maxChars && !LINE_BREAK.test(text) && !text.includes("\t") && makeVisible(text) === text;
 }
@@ -90,7 +90,7 @@ export function requireVisibleLine(text: string, what: string, maxChars: number 
   });
 }
 
-/** Lengthens the delimiter until the text does not contain it; in one pass, however the text was made. */
+/** Lengthens the delimiter until the text does not contain it, in one pass. */
 function unusedIn(text: string, delimiter: string): string {
   let most = -1;
   for (let at = text.indexOf(delimiter); at >= 0; at = text.indexOf(delimiter, at + 1)) {

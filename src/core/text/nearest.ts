@@ -1,7 +1,7 @@
 const MOST_EDITS = 2;
 
-/** The name that was probably meant, if one is close enough. */
-export function nearest(typed: string, names: readonly string[]): string | undefined {
+/** Finds the name that was probably meant. */
+export function findNearest(typed: string, names: readonly string[]): string | undefined {
   const close = names
     .map((name) => ({ name, edits: name.startsWith(typed) && typed.length > 1 ? 0.5 : editsBetween(typed, name) }))
     .filter(({ name, edits }) => edits <= Math.min(MOST_EDITS, name.length / 2))
@@ -9,7 +9,7 @@ export function nearest(typed: string, names: readonly string[]): string | undef
   return close[0]?.name;
 }
 
-/** How many letters must be added, taken away, changed or swapped with their neighbour. */
+/** The edit distance: letters added, removed, changed or swapped with a neighbour. */
 function editsBetween(from: string, to: string): number {
   if (Math.abs(from.length - to.length) > MOST_EDITS) return Infinity;
   let before: number[] = [];

@@ -1,12 +1,12 @@
 import type { TextKind } from "../refusal-fact.ts";
 import { Refusal } from "../refusal.ts";
 
-// Everything that moves a cursor, changes a colour or cannot be stored; newline, tab and return are text.
+// Control characters that move a cursor, change a colour or cannot be stored; newline, tab and return are text.
 // eslint-disable-next-line no-control-regex
 const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/;
 const LONE_SURROGATE = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
 
-/** Refuses text that is too long, or that contains what is not text. */
+/** Refuses text that is too long or contains control characters. */
 export function requirePlain(text: string, limitBytes: number, what: TextKind): void {
   requireBytes(text, limitBytes, what);
   const bad = CONTROL.exec(text) ?? LONE_SURROGATE.exec(text);
@@ -19,7 +19,7 @@ export function requirePlain(text: string, limitBytes: number, what: TextKind): 
   );
 }
 
-/** Refuses text that is longer than its limit, with both numbers. */
+/** Refuses text over its limit, naming both sizes. */
 export function requireBytes(text: string, limitBytes: number, what: TextKind): void {
   const bytes = Buffer.byteLength(text);
   if (bytes <= limitBytes) return;
@@ -30,7 +30,7 @@ export function requireBytes(text: string, limitBytes: number, what: TextKind): 
   );
 }
 
-/** Makes what cannot be stored or shown visible, so that logs with colours can serve as context. */
+/** Replaces control characters by visible escapes, so that coloured logs can serve as context. */
 export function makePlain(text: string): string {
   return text.replace(new RegExp(`${CONTROL.source}|${LONE_SURROGATE.source}`, "g"), (bad) => {
     const code = bad.charCodeAt(0);

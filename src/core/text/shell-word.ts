@@ -2,8 +2,8 @@ import { makeVisible } from "./visible.ts";
 
 const PLAIN = /^[\w./:@%+=,-]+$/;
 
-/** A word that a shell takes as it is. What a terminal would act on is written as an escape that the shell reads. */
-export function shellWord(text: string): string {
+/** Quotes a word for a shell. Control characters become escapes that the shell reads. */
+export function quoteShellWord(text: string): string {
   if (PLAIN.test(text)) return text;
   const shown = makeVisible(text);
   if (shown === text && !/[\n\t]/.test(text)) return `'${text.replaceAll("'", `'\\''`)}'`;

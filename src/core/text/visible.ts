@@ -1,9 +1,9 @@
 /**
- * Everything that a terminal would act on, or that a reader could not see: C0 and C1 controls except newline and tab,
- * bidi controls and marks, zero-width and invisible characters, line separators, tags, lone surrogates.
- * A joiner between two pictures is what makes one emoji of them, and stays.
+ * Characters a terminal would act on or a reader could not see: C0 and C1 controls except newline and tab, bidi
+ * controls and marks, zero-width and invisible characters, line separators, tags, lone surrogates. A joiner between two
+ * pictures makes one emoji of them and stays.
  */
-export const UNSEEN = new RegExp(
+export const INVISIBLE_CHARACTERS = new RegExp(
   [
     String.raw`[\0-\x08\x0b-\x1f\x7f-\x9f]`,
     String.raw`[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200c\u200e\u200f]`,
@@ -17,12 +17,12 @@ export const UNSEEN = new RegExp(
   "gu",
 );
 
-/** Foreign text with what a reader would miss made visible; it cannot pretend to be something else. */
+/** Makes invisible characters of foreign text visible, so that it cannot pretend to be something else. */
 export function makeVisible(text: string): string {
-  return text.replaceAll("\r\n", "\n").replace(UNSEEN, showCharacter);
+  return text.replaceAll("\r\n", "\n").replace(INVISIBLE_CHARACTERS, showCharacter);
 }
 
-/** The escape that stands for a character nobody would see. */
+/** The escape of an invisible character. */
 export function showCharacter(character: string): string {
   const code = character.codePointAt(0) ?? 0;
   if (code < 0x100) return `\\x${code.toString(16).padStart(2, "0")}`;

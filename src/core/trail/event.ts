@@ -4,7 +4,7 @@ import { Actor } from "../people/actor.ts";
 import { QuestionId, RunId } from "../id.ts";
 import { Instant, msBetween } from "../instant.ts";
 import { type Question, isPending } from "../question/question.ts";
-import { type Run, isSuspended } from "../run/run.ts";
+import { type Run, isParked } from "../run/run.ts";
 
 const QUESTION_EVENTS = [
   "asked",
@@ -50,7 +50,7 @@ const RUN_EVENTS = [
   "deferred",
   "imported",
 ] as const;
-/** What happens to those who may come in; these events are in the chain of the store itself. */
+/** Token events; they are in the chain of the store itself. */
 const TOKEN_EVENTS = ["made", "used", "handed_over", "revoked", "expired"] as const;
 const PERSON_EVENTS = ["added", "changed", "removed"] as const;
 
@@ -81,12 +81,12 @@ export const Event = z.object({
   to: z.string(),
   version: z.int(),
   detail: z.record(z.string(), z.unknown()).optional(),
-  /** Digests of the rows that its commit left behind; the store adds them. */
+  /** Digests of the rows its commit wrote; the store adds them. */
   rows: z.record(z.string(), z.string().nullable()).optional(),
 });
 export type Event = z.infer<typeof Event>;
 
-/** An event as it is kept: its place in its run's chain, and in the feed. */
+/** A stored event: its position in its run's chain and in the feed. */
 export interface KeptEvent {
   event: Event;
   n: number;
@@ -98,22 +98,22 @@ export interface KeptEvent {
 
 export const CHAIN_START = "";
 
-/** Binds a line to everything before it in the same run. */
+/** Chains an event to all earlier events of its run. */
 export function chainHash(previous: string, body: string): string {
   return hash("sha256", `${previous}\n${body}`, "hex");
 }
 
-interface Told {
+interface EventContext {
   now: Instant;
   by: Actor;
 }
 
-/** Reports a change of a question, from what was read to what is written; one that closes it says how long it waited. */
+/** Builds the event of a question's change; one that closes it carries how long it waited. */
 export function questionEvent(
   name: (typeof QUESTION_EVENTS)[number],
   before: Question | undefined,
   after: Question,
-  at: Told,
+  at: EventContext,
   detail?: Record<string, unknown>,
 ): Event {
   return {
@@ -129,23 +129,28 @@ export function questionEvent(
   };
 }
 
-/** Reports something about a question that did not change it. */
+/** Builds an event about a question that did not change. */
 export function unchangedEvent(
   name: (typeof QUESTION_EVENTS)[number],
   question: Question,
-  at: Told,
+  at: EventContext,
   detail: Record<string, unknown>,
 ): Event {
   return { ...questionEvent(name, question, question, at, detail), version: question.version };
 }
 
-/** Reports a change of a run, from what was read to what is written; one that ends a suspension says how long it was. */
-export function runEvent(before: Run | undefined, after: Run, at: Told, detail?: Record<string, unknown>): Event {
-  const suspendedAt = before && isSuspended(before) && !isSuspended(after) ? before.parkedAt : undefined;
+/** Builds the event of a run's change; one that ends a parked time carries its length. */
+export function runEvent(
+  before: Run | undefined,
+  after: Run,
+  at: EventContext,
+  detail?: Record<string, unknown>,
+): Event {
+  const parkedAt = before && isParked(before) && !isParked(after) ? before.parkedAt : undefined;
   const more = {
-    ...(after.reason !== undefined && { reason: after.reason }),
+    reason: after.reason,
     ...detail,
-    ...(suspendedAt !== undefined && { suspended_ms: sinceMs(suspendedAt, at) }),
+    suspended_ms: parkedAt === undefined ? undefined : sinceMs(parkedAt, at),
   };
   return {
     type: RUN_EVENT_OF[after.status](before),
@@ -160,13 +165,13 @@ export function runEvent(before: Run | undefined, after: Run, at: Told, detail?:
   };
 }
 
-/** Until the person spoke: that the reply could still be taken back for a while does not count. */
-function waitedMs(closed: Question, at: Told): number {
+/** Until the reply came: the undo window does not count. */
+function waitedMs(closed: Question, at: EventContext): number {
   return sinceMs(closed.askedAt, { now: closed.status === "answered" ? closed.answer.at : at.now });
 }
 
 /** Never negative: the clocks of two machines may differ by a little. */
-function sinceMs(start: Instant, { now }: Pick<Told, "now">): number {
+function sinceMs(start: Instant, { now }: Pick<EventContext, "now">): number {
   return Math.max(0, msBetween(start, now));
 }
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { SYSTEM } from "../people/actor.ts";
+import type { Actor } from "../people/actor.ts";
 import type { Changes, Entry } from "../changes.ts";
 import { Content } from "../question/content.ts";
 import { CHAIN_START, Event, chainHash } from "./event.ts";
@@ -11,7 +11,7 @@ import { Refusal } from "../refusal.ts";
 import { Run } from "../run/run.ts";
 import { Template } from "../answer/template.ts";
 
-/** What this program writes, and the newest that it reads. */
+/** The export format this program writes, and the newest it reads. */
 export const EXPORT_FORMAT = 1;
 
 const KeptEntry = z.object({
@@ -21,10 +21,10 @@ const KeptEntry = z.object({
   body: z.record(z.string(), z.unknown()),
 });
 
-/** The first line: says what the file is. */
-const Header = z.object({ kind: z.literal("askd.export"), format: z.int(), at: Instant, version: z.string() });
+/** The first line of an export. */
+const ExportHeader = z.object({ kind: z.literal("askd.export"), format: z.int(), at: Instant, version: z.string() });
 
-/** A run with everything that belongs to it; events are the exact texts that were hashed. */
+/** A run with everything that belongs to it; events are the exact hashed texts. */
 const RunLine = z.object({
   kind: z.literal("run"),
   run: Run,
@@ -37,19 +37,19 @@ const RunLine = z.object({
 });
 export type RunLine = z.infer<typeof RunLine>;
 
-/** The last line: without it the file was cut off. */
-const End = z.object({ kind: z.literal("end"), runs: z.int(), questions: z.int(), events: z.int() });
+/** The last line; without it the file is truncated. */
+const ExportEnd = z.object({ kind: z.literal("end"), runs: z.int(), questions: z.int(), events: z.int() });
 
 export const ExportLine = z.discriminatedUnion("kind", [
-  Header,
+  ExportHeader,
   z.object({ kind: z.literal("person"), person: Person }),
   z.object({ kind: z.literal("template"), template: Template }),
   RunLine,
-  End,
+  ExportEnd,
 ]);
 export type ExportLine = z.infer<typeof ExportLine>;
 
-/** Reads one line of an export, or says what is wrong with it. */
+/** Parses one line of an export, or refuses it. */
 export function parseExportLine(text: string, number: number): ExportLine {
   let raw: unknown;
   try {
@@ -67,12 +67,15 @@ export function parseExportLine(text: string, number: number): ExportLine {
 }
 
 /**
- * What an import writes for a run: rows at the versions they have, its trail word for word, and one line more, which
- * pins the rows as they are here: an export may have left secrets out.
+ * The changes that import a run: rows at their versions, the exact trail, and one more event that pins the rows as
+ * stored here: an export may have left secrets out.
  */
-export function importedRun({ run, questions, contents, events, jobs, entries }: RunLine, now: Instant): Changes {
+export function importedRun(
+  { run, questions, contents, events, jobs, entries }: RunLine,
+  { now, by }: { now: Instant; by: Actor },
+): Changes {
   const { id: runId, status, version } = run;
-  const imported: Event = { type: "run.imported", at: now, runId, by: SYSTEM, from: status, to: status, version };
+  const imported: Event = { type: "run.imported", at: now, runId, by, from: status, to: status, version };
   return {
     runs: [run],
     questions,
@@ -83,14 +86,14 @@ export function importedRun({ run, questions, contents, events, jobs, entries }:
   };
 }
 
-/** The run without what signs its callbacks; it can then only be asked for its outcome. */
-export function withoutSecrets(run: Run): Run {
+/** The run without its callback secret; its outcome can then only be polled. */
+export function withoutCallbackSecret(run: Run): Run {
   if (!run.callback) return run;
   return { ...run, callback: undefined, giveBack: run.giveBack === "callback" ? "poll" : run.giveBack };
 }
 
 function requireHeader(raw: unknown): void {
-  const header = Header.safeParse(raw);
+  const header = ExportHeader.safeParse(raw);
   if (!header.success) {
     throw new Refusal("bad_input", "This file is not an export of askd", {
       hint: "Make one with: askd export -o file",
@@ -102,7 +105,7 @@ function requireHeader(raw: unknown): void {
   });
 }
 
-/** The trail must be what was hashed, and everything else must belong to this run. */
+/** Requires that the trail matches its hashes and everything belongs to this run. */
 function requireWhole({ run, questions, contents, events, head }: RunLine, number: number): void {
   let hash = CHAIN_START;
   for (const body of events) {
@@ -123,13 +126,13 @@ function readJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return undefined; // refused by whoever looks at it
+    return undefined; // refused by the caller
   }
 }
 
 function damaged(number: number, why: string, cause?: unknown): Refusal {
   return new Refusal("bad_input", `The export is damaged: line ${number}: ${why}; nothing was imported`, {
     hint: "Export again, or use an older copy",
-    ...(cause !== undefined && { cause }),
+    cause,
   });
 }

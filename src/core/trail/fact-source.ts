@@ -1,18 +1,18 @@
 import { z } from "zod";
 import type { Actor } from "../people/actor.ts";
 
-/** Where a fact comes from: askd saw it itself, a person or the configuration set it, or only the asker says so. */
+/** The source of a fact: measured by askd, set by a person or the configuration, or claimed by the asker. */
 export const FactSource = z.enum(["measured", "person", "asker"]);
 export type FactSource = z.infer<typeof FactSource>;
 
-/** The facts of a run that others rely on. */
+/** The facts of a run that have a source. */
 export const RunFact = z.enum(["agent", "repo", "labels"]);
 export type RunFact = z.infer<typeof RunFact>;
 
 export const RunSources = z.object({ agent: FactSource, repo: FactSource, labels: FactSource });
 export type RunSources = z.infer<typeof RunSources>;
 
-/** A run as far as its facts go. Without sources nobody vouches for them. */
+/** The facts of a run; without sources they are unverified. */
 export interface RunFacts {
   agent: string;
   repo?: string | undefined;
@@ -20,34 +20,34 @@ export interface RunFacts {
   sources?: RunSources | undefined;
 }
 
-/** The sources of what a new run is known by: what askd measured, else whatever its maker may vouch for. */
+/** The sources of a new run's facts: measured by askd, else its maker. */
 export function sourcesOf(measured: readonly RunFact[], by: Actor): RunSources {
-  const said = saidBy(by);
+  const said = factSourceOf(by);
   const sourceOf = (fact: RunFact): FactSource => (measured.includes(fact) ? "measured" : said);
   return { agent: sourceOf("agent"), repo: sourceOf("repo"), labels: sourceOf("labels") };
 }
 
-/** The source of what somebody says: askd itself acts by its configuration, an agent only claims. */
-export function saidBy({ scope }: Pick<Actor, "scope">): FactSource {
+/** The source an actor's statement counts as: a configured rule counts as a person, an agent only claims. */
+export function factSourceOf({ scope }: Pick<Actor, "scope">): FactSource {
   return scope === "agent" ? "asker" : "person";
 }
 
-/** Says whether only the asker says so. */
+/** Says whether a fact rests on the asker's word alone. */
 export function isUnverified({ sources }: Pick<RunFacts, "sources">, fact: RunFact): boolean {
   return (sources?.[fact] ?? "asker") === "asker";
 }
 
-/** The facts that a run has and that only the asker says. */
+/** The facts of a run that rest on the asker's word alone. */
 export function unverifiedFacts(run: RunFacts): RunFact[] {
   return RunFact.options.filter((fact) => hasFact(run, fact) && isUnverified(run, fact));
 }
 
-/** The repository, if anybody but the asker says so. */
+/** Finds the repository if it is verified. */
 export function findVerifiedRepo(run: Pick<RunFacts, "repo" | "sources">): string | undefined {
   return isUnverified(run, "repo") ? undefined : run.repo;
 }
 
-/** The labels, if anybody but the asker set them. */
+/** The labels if they are verified. */
 export function verifiedLabels(run: Pick<RunFacts, "labels" | "sources">): readonly string[] {
   return isUnverified(run, "labels") ? [] : run.labels;
 }

@@ -1,24 +1,24 @@
-import { type Actor, sayActor } from "../people/actor.ts";
+import { type Actor, actorName } from "../people/actor.ts";
 import type { Entry } from "../changes.ts";
 import { hashText } from "../question/content.ts";
 import type { QuestionId } from "../id.ts";
 import { Refusal } from "../refusal.ts";
 
-/** Names a change, so that whoever did not hear what became of it can send it again: it counts once. */
-export interface Once {
+/** Identifies a change, so that a client that missed the response can send it again: it counts once. */
+export interface IdempotentChange {
   key?: string;
 }
 
-/** The row by which a change is known when it comes again; it is written together with the change. */
-export function onceEntry(
+/** The row that identifies a repeated change; it is committed with the change. */
+export function idempotencyEntry(
   { key, questionId, by }: { key: string; questionId: QuestionId; by: Actor },
   change: readonly unknown[],
 ): Entry {
-  const id = hashText(`${sayActor(by)}\n${questionId}\n${key}`);
+  const id = hashText(`${actorName(by)}\n${questionId}\n${key}`);
   return { kind: "inbox", id, parent: questionId, version: 0, body: { change: hashText(JSON.stringify(change)) } };
 }
 
-/** Refuses a key that was used for something else. */
+/** Refuses a key that was used for another change. */
 export function requireSameChange(before: Entry, again: Entry): void {
   if (before.body["change"] === again.body["change"]) return;
   throw new Refusal("key_reused", "This Idempotency-Key was used for another change of this question", {

@@ -1,9 +1,9 @@
-import { clockKey, lapseAt } from "../question/question-timer.ts";
+import { timerKey, holdCheckAt } from "../question/question-timer.ts";
 import { jobKey } from "../run/job.ts";
 import { type Question, isOutcomeOpen, isPending } from "../question/question.ts";
 import type { Run } from "../run/run.ts";
 
-/** Keys of the jobs without which a run would stay as it is for ever. */
+/** Keys of the jobs a run in this state must have, or it would never continue. */
 export function requiredRunJobs(run: Run): string[] {
   const keys: string[] = [];
   if (run.status === "resuming" && run.giveBack === "worker" && run.worker === undefined) {
@@ -13,11 +13,12 @@ export function requiredRunJobs(run: Run): string[] {
   return keys;
 }
 
-/** Keys of the jobs without which a question would never time out, or its outcome never reach a callback. */
+/** Keys of the jobs a question in this state must have, or it would never time out or reach its callback. */
 export function requiredQuestionJobs(question: Question, run: Run): string[] {
   if (isPending(question)) {
-    const isTimed = question.settling !== undefined || question.dueAt !== undefined || lapseAt(question) !== undefined;
-    return isTimed ? [clockKey(question)] : [];
+    const isTimed =
+      question.settling !== undefined || question.dueAt !== undefined || holdCheckAt(question) !== undefined;
+    return isTimed ? [timerKey(question)] : [];
   }
   return run.callback !== undefined && run.giveBack === "callback" && isOutcomeOpen(question)
     ? [jobKey("callback", question.id)]

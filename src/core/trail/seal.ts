@@ -2,20 +2,22 @@ import type { Entry, Seal } from "../changes.ts";
 import { type KeptEvent, chainHash } from "./event.ts";
 import { digestOf } from "./row-digest.ts";
 
-/** What a seal holds: how far it read the feed, what it read, and the last line of every chain that grew. */
+/**
+ * The content of a seal: how far it read the feed, the digest of that part, and the last line of every chain that grew.
+ */
 export interface SealBody {
   at: string;
   cursor: string;
-  /** The digest of all lines that it seals, in the order of the feed. */
+  /** The digest of all sealed lines, in feed order. */
   lines: string;
-  /** By the id of its run, with the number that people call the run by. */
+  /** By run id, with the run's number. */
   heads: Record<string, { n: number; hash: string; number?: number }>;
 }
 
-/** The entry that names the last seal: without it nobody would see that the last seals were deleted. */
+/** The entry that names the last seal, so that deleted seals at the end are noticed. */
 export const LAST_SEAL = { kind: "seal", id: "last" } as const;
 
-/** Binds the chains that grew since the previous seal into one line of a chain of its own. */
+/** Chains the heads of all chains that grew since the previous seal into a new seal. */
 export function seal(
   previous: Seal | undefined,
   events: readonly KeptEvent[],
@@ -29,7 +31,7 @@ export function seal(
   return { n: (previous?.n ?? 0) + 1, body: text, hash: chainHash(previous?.hash ?? "", text) };
 }
 
-/** Names a part of the feed by the hashes of its lines, in their order. */
+/** Digests a part of the feed from the hashes of its lines, in order. */
 export function digestOfLines(hashes: readonly string[]): string {
   return digestOf(hashes.join("\n"));
 }

@@ -5,17 +5,17 @@ import type { Event } from "./event.ts";
 import { STORE_CHAIN } from "../id.ts";
 import type { Instant } from "../instant.ts";
 
-/** A change of something that belongs to no run, as a token or a person: what is kept from now on, and the word for what happened. */
+/** A change of an entry that belongs to no run, such as a token or a person, with the word for what happened. */
 export interface EntryChange {
   type: Extract<Event["type"], `token.${string}` | `person.${string}` | `template.${string}` | "alert.cleared">;
   entry: Entry;
   from: string | undefined;
   to: string;
-  /** What people want to know about it. */
+  /** Details for people. */
   detail: Record<string, unknown>;
 }
 
-/** Writes an entry together with its event, so that neither is there without the other. */
+/** Writes an entry together with its event. */
 export function changeEntry(change: EntryChange, at: { now: Instant; by: Actor }): Changes {
   const { type, entry, from, to, detail } = change;
   const event: Event = {
@@ -23,7 +23,7 @@ export function changeEntry(change: EntryChange, at: { now: Instant; by: Actor }
     at: at.now,
     runId: STORE_CHAIN,
     by: at.by,
-    ...(from !== undefined && { from }),
+    from,
     to,
     version: entry.version + 1,
     detail: { ...detail, ...entryTrace(entry) },
@@ -31,12 +31,12 @@ export function changeEntry(change: EntryChange, at: { now: Instant; by: Actor }
   return { entries: [entry], events: [event] };
 }
 
-/** Names an entry in an event, with the hash of its body: what is kept can be compared with what was written. */
+/** Refers to an entry in an event, with the hash of its body. */
 export function entryTrace(entry: Entry): { kind: string; id: string; body: string } {
   return { kind: entry.kind, id: entry.id, body: hashText(JSON.stringify(entry.body)) };
 }
 
-/** Puts several changes into one commit, in this order. */
+/** Joins changes into one commit, in this order. */
 export function joinChanges(all: readonly Changes[]): Changes {
   return {
     runs: all.flatMap(({ runs = [] }) => runs),

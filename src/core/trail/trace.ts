@@ -4,7 +4,7 @@ import type { QuestionId } from "../id.ts";
 import type { Instant } from "../instant.ts";
 import { type Run, findAgentSession } from "../run/run.ts";
 
-/** One stretch of time in a trace, as OpenTelemetry understands it. */
+/** One span of an OpenTelemetry trace. */
 export interface Span {
   traceId: string;
   spanId: string;
@@ -13,7 +13,7 @@ export interface Span {
   startAt: Instant;
   endAt: Instant;
   attributes: Record<string, string | number>;
-  /** Another span of the same trace that this one belongs with, though hours may lie between them. */
+  /** A related span of the same trace, possibly hours apart. */
   linkedId: string | undefined;
   isError: boolean;
 }
@@ -22,21 +22,21 @@ const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}$/;
 const CLOSED: ReadonlySet<string> = new Set(["question.answered", "question.timed_out", "question.cancelled"]);
 const RUN_ENDED: ReadonlySet<string> = new Set(["run.completed", "run.failed", "run.skipped", "run.cancelled"]);
 
-/** Where a trace goes on that somebody else began; what is not well-formed is as if it were not there. */
-export function readTraceparent(text: string | null | undefined): { traceId: string; spanId: string } | undefined {
+/** Parses the trace and span an ask continues; undefined if malformed. */
+export function parseTraceparent(text: string | null | undefined): { traceId: string; spanId: string } | undefined {
   const [, traceId, spanId] = TRACEPARENT.exec(text ?? "") ?? [];
   if (traceId === undefined || spanId === undefined || /^0+$/.test(traceId) || /^0+$/.test(spanId)) return undefined;
   return { traceId, spanId };
 }
 
-/** Says whether an event may be the last that happens to a question, so that its spans can be made. */
+/** Says whether an event may end a question, so that its spans can be built. */
 export function endsQuestion(event: Event): boolean {
   return event.type === "question.given" || event.type === "question.cancelled" || RUN_ENDED.has(event.type);
 }
 
 /**
- * The spans of every question of a run that is over, from the run's events alone and with ids that follow from them:
- * whoever makes them, in whatever process the question was held, parked and resumed, makes the same.
+ * Builds the spans of every closed question of a run from its events alone. Ids are derived, so every process builds
+ * the same spans.
  */
 export function traceRun(run: Run, events: readonly Event[]): Map<QuestionId, Span[]> {
   const spans = new Map<QuestionId, Span[]>();
@@ -44,7 +44,7 @@ export function traceRun(run: Run, events: readonly Event[]): Map<QuestionId, Sp
     if (asked.type !== "question.asked" || asked.questionId === undefined) continue;
     const next = events.findIndex((event, at) => at > index && event.type === "question.asked");
     const rest = events.slice(index, next === -1 ? undefined : next);
-    // The run that an ask makes is reported before its question.
+    // The event of a run created by an ask comes before its question's.
     const before = events[index - 1];
     const lifetime = before?.type === "run.parked" && before.at === asked.at ? [before, ...rest] : rest;
     const made = traceQuestion(run, { asked, id: asked.questionId, lifetime });
@@ -56,7 +56,7 @@ export function traceRun(run: Run, events: readonly Event[]): Map<QuestionId, Sp
 interface Lifetime {
   asked: Event;
   id: QuestionId;
-  /** Everything in the run from the ask to the next one. */
+  /** The events of the run from this ask to the next. */
   lifetime: readonly Event[];
 }
 
@@ -67,12 +67,16 @@ function traceQuestion(run: Run, { asked, id, lifetime }: Lifetime): Span[] | un
   const ended = lifetime.find(({ type }) => RUN_ENDED.has(type));
   const end = closed?.type === "question.cancelled" ? closed : (given ?? ended);
   if (!closed || !end) return undefined;
-  const parent = readTraceparent(text(asked, "trace"));
+  const parent = parseTraceparent(text(asked, "trace"));
   const base = { traceId: parent?.traceId ?? digest(`trace ${run.id}`, 32), isError: false, linkedId: undefined };
   const whole: Span = {
     ...base,
-    ...{ spanId: spanId(id, "ask"), parentId: parent?.spanId, name: "execute_tool ask_human" },
-    ...{ startAt: asked.at, endAt: end.at, isError: closed.type === "question.timed_out" },
+    spanId: spanId(id, "ask"),
+    parentId: parent?.spanId,
+    name: "execute_tool ask_human",
+    startAt: asked.at,
+    endAt: end.at,
+    isError: closed.type === "question.timed_out",
     attributes: attributesOf(run, { asked, id, closed }),
   };
   const part = (name: string, from: Event | undefined, to: Event | undefined): Span[] => {
@@ -94,7 +98,7 @@ function traceQuestion(run: Run, { asked, id, lifetime }: Lifetime): Span[] | un
   ];
 }
 
-/** Names by the conventions for generative AI; nothing that was asked or answered. */
+/** Attributes by the GenAI conventions; never what was asked or answered. */
 function attributesOf(
   run: Run,
   { asked, id, closed }: { asked: Event; id: QuestionId; closed: Event },

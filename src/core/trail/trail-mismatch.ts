@@ -1,7 +1,7 @@
 import { unreachable } from "../unreachable.ts";
 
-/** A place where a trail and what it tells of disagree. */
-export type Flaw =
+/** A disagreement between the trail and the rows. */
+export type TrailMismatch =
   | { is: "line_missing" | "line_changed"; run: number; line: number }
   | { is: "line_unknown"; id: string; line: number }
   | { is: "trail_cut"; run: number; line: number; last: number }
@@ -17,12 +17,15 @@ export type Flaw =
   | { is: "seal_changed" | "lines_changed"; seal: number }
   | { is: "seals_cut"; seal: number; last: number }
   | { is: "anchor_differs"; seal: number }
+  | { is: "schema_differs"; what: string; how: "added" | "changed" | "missing" }
   | { is: "damaged"; what: string }
   | { is: "rewritten"; seal: number; id: string; line: number }
   | { is: "more"; count: number };
 
-/** What is wrong, in one line. */
-export function sayFlaw(flaw: Flaw): string {
+const SCHEMA_WORDS = { added: "was added", changed: "was changed", missing: "is missing" } as const;
+
+/** Describes a mismatch in one line. */
+export function describeTrailMismatch(flaw: TrailMismatch): string {
   switch (flaw.is) {
     case "line_missing":
       return `run #${flaw.run}: line ${flaw.line} of its trail is missing`;
@@ -62,6 +65,8 @@ export function sayFlaw(flaw: Flaw): string {
       return `the seals end at ${flaw.seal}, not at ${flaw.last}`;
     case "anchor_differs":
       return `seal ${flaw.seal} is not the one that was anchored outside: the store was replaced or rewritten`;
+    case "schema_differs":
+      return `the schema of the store is not what askd makes: ${flaw.what} ${SCHEMA_WORDS[flaw.how]}`;
     case "damaged":
       return `the file of the store is damaged: ${flaw.what}`;
     case "rewritten":

@@ -3,20 +3,19 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { ClientName } from "../../core/door/client-profile.ts";
 import { SECOND_MS } from "../../core/instant.ts";
-import type { Around, Client, Target } from "../../setup/client.ts";
-import { editorFor } from "../../edit/editor.ts";
-import { type Field, type Wish, changesFor } from "../../setup/desired-config.ts";
-import type { ProbeAgent, ProbeBox } from "../probe-agent.ts";
+import type { ClientSurroundings, Client, DesiredField, DesiredConfig } from "../../agents/wiring.ts";
+import { renderSettings } from "../../setup/snippet.ts";
+import type { ProbeAgent, ProbeBox } from "../../agents/probe.ts";
 import { type ModelSaw, startModel } from "./probe-model.ts";
 import { HELD } from "./probe-server.ts";
 
 /** How long an agent may take to start, and to tell its model of a result. */
 export const START_MS = 60 * SECOND_MS;
-/** What Node needs of the user's environment, and agents of a system's. */
+/** Variables that Node needs from the user's environment, and agents from the system's. */
 const KEPT = ["PATH", "LANG", "TMPDIR", "SHELL", "SystemRoot", "USER"];
 
 /** One trial: what the settings say, and what the server does. */
-export interface Trial {
+export interface ProbeTrial {
   holdMs: number;
   progressMs?: number;
   /** The limit of one call, as the settings have it; without one the client's own holds. */
@@ -27,12 +26,12 @@ export interface Trial {
   without?: "alwaysLoad" | "leave";
 }
 
-/** What was seen of it. */
-export interface Seen {
+/** The observations of one trial. */
+export interface ProbeObservation {
   isOffered: boolean;
   /** The call was made and came back: how long it took, and whether it was held to its end. */
   call: { ms: number; isHeld: boolean; result: string; client: ClientName | undefined } | undefined;
-  /** What the program said, where its model was never asked. */
+  /** The output of the program, if it never called its model. */
   failure: string | undefined;
 }
 
@@ -40,13 +39,13 @@ export interface ProbeAt {
   client: Client;
   agent: ProbeAgent;
   program: string;
-  around: Around;
+  around: ClientSurroundings;
   /** Where homes for agents can be made, each for one trial. */
   stateDir: string;
 }
 
 /** Starts the real program with settings as askd writes them, changed as the trial wants, and watches one call. */
-export async function runTrial(trial: Trial, at: ProbeAt): Promise<Seen> {
+export async function runTrial(trial: ProbeTrial, at: ProbeAt): Promise<ProbeObservation> {
   await mkdir(at.stateDir, { recursive: true, mode: 0o700 });
   const root = await mkdtemp(join(at.stateDir, "probe-"));
   const model = await startModel(trial.without === "leave" ? at.agent.tool : undefined);
@@ -63,7 +62,10 @@ export async function runTrial(trial: Trial, at: ProbeAt): Promise<Seen> {
       ...idle(trial, at),
     };
     child = spawn(at.program, [...at.agent.args], {
-      ...{ cwd: box.dir, env, stdio: ["ignore", "pipe", "pipe"], detached: true },
+      cwd: box.dir,
+      env,
+      stdio: ["ignore", "pipe", "pipe"],
+      detached: true,
     });
     const said = collect(child);
     await within(trial.holdMs + START_MS, Promise.race([model.over, endOf(child)]));
@@ -76,37 +78,31 @@ export async function runTrial(trial: Trial, at: ProbeAt): Promise<Seen> {
 }
 
 /** The settings that `askd init` would write into an empty home, with the trial's server in the place of ours. */
-async function writeSettings(trial: Trial, box: ProbeBox, { client, agent, around }: ProbeAt): Promise<void> {
+async function writeSettings(trial: ProbeTrial, box: ProbeBox, { client, agent, around }: ProbeAt): Promise<void> {
   const words = [
-    ...["probe-server", "--hold", `${trial.holdMs}ms`],
+    "probe-server",
+    "--hold",
+    `${trial.holdMs}ms`,
     ...(trial.progressMs === undefined ? [] : ["--progress", `${trial.progressMs}ms`]),
     ...(trial.without === "leave" ? ["--writes"] : []),
   ];
   const own = [...around.askd.own, ...words];
   const env = { ...agent.env(box), HOME: box.home };
-  const inside: Around = { ...around, env, homeDir: box.home, dir: box.dir, askd: { own, shared: own } };
+  const inside: ClientSurroundings = { ...around, env, homeDir: box.home, dir: box.dir, askd: { own, shared: own } };
   const targets = client.targets("user", inside);
   for (const [index, target] of targets.entries()) {
     const base = index === 0 ? agent.base(box) : "";
-    const text = writeWishes(base, { ...target, wishes: target.wishes.flatMap((wish) => changeWish(wish, trial)) });
+    const wishes = target.wishes.flatMap((wish) => changeWish(wish, trial));
+    const text = renderSettings(base, target.format, wishes);
     await mkdir(dirname(target.file), { recursive: true, mode: 0o700 });
     await writeFile(target.file, text, { mode: 0o600 });
   }
 }
 
-function writeWishes(base: string, { format, wishes }: Pick<Target, "format" | "wishes">): string {
-  const editor = editorFor(format);
-  let text = base;
-  for (const wish of wishes) {
-    for (const change of changesFor(wish, editor.parse(text))) text = editor.apply(text, change);
-  }
-  return text;
-}
-
-/** What a client needs for leave, besides rules: each calls it something else. */
+/** The permission settings of each client, besides rules. */
 const LEAVE = new Set(["trust", "default_tools_approval_mode"]);
 
-function changeWish(wish: Wish, { limitMs, without }: Trial): Wish[] {
+function changeWish(wish: DesiredConfig, { limitMs, without }: ProbeTrial): DesiredConfig[] {
   if (wish.is === "hook") return []; // hooks are not what is measured
   if (wish.is === "allow") return without === "leave" ? [] : [wish];
   const { timeout } = wish;
@@ -116,16 +112,16 @@ function changeWish(wish: Wish, { limitMs, without }: Trial): Wish[] {
       !(without === "alwaysLoad" && name === "alwaysLoad") &&
       !(without === "leave" && LEAVE.has(name)),
   );
-  const limit: Array<[string, Field]> =
+  const limit: Array<[string, DesiredField]> =
     timeout && limitMs !== undefined ? [[timeout.field, { value: limitMs / timeout.unitMs, when: "absent" }]] : [];
-  return [{ ...wish, fields: Object.fromEntries<Field>([...fields, ...limit]) }];
+  return [{ ...wish, fields: Object.fromEntries<DesiredField>([...fields, ...limit]) }];
 }
 
-function idle({ idleMs }: Trial, { agent }: ProbeAt): Record<string, string> {
+function idle({ idleMs }: ProbeTrial, { agent }: ProbeAt): Record<string, string> {
   return idleMs === undefined || agent.idleEnv === undefined ? {} : { [agent.idleEnv]: String(idleMs) };
 }
 
-function readSeen({ offeredAs, hasBeenAsked, ms, result }: ModelSaw, said: string): Seen {
+function readSeen({ offeredAs, hasBeenAsked, ms, result }: ModelSaw, said: string): ProbeObservation {
   const [, name, version] = new RegExp(`${HELD} (\\S+) ([^\\s"<]+)`).exec(result ?? "") ?? [];
   const client = name === undefined || version === undefined ? undefined : { name, version };
   return {
@@ -168,6 +164,6 @@ async function end(child: ChildProcess | undefined): Promise<void> {
   await within(5 * SECOND_MS, ended);
 }
 
-function pick(env: Around["env"], names: readonly string[]): Record<string, string> {
+function pick(env: ClientSurroundings["env"], names: readonly string[]): Record<string, string> {
   return Object.fromEntries(names.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name] ?? ""]])));
 }

@@ -3,7 +3,7 @@ import { type IncomingMessage, type ServerResponse, createServer } from "node:ht
 import type { AddressInfo } from "node:net";
 import { z } from "zod";
 
-/** What an agent's model was shown of our tool, and of the one call that it made. */
+/** The requests that the agent's model received about our tool and its one call. */
 export interface ModelSaw {
   /** The tool's name among those that were offered first; nothing when it was not among them. */
   offeredAs: string | undefined;
@@ -69,7 +69,9 @@ export async function startModel(callHidden?: string): Promise<ProbeModel> {
   await once(server, "listening");
   const { port } = server.address() as AddressInfo; // it listens on TCP
   return {
-    ...{ url: `http://127.0.0.1:${port}`, saw, over },
+    url: `http://127.0.0.1:${port}`,
+    saw,
+    over,
     close: async () => {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
@@ -183,12 +185,18 @@ const responses: Dialect = {
     const item = call
       ? { id: id("fc_"), type: "function_call", status: "completed", call_id: id("call_"), arguments: args, ...call }
       : {
-          ...{ id: id("msg_"), type: "message", role: "assistant", status: "completed" },
+          id: id("msg_"),
+          type: "message",
+          role: "assistant",
+          status: "completed",
           content: [{ type: "output_text", text: "Done.", annotations: [] }],
         };
     const usage = {
-      ...{ input_tokens: 1, output_tokens: 1, total_tokens: 2 },
-      ...{ input_tokens_details: { cached_tokens: 0 }, output_tokens_details: { reasoning_tokens: 0 } },
+      input_tokens: 1,
+      output_tokens: 1,
+      total_tokens: 2,
+      input_tokens_details: { cached_tokens: 0 },
+      output_tokens_details: { reasoning_tokens: 0 },
     };
     const response = { id: id("resp_"), object: "response", created_at: 1, model: "probe", usage };
     const events: Array<{ type: string; [name: string]: unknown }> = [

@@ -6,7 +6,7 @@ const Envelope = z.object({
   "io.modelcontextprotocol/clientInfo": z.object({ name: z.string(), version: z.string() }),
 });
 
-/** What a held call is answered with, before how the client named itself. */
+/** The reply to a held call, followed by the name of the client. */
 export const HELD = "askd-probe: held to the end by";
 
 export interface ProbeServerOptions {

@@ -2,21 +2,23 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { type Measured, isMeasured, withMeasured } from "../../core/door/measured-limits.ts";
-import { liveWindow, profileOf } from "../../core/door/client-profile.ts";
+import { type MeasuredLimits, isMeasured, withMeasured } from "../../core/door/measured-limits.ts";
+import { liveWindow } from "../../core/door/client-profile.ts";
 import { MINUTE_MS, SECOND_MS } from "../../core/instant.ts";
-import { findClient } from "../../setup/clients.ts";
+import { claudeDefinition } from "../../agents/claude/definition.ts";
+import { codexProfile } from "../../agents/codex/profile.ts";
 import { NOON } from "../../../test/builders.ts";
 import { Ward } from "../../../test/ward.ts";
 import { shakeHands } from "../mcp-handshake.ts";
-import { PROBED } from "../probe-agent.ts";
 import { keepMeasured, measurements } from "./probe-file.ts";
 import { startModel } from "./probe-model.ts";
 import { probe } from "./probe.ts";
 
-const CODEX = profileOf({ name: "codex-mcp-client", version: "0.166.0" });
-const measured = (over: Partial<Measured> = {}): Measured => ({
-  ...{ agent: "codex", version: "0.166.0", measuredAt: NOON },
+const CODEX = codexProfile;
+const measured = (over: Partial<MeasuredLimits> = {}): MeasuredLimits => ({
+  agent: "codex",
+  version: "0.166.0",
+  measuredAt: NOON,
   client: { name: "codex-mcp-client", version: "0.166.0" },
   ...over,
 });
@@ -39,7 +41,7 @@ describe("what was measured of a client", () => {
   });
 
   test("decides how long its calls are held", () => {
-    const window = (over: Partial<Measured>): number =>
+    const window = (over: Partial<MeasuredLimits>): number =>
       liveWindow(withMeasured(CODEX, measured(over)), "stdio", 10 * MINUTE_MS);
     expect(window({})).toBe(285 * SECOND_MS);
     expect(window({ limitMs: 40 * SECOND_MS })).toBe(25 * SECOND_MS);
@@ -63,7 +65,9 @@ describe("what was measured of a client", () => {
 test("the server of a probe speaks MCP and holds what it is told to", async () => {
   const argv = [process.execPath, resolve("bin", "askd"), "probe-server", "--hold", "1s", "mcp"];
   expect(await shakeHands({ argv, env: { PATH: process.env["PATH"] }, cwd: tmpdir() })).toMatchObject({
-    ...{ ok: true, version: "probe", tools: ["ask_human"] },
+    ok: true,
+    version: "probe",
+    tools: ["ask_human"],
   });
 });
 
@@ -111,16 +115,21 @@ describe("the stand-in for a model", () => {
 
 test("an agent that does not work is reported, and nothing is made of it", async () => {
   const ward = new Ward();
-  const client = findClient("claude");
-  if (!client) throw new Error("there is a client claude");
+  const { client, probe: agent } = claudeDefinition;
+  if (!client || !agent) throw new Error("claude can be measured");
   const program = join(ward.bin, "claude");
   writeFileSync(program, "#!/bin/sh\necho 'Cannot start: no licence' >&2\nexit 1\n", { mode: 0o755 });
-  const agent = PROBED["claude"];
-  if (!agent) throw new Error("claude can be measured");
   const steps: string[] = [];
   const probed = await probe({
-    ...{ client, agent, program, around: ward.around, stateDir: ward.stateDir, version: "1.0.0", now: NOON },
-    ...{ maxMs: 30 * SECOND_MS, onStep: (text: string) => void steps.push(text) },
+    client,
+    agent,
+    program,
+    around: ward.around,
+    stateDir: ward.stateDir,
+    version: "1.0.0",
+    now: NOON,
+    maxMs: 30 * SECOND_MS,
+    onStep: (text: string) => void steps.push(text),
   });
   expect(probed.measured).toEqual({ agent: "claude", version: "1.0.0", measuredAt: NOON });
   expect(probed.lines[0]).toEqual({ what: steps[0], result: undefined, why: "Cannot start: no licence" });

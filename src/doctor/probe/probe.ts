@@ -1,7 +1,7 @@
-import { sayDuration } from "../../core/text/duration.ts";
-import type { Measured } from "../../core/door/measured-limits.ts";
+import { formatDuration } from "../../core/text/duration.ts";
+import type { MeasuredLimits } from "../../core/door/measured-limits.ts";
 import { type Instant, SECOND_MS } from "../../core/instant.ts";
-import { type ProbeAt, START_MS, type Seen, type Trial, runTrial } from "./probe-case.ts";
+import { type ProbeAt, START_MS, type ProbeObservation, type ProbeTrial, runTrial } from "./probe-case.ts";
 
 /** A limit that is short enough to be met at once, and a hold that goes well beyond it. */
 const LIMIT_MS = 3 * SECOND_MS;
@@ -10,7 +10,7 @@ const PROGRESS_MS = SECOND_MS;
 const SHORT_MS = SECOND_MS;
 /** How far from its limit a call may end and still count as ended by it: machines are busy. */
 const NEAR_MS = 2 * SECOND_MS;
-/** What is left between our reply and the moment when the client gives up. */
+/** Time between our reply and the moment when the client gives up. */
 const MARGIN_MS = 15 * SECOND_MS;
 /** Claude Code looks for silence every 30 s, however short the limit for it is. */
 const IDLE_HOLD_MS = 40 * SECOND_MS;
@@ -20,13 +20,13 @@ const LEAST_HOLD_MS = 5 * SECOND_MS;
 /** One thing that was measured, or that was not. */
 export interface Measurement {
   what: string;
-  /** What came out; nothing when it was not measured. */
+  /** The result; undefined if nothing was measured. */
   result: string | undefined;
   why?: string;
 }
 
-export interface Probed {
-  measured: Measured;
+export interface ProbeResult {
+  measured: MeasuredLimits;
   lines: Measurement[];
 }
 
@@ -40,11 +40,11 @@ export interface ProbeOptions extends ProbeAt {
 }
 
 /** Measures with the real program what an agent does with our tool: mechanisms with short limits, then one long call. */
-export async function probe(options: ProbeOptions): Promise<Probed> {
+export async function probe(options: ProbeOptions): Promise<ProbeResult> {
   const budget = new Budget(options.maxMs);
   const lines: Measurement[] = [];
   const { client, version, now } = options;
-  const measured: Measured = { agent: client.name, version, measuredAt: now };
+  const measured: MeasuredLimits = { agent: client.name, version, measuredAt: now };
   for (const step of STEPS) {
     const about = step.about(options);
     if (about === undefined) continue;
@@ -67,10 +67,10 @@ export async function probe(options: ProbeOptions): Promise<Probed> {
 }
 
 interface Step {
-  trial: Trial;
-  /** What is measured, in words; nothing where the client has no such thing. */
+  trial: ProbeTrial;
+  /** The measured limit, in words; undefined if the client has no such limit. */
   about(options: ProbeOptions): string | undefined;
-  read(seen: Seen, options: ProbeOptions): { fields: Partial<Measured>; result: string | undefined };
+  read(seen: ProbeObservation, options: ProbeOptions): { fields: Partial<MeasuredLimits>; result: string | undefined };
 }
 
 const STEPS: readonly Step[] = [
@@ -84,7 +84,7 @@ const STEPS: readonly Step[] = [
   },
   {
     trial: { holdMs: SHORT_MS, without: "alwaysLoad" },
-    about: ({ client }) => (client.name === "claude" ? "tool offered without alwaysLoad" : undefined),
+    about: (options) => (hasAlwaysLoad(options) ? "tool offered without alwaysLoad" : undefined),
     read: ({ isOffered }) => ({
       fields: { needsAlwaysLoad: !isOffered },
       result: isOffered ? "yes" : "no: it is needed",
@@ -137,12 +137,12 @@ const STEPS: readonly Step[] = [
 ];
 
 /** Holds one call, without progress and with no limit set, for the live window or for as long as there is time. */
-async function holdLong(options: ProbeOptions, budget: Budget, measured: Measured): Promise<Measurement> {
+async function holdLong(options: ProbeOptions, budget: Budget, measured: MeasuredLimits): Promise<Measurement> {
   const wantedMs = options.around.liveWindowMs + MARGIN_MS;
   const holdMs = Math.min(wantedMs, budget.longest());
-  const what = `call without progress, with no limit set (live window ${sayDuration(options.around.liveWindowMs)})`;
+  const what = `call without progress, with no limit set (live window ${formatDuration(options.around.liveWindowMs)})`;
   if (holdMs < LEAST_HOLD_MS) return { what, result: undefined, why: "no time left; say --max 10m" };
-  options.onStep(`${what}: held for ${sayDuration(holdMs)}`);
+  options.onStep(`${what}: held for ${formatDuration(holdMs)}`);
   const { call, failure } = await runTrial({ holdMs }, options);
   if (!call) return { what, result: undefined, why: failure ?? "the call did not come back" };
   if (!call.isHeld) {
@@ -151,7 +151,7 @@ async function holdLong(options: ProbeOptions, budget: Budget, measured: Measure
   }
   measured.heldMs = Math.round(holdMs);
   const isShort = holdMs < wantedMs ? "; longer was not tried, say --max 10m" : "";
-  return { what, result: `held for ${sayDuration(holdMs)} and answered${isShort}` };
+  return { what, result: `held for ${formatDuration(holdMs)} and answered${isShort}` };
 }
 
 /** The time that is left, and how long it takes to start the program, by what was seen. */
@@ -173,7 +173,7 @@ class Budget {
     return Math.floor(leftMs / SECOND_MS) * SECOND_MS;
   }
 
-  async spend(trial: () => Promise<Seen>): Promise<Seen> {
+  async spend(trial: () => Promise<ProbeObservation>): Promise<ProbeObservation> {
     const startedAt = performance.now();
     const seen = await trial();
     const tookMs = performance.now() - startedAt - (seen.call?.ms ?? 0);
@@ -182,11 +182,16 @@ class Budget {
   }
 }
 
-function sayUnclear({ call }: Seen): string {
+function hasAlwaysLoad({ client, around }: ProbeOptions): boolean {
+  const wishes = client.targets("user", around).flatMap((target) => target.wishes);
+  return wishes.some((wish) => wish.is === "server" && wish.fields["alwaysLoad"] !== undefined);
+}
+
+function sayUnclear({ call }: ProbeObservation): string {
   return call ? `the call came back with: ${call.result.slice(0, 200)}` : "the call did not come back";
 }
 
-function sayHeld({ isHeld, ms }: NonNullable<Seen["call"]>): string {
+function sayHeld({ isHeld, ms }: NonNullable<ProbeObservation["call"]>): string {
   return isHeld ? `yes, held for ${sayMs(ms)}` : `no, ended after ${sayMs(ms)}`;
 }
 

@@ -1,29 +1,32 @@
 import { open, rm, stat, statfs } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Finding } from "../finding.ts";
-import type { Patient } from "../doctor-context.ts";
-import { sayCode } from "../../core/error-code.ts";
-import { sayBytes } from "../size.ts";
+import type { DoctorContext } from "../doctor-context.ts";
+import { errorCodeOf } from "../../core/error-code.ts";
+import { existsSync } from "node:fs";
+import { formatDuration } from "../../core/text/duration.ts";
+import { instant, msBetween } from "../../core/instant.ts";
+import { findLastBackup } from "../../store/sqlite/backup.ts";
 
 const MB = 1000 * 1000;
-/** With less than this a store soon cannot take an answer. */
+/** With less free space a store soon cannot store an answer. */
 const LEAST_BYTES = 16 * MB;
 const FEW_BYTES = 500 * MB;
-/** What is written as a trial: about a commit. */
+/** The size of the trial write: about a commit. */
 const TRIAL_BYTES = 64 * 1024;
 
-/** Whether the disk of the store has room, shown by writing to it. */
-export async function checkDisk({ store, stateDir }: Pick<Patient, "store" | "stateDir">): Promise<Finding[]> {
+/** Checks that the store's disk has room, by writing to it. */
+export async function checkDisk({ store, stateDir }: Pick<DoctorContext, "store" | "stateDir">): Promise<Finding[]> {
   const wanted = store.kind === "sqlite" ? dirname(store.file) : stateDir;
   const dir = await findAbove(wanted);
   const { bavail, bsize } = await statfs(dir);
   const free = bavail * bsize;
   const failure = dir === wanted ? await tryToWrite(dir) : undefined;
-  const left = `${sayBytes(free)} free`;
+  const left = `${formatBytes(free)} free`;
   if (failure === "ENOSPC" || failure === "EDQUOT" || free < LEAST_BYTES) {
     const text = `the disk of ${dir} is full (${left}): no question and no answer can be kept`;
     return [
-      { code: "disk_full", area: "store", level: "problem", text, fix: "free some space; askd goes on by itself" },
+      { code: "disk_full", area: "store", level: "problem", text, fix: "free some space; askd continues by itself" },
     ];
   }
   if (failure !== undefined) {
@@ -38,13 +41,13 @@ export async function checkDisk({ store, stateDir }: Pick<Patient, "store" | "st
   return [{ code: "disk", area: "store", level: "ok", text: `writable, ${left}` }];
 }
 
-/** The folder itself, or the nearest one above it that is there. */
+/** The folder itself, or its nearest existing ancestor. */
 async function findAbove(dir: string): Promise<string> {
   const found = await stat(dir).catch(() => undefined);
   return found?.isDirectory() || dirname(dir) === dir ? dir : findAbove(dirname(dir));
 }
 
-/** The system's word for why nothing can be written there, if so. */
+/** The error code of a failed trial write, if it fails. */
 async function tryToWrite(dir: string): Promise<string | undefined> {
   const file = join(dir, `askd.trial-${process.pid}`);
   try {
@@ -57,8 +60,35 @@ async function tryToWrite(dir: string): Promise<string | undefined> {
     }
     return undefined;
   } catch (error) {
-    return sayCode(error);
+    return errorCodeOf(error);
   } finally {
     await rm(file, { force: true }).catch(() => undefined); // on a read-only disk there is nothing to take away
   }
+}
+
+const UNITS = ["bytes", "kB", "MB", "GB", "TB"] as const;
+const STEP = 1000;
+
+/** Formats a size with its largest unit: `53 GB`, `1.2 MB`. */
+export function formatBytes(bytes: number): string {
+  const power = Math.min(UNITS.length - 1, bytes < 1 ? 0 : Math.floor(Math.log10(bytes) / 3));
+  const count = bytes / STEP ** power;
+  return `${count >= 10 || power === 0 ? Math.round(count) : count.toFixed(1)} ${UNITS[power]}`;
+}
+
+/** Checks the last recorded backup. */
+export async function checkBackup({ store, nowMs }: Pick<DoctorContext, "store" | "nowMs">): Promise<Finding[]> {
+  const backup = store.kind === "sqlite" ? await findLastBackup(store.file) : undefined;
+  if (!backup) return [];
+  const age = `${formatDuration(Math.max(0, msBetween(backup.at, instant(nowMs()))))} ago`;
+  if (existsSync(backup.file)) return [{ code: "backup", area: "store", level: "ok", text: `last backup ${age}` }];
+  return [
+    {
+      code: "backup_gone",
+      area: "store",
+      level: "warning",
+      fix: "askd backup",
+      text: `the last backup, made ${age}, is no longer at ${backup.file}`,
+    },
+  ];
 }

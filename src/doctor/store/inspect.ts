@@ -1,25 +1,28 @@
 import { existsSync } from "node:fs";
-import { sayDuration } from "../../core/text/duration.ts";
-import { MINUTE_MS, SECOND_MS, epochMs } from "../../core/instant.ts";
+import { formatDuration } from "../../core/text/duration.ts";
+import { MINUTE_MS, SECOND_MS, epochMs, msBetween } from "../../core/instant.ts";
 import { Refusal } from "../../core/refusal.ts";
-import type { Look } from "../../store/inspection.ts";
-import { sayError } from "../run-checks.ts";
+import type { StoreInspection } from "../../store/inspection.ts";
+import { errorText } from "../run-checks.ts";
 import type { Finding } from "../finding.ts";
-import type { Patient } from "../doctor-context.ts";
+import type { DoctorContext } from "../doctor-context.ts";
+import type { Store } from "../../store/store.ts";
+import { describeJump } from "../../core/run/trouble.ts";
+import { listJumpedClocks } from "../../engine/jobs/troubles.ts";
 
-/** Clocks this far apart are as good as the same; farther, and what people are told of times is wrong. */
+/** Clocks closer than this count as equal; farther than FAR_MS, displayed times are wrong. */
 const NEAR_MS = 5 * SECOND_MS;
 const FAR_MS = MINUTE_MS;
 
-/** The store as it was found, and what is to be said of it. */
-export interface Looked {
-  look: Look | undefined;
+/** The inspected store and its findings. */
+export interface InspectedStore {
+  look: StoreInspection | undefined;
   findings: Finding[];
 }
 
-/** Looks into the store without changing anything about it. */
-export async function lookIntoStore(patient: Pick<Patient, "store" | "nowMs">): Promise<Looked> {
-  const { store, nowMs } = patient;
+/** Inspects the store without changing it. */
+export async function inspectStore(context: Pick<DoctorContext, "store" | "nowMs">): Promise<InspectedStore> {
+  const { store, nowMs } = context;
   if (store.kind === "server") {
     return { look: undefined, findings: [{ code: "store", area: "store", level: "ok", text: `behind ${store.url}` }] };
   }
@@ -30,45 +33,49 @@ export async function lookIntoStore(patient: Pick<Patient, "store" | "nowMs">): 
   const from = nowMs();
   const startedAt = performance.now();
   try {
-    const look = await openLook(store);
+    const look = await openInspection(store);
     const ms = performance.now() - startedAt;
     const clock = store.kind === "postgres" ? checkClock(look, { from, to: nowMs() }) : [];
-    return { look, findings: [...describe(look, store.kind === "postgres" ? ms : undefined), ...clock] };
+    return { look, findings: [...describeInspection(look, store.kind === "postgres" ? ms : undefined), ...clock] };
   } catch (error) {
     const fix = error instanceof Refusal ? error.hint : undefined;
     const code = error instanceof Refusal ? error.code : "store_unusable";
     return {
       look: undefined,
-      findings: [{ code, area: "store", level: "problem", text: sayError(error), ...(fix !== undefined && { fix }) }],
+      findings: [{ code, area: "store", level: "problem", text: errorText(error), fix }],
     };
   }
 }
 
-/** Only the library of the store that is used gets loaded. */
-async function openLook(store: Exclude<Patient["store"], { kind: "server" }>): Promise<Look> {
-  if (store.kind === "sqlite") return (await import("../../store/sqlite/inspection.ts")).lookAtSqlite(store.file);
-  return (await import("../../store/postgres/inspection.ts")).lookAtPostgres(store.url);
+/** Opens the store; only its own driver is loaded. */
+async function openInspection(store: Exclude<DoctorContext["store"], { kind: "server" }>): Promise<StoreInspection> {
+  if (store.kind === "sqlite") return (await import("../../store/sqlite/inspection.ts")).inspectSqlite(store.file);
+  return (await import("../../store/postgres/inspection.ts")).inspectPostgres(store.url);
 }
 
-function describe(look: Look, ms: number | undefined): Finding[] {
+function describeInspection(look: StoreInspection, ms: number | undefined): Finding[] {
   const findings: Finding[] = [];
   if (look.schema === "newer") {
     findings.push({
-      ...{ code: "newer_schema", area: "store", level: "problem" },
+      code: "newer_schema",
+      area: "store",
+      level: "problem",
       text: "a newer askd has changed the store, and this one may not write to it",
       fix: "npm install -g askd@latest",
     });
   }
   if (!look.isDurable) {
     findings.push({
-      ...{ code: "not_durable", area: "store", level: "problem" },
-      text: `${look.keeper} runs with ${look.durability}: an answer could be lost with the power`,
+      code: "not_durable",
+      area: "store",
+      level: "problem",
+      text: `${look.keeper} runs with ${look.durability}: a power loss could lose an answer`,
       fix: look.keeper.startsWith("sqlite")
         ? "put the store on a local disk"
         : "alter database … set synchronous_commit = on",
     });
   }
-  if (look.heldBy) findings.push(...checkHolder(look.heldBy));
+  if (look.heldBy) findings.push(...checkBlockingTransaction(look.heldBy));
   const isGood = look.isDurable && look.schema !== "newer";
   const parts = [look.keeper, look.durability, ...(ms === undefined ? [] : [`${Math.round(ms)} ms`])];
   const later = look.schema === "current" || look.schema === "newer" ? [] : ["tables made at the next use"];
@@ -81,23 +88,25 @@ function describe(look: Look, ms: number | undefined): Finding[] {
   return findings;
 }
 
-/** Somebody's transaction that keeps the feed from going on. */
-export function checkHolder({ pid, ms }: NonNullable<Look["heldBy"]>): Finding[] {
+/** Reports a transaction that blocks the feed. */
+export function checkBlockingTransaction({ pid, ms }: NonNullable<StoreInspection["heldBy"]>): Finding[] {
   return [
     {
-      ...{ code: "feed_held", area: "store", level: "warning" },
-      text: `process ${pid} of the database has had a transaction open for ${sayDuration(ms)}: live updates wait for it`,
+      code: "feed_held",
+      area: "store",
+      level: "warning",
+      text: `process ${pid} of the database has had a transaction open for ${formatDuration(ms)}: live updates wait for it`,
       fix: `select pg_terminate_backend(${pid})`,
     },
   ];
 }
 
-/** Compares the store's clock with the one of this machine, which showed these times before and after it was read. */
-function checkClock(look: Look, { from, to }: { from: number; to: number }): Finding[] {
+/** Compares the store's clock with this machine's, read before and after it. */
+function checkClock(look: StoreInspection, { from, to }: { from: number; to: number }): Finding[] {
   return compareClocks(epochMs(look.now), { from, to }, "the database");
 }
 
-/** What is to be said of a clock elsewhere that was read between two times of this machine's. */
+/** The findings about another clock that was read between two times of this machine's. */
 export function compareClocks(
   there: number,
   { from, to }: { from: number; to: number },
@@ -109,9 +118,41 @@ export function compareClocks(
   const which = there < from ? "ahead of" : "behind";
   return [
     {
-      ...{ code: "clock_off", area, level: apartMs < FAR_MS ? "warning" : "problem" },
-      text: `this machine's clock is ${sayDuration(apartMs)} ${which} the one of ${where}: deadlines come at other times than shown`,
+      code: "clock_off",
+      area,
+      level: apartMs < FAR_MS ? "warning" : "problem",
+      text: `this machine's clock is ${formatDuration(apartMs)} ${which} the one of ${where}: deadlines differ from the times shown`,
       fix: "set the clock: timedatectl set-ntp true",
     },
   ];
+}
+
+/** Checks all of the store's files for damage. */
+export async function checkDamage(store: Store): Promise<Finding[]> {
+  const [first, ...more] = await store.findDamage("whole");
+  if (first === undefined) return [];
+  const rest = more.length > 0 ? ` (and ${more.length} more: askd audit --verify)` : "";
+  return [
+    {
+      code: "store_damaged",
+      area: "store",
+      level: "problem",
+      text: `the file of the store is damaged: ${first}${rest}`,
+      fix: "restore a backup (docs/backup.md), or save what can be read: sqlite3 FILE .recover",
+    },
+  ];
+}
+
+/** Checks whether a clock that decides deadlines jumped within a day. */
+export async function checkClockJumps(store: Store): Promise<Finding[]> {
+  const now = await store.now();
+  return (await listJumpedClocks(store)).map(({ doubtedUntil, ...clock }) => ({
+    code: "clock_jumped",
+    area: "store",
+    level: doubtedUntil ? "problem" : "warning",
+    text: doubtedUntil
+      ? `${describeJump(clock)}: deadlines it made due wait ${formatDuration(Math.max(0, msBetween(now, doubtedUntil)))} more; if the clock is corrected before, nothing happens`
+      : `${describeJump(clock)}: earlier questions have less or more time than intended`,
+    fix: "set the clock: timedatectl set-ntp true",
+  }));
 }

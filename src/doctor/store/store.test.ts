@@ -9,7 +9,7 @@ import { backUp } from "../../store/sqlite/backup.ts";
 import { MIGRATIONS } from "../../store/sqlite/schema.ts";
 import { createDatabase } from "../../../test/postgres.ts";
 import { Ward } from "../../../test/ward.ts";
-import { checkHolder } from "./inspect.ts";
+import { checkBlockingTransaction } from "./inspect.ts";
 
 const isRoot = process.getuid?.() === 0;
 const modeOf = (path: string): number => statSync(path).mode & 0o777;
@@ -49,7 +49,7 @@ describe("a store in a file", () => {
     await keep({ ...row, past: [{ ...jump, to: at(-25 * HOUR_MS) }] }, "calm");
     expect(await ward.troubles()).toEqual([
       expect.stringMatching(/^clock_jumped: the clock of atlas jumped ahead by 1d: deadlines .+ wait [89]m more/),
-      expect.stringMatching(/^clock_jumped: the clock of build was put back by 1h: questions/),
+      expect.stringMatching(/^clock_jumped: the clock of build was put back by 1h: earlier questions/),
     ]);
   });
 
@@ -173,7 +173,7 @@ describe("a store in PostgreSQL", () => {
   });
 
   test("that somebody's open transaction holds up is found, with whose it is", () => {
-    expect(checkHolder({ pid: 4711, ms: 5 * MINUTE_MS })).toMatchObject([
+    expect(checkBlockingTransaction({ pid: 4711, ms: 5 * MINUTE_MS })).toMatchObject([
       { code: "feed_held", level: "warning", text: expect.stringContaining("process 4711") },
     ]);
   });

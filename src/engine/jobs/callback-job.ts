@@ -1,16 +1,16 @@
 import { SYSTEM } from "../../core/people/actor.ts";
 import { buildCallback } from "../../core/question/callback.ts";
-import type { Changes, Read } from "../../core/changes.ts";
+import type { Changes, QuestionSnapshot } from "../../core/changes.ts";
 import { questionEvent, runEvent } from "../../core/trail/event.ts";
 import { give, voidHandover } from "../../core/run/handover.ts";
 import { HOUR_MS, MINUTE_MS, later } from "../../core/instant.ts";
 import type { ClaimedJob } from "../../core/run/job.ts";
-import { isPending, owes } from "../../core/question/question.ts";
+import { isPending, owesOutcome } from "../../core/question/question.ts";
 import { type Run, hasEnded } from "../../core/run/run.ts";
-import type { Posted } from "../outbound/post.ts";
+import type { PostResult } from "../outbound/post.ts";
 import type { AddressOptions } from "../outbound/public-address.ts";
 import { sayWhy } from "./job-retry.ts";
-import { type Handler, type Work, finishing } from "./worker.ts";
+import { type Handler, type JobContext, finishing } from "./worker.ts";
 
 /** The schedule of Standard Webhooks: ten attempts over three days. */
 const RETRY_MS = [
@@ -48,17 +48,17 @@ export function callback(options: AddressOptions): Handler {
   };
 }
 
-async function finish(job: ClaimedJob, work: Work, decide: (read: Read) => Changes): Promise<void> {
+async function finish(job: ClaimedJob, work: JobContext, decide: (read: QuestionSnapshot) => Changes): Promise<void> {
   if (job.questionId === undefined) return;
   await work.decider.changeQuestion(job.questionId, SYSTEM, (read) => finishing(job, decide(read)));
 }
 
-function giveOnce(read: Read, { decider }: Work): Changes {
-  return owes(read.question) ? give(read, { witness: "callback" }, decider.at(SYSTEM)) : {};
+function giveOnce(read: QuestionSnapshot, { decider }: JobContext): Changes {
+  return owesOutcome(read.question) ? give(read, { witness: "callback" }, decider.at(SYSTEM)) : {};
 }
 
-/** Nobody at the address takes it: that is written down, and the run does not wait for ever. */
-function giveUp({ run, question }: Read, { decider }: Work, posted: Posted): Changes {
+/** Records that the address does not accept the callback, so that the run does not wait for ever. */
+function giveUp({ run, question }: QuestionSnapshot, { decider }: JobContext, posted: PostResult): Changes {
   const at = decider.at(SYSTEM);
   const undelivered = voidHandover(question, "callback_failed");
   const ended: Run = hasEnded(run) ? run : { ...run, status: "failed", reason: "callback_failed", endedAt: at.now };

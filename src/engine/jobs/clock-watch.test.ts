@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { ADA, AGENT, IDS, NOON } from "../../../test/builders.ts";
 import { ROOMY, SCRIPT, said } from "../../../test/scene.ts";
-import { findMachine } from "../../agents/runner/machine-id.ts";
+import { findMachineId } from "../../agents/runner/machine-id.ts";
 import { engineOn } from "../../app.ts";
 import { parseAsk } from "../../core/question/ask-input.ts";
-import { DOUBT_MS, JUMP_MS } from "../../core/run/clock-jump.ts";
+import { CONFIRM_JUMP_MS, JUMP_MS } from "../../core/run/clock-jump.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, epochMs, instant } from "../../core/instant.ts";
 import type { QuestionId } from "../../core/id.ts";
 import { ClockWatch } from "./clock-watch.ts";
@@ -25,7 +25,9 @@ class Bench {
   /** Another process on the same machine and store. */
   start(): LocalEngine {
     return engineOn(this.store, {
-      ...{ rules: ROOMY, nowMs: () => this.clockMs, uptimeMs: () => this.upMs },
+      rules: ROOMY,
+      nowMs: () => this.clockMs,
+      uptimeMs: () => this.upMs,
       onFailure: (job, error) => {
         throw new Error(`job ${job.key} failed`, { cause: error });
       },
@@ -56,7 +58,7 @@ class Bench {
     return (await this.engine.read(id)).question.status;
   }
 
-  /** What the event that closed a question says of the clock. */
+  /** The clock's part in the event that closed a question. */
   async flag(id: QuestionId): Promise<unknown> {
     const { run } = await this.engine.read(id);
     const events = (await this.engine.readChain(run.id)).map(({ event }) => event);
@@ -75,7 +77,7 @@ test("a clock that jumps a day ahead fires no deadline before it has stayed ther
   const id = await bench.ask();
   await bench.pass(10 * SECOND_MS);
   await bench.jump(DAY_MS);
-  await bench.pass(DOUBT_MS - 10 * SECOND_MS);
+  await bench.pass(CONFIRM_JUMP_MS - 10 * SECOND_MS);
   expect(await bench.status(id)).toBe("pending");
   await bench.pass(20 * SECOND_MS);
   expect(await bench.status(id)).toBe("timeout");
@@ -143,7 +145,7 @@ test("a machine whose sleep nobody counted meets what fell due a little later", 
   const id = await bench.ask();
   await bench.jump(10 * HOUR_MS);
   expect(await bench.status(id)).toBe("pending");
-  await bench.pass(DOUBT_MS + 10 * SECOND_MS);
+  await bench.pass(CONFIRM_JUMP_MS + 10 * SECOND_MS);
   expect(await bench.status(id)).toBe("timeout");
 });
 
@@ -164,8 +166,8 @@ test("a command that runs for a moment sees a jump that came since the one befor
   bench.clockMs += DAY_MS;
   await bench.start().doDue();
   expect(await bench.status(id)).toBe("pending");
-  bench.clockMs += DOUBT_MS + SECOND_MS;
-  bench.upMs += DOUBT_MS + SECOND_MS;
+  bench.clockMs += CONFIRM_JUMP_MS + SECOND_MS;
+  bench.upMs += CONFIRM_JUMP_MS + SECOND_MS;
   await bench.start().doDue();
   expect(await bench.status(id)).toBe("timeout");
   expect(await bench.flag(id)).toBe(DAY_MS);
@@ -222,6 +224,6 @@ test("a machine has one row whatever its host is called, by the id that its dire
     const engine = engineOn(store, { rules: ROOMY, nowMs: () => epochMs(NOON), uptimeMs: () => HOUR_MS, machineDir });
     await engine.doDue();
   }
-  expect((await store.listEntries("clock")).map(({ id }) => id)).toEqual([findMachine(machineDir)]);
-  expect(findMachine(machineDir)).toMatch(/~[0-9a-f]+$/);
+  expect((await store.listEntries("clock")).map(({ id }) => id)).toEqual([findMachineId(machineDir)]);
+  expect(findMachineId(machineDir)).toMatch(/~[0-9a-f]+$/);
 });

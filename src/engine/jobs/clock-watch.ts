@@ -1,6 +1,6 @@
 import { SYSTEM } from "../../core/people/actor.ts";
-import { isClock, setClock } from "../../core/question/question-timer.ts";
-import { type ClockRow as Row, type ClockSight, lookAtClock, parseClock } from "../../core/run/clock-jump.ts";
+import { isTimer, setTimer } from "../../core/question/question-timer.ts";
+import { type ClockRow as Row, type ClockReading, updateClock, parseClock } from "../../core/run/clock-jump.ts";
 import { type Instant, MINUTE_MS, later } from "../../core/instant.ts";
 import type { Job } from "../../core/run/job.ts";
 import { isPending } from "../../core/question/question.ts";
@@ -31,10 +31,10 @@ export interface ClockWatchDeps {
   machine: ClockMachine;
 }
 
-/** What is known of the clock at the moment of a look. */
+/** The state of the clock when it was checked. */
 export interface ClockKnown {
   row: Row;
-  sight: ClockSight;
+  sight: ClockReading;
 }
 
 /**
@@ -51,7 +51,7 @@ export class ClockWatch {
     this.#deps = deps;
   }
 
-  /** Real time, for whoever is about to read the clock. */
+  /** Real time, for callers that are about to read the clock. */
   uptimeMs(): number {
     return this.#deps.machine.uptimeMs();
   }
@@ -63,7 +63,7 @@ export class ClockWatch {
     // On a system that does not name its starts, the clock is all there is.
     const boot = await (this.#boot ??= machine.boot().catch(() => undefined));
     if (boot === undefined) return undefined;
-    const sight: ClockSight = { now, boot, uptimeMs };
+    const sight: ClockReading = { now, boot, uptimeMs };
     // A jump that another process noticed, believed or saw put right changes its row.
     if (this.#row && isQuiet(this.#row, sight)) return { row: this.#row, sight };
     const row = await this.#keep(sight);
@@ -73,13 +73,13 @@ export class ClockWatch {
   }
 
   /** Keeps what is new, unless another process does so at this moment: then what that one kept is looked at. */
-  async #keep(sight: ClockSight, { isRealigned = false } = {}): Promise<Row> {
+  async #keep(sight: ClockReading, { isRealigned = false } = {}): Promise<Row> {
     const { store, decider, machine } = this.#deps;
     return decider.retry(async () => {
       const id = (this.#machineId ??= await machine.id());
       const entry = await store.findEntry("clock", id);
       const found = parseClock(entry?.body);
-      const looked = lookAtClock(found, sight);
+      const looked = updateClock(found, sight);
       const row = isRealigned ? { ...looked, putBackMs: undefined } : looked;
       const version = entry?.version ?? 0;
       const entries = [{ kind: "clock", id, version, body: row } as const];
@@ -103,7 +103,7 @@ export class ClockWatch {
     const { attempt: _attempt, leaseUntil, ...job } = kept;
     const isLeased = leaseUntil !== undefined && leaseUntil > now && leaseUntil <= later(now, LONG_LEASE_MS);
     if (isLeased) return; // somebody does it at this moment
-    if (isClock(job) && job.questionId !== undefined) return this.#resetClock(job);
+    if (isTimer(job) && job.questionId !== undefined) return this.#resetClock(job);
     if (job.dueAt <= now && leaseUntil === undefined) return;
     const sooner = later(job.dueAt, -byMs);
     await this.#deps.decider.commit({ scheduled: [{ ...job, dueAt: sooner > now ? sooner : now }] });
@@ -114,7 +114,7 @@ export class ClockWatch {
     if (questionId === undefined) return;
     try {
       await decider.changeQuestion(questionId, SYSTEM, ({ question }) =>
-        isPending(question) ? setClock(question, rules) : {},
+        isPending(question) ? setTimer(question, rules) : {},
       );
     } catch (error) {
       if (!(error instanceof Refusal) || error.code !== "not_found") throw error;
@@ -123,7 +123,7 @@ export class ClockWatch {
   }
 }
 
-/** Says whether a row that was read before still says all there is to say. */
-function isQuiet(row: Row, sight: ClockSight): boolean {
-  return row.doubted === undefined && row.putBackMs === undefined && lookAtClock(row, sight) === row;
+/** Returns whether a row that was read before is still complete. */
+function isQuiet(row: Row, sight: ClockReading): boolean {
+  return row.doubted === undefined && row.putBackMs === undefined && updateClock(row, sight) === row;
 }

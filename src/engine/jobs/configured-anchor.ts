@@ -3,7 +3,7 @@ import { signWebhook } from "../../core/question/callback.ts";
 import type { Seal } from "../../core/changes.ts";
 import type { Instant } from "../../core/instant.ts";
 import { digestOf } from "../../core/trail/row-digest.ts";
-import { sayCode } from "../../core/error-code.ts";
+import { errorCodeOf } from "../../core/error-code.ts";
 import { appendAnchors } from "./anchor-file.ts";
 import type { AnchorTarget } from "./anchor-target.ts";
 import { post } from "../outbound/post.ts";
@@ -43,7 +43,7 @@ async function writeAll(seals: readonly Seal[], { path, commit }: FilePlace): Pr
   try {
     await appendAnchors(path, seals.map(anchorOf));
   } catch (cause) {
-    throw new Error(`seal ${last} was not written to ${path}: ${sayCode(cause)}`, { cause });
+    throw new Error(`seal ${last} was not written to ${path}: ${errorCodeOf(cause)}`, { cause });
   }
   try {
     await commit?.(path, `Seal ${last} of the askd trail`);

@@ -1,7 +1,7 @@
 import { SYSTEM } from "../../core/people/actor.ts";
-import type { At, Changes, Read } from "../../core/changes.ts";
-import { jumpedMs, putOffMs } from "../../core/run/clock-jump.ts";
-import { watch } from "../../core/hold.ts";
+import type { DecisionContext, Changes, QuestionSnapshot } from "../../core/changes.ts";
+import { jumpedMs, deadlineDelayMs } from "../../core/run/clock-jump.ts";
+import { watchHold } from "../../core/question/hold.ts";
 import { later } from "../../core/instant.ts";
 import { type ClaimedJob, type JobKind, jobKey } from "../../core/run/job.ts";
 import { isPending } from "../../core/question/question.ts";
@@ -13,7 +13,7 @@ import { callback } from "./callback-job.ts";
 import type { AddressOptions } from "../outbound/public-address.ts";
 import type { ClockKnown } from "./clock-watch.ts";
 import { type FindAnchorTargets, sealJob } from "./seal-job.ts";
-import { type Handler, type Work, finishing } from "./worker.ts";
+import { type Handler, type JobContext, finishing } from "./worker.ts";
 
 /** How each kind of job is done. */
 export function jobHandlers(options: {
@@ -24,7 +24,7 @@ export function jobHandlers(options: {
     expire: decision(expire),
     remind: decision(remind),
     settle: decision(settle),
-    watch: decision(watch),
+    watch: decision(watchHold),
     callback: callback(options.post),
     seal: sealJob(options.anchors),
     expire_token: expireToken,
@@ -32,7 +32,7 @@ export function jobHandlers(options: {
 }
 
 /** A job whose whole effect is one decision: its changes and its end are one commit. */
-function decision(decide: (read: Read, at: At) => Changes): Handler {
+function decision(decide: (read: QuestionSnapshot, at: DecisionContext) => Changes): Handler {
   return async (job, { decider, clock }) => {
     if (job.questionId === undefined) throw new Error(`job ${job.key} names no question`);
     try {
@@ -49,13 +49,17 @@ function decision(decide: (read: Read, at: At) => Changes): Handler {
   };
 }
 
-/** What only a jump of the clock made due waits until the clock can be believed. */
-function putOffBy({ question }: Read, { row, sight }: ClockKnown, { rules }: At): number | undefined {
-  return isPending(question) ? putOffMs(question, row, sight, rules) : undefined;
+/** A job that only a clock jump made due waits until the clock can be trusted. */
+function putOffBy(
+  { question }: QuestionSnapshot,
+  { row, sight }: ClockKnown,
+  { rules }: DecisionContext,
+): number | undefined {
+  return isPending(question) ? deadlineDelayMs(question, row, sight, rules) : undefined;
 }
 
 /** A deadline that came sooner than the time that was given says so, and by how much. */
-function flagJumps(changes: Changes, { question }: Read, clock: ClockKnown | undefined): Changes {
+function flagJumps(changes: Changes, { question }: QuestionSnapshot, clock: ClockKnown | undefined): Changes {
   const aheadMs = clock && isPending(question) ? jumpedMs(question, clock.row) : 0;
   if (aheadMs === 0) return changes;
   const events = changes.events?.map((event) =>
@@ -65,7 +69,7 @@ function flagJumps(changes: Changes, { question }: Read, clock: ClockKnown | und
 }
 
 /** Ends a token at its time; one that was renewed is looked at again then. */
-async function expireToken(job: ClaimedJob, { store, decider, now }: Work): Promise<void> {
+async function expireToken(job: ClaimedJob, { store, decider, now }: JobContext): Promise<void> {
   await decider.retry(async () => {
     const entry = await store.findEntry("token", job.key.slice(jobKey("expire_token", "").length));
     const token = entry && parseToken(entry);

@@ -1,4 +1,4 @@
-import type { Postponed } from "../../core/changes.ts";
+import type { PostponedJob } from "../../core/changes.ts";
 import { type Instant, HOUR_MS, MINUTE_MS, SECOND_MS, later } from "../../core/instant.ts";
 import type { ClaimedJob, Job, JobKind } from "../../core/run/job.ts";
 import { redact } from "../../core/secret/redact.ts";
@@ -15,7 +15,7 @@ const JITTER = 0.2;
 const WHY_CHARS = 300;
 
 /** When a job that failed is done again, and what it keeps about the failure. */
-export function retryOf(job: ClaimedJob, error: unknown, now: Instant): Postponed {
+export function retryOf(job: ClaimedJob, error: unknown, now: Instant): PostponedJob {
   const ladder = URGENT.has(job.kind) ? URGENT_RETRY_MS : RETRY_MS;
   const delayMs = ladder[Math.min(job.tries, ladder.length - 1)] ?? SECOND_MS;
   const jitterMs = Math.floor(Math.random() * delayMs * JITTER);
@@ -33,12 +33,12 @@ export function isRare(times: number): boolean {
   return (times & (times - 1)) === 0;
 }
 
-/** Says whether a run waits for this job. */
+/** Returns whether a run waits for this job. */
 export function isUrgent({ kind }: Pick<Job, "kind">): boolean {
   return URGENT.has(kind);
 }
 
-/** What went wrong, in one line without secrets. */
+/** The error in one line, without secrets. */
 export function sayWhy(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   return redact(text, []).replace(/\s+/g, " ").trim().slice(0, WHY_CHARS);

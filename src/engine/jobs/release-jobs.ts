@@ -2,7 +2,7 @@ import type { Job } from "../../core/run/job.ts";
 import type { Store } from "../../store/store.ts";
 
 /**
- * Makes jobs due now, whoever has them: for jobs whose worker is gone, or whose lease a wrong clock has made too long.
+ * Makes jobs due now, even claimed ones: for jobs whose worker is gone, or whose lease a wrong clock has made too long.
  * A worker that comes back finds that it has lost them.
  */
 export async function releaseJobs(store: Store, jobs: readonly Job[]): Promise<void> {

@@ -211,8 +211,10 @@ test("with git, the file is committed alone, and no hook of the repository runs"
   await anchored.pass(HOUR_MS);
   expect(await anchored.failing()).toEqual([]);
   expect(git(repository, "log", "--format=%s", "--name-only").split("\n").filter(Boolean)).toEqual([
-    ...["Seal 2 of the askd trail", "audit/*seals.jsonl"],
-    ...["Seal 1 of the askd trail", "audit/*seals.jsonl"],
+    "Seal 2 of the askd trail",
+    "audit/*seals.jsonl",
+    "Seal 1 of the askd trail",
+    "audit/*seals.jsonl",
   ]);
   expect(git(repository, "status", "--porcelain")).toBe("A  work.txt\n");
   expect(git(repository, "show", "HEAD:audit/*seals.jsonl")).toBe(readFileSync(file, "utf8"));

@@ -15,7 +15,7 @@ const SEALED_AT_ONCE = 5_000;
 /** Finds the targets that are configured; nothing of them is loaded before a seal is due. */
 export type FindAnchorTargets = () => Promise<readonly AnchorTarget[]>;
 
-/** Has the trail sealed from now on, if nobody has arranged for it yet: at once where it never was. */
+/** Schedules the seal job if there is none; it is due at once if the trail was never sealed. */
 export async function scheduleSeals(store: Store, decider: Decider): Promise<void> {
   const arranged = await store.nextJobAt({ kinds: ["seal"], host: "", agents: [] });
   if (arranged !== undefined) return;

@@ -1,15 +1,15 @@
 import { DAY_MS, later, msBetween } from "../../core/instant.ts";
-import { ClockRow, DOUBT_MS, isCalm } from "../../core/run/clock-jump.ts";
+import { ClockRow, CONFIRM_JUMP_MS, hasNoJump } from "../../core/run/clock-jump.ts";
 import { machineName } from "../../core/run/machine.ts";
 import type { FailingJob, JumpedClock, Troubles } from "../../core/run/trouble.ts";
 import type { KeptJob, Store } from "../../store/store.ts";
 
 const MOST_FAILING = 20;
 
-/** Reads what keeps questions and runs from going on, as any process on this store noted it. */
+/** Reads the problems that keep questions and runs from continuing, as noted by the processes of this store. */
 export async function findTroubles(store: Store): Promise<Troubles> {
   const damage = await store.findDamage("quick");
-  const [jobs, clocks] = await Promise.all([store.listFailing(MOST_FAILING), listJumpedClocks(store)]);
+  const [jobs, clocks] = await Promise.all([store.listFailingJobs(MOST_FAILING), listJumpedClocks(store)]);
   const runs = await store.readRuns(jobs.flatMap(({ runId }) => runId ?? []));
   const byId = new Map(runs.map((run) => [run.id, run]));
   return { failing: jobs.flatMap((job) => toFailing(job, job.runId && byId.get(job.runId)) ?? []), clocks, damage };
@@ -18,14 +18,14 @@ export async function findTroubles(store: Store): Promise<Troubles> {
 /** Clocks that jumped within a day. */
 export async function listJumpedClocks(store: Pick<Store, "listEntries" | "now">): Promise<JumpedClock[]> {
   // Most clocks never jump, and then nothing of what it takes to read a jump is loaded.
-  const entries = (await store.listEntries("clock")).filter(({ body }) => !isCalm(body));
+  const entries = (await store.listEntries("clock")).filter(({ body }) => !hasNoJump(body));
   if (entries.length === 0) return [];
   const now = await store.now();
   return entries.flatMap(({ id: machine, body }) => {
     const { doubted, past } = ClockRow.safeParse(body).data ?? { past: [] };
     const jump = doubted ?? past.at(-1);
     if (!jump || (!doubted && Math.abs(msBetween(jump.to, now)) > DAY_MS)) return [];
-    const until = doubted && { doubtedUntil: later(doubted.to, DOUBT_MS) };
+    const until = doubted && { doubtedUntil: later(doubted.to, CONFIRM_JUMP_MS) };
     return [{ machine: machineName(machine), aheadMs: jump.aheadMs, at: jump.to, ...until }];
   });
 }
@@ -36,8 +36,13 @@ function toFailing(
 ): FailingJob | undefined {
   if (!failure) return undefined;
   return {
-    ...{ key, kind, tries, why: failure.why, failedAt: failure.at, nextAt: dueAt },
+    key,
+    kind,
+    tries,
+    why: failure.why,
+    failedAt: failure.at,
+    nextAt: dueAt,
     ...(run && { run: { id: run.id, number: run.number, name: run.name } }),
-    ...(questionId !== undefined && { questionId }),
+    questionId,
   };
 }

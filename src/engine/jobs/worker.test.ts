@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { IDS, NOON, aJob, aQuestion } from "../../../test/builders.ts";
-import { clockKey } from "../../core/question/question-timer.ts";
+import { timerKey } from "../../core/question/question-timer.ts";
 import { HOUR_MS, later, msBetween } from "../../core/instant.ts";
 import type { ClaimedJob, JobKind } from "../../core/run/job.ts";
 import { Refusal } from "../../core/refusal.ts";
@@ -17,7 +17,7 @@ test("what time does to the questions of one run is done in its order, other run
   const runId = IDS.run();
   const [first, second, other] = [aQuestion({ runId }), aQuestion({ runId }), aQuestion()];
   const due = [first, second, other].map((question, index) =>
-    aJob("expire", question, { key: clockKey(question), dueAt: later(NOON, index) }),
+    aJob("expire", question, { key: timerKey(question), dueAt: later(NOON, index) }),
   );
   await decider.commit({ scheduled: due });
   const begun: string[] = [];
@@ -40,7 +40,7 @@ test("what time does to the questions of one run is done in its order, other run
     onFailure: (job, error) => expect.fail(`${job.key}: ${String(error)}`),
   });
   expect(await worker.doDue()).toBe(3);
-  expect(begun).toEqual([first, other, second].map(clockKey));
+  expect(begun).toEqual([first, other, second].map(timerKey));
 });
 
 /** A worker whose jobs all fail, and what becomes of a job of that kind that has failed so often. */
@@ -50,12 +50,17 @@ async function failOnce(kind: JobKind, tries: number) {
   await decider.commit({ scheduled: [aJob(kind, aQuestion(), { dueAt: NOON, tries })] });
   const failures: unknown[] = [];
   const worker = new Worker({
-    ...{ store, decider, id: () => IDS.worker(), host: "here", agents: [], syncClock: () => {} },
+    store,
+    decider,
+    id: () => IDS.worker(),
+    host: "here",
+    agents: [],
+    syncClock: () => {},
     handlers: { [kind]: () => Promise.reject(new Error("disk full, token=askd_h_0123456789abcdefghijklmn")) },
     onFailure: (job, error) => failures.push([job.kind, error]),
   });
   expect(await worker.doDue()).toBe(1);
-  const [job] = await store.listFailing(10);
+  const [job] = await store.listFailingJobs(10);
   return { job, delayMs: msBetween(NOON, job?.dueAt ?? NOON), failures };
 }
 
@@ -97,7 +102,12 @@ test("a worker whose store is away waits for it, tells so, and goes on", async (
   let finish = (): void => {};
   const isDone = new Promise<void>((resolve) => (finish = resolve));
   const worker = new Worker({
-    ...{ decider, id: () => IDS.worker(), host: "here", agents: [], syncClock: () => {}, onFailure: () => {} },
+    decider,
+    id: () => IDS.worker(),
+    host: "here",
+    agents: [],
+    syncClock: () => {},
+    onFailure: () => {},
     store: overriding(store, {
       claimJobs: async (filter) => {
         failing("claim");
@@ -128,8 +138,14 @@ test("a worker that is too old for its store ends", async () => {
   });
   const decider = new Decider({ store, ids: IDS, rules: DEFAULT_RULES, now: () => NOON });
   const worker = new Worker({
-    ...{ store, decider, id: () => IDS.worker(), host: "here", agents: [], handlers: {} },
-    ...{ syncClock: () => {}, onFailure: () => {} },
+    store,
+    decider,
+    id: () => IDS.worker(),
+    host: "here",
+    agents: [],
+    handlers: {},
+    syncClock: () => {},
+    onFailure: () => {},
   });
   await expect(worker.work()).rejects.toMatchObject({ code: "newer_schema" });
 });

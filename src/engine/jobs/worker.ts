@@ -1,7 +1,7 @@
 import { SYSTEM } from "../../core/people/actor.ts";
 import type { WorkerId } from "../../core/id.ts";
 import type { Changes } from "../../core/changes.ts";
-import { isClock } from "../../core/question/question-timer.ts";
+import { isTimer } from "../../core/question/question-timer.ts";
 import { type Instant, SECOND_MS, epochMs } from "../../core/instant.ts";
 import type { ClaimedJob, JobKind } from "../../core/run/job.ts";
 import { Refusal } from "../../core/refusal.ts";
@@ -13,23 +13,23 @@ import { retryOf } from "./job-retry.ts";
 const LEASE_MS = 15_000;
 const CLAIMED_AT_ONCE = 128;
 const LONGEST_SLEEP_MS = 30_000;
-/** How long to wait for a store that is away; one that says when it is back is gone on with at once. */
+/** Retry interval while the store is unreachable; a store that reports its return is used at once. */
 const OUTAGE_PAUSES_MS = [500, SECOND_MS, 2 * SECOND_MS, 5 * SECOND_MS];
 
-/** What a job handler works with. */
-export interface Work {
+/** Everything a job handler works with. */
+export interface JobContext {
   store: Store;
   decider: Decider;
   /** The store's time at the claim. */
   now: Instant;
-  /** What is known of the clock that showed it. */
+  /** The state of the clock that showed it. */
   clock?: ClockKnown | undefined;
-  /** Hears of a job that failed and that its handler puts off by itself. */
+  /** Reports a failed job that its handler reschedules by itself. */
   onFailure: WorkerDeps["onFailure"];
 }
 
 /** Does a job and commits its end; what it throws is tried again later. */
-export type Handler = (job: ClaimedJob, work: Work) => Promise<void>;
+export type Handler = (job: ClaimedJob, work: JobContext) => Promise<void>;
 
 export interface WorkerDeps {
   store: Store;
@@ -40,17 +40,17 @@ export interface WorkerDeps {
   /** The agents that this machine can start. */
   agents: readonly string[];
   handlers: Partial<Record<JobKind, Handler>>;
-  /** Hears the store's time with every claim. */
+  /** Receives the store's time with every claim. */
   syncClock(now: Instant): void;
   /** Compares that time with real time before deadlines are met by it. */
   clock?: Pick<ClockWatch, "look" | "uptimeMs">;
-  /** Hears of jobs that failed; they will be tried again. */
+  /** Reports failed jobs; they are retried. */
   onFailure(job: ClaimedJob, error: unknown): void;
   /** Arranges what has to be there before the first job; done again if it fails. */
   prepare?(): Promise<void>;
   /** The same for a worker that stays. */
   begin?(): Promise<void>;
-  /** Hears that no job can be had from the store, and how many times in a row; it is tried until it works. */
+  /** Reports that no job could be claimed from the store, and how many times in a row; claiming is retried until it works. */
   onOutage?(error: unknown, times: number): void;
 }
 
@@ -92,7 +92,7 @@ export class Worker {
       syncClock(now);
       const known = await clock?.look(now, beforeMs);
       if (jobs.length === 0) break;
-      const work: Work = { store, decider, now, clock: known, onFailure };
+      const work: JobContext = { store, decider, now, clock: known, onFailure };
       await Promise.all(inOrder(jobs).map((line) => this.#doLine(line, work)));
       done += jobs.length;
     }
@@ -162,11 +162,11 @@ export class Worker {
     };
   }
 
-  async #doLine(jobs: readonly ClaimedJob[], work: Work): Promise<void> {
+  async #doLine(jobs: readonly ClaimedJob[], work: JobContext): Promise<void> {
     for (const job of jobs) await this.#do(job, work);
   }
 
-  async #do(job: ClaimedJob, work: Work): Promise<void> {
+  async #do(job: ClaimedJob, work: JobContext): Promise<void> {
     try {
       await this.#deps.handlers[job.kind]?.(job, work);
     } catch (error) {
@@ -188,11 +188,11 @@ export class Worker {
   }
 }
 
-/** What time does to the questions of one run is done in its order; everything else goes on side by side. */
+/** Timer jobs of one run are done in order; all other jobs run concurrently. */
 function inOrder(jobs: readonly ClaimedJob[]): ClaimedJob[][] {
   const lines = new Map<string, ClaimedJob[]>();
   for (const job of jobs) {
-    const name = isClock(job) ? (job.runId ?? job.key) : job.key;
+    const name = isTimer(job) ? (job.runId ?? job.key) : job.key;
     const line = lines.get(name);
     if (line) line.push(job);
     else lines.set(name, [job]);

@@ -7,8 +7,8 @@ import { type AddressOptions, findProblem, isDenied } from "./public-address.ts"
 const TIMEOUT_MS = 15_000;
 const MOST_RESPONSE_BYTES = 64 * 1024;
 
-/** What became of a request. `isFinal` means that trying again is of no use. */
-export type Posted = { ok: boolean; isFinal: boolean; why: string; retryAfterMs?: number };
+/** The result of a request. `isFinal` means that a retry is useless. */
+export type PostResult = { ok: boolean; isFinal: boolean; why: string; retryAfterMs?: number };
 
 /**
  * Sends a message to an address that somebody gave us. The name is resolved once, the addresses are checked,
@@ -18,7 +18,7 @@ export async function post(
   url: string,
   message: { body: string; headers: Record<string, string> },
   options: AddressOptions,
-): Promise<Posted> {
+): Promise<PostResult> {
   const target = new URL(url);
   const problem = findProblem(target, options);
   if (problem) return { ok: false, isFinal: true, why: problem };
@@ -66,7 +66,7 @@ function checkedLookup(options: AddressOptions): LookupFunction {
   };
 }
 
-function judge(status: number, retryAfter: string | undefined): Posted {
+function judge(status: number, retryAfter: string | undefined): PostResult {
   const seconds = Number(retryAfter);
   return {
     ok: status >= 200 && status < 300,

@@ -6,7 +6,7 @@ export interface AddressOptions {
   allowLoopback: boolean;
 }
 
-/** Refuses the address of a callback that would never be called. What its name leads to is checked when it is called. */
+/** Refuses a callback address that would never be called. Its DNS name is resolved and checked when it is called. */
 export function requireCallable(url: string, options: AddressOptions): void {
   const problem = findProblem(new URL(url), options);
   if (problem === undefined) return;
@@ -26,7 +26,7 @@ export function findProblem(target: URL, options: AddressOptions): string | unde
   return undefined;
 }
 
-/** Says whether an address must not be called: this machine, private networks, and forms that wrap them. */
+/** Returns whether an address must not be called: this machine, private networks, and forms that wrap them. */
 export function isDenied(address: string, options: AddressOptions): boolean {
   return [address, ...wrapped(address)].some((each) => {
     const family = isIPv4(each) ? "ipv4" : "ipv6";

@@ -81,8 +81,12 @@ describe("what makes the agent go on is refused to whoever could not answer:", (
 
 describe("where two people have to agree,", () => {
   const approval = {
-    ...{ kind: "approval", question: "Deploy?", options: ["allow", "deny"], allow_text: false },
-    ...{ timeout: "1h", approvals: { need: 2 } },
+    kind: "approval",
+    question: "Deploy?",
+    options: ["allow", "deny"],
+    allow_text: false,
+    timeout: "1h",
+    approvals: { need: 2 },
   };
 
   test("one alone neither corrects, nor withdraws with words, nor answers after the deadline", async () => {

@@ -1,11 +1,11 @@
-import { requireMay } from "../../core/people/access.ts";
+import { requireAccess } from "../../core/people/access.ts";
 import { type Actor, SYSTEM } from "../../core/people/actor.ts";
 import type { Changes, Entry } from "../../core/changes.ts";
 import { requireVisibleLine } from "../../core/text/foreign-text.ts";
 import { type Instant, later } from "../../core/instant.ts";
-import { type Person, changePerson, parsePerson } from "../../core/people/person.ts";
+import { type Person, changePerson, parsePerson, requireOwnAddresses } from "../../core/people/person.ts";
 import { Refusal } from "../../core/refusal.ts";
-import { lastAdmin } from "../../core/people/removal.ts";
+import { lastAdminRefusal } from "../../core/people/removal.ts";
 import { hasEnded } from "../../core/run/run.ts";
 import {
   type Token,
@@ -17,24 +17,24 @@ import {
   handOverToken,
   isAdminToken,
   isCredential,
-  isUsable,
+  isTokenUsable,
   lifetimeOf,
-  noteUse,
+  recordUse,
   parseToken,
   tokenId,
   tokenText,
 } from "../../core/people/token.ts";
-import type { Committed, Store } from "../../store/store.ts";
-import { recall } from "../memoize.ts";
+import type { CommitResult, Store } from "../../store/store.ts";
+import { memoize } from "../memoize.ts";
 
-/** How much chance is in a token. */
+/** Random bytes in a token. */
 export const TOKEN_BYTES = 20;
 const MOST_PARSED = 1_000;
 const LONGEST_ADDRESS = 320;
 const TRIES = 5;
 const LOGIN_MS = 10 * 60_000;
 const SESSION_MS = 12 * 3_600_000;
-/** Whoever may do everything signs in for what they want to do now. */
+/** Admin sessions are short: an admin signs in for one task. */
 const ADMIN_MS = 3_600_000;
 
 interface PeopleDeps {
@@ -43,13 +43,13 @@ interface PeopleDeps {
   randomBytes: (count: number) => Uint8Array;
 }
 
-/** Who may come in, and as whom. */
+/** Tokens and the list of people: who may sign in, and as whom. */
 export class People {
   readonly #deps: PeopleDeps;
   /** Tokens that were used, as they were parsed: every request brings one. */
   readonly #parsed = new Map<string, Token>();
-  /** Uses that are being written down. */
-  readonly #noting = new Map<string, Promise<Committed>>();
+  /** Uses that are being recorded. */
+  readonly #noting = new Map<string, Promise<CommitResult>>();
   readonly #known = new WeakMap<Entry, Person>();
   readonly #tokens = new WeakMap<Entry, Token>();
 
@@ -57,8 +57,8 @@ export class People {
     this.#deps = deps;
   }
 
-  /** Makes a token; its text is shown this once and kept nowhere. */
-  async issue(input: TokenInput, by: Actor): Promise<{ text: string; token: Token }> {
+  /** Creates a token; its text is returned only here and kept nowhere. */
+  async issueToken(input: TokenInput, by: Actor): Promise<{ text: string; token: Token }> {
     requireMayIssue(input, by);
     await this.#requireKnown(input, by);
     requireVisibleLine(input.subject, "the subject of a token");
@@ -73,7 +73,7 @@ export class People {
     return made;
   }
 
-  /** A code signs somebody in as a person: only whoever makes it, or somebody on the list, is known to be one. */
+  /** A login code signs in as a person, so its subject must be on the list or be the one who makes it. */
   async #requireKnown({ scope, subject }: TokenInput, by: Actor): Promise<void> {
     if (scope !== "login" || by.scope === "system" || subject === by.id || (await this.findPerson(subject))) return;
     throw new Refusal("not_permitted", `${subject} is not on the list of people, so no code can sign them in`, {
@@ -99,7 +99,7 @@ export class People {
       createdAt,
       ...(runId && { runId }),
       ...(grants && { grants }),
-      ...(name !== undefined && { name }),
+      name,
       ...lifetime,
       ...more,
     };
@@ -123,11 +123,11 @@ export class People {
     }
   }
 
-  /** Who bears this token, or nobody. An agent's token is worth nothing once its run has ended. */
-  async find(text: string, channel: string): Promise<{ actor: Actor; token: Token } | undefined> {
+  /** The owner of this token; undefined if it is not valid. An agent's token ends with its run. */
+  async authenticate(text: string, channel: string): Promise<{ actor: Actor; token: Token } | undefined> {
     const entry = await this.#deps.store.findEntry("token", tokenId(text));
     const token = entry && this.#parse(entry);
-    if (!token || !isCredential(token, channel) || !isUsable(token, this.#deps.now())) return undefined;
+    if (!token || !isCredential(token, channel) || !isTokenUsable(token, this.#deps.now())) return undefined;
     const run = token.runId && (await this.#deps.store.findRun(token.runId));
     if (run && hasEnded(run)) return undefined;
     const actor = actorOf(token, channel);
@@ -136,16 +136,16 @@ export class People {
     return { actor: isKnown ? actor : { ...actor, strength: "bearer" }, token: used };
   }
 
-  /** Says whether a token is known to be a person's own; a name that is on no list could be anybody's. */
+  /** Returns whether a token is known to be a person's own; a name that is on no list could be anybody's. */
   async #isKnown({ scope, subject, isSession }: Token): Promise<boolean> {
     if (scope === "agent" || scope === "admin" || isSession) return true;
     return (await this.findPerson(subject)) !== undefined;
   }
 
-  /** Renews the token and writes down that it is used, once a day: many requests at once write it once. */
+  /** Renews the token and records its use, once a day; concurrent requests record it once. */
   async #noteUse(token: Token, by: Actor): Promise<Token> {
     const now = this.#deps.now();
-    const used = noteUse(token, now);
+    const used = recordUse(token, now);
     if (!used) return token;
     const noting = this.#noting.get(token.id) ?? this.#deps.store.commit(changeToken("used", token, used, { now, by }));
     this.#noting.set(token.id, noting);
@@ -153,7 +153,7 @@ export class People {
       const committed = await noting;
       return committed.ok ? { ...used, version: token.version + 1 } : token;
     } catch (error) {
-      // A full disk keeps nobody out: the next request writes it down.
+      // A full disk must not lock people out: the next request records the use.
       if (error instanceof Refusal) return token;
       throw error;
     } finally {
@@ -172,11 +172,11 @@ export class People {
   }
 
   /** Trades a login code for a token of that person; a code works once. */
-  async redeem(code: string, by: Actor): Promise<{ text: string; token: Token }> {
+  async redeemLogin(code: string, by: Actor): Promise<{ text: string; token: Token }> {
     const entry = await this.#deps.store.findEntry("token", tokenId(code));
     const login = entry && parseToken(entry);
     const now = this.#deps.now();
-    const isGood = login?.scope === "login" && isUsable(login, now);
+    const isGood = login?.scope === "login" && isTokenUsable(login, now);
     const committed = isGood
       ? await this.#deps.store.commit(changeToken("used", login, { ...login, revokedAt: now }, { now, by }))
       : undefined;
@@ -184,14 +184,14 @@ export class People {
       throw new Refusal("sign_in", "This code is not valid any more", { hint: "Get a new one with: askd login" });
     }
     const [scope, ms] = login.grants ? (["admin", ADMIN_MS] as const) : (["human", SESSION_MS] as const);
-    const more = { isSession: true, ...(login.maker !== undefined && { maker: login.maker }) };
+    const more = { isSession: true, maker: login.maker };
     const made = await this.#make({ scope, subject: login.subject, expiresAt: later(now, ms) }, more, by);
     await this.#requireStillThere(made.token);
     return made;
   }
 
-  async revoke(id: string, by: Actor): Promise<Token> {
-    requireMay("manage_tokens", by);
+  async revokeToken(id: string, by: Actor): Promise<Token> {
+    requireAccess("manage_tokens", by);
     return this.#change(id, async (before) => {
       const now = this.#deps.now();
       if (before.revokedAt !== undefined) return { token: before, changes: undefined };
@@ -202,15 +202,15 @@ export class People {
     });
   }
 
-  /** Gives a token to another person, with whom it ends from then on. */
-  async handOver(id: string, to: string, by: Actor): Promise<Token> {
-    requireMay("manage_tokens", by);
+  /** Gives a token to another person: it ends when that person is removed. */
+  async handOverToken(id: string, to: string, by: Actor): Promise<Token> {
+    requireAccess("manage_tokens", by);
     if (!(await this.findPerson(to))) {
       throw new Refusal("bad_input", `There is nobody called "${to}"`, { hint: "See everybody: askd user list" });
     }
     return this.#change(id, async (before) => {
       const now = this.#deps.now();
-      if (!isUsable(before, now)) throw new Refusal("bad_input", "This token is revoked or expired already");
+      if (!isTokenUsable(before, now)) throw new Refusal("bad_input", "This token is revoked or expired already");
       return { token: { ...before, maker: to }, changes: handOverToken(before, to, { now, by }) };
     });
   }
@@ -231,47 +231,54 @@ export class People {
     throw new Refusal("moved", "The token was changed meanwhile; try again");
   }
 
-  /** Whoever takes an admin's token away also takes this lock: of two who take away one each, one sees what the other did. */
+  /** Revoking an admin's token takes this lock: of two concurrent revocations, the second sees the first. */
   async #guardAdmins(token: Token, now: Instant): Promise<Entry[]> {
     if (!isAdminToken(token, now)) return [];
     const lock = await readRoster(this.#deps.store); // before the tokens are read
     const tokens = await this.#allTokens();
-    if (!tokens.some((other) => other.id !== token.id && isAdminToken(other, now))) throw lastAdmin(token.subject);
+    if (!tokens.some((other) => other.id !== token.id && isAdminToken(other, now)))
+      throw lastAdminRefusal(token.subject);
     return [lock];
   }
 
   async #allTokens(): Promise<Token[]> {
-    return (await this.#deps.store.listEntries("token")).map((entry) => recall(this.#tokens, entry, parseToken));
+    return (await this.#deps.store.listEntries("token")).map((entry) => memoize(this.#tokens, entry, parseToken));
   }
 
   async listTokens(by: Actor): Promise<Token[]> {
-    requireMay("manage_tokens", by);
+    requireAccess("manage_tokens", by);
     return this.#allTokens();
   }
 
-  async put(person: Person, by: Actor): Promise<Person> {
-    requireMay("manage_people", by);
+  async putPerson(person: Person, by: Actor): Promise<Person> {
+    requireAccess("manage_people", by);
     const { name, email, slack, github, groups } = person;
     for (const text of [name, email, slack, github, ...groups]) {
       if (text !== undefined) requireVisibleLine(text, "the name or address of a person", LONGEST_ADDRESS);
     }
-    const entry = await this.#deps.store.findEntry("person", person.id);
-    const before = entry && parsePerson(entry);
-    const next = { ...person, version: before?.version ?? 0 };
-    const committed = await this.#deps.store.commit(changePerson(before, next, { now: this.#deps.now(), by }));
-    if (!committed.ok) throw new Refusal("moved", "This person was changed meanwhile; try again");
-    return { ...next, version: next.version + 1 };
+    for (let tries = 0; tries < TRIES; tries += 1) {
+      // The lock comes first: of two people who get one address at the same time, the second sees the first.
+      const lock = await readRoster(this.#deps.store);
+      const entry = await this.#deps.store.findEntry("person", person.id);
+      const before = entry && parsePerson(entry);
+      requireOwnAddresses(person, await this.listPeople());
+      const next = { ...person, version: before?.version ?? 0 };
+      const { entries = [], events = [] } = changePerson(before, next, { now: this.#deps.now(), by });
+      const committed = await this.#deps.store.commit({ entries: [...entries, lock], events });
+      if (committed.ok) return { ...next, version: next.version + 1 };
+    }
+    throw new Refusal("moved", "This person was changed meanwhile; try again");
   }
 
-  async list(): Promise<Person[]> {
+  async listPeople(): Promise<Person[]> {
     const entries = await this.#deps.store.listEntries("person");
-    return entries.map((entry) => recall(this.#known, entry, parsePerson)).filter(({ removed }) => !removed);
+    return entries.map((entry) => memoize(this.#known, entry, parsePerson)).filter(({ removed }) => !removed);
   }
 
-  /** Who was on the list once. */
+  /** Ids of removed people. */
   async listRemoved(): Promise<ReadonlySet<string>> {
     const people = (await this.#deps.store.listEntries("person")).map((entry) =>
-      recall(this.#known, entry, parsePerson),
+      memoize(this.#known, entry, parsePerson),
     );
     return new Set(people.filter(({ removed }) => removed).map(({ id }) => id));
   }
@@ -283,7 +290,7 @@ export class People {
   }
 }
 
-/** A row that says nothing: its version is the lock on who is an admin. */
+/** A row that says nothing: its version is the lock on who is an admin, and on the addresses of people. */
 export async function readRoster(store: Store): Promise<Entry> {
   const entry = await store.findEntry("roster", "admins");
   return { kind: "roster", id: "admins", version: entry?.version ?? 0, body: {} };
@@ -291,7 +298,7 @@ export async function readRoster(store: Store): Promise<Entry> {
 
 /** A person may sign in elsewhere as themselves and let agents in; anything more is for an admin to give. */
 function requireMayIssue(input: TokenInput, by: Actor): void {
-  requireMay("make_token", by);
+  requireAccess("make_token", by);
   if (by.scope === "admin" || by.scope === "system") return;
   const isOwn = input.scope === "agent" || (input.scope !== "admin" && input.subject === by.id);
   if (isOwn && !input.onBehalf && !input.grants) return;

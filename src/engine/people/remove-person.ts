@@ -1,10 +1,17 @@
-import { requireMay } from "../../core/people/access.ts";
+import { requireAccess } from "../../core/people/access.ts";
 import type { Actor } from "../../core/people/actor.ts";
 import type { QuestionId } from "../../core/id.ts";
 import { parsePerson } from "../../core/people/person.ts";
-import { type Pending, isPending } from "../../core/question/question.ts";
+import { type PendingQuestion, isPending } from "../../core/question/question.ts";
 import { Refusal } from "../../core/refusal.ts";
-import { type Removal, type RemovalRead, endHoldings, findHoldings, isHeldBy, removePerson } from "../../core/people/removal.ts";
+import {
+  type Removal,
+  type RemovalSnapshot,
+  endHoldings,
+  findHoldings,
+  isHeldBy,
+  removePerson,
+} from "../../core/people/removal.ts";
 import { parseToken } from "../../core/people/token.ts";
 import type { Store } from "../../store/store.ts";
 import type { Decider } from "../decide.ts";
@@ -18,15 +25,15 @@ interface RemovalDeps {
   decider: Decider;
 }
 
-/** Takes somebody off the list with all that they hold, in one commit. */
+/** Removes a person with everything that they hold, in one commit. */
 export async function removeFromList(
   { store, decider }: RemovalDeps,
   { id, handOverTo, isTrial }: { id: string } & RemovalOptions,
   by: Actor,
 ): Promise<Removal> {
-  requireMay("manage_people", by);
+  requireAccess("manage_people", by);
   const removal = await decider.retry(async () => {
-    // The lock comes first: whoever takes an admin away between here and the commit makes it fail.
+    // Lock first: if another admin is removed between here and the commit, the commit fails.
     const lock = await readRoster(store);
     const read = await readAll(store, id);
     const at = decider.at(by);
@@ -43,7 +50,7 @@ export async function removeFromList(
   return removal;
 }
 
-/** What the person did while they were being removed goes the same way. */
+/** Removes what the person did during the removal. */
 async function sweep(
   { store, decider }: RemovalDeps,
   { id, handOverTo }: { id: string } & RemovalOptions,
@@ -59,7 +66,7 @@ async function sweep(
   });
 }
 
-async function readAll(store: Store, id: string, state: "listed" | "removed" = "listed"): Promise<RemovalRead> {
+async function readAll(store: Store, id: string, state: "listed" | "removed" = "listed"): Promise<RemovalSnapshot> {
   const [people, tokens] = await Promise.all([store.listEntries("person"), store.listEntries("token")]);
   const known = people.map(parsePerson);
   const person = known.find((each) => each.id === id && (each.removed ?? false) === (state === "removed"));
@@ -70,8 +77,8 @@ async function readAll(store: Store, id: string, state: "listed" | "removed" = "
   return { person, people: listed, tokens: tokens.map(parseToken), open: await readOpen(store) };
 }
 
-async function readOpen(store: Store): Promise<Pending[]> {
-  const open: Pending[] = [];
+async function readOpen(store: Store): Promise<PendingQuestion[]> {
+  const open: PendingQuestion[] = [];
   let after: QuestionId | undefined;
   for (;;) {
     const page = await store.listQuestions({

@@ -2,11 +2,16 @@ import { SECOND_MS } from "../../core/instant.ts";
 import { REFUSALS, Refusal, type RefusalCode } from "../../core/refusal.ts";
 
 const LONGEST_RETRY_AFTER_MS = 30 * SECOND_MS;
-/** A proxy replies so when nobody is behind it; those above 504 are of one that many use. */
+/** Replies of a proxy without a server behind it; those above 504 are Cloudflare's. */
 const AWAY: ReadonlySet<number> = new Set([502, 503, 504, 520, 521, 522, 523, 524]);
 /** The connection was not made: nothing of the request has gone out. */
 const NOT_CONNECTED: ReadonlySet<string> = new Set([
-  ...["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "UND_ERR_CONNECT_TIMEOUT"],
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "UND_ERR_CONNECT_TIMEOUT",
 ]);
 
 /** A "no" of the server, as far as it says which one. */
@@ -18,9 +23,9 @@ export interface Problem {
 
 /** A try that reached no server that could have done it. */
 export class Absence {
-  /** Nobody can say whether the server got the request. */
+  /** It is unknown whether the server got the request. */
   readonly mayHaveArrived: boolean;
-  /** How long to wait at least before the next try, as whoever replied said. */
+  /** The shortest wait before the next try, from Retry-After. */
   readonly retryAfterMs: number;
   readonly #say: (url: string) => Problem;
   readonly #cause: unknown;
@@ -37,13 +42,13 @@ export class Absence {
     this.#cause = given.cause;
   }
 
-  /** What the caller is told in the end; of a change that one of the tries may have made also that it may be there. */
+  /** The refusal after the last try; it says so if one of the tries may have made the change. */
   refusal(url: string, { mayHaveArrived }: { mayHaveArrived: boolean }): Refusal {
     const { code, detail, hint } = this.#say(url);
     const doubt = "it is not known whether it did what it was asked";
     const look = "Look before you do it again: askd status";
     return new Refusal(code, mayHaveArrived ? `${detail}; ${doubt}` : detail, {
-      ...(this.#cause !== undefined && { cause: this.#cause }),
+      cause: this.#cause,
       ...(this.retryAfterMs > 0 && { retryAfterMs: this.retryAfterMs }),
       ...((hint !== undefined || mayHaveArrived) && {
         hint: [hint, ...(mayHaveArrived ? [look] : [])].filter((line) => line !== undefined).join("\n"),
@@ -65,7 +70,7 @@ export function absenceAfter(cause: unknown): Absence {
   });
 }
 
-/** The absence that a reply tells of: a proxy's, or of a server whose own store is away. */
+/** The absence that a reply reports: by a proxy, or by a server whose own store is away. */
 export function absenceIn(response: Response, text: string): Absence | undefined {
   const problem = parseProblem(text);
   if (problem ? problem.code !== "store_unreachable" : !AWAY.has(response.status)) return undefined;
@@ -95,7 +100,7 @@ export function parseProblem(text: string): Problem | undefined {
     const { code, detail } = value;
     if (typeof code !== "string" || !isCode(code)) return undefined;
     const hint = "hint" in value && typeof value.hint === "string" ? value.hint : undefined;
-    return { code, detail: String(detail), ...(hint !== undefined && { hint }) };
+    return { code, detail: String(detail), hint };
   } catch {
     return undefined; // not ours: something before the server replied
   }
@@ -105,7 +110,7 @@ function isCode(code: string): code is RefusalCode {
   return Object.hasOwn(REFUSALS, code);
 }
 
-/** Says whether no connection was made, by any of the addresses that a name has. */
+/** Returns whether no address of the name accepted a connection. */
 function isNotConnected(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error instanceof AggregateError && error.errors.length > 0) return error.errors.every(isNotConnected);

@@ -10,10 +10,11 @@ export function runBody(input: RunInput): RunBody {
   const { id: _id, measured: _measured, externalId, parentId, giveBack, callback, ...run } = input;
   return {
     ...run,
-    ...(externalId !== undefined && { external_id: externalId }),
-    ...(parentId !== undefined && { parent_id: parentId }),
-    ...(giveBack !== undefined && { give_back: giveBack }),
-    ...(callback && { callback_url: callback.url, callback_secret: callback.secret }),
+    external_id: externalId,
+    parent_id: parentId,
+    give_back: giveBack,
+    callback_url: callback?.url,
+    callback_secret: callback?.secret,
   };
 }
 
@@ -35,7 +36,7 @@ export async function pageThrough<Row>(
   let after = start;
   while (rows.length < limit) {
     const page = await read({
-      ...(after !== undefined && { after }),
+      after,
       limit: Math.min(MOST_LISTED, limit - rows.length),
     });
     rows.push(...page.rows);

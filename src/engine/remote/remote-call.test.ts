@@ -5,8 +5,9 @@ import { ServedScene } from "../../../test/served.ts";
 import type { Actor } from "../../core/people/actor.ts";
 import { later } from "../../core/instant.ts";
 import { NO_TROUBLES } from "../../core/run/trouble.ts";
+import type { Engine } from "../engine.ts";
 import { readMachines } from "../machines.ts";
-import { RemoteEngine } from "./remote-engine.ts";
+import { createRemoteEngine } from "./remote-engine.ts";
 
 let at: ServedScene;
 beforeEach(async () => {
@@ -15,11 +16,11 @@ beforeEach(async () => {
 afterEach(() => at.stop());
 
 let keys = 0;
-function engineWith(token: string, over: { url?: string; fetch?: typeof fetch } = {}): RemoteEngine {
-  return new RemoteEngine({ url: at.url, tokenFor: () => token, newKey: () => `key-${(keys += 1)}`, ...over });
+function engineWith(token: string, over: { url?: string; fetch?: typeof fetch } = {}): Engine {
+  return createRemoteEngine({ url: at.url, tokenFor: () => token, newKey: () => `key-${(keys += 1)}`, ...over });
 }
 
-/** What a proxy says in its own words. */
+/** The reply of a proxy, in its own words. */
 function page(status: number, headers: Record<string, string> = {}): Response {
   return new Response("<html><h1>Sorry</h1></html>", { status, headers: { "content-type": "text/html", ...headers } });
 }
@@ -172,8 +173,10 @@ test("somebody who waits rides out an absence once the server was there, and not
   const told: string[] = [];
   let isAway = true;
   let sent = 0;
-  const waiter = new RemoteEngine({
-    ...{ url: at.url, newKey: () => "key", patience: { until: leaving.signal, onAway: (text) => told.push(text) } },
+  const waiter = createRemoteEngine({
+    url: at.url,
+    newKey: () => "key",
+    patience: { until: leaving.signal, onAway: (text) => told.push(text) },
     tokenFor: () => token,
     fetch: async (url, init) => {
       sent += 1;

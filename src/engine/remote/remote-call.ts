@@ -1,12 +1,12 @@
 import type { Actor } from "../../core/people/actor.ts";
 import { API_PATH, BY_HEADER, ROWS_TYPE, type Route } from "../../core/api/route.ts";
 import { ROUTES, type RowsOf, type Verb } from "../../core/api/table.ts";
-import { sayDuration } from "../../core/text/duration.ts";
+import { formatDuration } from "../../core/text/duration.ts";
 import { MINUTE_MS, SECOND_MS } from "../../core/instant.ts";
 import { Refusal } from "../../core/refusal.ts";
 import { Absence, absenceAfter, absenceIn, parseProblem, retryAfterOf } from "./remote-absence.ts";
 
-/** How often a call is tried that finds nobody. */
+/** Tries of a call that reaches no server. */
 const TRIES = 4;
 /** For how long, where somebody waits for an outcome: a server that restarts is away for a moment. */
 const LONGEST_ABSENCE_MS = 2 * MINUTE_MS;
@@ -29,14 +29,14 @@ export interface Patience {
   until: AbortSignal;
   /** From the first call on; else once the server was there. */
   isAtOnce?: boolean;
-  /** Hears that the server is away and looked for again. */
+  /** Reports that the server is away and the call is retried. */
   onAway?: (text: string) => void;
 }
 
-/** What a verb says, before it is written into an address, headers and a body. */
+/** The request of a verb, before it is written into an address, headers and a body. */
 export interface CallOptions<V extends Verb> {
-  params?: Record<string, string>;
-  query?: Record<string, string | number | undefined>;
+  params?: Record<string, unknown>;
+  query?: Record<string, unknown>;
   body?: unknown;
   by?: Actor;
   /** Sent in place of the usual one. */
@@ -52,14 +52,14 @@ export interface CallOptions<V extends Verb> {
   readonly verb?: V;
 }
 
-/** What the server replied, read to its end. */
+/** A complete reply of the server. */
 interface Received {
   response: Response;
   text: string;
 }
 
-/** Calls the routes of the table on a server. What it refuses is refused here in the same words. */
-export class Caller {
+/** Calls the routes of the table on a server. Its refusals are thrown here with the same text. */
+export class RemoteCaller {
   readonly #deps: CallerDeps;
   #hasHeard = false;
   #isAway = false;
@@ -79,7 +79,7 @@ export class Caller {
     return row.reply.rows.parse(this.#parse(text));
   }
 
-  /** Sends it, again where nobody was reached and that does no harm. */
+  /** Sends a request, and retries it if no server was reached and a repetition does no harm. */
   async #send(row: Route, options: CallOptions<Verb>): Promise<Received> {
     const mayRepeat = options.mayRepeat ?? (options.key !== undefined || row.method !== "POST");
     const address = this.#address(row, options);
@@ -124,7 +124,7 @@ export class Caller {
   #sayAway(): void {
     if (this.#isAway) return;
     this.#isAway = true;
-    const span = sayDuration(LONGEST_ABSENCE_MS);
+    const span = formatDuration(LONGEST_ABSENCE_MS);
     this.#deps.patience?.onAway?.(`The server at ${this.#deps.url} is away; looking for it again for at most ${span}`);
   }
 
@@ -141,9 +141,11 @@ export class Caller {
   }
 
   #address({ path }: Route, { params = {}, query = {} }: CallOptions<Verb>): string {
-    const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ""));
+    const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(params[name])));
     const search = new URLSearchParams();
-    for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value));
+    for (const [name, value] of Object.entries(query)) {
+      if (value !== undefined) search.set(name, typeof value === "string" ? value : JSON.stringify(value));
+    }
     return `${this.#deps.url}${API_PATH}${filled}${search.size > 0 ? `?${search.toString()}` : ""}`;
   }
 
@@ -167,7 +169,7 @@ export class Caller {
   }
 }
 
-/** Fetches, and tells of every call: the method, the address, what came back, and after how long. Never the token. */
+/** A fetch that reports every call: method, address, status and duration. Never the token. */
 export function tellingFetch(tell: (line: string) => void): typeof fetch {
   return async (input, init) => {
     const start = performance.now();

@@ -1,7 +1,7 @@
 import { describe } from "vitest";
 import { Scene } from "../../../test/scene.ts";
 
-// What the engine promises holds for one behind a server too: these are the same tests.
+// An engine behind a server keeps the same promises: these are the same tests.
 Scene.engines = "remote";
 
 describe("over HTTP", async () => {

@@ -20,7 +20,7 @@ const MATTERS: ReadonlySet<string> = new Set([
 export interface AlertWatchDeps {
   store: Store;
   rules: Rules;
-  /** Hears of an alert that this process was the one to report. */
+  /** Reports an alert that this process recorded first. */
   onAlert(name: AlertName, value: number): void;
   onFailure(error: unknown): void;
 }

@@ -46,7 +46,10 @@ function toQuestion(drawn: Drawn, runs: readonly Run[], start: Instant): Questio
   const at = later(askedAt, drawn.waited * MINUTE_MS);
   const ids = idsFrom(() => epochMs(askedAt), newBytes);
   const question = aQuestion({
-    ...{ id: ids.question(), runId: runs[drawn.run % runs.length]!.id, askedAt, to: drawn.to },
+    id: ids.question(),
+    runId: runs[drawn.run % runs.length]!.id,
+    askedAt,
+    to: drawn.to,
     ...(drawn.due !== undefined && { dueAt: later(askedAt, drawn.due * MINUTE_MS) }),
   });
   const by: Actor = { ...ADA, id: drawn.person, channel: drawn.channel };
@@ -91,11 +94,17 @@ function naive(all: readonly Question[], runs: readonly Run[], since: Instant, u
   );
   const counts = runs.map(({ id }) => asked.filter(({ runId }) => runId === id).length).filter((count) => count > 0);
   return {
-    ...{ asked: asked.length, answered: answered.length, byPerson: people.length, timedOut: timedOut.length },
+    asked: asked.length,
+    answered: answered.length,
+    byPerson: people.length,
+    timedOut: timedOut.length,
     timeoutRate: timedOut.length === 0 ? 0 : timedOut.length / (timedOut.length + answered.length),
     byPolicy: answered.length - people.length + timedOut.filter((each) => "answer" in each).length,
-    ...{ median: rank(people, 0.5), p90: rank(people, 0.9), waitedMs: sum(asked) },
-    ...{ runs: counts.length, mostPerRun: Math.max(0, ...counts) },
+    median: rank(people, 0.5),
+    p90: rank(people, 0.9),
+    waitedMs: sum(asked),
+    runs: counts.length,
+    mostPerRun: Math.max(0, ...counts),
     ada: people.filter((each) => each.status === "answered" && each.answer.by.id === "ada").length,
     claude: { asked: ofAgent("claude").length, waitedMs: sum(ofAgent("claude")) },
     backend: {
@@ -114,7 +123,16 @@ async function counted(store: Store, since: Instant, until: Instant) {
   const claude = stats.agents.find(({ name }) => name === "claude");
   const backend = stats.sla.find(({ name }) => name === "backend");
   return {
-    ...{ asked, answered, byPerson, timedOut, timeoutRate, byPolicy, median: medianMs, p90: p90Ms, waitedMs, runs },
+    asked,
+    answered,
+    byPerson,
+    timedOut,
+    timeoutRate,
+    byPolicy,
+    median: medianMs,
+    p90: p90Ms,
+    waitedMs,
+    runs,
     mostPerRun: stats.mostPerRun,
     ada: stats.people.find(({ name }) => name === "ada")?.answered ?? 0,
     claude: { asked: claude?.asked ?? 0, waitedMs: claude?.waitedMs ?? 0 },

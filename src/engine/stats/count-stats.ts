@@ -1,17 +1,17 @@
-import type { Fact } from "../../core/stats/stats-row.ts";
+import type { StatsRow } from "../../core/stats/stats-row.ts";
 import { firstQuestionId } from "../../core/id.ts";
 import { DAY_MS, epochMs, later } from "../../core/instant.ts";
 import type { Question } from "../../core/question/question.ts";
 import { Refusal } from "../../core/refusal.ts";
 import type { Rules } from "../../core/rules.ts";
 import type { Stats, StatsQuery } from "../../core/stats/stats.ts";
-import { Tally } from "../../core/stats/tally.ts";
+import { StatsTally } from "../../core/stats/tally.ts";
 import type { Store } from "../../store/store.ts";
-import { type Ledger, SKEW_MS, pagesSince, readFacts } from "./stats-cache.ts";
+import { type StatsCache, SKEW_MS, pagesSince, readFacts } from "./stats-cache.ts";
 import { nextTurn } from "../next-turn.ts";
 
 const SLICE = 1_000;
-/** What a count may keep in memory grows with the number of questions, so there is a most. */
+/** Memory of a count grows with the number of questions, so it is limited. */
 const MOST_COUNTED = 500_000;
 const USUAL_MS = 7 * DAY_MS;
 
@@ -21,15 +21,15 @@ interface Period {
 }
 
 /** Counts the questions of a time: with what a ledger knows already, or by reading them all. */
-export async function countStats(query: StatsQuery, store: Store, rules: Rules, ledger?: Ledger): Promise<Stats> {
+export async function countStats(query: StatsQuery, store: Store, rules: Rules, ledger?: StatsCache): Promise<Stats> {
   const now = await store.now();
   const until = query.until ?? now;
   const since = query.since ?? later(until, -USUAL_MS);
   if (since >= until) throw new Refusal("bad_input", "The time to count ends before it begins");
   const period: Period = { sinceMs: epochMs(since), untilMs: epochMs(until) };
-  // A ledger reaches up to now; for a time that is long over it would read what nobody wants counted.
+  // The cache reaches up to now; for an old period it would read questions that are not counted.
   const kept = until < now ? undefined : await ledger?.read(period.sinceMs);
-  const tally = new Tally(now, query.aheadMs);
+  const tally = new StatsTally(now, query.aheadMs);
   let counted = 0;
   for await (const slice of kept ? slicesOf(kept) : readSlices(store, period)) {
     const wanted = slice.filter((fact) => isWanted(fact, period) && isOf(fact, query));
@@ -47,11 +47,11 @@ export async function countStats(query: StatsQuery, store: Store, rules: Rules, 
   }
 }
 
-function* slicesOf(facts: readonly Fact[]): Generator<readonly Fact[]> {
+function* slicesOf(facts: readonly StatsRow[]): Generator<readonly StatsRow[]> {
   for (let start = 0; start < facts.length; start += SLICE) yield facts.slice(start, start + SLICE);
 }
 
-async function* readSlices(store: Store, { sinceMs, untilMs }: Period): AsyncGenerator<readonly Fact[]> {
+async function* readSlices(store: Store, { sinceMs, untilMs }: Period): AsyncGenerator<readonly StatsRow[]> {
   const end = firstQuestionId(untilMs + SKEW_MS);
   for await (const page of pagesSince(store, sinceMs)) {
     yield await readFacts(store, page);
@@ -60,11 +60,11 @@ async function* readSlices(store: Store, { sinceMs, untilMs }: Period): AsyncGen
   }
 }
 
-function isWanted({ askedMs }: Fact, { sinceMs, untilMs }: Period): boolean {
+function isWanted({ askedMs }: StatsRow, { sinceMs, untilMs }: Period): boolean {
   return askedMs >= sinceMs && askedMs < untilMs;
 }
 
-function isOf(fact: Pick<Fact, "agent" | "repo">, { repo, agent }: StatsQuery): boolean {
+function isOf(fact: Pick<StatsRow, "agent" | "repo">, { repo, agent }: StatsQuery): boolean {
   return (repo === undefined || fact.repo === repo) && (agent === undefined || fact.agent === agent);
 }
 

@@ -1,8 +1,15 @@
 import type { QuestionId } from "../../core/id.ts";
 import { MINUTE_MS } from "../../core/instant.ts";
-import { type Similar, WordCounts, isPersonsAnswer, rankSimilar, titleWords, weighWords } from "../../core/answer/similar.ts";
+import {
+  type SimilarQuestion,
+  WordCounts,
+  isPersonsAnswer,
+  rankSimilar,
+  titleWords,
+  weighWords,
+} from "../../core/answer/similar.ts";
 import type { Store } from "../../store/store.ts";
-import type { Rows } from "../row-cache.ts";
+import type { RowCache } from "../row-cache.ts";
 import { nextTurn } from "../next-turn.ts";
 import type { WordFollower } from "./word-follower.ts";
 
@@ -18,10 +25,10 @@ const MOST_READ = 40;
 interface SimilarDeps {
   store: Pick<Store, "listQuestions" | "findAnswered">;
   words: Pick<WordFollower, "catchUp">;
-  rows: Pick<Rows, "read" | "readMany">;
+  rows: Pick<RowCache, "read" | "readMany">;
 }
 
-/** What people answered, looked up by the words that tell most. */
+/** Past answers, looked up by the most distinctive words. */
 export class Precedents {
   readonly #deps: SimilarDeps;
   #sample: { counts: WordCounts; atMs: number } | undefined;
@@ -34,8 +41,8 @@ export class Precedents {
     if (this.#sample && this.#sample.counts.size < SAMPLE) this.#sample = undefined;
   }
 
-  /** What people answered to questions like this one; the few that come nearest are read in full. */
-  async find(id: QuestionId, limit: number): Promise<Similar[]> {
+  /** Answers to similar questions; only the closest few are read in full. */
+  async find(id: QuestionId, limit: number): Promise<SimilarQuestion[]> {
     const { store, words, rows } = this.#deps;
     await words.catchUp();
     const asked = await rows.read(id);

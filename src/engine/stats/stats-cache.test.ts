@@ -3,11 +3,11 @@ import { DAY_MS, HOUR_MS, later } from "../../core/instant.ts";
 import type { StatsQuery } from "../../core/stats/stats.ts";
 import { ADA, AGENT } from "../../../test/builders.ts";
 import { Scene, said } from "../../../test/scene.ts";
-import { Ledger } from "./stats-cache.ts";
+import { StatsCache } from "./stats-cache.ts";
 import { countStats } from "./count-stats.ts";
 
-/** What the ledger counts must be what counting anew gives. */
-async function compare(scene: Scene, ledger: Ledger, query: StatsQuery = {}): Promise<number> {
+/** The cached counts must equal a fresh count. */
+async function compare(scene: Scene, ledger: StatsCache, query: StatsQuery = {}): Promise<number> {
   const until = later(scene.now, 1);
   const plain = await countStats({ ...query, until }, scene.store, scene.rules);
   expect(await countStats({ ...query, until }, scene.store, scene.rules, ledger)).toEqual(plain);
@@ -22,7 +22,7 @@ async function asked(scene: Scene, index: number) {
 describe("a ledger", () => {
   test("counts what counting anew does, whatever happened since the last count", async () => {
     const scene = new Scene();
-    const ledger = new Ledger(scene.store);
+    const ledger = new StatsCache(scene.store);
     expect(await compare(scene, ledger)).toBe(0);
     for (let round = 0; round < 6; round += 1) {
       const ids = [];
@@ -43,7 +43,7 @@ describe("a ledger", () => {
 
   test("reads what lies before its first count when that is wanted", async () => {
     const scene = new Scene();
-    const ledger = new Ledger(scene.store);
+    const ledger = new StatsCache(scene.store);
     for (let day = 0; day < 10; day += 1) {
       const id = await asked(scene, day);
       if (day % 2 === 0) await scene.engine.answer(id, said("1"), ADA);

@@ -1,4 +1,4 @@
-import { type Fact, factOf } from "../../core/stats/stats-row.ts";
+import { type StatsRow, statsRowOf } from "../../core/stats/stats-row.ts";
 import { type QuestionId, firstQuestionId } from "../../core/id.ts";
 import { MINUTE_MS } from "../../core/instant.ts";
 import type { Question } from "../../core/question/question.ts";
@@ -7,7 +7,7 @@ import { nextTurn } from "../next-turn.ts";
 
 const PAGE = 250;
 const EVENTS = 500;
-/** What is kept in memory grows with the number of questions, so there is a most. */
+/** Memory grows with the number of questions, so it is limited. */
 const MOST_KEPT = 500_000;
 /** Nobody counts every minute for ever: what was not needed for so long is forgotten, and read again when it is. */
 const FORGOTTEN_MS = 10 * MINUTE_MS;
@@ -17,17 +17,17 @@ export const SKEW_MS = 5 * MINUTE_MS;
 interface Kept {
   /** The first moment of which all is here. */
   fromMs: number;
-  closed: Fact[];
+  closed: StatsRow[];
   ids: Set<QuestionId>;
   /** The last event that is in here. */
   cursor: string;
 }
 
 /**
- * What there is to count, kept from one count to the next: what is closed is read once, what waits every time, and
- * the feed tells what was closed since then.
+ * Keeps the rows to count from one count to the next: closed questions are read once, waiting ones every time, and
+ * the feed names those closed since then.
  */
-export class Ledger {
+export class StatsCache {
   readonly #store: Store;
   #kept: Kept | undefined;
   #reading: Promise<unknown> = Promise.resolve();
@@ -38,20 +38,20 @@ export class Ledger {
   }
 
   /** Everything asked since then and some of what was asked before, or nothing where that is too much. */
-  read(sinceMs: number): Promise<readonly Fact[] | undefined> {
+  read(sinceMs: number): Promise<readonly StatsRow[] | undefined> {
     // One after the other, so that what one reads is there for the next.
     const mine = this.#reading.then(() => this.#read(sinceMs));
     this.#reading = mine.catch(() => undefined); // whoever asked hears of it
     return mine;
   }
 
-  async #read(sinceMs: number): Promise<readonly Fact[] | undefined> {
+  async #read(sinceMs: number): Promise<readonly StatsRow[] | undefined> {
     const known = this.#kept;
     // Until all is read nothing is known: if reading fails, all of it is read again.
     this.#kept = undefined;
     const kept = known ?? { fromMs: Infinity, closed: [], ids: new Set(), cursor: await this.#store.findFeedEnd() };
     if (sinceMs < kept.fromMs && !(await this.#readBack(kept, sinceMs))) return undefined;
-    // Those that wait come first: one that is closed meanwhile is then met twice and not missed.
+    // Pending questions are read first: one that is closed meanwhile is then met twice and not missed.
     const pending = await this.#readPending(sinceMs);
     if (!(await this.#catchUp(kept))) return undefined;
     this.#kept = kept;
@@ -74,8 +74,8 @@ export class Ledger {
     return true;
   }
 
-  async #readPending(sinceMs: number): Promise<Array<{ id: QuestionId; fact: Fact }>> {
-    const pending: Array<{ id: QuestionId; fact: Fact }> = [];
+  async #readPending(sinceMs: number): Promise<Array<{ id: QuestionId; fact: StatsRow }>> {
+    const pending: Array<{ id: QuestionId; fact: StatsRow }> = [];
     for await (const page of pagesSince(this.#store, sinceMs, "pending")) {
       const facts = await readFacts(this.#store, page);
       pending.push(...facts.flatMap((fact, index) => (page[index] ? [{ id: page[index].id, fact }] : [])));
@@ -121,10 +121,10 @@ export async function* pagesSince(
   }
 }
 
-/** What there is to count of these questions, in the same order. */
-export async function readFacts(store: Store, questions: readonly Question[]): Promise<Fact[]> {
+/** The counted fields of these questions, in the same order. */
+export async function readFacts(store: Store, questions: readonly Question[]): Promise<StatsRow[]> {
   if (questions.length === 0) return [];
   const runs = await store.readOrigins([...new Set(questions.map(({ runId }) => runId))]);
   const byId = new Map(runs.map((run) => [run.id, run]));
-  return questions.map((question) => factOf(question, byId.get(question.runId)));
+  return questions.map((question) => statsRowOf(question, byId.get(question.runId)));
 }

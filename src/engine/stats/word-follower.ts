@@ -2,7 +2,7 @@ import type { Store } from "../../store/store.ts";
 import { nextTurn } from "../next-turn.ts";
 
 const EVENTS = 200;
-/** Words wait until nobody has asked or answered for a moment, but not for ever. */
+/** Words are indexed when no question was asked or answered for a moment, but not delayed for ever. */
 const QUIET_MS = 1_000;
 const LONGEST_WAIT_MS = 30_000;
 const PAUSE_MS = 50;
@@ -50,7 +50,7 @@ export class WordFollower {
     const patience = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, PATIENCE_MS);
     });
-    // What can be written no more, as on a full disk, can still be read: whoever writes next hears of it.
+    // A store that cannot be written, as on a full disk, can still be read; the next writer reports the error.
     await Promise.race([this.#takeIn().catch(() => undefined), patience]);
     clearTimeout(timer);
   }

@@ -1,12 +1,12 @@
 import { CHAIN_START, type Event, chainHash } from "../../core/trail/event.ts";
-import type { Flaw } from "../../core/trail/trail-mismatch.ts";
+import type { TrailMismatch } from "../../core/trail/trail-mismatch.ts";
 import type { RowDigests } from "../../core/trail/row-digest.ts";
-import type { LineSnapshot, RunSnapshot } from "../../store/snapshot.ts";
+import type { StoredLine, StoredRun } from "../../store/snapshot.ts";
 
 /** Events that tell of something without changing it: their line may be older than its place. */
 const CHANGES_NOTHING: ReadonlySet<string> = new Set(["question.late_reply", "question.refused", "question.linked"]);
 
-type ChainFlaw = Extract<Flaw, { is: "line_missing" | "line_changed" | "trail_cut" }>;
+type ChainFlaw = Extract<TrailMismatch, { is: "line_missing" | "line_changed" | "trail_cut" }>;
 
 /** Reads one chain line by line: is it whole, what are its rows, and how did it leave each question? */
 export class ChainCheck {
@@ -15,15 +15,15 @@ export class ChainCheck {
   /** The last event of each question, and of the run itself under "run". */
   readonly lastOf = new Map<string, Pick<Event, "to" | "version">>();
   lines = 0;
-  readonly #run: RunSnapshot;
-  #previous: Pick<LineSnapshot, "hash" | "xid" | "seq"> = { hash: CHAIN_START, xid: 0, seq: 0 };
+  readonly #run: StoredRun;
+  #previous: Pick<StoredLine, "hash" | "xid" | "seq"> = { hash: CHAIN_START, xid: 0, seq: 0 };
   #flaw: ChainFlaw | undefined;
 
-  constructor(run: RunSnapshot) {
+  constructor(run: StoredRun) {
     this.#run = run;
   }
 
-  take(line: LineSnapshot): void {
+  take(line: StoredLine): void {
     this.lines += 1;
     this.#flaw ??= this.#checkLine(line);
     this.#previous = line;
@@ -50,7 +50,7 @@ export class ChainCheck {
     return isEnd && isLinked ? undefined : { is: "trail_cut", run: number, line: this.lines, last: chain.n };
   }
 
-  #checkLine(line: LineSnapshot): ChainFlaw | undefined {
+  #checkLine(line: StoredLine): ChainFlaw | undefined {
     const { number: run } = this.#run;
     if (line.n !== this.lines) return { is: "line_missing", run, line: this.lines };
     const isLinked = line.before === undefined || line.before === this.#previous.seq;
@@ -65,7 +65,7 @@ export class ChainCheck {
 
 type ReadEvent = Pick<Event, "type" | "questionId" | "to" | "version"> & { rows?: RowDigests };
 
-/** What is needed of a line that may have been changed; undefined where it is no event. */
+/** The checked fields of a line that may have been changed; undefined if it is no event. */
 function readEvent(body: string): ReadEvent | undefined {
   try {
     const raw = JSON.parse(body) as ReadEvent | null; // its hash says whether we wrote it

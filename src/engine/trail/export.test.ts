@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import type { ExportLine } from "../../core/trail/export.ts";
+import { STORE_CHAIN } from "../../core/id.ts";
 import { HOUR_MS } from "../../core/instant.ts";
 import { openPostgres } from "../../store/postgres/postgres.ts";
 import { openSqliteStore } from "../../store/sqlite/sqlite.ts";
@@ -46,7 +47,7 @@ async function* each(lines: readonly string[]): AsyncGenerator<string> {
   yield* lines;
 }
 
-/** What must be the same everywhere: all but the time of the export, and what each import adds to a trail. */
+/** The parts that must be equal everywhere: all but the time of the export and the additions of each import. */
 const same = (lines: readonly string[]): unknown[] =>
   lines.slice(1, -1).map((text): unknown => {
     const { head: _head, ...line } = JSON.parse(text) as { kind: string; head?: unknown; events?: string[] };
@@ -66,13 +67,22 @@ describe("an export", () => {
     ];
     for (const store of stores) {
       await checkExport(each(lines));
-      expect(await importLines(store, each(lines))).toEqual({
-        ...{ runs: 4, skipped: 0, people: 1, templates: 1, conflicts: [] },
+      expect(await importLines(store, each(lines), ADMIN)).toEqual({
+        runs: 4,
+        skipped: 0,
+        people: 1,
+        templates: 1,
+        conflicts: [],
       });
       expect((await verify(store)).problems).toEqual([]);
       lines = await exported(store);
       expect(same(lines)).toEqual(first);
-      expect(await importLines(store, each(lines))).toMatchObject({ runs: 0, skipped: 4, people: 0, templates: 0 });
+      expect(await importLines(store, each(lines), ADMIN)).toMatchObject({
+        runs: 0,
+        skipped: 4,
+        people: 0,
+        templates: 0,
+      });
       expect(same(await exported(store))).toEqual(first);
     }
     await Promise.all(stores.map((store) => store.close()));
@@ -82,7 +92,7 @@ describe("an export", () => {
     const scene = await aBusyScene();
     const lines = await exported(scene.store);
     const other = new Scene();
-    await importLines(other.store, each(lines));
+    await importLines(other.store, each(lines), ADMIN);
     const [waiting] = await other.engine.listQuestions({ status: "pending", order: "newest", limit: 1 });
     await other.engine.answer(waiting!.id, said("1"), ADA);
     await other.pass(48 * HOUR_MS);
@@ -91,13 +101,26 @@ describe("an export", () => {
     expect((await other.engine.verify()).problems).toEqual([]);
   });
 
+  test("is recorded as imported by the person who imports it", async () => {
+    const lines = await exported((await aBusyScene()).store);
+    const other = new Scene();
+    const by = { ...ADMIN, id: "lena", channel: "cli" };
+    await importLines(other.store, each(lines), by);
+    const types = ["run.imported", "person.added", "template.saved"];
+    const events = (await other.engine.readFeed("", 1000)).map(({ event }) => event);
+    // The trail of an imported run is copied word for word: only its last line is of this store.
+    const own = events.filter(({ type, runId }) => type === "run.imported" || runId === STORE_CHAIN);
+    expect(new Set(own.map(({ type }) => type))).toEqual(new Set(types));
+    expect(own.map((event) => event.by)).toEqual(own.map(() => by));
+  });
+
   test("holds no token, and what signs callbacks only if that is wanted", async () => {
     const scene = await aBusyScene();
     const text = (await exported(scene.store, false)).join("\n");
     expect(text).not.toMatch(/whsec_|askd_[ahx]_|"kind":"token"/);
     expect((await exported(scene.store)).join("\n")).toContain("whsec_");
     const other = new Scene();
-    await importLines(other.store, each(text.split("\n")));
+    await importLines(other.store, each(text.split("\n")), ADMIN);
     expect((await other.engine.verify()).problems).toEqual([]);
   });
 
@@ -144,7 +167,7 @@ describe("an export", () => {
     const lines = await exported((await aBusyScene()).store);
     const other = new Scene();
     await other.startedRun({ session: "s" });
-    const { runs, conflicts } = await importLines(other.store, each(lines));
+    const { runs, conflicts } = await importLines(other.store, each(lines), ADMIN);
     expect(runs).toBe(3);
     expect(conflicts).toEqual([expect.stringContaining("its session belongs to another run")]);
   });

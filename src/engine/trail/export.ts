@@ -1,6 +1,6 @@
 import type { Entry } from "../../core/changes.ts";
 import type { Content } from "../../core/question/content.ts";
-import { EXPORT_FORMAT, type ExportLine, type RunLine, withoutSecrets } from "../../core/trail/export.ts";
+import { EXPORT_FORMAT, type ExportLine, type RunLine, withoutCallbackSecret } from "../../core/trail/export.ts";
 import type { RunId } from "../../core/id.ts";
 import type { Instant } from "../../core/instant.ts";
 import type { Job } from "../../core/run/job.ts";
@@ -40,7 +40,7 @@ export async function* exportLines(store: Store, query: ExportQuery): AsyncGener
     counts.runs += 1;
     counts.questions += line.questions.length;
     counts.events += line.events.length;
-    yield query.hasSecrets ? line : { ...line, run: withoutSecrets(line.run) };
+    yield query.hasSecrets ? line : { ...line, run: withoutCallbackSecret(line.run) };
   }
   yield { kind: "end", ...counts };
 }
@@ -92,7 +92,11 @@ async function readParts(store: Store, run: Run, jobs: Job[]): Promise<RunLine> 
   const deliveries = await Promise.all(waiting.map(({ id }) => store.listEntries("delivery", id)));
   const usage = await store.findEntry("usage", run.id);
   return {
-    ...{ kind: "run", run, questions, jobs, head: chain.head },
+    kind: "run",
+    run,
+    questions,
+    jobs,
+    head: chain.head,
     contents: [...contents].map(([hash, content]) => ({ hash, content })),
     events: chain.events.map(({ body }) => body),
     entries: [...deliveries.flat(), ...(usage ? [usage] : [])].map(keptEntry),
@@ -101,5 +105,5 @@ async function readParts(store: Store, run: Run, jobs: Job[]): Promise<RunLine> 
 
 function keptEntry({ kind, id, parent, body }: Entry): RunLine["entries"][number] {
   if (kind !== "usage" && kind !== "delivery") throw new Error(`a ${kind} belongs to no run`);
-  return { kind, id, ...(parent !== undefined && { parent }), body };
+  return { kind, id, parent, body };
 }

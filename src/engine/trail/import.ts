@@ -1,18 +1,18 @@
-import { SYSTEM } from "../../core/people/actor.ts";
+import type { Actor } from "../../core/people/actor.ts";
 import { type ExportLine, importedRun, parseExportLine } from "../../core/trail/export.ts";
-import { changePerson } from "../../core/people/person.ts";
+import { type Person, changePerson, parsePerson, requireOwnAddresses } from "../../core/people/person.ts";
 import { Refusal } from "../../core/refusal.ts";
 import { changeTemplate } from "../../core/answer/template.ts";
 import type { Store } from "../../store/store.ts";
 
-/** What became of an import. */
+/** The result of an import. */
 export interface Imported {
   runs: number;
   /** Runs that were there already, under the same ids. */
   skipped: number;
   people: number;
   templates: number;
-  /** Runs that could not be taken because something of theirs belongs to another run here. */
+  /** Runs and people that could not be taken because something of theirs belongs to another one here. */
   conflicts: string[];
 }
 
@@ -39,33 +39,54 @@ export async function checkExport(lines: AsyncIterable<string>): Promise<void> {
   }
 }
 
-/** Writes what is not there yet; each run with all that belongs to it, or not at all. */
-export async function importLines(store: Store, lines: AsyncIterable<string>): Promise<Imported> {
+/** Writes what is not there yet, in the name of the person who imports; each run with all its rows, or not at all. */
+export async function importLines(store: Store, lines: AsyncIterable<string>, by: Actor): Promise<Imported> {
   const done: Imported = { runs: 0, skipped: 0, people: 0, templates: 0, conflicts: [] };
   let number = 0;
   for await (const text of lines) {
     const line = parseExportLine(text, (number += 1));
-    if (line.kind === "run") await importRun(store, line, done);
+    if (line.kind === "run") await importRun({ store, by }, line, done);
     if (line.kind === "person") {
       const person = { ...line.person, version: 0 };
-      const { ok } = await store.commit(changePerson(undefined, person, { now: await store.now(), by: SYSTEM }));
+      const problem = await findAddressProblem(store, person);
+      const { ok } = problem
+        ? { ok: false }
+        : await store.commit(changePerson(undefined, person, { now: await store.now(), by }));
+      if (problem !== undefined) done.conflicts.push(`${person.id}: ${problem}`);
       done.people += Number(ok);
     }
     if (line.kind === "template") {
       const template = { ...line.template, version: 0 };
-      const { ok } = await store.commit(changeTemplate(template, { now: await store.now(), by: SYSTEM }));
+      const { ok } = await store.commit(changeTemplate(template, { now: await store.now(), by }));
       done.templates += Number(ok);
     }
   }
   return done;
 }
 
-async function importRun(store: Store, line: Extract<ExportLine, { kind: "run" }>, done: Imported): Promise<void> {
+/** Why a person of the export cannot be added beside those who are here. */
+async function findAddressProblem(store: Store, person: Person): Promise<string | undefined> {
+  const people = (await store.listEntries("person")).map(parsePerson);
+  if (people.some(({ id }) => id === person.id)) return undefined; // left as it is here
+  try {
+    requireOwnAddresses(person, people);
+    return undefined;
+  } catch (error) {
+    if (error instanceof Refusal) return error.message;
+    throw error;
+  }
+}
+
+async function importRun(
+  { store, by }: { store: Store; by: Actor },
+  line: Extract<ExportLine, { kind: "run" }>,
+  done: Imported,
+): Promise<void> {
   if (await store.findRun(line.run.id)) {
     done.skipped += 1;
     return;
   }
-  const committed = await store.adopt(importedRun(line, await store.now()));
+  const committed = await store.adopt(importedRun(line, { now: await store.now(), by }));
   if (committed.ok) done.runs += 1;
   else if (committed.why === "newer_schema") {
     throw new Refusal("newer_schema", "A newer askd has taken over this store", { hint: "Update this askd" });

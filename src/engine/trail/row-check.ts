@@ -1,10 +1,10 @@
-import { isClock } from "../../core/question/question-timer.ts";
-import type { Flaw } from "../../core/trail/trail-mismatch.ts";
+import { isTimer } from "../../core/question/question-timer.ts";
+import type { TrailMismatch } from "../../core/trail/trail-mismatch.ts";
 import { DAY_MS, HOUR_MS, type Instant, later } from "../../core/instant.ts";
 import { Job } from "../../core/run/job.ts";
 import { digestOf, entryDigest, isPinnedKind, jobDigest } from "../../core/trail/row-digest.ts";
-import type { CopiedColumns, EntrySnapshot, JobSnapshot, StoreSnapshot } from "../../store/snapshot.ts";
-import type { FlawList } from "./mismatch-list.ts";
+import type { CopiedColumns, StoredEntry, StoredJob, StoreSnapshot } from "../../store/snapshot.ts";
+import type { MismatchList } from "./mismatch-list.ts";
 
 const AT_ONCE = 500;
 const PAGE = 500;
@@ -24,7 +24,7 @@ interface ExpectedEntry {
 /** Compares rows that are named in chains with what is kept, many at a time; then finds those that no chain names. */
 export class RowCheck {
   readonly #snapshot: StoreSnapshot;
-  readonly #flaws: FlawList;
+  readonly #flaws: MismatchList;
   readonly #now: Instant;
   readonly #contents = new Map<string, string>();
   readonly #jobs = new Map<string, { digest: string | undefined; isRequired: boolean }>();
@@ -34,7 +34,7 @@ export class RowCheck {
   readonly #knownEntries = new Map<string, number>();
   #knownContents = 0;
 
-  constructor(snapshot: StoreSnapshot, { flaws, now }: { flaws: FlawList; now: Instant }) {
+  constructor(snapshot: StoreSnapshot, { flaws, now }: { flaws: MismatchList; now: Instant }) {
     this.#snapshot = snapshot;
     this.#flaws = flaws;
     this.#now = now;
@@ -99,7 +99,7 @@ export class RowCheck {
     for (const [key, { digest, isRequired }] of this.#jobs) {
       const job = byKey.get(key);
       const dueAt = digest?.split(" ")[0];
-      // What is not due yet cannot have been done; what was due may have turned out to be needless.
+      // A job that is not due yet cannot have been done; one that was due may have become unnecessary.
       const isMissing = isRequired || (dueAt !== undefined && dueAt > this.#now);
       if (job === undefined && isMissing) this.#flaws.add({ is: "row_missing", row: `job ${key}` });
       if (job === undefined || digest === undefined) continue;
@@ -109,7 +109,7 @@ export class RowCheck {
     this.#jobs.clear();
   }
 
-  #checkJob(row: JobSnapshot, digest: string): Flaw[] {
+  #checkJob(row: StoredJob, digest: string): TrailMismatch[] {
     const job = readJob(row);
     const name = `job ${row.key}`;
     if (job === undefined) return [{ is: "row_changed", row: name }];
@@ -122,12 +122,12 @@ export class RowCheck {
   /** A job that was due was tried, and may be tried again later; nothing else moves what time does to a question. */
   #isDueAsTold(job: Job, told: string): boolean {
     if (job.dueAt === told) return true;
-    const longestMs = isClock(job) ? LONGEST_CLOCK_RETRY_MS : LONGEST_RETRY_MS;
-    const mayHaveBeenTried = told <= this.#now || !isClock(job);
+    const longestMs = isTimer(job) ? LONGEST_CLOCK_RETRY_MS : LONGEST_RETRY_MS;
+    const mayHaveBeenTried = told <= this.#now || !isTimer(job);
     return mayHaveBeenTried && job.dueAt <= later(this.#now, longestMs);
   }
 
-  #checkUnknownJob(row: JobSnapshot): Flaw[] {
+  #checkUnknownJob(row: StoredJob): TrailMismatch[] {
     const job = row.key === SEAL_KEY ? readJob(row) : undefined;
     const name = `job ${row.key}`;
     const isSeal = job?.kind === "seal" && Object.keys(job).every((field) => SEAL_FIELDS.has(field));
@@ -137,7 +137,7 @@ export class RowCheck {
     return job.dueAt > latest ? [...columns, { is: "job_moved", job: name, due: job.dueAt, told: latest }] : columns;
   }
 
-  #checkJobColumns({ key, body, columns, readyAt, leaseUntil }: JobSnapshot): Flaw[] {
+  #checkJobColumns({ key, body, columns, readyAt, leaseUntil }: StoredJob): TrailMismatch[] {
     const row = `job ${key}`;
     const flaws = checkColumns(row, body, columns);
     const isReady = readyAt === columns["dueAt"] || (leaseUntil !== null && readyAt === leaseUntil);
@@ -157,7 +157,7 @@ export class RowCheck {
     }
   }
 
-  #checkEntry({ kind, id, digest }: ExpectedEntry, entry: EntrySnapshot | undefined): void {
+  #checkEntry({ kind, id, digest }: ExpectedEntry, entry: StoredEntry | undefined): void {
     const row = `${kind} ${id}`;
     if (entry === undefined) return this.#flaws.add({ is: "row_missing", row });
     const version = Number(digest.split(" ")[0]);
@@ -169,7 +169,7 @@ export class RowCheck {
 }
 
 /** Columns that do not have what the text of their row says. */
-export function checkColumns(row: string, body: string, columns: CopiedColumns): Flaw[] {
+export function checkColumns(row: string, body: string, columns: CopiedColumns): TrailMismatch[] {
   const fields = readFields(body);
   if (fields === undefined) return [{ is: "row_changed", row }];
   return Object.entries(columns)
@@ -187,7 +187,7 @@ export function readFields(body: string): Record<string, unknown> | undefined {
   }
 }
 
-function readJob({ body }: JobSnapshot): Job | undefined {
+function readJob({ body }: StoredJob): Job | undefined {
   const fields = readFields(body);
   return Job.safeParse(fields).success ? (fields as Job) : undefined; // with the fields that only a newer askd knows
 }

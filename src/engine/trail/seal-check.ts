@@ -2,7 +2,7 @@ import type { Anchor } from "../../core/trail/anchor.ts";
 import { chainHash } from "../../core/trail/event.ts";
 import { LAST_SEAL, type SealBody, digestOfLines, readSeal } from "../../core/trail/seal.ts";
 import { type StoreSnapshot, lineName } from "../../store/snapshot.ts";
-import type { FlawList } from "./mismatch-list.ts";
+import type { MismatchList } from "./mismatch-list.ts";
 import { readFields } from "./row-check.ts";
 
 /** A seal can name thousands of chains. */
@@ -12,7 +12,7 @@ const LINES_AT_ONCE = 1_000;
 /** Compares the chain of seals with itself, with the lines they seal, and with anchors outside; says how many there are. */
 export async function checkSeals(
   snapshot: StoreSnapshot,
-  flaws: FlawList,
+  flaws: MismatchList,
   anchors: readonly Anchor[],
 ): Promise<number> {
   // A replaced store anchors its new seals in the same file: the lines from before must still count.
@@ -45,7 +45,7 @@ export async function checkSeals(
   return last.n;
 }
 
-/** Says whether the entry that names the last seal is exactly what was written with it. */
+/** Returns whether the entry that names the last seal is exactly as it was written. */
 async function isNamedAsLast(snapshot: StoreSnapshot, { n, hash }: { n: number; hash: string }): Promise<boolean> {
   const count = (await snapshot.countRows()).entries.get(LAST_SEAL.kind) ?? 0;
   const [entry] = await snapshot.readEntries(LAST_SEAL.kind, [LAST_SEAL.id]);
@@ -54,7 +54,12 @@ async function isNamedAsLast(snapshot: StoreSnapshot, { n, hash }: { n: number; 
   return count === 1 && entry.parent === null && entry.version === n && entry.body === JSON.stringify({ n, hash });
 }
 
-async function checkHeads(snapshot: StoreSnapshot, seal: number, { heads }: SealBody, flaws: FlawList): Promise<void> {
+async function checkHeads(
+  snapshot: StoreSnapshot,
+  seal: number,
+  { heads }: SealBody,
+  flaws: MismatchList,
+): Promise<void> {
   const all = Object.entries(heads);
   for (let start = 0; start < all.length; start += LINES_AT_ONCE) {
     const page = all.slice(start, start + LINES_AT_ONCE);

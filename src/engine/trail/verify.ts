@@ -1,5 +1,5 @@
 import type { Anchor } from "../../core/trail/anchor.ts";
-import { type Flaw, sayFlaw } from "../../core/trail/trail-mismatch.ts";
+import { type TrailMismatch, describeTrailMismatch } from "../../core/trail/trail-mismatch.ts";
 import { type RunId, STORE_CHAIN, shortId } from "../../core/id.ts";
 import type { Instant } from "../../core/instant.ts";
 import type { Question } from "../../core/question/question.ts";
@@ -8,11 +8,11 @@ import { requiredQuestionJobs, requiredRunJobs } from "../../core/trail/required
 import { RUN_ROW, digestOf } from "../../core/trail/row-digest.ts";
 import type { Run } from "../../core/run/run.ts";
 import { parseQuestion, parseRun } from "../../store/row.ts";
-import type { LineSnapshot, QuestionSnapshot, RunSnapshot, StoreSnapshot } from "../../store/snapshot.ts";
+import type { StoredLine, StoredQuestion, StoredRun, StoreSnapshot } from "../../store/snapshot.ts";
 import type { Store } from "../../store/store.ts";
 import { ChainCheck } from "./chain-check.ts";
 import type { Verified, VerifyOptions } from "../engine.ts";
-import { FlawList } from "./mismatch-list.ts";
+import { MismatchList } from "./mismatch-list.ts";
 import { RowCheck, checkColumns } from "./row-check.ts";
 import { RowStream } from "./row-stream.ts";
 import { checkSeals } from "./seal-check.ts";
@@ -32,38 +32,47 @@ const STORE_COLUMNS: Readonly<Record<string, string | number>> = {
   endedAt: "",
 };
 
-/** Compares every row with the trail, and the trail with itself, with the seals and with anchors outside. */
+/**
+ * Compares every row with the trail, and the trail with itself, with the seals and with anchors outside; and the schema
+ * with what our migrations make: a trigger could change rows as they are written.
+ */
 export async function verify(store: Store, { anchors = [] }: VerifyOptions = {}): Promise<Verified> {
   const damage = await store.findDamage("whole");
-  // What is read from a damaged file says nothing about the trail.
+  // Rows read from a damaged file prove nothing about the trail.
   if (damage.length > 0) return tell({ runs: 0, events: 0, seals: 0 }, damage.map(toDamaged));
   try {
     const now = await store.now();
-    return await store.readSnapshot((snapshot) => compare(snapshot, now, anchors));
+    const differences = await store.findSchemaDifferences();
+    const schema = differences.map((difference): TrailMismatch => ({ is: "schema_differs", ...difference }));
+    return await store.readSnapshot((snapshot) => compare(snapshot, { now, anchors, schema }));
   } catch (error) {
     if (!(error instanceof Refusal) || error.code !== "store_unusable") throw error;
     return tell({ runs: 0, events: 0, seals: 0 }, [toDamaged(error.message)]);
   }
 }
 
-function toDamaged(what: string): Flaw {
+function toDamaged(what: string): TrailMismatch {
   return { is: "damaged", what };
 }
 
-function tell(counts: Pick<Verified, "runs" | "events" | "seals">, flaws: readonly Flaw[]): Verified {
-  return { ...counts, problems: flaws.map(sayFlaw), ...(flaws.length > 0 && { flaws }) };
+function tell(counts: Pick<Verified, "runs" | "events" | "seals">, flaws: readonly TrailMismatch[]): Verified {
+  return { ...counts, problems: flaws.map(describeTrailMismatch), ...(flaws.length > 0 && { flaws }) };
 }
 
 /**
  * Runs, questions and lines come in the order of run ids, so that one run is compared at a time. All of it is read as
  * it was at one moment: a commit that comes meanwhile is neither missed nor taken for damage.
  */
-async function compare(snapshot: StoreSnapshot, now: Instant, anchors: readonly Anchor[]): Promise<Verified> {
-  const flaws = new FlawList();
+async function compare(
+  snapshot: StoreSnapshot,
+  { now, anchors, schema }: { now: Instant; anchors: readonly Anchor[]; schema: readonly TrailMismatch[] },
+): Promise<Verified> {
+  const flaws = new MismatchList();
+  flaws.add(...schema);
   const rows = new RowCheck(snapshot, { flaws, now });
-  const runs = new RowStream<RunSnapshot>((after) => snapshot.listRuns(after?.id ?? "", PAGE));
-  const questions = new RowStream<QuestionSnapshot>((after) => snapshot.listQuestions(after, PAGE));
-  const lines = new RowStream<LineSnapshot>((after) => snapshot.listLines(after, PAGE));
+  const runs = new RowStream<StoredRun>((after) => snapshot.listRuns(after?.id ?? "", PAGE));
+  const questions = new RowStream<StoredQuestion>((after) => snapshot.listQuestions(after, PAGE));
+  const lines = new RowStream<StoredLine>((after) => snapshot.listLines(after, PAGE));
   const counts = { runs: 0, events: 0 };
   let hasStoreChain = false;
   for (let run = await runs.peek(); run !== undefined; run = await runs.peek()) {
@@ -96,26 +105,26 @@ async function compare(snapshot: StoreSnapshot, now: Instant, anchors: readonly 
 }
 
 interface Comparison {
-  questions: RowStream<QuestionSnapshot>;
+  questions: RowStream<StoredQuestion>;
   rows: RowCheck;
-  flaws: FlawList;
+  flaws: MismatchList;
 }
 
 /** The chain of the store itself stands among the runs, in a row that nothing ever changes but its end. */
 async function compareStoreChain(
-  { body, columns }: RunSnapshot,
+  { body, columns }: StoredRun,
   { digests }: ChainCheck,
   { rows, flaws }: Pick<Comparison, "rows" | "flaws">,
 ): Promise<void> {
   const differing = Object.entries(columns).filter(([column, value]) => (value ?? "") !== STORE_COLUMNS[column]);
-  flaws.add(...differing.map(([column]): Flaw => ({ is: "column_differs", row: STORE_ROW, column })));
+  flaws.add(...differing.map(([column]): TrailMismatch => ({ is: "column_differs", row: STORE_ROW, column })));
   if (body !== "{}") flaws.add({ is: "row_changed", row: STORE_ROW });
   await rows.expect(digests, new Set());
 }
 
 /** Compares a run and its questions with what its chain says was written, and notes which other rows there must be. */
 async function compareRun(
-  kept: RunSnapshot,
+  kept: StoredRun,
   { digests, lastOf }: ChainCheck,
   { questions, rows, flaws }: Comparison,
 ): Promise<void> {
@@ -144,13 +153,13 @@ async function compareRun(
   await rows.expect(digests, required);
 }
 
-function checkRow(row: string, body: string, digest: string | undefined): Flaw[] {
+function checkRow(row: string, body: string, digest: string | undefined): TrailMismatch[] {
   if (digest === undefined) return [{ is: "row_unknown", row }];
   return digestOf(body) === digest ? [] : [{ is: "row_changed", row }];
 }
 
-function checkRunState(run: Run, kept: RunSnapshot, last: { to: string } | undefined): Flaw[] {
-  const flaws: Flaw[] = [];
+function checkRunState(run: Run, kept: StoredRun, last: { to: string } | undefined): TrailMismatch[] {
+  const flaws: TrailMismatch[] = [];
   if (last && last.to !== run.status)
     flaws.push({ is: "run_differs", run: run.number, status: run.status, told: last.to });
   // The text of a run that was only written once does not have its number yet.
@@ -160,7 +169,7 @@ function checkRunState(run: Run, kept: RunSnapshot, last: { to: string } | undef
   return flaws;
 }
 
-function checkQuestionState(question: Question, last: { to: string; version: number } | undefined): Flaw[] {
+function checkQuestionState(question: Question, last: { to: string; version: number } | undefined): TrailMismatch[] {
   const { status, version } = question;
   if (!last || (last.to === status && last.version === version)) return [];
   const told = { told: last.to, toldVersion: last.version };

@@ -1,5 +1,5 @@
 import type { KeptEvent } from "../../core/trail/event.ts";
-import type { Tail } from "./tail.ts";
+import type { FeedTail } from "./tail.ts";
 
 const ENDS: ReadonlySet<KeptEvent["event"]["type"]> = new Set(["token.revoked", "token.expired"]);
 
@@ -8,7 +8,7 @@ export class EndedTokens {
   readonly #open = new Map<string, Set<() => void>>();
 
   /** Follows the feed from now on; the returned function ends it. */
-  start(tail: Tail): Promise<() => void> {
+  start(tail: FeedTail): Promise<() => void> {
     return tail.join((events) => this.take(events));
   }
 

@@ -2,11 +2,11 @@ import type { Actor } from "../../core/people/actor.ts";
 import { type Event, EventType } from "../../core/trail/event.ts";
 import { type RunId, STORE_CHAIN } from "../../core/id.ts";
 import { Refusal } from "../../core/refusal.ts";
-import { type Call, requireOwnRun } from "../rest/call.ts";
+import { type RestCall, requireOwnRun } from "../rest/call.ts";
 
-/** Says which events a caller may see and wants to see. An agent sees its own run, and has to name it if it has none. */
+/** Filters the events that a caller may see and wants to see. An agent sees its own run, and has to name it if it has none. */
 export async function eventFilter(
-  call: Call,
+  call: RestCall,
   { run, types }: { run?: RunId; types?: string },
 ): Promise<(event: Event) => boolean> {
   const only = run ?? (call.bearer.scope === "agent" ? call.bearer.runId : undefined);
@@ -20,7 +20,7 @@ export async function eventFilter(
   return (event) => (only === undefined || event.runId === only) && maySee(call.bearer, event) && isWanted(event.type);
 }
 
-/** What happens to tokens and people is shown to those who may list them. */
+/** Events of tokens and people are shown to callers who may list them. */
 export function maySee({ scope }: Pick<Actor, "scope">, { runId }: Pick<Event, "runId">): boolean {
   return runId !== STORE_CHAIN || scope === "admin" || scope === "system";
 }

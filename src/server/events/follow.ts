@@ -1,19 +1,19 @@
 import type { KeptEvent } from "../../core/trail/event.ts";
 import type { EventStream } from "./stream.ts";
-import type { Feed, Tail } from "./tail.ts";
+import type { EventFeed, FeedTail } from "./tail.ts";
 
 const PAGE = 500;
 const MOST_WAITING = 20_000;
 const MOST_AT_ONCE = 64 * 1024;
 
 export interface Following {
-  tail: Tail;
-  feed: Pick<Feed, "read">;
+  tail: FeedTail;
+  feed: Pick<EventFeed, "read">;
   stream: EventStream;
   /** Where the reader was when it was last here; nothing starts with what happens from now on. */
   after: string | undefined;
   sees: (kept: KeptEvent) => boolean;
-  /** What the reader is told of an event, if anything. */
+  /** The text of an event for this reader; undefined to skip it. */
   say: (kept: KeptEvent) => string | undefined | Promise<string | undefined>;
   onJoined: () => void;
 }
@@ -23,7 +23,7 @@ export async function follow({ tail, feed, stream, after, sees, say, onJoined }:
   let waiting: KeptEvent[] = [];
   let wake: () => void = () => undefined;
   stream.ended.addEventListener("abort", () => wake(), { once: true });
-  // Joining comes first: what happens while the past is read is kept, and taken out again where the past had it too.
+  // Join first: events during the replay of the past are queued, and dropped where the replay had them too.
   const leave = await tail.join((events) => {
     for (const kept of events) if (sees(kept)) waiting.push(kept);
     if (waiting.length > MOST_WAITING) stream.drop();
@@ -34,7 +34,7 @@ export async function follow({ tail, feed, stream, after, sees, say, onJoined }:
     const text = await say(kept);
     if (text !== undefined) stream.send(text);
   };
-  // What happened at once is written at once: a write for each event would cost more than the event.
+  // Events of one batch are written at once: a write for each event would cost more than the event.
   const tellAll = async (batch: readonly KeptEvent[]): Promise<void> => {
     let text = "";
     for (const kept of batch) {
@@ -72,7 +72,7 @@ export async function follow({ tail, feed, stream, after, sees, say, onJoined }:
   }
 }
 
-async function* pagesAfter(feed: Pick<Feed, "read">, start: string | undefined): AsyncGenerator<KeptEvent[]> {
+async function* pagesAfter(feed: Pick<EventFeed, "read">, start: string | undefined): AsyncGenerator<KeptEvent[]> {
   let after = start;
   while (after !== undefined) {
     const page = await feed.read(after, PAGE);

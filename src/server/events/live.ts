@@ -3,39 +3,39 @@ import { viewEvent } from "../../core/api/reply.ts";
 import { Cursor } from "../../core/api/run-route.ts";
 import type { KeptEvent } from "../../core/trail/event.ts";
 import { Refusal } from "../../core/refusal.ts";
-import type { Signed } from "../credential.ts";
+import type { SignedIn } from "../credential.ts";
 import { outgoingOf } from "../outgoing.ts";
 import { type Following, follow } from "./follow.ts";
 import { Slots } from "../slots.ts";
 import { EventStream } from "./stream.ts";
-import { type Feed, Tail } from "./tail.ts";
+import { type EventFeed, FeedTail } from "./tail.ts";
 
 const RETRY_MS = 1_000;
 
 export interface LiveDeps {
-  feed: Feed;
+  feed: EventFeed;
   /** Readers at a time, and of one token. */
   mostStreams: number;
   mostStreamsPerToken: number;
   heartbeatMs: number;
-  /** How often a long stream is asked again whether its token is still good. */
+  /** How often the token of a long stream is checked again. */
   recheckMs: number;
   stopping: AbortSignal;
   onBug: (error: unknown) => void;
 }
 
 /** Live events over HTTP: one tail of the feed, and a stream for each reader. */
-export class Live {
+export class LiveEvents {
   readonly #deps: LiveDeps;
   /** The end of the feed, read once for everybody in this process. */
-  readonly tail: Tail;
+  readonly tail: FeedTail;
   readonly #said = new WeakMap<KeptEvent, string>();
   readonly #slots: Slots;
 
   constructor(deps: LiveDeps) {
     this.#deps = deps;
     this.#slots = new Slots({ total: deps.mostStreams, perOwner: deps.mostStreamsPerToken, called: "streams" });
-    this.tail = new Tail(deps.feed, deps.onBug);
+    this.tail = new FeedTail(deps.feed, deps.onBug);
   }
 
   get streams(): number {
@@ -44,7 +44,7 @@ export class Live {
 
   /** Replies a stream of what the reader sees, in the product's words or in those of `say`. */
   async reply(
-    context: Context<Signed>,
+    context: Context<SignedIn>,
     sees: Following["sees"],
     say: Following["say"] = (kept) => this.#say(kept),
   ): Promise<Response> {
@@ -58,7 +58,7 @@ export class Live {
     return context.body(stream.body);
   }
 
-  /** Comes back when nothing that happens from now on can be missed. */
+  /** Resolves when no later event can be missed. */
   #follow(reading: Pick<Following, "stream" | "after" | "sees" | "say">): Promise<void> {
     return new Promise((resolve, reject) => {
       follow({ ...reading, tail: this.tail, feed: this.#deps.feed, onJoined: resolve }).catch((error: unknown) => {
@@ -70,7 +70,7 @@ export class Live {
   }
 
   /** Counts the stream, keeps it alive, and ends it with its token or with the server. */
-  #look(context: Context<Signed>, stream: EventStream): void {
+  #look(context: Context<SignedIn>, stream: EventStream): void {
     const { heartbeatMs, recheckMs, stopping, onBug } = this.#deps;
     const isStillGood = context.get("isStillGood");
     const free = this.#slots.take(context.get("token").id);

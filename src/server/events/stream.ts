@@ -1,7 +1,7 @@
 const MOST_UNSENT_BYTES = 1024 * 1024;
 const LONGEST_STALL_MS = 60_000;
 
-/** What one reader of live events is sent. A reader that takes nothing is cut off and can come back. */
+/** The output to one reader of live events. A reader that does not read is cut off and can come back. */
 export class EventStream {
   readonly body: ReadableStream<Uint8Array>;
   readonly #encoder = new TextEncoder();
@@ -37,7 +37,7 @@ export class EventStream {
     if (this.#unsentBytes() >= MOST_UNSENT_BYTES) this.drop();
   }
 
-  /** Waits until most of what was sent is taken; for history, of which there may be much. */
+  /** Waits until the reader has taken most of what was sent; for history, which may be long. */
   async room(): Promise<void> {
     while (!this.ended.aborted && this.#unsentBytes() > MOST_UNSENT_BYTES / 2) {
       const isTaken = await new Promise<boolean>((resolve) => {
@@ -51,14 +51,14 @@ export class EventStream {
     }
   }
 
-  /** Ends it in good order. */
+  /** Ends the stream after everything sent. */
   close(): void {
     if (this.ended.aborted) return;
     this.#ended.abort();
     this.#controller?.close();
   }
 
-  /** Cuts it off, with what was not sent. */
+  /** Cuts the stream off, dropping unsent events. */
   drop(): void {
     if (this.ended.aborted) return;
     this.#ended.abort();

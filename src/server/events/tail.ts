@@ -4,8 +4,8 @@ import type { TrailFilter } from "../../store/store.ts";
 const PAGE = 500;
 const LOOK_AGAIN_MS = 1_000;
 
-/** The feed of everything that happens, and a way to hear that it grew. */
-export interface Feed {
+/** The feed of all events, and a listener for its growth. */
+export interface EventFeed {
   read(after: string, limit: number): Promise<KeptEvent[]>;
   /** Newest first. */
   readBack(filter: TrailFilter): Promise<KeptEvent[]>;
@@ -13,12 +13,12 @@ export interface Feed {
   onChange(listener: () => void): () => void;
 }
 
-/** Hears of events and of the cursor before the first of them. */
+/** Receives events and the cursor before the first of them. */
 type Reader = (events: readonly KeptEvent[], after: string) => void;
 
-/** Reads the end of the feed once for all who follow it, and only while somebody does. */
-export class Tail {
-  readonly #feed: Feed;
+/** Reads the end of the feed once for all followers, and only while there are any. */
+export class FeedTail {
+  readonly #feed: EventFeed;
   readonly #onFailure: (error: unknown) => void;
   readonly #readers = new Set<Reader>();
   #cursor: string | undefined;
@@ -27,7 +27,7 @@ export class Tail {
   #hasGrown = false;
   #stopListening: () => void = () => undefined;
 
-  constructor(feed: Feed, onFailure: (error: unknown) => void) {
+  constructor(feed: EventFeed, onFailure: (error: unknown) => void) {
     this.#feed = feed;
     this.#onFailure = onFailure;
   }
@@ -36,7 +36,7 @@ export class Tail {
     return this.#readers.size;
   }
 
-  /** The last event that the readers were told of. */
+  /** The cursor of the last event sent to the readers. */
   get cursor(): string | undefined {
     return this.#cursor;
   }
@@ -59,7 +59,7 @@ export class Tail {
 
   async #start(): Promise<void> {
     const stopHearing = this.#feed.onChange(() => this.#look());
-    // A feed may show an event a moment after the change was heard, so it is looked at without one too.
+    // A feed may show an event a moment after the change signal, so it is also polled.
     const timer = setInterval(() => this.#look(), LOOK_AGAIN_MS).unref();
     this.#stopListening = () => {
       stopHearing();
@@ -90,7 +90,7 @@ export class Tail {
       this.#hasGrown = false;
       const from = this.#cursor;
       const page = await this.#feed.read(from, PAGE);
-      // Everybody may have left meanwhile, and somebody else come.
+      // All readers may have left meanwhile, and another one joined.
       if (this.#cursor !== from) return;
       this.#cursor = page.at(-1)?.cursor ?? from;
       if (page.length > 0) for (const reader of this.#readers) reader(page, from);

@@ -5,8 +5,8 @@ import { ROOMY } from "../../../test/scene.ts";
 import { SYSTEM } from "../../core/people/actor.ts";
 import { approvalAsk } from "../../core/question/approval.ts";
 import { parseAsk } from "../../core/question/ask-input.ts";
-import { endCarried, takeRun } from "../../core/run/run-ownership.ts";
-import { tellHanded } from "../../core/run/agent-message.ts";
+import { endOwnedRun, claimRun } from "../../core/run/run-ownership.ts";
+import { handoverMessage } from "../../core/run/agent-message.ts";
 import { instant } from "../../core/instant.ts";
 import type { RunResult } from "../../core/run/run-lifecycle.ts";
 import { Decider } from "../../engine/decide.ts";
@@ -41,7 +41,8 @@ test("a question of the program's own tool is answered in that tool's words", as
   expect(question).toMatchObject({ kind: "question", key: "=s-1:toolu_1" });
   await scene.answer(question.id, "1,2");
   expect(JSON.parse((await calling).text)).toEqual({
-    ...{ behavior: "allow", updatedInput: { questions: QUESTIONS, answers: { "Which eviction?": "TTL, LRU" } } },
+    behavior: "allow",
+    updatedInput: { questions: QUESTIONS, answers: { "Which eviction?": "TTL, LRU" } },
   });
   await scene.given(question.id);
 });
@@ -55,7 +56,8 @@ test("a tool is used with exactly the arguments that a person allowed", async ()
   expect(content.context).toBe('```json\n{\n  "command": "make",\n  "timeout": 5\n}\n```');
   await scene.answer(question.id, "allow");
   expect(JSON.parse((await calling).text)).toEqual({
-    ...{ behavior: "allow", updatedInput: { command: "make", timeout: 5 } },
+    behavior: "allow",
+    updatedInput: { command: "make", timeout: 5 },
   });
   await scene.given(question.id);
   const other = await client.call("approve", use("Bash", { command: "make clean" }));
@@ -68,7 +70,8 @@ test("a no is a no, with its reason", async () => {
   const { id } = await scene.waiting();
   await scene.answer(id, "deny");
   expect(JSON.parse((await calling).text)).toEqual({
-    ...{ behavior: "deny", message: `Not allowed by ada (${id}). Do not try the same again.` },
+    behavior: "deny",
+    message: `Not allowed by ada (${id}). Do not try the same again.`,
   });
 });
 
@@ -81,7 +84,7 @@ test("when nobody answers the question is kept, the agent told to stop, and the 
   const again = await client.call("approve", use("Bash", { command: "make" }, "toolu_2"));
   expect(JSON.parse(again.text)).toMatchObject({ behavior: "allow" });
   await scene.given(id);
-  // What was given once is used up.
+  // A permission that was given is used up.
   const third = await client.call("approve", use("Bash", { command: "make" }, "toolu_3"));
   expect(JSON.parse(third.text)).toMatchObject({ behavior: "deny", message: expect.stringContaining("Stop now") });
 });
@@ -93,14 +96,16 @@ async function inRun(windowMs: number) {
   const decider = new Decider({ store, rules: ROOMY, ids: IDS, now: () => instant(Date.now()) });
   const { id } = await engine.createRun({ agent: "claude", host: "here", session: "s-1", giveBack: "worker" }, AGENT);
   const worker = IDS.worker();
-  const start = () => decider.changeRun(id, SYSTEM, (read, at) => takeRun(read, worker, at));
+  const start = () => decider.changeRun(id, SYSTEM, (read, at) => claimRun(read, worker, at));
   const end = async (result: RunResult) => {
     const { epoch = 0 } = (await engine.findRun(id)) ?? {};
-    return decider.changeRun(id, SYSTEM, (read, at) => endCarried(read, { worker, epoch }, result, at));
+    return decider.changeRun(id, SYSTEM, (read, at) => endOwnedRun(read, { worker, epoch }, result, at));
   };
   const connected = async (epoch: number) =>
     scene.connect({
-      ...{ ...DOOR, tools: parseTools("approve"), deps: { rules: { ...ROOMY, liveWindowMs: windowMs } } },
+      ...DOOR,
+      tools: parseTools("approve"),
+      deps: { rules: { ...ROOMY, liveWindowMs: windowMs } },
       caller: { runId: id, env: { ...CALLER.env, ASKD_EPOCH: String(epoch) } },
     });
   await start();
@@ -138,7 +143,7 @@ test("a permission that was parked and then allowed lets the retried call run, o
   await run.end({ status: "completed" });
   await scene.answer(id, "allow");
   await run.start();
-  const told = tellHanded({ delimiter: "%", reads: [await scene.engine.read(id)] });
+  const told = handoverMessage({ delimiter: "%", reads: [await scene.engine.read(id)] });
   expect(told).toContain('"command": "make"');
   expect(told).toContain("make the same call again now");
   const client = await run.connected(2);

@@ -2,11 +2,11 @@ import { randomBytes } from "node:crypto";
 import { z } from "zod";
 import { isAskedAgain } from "../../core/question/ask.ts";
 import { parseAsk } from "../../core/question/ask-input.ts";
-import type { Read } from "../../core/changes.ts";
-import { answeredInput, claudeToolCall } from "../../agents/claude/hook.ts";
+import type { QuestionSnapshot } from "../../core/changes.ts";
 import {
   type HookCall,
   type HookReply,
+  type PermissionPrompt,
   denyFor,
   parseHookInput,
   replyTo,
@@ -28,16 +28,26 @@ const Input = z.looseObject({
 
 /**
  * Decides for Claude Code's `--permission-prompt-tool`. It can only wait: at the end of its window the question is
- * kept, and the agent is told to stop. Whatever goes wrong is a no.
+ * kept, and the agent gets the instruction to stop. Any failure is a denial.
  */
 export async function approve(call: ToolCall): Promise<ToolResult> {
   const given = parseHookInput(Input, call.input);
   const asker = await askerOf(call);
-  const hooked = claudeToolCall({
-    ...{ event: "permission", session: asker.session ?? "", dir: call.caller.dir },
-    ...{ tool: given.tool_name, input: given.input, toolUseId: given.tool_use_id, isSubagent: false },
+  const prompt = getPrompt(call);
+  const hooked = prompt.toCall({
+    session: asker.session ?? "",
+    dir: call.caller.dir,
+    tool: given.tool_name,
+    input: given.input,
+    toolUseId: given.tool_use_id,
   });
-  return resultFor(hooked, await decide(call, hooked));
+  return resultFor(hooked, await decide(call, hooked), prompt);
+}
+
+function getPrompt({ deps }: ToolCall): PermissionPrompt {
+  const { permissionPrompt } = deps.clients;
+  if (permissionPrompt) return permissionPrompt;
+  throw new Refusal("bad_input", "No agent that is known here asks a tool for permission");
 }
 
 async function decide(call: ToolCall, hooked: HookCall): Promise<HookReply> {
@@ -53,7 +63,7 @@ async function decide(call: ToolCall, hooked: HookCall): Promise<HookReply> {
   }
 }
 
-async function askOrFind(call: ToolCall, hooked: HookCall): Promise<Read> {
+async function askOrFind(call: ToolCall, hooked: HookCall): Promise<QuestionSnapshot> {
   const { engine, rules } = call.deps;
   const raw = { ...hooked.ask, key: hooked.key };
   const door = { via: "mcp", holdMs: rules.liveWindowMs };
@@ -68,16 +78,16 @@ async function askOrFind(call: ToolCall, hooked: HookCall): Promise<Read> {
 }
 
 /** One text block in the words of that program. */
-function resultFor(hooked: HookCall, reply: HookReply): ToolResult {
+function resultFor(hooked: HookCall, reply: HookReply, prompt: PermissionPrompt): ToolResult {
   const said =
     reply.do === "give"
-      ? { behavior: "allow", updatedInput: inputFor(hooked, reply.read) }
+      ? { behavior: "allow", updatedInput: inputFor(hooked, reply.read, prompt) }
       : { behavior: "deny", message: reply.do === "pass" ? "Nobody has answered." : reply.why };
   return { content: [{ type: "text", text: JSON.stringify(said) }] };
 }
 
-/** What the program calls the tool with: its own question tool with the answers, any other as it wanted to. */
-function inputFor(hooked: HookCall, read: Read): unknown {
+/** The input for the tool call: with the answers for the program's own question tool, unchanged for any other. */
+function inputFor(hooked: HookCall, read: QuestionSnapshot, prompt: PermissionPrompt): unknown {
   if (hooked.is !== "question") return hooked.input;
-  return answeredInput(hooked, read, delimiterFrom(randomBytes(DELIMITER_BYTES)));
+  return prompt.answeredInput(hooked, read, delimiterFrom(randomBytes(DELIMITER_BYTES)));
 }

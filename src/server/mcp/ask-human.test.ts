@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { McpScene, until } from "../../../test/mcp/scene.ts";
 import { ADA, AGENT } from "../../../test/builders.ts";
+import { AnswerInput } from "../../core/answer/answer-input.ts";
 import { QuestionId } from "../../core/id.ts";
 
 const DOORS = [
@@ -34,8 +35,13 @@ describe.each(DOORS)("over $way in the $era era", (door) => {
     expect(isError).toBe(false);
     expect(text).toContain("A person answered your question.");
     expect(fields).toMatchObject({
-      ...{ status: "answered", question_id: question.id, answers: { 1: { values: ["Redis"] } } },
-      ...{ note: null, answered_by: "ada", channel: "cli", outcome: "answer" },
+      status: "answered",
+      question_id: question.id,
+      answers: { 1: { values: ["Redis"] } },
+      note: null,
+      answered_by: "ada",
+      channel: "cli",
+      outcome: "answer",
     });
     const given = await scene.given(question.id);
     expect(given.run).toMatchObject({ giveBack: "poll", host: "here", agent: "test-client", status: "completed" });
@@ -47,8 +53,11 @@ describe.each(DOORS)("over $way in the $era era", (door) => {
     const question = await scene.waiting();
     expect(isError).toBe(false);
     expect(fields).toEqual({
-      ...{ status: "pending", question_id: question.id },
-      ...{ stop_session: true, stop_reason: "waiting_for_user_input", message: text },
+      status: "pending",
+      question_id: question.id,
+      stop_session: true,
+      stop_reason: "waiting_for_user_input",
+      message: text,
     });
     expect(text).toContain("Stop now");
     expect(text).toContain(`later call check_answer with ${question.id}`);
@@ -110,6 +119,21 @@ describe.each(DOORS)("over $way in the $era era", (door) => {
     expect(unknown).toMatchObject({ isError: true, fields: { code: "bad_input" } });
     await expect(client.call("no_such_tool")).rejects.toThrow("no_such_tool");
   });
+});
+
+test.each(["ask_human", "check_answer"])("%s waits for an answer in its undo window", async (tool) => {
+  const client = await begin().connect({ way: "http", era: "modern" });
+  const { fields } = await client.call("ask_human", { ...CACHE, timeout_seconds: 0.05 });
+  const id = QuestionId.parse(fields["question_id"]);
+  await scene.engine.answer(id, AnswerInput.parse({ answer: "1", undoMs: 300 }), ADA);
+  const input = tool === "ask_human" ? CACHE : { question_id: id };
+  const calling = client.call(tool, { ...input, timeout_seconds: 0.05 });
+  await until(async () => {
+    await scene.engine.doDue();
+    return (await scene.engine.read(id)).question.status === "answered" || undefined;
+  });
+  expect((await calling).fields).toMatchObject({ status: "answered", question_id: id });
+  await scene.given(id);
 });
 
 test("a run that a worker starts again is promised so, and a second question waits for the first", async () => {

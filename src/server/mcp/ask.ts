@@ -1,15 +1,15 @@
-import { type AskInput, type Door, parseAsk } from "../../core/question/ask-input.ts";
-import type { Read } from "../../core/changes.ts";
+import { type AskInput, type DoorDefaults, parseAsk } from "../../core/question/ask-input.ts";
+import type { QuestionSnapshot } from "../../core/changes.ts";
 import { isPending } from "../../core/question/question.ts";
 import { askOptions, askerOf, nameAsk } from "./asker.ts";
 import { type ToolCall, type ToolResult, metaText } from "./caller.ts";
 import { askByForm, mayShowForm, recordOffer, takeForm, whileShowingForm } from "./form.ts";
 import { handOver, holdFor, windowFor } from "./hand-over.ts";
-import { type Begun, rejoin } from "./rejoin.ts";
+import { type BegunHold, rejoin } from "./rejoin.ts";
 import { mayHaveTask, taskHandle } from "./task.ts";
 
 /** Asks, and gets the answer to the agent in the best way that its client can take it. */
-export async function askHuman(call: ToolCall, door: Door): Promise<ToolResult> {
+export async function askHuman(call: ToolCall, door: DoorDefaults): Promise<ToolResult> {
   const asked = await ask(call, { ...door, holdMs: door.holdMs ?? call.deps.rules.liveWindowMs });
   const { read, windowMs } = asked;
   const holdAsked = (): Promise<ToolResult> => holdFor(call, asked, windowMs);
@@ -23,12 +23,12 @@ export async function askHuman(call: ToolCall, door: Door): Promise<ToolResult> 
 }
 
 /** Asks and returns at once. */
-export async function askOnly(call: ToolCall, door: Door): Promise<Read> {
+export async function askOnly(call: ToolCall, door: DoorDefaults): Promise<QuestionSnapshot> {
   return (await ask(call, door)).read;
 }
 
-/** Asks, to be held for as long as this call can be; what the same client asked before and is open is gone on with. */
-export async function ask(call: ToolCall, door: Door): Promise<Begun & { windowMs: number }> {
+/** Asks, to be held as long as this call can be; an open question that the same client asked before is continued. */
+export async function ask(call: ToolCall, door: DoorDefaults): Promise<BegunHold & { windowMs: number }> {
   const { engine, rules } = call.deps;
   const asker = await askerOf(call);
   const traceparent = metaText(call.context, "traceparent");

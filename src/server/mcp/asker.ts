@@ -3,10 +3,10 @@ import { callKey } from "../../core/door/call-key.ts";
 import type { AskInput } from "../../core/question/ask-input.ts";
 import { hashContent, hashText } from "../../core/question/content.ts";
 import type { RunId } from "../../core/id.ts";
-import { ONE_ASK, type Run } from "../../core/run/run.ts";
+import { ONE_ASK_PREFIX, type Run } from "../../core/run/run.ts";
 import type { AskOptions, Engine } from "../../engine/engine.ts";
 import { requireOwnRun } from "../rest/call.ts";
-import { type Caller, type ToolCall, metaText } from "./caller.ts";
+import { type McpCaller, type ToolCall, metaText } from "./caller.ts";
 
 const RUNS_OF_A_SESSION = 10;
 
@@ -53,7 +53,7 @@ export async function askerOf({ caller, context, profile, deps }: ToolCall): Pro
 }
 
 /** Which start of the agent this is, where askd started it. */
-export function ownEpoch({ runId, env }: Pick<Caller, "runId" | "env">): number | undefined {
+export function ownEpoch({ runId, env }: Pick<McpCaller, "runId" | "env">): number | undefined {
   const epoch = runId === undefined ? Number.NaN : Number(env["ASKD_EPOCH"] || Number.NaN);
   return Number.isInteger(epoch) ? epoch : undefined;
 }
@@ -69,16 +69,16 @@ export async function askOptions(call: ToolCall, asker: Asker, input: AskInput):
   const epoch = ownEpoch(caller);
   // Of an agent that a worker starts, the worker knows better what is there.
   const seen = found?.giveBack === "worker" || caller.runId ? undefined : caller.seen;
-  const common = { secrets, holder: deps.holders.own, ...(seen && { seen }) };
-  if (runId) return { ...common, runId, ...(epoch !== undefined && { epoch }) };
+  const common = { secrets, holder: deps.holders.own, seen };
+  if (runId) return { ...common, runId, epoch };
   return {
     ...common,
     run: {
       agent: profile.agent,
       host,
       giveBack: "poll",
-      ...(session !== undefined && { session }),
-      ...(caller.dir && { dir: caller.dir }),
+      session,
+      dir: caller.dir || undefined,
     },
   };
 }
@@ -90,8 +90,8 @@ export function nameAsk({ caller, profile }: ToolCall, input: AskInput): string 
 }
 
 /** Without a session the key alone names the run. */
-function keyedSession({ principal }: Caller, { key }: AskInput): string | undefined {
-  return key === undefined ? undefined : `${ONE_ASK}${hashText(`${principal}\n=${key}`)}`;
+function keyedSession({ principal }: McpCaller, { key }: AskInput): string | undefined {
+  return key === undefined ? undefined : `${ONE_ASK_PREFIX}${hashText(`${principal}\n=${key}`)}`;
 }
 
 async function findSessionRun(

@@ -2,11 +2,18 @@ import { z } from "zod";
 import type * as sdk from "@modelcontextprotocol/server";
 import type { CallToolResult, InputRequiredResult, Server, ServerContext } from "@modelcontextprotocol/server";
 import type { Actor } from "../../core/people/actor.ts";
-import { type Measured, isMeasured, withMeasured } from "../../core/door/measured-limits.ts";
-import { type ClientName, type ClientProfile, type Transport, profileOf, withEnv } from "../../core/door/client-profile.ts";
+import { type MeasuredLimits, isMeasured, withMeasured } from "../../core/door/measured-limits.ts";
+import {
+  type ClientName,
+  type ClientProfile,
+  type Transport,
+  profileOf,
+  withEnv,
+} from "../../core/door/client-profile.ts";
+import type { KnownClients } from "../../core/door/known-clients.ts";
 import type { QuestionId, RunId } from "../../core/id.ts";
 import type { Rules } from "../../core/rules.ts";
-import type { Seen } from "../../core/run/run.ts";
+import type { AgentPresence } from "../../core/run/run.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { HeldStream } from "./stream-id.ts";
 
@@ -26,14 +33,16 @@ export interface McpDeps {
   holders: Holders;
   rules: Rules;
   version: string;
-  /** What was measured of an agent on this machine, where anything was. */
-  measured?: (agent: string) => Measured | undefined;
-  /** Hears of what should not have happened; the agent is told only that it did. */
+  /** The agents' clients, as their folders know them. */
+  clients: KnownClients;
+  /** The measured limits of an agent on this machine, if there are any. */
+  measured?: (agent: string) => MeasuredLimits | undefined;
+  /** Reports unexpected errors; the agent sees only that one occurred. */
   onBug: (error: unknown) => void;
 }
 
-/** Who is at the other end of a connection or a request, as far as the transport knows. */
-export interface Caller {
+/** The other end of a connection or a request, as far as the transport knows it. */
+export interface McpCaller {
   transport: Transport;
   host: string;
   dir?: string;
@@ -41,17 +50,17 @@ export interface Caller {
   secrets: readonly string[];
   /** Keeps asks of different callers apart where nothing else names them. */
   principal: string;
-  /** Who bears the token that the caller came with, where it came with one. */
+  /** The owner of the caller's token, if it sent one. */
   bearer?: Actor;
   /** The run that the agent was started for, as its starter said. */
   runId?: RunId;
   /** The session of the connection, for clients that name none. */
   session?: string;
   /** The process that is there as long as the client's session, where one is known. */
-  seen?: Seen;
+  seen?: AgentPresence;
   /** How the client named itself, where the connection has forgotten it. */
   client?: ClientName;
-  /** Who answers in a form at the client; nobody where the call comes with a run or with an agent's token. */
+  /** The person who answers a form at the client; undefined for calls with a run or an agent's token. */
   person?: Actor;
   /** Finds the live run whose agent started this client, however well the client hides that. */
   findRunAbove?(): Promise<RunId | undefined>;
@@ -59,7 +68,7 @@ export interface Caller {
   isAttended?: boolean;
   /** Aborts when the caller has left or is to be let go, where that is not known by the protocol library alone. */
   signal?: AbortSignal;
-  /** Hears for what a call waits, where its client can come back for the reply by another connection. */
+  /** Receives the stream of a held call, if its client can come back for the reply by another connection. */
   announce?(stream: Omit<HeldStream, "protocol">): void;
   /** Takes a question for this call alone; false where another call that is under way here has it. */
   claim(requestId: string | number, id: QuestionId): boolean;
@@ -67,7 +76,7 @@ export interface Caller {
   release?(requestId: string | number): void;
   /** Does something once the reply to this request is out. */
   afterReply(requestId: string | number, done: () => Promise<void>): void;
-  /** Hears of every call, so that nobody leaves before what it wrote is written. */
+  /** Receives every call, so that the process does not end before its commits. */
   track(work: Promise<unknown>): void;
 }
 
@@ -79,7 +88,7 @@ export type ToolResult = CallToolResult | InputRequiredResult | TaskHandle;
 export interface ToolCall {
   sdk: Sdk;
   deps: McpDeps;
-  caller: Caller;
+  caller: McpCaller;
   context: ServerContext;
   /** How the client names itself. */
   client: ClientName | undefined;
@@ -89,7 +98,7 @@ export interface ToolCall {
   input: unknown;
 }
 
-/** What the client can do, by its own word for this request. */
+/** The capabilities that the client declares for this request. */
 export interface Declared {
   /** Requests of this era cannot be sent to the client; it is asked by a result instead. */
   era: "legacy" | "modern";
@@ -126,17 +135,17 @@ export function declaredBy(server: Server, context: ServerContext): Declared {
 }
 
 /** How the client that sent this request names itself. */
-export function clientOf(server: Server, caller: Caller, context: ServerContext): ClientName | undefined {
+export function clientOf(server: Server, caller: McpCaller, context: ServerContext): ClientName | undefined {
   const said = Envelope.safeParse(context.mcpReq.envelope).data?.["io.modelcontextprotocol/clientInfo"];
   return said ?? caller.client ?? server.getClientVersion();
 }
 
-/** What is known of a client, and what was measured of this very version. */
+/** The profile of a client, with the limits measured for this very version. */
 export function profileFor(
   client: ClientName | undefined,
-  { caller, deps }: { caller: Caller; deps: McpDeps },
+  { caller, deps }: { caller: McpCaller; deps: McpDeps },
 ): ClientProfile {
-  const profile = profileOf(client);
+  const profile = profileOf(client, deps.clients.profiles);
   const measured = caller.transport === "stdio" ? deps.measured?.(profile.agent) : undefined;
   const isSame = client !== undefined && measured !== undefined && isMeasured(measured, client);
   return withEnv(withMeasured(profile, isSame ? measured : undefined), caller.env);
@@ -149,7 +158,7 @@ export function metaText(context: ServerContext, name: string | undefined): stri
   return typeof value === "string" && value !== "" && value.length <= LONGEST_NAME ? value : undefined;
 }
 
-/** What progress is reported under, for clients that want to hear of it. */
+/** The token under which to report progress, for clients that ask for it. */
 export function progressToken({ mcpReq: { _meta: meta } }: ServerContext): string | number | undefined {
   return meta?.progressToken;
 }

@@ -1,7 +1,7 @@
 import type { QuestionId } from "../../core/id.ts";
 
 /** Which call has which question, as long as calls are under way. Each has one at most. */
-export class Claims {
+export class CallClaims {
   readonly #owners = new Map<QuestionId, unknown>();
   readonly #questions = new Map<unknown, QuestionId>();
 

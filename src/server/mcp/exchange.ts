@@ -1,19 +1,19 @@
 import type { ServerResponse } from "node:http";
 import type { QuestionId } from "../../core/id.ts";
-import { Claims } from "./claims.ts";
-import { Work } from "./work.ts";
+import { CallClaims } from "./claims.ts";
+import { BackgroundWork } from "./work.ts";
 
 /** Requests under way with their replies, until each reply is out or its caller has left. */
 export class Exchanges {
   readonly #open = new Set<Exchange>();
   /** Calls of the older era by session and request, as such a client cancels by a request of its own. */
   readonly #byName = new Map<string, Exchange>();
-  readonly #work: Work;
-  readonly #claims = new Claims();
+  readonly #work: BackgroundWork;
+  readonly #claims = new CallClaims();
   #isClosing = false;
 
   constructor(onBug: (error: unknown) => void) {
-    this.#work = new Work(onBug);
+    this.#work = new BackgroundWork(onBug);
   }
 
   /** Begins one whose reply goes out there; without a connection its caller leaves by the signal. */
@@ -78,7 +78,7 @@ export class Exchange {
   readonly #all: Exchanges;
   readonly #outgoing: ServerResponse | undefined;
   #call: Promise<unknown> | undefined;
-  /** What is to be written before anything else. */
+  /** Text to write before anything else. */
   #first: string | undefined;
   #isResumable = false;
   readonly #gone = new AbortController();
@@ -107,7 +107,7 @@ export class Exchange {
     else this.#first = event;
   }
 
-  /** What was to be written before the stream began. */
+  /** Text that was to be written before the stream began. */
   takeFirst(): string | undefined {
     const first = this.#first;
     this.#first = undefined;

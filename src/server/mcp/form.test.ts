@@ -105,7 +105,10 @@ describe.each([
   /** A client that an agent of that run has started, with whatever it says of itself. */
   const connect = (over: Partial<ConnectOptions> = {}, caller: ConnectOptions["caller"] = ADA_THERE) =>
     scene.connect({
-      ...{ ...door, scope: "human", form: NOBODY, ...over },
+      ...door,
+      scope: "human",
+      form: NOBODY,
+      ...over,
       ...(caller?.isAttended && { headers: { "Askd-Attended": "1" } }),
       caller: { ...caller, findRunAbove: () => findLiveRun(scene.engine, scene.above) },
     });

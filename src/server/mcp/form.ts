@@ -3,7 +3,7 @@ import type { ElicitRequestFormParams, InputRequest, InputRequiredResult } from 
 import { type Actor, elicitationChannel, weakerStrength } from "../../core/people/actor.ts";
 import type { AnswerInput } from "../../core/answer/answer-input.ts";
 import type { AnswerField } from "../../core/answer/answer-schema.ts";
-import type { Read } from "../../core/changes.ts";
+import type { QuestionSnapshot } from "../../core/changes.ts";
 import type { Item } from "../../core/question/content.ts";
 import { isAttended } from "../../core/door/client-profile.ts";
 import type { RunId } from "../../core/id.ts";
@@ -22,20 +22,20 @@ const Reply = z.object({ action: z.string(), content: z.record(z.string(), z.unk
 
 /**
  * Says whether the question may be shown at the client: only where a person is said to sit there, and never below a live
- * run, where the client is the agent's own. Whoever replies is known by the client's word alone.
+ * run, where the client is the agent's own. Only the client vouches for the person who replies.
  */
-export async function mayShowForm(call: ToolCall, read: Read): Promise<boolean> {
+export async function mayShowForm(call: ToolCall, read: QuestionSnapshot): Promise<boolean> {
   return call.caller.person !== undefined && fitsForm(call, read) && (await call.caller.findRunAbove?.()) === undefined;
 }
 
-/** Writes down that an agent in a live run offered itself as the person at its client. */
-export async function recordOffer(call: ToolCall, read: Read): Promise<void> {
+/** Records that an agent in a live run offered itself as the person at its client. */
+export async function recordOffer(call: ToolCall, read: QuestionSnapshot): Promise<void> {
   const runId = fitsForm(call, read) ? await call.caller.findRunAbove?.() : undefined;
   if (runId !== undefined) await call.deps.engine.refuse(read.question.id, OFFERED, agentAt(call, runId));
 }
 
-/** Says whether the client can show the question, and the question may be shown there. */
-function fitsForm({ declared, caller, profile }: ToolCall, { run, question, content }: Read): boolean {
+/** Returns whether the client can show the question, and the question may be shown there. */
+function fitsForm({ declared, caller, profile }: ToolCall, { run, question, content }: QuestionSnapshot): boolean {
   return (
     declared.form &&
     (caller.isAttended ?? isAttended(profile, caller.env)) &&
@@ -53,19 +53,19 @@ function agentAt(call: ToolCall, runId: RunId): Actor {
 }
 
 /** Asks by a result that the client answers with a new request; the question waits on every other surface as well. */
-export async function askByForm(call: ToolCall, read: Read): Promise<InputRequiredResult> {
+export async function askByForm(call: ToolCall, read: QuestionSnapshot): Promise<InputRequiredResult> {
   await call.deps.engine.endHold(read.question.id, "gone"); // until the client comes back nobody holds
   return call.sdk.inputRequired({ inputRequests: { [KEY]: call.sdk.inputRequired.elicit(formParams(read)) } });
 }
 
-export function formRequest(call: ToolCall, read: Read): InputRequest {
+export function formRequest(call: ToolCall, read: QuestionSnapshot): InputRequest {
   return call.sdk.inputRequired.elicit(formParams(read));
 }
 
 /** Shows the question at the client while it waits elsewhere; the first reply wins and the form goes away. */
 export async function whileShowingForm(
   call: ToolCall,
-  read: Read,
+  read: QuestionSnapshot,
   wait: () => Promise<ToolResult>,
 ): Promise<ToolResult> {
   const over = new AbortController();
@@ -85,7 +85,7 @@ export async function whileShowingForm(
 /** Takes the reply that a request brought along. Says whether there was one, whatever it said. */
 export async function takeForm(
   call: ToolCall,
-  read: Read,
+  read: QuestionSnapshot,
   responses: Record<string, unknown> | undefined = call.context.mcpReq.inputResponses,
 ): Promise<boolean> {
   if (responses?.[KEY] === undefined) return false;
@@ -94,7 +94,7 @@ export async function takeForm(
   return true;
 }
 
-async function answerWith(call: ToolCall, read: Read, reply: unknown): Promise<void> {
+async function answerWith(call: ToolCall, read: QuestionSnapshot, reply: unknown): Promise<void> {
   const parsed = Reply.safeParse(reply);
   const { person } = call.caller;
   if (!parsed.success || parsed.data.action !== "accept" || !person || !isPending(read.question)) return;
@@ -109,7 +109,7 @@ async function answerWith(call: ToolCall, read: Read, reply: unknown): Promise<v
   }
 }
 
-/** Who replied in the form: the agent itself below a live run, else somebody of whom only the client's word is known. */
+/** The actor who replied in the form: the agent itself below a live run, else a person that only the client vouches for. */
 async function answererAt(call: ToolCall, person: Actor): Promise<Actor> {
   const runId = await call.caller.findRunAbove?.();
   if (runId !== undefined) return agentAt(call, runId);
@@ -141,7 +141,7 @@ function textField(index: number): string {
 
 type FormField = ElicitRequestFormParams["requestedSchema"]["properties"][string];
 
-function formParams({ content }: Read): Omit<ElicitRequestFormParams, "mode"> & { mode: "form" } {
+function formParams({ content }: QuestionSnapshot): Omit<ElicitRequestFormParams, "mode"> & { mode: "form" } {
   const properties: Record<string, FormField> = {};
   const required: string[] = [];
   content.items.forEach((item, index) => {

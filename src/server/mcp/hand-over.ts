@@ -1,60 +1,86 @@
 import { randomBytes } from "node:crypto";
-import type { Read } from "../../core/changes.ts";
-import { DELIMITER_BYTES, delimiterFrom } from "../../core/text/foreign-text.ts";
+import type { QuestionSnapshot } from "../../core/changes.ts";
+import { actorName } from "../../core/people/actor.ts";
+import { formatDuration } from "../../core/text/duration.ts";
+import { DELIMITER_BYTES, delimiterFrom, quoteName } from "../../core/text/foreign-text.ts";
 import { liveWindow, withoutProgress } from "../../core/door/client-profile.ts";
 import { isOnlyCorrected } from "../../core/run/handover.ts";
-import { later, msBetween } from "../../core/instant.ts";
-import { type Pending, findAnswer, isHanding, isPending, owes } from "../../core/question/question.ts";
+import { type Instant, MINUTE_MS, SECOND_MS, later, msBetween } from "../../core/instant.ts";
+import { type PendingQuestion, findAnswer, isPending, owesOutcome } from "../../core/question/question.ts";
+import { CLIENT_SETTLE_MS, handOverOutcome, holdQuestion } from "../../engine/hold-question.ts";
 import { ownEpoch } from "./asker.ts";
 import { type ToolCall, type ToolResult, progressToken } from "./caller.ts";
-import { hold } from "./hold.ts";
-import { type Begun, beginHold } from "./rejoin.ts";
+import { type BegunHold, beginHold } from "./rejoin.ts";
 import { parkedResult, resultOf } from "./result.ts";
 import type { HeldStream } from "./stream-id.ts";
 
-/** A call that is gone on with: since when it waits, and what comes after. */
+/** A resumed call: since when it waits, and what happens at the end of its hold. */
 export type Resumed = Pick<HeldStream, "since" | "after">;
 
 /** Waits for the outcome of a question that is there, and gives it to the agent. */
-export async function holdFor(call: ToolCall, begun: Begun, windowMs: number, resumed?: Resumed): Promise<ToolResult> {
+export async function holdFor(
+  call: ToolCall,
+  begun: BegunHold,
+  windowMs: number,
+  resumed?: Resumed,
+): Promise<ToolResult> {
   if (windowMs > 0 && isPending(begun.read.question)) await announce(call, begun.read.question, windowMs, resumed);
   return handOver(call, await waitFor(call, begun, windowMs, resumed));
 }
 
 /** Waits for the outcome of a question, or for the end of the window. */
-export async function waitFor(call: ToolCall, begun: Begun, windowMs: number, resumed?: Resumed): Promise<Read> {
+export async function waitFor(
+  call: ToolCall,
+  begun: BegunHold,
+  windowMs: number,
+  resumed?: Resumed,
+): Promise<QuestionSnapshot> {
   if (windowMs <= 0) return begun.read;
   const { read, isHeld } = begun.isHeld ? begun : await beginHold(call, begun.read, windowMs, resumed?.after);
   const { engine } = call.deps;
   const { context, signal } = call;
   const token = progressToken(context);
-  if (token === undefined) return hold(read, { engine, windowMs, signal, isHeld });
+  const settleMs = CLIENT_SETTLE_MS + (resumed ? 0 : windowFor(call, Infinity) - windowMs);
+  const options = { windowMs, signal, isHeld, settleMs: Number.isFinite(settleMs) ? settleMs : undefined };
+  if (token === undefined) return holdQuestion(engine, read, options);
   const now = await engine.now();
   const since = resumed?.since ?? now;
-  const totalMs = msBetween(since, later(now, windowMs));
-  const onProgress = async (waitedMs: number, message: string): Promise<void> => {
-    const params = { progressToken: token, progress: waitedMs / 1000, total: totalMs / 1000, message };
-    // A client that has left shows by its signal; that it cannot be told so is no news.
+  const total = msBetween(since, later(now, windowMs)) / SECOND_MS;
+  const onProgress = async (seen: QuestionSnapshot, at: Instant): Promise<void> => {
+    const progress = msBetween(since, at) / SECOND_MS;
+    const params = { progressToken: token, progress, total, message: sayHolding(seen, since, at) };
+    // A client that has left shows by its signal; a progress report that fails says nothing more.
     await context.mcpReq.notify({ method: "notifications/progress", params }).catch(() => undefined);
   };
-  return hold(read, { engine, windowMs, signal, isHeld, since, onProgress });
+  return holdQuestion(engine, read, { ...options, onProgress });
 }
 
-/** Tells a client that can come back for the reply how it names this call then. */
-async function announce(call: ToolCall, question: Pending, windowMs: number, resumed: Resumed | undefined) {
+/** `waiting for a person, 1m 20s, mika is looking` */
+export function sayHolding({ question }: QuestionSnapshot, from: Instant, now: Instant): string {
+  const waitedMs = msBetween(from, now);
+  const minutes = Math.floor(waitedMs / MINUTE_MS);
+  const seconds = Math.floor((waitedMs % MINUTE_MS) / SECOND_MS);
+  const waited = minutes > 0 && minutes < 60 ? `${minutes}m ${seconds}s` : formatDuration(waitedMs);
+  return `waiting for a person, ${waited}${question.claim ? `, ${quoteName(actorName(question.claim.by))} is looking` : ""}`;
+}
+
+/** Announces the call to a client that can come back for the reply, so that the client can name it then. */
+async function announce(call: ToolCall, question: PendingQuestion, windowMs: number, resumed: Resumed | undefined) {
   if (!call.caller.announce) return;
   const now = await call.deps.engine.now();
   const token = progressToken(call.context);
   call.caller.announce({
-    ...{ requestId: call.context.mcpReq.id, questionId: question.id },
-    ...{ since: resumed?.since ?? now, until: later(now, windowMs) },
+    requestId: call.context.mcpReq.id,
+    questionId: question.id,
+    since: resumed?.since ?? now,
+    until: later(now, windowMs),
     after: resumed?.after ?? question.hold?.after ?? "park",
-    ...(token !== undefined && { progressToken: token }),
+    progressToken: token,
   });
 }
 
-/** Returns what there is. */
-export async function handOver(call: ToolCall, read: Read): Promise<ToolResult> {
+/** Returns the outcome, or that the question is parked. */
+export async function handOver(call: ToolCall, read: QuestionSnapshot): Promise<ToolResult> {
   const out = await bringOut(call, read, { isNamed: true });
   if (!out) return parkedResult(read);
   const corrected = isPending(out.question) ? [] : await bringCorrections(call, out);
@@ -62,7 +88,7 @@ export async function handOver(call: ToolCall, read: Read): Promise<ToolResult> 
 }
 
 /** Corrections of earlier answers go along with the next outcome. */
-async function bringCorrections(call: ToolCall, { run, question }: Read): Promise<Read[]> {
+async function bringCorrections(call: ToolCall, { run, question }: QuestionSnapshot): Promise<QuestionSnapshot[]> {
   const others = run.owes.filter((id) => id !== question.id);
   const owed = await Promise.all(others.map((id) => call.deps.engine.read(id)));
   const corrected = owed.filter((read) => isOnlyCorrected(read.question));
@@ -76,21 +102,24 @@ async function bringCorrections(call: ToolCall, { run, question }: Read): Promis
  */
 export async function bringOut(
   call: ToolCall,
-  read: Read,
+  read: QuestionSnapshot,
   { isNamed }: { isNamed: boolean },
-): Promise<Read | undefined> {
-  const { engine } = call.deps;
-  const { id } = read.question;
-  if (isPending(read.question) || !owes(read.question)) return read;
-  if (call.signal.aborted) return undefined;
-  const isUnderWay = isHanding(read.question, read.run.epoch, "call");
-  const handed = isUnderWay ? read : await engine.handOver(id, ownEpoch(call.caller), call.deps.holders.own);
-  // Whoever follows the agent sees in its record whether an answer arrived that is named in what is written out. A reply
-  // without that name, a permission for one, is given by the call that returns it.
-  if (isNamed && handed.run.worker !== undefined && findAnswer(handed.question)) return handed;
-  call.caller.afterReply(call.context.mcpReq.id, async () => {
-    await engine.given(id, "mcp", handed.run.epoch);
+): Promise<QuestionSnapshot | undefined> {
+  if (call.signal.aborted && !isPending(read.question) && owesOutcome(read.question)) return undefined;
+  const { engine, holders } = call.deps;
+  const { read: handed, confirm } = await handOverOutcome(engine, read, {
+    witness: "mcp",
+    epoch: ownEpoch(call.caller),
+    holder: holders.own,
   });
+  // A worker that follows the agent sees in its transcript whether an answer with a name arrived. A reply without that
+  // name, such as a permission, is given by the call that returns it.
+  const isSeenByWorker = isNamed && handed.run.worker !== undefined && findAnswer(handed.question) !== undefined;
+  if (confirm && !isSeenByWorker) {
+    call.caller.afterReply(call.context.mcpReq.id, async () => {
+      await confirm();
+    });
+  }
   return handed;
 }
 

@@ -1,6 +1,6 @@
 import type { McpHttpHandler } from "@modelcontextprotocol/server";
 import type { McpDeps, Sdk } from "./caller.ts";
-import { type Serving, createMcpServer } from "./server.ts";
+import { type McpServing, createMcpServer } from "./server.ts";
 
 const MOST_SUBSCRIPTIONS = 100_000;
 
@@ -9,13 +9,13 @@ export class Handler {
   readonly #deps: McpDeps;
   #library: McpHttpHandler | undefined;
   /** Requests whose server is still to be made. */
-  readonly #waiting = new Map<Request, Serving>();
+  readonly #waiting = new Map<Request, McpServing>();
 
   constructor(deps: McpDeps) {
     this.#deps = deps;
   }
 
-  async serve(request: Request, serving: Serving, body: unknown): Promise<Response> {
+  async serve(request: Request, serving: McpServing, body: unknown): Promise<Response> {
     const sdk = await import("@modelcontextprotocol/server");
     this.#library ??= this.#create(sdk);
     this.#waiting.set(request, serving);
@@ -36,7 +36,7 @@ export class Handler {
     });
   }
 
-  #take(request: Request | undefined): Serving {
+  #take(request: Request | undefined): McpServing {
     const serving = request && this.#waiting.get(request);
     if (!serving) throw new Error("the library makes a server for a request that it was given");
     return serving;

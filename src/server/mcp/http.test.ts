@@ -3,14 +3,14 @@ import { McpScene } from "../../../test/mcp/scene.ts";
 import type { Changes } from "../../core/changes.ts";
 import { instant } from "../../core/instant.ts";
 import { MemoryStore } from "../../../test/memory-store/memory.ts";
-import type { Committed } from "../../store/store.ts";
+import type { CommitResult } from "../../store/store.ts";
 import { SAFE_HEADERS } from "../guard.ts";
 
 /** A store whose server is told to stop in the moment in which an answer is committed. */
 class StoppingStore extends MemoryStore {
   onAnswered: (() => void) | undefined;
 
-  override async commit(changes: Changes): Promise<Committed> {
+  override async commit(changes: Changes): Promise<CommitResult> {
     const committed = await super.commit(changes);
     if (changes.events?.some(({ type }) => type === "question.answered")) this.onAnswered?.();
     return committed;
@@ -30,7 +30,8 @@ test.each([
   { what: "a refusal", init: { method: "GET" }, status: 405 },
 ])("$what carries what every reply carries", async ({ init, status }) => {
   const headers = {
-    ...{ authorization: `Bearer ${await scene.token()}`, "content-type": "application/json" },
+    authorization: `Bearer ${await scene.token()}`,
+    "content-type": "application/json",
     accept: "application/json, text/event-stream",
   };
   const response = await fetch(await scene.url(), { ...init, headers });

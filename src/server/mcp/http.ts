@@ -2,15 +2,15 @@ import { type Context, Hono } from "hono";
 import { z } from "zod";
 import { RunId } from "../../core/id.ts";
 import { Refusal } from "../../core/refusal.ts";
-import { CONNECTION } from "../../core/run/run.ts";
-import type { Part } from "../app.ts";
+import { CONNECTION_PREFIX } from "../../core/run/run.ts";
+import type { RouteGroup } from "../app.ts";
 import { readText } from "../body.ts";
-import type { Signed } from "../credential.ts";
+import type { SignedIn } from "../credential.ts";
 import { SAFE_HEADERS } from "../guard.ts";
 import { parseJson } from "../json-text.ts";
 import { outgoingOf } from "../outgoing.ts";
 import { Slots } from "../slots.ts";
-import type { Caller, McpDeps } from "./caller.ts";
+import type { McpCaller, McpDeps } from "./caller.ts";
 import { type Exchange, Exchanges } from "./exchange.ts";
 import { Handler } from "./handler.ts";
 import { findResumed, resumeCall } from "./resume.ts";
@@ -28,7 +28,7 @@ export interface McpHttpDeps extends McpDeps {
 }
 
 /** The part of the server that agents speak to, and its end: what is held then is parked. */
-export interface McpPart extends Part {
+export interface McpPart extends RouteGroup {
   close(): Promise<void>;
 }
 
@@ -49,7 +49,7 @@ export function mcpPart(deps: McpHttpDeps): McpPart {
   const streams = new Streams();
   const { holds: total, holdsPerToken: perOwner } = deps.rules.limits;
   const slots = new Slots({ total, perOwner, called: "requests" });
-  const routes = new Hono<Signed>();
+  const routes = new Hono<SignedIn>();
   routes.all("/", async (context) => {
     const resumed = findResumed(context);
     const body: unknown =
@@ -61,7 +61,7 @@ export function mcpPart(deps: McpHttpDeps): McpPart {
     const outgoing = outgoingOf(context);
     outgoing?.once("close", slots.take(context.get("token").id));
     const exchange = exchanges.begin(outgoing, context.req.raw.signal, nameOf(request.data, session));
-    // Whoever lost their token gets no reply any more; what was held is let go as if they had hung up.
+    // A caller whose token ended gets no reply; its hold ends as if it had disconnected.
     if (outgoing && request.data?.method === "tools/call") {
       outgoing.once(
         "close",
@@ -71,7 +71,8 @@ export function mcpPart(deps: McpHttpDeps): McpPart {
     if (resumed) await exchanges.replace(resumed.stream.questionId);
     const caller = callerOf(context, deps, exchange, resumed?.stream.protocol);
     const serving = {
-      ...{ caller, method: request.data?.method },
+      caller,
+      method: request.data?.method,
       ...(resumed ? { tools: DEFAULT_TOOLS, runs: resumeCall(resumed.stream) } : { tools: toolsOf(context) }),
     };
     const response = await handler.serve(resumed?.request ?? context.req.raw, serving, body);
@@ -101,11 +102,11 @@ function toolsOf(context: Context): readonly ToolName[] {
 }
 
 function callerOf(
-  context: Context<Signed>,
+  context: Context<SignedIn>,
   { host, retryMs = RETRY_MS }: McpHttpDeps,
   exchange: Exchange,
   protocol: string = context.req.header("mcp-protocol-version") ?? "",
-): Caller {
+): McpCaller {
   const { signal, claim, afterReply, track } = exchange;
   const token = context.get("token");
   const { id: tokenId } = token;
@@ -116,7 +117,10 @@ function callerOf(
   const runId = token.runId ?? readRun(context.req.header("askd-run"));
   const attended = context.req.header("askd-attended");
   return {
-    ...{ signal, claim, afterReply, track },
+    signal,
+    claim,
+    afterReply,
+    track,
     announce: (stream) => {
       // A program that sends neither a version nor a session may take the first event for its reply, and never reconnects.
       if (protocol === "" && !client) return;
@@ -130,8 +134,8 @@ function callerOf(
     principal: tokenId,
     bearer: actor,
     ...(runId && { runId }),
-    ...(client && session && { client, session: `${CONNECTION}${session.split(".")[1]}` }),
-    // Who comes with an agent's token or with a run is the agent, so a form at its client would answer for nobody.
+    ...(client && session && { client, session: `${CONNECTION_PREFIX}${session.split(".")[1]}` }),
+    // A caller with an agent's token or a run is the agent itself, so no person would answer a form at its client.
     ...(actor.scope !== "agent" && runId === undefined && { person: actor }),
     findRunAbove: async () => agentRun,
     ...(attended !== undefined && { isAttended: attended === "1" }),

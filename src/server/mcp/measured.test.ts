@@ -1,16 +1,19 @@
 import { afterEach, expect, test } from "vitest";
 import { McpScene } from "../../../test/mcp/scene.ts";
 import { NOON } from "../../../test/builders.ts";
-import type { Measured } from "../../core/door/measured-limits.ts";
+import type { MeasuredLimits } from "../../core/door/measured-limits.ts";
 
 const CACHE = { question: "Redis or Memcached?", options: ["Redis", "Memcached"] };
 
 let scene: McpScene;
 afterEach(() => scene.close());
 
-const measured = (version: string): { measured: (agent: string) => Measured } => ({
+const measured = (version: string): { measured: (agent: string) => MeasuredLimits } => ({
   measured: (agent) => ({
-    ...{ agent, version, measuredAt: NOON, limitMs: 30_000 },
+    agent,
+    version,
+    measuredAt: NOON,
+    limitMs: 30_000,
     client: { name: "test-client", version },
   }),
 });

@@ -1,5 +1,5 @@
-import { requireMay } from "../../core/people/access.ts";
-import type { Read } from "../../core/changes.ts";
+import { requireAccess } from "../../core/people/access.ts";
+import type { QuestionSnapshot } from "../../core/changes.ts";
 import { quoteLine } from "../../core/text/foreign-text.ts";
 import { QuestionId } from "../../core/id.ts";
 import { Refusal } from "../../core/refusal.ts";
@@ -8,7 +8,7 @@ import { type Asker, askerOf } from "./asker.ts";
 import type { ToolCall } from "./caller.ts";
 
 /** The question of that id, if it belongs to the run that asks; without an id the one that run asked last. */
-export async function getOwnQuestion(call: ToolCall, id: string | undefined): Promise<Read> {
+export async function getOwnQuestion(call: ToolCall, id: string | undefined): Promise<QuestionSnapshot> {
   const asker = await askerOf(call);
   const wanted = id ?? asker.run?.pendingId ?? asker.run?.lastQuestionId;
   if (wanted === undefined) {
@@ -26,12 +26,16 @@ export async function getOwnQuestion(call: ToolCall, id: string | undefined): Pr
   return readAsker(call, asker, parsed.data);
 }
 
-/** The question if whoever calls may look at it: by its token, or by the run that it was started for. */
-export async function readAsker({ caller, deps }: ToolCall, { owner }: Asker, id: QuestionId): Promise<Read> {
+/** The question if the caller may read it: by its token, or by the run that it was started for. */
+export async function readAsker(
+  { caller, deps }: ToolCall,
+  { owner }: Asker,
+  id: QuestionId,
+): Promise<QuestionSnapshot> {
   const { engine } = deps;
   const { bearer } = caller;
   if (bearer?.scope === "agent") return readOwn({ engine, bearer: owner }, id);
   const read = await engine.read(id);
-  if (caller.runId !== undefined) requireMay("look", owner, read.question);
+  if (caller.runId !== undefined) requireAccess("look", owner, read.question);
   return read;
 }

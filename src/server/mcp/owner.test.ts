@@ -17,15 +17,20 @@ async function call(agent: string, name: string, input: object, headers: Record<
   const { text } = await scene.engine.issueToken({ scope: "agent", subject: agent }, SYSTEM);
   const prefix = "io.modelcontextprotocol";
   const meta = {
-    ...{ [`${prefix}/protocolVersion`]: "2026-07-28", [`${prefix}/clientInfo`]: CLIENT },
+    [`${prefix}/protocolVersion`]: "2026-07-28",
+    [`${prefix}/clientInfo`]: CLIENT,
     [`${prefix}/clientCapabilities`]: {},
   };
   const response = await fetch(await scene.url(), {
     method: "POST",
     headers: {
-      ...{ "content-type": "application/json", accept: "application/json, text/event-stream" },
-      ...{ authorization: `Bearer ${text}`, "mcp-protocol-version": "2026-07-28" },
-      ...{ "mcp-method": "tools/call", "mcp-name": name, ...headers },
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      authorization: `Bearer ${text}`,
+      "mcp-protocol-version": "2026-07-28",
+      "mcp-method": "tools/call",
+      "mcp-name": name,
+      ...headers,
     },
     body: JSON.stringify({
       jsonrpc: "2.0",

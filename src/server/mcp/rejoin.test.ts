@@ -3,7 +3,7 @@ import { type AnyClient, type ConnectOptions, McpScene, until } from "../../../t
 import { ADA } from "../../../test/builders.ts";
 import { AnswerInput } from "../../core/answer/answer-input.ts";
 import { QuestionId } from "../../core/id.ts";
-import { type Pending, isPending } from "../../core/question/question.ts";
+import { type PendingQuestion, isPending } from "../../core/question/question.ts";
 
 const CACHE = { question: "Redis or Memcached?", options: ["Redis", "Memcached"] };
 const SHORT = { ...CACHE, timeout_seconds: 0.05 };
@@ -44,7 +44,7 @@ async function read(id: unknown) {
 }
 
 /** The question once somebody holds it. */
-function held(id: unknown): Promise<Pending> {
+function held(id: unknown): Promise<PendingQuestion> {
   return until(async () => {
     const { question } = await read(id);
     return isPending(question) && question.hold ? question : undefined;

@@ -1,8 +1,14 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
-import { sayActor } from "../../core/people/actor.ts";
-import type { Read } from "../../core/changes.ts";
+import { actorName } from "../../core/people/actor.ts";
+import type { QuestionSnapshot } from "../../core/changes.ts";
 import { jsonLine, oneVisibleLine } from "../../core/text/foreign-text.ts";
-import { sayCancelled, sayParked, sayTimeout, tellAgent, tellCorrections } from "../../core/run/agent-message.ts";
+import {
+  cancelledMessage,
+  parkedMessage,
+  timeoutMessage,
+  answerMessage,
+  correctionMessage,
+} from "../../core/run/agent-message.ts";
 import { type Answer, type Question, findAnswer } from "../../core/question/question.ts";
 import type { Refusal } from "../../core/refusal.ts";
 import { unreachable } from "../../core/unreachable.ts";
@@ -10,25 +16,33 @@ import { findTally } from "../../core/answer/vote.ts";
 
 type Structured = Record<string, unknown>;
 
-/** What a call returns once nothing more can be waited for: the outcome, or that the agent is to stop. */
-export function resultOf(read: Read, delimiter: string, corrected: readonly Read[] = []): CallToolResult {
+/** The result at the end of a wait: the outcome, or that the agent is to stop. */
+export function resultOf(
+  read: QuestionSnapshot,
+  delimiter: string,
+  corrected: readonly QuestionSnapshot[] = [],
+): CallToolResult {
   const { question } = read;
   const answer = findAnswer(question);
-  const corrections = corrected.length > 0 ? `\n\n${tellCorrections({ delimiter, reads: corrected })}` : "";
+  const corrections = corrected.length > 0 ? `\n\n${correctionMessage({ delimiter, reads: corrected })}` : "";
   const outcome = (text: string, structured: Structured): CallToolResult => result(text + corrections, structured);
   switch (question.status) {
     case "pending":
       return parkedResult(read);
     case "answered":
-      return outcome(tellAgent({ delimiter, reads: [read] }), answered(question, question.answer));
+      return outcome(answerMessage({ delimiter, reads: [read] }), answered(question, question.answer));
     case "timeout":
-      if (answer) return outcome(tellAgent({ delimiter, reads: [read] }), answered(question, answer));
-      return outcome(withOwnCorrections(sayTimeout(question), read, delimiter), {
-        ...{ status: "timeout", question_id: question.id, policy: question.policy },
+      if (answer) return outcome(answerMessage({ delimiter, reads: [read] }), answered(question, answer));
+      return outcome(withOwnCorrections(timeoutMessage(question), read, delimiter), {
+        status: "timeout",
+        question_id: question.id,
+        policy: question.policy,
       });
     case "cancelled":
-      return outcome(sayCancelled(question), {
-        ...{ status: "cancelled", question_id: question.id, reason: question.reason },
+      return outcome(cancelledMessage(question), {
+        status: "cancelled",
+        question_id: question.id,
+        reason: question.reason,
       });
     default:
       return unreachable(question);
@@ -36,15 +50,18 @@ export function resultOf(read: Read, delimiter: string, corrected: readonly Read
 }
 
 /** A person may have corrected what a policy said before the agent came for it. */
-function withOwnCorrections(text: string, read: Read, delimiter: string): string {
-  return [text, tellCorrections({ delimiter, reads: [read] })].filter((part) => part !== "").join("\n\n");
+function withOwnCorrections(text: string, read: QuestionSnapshot, delimiter: string): string {
+  return [text, correctionMessage({ delimiter, reads: [read] })].filter((part) => part !== "").join("\n\n");
 }
 
 /** The agent is to stop, and to look for the answer later. */
-export function parkedResult(read: Read): CallToolResult {
+export function parkedResult(read: QuestionSnapshot): CallToolResult {
   const { id } = read.question;
-  return result(sayParked(read, `later call check_answer with ${id}`), {
-    ...{ status: "pending", question_id: id, stop_session: true, stop_reason: "waiting_for_user_input" },
+  return result(parkedMessage(read, `later call check_answer with ${id}`), {
+    status: "pending",
+    question_id: id,
+    stop_session: true,
+    stop_reason: "waiting_for_user_input",
   });
 }
 
@@ -54,7 +71,7 @@ function answered(question: Question, answer: Answer): Structured {
     question_id: question.id,
     answers: answer.items,
     note: answer.note ?? null,
-    answered_by: sayActor(answer.by),
+    answered_by: actorName(answer.by),
     answered_at: answer.at,
     channel: answer.by.channel,
     outcome: answer.outcome,
@@ -63,7 +80,7 @@ function answered(question: Question, answer: Answer): Structured {
   };
 }
 
-/** What tells an answer that was forced, or given by vote, from one that a person gave in time. */
+/** Fields that mark an answer as forced or given by vote. */
 export function howAnswered(
   question: Question,
   answer: Answer,

@@ -73,7 +73,8 @@ async function send(init: { method: string; headers?: Record<string, string>; bo
   const response = await fetch(await scene.url(), {
     ...init,
     headers: {
-      ...{ authorization: `Bearer ${init.token ?? token}`, accept: "application/json, text/event-stream" },
+      authorization: `Bearer ${init.token ?? token}`,
+      accept: "application/json, text/event-stream",
       ...init.headers,
     },
     signal: leaving.signal,
@@ -102,7 +103,8 @@ function call(protocol: string | undefined, id: number | string, input: object, 
   return send({
     method: "POST",
     headers: {
-      ...{ "content-type": "application/json", ...headersOf(protocol) },
+      "content-type": "application/json",
+      ...headersOf(protocol),
       ...(isModern && { "mcp-method": "tools/call", "mcp-name": "ask_human" }),
     },
     body: JSON.stringify({ jsonrpc: "2.0", id, method: "tools/call", params }),
@@ -111,7 +113,8 @@ function call(protocol: string | undefined, id: number | string, input: object, 
 
 const comeBack = (protocol: string | undefined, id: string, as?: string) =>
   send({
-    ...{ method: "GET", headers: { ...headersOf(protocol), "last-event-id": id, accept: "text/event-stream" } },
+    method: "GET",
+    headers: { ...headersOf(protocol), "last-event-id": id, accept: "text/event-stream" },
     ...(as !== undefined && { token: as }),
   });
 
@@ -134,7 +137,8 @@ describe.for(VERSIONS)("in version %s", (protocol) => {
     await until(async () => ((await isHeld(question.id)) ? true : undefined));
     await scene.answer(question.id, "1");
     expect(await back.reply()).toMatchObject({
-      ...{ jsonrpc: "2.0", id: "r-1" },
+      jsonrpc: "2.0",
+      id: "r-1",
       result: { structuredContent: { status: "answered", question_id: question.id } },
     });
     expect((await scene.given(question.id)).run.status).toBe("completed");
@@ -227,7 +231,8 @@ describe.for(VERSIONS)("in version %s", (protocol) => {
 test("a program with neither version nor session gets no more than its reply", async () => {
   const params = { name: "ask_human", arguments: CACHE };
   const stream = await send({
-    ...{ method: "POST", headers: { "content-type": "application/json" } },
+    method: "POST",
+    headers: { "content-type": "application/json" },
     body: JSON.stringify({ jsonrpc: "2.0", id: 7, method: "tools/call", params }),
   });
   const { id } = await scene.waiting();

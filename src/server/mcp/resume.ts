@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 import { msBetween } from "../../core/instant.ts";
 import { Refusal } from "../../core/refusal.ts";
-import type { Signed } from "../credential.ts";
+import type { SignedIn } from "../credential.ts";
 import { askerOf } from "./asker.ts";
 import { holdFor } from "./hand-over.ts";
 import { readAsker } from "./own-question.ts";
@@ -20,7 +20,7 @@ export interface ResumedRequest {
 }
 
 /** Reads whether a request comes back for the reply of a call whose stream broke. */
-export function findResumed(context: Context<Signed>): ResumedRequest | undefined {
+export function findResumed(context: Context<SignedIn>): ResumedRequest | undefined {
   const { req } = context;
   const id = req.header("last-event-id");
   if (req.method !== "GET" || id === undefined || isAtEnd(id)) return undefined;
@@ -30,12 +30,13 @@ export function findResumed(context: Context<Signed>): ResumedRequest | undefine
   const { requestId, protocol, progressToken } = stream;
   const isModern = protocol >= MODERN_PROTOCOL;
   const headers = {
-    ...{ "content-type": "application/json", accept: "application/json, text/event-stream" },
+    "content-type": "application/json",
+    accept: "application/json, text/event-stream",
     ...(protocol !== "" && { "mcp-protocol-version": protocol }),
     ...(isModern && { "mcp-method": "tools/call", "mcp-name": TOOL }),
   };
   const meta = {
-    ...(progressToken !== undefined && { progressToken }),
+    progressToken,
     ...(isModern && envelope(protocol)),
   };
   return {

@@ -103,7 +103,7 @@ export const ASK_USER_QUESTION: InputSchema = {
   required: ["questions"],
 };
 
-/** What Claude Code calls its permission prompt tool with. */
+/** The input with which Claude Code calls its permission prompt tool. */
 export const APPROVE: InputSchema = {
   type: "object",
   properties: {

@@ -3,7 +3,7 @@ import { quoteLine } from "../../core/text/foreign-text.ts";
 import { howToAskByTool } from "../../core/run/how-to-ask.ts";
 import { Refusal } from "../../core/refusal.ts";
 import {
-  type Caller,
+  type McpCaller,
   type McpDeps,
   type Sdk,
   TASKS_EXTENSION,
@@ -26,23 +26,28 @@ const OPTIONS = {
   instructions: howToAskByTool(),
 };
 
-/** Whom a server serves, and with what. */
-export interface Serving {
-  caller: Caller;
+/** The caller that a server serves, and its tools. */
+export interface McpServing {
+  caller: McpCaller;
   tools: readonly ToolName[];
-  /** What every call of a tool does, in place of the tool that it names. */
+  /** Runs for every tool call, in place of the named tool. */
   runs?: Tool["run"] | undefined;
   /** The one method that will be called, where that is known: a server of a held call is kept as small as can be. */
   method?: string | undefined;
 }
 
 /** A server for one connection, or for one request, of one caller. It serves both eras of the protocol. */
-export function createMcpServer(sdk: Sdk, deps: McpDeps, { caller, tools, runs, method }: Serving): Server {
+export function createMcpServer(sdk: Sdk, deps: McpDeps, { caller, tools, runs, method }: McpServing): Server {
   const server = new sdk.Server({ name: "askd", title: "askd", version: deps.version }, OPTIONS);
   const callOf = (context: ServerContext, input: unknown = {}): ToolCall => {
     const client = clientOf(server, caller, context);
     return {
-      ...{ sdk, deps, caller, context, input, client },
+      sdk,
+      deps,
+      caller,
+      context,
+      input,
+      client,
       profile: profileFor(client, { caller, deps }),
       declared: declaredBy(server, context),
       signal: caller.signal ?? context.mcpReq.signal,

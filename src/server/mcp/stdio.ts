@@ -1,14 +1,14 @@
 import type { Readable, Writable } from "node:stream";
-import type { Caller, McpDeps } from "./caller.ts";
-import { Claims } from "./claims.ts";
+import type { McpCaller, McpDeps } from "./caller.ts";
+import { CallClaims } from "./claims.ts";
 import { createMcpServer } from "./server.ts";
 import type { ToolName } from "./tool.ts";
-import { Work } from "./work.ts";
+import { BackgroundWork } from "./work.ts";
 
 export interface StdioOptions {
   input: Readable;
   output: Writable;
-  caller: Omit<Caller, "transport" | "claim" | "release" | "afterReply" | "track">;
+  caller: Omit<McpCaller, "transport" | "claim" | "release" | "afterReply" | "track">;
   tools: readonly ToolName[];
   /** Ends the connection from our side. */
   signal: AbortSignal;
@@ -20,7 +20,7 @@ export async function serveStdio(deps: McpDeps, options: StdioOptions): Promise<
     import("@modelcontextprotocol/server"),
     import("@modelcontextprotocol/server/stdio"),
   ]);
-  const work = new Work(deps.onBug);
+  const work = new BackgroundWork(deps.onBug);
   const replies = new Map<string | number, Array<() => Promise<void>>>();
   const transport = new stdio.StdioServerTransport(options.input, options.output);
   const send = transport.send.bind(transport);
@@ -32,8 +32,8 @@ export async function serveStdio(deps: McpDeps, options: StdioOptions): Promise<
     replies.delete(message.id);
     for (const done of afterwards) work.afterwards(done);
   };
-  const claims = new Claims();
-  const caller: Caller = {
+  const claims = new CallClaims();
+  const caller: McpCaller = {
     ...options.caller,
     transport: "stdio",
     claim: (requestId, id) => claims.take(id, requestId),

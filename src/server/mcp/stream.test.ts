@@ -28,7 +28,8 @@ afterEach(() => {
 test("whoever waits sees that the reply began, hears that the line is alive, and gets every event", async () => {
   const response = await fetch(url);
   expect({ status: response.status, type: response.headers.get("content-type") }).toEqual({
-    ...{ status: 200, type: "text/event-stream" },
+    status: 200,
+    type: "text/event-stream",
   });
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   expect(await reader?.read()).toMatchObject({ value: expect.stringContaining(": keepalive\n\n") });

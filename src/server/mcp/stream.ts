@@ -47,7 +47,7 @@ export class Streams {
     this.#open.add(outgoing);
     this.#clock ??= setInterval(() => this.#beat(), this.#beatMs).unref();
     this.#pump(events.getReader(), outgoing, findLast);
-    // What is there at once goes out together with the head; who has to wait sees that it began.
+    // A result that is ready is sent with the headers; a client that has to wait sees the stream begin.
     setImmediate(() => {
       if (this.#open.has(outgoing)) outgoing.flushHeaders();
     });

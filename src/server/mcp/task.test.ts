@@ -28,8 +28,11 @@ async function send(
   const response = await fetch(await scene.url(), {
     method: "POST",
     headers: {
-      ...{ "Content-Type": "application/json", Accept: "application/json, text/event-stream" },
-      ...{ Authorization: `Bearer ${await scene.token()}`, "MCP-Protocol-Version": "2026-07-28", "Mcp-Method": method },
+      "Content-Type": "application/json",
+      Accept: "application/json, text/event-stream",
+      Authorization: `Bearer ${await scene.token()}`,
+      "MCP-Protocol-Version": "2026-07-28",
+      "Mcp-Method": method,
       "Mcp-Name": String(params["name"] ?? params["taskId"]),
       ...headers,
     },

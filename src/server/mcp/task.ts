@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Result, Server, ServerContext } from "@modelcontextprotocol/server";
-import type { Read } from "../../core/changes.ts";
+import type { QuestionSnapshot } from "../../core/changes.ts";
 import { oneVisibleLine } from "../../core/text/foreign-text.ts";
 import { QuestionId } from "../../core/id.ts";
 import { type Instant, HOUR_MS, MINUTE_MS, SECOND_MS, msBetween } from "../../core/instant.ts";
@@ -29,7 +29,7 @@ export function mayHaveTask(call: ToolCall, run: Run | undefined): boolean {
 }
 
 /** The question as a task that the client looks at when it likes; it is in the store before this is said. */
-export async function taskHandle(call: ToolCall, read: Read): Promise<TaskHandle> {
+export async function taskHandle(call: ToolCall, read: QuestionSnapshot): Promise<TaskHandle> {
   const task = await viewTask(call, read);
   return { content: [], ...task, resultType: "task" };
 }
@@ -39,7 +39,7 @@ export function registerTasks(server: Server, callOf: (context: ServerContext) =
   const answering = async (
     context: ServerContext,
     taskId: string,
-    run: (call: ToolCall, read: Read) => Promise<Result>,
+    run: (call: ToolCall, read: QuestionSnapshot) => Promise<Result>,
   ) => {
     const call = callOf(context);
     if (!call.declared.tasks) {
@@ -75,7 +75,7 @@ export function registerTasks(server: Server, callOf: (context: ServerContext) =
   );
 }
 
-async function viewTask(call: ToolCall, read: Read): Promise<Record<string, unknown>> {
+async function viewTask(call: ToolCall, read: QuestionSnapshot): Promise<Record<string, unknown>> {
   const { question } = read;
   const now = await call.deps.engine.now();
   const ageMs = msBetween(question.askedAt, now);
@@ -98,7 +98,7 @@ async function viewTask(call: ToolCall, read: Read): Promise<Record<string, unkn
   };
 }
 
-function lastChange({ question }: Read, now: Instant): Instant {
+function lastChange({ question }: QuestionSnapshot, now: Instant): Instant {
   if (question.status === "answered") return question.answer.at;
   if (question.status === "timeout") return question.timedOutAt;
   if (question.status === "cancelled") return question.cancelledAt;

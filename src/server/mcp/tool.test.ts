@@ -15,18 +15,28 @@ describe.each([LEGACY, MODERN])("over $way in the $era era", (door) => {
     const tools = parseTools("check_answer,post_question,cancel_question");
     const client = await begin().connect({ ...door, tools });
     const posted = await client.call("post_question", {
-      ...{ issueNumber: 123, question: "How should I fix it?", context: "The token expires early." },
+      issueNumber: 123,
+      question: "How should I fix it?",
+      context: "The token expires early.",
       options: [
         { value: "A", label: "Extend it", description: "Simple" },
         { value: "B", label: "Refresh it", isDefault: true },
       ],
-      ...{ notifyVia: ["github", "slack"], slackChannel: "#agents", slackMention: ["@ada"] },
-      ...{ emailRecipients: ["ada@example.com"], timeoutHours: 24, timeoutAction: "default", defaultAnswer: "B" },
+      notifyVia: ["github", "slack"],
+      slackChannel: "#agents",
+      slackMention: ["@ada"],
+      emailRecipients: ["ada@example.com"],
+      timeoutHours: 24,
+      timeoutAction: "default",
+      defaultAnswer: "B",
     });
     const question = await scene.waiting();
     expect(posted.fields).toEqual({
-      ...{ questionId: question.id, workflowRunId: question.runId, status: "pending" },
-      ...{ notificationsSent: ["github", "slack"], timeoutAt: question.dueAt },
+      questionId: question.id,
+      workflowRunId: question.runId,
+      status: "pending",
+      notificationsSent: ["github", "slack"],
+      timeoutAt: question.dueAt,
     });
     expect(JSON.parse(posted.text)).toEqual(posted.fields);
     expect(question).toMatchObject({ issue: { number: 123 }, onTimeout: { do: "default", answer: "B" } });
@@ -35,7 +45,10 @@ describe.each([LEGACY, MODERN])("over $way in the $era era", (door) => {
     await scene.answer(question.id, "B");
     const checked = await client.call("check_answer", ref);
     expect(checked.fields).toEqual({
-      ...{ status: "answered", answer: "Refresh it", answeredBy: "ada", answeredAt: expect.any(String) },
+      status: "answered",
+      answer: "Refresh it",
+      answeredBy: "ada",
+      answeredAt: expect.any(String),
     });
     await scene.given(question.id);
     expect((await client.call("cancel_question", ref)).fields).toEqual({ success: false, previousStatus: "answered" });
@@ -72,8 +85,11 @@ describe.each([LEGACY, MODERN])("over $way in the $era era", (door) => {
     const stopped = await client.call("AskUserQuestion", { questions });
     const question = await scene.waiting();
     expect(stopped.fields).toEqual({
-      ...{ status: "pending", question_id: question.id },
-      ...{ stop_session: true, stop_reason: "waiting_for_user_input", message: stopped.text },
+      status: "pending",
+      question_id: question.id,
+      stop_session: true,
+      stop_reason: "waiting_for_user_input",
+      message: stopped.text,
     });
     expect(question).toMatchObject({ onTimeout: { do: "wait" } });
     expect(question.dueAt).toBeUndefined();

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { sayActor } from "../../core/people/actor.ts";
-import { sayIssue } from "../../core/question/ask-input.ts";
-import type { Read } from "../../core/changes.ts";
+import { actorName } from "../../core/people/actor.ts";
+import { describeIssue } from "../../core/question/ask-input.ts";
+import type { QuestionSnapshot } from "../../core/changes.ts";
 import { quoteLine } from "../../core/text/foreign-text.ts";
 import { MINUTE_MS, SECOND_MS } from "../../core/instant.ts";
 import { answerText } from "../../core/answer/match.ts";
@@ -110,25 +110,25 @@ async function checkAnswer(call: ToolCall): Promise<ToolResult> {
   return holdFor(call, { read, isHeld: false }, wantedMs === 0 ? 0 : windowFor(call, wantedMs));
 }
 
-/** What workflow tools are told of a question. */
-function viewAnswer({ question, content }: Read): Record<string, unknown> {
+/** A question as workflow tools see it. */
+function viewAnswer({ question, content }: QuestionSnapshot): Record<string, unknown> {
   const answer = findAnswer(question);
   if (!answer) return { status: question.status };
   return {
     status: question.status,
     answer: answer.outcome === "answer" ? answerText(content, answer.items) : (answer.note ?? answer.outcome),
-    answeredBy: sayActor(answer.by),
+    answeredBy: actorName(answer.by),
     answeredAt: answer.at,
     ...viewHow(question, answer),
   };
 }
 
-/** What tells an answer from one that a person chose in time: its outcome, its rule, that it was forced or voted for. */
+/** Fields that distinguish an answer from one that a person chose in time: outcome, policy, forced, votes. */
 function viewHow(question: Question, answer: Answer): Record<string, unknown> {
   const { votes_needed: votesNeeded, ...how } = howAnswered(question, answer);
   return {
     ...(answer.outcome !== "answer" && { outcome: answer.outcome }),
-    ...(answer.policy !== undefined && { policy: answer.policy }),
+    policy: answer.policy,
     ...how,
     ...(votesNeeded !== undefined && { votesNeeded }),
   };
@@ -162,6 +162,6 @@ async function askUserQuestion(call: ToolCall): Promise<ToolResult> {
 
 function parse<Schema extends z.ZodType>(shape: Schema, input: unknown): z.infer<Schema> {
   const parsed = shape.safeParse(input ?? {});
-  if (!parsed.success) throw new Refusal("bad_input", `The arguments cannot be read: ${sayIssue(parsed.error)}`);
+  if (!parsed.success) throw new Refusal("bad_input", `The arguments cannot be read: ${describeIssue(parsed.error)}`);
   return parsed.data;
 }

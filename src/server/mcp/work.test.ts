@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { Work } from "./work.ts";
+import { BackgroundWork } from "./work.ts";
 
 const raise = (error: unknown): never => {
   throw error;
 };
 
 test("what nobody waits for is done a few at a time, in turn, and all of it before the owner leaves", async () => {
-  const work = new Work(raise);
+  const work = new BackgroundWork(raise);
   const done: number[] = [];
   let doing = 0;
   let most = 0;
@@ -27,7 +27,7 @@ test("what nobody waits for is done a few at a time, in turn, and all of it befo
 
 test("a failure is reported and keeps nothing else from being done", async () => {
   const bugs: unknown[] = [];
-  const work = new Work((error) => void bugs.push(error));
+  const work = new BackgroundWork((error) => void bugs.push(error));
   const done: number[] = [];
   for (let n = 0; n < 40; n += 1) {
     work.afterwards(async () => {

@@ -1,8 +1,8 @@
-/** How many of those that nobody waits for are done at once; the rest of the machine is for those who wait. */
+/** Concurrent background tasks; the rest of the machine serves callers that wait. */
 const AT_ONCE = 16;
 
-/** Work that must be done before its owner may leave. */
-export class Work {
+/** Work that must be finished before its owner stops. */
+export class BackgroundWork {
   readonly #onBug: (error: unknown) => void;
   readonly #later: Array<() => Promise<void>> = [];
   #doing = 0;
@@ -24,7 +24,7 @@ export class Work {
     work.then(this.#over, this.#over); // whoever asked for the work hears of its failure
   }
 
-  /** Does something that nobody waits for: at once if there is little of it, else in turn. */
+  /** Runs a background task: at once if there are few, else queued. */
   afterwards(work: () => Promise<void>): void {
     this.#later.push(work);
     if (this.#doing < AT_ONCE) this.track(this.#doLater());

@@ -22,7 +22,7 @@ test("events are listed newest first, with who, through what, and of which run",
   const { html } = await visit.open("/activity");
   const types = rowsOf(html);
   expect(types.indexOf("question.answered")).toBeLessThan(types.indexOf("question.asked"));
-  expect(html).toContain("answer of lena taken");
+  expect(html).toContain("answer from lena accepted");
   expect(html).toContain("lena (slack)");
   expect(html).toContain(`href="/r/${run.id}"`);
   expect(html).toContain(`<a href="/q/${question.id}">${question.title}</a>`);
@@ -31,7 +31,7 @@ test("events are listed newest first, with who, through what, and of which run",
 test("kinds of events are called by words, in the reader's language, in the filter too", async () => {
   await visit.at.scene.ask();
   const { html } = await visit.open("/activity", { "accept-language": "de" });
-  expect(html).toContain('<option value="question.asked">gefragt von …</option>');
+  expect(html).toContain('<option value="question.asked">gestellt von …</option>');
   expect(html.replace(/="[^"]*"/g, "")).not.toMatch(/(question|run)\.[a-z_]+/);
 });
 
@@ -64,7 +64,7 @@ test("the trail is filtered by run, kind and person", async () => {
   const nowhere = (await visit.open("/activity?run=nowhere")).html;
   expect(nowhere).toContain("There is no run “nowhere”.");
   const none = (await visit.open("/activity?person=nobody")).html;
-  expect(none).toMatch(/None of the \d+ events/);
+  expect(none).toMatch(/No match among these \d+ events/);
   for (const html of [nowhere, none]) expect(html).toContain('<a href="/activity">Show all events</a>');
   expect((await visit.open("/activity?person=%3Cscript%3E")).html).not.toContain("<script>");
   expect((await visit.open("/activity?before=nonsense")).status).toBe(200);
@@ -72,8 +72,6 @@ test("the trail is filtered by run, kind and person", async () => {
 
 test("a button says whether the trail is whole, and an address does not", async () => {
   await visit.at.scene.ask();
-  expect((await visit.post("/activity/verify", {})).html).toContain(
-    "Nothing is missing and nothing was changed: 1 runs",
-  );
+  expect((await visit.post("/activity/verify", {})).html).toContain("Nothing is missing or changed: 1 runs");
   expect((await visit.open("/activity/verify")).status).toBe(404);
 });

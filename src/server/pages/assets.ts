@@ -2,30 +2,35 @@ import { hash } from "node:crypto";
 import { Hono } from "hono";
 import { Refusal } from "../../core/refusal.ts";
 import type { Assets } from "../../web/parts/layout.tsx";
-import type { Part } from "../app.ts";
+import type { RouteGroup } from "../app.ts";
 
-declare const ASKD_ASSETS: Assets | undefined; // the texts themselves, set when the program is built
+declare const ASKD_ASSETS: Assets | undefined; // the file contents, set by the build
 
 const TEXTS: Assets = typeof ASKD_ASSETS === "object" ? ASKD_ASSETS : { script: "", style: "", besideStyle: "" };
 const FOREVER = "public, max-age=31536000, immutable";
 const FOR_A_DAY = "public, max-age=86400";
 const MOST_SHOWN = 99;
-/** What a browser needs to know to keep the inbox as an app, with how many wait on its icon. */
+/** Web app manifest, so that the inbox can be installed with a badge on its icon. */
 const MANIFEST = JSON.stringify({
-  ...{ name: "askd", short_name: "askd", start_url: "/", scope: "/", display: "standalone" },
-  ...{ background_color: "#FBFBFA", theme_color: "#2F5BD7" },
+  name: "askd",
+  short_name: "askd",
+  start_url: "/",
+  scope: "/",
+  display: "standalone",
+  background_color: "#FBFBFA",
+  theme_color: "#2F5BD7",
   icons: [{ src: "/favicon.svg", sizes: "any", type: "image/svg+xml", purpose: "any" }],
 });
 
-/** Where browsers find the script and the style; an address stands for one exact text. */
+/** Addresses of the script and the styles; each contains the hash of its content. */
 export const ASSETS: Assets = {
   script: `/assets/${hash("sha256", TEXTS.script, "hex").slice(0, 16)}.js`,
   style: `/assets/${hash("sha256", TEXTS.style, "hex").slice(0, 16)}.css`,
   besideStyle: `/assets/${hash("sha256", TEXTS.besideStyle, "hex").slice(0, 16)}.css`,
 };
 
-/** The script, the style and the icon, out of memory. There is nothing in them that is anybody's own. */
-export function assetsPart(): Part {
+/** Serves the script, the styles and the icon from memory. They contain no personal data. */
+export function assetsPart(): RouteGroup {
   const app = new Hono();
   const files: Readonly<Record<string, { text: string; type: string }>> = {
     [ASSETS.script]: { text: TEXTS.script, type: "text/javascript; charset=utf-8" },
@@ -47,7 +52,7 @@ export function assetsPart(): Part {
   return { path: "/", public: app };
 }
 
-/** A question mark, and how many questions wait. */
+/** The icon: a question mark, or the number of waiting questions. */
 function icon(count: number): string {
   const mark = count === 0 ? "?" : String(count);
   const fill = count === 0 ? "#2F5BD7" : "#B3261E";

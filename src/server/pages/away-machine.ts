@@ -1,16 +1,16 @@
-import { afterAnswer, findAway } from "../../core/run/machine.ts";
+import { runAfterAnswer, findAwayMachine } from "../../core/run/machine.ts";
 import { readMachines } from "../../engine/machines.ts";
-import type { Frame } from "../../web/parts/layout.tsx";
+import type { PageFrame } from "../../web/parts/layout.tsx";
 import type { PagesDeps } from "./deps.ts";
 
-/** An answer that can still be taken back, with the machine that its run will wait for, where that is away. */
-export async function withAway(
+/** Adds the machine that the run will wait for to an answer that can be undone, if that machine is away. */
+export async function withAwayMachine(
   { engine, here }: Pick<PagesDeps, "engine" | "here">,
-  settling: Frame["settling"],
-): Promise<Frame["settling"]> {
-  // Of the run only its names are sure to be new here.
+  settling: PageFrame["settling"],
+): Promise<PageFrame["settling"]> {
+  // The run in `settling` may be outdated except for its names.
   const now = settling && (await engine.findRun(settling.run.id));
   if (!now || settling.question.settling?.isHeldBack) return settling;
-  const run = afterAnswer(now);
-  return { ...settling, away: findAway(run, await readMachines(engine, [run], here?.())) };
+  const run = runAfterAnswer(now);
+  return { ...settling, away: findAwayMachine(run, await readMachines(engine, [run], here?.())) };
 }

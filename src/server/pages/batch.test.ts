@@ -62,7 +62,7 @@ test("nothing is answered before it is confirmed; then each is, or says why not,
   ];
   const checked = await post("/batch/check", fields);
   expect(checked.html).toContain("Answer 2 with “Memcached”");
-  expect(checked.html).toContain("answered by itself");
+  expect(checked.html).toContain("cannot be answered in a batch");
   expect(await Promise.all([one, two, risky, other].map(state))).toEqual(Array(4).fill("pending"));
   const { html } = await post("/batch", fields);
   expect(html).toContain("2 answered, 3 not");
@@ -92,7 +92,7 @@ test("a reason that several have is told once", async () => {
     ["said", "Memcached"],
   ]);
   for (const id of ids) expect(html).toContain(`href="/q/${id}"`);
-  expect(html.slice(html.indexOf("<main")).match(/answered by itself/g)).toHaveLength(1);
+  expect(html.slice(html.indexOf("<main")).match(/cannot be answered in a batch/g)).toHaveLength(1);
 });
 
 test("a canned answer is filled for each", async () => {
@@ -134,14 +134,14 @@ test("where the options differ the form says what can be done", async () => {
   const one = await ask({ options: ["Yes", "No"] });
   const two = await ask({ question: "Which one?", options: ["Apple", "Pear"] });
   const three = await ask({ question: "Which other?", options: ["Plum", "Fig"], allow_text: false });
-  const pick = (...ids: string[]) =>
+  const select = (...ids: string[]) =>
     post(
       "/batch/edit",
       ids.map((id) => ["q", id] as const),
     );
-  expect((await pick(one, two)).html).toContain("Write one answer that fits all");
-  expect((await pick(one, three)).html).toContain("and 1 of them takes nothing else");
-  expect((await pick(one)).html).not.toContain("different options");
+  expect((await select(one, two)).html).toContain("Write one answer that fits all");
+  expect((await select(one, three)).html).toContain("and 1 of them accepts nothing else");
+  expect((await select(one)).html).not.toContain("options differ");
 });
 
 test("the script gets the part that it shows in the bar, and all of it is taken back at once", async () => {
@@ -160,13 +160,13 @@ test("the script gets the part that it shows in the bar, and all of it is taken 
   expect(done.html).toContain("Undo all");
   expect(await Promise.all([one, two].map(state))).toEqual(["settling", "settling"]);
   const undone = await post("/batch/undo", fields);
-  expect(undone.html).toContain("2 taken back");
+  expect(undone.html).toContain("2 undone");
   expect(undone.html).toContain("as always");
   expect(await Promise.all([one, two].map(state))).toEqual(["pending", "pending"]);
-  expect((await post("/batch/undo", fields)).html).toContain("0 taken back");
+  expect((await post("/batch/undo", fields)).html).toContain("0 undone");
 });
 
-test("the inbox has one row with one box for those that ask the same, and none for what is answered by itself", async () => {
+test("the inbox has one row with one box for those that ask the same, and none for what is cannot be answered in a batch", async () => {
   const ids = [await ask(), await ask()];
   await ask({ question: "Drop the table?", risk: "high" });
   const { body } = await at.send("GET", "/", { headers: { cookie, accept: "text/html" } });
@@ -180,24 +180,24 @@ test("of many others that ask the same the card names three, and says how many m
   const ids = [await ask(), await ask(), await ask(), await ask()];
   const names = async (): Promise<string> => {
     const { body } = await at.send("GET", `/q/${ids[0]}`, { headers: { cookie, accept: "text/html" } });
-    return /Give the [^<]*/.exec(String(body["text"]))?.[0] ?? "";
+    return /Also answer [^<]*/.exec(String(body["text"]))?.[0] ?? "";
   };
   expect((await names()).match(/#\d+/g)).toHaveLength(3);
   expect(await names()).not.toContain("more");
   await ask();
-  expect(await names()).toMatch(/^Give the 4 others[^:]*: (#\d+ [\w-]+(, )?){3} and 1 more$/);
+  expect(await names()).toMatch(/^Also answer 4 other runs[^:]*: (#\d+ [\w-]+(, )?){3} and 1 more$/);
   await ask();
-  expect(await names()).toMatch(/^Give the 5 others[^]* and 2 more$/);
+  expect(await names()).toMatch(/^Also answer 5 other runs[^]* and 2 more$/);
 });
 
 test("an answer is given to the others that ask the same, if that is ticked on the card", async () => {
   const [one, two, other] = [await ask(), await ask(), await ask({ question: "Something else?" })];
   const { body } = await at.send("GET", `/q/${one}`, { headers: { cookie, accept: "text/html" } });
-  expect(String(body["text"])).toContain(`name="also" value="${two}"`);
+  expect(String(body["text"])).toContain(`name="batch" value="${two}"`);
   const { html } = await post(`/q/${one}/answer`, [
     ["do", "answer"],
     ["i.0", "1"],
-    ["also", `${two} ${other}`],
+    ["batch", `${two} ${other}`],
   ]);
   expect(html).toContain("2 answered, 1 not");
   expect(await Promise.all([one, two, other].map(state))).toEqual(["settling", "settling", "pending"]);

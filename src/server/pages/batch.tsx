@@ -1,25 +1,33 @@
 import type { Hono } from "hono";
-import type { Read } from "../../core/changes.ts";
+import type { QuestionSnapshot } from "../../core/changes.ts";
 import { mayAnswer } from "../../core/people/inbox.ts";
-import { groupSame, sameName } from "../../core/question/same-question.ts";
+import { groupSameQuestions, sameQuestionKey } from "../../core/question/same-question.ts";
 import { BatchDone, BatchDonePart, BatchForm, BatchPlan, sayDone } from "../../web/pages/batch.tsx";
-import { type Draft, NO_DRAFT } from "../../web/parts/form-draft.ts";
-import type { Planned } from "../../web/parts/batch-outcome.tsx";
-import { type Reader, tell } from "../../web/parts/reader.ts";
-import { Together } from "../../web/parts/batch-bar.tsx";
-import type { Signed } from "../credential.ts";
-import type { Call, PagesDeps } from "./deps.ts";
-import { onceIn, readDraft } from "./form/read-draft.ts";
-import { sendFramed } from "./send-framed-page.tsx";
+import { type FormDraft, EMPTY_DRAFT } from "../../web/parts/form-draft.ts";
+import type { BatchOutcome } from "../../web/parts/batch-outcome.tsx";
+import { type PageReader, tell } from "../../web/parts/reader.ts";
+import { BatchBarContent } from "../../web/parts/batch-bar.tsx";
+import type { SignedIn } from "../credential.ts";
+import type { PageCall, PagesDeps } from "./deps.ts";
+import { requestKey, readDraft } from "./form/read-draft.ts";
+import { sendFramedPage } from "./send-framed-page.tsx";
 import { isFromScript } from "./redirect.ts";
 import { sendPage } from "./send-page.ts";
 import { readWaiting } from "./read/read-inbox.ts";
 import { readReader } from "./read/read-reader.ts";
-import { MOST_TOGETHER, answerAll, eachOf, hasAnswer, idsIn, offerFor, tryAll } from "./form/batch-answer.ts";
+import {
+  BATCH_LIMIT,
+  answerBatch,
+  forEachQuestion,
+  hasBatchAnswer,
+  questionIdsIn,
+  batchOffer,
+  previewBatch,
+} from "./form/batch-answer.ts";
 
-/** Answering several questions at once: tick, see what would happen, confirm. The bar of the inbox does the same. */
-export function addBatch(pages: Hono<Signed>, deps: PagesDeps): void {
-  pages.get("/batch", (context) => show(context, deps, NO_DRAFT));
+/** Routes of batch answers: select, preview, confirm. The batch bar of the inbox uses the same routes. */
+export function addBatch(pages: Hono<SignedIn>, deps: PagesDeps): void {
+  pages.get("/batch", (context) => show(context, deps, EMPTY_DRAFT));
   pages.post("/batch/edit", async (context) => show(context, deps, await readDraft(context)));
   pages.post("/batch/check", (context) => check(context, deps));
   pages.post("/batch", (context) => send(context, deps));
@@ -29,67 +37,76 @@ export function addBatch(pages: Hono<Signed>, deps: PagesDeps): void {
 interface More {
   problem?: string;
   done?: string;
-  refused?: readonly Planned[];
+  refused?: readonly BatchOutcome[];
 }
 
-async function show(context: Call, deps: PagesDeps, draft: Draft, more: More = {}): Promise<Response> {
+async function show(context: PageCall, deps: PagesDeps, draft: FormDraft, more: More = {}): Promise<Response> {
   const reader = await readReader(context, deps.engine);
   const templates = await deps.engine.listTemplates();
-  const ids = idsIn(draft);
+  const ids = questionIdsIn(draft);
   const ticked = await deps.engine.readMany(ids);
-  const offer = offerFor(ticked, templates, deps.rules.limits);
+  const offer = batchOffer(ticked, templates, deps.rules.limits);
   if (isFromScript(context)) {
-    const rows = groupSame(ticked).length;
-    return sendPage(context, <Together view={{ reader, offer, draft, rows, ids, ...more }} />);
+    const rows = groupSameQuestions(ticked).length;
+    return sendPage(context, <BatchBarContent view={{ reader, offer, draft, rows, ids, ...more }} />);
   }
-  const groups = groupSame(await readOpen(deps, reader)).filter(([first]) => sameName(first) !== undefined);
-  return sendFramed(context, deps, {
-    ...{ reader, page: "inbox", title: tell(reader, "batch.title"), status: more.problem === undefined ? 200 : 422 },
+  const groups = groupSameQuestions(await readOpen(deps, reader)).filter(
+    ([first]) => sameQuestionKey(first) !== undefined,
+  );
+  return sendFramedPage(context, deps, {
+    reader,
+    page: "inbox",
+    title: tell(reader, "batch.title"),
+    status: more.problem === undefined ? 200 : 422,
     main: <BatchForm view={{ reader, groups, offer, draft, ...more }} />,
   });
 }
 
-async function readOpen({ engine }: PagesDeps, reader: Reader): Promise<Read[]> {
+async function readOpen({ engine }: PagesDeps, reader: PageReader): Promise<QuestionSnapshot[]> {
   const waiting = (await readWaiting(engine, reader)).filter((question) => mayAnswer(question, reader));
-  return engine.readMany(waiting.slice(0, MOST_TOGETHER).map(({ id }) => id));
+  return engine.readMany(waiting.slice(0, BATCH_LIMIT).map(({ id }) => id));
 }
 
-async function check(context: Call, deps: PagesDeps): Promise<Response> {
+async function check(context: PageCall, deps: PagesDeps): Promise<Response> {
   const draft = await readDraft(context);
-  const ids = idsIn(draft);
+  const ids = questionIdsIn(draft);
   const reader = await readReader(context, deps.engine);
-  if (ids.length === 0 || !hasAnswer(draft)) {
+  if (ids.length === 0 || !hasBatchAnswer(draft)) {
     return show(context, deps, draft, { problem: tell(reader, "batch.missing") });
   }
-  const plan = await tryAll(context, deps, ids, draft);
+  const plan = await previewBatch(context, deps, ids, draft);
   const main = <BatchPlan view={{ reader, plan, draft }} />;
-  return sendFramed(context, deps, { reader, page: "inbox", title: tell(reader, "batch.confirm"), main });
+  return sendFramedPage(context, deps, { reader, page: "inbox", title: tell(reader, "batch.confirm"), main });
 }
 
-async function send(context: Call, deps: PagesDeps): Promise<Response> {
+async function send(context: PageCall, deps: PagesDeps): Promise<Response> {
   const draft = await readDraft(context);
   const reader = await readReader(context, deps.engine);
-  return sendDone(context, deps, { reader, draft, plan: await answerAll(context, deps, idsIn(draft), draft) });
+  return sendBatchOutcomes(context, deps, {
+    reader,
+    draft,
+    plan: await answerBatch(context, deps, questionIdsIn(draft), draft),
+  });
 }
 
-/** Says what became of each: in the bar for the script, else on a page of its own. */
-export async function sendDone(
-  context: Call,
+/** Sends the outcomes: as the batch bar for the script, else as a page. */
+export async function sendBatchOutcomes(
+  context: PageCall,
   deps: PagesDeps,
-  view: { reader: Reader; draft: Draft; plan: readonly Planned[] },
+  view: { reader: PageReader; draft: FormDraft; plan: readonly BatchOutcome[] },
 ): Promise<Response> {
   if (isFromScript(context)) return sendPage(context, <BatchDonePart view={view} />);
   const { reader, plan } = view;
   const main = <BatchDone view={view} />;
-  return sendFramed(context, deps, { reader, page: "inbox", title: sayDone(reader, plan), main });
+  return sendFramedPage(context, deps, { reader, page: "inbox", title: sayDone(reader, plan), main });
 }
 
-/** Takes all of it back that can be, and shows the form as it was. */
-async function undo(context: Call, deps: PagesDeps): Promise<Response> {
+/** Undoes all answers that can be undone, and shows the form again. */
+async function undo(context: PageCall, deps: PagesDeps): Promise<Response> {
   const draft = await readDraft(context);
   const reader = await readReader(context, deps.engine);
-  const plan = await eachOf(context, deps.engine, idsIn(draft), async ({ question }) => {
-    await deps.engine.undo(question.id, context.get("actor"), onceIn(draft));
+  const plan = await forEachQuestion(context, deps.engine, questionIdsIn(draft), async ({ question }) => {
+    await deps.engine.undo(question.id, context.get("actor"), requestKey(draft));
     return {};
   });
   const refused = plan.filter(({ problem }) => problem !== undefined);

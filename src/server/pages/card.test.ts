@@ -43,18 +43,18 @@ describe("a card", () => {
     const claimed = await scene.engine.ask(scene.input({ risk: "low" }), AGENT, { run: facts });
     const { html } = await open(`/q/${claimed.question.id}`);
     expect(html).toMatch(/acme\/api \(unverified\)<[^]*claude \(unverified\)</);
-    expect(html).toContain("Easy to change later, says the agent");
+    expect(html).toContain("Easy to change later, according to the agent");
     const german = await open(`/q/${claimed.question.id}`, { "accept-language": "de" });
-    expect(german.html).toMatch(/acme\/api \(ungeprüft\)<[^]*Später leicht zu ändern, sagt der Agent/);
+    expect(german.html).toMatch(/acme\/api \(nicht verifiziert\)<[^]*Laut Agent später leicht zu ändern/);
     const known = await scene.engine.ask(scene.input({ risk: "low" }), ADA, { run: facts });
     const { html: plain } = await open(`/q/${known.question.id}`);
-    expect(plain).not.toMatch(/unverified|says the agent/);
+    expect(plain).not.toMatch(/unverified|according to the agent/);
     expect(plain).toContain("Easy to change later");
   });
 
   test("of a question for others says that it can be read and not answered", async () => {
     const { html } = await open(`/q/${await ask({ approvals: { need: 1, from: ["lena"] } })}`);
-    expect(html).toContain("You, lena. You can read it, not answer it.");
+    expect(html).toContain("You, lena. You can read this question but not answer it.");
     expect(html).not.toContain("First answer wins");
   });
 
@@ -67,11 +67,11 @@ describe("a card", () => {
       after_hold: "proceed",
     });
     const { html } = await open(`/q/${held}`);
-    expect(html).toMatch(/Answer by <time[^>]*>12:03 UTC<[^]*Then: goes on by its own judgment/);
+    expect(html).toMatch(/Answer by <time[^>]*>12:03 UTC<[^]*Then: the agent decides/);
     expect(html).not.toContain("uses Redis");
     const parked = await ask({ question: "Which one?", timeout: "5h", hold: "3m" });
     expect((await open(`/q/${parked}`)).html).toMatch(
-      /The agent waits for it right now, <[^]*3m left<[^]*waiting 0s<[^]*Answer by <time[^>]*>17:00 UTC</,
+      /The agent is waiting right now, <[^]*3m left<[^]*waiting 0s<[^]*Answer by <time[^>]*>17:00 UTC</,
     );
     await engine().answer(parked, said("Redis", { undoMs: 60_000 }), ADA);
     const settling = (await open(`/q/${parked}`)).html;
@@ -106,12 +106,12 @@ describe("a card", () => {
     const approval = approvalAsk({ tool: "Bash", input: { command: "rm -rf build" } });
     const { id } = (await visit.at.scene.ask(approval)).question;
     const { html } = await open(`/q/${id}`, german);
-    expect(html).toMatch(/data-label="Erlauben"[^]*Der Agent tut genau das, einmal\.[^]*Ablehnen/);
+    expect(html).toMatch(/data-label="Erlauben"[^]*Der Agent führt genau das einmal aus\.[^]*Ablehnen/);
     expect(html).not.toMatch(/>(Allow|Deny)</);
     await post(`/q/${id}/answer`, { do: "answer", "i.0": "1" });
     await visit.at.scene.pass(60_000);
     expect((await engine().read(id)).question).toMatchObject({ answer: { items: { "1": { values: ["deny"] } } } });
-    expect((await open(`/q/${id}`, german)).html).toMatch(/ada wählte „Ablehnen“ um[^]*<b>Ablehnen<\/b>/);
+    expect((await open(`/q/${id}`, german)).html).toMatch(/ada hat „Ablehnen“ gewählt,[^]*<b>Ablehnen<\/b>/);
     const own = await ask({ question: "Allow it?", options: ["Allow", "Deny"], kind: "approval" });
     expect((await open(`/q/${own}`, german)).html).toContain('data-label="Allow"');
   });

@@ -4,37 +4,41 @@ import type { Job } from "../../core/run/job.ts";
 import { ChannelsPage, type ChannelsView } from "../../web/pages/channels.tsx";
 import { isNeverGiven } from "../../web/words/event-words.ts";
 import { tell } from "../../web/parts/reader.ts";
-import type { Signed } from "../credential.ts";
+import type { SignedIn } from "../credential.ts";
 import type { PagesDeps } from "./deps.ts";
-import { sendFramed } from "./send-framed-page.tsx";
+import { sendFramedPage } from "./send-framed-page.tsx";
 import { readReader } from "./read/read-reader.ts";
 
 const SEARCHED = 500;
 const MOST_SHOWN = 30;
 const DELIVERIES: ReadonlySet<Event["type"]> = new Set(["question.notified", "question.delivery_failed"]);
 
-/** How people are told of questions, as it is configured, and what became of the latest messages. */
-export function addChannels(pages: Hono<Signed>, deps: PagesDeps): void {
+/** Route of the channels page: settings, latest deliveries and jobs. */
+export function addChannels(pages: Hono<SignedIn>, deps: PagesDeps): void {
   pages.get("/channels", async (context) => {
     const reader = await readReader(context, deps.engine);
     const back = await deps.feed.readBack({ limit: SEARCHED });
     const jobs = (await deps.jobs?.(SEARCHED)) ?? [];
     const view: ChannelsView = {
-      ...{ reader, channels: deps.channels, looked: back.length },
+      reader,
+      channels: deps.channels,
+      searched: back.length,
       deliveries: back
         .map(({ event }) => event)
         .filter(isDelivery)
         .slice(0, MOST_SHOWN),
       jobs: jobs.filter(isSending).slice(0, MOST_SHOWN),
     };
-    return sendFramed(context, deps, {
-      ...{ reader, page: "settings", title: tell(reader, "chan.title") },
+    return sendFramedPage(context, deps, {
+      reader,
+      page: "settings",
+      title: tell(reader, "chan.title"),
       main: <ChannelsPage view={view} />,
     });
   });
 }
 
-/** A callback that was taken is the agent's having it. */
+/** A successful callback is recorded as `question.given`. */
 function isDelivery(event: Event): boolean {
   if (event.type === "question.given") return event.detail?.["witness"] === "callback";
   return DELIVERIES.has(event.type) && !isNeverGiven(event);

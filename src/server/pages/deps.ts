@@ -1,26 +1,26 @@
 import type { Context } from "hono";
-import type { Signed } from "../credential.ts";
-import type { Live } from "../events/live.ts";
-import type { Feed } from "../events/tail.ts";
+import type { SignedIn } from "../credential.ts";
+import type { LiveEvents } from "../events/live.ts";
+import type { EventFeed } from "../events/tail.ts";
 import type { Log } from "../log.ts";
 import type { Job } from "../../core/run/job.ts";
 import type { ChannelSet } from "../../web/pages/channels.tsx";
 import type { CardDeps } from "./read/read-card.ts";
 
-/** What the pages are made from. */
+/** Dependencies of the pages. */
 export interface PagesDeps extends CardDeps {
-  feed: Pick<Feed, "findEnd" | "readBack">;
+  feed: Pick<EventFeed, "findEnd" | "readBack">;
   log: Log;
-  live: Live;
-  /** How people are told, as it is configured; nothing secret is in it. */
+  live: LiveEvents;
+  /** The configured channels, without secrets. */
   channels: readonly ChannelSet[];
-  /** What is due next, where the store can say. */
+  /** The next due jobs, if the store can list them. */
   jobs?: ((limit: number) => Promise<readonly Job[]>) | undefined;
-  /** People reach the server by https. */
+  /** People reach the server by HTTPS. */
   isSecure: boolean;
-  /** A clock that only goes forward, for limits. */
+  /** Monotonic clock, for limits. */
   nowMs: () => number;
 }
 
-/** A request of somebody who is signed in. */
-export type Call = Context<Signed>;
+/** A request of a signed-in person. */
+export type PageCall = Context<SignedIn>;

@@ -1,7 +1,7 @@
 import { request } from "node:http";
 import { afterEach, describe, expect, test } from "vitest";
 import { SYSTEM } from "../../core/people/actor.ts";
-import type { FactName } from "../../core/refusal-fact.ts";
+import type { RefusalFactName } from "../../core/refusal-fact.ts";
 import type { QuestionId } from "../../core/id.ts";
 import { HOUR_MS } from "../../core/instant.ts";
 import { REFUSALS, Refusal, type RefusalCode } from "../../core/refusal.ts";
@@ -45,7 +45,7 @@ class Desk {
   }
 
   /** Gives the same answer to several questions, here one. */
-  together(id: QuestionId, words = foreign("Redis")): Promise<string> {
+  batch(id: QuestionId, words = foreign("Redis")): Promise<string> {
     return this.post("/batch", { q: id, said: words });
   }
 
@@ -103,15 +103,15 @@ async function endedRun(desk: Desk): Promise<string> {
   return run.id;
 }
 
-const TRIES: Readonly<Record<FactName, Try>> = {
+const TRIES: Readonly<Record<RefusalFactName, Try>> = {
   no_item: (desk) => desk.tryOut(SEVERAL, { text: foreign("colour: red\nshape: round") }),
   missing_items: (desk) => desk.tryOut(SEVERAL, { text: "1A" }),
   which_item: (desk) => desk.tryOut(SEVERAL, { text: foreign("surely") }),
   one_choice: (desk) => desk.tryOut({}, { choose: ["1", "2"] }),
   unnamed_choice: (desk) => desk.tryOut(SEVERAL, { choose: ["1", "2"] }),
   lacking_field: (desk) => desk.tryOut({}, { text: "{{branch}}" }),
-  ambiguous: async (desk) => desk.together(await desk.ask({ options: ["B", "A"] }), "a"),
-  no_such_option: async (desk) => desk.together(await desk.ask({ allow_text: false }), foreign("Valkey")),
+  ambiguous: async (desk) => desk.batch(await desk.ask({ options: ["B", "A"] }), "a"),
+  no_such_option: async (desk) => desk.batch(await desk.ask({ allow_text: false }), foreign("Valkey")),
   mismatch: async (desk) => desk.post(`/q/${await desk.ask(POOL)}/answer`, { do: "answer", "f.0.size": "0" }),
   control_character: async (desk) => desk.post(`/q/${await desk.ask()}/comment`, { text: "a\u0007b" }),
   too_long: async (desk) => desk.post(`/q/${await desk.ask()}/comment`, { text: "a".repeat(70_000) }),
@@ -119,14 +119,14 @@ const TRIES: Readonly<Record<FactName, Try>> = {
   answered: async (desk) => {
     const id = await desk.ask();
     await desk.engine.answer(id, said("1"), LENA);
-    return desk.together(id);
+    return desk.batch(id);
   },
   answered_late: async (desk) => {
     const id = await expired(desk, "fail");
     await desk.engine.answer(id, said("1", { force: true }), LENA);
-    return desk.together(id);
+    return desk.batch(id);
   },
-  timed_out: async (desk) => desk.together(await expired(desk, "proceed")),
+  timed_out: async (desk) => desk.batch(await expired(desk, "proceed")),
   timed_out_run: async (desk) => {
     const { scene } = desk.visit.at;
     const run = await scene.startedRun();
@@ -135,24 +135,24 @@ const TRIES: Readonly<Record<FactName, Try>> = {
     const { question } = await desk.engine.ask(input, AGENT, { runId: run.id });
     await scene.pass(2 * HOUR_MS);
     await desk.engine.cancelRun(run.id, ADA, foreign("not needed"));
-    return desk.together(question.id);
+    return desk.batch(question.id);
   },
   cancelled: async (desk) => {
     const id = await desk.ask();
     await desk.engine.cancel(id, { reason: foreign("not needed") }, LENA);
-    return desk.together(id);
+    return desk.batch(id);
   },
   settling: async (desk) => {
     const id = await desk.ask();
     await desk.engine.answer(id, said("1", { undoMs: HOUR_MS }), LENA);
-    return desk.together(id);
+    return desk.batch(id);
   },
   needs_votes: async (desk) => {
     const id = await desk.ask({ approvals: { need: 2, from: [] }, timeout: "1h", on_timeout: "proceed" });
     await desk.visit.at.scene.pass(HOUR_MS);
     return desk.post(`/q/${id}/amend`, { text: foreign("No, Redis.") });
   },
-  not_for_you: async (desk) => desk.together(await desk.ask({ approvals: { need: 1, from: ["lena", "noor"] } })),
+  not_for_you: async (desk) => desk.batch(await desk.ask({ approvals: { need: 1, from: ["lena", "noor"] } })),
   uncorrectable: async (desk) => desk.post(`/q/${await desk.ask()}/amend`, { text: foreign("No, Redis.") }),
 
   claimed: async (desk) => {
@@ -206,13 +206,13 @@ const TRIES: Readonly<Record<FactName, Try>> = {
   large_body: (desk) => desk.post("/settings", { theme: "x".repeat(1_100_000) }),
   foreign_form: (desk) => desk.post("/settings", { csrf: "guessed" }),
   unreadable_form: (desk) => desk.post("/settings", { theme: "pink", language: "", keys: "on" }),
-  by_itself: async (desk) => desk.together(await desk.ask({ risk: "high" })),
+  by_itself: async (desk) => desk.batch(await desk.ask({ risk: "high" })),
 };
 
 let visit: PageVisit;
 afterEach(() => visit.stop());
 
-/** What a page says in one language, on a store of its own. */
+/** The text of a page in one language, on a store of its own. */
 async function say(language: string, act: Try): Promise<string> {
   visit = await PageVisit.start({}, {}, new Scene({ rules: TIGHT }));
   const html = await act(new Desk(visit, language));
@@ -230,7 +230,7 @@ describe("a page in German says what was refused:", () => {
     const english = await say("en", act);
     const german = await say("de", act);
     expect(german).toContain('<html lang="de"');
-    for (const part of partsOf(deRefusal.facts[name as FactName])) expect(german).toContain(part);
+    for (const part of partsOf(deRefusal.facts[name as RefusalFactName])) expect(german).toContain(part);
     expect(findEnglish(german, english)).toEqual([]);
   });
 

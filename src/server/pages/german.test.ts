@@ -3,7 +3,7 @@ import { SYSTEM } from "../../core/people/actor.ts";
 import type { QuestionId } from "../../core/id.ts";
 import { HOUR_MS, later } from "../../core/instant.ts";
 import { linkPath } from "../../core/question/link.ts";
-import type { Flaw } from "../../core/trail/trail-mismatch.ts";
+import type { TrailMismatch } from "../../core/trail/trail-mismatch.ts";
 import type { AtHand } from "../../web/card/card-view.ts";
 import { deRefusal } from "../../web/words/de-refusal.ts";
 import { flawWords } from "../../web/words/refusal-words.ts";
@@ -157,32 +157,45 @@ async function waitSome(visit: PageVisit): Promise<void> {
   const easy = await ask(visit, { risk: "low", timeout: "1h", on_timeout: "escalate", confidence: 0.6 });
   await engine.putTemplate({ name: "tried", choose: ["1"], text: foreign("It is so."), match: { repo: "*" } }, LENA);
   Object.assign(PATHS, {
-    ...{ claimed: `/q/${claimed}`, snoozed: `/q/${snoozed}`, "own answer settles": `/q/${mine}` },
-    ...{ "their answer settles": `/q/${theirs}`, voted: `/q/${voted}`, "easy to change": `/q/${easy}` },
+    claimed: `/q/${claimed}`,
+    snoozed: `/q/${snoozed}`,
+    "own answer settles": `/q/${mine}`,
+    "their answer settles": `/q/${theirs}`,
+    voted: `/q/${voted}`,
+    "easy to change": `/q/${easy}`,
     several: `/q/${await ask(visit, { question: undefined, options: undefined, items: several })}`,
     "no access": `/q/${await ask(visit, { approvals: { need: 1, from: ["lena"] } })}`,
     words: `/q/${await ask(visit, { options: undefined, risk: "low" })}`,
-    ...{
-      inbox: "/",
-      all: "/?from=1",
-      found: `/?find=${encodeURIComponent("§")}`,
-      nothing: "/?find=zzz",
-      runs: "/runs",
-    },
-    ...{ "failed runs": "/runs?state=failed", "no runs": "/runs?state=ended&after=r_00000000000000000000000000" },
-    ...{ activity: "/activity", "nothing happened": "/activity?person=nobody", templates: "/templates" },
+    inbox: "/",
+    all: "/?from=1",
+    found: `/?find=${encodeURIComponent("§")}`,
+    nothing: "/?find=zzz",
+    runs: "/runs",
+    "failed runs": "/runs?state=failed",
+    "no runs": "/runs?state=ended&after=r_00000000000000000000000000",
+    activity: "/activity",
+    "nothing happened": "/activity?person=nobody",
+    templates: "/templates",
     trial: `/templates?try=tried&on=${claimed}`,
-    ...{ edited: "/templates?edit=tried", settings: "/settings", policies: "/settings/policies" },
-    ...{ people: "/settings/people", tokens: "/settings/tokens", channels: "/channels", batch: "/batch" },
-    ...{ insights: "/insights?for=24h", months: "/insights?for=90d", missing: "/q/q_00000000000000000000000000" },
-    ...{ nowhere: "/nowhere", "more events": "/activity?before=99999" },
+    edited: "/templates?edit=tried",
+    settings: "/settings",
+    policies: "/settings/policies",
+    people: "/settings/people",
+    tokens: "/settings/tokens",
+    channels: "/channels",
+    batch: "/batch",
+    insights: "/insights?for=24h",
+    months: "/insights?for=90d",
+    missing: "/q/q_00000000000000000000000000",
+    nowhere: "/nowhere",
+    "more events": "/activity?before=99999",
   });
   LINKS["open"] = linkPath((await engine.issueLink(claimed, "lena", SYSTEM)).text);
   LINKS["settling"] = linkPath((await engine.issueLink(mine, "lena", SYSTEM)).text);
   LINKS["bad"] = "/a/askd_l_000000000000000000000000000";
 }
 
-/** What is English on a page of this address for somebody who reads German. */
+/** The English texts on a page for a reader of German. */
 async function englishAt(visit: PageVisit, path: string, headers: Record<string, string> = {}): Promise<string[]> {
   const [de, en] = [
     await visit.open(path, { "accept-language": "de", ...headers }),
@@ -257,17 +270,17 @@ describe("no English is on a page in German", () => {
 
   test("where something went wrong that nobody expected", async () => {
     const broken = Object.assign(Object.create(engineOf(empty)) as typeof human.at.scene.engine, {
-      listPeople: () => Promise.reject(new TypeError("x is not a function")),
+      listRuns: () => Promise.reject(new TypeError("x is not a function")),
     });
     const visit = await PageVisit.start({ engine: broken }, {}, empty.at.scene);
     const got = await visit.open("/runs", { "accept-language": "de" });
-    expect([got.status, got.html.includes("schiefgegangen")]).toEqual([500, true]);
+    expect([got.status, got.html.includes("interner Fehler")]).toEqual([500, true]);
     expect(findEnglish(got.html, (await visit.open("/runs")).html)).toEqual([]);
     await visit.at.served.close();
   });
 
   test("of what is wrong with a trail", () => {
-    const flaws: readonly Flaw[] = [
+    const flaws: readonly TrailMismatch[] = [
       { is: "line_missing", run: 1, line: 2 },
       { is: "line_changed", run: 1, line: 2 },
       { is: "line_unknown", id: "r_1", line: 2 },
@@ -287,6 +300,7 @@ describe("no English is on a page in German", () => {
       { is: "lines_changed", seal: 1 },
       { is: "seals_cut", seal: 1, last: 2 },
       { is: "anchor_differs", seal: 1 },
+      { is: "schema_differs", what: "q_1", how: "added" },
       { is: "damaged", what: "Tree 4 page 9" },
       { is: "rewritten", seal: 1, id: "r_1", line: 2 },
       { is: "more", count: 2 },

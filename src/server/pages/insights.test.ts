@@ -27,12 +27,12 @@ describe("the page with numbers", () => {
     await at.scene.pass(5 * MINUTE_MS);
     await at.scene.engine.answer(asked[0]!, said("1"), ADA);
     const html = await open("/insights");
-    expect(html).toContain("11 questions wait; people are warned above 10.");
+    expect(html).toContain("11 questions are waiting; the alert limit is 10.");
     expect(html).toContain("<strong>5m</strong>");
     expect(html).toMatch(/<svg class="chart"[^>]* role="img" aria-labelledby="people-title people-about">/);
     expect(html).toMatch(/<th scope="row">ada<\/th><td>1<\/td><td>5m<\/td>/);
     expect(html).toContain("5m / 5m</text>");
-    expect(html).toContain("counted at");
+    expect(html).toContain("in this period, as of");
     expect(html).not.toMatch(/ style=/);
   });
 
@@ -50,7 +50,7 @@ describe("the page with numbers", () => {
     for (const period of ["24h", "7d", "30d", "90d", "nonsense"]) {
       expect(await open(`/insights?for=${period}`)).toContain('aria-current="page"');
     }
-    expect(await open("/insights", { "accept-language": "de" })).toContain("Fragen aus diesem Zeitraum");
+    expect(await open("/insights", { "accept-language": "de" })).toContain("In diesem Zeitraum gestellte Fragen");
   });
 
   test("escapes the names of people, agents and groups", async () => {

@@ -2,23 +2,26 @@ import type { Hono } from "hono";
 import { DAY_MS, HOUR_MS, later } from "../../core/instant.ts";
 import { Insights, PERIODS, type Period } from "../../web/pages/insights.tsx";
 import { Layout } from "../../web/parts/layout.tsx";
-import { type Reader, startOfDay, tell } from "../../web/parts/reader.ts";
-import type { Signed } from "../credential.ts";
+import { type PageReader, startOfDay, tell } from "../../web/parts/reader.ts";
+import type { SignedIn } from "../credential.ts";
 import { sayError } from "../log.ts";
 import { ASSETS } from "./assets.ts";
-import type { Call, PagesDeps } from "./deps.ts";
+import type { PageCall, PagesDeps } from "./deps.ts";
 import { sendPage } from "./send-page.ts";
 import { readWaiting } from "./read/read-inbox.ts";
 import { readReader } from "./read/read-reader.ts";
 import { StatsCache } from "./read/stats-cache.ts";
 
 const LENGTHS: Readonly<Record<Period, number>> = {
-  ...{ "24h": DAY_MS, "7d": 7 * DAY_MS, "30d": 30 * DAY_MS, "90d": 90 * DAY_MS },
+  "24h": DAY_MS,
+  "7d": 7 * DAY_MS,
+  "30d": 30 * DAY_MS,
+  "90d": 90 * DAY_MS,
 };
 const FARTHEST_AHEAD_MS = 14 * HOUR_MS;
 
-/** The page with numbers. */
-export function addInsights(pages: Hono<Signed>, deps: PagesDeps): void {
+/** Route of the statistics page. */
+export function addInsights(pages: Hono<SignedIn>, deps: PagesDeps): void {
   const cache = new StatsCache({
     engine: deps.engine,
     onFailure: (error) => deps.log("warn", "stats_failed", sayError(error)),
@@ -26,7 +29,7 @@ export function addInsights(pages: Hono<Signed>, deps: PagesDeps): void {
   pages.get("/insights", (context) => showInsights(context, deps, cache));
 }
 
-async function showInsights(context: Call, { engine }: PagesDeps, cache: StatsCache): Promise<Response> {
+async function showInsights(context: PageCall, { engine }: PagesDeps, cache: StatsCache): Promise<Response> {
   const reader = await readReader(context, engine);
   const period = PERIODS.find((each) => each === context.req.query("for")) ?? "7d";
   const aheadMs = aheadOf(reader);
@@ -41,8 +44,8 @@ async function showInsights(context: Call, { engine }: PagesDeps, cache: StatsCa
   );
 }
 
-/** How far the reader's clock is ahead of UTC; behind is less than nothing. */
-function aheadOf(reader: Reader): number {
+/** Offset of the reader's time zone from UTC; negative west of it. */
+function aheadOf(reader: PageReader): number {
   const aheadMs = (DAY_MS - (startOfDay(reader) % DAY_MS)) % DAY_MS;
   return aheadMs > FARTHEST_AHEAD_MS ? aheadMs - DAY_MS : aheadMs;
 }

@@ -38,7 +38,9 @@ async function post(text: string, fields: Record<string, string>, headers: Recor
   const got = await at.send("POST", linkPath(text), {
     body: new URLSearchParams(fields).toString(),
     headers: {
-      ...{ accept: "text/html", origin: at.url, "content-type": "application/x-www-form-urlencoded" },
+      accept: "text/html",
+      origin: at.url,
+      "content-type": "application/x-www-form-urlencoded",
       ...headers,
     },
   });
@@ -81,7 +83,7 @@ describe("an answer link", () => {
     });
     await at.scene.pass(MINUTE_MS);
     expect(await read(id)).toMatchObject({ status: "answered", answer: { by: { id: "lena", channel: "link" } } });
-    expect((await open(text)).html).toContain("the link is used");
+    expect((await open(text)).html).toContain("this link cannot be used again");
   });
 
   test("does nothing at all when it is opened, however often and by whatever", async () => {
@@ -111,7 +113,7 @@ describe("an answer link", () => {
     expect(before).not.toContain('href="/r/');
     await post(text, { "i.0": "0", do: "answer" });
     const sent = (await open(text)).html;
-    expect(sent).toMatch(/<\/h1><form[^>]*><p>Answered “Redis”. You can take it back for 5s.<\/p>/);
+    expect(sent).toMatch(/<\/h1><form[^>]*><p>Answered “Redis”. You can undo this for 5s.<\/p>/);
     await at.scene.pass(MINUTE_MS);
     const after = (await open(text)).html;
     expect(after).toMatch(/<\/h1><div class="banner ok done"><p>lena chose “Redis”/);

@@ -1,32 +1,32 @@
 import { type Context, Hono } from "hono";
-import { type Actor, asAgentOf } from "../../core/people/actor.ts";
-import type { Read } from "../../core/changes.ts";
+import { type Actor, agentActor } from "../../core/people/actor.ts";
+import type { QuestionSnapshot } from "../../core/changes.ts";
 import { linkPath } from "../../core/question/link.ts";
 import { isPending } from "../../core/question/question.ts";
 import { Refusal } from "../../core/refusal.ts";
 import type { Rules } from "../../core/rules.ts";
 import { LINK_CHANNEL, type Token } from "../../core/people/token.ts";
 import type { Engine } from "../../engine/engine.ts";
-import { type Draft, NO_DRAFT } from "../../web/parts/form-draft.ts";
+import { type FormDraft, EMPTY_DRAFT } from "../../web/parts/form-draft.ts";
 import { BadLink, LinkPage, type LinkView } from "../../web/pages/link.tsx";
 import { PlainPage } from "../../web/pages/plain-page.tsx";
 import { parseKeymap } from "../../web/parts/keymap.ts";
-import type { Reader } from "../../web/parts/reader.ts";
+import type { PageReader } from "../../web/parts/reader.ts";
 import { refusalWords } from "../../web/words/refusal-words.ts";
 import { say } from "../../web/words/words.ts";
-import type { Part } from "../app.ts";
+import type { RouteGroup } from "../app.ts";
 import type { CallerRuns } from "../caller-run.ts";
 import { RequestLimit } from "../rest/request-limit.ts";
-import { readAnswerForm, votedBy, wishedBy, writtenIn } from "./form/answer-form.ts";
+import { readAnswerForm, draftFromVote, draftFromAddress, writtenText } from "./form/answer-form.ts";
 import { ASSETS } from "./assets.ts";
 import { readDraft } from "./form/read-draft.ts";
 import { sendPlainPage } from "./send-page.ts";
 import { languageOf } from "./read/read-reader.ts";
 
-/** What is sent to one link within a minute, by whoever has it; and to links that are none, from one address. */
+/** Limits per minute: requests to one link, and requests to invalid links from one address. */
 const MOST_PER_LINK = 30;
 const MOST_WRONG = 120;
-/** Each byte of an answer takes up to three in a form. */
+/** Form encoding takes up to three bytes for one. */
 const FORM_BYTES_PER_BYTE = 3;
 const FORM_BYTES_BESIDE = 16 * 1024;
 const SHAPE = /^askd_l_[\w-]{27}$/;
@@ -34,20 +34,23 @@ const SHAPE = /^askd_l_[\w-]{27}$/;
 interface LinkDeps {
   engine: Engine;
   rules: Rules;
-  /** A clock that only goes forward, for limits. */
+  /** Monotonic clock, for limits. */
   nowMs: () => number;
   callers: CallerRuns;
 }
 
-/** Somebody who came by a link: who they are, and the one question it is about. */
+/** A person who came by a link, and the question of the link. */
 interface Guest {
   text: string;
   actor: Actor;
-  read: Read;
+  read: QuestionSnapshot;
 }
 
-/** Where one person answers one question without signing in. Only what is sent by its form does anything. */
-export function linksPart(deps: LinkDeps): Part {
+/**
+ * Routes of answer links: one person answers one question without signing in. A GET never answers, since mail
+ * programs open links for previews.
+ */
+export function linksPart(deps: LinkDeps): RouteGroup {
   const links = new Hono();
   const limits = {
     link: new RequestLimit({ perMinute: MOST_PER_LINK, caller: "This link", nowMs: deps.nowMs }),
@@ -61,7 +64,7 @@ export function linksPart(deps: LinkDeps): Part {
       context.set("tokenId", guest.token.id);
     } else limits.wrong.count(context.get("address"));
     if (!guest) return sendBad(context);
-    return serve({ ...guest, actor: asAgentOf(guest.actor, await deps.callers.find(context)) });
+    return serve({ ...guest, actor: agentActor(guest.actor, await deps.callers.find(context)) });
   };
   links.get("/a/:token", (context) => welcome(context, (guest) => show(context, deps, guest)));
   links.post("/a/:token", (context) => welcome(context, (guest) => answer(context, deps, guest)));
@@ -76,8 +79,8 @@ async function findGuest(engine: Engine, text: string): Promise<(Guest & { token
 }
 
 async function show(context: Context, deps: LinkDeps, guest: Guest): Promise<Response> {
-  const voted = votedBy(guest.read, guest.actor.id);
-  const draft = voted.size > 0 ? voted : wishedBy(guest.read, context.req.query("choose") ?? "");
+  const voted = draftFromVote(guest.read, guest.actor.id);
+  const draft = voted.size > 0 ? voted : draftFromAddress(guest.read, context.req.query("choose") ?? "");
   return send(context, deps, guest, { draft });
 }
 
@@ -94,30 +97,30 @@ async function answer(context: Context, deps: LinkDeps, guest: Guest): Promise<R
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     const now = await deps.engine.read(read.question.id);
-    const written = writtenIn(now.content, draft);
+    const written = writtenText(now.content, draft);
     const isLost = !isPending(now.question) || now.question.settling !== undefined;
     const more = isLost
-      ? { ...(written !== "" && { lost: written }) }
+      ? { lost: written || undefined }
       : { problem: refusalWords({ language: languageOf(context) }, error) };
     return send(context, deps, { ...guest, read: now }, { ...more, draft }, error.httpStatus);
   }
 }
 
-/** Takes back what this person has just answered; what others answered is theirs. */
+/** Undoes this person's own answer, never another person's. */
 async function undo(context: Context, { engine }: LinkDeps, { read, actor, text }: Guest): Promise<Response> {
   const { question } = read;
   const isOwn = isPending(question) && question.settling?.answer.by.id === actor.id;
   if (isOwn) {
     await engine.undo(question.id, actor).catch((error: unknown) => {
-      // Too late to take it back: the page says what is so.
+      // Too late to undo: the page shows the current state.
       if (!(error instanceof Refusal)) throw error;
     });
   }
   return context.redirect(linkPath(text), 303);
 }
 
-/** A link ends with its question: nothing is answered after the deadline by it. */
-function withoutForce(draft: Draft): Draft {
+/** A link ends with its question, so it cannot answer after the deadline. */
+function withoutForce(draft: FormDraft): FormDraft {
   return new Map([...draft].filter(([name]) => name !== "force"));
 }
 
@@ -129,14 +132,22 @@ async function send(
   status = 200,
 ): Promise<Response> {
   const language = languageOf(context);
-  const reader: Reader = {
-    ...{ id: actor.id, scope: actor.scope, groups: [], language, zone: undefined },
-    ...{ now: await engine.now(), hasKeys: false, csrf: "", theme: "auto", keymap: parseKeymap("") },
+  const reader: PageReader = {
+    id: actor.id,
+    scope: actor.scope,
+    groups: [],
+    language,
+    zone: undefined,
+    now: await engine.now(),
+    hasKeys: false,
+    csrf: "",
+    theme: "auto",
+    keymap: parseKeymap(""),
   };
   return sendPlainPage(
     context,
     <PlainPage frame={{ language, assets: ASSETS, title: read.question.title, isWide: true }}>
-      <LinkPage view={{ reader, read, path: linkPath(text), draft: NO_DRAFT, ...more }} />
+      <LinkPage view={{ reader, read, path: linkPath(text), draft: EMPTY_DRAFT, ...more }} />
     </PlainPage>,
     status,
   );

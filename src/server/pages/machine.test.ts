@@ -30,22 +30,22 @@ test("whoever answers a run whose machine is away reads so, on the card and on t
   expect((await visit.open(`/q/${question.id}`)).html).not.toContain("build-7 is back");
   await visit.post(`/q/${question.id}/answer`, { "i.0": "0", do: "answer" });
   const settling = (await visit.open(`/q/${question.id}`)).html;
-  expect(settling).toContain("Run #1 goes on when build-7 is back.");
+  expect(settling).toContain("Run #1 resumes when build-7 is back.");
   expect(settling).not.toContain('data-as="run.settling"');
   const toast = (await visit.open("/settings")).html;
-  expect(toast).toContain("Waits for build-7");
+  expect(toast).toContain("Waiting for build-7");
   expect(toast).not.toContain('data-as="run.settling"');
   await visit.at.scene.pass(10_000);
   for (const path of [`/q/${question.id}`, `/r/${run.id}`]) {
     const { html } = await visit.open(path);
-    expect(html).toContain("Run #1 goes on when build-7 is back.");
-    expect(html).toContain("That machine was last heard of 3h ago.");
+    expect(html).toContain("Run #1 resumes when build-7 is back.");
+    expect(html).toContain("That machine was last seen 3h ago.");
     expect(html).toContain("askd runs resume 1 --elsewhere");
-    expect(html).not.toContain("Run #1: about to go on");
+    expect(html).not.toContain("Run #1: resuming");
   }
-  expect((await visit.open("/runs")).html).toContain("Waits for build-7");
+  expect((await visit.open("/runs")).html).toContain("Waiting for build-7");
   const german = (await visit.open(`/q/${question.id}`, { "accept-language": "de" })).html;
-  expect(german).toContain("Lauf #1 geht weiter, wenn build-7 wieder da ist.");
+  expect(german).toContain("Lauf #1 wird fortgesetzt, sobald build-7 wieder erreichbar ist.");
 });
 
 test("nothing of it is said once the machine is heard of, or where this server starts its agents", async () => {

@@ -1,7 +1,7 @@
-import type { Call } from "./deps.ts";
+import type { PageCall } from "./deps.ts";
 
-/** How many come before the part of a list that an address names. */
-export function readFrom(context: Call): number | undefined {
+/** Reads the offset of a page of a list from the address. */
+export function readPageOffset(context: PageCall): number | undefined {
   const from = Number(context.req.query("from") ?? Number.NaN);
   return Number.isSafeInteger(from) && from >= 0 ? from : undefined;
 }

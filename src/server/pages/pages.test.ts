@@ -30,7 +30,10 @@ async function post(path: string, fields: Record<string, string>, headers: Recor
   const got = await at.send("POST", path, {
     body: new URLSearchParams({ csrf, ...fields }).toString(),
     headers: {
-      ...{ cookie, accept: "text/html", origin: at.url, "content-type": "application/x-www-form-urlencoded" },
+      cookie,
+      accept: "text/html",
+      origin: at.url,
+      "content-type": "application/x-www-form-urlencoded",
       ...headers,
     },
   });
@@ -110,7 +113,7 @@ describe("a page", () => {
   test("that is not there says so as a page", async () => {
     const got = await open("/q/q_00000000000000000000000000");
     expect(got.status).toBe(404);
-    expect(got.html).toContain("There is nothing at this address.");
+    expect(got.html).toContain("There is no page at this address.");
   });
 
   test("shows what the same run asked before, and what was said to it", async () => {
@@ -237,7 +240,7 @@ describe("a form", () => {
     await at.scene.know("ada");
     const id = await ask({ question: "Drop users_v1?", risk: "high" });
     const fields = { do: "answer", "i.0": "0" };
-    expect((await post(`/q/${id}/answer`, fields)).html).toContain("Type users_v1 to show that you read it");
+    expect((await post(`/q/${id}/answer`, fields)).html).toContain("Type users_v1 to confirm that you have read it");
     expect((await post(`/q/${id}/answer`, { ...fields, word: "users_v1" })).status).toBe(303);
   });
 
@@ -258,8 +261,10 @@ describe("a form", () => {
     await post(`/q/${id}/snooze`, { for: "1h" });
     await post(`/q/${id}/assign`, { to: "lena, @platform" });
     expect(await read(id)).toMatchObject({
-      ...{ dueAt: "2026-01-01T17:00:00.000Z", snoozedUntil: "2026-01-01T13:00:00.000Z" },
-      ...{ to: ["lena", "@platform"], comments: [{ text: "hm", by: { id: "ada" } }] },
+      dueAt: "2026-01-01T17:00:00.000Z",
+      snoozedUntil: "2026-01-01T13:00:00.000Z",
+      to: ["lena", "@platform"],
+      comments: [{ text: "hm", by: { id: "ada" } }],
     });
     expect(await read(id)).not.toHaveProperty("claim.by");
     await post(`/q/${id}/stop`, {});
@@ -278,7 +283,7 @@ describe("a form", () => {
     expect(await read(two)).toMatchObject({ answer: { outcome: "decide" } });
     const late = await ask({ question: "Late?", timeout: "1h", on_timeout: "fail" });
     await at.scene.pass(2 * 3_600_000);
-    expect((await open(`/q/${late}`)).html).toContain("the run can still take an answer");
+    expect((await open(`/q/${late}`)).html).toContain("the run still accepts an answer");
     await post(`/q/${late}/answer`, { do: "answer", "i.0": "0", force: "1" });
     expect(await read(late)).toMatchObject({ status: "timeout", forced: { answer: { by: { id: "ada" } } } });
   });

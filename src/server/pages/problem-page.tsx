@@ -10,12 +10,12 @@ import { sendPlainPage } from "./send-page.ts";
 import { languageOf } from "./read/read-reader.ts";
 import { loginAddress } from "./session.ts";
 
-/** Says whether a person looks at what comes back, and not a program. */
+/** True if the request wants HTML, not an API response. */
 export function wantsPage({ req }: Context): boolean {
   return (req.header("accept") ?? "").includes("text/html") && !req.path.startsWith(API_PATH);
 }
 
-/** A "no" as a page. Who is not signed in is led to where that is done. */
+/** Sends an error as a page, or redirects to the sign-in page. */
 export function replyProblemPage(context: Context, error: unknown): Response | Promise<Response> {
   const language = languageOf(context);
   const refusal = error instanceof Refusal ? error : undefined;
@@ -36,7 +36,7 @@ export function replyProblemPage(context: Context, error: unknown): Response | P
   );
 }
 
-/** Sends somebody who comes by a link from elsewhere to the same address again, now from here. */
+/** Sends visitors from another site to the same address again, now from our own page. */
 export function replyBounce(context: Context): Response | Promise<Response> {
   const language = languageOf(context);
   const path = pathOf(context);
@@ -48,7 +48,7 @@ export function replyBounce(context: Context): Response | Promise<Response> {
   );
 }
 
-/** The address within this server; only a form that is sent is not an address to come back to. */
+/** The path of the request; `/` for a form, which has no address to return to. */
 function pathOf({ req }: Context): string {
   if (req.method !== "GET") return "/";
   const { pathname, search } = new URL(req.url);

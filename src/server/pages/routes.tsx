@@ -1,29 +1,29 @@
 import { Hono } from "hono";
 import type { KeptEvent } from "../../core/trail/event.ts";
 import { epochMs } from "../../core/instant.ts";
-import { seenWords } from "../../web/card/card-aside.tsx";
+import { viewerWords } from "../../web/card/card-aside.tsx";
 import { Idle, QuestionList } from "../../web/pages/inbox.tsx";
 import { Layout } from "../../web/parts/layout.tsx";
 import { tell } from "../../web/parts/reader.ts";
 import { BatchBar } from "../../web/parts/batch-bar.tsx";
 import { WorkSoFar } from "../../web/card/work.tsx";
 import { fillTemplate } from "../../core/answer/template.ts";
-import type { Read } from "../../core/changes.ts";
-import type { Draft } from "../../web/parts/form-draft.ts";
+import type { QuestionSnapshot } from "../../core/changes.ts";
+import type { FormDraft } from "../../web/parts/form-draft.ts";
 import { makeVisible } from "../../core/text/visible.ts";
 import { Refusal } from "../../core/refusal.ts";
-import type { Part } from "../app.ts";
+import type { RouteGroup } from "../app.ts";
 import { STRANGERS_BODY_BYTES, mediaType, readText } from "../body.ts";
-import type { Signed } from "../credential.ts";
+import type { SignedIn } from "../credential.ts";
 import { LogLimit } from "../log-limit.ts";
 import { RequestLimit } from "../rest/request-limit.ts";
-import { filledWith, wishedBy } from "./form/answer-form.ts";
+import { draftFromAnswer, draftFromAddress } from "./form/answer-form.ts";
 import { ASSETS } from "./assets.ts";
-import { withAway } from "./away-machine.ts";
-import { readFrom } from "./page-offset.ts";
+import { withAwayMachine } from "./away-machine.ts";
+import { readPageOffset } from "./page-offset.ts";
 import { sendPage } from "./send-page.ts";
 import { findQuestionId } from "./read/read-card.ts";
-import { type InboxWish, readIdle, readInbox, readWaiting } from "./read/read-inbox.ts";
+import { type InboxQuery, readIdle, readInbox, readWaiting } from "./read/read-inbox.ts";
 import { readReader } from "./read/read-reader.ts";
 import { sendCard } from "./send-card.tsx";
 import { addActivity } from "./activity.tsx";
@@ -35,25 +35,25 @@ import { addTemplates } from "./templates.tsx";
 import { addTokens } from "./tokens.tsx";
 import { addBatch } from "./batch.tsx";
 import { addInsights } from "./insights.tsx";
-import { addVerbs } from "./form/question-action.ts";
-import type { Call, PagesDeps } from "./deps.ts";
+import { addQuestionActions } from "./form/question-action.ts";
+import type { PageCall, PagesDeps } from "./deps.ts";
 
-/** Reports within a minute: of one address, and in the log. */
+/** Limits per minute: reports from one address, and log lines. */
 const MOST_REPORTS = 60;
 const MOST_REPORT_LINES = 20;
 const LONGEST_REPORT = 1_000;
 const REPORT_TYPES: ReadonlySet<string> = new Set(["application/csp-report", "application/json"]);
 const LONGEST_FIND = 200;
 
-/** The pages that people read and answer on. */
-export function pagesPart(deps: PagesDeps): Part {
-  const pages = new Hono<Signed>();
+/** Routes of all pages for signed-in people. */
+export function pagesPart(deps: PagesDeps): RouteGroup {
+  const pages = new Hono<SignedIn>();
   pages.get("/", (context) => showInbox(context, deps));
   pages.get("/q/:id", (context) => showQuestion(context, deps));
   pages.get("/q/:id/work", (context) => showWork(context, deps));
   pages.post("/q/:id/look", (context) => look(context, deps));
   pages.get("/live", (context) => deps.live.reply(context, concernsPeople, sayThatItHappened));
-  addVerbs(pages, deps);
+  addQuestionActions(pages, deps);
   addRunPages(pages, deps);
   addActivity(pages, deps);
   addTemplates(pages, deps);
@@ -66,7 +66,7 @@ export function pagesPart(deps: PagesDeps): Part {
   return { path: "/", pages, public: reports(deps) };
 }
 
-/** Browsers say here what a page was kept from doing. Anybody can write here, so only so much is written down. */
+/** Receives CSP reports of browsers. Anyone can send them, so few are logged. */
 function reports({ log, nowMs }: Pick<PagesDeps, "log" | "nowMs">): Hono {
   const app = new Hono();
   const reported = new RequestLimit({ perMinute: MOST_REPORTS, caller: "This address", nowMs });
@@ -86,17 +86,17 @@ function concernsPeople({ event }: KeptEvent): boolean {
   return event.type.startsWith("question.") || event.type.startsWith("run.");
 }
 
-/** Pages read anew what they show; that something happened is all they need to know. */
+/** Pages reload what they show, so an event needs no content. */
 function sayThatItHappened({ cursor }: KeptEvent): string {
   return `id: ${cursor}\ndata: 1\n\n`;
 }
 
-async function showInbox(context: Call, deps: PagesDeps): Promise<Response> {
+async function showInbox(context: PageCall, deps: PagesDeps): Promise<Response> {
   const cursor = await deps.feed.findEnd();
   const reader = await readReader(context, deps.engine);
-  const wish = wishOf(context);
-  const { find } = wish;
-  const inbox = await readInbox(deps.engine, reader, wish);
+  const query = readInboxQuery(context);
+  const { find } = query;
+  const inbox = await readInbox(deps.engine, reader, query);
   const first = inbox.groups.find(({ name }) => name === "waiting" || find !== "")?.rows[0]?.[0];
   if (first) {
     const read = await deps.engine.read(first.question.id);
@@ -104,8 +104,13 @@ async function showInbox(context: Call, deps: PagesDeps): Promise<Response> {
   }
   const idle = await readIdle(deps.engine, reader, find);
   const frame = {
-    ...{ reader, assets: ASSETS, page: "inbox" as const, cursor, settling: await withAway(deps, inbox.settling) },
-    ...{ title: tell(reader, "nav.inbox"), waiting: inbox.waiting.length },
+    reader,
+    assets: ASSETS,
+    page: "inbox" as const,
+    cursor,
+    settling: await withAwayMachine(deps, inbox.settling),
+    title: tell(reader, "nav.inbox"),
+    waiting: inbox.waiting.length,
   };
   return sendPage(
     context,
@@ -119,54 +124,56 @@ async function showInbox(context: Call, deps: PagesDeps): Promise<Response> {
   );
 }
 
-/** What the reader wants to see of the list. */
-function wishOf(context: Call): InboxWish & { find: string } {
+/** Reads search text and page of the list from the address. */
+function readInboxQuery(context: PageCall): InboxQuery & { find: string } {
   const find = (context.req.query("find") ?? "").trim().slice(0, LONGEST_FIND);
-  const from = readFrom(context);
-  return { find, ...(from !== undefined && { from }) };
+  const from = readPageOffset(context);
+  return { find, from };
 }
 
-async function showQuestion(context: Call, deps: PagesDeps): Promise<Response> {
+async function showQuestion(context: PageCall, deps: PagesDeps): Promise<Response> {
   const name = context.req.param("id") ?? "";
   const id = await findQuestionId(deps.engine, name);
   if (id !== name) return context.redirect(`/q/${id}`, 303);
   const cursor = await deps.feed.findEnd();
   const reader = await readReader(context, deps.engine);
   const read = await deps.engine.read(id);
-  const wish = wishOf(context);
-  const inbox = await readInbox(deps.engine, reader, { ...wish, shows: id });
-  const draft = await readWish(context, deps, read);
-  const { find } = wish;
+  const query = readInboxQuery(context);
+  const inbox = await readInbox(deps.engine, reader, { ...query, shows: id });
+  const draft = await readAddressDraft(context, deps, read);
+  const { find } = query;
   return sendCard(context, deps, { reader, read, inbox, cursor, find, ...(draft && { draft }), page: "question" });
 }
 
-/** What a link wants the form to be filled with: a choice, or a canned answer. Nothing is sent by it. */
-async function readWish(context: Call, { engine }: PagesDeps, read: Read): Promise<Draft | undefined> {
+/** Prefills the form as the address says: with a choice or a template. Nothing is sent. */
+async function readAddressDraft(
+  context: PageCall,
+  { engine }: PagesDeps,
+  read: QuestionSnapshot,
+): Promise<FormDraft | undefined> {
   const choice = context.req.query("choose");
-  if (choice !== undefined) return wishedBy(read, choice);
+  if (choice !== undefined) return draftFromAddress(read, choice);
   const name = context.req.query("template");
   const template =
     name === undefined || read.question.risk === "high"
       ? undefined
       : (await engine.listTemplates()).find((each) => each.name === name);
-  return template && filledWith(read.content, fillTemplate(template, read));
+  return template && draftFromAnswer(read.content, fillTemplate(template, read));
 }
 
-/** What the agent has changed; the script puts it into the card, others get it as a page. */
-async function showWork(context: Call, deps: PagesDeps): Promise<Response> {
+/** The agent's changes as a page; the script puts them into the card. */
+async function showWork(context: PageCall, deps: PagesDeps): Promise<Response> {
   const reader = await readReader(context, deps.engine);
   const { run, question } = await deps.engine.read(await findQuestionId(deps.engine, context.req.param("id") ?? ""));
   const work = await deps.atHand?.work(run);
   const waiting = await readWaiting(deps.engine, reader);
   const frame = {
-    ...{
-      reader,
-      assets: ASSETS,
-      page: "question" as const,
-      isBeside: true,
-      title: tell(reader, "work"),
-      waiting: waiting.length,
-    },
+    reader,
+    assets: ASSETS,
+    page: "question" as const,
+    isBeside: true,
+    title: tell(reader, "work"),
+    waiting: waiting.length,
   };
   return sendPage(
     context,
@@ -182,12 +189,12 @@ async function showWork(context: Call, deps: PagesDeps): Promise<Response> {
   );
 }
 
-/** Notes that somebody has a question open, and tells them who else has. */
-async function look(context: Call, deps: PagesDeps): Promise<Response> {
+/** Records that the reader has the question open, and replies who else has. */
+async function look(context: PageCall, deps: PagesDeps): Promise<Response> {
   const { engine, presence } = deps;
   const read = await engine.read(await findQuestionId(engine, context.req.param("id") ?? ""));
   const reader = await readReader(context, engine);
   const nowMs = epochMs(reader.now);
   presence.note(read.question.id, reader.id, nowMs);
-  return context.json({ seen: seenWords({ reader, read, looking: presence.lookers(read.question.id, nowMs) }) });
+  return context.json({ seen: viewerWords({ reader, read, viewers: presence.viewers(read.question.id, nowMs) }) });
 }

@@ -104,7 +104,7 @@ describe("a run that waits", () => {
     const { html } = await visit.open(`/r/${run.id}`);
     expect(html).not.toContain('id="answer"');
     expect(html).toContain("Waited for people: 1h of 2h");
-    expect(html).toContain("answer of lena taken: “Redis”");
+    expect(html).toContain("answer from lena accepted: “Redis”");
     expect(html).toContain("waited 1h");
   });
 });
@@ -146,7 +146,7 @@ describe("a run", () => {
     for (const { html } of [await visit.open(`/r/${run.id}`), await card()]) {
       expect(html).toContain("answered, waiting for you");
       expect(html).toMatch(/<code id="go-on">cd \/work &amp;&amp; claude --resume abc<\/code>/);
-      expect(html).not.toMatch(/mcp:0c87|about to go on/);
+      expect(html).not.toMatch(/mcp:0c87|resuming/);
     }
     expect((await visit.open("/runs?state=waiting")).html).toContain("answered, waiting for you");
     expect((await visit.open("/runs?state=working")).html).not.toContain(run.name);
@@ -158,7 +158,7 @@ describe("a run", () => {
     const { run } = await asking();
     const { html } = await visit.open(`/r/${run.id}/work`);
     expect(html).toContain("+&lt;script&gt;");
-    expect(html).toContain(`see all of it with: askd diff ${run.number}`);
+    expect(html).toContain(`See all of it with: askd diff ${run.number}`);
     expect(html).toContain("2 files, +1 −0"); // the one that is new is among them
     expect(html.length).toBeLessThan(1_000_000);
   });
@@ -227,7 +227,7 @@ describe("a run", () => {
     const { run, question } = await asking({ timeout: "1h", on_timeout: "fail" });
     await scene().pass(2 * 3_600_000);
     expect((await visit.open(`/r/${run.id}`)).html).toMatch(
-      new RegExp(`Run #1 failed: nobody answered in time.[^]*can still take an answer. <a href="/q/${question.id}"`),
+      new RegExp(`Run #1 failed: nobody answered in time.[^]*still accepts an answer. <a href="/q/${question.id}"`),
     );
   });
 
@@ -238,9 +238,9 @@ describe("a run", () => {
       return (await visit.open(`/r/${run.id}`)).html;
     };
     const html = await done("32 tests are green.", "");
-    expect(html).toMatch(/What the agent says of its work[^]*32 tests are green[^]*id="log"/);
+    expect(html).toMatch(/The agent’s summary[^]*32 tests are green[^]*id="log"/);
     expect(html).not.toContain("<dt>Session</dt>");
-    expect(await done(`Edit ${BAD}`, "s-1")).not.toContain("What the agent says of its work");
+    expect(await done(`Edit ${BAD}`, "s-1")).not.toContain("The agent’s summary");
   });
 
   test("starts once, whatever is written down of it meanwhile", async () => {

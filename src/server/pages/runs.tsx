@@ -7,18 +7,18 @@ import { tell } from "../../web/parts/reader.ts";
 import { RUN_GROUPS, RunsPage } from "../../web/pages/run-list.tsx";
 import { RunPage } from "../../web/pages/run.tsx";
 import { WorkSoFar } from "../../web/card/work.tsx";
-import type { Signed } from "../credential.ts";
-import type { Call, PagesDeps } from "./deps.ts";
+import type { SignedIn } from "../credential.ts";
+import type { PageCall, PagesDeps } from "./deps.ts";
 import { getRun } from "./read/get-run.ts";
-import { sayRefusal, sendFramed } from "./send-framed-page.tsx";
-import { goTo } from "./redirect.ts";
+import { sayRefusal, sendFramedPage } from "./send-framed-page.tsx";
+import { redirectTo } from "./redirect.ts";
 import { sendPage } from "./send-page.ts";
 import { readLog, readRun } from "./read/read-run.ts";
 import { readRuns } from "./read/read-runs.ts";
 import { languageOf, readReader } from "./read/read-reader.ts";
 
-/** The list of runs, the page of each, and what can be done with one. */
-export function addRunPages(pages: Hono<Signed>, deps: PagesDeps): void {
+/** Routes of the list of runs and of each run. */
+export function addRunPages(pages: Hono<SignedIn>, deps: PagesDeps): void {
   pages.get("/runs", (context) => showRuns(context, deps));
   pages.get("/r/:id", (context) => showRun(context, deps));
   pages.get("/r/:id/work", (context) => showWork(context, deps));
@@ -27,20 +27,23 @@ export function addRunPages(pages: Hono<Signed>, deps: PagesDeps): void {
   pages.post("/r/:id/cancel", (context) => change(context, deps, "cancel"));
 }
 
-async function showRuns(context: Call, deps: PagesDeps): Promise<Response> {
+async function showRuns(context: PageCall, deps: PagesDeps): Promise<Response> {
   const cursor = await deps.feed.findEnd();
   const reader = await readReader(context, deps.engine);
   const group = RUN_GROUPS.find((name) => name === context.req.query("state")) ?? "all";
   const after = RunId.safeParse(context.req.query("after"));
   const { rows, next } = await readRuns(deps, group, after.data);
   const view = { reader, group, rows, next, isFirst: !after.success, isNew: group === "all" && !after.success };
-  return sendFramed(context, deps, {
-    ...{ reader, page: "runs", title: tell(reader, "runs.title"), cursor },
+  return sendFramedPage(context, deps, {
+    reader,
+    page: "runs",
+    title: tell(reader, "runs.title"),
+    cursor,
     main: <RunsPage view={view} />,
   });
 }
 
-async function showRun(context: Call, deps: PagesDeps): Promise<Response> {
+async function showRun(context: PageCall, deps: PagesDeps): Promise<Response> {
   const name = context.req.param("id") ?? "";
   const run = await getRun(deps.engine, name);
   if (run.id !== name) return context.redirect(`/r/${run.id}`, 303);
@@ -48,7 +51,7 @@ async function showRun(context: Call, deps: PagesDeps): Promise<Response> {
 }
 
 async function sendRun(
-  context: Call,
+  context: PageCall,
   deps: PagesDeps,
   id: RunId,
   more: { problem?: string; status?: number } = {},
@@ -57,19 +60,26 @@ async function sendRun(
   const cursor = await deps.feed.findEnd();
   const reader = await readReader(context, deps.engine);
   const view = await readRun(deps, reader, await getRun(deps.engine, id));
-  return sendFramed(context, deps, {
-    ...{ reader, page: "runs", title: runName(view.run), cursor, status, shows: view.card?.read.question.id },
-    main: <RunPage view={{ ...view, ...(problem !== undefined && { problem }) }} />,
+  return sendFramedPage(context, deps, {
+    reader,
+    page: "runs",
+    title: runName(view.run),
+    cursor,
+    status,
+    shows: view.card?.read.question.id,
+    main: <RunPage view={{ ...view, problem }} />,
   });
 }
 
-/** What the agent has changed; the script puts it into the page, others get it as one. */
-async function showWork(context: Call, deps: PagesDeps): Promise<Response> {
+/** The agent's changes as a page; the script puts them into the run page. */
+async function showWork(context: PageCall, deps: PagesDeps): Promise<Response> {
   const reader = await readReader(context, deps.engine);
   const run = await getRun(deps.engine, context.req.param("id") ?? "");
   const work = await deps.atHand?.work(run);
-  return sendFramed(context, deps, {
-    ...{ reader, page: "runs", title: tell(reader, "work") },
+  return sendFramedPage(context, deps, {
+    reader,
+    page: "runs",
+    title: tell(reader, "work"),
     main: (
       <main id="main" class="page">
         <p>
@@ -82,8 +92,8 @@ async function showWork(context: Call, deps: PagesDeps): Promise<Response> {
   });
 }
 
-/** What the agent did since the script read last. */
-async function showLog(context: Call, deps: PagesDeps): Promise<Response> {
+/** New log lines since the script's last request. */
+async function showLog(context: PageCall, deps: PagesDeps): Promise<Response> {
   const run = await getRun(deps.engine, context.req.param("id") ?? "");
   const from = context.req.query("from");
   if (from === undefined) return context.redirect(`/r/${run.id}`, 303);
@@ -94,7 +104,7 @@ async function showLog(context: Call, deps: PagesDeps): Promise<Response> {
   return sendPage(context, <LogLines reader={reader} run={run} log={log} />);
 }
 
-async function change(context: Call, deps: PagesDeps, verb: "resume" | "cancel"): Promise<Response> {
+async function change(context: PageCall, deps: PagesDeps, verb: "resume" | "cancel"): Promise<Response> {
   const { engine } = deps;
   const run = await getRun(engine, context.req.param("id") ?? "");
   const by = context.get("actor");
@@ -105,5 +115,5 @@ async function change(context: Call, deps: PagesDeps, verb: "resume" | "cancel")
   } catch (error) {
     return sendRun(context, deps, run.id, sayRefusal({ language: languageOf(context) }, error));
   }
-  return goTo(context, `/r/${run.id}`);
+  return redirectTo(context, `/r/${run.id}`);
 }

@@ -1,22 +1,22 @@
-import type { Read } from "../../core/changes.ts";
+import type { QuestionSnapshot } from "../../core/changes.ts";
 import { isPending } from "../../core/question/question.ts";
 import { Card } from "../../web/card/card.tsx";
 import { QuestionList } from "../../web/pages/inbox.tsx";
 import { Layout } from "../../web/parts/layout.tsx";
-import type { Reader } from "../../web/parts/reader.ts";
+import type { PageReader } from "../../web/parts/reader.ts";
 import { BatchBar } from "../../web/parts/batch-bar.tsx";
 import { ASSETS } from "./assets.ts";
-import { withAway } from "./away-machine.ts";
-import type { Call, PagesDeps } from "./deps.ts";
+import { withAwayMachine } from "./away-machine.ts";
+import type { PageCall, PagesDeps } from "./deps.ts";
 import { sendPage } from "./send-page.ts";
 import { type CardMore, readCard } from "./read/read-card.ts";
-import { type Inbox, readInbox } from "./read/read-inbox.ts";
+import { type InboxData, readInbox } from "./read/read-inbox.ts";
 import { readReader } from "./read/read-reader.ts";
 
 interface CardPage extends CardMore {
-  reader: Reader;
-  read: Read;
-  inbox: Inbox;
+  reader: PageReader;
+  read: QuestionSnapshot;
+  inbox: InboxData;
   cursor: string;
   find?: string;
   page?: "inbox" | "question";
@@ -24,14 +24,19 @@ interface CardPage extends CardMore {
 }
 
 /** Sends a question with the list beside it. */
-export async function sendCard(context: Call, deps: PagesDeps, given: CardPage): Promise<Response> {
+export async function sendCard(context: PageCall, deps: PagesDeps, given: CardPage): Promise<Response> {
   const { reader, read, inbox, cursor, find = "", page = "inbox", status = 200, ...more } = given;
   const same = findSame(inbox, read);
   const view = await readCard(deps, reader, read, { same, ...more });
   const own = isPending(read.question) && read.question.settling ? undefined : inbox.settling;
   const frame = {
-    ...{ reader, assets: ASSETS, page, cursor, title: read.question.title },
-    ...{ settling: await withAway(deps, own), waiting: inbox.waiting.length },
+    reader,
+    assets: ASSETS,
+    page,
+    cursor,
+    title: read.question.title,
+    settling: await withAwayMachine(deps, own),
+    waiting: inbox.waiting.length,
   };
   return sendPage(
     context,
@@ -46,18 +51,18 @@ export async function sendCard(context: Call, deps: PagesDeps, given: CardPage):
   );
 }
 
-/** What others wait for the same answer, as far as the list has them. */
-function findSame({ groups }: Inbox, { question }: Read): Read[] {
+/** The same question from other runs, as far as the list shows them. */
+function findSame({ groups }: InboxData, { question }: QuestionSnapshot): QuestionSnapshot[] {
   const rows = groups.find(({ name }) => name === "waiting")?.rows ?? [];
   const row = rows.find((each) => each.some((read) => read.question.id === question.id)) ?? [];
   return row.filter((read) => read.question.id !== question.id);
 }
 
-/** Shows the card again with why its form was not taken, and everything that was in it. */
-export async function sendAgain(
-  context: Call,
+/** Sends the card again with the problem and the submitted form. */
+export async function sendCardAgain(
+  context: PageCall,
   deps: PagesDeps,
-  read: Read,
+  read: QuestionSnapshot,
   more: CardMore,
   status: number,
 ): Promise<Response> {

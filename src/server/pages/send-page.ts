@@ -15,11 +15,11 @@ const POLICY = [
   "report-uri /csp-report",
 ].join("; ");
 
-/** Pages that run no script at all. */
+/** Policy of pages without a script. */
 const PLAIN_POLICY =
   "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
 
-/** Sends a page that may run our own script, and nothing else. */
+/** Sends a page that may run only our own script. */
 export function sendPage(context: Context, page: unknown, status = 200): Response | Promise<Response> {
   return send(context, page, { policy: POLICY, status });
 }
@@ -31,8 +31,8 @@ export function sendPlainPage(context: Context, page: unknown, status = 200): Re
 
 function send(context: Context, page: unknown, { policy, status }: { policy: string; status: number }) {
   context.header("Content-Security-Policy", policy);
-  // With `no-referrer` browsers also hide the origin of our own forms, by which we know them.
+  // With `no-referrer` browsers also hide the origin of our own forms, which we check.
   context.header("Referrer-Policy", "same-origin");
-  context.status(status as 200); // any of our statuses
+  context.status(status as 200); // the type lists every status
   return context.html(String(page));
 }

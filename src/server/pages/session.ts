@@ -1,31 +1,31 @@
 import { hash, timingSafeEqual } from "node:crypto";
 import type { Context, MiddlewareHandler } from "hono";
 import { getCookie } from "hono/cookie";
-import { asAgentOf } from "../../core/people/actor.ts";
+import { agentActor } from "../../core/people/actor.ts";
 import { Refusal } from "../../core/refusal.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { readFields } from "../body.ts";
 import type { CallerRuns } from "../caller-run.ts";
 import type { EndedTokens } from "../events/ended-token.ts";
-import { COOKIE, SECURE_COOKIE, type Signed } from "../credential.ts";
+import { COOKIE, SECURE_COOKIE, type SignedIn } from "../credential.ts";
 
-/** Where somebody signs in who wants to see this address. */
+/** The sign-in address that leads back to a path. */
 export function loginAddress(path: string): string {
   return path === "/" ? "/login" : `/login?next=${encodeURIComponent(path)}`;
 }
 
-/** Lets in people whose browser has the cookie of a session; forms must also come from a page of ours. */
+/** Requires a session cookie; forms must also come from one of our pages. */
 export function pageSession(
   engine: Engine,
   { callers, ended }: { callers: CallerRuns; ended: EndedTokens },
-): MiddlewareHandler<Signed> {
+): MiddlewareHandler<SignedIn> {
   return async (context, next) => {
     const cookie = sessionOf(context);
     const authenticate = () => (cookie === undefined ? undefined : engine.authenticate(cookie, "web"));
     const found = await authenticate();
     if (!found || found.actor.scope === "agent") throw new Refusal("sign_in", "Sign in to see this page");
     const agentRun = await callers.find(context);
-    context.set("actor", asAgentOf(found.actor, agentRun));
+    context.set("actor", agentActor(found.actor, agentRun));
     context.set("agentRun", agentRun);
     context.set("token", found.token);
     context.set("tokenId", found.token.id);
@@ -37,7 +37,7 @@ export function pageSession(
   };
 }
 
-/** What the forms of a session carry; it follows from the cookie, which no other page can read. */
+/** The CSRF token of a session, derived from its cookie, which no other page can read. */
 export function csrfOf(context: Context): string {
   return hash("sha256", `askd form\n${sessionOf(context) ?? ""}`, "hex").slice(0, 40);
 }
@@ -47,7 +47,7 @@ function sessionOf(context: Context): string | undefined {
 }
 
 async function requireOwnForm(context: Context): Promise<void> {
-  // The guard has let through our own origins only; a request that names none was not made by a browser's form.
+  // The guard has already rejected foreign origins; a request that names no origin is not from a browser's form.
   const isNamed = context.req.header("origin") !== undefined || context.req.header("sec-fetch-site") === "same-origin";
   const [csrf, more] = isNamed ? ((await readFields(context)).get("csrf") ?? []) : [];
   if (csrf !== undefined && more === undefined && isSame(csrf, csrfOf(context))) return;

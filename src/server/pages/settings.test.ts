@@ -25,7 +25,7 @@ describe("what somebody sets for themselves", () => {
   test.each([{ "key.m": "1" }, { "key.m": "g" }, { "key.m": "j" }])("%j is no way to change keys", async (keys) => {
     await signIn();
     const got = await visit.post("/settings", { theme: "auto", language: "", keys: "on", ...keys });
-    expect([got.status, got.html.includes("A key is one character")]).toEqual([422, true]);
+    expect([got.status, got.html.includes("Use one character")]).toEqual([422, true]);
     expect(got.html).toContain(`“${keys["key.m"]}” cannot be the key for “ask back”`);
     expect(got.html).toMatch(/name="key\.m"[^>]*aria-invalid="true"/);
     expect(got.html.match(/aria-invalid/g)).toHaveLength(1);
@@ -103,7 +103,7 @@ describe("tokens", () => {
     expect((await engine().authenticate(text, "api"))?.actor).toMatchObject({ scope: "agent", id: "ci" });
     const { html } = await visit.open("/settings/tokens");
     expect(html).not.toContain(text);
-    expect(html).toContain("Only an admin sees all tokens and sessions");
+    expect(html).toContain("Only an admin can see and revoke all tokens and sessions");
     for (const fields of [
       { scope: "admin", subject: "ada" },
       { scope: "human", subject: "lena" },
@@ -119,7 +119,7 @@ describe("tokens", () => {
     const { token, text } = await engine().issueToken({ scope: "human", subject: "lena" }, SYSTEM);
     const { html } = await visit.open("/settings/tokens");
     expect(html).toContain(`action="/settings/tokens/${token.id}/revoke"`);
-    expect(html.match(/This is the session that you are using/g)).toHaveLength(1);
+    expect(html.match(/This is your current session/g)).toHaveLength(1);
     expect((await visit.post(`/settings/tokens/${token.id}/revoke`, {})).location).toBe("/settings/tokens");
     expect(await engine().authenticate(text, "api")).toBeUndefined();
     await visit.stop();

@@ -12,7 +12,7 @@ afterEach(() => visit.stop());
 const list = () => visit.at.scene.engine.listTemplates();
 
 test("templates are added, changed and removed, each by a form", async () => {
-  expect((await visit.open("/templates")).html).toContain("There is no template yet.");
+  expect((await visit.open("/templates")).html).toContain("There are no templates yet.");
   await visit.post("/templates", {
     name: "use-redis",
     choose: "Redis\r\n\r\n",
@@ -43,7 +43,7 @@ test("a template is tried on a question, and nothing is answered", async () => {
   const { html } = await visit.open(`/templates?try=use-redis&on=${question.id}`);
   expect(html).toMatch(/use-redis answers “Redis or Memcached\?” with:[^]*<b>Redis<\/b>[^]*Note: in /);
   const cannot = (await visit.open(`/templates?try=of-a-repo&on=${question.id}`)).html;
-  expect(cannot).toContain("wants {{repo}}, and this question has none");
+  expect(cannot).toContain("needs {{repo}}, which this question does not have");
   expect((await visit.at.scene.engine.read(question.id)).question.status).toBe("pending");
 });
 

@@ -4,58 +4,64 @@ import { QuestionId } from "../../core/id.ts";
 import { answerText, matchAnswer } from "../../core/answer/match.ts";
 import { findAnswer } from "../../core/question/question.ts";
 import { type Template, TemplateInput, fillTemplate } from "../../core/answer/template.ts";
-import { type Draft, NO_DRAFT, draftedText } from "../../web/parts/form-draft.ts";
+import { type FormDraft, EMPTY_DRAFT, draftText } from "../../web/parts/form-draft.ts";
 import { partOf } from "../../web/parts/paging.tsx";
 import { tell } from "../../web/parts/reader.ts";
 import { type TemplateTrial, TemplatesPage } from "../../web/pages/templates.tsx";
-import { isKey, say } from "../../web/words/words.ts";
-import type { Signed } from "../credential.ts";
-import type { Call, PagesDeps } from "./deps.ts";
+import { isMessageKey, say } from "../../web/words/words.ts";
+import type { SignedIn } from "../credential.ts";
+import type { PageCall, PagesDeps } from "./deps.ts";
 import { readDraft } from "./form/read-draft.ts";
-import { readFrom } from "./page-offset.ts";
-import { sayRefusal, sendFramed } from "./send-framed-page.tsx";
-import { goTo } from "./redirect.ts";
+import { readPageOffset } from "./page-offset.ts";
+import { sayRefusal, sendFramedPage } from "./send-framed-page.tsx";
+import { redirectTo } from "./redirect.ts";
 import { languageOf, readReader } from "./read/read-reader.ts";
 
 const MOST_SHOWN = 50;
 const MOST_QUESTIONS = 20;
 
-/** Canned answers: seen, added, changed, removed, and tried without being used. */
-export function addTemplates(pages: Hono<Signed>, deps: PagesDeps): void {
+/** Routes of the templates page: list, add, change, remove, try. */
+export function addTemplates(pages: Hono<SignedIn>, deps: PagesDeps): void {
   pages.get("/templates", (context) => show(context, deps));
   pages.post("/templates", (context) => save(context, deps));
   pages.post("/templates/:name/remove", async (context) => {
     await deps.engine.removeTemplate(context.req.param("name"), context.get("actor"));
-    return goTo(context, "/templates");
+    return redirectTo(context, "/templates");
   });
 }
 
 async function show(
-  context: Call,
+  context: PageCall,
   deps: PagesDeps,
-  again: { draft?: Draft; problem?: string; status?: number } = {},
+  again: { draft?: FormDraft; problem?: string; status?: number } = {},
 ): Promise<Response> {
   const { engine } = deps;
   const reader = await readReader(context, engine);
   const templates = await engine.listTemplates();
   const questions = await engine.listQuestions({ status: "pending", order: "newest", limit: MOST_QUESTIONS });
-  const { items, part } = partOf(templates, readFrom(context) ?? 0, MOST_SHOWN);
+  const { items, part } = partOf(templates, readPageOffset(context) ?? 0, MOST_SHOWN);
   const edited = templates.find(({ name }) => name === context.req.query("edit"));
   const view = {
-    ...{ reader, questions, templates: items, part },
+    reader,
+    questions,
+    templates: items,
+    part,
     trial: await tryOut(context, deps, templates),
     draft: again.draft ?? (edited ? draftOf(edited) : await draftFrom(context, deps)),
     problem: again.problem,
   };
-  return sendFramed(context, deps, {
-    ...{ reader, page: "templates", title: tell(reader, "tpl.title"), status: again.status ?? 200 },
+  return sendFramedPage(context, deps, {
+    reader,
+    page: "templates",
+    title: tell(reader, "tpl.title"),
+    status: again.status ?? 200,
     main: <TemplatesPage view={view} />,
   });
 }
 
-async function save(context: Call, deps: PagesDeps): Promise<Response> {
+async function save(context: PageCall, deps: PagesDeps): Promise<Response> {
   const draft = await readDraft(context);
-  const of = (name: string): string => draftedText(draft, name).trim();
+  const of = (name: string): string => draftText(draft, name).trim();
   const choose = of("choose")
     .split("\n")
     .map((line) => line.trim())
@@ -63,16 +69,16 @@ async function save(context: Call, deps: PagesDeps): Promise<Response> {
   const [text, repo, label] = [of("text"), of("repo"), of("label")];
   const parsed = TemplateInput.safeParse({
     name: of("name").toLowerCase(),
-    ...(text !== "" && { text }),
-    ...(choose.length > 0 && { choose }),
-    ...((repo !== "" || label !== "") && { match: { ...(repo !== "" && { repo }), ...(label !== "" && { label }) } }),
+    text: text || undefined,
+    choose: choose.length > 0 ? choose : undefined,
+    match: repo || label ? { repo: repo || undefined, label: label || undefined } : undefined,
   });
   if (!parsed.success) {
     const names = [
       ...new Set(parsed.error.issues.map(({ path }) => `tpl.${String(path[0] === "match" ? path[1] : path[0])}`)),
     ];
     const language = languageOf(context);
-    const fields = names.map((name) => (isKey(name) ? say(language, name) : name)).join(", ");
+    const fields = names.map((name) => (isMessageKey(name) ? say(language, name) : name)).join(", ");
     return show(context, deps, { draft, problem: say(language, "tpl.bad", { fields }), status: 400 });
   }
   try {
@@ -80,12 +86,12 @@ async function save(context: Call, deps: PagesDeps): Promise<Response> {
   } catch (error) {
     return show(context, deps, { draft, ...sayRefusal({ language: languageOf(context) }, error) });
   }
-  return goTo(context, "/templates");
+  return redirectTo(context, "/templates");
 }
 
-/** What the template of a link would answer to a question of a link; nothing is answered. */
+/** Previews the answer of the template to the question, both from the address; nothing is sent. */
 async function tryOut(
-  context: Call,
+  context: PageCall,
   { engine, rules }: PagesDeps,
   templates: readonly Template[],
 ): Promise<TemplateTrial | undefined> {
@@ -103,13 +109,13 @@ async function tryOut(
   }
 }
 
-/** The form filled with how a question of a link was answered, to be kept for others like it. */
-async function draftFrom(context: Call, { engine }: PagesDeps): Promise<Draft> {
+/** Prefills the form with the answer of the question in the address. */
+async function draftFrom(context: PageCall, { engine }: PagesDeps): Promise<FormDraft> {
   const id = QuestionId.safeParse(context.req.query("from"));
-  if (!id.success) return NO_DRAFT;
+  if (!id.success) return EMPTY_DRAFT;
   const { question, content, run } = await engine.read(id.data);
   const answer = findAnswer(question);
-  if (answer?.outcome !== "answer") return NO_DRAFT;
+  if (answer?.outcome !== "answer") return EMPTY_DRAFT;
   const [item, second] = content.items;
   const values = item && !second ? (answer.items[item.id]?.values ?? []) : [];
   const labels = values.map((value) => item?.options.find((option) => option.value === value)?.label ?? value);
@@ -126,7 +132,7 @@ function nameFrom(title: string): string {
   return words.join("-").slice(0, 40).replace(/-$/, "");
 }
 
-function draftOf({ name, choose = [], text, match }: Template): Draft {
+function draftOf({ name, choose = [], text, match }: Template): FormDraft {
   return new Map([
     ["name", [name]],
     ["choose", [choose.join("\n")]],

@@ -1,27 +1,36 @@
 import type { Context } from "hono";
-import { type AccessVerb, mayDo } from "../../core/people/access.ts";
-import { Actor, SYSTEM, asAgentOf, inNameOf, isElicited, weakerStrength } from "../../core/people/actor.ts";
-import { BY_HEADER, type Caller } from "../../core/api/route.ts";
-import type { RequestOf, RowsOf, Verb } from "../../core/api/table.ts";
-import type { Read } from "../../core/changes.ts";
+import { type AccessVerb, hasAccess } from "../../core/people/access.ts";
+import { Actor, SYSTEM, agentActor, onBehalfOf, isElicited, weakerStrength } from "../../core/people/actor.ts";
+import { BY_HEADER, type CallerScope } from "../../core/api/route.ts";
+import { toArguments } from "../../core/api/argument.ts";
+import {
+  type DerivedVerb,
+  type DerivedVerbs,
+  type RequestOf,
+  ROUTES,
+  type RowsOf,
+  VERBS,
+  type Verb,
+} from "../../core/api/table.ts";
+import type { QuestionSnapshot } from "../../core/changes.ts";
 import { requireVisibleLine } from "../../core/text/foreign-text.ts";
 import { type QuestionId, type RunId, shortId } from "../../core/id.ts";
 import { Refusal } from "../../core/refusal.ts";
 import type { Rules } from "../../core/rules.ts";
 import type { Token } from "../../core/people/token.ts";
 import type { Engine } from "../../engine/engine.ts";
-import type { Signed } from "../credential.ts";
+import type { SignedIn } from "../credential.ts";
 
 const LONGEST_HEADER = 2000;
 
 /** One request as the verbs see it. */
-export interface Call {
+export interface RestCall {
   engine: Engine;
   rules: Rules;
-  /** Whose token it is: what may be seen and done. */
+  /** The owner of the token: decides access. */
   bearer: Actor;
   token: Token;
-  /** Who is written down as the one who did it: the bearer, or less than that. */
+  /** The actor that is recorded: the bearer, or one with fewer rights. */
   by: Actor;
   /** From `Idempotency-Key`. */
   key?: string;
@@ -35,15 +44,44 @@ export interface Call {
   here?: (() => string | undefined) | undefined;
 }
 
-/** Whose token it is, and where that is looked up. */
-export type Owner = Pick<Call, "engine" | "bearer">;
+/** The owner of a token, and the engine to check access with. */
+export type TokenOwner = Pick<RestCall, "engine" | "bearer">;
 type RunAccessVerb = Extract<AccessVerb, "look" | "ask">;
 
-export type Handler<V extends Verb> = (call: Call, request: RequestOf<V>) => Promise<RowsOf<V>>;
+export type Handler<V extends Verb> = (call: RestCall, request: RequestOf<V>) => Promise<RowsOf<V>>;
 export type Handlers<V extends Verb> = { [Name in V]: Handler<Name> };
+/** Verbs whose request does not say how it carries the arguments of the engine. */
+export type WrittenVerb<V extends Verb> = Exclude<V, DerivedVerb>;
 
-/** What the verbs need to know of a request that was let in. */
-export function callOf(context: Context<Signed>, deps: Pick<Call, "engine" | "rules" | "here">): Call {
+/** Handlers that pass a request on to the engine's verb, with the arguments that the table names. */
+export function derivedHandlers(): Handlers<DerivedVerb> {
+  const handlers = VERBS.filter(isDerived).map((verb) => [verb, derivedHandler(verb)]);
+  return Object.fromEntries(handlers) as Handlers<DerivedVerb>; // one for each derived verb
+}
+
+function isDerived(verb: Verb): verb is DerivedVerb {
+  return ROUTES[verb].takes !== undefined;
+}
+
+function derivedHandler(verb: DerivedVerb): Handler<Verb> {
+  const { takes = [] } = ROUTES[verb];
+  return ({ engine, by, key }, request) => {
+    const verbs: DerivedVerbs = engine; // the table fits the engine, or this does not compile
+    const call: (...args: never[]) => Promise<RowsOf<Verb>> = verbs[verb];
+    const args = toArguments(takes, { ...(request as ParsedRequest), by, key });
+    return call.apply(engine, args as never[]); // the arguments of this very verb
+  };
+}
+
+/** A request that was parsed by the schemas of its route, which are objects. */
+interface ParsedRequest {
+  params: Record<string, unknown>;
+  query: Record<string, unknown>;
+  body: Record<string, unknown>;
+}
+
+/** The part of an authenticated request that the verbs need. */
+export function callOf(context: Context<SignedIn>, deps: Pick<RestCall, "engine" | "rules" | "here">): RestCall {
   const { engine, rules, here } = deps;
   const bearer = context.get("actor");
   const token = context.get("token");
@@ -51,48 +89,56 @@ export function callOf(context: Context<Signed>, deps: Pick<Call, "engine" | "ru
   const traceparent = context.req.header("traceparent");
   const ifVersion = readVersion(context.req.header("if-match"));
   return {
-    ...{ engine, rules, here, bearer, token },
-    by: asAgentOf(actingAs(bearer, token, readBy(context.req.header(BY_HEADER))), context.get("agentRun")),
-    ...(key !== undefined && { key }),
-    ...(traceparent !== undefined && { traceparent }),
-    ...(ifVersion !== undefined && { ifVersion }),
+    engine,
+    rules,
+    here,
+    bearer,
+    token,
+    by: agentActor(actingAs(bearer, token, readBy(context.req.header(BY_HEADER))), context.get("agentRun")),
+    key,
+    traceparent,
+    ifVersion,
   };
 }
 
-export function requireScope(bearer: Actor, scopes: readonly Caller[]): void {
+export function requireScope(bearer: Actor, scopes: readonly CallerScope[]): void {
   if (scopes.some((scope) => scope === bearer.scope)) return;
   throw new Refusal("not_permitted", `A token of scope ${bearer.scope} may not do this`, {
     hint: `It takes one of scope ${scopes.join(" or ")}; make it where the server is: askd token create --scope <scope>`,
   });
 }
 
-/** Writes down what somebody tried who may not; of a question that is not there nothing can be said. */
-export async function recordTried({ engine, bearer }: Call, tried: string, id: QuestionId): Promise<void> {
+/** Records a refused attempt in the trail of the question, if there is such a question. */
+export async function recordTried({ engine, bearer }: RestCall, tried: string, id: QuestionId): Promise<void> {
   await engine.refuse(id, tried, bearer).catch((error: unknown) => {
     if (!(error instanceof Refusal)) throw error;
   });
 }
 
 /** The question if the bearer may do that with it; to an agent those of others do not exist. */
-export async function readOwn(call: Owner, id: QuestionId, verb: AccessVerb = "look"): Promise<Read> {
+export async function readOwn(call: TokenOwner, id: QuestionId, verb: AccessVerb = "look"): Promise<QuestionSnapshot> {
   const read = await call.engine.read(id);
-  if (mayDo(verb, call.bearer, read.question)) return read;
+  if (hasAccess(verb, call.bearer, read.question)) return read;
   throw new Refusal("not_found", `There is no question ${shortId(id)}`, {
     hint: "See what is waiting with: askd status",
   });
 }
 
 /** Refuses a run that the bearer may not do that with; to an agent those of others do not exist. */
-export async function requireOwnRun(call: Owner, id: RunId, verb: RunAccessVerb = "look"): Promise<void> {
+export async function requireOwnRun(call: TokenOwner, id: RunId, verb: RunAccessVerb = "look"): Promise<void> {
   if (await ownsRun(call, id, verb)) return;
   throw new Refusal("not_found", `There is no run ${id}`, { hint: "See all with: askd status" });
 }
 
 /** An agent has the run of its token; one without a run has those that its own asks made. */
-export async function ownsRun({ engine, bearer }: Owner, id: RunId, verb: RunAccessVerb = "look"): Promise<boolean> {
-  if (bearer.scope !== "agent" || bearer.runId !== undefined) return mayDo(verb, bearer, { runId: id });
+export async function ownsRun(
+  { engine, bearer }: TokenOwner,
+  id: RunId,
+  verb: RunAccessVerb = "look",
+): Promise<boolean> {
+  if (bearer.scope !== "agent" || bearer.runId !== undefined) return hasAccess(verb, bearer, { runId: id });
   const [first] = await engine.listQuestions({ runId: id, order: "oldest", limit: 1 });
-  return mayDo(verb, bearer, first ?? { runId: id, askedBy: SYSTEM });
+  return hasAccess(verb, bearer, first ?? { runId: id, askedBy: SYSTEM });
 }
 
 /** A caller may act as less than it is, never as more: an admin as a person, a person as an agent. */
@@ -101,7 +147,7 @@ function actingAs(bearer: Actor, token: Token, claimed: Actor | undefined): Acto
   const channel = claimed.channel === "cli" || isElicited(claimed) ? claimed.channel : bearer.channel;
   const most = isElicited(claimed) ? "bearer" : claimed.strength;
   const plain: Actor = { ...bearer, channel, strength: weakerStrength(bearer.strength, most) };
-  const self = token.onBehalf && claimed.onBehalfOf ? inNameOf(plain, claimed.onBehalfOf) : plain;
+  const self = token.onBehalf && claimed.onBehalfOf ? onBehalfOf(plain, claimed.onBehalfOf) : plain;
   if (bearer.scope === "agent") return self;
   if (claimed.scope === "agent") {
     const { id, runId } = claimed;

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { Refusal } from "../../core/refusal.ts";
-import type { Signed } from "../credential.ts";
+import type { SignedIn } from "../credential.ts";
 import { SAFE_HEADERS } from "../guard.ts";
 import { sayProblem } from "../problem.ts";
 import type { Reply } from "../reply.ts";
@@ -11,7 +11,7 @@ import type { Slots } from "../slots.ts";
  * Replies that come late. The way by which their request came in ends at once, so that of each only its connection
  * is kept, and not what stood before the route.
  */
-export class Held {
+export class HeldRequests {
   readonly #waiting = new Set<AbortController>();
   readonly #stopping: AbortSignal;
   readonly #slots: Slots;
@@ -30,7 +30,7 @@ export class Held {
   /** Replies what `wait` brings to the bearer of a token; its signal aborts when the caller is gone, the token ends or the server is about to stop. */
   reply(
     outgoing: ServerResponse,
-    { tokenId, whenEnded }: { tokenId: string; whenEnded: Signed["Variables"]["whenEnded"] },
+    { tokenId, whenEnded }: { tokenId: string; whenEnded: SignedIn["Variables"]["whenEnded"] },
     wait: (signal: AbortSignal) => Promise<Reply>,
   ): Response {
     const free = this.#slots.take(tokenId);

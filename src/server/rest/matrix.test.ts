@@ -1,7 +1,7 @@
 import { Agent, request } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { SYSTEM } from "../../core/people/actor.ts";
-import { API_PATH, type Caller, type Route, scopesOf } from "../../core/api/route.ts";
+import { API_PATH, type CallerScope, type Route, scopesOf } from "../../core/api/route.ts";
 import { ROUTES, VERBS } from "../../core/api/table.ts";
 import { tokenId } from "../../core/people/token.ts";
 import { AGENT } from "../../../test/builders.ts";
@@ -34,7 +34,7 @@ interface Visitor {
   name: string;
   headers: Record<string, string>;
   /** Scopes by which some routes are open to it; those are not tried. */
-  may?: Caller;
+  may?: CallerScope;
   /** Methods that are tried with it. */
   only?: (method: string) => boolean;
   /** May read what is its own, which here is nothing of what is marked. */
@@ -159,7 +159,7 @@ function queryFor(verb: string, run: string): string {
   return verb === "wait" ? "?until=2020-01-01T00:00:00Z" : "";
 }
 
-/** What a visitor may do is tested elsewhere. Agents of other runs are let through to routes that hide what is not theirs. */
+/** Visitors are tested elsewhere. Agents of other runs pass on routes that hide foreign rows. */
 function isAllowed({ may, mayReadOwn }: Visitor, { verb, method, path, row }: Place): boolean {
   // Pages take the cookie of a session and nothing else.
   if (may === undefined || verb === "page") return false;
@@ -172,7 +172,7 @@ function isAllowed({ may, mayReadOwn }: Visitor, { verb, method, path, row }: Pl
 }
 
 /** Another verb at the same address may be open by this method. */
-function sharesAddress(path: string, method: string, may: Caller): boolean {
+function sharesAddress(path: string, method: string, may: CallerScope): boolean {
   return VERBS.some((verb) => {
     const row: Route = ROUTES[verb];
     const shape = new RegExp(`^${API_PATH}${row.path.replace("{id}", "[^/]+")}$`);
@@ -189,7 +189,10 @@ async function state(): Promise<unknown> {
   const questions = await engine.listQuestions({ order: "oldest", limit: 100 });
   return [
     events.map(({ event }) => event),
-    ...[runs, questions, await engine.listTokens(SYSTEM), await engine.listPeople()],
+    runs,
+    questions,
+    await engine.listTokens(SYSTEM),
+    await engine.listPeople(),
   ];
 }
 
@@ -198,7 +201,11 @@ function send({ verb, method, path }: Place, { headers }: Visitor): Promise<{ st
   return new Promise((resolve, reject) => {
     const sent = request(
       {
-        ...{ host: "127.0.0.1", port: at.port, method, path, agent },
+        host: "127.0.0.1",
+        port: at.port,
+        method,
+        path,
+        agent,
         headers: {
           ...(body !== undefined && { "content-type": "application/json", "content-length": Buffer.byteLength(body) }),
           ...headers,

@@ -1,19 +1,10 @@
 import type { MEMORY_ROUTES } from "../../core/api/memory-route.ts";
 import { MINUTE_MS } from "../../core/instant.ts";
-import type { Handlers } from "./call.ts";
+import type { Handlers, WrittenVerb } from "./call.ts";
 
-/** What is remembered and counted, each by its engine's verb. */
-export const MEMORY_VERBS: Handlers<keyof typeof MEMORY_ROUTES> = {
-  listTemplates: ({ engine }) => engine.listTemplates(),
-  findSimilar: ({ engine }, { params, query }) => engine.findSimilar(params.id, query.limit),
+/** Templates and statistics: the verbs that are not derived from the table. */
+export const MEMORY_VERBS: Handlers<WrittenVerb<keyof typeof MEMORY_ROUTES>> = {
   stats: ({ engine }, { query: { since, until, repo, agent, ahead_minutes: ahead } }) =>
-    engine.stats({
-      aheadMs: ahead * MINUTE_MS,
-      ...(since && { since }),
-      ...(until && { until }),
-      ...(repo !== undefined && { repo }),
-      ...(agent !== undefined && { agent }),
-    }),
+    engine.stats({ aheadMs: ahead * MINUTE_MS, since, until, repo, agent }),
   putTemplate: ({ engine, by }, { params, body }) => engine.putTemplate({ ...body, name: params.id }, by),
-  removeTemplate: ({ engine, by }, { params }) => engine.removeTemplate(params.id, by),
 };

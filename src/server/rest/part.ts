@@ -2,52 +2,67 @@ import { Hono, type MiddlewareHandler } from "hono";
 import { API_PATH, type Route, scopesOf } from "../../core/api/route.ts";
 import { ROUTES, type RequestOf, VERBS, type Verb } from "../../core/api/table.ts";
 import { QuestionId } from "../../core/id.ts";
-import { type Machines, needsMachine } from "../../core/run/machine.ts";
+import { type KnownMachines, needsMachine } from "../../core/run/machine.ts";
 import { requireVersion } from "../../core/question/question.ts";
 import { Refusal } from "../../core/refusal.ts";
 import type { Rules } from "../../core/rules.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { readMachines } from "../../engine/machines.ts";
-import type { Part } from "../app.ts";
+import type { RouteGroup } from "../app.ts";
 import { STRANGERS_BODY_BYTES } from "../body.ts";
-import type { Signed } from "../credential.ts";
+import type { SignedIn } from "../credential.ts";
 import { eventFilter } from "../events/filter.ts";
-import type { Live } from "../events/live.ts";
-import type { Work } from "../mcp/work.ts";
+import type { LiveEvents } from "../events/live.ts";
+import type { BackgroundWork } from "../mcp/work.ts";
 import { outgoingOf } from "../outgoing.ts";
 import type { Reply } from "../reply.ts";
-import { type Call, type Handler, type Handlers, callOf, readOwn, recordTried, requireScope } from "./call.ts";
-import { Held } from "./held.ts";
+import {
+  type RestCall,
+  type Handler,
+  type Handlers,
+  callOf,
+  derivedHandlers,
+  readOwn,
+  recordTried,
+  requireScope,
+} from "./call.ts";
+import { HeldRequests } from "./held.ts";
 import { MEMORY_VERBS } from "./memory-verbs.ts";
 import { PEOPLE_VERBS } from "./people-verbs.ts";
 import { QUESTION_VERBS } from "./question-verbs.ts";
-import { OUTCOME_VERBS, type ReadingNote, readingNote } from "./take-outcome.ts";
+import { OUTCOME_VERBS, type OutcomeTaker, outcomeTaker } from "./take-outcome.ts";
 import { readRequest } from "./request.ts";
 import type { Slots } from "../slots.ts";
-import { type Reader, readerOf, replyRows, runsIn, sayRows } from "./reply.ts";
+import { type ReplyFormat, readerOf, replyRows, runsIn, sayRows } from "./reply.ts";
 import type { RequestLimit } from "./request-limit.ts";
 import { RUN_VERBS } from "./run-verbs.ts";
 
 type SignedVerb = Exclude<Verb, "redeemLogin">;
 
-const HANDLERS: Handlers<SignedVerb> = { ...QUESTION_VERBS, ...RUN_VERBS, ...PEOPLE_VERBS, ...MEMORY_VERBS };
+const HANDLERS: Handlers<SignedVerb> = {
+  ...derivedHandlers(),
+  ...QUESTION_VERBS,
+  ...RUN_VERBS,
+  ...PEOPLE_VERBS,
+  ...MEMORY_VERBS,
+};
 
 export interface RestDeps {
   engine: Engine;
   rules: Rules;
-  /** Aborts when the server is about to stop, so that nobody is left waiting. */
+  /** Aborts when the server is about to stop, so that held requests end. */
   stopping: AbortSignal;
-  live: Live;
-  /** What is written down after a reply is out; the server waits for it when it stops. */
-  work: Work;
+  live: LiveEvents;
+  /** Commits made after a reply is sent; the server waits for them when it stops. */
+  work: BackgroundWork;
   /** The machine whose agents this server starts, while it does. */
   here?: (() => string | undefined) | undefined;
-  /** Hears of what should not have happened. */
+  /** Reports unexpected errors. */
   onBug: (error: unknown) => void;
   limits: RestLimits;
 }
 
-/** What is counted over several parts of the server. */
+/** Limits shared by several parts of the server. */
 export interface RestLimits {
   /** Requests of one token. */
   requests: RequestLimit;
@@ -58,23 +73,23 @@ export interface RestLimits {
 }
 
 /** The API: every row of the table as a route. */
-export function restPart(deps: RestDeps): Part {
-  const signed = new Hono<Signed>();
+export function restPart(deps: RestDeps): RouteGroup {
+  const signed = new Hono<SignedIn>();
   signed.use(limitRequests(deps));
-  const held = new Held(deps.stopping, deps.limits.holds, deps.onBug);
+  const held = new HeldRequests(deps.stopping, deps.limits.holds, deps.onBug);
   for (const verb of VERBS) if (verb !== "redeemLogin") addVerb(signed, verb, { ...deps, held });
   return { path: API_PATH, signed, public: publicRoutes(deps) };
 }
 
 /** Counts the requests of a token, over all parts that share the limit. */
-export function limitRequests({ limits }: Pick<RestDeps, "limits">): MiddlewareHandler<Signed> {
+export function limitRequests({ limits }: Pick<RestDeps, "limits">): MiddlewareHandler<SignedIn> {
   return async (context, next) => {
     limits.requests.count(context.get("token").id);
     await next();
   };
 }
 
-function addVerb(app: Hono<Signed>, verb: SignedVerb, deps: RestDeps & { held: Held }): void {
+function addVerb(app: Hono<SignedIn>, verb: SignedVerb, deps: RestDeps & { held: HeldRequests }): void {
   const row: Route = ROUTES[verb];
   // The table says that this verb's handler takes this verb's request.
   const handle = HANDLERS[verb] as Handler<Verb>;
@@ -91,16 +106,16 @@ function addVerb(app: Hono<Signed>, verb: SignedVerb, deps: RestDeps & { held: H
     const reader = readerOf(context, row, call.bearer);
     const isHead = context.req.method === "HEAD";
     const outgoing = outgoingOf(context);
-    const note = isHead || !OUTCOME_VERBS.has(verb) ? undefined : readingNote(call, { outgoing, reader, ...deps });
+    const take = isHead || !OUTCOME_VERBS.has(verb) ? undefined : outcomeTaker(call, { outgoing, reader, ...deps });
     // Without a connection below it, as for HEAD, a reply cannot come later than its request is done.
     if (verb === "wait" && outgoing && !isHead) {
       const bearer = { tokenId: call.token.id, whenEnded: context.get("whenEnded") };
-      return deps.held.reply(outgoing, bearer, waitFor(handle, { call, request, reader, note }));
+      return deps.held.reply(outgoing, bearer, waitFor(handle, { call, request, reader, take }));
     }
     const signal = verb === "wait" ? AbortSignal.any([context.req.raw.signal, deps.stopping]) : undefined;
-    const rows = await handle({ ...call, ...(signal && { signal }) }, request);
+    const found = await handle({ ...call, signal }, request);
+    const rows = take ? await take(found) : found;
     const machines = await machinesFor(rows, { call, reader });
-    note?.(rows);
     return replyRows(context, reader, rows, machines);
   });
 }
@@ -112,30 +127,30 @@ function waitFor(
     call,
     request,
     reader,
-    note,
-  }: { call: Call; request: RequestOf<Verb>; reader: Reader; note: ReadingNote | undefined },
+    take,
+  }: { call: RestCall; request: RequestOf<Verb>; reader: ReplyFormat; take: OutcomeTaker | undefined },
 ): (signal: AbortSignal) => Promise<Reply> {
   return async (signal) => {
-    const rows = await handle({ ...call, signal }, request);
-    // A caller whose token ended while it waited hears nothing of the outcome, which is therefore not given.
+    const found = await handle({ ...call, signal }, request);
+    // A caller whose token ended while it waited does not get the outcome, so it is not given.
     if (signal.reason instanceof Refusal) throw signal.reason;
+    const rows = take ? await take(found) : found;
     const machines = await machinesFor(rows, { call, reader });
-    note?.(rows);
     return sayRows(reader, rows, machines);
   };
 }
 
-/** What is to be known of machines to tell of these rows; an engine of ours looks itself. */
+/** The machines that the view of these rows needs; a remote engine reads them itself. */
 async function machinesFor(
   rows: unknown,
-  { call, reader }: { call: Call; reader: Reader },
-): Promise<Machines | undefined> {
+  { call, reader }: { call: RestCall; reader: ReplyFormat },
+): Promise<KnownMachines | undefined> {
   const runs = reader.isRows ? [] : runsIn(rows).filter(needsMachine);
   return runs.length === 0 ? undefined : readMachines(call.engine, runs, call.here?.());
 }
 
-/** Refuses whoever may not do this; what an agent tried with a question stays in that question's trail. */
-async function requireScopeFor(call: Call, verb: Verb, id: string | undefined): Promise<void> {
+/** Refuses callers without the scope; an agent's attempt on a question stays in that question's trail. */
+async function requireScopeFor(call: RestCall, verb: Verb, id: string | undefined): Promise<void> {
   const row: Route = ROUTES[verb];
   const { path } = row;
   try {
@@ -148,7 +163,7 @@ async function requireScopeFor(call: Call, verb: Verb, id: string | undefined): 
 }
 
 /** A question that is to be changed must be the caller's own, where that matters, and as the caller last saw it. */
-async function requireMeant(call: Call, row: Route, request: RequestOf<Verb>): Promise<void> {
+async function requireMeant(call: RestCall, row: Route, request: RequestOf<Verb>): Promise<void> {
   if (row.method === "GET" || !row.path.startsWith("/questions/{id}")) return;
   if (call.bearer.scope !== "agent" && call.ifVersion === undefined) return;
   const { id } = request.params as { id: QuestionId }; // every path below a question names it

@@ -1,5 +1,5 @@
-import { mayDo } from "../../core/people/access.ts";
-import { inNameOf } from "../../core/people/actor.ts";
+import { hasAccess } from "../../core/people/access.ts";
+import { onBehalfOf } from "../../core/people/actor.ts";
 import { parseAnswer } from "../../core/answer/answer-input.ts";
 import { type AskBody, readSeen } from "../../core/api/ask-body.ts";
 import type { QUESTION_ROUTES } from "../../core/api/question-route.ts";
@@ -10,13 +10,13 @@ import { requireVisibleLine } from "../../core/text/foreign-text.ts";
 import { SECOND_MS, earlier, later } from "../../core/instant.ts";
 import { Refusal } from "../../core/refusal.ts";
 import type { AskOptions } from "../../engine/engine.ts";
-import { type Call, type Handlers, readOwn, requireOwnRun } from "./call.ts";
+import { type RestCall, type Handlers, type WrittenVerb, readOwn, requireOwnRun } from "./call.ts";
 import { runInput } from "./run-verbs.ts";
 
 const LONGEST_WAIT_MS = 25 * SECOND_MS;
 
-/** Asking and answering, each by its engine's verb. */
-export const QUESTION_VERBS: Handlers<keyof typeof QUESTION_ROUTES> = {
+/** Asking and answering: the verbs that are not derived from the table. */
+export const QUESTION_VERBS: Handlers<WrittenVerb<keyof typeof QUESTION_ROUTES> | "read"> = {
   ask,
   listQuestions,
   countQuestions: async ({ engine }, { query }) => ({ count: await engine.countQuestions(query.status) }),
@@ -35,29 +35,15 @@ export const QUESTION_VERBS: Handlers<keyof typeof QUESTION_ROUTES> = {
   preview: async ({ engine, ...call }, { params, body }) => {
     return { text: await engine.preview(params.id, parseAnswer(body), answeringAs(call, body)) };
   },
-  undo: ({ engine, by, key }, { params }) => engine.undo(params.id, by, { key }),
-  amend: ({ engine, by, key }, { params, body: { text, ...options } }) =>
-    engine.amend(params.id, text, by, { ...options, key }),
-  claim: ({ engine, by, key }, { params }) => engine.claim(params.id, by, { key }),
-  release: ({ engine, by, key }, { params }) => engine.release(params.id, by, { key }),
-  assign: ({ engine, by, key }, { params, body }) => engine.assign(params.id, body.to, by, { key }),
-  snooze: ({ engine, by, key }, { params, body }) => engine.snooze(params.id, body.until, by, { key }),
   extend: ({ engine, by, key }, { params, body }) => engine.extend(params.id, readMs(body.by), by, { key }),
-  comment: ({ engine, by, key }, { params, body }) => engine.comment(params.id, body.text, by, { key }),
-  issueLink: ({ engine, by }, { params, body }) => engine.issueLink(params.id, body.person, by),
-  escalate: ({ engine, by, key }, { params }) => engine.escalate(params.id, by, { key }),
-  cancel: ({ engine, by, key }, { params, body }) => engine.cancel(params.id, { ...body, key }, by),
   findAsked: async ({ engine, bearer }, { query }) => ({
-    rows: (await engine.findAsked(query.as)).filter(({ question }) => mayDo("look", bearer, question)),
+    rows: (await engine.findAsked(query.as)).filter(({ question }) => hasAccess("look", bearer, question)),
   }),
   hold: ({ engine }, { params, body: { window, seen, ...input } }) =>
     engine.hold(params.id, { ...input, windowMs: readMs(window), seen: seen && readSeen(seen) }),
-  endHold: ({ engine }, { params, body }) => engine.endHold(params.id, body.why),
-  handOver: ({ engine }, { params, body }) => engine.handOver(params.id, body.epoch, body.holder),
-  given: ({ engine }, { params, body }) => engine.given(params.id, body.witness, body.epoch),
 };
 
-async function ask(call: Call, { body }: RequestOf<"ask">) {
+async function ask(call: RestCall, { body }: RequestOf<"ask">) {
   const { run_id: _runId, run: _run, via = "api", called_at: _calledAt, ...more } = body;
   const { secrets: _secrets, epoch: _epoch, seen: _seen, holder: _holder, asked_as: _askedAs, ...raw } = more;
   if (call.key !== undefined && raw.key !== undefined && raw.key !== call.key) {
@@ -76,7 +62,7 @@ async function ask(call: Call, { body }: RequestOf<"ask">) {
 }
 
 /** Where an ask belongs; an agent's token that has a run asks in that one only. */
-async function askOptions(call: Call, body: AskBody): Promise<AskOptions> {
+async function askOptions(call: RestCall, body: AskBody): Promise<AskOptions> {
   const { run_id: runId, run, epoch, called_at: calledAt, seen, secrets, holder, asked_as: askedAs } = body;
   // A program below a live run asks in that run, whatever token it found.
   const own = call.by.scope === "agent" ? call.by.runId : undefined;
@@ -84,44 +70,45 @@ async function askOptions(call: Call, body: AskBody): Promise<AskOptions> {
   if (runId !== undefined) await requireOwnRun(call, runId, "ask");
   const asking = runId ?? own;
   return {
-    ...(secrets && { secrets }),
-    ...(epoch !== undefined && { epoch }),
-    ...(calledAt !== undefined && { calledAt }),
-    ...(seen && { seen: readSeen(seen) }),
-    ...(holder !== undefined && { holder }),
-    ...(askedAs !== undefined && { askedAs }),
+    secrets,
+    epoch,
+    calledAt,
+    seen: seen && readSeen(seen),
+    holder,
+    askedAs,
     ...(asking === undefined ? { run: run && runInput(run) } : { runId: asking }),
   };
 }
 
-async function listQuestions(call: Call, { query }: RequestOf<"listQuestions">) {
+async function listQuestions(call: RestCall, { query }: RequestOf<"listQuestions">) {
   const { status, find, order, after, limit } = query;
   if (query.run) await requireOwnRun(call, query.run);
   const runId = query.run ?? (call.bearer.scope === "agent" ? call.bearer.runId : undefined);
   const found = await call.engine.listQuestions({
-    ...{ order, limit },
+    order,
+    limit,
     ...(status && { status }),
-    ...(find !== undefined && { find }),
+    find,
     ...(runId && { runId }),
     ...(after && { after }),
   });
   const last = found.length === limit ? found.at(-1) : undefined;
-  const seen = found.filter((question) => mayDo("look", call.bearer, question));
+  const seen = found.filter((question) => hasAccess("look", call.bearer, question));
   return {
     rows: await call.engine.readMany(seen.map(({ id }) => id)),
     ...(last && { next: last.id }),
   };
 }
 
-/** Who answers: the bearer, or with a token that may say so, somebody else. */
+/** The answering actor: the bearer, or the named person if the token may act on behalf. */
 function answeringAs(
-  { by, token }: Pick<Call, "by" | "token">,
+  { by, token }: Pick<RestCall, "by" | "token">,
   body: { answered_by?: string; answeredBy?: string },
-): Call["by"] {
+): RestCall["by"] {
   const name = body.answered_by ?? body.answeredBy;
   if (name === undefined || !token.onBehalf) return by;
   requireVisibleLine(name, "the name of who answered");
-  return inNameOf(by, name);
+  return onBehalfOf(by, name);
 }
 
 function readMs(duration: string | number): number {

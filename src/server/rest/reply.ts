@@ -1,35 +1,35 @@
 import type { Context } from "hono";
 import type { Actor } from "../../core/people/actor.ts";
 import { ROWS_TYPE, type Route } from "../../core/api/route.ts";
-import type { Machines } from "../../core/run/machine.ts";
+import type { KnownMachines } from "../../core/run/machine.ts";
 import type { Run } from "../../core/run/run.ts";
 import type { Reply } from "../reply.ts";
 
 /** A field that may not be for everybody; inside a text its quotes would be escaped. */
 const MAY_HIDE = /"callback":\{|"comments":\[\{/;
 
-/** To whom something is replied, and in which form. */
-export interface Reader {
+/** The recipient and the format of a reply. */
+export interface ReplyFormat {
   row: Route;
   bearer: Actor;
-  /** An engine of ours takes the rows themselves. */
+  /** A remote engine takes the rows themselves. */
   isRows: boolean;
 }
 
-export function readerOf(context: Context, row: Route, bearer: Actor): Reader {
+export function readerOf(context: Context, row: Route, bearer: Actor): ReplyFormat {
   return { row, bearer, isRows: context.req.header("accept")?.includes(ROWS_TYPE) ?? false };
 }
 
-/** Replies what a verb gave. */
-export function replyRows(context: Context, reader: Reader, rows: unknown, machines?: Machines): Response {
+/** Replies with the result of a verb. */
+export function replyRows(context: Context, reader: ReplyFormat, rows: unknown, machines?: KnownMachines): Response {
   const { status, headers, body } = sayRows(reader, rows, machines);
   const next = isObject(rows) && "next" in rows && typeof rows.next === "string" ? rows.next : undefined;
   if (next !== undefined) context.header("Link", nextLink(context, next));
   return context.body(body, status === 201 ? 201 : 200, headers);
 }
 
-/** What a verb gave: as rows to an engine of ours, as the view of its row to everybody else. */
-export function sayRows({ row, bearer, isRows }: Reader, rows: unknown, machines?: Machines): Reply {
+/** The result of a verb: as rows for a remote engine, as the view of its route for everybody else. */
+export function sayRows({ row, bearer, isRows }: ReplyFormat, rows: unknown, machines?: KnownMachines): Reply {
   const version = findVersion(rows);
   const isNew = isObject(rows) && "isNew" in rows && rows.isNew === true && row.path === "/questions";
   const shown = isRows ? rows : row.reply.view(rows, machines);
@@ -44,7 +44,7 @@ export function sayRows({ row, bearer, isRows }: Reader, rows: unknown, machines
   };
 }
 
-/** The runs that a reply tells of. */
+/** The runs in a reply. */
 export function runsIn(rows: unknown): Run[] {
   if (Array.isArray(rows)) return rows.flatMap(runsIn);
   if (!isObject(rows)) return [];
@@ -62,7 +62,7 @@ function write(shown: unknown, bearer: Actor): string {
   return MAY_HIDE.test(text) ? JSON.stringify(shown, hidingFrom(bearer)) : text;
 }
 
-/** Nobody is told where a callback goes and how it is signed; agents do not read what people remark to each other. */
+/** Hides the address and secret of callbacks from everybody, and people's comments from agents. */
 function hidingFrom(bearer: Actor): (name: string, value: unknown) => unknown {
   return (name, value) => {
     if (name === "callback" && isObject(value) && "secret" in value) return undefined;

@@ -5,7 +5,7 @@ const MOST_REMEMBERED = 10_000;
 
 export interface RequestLimitOptions {
   perMinute: number;
-  /** What a refusal calls those that are counted. */
+  /** The name of the counted caller in a refusal. */
   caller: "This token" | "This link" | "This address";
   /** A clock that only goes forward. */
   nowMs: () => number;

@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import type { z } from "zod";
-import { sayIssue } from "../../core/question/ask-input.ts";
+import { describeIssue } from "../../core/question/ask-input.ts";
 import type { Route } from "../../core/api/route.ts";
 import { Refusal } from "../../core/refusal.ts";
 import { readJson } from "../body.ts";
@@ -21,5 +21,7 @@ export async function readRequest(
 function parse<Value>(schema: z.ZodType<Value>, raw: unknown, what: string): Value {
   const parsed = schema.safeParse(raw);
   if (parsed.success) return parsed.data;
-  throw new Refusal("bad_input", `${what} cannot be read: ${sayIssue(parsed.error)}`, { hint: "See /openapi.json" });
+  throw new Refusal("bad_input", `${what} cannot be read: ${describeIssue(parsed.error)}`, {
+    hint: "See /openapi.json",
+  });
 }

@@ -1,15 +1,15 @@
-import { mayDo } from "../../core/people/access.ts";
+import { hasAccess } from "../../core/people/access.ts";
 import type { RunBody } from "../../core/api/ask-body.ts";
 import type { RUN_ROUTES } from "../../core/api/run-route.ts";
 import type { RequestOf } from "../../core/api/table.ts";
 import { Refusal } from "../../core/refusal.ts";
 import type { RunInput } from "../../engine/engine.ts";
-import type { Ref } from "../../store/store.ts";
+import type { NameReference } from "../../store/store.ts";
 import { eventFilter, maySee } from "../events/filter.ts";
-import { type Call, type Handlers, ownsRun, requireOwnRun } from "./call.ts";
+import { type RestCall, type Handlers, type WrittenVerb, ownsRun, requireOwnRun } from "./call.ts";
 
-/** Runs and what happened in them, each by its engine's verb. */
-export const RUN_VERBS: Handlers<keyof typeof RUN_ROUTES> = {
+/** Runs and what happened in them: the verbs that are not derived from the table. */
+export const RUN_VERBS: Handlers<WrittenVerb<keyof typeof RUN_ROUTES>> = {
   createRun: ({ engine, by }, { body }) => engine.createRun(runInput(body), by),
   listRuns,
   findRun: async (call, { params }) => {
@@ -27,11 +27,6 @@ export const RUN_VERBS: Handlers<keyof typeof RUN_ROUTES> = {
     if (!maySee(call.bearer, { runId: params.id })) throw new Refusal("not_found", "There is no such run");
     return { rows: await call.engine.readChain(params.id) };
   },
-  startRun: ({ engine, by }, { params }) => engine.startRun(params.id, by),
-  endRun: ({ engine, by }, { params, body }) => engine.endRun(params.id, body, by),
-  cancelRun: ({ engine, by }, { params, body }) => engine.cancelRun(params.id, by, body.reason),
-  resumeRun: ({ engine, by }, { params, body }) => engine.resumeRun(params.id, by, body),
-  listMachines: ({ engine }) => engine.listMachines(),
   lookUp,
   readFeed: async (call, { query }) => {
     const sees = await eventFilter(call, query);
@@ -56,22 +51,23 @@ export function runInput({
   }
   return {
     ...run,
-    ...(external_id !== undefined && { externalId: external_id }),
-    ...(parent_id !== undefined && { parentId: parent_id }),
-    ...(give_back !== undefined && { giveBack: give_back }),
+    externalId: external_id,
+    parentId: parent_id,
+    giveBack: give_back,
     ...(callback_url !== undefined &&
       callback_secret !== undefined && { callback: { url: callback_url, secret: callback_secret } }),
   };
 }
 
-async function listRuns({ engine, bearer }: Call, { query }: RequestOf<"listRuns">) {
+async function listRuns({ engine, bearer }: RestCall, { query }: RequestOf<"listRuns">) {
   const { status, parent, ended_since: endedSince, order, after, limit } = query;
   if (bearer.scope === "agent") {
     const own = bearer.runId && (await engine.findRun(bearer.runId));
     return { rows: own && (!status || status.includes(own.status)) ? [own] : [] };
   }
   const rows = await engine.listRuns({
-    ...{ order, limit },
+    order,
+    limit,
     ...(status && { statuses: status }),
     ...(parent && { parentId: parent }),
     ...(endedSince && { endedSince }),
@@ -81,16 +77,16 @@ async function listRuns({ engine, bearer }: Call, { query }: RequestOf<"listRuns
   return { rows, ...(last && { next: last.id }) };
 }
 
-async function lookUp(call: Call, { query }: RequestOf<"lookUp">) {
+async function lookUp(call: RestCall, { query }: RequestOf<"lookUp">) {
   const found = await call.engine.lookUp(refOf(query), query.limit);
   const owned = await Promise.all(found.runs.map(({ id }) => ownsRun(call, id)));
   return {
     runs: found.runs.filter((_, index) => owned[index]),
-    questions: found.questions.filter((question) => mayDo("look", call.bearer, question)),
+    questions: found.questions.filter((question) => hasAccess("look", call.bearer, question)),
   };
 }
 
-function refOf({ by, text }: RequestOf<"lookUp">["query"]): Ref {
+function refOf({ by, text }: RequestOf<"lookUp">["query"]): NameReference {
   if (by !== "number") return { by, text };
   const number = Number(text);
   if (Number.isSafeInteger(number)) return { by, number };

@@ -29,7 +29,7 @@ async function stateOf(id: QuestionId) {
   return { handover: "handover" in question ? question.handover : undefined, run: run.status };
 }
 
-/** What is there once everything that comes after replies was done. */
+/** The state after all work that follows replies is done. */
 async function settledState(id: QuestionId) {
   await at.restart();
   return stateOf(id);
@@ -85,6 +85,21 @@ describe("the token that asked takes the outcome", () => {
     await at.send("GET", `/api/v1/questions/${id}`, { token: own });
     expect(await settledState(id)).toMatchObject({ handover: { state: "given" }, run: "running" });
     expect((await at.scene.engine.endRun(run.id, { status: "completed" }, SYSTEM)).status).toBe("completed");
+  });
+});
+
+describe("a correction that comes while the reply is on its way", () => {
+  test("is not counted as given: the reply does not show it", async () => {
+    const { id, path } = await answered();
+    const { engine } = at.scene;
+    const [{ body }] = await Promise.all([
+      at.send("GET", path, { token: ci }),
+      engine.amend(id, "Disk after all", ADA),
+    ]);
+    await settledState(id);
+    const [amendment] = (await engine.read(id)).question.amendments;
+    const isShown = JSON.stringify(body).includes("Disk after all");
+    expect(amendment?.handover.state).toBe(isShown ? "given" : "void");
   });
 });
 

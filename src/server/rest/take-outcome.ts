@@ -1,34 +1,38 @@
 import type { ServerResponse } from "node:http";
 import type { Verb } from "../../core/api/table.ts";
-import type { Read } from "../../core/changes.ts";
+import type { QuestionSnapshot } from "../../core/changes.ts";
 import { isTakenByReading } from "../../core/run/taken-by-reading.ts";
-import type { Work } from "../mcp/work.ts";
+import { handOverOutcome } from "../../engine/hold-question.ts";
+import type { BackgroundWork } from "../mcp/work.ts";
 import { afterReply } from "../outgoing.ts";
-import type { Call } from "./call.ts";
-import type { Reader } from "./reply.ts";
+import type { RestCall } from "./call.ts";
+import type { ReplyFormat } from "./reply.ts";
 
 /** Verbs whose reply shows one question with its outcome: the same ask again gets it as well. */
 export const OUTCOME_VERBS: ReadonlySet<Verb> = new Set(["ask", "read", "wait"] as const);
 
-/** Hears what is about to be replied. */
-export type ReadingNote = (rows: unknown) => void;
+/** Takes the rows that are about to be replied, and returns those to reply. */
+export type OutcomeTaker = (rows: unknown) => Promise<unknown>;
 
 /**
- * Writes down, once the reply is out, that the program which asked has read its outcome. An engine of ours on the other
- * side says by itself what it hands over.
+ * Hands the outcome over to the program that asked, by the reply to its own request: committed as on its way before the
+ * reply, so that the reply shows exactly what is handed over, and as given once it is out. A remote engine hands over by
+ * itself.
  */
-export function readingNote(
-  { engine, by }: Call,
-  { outgoing, reader, work }: { outgoing: ServerResponse | undefined; reader: Reader; work: Work },
-): ReadingNote | undefined {
+export function outcomeTaker(
+  { engine, by }: RestCall,
+  { outgoing, reader, work }: { outgoing: ServerResponse | undefined; reader: ReplyFormat; work: BackgroundWork },
+): OutcomeTaker | undefined {
   if (reader.isRows) return undefined;
-  return (rows) => {
-    const read = rows as Read; // the table says that these verbs give one
-    if (!isTakenByReading(read, by)) return;
+  return async (rows) => {
+    const read = rows as QuestionSnapshot; // these verbs return one, as the route table says
+    if (!isTakenByReading(read, by)) return rows;
+    const handed = await handOverOutcome(engine, read, { witness: "read", epoch: read.run.epoch });
     afterReply(outgoing, () =>
       work.afterwards(async () => {
-        await engine.given(read.question.id, "read");
+        await handed.confirm?.();
       }),
     );
+    return { ...read, ...handed.read };
   };
 }

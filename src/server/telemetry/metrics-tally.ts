@@ -1,7 +1,7 @@
 import type { Event } from "../../core/trail/event.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../core/instant.ts";
-import { TimeoutDo } from "../../core/question/timeout-policy.ts";
-import { RunStatus, isSuspended } from "../../core/run/run.ts";
+import { TimeoutPolicy } from "../../core/question/timeout-policy.ts";
+import { RunStatus, isParked } from "../../core/run/run.ts";
 import { Histogram, Series } from "./series.ts";
 
 const SECONDS = [1, 5, 15].map((seconds) => seconds * SECOND_MS);
@@ -10,8 +10,8 @@ const HOURS = [1, 2, 4, 8, 12].map((hours) => hours * HOUR_MS);
 const DAYS = [1, 2, 3, 7].map((days) => days * DAY_MS);
 const BOUNDS = [...SECONDS, ...MINUTES, ...HOURS, ...DAYS].map((ms) => ms / SECOND_MS);
 
-/** Counts what happens, from events alone: whichever process did it, it is counted. */
-export class Tally {
+/** Counts events only, so that the work of every process is counted. */
+export class MetricsTally {
   readonly #posted = new Series("counter", "askd_questions_posted_total", "Questions that were asked.");
   readonly #answered = new Series("counter", "askd_questions_answered_total", "Questions that were answered, by whom.");
   readonly #timedOut = new Series(
@@ -29,7 +29,7 @@ export class Tally {
 
   constructor() {
     for (const by of ["human", "policy", "rule"]) this.#answered.add({ by }, 0);
-    for (const action of TimeoutDo.options) this.#timedOut.add({ action }, 0);
+    for (const action of TimeoutPolicy.options) this.#timedOut.add({ action }, 0);
     for (const name of ["pending", "timeout_rate"]) this.#alerts.add({ name }, 0);
     for (const series of [this.#posted, this.#cancelled, this.#suspended, this.#resumed]) series.add({}, 0);
   }
@@ -89,7 +89,7 @@ function answererOf(event: Event): "human" | "policy" | "rule" {
 
 function isSuspendedIn(status: string | undefined): boolean {
   const known = RunStatus.safeParse(status);
-  return known.success && isSuspended({ status: known.data });
+  return known.success && isParked({ status: known.data });
 }
 
 function observe(histogram: Histogram, { detail }: Event, name: string): void {

@@ -3,7 +3,7 @@ import { ADA, AGENT, NOON, anEvent } from "../../../test/builders.ts";
 import { pendingOf, said } from "../../../test/scene.ts";
 import { ServedScene } from "../../../test/served.ts";
 import { Histogram, Series } from "./series.ts";
-import { Tally } from "./metrics-tally.ts";
+import { MetricsTally } from "./metrics-tally.ts";
 
 const HOUR = 3_600_000;
 
@@ -22,7 +22,7 @@ async function scrape(): Promise<Record<string, number>> {
   return Object.fromEntries(values.map((line): [string, number] => [line.split(" ")[0]!, Number(line.split(" ")[1])]));
 }
 
-/** What became more or less between two looks, once everything that happened is counted. */
+/** The difference between two scrapes, once every event is counted. */
 async function moved(work: () => Promise<unknown>): Promise<Record<string, number>> {
   const before = await scrape();
   await work();
@@ -133,7 +133,7 @@ test("the page is for people, in the text format", async () => {
 });
 
 test("notifications count by channel and outcome, answers also by policy and by rule", () => {
-  const tally = new Tally();
+  const tally = new MetricsTally();
   const of = (detail: Record<string, unknown>) => ({ at: NOON, detail });
   tally.count(anEvent({ type: "question.notified", ...of({ channel: "slack" }) }));
   tally.count(anEvent({ type: "question.delivery_failed", ...of({ channel: "email" }) }));

@@ -5,17 +5,17 @@ import type { Rules } from "../../core/rules.ts";
 import { AlertWatch } from "../../engine/stats/alert-watch.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Store } from "../../store/store.ts";
-import type { Part } from "../app.ts";
-import type { Signed } from "../credential.ts";
-import type { Live } from "../events/live.ts";
-import type { Feed } from "../events/tail.ts";
+import type { RouteGroup } from "../app.ts";
+import type { SignedIn } from "../credential.ts";
+import type { LiveEvents } from "../events/live.ts";
+import type { EventFeed } from "../events/tail.ts";
 import { type Log, sayError } from "../log.ts";
 import { requireScope } from "../rest/call.ts";
 import type { OtlpTarget } from "./otlp.ts";
 import { SpanSender } from "./span-sender.ts";
 import { Tracer } from "./tracer.ts";
 import { Series } from "./series.ts";
-import { Tally } from "./metrics-tally.ts";
+import { MetricsTally } from "./metrics-tally.ts";
 
 const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 const MOST_JOBS = 1_000;
@@ -24,8 +24,8 @@ const READERS = ["human", "admin"] as const;
 
 export interface MonitorDeps {
   engine: Engine;
-  feed: Feed;
-  live: Live;
+  feed: EventFeed;
+  live: LiveEvents;
   /** The store itself, where it is here. */
   store: Store | undefined;
   /** Callers that wait in this process. */
@@ -37,10 +37,10 @@ export interface MonitorDeps {
   traces: OtlpTarget | undefined;
 }
 
-/** What this server says about itself and its store, in the text format that Prometheus reads. */
+/** Metrics of this server and its store, in the text format of Prometheus. */
 export class Monitor {
   readonly #deps: MonitorDeps;
-  readonly #tally = new Tally();
+  readonly #tally = new MetricsTally();
   readonly #alerts: AlertWatch | undefined;
   readonly #tracer: Tracer | undefined;
 
@@ -60,8 +60,8 @@ export class Monitor {
     };
   }
 
-  part(): Part {
-    const signed = new Hono<Signed>();
+  part(): RouteGroup {
+    const signed = new Hono<SignedIn>();
     signed.get("/metrics", async (context) => {
       requireScope(context.get("actor"), READERS);
       context.header("Content-Type", CONTENT_TYPE);

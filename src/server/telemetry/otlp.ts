@@ -31,7 +31,7 @@ function saySpan(span: Span): object {
   return {
     traceId: span.traceId,
     spanId: span.spanId,
-    ...(span.parentId !== undefined && { parentSpanId: span.parentId }),
+    parentSpanId: span.parentId,
     name: span.name,
     kind: INTERNAL,
     startTimeUnixNano: nanos(span.startAt),

@@ -1,9 +1,9 @@
-/** What a labelled value is told apart by. */
+/** The labels of a value. */
 export type Labels = Readonly<Record<string, string>>;
 
 const MOST_SERIES = 100;
 
-/** One number for each set of labels; labels beyond the limit are counted together, so that nobody can fill the memory. */
+/** One number for each set of labels; labels beyond the limit are counted together, which bounds the memory. */
 export class Series {
   readonly #name: string;
   readonly #help: string;
@@ -16,7 +16,7 @@ export class Series {
     this.#help = help;
   }
 
-  /** Counts one more; by zero it makes the labels known before anything happened. */
+  /** Adds to a value; adding zero makes the labels visible before the first event. */
   add(labels: Labels = {}, by = 1): void {
     const key = this.#keyOf(labels);
     this.#values.set(key, (this.#values.get(key) ?? 0) + by);
@@ -38,7 +38,7 @@ export class Series {
   }
 }
 
-/** How often something took how long: each bucket counts what took at most that many seconds. */
+/** A histogram of durations: each bucket counts those of at most that many seconds. */
 export class Histogram {
   readonly #name: string;
   readonly #help: string;

@@ -10,7 +10,7 @@ export interface SenderDeps {
   target: OtlpTarget;
   version: string;
   everyMs: number;
-  /** Hears of spans that did not arrive; they are not sent again. */
+  /** Reports spans that did not arrive; they are not sent again. */
   onFailure(error: unknown, spans: number): void;
 }
 
@@ -32,7 +32,7 @@ export class SpanSender {
     this.#timer ??= setTimeout(() => void this.flush(), this.#deps.everyMs).unref();
   }
 
-  /** Sends what waits; never fails. */
+  /** Sends queued spans; never fails. */
   flush(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;

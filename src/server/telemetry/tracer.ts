@@ -26,13 +26,13 @@ export class Tracer {
 
   take(events: readonly KeptEvent[]): void {
     for (const { event } of events) {
-      // More than anybody could look at: what is left out is missing from the traces only.
+      // Too many to look at: spans left out are missing from the traces only.
       if (endsQuestion(event) && this.#runs.size < MOST_RUNS) this.#runs.add(event.runId);
     }
     if (this.#runs.size > 0) this.#working ??= this.#work();
   }
 
-  /** Sends what is there and ends. */
+  /** Sends queued spans and stops. */
   async stop(): Promise<void> {
     await this.#working;
     await this.#deps.sender.flush();

@@ -1,7 +1,7 @@
 import { type Server, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { endsQuestion, readTraceparent, traceRun } from "../../core/trail/trace.ts";
+import { endsQuestion, parseTraceparent, traceRun } from "../../core/trail/trace.ts";
 import { ADA, AGENT } from "../../../test/builders.ts";
 import { MCP, Scene, pendingOf, said } from "../../../test/scene.ts";
 import { ServedScene } from "../../../test/served.ts";
@@ -84,8 +84,12 @@ test("hold, park and resume of a question are one trace, whichever server sees i
   await at.stop();
   expect(headers[0]).toMatchObject({ path: "/v1/traces", "content-type": "application/json", "x-key": "a b" });
   expect(spans.map(({ name }) => name).sort()).toEqual([
-    ...["execute_tool ask_human", "execute_tool ask_human"],
-    ...["hold", "hold", "park", "resume"],
+    "execute_tool ask_human",
+    "execute_tool ask_human",
+    "hold",
+    "hold",
+    "park",
+    "resume",
   ]);
   expect(new Set(spans.map(({ traceId }) => traceId)).size).toBe(1);
   const first = spans.find(({ name }) => name === "execute_tool ask_human");
@@ -149,7 +153,9 @@ test("a question that is not over has no spans yet, and one that times out has a
 test("a receiver that refuses or is away is written down and nothing else", async () => {
   const failures: Array<[string, number]> = [];
   const sender = new SpanSender({
-    ...{ target: target(), version: "0.0.0", everyMs: 60_000 },
+    target: target(),
+    version: "0.0.0",
+    everyMs: 60_000,
     onFailure: (error, count) => void failures.push([String(error), count]),
   });
   const scene = new Scene();
@@ -183,6 +189,6 @@ test.each([
 test.each(["", "00-xyz", `00-${"0".repeat(32)}-00f067aa0ba902b7-01`, `${TRACEPARENT}x`])(
   "%j is no trace to go on with",
   (text) => {
-    expect(readTraceparent(text)).toBeUndefined();
+    expect(parseTraceparent(text)).toBeUndefined();
   },
 );

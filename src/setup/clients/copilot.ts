@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { Around, Client } from "../client.ts";
-import { SERVER, serverArgv } from "../../agents/desired-server.ts";
+import type { ClientSurroundings, Client } from "../../agents/wiring.ts";
+import { SERVER } from "../../agents/mcp-config.ts";
+import { wiredServerArgv } from "../../agents/desired-server.ts";
 
 /** Copilot CLI: a project's servers are the ones that Claude Code reads too, unless it has a file of its own. */
 export const copilot: Client = {
@@ -17,7 +18,7 @@ export const copilot: Client = {
         {
           is: "server",
           path: ["mcpServers", SERVER],
-          argv: serverArgv(scope, around),
+          argv: wiredServerArgv(scope, around),
           line: { command: "command", args: "args" },
           fields: { type: { value: "stdio", when: "fresh" }, tools: { value: ["*"], when: "absent" } },
         },
@@ -27,11 +28,11 @@ export const copilot: Client = {
   ],
 };
 
-function projectFile({ dir }: Around): string {
+function projectFile({ dir }: ClientSurroundings): string {
   const own = join(dir, ".github", "mcp.json");
   return existsSync(own) ? own : join(dir, ".mcp.json");
 }
 
-function copilotHome({ env, homeDir }: Around): string {
+function copilotHome({ env, homeDir }: ClientSurroundings): string {
   return env["COPILOT_HOME"] || join(homeDir, ".copilot");
 }

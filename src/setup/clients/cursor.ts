@@ -1,6 +1,7 @@
 import { join } from "node:path";
-import type { Client } from "../client.ts";
-import { SERVER, serverArgv } from "../../agents/desired-server.ts";
+import type { Client } from "../../agents/wiring.ts";
+import { SERVER } from "../../agents/mcp-config.ts";
+import { wiredServerArgv } from "../../agents/desired-server.ts";
 
 /** Cursor, and its command line. */
 export const cursor: Client = {
@@ -16,7 +17,7 @@ export const cursor: Client = {
         {
           is: "server",
           path: ["mcpServers", SERVER],
-          argv: serverArgv(scope, around),
+          argv: wiredServerArgv(scope, around),
           line: { command: "command", args: "args" },
           fields: {},
         },

@@ -1,7 +1,9 @@
 import { join } from "node:path";
+import { UNKNOWN_CLIENT } from "../../core/door/client-profile.ts";
 import { SECOND_MS } from "../../core/instant.ts";
-import type { Client } from "../client.ts";
-import { SERVER, callTimeoutMs, configDir, serverArgv } from "../../agents/desired-server.ts";
+import type { Client } from "../../agents/wiring.ts";
+import { SERVER } from "../../agents/mcp-config.ts";
+import { callTimeoutMs, configDir, wiredServerArgv } from "../../agents/desired-server.ts";
 
 const CALL_TIMEOUT_MS = 300_000;
 
@@ -19,14 +21,14 @@ export const goose: Client = {
         {
           is: "server",
           path: ["extensions", SERVER],
-          argv: serverArgv(scope, around),
+          argv: wiredServerArgv(scope, around),
           line: { command: "cmd", args: "args" },
           fields: {
             name: { value: SERVER, when: "fresh" },
             type: { value: "stdio", when: "fresh" },
             enabled: { value: true, when: "absent" },
             timeout: {
-              value: Math.max(CALL_TIMEOUT_MS, callTimeoutMs("goose", around)) / SECOND_MS,
+              value: Math.max(CALL_TIMEOUT_MS, callTimeoutMs(UNKNOWN_CLIENT, around)) / SECOND_MS,
               when: "at_least",
             },
           },

@@ -1,6 +1,7 @@
 import { join } from "node:path";
-import type { Around, Client } from "../client.ts";
-import { SERVER, configDir, serverArgv } from "../../agents/desired-server.ts";
+import type { ClientSurroundings, Client } from "../../agents/wiring.ts";
+import { SERVER } from "../../agents/mcp-config.ts";
+import { configDir, wiredServerArgv } from "../../agents/desired-server.ts";
 
 /** VS Code: servers of a person lie in the folder of the default profile. */
 export const vscode: Client = {
@@ -16,7 +17,7 @@ export const vscode: Client = {
         {
           is: "server",
           path: ["servers", SERVER],
-          argv: serverArgv(scope, around),
+          argv: wiredServerArgv(scope, around),
           line: { command: "command", args: "args" },
           fields: { type: { value: "stdio", when: "fresh" } },
         },
@@ -25,7 +26,7 @@ export const vscode: Client = {
   ],
 };
 
-function userDir(around: Around): string {
+function userDir(around: ClientSurroundings): string {
   const { platform, homeDir, env } = around;
   if (platform === "darwin") return join(homeDir, "Library", "Application Support", "Code", "User");
   if (platform === "win32") return join(env["APPDATA"] ?? join(homeDir, "AppData", "Roaming"), "Code", "User");

@@ -1,6 +1,7 @@
 import { join } from "node:path";
-import type { Client } from "../client.ts";
-import { SERVER, configDir, serverArgv } from "../../agents/desired-server.ts";
+import type { Client } from "../../agents/wiring.ts";
+import { SERVER } from "../../agents/mcp-config.ts";
+import { configDir, wiredServerArgv } from "../../agents/desired-server.ts";
 
 /** Zed: its servers stand in its settings, which people write by hand. */
 export const zed: Client = {
@@ -16,7 +17,7 @@ export const zed: Client = {
         {
           is: "server",
           path: ["context_servers", SERVER],
-          argv: serverArgv(scope, around),
+          argv: wiredServerArgv(scope, around),
           line: { command: "command", args: "args" },
           fields: { source: { value: "custom", when: "fresh" } },
         },

@@ -1,17 +1,17 @@
 import type { PoolClient } from "pg";
 import type { Changes } from "../../core/changes.ts";
-import type { Committed } from "../store.ts";
+import type { CommitResult } from "../store.ts";
 
 const SEQUENCE = "pg_get_serial_sequence('run', 'number')";
-// Numbers that were given elsewhere must not be given again here.
+// Numbers of imported runs must not be assigned again.
 const ADVANCE = `select setval(${SEQUENCE}, greatest((select max(number) from run), nextval(${SEQUENCE})))`;
 
-/** Writes rows and sets the versions and numbers they had elsewhere, in one transaction. */
+/** Imports rows with their versions and numbers, in one transaction. */
 export async function adoptRows(
   client: PoolClient,
   { runs = [], questions = [] }: Changes,
-  write: () => Promise<Committed | undefined>,
-): Promise<Committed | undefined> {
+  write: () => Promise<CommitResult | undefined>,
+): Promise<CommitResult | undefined> {
   await client.query("begin");
   try {
     const committed = await write();

@@ -1,8 +1,18 @@
-/** The cells of a row of each table of a batch, in their order; a type says how their text is read. */
+/** The cells of each table's rows in a batch, in order, with the type of each. */
 export const COLUMNS = {
   runs: [
-    ...["c:integer", "id", "guard:integer", "body:line", "name", "external_id", "host", "agent", "session"],
-    ...["parent_id", "status", "ended_at"],
+    "c:integer",
+    "id",
+    "guard:integer",
+    "body:line",
+    "name",
+    "external_id",
+    "host",
+    "agent",
+    "session",
+    "parent_id",
+    "status",
+    "ended_at",
   ],
   events: ["at:integer", "body:line"],
   questions: ["c:integer", "id", "guard:integer", "body:line", "run_id", "key", "status"],
@@ -16,16 +26,15 @@ export const COLUMNS = {
 } as const;
 
 /**
- * Writes a batch of commits in one round trip. It knows rows, versions and names, no rule of the product.
- *
- * Rows come as one array per table, with `c`, the place of their commit in the batch. Bodies are JSON, so they come as
- * lines of one text, without quoting their quotes, and a row has the number of its line. Run rows are locked first and
- * in order. Then everything is written as if nothing stood in the way, which is how it nearly always is; if a guard or
- * a unique name does, an error undoes it all. Called again to be careful, it locks and checks the rest too, and writes
- * what was not refused. No two commits of a batch touch the same thing, so one that is refused leaves the others as
- * they are. A name that somebody takes between check and write raises an error again: repeated, the check sees it.
- * (To catch the error inside would take a transaction within the transaction, on every call.)
- * The plan settings keep a plan that was made when tables were small from being used when they are large.
+ * Writes a batch of commits in one round trip. It knows rows, versions and unique names, no rule of the product. Rows
+ * come as one array per table, with `c`, the index of their commit in the batch. Bodies are JSON, so they come as lines
+ * of one text, without quoting their quotes, and a row has the number of its line. Run rows are locked first and in
+ * order. Then everything is written as if there were no conflict, which is nearly always so; a failed guard or unique
+ * name raises an error that undoes it all. Called again in careful mode, it also locks and checks the rest, and writes
+ * what was not refused. No two commits of a batch touch the same row, so a refused one does not affect the others. A
+ * name taken between check and write raises an error again: repeated, the check sees it. (Catching the error inside
+ * would take a subtransaction on every call.) The plan settings prevent a plan made for small tables from being used
+ * for large ones.
  */
 export const APPLY = withCells(`
 create function askd_apply(
@@ -262,8 +271,8 @@ end
 $$`);
 
 /**
- * Lets `runs_name[i]` stand for that cell of the table's array, and `cardinality(runs_c)` for the number of its rows.
- * One array per column reads the same, but every parameter costs time on each commit, and there were 57.
+ * Expands `runs_name[i]` to that cell of the table's array, and `cardinality(runs_c)` to the number of its rows. One
+ * array per column reads the same, but every parameter costs time on each commit, and there were 57.
  */
 function withCells(sql: string): string {
   let text = sql;

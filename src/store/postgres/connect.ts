@@ -4,21 +4,21 @@ import { Refusal } from "../../core/refusal.ts";
 
 const CONNECT_MS = 5_000;
 const STATEMENT_MS = 15_000;
-/** The server ends a statement first; this ends it when the server is no longer there to do so. */
+/** A client-side limit for when the server is gone; otherwise the server ends the statement first. */
 const REPLY_MS = STATEMENT_MS + 5_000;
 const INT8 = 20;
 const LOCAL_HOST = /^(\/.*|localhost|127\..*|::1|\[::1\])$/;
 
 /**
- * SQLSTATE classes in which the server says that it is not there for us, not that the statement is wrong: no connection,
- * shutting down or starting up, ended by an administrator or a timeout, no slot left, not let in, no such database.
+ * SQLSTATE classes for an unavailable server, not a wrong statement: no connection, shutting down or starting up, ended
+ * by an administrator or a timeout, no slot left, access denied, no such database.
  */
 const AWAY = /^(08|57P0|57014|53300|28|3D000)/;
-/** Classes that stay until somebody changes something: who may come in, which databases there are. */
+/** Classes that persist until somebody changes something: access, missing databases. */
 const LASTING = /^(28|3D000)/;
 const RETRY_AFTER_MS = SECOND_MS;
 
-/** How every connection to this address is made; numbers come as numbers. */
+/** The configuration of every connection to this address; bigints are read as numbers. */
 export function connectionTo(url: string): pg.ClientConfig {
   const { host } = new pg.Client(url);
   const isPlain = LOCAL_HOST.test(host) || /[?&]ssl(mode)?=/.test(url);
@@ -34,45 +34,52 @@ export function connectionTo(url: string): pg.ClientConfig {
   };
 }
 
-/** Says whether the connection or the server failed, and not the statement. */
-export function isAway(error: unknown): boolean {
+/** Says whether the connection or the server failed rather than the statement. */
+export function isConnectionError(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) return AWAY.test(codeOf(error));
   if (!(error instanceof Error)) return false;
   if ("code" in error && typeof error.code === "string" && /^E[A-Z_]+$/.test(error.code)) return true;
   return /terminated|timeout|timed out|not queryable|closed/i.test(error.message);
 }
 
-/** What to tell people when the database does not cooperate; any other error is handed back as it is. */
-export function explain(url: string, error: unknown): unknown {
-  if (isAway(error)) return unreachable(url, error);
+/** Turns an error of an unavailable or faulty database into a refusal; returns any other error unchanged. */
+export function explainPostgresError(url: string, error: unknown): unknown {
+  if (isConnectionError(error)) return unreachableRefusal(url, error);
   const what = describeFault(codeOf(error));
   if (what === undefined) return error;
   const [said, hint] = what;
   return new Refusal("store_unusable", `PostgreSQL at ${placeOf(url)} ${said}`, {
-    ...{ hint, cause: error, retryAfterMs: RETRY_AFTER_MS },
+    hint,
+    cause: error,
+    retryAfterMs: RETRY_AFTER_MS,
   });
 }
 
-/** Says in one line, without the password, what is wrong with the way to the database. */
-function unreachable(url: string, error: unknown): Refusal {
+/** The refusal for an unreachable database, without the password. */
+function unreachableRefusal(url: string, error: unknown): Refusal {
   const { user, database } = new pg.Client(url);
   const place = placeOf(url);
   const code = codeOf(error);
   const [said, hint] = describeAbsence(code, { user, database });
   const message = said === undefined ? `No PostgreSQL can be reached at ${place}.` : `PostgreSQL at ${place} ${said}`;
   return new Refusal("store_unreachable", message, {
-    ...{ hint, cause: error },
-    ...(!LASTING.test(code) && { retryAfterMs: RETRY_AFTER_MS }),
+    hint,
+    cause: error,
+    retryAfterMs: LASTING.test(code) ? undefined : RETRY_AFTER_MS,
   });
 }
 
-/** A commit was sent and its reply was lost. */
-export function unknownOutcome(error: unknown): Refusal {
-  return new Refusal("store_unreachable", "The connection to PostgreSQL broke during a write; it may have been kept.", {
-    hint: "Do the same again: what was kept is not written twice.",
-    cause: error,
-    retryAfterMs: RETRY_AFTER_MS,
-  });
+/** The refusal for a commit whose reply was lost. */
+export function unknownOutcomeRefusal(error: unknown): Refusal {
+  return new Refusal(
+    "store_unreachable",
+    "The connection to PostgreSQL broke during a write, which may or may not have been stored.",
+    {
+      hint: "Repeat it: a stored change is not written twice.",
+      cause: error,
+      retryAfterMs: RETRY_AFTER_MS,
+    },
+  );
 }
 
 function describeAbsence(

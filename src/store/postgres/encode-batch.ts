@@ -3,9 +3,9 @@ import { Instant } from "../../core/instant.ts";
 import { changeOf } from "../change-listeners.ts";
 import { COLUMNS } from "./apply.ts";
 import { SCHEMA } from "./schema.ts";
-import { toKept } from "./stored-name.ts";
-import type { Prepared } from "../prepare.ts";
-import type { Change, Committed } from "../store.ts";
+import { encodeName } from "./stored-name.ts";
+import type { PreparedCommit } from "../prepare.ts";
+import type { StoreChange, CommitResult } from "../store.ts";
 
 /** PostgreSQL's own limit is 8,000 bytes. */
 const NOTICE_BYTES = 7900;
@@ -15,8 +15,8 @@ const TABLES = Object.keys(COLUMNS) as Array<keyof typeof COLUMNS>;
 const QUESTION_GUARD = COLUMNS.questions.indexOf("guard:integer");
 const ENTRY_GUARD = COLUMNS.entries.indexOf("guard:integer");
 
-/** What is told when nobody can say what changed. */
-export const EVERYTHING: Change = { questions: new Set(), dueAt: undefined, all: true };
+/** The change to report when it is unknown what changed. */
+export const EVERYTHING: StoreChange = { questions: new Set(), dueAt: undefined, all: true };
 
 const Reason = z.enum(["moved", "taken", "job_lost"]);
 type Reason = z.infer<typeof Reason>;
@@ -31,15 +31,15 @@ const Applied = z
   })
   .nullable();
 
-/** The parameters of askd_apply in their order: what counts for the batch, then the rows by table. */
+/** Encodes the parameters of askd_apply, in order: batch values, then the rows by table. */
 export function encodeBatch(
-  batch: readonly Prepared[],
+  batch: readonly PreparedCommit[],
   { origin, isCareful }: { origin: string; isCareful: boolean },
 ): unknown[] {
   const bodies: string[] = [];
-  /** Keeps the text of a row apart, and says where. */
+  /** Collects the body of a row and returns its line number. */
   const put = (body: string): number => bodies.push(body);
-  const all = (cellsOf: (commit: Prepared, put: Put) => Cell[][]): Cell[][] =>
+  const all = (cellsOf: (commit: PreparedCommit, put: AddBody) => Cell[][]): Cell[][] =>
     rows(batch, (commit) => cellsOf(commit, put));
   const locks = batch.flatMap((commit) => commit.runIds).sort();
   const [questions, newQuestions] = newFirst(all(questionCells), QUESTION_GUARD);
@@ -51,10 +51,10 @@ export function encodeBatch(
     contents: all(({ contents }) => contents.map(({ hash, body }) => [hash, put(body)])),
     entries,
     seals: all(({ seals }) => seals.map(({ n, hash, body }) => [n, hash, body])),
-    dropped: all(({ dropped }) => dropped.map((key) => [toKept(key)])),
-    finished: all(({ finished }) => finished.map(({ key, attempt }) => [toKept(key), attempt])),
+    dropped: all(({ dropped }) => dropped.map((key) => [encodeName(key)])),
+    finished: all(({ finished }) => finished.map(({ key, attempt }) => [encodeName(key), attempt])),
     postponed: all(({ postponed }) =>
-      postponed.map(({ key, attempt, dueAt, body }) => [toKept(key), attempt, dueAt, put(body)]),
+      postponed.map(({ key, attempt, dueAt, body }) => [encodeName(key), attempt, dueAt, put(body)]),
     ),
     jobs: all(jobCells),
   };
@@ -63,8 +63,8 @@ export function encodeBatch(
   return [SCHEMA, notice, ...counts, ...TABLES.map((table) => arrayOf(tables[table]))];
 }
 
-/** What became of each commit, from what askd_apply returned. */
-export function decodeApplied(batch: readonly Prepared[], raw: unknown): Committed[] {
+/** Decodes the result of each commit from askd_apply's reply. */
+export function decodeApplied(batch: readonly PreparedCommit[], raw: unknown): CommitResult[] {
   const applied = Applied.parse(raw);
   if (applied === null) return batch.map(() => ({ ok: false, why: "newer_schema" }));
   const { numbers, attempts } = applied;
@@ -83,15 +83,15 @@ export function decodeApplied(batch: readonly Prepared[], raw: unknown): Committ
   });
 }
 
-/** What other nodes are told about a batch; too much to say means "look". */
-function encodeNotice(origin: string, batch: readonly Prepared[]): string {
+/** Encodes the notification of a batch for other nodes; one that is too long means "read everything". */
+function encodeNotice(origin: string, batch: readonly PreparedCommit[]): string {
   const change = changeOf(batch);
   const notice = [origin, change.dueAt ?? "", ...change.questions].join(" ");
   return Buffer.byteLength(notice) <= NOTICE_BYTES ? notice : origin;
 }
 
-/** Who wrote, and the change that the notice tells of. */
-export function decodeNotice(notice: string): { origin: string; change: Change } {
+/** Decodes the origin and the change of a notification. */
+export function decodeNotice(notice: string): { origin: string; change: StoreChange } {
   const [origin = "", dueAt, ...questions] = notice.split(" ");
   if (dueAt === undefined) return { origin, change: EVERYTHING };
   const due = Instant.safeParse(dueAt);
@@ -99,20 +99,22 @@ export function decodeNotice(notice: string): { origin: string; change: Change }
 }
 
 type Cell = string | number | null;
-type Put = (body: string) => number;
+type AddBody = (body: string) => number;
 const CONTROL = /\p{Cc}/u;
 
-/** The rows of all commits, each with its commit's place in the batch before its cells. */
-function rows(batch: readonly Prepared[], cellsOf: (commit: Prepared) => Cell[][]): Cell[][] {
+/** The rows of all commits, each preceded by its commit's index in the batch. */
+function rows(batch: readonly PreparedCommit[], cellsOf: (commit: PreparedCommit) => Cell[][]): Cell[][] {
   return batch.flatMap((commit, c) => cellsOf(commit).map((cells) => [c, ...cells]));
 }
 
-/** The rows as PostgreSQL reads an array. The driver could write it too, but takes a tenth of a busy process for it. */
+/**
+ * Formats rows as a PostgreSQL array. The driver can do this too, but takes a tenth of a busy process's time for it.
+ */
 function arrayOf(rows: readonly Cell[][]): string {
   return `{${rows.map((cells) => `{${cells.map(quoted).join(",")}}`).join(",")}}`;
 }
 
-/** JSON quotes text as an array does, save for control characters, which are in no body and hardly in a name. */
+/** JSON quotes text like an array does, except for control characters, which no body and hardly any name contains. */
 function quoted(cell: Cell): string {
   if (cell === null) return "NULL";
   if (typeof cell === "number") return String(cell);
@@ -124,8 +126,8 @@ function newFirst(all: Cell[][], guard: number): [Cell[][], number] {
   return [[...made, ...all.filter((cells) => cells[guard] !== 0)], made.length];
 }
 
-/** Every run that a commit writes or reports on, and the events, each with its run's place among them from 1. */
-function runsAndEvents(batch: readonly Prepared[], put: Put): { runs: Cell[][]; events: Cell[][] } {
+/** Every run a commit writes or adds events to, and the events, each with the 1-based index of its run. */
+function runsAndEvents(batch: readonly PreparedCommit[], put: AddBody): { runs: Cell[][]; events: Cell[][] } {
   const events: Cell[][] = [];
   let place = 0;
   const runs = rows(batch, (commit) => {
@@ -137,40 +139,63 @@ function runsAndEvents(batch: readonly Prepared[], put: Put): { runs: Cell[][]; 
       if (!run) return [id, ...Array<null>(COLUMNS.runs.length - 2).fill(null)];
       const { name, externalId, host, agent, session, parentId, status, endedAt } = run.row;
       return [
-        ...[id, run.guard, put(run.body), toKept(name), kept(externalId), toKept(host), toKept(agent), kept(session)],
-        ...[parentId ?? null, status, endedAt ?? null],
+        id,
+        run.guard,
+        put(run.body),
+        encodeName(name),
+        kept(externalId),
+        encodeName(host),
+        encodeName(agent),
+        kept(session),
+        parentId ?? null,
+        status,
+        endedAt ?? null,
       ];
     });
   });
   return { runs, events };
 }
 
-function questionCells({ questions }: Prepared, put: Put): Cell[][] {
-  return questions.map(({ id, guard, body, row }) => [id, guard, put(body), row.runId, toKept(row.key), row.status]);
+function questionCells({ questions }: PreparedCommit, put: AddBody): Cell[][] {
+  return questions.map(({ id, guard, body, row }) => [
+    id,
+    guard,
+    put(body),
+    row.runId,
+    encodeName(row.key),
+    row.status,
+  ]);
 }
 
-function isClosed({ row }: Prepared["questions"][number]): boolean {
+function isClosed({ row }: PreparedCommit["questions"][number]): boolean {
   return row.status !== "pending";
 }
 
-function entryCells({ entries }: Prepared, put: Put): Cell[][] {
-  return entries.map(({ kind, id, parent, guard, body }) => [kind, toKept(id), kept(parent), guard, put(body)]);
+function entryCells({ entries }: PreparedCommit, put: AddBody): Cell[][] {
+  return entries.map(({ kind, id, parent, guard, body }) => [kind, encodeName(id), kept(parent), guard, put(body)]);
 }
 
-function jobCells({ scheduled }: Prepared, put: Put): Cell[][] {
+function jobCells({ scheduled }: PreparedCommit, put: AddBody): Cell[][] {
   return scheduled.map(({ job: { key, kind, host, agent, dueAt, claim }, body }) => [
-    ...[toKept(key), kind, kept(host), kept(agent), dueAt, claim?.worker ?? null, claim?.leaseMs ?? null, put(body)],
+    encodeName(key),
+    kind,
+    kept(host),
+    kept(agent),
+    dueAt,
+    claim?.worker ?? null,
+    claim?.leaseMs ?? null,
+    put(body),
   ]);
 }
 
 function kept(name: string | null | undefined): string | null {
-  return name === null || name === undefined ? null : toKept(name);
+  return name === null || name === undefined ? null : encodeName(name);
 }
 
 function pick(from: Record<string, number> | null, names: readonly string[]): Map<string, number> {
   const picked = new Map<string, number>();
   for (const name of names) {
-    const value = from?.[toKept(name)];
+    const value = from?.[encodeName(name)];
     if (value !== undefined) picked.set(name, value);
   }
   return picked;

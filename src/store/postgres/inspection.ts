@@ -1,31 +1,31 @@
 import pg from "pg";
 import { instant } from "../../core/instant.ts";
-import { type Look, compareSchema } from "../inspection.ts";
-import { connectionTo, explain } from "./connect.ts";
+import { type StoreInspection, compareSchema } from "../inspection.ts";
+import { connectionTo, explainPostgresError } from "./connect.ts";
 import { DURABLE, findMeta } from "./migrate.ts";
 import { SCHEMA } from "./schema.ts";
 import { openPostgres } from "./postgres.ts";
 
-/** What the pool of somebody who only looks needs. */
+/** The pool size for an inspection. */
 const POOL_SIZE = 2;
 
-/** The oldest transaction that has written something and not ended; the feed shows nothing that came after it. */
+/** The oldest open transaction that has written; the feed shows nothing newer than it. */
 const HOLDER = `select pid, extract(epoch from clock_timestamp() - xact_start) * 1000 as ms from pg_stat_activity
   where backend_xid is not null and xact_start < clock_timestamp() - interval '1 minute' order by xact_start limit 1`;
 
-interface Said {
+interface InspectionRow {
   version: string;
   commits: string;
   ms: string;
 }
 
-/** Looks at the store in a database. */
-export async function lookAtPostgres(url: string): Promise<Look> {
+/** Inspects the store in a database. */
+export async function inspectPostgres(url: string): Promise<StoreInspection> {
   const client = new pg.Client(connectionTo(url));
-  client.on("error", () => undefined); // whoever waits for a reply hears of it
+  client.on("error", () => undefined); // the pending statement reports it
   try {
     await client.connect();
-    const { rows } = await client.query<Said>(
+    const { rows } = await client.query<InspectionRow>(
       `select current_setting('server_version') as version, current_setting('synchronous_commit') as commits,
         extract(epoch from clock_timestamp()) * 1000 as ms`,
     );
@@ -41,12 +41,12 @@ export async function lookAtPostgres(url: string): Promise<Look> {
       isDurable: DURABLE.has(commits),
       schema,
       now: instant(Math.round(Number(ms))),
-      ...(holder && { heldBy: { pid: holder.pid, ms: Math.round(Number(holder.ms)) } }),
+      heldBy: holder && { pid: holder.pid, ms: Math.round(Number(holder.ms)) },
       store,
       close: async () => store?.close(),
     };
   } catch (error) {
-    throw explain(url, error);
+    throw explainPostgresError(url, error);
   } finally {
     await client.end().catch(() => undefined); // it may be what is lost
   }

@@ -8,7 +8,7 @@ const FITS = "kind = any($1) and (host is null or host = $2) and (agent is null 
 
 const KEPT = "select body, attempt, lease_until from job";
 
-// Rows that somebody else is claiming or finishing are passed over, never waited for.
+// Rows locked by another worker are skipped, never waited for.
 const CLAIM = `
 with clock as materialized (select askd_instant(0) as now, askd_instant($4) as lease_until),
 due as (
@@ -23,7 +23,7 @@ claimed as (
 )
 select now, body, attempt from clock left join claimed on true order by due_at, key`;
 
-/** Hands out due jobs by the database's clock. */
+/** Claims due jobs by the database's clock. */
 export async function claimJobs(pool: Queryable, filter: ClaimFilter): Promise<{ now: Instant; jobs: ClaimedJob[] }> {
   const { kinds, host, agents, leaseMs, worker, limit } = filter;
   const { rows } = await pool.query<{ now: string; body: string | null; attempt: number }>({
@@ -48,8 +48,8 @@ export function listJobs(pool: Queryable, limit: number): Promise<KeptJob[]> {
   return readJobs(pool, `${KEPT} order by ready_at, key limit $1`, limit);
 }
 
-export function listFailing(pool: Queryable, limit: number): Promise<KeptJob[]> {
-  // Few jobs fail, and few people ask: looking for the field in the text of all is cheaper than an index on every write.
+export function listFailingJobs(pool: Queryable, limit: number): Promise<KeptJob[]> {
+  // Few jobs fail and the list is rarely read: scanning the text of all jobs is cheaper than an index on every write.
   return readJobs(pool, `${KEPT} where position('"failure":{' in body) > 0 order by ready_at, key limit $1`, limit);
 }
 

@@ -1,21 +1,21 @@
 import pg from "pg";
 import { decodeNotice, EVERYTHING } from "./encode-batch.ts";
 import { connectionTo } from "./connect.ts";
-import type { Change } from "../store.ts";
+import type { StoreChange } from "../store.ts";
 
 const FIRST_RETRY_MS = 50;
 const LAST_RETRY_MS = 5_000;
-/** How often a silent connection is tried: one that was cut without a word would never tell. */
+/** How often a silent connection is checked: a connection cut silently raises no error. */
 const CHECK_MS = 15_000;
 
 interface ListenDeps {
   url: string;
-  /** Our own name in notices: what this process wrote it has heard already. */
+  /** This process in notifications: its own changes were reported already. */
   origin: string;
-  tell(change: Change): void;
+  tell(change: StoreChange): void;
 }
 
-/** Hears what other nodes commit, on a connection of its own that is made again whenever it breaks. */
+/** Listens to commits of other nodes, on a connection of its own that reconnects when it breaks. */
 export class PostgresListener {
   readonly #deps: ListenDeps;
   #client: pg.Client | undefined;
@@ -29,7 +29,7 @@ export class PostgresListener {
     this.#deps = deps;
   }
 
-  /** Starts to listen, unless it does already. */
+  /** Starts listening, if it does not already. */
   start(): void {
     if (this.#isClosed || this.#client) return;
     const client = new pg.Client(connectionTo(this.#deps.url));
@@ -54,10 +54,10 @@ export class PostgresListener {
       await client.query("listen askd");
       this.#retryMs = FIRST_RETRY_MS;
       if (!this.#isClosed) this.#checkTimer = setInterval(() => this.#check(client), CHECK_MS);
-      // Whatever was committed before we listened was not heard.
+      // Commits from before the connection was made were missed.
       this.#deps.tell(EVERYTHING);
     } catch {
-      // The database is away: commits report that, and here it is tried again.
+      // The database is unavailable: commits report that, and this connection is retried.
       this.#lose(client);
     }
   }

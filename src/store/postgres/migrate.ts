@@ -1,17 +1,17 @@
 import pg, { type ClientBase } from "pg";
 import { z } from "zod";
 import { Refusal } from "../../core/refusal.ts";
-import { connectionTo, explain } from "./connect.ts";
+import { connectionTo, explainPostgresError } from "./connect.ts";
 import { MIGRATIONS, type Migration } from "./schema.ts";
 
 const LOCK = 0x61736b64; // "askd"
 /** Settings of `synchronous_commit` with which an acknowledged commit is on disk. */
 export const DURABLE: ReadonlySet<string> = new Set(["on", "remote_apply"]);
 
-/** The tables that every store of ours has. */
+/** The tables of every askd store. */
 const TABLES = ["meta", "run", "question", "content", "entry", "event", "seal", "job"];
-// to_regclass would answer from a cache that another node's commit has not reached yet.
-// Our function says whose the tables are: their names are words that anybody may use.
+// to_regclass could answer from a cache without another node's commit. Our function identifies the tables as ours:
+// their names are common words.
 const WHOSE = `select current_database() as database,
   array(select relname::text from pg_class where relname = any($1)
     and relnamespace = current_schema()::regnamespace order by relname) as tables,
@@ -21,7 +21,7 @@ const WHOSE = `select current_database() as database,
 const Meta = z.object({ schema: z.int(), writable_by: z.int() });
 type Meta = z.infer<typeof Meta>;
 
-/** Brings the store to the schema of this program, or refuses it; many programs may do so at once. */
+/** Migrates the store to this program's schema, or refuses it; safe to run concurrently. */
 export async function migrate(client: ClientBase, migrations: readonly Migration[] = MIGRATIONS): Promise<void> {
   await requireDurable(client);
   const found = await findMeta(client);
@@ -30,7 +30,7 @@ export async function migrate(client: ClientBase, migrations: readonly Migration
   await client.query("begin");
   try {
     await client.query("select pg_advisory_xact_lock($1)", [LOCK]);
-    // Another node may have migrated while this one waited for the lock.
+    // Another node may have migrated while this one waited for the lock: read again.
     const meta = await findMeta(client);
     requireWritable(meta, migrations.length);
     const next = migrations.slice(meta?.schema ?? 0);
@@ -45,15 +45,15 @@ export async function migrate(client: ClientBase, migrations: readonly Migration
   }
 }
 
-/** Which schema a database has, 0 where there is none, and which one this program knows. */
+/** The schema of a database, 0 if it has none, and the one this program knows. */
 export async function findSchema(url: string): Promise<{ schema: number; known: number }> {
   const client = new pg.Client(connectionTo(url));
-  client.on("error", () => undefined); // whoever waits for a reply hears of it
+  client.on("error", () => undefined); // the pending statement reports it
   try {
     await client.connect();
     return { schema: (await findMeta(client))?.schema ?? 0, known: MIGRATIONS.length };
   } catch (error) {
-    throw explain(url, error);
+    throw explainPostgresError(url, error);
   } finally {
     await client.end().catch(() => undefined); // it was never connected
   }
@@ -70,8 +70,8 @@ async function requireDurable(client: ClientBase): Promise<void> {
 }
 
 /**
- * Nothing where the tables were not made yet. A database with tables of these names that somebody else made is refused,
- * and so is one that has lost some of ours: nothing is ever made into it.
+ * Finds the schema metadata; undefined if the tables do not exist yet. A database with foreign tables of these names,
+ * or with some of ours missing, is refused: nothing is created in it.
  */
 export async function findMeta(client: ClientBase): Promise<Meta | undefined> {
   const { rows: found } = await client.query<{ database: string; tables: string[]; is_ours: boolean }>(WHOSE, [TABLES]);

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
-import { connectionTo, explain, isAway, unknownOutcome } from "./connect.ts";
+import { connectionTo, explainPostgresError, isConnectionError, unknownOutcomeRefusal } from "./connect.ts";
 
 const RECONNECT_MS = 250;
 
-/** Somewhere to send statements to: the pool, or one connection of it. */
+/** A target for statements: the pool, or one of its connections. */
 export interface Queryable {
   query<Row extends pg.QueryResultRow>(
     statement: string | pg.QueryConfig,
@@ -13,8 +13,8 @@ export interface Queryable {
 }
 
 /**
- * The connections of this process to one database. What fails because the database is away is a refusal that says so;
- * connections that broke are replaced by the next statement that wants one, so nobody has to wait for the database.
+ * The connections of this process to one database. An unavailable database is reported as a refusal; broken connections
+ * are replaced by the next statement, so nothing waits for the database.
  */
 export class PostgresPool implements Queryable {
   readonly #pool: pg.Pool;
@@ -23,12 +23,12 @@ export class PostgresPool implements Queryable {
   constructor(url: string, size: number) {
     this.#url = url;
     this.#pool = new pg.Pool({ ...connectionTo(url), max: size });
-    // Broken connections are replaced by the pool; whoever was using one hears of it from the statement that failed.
+    // The pool replaces broken connections; their user gets the error from the failed statement.
     this.#pool.on("error", () => undefined);
     this.#pool.on("connect", (client) => client.on("error", () => undefined));
   }
 
-  /** Runs a statement that may be run twice: a server that restarts is back soon, so it gets a second try. */
+  /** Runs an idempotent statement, with one retry: a restarting server is back soon. */
   async query<Row extends pg.QueryResultRow>(
     statement: string | pg.QueryConfig,
     values?: unknown[],
@@ -36,19 +36,19 @@ export class PostgresPool implements Queryable {
     try {
       return await this.#pool.query<Row>(statement, values);
     } catch (error) {
-      if (!isAway(error)) throw explain(this.#url, error);
+      if (!isConnectionError(error)) throw explainPostgresError(this.#url, error);
     }
     await sleep(RECONNECT_MS);
     try {
       return await this.#pool.query<Row>(statement, values);
     } catch (error) {
-      throw explain(this.#url, error);
+      throw explainPostgresError(this.#url, error);
     }
   }
 
   /**
-   * Uses one connection for statements that must not be sent twice. Once they were sent, a lost reply leaves open
-   * whether they were kept: the caller is told that nobody knows, and decides on what it reads then.
+   * Uses one connection for statements that must not be repeated. After a lost reply it is unknown whether they were
+   * committed: the caller gets that refusal, and decides on what it reads then.
    */
   async use<Result>(body: (client: pg.PoolClient) => Promise<Result>): Promise<Result> {
     const client = await this.#connect();
@@ -56,8 +56,8 @@ export class PostgresPool implements Queryable {
     try {
       return await body(client);
     } catch (error) {
-      if (!isAway(error)) throw explain(this.#url, error);
-      broken = unknownOutcome(error);
+      if (!isConnectionError(error)) throw explainPostgresError(this.#url, error);
+      broken = unknownOutcomeRefusal(error);
       throw broken;
     } finally {
       client.release(broken);
@@ -77,7 +77,7 @@ export class PostgresPool implements Queryable {
     try {
       return await this.#pool.connect();
     } catch (error) {
-      throw explain(this.#url, error);
+      throw explainPostgresError(this.#url, error);
     }
   }
 }

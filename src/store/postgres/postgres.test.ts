@@ -4,8 +4,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { aQuestion, aRun, anEvent } from "../../../test/builders.ts";
 import { createDatabase, startPostgres, type PostgresServer } from "../../../test/postgres.ts";
 import type { RunId } from "../../core/id.ts";
-import { lookAtPostgres } from "./inspection.ts";
-import { FOUND, matchOf } from "./word-match.ts";
+import { inspectPostgres } from "./inspection.ts";
+import { FOUND, searchExpression } from "./word-match.ts";
 import { findSchema } from "./migrate.ts";
 import { COUNT_ANSWERED } from "./read.ts";
 import { EVENTS, IS_MORE, findAnsweredText } from "./word-search.ts";
@@ -158,7 +158,7 @@ describe("opening PostgreSQL", () => {
       await elsewhere((client) => client.query(sql));
       const tables = "select relname from pg_class where relnamespace = 'public'::regnamespace order by relname";
       const before = await elsewhere((client) => client.query(tables));
-      for (const way of [open, () => lookAtPostgres(url), () => findSchema(url)]) {
+      for (const way of [open, () => inspectPostgres(url), () => findSchema(url)]) {
         await expect(way()).rejects.toMatchObject({
           code: "store_unusable",
           message: expect.stringContaining(said),
@@ -257,8 +257,8 @@ test("no list or search on PostgreSQL goes through all questions", async () => {
         await plan("select id, version from question where status = $1 order by id desc limit 50", "answered"),
         await plan("select count(*) from question where status = $1", "pending"),
         await plan(COUNT_ANSWERED),
-        await plan(found, matchOf("cache")),
-        await plan(found, matchOf("n4321")),
+        await plan(found, searchExpression("cache")),
+        await plan(found, searchExpression("n4321")),
         await plan(findAnsweredText(["cache", "n77"]), 200, "'cache'", "'n77'"),
         await plan(EVENTS, "0", 0, 300),
         await plan(IS_MORE),

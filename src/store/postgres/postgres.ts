@@ -9,16 +9,18 @@ import type { ClaimedJob } from "../../core/run/job.ts";
 import type { Question } from "../../core/question/question.ts";
 import type { Run } from "../../core/run/run.ts";
 import { Batcher } from "../batch.ts";
-import { Listeners } from "../change-listeners.ts";
+import { ChangeListeners } from "../change-listeners.ts";
 import { decodeApplied, encodeBatch } from "./encode-batch.ts";
-import { claimJobs, listFailing, listJobs, nextJobAt } from "./job.ts";
+import { claimJobs, listFailingJobs, listJobs, nextJobAt } from "./job.ts";
 import { PostgresPool } from "./pool.ts";
 import { PostgresListener } from "./listen.ts";
 import { adoptRows } from "./adopt.ts";
 import { prepareAdopted } from "../prepare.ts";
+import { type ExpectedSchema, findSchemaDifferences, readExpectedSchema } from "./schema-check.ts";
+import type { SchemaDifference } from "../schema-difference.ts";
 import { migrate } from "./migrate.ts";
-import { EntryReader } from "../entry-cache.ts";
-import { RowReader } from "../question-cache.ts";
+import { EntryCache } from "../entry-cache.ts";
+import { QuestionCache } from "../question-cache.ts";
 import {
   ENTRY,
   READ_ENTRIES,
@@ -31,48 +33,46 @@ import {
   readChain,
   readEntries,
   findFeedEnd,
-  readBack,
+  readTrailPage,
   readFeed,
   readQuestions,
   readRuns,
 } from "./read.ts";
 import { readPostgresSnapshot } from "./snapshot.ts";
-import { toKept } from "./stored-name.ts";
+import { encodeName } from "./stored-name.ts";
 import { findAnswered, indexWords } from "./word-search.ts";
-import type { Prepared } from "../prepare.ts";
+import type { PreparedCommit } from "../prepare.ts";
 import { parseOrigin, parseContent } from "../row.ts";
 import type { StoreSnapshot } from "../snapshot.ts";
 import type {
-  Change,
+  StoreChange,
   ClaimFilter,
-  Committed,
+  CommitResult,
   EntryPage,
   KeptJob,
-  Origin,
+  RunOrigin,
   QuestionFilter,
-  Ref,
+  NameReference,
   RunFilter,
   Store,
   TrailFilter,
 } from "../store.ts";
 
 const POOL_SIZE = 10;
-/** While the server writes one batch, this process makes the next and tells of the one before. */
+/** While the server writes one batch, this process prepares the next and reports the previous. */
 const BATCHES_AT_ONCE = 2;
-/** Something stood in the way of a batch: a name, or a row that is no longer as it was. */
+/** A conflict in a batch: a taken name, or a changed row. */
 const IN_THE_WAY = new Set(["23505", "AK001"]);
-/** Deadlock, lost race for a name: the same again sees what the other did. */
+/** Deadlock or lost race for a name: a retry sees the other's write. */
 const RACES = new Set(["40001", "40P01", "23505"]);
 const RACE_TRIES = 3;
 
 export interface PostgresOptions {
   url: string;
-  /** Where to listen, if `url` is a pooler that shares connections. */
-  listenUrl?: string;
   poolSize?: number;
 }
 
-/** Opens the store in a PostgreSQL database, and makes or migrates its tables. */
+/** Opens the store in a PostgreSQL database, creating or migrating its tables. */
 export async function openPostgres(options: PostgresOptions): Promise<PostgresStore> {
   const pool = new PostgresPool(options.url, options.poolSize ?? POOL_SIZE);
   try {
@@ -84,28 +84,30 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
   return new PostgresStore(pool, options);
 }
 
-/** Keeps everything in PostgreSQL; any number of nodes may share it. */
+/** A store in PostgreSQL; any number of nodes may share it. */
 export class PostgresStore implements Store {
   readonly #pool: PostgresPool;
   readonly #origin = randomUUID();
-  readonly #rows = new RowReader();
-  readonly #entries = new EntryReader();
-  readonly #listeners = new Listeners();
+  readonly #rows = new QuestionCache();
+  readonly #entries = new EntryCache();
+  readonly #listeners = new ChangeListeners();
+  /** The same for as long as this program runs. */
+  #expectedSchema: ExpectedSchema | undefined;
   readonly #listener: PostgresListener;
   readonly #batcher: Batcher;
 
   constructor(pool: PostgresPool, options: PostgresOptions) {
     this.#pool = pool;
-    const tell = (change: Change): void => this.#listeners.tell(change);
-    this.#listener = new PostgresListener({ url: options.listenUrl ?? options.url, origin: this.#origin, tell });
+    const tell = (change: StoreChange): void => this.#listeners.notify(change);
+    this.#listener = new PostgresListener({ url: options.url, origin: this.#origin, tell });
     this.#batcher = new Batcher({ atOnce: BATCHES_AT_ONCE, apply: (batch) => this.#apply(batch), tell });
   }
 
-  commit(changes: Changes): Promise<Committed> {
+  commit(changes: Changes): Promise<CommitResult> {
     return this.#batcher.add(changes);
   }
 
-  async adopt(changes: Changes): Promise<Committed> {
+  async adopt(changes: Changes): Promise<CommitResult> {
     const commit = prepareAdopted(changes);
     const params = encodeBatch([commit], { origin: this.#origin, isCareful: true });
     try {
@@ -117,7 +119,7 @@ export class PostgresStore implements Store {
       );
       return committed ?? { ok: false, why: "newer_schema" };
     } finally {
-      this.#listeners.tell({ questions: new Set(), dueAt: undefined, all: true });
+      this.#listeners.notify({ questions: new Set(), dueAt: undefined, all: true });
     }
   }
 
@@ -126,7 +128,7 @@ export class PostgresStore implements Store {
     return (await readRuns(this.#pool, sql, [id]))[0];
   }
 
-  async readOrigins(ids: readonly RunId[]): Promise<Origin[]> {
+  async readOrigins(ids: readonly RunId[]): Promise<RunOrigin[]> {
     const sql = "select body from run where id = any($1) and number > 0";
     const { rows } = await this.#pool.query<{ body: string }>(sql, [ids]);
     return rows.map(({ body }) => parseOrigin(body));
@@ -152,7 +154,7 @@ export class PostgresStore implements Store {
 
   async findQuestionByKey(runId: RunId, key: string): Promise<Question | undefined> {
     const sql = "select body from question where run_id = $1 and key = $2";
-    return (await readQuestions(this.#pool, sql, [runId, toKept(key)]))[0];
+    return (await readQuestions(this.#pool, sql, [runId, encodeName(key)]))[0];
   }
 
   async findContent(hash: string): Promise<Content | undefined> {
@@ -161,11 +163,11 @@ export class PostgresStore implements Store {
   }
 
   async findEntry(kind: Entry["kind"], id: string): Promise<Entry | undefined> {
-    return (await readEntries(this.#pool, `${ENTRY} where kind = $1 and id = $2`, [kind, toKept(id)]))[0];
+    return (await readEntries(this.#pool, `${ENTRY} where kind = $1 and id = $2`, [kind, encodeName(id)]))[0];
   }
 
   readEntries(kind: Entry["kind"], ids: readonly string[]): Promise<Entry[]> {
-    return readEntries(this.#pool, READ_ENTRIES, [kind, ids.map(toKept)]);
+    return readEntries(this.#pool, READ_ENTRIES, [kind, ids.map(encodeName)]);
   }
 
   listEntries(kind: Entry["kind"], parent?: string, page?: EntryPage): Promise<Entry[]> {
@@ -192,7 +194,7 @@ export class PostgresStore implements Store {
     return countQuestions(this.#pool, status);
   }
 
-  lookUp(ref: Ref, limit: number): Promise<{ runs: Run[]; questions: Question[] }> {
+  lookUp(ref: NameReference, limit: number): Promise<{ runs: Run[]; questions: Question[] }> {
     return lookUp(this.#pool, ref, limit);
   }
 
@@ -204,8 +206,8 @@ export class PostgresStore implements Store {
     return findFeedEnd(this.#pool);
   }
 
-  readBack(filter: TrailFilter): Promise<KeptEvent[]> {
-    return readBack(this.#pool, filter);
+  readTrailPage(filter: TrailFilter): Promise<KeptEvent[]> {
+    return readTrailPage(this.#pool, filter);
   }
 
   readChain(runId: RunId): Promise<{ events: KeptEvent[]; head: { n: number; hash: string } }> {
@@ -233,13 +235,20 @@ export class PostgresStore implements Store {
     return listJobs(this.#pool, limit);
   }
 
-  listFailing(limit: number): Promise<KeptJob[]> {
-    return listFailing(this.#pool, limit);
+  listFailingJobs(limit: number): Promise<KeptJob[]> {
+    return listFailingJobs(this.#pool, limit);
   }
 
-  /** PostgreSQL looks after its files itself: it refuses to read what it finds damaged. */
+  /** PostgreSQL checks its files itself: it refuses to read damaged ones. */
   async findDamage(): Promise<string[]> {
     return [];
+  }
+
+  findSchemaDifferences(): Promise<SchemaDifference[]> {
+    return this.#pool.use(async (client) => {
+      this.#expectedSchema ??= await readExpectedSchema(client);
+      return findSchemaDifferences(client, this.#expectedSchema);
+    });
   }
 
   async now(): Promise<Instant> {
@@ -247,7 +256,7 @@ export class PostgresStore implements Store {
     return Instant.parse(rows[0]?.now);
   }
 
-  onChange(listener: (change: Change) => void): () => void {
+  onChange(listener: (change: StoreChange) => void): () => void {
     this.#listener.start();
     return this.#listeners.add(listener);
   }
@@ -258,7 +267,7 @@ export class PostgresStore implements Store {
     await this.#pool.end();
   }
 
-  async #apply(batch: readonly Prepared[]): Promise<Committed[]> {
+  async #apply(batch: readonly PreparedCommit[]): Promise<CommitResult[]> {
     let isCareful = false;
     for (let tries = 1; ; tries += 1) {
       try {

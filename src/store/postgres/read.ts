@@ -3,15 +3,15 @@ import { CHAIN_START, type KeptEvent } from "../../core/trail/event.ts";
 import { type RunId, STORE_CHAIN } from "../../core/id.ts";
 import type { Question } from "../../core/question/question.ts";
 import type { Run } from "../../core/run/run.ts";
-import { fromKept, toKept } from "./stored-name.ts";
-import type { RowName, RowReader } from "../question-cache.ts";
+import { decodeName, encodeName } from "./stored-name.ts";
+import type { RowVersion, QuestionCache } from "../question-cache.ts";
 import type { Queryable } from "./pool.ts";
 import { parseEvent, parseQuestion, parseRun } from "../row.ts";
-import { FOUND, matchOf } from "./word-match.ts";
-import type { EntryReader } from "../entry-cache.ts";
-import type { EntryPage, QuestionFilter, Ref, RunFilter, TrailFilter } from "../store.ts";
+import { FOUND, searchExpression } from "./word-match.ts";
+import type { EntryCache } from "../entry-cache.ts";
+import type { EntryPage, QuestionFilter, NameReference, RunFilter, TrailFilter } from "../store.ts";
 
-/** A prefix of an id's random part, as a range, looked for in the index of ids alone; "{" comes right after the last letter of an id. */
+/** A prefix of an id's random part as a range on the index of ids; "{" sorts right after the last letter of an id. */
 const SHORT = "substr(id, 13) >= ? and substr(id, 13) < ? || '{'";
 const RUN = "select id, body, number from run";
 const QUESTION = "select id, body from question";
@@ -20,12 +20,12 @@ export const READ_QUESTIONS = "select body from question where id = any($1)";
 export const ENTRY = "select kind, id, parent, version, body from entry";
 export const READ_ENTRIES = `${ENTRY} where kind = $1 and id = any($2) order by id`;
 const COUNT = "select count(*) as count from question where status = $1";
-// The index by status has all but these, which are most.
+// The index by status omits answered questions, which are most.
 export const COUNT_ANSWERED = `select (select count(*) from question)
   - (select count(*) from question where status <> 'answered') as count`;
 const NAMES = { number: "number", name: "name", external: "external_id", session: "session" } as const;
 
-/** Where a list has no limit of its own. */
+/** The limit of lists without one. */
 const MOST_ROWS = 1_000_000;
 
 interface Page {
@@ -34,7 +34,7 @@ interface Page {
   limit: number;
 }
 
-/** The conditions of a statement with their parameters, and where its page starts and ends. */
+/** The conditions and parameters of a statement, and its page. */
 class Conditions {
   readonly params: unknown[] = [];
   readonly #texts: string[] = [];
@@ -64,7 +64,7 @@ class Conditions {
     return `${select} ${where} ${this.#order} ${this.#limit}`;
   }
 
-  /** The first of a page for each value of the column: every part can follow the index on (column, id). */
+  /** One page for any of the values: each part can use the index on (column, id). */
   pageOfAny(select: string, column: string, values: readonly string[]): string {
     const parts = values.map((value) => {
       const own = [...this.#texts, `${column} = ${this.param(value)}`];
@@ -83,22 +83,26 @@ export async function listRuns(pool: Queryable, filter: RunFilter): Promise<Run[
   return readRuns(pool, sql, conditions.params);
 }
 
-export async function listQuestions(pool: Queryable, filter: QuestionFilter, reader: RowReader): Promise<Question[]> {
+export async function listQuestions(
+  pool: Queryable,
+  filter: QuestionFilter,
+  reader: QuestionCache,
+): Promise<Question[]> {
   const { status, isClosed, runId, find } = filter;
   const conditions = new Conditions(filter);
-  const match = find === undefined ? undefined : matchOf(find);
+  const match = find === undefined ? undefined : searchExpression(find);
   if (find !== undefined && match === undefined) return [];
   if (match !== undefined) conditions.add(FOUND, match);
   if (status) conditions.add("status = ?", status);
   if (runId) conditions.add("run_id = ?", runId);
   if (isClosed) conditions.add("status <> ?", "pending");
-  // A list of all states goes through everything once: there is no point in remembering it.
+  // A list of all states reads everything once: caching it is pointless.
   if (!status) return readQuestions(pool, conditions.page(QUESTION), conditions.params);
-  const { rows: names } = await pool.query<RowName>(conditions.page(QUESTION_NAME), conditions.params);
+  const { rows: names } = await pool.query<RowVersion>(conditions.page(QUESTION_NAME), conditions.params);
   const missing = reader.missing(names);
   const fetched = missing.length === 0 ? [] : (await pool.query<{ body: string }>(READ_QUESTIONS, [missing])).rows;
   const bodies = fetched.map(({ body }) => body);
-  // One that was closed between the two is no longer in this list.
+  // A question closed between the two statements is no longer in this list.
   return reader.take(names, bodies).filter((question) => question.status === status);
 }
 
@@ -110,15 +114,15 @@ export async function countQuestions(pool: Queryable, status: Question["status"]
 
 export async function lookUp(
   pool: Queryable,
-  ref: Ref,
+  ref: NameReference,
   limit: number,
 ): Promise<{ runs: Run[]; questions: Question[] }> {
   const conditions = new Conditions({ order: "newest", limit }).add("id <> ?", STORE_CHAIN);
   if (ref.by !== "short") {
-    conditions.add(`${NAMES[ref.by]} = ?`, ref.by === "number" ? ref.number : toKept(ref.text));
+    conditions.add(`${NAMES[ref.by]} = ?`, ref.by === "number" ? ref.number : encodeName(ref.text));
     return { runs: await readRuns(pool, conditions.page(RUN), conditions.params), questions: [] };
   }
-  conditions.add(SHORT, toKept(ref.text));
+  conditions.add(SHORT, encodeName(ref.text));
   const named = (table: string): string =>
     `where id in (${conditions.page(`select id from ${table}`)}) order by id desc`;
   const [runs, questions] = await Promise.all([
@@ -149,8 +153,8 @@ export async function readEntries(pool: Queryable, sql: string, params: unknown[
   }>(sql, params);
   return rows.map((row) => ({
     ...row,
-    id: fromKept(row.id),
-    parent: row.parent === null ? undefined : fromKept(row.parent),
+    id: decodeName(row.id),
+    parent: row.parent === null ? undefined : decodeName(row.parent),
     body: JSON.parse(row.body),
   }));
 }
@@ -158,23 +162,23 @@ export async function readEntries(pool: Queryable, sql: string, params: unknown[
 export async function listEntries(
   pool: Queryable,
   { kind, parent, page }: { kind: Entry["kind"]; parent: string | undefined; page: EntryPage | undefined },
-  reader: EntryReader,
+  reader: EntryCache,
 ): Promise<Entry[]> {
-  const after = page?.after === undefined ? {} : { after: toKept(page.after) };
+  const after = page?.after === undefined ? {} : { after: encodeName(page.after) };
   const conditions = new Conditions({ order: "oldest", limit: page?.limit ?? MOST_ROWS, ...after });
   conditions.add("kind = ?", kind);
-  if (parent !== undefined) conditions.add("parent = ?", toKept(parent));
+  if (parent !== undefined) conditions.add("parent = ?", encodeName(parent));
   if (!reader.isFor(kind)) return readEntries(pool, conditions.page(ENTRY), conditions.params);
-  const { rows } = await pool.query<RowName>(conditions.page("select id, version from entry"), conditions.params);
-  const names = rows.map(({ id, version }) => ({ id: fromKept(id), version }));
-  const missing = reader.missing(kind, names).map(toKept);
+  const { rows } = await pool.query<RowVersion>(conditions.page("select id, version from entry"), conditions.params);
+  const names = rows.map(({ id, version }) => ({ id: decodeName(id), version }));
+  const missing = reader.missing(kind, names).map(encodeName);
   const fetched = missing.length === 0 ? [] : await readEntries(pool, READ_ENTRIES, [kind, missing]);
   return reader.take(kind, names, fetched);
 }
 
 /**
- * Events in the order of the transactions that wrote them. A transaction that still runs could add some,
- * so nothing at or after the oldest of these is shown yet.
+ * Reads events in the order of their transactions. An open transaction could still add some, so nothing at or after the
+ * oldest open one is shown yet.
  */
 export async function readFeed(pool: Queryable, after: string, limit: number): Promise<KeptEvent[]> {
   const [xid, seq = "0"] = (after || "0").split("-");
@@ -195,8 +199,8 @@ export async function findFeedEnd(pool: Queryable): Promise<string> {
   return rows[0]?.cursor ?? "0";
 }
 
-/** Events that the feed shows, newest first; those of one run in the order of its chain, which is the same. */
-export async function readBack(pool: Queryable, { before, runId, limit }: TrailFilter): Promise<KeptEvent[]> {
+/** Reads the events the feed shows, newest first; those of one run in chain order, which is the same. */
+export async function readTrailPage(pool: Queryable, { before, runId, limit }: TrailFilter): Promise<KeptEvent[]> {
   const [xid, seq = "0"] = (before ?? "").split("-");
   const { rows } = await pool.query<{ n: number; hash: string; body: string; cursor: string }>(
     `select n, hash, body, xid || '-' || seq as cursor from event

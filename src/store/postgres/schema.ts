@@ -1,16 +1,16 @@
 import { APPLY } from "./apply.ts";
 
-/** One step from a schema to the next. Migrations only add, and those that shipped never change. */
+/** One migration. Migrations are only appended, and those that shipped never change. */
 export interface Migration {
   sql: string;
-  /** The lowest schema a program must know to write from then on. */
+  /** The lowest schema a program must know to write after this migration. */
   writableBy: number;
 }
 
 // Text compares by bytes, so that ids and instants sort as they do in the program.
 // `body` is text, which keeps every character that jsonb refuses; the searched columns are written beside it.
-// What most rows end up as is in no index by status: there a scan in the order of time soon finds enough of them.
-// A run changes several times soon after it was made: with room on its page that leaves the indexes alone.
+// The most common final status is in no index by status: a scan in time order soon finds enough of those rows.
+// A run changes several times soon after its creation: with free space on its page, updates spare the indexes.
 const FIRST = `
 create table meta (schema integer not null, writable_by integer not null);
 insert into meta (schema, writable_by) values (0, 0);
@@ -97,9 +97,9 @@ $$;
 ${APPLY};
 `;
 
-// The words of questions: all that were asked, and those that people answered. They are written some time later, by
-// whoever has nothing else to do; the mark says up to which event. They come many at a time, so that a list of those
-// that are not in the index yet would save nothing and be read with every search.
+// The words of questions: all that were asked, and those that people answered. They are written later, by
+// an idle process; the mark is the last indexed event. They are written in bulk, so that GIN's pending list would save
+// nothing and be read with every search.
 const WORDS = `
 create table question_word (id text collate "C" primary key, words tsvector not null);
 create index question_word_words on question_word using gin (words) with (fastupdate = off);
@@ -122,5 +122,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { sql: STORE, writableBy: 3 },
 ];
 
-/** What this program knows. */
+/** The schema this program knows. */
 export const SCHEMA = MIGRATIONS.length;

@@ -1,13 +1,13 @@
 import type { Seal } from "../../core/changes.ts";
 import type { Queryable } from "./pool.ts";
-import { fromKept, toKept } from "./stored-name.ts";
+import { decodeName, encodeName } from "./stored-name.ts";
 import type {
-  EntrySnapshot,
-  JobSnapshot,
-  LineSnapshot,
-  QuestionSnapshot,
+  StoredEntry,
+  StoredJob,
+  StoredLine,
+  StoredQuestion,
   RowCounts,
-  RunSnapshot,
+  StoredRun,
   StoreSnapshot,
 } from "../snapshot.ts";
 import { lineName } from "../snapshot.ts";
@@ -53,7 +53,7 @@ interface JobRow {
   body: string;
 }
 
-/** Reads a store as it is at this moment, inside a transaction of that connection. */
+/** Reads a snapshot of the store, inside a transaction of that connection. */
 export async function readPostgresSnapshot<Result>(
   client: Queryable,
   read: (snapshot: StoreSnapshot) => Promise<Result>,
@@ -73,7 +73,7 @@ class PostgresSnapshot implements StoreSnapshot {
     this.#client = client;
   }
 
-  async listRuns(after: string, limit: number): Promise<RunSnapshot[]> {
+  async listRuns(after: string, limit: number): Promise<StoredRun[]> {
     const { rows } = await this.#client.query<RunRow>(RUNS, [after, limit]);
     return rows.map((row) => ({
       id: row.id,
@@ -82,10 +82,10 @@ class PostgresSnapshot implements StoreSnapshot {
       columns: {
         id: row.id,
         version: row.version,
-        name: fromKept(row.name),
+        name: decodeName(row.name),
         externalId: named(row.external_id),
-        host: fromKept(row.host),
-        agent: fromKept(row.agent),
+        host: decodeName(row.host),
+        agent: decodeName(row.agent),
         session: named(row.session),
         parentId: row.parent_id,
         status: row.status,
@@ -97,9 +97,9 @@ class PostgresSnapshot implements StoreSnapshot {
   }
 
   async listQuestions(
-    after: Pick<QuestionSnapshot, "runId" | "key"> | undefined,
+    after: Pick<StoredQuestion, "runId" | "key"> | undefined,
     limit: number,
-  ): Promise<QuestionSnapshot[]> {
+  ): Promise<StoredQuestion[]> {
     const { rows } = await this.#client.query<
       Record<"id" | "body" | "run_id" | "key" | "status", string> & { version: number }
     >(QUESTIONS, [after?.runId ?? "", after?.key ?? "", limit]);
@@ -108,15 +108,12 @@ class PostgresSnapshot implements StoreSnapshot {
       runId,
       key,
       body,
-      columns: { id, version, runId, key: fromKept(key), status },
+      columns: { id, version, runId, key: decodeName(key), status },
     }));
   }
 
-  async listLines(
-    after: Pick<LineSnapshot, "runId" | "n" | "seq"> | undefined,
-    limit: number,
-  ): Promise<LineSnapshot[]> {
-    const { rows } = await this.#client.query<Omit<LineSnapshot, "runId" | "before"> & { run_id: string }>(LINES, [
+  async listLines(after: Pick<StoredLine, "runId" | "n" | "seq"> | undefined, limit: number): Promise<StoredLine[]> {
+    const { rows } = await this.#client.query<Omit<StoredLine, "runId" | "before"> & { run_id: string }>(LINES, [
       after?.runId ?? "",
       after?.n ?? 0,
       limit,
@@ -124,9 +121,9 @@ class PostgresSnapshot implements StoreSnapshot {
     return rows.map(({ run_id, ...row }) => ({ ...row, runId: run_id, before: undefined }));
   }
 
-  async listJobs(after: string, limit: number): Promise<JobSnapshot[]> {
+  async listJobs(after: string, limit: number): Promise<StoredJob[]> {
     const sql = `${JOB} where key > $1 order by key limit $2`;
-    return (await this.#client.query<JobRow>(sql, [toKept(after), limit])).rows.map(toJob);
+    return (await this.#client.query<JobRow>(sql, [encodeName(after), limit])).rows.map(toJob);
   }
 
   async readFeedHashes(after: string, upTo: string): Promise<string[]> {
@@ -146,14 +143,14 @@ class PostgresSnapshot implements StoreSnapshot {
     return new Map(rows.map(({ hash, body }) => [hash, body]));
   }
 
-  async readJobs(keys: readonly string[]): Promise<JobSnapshot[]> {
-    return (await this.#client.query<JobRow>(`${JOB} where key = any($1)`, [keys.map(toKept)])).rows.map(toJob);
+  async readJobs(keys: readonly string[]): Promise<StoredJob[]> {
+    return (await this.#client.query<JobRow>(`${JOB} where key = any($1)`, [keys.map(encodeName)])).rows.map(toJob);
   }
 
-  async readEntries(kind: string, ids: readonly string[]): Promise<EntrySnapshot[]> {
+  async readEntries(kind: string, ids: readonly string[]): Promise<StoredEntry[]> {
     const sql = "select kind, id, parent, version, body from entry where kind = $1 and id = any($2)";
-    const { rows } = await this.#client.query<EntrySnapshot>(sql, [kind, ids.map(toKept)]);
-    return rows.map((row) => ({ ...row, id: fromKept(row.id), parent: named(row.parent) }));
+    const { rows } = await this.#client.query<StoredEntry>(sql, [kind, ids.map(encodeName)]);
+    return rows.map((row) => ({ ...row, id: decodeName(row.id), parent: named(row.parent) }));
   }
 
   async readLines(
@@ -178,8 +175,8 @@ class PostgresSnapshot implements StoreSnapshot {
   }
 }
 
-function toJob(row: JobRow): JobSnapshot {
-  const key = fromKept(row.key);
+function toJob(row: JobRow): StoredJob {
+  const key = decodeName(row.key);
   return {
     key,
     body: row.body,
@@ -190,5 +187,5 @@ function toJob(row: JobRow): JobSnapshot {
 }
 
 function named(kept: string | null): string | null {
-  return kept === null ? null : fromKept(kept);
+  return kept === null ? null : decodeName(kept);
 }

@@ -3,11 +3,11 @@ import type { QuestionId } from "../../core/id.ts";
 import { quote } from "./word-match.ts";
 import type { PostgresPool, Queryable } from "./pool.ts";
 import { readQuestions, readRuns, READ_QUESTIONS } from "./read.ts";
-import { type WordRow, questionsIn, wordChanges } from "../word-index.ts";
+import { type WordRow, questionsInEvents, wordChanges } from "../word-index.ts";
 
-/** One node at a time: whoever finds the mark locked leaves it to the other. */
+/** One node at a time: a node that finds the mark locked leaves the work to the other. */
 const MARK = "select xid::text as xid, seq from word_mark for update skip locked";
-// Only what is of interest is sent whole; what merely says so in some text is left out by whoever reads it.
+// Only relevant events are sent whole; false matches in other text are filtered by the reader.
 export const EVENTS = `select xid::text as xid, seq,
     case when strpos(body, '"question.asked"') > 0 or strpos(body, '"question.answered"') > 0 then body end as body
   from event where (xid, seq) > ($1::text::xid8, $2::bigint) and xid < pg_snapshot_xmin(pg_current_snapshot())
@@ -19,7 +19,7 @@ export const IS_MORE = `select 1 from event
 const RUNS = "select body, number from run where id = any($1)";
 const MOVE = "update word_mark set xid = $1::text::xid8, seq = $2";
 
-/** One part for each word, so that the way to look for it is chosen by how common that word is. */
+/** One subquery per word, so that each is planned by the word's frequency. */
 export function findAnsweredText(words: readonly string[]): string {
   const parts = words.map(
     (_, index) => `(select ${index} as place, id from answered_word where words @@ $${index + 2}::tsquery
@@ -37,7 +37,7 @@ export async function findAnswered(pool: Queryable, words: readonly string[], li
   return lists;
 }
 
-/** Takes up to so many events more into the index; says how many there were. */
+/** Indexes up to `limit` more events; returns how many there were. */
 export async function indexWords(pool: PostgresPool, limit: number): Promise<number> {
   if ((await pool.query(IS_MORE)).rows.length === 0) return 0;
   return pool.use((client) => inTransaction(client, () => indexEvents(client, limit)));
@@ -65,7 +65,7 @@ async function indexEvents(client: PoolClient, limit: number): Promise<number> {
   ]);
   const last = read.rows.at(-1);
   if (!last) return 0;
-  const ids = questionsIn(read.rows.flatMap(({ body }) => body ?? []));
+  const ids = questionsInEvents(read.rows.flatMap(({ body }) => body ?? []));
   const kept = await readQuestions(client, READ_QUESTIONS, [[...new Set([...ids.asked, ...ids.answered])]]);
   const runs = await readRuns(client, RUNS, [[...new Set(kept.map(({ runId }) => runId))]]);
   const questions = new Map(kept.map((question) => [question.id, question]));

@@ -9,11 +9,11 @@ import { Connection } from "./connection.ts";
 const FILE_MODE = 0o600;
 const DIRECTORY_MODE = 0o700;
 
-/** When the last backup of a store was made, where it is, and how large. */
+/** The time, file and size of a backup. */
 export const Backup = z.object({ at: Instant, file: z.string(), bytes: z.int() });
 export type Backup = z.infer<typeof Backup>;
 
-/** Copies a store as it is at one moment, while others may write to it; the copy is checked before it gets its name. */
+/** Copies a consistent snapshot of a store while others may write; the copy is checked before it gets its name. */
 export async function backUp(database: string, target: string, at: Instant): Promise<Backup> {
   if (!existsSync(database)) {
     throw new Refusal("not_found", `There is no store at ${database}`, {
@@ -21,7 +21,7 @@ export async function backUp(database: string, target: string, at: Instant): Pro
     });
   }
   if (existsSync(target)) {
-    throw new Refusal("bad_input", `${target} is there already; nothing was changed`, { hint: "Name another file" });
+    throw new Refusal("bad_input", `${target} already exists; nothing was changed`, { hint: "Name another file" });
   }
   await mkdir(dirname(target), { recursive: true, mode: DIRECTORY_MODE });
   const draft = `${target}.${process.pid}.part`;
@@ -40,7 +40,7 @@ export async function backUp(database: string, target: string, at: Instant): Pro
   return backup;
 }
 
-/** The last backup that was made of this store, as far as it was written down. */
+/** Finds the last recorded backup of this store. */
 export async function findLastBackup(database: string): Promise<Backup | undefined> {
   const text = await readFile(recordOf(database), "utf8").catch(() => undefined); // none was made yet
   if (text === undefined) return undefined;
@@ -69,7 +69,7 @@ async function requireWhole(draft: string): Promise<void> {
   try {
     const [found] = copy.database.prepare<{ integrity_check: string }>("pragma integrity_check(1)").all();
     if (found?.integrity_check === "ok") return;
-    throw new Refusal("store_unusable", "The copy is damaged; it was thrown away", {
+    throw new Refusal("store_unusable", "The copy is damaged and was deleted", {
       hint: "Check the disk, then check the store: askd audit --verify",
       cause: found?.integrity_check,
     });

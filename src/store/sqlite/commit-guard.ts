@@ -1,11 +1,11 @@
 import type { Question } from "../../core/question/question.ts";
 import type { Run } from "../../core/run/run.ts";
-import type { Prepared, PreparedRow } from "../prepare.ts";
+import type { PreparedCommit, PreparedRow } from "../prepare.ts";
 import type { Connection } from "./connection.ts";
-import type { KeptRun, SqliteKept } from "./writer-cache.ts";
-import type { Committed } from "../store.ts";
+import type { CachedRun, WriterCache } from "./writer-cache.ts";
+import type { CommitResult } from "../store.ts";
 
-export type Why = Extract<Committed, { ok: false }>["why"];
+export type CommitFailure = Extract<CommitResult, { ok: false }>["why"];
 
 const SESSION = "select id from run where host = ? and agent = ? and session = ?";
 const OF_RUN = "select id, key, status from question where run_id = ?";
@@ -13,24 +13,24 @@ const ENTRY = "select version from entry where kind = ? and id = ?";
 const SEAL = "select 1 as found from seal where n = ?";
 const ATTEMPT = "select attempt from job where key = ?";
 
-interface OfRun {
+interface QuestionOfRun {
   id: string;
   key: string;
   status: string;
 }
 
-/** Says why a commit may not be written, inside the transaction that would write it; only reads. */
-export class SqliteGuard {
+/** Checks whether a commit may be written, inside its transaction; only reads. */
+export class SqliteCommitGuard {
   readonly #connection: Connection;
-  readonly #kept: SqliteKept;
+  readonly #kept: WriterCache;
 
-  constructor(connection: Connection, kept: SqliteKept) {
+  constructor(connection: Connection, kept: WriterCache) {
     this.#connection = connection;
     this.#kept = kept;
   }
 
-  /** The first reason found, if there is one. */
-  check(commit: Prepared): Why | undefined {
+  /** The first failure found, if any. */
+  check(commit: PreparedCommit): CommitFailure | undefined {
     return (
       this.#checkRuns(commit) ??
       this.#checkQuestions(commit) ??
@@ -40,7 +40,7 @@ export class SqliteGuard {
     );
   }
 
-  #checkRuns(commit: Prepared): Why | undefined {
+  #checkRuns(commit: PreparedCommit): CommitFailure | undefined {
     for (const run of commit.runs) {
       const before = this.#kept.findRun(run.id);
       if (run.guard > 0 && before?.version !== run.guard) return "moved";
@@ -50,14 +50,14 @@ export class SqliteGuard {
     return undefined;
   }
 
-  #isSessionTaken({ id, row }: PreparedRow<Run>, before: KeptRun | undefined): boolean {
+  #isSessionTaken({ id, row }: PreparedRow<Run>, before: CachedRun | undefined): boolean {
     if (row.session === undefined) return false;
     if (before?.session === row.session && before.host === row.host && before.agent === row.agent) return false;
     const owner = this.#connection.prepare<{ id: string }>(SESSION).get(row.host, row.agent, row.session);
     return owner !== undefined && owner.id !== id;
   }
 
-  #checkQuestions(commit: Prepared): Why | undefined {
+  #checkQuestions(commit: PreparedCommit): CommitFailure | undefined {
     for (const question of commit.questions) {
       const { id, guard, row } = question;
       const before = this.#kept.findQuestion(id);
@@ -69,10 +69,10 @@ export class SqliteGuard {
     return undefined;
   }
 
-  /** Another question of the run has its key, or is pending and not closed by this very commit. */
-  #isTaken({ id, row }: PreparedRow<Question>, commit: Prepared): boolean {
+  /** Another question of the run has its key, or is pending and not closed by this commit. */
+  #isTaken({ id, row }: PreparedRow<Question>, commit: PreparedCommit): boolean {
     const hasRun = this.#kept.findRun(row.runId) !== undefined;
-    const others = hasRun ? this.#connection.prepare<OfRun>(OF_RUN).all(row.runId) : [];
+    const others = hasRun ? this.#connection.prepare<QuestionOfRun>(OF_RUN).all(row.runId) : [];
     const isClosed = (other: string): boolean =>
       commit.questions.some((question) => question.id === other && question.row.status !== "pending");
     return others.some(
@@ -82,7 +82,7 @@ export class SqliteGuard {
     );
   }
 
-  #checkEntries(commit: Prepared): Why | undefined {
+  #checkEntries(commit: PreparedCommit): CommitFailure | undefined {
     for (const { kind, id, guard } of commit.entries) {
       const before = this.#connection.prepare<{ version: number }>(ENTRY).get(kind, id);
       if (guard > 0 && before?.version !== guard) return "moved";
@@ -91,11 +91,11 @@ export class SqliteGuard {
     return undefined;
   }
 
-  #checkSeals(commit: Prepared): Why | undefined {
+  #checkSeals(commit: PreparedCommit): CommitFailure | undefined {
     return commit.seals.some(({ n }) => this.#connection.prepare(SEAL).get(n) !== undefined) ? "taken" : undefined;
   }
 
-  #checkJobs(commit: Prepared): Why | undefined {
+  #checkJobs(commit: PreparedCommit): CommitFailure | undefined {
     const isLost = ({ key, attempt }: { key: string; attempt: number }): boolean =>
       this.#connection.prepare<{ attempt: number }>(ATTEMPT).get(key)?.attempt !== attempt;
     return commit.finished.some(isLost) || commit.postponed.some(isLost) ? "job_lost" : undefined;

@@ -1,9 +1,9 @@
 import { Refusal } from "../../core/refusal.ts";
 import { openDatabase, type Database, type SqlValue, type Statement } from "../../sqlite.ts";
-import { explain, isBusy } from "./error.ts";
-import { damagedFile, isOwn, markAsOwn, requireOwnTables, requireStoreFile } from "./identity.ts";
+import { explainSqliteError, isBusy } from "./error.ts";
+import { damagedFile, isMarkedAsOwn, markAsOwn, requireOwnTables, requireStoreFile } from "./identity.ts";
 
-/** How long we try to get a lock that another process has. */
+/** How long a lock held by another process is waited for. */
 const LOCK_MS = 10_000;
 const SYNCHRONOUS_FULL = 2;
 /** More than the default of 1000 pages: fewer checkpoints, each with two syncs of its own. */
@@ -11,10 +11,10 @@ const CHECKPOINT_PAGES = 4000;
 
 const ROWS_PER_CALL = [16, 4, 1] as const;
 
-/** The texts that insert so many rows at once. */
+/** The statements that insert that many rows at once. */
 type Insert = Record<(typeof ROWS_PER_CALL)[number], string>;
 
-/** Writes out the statements that insert into a table with these columns. */
+/** Builds the statements that insert into a table with these columns. */
 export function insertInto(table: string, columns: readonly string[], onConflict = ""): Insert {
   const marks = `(${columns.map(() => "?").join(", ")})`;
   const text = (count: number): string =>
@@ -22,7 +22,7 @@ export function insertInto(table: string, columns: readonly string[], onConflict
   return { 16: text(16), 4: text(4), 1: text(1) };
 }
 
-/** One connection to the file. It never waits inside the driver, so the loop goes on while others write. */
+/** One connection to the file. It never waits inside the driver, so the event loop continues while others write. */
 export class Connection {
   readonly path: string;
   readonly database: Database;
@@ -35,13 +35,13 @@ export class Connection {
   }
 
   /**
-   * Opens the file with every acknowledged commit safe against loss of power; `check` looks for damage first. Nothing
-   * about a file changes that is not a store of ours, unless it is a new one.
+   * Opens the file so that acknowledged commits survive power loss; `check` looks for damage first. A file that is not
+   * an askd store stays unchanged, unless it is new.
    */
   static async open(path: string, { check, isNew = false }: { check: boolean; isNew?: boolean }): Promise<Connection> {
-    // A connection that may write changes a file when it closes: what is in its log is moved over.
+    // A writable connection changes the file when it closes: it checkpoints the log.
     if (!isNew && !requireStoreFile(path)) (await Connection.look(path)).close();
-    // Whoever left a log behind and has the file no longer open was killed.
+    // A log without a process that has the file open was left by a killed process.
     const wasKilled = check && isNobodys(path);
     const connection = new Connection(
       path,
@@ -58,7 +58,7 @@ export class Connection {
     }
   }
 
-  /** Opens a store that is there for reading only; nothing about it changes. */
+  /** Opens an existing store read-only; nothing about it changes. */
   static async look(path: string): Promise<Connection> {
     requireStoreFile(path);
     const connection = new Connection(
@@ -91,17 +91,17 @@ export class Connection {
     }
   }
 
-  /** Runs a few reads that need no common snapshot. */
+  /** Runs reads that need no common snapshot. */
   read<Result>(body: () => Result): Promise<Result> {
     return this.#whenFree(body);
   }
 
-  /** Runs reads that must see the same moment. */
+  /** Runs reads in one snapshot. */
   snapshot<Result>(body: () => Result): Promise<Result> {
     return this.#whenFree(() => this.#within("begin", body));
   }
 
-  /** Runs the body inside one write transaction: all of it is on disk when the promise resolves, or nothing. */
+  /** Runs the body in one write transaction: everything is on disk when the promise resolves, or nothing. */
   transact<Result>(body: () => Result): Promise<Result> {
     return this.#whenFree(() => {
       const result = this.#within("begin immediate", body);
@@ -110,9 +110,9 @@ export class Connection {
     });
   }
 
-  /** Has a store that was made before it said so say whose it is. */
+  /** Marks a store of an earlier version as an askd store. */
   async markAsOwn(): Promise<void> {
-    const isMarked = await this.read(() => isOwn(this.database));
+    const isMarked = await this.read(() => isMarkedAsOwn(this.database));
     if (!isMarked) await this.transact(() => markAsOwn(this.database));
   }
 
@@ -122,12 +122,13 @@ export class Connection {
     this.database.close();
   }
 
-  /** An empty log is how the next one to open knows that nobody was killed while writing. */
+  /** An empty log tells the next process that no writer was killed. */
   #emptyLog(): void {
     try {
       this.database.prepare("pragma wal_checkpoint(truncate)").all();
     } catch {
-      // On a full disk, say. Nothing is lost: the log has it all, and the next one to open looks closer.
+      // On a full disk, for example. Nothing is lost: the log has everything, and the next process to open checks the
+      // file.
     }
   }
 
@@ -149,9 +150,9 @@ export class Connection {
       try {
         return body();
       } catch (error) {
-        // The clock is loaded when it is first looked at, and hardly anybody has to wait.
+        // The clock is loaded on first use: hardly any process has to wait.
         deadline ??= performance.now() + LOCK_MS;
-        if (!isBusy(error) || performance.now() > deadline) throw explain(error, this.path);
+        if (!isBusy(error) || performance.now() > deadline) throw explainSqliteError(error, this.path);
       }
       await new Promise((resolve) => setTimeout(resolve, 1 + Math.random() * 4));
     }
@@ -184,17 +185,17 @@ function valuesOf(rows: ReadonlyArray<readonly SqlValue[]>, first: number, count
   return values;
 }
 
-/** Says whether no process has the file open at this moment. */
+/** Says whether no process has the file open. */
 function isNobodys(path: string): boolean {
-  // On a connection of its own: one that meets a log in exclusive mode keeps everybody else out until it is closed.
-  // And without a prepared statement: the driver closes a connection only when all of its statements are collected.
+  // On a separate connection: in exclusive mode, one that finds a log keeps others out until it is closed. Without a
+  // prepared statement: the driver closes a connection only when all of its statements are collected.
   const database = explained(path, () => openDatabase(path));
   try {
     database.exec("pragma locking_mode = exclusive; select 1 from sqlite_schema");
     return true;
   } catch (error) {
     if (isBusy(error)) return false;
-    throw explain(error, path);
+    throw explainSqliteError(error, path);
   } finally {
     database.close();
   }
@@ -204,6 +205,6 @@ function explained<Result>(path: string, body: () => Result): Result {
   try {
     return body();
   } catch (error) {
-    throw explain(error, path);
+    throw explainSqliteError(error, path);
   }
 }

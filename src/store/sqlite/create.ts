@@ -14,35 +14,36 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { MINUTE_MS } from "../../core/instant.ts";
-import { isCode } from "../../core/error-code.ts";
+import { hasErrorCode } from "../../core/error-code.ts";
 import { Connection } from "./connection.ts";
-import { createPrivate, unusable } from "./store-files.ts";
+import { createEmptyFile, explainUnusable } from "./store-files.ts";
 import { migrate } from "./schema.ts";
 
-/** A store that is being made; one this old was left by a process that died. */
+/** The suffix of a store being created; an old one was left by a dead process. */
 const DRAFT = ".new";
 const OLD_MS = 10 * MINUTE_MS;
 
 /**
- * Makes a new store, unless there is a file. It is made whole under another name: a process that dies meanwhile leaves
- * nothing behind that could be taken for a store, and of many that do so at once one wins.
+ * Creates a new store, unless the file exists. It is completed under another name: a process that dies meanwhile leaves
+ * no half-made store, and of concurrent ones one wins.
  */
 export async function createStore(database: string): Promise<void> {
   if (existsSync(database)) return;
   const draft = `${database}.${randomUUID()}${DRAFT}`;
-  // What gets the name is a copy that no database ever had open: SQLite shares the index of the log among all that this
-  // process has open under one inode, and the driver for older versions of Node closes a file some time later.
+  // The file that gets the name is a copy that was never open as a database: SQLite shares the index of the log among
+  // all that this process has open under one inode, and the driver for older versions of Node closes a file some time
+  // later.
   const copy = `${draft}.copy`;
   try {
     removeOld(database);
-    createPrivate(draft);
+    createEmptyFile(draft);
     await fill(draft);
     copyFileSync(draft, copy, constants.COPYFILE_EXCL);
     sync(copy);
     giveName(copy, database);
     sync(dirname(database));
   } catch (error) {
-    throw unusable(error, dirname(database));
+    throw explainUnusable(error, dirname(database));
   } finally {
     for (const file of [draft, `${draft}-wal`, `${draft}-shm`, copy]) rmSync(file, { force: true });
   }
@@ -58,13 +59,13 @@ async function fill(draft: string): Promise<void> {
   }
 }
 
-/** Gives it its name if nobody has it: a store that somebody else made meanwhile is not replaced. */
+/** Renames the draft unless the name is taken: a store made by another process meanwhile is not replaced. */
 function giveName(draft: string, database: string): void {
   try {
     linkSync(draft, database);
   } catch (error) {
-    if (isCode(error, "EEXIST")) return;
-    // Some file systems have no links; there two that begin at the very same moment could still meet.
+    if (hasErrorCode(error, "EEXIST")) return;
+    // Some file systems have no links; there, two processes that start at the same moment could still collide.
     if (!existsSync(database)) renameSync(draft, database);
   }
 }

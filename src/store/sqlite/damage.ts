@@ -1,28 +1,28 @@
 import { Refusal } from "../../core/refusal.ts";
 import type { Connection } from "./connection.ts";
 
-/** A file of this size is looked through in some 30 ms; a larger one only by who asks for all of it. */
+/** A file of this size is checked in about 30 ms; larger ones only on request. */
 const QUICK_BYTES = 32 * 1024 * 1024;
-/** How much of the damage is told. */
+/** The maximum number of reported damages. */
 const MOST_TOLD = 20;
 
-/** What SQLite finds wrong with the file, in its words; nothing where it is whole. */
+/** Lists the damage SQLite finds in the file, in its words. */
 export async function findDamage(connection: Connection, how: "quick_check" | "integrity_check"): Promise<string[]> {
   try {
     const rows = await connection.read(() =>
       connection.database.prepare<Record<string, string>>(`pragma ${how}(${MOST_TOLD})`).all(),
     );
-    // Some versions put all of it into one row, below a headline.
+    // Some versions report everything in one row, below a headline.
     const found = rows.flatMap((row) => (row[how] ?? "").split("\n")).filter((line) => !/^\*\*\*|^$/.test(line));
     return found.join() === "ok" ? [] : found;
   } catch (error) {
-    // So damaged that it cannot even be looked through.
+    // Too damaged even to be checked.
     if (!(error instanceof Refusal)) throw error;
     return [error.cause instanceof Error ? error.cause.message : error.message];
   }
 }
 
-/** The same where it takes no time to speak of. */
+/** Like `findDamage`, for files small enough to check quickly. */
 export async function findQuickDamage(connection: Connection): Promise<string[]> {
   const read = (name: string): number =>
     connection.database.prepare<Record<string, number>>(`pragma ${name}`).get()?.[name] ?? 0;

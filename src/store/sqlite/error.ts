@@ -9,7 +9,7 @@ const FULL = 13;
 const CANNOT_OPEN = 14;
 const NOT_A_DATABASE = 26;
 
-/** SQLite's own words for them. */
+/** SQLite's messages for these codes. */
 const BY_MESSAGE: ReadonlyMap<string, number> = new Map([
   ["database is locked", BUSY],
   ["database table is locked", LOCKED],
@@ -21,17 +21,17 @@ const BY_MESSAGE: ReadonlyMap<string, number> = new Map([
   ["file is not a database", NOT_A_DATABASE],
 ]);
 
-/** When it is worth trying again what a full or busy disk has refused. */
+/** When to retry after a full or busy disk. */
 const RETRY_AFTER_MS = 1000;
 
-/** Says whether somebody else has the lock, so that trying again helps. */
+/** Says whether another process has the lock, so that a retry helps. */
 export function isBusy(error: unknown): boolean {
   const code = codeOf(error);
   return code === BUSY || code === LOCKED;
 }
 
-/** What to tell people when the file or its disk does not cooperate; any other error is handed back as it is. */
-export function explain(error: unknown, path: string): unknown {
+/** Turns an error of the file or its disk into a refusal; returns any other error unchanged. */
+export function explainSqliteError(error: unknown, path: string): unknown {
   const code = codeOf(error);
   const [what, hint] = describe(code, path);
   if (what === undefined) return error;
@@ -39,7 +39,7 @@ export function explain(error: unknown, path: string): unknown {
   return new Refusal("store_unusable", what, {
     hint,
     cause: error,
-    ...(isPassing && { retryAfterMs: RETRY_AFTER_MS }),
+    retryAfterMs: isPassing ? RETRY_AFTER_MS : undefined,
   });
 }
 
@@ -48,7 +48,7 @@ function describe(code: number | undefined, path: string): [what: string | undef
     case NOT_A_DATABASE:
       return [`${path} is not an askd store.`, "Name another file with --store, or move this one away."];
     case CORRUPT:
-      return damaged(path);
+      return damagedFileText(path);
     case FULL:
       return [`The disk of ${path} is full; nothing was written.`, "Free some space; askd goes on by itself."];
     case READ_ONLY:
@@ -65,7 +65,7 @@ function describe(code: number | undefined, path: string): [what: string | undef
   }
 }
 
-export function damaged(path: string): [what: string, hint: string] {
+export function damagedFileText(path: string): [what: string, hint: string] {
   return [`${path} is damaged.`, "Restore a backup (docs/backup.md), or save what can be read: sqlite3 FILE .recover"];
 }
 
@@ -74,6 +74,6 @@ function codeOf(error: unknown): number | undefined {
   if ("errcode" in error && typeof error.errcode === "number") {
     return error.errcode & 255; // the rest of the bits say more about the same thing
   }
-  // The driver for older versions of Node leaves the number out where it reads many rows.
+  // The driver for older versions of Node omits the code when reading many rows.
   return "code" in error && error.code === "ERR_SQLITE_ERROR" ? BY_MESSAGE.get(error.message) : undefined;
 }

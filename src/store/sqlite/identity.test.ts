@@ -17,7 +17,7 @@ import { aRun } from "../../../test/builders.ts";
 import { openDatabase } from "../../sqlite.ts";
 import { backUp } from "./backup.ts";
 import { instant } from "../../core/instant.ts";
-import { lookAtSqlite } from "./inspection.ts";
+import { inspectSqlite } from "./inspection.ts";
 import { MIGRATIONS, findSchema } from "./schema.ts";
 import { openSqliteStore } from "./sqlite.ts";
 import { keepRun } from "../../../test/store-suite/opened.ts";
@@ -34,7 +34,7 @@ afterEach(() => rmSync(directory, { recursive: true }));
 /** Every way in which a store in a file is opened. */
 const WAYS = [
   ["opening", () => openSqliteStore(path)],
-  ["looking at", () => lookAtSqlite(path)],
+  ["looking at", () => inspectSqlite(path)],
   ["asking for the schema of", () => findSchema(path)],
   ["backing up", () => backUp(path, join(directory, "copy.db"), instant(0))],
 ] as const;
@@ -60,7 +60,7 @@ describe.each(WAYS)("%s a file", (_, open) => {
     writeFileSync(path, "", { mode: 0o600 });
     await expect(open()).rejects.toMatchObject({
       code: "store_unusable",
-      message: `${path} is empty; no store of askd is.`,
+      message: `${path} is empty; an askd store never is.`,
       hint: expect.stringContaining("docs/backup.md"),
     });
     expect(statSync(path).size).toBe(0);

@@ -1,26 +1,26 @@
 import { closeSync, existsSync, openSync, readSync, realpathSync, statSync } from "node:fs";
 import { Refusal } from "../../core/refusal.ts";
 import { type Database, isDatabaseFile } from "../../sqlite.ts";
-import { damaged } from "./error.ts";
+import { damagedFileText } from "./error.ts";
 
-/** Says in the header of a file that it is a store of ours: "askd". */
+/** The application id in the header of an askd store: "askd". */
 const APPLICATION_ID = 0x61736b64;
 
-/** The tables that every store of ours has, also one that was made before it said whose it is. */
+/** The tables of every askd store, also of one from before the application id. */
 const TABLES = ["meta", "run", "question", "content", "entry", "event", "seal", "job"];
 
 const MAGIC = "SQLite format 3\0";
 const HEADER_BYTES = 100;
-/** Where the fields of the header are, see https://sqlite.org/fileformat.html */
+/** Offsets of header fields, see https://sqlite.org/fileformat.html */
 const AT = { pageSize: 16, changes: 24, pages: 28, application: 68, validFor: 92 } as const;
 const LARGEST_PAGE = 65_536;
 
 /**
- * Refuses a file that is there and cannot be a store of ours, before anything opens it: an empty one, one of another
- * program, one that was cut off. Says whether it is known to be ours; else its tables have to be looked at.
+ * Refuses an existing file that cannot be an askd store, before it is opened: an empty, foreign or truncated one.
+ * Returns whether it is known to be ours; otherwise its tables must be checked.
  */
 export function requireStoreFile(path: string): boolean {
-  // Whoever has it open looked at it before; reading it here would give up the locks that this process has on it.
+  // A process that has it open checked it before; reading it here would release the locks this process has on it.
   if (!existsSync(path) || isDatabaseFile(realpathSync(path))) return true;
   const header = Buffer.alloc(HEADER_BYTES);
   const file = openSync(path, "r");
@@ -38,7 +38,7 @@ export function requireStoreFile(path: string): boolean {
   return application === APPLICATION_ID;
 }
 
-/** Refuses a database whose tables are not ours; one that says that it is ours has to have them all. */
+/** Refuses a database with foreign tables; one marked as ours must have them all. */
 export function requireOwnTables(path: string, database: Database): void {
   const id = readId(database);
   if (id !== 0 && id !== APPLICATION_ID) throw foreignFile(path);
@@ -48,12 +48,12 @@ export function requireOwnTables(path: string, database: Database): void {
   throw id === APPLICATION_ID ? damagedFile(path, "tables are missing") : foreignFile(path);
 }
 
-/** Says whether the file says that it is ours. */
-export function isOwn(database: Database): boolean {
+/** Says whether the file is marked as an askd store. */
+export function isMarkedAsOwn(database: Database): boolean {
   return readId(database) === APPLICATION_ID;
 }
 
-/** Writes into the file whose it is. */
+/** Marks the file as an askd store. */
 export function markAsOwn(database: Database): void {
   database.exec(`pragma application_id = ${APPLICATION_ID}`);
 }
@@ -62,13 +62,13 @@ function readId(database: Database): number {
   return database.prepare<{ application_id: number }>("pragma application_id").get()?.application_id ?? 0;
 }
 
-/** A file that cannot be used any more as it is. */
+/** The refusal of a damaged file. */
 export function damagedFile(path: string, cause: unknown): Refusal {
-  const [what, hint] = damaged(path);
+  const [what, hint] = damagedFileText(path);
   return new Refusal("store_unusable", what, { hint, cause });
 }
 
-/** The header says how long the file is, where nothing that is still to be written to it is in the log. */
+/** Checks the file's length against its header, unless the log has pages still to be written. */
 function requireWholeFile(path: string, header: Buffer): void {
   const log = statSync(`${path}-wal`, { throwIfNoEntry: false });
   const isSaid = header.readUInt32BE(AT.changes) === header.readUInt32BE(AT.validFor);
@@ -80,7 +80,7 @@ function requireWholeFile(path: string, header: Buffer): void {
 }
 
 function emptyFile(path: string): Refusal {
-  return new Refusal("store_unusable", `${path} is empty; no store of askd is.`, {
+  return new Refusal("store_unusable", `${path} is empty; an askd store never is.`, {
     hint: "Restore a backup (docs/backup.md); or, for a new store, remove the file first.",
   });
 }

@@ -1,11 +1,11 @@
 import { instant } from "../../core/instant.ts";
-import { type Look, compareSchema } from "../inspection.ts";
+import { type StoreInspection, compareSchema } from "../inspection.ts";
 import { Connection } from "./connection.ts";
 import { SCHEMA, readMeta } from "./schema.ts";
 import { readSqliteStore } from "./sqlite.ts";
 
-/** Looks at the store in a file that is there. */
-export async function lookAtSqlite(path: string): Promise<Look> {
+/** Inspects the store in an existing file. */
+export async function inspectSqlite(path: string): Promise<StoreInspection> {
   const connection = await Connection.look(path);
   try {
     return await connection.read(() => read(connection));
@@ -15,7 +15,7 @@ export async function lookAtSqlite(path: string): Promise<Look> {
   }
 }
 
-function read(connection: Connection): Look {
+function read(connection: Connection): StoreInspection {
   const { database } = connection;
   const version = database.prepare<{ version: string }>("select sqlite_version() as version").get()?.version;
   const journal = database.prepare<{ journal_mode: string }>("pragma journal_mode").get()?.journal_mode;
@@ -24,9 +24,9 @@ function read(connection: Connection): Look {
   const isWal = journal === "wal";
   return {
     keeper: `sqlite ${version}`,
-    // How far a commit is synced belongs to a connection: every one that writes sets it to full and looks again.
+    // The sync level belongs to a connection: every writer sets it to full and verifies it.
     durability: isWal ? "WAL, sync full" : `journal mode ${journal}`,
-    // A file in which nothing was kept yet gets its mode with its tables.
+    // An empty file gets its mode with its tables.
     isDurable: isWal || schema === "missing",
     schema,
     now: instant(Date.now()),

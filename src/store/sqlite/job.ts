@@ -1,10 +1,10 @@
 import { later, type Instant } from "../../core/instant.ts";
 import type { ClaimedJob } from "../../core/run/job.ts";
 import type { SqlValue } from "../../sqlite.ts";
-import type { Prepared, PreparedJob } from "../prepare.ts";
+import type { PreparedCommit, PreparedJob } from "../prepare.ts";
 import { parseJob } from "../row.ts";
 import { insertInto, type Connection } from "./connection.ts";
-import { SCHEMA, newerSchema } from "./schema.ts";
+import { SCHEMA, newerSchemaRefusal } from "./schema.ts";
 import type { ClaimFilter, KeptJob } from "../store.ts";
 
 const NEXT_ATTEMPT = "update meta set attempt = attempt + 1 returning attempt, writable_by";
@@ -24,13 +24,13 @@ const READY = `select key, ready_at from job where ${FOR_US} and ready_at <= ? o
 const NEXT = `select ready_at from job where ${FOR_US} order by ready_at limit 1`;
 const CLAIM = `update job set attempt = ?, claimed_by = ?, lease_until = ?, ready_at = ? where key = ? returning body`;
 const LIST = "select body, attempt, lease_until from job order by ready_at, key limit ?";
-// Few jobs fail, and few people ask: looking for the field in the text of all is cheaper than an index on every write.
+// Few jobs fail and the list is rarely read: scanning the text of all jobs is cheaper than an index on every write.
 const LIST_FAILING = `select body, attempt, lease_until from job where instr(body, '"failure":{') > 0
   order by ready_at, key limit ?`;
 
-type For = Pick<ClaimFilter, "kinds" | "host" | "agents">;
+type JobFilter = Pick<ClaimFilter, "kinds" | "host" | "agents">;
 
-interface Claimed {
+interface ClaimResult {
   now: Instant;
   jobs: ClaimedJob[];
 }
@@ -41,15 +41,15 @@ interface KeptRow {
   lease_until: Instant | null;
 }
 
-interface Ready {
+interface ReadyJob {
   key: string;
   ready_at: Instant;
 }
 
-/** Ends, puts off and schedules the jobs of a batch, inside its transaction. */
+/** Finishes, postpones and schedules the jobs of a batch, inside its transaction. */
 export function putJobs(
   connection: Connection,
-  batch: readonly Prepared[],
+  batch: readonly PreparedCommit[],
   { attempt, now }: { attempt: number; now: Instant },
 ): void {
   const rows: SqlValue[][] = [];
@@ -63,9 +63,13 @@ export function putJobs(
   connection.insert(SCHEDULE, rows);
 }
 
-/** Takes the jobs that are ready, longest ready first, if there are any. */
-export async function claimJobs(connection: Connection, filter: ClaimFilter, clock: () => Instant): Promise<Claimed> {
-  // Looking first keeps those who find nothing from taking the write lock.
+/** Claims ready jobs, longest ready first. */
+export async function claimJobs(
+  connection: Connection,
+  filter: ClaimFilter,
+  clock: () => Instant,
+): Promise<ClaimResult> {
+  // Reading first avoids the write lock when nothing is ready.
   const seenAt = clock();
   const seen = await connection.read(() => findReady(connection, filter, seenAt));
   if (seen.length === 0) return { now: seenAt, jobs: [] };
@@ -73,7 +77,7 @@ export async function claimJobs(connection: Connection, filter: ClaimFilter, clo
     const now = clock();
     const ready = findReady(connection, filter, now);
     const meta = connection.prepare<{ attempt: number; writable_by: number }>(NEXT_ATTEMPT).get();
-    if (meta === undefined || meta.writable_by > SCHEMA) throw newerSchema();
+    if (meta === undefined || meta.writable_by > SCHEMA) throw newerSchemaRefusal();
     const leaseUntil = later(now, filter.leaseMs);
     const claim = connection.prepare<{ body: string }>(CLAIM);
     const jobs = ready.flatMap(({ key }) => {
@@ -84,10 +88,12 @@ export async function claimJobs(connection: Connection, filter: ClaimFilter, clo
   });
 }
 
-/** When the first job that passes the filter is ready. */
-export function nextJobAt(connection: Connection, filter: For): Instant | undefined {
+/** When the first job that matches the filter is ready. */
+export function nextJobAt(connection: Connection, filter: JobFilter): Instant | undefined {
   const agents = JSON.stringify(filter.agents);
-  const firsts = filter.kinds.flatMap((kind) => connection.prepare<Ready>(NEXT).get(kind, filter.host, agents) ?? []);
+  const firsts = filter.kinds.flatMap(
+    (kind) => connection.prepare<ReadyJob>(NEXT).get(kind, filter.host, agents) ?? [],
+  );
   return firsts.toSorted(byReadiness)[0]?.ready_at;
 }
 
@@ -95,7 +101,7 @@ export function listJobs(connection: Connection, limit: number): KeptJob[] {
   return connection.prepare<KeptRow>(LIST).all(limit).map(toKeptJob);
 }
 
-export function listFailing(connection: Connection, limit: number): KeptJob[] {
+export function listFailingJobs(connection: Connection, limit: number): KeptJob[] {
   return connection.prepare<KeptRow>(LIST_FAILING).all(limit).map(toKeptJob);
 }
 
@@ -103,17 +109,17 @@ function toKeptJob({ body, attempt, lease_until: leaseUntil }: KeptRow): KeptJob
   return { ...parseJob(body), attempt, leaseUntil: leaseUntil ?? undefined };
 }
 
-// One query per kind, so that each reads its index in order and stops: a hundred thousand reminders due at once
-// are not sorted for every claim, and do not keep other kinds from being seen.
-function findReady(connection: Connection, filter: ClaimFilter, now: Instant): Ready[] {
+// One query per kind, so that each reads its index in order and stops: a hundred thousand due reminders are not sorted
+// for every claim and do not hide other kinds.
+function findReady(connection: Connection, filter: ClaimFilter, now: Instant): ReadyJob[] {
   const agents = JSON.stringify(filter.agents);
   return filter.kinds
-    .flatMap((kind) => connection.prepare<Ready>(READY).all(kind, filter.host, agents, now, filter.limit))
+    .flatMap((kind) => connection.prepare<ReadyJob>(READY).all(kind, filter.host, agents, now, filter.limit))
     .sort(byReadiness)
     .slice(0, filter.limit);
 }
 
-function byReadiness(one: Ready, other: Ready): number {
+function byReadiness(one: ReadyJob, other: ReadyJob): number {
   if (one.ready_at === other.ready_at) return 0;
   return one.ready_at < other.ready_at ? -1 : 1;
 }

@@ -61,8 +61,8 @@ test("no list of questions or runs goes through all of them", async () => {
     await fresh.readContents(["hash"]);
     await fresh.listRuns({ ...page, statuses: ["running", "failed"] });
     await fresh.listRuns({ ...page, parentId: run.id });
-    await fresh.readBack({ limit: 50 });
-    await fresh.readBack({ limit: 50, runId: run.id });
+    await fresh.readTrailPage({ limit: 50 });
+    await fresh.readTrailPage({ limit: 50, runId: run.id });
     await fresh.listEntries("person", undefined, { limit: 10, after: "a" });
     await fresh.readEntries("usage", [run.id]);
     await fresh.countQuestions("pending");

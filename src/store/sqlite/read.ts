@@ -4,11 +4,11 @@ import type { Question } from "../../core/question/question.ts";
 import type { Run } from "../../core/run/run.ts";
 import type { SqlValue } from "../../sqlite.ts";
 import { parseQuestion, parseRun } from "../row.ts";
-import type { RowName, RowReader } from "../question-cache.ts";
+import type { RowVersion, QuestionCache } from "../question-cache.ts";
 import type { Connection } from "./connection.ts";
-import { FOUND, matchOf } from "./word-search.ts";
-import type { EntryReader } from "../entry-cache.ts";
-import type { EntryPage, QuestionFilter, Ref, RunFilter } from "../store.ts";
+import { FOUND, searchExpression } from "./word-search.ts";
+import type { EntryCache } from "../entry-cache.ts";
+import type { EntryPage, QuestionFilter, NameReference, RunFilter } from "../store.ts";
 
 const RUN = "select id, number, body from run";
 const QUESTION = "select id, body from question";
@@ -36,7 +36,7 @@ export interface EntryRow {
   body: string;
 }
 
-/** Conditions and the values they need. */
+/** Conditions and their values. */
 type Where = Array<[condition: string, value: SqlValue]>;
 
 interface Page {
@@ -60,24 +60,24 @@ export function listRuns(connection: Connection, filter: RunFilter): Run[] {
   return rows.sort(byId(filter.order)).slice(0, filter.limit).map(toRun);
 }
 
-export function listQuestions(connection: Connection, filter: QuestionFilter, reader: RowReader): Question[] {
+export function listQuestions(connection: Connection, filter: QuestionFilter, reader: QuestionCache): Question[] {
   const { status, isClosed, runId, find } = filter;
-  const match = find === undefined ? undefined : matchOf(find);
+  const match = find === undefined ? undefined : searchExpression(find);
   if (find !== undefined && match === undefined) return [];
   const found = match === undefined ? [] : [match];
   const from = (columns: string): string => `select ${columns} from ${match === undefined ? "question" : FOUND}`;
   const where: Where = [];
   if (runId !== undefined) where.push(["run_id = ?", runId]);
-  // A run has few questions, so its index is the better one of the two.
+  // A run has few questions, so its index is the better one.
   if (status !== undefined && runId !== undefined) where.push(["+status = ?", status]);
   if (status !== undefined && runId === undefined) where.push(...isStatus(status, "answered"));
   if (isClosed) where.push(["+status <> ?", "pending"]);
-  // A list of all states goes through everything once: there is no point in remembering it.
+  // A list of all states reads everything once: caching it is pointless.
   if (status === undefined) {
     const rows = select<QuestionRow>(connection, from("id, body"), where, filter, found);
     return rows.map(({ body }) => parseQuestion(body));
   }
-  const names = select<RowName>(connection, from("id, version"), where, filter, found);
+  const names = select<RowVersion>(connection, from("id, version"), where, filter, found);
   const missing = reader.missing(names);
   const fetched =
     missing.length === 0 ? [] : connection.prepare<{ body: string }>(READ_QUESTIONS).all(JSON.stringify(missing));
@@ -88,27 +88,31 @@ export function listQuestions(connection: Connection, filter: QuestionFilter, re
 export function listEntries(
   connection: Connection,
   { kind, parent, page }: { kind: Entry["kind"]; parent: string | undefined; page: EntryPage | undefined },
-  reader: EntryReader,
+  reader: EntryCache,
 ): Entry[] {
   const where: Where = [["kind = ?", kind]];
   if (parent !== undefined) where.push(["parent = ?", parent]);
   const whole = { order: "oldest", limit: -1, ...page } as const; // SQLite's own way to say "all"
   if (!reader.isFor(kind)) return select<EntryRow>(connection, ENTRY, where, whole).map(toEntry);
-  const names = select<RowName>(connection, ENTRY_NAME, where, whole);
+  const names = select<RowVersion>(connection, ENTRY_NAME, where, whole);
   const missing = reader.missing(kind, names);
   const fetched =
     missing.length === 0 ? [] : connection.prepare<EntryRow>(READ_ENTRIES).all(kind, JSON.stringify(missing));
   return reader.take(kind, names, fetched.map(toEntry));
 }
 
-/** The index by status leaves out the usual one, and is used where the text of the query says that it does too. */
+/** The index by status omits the usual one; it is used if the query's text does too. */
 function isStatus(status: string, usual: string): Where {
   if (status === usual) return [["+status = ?", status]];
   return [[`status <> '${usual}' and status = ?`, status]];
 }
 
-/** Runs and questions that go by this name, newest first. */
-export function lookUp(connection: Connection, ref: Ref, limit: number): { runs: Run[]; questions: Question[] } {
+/** Finds runs and questions by name, newest first. */
+export function lookUp(
+  connection: Connection,
+  ref: NameReference,
+  limit: number,
+): { runs: Run[]; questions: Question[] } {
   const newest: Page = { order: "newest", limit };
   if (ref.by === "short") {
     const range: Where = [
@@ -150,7 +154,7 @@ function select<Row>(
   return connection.prepare<Row>(sql).all(...before, ...all.map(([, value]) => value), page.limit);
 }
 
-/** The ids are picked in their index alone, without a look at any row. */
+/** The ids are selected from their index alone, without reading rows. */
 function selectNamed<Row>(
   connection: Connection,
   { from, table }: { from: string; table: string },

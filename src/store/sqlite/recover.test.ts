@@ -10,7 +10,7 @@ test("a store that was left by a crash can be shared again by all who open it", 
   const path = join(directory, "left.db");
   const first = await openSqliteStore(join(directory, "askd.db"));
   await first.commit({ runs: [aRun()] });
-  // What a killed process leaves: the file and its log, as they are in the middle of the work.
+  // The files that a killed process leaves: the database and its log, in the middle of the work.
   for (const part of ["", "-wal"]) copyFileSync(join(directory, `askd.db${part}`), `${path}${part}`);
   await first.close();
   expect(statSync(`${path}-wal`).size).toBeGreaterThan(0);

@@ -2,18 +2,18 @@ import { existsSync } from "node:fs";
 import { Refusal } from "../../core/refusal.ts";
 import { Connection } from "./connection.ts";
 
-/** One step from a schema to the next. Migrations only add, and those that shipped never change. */
+/** One migration. Migrations are only appended, and those that shipped never change. */
 interface Migration {
   sql: string;
-  /** The lowest schema a program must know to write from then on. */
+  /** The lowest schema a program must know to write after this migration. */
   writableBy: number;
 }
 
 // `body` is the validated row. The searched columns are bound from that same object by one function per table:
 // generated from the body they cost 10 µs of a 25 µs write (measured).
 // Every index follows time: one in random order, such as on the part of an id that people type, costs a page per row.
-// What most rows end up as is in no index by status: there a scan in the order of time soon finds enough of them.
-// Names are found by a scan: a person asks for one now and then, an index would be written for every run.
+// The most common final status is in no index by status: a scan in time order soon finds enough of those rows.
+// Names are found by a scan: they are rarely searched, and an index would be written for every run.
 const FIRST = `
 create table meta (
   id integer primary key check (id = 1),
@@ -100,8 +100,8 @@ create index job_ready on job (kind, ready_at);
 `;
 
 // The words of questions, under the rows of their questions: all that were asked, and those that people answered.
-// They are written some time later, by whoever has nothing else to do; the mark says up to which event.
-// Words come as they are looked for, so the index has nothing to fold, and only which question has which.
+// They are written later, by an idle process; the mark is the last indexed event.
+// Words are stored normalized, so the index folds nothing and only records which question has which word.
 const WORDS = `
 create virtual table question_word using fts5(words, content='', detail=none, columnsize=0, tokenize='ascii');
 create virtual table answered_word using fts5(words, content='', detail=none, columnsize=0, tokenize='ascii');
@@ -122,23 +122,23 @@ export const MIGRATIONS: readonly Migration[] = [
   { sql: STORE, writableBy: 3 },
 ];
 
-/** What this program knows. */
+/** The schema this program knows. */
 export const SCHEMA = MIGRATIONS.length;
 
-/** Which schema a store has, and the lowest that a program must know to write to it. */
+/** The schema of a store, and the lowest a program must know to write to it. */
 interface Meta {
   schema: number;
   writable_by: number;
 }
 
-/** Brings the store to the schema of this program, or refuses one that only a newer program may write. */
+/** Migrates the store to this program's schema, or refuses one that only a newer program may write. */
 export async function migrate(connection: Connection, migrations: readonly Migration[] = MIGRATIONS): Promise<void> {
   const known = migrations.length;
   const found = await connection.read(() => readMeta(connection));
   requireWritable(found, known);
   if (found !== undefined && found.schema >= known) return;
   await connection.transact(() => {
-    // Another process may have migrated while this one waited for the lock.
+    // Another process may have migrated while this one waited for the lock: read again.
     const meta = readMeta(connection);
     requireWritable(meta, known);
     const schema = meta?.schema ?? 0;
@@ -149,7 +149,7 @@ export async function migrate(connection: Connection, migrations: readonly Migra
   });
 }
 
-/** Which schema a file has, 0 where there is none, and which one this program knows. */
+/** The schema of a file, 0 if it has none, and the one this program knows. */
 export async function findSchema(path: string): Promise<{ schema: number; known: number }> {
   if (!existsSync(path)) return { schema: 0, known: SCHEMA };
   const connection = await Connection.open(path, { check: false });
@@ -160,18 +160,18 @@ export async function findSchema(path: string): Promise<{ schema: number; known:
   }
 }
 
-/** What a program that is too old for a store says. */
-export function newerSchema(): Refusal {
+/** The refusal of a store that only a newer program may write. */
+export function newerSchemaRefusal(): Refusal {
   return new Refusal("newer_schema", "The store was changed by a newer askd, and this one may not write to it.", {
     hint: "Update this askd: npm install -g askd@latest",
   });
 }
 
 function requireWritable(meta: Meta | undefined, known: number): void {
-  if (meta !== undefined && meta.writable_by > known) throw newerSchema();
+  if (meta !== undefined && meta.writable_by > known) throw newerSchemaRefusal();
 }
 
-/** Nothing where the tables were not made yet. */
+/** Reads the schema metadata; undefined if the tables do not exist yet. */
 export function readMeta(connection: Connection): Meta | undefined {
   const table = "select 1 as found from sqlite_schema where name = 'meta'";
   if (connection.database.prepare(table).get() === undefined) return undefined;

@@ -1,20 +1,20 @@
 import type { Seal } from "../../core/changes.ts";
 import type {
-  EntrySnapshot,
-  JobSnapshot,
-  LineSnapshot,
-  QuestionSnapshot,
+  StoredEntry,
+  StoredJob,
+  StoredLine,
+  StoredQuestion,
   RowCounts,
-  RunSnapshot,
+  StoredRun,
   StoreSnapshot,
 } from "../snapshot.ts";
 import { lineName } from "../snapshot.ts";
 import { Connection } from "./connection.ts";
 
-/** How many lines are put in order at a time, so that the process can do other things in between. */
+/** How many lines are sorted at a time, so that the process can do other work in between. */
 const ORDERED_AT_ONCE = 10_000;
 
-// The trail has no index by run, which would be written with every event: one is made beside the file, on disk.
+// The trail has no index by run, which every event would have to update: a temporary one is built on disk.
 const MAKE_ORDER = `pragma temp_store = file;
 create temp table line (run_id text, n integer, seq integer, primary key (run_id, n, seq)) without rowid;
 begin;`;
@@ -63,7 +63,7 @@ interface JobRow {
   body: string;
 }
 
-/** Reads a store as it is at this moment, on a connection of its own. */
+/** Reads a snapshot of the store, on a connection of its own. */
 export async function readSqliteSnapshot<Result>(
   path: string,
   read: (snapshot: StoreSnapshot) => Promise<Result>,
@@ -87,11 +87,11 @@ class SqliteSnapshot implements StoreSnapshot {
   static async take(connection: Connection): Promise<SqliteSnapshot> {
     const last = await connection.read(() => {
       if (!connection.database.isTransaction) connection.database.exec(MAKE_ORDER);
-      // The first read after "begin" decides which moment all others see.
+      // The first read after "begin" fixes the snapshot.
       return connection.prepare<{ seq: number }>(LAST_LINE).get()?.seq ?? 0;
     });
     const put = connection.prepare(PUT_IN_ORDER);
-    // No line of ours has such a place, but one that was put there is to be found.
+    // No line is ever written at such a position, but a planted one must be found.
     put.run(Number.MIN_SAFE_INTEGER, 0);
     for (let done = 0; done < last; done += ORDERED_AT_ONCE) {
       put.run(done, done + ORDERED_AT_ONCE);
@@ -100,7 +100,7 @@ class SqliteSnapshot implements StoreSnapshot {
     return new SqliteSnapshot(connection);
   }
 
-  async listRuns(after: string, limit: number): Promise<RunSnapshot[]> {
+  async listRuns(after: string, limit: number): Promise<StoredRun[]> {
     const rows = await this.#all<RunRow>(RUNS, after, limit);
     return rows.map((row) => ({
       id: row.id,
@@ -124,9 +124,9 @@ class SqliteSnapshot implements StoreSnapshot {
   }
 
   async listQuestions(
-    after: Pick<QuestionSnapshot, "runId" | "key"> | undefined,
+    after: Pick<StoredQuestion, "runId" | "key"> | undefined,
     limit: number,
-  ): Promise<QuestionSnapshot[]> {
+  ): Promise<StoredQuestion[]> {
     const rows = await this.#all<Record<"id" | "body" | "run_id" | "key" | "status", string> & { version: number }>(
       QUESTIONS,
       after?.runId ?? "",
@@ -142,16 +142,13 @@ class SqliteSnapshot implements StoreSnapshot {
     }));
   }
 
-  async listLines(
-    after: Pick<LineSnapshot, "runId" | "n" | "seq"> | undefined,
-    limit: number,
-  ): Promise<LineSnapshot[]> {
+  async listLines(after: Pick<StoredLine, "runId" | "n" | "seq"> | undefined, limit: number): Promise<StoredLine[]> {
     const { runId, n, seq } = after ?? { runId: "", n: 0, seq: 0 };
-    const rows = await this.#all<Omit<LineSnapshot, "runId" | "xid"> & { run_id: string }>(LINES, runId, n, seq, limit);
+    const rows = await this.#all<Omit<StoredLine, "runId" | "xid"> & { run_id: string }>(LINES, runId, n, seq, limit);
     return rows.map(({ run_id, ...row }) => ({ ...row, runId: run_id, xid: 0 }));
   }
 
-  async listJobs(after: string, limit: number): Promise<JobSnapshot[]> {
+  async listJobs(after: string, limit: number): Promise<StoredJob[]> {
     return (await this.#all<JobRow>(`${JOB} where key > ? order by key limit ?`, after, limit)).map(toJob);
   }
 
@@ -170,15 +167,15 @@ class SqliteSnapshot implements StoreSnapshot {
     return new Map(rows.map(({ hash, body }) => [hash, body]));
   }
 
-  async readJobs(keys: readonly string[]): Promise<JobSnapshot[]> {
+  async readJobs(keys: readonly string[]): Promise<StoredJob[]> {
     const sql = `${JOB} where key in (select value from json_each(?))`;
     return (await this.#all<JobRow>(sql, JSON.stringify(keys))).map(toJob);
   }
 
-  readEntries(kind: string, ids: readonly string[]): Promise<EntrySnapshot[]> {
+  readEntries(kind: string, ids: readonly string[]): Promise<StoredEntry[]> {
     const sql = `select kind, id, parent, version, body from entry
       where kind = ? and id in (select value from json_each(?))`;
-    return this.#all<EntrySnapshot>(sql, kind, JSON.stringify(ids));
+    return this.#all<StoredEntry>(sql, kind, JSON.stringify(ids));
   }
 
   async readLines(
@@ -204,7 +201,7 @@ class SqliteSnapshot implements StoreSnapshot {
   }
 }
 
-function toJob(row: JobRow): JobSnapshot {
+function toJob(row: JobRow): StoredJob {
   return {
     key: row.key,
     body: row.body,

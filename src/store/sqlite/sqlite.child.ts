@@ -6,7 +6,7 @@ import { aQuestion, aRun, anEvent } from "../../../test/builders.ts";
 import { openSqliteStore } from "./sqlite.ts";
 import type { Store } from "../store.ts";
 
-// A process beside the one that tests: it does what it is told, line by line, and says when it is done.
+// A second process for tests: it runs one command per line and reports when it is done.
 const [path = ""] = process.argv.slice(2);
 const ids = idsFrom(Date.now, (count) => randomBytes(count));
 process.umask(0); // the store must close its files to others by itself

@@ -8,15 +8,17 @@ import type { ClaimedJob } from "../../core/run/job.ts";
 import type { Question } from "../../core/question/question.ts";
 import type { Run } from "../../core/run/run.ts";
 import { Batcher } from "../batch.ts";
-import { Listeners } from "../change-listeners.ts";
+import { ChangeListeners } from "../change-listeners.ts";
 import { parseContent, parseEvent, parseQuestion, parseRun, parseSources } from "../row.ts";
 import { Connection } from "./connection.ts";
 import { createStore } from "./create.ts";
-import { EntryReader } from "../entry-cache.ts";
-import { RowReader } from "../question-cache.ts";
+import { EntryCache } from "../entry-cache.ts";
+import { QuestionCache } from "../question-cache.ts";
 import { findDamage, findQuickDamage } from "./damage.ts";
-import { closeToOthers, prepareFiles } from "./store-files.ts";
-import { claimJobs, listFailing, listJobs, nextJobAt } from "./job.ts";
+import { findSchemaDifferences } from "./schema-check.ts";
+import type { SchemaDifference } from "../schema-difference.ts";
+import { restrictPermissions, prepareFiles } from "./store-files.ts";
+import { claimJobs, listFailingJobs, listJobs, nextJobAt } from "./job.ts";
 import {
   READ_ENTRIES,
   READ_QUESTIONS,
@@ -35,14 +37,14 @@ import { SqliteWatch } from "./watch.ts";
 import { prepareAdopted } from "../prepare.ts";
 import { restoreRows, SqliteWriter } from "./write.ts";
 import type {
-  Change,
+  StoreChange,
   ClaimFilter,
-  Committed,
+  CommitResult,
   EntryPage,
   KeptJob,
-  Origin,
+  RunOrigin,
   QuestionFilter,
-  Ref,
+  NameReference,
   RunFilter,
   Store,
   TrailFilter,
@@ -59,7 +61,7 @@ const FIND_BY_KEY = "select body from question where run_id = ? and key = ?";
 const FIND_CONTENT = "select body from content where hash = ?";
 const FIND_ENTRY = "select kind, id, parent, version, body from entry where kind = ? and id = ?";
 const COUNT = "select count(*) as count from question where status = ? and status <> 'answered'";
-// Questions are never deleted, so their last row says how many there are: most are answered, and not in the index.
+// Questions are never deleted, so the last row is their count: most are answered and not in the index.
 const COUNT_ANSWERED = `select coalesce(max("row"), 0)
   - (select count(*) from question where status <> 'answered') as count from question`;
 const FEED = "select n, hash, body, cast(seq as text) as cursor from event where seq > ? order by seq limit ?";
@@ -68,7 +70,7 @@ const CHAIN = `with recursive chain (seq) as (
     union all select event.before from chain join event on event.seq = chain.seq
   ) select n, hash, body, cast(seq as text) as cursor from event where seq in chain order by seq`;
 const BACK = "select n, hash, body, cast(seq as text) as cursor from event where seq < ? order by seq desc limit ?";
-// The chain of a run is followed from its end; what was shown already is passed by.
+// The chain of a run is followed from its end, skipping what was already shown.
 const CHAIN_BACK = `with recursive chain (seq) as (
     select chain_seq from run where id = ?
     union all select event.before from chain join event on event.seq = chain.seq
@@ -77,25 +79,25 @@ const CHAIN_BACK = `with recursive chain (seq) as (
 const HEAD = "select chain_n as n, chain_hash as hash from run where id = ?";
 const SEALS = "select n, hash, body from seal where n > ? order by n limit ?";
 
-/** How long a quick look for damage counts: on a server many may ask. */
+/** How long the result of a quick check is cached. */
 const LOOK_AGAIN_MS = 10_000;
 
-interface Body {
+interface BodyRow {
   body: string;
 }
 
-interface Count {
+interface CountRow {
   count: number;
 }
 
 type EventRow = Omit<KeptEvent, "event">;
 
 export interface SqliteOptions {
-  /** The time by which jobs fall due and leases end; this machine's if nothing else is said. */
+  /** The clock for due jobs and leases; this machine's by default. */
   now?: () => Instant;
 }
 
-/** Opens the store in that file, which is made if it is not there. */
+/** Opens the store in that file, creating it if missing. */
 export async function openSqliteStore(path: string, { now = machineTime }: SqliteOptions = {}): Promise<Store> {
   const files = prepareFiles(resolve(path));
   await createStore(files.database);
@@ -103,7 +105,7 @@ export async function openSqliteStore(path: string, { now = machineTime }: Sqlit
   try {
     await migrate(connection);
     await connection.markAsOwn();
-    closeToOthers(files);
+    restrictPermissions(files);
   } catch (error) {
     connection.close();
     throw error;
@@ -111,23 +113,23 @@ export async function openSqliteStore(path: string, { now = machineTime }: Sqlit
   return new SqliteStore(connection, files.wake, now);
 }
 
-/** What can be read of the store in that file as it is; nothing about it changes. */
+/** A read-only view of the store in that file; nothing about it changes. */
 export function readSqliteStore(connection: Connection): Store {
   return new SqliteStore(connection, "", machineTime);
 }
 
-/** Keeps everything in one SQLite file that several processes may have open. */
+/** A store in one SQLite file that several processes may share. */
 class SqliteStore implements Store {
   readonly #connection: Connection;
   readonly #writer: SqliteWriter;
-  readonly #listeners = new Listeners();
-  readonly #rows = new RowReader();
-  readonly #entries = new EntryReader();
+  readonly #listeners = new ChangeListeners();
+  readonly #rows = new QuestionCache();
+  readonly #entries = new EntryCache();
   readonly #watch: SqliteWatch;
   readonly #batcher: Batcher;
 
   readonly #now: () => Instant;
-  /** What the last quick look for damage found, for all who want to know within a few seconds. */
+  /** The cached result of the last quick check. */
   #looked: { atMs: number; found: Promise<string[]> } | undefined;
 
   constructor(connection: Connection, wake: string, now: () => Instant) {
@@ -145,69 +147,69 @@ class SqliteStore implements Store {
       },
       tell: (change) => {
         this.#watch.touch();
-        this.#listeners.tell(change);
+        this.#listeners.notify(change);
       },
     });
   }
 
-  commit(changes: Changes): Promise<Committed> {
+  commit(changes: Changes): Promise<CommitResult> {
     return this.#batcher.add(changes);
   }
 
-  async adopt(changes: Changes): Promise<Committed> {
+  async adopt(changes: Changes): Promise<CommitResult> {
     const commit = prepareAdopted(changes);
     const committed = await this.#connection.transact(() => {
       const [result] = this.#writer.write([commit], this.#now());
       if (result?.ok) restoreRows(this.#connection, changes);
       return result ?? { ok: false as const, why: "newer_schema" as const };
     });
-    // The writer is not told that this went through: what it remembers of these rows is no longer so.
+    // Without a confirmation the writer drops its cache, which no longer matches these rows.
     this.#watch.touch();
-    this.#listeners.tell({ questions: new Set(), dueAt: undefined, all: true });
+    this.#listeners.notify({ questions: new Set(), dueAt: undefined, all: true });
     return committed;
   }
 
   async findRun(id: RunId): Promise<Run | undefined> {
-    const row = await this.#get<Body & { number: number }>(FIND_RUN, id);
+    const row = await this.#get<BodyRow & { number: number }>(FIND_RUN, id);
     return row && parseRun(row.body, row.number);
   }
 
-  async readOrigins(ids: readonly RunId[]): Promise<Origin[]> {
+  async readOrigins(ids: readonly RunId[]): Promise<RunOrigin[]> {
     type Row = { id: RunId; agent: string; repo: string | null; sources: string | null };
     const rows = await this.#all<Row>(READ_ORIGINS, JSON.stringify(ids));
     return rows.map(({ repo, sources, ...row }) => ({
       ...row,
-      ...(repo !== null && { repo }),
-      ...(sources !== null && { sources: parseSources(sources) }),
+      repo: repo ?? undefined,
+      sources: sources === null ? undefined : parseSources(sources),
     }));
   }
 
   async readRuns(ids: readonly RunId[]): Promise<Run[]> {
-    const rows = await this.#all<Body & { number: number }>(READ_RUNS, JSON.stringify(ids));
+    const rows = await this.#all<BodyRow & { number: number }>(READ_RUNS, JSON.stringify(ids));
     return rows.map(({ body, number }) => parseRun(body, number));
   }
 
   async readContents(hashes: readonly string[]): Promise<Map<string, Content>> {
-    const rows = await this.#all<Body & { hash: string }>(READ_CONTENTS, JSON.stringify(hashes));
+    const rows = await this.#all<BodyRow & { hash: string }>(READ_CONTENTS, JSON.stringify(hashes));
     return new Map(rows.map(({ hash, body }) => [hash, parseContent(body)]));
   }
 
   async readQuestions(ids: readonly QuestionId[]): Promise<Question[]> {
-    return (await this.#all<Body>(READ_QUESTIONS, JSON.stringify(ids))).map(({ body }) => parseQuestion(body));
+    return (await this.#all<BodyRow>(READ_QUESTIONS, JSON.stringify(ids))).map(({ body }) => parseQuestion(body));
   }
 
   async findQuestion(id: QuestionId): Promise<Question | undefined> {
-    const row = await this.#get<Body>(FIND_QUESTION, id);
+    const row = await this.#get<BodyRow>(FIND_QUESTION, id);
     return row && parseQuestion(row.body);
   }
 
   async findQuestionByKey(runId: RunId, key: string): Promise<Question | undefined> {
-    const row = await this.#get<Body>(FIND_BY_KEY, runId, key);
+    const row = await this.#get<BodyRow>(FIND_BY_KEY, runId, key);
     return row && parseQuestion(row.body);
   }
 
   async findContent(hash: string): Promise<Content | undefined> {
-    const row = await this.#get<Body>(FIND_CONTENT, hash);
+    const row = await this.#get<BodyRow>(FIND_CONTENT, hash);
     return row && parseContent(row.body);
   }
 
@@ -241,11 +243,11 @@ class SqliteStore implements Store {
   }
 
   async countQuestions(status: Question["status"]): Promise<number> {
-    const counted = status === "answered" ? this.#get<Count>(COUNT_ANSWERED) : this.#get<Count>(COUNT, status);
+    const counted = status === "answered" ? this.#get<CountRow>(COUNT_ANSWERED) : this.#get<CountRow>(COUNT, status);
     return (await counted)?.count ?? 0;
   }
 
-  lookUp(ref: Ref, limit: number): Promise<{ runs: Run[]; questions: Question[] }> {
+  lookUp(ref: NameReference, limit: number): Promise<{ runs: Run[]; questions: Question[] }> {
     return this.#connection.read(() => lookUp(this.#connection, ref, limit));
   }
 
@@ -258,7 +260,7 @@ class SqliteStore implements Store {
     return String(row?.seq ?? 0);
   }
 
-  async readBack({ before, runId, limit }: TrailFilter): Promise<KeptEvent[]> {
+  async readTrailPage({ before, runId, limit }: TrailFilter): Promise<KeptEvent[]> {
     const end = before === undefined ? Number.MAX_SAFE_INTEGER : Number(before);
     const rows =
       runId === undefined
@@ -294,8 +296,8 @@ class SqliteStore implements Store {
     return this.#connection.read(() => listJobs(this.#connection, limit));
   }
 
-  listFailing(limit: number): Promise<KeptJob[]> {
-    return this.#connection.read(() => listFailing(this.#connection, limit));
+  listFailingJobs(limit: number): Promise<KeptJob[]> {
+    return this.#connection.read(() => listFailingJobs(this.#connection, limit));
   }
 
   async findDamage(depth: "quick" | "whole"): Promise<string[]> {
@@ -307,11 +309,15 @@ class SqliteStore implements Store {
     return this.#looked.found;
   }
 
+  findSchemaDifferences(): Promise<SchemaDifference[]> {
+    return findSchemaDifferences(this.#connection);
+  }
+
   async now(): Promise<Instant> {
     return this.#now();
   }
 
-  onChange(listener: (change: Change) => void): () => void {
+  onChange(listener: (change: StoreChange) => void): () => void {
     const remove = this.#listeners.add(listener);
     this.#watch.update();
     return () => {

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { instant } from "../../core/instant.ts";
 import { openDatabase } from "../../sqlite.ts";
 import { IDS, aContent, aRun } from "../../../test/builders.ts";
-import { prepare } from "../prepare.ts";
+import { prepareCommit } from "../prepare.ts";
 import { Connection } from "./connection.ts";
 import { isNetworkFileSystem } from "./store-files.ts";
 import { MIGRATIONS, migrate } from "./schema.ts";
@@ -102,7 +102,7 @@ test("a full disk refuses the commit whole, and the next goes through when there
   const writer = new SqliteWriter(connection);
   const commit = (text: string): Promise<unknown> => {
     const contents = [{ hash: IDS.outcome(), content: aContent(text) }];
-    const batch = [prepare({ runs: [aRun()], contents })];
+    const batch = [prepareCommit({ runs: [aRun()], contents })];
     return connection.transact(() => writer.write(batch, instant(0)));
   };
   const { page_count } = connection.database.prepare<{ page_count: number }>("pragma page_count").get()!;

@@ -14,11 +14,11 @@ const NETWORK_FILE_SYSTEMS = new Set([0x6969, 0x517b, 0xff534d42, 0xfe534d42, 0x
 export interface StoreFiles {
   database: string;
   wake: string;
-  /** A log was left behind: somebody has the store open, or was killed. */
+  /** A log exists: a process has the store open, or was killed. */
   hasLog: boolean;
 }
 
-/** Makes the directory and what stands beside the store, readable by their owner only. */
+/** Creates the directory and the files beside the store, readable by their owner only. */
 export function prepareFiles(database: string): StoreFiles {
   const directory = dirname(database);
   const wake = join(directory, "askd.wake");
@@ -26,16 +26,16 @@ export function prepareFiles(database: string): StoreFiles {
     makeDirectory(directory);
     makePrivate(directory, [basename(database), "askd."]);
     if (isNetworkFileSystem(statfsSync(directory).type)) throw networkRefusal(directory);
-    createPrivate(wake);
+    createEmptyFile(wake);
   } catch (error) {
-    throw unusable(error, directory);
+    throw explainUnusable(error, directory);
   }
   const log = statSync(`${database}-wal`, { throwIfNoEntry: false });
   return { database, wake, hasLog: log !== undefined && log.size > 0 };
 }
 
-/** Takes away what an unusual umask or an earlier copy let others do with the files. */
-export function closeToOthers(files: StoreFiles): void {
+/** Removes permissions of others that an unusual umask or an earlier copy left. */
+export function restrictPermissions(files: StoreFiles): void {
   for (const path of [files.database, `${files.database}-wal`, `${files.database}-shm`, files.wake]) {
     const found = statSync(path, { throwIfNoEntry: false });
     if (found && (found.mode & OTHERS) !== 0) chmodSync(path, FILE_MODE);
@@ -46,7 +46,7 @@ export function isNetworkFileSystem(type: number): boolean {
   return NETWORK_FILE_SYSTEMS.has(type >>> 0);
 }
 
-/** One by one: Node's own way of making all at once never ends below /proc, where nothing can be made. */
+/** One by one: Node's recursive mkdir never ends below /proc, where nothing can be created. */
 function makeDirectory(path: string): void {
   if (existsSync(path)) return;
   makeDirectory(dirname(path));
@@ -63,16 +63,16 @@ function makePrivate(directory: string, ours: readonly string[]): void {
   const isOurs = uid === process.getuid();
   const isOnlyOurs = (): boolean => readdirSync(directory).every((name) => ours.some((our) => name.startsWith(our)));
   if (isOurs && isOnlyOurs()) return chmodSync(directory, DIRECTORY_MODE);
-  // A directory with other things in it, a project say, is not ours to close; the files themselves are private.
+  // A directory with other files in it, such as a project, keeps its permissions; our files are private.
   if (isOurs && (mode & OTHERS_WRITE) === 0) return;
-  throw new Refusal("store_unusable", `Others could change the store in ${directory}.`, {
+  throw new Refusal("store_unusable", `Other users could change the store in ${directory}.`, {
     hint: `chmod 700 ${directory}`,
   });
 }
 
-/** Makes an empty file for its owner only, if there is none. */
+/** Creates an empty file for its owner only, if there is none. */
 // A file that exists is never opened here: closing any handle of it would drop the locks this process has on it.
-export function createPrivate(path: string): void {
+export function createEmptyFile(path: string): void {
   if (existsSync(path)) return;
   try {
     closeSync(openSync(path, "ax", FILE_MODE));
@@ -87,8 +87,8 @@ function networkRefusal(directory: string): Refusal {
   });
 }
 
-/** Says what cannot be made where, if that is what failed. */
-export function unusable(error: unknown, directory: string): unknown {
+/** Turns a file system error into a refusal that names the directory; returns any other error unchanged. */
+export function explainUnusable(error: unknown, directory: string): unknown {
   if (error instanceof Refusal || !(error instanceof Error) || !("code" in error)) return error;
   return new Refusal("store_unusable", `The store cannot be made in ${directory}: ${String(error.code)}.`, {
     hint: "Make the directory writable, or name another place with --store or ASKD_HOME.",

@@ -1,8 +1,8 @@
 import { utimesSync, watch, type FSWatcher } from "node:fs";
-import type { Listeners } from "../change-listeners.ts";
+import type { ChangeListeners } from "../change-listeners.ts";
 import type { Connection } from "./connection.ts";
 
-/** How often we look without having been woken: a writer may die before it touches the file. */
+/** How often changes are polled: a writer may die before it touches the wake file. */
 const LOOK_MS = 250;
 const EVENTS_AT_ONCE = 1000;
 
@@ -10,23 +10,23 @@ const VERSION = "pragma data_version";
 const LAST = "select max(seq) as seq from event";
 const CHANGED = `select seq, body ->> '$.questionId' as question_id from event where seq > ? order by seq limit ?`;
 
-/** Tells the listeners of this process what others wrote, and wakes others after this one wrote. */
+/** Notifies this process of changes by others, and others of its own. */
 export class SqliteWatch {
   readonly #connection: Connection;
-  readonly #listeners: Listeners;
+  readonly #listeners: ChangeListeners;
   readonly #wake: string;
   #watcher: FSWatcher | undefined;
   #timer: NodeJS.Timeout | undefined;
   #version = 0;
   #seq = 0;
 
-  constructor(connection: Connection, listeners: Listeners, wake: string) {
+  constructor(connection: Connection, listeners: ChangeListeners, wake: string) {
     this.#connection = connection;
     this.#listeners = listeners;
     this.#wake = wake;
   }
 
-  /** Watches while there is somebody to tell. */
+  /** Watches while there are listeners. */
   update(): void {
     if (this.#listeners.size > 0 && this.#timer === undefined) this.#start();
     if (this.#listeners.size === 0) this.stop();
@@ -38,7 +38,7 @@ export class SqliteWatch {
     try {
       utimesSync(this.#wake, now, now);
     } catch {
-      // The file may be gone or the disk read-only by now; the others look every quarter of a second anyway.
+      // The file may be gone or the disk read-only; the others poll every quarter of a second anyway.
     }
   }
 
@@ -60,24 +60,24 @@ export class SqliteWatch {
       this.#watcher = watch(this.#wake, { persistent: false }, () => this.#look());
       this.#watcher.on("error", () => this.#watcher?.close());
     } catch {
-      // A system without free watches: looking every quarter of a second has to do.
+      // No watches are available: polling has to do.
     }
   }
 
   #look(): void {
     if (this.#timer === undefined) return;
     try {
-      // The version counts what other connections wrote; our own touches wake us as well.
+      // The version counts writes of other connections; our own touches wake us too.
       const version = this.#readVersion();
       if (version === this.#version) return;
-      this.#listeners.tell({ questions: this.#readChanged(), dueAt: undefined });
+      this.#listeners.notify({ questions: this.#readChanged(), dueAt: undefined });
       this.#version = version;
     } catch {
-      // Locked for a moment, or broken: then whoever reads or writes next meets the same error and reports it.
+      // Locked for a moment, or broken: the next read or write reports the same error.
     }
   }
 
-  /** While the version stands still, all events up to here are our own and need not be read. */
+  /** While the version is unchanged, all events so far are our own and need not be read. */
   #passOwn(): void {
     try {
       const last = this.#lastSeq();

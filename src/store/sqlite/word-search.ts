@@ -1,8 +1,8 @@
 import type { QuestionId, RunId } from "../../core/id.ts";
-import { type Sought, soughtWords } from "../../core/answer/search-word.ts";
+import { type SearchWord, parseSearch } from "../../core/answer/search-word.ts";
 import { parseQuestion, parseRun } from "../row.ts";
 import type { Connection } from "./connection.ts";
-import { MOST_FOUND, type WordRow, questionsIn, wordChanges } from "../word-index.ts";
+import { MOST_FOUND, type WordRow, questionsInEvents, wordChanges } from "../word-index.ts";
 
 const MARK = "select seq from word_mark";
 const EVENTS = "select seq, body from event where seq > ? order by seq limit ?";
@@ -12,16 +12,16 @@ const ADD_ASKED = "insert into question_word (rowid, words) values (?, ?)";
 const ADD_ANSWERED = "insert into answered_word (rowid, words) values (?, ?)";
 const MOVE = "update word_mark set seq = ?";
 
-/** The rows of the newest questions that have the words: what reads from it goes by this list, whatever else it wants. */
+/** Selects the newest questions that contain the words. */
 export const FOUND = `(select rowid as found from question_word where question_word match ?
   order by rowid desc limit ${MOST_FOUND}) cross join question on question."row" = found`;
 export const FIND_ANSWERED = `select question.id from answered_word
   cross join question on question."row" = answered_word.rowid
   where answered_word match ? order by answered_word.rowid desc limit ?`;
 
-/** What the index is asked for a text that somebody typed; nothing where it has no words. */
-export function matchOf(typed: string): string | undefined {
-  const sought = soughtWords(typed);
+/** The search expression for typed text; undefined if it has no words. */
+export function searchExpression(typed: string): string | undefined {
+  const sought = parseSearch(typed);
   return sought.length === 0 ? undefined : sought.map(quote).join(" ");
 }
 
@@ -30,7 +30,7 @@ export function findAnswered(connection: Connection, words: readonly string[], l
   return words.map((word) => statement.all(quote({ word, isStart: false }), limit).map(({ id }) => id));
 }
 
-/** Takes up to so many events more into the index; says how many there were. */
+/** Indexes up to `limit` more events; returns how many there were. */
 export async function indexWords(connection: Connection, limit: number): Promise<number> {
   const isMore = await connection.read(() => readEvents(connection, 1).length > 0);
   return isMore ? connection.transact(() => indexEvents(connection, limit)) : 0;
@@ -40,7 +40,7 @@ function indexEvents(connection: Connection, limit: number): number {
   const events = readEvents(connection, limit);
   const last = events.at(-1);
   if (!last) return 0;
-  const ids = questionsIn(events.map(({ body }) => body));
+  const ids = questionsInEvents(events.map(({ body }) => body));
   const wanted = JSON.stringify([...new Set([...ids.asked, ...ids.answered])]);
   const rows = connection.prepare<{ row: number; body: string }>(QUESTIONS).all(wanted);
   const kept = rows.map(({ row, body }) => ({ row, question: parseQuestion(body) }));
@@ -60,7 +60,7 @@ function indexEvents(connection: Connection, limit: number): number {
   return events.length;
 }
 
-/** In the order of rows: the index writes all of them at once as long as they come in their order. */
+/** In row order: the index writes them at once as long as they are in order. */
 function insert(
   connection: Connection,
   sql: string,
@@ -77,7 +77,7 @@ function readEvents(connection: Connection, limit: number): Array<{ seq: number;
   return connection.prepare<{ seq: number; body: string }>(EVENTS).all(mark, limit);
 }
 
-/** Words have letters and digits only, so that nothing in them means anything to the index. */
-function quote({ word, isStart }: Sought): string {
+/** Words consist of letters and digits only, so they contain no operators of the index. */
+function quote({ word, isStart }: SearchWord): string {
   return `"${word}"${isStart ? "*" : ""}`;
 }

@@ -4,13 +4,13 @@ import type { Instant } from "../../core/instant.ts";
 import type { Question } from "../../core/question/question.ts";
 import type { Run } from "../../core/run/run.ts";
 import type { SqlValue } from "../../sqlite.ts";
-import type { Prepared, PreparedRow } from "../prepare.ts";
+import type { PreparedCommit, PreparedRow } from "../prepare.ts";
 import { insertInto, type Connection } from "./connection.ts";
-import { SqliteGuard } from "./commit-guard.ts";
-import { type Ends, type KeptRun, SqliteKept } from "./writer-cache.ts";
+import { SqliteCommitGuard } from "./commit-guard.ts";
+import { type TableEnds, type CachedRun, WriterCache } from "./writer-cache.ts";
 import { putJobs } from "./job.ts";
 import { SCHEMA } from "./schema.ts";
-import type { Committed } from "../store.ts";
+import type { CommitResult } from "../store.ts";
 
 const RUN_COLUMNS = ["number", "id", "version", "body", "chain_n", "chain_hash", "chain_seq"];
 const SEARCHED = ["status", "ended_at", "name", "external_id", "host", "agent", "session", "parent_id"];
@@ -27,48 +27,48 @@ const PUT_ENTRY = `insert into entry (kind, id, parent, version, body) values (?
 const NEW_EVENTS = insertInto("event", ["seq", "run_id", "n", "before", "hash", "body"]);
 const NEW_SEAL = "insert into seal (n, hash, body) values (?, ?, ?)";
 
-const NEWER_SCHEMA: Committed = { ok: false, why: "newer_schema" };
+const NEWER_SCHEMA: CommitResult = { ok: false, why: "newer_schema" };
 
 /** The last line of a run's chain. */
-interface Head {
+interface ChainHead {
   n: number;
   hash: string;
   seq: number;
 }
 
-const START: Head = { n: 0, hash: CHAIN_START, seq: 0 };
+const START: ChainHead = { n: 0, hash: CHAIN_START, seq: 0 };
 
-/** New rows of a batch, gathered so that each table is written with few calls. */
-interface Gathered {
+/** The new rows of a batch, grouped so that each table is written with few calls. */
+interface BatchRows {
   runs: SqlValue[][];
   questions: SqlValue[][];
   contents: SqlValue[][];
   events: SqlValue[][];
 }
 
-/** Writes batches; each inside one write transaction that the caller has begun. */
+/** Writes batches, each inside a write transaction the caller has begun. */
 export class SqliteWriter {
   readonly #connection: Connection;
-  readonly #kept: SqliteKept;
-  readonly #guard: SqliteGuard;
+  readonly #kept: WriterCache;
+  readonly #guard: SqliteCommitGuard;
   #isOpen = false;
 
   constructor(connection: Connection) {
     this.#connection = connection;
-    this.#kept = new SqliteKept(connection);
-    this.#guard = new SqliteGuard(connection, this.#kept);
+    this.#kept = new WriterCache(connection);
+    this.#guard = new SqliteCommitGuard(connection, this.#kept);
   }
 
-  /** No two commits of a batch touch the same thing, so all are checked against what was there before it. */
-  write(batch: readonly Prepared[], now: Instant): Committed[] {
+  /** Writes a batch. No two of its commits touch the same row, so all are checked against the state before it. */
+  write(batch: readonly PreparedCommit[], now: Instant): CommitResult[] {
     if (this.#isOpen) this.#kept.forget();
     this.#isOpen = true;
     const ends = this.#kept.begin();
     if (ends === undefined || ends.writable_by > SCHEMA) return batch.map(() => NEWER_SCHEMA);
     const attempt = this.#kept.nextAttempt();
-    const good: Prepared[] = [];
-    const gathered: Gathered = { runs: [], questions: [], contents: [], events: [] };
-    const results = batch.map((commit): Committed => {
+    const good: PreparedCommit[] = [];
+    const gathered: BatchRows = { runs: [], questions: [], contents: [], events: [] };
+    const results = batch.map((commit): CommitResult => {
       const why = this.#guard.check(commit);
       if (why !== undefined) return { ok: false, why };
       good.push(commit);
@@ -84,14 +84,14 @@ export class SqliteWriter {
     return results;
   }
 
-  /** The transaction of the last batch went through; without this word it is taken for undone. */
+  /** Confirms that the last batch was committed; otherwise it counts as rolled back. */
   confirm(): void {
     this.#isOpen = false;
   }
 
   /** Chains the commit's events, and returns the new heads of the chains that grew. */
-  #addEvents(commit: Prepared, { events }: Gathered, ends: Ends): Map<string, Head> {
-    const heads = new Map<string, Head>();
+  #addEvents(commit: PreparedCommit, { events }: BatchRows, ends: TableEnds): Map<string, ChainHead> {
+    const heads = new Map<string, ChainHead>();
     for (const { runId, body } of commit.events) {
       const before = heads.get(runId) ?? this.#headOf(runId, commit);
       const head = { n: before.n + 1, hash: chainHash(before.hash, body), seq: (ends.seq += 1) };
@@ -101,14 +101,19 @@ export class SqliteWriter {
     return heads;
   }
 
-  #headOf(runId: string, commit: Prepared): Head {
+  #headOf(runId: string, commit: PreparedCommit): ChainHead {
     const run = this.#kept.findRun(runId);
     if (run) return { n: run.chain_n, hash: run.chain_hash, seq: run.chain_seq };
     if (commit.runs.some(({ id }) => id === runId)) return START;
     throw new Error(`An event is about run ${runId}, which is not kept.`);
   }
 
-  #putRuns(commit: Prepared, heads: Map<string, Head>, gathered: Gathered, ends: Ends): Map<string, number> {
+  #putRuns(
+    commit: PreparedCommit,
+    heads: Map<string, ChainHead>,
+    gathered: BatchRows,
+    ends: TableEnds,
+  ): Map<string, number> {
     const numbers = new Map<string, number>();
     for (const run of commit.runs) {
       const before = this.#kept.findRun(run.id);
@@ -124,21 +129,21 @@ export class SqliteWriter {
     return numbers;
   }
 
-  #updateRun({ guard, body, row }: PreparedRow<Run>, before: KeptRun, head: Head): void {
+  #updateRun({ guard, body, row }: PreparedRow<Run>, before: CachedRun, head: ChainHead): void {
     this.#run(PUT_RUN, guard + 1, body, head.n, head.hash, head.seq, before.number);
-    // They change rarely, and leaving them alone spares the indexes on them.
+    // They change rarely; skipping them spares their indexes.
     if (areColumnsChanged(row, before)) this.#run(PUT_COLUMNS, ...columnsOf(row), before.number);
   }
 
-  /** The run itself stays as it is: somebody only reports about it. */
-  #growChain(id: string, head: Head): void {
+  /** Appends to the chain of a run that does not change. */
+  #growChain(id: string, head: ChainHead): void {
     const before = this.#kept.findRun(id);
     if (before === undefined) throw new Error(`An event is about run ${id}, which is not kept.`);
     this.#run(PUT_CHAIN, head.n, head.hash, head.seq, before.number);
     this.#kept.putRun(id, { ...before, chain_n: head.n, chain_hash: head.hash, chain_seq: head.seq });
   }
 
-  #putRows(commit: Prepared, gathered: Gathered, ends: Ends): void {
+  #putRows(commit: PreparedCommit, gathered: BatchRows, ends: TableEnds): void {
     for (const question of commit.questions) this.#putQuestion(question, gathered, ends);
     for (const { hash, body } of commit.contents) gathered.contents.push([hash, body]);
     for (const { kind, id, parent, guard, body } of commit.entries) {
@@ -147,7 +152,7 @@ export class SqliteWriter {
     for (const { n, hash, body } of commit.seals) this.#run(NEW_SEAL, n, hash, body);
   }
 
-  #putQuestion({ id, guard, body, row }: PreparedRow<Question>, gathered: Gathered, ends: Ends): void {
+  #putQuestion({ id, guard, body, row }: PreparedRow<Question>, gathered: BatchRows, ends: TableEnds): void {
     const { status } = row;
     const version = guard + 1;
     const before = this.#kept.findQuestion(id);
@@ -163,7 +168,7 @@ export class SqliteWriter {
   }
 }
 
-/** Sets the versions and numbers that rows had elsewhere, inside the transaction that wrote them. */
+/** Restores the versions and numbers of imported rows, inside the transaction that wrote them. */
 export function restoreRows(connection: Connection, { runs = [], questions = [] }: Changes): void {
   const taken = connection.prepare("select 1 from run where number = ?");
   for (const { id, version, number } of runs) {
@@ -175,7 +180,7 @@ export function restoreRows(connection: Connection, { runs = [], questions = [] 
   for (const { id, version } of questions) put.run(version, id);
 }
 
-function keptRun({ guard, row }: PreparedRow<Run>, number: number, head: Head): KeptRun {
+function keptRun({ guard, row }: PreparedRow<Run>, number: number, head: ChainHead): CachedRun {
   return {
     number,
     version: guard + 1,
@@ -193,19 +198,19 @@ function keptRun({ guard, row }: PreparedRow<Run>, number: number, head: Head): 
   };
 }
 
-/** The columns that are searched: the one place that takes them from a run. */
+/** The searched columns of a run; the only place that derives them. */
 function columnsOf(run: Run): SqlValue[] {
   const { status, endedAt, name, externalId, host, agent, session, parentId } = run;
   return [status, endedAt ?? null, name, externalId ?? null, host, agent, session ?? null, parentId ?? null];
 }
 
-function areColumnsChanged(run: Run, before: KeptRun): boolean {
+function areColumnsChanged(run: Run, before: CachedRun): boolean {
   const { status, ended_at, name, external_id, host, agent, session, parent_id } = before;
   const columns = [status, ended_at, name, external_id, host, agent, session, parent_id];
   return columnsOf(run).some((value, index) => value !== columns[index]);
 }
 
-function attemptsOf(commit: Prepared, attempt: number): Map<string, number> {
+function attemptsOf(commit: PreparedCommit, attempt: number): Map<string, number> {
   const attempts = new Map<string, number>();
   for (const { job } of commit.scheduled) attempts.set(job.key, attempt);
   return attempts;

@@ -1,7 +1,7 @@
 import type { Connection } from "./connection.ts";
 
-/** A run row as far as a writer has to know it. */
-export interface KeptRun {
+/** The columns of a run that a writer needs. */
+export interface CachedRun {
   number: number;
   version: number;
   host: string;
@@ -17,19 +17,19 @@ export interface KeptRun {
   chain_seq: number;
 }
 
-export interface KeptQuestion {
+export interface CachedQuestion {
   row: number;
   version: number;
   status: string;
 }
 
-/** How far the tables go, and who may write. */
-export interface Ends {
+/** The last row of each table, and which schema may write. */
+export interface TableEnds {
   writable_by: number;
   seq: number;
   number: number;
   row: number;
-  /** Ids follow time: one that is greater than the last of its kind is new. */
+  /** Ids sort by time: one greater than the last is new. */
   run_id: string;
   question_id: string;
 }
@@ -50,14 +50,14 @@ const RESERVED_AT_ONCE = 1_000;
 const REMEMBERED = 40_000;
 
 /**
- * What a writer knows of the rows it changes. Inside a write transaction that holds for as long as no other connection
- * has written since the last one, which SQLite counts: a process that writes alone need not read before it writes.
+ * Caches the rows a writer changes. Inside a write transaction the cache is valid as long as no other connection has
+ * written since the last one, which SQLite counts: a process that writes alone need not read first.
  */
-export class SqliteKept {
+export class WriterCache {
   readonly #connection: Connection;
-  readonly #runs = new Map<string, KeptRun>();
-  readonly #questions = new Map<string, KeptQuestion>();
-  #ends: Ends | undefined;
+  readonly #runs = new Map<string, CachedRun>();
+  readonly #questions = new Map<string, CachedQuestion>();
+  #ends: TableEnds | undefined;
   #version = -1;
   #attempt = 0;
   #lastAttempt = 0;
@@ -66,45 +66,45 @@ export class SqliteKept {
     this.#connection = connection;
   }
 
-  /** Called first in every write transaction; undefined where there is no store. */
-  begin(): Ends | undefined {
+  /** Must be called first in every write transaction; undefined if there is no store. */
+  begin(): TableEnds | undefined {
     const version = this.#connection.prepare<{ data_version: number }>(VERSION).get()?.data_version ?? 0;
     if (version !== this.#version) this.#forgetRows();
     if (this.#runs.size + this.#questions.size > REMEMBERED) this.#forgetRows();
     this.#version = version;
-    this.#ends ??= this.#connection.prepare<Ends>(ENDS).get();
+    this.#ends ??= this.#connection.prepare<TableEnds>(ENDS).get();
     return this.#ends;
   }
 
-  /** What was written is undone: nothing that is remembered can be relied on. */
+  /** Clears the cache after a rollback. */
   forget(): void {
     this.#forgetRows();
     this.#attempt = this.#lastAttempt = 0;
   }
 
-  findRun(id: string): KeptRun | undefined {
+  findRun(id: string): CachedRun | undefined {
     if (this.#ends !== undefined && id > this.#ends.run_id) return undefined;
-    return find(this.#runs, id, () => this.#connection.prepare<KeptRun>(RUN).get(id));
+    return find(this.#runs, id, () => this.#connection.prepare<CachedRun>(RUN).get(id));
   }
 
-  findQuestion(id: string): KeptQuestion | undefined {
+  findQuestion(id: string): CachedQuestion | undefined {
     if (this.#ends !== undefined && id > this.#ends.question_id) return undefined;
-    return find(this.#questions, id, () => this.#connection.prepare<KeptQuestion>(QUESTION).get(id));
+    return find(this.#questions, id, () => this.#connection.prepare<CachedQuestion>(QUESTION).get(id));
   }
 
-  putRun(id: string, run: KeptRun): void {
+  putRun(id: string, run: CachedRun): void {
     this.#runs.set(id, run);
     if (this.#ends !== undefined && id > this.#ends.run_id) this.#ends.run_id = id;
   }
 
-  putQuestion(id: string, question: KeptQuestion): void {
+  putQuestion(id: string, question: CachedQuestion): void {
     this.#questions.set(id, question);
     if (this.#ends !== undefined && id > this.#ends.question_id) this.#ends.question_id = id;
   }
 
   /**
-   * A number that no other transaction of this store has: a job that was dropped and scheduled anew must not get
-   * the attempt of a worker that still has the old one in hand. They are taken from the store many at a time.
+   * A number unique among the transactions of this store: a job dropped and scheduled anew must not reuse the attempt
+   * of a worker that still has the old one. Numbers are reserved in blocks.
    */
   nextAttempt(): number {
     if (this.#attempt === this.#lastAttempt) {

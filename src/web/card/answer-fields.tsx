@@ -1,14 +1,14 @@
 import { recommendedOption } from "../../core/question/content.ts";
-import { wordToType } from "../../core/risk-word.ts";
+import { confirmationWord } from "../../core/question/risk.ts";
 import { makeVisible } from "../../core/text/visible.ts";
 import type { CardView } from "./card-view.ts";
-import { draftedText } from "../parts/form-draft.ts";
+import { draftText } from "../parts/form-draft.ts";
 import { ItemFields } from "./item-field.tsx";
 import { tell } from "../parts/reader.ts";
 
 type FieldsView = Pick<CardView, "reader" | "read" | "draft" | "problem" | "wrong">;
 
-/** What is filled in to answer a question, by whoever answers it: its items, the word for a high risk, a note. */
+/** Fields of an answer, signed in or by link: the items, the confirmation word at high risk, a note. */
 export function AnswerFields({ view }: { view: FieldsView }) {
   const { reader, read, draft, problem, wrong } = view;
   const { question, content } = read;
@@ -28,16 +28,16 @@ export function AnswerFields({ view }: { view: FieldsView }) {
         {tell(reader, "note")} <span class="quiet">{tell(reader, "optional")}</span>
       </label>
       <textarea id="note" name="note" rows={2}>
-        {draftedText(draft, "note")}
+        {draftText(draft, "note")}
       </textarea>
     </>
   );
 }
 
-/** The field for the word that somebody types who means it. */
+/** The field for the word that confirms a high-risk answer. */
 export function TypedWord({ view, id }: { view: FieldsView; id: string }) {
   const { reader, read, draft } = view;
-  const word = wordToType(read.question.title, read.run.name);
+  const word = confirmationWord(read.question.title, read.run.name);
   const lean = read.content.items.length === 1 && read.content.items[0] && recommendedOption(read.content.items[0]);
   return (
     <div class="risk">
@@ -52,7 +52,7 @@ export function TypedWord({ view, id }: { view: FieldsView; id: string }) {
         autocomplete="off"
         autocapitalize="off"
         spellcheck={false}
-        value={draftedText(draft, "word")}
+        value={draftText(draft, "word")}
         data-word={word}
       />
     </div>

@@ -1,11 +1,11 @@
 import { makeVisible } from "../../core/text/visible.ts";
 import type { CardView } from "./card-view.ts";
 import { AnswerFields } from "./answer-fields.tsx";
-import { AskBack, More, Snooze } from "./question-menu.tsx";
+import { AskBack, MoreActions, Snooze } from "./question-menu.tsx";
 import { runName } from "../pages/inbox.tsx";
 import { tell, tellKey } from "../parts/reader.ts";
 
-/** The form that answers a question; every way out of it is a button of the same form. */
+/** The form that answers a question. Every other action is a button of the same form, so it works without a script. */
 export function AnswerForm({ view, isForced }: { view: CardView; isForced: boolean }) {
   const { reader } = view;
   const { question } = view.read;
@@ -14,7 +14,7 @@ export function AnswerForm({ view, isForced }: { view: CardView; isForced: boole
       <input type="hidden" name="csrf" value={reader.csrf} />
       {isForced ? <input type="hidden" name="force" value="1" /> : null}
       <AnswerFields view={view} />
-      {isForced || view.same.length === 0 ? null : <Also view={view} />}
+      {isForced || view.same.length === 0 ? null : <SameQuestionsBox view={view} />}
       <div class="act">
         <Primary view={view} isForced={isForced} />
         {isForced ? null : <Escapes view={view} />}
@@ -35,26 +35,26 @@ export function AnswerForm({ view, isForced }: { view: CardView; isForced: boole
 
 const NAMED = 3;
 
-/** Gives the same answer to all who ask the same; not by itself, for what they mean by it may differ. */
-function Also({ view: { reader, same, draft } }: { view: CardView }) {
+/** Offers the same answer for other runs that ask the same. Off by default: the same words may mean something else. */
+function SameQuestionsBox({ view: { reader, same, draft } }: { view: CardView }) {
   const first = same.slice(0, NAMED).map(({ run }) => runName(run));
   const more = same.length - first.length;
-  const rest = more === 1 ? "also.more.one" : "also.more";
+  const rest = more === 1 ? "batch.same.more.one" : "batch.same.more";
   const names = first.join(", ") + (more > 0 ? ` ${tell(reader, rest, { n: more })}` : "");
   return (
-    <label class="choice also">
+    <label class="choice same">
       <input
         type="checkbox"
-        name="also"
+        name="batch"
         value={same.map(({ question }) => question.id).join(" ")}
-        checked={draft.has("also")}
+        checked={draft.has("batch")}
       />{" "}
-      {tell(reader, same.length === 1 ? "also.one" : "also.many", { n: same.length, names })}
+      {tell(reader, same.length === 1 ? "batch.same.one" : "batch.same", { n: same.length, names })}
     </label>
   );
 }
 
-/** The one button that answers; it repeats the choice, so that nobody presses it for another. */
+/** The button that answers. It repeats the choice, so nobody sends another one by mistake. */
 function Primary({ view, isForced }: { view: CardView; isForced: boolean }) {
   const { reader, read } = view;
   const { run, question } = read;
@@ -81,7 +81,7 @@ function Escapes({ view }: { view: CardView }) {
         </button>
       ) : null}
       <Snooze view={view} />
-      <More view={view} />
+      <MoreActions view={view} />
     </>
   );
 }

@@ -3,10 +3,10 @@ import type { AwayMachine } from "../../core/run/machine.ts";
 import type { Run } from "../../core/run/run.ts";
 import { makeVisible } from "../../core/text/visible.ts";
 import { Command } from "../parts/command.tsx";
-import { type Reader, tell, tellSpan } from "../parts/reader.ts";
+import { type PageReader, tell, tellSpan } from "../parts/reader.ts";
 
-/** Says that a run cannot go on before its machine is back, and what can be done about it. */
-export function MachineAway({ reader, run, away }: { reader: Reader; run: Run; away: AwayMachine }) {
+/** Warns that a run cannot resume until its machine is back, and says what to do. */
+export function AwayMachineNotice({ reader, run, away }: { reader: PageReader; run: Run; away: AwayMachine }) {
   const machine = makeVisible(away.name);
   const heard =
     away.heardAt === undefined

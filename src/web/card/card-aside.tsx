@@ -1,16 +1,16 @@
-import { sayActor } from "../../core/people/actor.ts";
+import { actorName } from "../../core/people/actor.ts";
 import { mayAnswer } from "../../core/people/inbox.ts";
 import { type Question, findAnswer, isPending } from "../../core/question/question.ts";
 import { makeVisible } from "../../core/text/visible.ts";
-import { answerWords } from "../answer-words.ts";
+import { answerWords } from "../words/answer-words.ts";
 import type { CardView } from "./card-view.ts";
 import { Command } from "../parts/command.tsx";
 import { eventWords } from "../words/event-words.ts";
-import { type Reader, tell } from "../parts/reader.ts";
-import { Moment, Since } from "../parts/time.tsx";
+import { type PageReader, tell } from "../parts/reader.ts";
+import { Moment, TimeSince } from "../parts/time.tsx";
 
-/** Memory beside the card: what was answered before, who sees it, what happened. */
-export function Aside({ view }: { view: CardView }) {
+/** The column beside the card: similar answers, templates, viewers, commands, activity, comments. */
+export function CardAside({ view }: { view: CardView }) {
   const { reader } = view;
   return (
     <aside aria-label={tell(reader, "details")}>
@@ -19,7 +19,7 @@ export function Aside({ view }: { view: CardView }) {
       {view.history.length > 0 ? <History view={view} /> : null}
       <section id="seen">
         <h2>{tell(reader, "seen")}</h2>
-        <p>{seenWords(view)}</p>
+        <p>{viewerWords(view)}</p>
       </section>
       <Terminal view={view} />
       <section id="activity">
@@ -37,12 +37,12 @@ export function Aside({ view }: { view: CardView }) {
   );
 }
 
-/** Says whether the reader can answer. */
+/** True if the reader can answer the question now. */
 function isOpenTo({ reader, read: { question } }: CardView): boolean {
   return isPending(question) && mayAnswer(question, reader);
 }
 
-/** At high risk nothing is chosen beforehand, not by an address either. */
+/** True if a link may prefill the form; never at high risk. */
 function isFilledByLink(view: CardView): boolean {
   return isOpenTo(view) && view.read.question.risk !== "high";
 }
@@ -57,9 +57,9 @@ function SimilarAnswers({ view }: { view: CardView }) {
           {tell(reader, "similar.one", {
             answer: makeVisible(one.answer),
             title: makeVisible(one.title),
-            name: makeVisible(sayActor(one.by)),
+            name: makeVisible(actorName(one.by)),
           })}{" "}
-          <Since reader={reader} at={one.at} as="run.ago" />.{" "}
+          <TimeSince reader={reader} at={one.at} as="run.ago" />.{" "}
           {isFilledByLink(view) ? (
             <a href={`/q/${read.question.id}?choose=${encodeURIComponent(one.answer)}`}>
               {tell(reader, "similar.use")}
@@ -103,10 +103,10 @@ function Templates({ view: { reader, read, templates } }: { view: CardView }) {
   );
 }
 
-/** Who sees the question, and who has it open now. */
-export function seenWords({ reader, read, looking }: Pick<CardView, "reader" | "read" | "looking">): string {
+/** Lists who sees the question and who has it open now. */
+export function viewerWords({ reader, read, viewers }: Pick<CardView, "reader" | "read" | "viewers">): string {
   const { question } = read;
-  const others = looking
+  const others = viewers
     .filter((name) => name !== reader.id)
     .map((name) => tell(reader, "seen.now", { name: makeVisible(name) }));
   const meant = [
@@ -114,21 +114,21 @@ export function seenWords({ reader, read, looking }: Pick<CardView, "reader" | "
     ...question.approvals.from,
     ...question.notify.map(({ channel, address }) => address ?? channel),
   ]
-    .filter((name) => name !== reader.id && !looking.includes(name))
+    .filter((name) => name !== reader.id && !viewers.includes(name))
     .map(makeVisible);
   const names = [tell(reader, "you"), ...others, ...new Set(meant)].join(", ");
   return `${names}. ${ruleWords(reader, question)}`.trim();
 }
 
-/** How it is decided, where it still can be. */
-function ruleWords(reader: Reader, question: Question): string {
+/** How an open question is decided: first answer, or several people. */
+function ruleWords(reader: PageReader, question: Question): string {
   if (!isPending(question) || question.settling) return "";
   if (!mayAnswer(question, reader)) return tell(reader, "seen.readOnly");
   const { need } = question.approvals;
   return need > 1 ? tell(reader, "seen.need", { n: need }) : tell(reader, "seen.first");
 }
 
-/** What to type to answer, as far as the reader can; at high risk nothing is chosen for anybody. */
+/** The command that answers the question, or shows it if the reader cannot answer. At high risk it names no option. */
 function commandFor(view: CardView): string {
   const { run, content, question } = view.read;
   if (!isOpenTo(view) || (isPending(question) && question.settling)) return `askd show ${run.number}`;
@@ -158,7 +158,7 @@ function Comments({ view: { reader, read } }: { view: CardView }) {
       <h2>{tell(reader, "comments")}</h2>
       {question.comments.map((comment) => (
         <p>
-          <b>{makeVisible(sayActor(comment.by))}</b> <Moment reader={reader} at={comment.at} />
+          <b>{makeVisible(actorName(comment.by))}</b> <Moment reader={reader} at={comment.at} />
           <br />
           {makeVisible(comment.text)}
         </p>

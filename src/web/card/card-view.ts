@@ -1,60 +1,60 @@
-import type { Read } from "../../core/changes.ts";
+import type { QuestionSnapshot } from "../../core/changes.ts";
 import type { Event } from "../../core/trail/event.ts";
 import type { AwayMachine } from "../../core/run/machine.ts";
 import type { Run } from "../../core/run/run.ts";
-import type { Similar } from "../../core/answer/similar.ts";
+import type { SimilarQuestion } from "../../core/answer/similar.ts";
 import type { UsageRow } from "../../core/run/usage.ts";
-import type { Draft } from "../parts/form-draft.ts";
+import type { FormDraft } from "../parts/form-draft.ts";
 import type { LogPart } from "../parts/log.tsx";
-import type { Reader } from "../parts/reader.ts";
+import type { PageReader } from "../parts/reader.ts";
 
-/** What an agent has changed so far. */
-export interface Work {
-  /** Which files, and how much. */
+/** Changes in an agent's working tree. */
+export interface WorkSummary {
+  /** Output of `git diff --stat`. */
   stat: string;
   diff: string;
   untracked: readonly string[];
 }
 
-/** What is known on this machine about a run beyond what is stored. */
+/** Facts about a run that only its own machine knows. */
 export interface AtHand {
-  /** What differs in the working tree; undefined where it cannot be seen from here. */
-  work(run: Run): Promise<Work | undefined>;
-  /** What to type to go on in the agent's own session. */
+  /** Changes in the working tree; undefined if it is not on this machine. */
+  work(run: Run): Promise<WorkSummary | undefined>;
+  /** The command that continues the agent's own session. */
   takeover(run: Run): Promise<string | undefined>;
-  /** The end of what its agent did, or what it did since then; undefined where that cannot be seen from here. */
+  /** The end of the agent's log, or its continuation after `from`; undefined if it is not on this machine. */
   log?(run: Run, from?: string): Promise<LogPart | undefined>;
 }
 
-/** Everything that the card of a question shows. */
+/** All data that the card of a question shows. */
 export interface CardView {
-  reader: Reader;
-  read: Read;
-  /** What happened to the question and, since then, to its run. */
+  reader: PageReader;
+  read: QuestionSnapshot;
+  /** Events of the question, and of its run since it was asked. */
   events: readonly Event[];
   usage: UsageRow | undefined;
-  /** The machine that the run waits for, or will once the answer counts, and that is away. */
+  /** The machine that the run needs to resume, if it is away. */
   away?: AwayMachine | undefined;
-  /** Who else has it open. */
-  looking: readonly string[];
-  /** What the form was filled with when it was sent, or what a link chose. */
-  draft: Draft;
-  /** Why the form was not taken. */
+  /** Other people who have the question open. */
+  viewers: readonly string[];
+  /** Values to fill the form with: as submitted, or as prefilled by a link. */
+  draft: FormDraft;
+  /** Why the form was rejected. */
   problem?: string;
-  /** The typed field that it is about; empty where the answer has one only. */
+  /** The typed field with the problem; empty if the answer is a single value. */
   wrong?: string;
-  /** What was written, where somebody else was faster. */
+  /** The reader's unsent text, if somebody else answered first. */
   lost?: string;
-  /** What the agent would be told. */
+  /** Preview of the message to the agent. */
   preview?: string;
-  /** Questions of other runs that ask the same. */
-  same: readonly Read[];
+  /** The same question from other runs. */
+  same: readonly QuestionSnapshot[];
   takeover: string | undefined;
-  /** There is a working tree to look at. */
+  /** The run has a working tree on this machine. */
   hasWork: boolean;
-  similar: readonly Similar[];
-  /** What the same run asked besides, newest first. */
-  history: readonly Read[];
-  /** Names of canned answers that fit. */
+  similar: readonly SimilarQuestion[];
+  /** Other questions of the run, newest first. */
+  history: readonly QuestionSnapshot[];
+  /** Names of the templates that fit. */
   templates: readonly string[];
 }

@@ -1,25 +1,22 @@
-import { sayActor } from "../../core/people/actor.ts";
-import { recommendedOption } from "../../core/question/content.ts";
-import { mayForce } from "../../core/force.ts";
+import { actorName } from "../../core/people/actor.ts";
+import { type Content, recommendedOption } from "../../core/question/content.ts";
+import { type PendingQuestion, type Question, findAnswer, isPending, mayForce } from "../../core/question/question.ts";
 import { consequenceAt, mayAnswer } from "../../core/people/inbox.ts";
-import { type Pending, type Question, findAnswer, isPending } from "../../core/question/question.ts";
 import { isRiskUnverified } from "../../core/question/risk.ts";
 import { makeVisible } from "../../core/text/visible.ts";
 import { AnswerForm } from "./answer-form.tsx";
-import { Aside } from "./card-aside.tsx";
+import { CardAside } from "./card-aside.tsx";
 import type { CardView } from "./card-view.ts";
-import { sayFact } from "../words/fact-words.ts";
-import { Markdown } from "../foreign.tsx";
-import { splitContext } from "../parts/markdown.tsx";
+import { factWords } from "../words/fact-words.ts";
+import { MarkdownText, splitContext } from "../parts/markdown.tsx";
 import { sayShare, sayUsd } from "../parts/number-format.ts";
-import { Options } from "./option-list.tsx";
-import { Outcome, Settling } from "./outcome.tsx";
-import { tell } from "../parts/reader.ts";
-import { thenWords } from "../then.ts";
-import { Left, Moment, Since } from "../parts/time.tsx";
+import { OptionList } from "./option-list.tsx";
+import { Outcome, SettlingAnswer } from "./outcome.tsx";
+import { type PageReader, tell } from "../parts/reader.ts";
+import { TimeLeft, Moment, TimeSince } from "../parts/time.tsx";
 import { Votes } from "./votes.tsx";
 
-/** A question with everything that is needed to answer it well, in the order that all surfaces share. */
+/** A question with everything needed to answer it, in the same order as in the terminal and in messages. */
 export function Card({ view }: { view: CardView }) {
   const { read } = view;
   const { question } = read;
@@ -29,19 +26,19 @@ export function Card({ view }: { view: CardView }) {
       id="main"
       class={isRisky ? "card risky" : "card"}
       data-id={question.id}
-      data-state={stateOf(view)}
+      data-state={cardState(view)}
       data-by={answeredBy(question)}
       data-filled={view.draft.size > 0 ? "yes" : undefined}
     >
       <h1 class="inbox-title">{tell(view.reader, "nav.inbox")}</h1>
-      <Crumb view={view} />
+      <QuestionCrumb view={view} />
       <h1>{makeVisible(question.title)}</h1>
-      <Chips view={view} />
+      <QuestionChips view={view} />
       <div class="grid">
         <div>
-          <Why view={view} />
+          <QuestionContext view={view} />
           <div id="state">
-            <State view={view} />
+            <QuestionState view={view} />
           </div>
           {view.hasWork ? (
             <section id="work" class="work" data-src={`/q/${question.id}/work`}>
@@ -52,28 +49,28 @@ export function Card({ view }: { view: CardView }) {
             </section>
           ) : null}
         </div>
-        <Aside view={view} />
+        <CardAside view={view} />
       </div>
     </main>
   );
 }
 
-/** Names what can be done with a card: where that changes, the form goes and what was written is kept. */
-export function stateOf({ reader, read: { question } }: CardView): string {
+/** Names what the reader can do with a card. When it changes, the script replaces the form and keeps the text. */
+export function cardState({ reader, read: { question } }: CardView): string {
   if (!isPending(question)) return question.status === "timeout" && question.forced ? "forced" : question.status;
   if (question.settling) return "settling";
   if (!mayAnswer(question, reader)) return "closed";
-  return question.votes.some((vote) => sayActor(vote.by) === reader.id) ? "voted" : "open";
+  return question.votes.some((vote) => actorName(vote.by) === reader.id) ? "voted" : "open";
 }
 
-/** Whose answer counts, or is about to. */
+/** The person who gave the answer, final or not. */
 export function answeredBy(question: Question): string | undefined {
   const answer = isPending(question) ? question.settling?.answer : findAnswer(question);
-  return answer && sayActor(answer.by);
+  return answer && actorName(answer.by);
 }
 
-/** What can be done with a question now, or what became of it. */
-export function State({ view }: { view: CardView }) {
+/** The form of an open question, or the outcome of a closed one. */
+export function QuestionState({ view }: { view: CardView }) {
   const { reader, read } = view;
   const { question } = read;
   if (!isPending(question)) {
@@ -89,7 +86,7 @@ export function State({ view }: { view: CardView }) {
       </>
     );
   }
-  if (question.settling) return <Settling view={view} settling={question.settling} />;
+  if (question.settling) return <SettlingAnswer view={view} settling={question.settling} />;
   if (!mayAnswer(question, reader)) return <NoAccess view={view} question={question} />;
   return (
     <>
@@ -99,7 +96,7 @@ export function State({ view }: { view: CardView }) {
   );
 }
 
-function NoAccess({ view: { reader, read }, question }: { view: CardView; question: Pending }) {
+function NoAccess({ view: { reader, read }, question }: { view: CardView; question: PendingQuestion }) {
   const names = question.approvals.from.map(makeVisible).join(", ");
   return (
     <>
@@ -109,21 +106,21 @@ function NoAccess({ view: { reader, read }, question }: { view: CardView; questi
         <p>{tell(reader, "access.none", { names, name: reader.id })}</p>
         <button type="submit">{tell(reader, "access.ask")}</button>
       </form>
-      <Options reader={reader} content={read.content} />
+      <OptionList reader={reader} content={read.content} />
     </>
   );
 }
 
-/** What somebody should know before they answer. */
-function Notices({ view: { reader, read }, question }: { view: CardView; question: Pending }) {
+/** Claims and votes to know about before answering. */
+function Notices({ view: { reader, read }, question }: { view: CardView; question: PendingQuestion }) {
   const { claim } = question;
-  const isTheirs = claim && sayActor(claim.by) !== reader.id;
+  const isTheirs = claim && actorName(claim.by) !== reader.id;
   return (
     <div id="notices">
       {isTheirs ? (
         <p class="banner wait">
-          {tell(reader, "claimed", { name: makeVisible(sayActor(claim.by)) })}{" "}
-          <Since reader={reader} at={claim.at} as="run.since" />. {tell(reader, "claimed.still")}
+          {tell(reader, "claimed", { name: makeVisible(actorName(claim.by)) })}{" "}
+          <TimeSince reader={reader} at={claim.at} as="run.since" />. {tell(reader, "claimed.still")}
         </p>
       ) : null}
       <Votes reader={reader} read={read} question={question} />
@@ -133,17 +130,17 @@ function Notices({ view: { reader, read }, question }: { view: CardView; questio
 
 type CrumbView = Pick<CardView, "reader" | "read" | "usage">;
 
-/** Where the question comes from, in one muted line; who is not signed in cannot go there. */
-export function Crumb({ view: { reader, read, usage }, isGuest }: { view: CrumbView; isGuest?: true }) {
+/** Where the question comes from, in one muted line. Guests get no link to the run. */
+export function QuestionCrumb({ view: { reader, read, usage }, isGuest }: { view: CrumbView; isGuest?: true }) {
   const { run } = read;
   const name = makeVisible(`${tell(reader, "run")} ${run.externalId ?? `#${run.number}`} ${run.name}`);
   const turns =
     usage && usage.turns > 0 ? tell(reader, usage.turns === 1 ? "turn" : "turns", { n: usage.turns }) : undefined;
   const cost = usage && usage.costUsd > 0 ? tell(reader, "cost", { usd: sayUsd(reader, usage.costUsd) }) : undefined;
-  const agent = run.agent === "none" ? undefined : sayFact(reader, run, "agent", run.agent);
+  const agent = run.agent === "none" ? undefined : factWords(reader, run, "agent", run.agent);
   return (
     <p class="crumb">
-      {run.repo === undefined ? null : <span>{makeVisible(sayFact(reader, run, "repo", run.repo))}</span>}
+      {run.repo === undefined ? null : <span>{makeVisible(factWords(reader, run, "repo", run.repo))}</span>}
       {run.branch === undefined ? null : <span class="mono">{makeVisible(run.branch)}</span>}
       {isGuest ? <span>{name}</span> : <a href={`/r/${run.id}`}>{name}</a>}
       {[agent, turns, cost].map((part) => (part === undefined ? null : <span>{makeVisible(part)}</span>))}
@@ -151,8 +148,8 @@ export function Crumb({ view: { reader, read, usage }, isGuest }: { view: CrumbV
   );
 }
 
-/** What to know before answering, at a glance. */
-export function Chips({ view: { reader, read } }: { view: Pick<CardView, "reader" | "read"> }) {
+/** Risk, deadline and recommendation as short labels. */
+export function QuestionChips({ view: { reader, read } }: { view: Pick<CardView, "reader" | "read"> }) {
   const { question, content } = read;
   const only = content.items.length === 1 ? content.items[0] : undefined;
   const lean = only && recommendedOption(only);
@@ -175,22 +172,28 @@ export function Chips({ view: { reader, read } }: { view: Pick<CardView, "reader
   );
 }
 
-/** Until when, and what happens then: always a sentence. Where an answer is there, there is nothing to wait for. */
-function Clock({ view: { reader, read }, question }: { view: Pick<CardView, "reader" | "read">; question: Pending }) {
+/** The deadline and what happens then. Empty while an answer can still be undone. */
+function Clock({
+  view: { reader, read },
+  question,
+}: {
+  view: Pick<CardView, "reader" | "read">;
+  question: PendingQuestion;
+}) {
   const { hold } = question;
   const at = consequenceAt(question);
-  // An agent that goes on by itself closes the question with that: the later deadline never comes.
+  // An agent that proceeds by itself closes the question, so the later deadline never comes.
   const goesOn = hold?.after === "proceed" && at === hold.until;
   if (question.settling) return null;
   return (
     <>
       {hold && !goesOn ? (
         <span class="chip wait">
-          {tell(reader, "chip.held")} <Left reader={reader} until={hold.until} as="run.left" units={2} />
+          {tell(reader, "chip.held")} <TimeLeft reader={reader} until={hold.until} as="run.left" units={2} />
         </span>
       ) : null}
       <span class="chip wait">
-        <Since reader={reader} at={question.askedAt} as="run.waiting" />
+        <TimeSince reader={reader} at={question.askedAt} as="run.waiting" />
       </span>
       <span class={goesOn ? "chip wait" : "chip"}>
         {at === undefined ? (
@@ -198,8 +201,8 @@ function Clock({ view: { reader, read }, question }: { view: Pick<CardView, "rea
         ) : (
           <>
             {tell(reader, "chip.by")} <Moment reader={reader} at={at} />,{" "}
-            <Left reader={reader} until={at} as="run.left" units={2} />. {tell(reader, "chip.then")}{" "}
-            {goesOn ? tell(reader, "then.proceed") : thenWords(reader, question, read.content)}
+            <TimeLeft reader={reader} until={at} as="run.left" units={2} />. {tell(reader, "chip.then")}{" "}
+            {goesOn ? tell(reader, "then.proceed") : timeoutWords(reader, question, read.content)}
           </>
         )}
       </span>
@@ -207,25 +210,35 @@ function Clock({ view: { reader, read }, question }: { view: Pick<CardView, "rea
   );
 }
 
-/** Why it matters: the first lines, and more when asked for. */
-export function Why({ view: { reader, read } }: { view: Pick<CardView, "reader" | "read"> }) {
+/** The effect of the deadline, in the reader's language. */
+function timeoutWords(reader: PageReader, question: Pick<Question, "onTimeout">, content: Content): string {
+  const given = question.onTimeout.answer;
+  const only = content.items.length === 1 ? content.items[0] : undefined;
+  const option = only?.options.find(
+    ({ key, value, label }) => given !== undefined && [key, value, label].includes(given),
+  );
+  return tell(reader, `then.${question.onTimeout.do}`, { answer: makeVisible(option?.label ?? given ?? "") });
+}
+
+/** The context of the question: the first lines, the rest folded. */
+export function QuestionContext({ view: { reader, read } }: { view: Pick<CardView, "reader" | "read"> }) {
   const { content, question } = read;
   const { lead, rest } = splitContext(content.context ?? "");
   return (
     <>
-      {isWhole(question, content.items) ? null : <Markdown text={content.items[0]?.text ?? ""} />}
-      {lead === "" ? null : <Markdown text={lead} />}
+      {isWhole(question, content.items) ? null : <MarkdownText text={content.items[0]?.text ?? ""} />}
+      {lead === "" ? null : <MarkdownText text={lead} />}
       {rest === "" ? null : (
         <details class="context">
           <summary>{tell(reader, "context")}</summary>
-          <Markdown text={rest} />
+          <MarkdownText text={rest} />
         </details>
       )}
     </>
   );
 }
 
-/** Says whether the heading has all that was asked. */
+/** True if the title is the whole question. */
 function isWhole({ title }: Question, items: CardView["read"]["content"]["items"]): boolean {
   return items.length > 1 || title === items[0]?.text.trim();
 }

@@ -1,25 +1,25 @@
 import type { AnswerField, AnswerSchema } from "../../core/answer/answer-schema.ts";
 import { type Item, type Option, recommendedOption } from "../../core/question/content.ts";
 import { makeVisible } from "../../core/text/visible.ts";
-import { type Draft, OTHER, draftedText, fieldNames } from "../parts/form-draft.ts";
-import { Markdown } from "../foreign.tsx";
+import { type FormDraft, OTHER_CHOICE, draftText, itemFieldNames } from "../parts/form-draft.ts";
+import { MarkdownText } from "../parts/markdown.tsx";
 import { aboutWords, labelWords } from "../words/answer-words.ts";
-import { type Reader, tell } from "../parts/reader.ts";
+import { type PageReader, tell } from "../parts/reader.ts";
 
 export interface ItemView {
-  reader: Reader;
+  reader: PageReader;
   item: Item;
   index: number;
-  /** It is the only one, so the heading of the card says what is asked. */
+  /** The only item of the question: the card's heading already shows its text. */
   isOnly: boolean;
-  draft: Draft;
-  /** Nothing is chosen or recommended beforehand. */
+  draft: FormDraft;
+  /** High risk: nothing is preselected or recommended. */
   isRisky: boolean;
-  /** The typed field that was not taken. */
+  /** The typed field that was rejected. */
   wrong?: string | undefined;
 }
 
-/** Where one item of a question is answered: options, words of one's own, or typed fields. */
+/** Fields that answer one item: options, free text or typed fields. */
 export function ItemFields({ view }: { view: ItemView }) {
   const { reader, item, isOnly } = view;
   return (
@@ -37,8 +37,8 @@ export function ItemFields({ view }: { view: ItemView }) {
 
 function Choices({ view }: { view: ItemView }) {
   const { reader, item, index, draft } = view;
-  const names = fieldNames(index);
-  const text = draftedText(draft, names.text);
+  const names = itemFieldNames(index);
+  const text = draftText(draft, names.text);
   if (item.options.length === 0) {
     return (
       <textarea
@@ -60,7 +60,7 @@ function Choices({ view }: { view: ItemView }) {
       {item.allowText ? (
         <div class="opt">
           <label>
-            <Button view={view} value={OTHER} />
+            <Button view={view} value={OTHER_CHOICE} />
             <span class="l">
               <kbd>{item.options.length + 1}</kbd>
               {tell(reader, "answer.other")}
@@ -94,7 +94,7 @@ function Choice({ view, option, place }: { view: ItemView; option: Option; place
       {option.preview === undefined ? null : (
         <details class="preview">
           <summary>{tell(reader, "answer.preview")}</summary>
-          <Markdown text={option.preview} />
+          <MarkdownText text={option.preview} />
         </details>
       )}
     </div>
@@ -103,7 +103,7 @@ function Choice({ view, option, place }: { view: ItemView; option: Option; place
 
 function Button({ view, value, label }: { view: ItemView; value: string; label?: string }) {
   const { item, index, draft, isRisky } = view;
-  const name = fieldNames(index).choice;
+  const name = itemFieldNames(index).choice;
   const drafted = draft.get(name);
   const lean = recommendedOption(item);
   const isLean = !isRisky && lean !== undefined && String(item.options.indexOf(lean)) === value;
@@ -120,17 +120,31 @@ function Button({ view, value, label }: { view: ItemView; value: string; label?:
 
 function TypedFields({ view, schema }: { view: ItemView; schema: AnswerSchema }) {
   const { reader, index, draft, wrong } = view;
-  const names = fieldNames(index);
+  const names = itemFieldNames(index);
   if (schema.type !== "object") {
     const label = makeVisible(schema.title ?? tell(reader, "answer.words"));
     const isWrong = wrong === "";
-    return <TypedField {...{ reader, field: schema, name: names.text, label, draft, isRequired: true, isWrong }} />;
+    return (
+      <TypedField
+        reader={reader}
+        field={schema}
+        name={names.text}
+        label={label}
+        draft={draft}
+        isRequired
+        isWrong={isWrong}
+      />
+    );
   }
   return (
     <>
       {Object.entries(schema.properties).map(([property, field]) => (
         <TypedField
-          {...{ reader, field, draft, name: names.part(property), label: makeVisible(field.title ?? property) }}
+          reader={reader}
+          field={field}
+          name={names.part(property)}
+          label={makeVisible(field.title ?? property)}
+          draft={draft}
           isRequired={schema.required?.includes(property) ?? false}
           isWrong={property === wrong}
         />
@@ -140,11 +154,11 @@ function TypedFields({ view, schema }: { view: ItemView; schema: AnswerSchema })
 }
 
 interface TypedView {
-  reader: Reader;
+  reader: PageReader;
   field: AnswerField;
   name: string;
   label: string;
-  draft: Draft;
+  draft: FormDraft;
   isRequired: boolean;
   isWrong: boolean;
 }
@@ -155,7 +169,7 @@ function TypedField({ reader, field, name, label, draft, isRequired, isWrong }: 
   const id = `field-${name}`;
   const about = [isWrong ? "problem" : "", field.description === undefined ? "" : `${id}-about`].join(" ").trim();
   const described = { "aria-invalid": isWrong ? "true" : undefined, "aria-describedby": about || undefined };
-  const value = draftedText(draft, name);
+  const value = draftText(draft, name);
   const choices = field.type === "boolean" ? ["true", "false"] : field.enum;
   return (
     <div class="field">
@@ -179,7 +193,10 @@ function TypedField({ reader, field, name, label, draft, isRequired, isWrong }: 
         </select>
       ) : (
         <input
-          {...{ id, name, value, required: isRequired }}
+          id={id}
+          name={name}
+          value={value}
+          required={isRequired}
           type={field.type === "string" ? (field.format ? INPUT_TYPES[field.format] : "text") : "number"}
           step={field.type === "integer" ? "1" : field.type === "number" ? "any" : undefined}
           min={field.minimum}

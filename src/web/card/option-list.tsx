@@ -2,15 +2,15 @@ import type { Content, Item } from "../../core/question/content.ts";
 import type { Answer } from "../../core/question/question.ts";
 import { makeVisible } from "../../core/text/visible.ts";
 import { aboutWords, labelWords } from "../words/answer-words.ts";
-import { type Reader, tell } from "../parts/reader.ts";
+import { type PageReader, tell } from "../parts/reader.ts";
 
-/** What could be chosen, and what was, for those who cannot choose any more. */
-export function Options({
+/** Read-only list of the options, with the chosen ones marked. */
+export function OptionList({
   reader,
   content,
   answer,
 }: {
-  reader: Reader;
+  reader: PageReader;
   content: Content;
   answer?: Answer | undefined;
 }) {

@@ -1,11 +1,11 @@
 import type { Child } from "hono/jsx";
-import { sayActor } from "../../core/people/actor.ts";
+import { actorName } from "../../core/people/actor.ts";
 import { isPending } from "../../core/question/question.ts";
 import type { CardView } from "./card-view.ts";
-import { draftedText } from "../parts/form-draft.ts";
+import { draftText } from "../parts/form-draft.ts";
 import { tell, tellKey } from "../parts/reader.ts";
 
-/** A button that opens a small panel; it needs no script. */
+/** A button that opens a panel without a script. */
 function Menu({ name, label, hint, children }: { name: string; label: string; hint?: string; children: Child }) {
   return (
     <details class={`menu ${name}`}>
@@ -18,7 +18,7 @@ function Menu({ name, label, hint, children }: { name: string; label: string; hi
   );
 }
 
-/** Sends the agent a question instead of an answer. */
+/** Asks the agent a question instead of answering. */
 export function AskBack({ view: { reader, draft } }: { view: Pick<CardView, "reader" | "draft"> }) {
   return (
     <Menu name="back" label={tell(reader, "back")} hint={tellKey(reader, "m")}>
@@ -26,7 +26,7 @@ export function AskBack({ view: { reader, draft } }: { view: Pick<CardView, "rea
         {tell(reader, "back.what")}
       </label>
       <textarea id="back" name="back" rows={2}>
-        {draftedText(draft, "back")}
+        {draftText(draft, "back")}
       </textarea>
       <button class="send" type="submit" name="do" value="clarify" formnovalidate>
         {tell(reader, "back.send")}
@@ -35,7 +35,7 @@ export function AskBack({ view: { reader, draft } }: { view: Pick<CardView, "rea
   );
 }
 
-/** Keeps the question out of sight for a while; the deadline stays. */
+/** Hides the question for a while; the deadline does not change. */
 export function Snooze({ view: { reader, read } }: { view: CardView }) {
   const action = `/q/${read.question.id}/snooze`;
   return (
@@ -52,12 +52,12 @@ export function Snooze({ view: { reader, read } }: { view: CardView }) {
   );
 }
 
-/** What is needed now and then. */
-export function More({ view }: { view: CardView }) {
+/** The less frequent actions. */
+export function MoreActions({ view }: { view: CardView }) {
   const { reader, read } = view;
   const { question, run } = read;
   const at = `/q/${question.id}`;
-  const isMine = question.claim !== undefined && sayActor(question.claim.by) === reader.id;
+  const isMine = question.claim !== undefined && actorName(question.claim.by) === reader.id;
   return (
     <Menu name="more" label={tell(reader, "more")}>
       <Narrow view={view} />
@@ -112,7 +112,7 @@ export function More({ view }: { view: CardView }) {
   );
 }
 
-/** What stands beside this menu where there is room for it. */
+/** Actions that stand beside this menu on wide screens. */
 function Narrow({ view: { reader, read } }: { view: CardView }) {
   const { question } = read;
   return (

@@ -2,13 +2,13 @@ import { machineName } from "../../core/run/machine.ts";
 import { type Run, isAnswerUntaken } from "../../core/run/run.ts";
 import { makeVisible } from "../../core/text/visible.ts";
 import { Command } from "../parts/command.tsx";
-import { type Reader, tell } from "../parts/reader.ts";
+import { type PageReader, tell } from "../parts/reader.ts";
 
-/** What a person does about an answer that nobody else can bring to the agent; nothing for any other run. */
-export function Untaken(view: { reader: Reader; run: Run; takeover: string | undefined }) {
+/** How to continue a session that askd did not start and cannot resume; empty for any other run. */
+export function UntakenAnswer(view: { reader: PageReader; run: Run; takeover: string | undefined }) {
   const { reader, run, takeover } = view;
   if (!isAnswerUntaken(run)) return null;
-  // A program that named no agent has no session that a person could open.
+  // A program that named no agent has no session to open.
   if (run.agent === "none") return <p class="banner wait">{tell(reader, "r.untaken.asker")}</p>;
   return (
     <section class="banner wait">

@@ -1,17 +1,25 @@
-import { sayActor } from "../../core/people/actor.ts";
-import type { Read } from "../../core/changes.ts";
-import type { Pending } from "../../core/question/question.ts";
+import { actorName } from "../../core/people/actor.ts";
+import type { QuestionSnapshot } from "../../core/changes.ts";
+import type { PendingQuestion } from "../../core/question/question.ts";
 import { makeVisible } from "../../core/text/visible.ts";
-import { talliesOf } from "../../core/answer/vote.ts";
-import { answerWords } from "../answer-words.ts";
-import { type Reader, tell } from "../parts/reader.ts";
+import { groupVotes } from "../../core/answer/vote.ts";
+import { answerWords } from "../words/answer-words.ts";
+import { type PageReader, tell } from "../parts/reader.ts";
 import { Moment } from "../parts/time.tsx";
 
-/** What the reader and others have agreed to so far, where several have to. */
-export function Votes({ reader, read, question }: { reader: Reader; read: Read; question: Pending }) {
+/** Votes so far, for a question that needs several people. */
+export function Votes({
+  reader,
+  read,
+  question,
+}: {
+  reader: PageReader;
+  read: QuestionSnapshot;
+  question: PendingQuestion;
+}) {
   const { votes, approvals } = question;
-  const isMine = (vote: (typeof votes)[number]): boolean => sayActor(vote.by) === reader.id;
-  const tallies = talliesOf(votes);
+  const isMine = (vote: (typeof votes)[number]): boolean => actorName(vote.by) === reader.id;
+  const tallies = groupVotes(votes);
   const own = tallies.find((tally) => tally.some(isMine));
   const wordsOf = ([{ answer }, ...others]: (typeof tallies)[number]) => ({
     answer: answerWords(reader, read.content, answer),
@@ -33,7 +41,7 @@ export function Votes({ reader, read, question }: { reader: Reader; read: Read; 
                 <>
                   {index === 0 ? " " : ", "}
                   <span>
-                    {makeVisible(sayActor(vote.by))} <Moment reader={reader} at={vote.at} />
+                    {makeVisible(actorName(vote.by))} <Moment reader={reader} at={vote.at} />
                   </span>
                 </>
               ))}

@@ -1,14 +1,14 @@
 import { makeVisible } from "../../core/text/visible.ts";
 import type { Run } from "../../core/run/run.ts";
-import type { Work } from "./card-view.ts";
-import { type Reader, tell } from "../parts/reader.ts";
+import type { WorkSummary } from "./card-view.ts";
+import { type PageReader, tell } from "../parts/reader.ts";
 
 const MOST_CHARS = 60_000;
-/** A diff that is read at a glance is shown at once. */
+/** Shorter diffs are unfolded. */
 const SHORT_CHARS = 4_000;
 
-/** What an agent has changed so far: which files first, then how. */
-export function WorkSoFar({ reader, run, work }: { reader: Reader; run: Run; work: Work | undefined }) {
+/** Changes of an agent: the files first, then the diff. */
+export function WorkSoFar({ reader, run, work }: { reader: PageReader; run: Run; work: WorkSummary | undefined }) {
   const isEmpty = !work || (work.stat === "" && work.untracked.length === 0);
   const isLong = work !== undefined && work.diff.length > SHORT_CHARS;
   return (
@@ -46,8 +46,8 @@ export function WorkSoFar({ reader, run, work }: { reader: Reader; run: Run; wor
   );
 }
 
-/** `4 files, +182 −9`, out of the last line that git says; new files, which it does not count, are among them. */
-function sumUp(reader: Reader, { stat, untracked }: Work): string {
+/** `4 files, +182 −9`, from the last line of `git diff --stat`, plus untracked files, which git does not count. */
+function sumUp(reader: PageReader, { stat, untracked }: WorkSummary): string {
   const last = stat.trimEnd().split("\n").at(-1) ?? "";
   const count = (word: string): string => new RegExp(`(\\d+) ${word}`).exec(last)?.[1] ?? "0";
   const files = Number(count("file")) + untracked.length;
@@ -55,7 +55,7 @@ function sumUp(reader: Reader, { stat, untracked }: Work): string {
   return tell(reader, key, { files, more: count("insertion"), less: count("deletion") });
 }
 
-/** The lines of a diff; the four that git begins a file with are one here, its name. */
+/** The lines of a diff; the header lines of each file are reduced to its name. */
 function diffLines(diff: string) {
   const lines = makeVisible(diff.slice(0, MOST_CHARS)).trimEnd().split("\n");
   let isHead = false;

@@ -1,47 +1,47 @@
 import { all, announce, find, parsePage, say } from "./dom.ts";
 
-const KEPT = "askd:picked";
-const picked = new Set((sessionStorage.getItem(KEPT) ?? "").split(" ").filter((id) => id !== ""));
-/** What the bar was last made for. */
+const KEPT = "askd:selected";
+const selected = new Set((sessionStorage.getItem(KEPT) ?? "").split(" ").filter((id) => id !== ""));
+/** Ids for which the bar was last loaded. */
 let shown = "";
-/** Of several bars that are on their way the last counts. */
+/** Number of the latest request; replies to older ones are ignored. */
 let asked = 0;
-/** Where a range began. */
+/** Start of a range. */
 let from: HTMLInputElement | null = null;
 
-/** Rows that are ticked get one answer, in a bar that is there as long as one is. */
-export function watchPicks(): void {
+/** Shows the batch bar while rows are selected. */
+export function watchSelection(): void {
   if (!bar()) return;
   document.addEventListener("click", (event) => {
     if (!(event.target instanceof Element)) return;
     const box = event.target.closest<HTMLInputElement>("#list input[name=q]");
     if (box) clickBox(box, event.shiftKey);
-    const button = event.target.closest<HTMLElement>("[data-pick]");
-    if (button) pressPick(button.dataset["pick"]);
+    const button = event.target.closest<HTMLElement>("[data-select]");
+    if (button) pressSelectionButton(button.dataset["select"]);
   });
   document.addEventListener("input", (event) => {
-    if (event.target instanceof Element && event.target.closest("#together")) labelBar();
+    if (event.target instanceof Element && event.target.closest("#batch-content")) labelBar();
   });
-  restorePicks();
+  restoreSelection();
 }
 
-/** Ticks again what was ticked, in a list that may be another one by now. */
-export function restorePicks(): void {
-  for (const box of boxes()) box.checked = idsOf(box).some((id) => picked.has(id));
+/** Selects the same questions again in a list that may have changed. */
+export function restoreSelection(): void {
+  for (const box of boxes()) box.checked = idsOf(box).some((id) => selected.has(id));
   void showBar();
 }
 
-/** Ticks or unticks the row that somebody stands on. */
-export function tickRow(row: HTMLElement | undefined): boolean {
+/** Selects or deselects a row. */
+export function toggleRow(row: HTMLElement | undefined): boolean {
   const box = boxOf(row);
   row?.focus();
   if (box) clickBox(box, false, !box.checked);
-  else if (row) announce(say("pick.alone"));
+  else if (row) announce(say("batch.single"));
   return row !== undefined;
 }
 
-/** Goes from one row to the next and takes it along; on the way back it is left again. */
-export function extendTo(row: HTMLElement | undefined, next: HTMLElement | undefined): boolean {
+/** Moves to the next row and selects it; moving back deselects. */
+export function extendSelection(row: HTMLElement | undefined, next: HTMLElement | undefined): boolean {
   const [here, there] = [boxOf(row), boxOf(next)];
   if (!from?.isConnected || !from.checked) from = here ?? there;
   const isBack = there?.checked && here && here !== from;
@@ -52,14 +52,14 @@ export function extendTo(row: HTMLElement | undefined, next: HTMLElement | undef
   return next !== undefined;
 }
 
-/** The bar, where somebody works with it: rows are ticked, and the list or the bar itself has the focus. */
-export function barInUse(): HTMLFormElement | undefined {
+/** The batch bar, if rows are selected and the list or the bar has the focus. */
+export function activeBatchBar(): HTMLFormElement | undefined {
   const form = bar();
   return form && !form.hidden && document.activeElement?.closest("#list, #batch") ? form : undefined;
 }
 
-/** Chooses one of the answers in the bar. */
-export function choosePill(form: HTMLFormElement, place: number): boolean {
+/** Chooses one of the answers in the batch bar. */
+export function chooseBatchAnswer(form: HTMLFormElement, place: number): boolean {
   const pill = all<HTMLInputElement>(".pill input", form)[place - 1];
   if (!pill) return false;
   pill.checked = true;
@@ -68,14 +68,14 @@ export function choosePill(form: HTMLFormElement, place: number): boolean {
   return true;
 }
 
-/** Puts into the bar what became of the answers, or the form again after they were taken back. */
-export function showTogether(next: HTMLElement): void {
+/** Shows the outcome of a batch in the bar, or its form again after an undo. */
+export function showBatchOutcomes(next: HTMLElement): void {
   const form = bar();
   if (!form) return;
   const back = (next.dataset["ids"] ?? "").split(" ").filter((id) => id !== "");
-  for (const { value } of all<HTMLInputElement>("input[name=q]", next)) picked.delete(value);
-  for (const id of back) picked.add(id);
-  for (const box of boxes()) box.checked = idsOf(box).some((id) => picked.has(id));
+  for (const { value } of all<HTMLInputElement>("input[name=q]", next)) selected.delete(value);
+  for (const id of back) selected.add(id);
+  for (const box of boxes()) box.checked = idsOf(box).some((id) => selected.has(id));
   asked += 1;
   shown = back.length > 0 ? [...back].sort().join(" ") : tickedIds().join(" ");
   keep();
@@ -93,7 +93,7 @@ function clickBox(box: HTMLInputElement, isRange: boolean, isOn = box.checked): 
   void showBar();
 }
 
-function pressPick(what: string | undefined): void {
+function pressSelectionButton(what: string | undefined): void {
   if (what === "close") shown = "";
   else for (const box of boxes()) tick(box, what === "all");
   if (what !== "all") find<HTMLElement>("#list .row[aria-current], #list .row")?.focus();
@@ -103,13 +103,13 @@ function pressPick(what: string | undefined): void {
 function tick(box: HTMLInputElement, isOn: boolean): void {
   box.checked = isOn;
   for (const id of idsOf(box)) {
-    if (isOn) picked.add(id);
-    else picked.delete(id);
+    if (isOn) selected.add(id);
+    else selected.delete(id);
   }
   keep();
 }
 
-/** Asks the server what those that are ticked can be answered with; what is chosen and written goes along. */
+/** Loads the answers offered for the selection and keeps what is chosen and written. */
 async function showBar(): Promise<void> {
   const form = bar();
   if (!form) return;
@@ -130,35 +130,35 @@ async function showBar(): Promise<void> {
   try {
     const headers = { "x-askd": "1", accept: "text/html" };
     const response = await fetch("/batch/edit", { method: "POST", body: fields, headers });
-    const next = response.ok ? find<HTMLElement>("#together", parsePage(await response.text())) : null;
-    if (!next) shown = ""; // the next tick asks again
+    const next = response.ok ? find<HTMLElement>("#batch-content", parsePage(await response.text())) : null;
+    if (!next) shown = ""; // the next selection asks again
     else if (mine === asked) place(form, next);
   } catch {
-    shown = ""; // the network said no; the stream tells, and the next tick asks again
+    shown = ""; // the stream reports a lost connection, and the next selection asks again
   }
 }
 
 function place(form: HTMLFormElement, next: HTMLElement): void {
-  const name = document.activeElement?.closest("#together") && document.activeElement.getAttribute("name");
-  find("#together", form)?.replaceWith(next);
+  const name = document.activeElement?.closest("#batch-content") && document.activeElement.getAttribute("name");
+  find("#batch-content", form)?.replaceWith(next);
   form.hidden = false;
   labelBar();
-  announce(find("#picked", next)?.textContent ?? "");
+  announce(find("#selected", next)?.textContent ?? "");
   if (name) find<HTMLElement>(`[name="${name}"]:not([type=radio]), [name="${name}"]:checked`, next)?.focus();
 }
 
 /** Repeats the choice on the button that sends it. */
 function labelBar(): void {
-  const button = find<HTMLElement>("#together button.p");
+  const button = find<HTMLElement>("#batch-content button.p");
   const label = button && find(".label", button);
   if (!button || !label) return;
-  const chosen = find<HTMLInputElement>("#together [name=as]:checked");
-  const own = find<HTMLInputElement>("#together [name=said]")?.value.trim() ?? "";
+  const chosen = find<HTMLInputElement>("#batch-content [name=as]:checked");
+  const own = find<HTMLInputElement>("#batch-content [name=said]")?.value.trim() ?? "";
   const answer = chosen && chosen.value !== "own" ? (chosen.dataset["label"] ?? "") : own;
   button.setAttribute("aria-disabled", String(answer === ""));
   const n = button.dataset["n"] ?? "";
-  // Where nothing is shared there is nothing to choose, only to write.
-  const isWritten = chosen ? chosen.value === "own" : !find("#together [name=as]");
+  // Without shared options there is nothing to choose, only to write.
+  const isWritten = chosen ? chosen.value === "own" : !find("#batch-content [name=as]");
   const missing = isWritten ? "answer.write" : "answer.choose";
   label.textContent = answer === "" ? say(missing) : say("batch.sendWith", { n, answer });
 }
@@ -187,5 +187,5 @@ function tickedIds(): string[] {
 }
 
 function keep(): void {
-  sessionStorage.setItem(KEPT, [...picked].join(" "));
+  sessionStorage.setItem(KEPT, [...selected].join(" "));
 }

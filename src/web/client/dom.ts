@@ -7,10 +7,10 @@ declare global {
   }
 }
 
-/** What the server told about the reader. */
+/** Carries the reader's settings as data attributes. */
 export const body = document.body;
 const words = readWords();
-// Pages of this server are the only text that ever becomes elements here.
+// Only pages of this server are ever parsed as HTML.
 const policy = window.trustedTypes?.createPolicy("askd", { createHTML: (text) => text });
 
 export function say(key: string, values: Record<string, string | number> = {}): string {
@@ -25,12 +25,12 @@ export function all<Found extends Element>(selector: string, within: ParentNode 
   return [...within.querySelectorAll<Found>(selector)];
 }
 
-/** Turns a page of this server into elements. */
+/** Parses a page of this server. */
 export function parsePage(html: string): Document {
   return new DOMParser().parseFromString(policy ? policy.createHTML(html) : html, "text/html");
 }
 
-/** One text out of a reply in JSON. */
+/** Reads one text field of a JSON response. */
 export async function readField(response: Response, name: string): Promise<string | undefined> {
   const given: unknown = await response.json();
   const fields: ReadonlyArray<[string, unknown]> =
@@ -39,7 +39,7 @@ export async function readField(response: Response, name: string): Promise<strin
   return typeof value === "string" ? value : undefined;
 }
 
-/** The card that is open. */
+/** The open card. */
 export function card(): HTMLElement | null {
   return find<HTMLElement>("main[data-id]");
 }
@@ -48,13 +48,13 @@ export function answerForm(): HTMLFormElement | null {
   return find<HTMLFormElement>("#answer");
 }
 
-/** Says something to those who do not see it. */
+/** Announces a text to screen readers. */
 export function announce(text: string): void {
   const said = find("#said");
   if (said) said.textContent = text;
 }
 
-/** One sentence on each line, after its name. */
+/** One message per line: `key=text`. */
 function readWords(): Record<string, string> {
   const lines = (body.dataset["words"] ?? "").split("\n").map((line) => /^(.+?)=(.*)$/.exec(line));
   return Object.fromEntries(lines.map((line) => [line?.[1] ?? "", line?.[2] ?? ""]));

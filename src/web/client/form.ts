@@ -1,15 +1,15 @@
-import { dropDraft, keepDraft } from "./stored-draft.ts";
-import { isAway, lost, refreshSoon, whenBack } from "./live.ts";
-import { merge } from "./merge-page.ts";
-import { showTogether } from "./batch-selection.ts";
+import { deleteDraft, storeDraft } from "./stored-draft.ts";
+import { isServerAway, connectionLost, refreshSoon, onReconnect } from "./live.ts";
+import { mergePage } from "./merge-page.ts";
+import { showBatchOutcomes } from "./batch-selection.ts";
 import { all, announce, answerForm, card, find, parsePage, readField, say } from "./dom.ts";
 
 const LONGEST_LABEL = 48;
 
-/** Makes forms come back with their words when sending fails, and the main button say what it will answer. */
+/** Sends forms without leaving the page, keeps their text when that fails, and repeats the choice on the button. */
 export function watchForms(): void {
   document.addEventListener("input", (event) => {
-    if (event.target instanceof Element && event.target.closest("#answer")) keepDraft();
+    if (event.target instanceof Element && event.target.closest("#answer")) storeDraft();
     labelPrimary();
   });
   document.addEventListener("submit", (event) => {
@@ -21,7 +21,7 @@ export function watchForms(): void {
     if (copy) void copyFrom(copy);
     for (const menu of all<HTMLDetailsElement>(".menu[open]")) if (!menu.contains(event.target)) menu.open = false;
   });
-  // A panel, or a part of one, may open below the end of the window.
+  // A panel may open below the visible area.
   document.addEventListener(
     "toggle",
     ({ target }) => {
@@ -55,25 +55,26 @@ export function labelPrimary(): void {
     : say(key, { answer: shown });
 }
 
-/** Says whether an item is answered by writing: there is nothing to choose, or something else is chosen. */
+/** True if an item is answered with text: it has no options, or the free-text option is chosen. */
 function isForWords(item: HTMLElement): boolean {
   return !find("input[type=radio], input[type=checkbox]", item) || find("input[value=other]:checked", item) !== null;
 }
 
 function chosenIn(item: HTMLElement): string {
-  const picked = all<HTMLInputElement>("input:checked", item);
-  const isOwn = picked.some(({ value }) => value === "other") || !find("input[type=radio], input[type=checkbox]", item);
+  const checked = all<HTMLInputElement>("input:checked", item);
+  const isOwn =
+    checked.some(({ value }) => value === "other") || !find("input[type=radio], input[type=checkbox]", item);
   const written = isOwn
     ? all<HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement>("[data-words]", item).map(({ value }) =>
         value.trim(),
       )
     : [];
-  const labels = picked.flatMap((input) => input.dataset["label"] ?? []);
-  const isHalf = isOwn && picked.length > 0 && written.every((text) => text === "") && labels.length === 0;
+  const labels = checked.flatMap((input) => input.dataset["label"] ?? []);
+  const isHalf = isOwn && checked.length > 0 && written.every((text) => text === "") && labels.length === 0;
   return isHalf ? "" : [...labels, ...written.filter((text) => text !== "")].join(", ");
 }
 
-/** Sends a form without leaving the page, so that nothing is lost when the server is away. */
+/** Sends a form without leaving the page, so that nothing is lost if the server is away. */
 async function submit(event: SubmitEvent, form: HTMLFormElement): Promise<void> {
   const button = event.submitter instanceof HTMLButtonElement ? event.submitter : undefined;
   const action = button?.getAttribute("formaction") ?? form.getAttribute("action") ?? "";
@@ -92,26 +93,26 @@ async function submit(event: SubmitEvent, form: HTMLFormElement): Promise<void> 
   await send(action, fields, button?.closest<HTMLElement>(".panel") ?? undefined);
 }
 
-/** Sends what a form holds; what is wrong with it is told in the panel that it was sent from, if it was one. */
+/** Sends form fields; a problem is shown in the panel that they came from, if any. */
 async function send(action: string, fields: URLSearchParams, panel?: HTMLElement): Promise<void> {
   const headers = { "x-askd": "1", accept: "text/html" };
-  // The network said no, or a proxy did; whatever else happens comes from the server.
+  // Only network errors end here; every other response comes from the server or a proxy.
   const response = await fetch(action, { method: "POST", body: fields, headers }).catch(() => undefined);
-  if (!response || isAway(response)) {
+  if (!response || isServerAway(response)) {
     keepForLater(action, fields);
     return;
   }
   if (response.headers.get("content-type")?.includes("json")) {
     const go = await readField(response, "go");
-    if (action.endsWith("/amend")) dropDraft(card()?.dataset["id"]);
+    if (action.endsWith("/amend")) deleteDraft(card()?.dataset["id"]);
     for (const menu of all<HTMLDetailsElement>(".menu[open], .correct[open]")) menu.open = false;
     for (const text of all<HTMLTextAreaElement>("#comment, #correction, #kept")) text.value = "";
-    // A page of its own shows what changed only when it is opened again.
+    // Pages other than the inbox show a change only after a reload.
     if (go !== undefined && (go !== location.pathname || find("main.page"))) {
       location.assign(go);
       return;
     }
-    // Nobody stands in the form any more, so it may be replaced.
+    // Without focus in the form, the refresh may replace it.
     if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
     refreshSoon();
     return;
@@ -119,17 +120,17 @@ async function send(action: string, fields: URLSearchParams, panel?: HTMLElement
   showAgain(parsePage(await response.text()), panel);
 }
 
-/** The server has something to say about the form: what is missing, who was faster, or what was asked for. */
+/** Shows the server's reply to a form: a problem, a lost race or a preview. */
 function showAgain(page: Document, panel?: HTMLElement): void {
-  const together = find<HTMLElement>("#together", page);
-  if (together && !find("main", page)) {
-    showTogether(together);
+  const batch = find<HTMLElement>("#batch-content", page);
+  if (batch && !find("main", page)) {
+    showBatchOutcomes(batch);
     refreshSoon();
     return;
   }
   const form = answerForm();
   if (!form || !find("#answer", page)) {
-    if (find("main[data-id]", page)) merge(page);
+    if (find("main[data-id]", page)) mergePage(page);
     else location.reload();
     return;
   }
@@ -145,7 +146,7 @@ function showAgain(page: Document, panel?: HTMLElement): void {
   (problem ?? find("#preview pre"))?.scrollIntoView({ block: "center" });
 }
 
-/** Marks the fields that were not taken, as the server says, and goes to the first. */
+/** Marks the fields that the server rejected and focuses the first. */
 function markWrong(form: HTMLFormElement, page: Document): HTMLElement | undefined {
   const fields = all<HTMLElement>(".field [data-words]", form);
   for (const field of fields) field.ariaInvalid = page.getElementById(field.id)?.ariaInvalid ?? null;
@@ -154,16 +155,16 @@ function markWrong(form: HTMLFormElement, page: Document): HTMLElement | undefin
   return wrong;
 }
 
-/** Names what is sent: it may arrive although its reply is lost, and counts once however often it is sent. */
+/** Idempotency key of a request: it may have arrived although its reply was lost. */
 function newKey(): string {
   return Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join("-");
 }
 
 function keepForLater(action: string, fields: URLSearchParams): void {
-  keepDraft();
-  lost();
+  storeDraft();
+  connectionLost();
   announce(say("live.kept"));
-  whenBack(action, () => send(action, fields));
+  onReconnect(action, () => send(action, fields));
 }
 
 async function copyFrom(button: HTMLElement): Promise<void> {

@@ -1,5 +1,5 @@
 import { all, answerForm, body, find } from "./dom.ts";
-import { barInUse, choosePill, extendTo, tickRow } from "./batch-selection.ts";
+import { activeBatchBar, chooseBatchAnswer, extendSelection, toggleRow } from "./batch-selection.ts";
 
 const TEXT = "textarea, select, input:not([type=radio], [type=checkbox])";
 const AFTER_G_MS = 1500;
@@ -7,11 +7,11 @@ const PLACES: Readonly<Record<string, string>> = { i: "/", r: "/runs", a: "/acti
 const keymap = readKeymap();
 let goneAt = -Infinity;
 
-/** Single keys: they choose, open and move. None of them answers. */
+/** Handles single-key shortcuts. They choose, open and move; none of them answers. */
 export function watchKeys(): void {
   document.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
-      const form = barInUse() ?? answerForm();
+      const form = activeBatchBar() ?? answerForm();
       const primary =
         form && (find<HTMLButtonElement>(".back[open] .send", form) ?? find<HTMLButtonElement>("button.p", form));
       if (!primary) return;
@@ -19,7 +19,7 @@ export function watchKeys(): void {
       form.requestSubmit(primary);
       return;
     }
-    // Browsers send a form when Enter is pressed in one of its fields; here only its buttons do that.
+    // Browsers submit a form on Enter in one of its fields; here only its buttons may do that.
     if (event.key === "Enter" && event.target instanceof HTMLInputElement && isKept(event.target.form)) {
       event.preventDefault();
       return;
@@ -32,20 +32,20 @@ export function watchKeys(): void {
   });
 }
 
-/** A form that only its buttons send. */
+/** True if only its buttons submit the form. */
 function isKept(form: HTMLFormElement | null): boolean {
   return form !== null && (form.id === "answer" || form.id === "batch");
 }
 
-/** With the shift key, moving takes along; keys that need it to be typed are what they are. */
+/** Shift with a move key extends the selection; any other key acts as typed. */
 function pressShifted(key: string): boolean {
   const way = { j: 1, k: -1 }[meaning(key.toLowerCase())];
   if (way === undefined) return press(key);
   const [list, at] = here();
-  return extendTo(list[at], list[Math.min(list.length - 1, Math.max(0, at + way))]);
+  return extendSelection(list[at], list[Math.min(list.length - 1, Math.max(0, at + way))]);
 }
 
-/** Does what a key is for; says whether it is for anything. */
+/** Runs the action of a key; false if it has none. */
 function press(key: string): boolean {
   const place = performance.now() - goneAt < AFTER_G_MS ? PLACES[key] : undefined;
   if (place !== undefined) {
@@ -58,7 +58,7 @@ function press(key: string): boolean {
   return act ? act() !== false : false;
 }
 
-/** What a key stands for: itself, unless it was changed, or another one was put in its place. */
+/** The default key that a pressed key stands for; empty if the reader moved its action to another key. */
 function meaning(key: string): string {
   const own = Object.entries(keymap).find(([, chosen]) => chosen === key)?.[0];
   return own ?? (Object.hasOwn(keymap, key) ? "" : key);
@@ -67,7 +67,7 @@ function meaning(key: string): string {
 const ACTS: Readonly<Record<string, () => void | boolean>> = {
   j: () => move(1),
   k: () => move(-1),
-  x: () => tickRow(here()[0][here()[1]]),
+  x: () => toggleRow(here()[0][here()[1]]),
   e: () => open(1),
   r: () => write(),
   n: () => focus("#note"),
@@ -84,32 +84,43 @@ const ACTS: Readonly<Record<string, () => void | boolean>> = {
   "?": () => find<HTMLDialogElement>("#keys")?.showModal(),
 };
 
-/** Where a key has something to act on. */
+/** Selector of the element that a key needs on the page. */
 const NEEDS: Readonly<Record<string, string>> = {
-  ...{ r: "#answer", n: "#note", m: ".menu.back", y: "[data-key=y]", h: ".menu.snooze", c: "[data-key=c]", a: "#to" },
-  ...{ d: "#work", "+": '[name="by"]', x: "#list .tick", e: "#list .row", "/": "#list [type=search]", "?": "#keys" },
+  r: "#answer",
+  n: "#note",
+  m: ".menu.back",
+  y: "[data-key=y]",
+  h: ".menu.snooze",
+  c: "[data-key=c]",
+  a: "#to",
+  d: "#work",
+  "+": '[name="by"]',
+  x: "#list .tick",
+  e: "#list .row",
+  "/": "#list [type=search]",
+  "?": "#keys",
   u: ".undo-all button, #toast button, #state form[action$='/undo'] button",
 };
 
-/** Says whether a key has something to act on here. */
-export function isAble(name: string): boolean {
+/** True if the action of a key is available on this page. */
+export function isKeyUsable(name: string): boolean {
   return NEEDS[name] !== undefined && find(NEEDS[name]) !== null;
 }
 
-/** Does what a key is for, by whatever was pressed instead. */
-export function doAct(name: string): void {
+/** Runs the action of a key. */
+export function runKey(name: string): void {
   ACTS[name]?.();
 }
 
-/** What was answered last: several at once, or one. */
+/** Undoes the last batch or the last answer. */
 function undo(): boolean {
   return pressButton(".undo-all button") || pressButton("#toast button, #state form[action$='/undo'] button");
 }
 
-/** Chooses an option of the item that one is in, or of the first. */
+/** Chooses an option of the focused item, or of the first one. */
 function choose(place: number): boolean {
-  const used = barInUse();
-  if (used) return choosePill(used, place);
+  const used = activeBatchBar();
+  if (used) return chooseBatchAnswer(used, place);
   const form = answerForm();
   if (!form) return false;
   const item = document.activeElement?.closest("fieldset.item") ?? find("fieldset.item", form);
@@ -122,8 +133,8 @@ function choose(place: number): boolean {
 }
 
 function write(): boolean {
-  const used = barInUse();
-  if (used) return choosePill(used, all(".pill", used).length) || focus("#batch [name=said]");
+  const used = activeBatchBar();
+  if (used) return chooseBatchAnswer(used, all(".pill", used).length) || focus("#batch [name=said]");
   const item = find("#answer fieldset.item");
   const other = item && find<HTMLInputElement>("input[value=other]", item);
   if (other && !other.checked) {
@@ -137,7 +148,7 @@ function rows(): HTMLAnchorElement[] {
   return all<HTMLAnchorElement>("#list .row").filter((row) => row.checkVisibility());
 }
 
-/** All rows, and which of them one is on. */
+/** All visible rows, and the index of the focused or open one. */
 function here(): [rows: HTMLAnchorElement[], at: number] {
   const list = rows();
   return [list, placeIn(list)];

@@ -1,11 +1,11 @@
-import { merge } from "./merge-page.ts";
+import { mergePage } from "./merge-page.ts";
 import { body, card, find, parsePage, readField, say } from "./dom.ts";
 import { saySpan } from "./running-time.ts";
 
 const TOGETHER_MS = 60;
 const AGAIN_MS = 2_000;
 const LOOK_MS = 12_000;
-/** A proxy replies so when nobody is behind it, and the server when its store is away. */
+/** Status codes of a proxy without a server behind it, and of a server without its store. */
 const AWAY: ReadonlySet<number> = new Set([502, 503, 504, 520, 521, 522, 523, 524]);
 
 let source: EventSource | undefined;
@@ -17,44 +17,44 @@ let isMissed = false;
 let tookMs = 0;
 const onBack = new Map<string, () => Promise<void>>();
 
-/** Follows what happens, for as long as the page is open. */
-export function follow(): void {
+/** Follows the event stream while the page is open. */
+export function followEvents(): void {
   if (cursor === undefined) return;
   source = new EventSource(`/live?after=${encodeURIComponent(cursor)}`);
-  source.addEventListener("open", back);
+  source.addEventListener("open", connectionBack);
   source.addEventListener("message", (message) => {
     cursor = message.lastEventId || cursor;
     refreshSoon();
   });
   source.addEventListener("error", () => {
-    lost();
-    // A browser tries again by itself, unless the server said no.
-    if (source?.readyState === EventSource.CLOSED) setTimeout(follow, AGAIN_MS);
+    connectionLost();
+    // Browsers reconnect by themselves unless the server rejected the request.
+    if (source?.readyState === EventSource.CLOSED) setTimeout(followEvents, AGAIN_MS);
   });
 }
 
-/** Does this as soon as the connection is back; of several by one name the last. */
-export function whenBack(name: string, work: () => Promise<void>): void {
+/** Runs work when the connection is back; the last one for each name. */
+export function onReconnect(name: string, work: () => Promise<void>): void {
   onBack.set(name, work);
 }
 
-/** Says whether whoever replied has no server to pass a request on to. */
-export function isAway({ status }: Response): boolean {
+/** True if the response means that the server is not reachable. */
+export function isServerAway({ status }: Response): boolean {
   return AWAY.has(status);
 }
 
-/** Notes that the server was not reached. */
-export function lost(): void {
+/** Records that the server was not reached. */
+export function connectionLost(): void {
   lostAt ??= Date.now();
-  showLost();
-  // The stream has not noticed yet; a new one says when the server is back.
+  showConnection();
+  // The open stream has not noticed; a new one reports when the server is back.
   if (source?.readyState !== EventSource.OPEN) return;
   source.close();
-  setTimeout(follow, AGAIN_MS);
+  setTimeout(followEvents, AGAIN_MS);
 }
 
-/** Says for how long there was no connection. */
-export function showLost(): void {
+/** Shows how long the connection has been lost, or that it is live. */
+export function showConnection(): void {
   const banner = find<HTMLElement>("#offline");
   if (!banner || banner.dataset["why"] === "signed-out") return;
   banner.hidden = lostAt === undefined;
@@ -63,16 +63,16 @@ export function showLost(): void {
   if (lostAt !== undefined) banner.textContent = say("live.lost", { span: saySpan(Date.now() - lostAt) });
 }
 
-/** Reads the page anew, once for all that happens at a time. */
+/** Refreshes the page soon, once for events that arrive together. */
 export function refreshSoon(): void {
   if (isWanted) return;
   isWanted = true;
-  // Where much happens, reading takes at most a fifth of the time.
+  // Under many events, refreshing takes at most a fifth of the time.
   setTimeout(() => void refresh(), Math.max(TOGETHER_MS, 4 * tookMs));
 }
 
-/** Tells the others that this question is being looked at, and asks who else does. */
-export function lookEverySoOften(): void {
+/** Reports every few seconds that this question is open, and shows who else has it open. */
+export function reportPresence(): void {
   const look = async (): Promise<void> => {
     const id = card()?.dataset["id"];
     const csrf = find<HTMLInputElement>("input[name=csrf]")?.value;
@@ -83,15 +83,15 @@ export function lookEverySoOften(): void {
     const words = find("#seen p");
     if (words && seen !== undefined && card()?.dataset["id"] === id) words.textContent = seen;
   };
-  const quietly = (): void => void look().catch(() => undefined); // the stream says that the connection is lost
+  const quietly = (): void => void look().catch(() => undefined); // the stream reports a lost connection
   setTimeout(quietly, 500);
   setInterval(quietly, LOOK_MS);
 }
 
-function back(): void {
+function connectionBack(): void {
   const wasLost = lostAt !== undefined;
   lostAt = undefined;
-  showLost();
+  showConnection();
   if (!wasLost) return;
   const waiting = [...onBack.values()];
   onBack.clear();
@@ -106,7 +106,7 @@ async function refresh(): Promise<void> {
   }
   isReading = true;
   const startedAt = performance.now();
-  await read().catch(lost);
+  await read().catch(connectionLost);
   tookMs = performance.now() - startedAt;
   isReading = false;
   if (isMissed) refreshSoon();
@@ -116,16 +116,16 @@ async function refresh(): Promise<void> {
 async function read(): Promise<void> {
   const id = card()?.dataset["id"];
   const isPage = find("main.page, main.run") !== null;
-  const wish = [...new URLSearchParams(location.search)].filter(([name]) => name === "find" || name === "from");
-  const list = wish.length === 0 ? "" : `?${new URLSearchParams(wish).toString()}`;
+  const query = [...new URLSearchParams(location.search)].filter(([name]) => name === "find" || name === "from");
+  const list = query.length === 0 ? "" : `?${new URLSearchParams(query).toString()}`;
   const address = isPage || id === undefined ? location.pathname + location.search : `/q/${id}${list}`;
   const response = await fetch(address, { headers: { accept: "text/html" } });
   if (response.redirected && new URL(response.url).pathname === "/login") {
     signedOut();
     return;
   }
-  if (response.ok) merge(parsePage(await response.text()));
-  else if (isAway(response)) lost();
+  if (response.ok) mergePage(parsePage(await response.text()));
+  else if (isServerAway(response)) connectionLost();
 }
 
 function signedOut(): void {

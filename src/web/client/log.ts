@@ -9,7 +9,7 @@ const NEAR_END_PX = 40;
 
 let refreshedAt = performance.now();
 
-/** Adds to a log what the agent does meanwhile. */
+/** Appends new lines to the log while the page is open. */
 export function followLog(): void {
   const log = find<HTMLElement>("#log");
   if (!log) return;
@@ -42,7 +42,7 @@ async function read(log: HTMLElement): Promise<void> {
   for (const row of rows) add(log, row);
   while (log.childElementCount > MOST_ROWS) log.firstElementChild?.remove();
   if (isAtEnd) log.scrollTop = log.scrollHeight;
-  // What it used by now is told by no event.
+  // No event reports the usage so far, so refresh now and then.
   if (performance.now() - refreshedAt < REFRESH_MS) return;
   refreshedAt = performance.now();
   refreshSoon();

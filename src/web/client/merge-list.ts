@@ -1,6 +1,6 @@
 import { all, find, say } from "./dom.ts";
 
-/** Brings the list up to date without moving the row that is being read: what is new comes below it. */
+/** Updates the list without moving the row that is being read: new rows are added below it. */
 export function mergeList(list: HTMLElement, fresh: HTMLElement): void {
   const anchor = anchorOf(list);
   list.className = fresh.className;
@@ -21,7 +21,7 @@ export function mergeList(list: HTMLElement, fresh: HTMLElement): void {
   dropEmpty(list, fresh, anchor);
 }
 
-/** Scrolls the list, and nothing else, to the row that is open. */
+/** Scrolls only the list to the open row. */
 export function showCurrentRow(): void {
   const list = find<HTMLElement>("#list");
   const row = find<HTMLElement>(".row[aria-current]", list ?? document);
@@ -30,13 +30,13 @@ export function showCurrentRow(): void {
   if (inside.bottom > outside.bottom) list.scrollTop += inside.bottom - outside.bottom;
 }
 
-/** The row that somebody stands on, or has open. */
+/** The focused row, or else the open one. */
 function anchorOf(list: HTMLElement): HTMLElement | undefined {
   const focused = document.activeElement?.closest<HTMLElement>("#list li");
   return focused ?? find<HTMLElement>(".row[aria-current]", list)?.closest("li") ?? undefined;
 }
 
-/** A row takes its new words; one that is gone leaves, or stays crossed out where its leaving would move the anchor. */
+/** Updates a row. A row that is gone is removed, or crossed out if its removal would move the anchor. */
 function updateRow(row: HTMLElement, next: HTMLElement | undefined, anchor: HTMLElement): void {
   const isHere = next && groupOf(next) === groupOf(row);
   if (isHere) {
@@ -58,7 +58,7 @@ function updateRow(row: HTMLElement, next: HTMLElement | undefined, anchor: HTML
   if (state && row !== anchor) state.textContent = say("row.gone");
 }
 
-/** A row gets a box as soon as there is something to answer together, and one for all that ask the same. */
+/** Updates the check box of a row and the ids that it stands for. */
 function mergeTick(row: HTMLElement, next: HTMLElement): void {
   const [old, now] = [find(".tick", row), find(".tick", next)];
   if (now ? old?.isEqualNode(now) : !old) return;
@@ -70,16 +70,16 @@ function mergeTick(row: HTMLElement, next: HTMLElement): void {
 
 interface Merging {
   list: HTMLElement;
-  /** The group as it is now. */
+  /** The new state of the group. */
   section: HTMLElement;
   anchor: HTMLElement;
-  /** What the group before it is at. */
+  /** The element after which a new group is inserted. */
   after: Element;
-  /** The rows that are there already. */
+  /** Ids of the rows that the list already has. */
   listed: ReadonlySet<string | undefined>;
 }
 
-/** Puts the new rows of a group in their place, or below the anchor where their place is above it. */
+/** Adds the new rows of a group in place, or below the anchor if their place is above it. */
 function mergeSection({ list, section, anchor, after, listed }: Merging): Element {
   const group = section.dataset["group"] ?? "";
   const here = find<HTMLElement>(`section[data-group="${group}"]`, list);
@@ -95,7 +95,7 @@ function mergeSection({ list, section, anchor, after, listed }: Merging): Elemen
     return here;
   }
   if (rows.length === 0) return after;
-  // Its own place is above what is being read, so for now it stands below.
+  // Its place is above the anchor, so the group is added below for now.
   const copy = section.cloneNode(true);
   if (!(copy instanceof HTMLElement)) return after;
   find("ul", copy)?.replaceChildren(...rows);
@@ -103,7 +103,7 @@ function mergeSection({ list, section, anchor, after, listed }: Merging): Elemen
   return copy;
 }
 
-/** Rows that belong before the anchor come right below it, the others at the end. */
+/** Adds rows right below the anchor, in order. */
 function placeAround(anchor: HTMLElement, rows: readonly HTMLElement[]): void {
   let place: Element = anchor;
   for (const row of rows) {

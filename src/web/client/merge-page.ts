@@ -1,15 +1,14 @@
 import { restoreDraft } from "./stored-draft.ts";
-import { showBadge } from "./badge.ts";
 import { all, announce, body, card, find, say } from "./dom.ts";
 import { mergeList } from "./merge-list.ts";
-import { restorePicks } from "./batch-selection.ts";
+import { restoreSelection } from "./batch-selection.ts";
 
 const ANNOUNCE_MS = 60_000;
 let announcedAt = -Infinity;
 let known = new Set(rowIds(document));
 
-/** Brings the page up to date with a newer one; what is being read does not move, what is being written stays. */
-export function merge(page: Document): void {
+/** Updates the page from a newer one without moving what is read or losing what is written. */
+export function mergePage(page: Document): void {
   mergeHead(page);
   mergePart("#toast", page);
   const list = find<HTMLElement>("#list");
@@ -17,7 +16,7 @@ export function merge(page: Document): void {
   tellArrivals(page);
   if (list && fresh) {
     mergeList(list, fresh);
-    restorePicks();
+    restoreSelection();
   }
   if (find("main.run")) mergeRun(page);
   else mergeMain(page);
@@ -34,7 +33,15 @@ function mergeHead(page: Document): void {
   mergePart(".top nav", page);
 }
 
-/** Tells those who do not see the list what came, at most once a minute. */
+/** Shows the number of waiting questions on the app icon, if the page is installed. */
+export function showBadge(): void {
+  if (!("setAppBadge" in navigator)) return;
+  const waiting = Number(body.dataset["waiting"] ?? 0);
+  // Rejected if the page is not installed; its title and icon show the number as well.
+  (waiting > 0 ? navigator.setAppBadge(waiting) : navigator.clearAppBadge()).catch(() => undefined);
+}
+
+/** Announces new questions to screen readers, at most once a minute. */
 function tellArrivals(page: Document): void {
   const ids = rowIds(page);
   const arrived = ids.find((id) => !known.has(id));
@@ -69,7 +76,7 @@ function mergeMain(page: Document): void {
   restoreDraft();
 }
 
-/** The question above a log: it comes and goes by itself, and what was written to it is kept. */
+/** Updates the question above a log and keeps what was written. */
 function mergeRun(page: Document): void {
   const [main, next] = [find<HTMLElement>("main"), find<HTMLElement>("main", page)];
   if (!main || !next || !next.classList.contains("run")) return;
@@ -80,7 +87,7 @@ function mergeRun(page: Document): void {
   restoreDraft();
 }
 
-/** Replaces a part that is different now, unless somebody writes or stands in it. */
+/** Replaces a changed part, unless it has the focus or unsent text. */
 function mergePart(selector: string, page: Document, isGentle = true): void {
   const [part, next] = [find(selector), find(selector, page)];
   if (!part || !next || part.isEqualNode(next)) return;

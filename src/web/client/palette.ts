@@ -1,12 +1,12 @@
-import { doAct, isAble } from "./keys.ts";
+import { runKey, isKeyUsable } from "./keys.ts";
 import { all, body, find, say } from "./dom.ts";
 
 const MOST = 12;
 
-/** Something to go to or to do. */
+/** An entry of the palette. */
 interface Entry {
   label: string;
-  /** More words by which it is found. */
+  /** More text to find it by. */
   about: string;
   key?: string | undefined;
   run: () => void;
@@ -16,7 +16,7 @@ let entries: Entry[] = [];
 let shown: Entry[] = [];
 let at = 0;
 
-/** A list of everything that can be gone to or done here, found by typing. */
+/** The command palette: pages, questions and actions, found by typing. */
 export function watchPalette(): void {
   const dialog = find<HTMLDialogElement>("#palette");
   const input = dialog && find<HTMLInputElement>("input", dialog);
@@ -54,9 +54,9 @@ function actions(): Entry[] {
   return all<HTMLElement>("#keys [data-act]").flatMap((row) => {
     const act = row.dataset["act"] ?? "";
     const name = act.split(" ")[0] ?? "";
-    if (!isAble(name)) return [];
+    if (!isKeyUsable(name)) return [];
     const [key, label] = [find("kbd", row)?.textContent ?? "", find("dd", row)?.textContent ?? ""];
-    return [{ label, about: "", key, run: () => doAct(name) }];
+    return [{ label, about: "", key, run: () => runKey(name) }];
   });
 }
 
@@ -68,7 +68,7 @@ function links(selector: string): Entry[] {
   }));
 }
 
-/** Whose question a row is, and where it stands if it does not wait for the reader. */
+/** The run of a row, and its group if it does not wait for the reader. */
 function aboutOf(link: Element): string {
   const run = find(".m > .cut", link)?.textContent ?? "";
   const part = link.closest("section:not([data-group=waiting])");
@@ -76,7 +76,7 @@ function aboutOf(link: Element): string {
   return where ? `${where}, ${run}` : run;
 }
 
-/** What somebody may mean that is not on this page. */
+/** Entries for runs and questions that are not on this page. */
 function elsewhere(text: string): Entry[] {
   if (text === "") return [];
   const go = (label: string, path: string): Entry => ({ label, about: "", run: () => location.assign(path) });

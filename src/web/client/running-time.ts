@@ -7,7 +7,7 @@ const UNITS: ReadonlyArray<readonly [string, number]> = [
   ["unit.s", 1000],
 ];
 
-/** A time span by its largest units, in the same words as the server's. */
+/** Formats a duration by its largest units, like the server does. */
 export function saySpan(ms: number, most = 1): string {
   const first = UNITS.findIndex(([, unitMs]) => ms >= unitMs);
   if (first < 0) return `0${say("unit.s")}`;
@@ -21,8 +21,8 @@ export function saySpan(ms: number, most = 1): string {
   return parts.join(" ");
 }
 
-/** Keeps every running time up to date. */
-export function tick(): void {
+/** Updates every running time on the page. */
+export function updateTimes(): void {
   const now = Date.now();
   for (const element of all<HTMLElement>("[data-until], [data-since]")) {
     const { until, since, as = "", units } = element.dataset;
@@ -35,8 +35,8 @@ export function tick(): void {
   }
 }
 
-/** Tells the server the reader's time zone; true when it did not know it. */
-export function tellZone(): boolean {
+/** Sends the reader's time zone to the server; true if it was unknown. */
+export function sendTimeZone(): boolean {
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
   if (!zone || body.dataset["zone"] === zone) return false;
   document.cookie = `askd_zone=${encodeURIComponent(zone)}; path=/; max-age=31536000; SameSite=Strict`;

@@ -5,8 +5,8 @@ type Fields = Array<[name: string, value: string]>;
 const LONGEST_MS = 7 * 86_400_000;
 const NOT_KEPT = new Set(["csrf", "do", "force", "word", "for", "by"]);
 
-/** Keeps what is in the form of the open card until it is sent. */
-export function keepDraft(): void {
+/** Stores the form of the open card until it is sent. */
+export function storeDraft(): void {
   const form = answerForm();
   const id = card()?.dataset["id"];
   if (!form || id === undefined) return;
@@ -14,18 +14,18 @@ export function keepDraft(): void {
     (field): field is [string, string] => typeof field[1] === "string" && !NOT_KEPT.has(field[0]),
   );
   write(`askd:draft:${id}`, { at: Date.now(), fields });
-  // From now on this page is about this question, also after a reload.
+  // A reload must open this question again, not the first one of the inbox.
   if (location.pathname === "/") {
     history.replaceState(null, "", `/q/${id}`);
     body.dataset["page"] = "question";
   }
 }
 
-export function dropDraft(id: string | undefined): void {
+export function deleteDraft(id: string | undefined): void {
   if (id !== undefined) localStorage.removeItem(`askd:draft:${id}`);
 }
 
-/** Fills the form with what was in it before, or gives the words back where the form is gone. */
+/** Fills the form with the stored draft, or shows its text if the form is gone. */
 export function restoreDraft(): void {
   const main = card();
   const id = main?.dataset["id"];
@@ -37,28 +37,28 @@ export function restoreDraft(): void {
     return;
   }
   if (main.dataset["by"] === body.dataset["me"]) {
-    if (main.dataset["state"] !== "settling") dropDraft(id);
+    if (main.dataset["state"] !== "settling") deleteDraft(id);
     return;
   }
-  showLost(writtenIn(draft));
+  showUnsentText(writtenText(draft));
 }
 
-/** What somebody wrote in their own words. */
-export function writtenIn(fields: Fields): string {
+/** The free text of a form. */
+export function writtenText(fields: Fields): string {
   return fields
     .filter(([name, value]) => /^(t\.|note$|back$)/.test(name) && value.trim() !== "")
     .map(([, value]) => value.trim())
     .join("\n");
 }
 
-/** Forgets drafts that nobody came back to. */
-export function sweepDrafts(): void {
+/** Deletes drafts that nobody came back to. */
+export function deleteOldDrafts(): void {
   for (const key of Object.keys(localStorage)) {
     if (key.startsWith("askd:draft:") && !read(key)) localStorage.removeItem(key);
   }
 }
 
-function showLost(text: string): void {
+function showUnsentText(text: string): void {
   const panel = find<HTMLElement>("#lost");
   const kept = find<HTMLTextAreaElement>("#kept");
   if (!panel || !kept || text === "" || kept.value !== "") return;
@@ -88,7 +88,7 @@ function read(key: string): Fields | undefined {
       Array.isArray(field) ? [[String(field[0]), String(field[1])] satisfies [string, string]] : [],
     );
   } catch {
-    return undefined; // not what we wrote
+    return undefined; // not one of our entries
   }
 }
 
@@ -96,6 +96,6 @@ function write(key: string, value: unknown): void {
   try {
     localStorage.setItem(key, JSON.stringify(value));
   } catch {
-    // No room, or not allowed: the form itself still has it.
+    // Storage is full or disabled; the form itself still has the text.
   }
 }

@@ -1,24 +1,24 @@
-import { sayActor } from "../../core/people/actor.ts";
+import { actorName } from "../../core/people/actor.ts";
 import { type Event, EventType } from "../../core/trail/event.ts";
 import { type QuestionId, shortId } from "../../core/id.ts";
 import type { Run } from "../../core/run/run.ts";
 import { makeVisible } from "../../core/text/visible.ts";
 import { kindWords, trailWords } from "../words/event-words.ts";
 import { runName } from "./inbox.tsx";
-import { wayWords } from "../card/outcome.tsx";
-import { type Reader, tell } from "../parts/reader.ts";
+import { channelWords } from "../card/outcome.tsx";
+import { type PageReader, tell } from "../parts/reader.ts";
 import { Moment } from "../parts/time.tsx";
 
 const DETAIL_CHARS = 1_000;
 
-/** Which events are wanted; empty means all. */
-export interface TrailWish {
+/** Filter of the audit trail; empty fields match everything. */
+export interface ActivityFilter {
   run: string;
   kind: string;
   person: string;
 }
 
-/** What reading the whole trail found. */
+/** Result of verifying the whole audit trail. */
 export interface TrailCheck {
   runs: number;
   events: number;
@@ -27,25 +27,25 @@ export interface TrailCheck {
 }
 
 export interface ActivityView {
-  reader: Reader;
-  wish: TrailWish;
+  reader: PageReader;
+  filter: ActivityFilter;
   /** Newest first. */
   events: ReadonlyArray<{ event: Event; run: Run | undefined }>;
-  /** What they are about. */
+  /** Titles of the questions they belong to. */
   titles: ReadonlyMap<QuestionId, string>;
-  /** How many events were looked at for them. */
-  looked: number;
-  /** Where the next page begins. */
+  /** Number of events that were searched. */
+  searched: number;
+  /** Cursor of the next page. */
   next: string | undefined;
   isFirst: boolean;
-  /** There is no such run as is wanted. */
-  isNowhere: boolean;
+  /** The filter names a run that does not exist. */
+  isRunMissing: boolean;
   check?: TrailCheck | undefined;
 }
 
 /** The audit trail, newest first. */
 export function ActivityPage({ view }: { view: ActivityView }) {
-  const { reader, wish, events, titles, next, isFirst, check } = view;
+  const { reader, filter, events, titles, next, isFirst, check } = view;
   return (
     <main id="main" class="page wide">
       <div class="head">
@@ -58,48 +58,53 @@ export function ActivityPage({ view }: { view: ActivityView }) {
         </form>
       </div>
       {check ? <Checked reader={reader} check={check} /> : null}
-      <Filters reader={reader} wish={wish} />
+      <Filters reader={reader} filter={filter} />
       <div id="trail" data-live={isFirst}>
         {events.length === 0 ? (
           <Nothing view={view} />
         ) : (
           <ol class="rows trail">
             {events.map(({ event, run }) => (
-              <TrailRow {...{ reader, event, run }} title={event.questionId && titles.get(event.questionId)} />
+              <TrailRow
+                reader={reader}
+                event={event}
+                run={run}
+                title={event.questionId && titles.get(event.questionId)}
+              />
             ))}
           </ol>
         )}
         <p class="paging">
-          {isFirst ? null : <a href={addressOf(wish)}>{tell(reader, "page.newest")}</a>}
-          {next === undefined ? null : <a href={addressOf(wish, next)}>{tell(reader, "page.older")}</a>}
+          {isFirst ? null : <a href={addressOf(filter)}>{tell(reader, "page.newest")}</a>}
+          {next === undefined ? null : <a href={addressOf(filter, next)}>{tell(reader, "page.older")}</a>}
         </p>
       </div>
     </main>
   );
 }
 
-/** Why nothing is listed, and how to see everything again. */
-function Nothing({ view: { reader, wish, looked, isFirst, isNowhere } }: { view: ActivityView }) {
-  const isAll = Object.values(wish).every((text) => text === "");
-  const isNew = looked === 0 && isFirst && !isNowhere;
+/** Says why the list is empty, and how to clear the filter. */
+function Nothing({ view: { reader, filter, searched, isFirst, isRunMissing } }: { view: ActivityView }) {
+  const isAll = Object.values(filter).every((text) => text === "");
+  const isNew = searched === 0 && isFirst && !isRunMissing;
   if (isAll || isNew) return <p class="quiet">{tell(reader, "act.none")}</p>;
   return (
     <p class="quiet">
-      {isNowhere
-        ? tell(reader, "act.noRun", { name: makeVisible(wish.run) })
-        : tell(reader, "act.nothing", { n: looked })}{" "}
+      {isRunMissing
+        ? tell(reader, "act.noRun", { name: makeVisible(filter.run) })
+        : tell(reader, "act.nothing", { n: searched })}{" "}
       <a href="/activity">{tell(reader, "act.clear")}</a>
     </p>
   );
 }
 
-function addressOf(wish: TrailWish, before?: string): string {
-  const query = new URLSearchParams(Object.entries(wish).filter(([, text]) => text !== ""));
+function addressOf(filter: ActivityFilter, before?: string): string {
+  const query = new URLSearchParams(Object.entries(filter).filter(([, text]) => text !== ""));
   if (before !== undefined) query.set("before", before);
   return query.size === 0 ? "/activity" : `/activity?${query.toString()}`;
 }
 
-function Checked({ reader, check }: { reader: Reader; check: TrailCheck }) {
+function Checked({ reader, check }: { reader: PageReader; check: TrailCheck }) {
   const { problems, ...counts } = check;
   const isGood = problems.length === 0;
   return (
@@ -112,14 +117,14 @@ function Checked({ reader, check }: { reader: Reader; check: TrailCheck }) {
   );
 }
 
-function Filters({ reader, wish }: { reader: Reader; wish: TrailWish }) {
+function Filters({ reader, filter }: { reader: PageReader; filter: ActivityFilter }) {
   return (
     <form class="filters" method="get" action="/activity" role="search">
       <div>
         <label class="t" for="run">
           {tell(reader, "act.run")}
         </label>
-        <input id="run" name="run" type="text" value={wish.run} placeholder={tell(reader, "act.run.about")} />
+        <input id="run" name="run" type="text" value={filter.run} placeholder={tell(reader, "act.run.about")} />
       </div>
       <div>
         <label class="t" for="kind">
@@ -128,7 +133,7 @@ function Filters({ reader, wish }: { reader: Reader; wish: TrailWish }) {
         <select id="kind" name="kind">
           <option value="">{tell(reader, "page.all")}</option>
           {EventType.options.map((type) => (
-            <option value={type} selected={type === wish.kind}>
+            <option value={type} selected={type === filter.kind}>
               {kindWords(reader, type)}
             </option>
           ))}
@@ -138,7 +143,7 @@ function Filters({ reader, wish }: { reader: Reader; wish: TrailWish }) {
         <label class="t" for="person">
           {tell(reader, "act.person")}
         </label>
-        <input id="person" name="person" type="text" value={wish.person} autocomplete="off" />
+        <input id="person" name="person" type="text" value={filter.person} autocomplete="off" />
       </div>
       <button type="submit">{tell(reader, "page.filter")}</button>
     </form>
@@ -146,15 +151,15 @@ function Filters({ reader, wish }: { reader: Reader; wish: TrailWish }) {
 }
 
 interface RowView {
-  reader: Reader;
+  reader: PageReader;
   event: Event;
   run: Run | undefined;
-  /** The question that it is about. */
+  /** The title of its question. */
   title: string | undefined;
 }
 
 function TrailRow({ reader, event, run, title }: RowView) {
-  const by = makeVisible(sayActor(event.by));
+  const by = makeVisible(actorName(event.by));
   const words = trailWords(reader, event);
   const detail = detailOf(event);
   return (
@@ -175,7 +180,7 @@ function TrailRow({ reader, event, run, title }: RowView) {
           )}
         </div>
       </div>
-      <span class="quiet">{`${by} (${wayWords(reader, event.by)})`}</span>
+      <span class="quiet">{`${by} (${channelWords(reader, event.by)})`}</span>
     </li>
   );
 }

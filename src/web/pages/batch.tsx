@@ -1,29 +1,29 @@
-import type { Read } from "../../core/changes.ts";
+import type { QuestionSnapshot } from "../../core/changes.ts";
 import { epochMs } from "../../core/instant.ts";
-import type { Same } from "../../core/question/same-question.ts";
+import type { SameQuestions } from "../../core/question/same-question.ts";
 import { makeVisible } from "../../core/text/visible.ts";
-import { type Draft, draftedText } from "../parts/form-draft.ts";
+import { type FormDraft, draftText } from "../parts/form-draft.ts";
 import { runName } from "./inbox.tsx";
-import { Lines, type Planned } from "../parts/batch-outcome.tsx";
-import { type Reader, tell, tellKey } from "../parts/reader.ts";
-import { Left } from "../parts/time.tsx";
-import { AnswerForAll, type Offer, NoteForAll } from "../parts/batch-bar.tsx";
+import { BatchOutcomes, type BatchOutcome } from "../parts/batch-outcome.tsx";
+import { type PageReader, tell, tellKey } from "../parts/reader.ts";
+import { TimeLeft } from "../parts/time.tsx";
+import { BatchAnswerFields, type BatchOffer, BatchNote } from "../parts/batch-bar.tsx";
 
-/** The fields that say what is answered, which every step hands on to the next. */
+/** Form fields that every step passes on to the next. */
 const CARRIED = ["q", "as", "said", "note"] as const;
 
 export interface BatchView {
-  reader: Reader;
-  groups: readonly Same[];
-  offer: Offer;
-  draft: Draft;
+  reader: PageReader;
+  groups: readonly SameQuestions[];
+  offer: BatchOffer;
+  draft: FormDraft;
   problem?: string;
-  /** What was just done, and what of it could not be. */
+  /** The result of the last action. */
   done?: string;
-  refused?: readonly Planned[];
+  refused?: readonly BatchOutcome[];
 }
 
-/** Where somebody ticks what gets the same answer. */
+/** Selects the questions that get the same answer. */
 export function BatchForm({ view }: { view: BatchView }) {
   const { reader, groups, offer, draft, problem, done, refused = [] } = view;
   return (
@@ -34,7 +34,7 @@ export function BatchForm({ view }: { view: BatchView }) {
           {done}
         </p>
       )}
-      <Lines plan={refused} />
+      <BatchOutcomes plan={refused} />
       <p>{tell(reader, groups.length === 0 ? "batch.none" : "batch.about")}</p>
       <p class="quiet">{tell(reader, "batch.risky")}</p>
       {problem === undefined ? null : (
@@ -46,8 +46,8 @@ export function BatchForm({ view }: { view: BatchView }) {
         <form data-plain method="post" action="/batch/check">
           <input type="hidden" name="csrf" value={reader.csrf} />
           <Boxes reader={reader} groups={groups} draft={draft} />
-          <AnswerForAll view={{ reader, offer, draft }} />
-          <NoteForAll reader={reader} draft={draft} />
+          <BatchAnswerFields view={{ reader, offer, draft }} />
+          <BatchNote reader={reader} draft={draft} />
           <button class="p" type="submit">
             {tell(reader, "batch.check")}
           </button>
@@ -76,20 +76,20 @@ function Boxes({ reader, groups, draft }: Pick<BatchView, "reader" | "groups" | 
 }
 
 interface PlanView {
-  reader: Reader;
-  plan: readonly Planned[];
-  draft: Draft;
+  reader: PageReader;
+  plan: readonly BatchOutcome[];
+  draft: FormDraft;
 }
 
-/** What will happen, before it does. */
+/** Shows what a batch would do, before it is sent. */
 export function BatchPlan({ view: { reader, plan, draft } }: { view: PlanView }) {
   const { good, bad } = split(plan);
   return (
     <main id="main" class="page">
       <h1>{tell(reader, good.length > 0 ? "batch.confirm" : "batch.refused")}</h1>
-      <Lines plan={good} />
+      <BatchOutcomes plan={good} />
       {bad.length > 0 && good.length > 0 ? <h2>{tell(reader, "batch.refused")}</h2> : null}
-      <Lines plan={bad} />
+      <BatchOutcomes plan={bad} />
       <form data-plain method="post" action="/batch">
         <input type="hidden" name="csrf" value={reader.csrf} />
         <Carried draft={draft} />
@@ -108,14 +108,14 @@ export function BatchPlan({ view: { reader, plan, draft } }: { view: PlanView })
   );
 }
 
-/** Repeats the answer on the button that sends it, where it is one. */
-function sendWords(reader: Reader, good: readonly Planned[]): string {
+/** Repeats the answer on the button, if it is the same for all. */
+function sendWords(reader: PageReader, good: readonly BatchOutcome[]): string {
   const [answer, other] = new Set(good.map(({ words }) => words));
   if (answer === undefined || other !== undefined) return tell(reader, "batch.send", { n: good.length });
   return tell(reader, "batch.sendWith", { n: good.length, answer: makeVisible(answer) });
 }
 
-/** What did happen, as a page of its own. */
+/** The outcome of a batch as a page. */
 export function BatchDone({ view }: { view: PlanView }) {
   const { reader, plan } = view;
   return (
@@ -132,14 +132,14 @@ export function BatchDone({ view }: { view: PlanView }) {
   );
 }
 
-/** What did happen, for the bar of the inbox. */
+/** The outcome of a batch for the batch bar. */
 export function BatchDonePart({ view }: { view: PlanView }) {
   const { reader, plan } = view;
   return (
-    <div id="together" data-done>
+    <div id="batch-content" data-done>
       <div class="rowed">
         <h2 tabindex={-1}>{sayDone(reader, plan)}</h2>
-        <button type="button" data-pick="close">
+        <button type="button" data-select="close">
           {tell(reader, "close")}
         </button>
       </div>
@@ -148,8 +148,8 @@ export function BatchDonePart({ view }: { view: PlanView }) {
   );
 }
 
-/** How many were answered and how many not. */
-export function sayDone(reader: Reader, plan: readonly Planned[]): string {
+/** Says how many were answered and how many were not. */
+export function sayDone(reader: PageReader, plan: readonly BatchOutcome[]): string {
   const { good, bad } = split(plan);
   return tell(reader, bad.length === 0 ? "batch.allDone" : "batch.done", { n: good.length, failed: bad.length });
 }
@@ -157,21 +157,21 @@ export function sayDone(reader: Reader, plan: readonly Planned[]): string {
 function DoneLines({ view: { reader, plan, draft } }: { view: PlanView }) {
   const { good, bad } = split(plan);
   const until = good.flatMap((each) => each.until ?? []).sort()[0];
-  const said = [draftedText(draft, "said"), draftedText(draft, "note")].filter((text) => text.trim() !== "");
+  const said = [draftText(draft, "said"), draftText(draft, "note")].filter((text) => text.trim() !== "");
   return (
     <>
       {until === undefined ? null : (
         <p class="banner ok undo-all" data-ends={epochMs(until)}>
-          <Left reader={reader} until={until} as="run.settling" />{" "}
+          <TimeLeft reader={reader} until={until} as="run.settling" />{" "}
           <button type="submit" formaction="/batch/undo">
             {tell(reader, "batch.undo")}
             <kbd>{tellKey(reader, "u")}</kbd>
           </button>
         </p>
       )}
-      <Lines plan={good} />
+      <BatchOutcomes plan={good} />
       {bad.length > 0 ? <h2>{tell(reader, "batch.not")}</h2> : null}
-      <Lines plan={bad} />
+      <BatchOutcomes plan={bad} />
       {bad.length > 0 && said.length > 0 ? (
         <p>
           {tell(reader, "batch.text")}: {makeVisible(said.join(" "))}
@@ -182,25 +182,25 @@ function DoneLines({ view: { reader, plan, draft } }: { view: PlanView }) {
   );
 }
 
-function Carried({ draft }: { draft: Draft }) {
+function Carried({ draft }: { draft: FormDraft }) {
   return CARRIED.flatMap((name) =>
     (draft.get(name) ?? []).map((value) => <input type="hidden" name={name} value={value} />),
   );
 }
 
-function split(plan: readonly Planned[]): { good: Planned[]; bad: Planned[] } {
+function split(plan: readonly BatchOutcome[]): { good: BatchOutcome[]; bad: BatchOutcome[] } {
   return {
     good: plan.filter(({ problem }) => problem === undefined),
     bad: plan.filter(({ problem }) => problem !== undefined),
   };
 }
 
-function sayOptions({ content }: Read): string {
+function sayOptions({ content }: QuestionSnapshot): string {
   const options = content.items.flatMap((item) => item.options.map(({ label }, index) => `${index + 1} ${label}`));
   return makeVisible(options.join(", "));
 }
 
-function sayRuns(reader: Reader, reads: readonly Read[]): string {
+function sayRuns(reader: PageReader, reads: readonly QuestionSnapshot[]): string {
   const names = reads.map(({ run }) => runName(run)).join(", ");
   return reads.length === 1 ? names : tell(reader, "batch.runs", { n: reads.length, names });
 }

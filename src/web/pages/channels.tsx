@@ -2,24 +2,24 @@ import type { Event } from "../../core/trail/event.ts";
 import { shortId } from "../../core/id.ts";
 import type { Job } from "../../core/run/job.ts";
 import { makeVisible } from "../../core/text/visible.ts";
-import { type Reader, tell } from "../parts/reader.ts";
+import { type PageReader, tell } from "../parts/reader.ts";
 import { SettingsTabs } from "../parts/settings-tabs.tsx";
 import { Moment } from "../parts/time.tsx";
 
-/** A channel that is configured, with its settings as people may see them. */
+/** A configured channel with its settings, without secrets. */
 export interface ChannelSet {
   name: string;
   settings: ReadonlyArray<readonly [string, string]>;
 }
 
 export interface ChannelsView {
-  reader: Reader;
+  reader: PageReader;
   channels: readonly ChannelSet[];
-  /** Deliveries that went out or failed, newest first. */
+  /** Sent and failed deliveries, newest first. */
   deliveries: readonly Event[];
-  /** How many events were looked at for them. */
-  looked: number;
-  /** What is still to be sent. */
+  /** Number of events that were searched. */
+  searched: number;
+  /** Jobs that are still to be sent. */
   jobs: ReadonlyArray<Job & { kind: "deliver" | "update" | "callback" }>;
 }
 
@@ -28,7 +28,7 @@ mode = "socket"
 channel = "#agents"
 token_env = "SLACK_BOT_TOKEN"`;
 
-/** How people are told of questions, and whether that works. */
+/** The configured channels, and whether their deliveries succeed. */
 export function ChannelsPage({ view }: { view: ChannelsView }) {
   const { reader, channels } = view;
   return (
@@ -75,13 +75,15 @@ export function ChannelsPage({ view }: { view: ChannelsView }) {
   );
 }
 
-function Deliveries({ view: { reader, deliveries, looked } }: { view: ChannelsView }) {
+function Deliveries({ view: { reader, deliveries, searched } }: { view: ChannelsView }) {
   return (
     <section>
       <h2>{tell(reader, "chan.deliveries")}</h2>
       {deliveries.length === 0 ? (
         <p class="quiet">
-          {looked === 0 ? tell(reader, "chan.deliveries.first") : tell(reader, "chan.deliveries.none", { n: looked })}
+          {searched === 0
+            ? tell(reader, "chan.deliveries.first")
+            : tell(reader, "chan.deliveries.none", { n: searched })}
         </p>
       ) : null}
       <ol class="rows trail">

@@ -1,38 +1,38 @@
-import { type Actor, sayActor } from "../../core/people/actor.ts";
-import type { Read } from "../../core/changes.ts";
-import { type Place, consequenceAt, mayAnswer } from "../../core/people/inbox.ts";
+import { type Actor, actorName } from "../../core/people/actor.ts";
+import type { QuestionSnapshot } from "../../core/changes.ts";
+import { type InboxSection, consequenceAt, mayAnswer } from "../../core/people/inbox.ts";
 import { HOUR_MS, type Instant, msBetween } from "../../core/instant.ts";
 import { findAnswer, isPending } from "../../core/question/question.ts";
 import type { Run } from "../../core/run/run.ts";
-import { type Same, sameName } from "../../core/question/same-question.ts";
+import { type SameQuestions, sameQuestionKey } from "../../core/question/same-question.ts";
 import { makeVisible } from "../../core/text/visible.ts";
-import { answerWords } from "../answer-words.ts";
+import { answerWords } from "../words/answer-words.ts";
 import { Command } from "../parts/command.tsx";
-import { whoWords } from "../card/outcome.tsx";
-import { Paging, type Part } from "../parts/paging.tsx";
-import { type Reader, tell, tellSpan } from "../parts/reader.ts";
-import { Left, Moment, Since } from "../parts/time.tsx";
-import type { Key } from "../words/words.ts";
+import { answererWords } from "../card/outcome.tsx";
+import { Paging, type PagePart } from "../parts/paging.tsx";
+import { type PageReader, tell, tellSpan } from "../parts/reader.ts";
+import { TimeLeft, Moment, TimeSince } from "../parts/time.tsx";
+import type { MessageKey } from "../words/words.ts";
 
-/** A part of the list, with its questions in the order in which to look at them. */
-export interface Group {
-  name: Place | "today" | "past";
-  /** Those on this page of the group; one row for those that ask the same. */
-  rows: readonly Same[];
-  part: Part;
+/** A group of the list, most urgent question first. */
+export interface InboxGroup {
+  name: InboxSection | "today" | "past";
+  /** Rows on this page; one row for all runs that ask the same. */
+  rows: readonly SameQuestions[];
+  part: PagePart;
 }
 
 /** The list of questions beside a card. */
 export interface ListView {
-  reader: Reader;
-  groups: readonly Group[];
-  /** The question that is open. */
+  reader: PageReader;
+  groups: readonly InboxGroup[];
+  /** The open question. */
   current: string | undefined;
-  /** What the reader looks for. */
+  /** The search text. */
   find: string;
 }
 
-const TITLES: Readonly<Record<Group["name"], Key>> = {
+const TITLES: Readonly<Record<InboxGroup["name"], MessageKey>> = {
   waiting: "group.waiting",
   claimed: "group.claimed",
   others: "group.others",
@@ -40,9 +40,9 @@ const TITLES: Readonly<Record<Group["name"], Key>> = {
   today: "group.today",
   past: "group.past",
 };
-const FOLDED: ReadonlySet<Group["name"]> = new Set(["snoozed", "today"]);
+const FOLDED: ReadonlySet<InboxGroup["name"]> = new Set(["snoozed", "today"]);
 
-/** All questions that concern the reader, grouped. */
+/** All questions that concern the reader, in groups. */
 export function QuestionList({ reader, groups, current, find }: ListView) {
   return (
     <nav id="list" class={hasSeveral(groups) ? "list boxed" : "list"} aria-label={tell(reader, "list")}>
@@ -67,14 +67,14 @@ export function QuestionList({ reader, groups, current, find }: ListView) {
   );
 }
 
-/** Says whether there is enough to answer some of it together. */
-function hasSeveral(groups: readonly Group[]): boolean {
+/** True if there are enough questions for a batch. */
+function hasSeveral(groups: readonly InboxGroup[]): boolean {
   return groups.some(({ name, part }) => name === "waiting" && part.count > 1);
 }
 
-function GroupRows({ reader, group, current, find }: Omit<ListView, "groups"> & { group: Group }) {
+function GroupRows({ reader, group, current, find }: Omit<ListView, "groups"> & { group: InboxGroup }) {
   const { name, rows, part } = group;
-  const isCurrent = (row: Same): boolean => row.some(({ question }) => question.id === current);
+  const isCurrent = (row: SameQuestions): boolean => row.some(({ question }) => question.id === current);
   const isTicked = name === "waiting" && part.count > 1;
   const list = (
     <ul>
@@ -107,7 +107,7 @@ function GroupRows({ reader, group, current, find }: Omit<ListView, "groups"> & 
   );
 }
 
-function Row(given: { reader: Reader; row: Same; isCurrent: boolean; isTicked: boolean }) {
+function Row(given: { reader: PageReader; row: SameQuestions; isCurrent: boolean; isTicked: boolean }) {
   const { reader, row, isCurrent, isTicked } = given;
   const [read] = row;
   const { question, run } = read;
@@ -129,10 +129,10 @@ function Row(given: { reader: Reader; row: Same; isCurrent: boolean; isTicked: b
   );
 }
 
-/** The box of a row that can be answered together with others; where it cannot, its place. */
-function Tick({ reader, read, ids }: { reader: Reader; read: Read; ids: string }) {
+/** The check box of a row that can be part of a batch; otherwise an empty space. */
+function Tick({ reader, read, ids }: { reader: PageReader; read: QuestionSnapshot; ids: string }) {
   const { question } = read;
-  if (!isPending(question) || !mayAnswer(question, reader) || sameName(read) === undefined) {
+  if (!isPending(question) || !mayAnswer(question, reader) || sameQuestionKey(read) === undefined) {
     return <span class="tick"></span>;
   }
   return (
@@ -149,7 +149,7 @@ function Tick({ reader, read, ids }: { reader: Reader; read: Read; ids: string }
   );
 }
 
-function RowState({ reader, read: { question, content } }: { reader: Reader; read: Read }) {
+function RowState({ reader, read: { question, content } }: { reader: PageReader; read: QuestionSnapshot }) {
   if (!isPending(question)) {
     const answer = findAnswer(question);
     return (
@@ -166,54 +166,54 @@ function RowState({ reader, read: { question, content } }: { reader: Reader; rea
       </span>
     );
   }
-  if (question.claim && sayActor(question.claim.by) !== reader.id) {
+  if (question.claim && actorName(question.claim.by) !== reader.id) {
     return (
       <span class="cut">
-        {makeVisible(sayActor(question.claim.by))}, <Since reader={reader} at={question.claim.at} as="run.since" />
+        {makeVisible(actorName(question.claim.by))}, <TimeSince reader={reader} at={question.claim.at} as="run.since" />
       </span>
     );
   }
-  // The risk and the deadline say more, and with a third there is no room for the run.
+  // Risk and deadline matter more; a third fact would leave no room for the run.
   if (question.risk === "high" && consequenceAt(question) !== undefined) return null;
-  return <Since reader={reader} at={question.askedAt} as="run.waiting" />;
+  return <TimeSince reader={reader} at={question.askedAt} as="run.waiting" />;
 }
 
-function RowEnd({ reader, read: { question } }: { reader: Reader; read: Read }) {
+function RowEnd({ reader, read: { question } }: { reader: PageReader; read: QuestionSnapshot }) {
   if (!isPending(question)) {
     const answer = findAnswer(question);
-    return answer ? <span class="end">{whoWords(reader, answer)}</span> : null;
+    return answer ? <span class="end">{answererWords(reader, answer)}</span> : null;
   }
   const at = question.settling ? undefined : consequenceAt(question);
   if (at === undefined) return null;
   return (
     <span class={`end${isSoon(reader, at) ? " due" : ""}`}>
-      <Left reader={reader} until={at} as="run.left" />
+      <TimeLeft reader={reader} until={at} as="run.left" />
     </span>
   );
 }
 
-function isSoon(reader: Reader, at: Instant): boolean {
+function isSoon(reader: PageReader, at: Instant): boolean {
   return msBetween(reader.now, at) < 6 * HOUR_MS;
 }
 
-/** What a run is called: `#42 add-caching`. */
+/** The name of a run: `#42 add-caching`. */
 export function runName(run: Run): string {
   return makeVisible(`${run.externalId ?? `#${run.number}`} ${run.name}`);
 }
 
-/** What there is to tell where nothing waits. */
+/** Data for the page when no question waits. */
 export interface IdleView {
-  reader: Reader;
-  /** Runs that work. */
+  reader: PageReader;
+  /** Number of running runs. */
   running: number;
-  /** The last question that somebody answered, and how long it took. */
+  /** The last answered question, and how long the answer took. */
   last: { at: Instant; tookMs: number; by: Actor } | undefined;
-  /** Nothing was ever asked. */
+  /** No question was ever asked. */
   isNew: boolean;
   find: string;
 }
 
-/** The place of the card when no question is open. */
+/** Shown in place of the card when no question is open. */
 export function Idle({ view: { reader, running, last, isNew, find } }: { view: IdleView }) {
   if (find !== "") {
     return (
@@ -241,8 +241,11 @@ export function Idle({ view: { reader, running, last, isNew, find } }: { view: I
           ) : null}
           {last ? (
             <>
-              {tell(reader, "empty.last", { took: tellSpan(reader, last.tookMs), who: makeVisible(sayActor(last.by)) })}{" "}
-              <Since reader={reader} at={last.at} as="run.ago" />.
+              {tell(reader, "empty.last", {
+                took: tellSpan(reader, last.tookMs),
+                who: makeVisible(actorName(last.by)),
+              })}{" "}
+              <TimeSince reader={reader} at={last.at} as="run.ago" />.
             </>
           ) : null}
         </p>
@@ -252,8 +255,8 @@ export function Idle({ view: { reader, running, last, isNew, find } }: { view: I
   );
 }
 
-/** Shows how it goes to somebody whose agents have not asked yet. */
-function TryIt({ reader }: { reader: Reader }) {
+/** Lets a new reader try a question. */
+function TryIt({ reader }: { reader: PageReader }) {
   return (
     <>
       <Command reader={reader} id="try" text={'askd ask "Ready?" -o Yes -o No'} />

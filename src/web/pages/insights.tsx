@@ -1,24 +1,24 @@
 import { shortId } from "../../core/id.ts";
 import type { Instant } from "../../core/instant.ts";
-import type { Group, Stats } from "../../core/stats/stats.ts";
+import type { StatsGroup, Stats } from "../../core/stats/stats.ts";
 import { makeVisible } from "../../core/text/visible.ts";
 import { DayCharts, GroupCharts, SlaTable } from "../parts/insights-chart.tsx";
 import { sayNumber, sayShare } from "../parts/number-format.ts";
-import { type Reader, tell, tellSpan } from "../parts/reader.ts";
+import { type PageReader, tell, tellSpan } from "../parts/reader.ts";
 import { Moment } from "../parts/time.tsx";
 
-/** The times that can be looked at, the usual one second. */
+/** Periods to choose from; the second is the default. */
 export const PERIODS = ["24h", "7d", "30d", "90d"] as const;
 export type Period = (typeof PERIODS)[number];
 
 export interface InsightsView {
-  reader: Reader;
+  reader: PageReader;
   period: Period;
   stats: Stats;
   countedAt: Instant;
 }
 
-/** How it goes, in numbers and pictures; all of it works without a script. */
+/** Statistics as numbers and charts. Works without a script. */
 export function Insights({ view }: { view: InsightsView }) {
   const { reader, period, stats, countedAt } = view;
   return (
@@ -54,11 +54,11 @@ export function Insights({ view }: { view: InsightsView }) {
 
 const GROUPS = ["people", "channels", "agents"] as const;
 
-function withWaits(groups: readonly Group[]): Group[] {
+function withWaits(groups: readonly StatsGroup[]): StatsGroup[] {
   return groups.filter(({ medianMs }) => medianMs !== undefined);
 }
 
-/** What is above the limits of the rules; else only what the limits are. */
+/** Alerts above their limits; otherwise the limits. */
 function Alerts({ view: { reader, stats } }: { view: InsightsView }) {
   const say = (name: string, value: number): string =>
     name === "pending" ? sayNumber(reader, value) : sayShare(reader, value);

@@ -1,45 +1,44 @@
-import { sayActor } from "../../core/people/actor.ts";
-import type { Read } from "../../core/changes.ts";
+import { actorName } from "../../core/people/actor.ts";
+import type { QuestionSnapshot } from "../../core/changes.ts";
 import { msBetween } from "../../core/instant.ts";
-import { type Pending, type Question, findAnswer, isPending } from "../../core/question/question.ts";
+import { type PendingQuestion, type Question, findAnswer, isPending } from "../../core/question/question.ts";
 import { makeVisible } from "../../core/text/visible.ts";
 import { AnswerFields } from "../card/answer-fields.tsx";
-import { answerWords } from "../answer-words.ts";
-import { Chips, Crumb, Why } from "../card/card.tsx";
+import { answerWords, labelWords } from "../words/answer-words.ts";
+import { QuestionChips, QuestionCrumb, QuestionContext } from "../card/card.tsx";
 import { AskBack } from "../card/question-menu.tsx";
-import { type Draft, OTHER } from "../parts/form-draft.ts";
-import { labelWords } from "../words/answer-words.ts";
-import { Options } from "../card/option-list.tsx";
-import { Chosen } from "../card/outcome.tsx";
-import { type Reader, tell, tellSpan } from "../parts/reader.ts";
+import { type FormDraft, OTHER_CHOICE } from "../parts/form-draft.ts";
+import { OptionList } from "../card/option-list.tsx";
+import { AnswerSummary } from "../card/outcome.tsx";
+import { type PageReader, tell, tellSpan } from "../parts/reader.ts";
 import { reasonWords } from "../words/reason-words.ts";
 import { Moment } from "../parts/time.tsx";
 import { Votes } from "../card/votes.tsx";
 import { type Language, say } from "../words/words.ts";
 
-/** As many options as the style has words for. */
+/** The style sheet has rules for this many options. */
 const MOST_SAID = 9;
 
 /** One question for one person who is not signed in. */
 export interface LinkView {
-  reader: Reader;
-  read: Read;
-  /** Where its form is sent. */
+  reader: PageReader;
+  read: QuestionSnapshot;
+  /** Address that the form is sent to. */
   path: string;
-  draft: Draft;
-  /** Why the form was not taken. */
+  draft: FormDraft;
+  /** Why the form was rejected. */
   problem?: string;
-  /** What was written, where the question was closed meanwhile. */
+  /** The person's unsent text, if the question was closed meanwhile. */
   lost?: string;
 }
 
-/** The question, who the reader is, and the form or what became of it. */
+/** The question, the identity of the reader, and the form or the outcome. */
 export function LinkPage({ view }: { view: LinkView }) {
   const { reader, read } = view;
   const { question } = read;
   return (
     <>
-      <Crumb view={{ reader, read, usage: undefined }} isGuest />
+      <QuestionCrumb view={{ reader, read, usage: undefined }} isGuest />
       <h1>{makeVisible(question.title)}</h1>
       {isPending(question) && !question.settling ? (
         <Open view={view} question={question} />
@@ -47,8 +46,8 @@ export function LinkPage({ view }: { view: LinkView }) {
         <>
           <Became view={view} />
           <Lost view={view} />
-          <Why view={view} />
-          <Options
+          <QuestionContext view={view} />
+          <OptionList
             reader={reader}
             content={read.content}
             answer={isPending(question) ? question.settling?.answer : findAnswer(question)}
@@ -59,7 +58,7 @@ export function LinkPage({ view }: { view: LinkView }) {
   );
 }
 
-/** Says that an address leads nowhere, and nothing about why. */
+/** Says that a link is not valid, and never why. */
 export function BadLink({ language }: { language: Language }) {
   return (
     <>
@@ -69,33 +68,33 @@ export function BadLink({ language }: { language: Language }) {
   );
 }
 
-function Open({ view, question }: { view: LinkView; question: Pending }) {
+function Open({ view, question }: { view: LinkView; question: PendingQuestion }) {
   const { reader, read } = view;
   const name = makeVisible(reader.id);
   return (
     <>
-      <Chips view={view} />
+      <QuestionChips view={view} />
       <p class="banner">
         <strong>{tell(reader, "link.as", { name })}</strong> {tell(reader, "link.personal", { name })}
       </p>
-      <Why view={view} />
+      <QuestionContext view={view} />
       <Votes reader={reader} read={read} question={question} />
       <LinkForm view={view} />
     </>
   );
 }
 
-/** What became of the question, before anything else about it. */
+/** The outcome of the question, before anything else. */
 function Became({ view }: { view: LinkView }) {
   const { question } = view.read;
   if (!isPending(question)) return <Closed view={view} question={question} />;
   return question.settling ? <Settling view={view} settling={question.settling} /> : null;
 }
 
-function Settling({ view, settling }: { view: LinkView; settling: NonNullable<Pending["settling"]> }) {
+function Settling({ view, settling }: { view: LinkView; settling: NonNullable<PendingQuestion["settling"]> }) {
   const { reader, read, path } = view;
   const answer = answerWords(reader, read.content, settling.answer);
-  const name = sayActor(settling.answer.by);
+  const name = actorName(settling.answer.by);
   if (name !== reader.id) {
     return <p class="banner wait">{tell(reader, "settling.theirs", { name: makeVisible(name), answer })}</p>;
   }
@@ -113,11 +112,13 @@ function Settling({ view, settling }: { view: LinkView; settling: NonNullable<Pe
 function Closed({ view, question }: { view: LinkView; question: Question }) {
   const { reader, read } = view;
   const answer = findAnswer(question);
-  const isOwn = answer !== undefined && sayActor(answer.by) === reader.id;
+  const isOwn = answer !== undefined && actorName(answer.by) === reader.id;
   return (
     <div class={`banner ${answer ? "ok done" : "wait"}`}>
       <p>
-        {answer ? <Chosen reader={reader} answer={answer} said={answerWords(reader, read.content, answer)} /> : null}
+        {answer ? (
+          <AnswerSummary reader={reader} answer={answer} said={answerWords(reader, read.content, answer)} />
+        ) : null}
         <Ended reader={reader} question={question} />
       </p>
       <p>{tell(reader, isOwn ? "link.yours" : "link.closed")}</p>
@@ -125,10 +126,10 @@ function Closed({ view, question }: { view: LinkView; question: Question }) {
   );
 }
 
-/** When and how it ended without an answer. */
-function Ended({ reader, question }: { reader: Reader; question: Question }) {
+/** When and how the question ended without an answer. */
+function Ended({ reader, question }: { reader: PageReader; question: Question }) {
   if (question.status === "cancelled") {
-    const name = makeVisible(sayActor(question.cancelledBy));
+    const name = makeVisible(actorName(question.cancelledBy));
     return (
       <>
         {tell(reader, "done.cancelled", { name, reason: reasonWords(reader, question.reason) })}{" "}
@@ -179,7 +180,7 @@ function LinkForm({ view }: { view: LinkView }) {
   );
 }
 
-/** Repeats the choice on the button that sends it. There is no script here: the style shows the words of what is chosen. */
+/** Repeats the choice on the button. This page has no script: the style sheet shows the label of the chosen option. */
 function Says({ view: { reader, read } }: { view: LinkView }) {
   const [item, second] = read.content.items;
   const isShort = item && !second && !item.multiple && item.options.length <= MOST_SAID;
@@ -192,7 +193,7 @@ function Says({ view: { reader, read } }: { view: LinkView }) {
           {item ? tell(reader, "answer.say", { answer: labelWords(reader, item, option) }) : null}
         </span>
       ))}
-      {options.length > 0 ? <span data-for={OTHER}>{tell(reader, "link.sendWords")}</span> : null}
+      {options.length > 0 ? <span data-for={OTHER_CHOICE}>{tell(reader, "link.sendWords")}</span> : null}
     </>
   );
 }

@@ -1,19 +1,19 @@
 import type { Person } from "../../core/people/person.ts";
 import { makeVisible } from "../../core/text/visible.ts";
-import { type Draft, NO_DRAFT, draftedText } from "../parts/form-draft.ts";
-import { Paging, type Part } from "../parts/paging.tsx";
-import { type Reader, tell } from "../parts/reader.ts";
+import { type FormDraft, EMPTY_DRAFT, draftText } from "../parts/form-draft.ts";
+import { Paging, type PagePart } from "../parts/paging.tsx";
+import { type PageReader, tell } from "../parts/reader.ts";
 import { AdminOnly, SettingsTabs } from "../parts/settings-tabs.tsx";
 
 export interface PeopleView {
-  reader: Reader;
+  reader: PageReader;
   people: readonly Person[];
-  part: Part;
-  draft: Draft;
+  part: PagePart;
+  draft: FormDraft;
   problem?: string | undefined;
 }
 
-/** Everybody who answers, and under which names channels know them. */
+/** People who answer, with their addresses in the channels. */
 export function PeoplePage({ view }: { view: PeopleView }) {
   const { reader, people, part, draft, problem } = view;
   const mayChange = reader.scope === "admin";
@@ -44,7 +44,7 @@ export function PeoplePage({ view }: { view: PeopleView }) {
   );
 }
 
-function PersonRow({ reader, person, mayChange }: { reader: Reader; person: Person; mayChange: boolean }) {
+function PersonRow({ reader, person, mayChange }: { reader: PageReader; person: Person; mayChange: boolean }) {
   const addresses = [person.email, person.slack, person.github].filter((part) => part !== undefined);
   return (
     <li>
@@ -58,7 +58,7 @@ function PersonRow({ reader, person, mayChange }: { reader: Reader; person: Pers
       {mayChange ? (
         <details class="fold under">
           <summary>{tell(reader, "people.edit", { name: person.id })}</summary>
-          <PersonForm reader={reader} person={person} draft={NO_DRAFT} />
+          <PersonForm reader={reader} person={person} draft={EMPTY_DRAFT} />
         </details>
       ) : null}
     </li>
@@ -67,7 +67,7 @@ function PersonRow({ reader, person, mayChange }: { reader: Reader; person: Pers
 
 const FIELDS = ["name", "email", "slack", "github"] as const;
 
-function PersonForm({ reader, person, draft }: { reader: Reader; person?: Person; draft: Draft }) {
+function PersonForm({ reader, person, draft }: { reader: PageReader; person?: Person; draft: FormDraft }) {
   const id = (name: string): string => `${person?.id ?? "new"}-${name}`;
   return (
     <form data-plain method="post" action="/settings/people">
@@ -87,7 +87,7 @@ function PersonForm({ reader, person, draft }: { reader: Reader; person?: Person
               required
               maxlength={64}
               autocomplete="off"
-              value={draftedText(draft, "id")}
+              value={draftText(draft, "id")}
             />
           </div>
         )}
@@ -101,7 +101,7 @@ function PersonForm({ reader, person, draft }: { reader: Reader; person?: Person
               name={name}
               type={name === "email" ? "email" : "text"}
               autocomplete="off"
-              value={person?.[name] ?? draftedText(draft, name)}
+              value={person?.[name] ?? draftText(draft, name)}
             />
           </div>
         ))}
@@ -114,7 +114,7 @@ function PersonForm({ reader, person, draft }: { reader: Reader; person?: Person
             name="groups"
             type="text"
             autocomplete="off"
-            value={person?.groups.join(", ") ?? draftedText(draft, "groups")}
+            value={person?.groups.join(", ") ?? draftText(draft, "groups")}
           />
         </div>
       </div>

@@ -4,18 +4,18 @@ import { makeVisible } from "../../core/text/visible.ts";
 import type { Assets } from "../parts/layout.tsx";
 import { type Language, say } from "../words/words.ts";
 
-/** What pages are that nobody needs to be signed in for. */
+/** Frame of a page that needs no sign-in. */
 export interface PlainFrame {
   language: Language;
   assets: Assets;
   title: string;
-  /** Opens this address of ours right away. */
+  /** Redirects to this local address at once. */
   goTo?: string;
-  /** There is more on it than a few lines. */
+  /** The page has more than a few lines. */
   isWide?: true;
 }
 
-/** A page with one thing on it, and no script. */
+/** A page with one thing on it and no script. */
 export function PlainPage({ frame, children }: { frame: PlainFrame; children: Child }) {
   return (
     <>
@@ -46,7 +46,7 @@ export function PlainPage({ frame, children }: { frame: PlainFrame; children: Ch
   );
 }
 
-/** Where somebody signs in. */
+/** The sign-in form. */
 export function SignIn({ language, next, isWrong }: { language: Language; next: string; isWrong: boolean }) {
   return (
     <>
@@ -71,7 +71,7 @@ export function SignIn({ language, next, isWrong }: { language: Language; next: 
   );
 }
 
-/** Says what is so and where to go on. */
+/** A problem, and the link back to the inbox. */
 export function ProblemWords({ language, detail }: { language: Language; detail: string }) {
   const isMissing = detail === say(language, "problem.missing");
   return (
@@ -85,7 +85,7 @@ export function ProblemWords({ language, detail }: { language: Language; detail:
   );
 }
 
-/** A step in between for those who come from another site: their browser keeps its cookie back until they are here. */
+/** A page between for visitors from another site: browsers send a SameSite=Strict cookie only from our own pages. */
 export function Bounce({ language, path }: { language: Language; path: string }) {
   return (
     <>

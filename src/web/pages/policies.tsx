@@ -1,12 +1,12 @@
 import type { Rules } from "../../core/rules.ts";
 import { Command } from "../parts/command.tsx";
 import { sayShare } from "../parts/number-format.ts";
-import { type Reader, tell, tellDays } from "../parts/reader.ts";
+import { type PageReader, tell, tellDays } from "../parts/reader.ts";
 import { SettingsTabs } from "../parts/settings-tabs.tsx";
-import type { Key } from "../words/words.ts";
+import type { MessageKey } from "../words/words.ts";
 
-/** How the server treats questions, as it was started; nothing is changed here. */
-export function PoliciesPage({ reader, rules }: { reader: Reader; rules: Rules }) {
+/** The policies that the server was started with; read-only. */
+export function PoliciesPage({ reader, rules }: { reader: PageReader; rules: Rules }) {
   return (
     <main id="main" class="page">
       <h1>{tell(reader, "pol.title")}</h1>
@@ -28,7 +28,7 @@ export function PoliciesPage({ reader, rules }: { reader: Reader; rules: Rules }
   );
 }
 
-function policiesOf(reader: Reader, rules: Rules): ReadonlyArray<readonly [Key, string, string]> {
+function policiesOf(reader: PageReader, rules: Rules): ReadonlyArray<readonly [MessageKey, string, string]> {
   const { undoMs, alerts, confidence } = rules;
   const span = (ms: number): string => tellDays(reader, ms);
   const undo = (ms: number): string => (ms === 0 ? tell(reader, "pol.undo.none") : span(ms));

@@ -1,46 +1,46 @@
-import type { Read } from "../../core/changes.ts";
+import type { QuestionSnapshot } from "../../core/changes.ts";
 import type { AwayMachine } from "../../core/run/machine.ts";
 import { isPending } from "../../core/question/question.ts";
 import { type Run, hasEnded } from "../../core/run/run.ts";
 import type { UsageRow } from "../../core/run/usage.ts";
 import { makeVisible } from "../../core/text/visible.ts";
 import { Command } from "../parts/command.tsx";
-import { sayFact } from "../words/fact-words.ts";
+import { factWords } from "../words/fact-words.ts";
 import { runName } from "./inbox.tsx";
 import { sayUsd } from "../parts/number-format.ts";
-import { type Reader, tell } from "../parts/reader.ts";
+import { type PageReader, tell } from "../parts/reader.ts";
 import { RunActions } from "../parts/run-actions.tsx";
 import { RunBadge } from "../parts/run-badge.tsx";
-import { Since } from "../parts/time.tsx";
+import { TimeSince } from "../parts/time.tsx";
 
-/** Which runs are wanted, by what people call it. */
+/** Groups of runs by state. */
 export const RUN_GROUPS = ["all", "waiting", "working", "ended", "failed"] as const;
 export type RunGroup = (typeof RUN_GROUPS)[number];
 
-/** A run with what it waits for, and the runs that it was split into. */
+/** A run with its open question and its child runs. */
 export interface RunRow {
   run: Run;
-  pending: Read | undefined;
-  /** The machine that it waits for and that is away. */
+  pending: QuestionSnapshot | undefined;
+  /** The machine that the run waits for, if it is away. */
   away?: AwayMachine | undefined;
   usage: UsageRow | undefined;
-  /** Where its parent is not on the same page. */
+  /** Its parent, if that is not on the same page. */
   parent: Run | undefined;
   children: readonly RunRow[];
 }
 
 export interface RunsView {
-  reader: Reader;
+  reader: PageReader;
   group: RunGroup;
   rows: readonly RunRow[];
-  /** Where the next page begins. */
+  /** Cursor of the next page. */
   next: string | undefined;
   isFirst: boolean;
-  /** Nothing ever ran. */
+  /** There was never a run. */
   isNew: boolean;
 }
 
-/** All runs, newest first, the parts of one below it. */
+/** All runs, newest first; child runs below their parent. */
 export function RunsPage({ view }: { view: RunsView }) {
   const { reader, group, rows, next, isFirst, isNew } = view;
   return (
@@ -72,7 +72,7 @@ function addressOf(group: RunGroup, after?: string): string {
   return query.size === 0 ? "/runs" : `/runs?${query.toString()}`;
 }
 
-function Empty({ reader, isNew }: { reader: Reader; isNew: boolean }) {
+function Empty({ reader, isNew }: { reader: PageReader; isNew: boolean }) {
   if (!isNew) return <p class="quiet">{tell(reader, "runs.none")}</p>;
   return (
     <>
@@ -82,7 +82,7 @@ function Empty({ reader, isNew }: { reader: Reader; isNew: boolean }) {
   );
 }
 
-function Rows({ reader, rows }: { reader: Reader; rows: readonly RunRow[] }) {
+function Rows({ reader, rows }: { reader: PageReader; rows: readonly RunRow[] }) {
   return (
     <ul class="runs">
       {rows.map((row) => (
@@ -95,7 +95,7 @@ function Rows({ reader, rows }: { reader: Reader; rows: readonly RunRow[] }) {
   );
 }
 
-function RunItem({ reader, row: { run, pending, away, usage, parent } }: { reader: Reader; row: RunRow }) {
+function RunItem({ reader, row: { run, pending, away, usage, parent } }: { reader: PageReader; row: RunRow }) {
   const question = pending && isPending(pending.question) ? pending.question : undefined;
   return (
     <div class="run-row" data-run={run.id} data-status={run.status}>
@@ -119,7 +119,7 @@ function RunItem({ reader, row: { run, pending, away, usage, parent } }: { reade
         <RunBadge reader={reader} run={run} pending={question} away={away} />
         {question ? (
           <span class="quiet">
-            <Since reader={reader} at={question.askedAt} as="run.waiting" />
+            <TimeSince reader={reader} at={question.askedAt} as="run.waiting" />
           </span>
         ) : null}
       </div>
@@ -128,13 +128,13 @@ function RunItem({ reader, row: { run, pending, away, usage, parent } }: { reade
   );
 }
 
-/** Where it works, how much it did, and since when, in one muted line. */
-export function RunMeta({ reader, run, usage }: { reader: Reader; run: Run; usage: UsageRow | undefined }) {
+/** Agent, repository, usage and age of a run, in one muted line. */
+export function RunMeta({ reader, run, usage }: { reader: PageReader; run: Run; usage: UsageRow | undefined }) {
   const at = hasEnded(run) ? (run.endedAt ?? run.createdAt) : (run.startedAt ?? run.createdAt);
   return (
     <p class="crumb">
       {run.agent === "none" ? null : <span>{makeVisible(run.agent)}</span>}
-      {run.repo === undefined ? null : <span>{makeVisible(sayFact(reader, run, "repo", run.repo))}</span>}
+      {run.repo === undefined ? null : <span>{makeVisible(factWords(reader, run, "repo", run.repo))}</span>}
       {run.branch === undefined ? null : <span class="mono">{makeVisible(run.branch)}</span>}
       {usage && usage.turns > 0 ? (
         <span>{tell(reader, usage.turns === 1 ? "turn" : "turns", { n: usage.turns })}</span>
@@ -143,7 +143,8 @@ export function RunMeta({ reader, run, usage }: { reader: Reader; run: Run; usag
         <span>{tell(reader, "r.cost", { usd: sayUsd(reader, usage.costUsd) })}</span>
       ) : null}
       <span>
-        {tell(reader, hasEnded(run) ? "runs.ended.at" : "runs.started")} <Since reader={reader} at={at} as="run.ago" />
+        {tell(reader, hasEnded(run) ? "runs.ended.at" : "runs.started")}{" "}
+        <TimeSince reader={reader} at={at} as="run.ago" />
       </span>
     </p>
   );

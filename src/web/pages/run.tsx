@@ -1,46 +1,45 @@
 import type { Child } from "hono/jsx";
-import { type Attempt, countFailed } from "../../core/run/resume-attempt.ts";
-import { mayForce } from "../../core/force.ts";
+import { type ResumeAttempt, countFailedAttempts } from "../../core/run/resume-attempt.ts";
+import { mayForce, findAnswer, isPending } from "../../core/question/question.ts";
 import { type AwayMachine, machineName } from "../../core/run/machine.ts";
 import { type Run, findAgentSession, hasEnded, isAnswerUntaken } from "../../core/run/run.ts";
 import type { UsageRow } from "../../core/run/usage.ts";
 import { makeVisible } from "../../core/text/visible.ts";
 import { Attempts } from "../parts/attempts.tsx";
-import { Chips, State, Why, answeredBy, stateOf } from "../card/card.tsx";
+import { QuestionChips, QuestionState, QuestionContext, answeredBy, cardState } from "../card/card.tsx";
 import type { CardView } from "../card/card-view.ts";
 import { Command } from "../parts/command.tsx";
-import { sayFact } from "../words/fact-words.ts";
+import { factWords } from "../words/fact-words.ts";
 import { runName } from "./inbox.tsx";
 import { LogBox, type LogPart } from "../parts/log.tsx";
-import { MachineAway } from "../card/away-machine.tsx";
-import { Lost } from "../card/outcome.tsx";
+import { AwayMachineNotice } from "../card/away-machine.tsx";
+import { UnsentText } from "../card/outcome.tsx";
 import { sayNumber } from "../parts/number-format.ts";
-import { type Reader, tell, tellSpan } from "../parts/reader.ts";
+import { type PageReader, tell, tellSpan } from "../parts/reader.ts";
 import { reasonWords } from "../words/reason-words.ts";
 import { RunActions } from "../parts/run-actions.tsx";
-import { RunBadge, stateWords } from "../parts/run-badge.tsx";
+import { RunBadge, runStateWords } from "../parts/run-badge.tsx";
 import { RunMeta } from "./run-list.tsx";
 import { Timeline, type TimelineView } from "../parts/timeline.tsx";
-import { Untaken } from "../card/untaken-answer.tsx";
-import { findAnswer, isPending } from "../../core/question/question.ts";
+import { UntakenAnswer } from "../card/untaken-answer.tsx";
 
 const MOST_SAID = 10;
 const SAID_CHARS = 600;
 
-/** Everything that the page of a run shows. */
+/** All data that the page of a run shows. */
 export interface RunView {
-  reader: Reader;
+  reader: PageReader;
   run: Run;
   usage: UsageRow | undefined;
-  /** The machine that it waits for and that is away. */
+  /** The machine that the run waits for, if it is away. */
   away: AwayMachine | undefined;
-  /** The question that it waits for, else its last one. */
+  /** Its open question, or else its last one. */
   card: CardView | undefined;
   timeline: Omit<TimelineView, "reader">;
   isTimelineCut: boolean;
-  /** Tries to resume it, as far as the timeline has them. */
-  attempts: readonly Attempt[];
-  /** How long it is there, and how much of that it waited for people. */
+  /** Attempts to resume it, as far as the timeline goes back. */
+  attempts: readonly ResumeAttempt[];
+  /** Age of the run, and how much of it was spent waiting for people. */
   wholeMs: number;
   waitedMs: number;
   parent: Run | undefined;
@@ -51,7 +50,7 @@ export interface RunView {
   problem?: string;
 }
 
-/** One run: what it asks now, what it does, what it did. */
+/** One run: its open question, its log and its history. */
 export function RunPage({ view }: { view: RunView }) {
   const { reader, run, card, problem } = view;
   const isGoing = !hasEnded(run) && run.status !== "awaiting_input" && !isAnswerUntaken(run);
@@ -60,7 +59,7 @@ export function RunPage({ view }: { view: RunView }) {
       id="main"
       class="card run"
       data-id={card?.read.question.id}
-      data-state={card && stateOf(card)}
+      data-state={card && cardState(card)}
       data-by={card && answeredBy(card.read.question)}
       data-going={isGoing ? "yes" : ""}
     >
@@ -80,7 +79,7 @@ export function RunPage({ view }: { view: RunView }) {
           </div>
           <div id="ended" data-live>
             {run.status === "failed" ? <Failed view={view} /> : <Summary view={view} />}
-            <Untaken reader={reader} run={run} takeover={view.takeover} />
+            <UntakenAnswer reader={reader} run={run} takeover={view.takeover} />
           </div>
           <LogBox reader={reader} run={run} log={view.log} />
           {view.hasWork ? (
@@ -110,7 +109,13 @@ function Head({ view }: { view: RunView }) {
         <RunActions reader={reader} run={run} />
       </div>
       <div class="bar">
-        <RunBadge {...{ reader, run, pending, away: view.away }} failed={countFailed(view.attempts)} />
+        <RunBadge
+          reader={reader}
+          run={run}
+          pending={pending}
+          away={view.away}
+          failed={countFailedAttempts(view.attempts)}
+        />
         <span class="chip">
           {waitedMs > 0
             ? tell(reader, "r.waited", { waited: tellSpan(reader, waitedMs, 2), whole })
@@ -122,15 +127,15 @@ function Head({ view }: { view: RunView }) {
           </span>
         )}
       </div>
-      {view.away ? <MachineAway reader={reader} run={run} away={view.away} /> : null}
+      {view.away ? <AwayMachineNotice reader={reader} run={run} away={view.away} /> : null}
     </div>
   );
 }
 
-/** The question above the log, with everything that is needed to answer it; nothing once it is closed. */
+/** The open question above the log; empty once it is closed. */
 function Asks({ view, run }: { view: CardView; run: Run }) {
   const { reader, read } = view;
-  if (!isPending(read.question)) return <Lost view={view} answer={findAnswer(read.question)} />;
+  if (!isPending(read.question)) return <UnsentText view={view} answer={findAnswer(read.question)} />;
   return (
     <section class="box" aria-labelledby="asks-title">
       <p class="quiet">
@@ -138,9 +143,9 @@ function Asks({ view, run }: { view: CardView; run: Run }) {
         <a href={`/q/${read.question.id}`}>{tell(reader, "r.open")}</a>
       </p>
       <h2 id="asks-title">{makeVisible(read.question.title)}</h2>
-      <Chips view={view} />
-      <Why view={view} />
-      <State view={view} />
+      <QuestionChips view={view} />
+      <QuestionContext view={view} />
+      <QuestionState view={view} />
     </section>
   );
 }
@@ -171,7 +176,7 @@ function RunAside({ view }: { view: RunView }) {
   );
 }
 
-/** Why a run failed, and what can be done about it. */
+/** Why a run failed, and what to do. */
 function Failed({ view }: { view: RunView }) {
   const { reader, run, takeover, card } = view;
   const reason = reasonWords(reader, run.reason ?? tell(reader, "reason.none"));
@@ -195,7 +200,7 @@ function Failed({ view }: { view: RunView }) {
   );
 }
 
-/** What the agent says of its work, unless the log beside it says just that. */
+/** The agent's summary, unless the log already ends with it. */
 function Summary({ view: { reader, run, log } }: { view: RunView }) {
   const logged = new Set((log?.entries ?? []).flatMap(({ text }) => text.split("\n")));
   const isLogged = saidOf(run).every((text) => text.split("\n").every((line) => line === "" || logged.has(line)));
@@ -238,7 +243,7 @@ function Family({ view: { reader, parent, children } }: { view: RunView }) {
           {children.map((run) => (
             <p>
               <a href={`/r/${run.id}`}>{runName(run)}</a>{" "}
-              <span class="quiet">{run.pendingId ? tell(reader, "runs.badge") : stateWords(reader, run)}</span>
+              <span class="quiet">{run.pendingId ? tell(reader, "runs.badge") : runStateWords(reader, run)}</span>
             </p>
           ))}
         </section>
@@ -250,14 +255,14 @@ function Family({ view: { reader, parent, children } }: { view: RunView }) {
 function Facts({ view: { reader, run, usage } }: { view: RunView }) {
   const used = usage && usage.inputTokens + usage.outputTokens > 0 ? usage : undefined;
   const facts: ReadonlyArray<readonly [string, Child]> = [
-    [tell(reader, "r.agent"), run.agent === "none" ? undefined : sayFact(reader, run, "agent", run.agent)],
+    [tell(reader, "r.agent"), run.agent === "none" ? undefined : factWords(reader, run, "agent", run.agent)],
     [tell(reader, "r.session"), findAgentSession(run)],
     [tell(reader, "r.dir"), run.dir],
     [tell(reader, "r.host"), machineName(run.host)],
     [tell(reader, "r.external"), run.externalId],
     [
       tell(reader, "r.labels"),
-      run.labels.length > 0 ? sayFact(reader, run, "labels", run.labels.join(", ")) : undefined,
+      run.labels.length > 0 ? factWords(reader, run, "labels", run.labels.join(", ")) : undefined,
     ],
     [
       tell(reader, "r.tokens"),

@@ -1,26 +1,26 @@
 import { makeVisible } from "../../core/text/visible.ts";
-import { type Draft, draftedText } from "../parts/form-draft.ts";
-import { CHANGEABLE } from "../parts/keymap.ts";
-import { type Reader, THEMES, tell } from "../parts/reader.ts";
+import { type FormDraft, draftText } from "../parts/form-draft.ts";
+import { CHANGEABLE_KEYS } from "../parts/keymap.ts";
+import { type PageReader, THEMES, tell } from "../parts/reader.ts";
 import { SettingsTabs } from "../parts/settings-tabs.tsx";
 import { LANGUAGES } from "../words/words.ts";
 
 const OWN_NAMES = { en: "English", de: "Deutsch" } as const;
 
 export interface SettingsView {
-  reader: Reader;
-  /** The language that the reader chose; empty where the browser decides. */
+  reader: PageReader;
+  /** The chosen language; empty if the browser decides. */
   chosen: string;
-  /** A key that cannot do what it was to do, and all that the form was filled with. */
-  refused?: { key: string; act: string; draft: Draft } | undefined;
+  /** An invalid key, its action, and the submitted form. */
+  refused?: { key: string; act: string; draft: FormDraft } | undefined;
 }
 
 const PROBLEM = "key-problem";
 
-/** What a reader can set for themselves. */
+/** The reader's own settings. */
 export function Settings({ view }: { view: SettingsView }) {
   const { reader, refused } = view;
-  const hasKeys = refused ? draftedText(refused.draft, "keys") === "on" : reader.hasKeys;
+  const hasKeys = refused ? draftText(refused.draft, "keys") === "on" : reader.hasKeys;
   return (
     <main id="main" class="page">
       <h1>{tell(reader, "settings.title")}</h1>
@@ -53,7 +53,7 @@ export function Settings({ view }: { view: SettingsView }) {
 
 function Looks({ view: { reader, chosen, refused } }: { view: SettingsView }) {
   const set = refused
-    ? { theme: draftedText(refused.draft, "theme"), language: draftedText(refused.draft, "language") }
+    ? { theme: draftText(refused.draft, "theme"), language: draftText(refused.draft, "language") }
     : { theme: reader.theme, language: chosen };
   return (
     <div class="fields">
@@ -87,7 +87,7 @@ function Looks({ view: { reader, chosen, refused } }: { view: SettingsView }) {
 }
 
 function Keys({ view: { reader, refused } }: { view: SettingsView }) {
-  const about = CHANGEABLE.find(([key]) => key === refused?.act)?.[1];
+  const about = CHANGEABLE_KEYS.find(([key]) => key === refused?.act)?.[1];
   return (
     <details class="fold" open={refused !== undefined || Object.keys(reader.keymap).length > 0}>
       <summary>{tell(reader, "settings.keymap")}</summary>
@@ -98,7 +98,7 @@ function Keys({ view: { reader, refused } }: { view: SettingsView }) {
         </p>
       ) : null}
       <div class="keymap">
-        {CHANGEABLE.map(([key, about]) => (
+        {CHANGEABLE_KEYS.map(([key, about]) => (
           <label>
             {tell(reader, about)}
             <input
@@ -107,7 +107,7 @@ function Keys({ view: { reader, refused } }: { view: SettingsView }) {
               maxlength={1}
               autocomplete="off"
               autocapitalize="off"
-              value={refused ? draftedText(refused.draft, `key.${key}`) : (reader.keymap[key] ?? "")}
+              value={refused ? draftText(refused.draft, `key.${key}`) : (reader.keymap[key] ?? "")}
               {...(key === refused?.act && { "aria-invalid": "true", "aria-describedby": PROBLEM, autofocus: true })}
               placeholder={key}
             />

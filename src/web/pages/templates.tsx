@@ -1,13 +1,13 @@
-import { sayActor } from "../../core/people/actor.ts";
+import { actorName } from "../../core/people/actor.ts";
 import type { Question } from "../../core/question/question.ts";
 import { TEMPLATE_FIELDS, type Template } from "../../core/answer/template.ts";
 import { makeVisible } from "../../core/text/visible.ts";
-import { type Draft, draftedText } from "../parts/form-draft.ts";
-import { Paging, type Part } from "../parts/paging.tsx";
-import { type Reader, tell } from "../parts/reader.ts";
-import { Since } from "../parts/time.tsx";
+import { type FormDraft, draftText } from "../parts/form-draft.ts";
+import { Paging, type PagePart } from "../parts/paging.tsx";
+import { type PageReader, tell } from "../parts/reader.ts";
+import { TimeSince } from "../parts/time.tsx";
 
-/** What a template would answer to a question, or why it cannot. */
+/** The answer of a template to a question, or why it has none. */
 export interface TemplateTrial {
   name: string;
   title: string;
@@ -17,18 +17,18 @@ export interface TemplateTrial {
 }
 
 export interface TemplatesView {
-  reader: Reader;
+  reader: PageReader;
   templates: readonly Template[];
-  part: Part;
-  /** Questions that wait, to try templates on. */
+  part: PagePart;
+  /** Open questions to try templates on. */
   questions: readonly Question[];
   trial?: TemplateTrial | undefined;
-  /** What the form is filled with. */
-  draft: Draft;
+  /** Values to fill the form with. */
+  draft: FormDraft;
   problem?: string | undefined;
 }
 
-/** Canned answers, which everybody shares. */
+/** The shared templates. */
 export function TemplatesPage({ view }: { view: TemplatesView }) {
   const { reader, templates, part, questions, trial, problem } = view;
   return (
@@ -58,7 +58,7 @@ export function TemplatesPage({ view }: { view: TemplatesView }) {
   );
 }
 
-function TemplateRow({ reader, template }: { reader: Reader; template: Template }) {
+function TemplateRow({ reader, template }: { reader: PageReader; template: Template }) {
   const { name, choose, text, match, changes } = template;
   const last = changes.at(-1);
   const where = [match?.repo, match?.label].filter((part) => part !== undefined);
@@ -78,8 +78,8 @@ function TemplateRow({ reader, template }: { reader: Reader; template: Template 
           {where.length > 0 ? `${tell(reader, "tpl.where")} ${where.map(makeVisible).join(", ")} · ` : null}
           {last ? (
             <>
-              {tell(reader, "tpl.by", { name: makeVisible(sayActor(last.by)) })},{" "}
-              <Since reader={reader} at={last.at} as="run.ago" />
+              {tell(reader, "tpl.by", { name: makeVisible(actorName(last.by)) })},{" "}
+              <TimeSince reader={reader} at={last.at} as="run.ago" />
             </>
           ) : null}
         </p>
@@ -139,7 +139,7 @@ function TryForm({ view: { reader, templates, questions, trial } }: { view: Temp
   );
 }
 
-function Trial({ reader, trial }: { reader: Reader; trial: TemplateTrial }) {
+function Trial({ reader, trial }: { reader: PageReader; trial: TemplateTrial }) {
   const { name, title, answer, note, problem } = trial;
   if (problem !== undefined) {
     return (
@@ -164,7 +164,7 @@ function Trial({ reader, trial }: { reader: Reader; trial: TemplateTrial }) {
 }
 
 function TemplateForm({ view: { reader, draft } }: { view: TemplatesView }) {
-  const of = (name: string): string => draftedText(draft, name);
+  const of = (name: string): string => draftText(draft, name);
   const fields = TEMPLATE_FIELDS.map((field) => `{{${field}}}`).join(" ");
   return (
     <form data-plain method="post" action="/templates">

@@ -1,31 +1,31 @@
 import { parseDuration } from "../../core/text/duration.ts";
 import { SHOWN_ID_CHARS, TOKEN_RENEW_MS, type Token } from "../../core/people/token.ts";
 import { makeVisible } from "../../core/text/visible.ts";
-import { type Draft, draftedText } from "../parts/form-draft.ts";
-import { Paging, type Part } from "../parts/paging.tsx";
-import { type Reader, tell, tellDays } from "../parts/reader.ts";
+import { type FormDraft, draftText } from "../parts/form-draft.ts";
+import { Paging, type PagePart } from "../parts/paging.tsx";
+import { type PageReader, tell, tellDays } from "../parts/reader.ts";
 import { AdminOnly, SettingsTabs } from "../parts/settings-tabs.tsx";
-import { Moment, Since } from "../parts/time.tsx";
+import { Moment, TimeSince } from "../parts/time.tsx";
 
 export const TOKEN_SPANS = ["1d", "7d", "30d", "90d", "365d"] as const;
 const SCOPES = ["agent", "human", "admin"] as const;
 
 export interface TokensView {
-  reader: Reader;
-  /** The session that looks at the page. */
+  reader: PageReader;
+  /** The session of the reader. */
   own: Token;
-  /** Those that can be used, newest first; undefined for somebody who may not see them. */
+  /** Usable tokens, newest first; undefined if the reader may not see them. */
   tokens: readonly Token[] | undefined;
-  part: Part;
-  /** How many are revoked or over. */
+  part: PagePart;
+  /** Number of revoked or expired tokens. */
   ended: number;
-  /** A token that was just made, shown this once. */
+  /** A token that was just issued; shown only once. */
   issued?: { text: string; token: Token } | undefined;
-  draft: Draft;
+  draft: FormDraft;
   problem?: string | undefined;
 }
 
-/** What agents, scripts and people sign in with. */
+/** Tokens and sessions. */
 export function TokensPage({ view }: { view: TokensView }) {
   const { reader, own, tokens, issued, problem } = view;
   return (
@@ -41,11 +41,12 @@ export function TokensPage({ view }: { view: TokensView }) {
       <section>
         <h2>{tell(reader, "tok.you")}</h2>
         <p>
-          {tell(reader, "tok.you.until", { name: reader.id })}{" "}
           {own.expiresAt === undefined ? (
-            tell(reader, "tok.expires.never")
+            tell(reader, "me", { name: reader.id })
           ) : (
-            <Moment reader={reader} at={own.expiresAt} />
+            <>
+              {tell(reader, "tok.you.until", { name: reader.id })} <Moment reader={reader} at={own.expiresAt} />
+            </>
           )}
           , {tell(reader, "tok.you.scope", { scope: tell(reader, `scope.${own.scope}`) })}.
         </p>
@@ -60,7 +61,7 @@ export function TokensPage({ view }: { view: TokensView }) {
   );
 }
 
-function Issued({ reader, issued: { text, token } }: { reader: Reader; issued: { text: string; token: Token } }) {
+function Issued({ reader, issued: { text, token } }: { reader: PageReader; issued: { text: string; token: Token } }) {
   return (
     <div class="banner ok" role="status">
       <p>{tell(reader, "tok.shown", { name: makeVisible(token.subject) })}</p>
@@ -86,7 +87,7 @@ function IssueForm({ view: { reader, draft } }: { view: TokensView }) {
         </label>
         <select id="scope" name="scope">
           {scopes.map((scope) => (
-            <option value={scope} selected={draftedText(draft, "scope") === scope}>
+            <option value={scope} selected={draftText(draft, "scope") === scope}>
               {tell(reader, `tok.scope.${scope}`)}
             </option>
           ))}
@@ -103,14 +104,14 @@ function IssueForm({ view: { reader, draft } }: { view: TokensView }) {
           required
           maxlength={64}
           autocomplete="off"
-          value={draftedText(draft, "subject")}
+          value={draftText(draft, "subject")}
         />
       </div>
       <div>
         <label class="t" for="name">
           {tell(reader, "tok.name")}
         </label>
-        <input id="name" name="name" type="text" maxlength={64} autocomplete="off" value={draftedText(draft, "name")} />
+        <input id="name" name="name" type="text" maxlength={64} autocomplete="off" value={draftText(draft, "name")} />
       </div>
       <div>
         <label class="t" for="expires">
@@ -119,11 +120,11 @@ function IssueForm({ view: { reader, draft } }: { view: TokensView }) {
         <select id="expires" name="expires">
           <option value="">{tell(reader, "tok.expires.renewed", { span: tellDays(reader, TOKEN_RENEW_MS) })}</option>
           {TOKEN_SPANS.map((span) => (
-            <option value={span} selected={draftedText(draft, "expires") === span}>
+            <option value={span} selected={draftText(draft, "expires") === span}>
               {tellDays(reader, parseDuration(span))}
             </option>
           ))}
-          <option value="never" selected={draftedText(draft, "expires") === "never"}>
+          <option value="never" selected={draftText(draft, "expires") === "never"}>
             {tell(reader, "tok.expires.never")}
           </option>
         </select>
@@ -158,7 +159,7 @@ function Lists({ view, tokens }: { view: TokensView; tokens: readonly Token[] })
   );
 }
 
-function TokenRow({ reader, token, isOwn }: { reader: Reader; token: Token; isOwn: boolean }) {
+function TokenRow({ reader, token, isOwn }: { reader: PageReader; token: Token; isOwn: boolean }) {
   const short = token.id.slice(0, SHOWN_ID_CHARS);
   return (
     <li>
@@ -170,12 +171,12 @@ function TokenRow({ reader, token, isOwn }: { reader: Reader; token: Token; isOw
         </p>
         <p class="quiet">
           <span class="mono">{short}</span> · {tell(reader, "tok.made")}{" "}
-          <Since reader={reader} at={token.createdAt} as="run.ago" />
+          <TimeSince reader={reader} at={token.createdAt} as="run.ago" />
           {token.maker === undefined ? null : ` ${tell(reader, "tok.maker", { name: makeVisible(token.maker) })}`}
           {token.usedAt === undefined ? null : (
             <>
               {" · "}
-              {tell(reader, "tok.used")} <Since reader={reader} at={token.usedAt} as="run.ago" />
+              {tell(reader, "tok.used")} <TimeSince reader={reader} at={token.usedAt} as="run.ago" />
             </>
           )}
           {token.expiresAt === undefined ? null : (

@@ -1,11 +1,11 @@
-import type { Attempt } from "../../core/run/resume-attempt.ts";
+import type { ResumeAttempt } from "../../core/run/resume-attempt.ts";
 import { msBetween } from "../../core/instant.ts";
 import { makeVisible } from "../../core/text/visible.ts";
-import { type Reader, tell, tellSpan } from "./reader.ts";
+import { type PageReader, tell, tellSpan } from "./reader.ts";
 import { Moment } from "./time.tsx";
 
-/** How often a run was resumed, when, and what came of each try. */
-export function Attempts({ reader, attempts }: { reader: Reader; attempts: readonly Attempt[] }) {
+/** Attempts to resume a run: when, by which worker, and how each ended. */
+export function Attempts({ reader, attempts }: { reader: PageReader; attempts: readonly ResumeAttempt[] }) {
   if (attempts.length === 0) return null;
   return (
     <section id="resumes">
@@ -33,7 +33,7 @@ export function Attempts({ reader, attempts }: { reader: Reader; attempts: reado
   );
 }
 
-function sayEnd(reader: Reader, { at, end }: Attempt): string {
+function sayEnd(reader: PageReader, { at, end }: ResumeAttempt): string {
   if (!end) return tell(reader, "r.try.going");
   const span = tellSpan(reader, Math.max(0, msBetween(at, end.at)), 2);
   if (end.state !== "failed") return tell(reader, `r.try.${end.state}`, { span });
@@ -44,6 +44,6 @@ function sayEnd(reader: Reader, { at, end }: Attempt): string {
   return end.nextMs === undefined ? why : `${why}${why.endsWith(".") ? "" : "."} ${nextWords(reader, end.nextMs)}`;
 }
 
-function nextWords(reader: Reader, nextMs: number): string {
+function nextWords(reader: PageReader, nextMs: number): string {
   return nextMs === 0 ? tell(reader, "r.try.now") : tell(reader, "r.try.next", { span: tellSpan(reader, nextMs) });
 }

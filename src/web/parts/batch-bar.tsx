@@ -1,32 +1,32 @@
-import type { Shared } from "../../core/question/same-question.ts";
+import type { SharedOptions } from "../../core/question/same-question.ts";
 import { makeVisible } from "../../core/text/visible.ts";
-import { type Draft, draftedText } from "./form-draft.ts";
-import { Lines, type Planned } from "./batch-outcome.tsx";
-import { type Reader, tell } from "./reader.ts";
+import { type FormDraft, draftText } from "./form-draft.ts";
+import { BatchOutcomes, type BatchOutcome } from "./batch-outcome.tsx";
+import { type PageReader, tell } from "./reader.ts";
 
-/** How a choice for all begins: an option by its label, a canned answer by its name, or words of one's own. */
-export const AS = { option: "o:", template: "t:", own: "own" } as const;
+/** Prefixes of a batch answer: an option by its label, a template by its name, or free text. */
+export const BATCH_ANSWER = { option: "o:", template: "t:", own: "own" } as const;
 
-/** What the ticked questions can be answered with. */
-export interface Offer extends Shared {
-  /** How many are ticked. */
+/** Answers offered for the selected questions. */
+export interface BatchOffer extends SharedOptions {
+  /** Number of selected questions. */
   ticked: number;
-  /** Names of canned answers that fit all of them. */
+  /** Names of the templates that fit all of them. */
   templates: readonly string[];
 }
 
-interface ChoiceView {
-  reader: Reader;
-  offer: Offer;
-  draft: Draft;
+interface BatchAnswerView {
+  reader: PageReader;
+  offer: BatchOffer;
+  draft: FormDraft;
 }
 
-/** One answer for all: an option that all of them have, a canned answer, or words. */
-export function AnswerForAll({ view: { reader, offer, draft } }: { view: ChoiceView }) {
-  const chosen = draftedText(draft, "as") || (offer.labels.length === 0 ? AS.own : "");
+/** One answer for all: a shared option, a template or free text. */
+export function BatchAnswerFields({ view: { reader, offer, draft } }: { view: BatchAnswerView }) {
+  const chosen = draftText(draft, "as") || (offer.labels.length === 0 ? BATCH_ANSWER.own : "");
   const hint = hintFor(offer);
   const all = choicesOf(reader, offer);
-  // Where there is nothing but words, there is nothing to choose.
+  // With free text as the only choice there is nothing to choose.
   const choices = all.length > 1 ? all : [];
   return (
     <>
@@ -44,7 +44,7 @@ export function AnswerForAll({ view: { reader, offer, draft } }: { view: ChoiceV
           autocomplete="off"
           aria-label={tell(reader, "answer.words")}
           placeholder={tell(reader, "batch.words")}
-          value={draftedText(draft, "said")}
+          value={draftText(draft, "said")}
         />
       </fieldset>
       {hint === undefined ? null : <p class="quiet">{tell(reader, hint, { n: offer.wordless })}</p>}
@@ -52,23 +52,26 @@ export function AnswerForAll({ view: { reader, offer, draft } }: { view: ChoiceV
   );
 }
 
-function hintFor({ ticked, labels, isPartial, wordless }: Offer) {
+function hintFor({ ticked, labels, isPartial, wordless }: BatchOffer) {
   if (ticked < 2 || !isPartial) return undefined;
   if (labels.length > 0) return "batch.partial";
   if (wordless === 0) return "batch.differ";
   return wordless === 1 ? "batch.wordless.one" : "batch.wordless";
 }
 
-function choicesOf(reader: Reader, { labels, templates }: Offer): Array<{ value: string; label: string }> {
+function choicesOf(reader: PageReader, { labels, templates }: BatchOffer): Array<{ value: string; label: string }> {
   return [
-    ...labels.map((label) => ({ value: AS.option + label, label: makeVisible(label) })),
-    ...templates.map((name) => ({ value: AS.template + name, label: tell(reader, "batch.template", { name }) })),
-    { value: AS.own, label: tell(reader, "answer.words") },
+    ...labels.map((label) => ({ value: BATCH_ANSWER.option + label, label: makeVisible(label) })),
+    ...templates.map((name) => ({
+      value: BATCH_ANSWER.template + name,
+      label: tell(reader, "batch.template", { name }),
+    })),
+    { value: BATCH_ANSWER.own, label: tell(reader, "answer.words") },
   ];
 }
 
-export function NoteForAll({ reader, draft }: { reader: Reader; draft: Draft }) {
-  const note = draftedText(draft, "note");
+export function BatchNote({ reader, draft }: { reader: PageReader; draft: FormDraft }) {
+  const note = draftText(draft, "note");
   return (
     <details class="fold" open={note !== ""}>
       <summary>
@@ -81,54 +84,54 @@ export function NoteForAll({ reader, draft }: { reader: Reader; draft: Draft }) 
   );
 }
 
-interface TogetherView extends ChoiceView {
-  /** How many rows are ticked; one stands for all runs that ask the same. */
+interface BatchBarView extends BatchAnswerView {
+  /** Number of selected rows; one row stands for all runs that ask the same. */
   rows: number;
   ids: readonly string[];
   done?: string;
-  refused?: readonly Planned[];
+  refused?: readonly BatchOutcome[];
 }
 
-/** What the bar of the inbox holds while questions are ticked. */
-export function Together({ view }: { view: TogetherView }) {
+/** Content of the batch bar while questions are selected. */
+export function BatchBarContent({ view }: { view: BatchBarView }) {
   const { reader, offer, draft, rows, ids, done, refused = [] } = view;
   return (
-    <div id="together" data-ids={ids.join(" ")}>
+    <div id="batch-content" data-ids={ids.join(" ")}>
       {done === undefined ? null : <p class="banner ok">{done}</p>}
-      <Lines plan={refused} />
+      <BatchOutcomes plan={refused} />
       <div class="rowed">
-        <b id="picked" data-n={rows}>
-          {tell(reader, "pick.n", { n: rows })}
+        <b id="selected" data-n={rows}>
+          {tell(reader, "batch.selected", { n: rows })}
           {ids.length > rows ? `, ${tell(reader, "row.runs", { n: ids.length })}` : ""}
         </b>
-        <button type="button" class="link" data-pick="all">
-          {tell(reader, "pick.all")}
+        <button type="button" class="link" data-select="all">
+          {tell(reader, "batch.selectAll")}
         </button>
-        <button type="button" class="link" data-pick="none">
-          {tell(reader, "pick.none")}
+        <button type="button" class="link" data-select="none">
+          {tell(reader, "batch.clear")}
         </button>
       </div>
-      <AnswerForAll view={{ reader, offer, draft }} />
+      <BatchAnswerFields view={{ reader, offer, draft }} />
       <div class="rowed">
         <button class="p" type="submit" formaction="/batch" data-n={ids.length}>
           <span class="label">{tell(reader, "batch.send", { n: ids.length })}</span>
-          <kbd>Ctrl ↵</kbd>
+          <kbd>{`${tell(reader, "key.ctrl")} ↵`}</kbd>
         </button>
         <button type="submit" formaction="/batch/check" data-plain>
           {tell(reader, "batch.check")}
         </button>
-        <NoteForAll reader={reader} draft={draft} />
+        <BatchNote reader={reader} draft={draft} />
       </div>
     </div>
   );
 }
 
-/** The bar itself: empty until something is ticked, and where the boxes of the list belong. */
-export function BatchBar({ reader }: { reader: Reader }) {
+/** The batch bar: hidden until a question is selected. The check boxes of the list belong to this form. */
+export function BatchBar({ reader }: { reader: PageReader }) {
   return (
     <form id="batch" class="batch" method="post" action="/batch" aria-label={tell(reader, "batch.title")} hidden>
       <input type="hidden" name="csrf" value={reader.csrf} />
-      <div id="together"></div>
+      <div id="batch-content"></div>
     </form>
   );
 }

@@ -1,19 +1,19 @@
-import type { Read } from "../../core/changes.ts";
+import type { QuestionSnapshot } from "../../core/changes.ts";
 import type { Instant } from "../../core/instant.ts";
 import { makeVisible } from "../../core/text/visible.ts";
 import { runName } from "../pages/inbox.tsx";
 
-/** What becomes of one question: the words of its answer, or why it gets none. */
-export interface Planned {
-  read: Read;
+/** The outcome of one question in a batch: the text of its answer, or the reason why it has none. */
+export interface BatchOutcome {
+  read: QuestionSnapshot;
   words?: string;
   problem?: string;
-  /** Until when the answer can be taken back. */
+  /** End of the undo window. */
   until?: Instant | undefined;
 }
 
-/** Questions with what became of each; a reason that several have is told once, before them. */
-export function Lines({ plan }: { plan: readonly Planned[] }) {
+/** Questions with their outcomes; a reason that several share is shown once, above them. */
+export function BatchOutcomes({ plan }: { plan: readonly BatchOutcome[] }) {
   if (plan.length === 0) return null;
   const shared = new Set(plan.flatMap(({ problem = "" }, at) => (isRepeated(plan, at) ? [problem] : [])));
   return (
@@ -29,12 +29,12 @@ export function Lines({ plan }: { plan: readonly Planned[] }) {
   );
 }
 
-function isRepeated(plan: readonly Planned[], at: number): boolean {
+function isRepeated(plan: readonly BatchOutcome[], at: number): boolean {
   const reason = plan[at]?.problem;
   return reason !== undefined && plan.some(({ problem }, other) => other !== at && problem === reason);
 }
 
-function List({ plan }: { plan: readonly Planned[] }) {
+function List({ plan }: { plan: readonly BatchOutcome[] }) {
   if (plan.length === 0) return null;
   return (
     <ul class="became">

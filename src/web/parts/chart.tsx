@@ -11,30 +11,30 @@ const NAME_WIDTH = 96;
 const BAR_WIDTH = 140;
 const LONGEST_NAME = 14;
 
-/** What a picture says to those who do not see it. */
-interface Said {
+/** Text alternative of a chart. */
+interface PictureText {
   id: string;
   title: string;
   about: string;
 }
 
-/** One column: a label, and parts that stand on each other. */
+/** One column of stacked parts. */
 export interface Column {
   label: string;
   parts: readonly number[];
 }
 
-interface ColumnsView extends Said {
+interface ColumnsView extends PictureText {
   columns: readonly Column[];
-  /** The value at the top. */
+  /** The value at the top of the axis. */
   most: number;
-  /** How the top is called. */
+  /** Label of the top of the axis. */
   mostLabel: string;
-  /** A limit that is drawn across. */
+  /** A limit, drawn as a line. */
   limit?: { value: number; label: string };
 }
 
-/** Columns side by side, each of parts on top of each other. */
+/** A stacked column chart. */
 export function Columns({ id, title, about, columns, most, mostLabel, limit }: ColumnsView) {
   const step = Math.min(WIDEST, WIDTH / Math.max(1, columns.length));
   const scale = (value: number): number => (most <= 0 ? 0 : (Math.min(value, most) / most) * (FLOOR - CEILING));
@@ -50,9 +50,7 @@ export function Columns({ id, title, about, columns, most, mostLabel, limit }: C
           const tall = scale(part);
           top -= tall;
           const x = index * step + step * 0.15;
-          return (
-            <rect class={`part-${place}`} {...{ x: say(x), y: say(top), width: say(step * 0.7), height: say(tall) }} />
-          );
+          return <rect class={`part-${place}`} x={say(x)} y={say(top)} width={say(step * 0.7)} height={say(tall)} />;
         });
       })}
       {limit ? <Limit label={limit.label} y={FLOOR - scale(limit.value)} /> : null}
@@ -72,7 +70,7 @@ function Limit({ label, y }: { label: string; y: number }) {
   );
 }
 
-/** The first and the last label; all of them are in the table. */
+/** Labels of the first and the last column; the table has all of them. */
 function Ends({ columns, end }: { columns: readonly Column[]; end: number }) {
   const [first, last] = [columns[0], columns.at(-1)];
   return (
@@ -89,7 +87,7 @@ function Ends({ columns, end }: { columns: readonly Column[]; end: number }) {
   );
 }
 
-/** One line of bars: a name, a value and a larger one behind it. */
+/** One bar: a name, a value and a larger value behind it. */
 export interface Bar {
   name: string;
   value: number;
@@ -97,8 +95,8 @@ export interface Bar {
   label: string;
 }
 
-/** Lines of bars below each other. */
-export function Bars({ id, title, about, bars }: Said & { bars: readonly Bar[] }) {
+/** A horizontal bar chart. */
+export function Bars({ id, title, about, bars }: PictureText & { bars: readonly Bar[] }) {
   const most = Math.max(1, ...bars.map(({ beyond }) => beyond));
   const wide = (value: number): string => say((value / most) * BAR_WIDTH);
   return (
@@ -122,7 +120,7 @@ export function Bars({ id, title, about, bars }: Said & { bars: readonly Bar[] }
   );
 }
 
-function Picture({ id, title, about, height, children }: Said & { height: number; children: unknown }) {
+function Picture({ id, title, about, height, children }: PictureText & { height: number; children: unknown }) {
   return (
     <svg class="chart" viewBox={`0 0 ${WIDTH} ${height}`} role="img" aria-labelledby={`${id}-title ${id}-about`}>
       <title id={`${id}-title`}>{title}</title>

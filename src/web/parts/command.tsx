@@ -1,8 +1,8 @@
 import { makeVisible } from "../../core/text/visible.ts";
-import { type Reader, tell } from "./reader.ts";
+import { type PageReader, tell } from "./reader.ts";
 
-/** Something to type into a terminal, with a button that copies it. */
-export function Command({ reader, id, text }: { reader: Reader; id: string; text: string }) {
+/** A command to type, with a button that copies it. */
+export function Command({ reader, id, text }: { reader: PageReader; id: string; text: string }) {
   return (
     <p class="command">
       <code id={id}>{makeVisible(text)}</code>

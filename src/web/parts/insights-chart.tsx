@@ -1,26 +1,29 @@
 import { SECOND_MS } from "../../core/instant.ts";
-import type { Day, Group, Stats } from "../../core/stats/stats.ts";
+import type { StatsDay, StatsGroup, Stats } from "../../core/stats/stats.ts";
 import { makeVisible } from "../../core/text/visible.ts";
 import { Bars, Columns } from "./chart.tsx";
 import { sayNumber, sayShare } from "./number-format.ts";
-import { type Reader, tell, tellSpan } from "./reader.ts";
-import type { Key } from "../words/words.ts";
+import { type PageReader, tell, tellSpan } from "./reader.ts";
+import type { MessageKey } from "../words/words.ts";
 
 const MOST_BARS = 8;
 
-/** How many were asked on each day, what became of them, and how many nobody answered. */
-export function DayCharts({ reader, stats: { days, alerts } }: { reader: Reader; stats: Stats }) {
+/** Questions per day by outcome, and the timeout rate per day. */
+export function DayCharts({ reader, stats: { days, alerts } }: { reader: PageReader; stats: Stats }) {
   const limit = alerts.find(({ name }) => name === "timeout_rate")?.threshold ?? 0;
   const busiest = days.toSorted((one, other) => other.asked - one.asked)[0];
   const most = busiest?.asked ?? 0;
   const rates = days.map(rateOf);
   const asked = days.reduce((sum, day) => sum + day.asked, 0);
   const about = tell(reader, "insights.daysAbout", {
-    ...{ n: days.length, asked: sayNumber(reader, asked), day: sayDay(reader, busiest?.day ?? "") },
+    n: days.length,
+    asked: sayNumber(reader, asked),
+    day: sayDay(reader, busiest?.day ?? ""),
     most: sayNumber(reader, most),
   });
   const aboutRates = tell(reader, "insights.ratesAbout", {
-    ...{ limit: sayShare(reader, limit), days: days.length },
+    limit: sayShare(reader, limit),
+    days: days.length,
     n: rates.filter((rate) => rate > limit).length,
   });
   return (
@@ -28,7 +31,11 @@ export function DayCharts({ reader, stats: { days, alerts } }: { reader: Reader;
       <section>
         <h2>{tell(reader, "insights.days")}</h2>
         <Columns
-          {...{ id: "days", title: tell(reader, "insights.days"), about, most, mostLabel: sayNumber(reader, most) }}
+          id="days"
+          title={tell(reader, "insights.days")}
+          about={about}
+          most={most}
+          mostLabel={sayNumber(reader, most)}
           columns={days.map((day) => ({
             label: sayDay(reader, day.day),
             parts: [day.answered, day.timedOut, restOf(day)],
@@ -39,7 +46,10 @@ export function DayCharts({ reader, stats: { days, alerts } }: { reader: Reader;
       <section>
         <h2>{tell(reader, "insights.rates")}</h2>
         <Columns
-          {...{ id: "rates", title: tell(reader, "insights.rates"), about: aboutRates, most: 1 }}
+          id="rates"
+          title={tell(reader, "insights.rates")}
+          about={aboutRates}
+          most={1}
           mostLabel={sayShare(reader, 1)}
           columns={days.map((day) => ({ label: sayDay(reader, day.day), parts: [0, rateOf(day)] }))}
           limit={{ value: limit, label: sayShare(reader, limit) }}
@@ -59,8 +69,12 @@ export function DayCharts({ reader, stats: { days, alerts } }: { reader: Reader;
   );
 }
 
-/** How long people took, by one kind of group. */
-export function GroupCharts(given: { reader: Reader; name: "people" | "channels" | "agents"; groups: Group[] }) {
+/** Time to answer by person, channel or agent. */
+export function GroupCharts(given: {
+  reader: PageReader;
+  name: "people" | "channels" | "agents";
+  groups: StatsGroup[];
+}) {
   const { reader, name, groups } = given;
   const title = tell(reader, `insights.${name}`);
   const slowest = groups.toSorted((one, other) => (other.medianMs ?? 0) - (one.medianMs ?? 0))[0];
@@ -74,15 +88,21 @@ export function GroupCharts(given: { reader: Reader; name: "people" | "channels"
     );
   }
   const about = tell(reader, "insights.groupAbout", {
-    ...{ n: shown.length, name: makeVisible(slowest.name), span: saySpan(reader, slowest.medianMs) },
+    n: shown.length,
+    name: makeVisible(slowest.name),
+    span: saySpan(reader, slowest.medianMs),
   });
   return (
     <section>
       <h2>{title}</h2>
       <Bars
-        {...{ id: name, title, about }}
+        id={name}
+        title={title}
+        about={about}
         bars={shown.map((group) => ({
-          ...{ name: group.name, value: barOf(group.medianMs), beyond: barOf(group.p90Ms) },
+          name: group.name,
+          value: barOf(group.medianMs),
+          beyond: barOf(group.p90Ms),
           label: [group.medianMs, group.p90Ms].map((ms = 0) => tellSpan(reader, ms)).join(" / "),
         }))}
       />
@@ -100,8 +120,8 @@ export function GroupCharts(given: { reader: Reader; name: "people" | "channels"
   );
 }
 
-/** Who answered in time. */
-export function SlaTable({ reader, stats: { sla } }: { reader: Reader; stats: Stats }) {
+/** Share of questions answered before their deadline, by group. */
+export function SlaTable({ reader, stats: { sla } }: { reader: PageReader; stats: Stats }) {
   if (sla.length === 0) return null;
   return (
     <section class="whole">
@@ -133,12 +153,12 @@ type Heading =
   | "due"
   | "met";
 interface TableView {
-  reader: Reader;
+  reader: PageReader;
   columns: readonly Heading[];
   rows: ReadonlyArray<readonly string[]>;
 }
 
-/** What a picture shows, in figures. */
+/** The numbers of a chart as a table. */
 function Numbers(view: TableView) {
   return (
     <details class="whole">
@@ -174,7 +194,15 @@ function Table({ reader, columns, rows }: TableView) {
   );
 }
 
-function Legend({ reader, keys, isBars = false }: { reader: Reader; keys: readonly Key[]; isBars?: boolean }) {
+function Legend({
+  reader,
+  keys,
+  isBars = false,
+}: {
+  reader: PageReader;
+  keys: readonly MessageKey[];
+  isBars?: boolean;
+}) {
   return (
     <p class="legend quiet">
       {keys.map((key, place) => (
@@ -184,25 +212,25 @@ function Legend({ reader, keys, isBars = false }: { reader: Reader; keys: readon
   );
 }
 
-function rateOf({ answered, timedOut }: Day): number {
+function rateOf({ answered, timedOut }: StatsDay): number {
   return timedOut === 0 ? 0 : timedOut / (answered + timedOut);
 }
 
-function restOf({ asked, answered, timedOut }: Day): number {
+function restOf({ asked, answered, timedOut }: StatsDay): number {
   return Math.max(0, asked - answered - timedOut);
 }
 
-/** What is told as no second has no length either. */
+/** Less than a second is shown as 0s, so its bar has no length. */
 function barOf(ms = 0): number {
   return ms < SECOND_MS ? 0 : ms;
 }
 
-function saySpan(reader: Reader, ms: number | undefined): string {
+function saySpan(reader: PageReader, ms: number | undefined): string {
   return ms === undefined ? "–" : tellSpan(reader, ms, 2);
 }
 
-/** `2026-11-16` as the reader writes it; the days are already on the reader's clock. */
-function sayDay({ language }: Reader, day: string): string {
+/** Formats `2026-11-16` in the reader's language; days are already in the reader's time zone. */
+function sayDay({ language }: PageReader, day: string): string {
   const [, month = "", date = ""] = day.split("-");
   return language === "de" ? `${date}.${month}.` : `${date}/${month}`;
 }

@@ -1,7 +1,7 @@
-import type { Key } from "../words/words.ts";
+import type { MessageKey } from "../words/words.ts";
 
-/** Keys that can be changed, with what they do. */
-export const CHANGEABLE: ReadonlyArray<readonly [string, Key]> = [
+/** Keys that can be changed, with the message that says what each does. */
+export const CHANGEABLE_KEYS: ReadonlyArray<readonly [string, MessageKey]> = [
   ["j", "keys.down"],
   ["k", "keys.up"],
   ["x", "keys.tick"],
@@ -20,30 +20,30 @@ export const CHANGEABLE: ReadonlyArray<readonly [string, Key]> = [
   ["?", "keys.help"],
 ];
 
-/** Which key does what another one did, by the other one. */
+/** Replacement keys by the default key. */
 export type Keymap = Readonly<Record<string, string>>;
 
 const KEY = /^[^\s\dgG\p{C}]$/u;
 
-/** The key that does what this one is for. */
+/** The key that replaces a default key, or the key itself. */
 export function keyFor(keymap: Keymap, key: string): string {
   return Object.hasOwn(keymap, key) ? (keymap[key] ?? key) : key;
 }
 
-/** The changes that can be kept, or the first key that cannot be, with what it was to do. */
+/** Reads a keymap from form fields; or returns the first invalid key and its action. */
 export function readKeymap(given: (key: string) => string): { keymap: Keymap } | { bad: string; act: string } {
-  const wanted = CHANGEABLE.map(([key]) => [key, given(key).trim().toLowerCase()] as const);
+  const wanted = CHANGEABLE_KEYS.map(([key]) => [key, given(key).trim().toLowerCase()] as const);
   const bad = wanted.find(([, chosen]) => chosen !== "" && !KEY.test(chosen));
   if (bad) return { bad: bad[1], act: bad[0] };
   const keymap = Object.fromEntries(wanted.filter(([key, chosen]) => chosen !== "" && chosen !== key));
-  const used = CHANGEABLE.map(([key]) => keyFor(keymap, key));
+  const used = CHANGEABLE_KEYS.map(([key]) => keyFor(keymap, key));
   const twice = used.find((key, place) => used.indexOf(key) !== place);
   if (twice === undefined) return { keymap };
   const changed = Object.keys(keymap).findLast((key) => keymap[key] === twice);
   return { bad: twice, act: changed ?? twice };
 }
 
-/** The changes as a cookie keeps them, and back; what is not one of them is left out. */
+/** Serialises a keymap for its cookie; `parseKeymap` reads it back and ignores invalid entries. */
 export function writeKeymap(keymap: Keymap): string {
   return new URLSearchParams(Object.entries(keymap)).toString();
 }

@@ -1,62 +1,73 @@
 import type { Child } from "hono/jsx";
 import { raw } from "hono/html";
-import type { Read } from "../../core/changes.ts";
+import type { QuestionSnapshot } from "../../core/changes.ts";
 import type { AwayMachine } from "../../core/run/machine.ts";
-import type { Pending } from "../../core/question/question.ts";
+import type { PendingQuestion } from "../../core/question/question.ts";
 import { makeVisible } from "../../core/text/visible.ts";
-import { answerWords } from "../answer-words.ts";
+import { answerWords } from "../words/answer-words.ts";
 import { NAVIGATION, type PageName } from "./navigation.ts";
-import { CHANGEABLE, keyFor } from "./keymap.ts";
-import { type Reader, tell, tellKey } from "./reader.ts";
-import { Left, finalAs } from "./time.tsx";
-import { type Key, say } from "../words/words.ts";
+import { CHANGEABLE_KEYS, keyFor } from "./keymap.ts";
+import { type PageReader, tell, tellKey } from "./reader.ts";
+import { TimeLeft, finalTimeKey } from "./time.tsx";
+import { type MessageKey, say } from "../words/words.ts";
 
-/** Where the script and the style of the pages are. */
+/** Addresses of the script and the styles. */
 export interface Assets {
   script: string;
   style: string;
-  /** What only pages beside the inbox have, so that the inbox stays light. */
+  /** Style of the pages other than the inbox, so that the inbox stays small. */
   besideStyle: string;
 }
 
-/** What every page has around it. */
-export interface Frame {
-  reader: Reader;
+/** The frame around every page. */
+export interface PageFrame {
+  reader: PageReader;
   assets: Assets;
   page: PageName;
   title: string;
-  /** It is neither the inbox nor a question. */
+  /** The page is neither the inbox nor a question. */
   isBeside?: boolean;
-  /** How many questions wait for the reader. */
+  /** Number of questions that wait for the reader. */
   waiting: number;
-  /** An answer of the reader that can still be taken back. */
-  settling?: (Read & { question: Pending; away?: AwayMachine | undefined }) | undefined;
-  /** The last event that the page shows; live updates begin after it. */
+  /** The reader's own answer that can still be undone. */
+  settling?: (QuestionSnapshot & { question: PendingQuestion; away?: AwayMachine | undefined }) | undefined;
+  /** The last event that the page shows; live updates start after it. */
   cursor?: string | undefined;
 }
 
-// What the script says itself; everything else comes from the server.
-const SCRIPT_WORDS: readonly Key[] = [
-  ...(["run.left", "run.waiting", "run.since", "run.settling", "run.final", "run.ago"] as const),
-  ...(["unit.d", "unit.h", "unit.m", "unit.s"] as const),
-  ...([
-    "live.on",
-    "live.lost",
-    "live.kept",
-    "live.signedOut",
-    "login.title",
-    "arrived",
-    "copied",
-    "answer.say",
-    "answer.choose",
-    "answer.write",
-  ] as const),
-  ...(["answer.sayResume", "answer.plain", "row.gone", "pick.alone", "batch.sendWith"] as const),
-  ...(["palette.run", "palette.find"] as const),
+// Messages that the script shows itself; everything else comes from the server.
+const SCRIPT_WORDS: readonly MessageKey[] = [
+  "run.left",
+  "run.waiting",
+  "run.since",
+  "run.settling",
+  "run.final",
+  "run.ago",
+  "unit.d",
+  "unit.h",
+  "unit.m",
+  "unit.s",
+  "live.on",
+  "live.lost",
+  "live.kept",
+  "live.signedOut",
+  "login.title",
+  "arrived",
+  "copied",
+  "answer.say",
+  "answer.choose",
+  "answer.write",
+  "answer.sayResume",
+  "answer.plain",
+  "row.gone",
+  "batch.single",
+  "batch.sendWith",
+  "palette.run",
+  "palette.find",
 ];
 
-/** A whole page, which works without its script. */
-export function Layout({ frame, children }: { frame: Frame; children: Child }) {
+/** A whole page. It works without its script. */
+export function Layout({ frame, children }: { frame: PageFrame; children: Child }) {
   const { reader, assets, page, waiting, cursor } = frame;
   const words = SCRIPT_WORDS.map((key) => `${key}=${say(reader.language, key)}`).join("\n");
   const count = waiting > 0 ? `(${waiting}) ` : "";
@@ -100,7 +111,7 @@ export function Layout({ frame, children }: { frame: Frame; children: Child }) {
   );
 }
 
-function Top({ frame }: { frame: Frame }) {
+function Top({ frame }: { frame: PageFrame }) {
   const { reader, page } = frame;
   return (
     <header class="top">
@@ -112,7 +123,7 @@ function Top({ frame }: { frame: Frame }) {
       <a class="brand" href="/">
         askd
       </a>
-      <Places frame={frame} />
+      <Navigation frame={frame} />
       <Toast frame={frame} />
       <span id="live" class="live" hidden>
         {tell(reader, "live.on")}
@@ -125,8 +136,8 @@ function Top({ frame }: { frame: Frame }) {
   );
 }
 
-/** All pages in a row; where there is no room for that, in a menu that is called like the page. */
-function Places({ frame: { reader, page, waiting } }: { frame: Frame }) {
+/** Links to all pages; on narrow screens a menu named after the current page. */
+function Navigation({ frame: { reader, page, waiting } }: { frame: PageFrame }) {
   const isHere = (name: PageName): boolean => name === page || (name === "inbox" && page === "question");
   const links = NAVIGATION.map(({ href, key, name }) => (
     <a href={href} aria-current={isHere(name) ? "page" : undefined}>
@@ -146,8 +157,8 @@ function Places({ frame: { reader, page, waiting } }: { frame: Frame }) {
   );
 }
 
-/** What was just answered, for as long as it can be taken back. It stands in the bar, where it covers nothing. */
-function Toast({ frame: { reader, settling } }: { frame: Frame }) {
+/** The latest answer while it can be undone. It is in the top bar, where it cannot cover the focus. */
+function Toast({ frame: { reader, settling } }: { frame: PageFrame }) {
   const reply = settling?.question.settling;
   return (
     <div id="toast" role="status">
@@ -165,7 +176,11 @@ function Toast({ frame: { reader, settling } }: { frame: Frame }) {
               {tell(reader, "toast", { answer: answerWords(reader, settling.content, reply.answer) })}
             </span>{" "}
             {settling.away ? tell(reader, "runs.machine", { machine: makeVisible(settling.away.name) }) : null}{" "}
-            <Left reader={reader} until={reply.until} as={settling.away ? "run.left" : finalAs(settling.run, reply)} />
+            <TimeLeft
+              reader={reader}
+              until={reply.until}
+              as={settling.away ? "run.left" : finalTimeKey(settling.run, reply)}
+            />
           </span>
           <button type="submit">
             {tell(reader, "undo")}
@@ -177,15 +192,15 @@ function Toast({ frame: { reader, settling } }: { frame: Frame }) {
   );
 }
 
-/** In pairs, and those that cannot be changed; the others follow from the list of those that can. */
-const TOGETHER = ["j", "k", "u"];
-const KEYS: ReadonlyArray<readonly [string, Key]> = [
+/** Keys shown in pairs below, so not listed again. */
+const PAIRED_KEYS = ["j", "k", "u"];
+const KEYS: ReadonlyArray<readonly [string, MessageKey]> = [
   ["j k", "keys.move"],
   ["Enter", "keys.open"],
   ["1-9", "keys.choose"],
   ["Ctrl/⌘+Enter", "keys.answer"],
   ["Shift j k", "keys.range"],
-  ...CHANGEABLE.filter(([key]) => !TOGETHER.includes(key)),
+  ...CHANGEABLE_KEYS.filter(([key]) => !PAIRED_KEYS.includes(key)),
   ["u z", "keys.undo"],
   ["Ctrl/⌘+K", "keys.palette"],
   ["g i", "keys.inbox"],
@@ -194,7 +209,7 @@ const KEYS: ReadonlyArray<readonly [string, Key]> = [
   ["Esc", "keys.away"],
 ];
 
-function KeyHelp({ reader }: { reader: Reader }) {
+function KeyHelp({ reader }: { reader: PageReader }) {
   return (
     <dialog id="keys" aria-labelledby="keys-title">
       <h2 id="keys-title">{tell(reader, "keys.title")}</h2>
@@ -220,12 +235,12 @@ function KeyHelp({ reader }: { reader: Reader }) {
   );
 }
 
-function shownKey(reader: Reader, key: string): string {
+function shownKey(reader: PageReader, key: string): string {
   return key === "Ctrl" ? tell(reader, "key.ctrl") : keyFor(reader.keymap, key);
 }
 
-/** Everything that can be gone to or done, by its name; the script fills it. */
-function Palette({ reader }: { reader: Reader }) {
+/** The command palette; the script fills it. */
+function Palette({ reader }: { reader: PageReader }) {
   const name = tell(reader, "keys.palette");
   return (
     <dialog id="palette" aria-label={name}>

@@ -1,27 +1,27 @@
 import { machineName } from "../../core/run/machine.ts";
 import type { Run } from "../../core/run/run.ts";
 import { makeVisible } from "../../core/text/visible.ts";
-import { withQuestions } from "./marked-question.ts";
-import { type Reader, tell } from "./reader.ts";
+import { withMarkedQuestions } from "./marked-question.ts";
+import { type PageReader, tell } from "./reader.ts";
 
-/** One thing that an agent did or said. */
+/** One line of an agent's log. */
 export interface LogEntry {
   kind: "text" | "call" | "result" | "warning" | "failure" | "start" | "ask";
   text: string;
-  /** It goes on with the words of the entry before it. */
+  /** Continues the text of the previous entry. */
   isJoined?: boolean;
 }
 
-/** A part of a log, and where the next one begins. */
+/** A part of a log, and the position of the next part. */
 export interface LogPart {
   entries: readonly LogEntry[];
   next: string;
-  /** There is more before it. */
+  /** Earlier entries are left out. */
   isCut: boolean;
 }
 
-/** What an agent does, as it does it; the script adds to it what comes. */
-export function LogBox({ reader, run, log }: { reader: Reader; run: Run; log: LogPart | undefined }) {
+/** The log of an agent; the script appends new lines. */
+export function LogBox({ reader, run, log }: { reader: PageReader; run: Run; log: LogPart | undefined }) {
   return (
     <section class="log-box">
       <h2 id="log-title">{tell(reader, "log")}</h2>
@@ -38,8 +38,8 @@ export function LogBox({ reader, run, log }: { reader: Reader; run: Run; log: Lo
   );
 }
 
-/** The lines of a log, with where to go on. */
-export function LogLines({ reader, run, log }: { reader: Reader; run: Run; log: LogPart }) {
+/** The lines of a log, and the position to continue from. */
+export function LogLines({ reader, run, log }: { reader: PageReader; run: Run; log: LogPart }) {
   return (
     <div
       id="log"
@@ -51,7 +51,7 @@ export function LogLines({ reader, run, log }: { reader: Reader; run: Run; log: 
       data-src={`/r/${run.id}/log`}
       data-next={log.next}
     >
-      {withQuestions(log.entries).map((entry) => (
+      {withMarkedQuestions(log.entries).map((entry) => (
         <div class={`e-${entry.kind}`} data-joined={entry.isJoined ? "yes" : undefined}>
           {entryWords(reader, entry)}
         </div>
@@ -60,8 +60,8 @@ export function LogLines({ reader, run, log }: { reader: Reader; run: Run; log: 
   );
 }
 
-/** Results are long, so their first line stands for them. */
-function entryWords(reader: Reader, { kind, text }: LogEntry): string {
+/** Results are long, so only their first line is shown. */
+function entryWords(reader: PageReader, { kind, text }: LogEntry): string {
   if (kind === "start") return tell(reader, "log.start", { n: text });
   if (kind === "ask") return tell(reader, "log.asks", { question: makeVisible(text) });
   if (kind !== "result" && kind !== "failure") return makeVisible(text);

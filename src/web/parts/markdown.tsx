@@ -1,21 +1,27 @@
+import { raw } from "hono/html";
 import Markdown, { type MarkdownIt } from "markdown-it";
 import { makeVisible } from "../../core/text/visible.ts";
 
-// Without its slashes an address is one of our own pages, whatever it looks like.
+// Browsers resolve `https:path` against our own origin, so the slashes are required.
 const ALLOWED = /^(https?:\/\/|mailto:)/i;
 
-/** Foreign Markdown as HTML: no HTML of its own, no pictures from elsewhere, and links that show where they lead. */
+/** Text of an agent, rendered as Markdown in a box of its own. */
+export function MarkdownText({ text }: { text: string }) {
+  return <div class="md">{raw(renderMarkdown(text))}</div>;
+}
+
+/** Renders untrusted Markdown: no raw HTML, no images, and links show their host. */
 export function renderMarkdown(text: string): string {
   return markdown().render(makeVisible(text));
 }
 
-/** The beginning that can stand in view, and the rest that is shown when asked for. */
+/** Splits a context into the lead that is shown and the rest that is folded. */
 export function splitContext(text: string): { lead: string; rest: string } {
   const whole = text.trim();
   if (whole.length <= LEAD_CHARS && whole.split("\n").length <= LEAD_LINES) return { lead: whole, rest: "" };
   const end = whole.search(/\n\s*\n/);
   const first = end < 0 ? whole : whole.slice(0, end);
-  // A list, a table or code is not cut into pieces.
+  // Never cut a list, a table or code.
   const isPlain = /^[\p{L}\p{N}"“'(]/u.test(first) && !/^\d+[.)]\s/.test(first) && !first.includes("```");
   if (end < 0 || first.length > LEAD_CHARS || !isPlain) return { lead: "", rest: whole };
   return { lead: first, rest: whole.slice(end).trim() };
@@ -46,7 +52,7 @@ function markdown(): MarkdownIt {
   const fence = (content: string): string => `<pre tabindex="0"><code>${escapeHtml(content)}</code></pre>\n`;
   made.renderer.rules["fence"] = (tokens, index) => fence(tokens[index]?.content ?? "");
   made.renderer.rules["code_block"] = (tokens, index) => fence(tokens[index]?.content ?? "");
-  // The page has its own headings; those of an agent are below them.
+  // Headings in agent text must not enter the page's outline.
   made.renderer.rules["heading_open"] = () => '<p class="heading"><strong>';
   made.renderer.rules["heading_close"] = () => "</strong></p>";
   return made;
@@ -57,7 +63,7 @@ function hostOf(href: string): string {
     const url = new URL(href);
     return url.protocol === "mailto:" ? url.pathname : url.host;
   } catch {
-    return ""; // not an address that leads anywhere
+    return ""; // a relative address has no host
   }
 }
 

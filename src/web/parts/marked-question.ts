@@ -2,11 +2,11 @@ import type { LogEntry } from "./log.tsx";
 
 const OPEN = /<<(?:ASK_HUMAN|GZA_QUESTION)>>/;
 const MARKED = /<<(ASK_HUMAN|GZA_QUESTION)>>([^]*?)<<\/\1>>/;
-/** How many lines a marker is looked for on. */
+/** A marker must close within this many entries. */
 const MOST_LINES = 60;
 
-/** Log entries in which what an agent asked by a marker is the question, as people read it. */
-export function withQuestions(entries: readonly LogEntry[]): LogEntry[] {
+/** Replaces questions that an agent printed between markers by their text. */
+export function withMarkedQuestions(entries: readonly LogEntry[]): LogEntry[] {
   const shown: LogEntry[] = [];
   for (let at = 0; at < entries.length; at += 1) {
     const found = findMarked(entries, at);
@@ -19,7 +19,7 @@ export function withQuestions(entries: readonly LogEntry[]): LogEntry[] {
   return shown;
 }
 
-/** What a marker that opens in an entry comes to, and in which entry it closes. */
+/** Finds the marked question that opens in an entry, and the entry that closes it. */
 function findMarked(entries: readonly LogEntry[], at: number): { shown: LogEntry[]; last: number } | undefined {
   const first = entries[at];
   if (first?.kind !== "text" || !OPEN.test(first.text)) return undefined;
@@ -49,6 +49,6 @@ function parseQuestion(text: string): string | undefined {
     const asked = given !== null && typeof given === "object" && "question" in given ? given.question : undefined;
     return typeof asked === "string" && asked.trim() !== "" ? asked : undefined;
   } catch {
-    return undefined; // not a question, as nobody asked it either
+    return undefined; // invalid JSON was not taken as a question either
   }
 }

@@ -1,6 +1,6 @@
-import type { Key } from "../words/words.ts";
+import type { MessageKey } from "../words/words.ts";
 
-/** The pages that there are; those without an entry below are reached from others. */
+/** All pages; those without a navigation entry are reached from others. */
 export type PageName =
   | "inbox"
   | "question"
@@ -12,8 +12,8 @@ export type PageName =
   | "problem"
   | "login";
 
-/** What the bar at the top leads to. */
-export const NAVIGATION: ReadonlyArray<{ name: PageName; href: string; key: Key }> = [
+/** Entries of the navigation bar. */
+export const NAVIGATION: ReadonlyArray<{ name: PageName; href: string; key: MessageKey }> = [
   { name: "inbox", href: "/", key: "nav.inbox" },
   { name: "runs", href: "/runs", key: "nav.runs" },
   { name: "activity", href: "/activity", key: "nav.activity" },

@@ -1,22 +1,22 @@
-import { type Reader, tell } from "./reader.ts";
+import { type PageReader, tell } from "./reader.ts";
 
-/** Which part of a list a page shows. */
-export interface Part {
-  /** How many come before it. */
+/** The part of a list that a page shows. */
+export interface PagePart {
+  /** Number of entries before it. */
   from: number;
-  /** How many a page has at most. */
+  /** Maximum number of entries per page. */
   most: number;
-  /** How many there are in all. */
+  /** Number of all entries. */
   count: number;
 }
 
-/** The part of a list that begins there. */
-export function partOf<Item>(items: readonly Item[], from: number, most: number): { items: Item[]; part: Part } {
+/** Cuts the page out of a list that starts at an offset. */
+export function partOf<Item>(items: readonly Item[], from: number, most: number): { items: Item[]; part: PagePart } {
   return { items: items.slice(from, from + most), part: { from, most, count: items.length } };
 }
 
-/** The way to what comes before and after a part, where that is not all. */
-export function Paging(given: { reader: Reader; title: string; part: Part; address: string; find?: string }) {
+/** Links to the previous and the next page, if there are any. */
+export function Paging(given: { reader: PageReader; title: string; part: PagePart; address: string; find?: string }) {
   const { reader, title, part, address, find = "" } = given;
   const { from, most, count } = part;
   const end = Math.min(from + most, count);

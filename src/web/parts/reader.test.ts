@@ -25,7 +25,7 @@ test("whole days are named in words where they stand by themselves", () => {
     "30 days",
     "1d 12h",
   ]);
-  expect([tellDays(de, day), tellDays(de, 30 * day), tellDays(de, HOUR_MS)]).toEqual(["1 Tag", "30 Tage", "1 Std"]);
+  expect([tellDays(de, day), tellDays(de, 30 * day), tellDays(de, HOUR_MS)]).toEqual(["1 Tag", "30 Tage", "1 h"]);
 });
 
 describe("a moment", () => {

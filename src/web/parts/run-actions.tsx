@@ -1,9 +1,9 @@
 import { type Run, hasEnded } from "../../core/run/run.ts";
-import { type Reader, tell } from "./reader.ts";
+import { type PageReader, tell } from "./reader.ts";
 import { mayResume } from "./run-badge.tsx";
 
-/** What can be done with a run; to cancel it takes two steps. */
-export function RunActions({ reader, run }: { reader: Reader; run: Run }) {
+/** Resumes or cancels a run; cancelling takes two steps. */
+export function RunActions({ reader, run }: { reader: PageReader; run: Run }) {
   if (hasEnded(run)) return <div class="run-acts"></div>;
   const name = `#${run.number}`;
   return (

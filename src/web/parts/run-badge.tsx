@@ -1,15 +1,15 @@
 import type { AwayMachine } from "../../core/run/machine.ts";
-import type { Pending } from "../../core/question/question.ts";
-import { type Run, hasEnded, isAlive, isAnswerUntaken, isLoggedOut } from "../../core/run/run.ts";
+import type { PendingQuestion } from "../../core/question/question.ts";
+import { type Run, hasEnded, isAgentAlive, isAnswerUntaken, isLoggedOut } from "../../core/run/run.ts";
 import { makeVisible } from "../../core/text/visible.ts";
-import { type Reader, tell } from "./reader.ts";
+import { type PageReader, tell } from "./reader.ts";
 
-/** Says whether an answer is there that the run was not resumed with, or its agent only had to be logged in. */
+/** True if an answer waits that the run was not resumed with, or its agent was only logged out. */
 export function mayResume(run: Run): boolean {
   if (isLoggedOut(run)) return true;
   return (
     !hasEnded(run) &&
-    !isAlive(run) &&
+    !isAgentAlive(run) &&
     run.status !== "resuming" &&
     run.pendingId === undefined &&
     run.owes.length > 0 &&
@@ -17,25 +17,25 @@ export function mayResume(run: Run): boolean {
   );
 }
 
-/** The state of a run, in words. */
-export function stateWords(reader: Reader, run: Run): string {
+/** The state of a run in the reader's language. */
+export function runStateWords(reader: PageReader, run: Run): string {
   return tell(reader, isAnswerUntaken(run) ? "state.untaken" : `state.${run.status}`);
 }
 
 interface BadgeView {
-  reader: Reader;
+  reader: PageReader;
   run: Run;
-  pending: Pending | undefined;
-  /** The machine that it waits for and that is away. */
+  pending: PendingQuestion | undefined;
+  /** The machine that the run waits for, if it is away. */
   away?: AwayMachine | undefined;
-  /** How often it was resumed in vain, where that is known. */
+  /** Number of failed resume attempts, if known. */
   failed?: number;
 }
 
-/** What state a run is in, always in words. */
+/** The state of a run as a label; never by colour alone. */
 export function RunBadge({ reader, run, pending, away, failed = 0 }: BadgeView) {
   if (run.pendingId !== undefined) {
-    const held = pending?.hold !== undefined && isAlive(run) ? `, ${tell(reader, "runs.held")}` : "";
+    const held = pending?.hold !== undefined && isAgentAlive(run) ? `, ${tell(reader, "runs.held")}` : "";
     return <span class="chip wait badge">{tell(reader, "runs.badge") + held}</span>;
   }
   if (away) {
@@ -48,7 +48,7 @@ export function RunBadge({ reader, run, pending, away, failed = 0 }: BadgeView) 
     return <span class="chip bad badge">{words}</span>;
   }
   const colour = isAnswerUntaken(run) ? "wait" : (COLOURS[run.status] ?? "");
-  return <span class={`chip badge ${colour}`}>{stateWords(reader, run)}</span>;
+  return <span class={`chip badge ${colour}`}>{runStateWords(reader, run)}</span>;
 }
 
 const COLOURS: Readonly<Partial<Record<Run["status"], string>>> = {

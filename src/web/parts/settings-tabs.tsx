@@ -1,6 +1,6 @@
 import { Command } from "./command.tsx";
-import { type Reader, tell } from "./reader.ts";
-import type { Key } from "../words/words.ts";
+import { type PageReader, tell } from "./reader.ts";
+import type { MessageKey } from "../words/words.ts";
 
 const TABS = [
   { name: "you", href: "/settings" },
@@ -10,24 +10,30 @@ const TABS = [
   { name: "channels", href: "/channels" },
 ] as const satisfies ReadonlyArray<{ name: string; href: string }>;
 
-/** One of the pages of the settings. */
+/** One of the settings pages. */
 export type SettingsTab = (typeof TABS)[number]["name"];
 
-/** What the pages of the settings have in common: the way from one to the other. */
-export function SettingsTabs({ reader, tab }: { reader: Reader; tab: SettingsTab }) {
+/** Tabs between the settings pages. */
+export function SettingsTabs({ reader, tab }: { reader: PageReader; tab: SettingsTab }) {
   return (
     <nav class="tabs" aria-label={tell(reader, "tabs.label")}>
       {TABS.map(({ name, href }) => (
         <a href={href} aria-current={name === tab ? "page" : undefined}>
-          {tell(reader, `tabs.${name}` satisfies Key)}
+          {tell(reader, `tabs.${name}` satisfies MessageKey)}
         </a>
       ))}
     </nav>
   );
 }
 
-/** Says to somebody who may not change a page how to be somebody who may. */
-export function AdminOnly({ reader, about = "page.admin" }: { reader: Reader; about?: "page.admin" | "tok.admin" }) {
+/** Tells readers without admin rights how to sign in as an admin. */
+export function AdminOnly({
+  reader,
+  about = "page.admin",
+}: {
+  reader: PageReader;
+  about?: "page.admin" | "tok.admin";
+}) {
   if (reader.scope === "admin") return null;
   return (
     <div class="banner">

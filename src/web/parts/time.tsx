@@ -1,11 +1,11 @@
 import { type Instant, epochMs, msBetween } from "../../core/instant.ts";
-import type { Pending } from "../../core/question/question.ts";
+import type { PendingQuestion } from "../../core/question/question.ts";
 import type { Run } from "../../core/run/run.ts";
-import { type Reader, tell, tellClock, tellSpan } from "./reader.ts";
-import type { Key } from "../words/words.ts";
+import { type PageReader, tell, tellClock, tellSpan } from "./reader.ts";
+import type { MessageKey } from "../words/words.ts";
 
-/** A moment on the reader's clock; the exact one is in its title. */
-export function Moment({ reader, at }: { reader: Reader; at: Instant }) {
+/** A moment in the reader's time zone; the exact instant is in its title. */
+export function Moment({ reader, at }: { reader: PageReader; at: Instant }) {
   return (
     <time datetime={at} title={at}>
       {tellClock(reader, at)}
@@ -13,18 +13,21 @@ export function Moment({ reader, at }: { reader: Reader; at: Instant }) {
   );
 }
 
-/** Patterns of a running time, which the script keeps up to date. */
-export type Running = Extract<Key, "run.left" | "run.waiting" | "run.since" | "run.settling" | "run.final" | "run.ago">;
+/** Messages with a running time, which the script updates every second. */
+export type RunningTimeKey = Extract<
+  MessageKey,
+  "run.left" | "run.waiting" | "run.since" | "run.settling" | "run.final" | "run.ago"
+>;
 
-type Settling = NonNullable<Pending["settling"]>;
+type Settling = NonNullable<PendingQuestion["settling"]>;
 
-/** How it is said when an answer is final: only some runs are resumed then. */
-export function finalAs({ giveBack }: Pick<Run, "giveBack">, { isHeldBack }: Settling): Running {
+/** The message for the end of the undo window: only some runs resume then. */
+export function finalTimeKey({ giveBack }: Pick<Run, "giveBack">, { isHeldBack }: Settling): RunningTimeKey {
   return giveBack === "poll" || isHeldBack ? "run.final" : "run.settling";
 }
 
-/** How long until then, counting down: `5h left`. */
-export function Left(given: { reader: Reader; until: Instant; as: Running; units?: 1 | 2 }) {
+/** Time left until then, counting down: `5h left`. */
+export function TimeLeft(given: { reader: PageReader; until: Instant; as: RunningTimeKey; units?: 1 | 2 }) {
   const { reader, until, as, units = 1 } = given;
   const span = tellSpan(reader, Math.max(0, msBetween(reader.now, until)), units);
   return (
@@ -34,8 +37,8 @@ export function Left(given: { reader: Reader; until: Instant; as: Running; units
   );
 }
 
-/** How long since then, counting up: `waiting 2h`. */
-export function Since({ reader, at, as }: { reader: Reader; at: Instant; as: Running }) {
+/** Time passed since then, counting up: `waiting 2h`. */
+export function TimeSince({ reader, at, as }: { reader: PageReader; at: Instant; as: RunningTimeKey }) {
   const span = tellSpan(reader, Math.max(0, msBetween(at, reader.now)));
   return (
     <span data-since={epochMs(at)} data-as={as}>

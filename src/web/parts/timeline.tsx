@@ -1,26 +1,26 @@
-import type { Read } from "../../core/changes.ts";
+import type { QuestionSnapshot } from "../../core/changes.ts";
 import type { Event } from "../../core/trail/event.ts";
 import { msBetween } from "../../core/instant.ts";
 import { findAnswer } from "../../core/question/question.ts";
 import { makeVisible } from "../../core/text/visible.ts";
-import { answerWords } from "../answer-words.ts";
+import { answerWords } from "../words/answer-words.ts";
 import { trailWords } from "../words/event-words.ts";
-import { type Reader, tell, tellSpan } from "./reader.ts";
+import { type PageReader, tell, tellSpan } from "./reader.ts";
 import { Moment } from "./time.tsx";
 
-/** Steps that say nothing which the one beside them does not say. */
+/** Events that add nothing to the one beside them. */
 const PASSED_BY: ReadonlySet<Event["type"]> = new Set(["question.handing", "question.parked", "run.resuming"]);
 const BEGINS: ReadonlySet<Event["type"]> = new Set(["run.started", "run.resumed"]);
 
 export interface TimelineView {
-  reader: Reader;
+  reader: PageReader;
   /** Oldest first. */
   events: readonly Event[];
-  /** The questions of the run, as far as they are read. */
-  reads: readonly Read[];
+  /** The newest questions of the run. */
+  reads: readonly QuestionSnapshot[];
 }
 
-/** What happened in a run, with how long it worked and waited in between. */
+/** Events of a run, with the time it worked and waited in between. */
 export function Timeline({ view: { reader, events, reads } }: { view: TimelineView }) {
   let since: Event | undefined;
   const rows = events.filter(isNews).map((event) => {
@@ -48,7 +48,7 @@ export function Timeline({ view: { reader, events, reads } }: { view: TimelineVi
   );
 }
 
-/** A run that goes on in the state that it was in says nothing new: its session got a name, or another worker has it. */
+/** A run event without a change of state is no news: the session got a name, or another worker took the run. */
 function isNews({ type, from, to }: Event): boolean {
   return !type.startsWith("run.") || from !== to;
 }
@@ -62,7 +62,7 @@ function waitedMs({ detail }: Event): number | undefined {
   return typeof ms === "number" ? ms : undefined;
 }
 
-function Words({ reader, event, reads }: { reader: Reader; event: Event; reads: readonly Read[] }) {
+function Words({ reader, event, reads }: { reader: PageReader; event: Event; reads: readonly QuestionSnapshot[] }) {
   const read = reads.find(({ question }) => question.id === event.questionId);
   const answer = read && findAnswer(read.question);
   const isAnswer = event.type === "question.answered" || event.type === "question.forced";

@@ -2,24 +2,24 @@ import type { Content, Item, Option } from "../../core/question/content.ts";
 import { answerText } from "../../core/answer/match.ts";
 import type { Answer } from "../../core/question/question.ts";
 import { makeVisible } from "../../core/text/visible.ts";
-import { type Reader, tell } from "../parts/reader.ts";
+import { type PageReader, tell } from "../parts/reader.ts";
 
-type Words = Pick<Reader, "language">;
+type Words = Pick<PageReader, "language">;
 
-/** What a choice is called, in the reader's words where askd itself wrote it: whether a tool may be used. */
+/** The label of an option; Allow and Deny, which askd writes itself, in the reader's language. */
 export function labelWords(reader: Words, item: Item, option: Option): string {
   const own = ownValue(item, option);
   return own ? tell(reader, `approval.${own}`) : makeVisible(option.label);
 }
 
-/** What follows from a choice, if anybody said so. */
+/** The description of an option, if there is one. */
 export function aboutWords(reader: Words, item: Item, option: Option): string | undefined {
   if (option.description !== undefined) return makeVisible(option.description);
   const own = ownValue(item, option);
   return own && tell(reader, `approval.about.${own}`);
 }
 
-/** What was chosen or written, in one line. */
+/** The chosen options or the written text, in one line. */
 export function chosenWords(reader: Words, content: Content, items: Answer["items"]): string {
   const [only, second] = content.items;
   const said = only && !second ? items[only.id] : undefined;
@@ -28,7 +28,14 @@ export function chosenWords(reader: Words, content: Content, items: Answer["item
   return only && option ? labelWords(reader, only, option) : makeVisible(answerText(content, items));
 }
 
-/** Which option it is of an approval that askd asks for: the agent gets its value, and nobody but people its words. */
+/** An answer in one line. */
+export function answerWords(reader: Words, content: Content, answer: Answer): string {
+  if (answer.outcome === "decide") return tell(reader, "decide");
+  if (answer.outcome === "clarify") return `${tell(reader, "back")}: ${makeVisible(answer.note ?? "")}`;
+  return chosenWords(reader, content, answer.items);
+}
+
+/** The value of an option if askd itself wrote the approval. Agents get the value; only the label is translated. */
 function ownValue({ options }: Item, { value }: Option): "allow" | "deny" | undefined {
   if (options.map((option) => `${option.value}:${option.label}`).join() !== "allow:Allow,deny:Deny") return undefined;
   return value === "allow" ? "allow" : "deny";

@@ -41,7 +41,7 @@ test("every sentence is used", () => {
 });
 
 test("nothing is said on a page that is not in the catalogue", () => {
-  const pages = readdirSync("src/web").filter((name) => name.endsWith(".tsx"));
+  const pages = readdirSync("src/web", { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".tsx"));
   // Words between two tags, on one line of their own or not.
   const words = pages.flatMap((name) =>
     [...readFileSync(join("src/web", name), "utf8").matchAll(/>\s*([A-Z][a-z]+ [a-z][^<>{}]*)</g)].map(

@@ -1,11 +1,11 @@
-import { sayActor } from "../../core/people/actor.ts";
+import { actorName } from "../../core/people/actor.ts";
 import type { Event } from "../../core/trail/event.ts";
 import { makeVisible } from "../../core/text/visible.ts";
-import { type Reader, tell } from "../parts/reader.ts";
-import type { Key } from "./words.ts";
+import { type PageReader, tell } from "../parts/reader.ts";
+import type { MessageKey } from "./words.ts";
 
-// Events that are worth a line to people; the rest is in the audit trail.
-const EVENT_WORDS: Readonly<Partial<Record<Event["type"], Key>>> = {
+// Events shown on a card; the audit trail shows all.
+const CARD_WORDS: Readonly<Partial<Record<Event["type"], MessageKey>>> = {
   "question.asked": "event.asked",
   "question.parked": "event.parked",
   "question.notified": "event.notified",
@@ -40,8 +40,8 @@ const EVENT_WORDS: Readonly<Partial<Record<Event["type"], Key>>> = {
   "run.cancelled": "event.run.cancelled",
 };
 
-// What a card leaves out, so that the whole trail can be read in words.
-const MORE: Readonly<Partial<Record<Event["type"], Key>>> = {
+// Events shown only in the audit trail.
+const TRAIL_WORDS: Readonly<Partial<Record<Event["type"], MessageKey>>> = {
   "question.held": "event.held",
   "question.handing": "event.handing",
   "question.owed": "event.owed",
@@ -66,39 +66,43 @@ const MORE: Readonly<Partial<Record<Event["type"], Key>>> = {
   "template.removed": "event.template.removed",
 };
 
-/** Says whether an event is shown on a card. */
-export function isTold(event: Event): boolean {
-  return EVENT_WORDS[event.type] !== undefined;
+/** True if an event is shown on a card. */
+export function isShownOnCard(event: Event): boolean {
+  return CARD_WORDS[event.type] !== undefined;
 }
 
-/** What happened, in the reader's words; nothing for an event that is not told. */
-export function eventWords(reader: Reader, event: Event): string {
-  const key = EVENT_WORDS[event.type];
+/** An event in the reader's language; empty if cards do not show it. */
+export function eventWords(reader: PageReader, event: Event): string {
+  const key = CARD_WORDS[event.type];
   const channel = event.detail?.["channel"];
   const about = typeof channel === "string" ? channel : event.by.channel;
   return key === undefined
     ? ""
-    : tell(reader, key, { name: makeVisible(sayActor(event.by)), channel: makeVisible(about) });
+    : tell(reader, key, { name: makeVisible(actorName(event.by)), channel: makeVisible(about) });
 }
 
-/** What happened, in words; every event has some. */
-export function trailWords(reader: Reader, event: Event): string {
-  const key = isNeverGiven(event) ? "event.void" : isStartedAgain(event) ? "event.run.resumed" : MORE[event.type];
+/** An event of the audit trail in the reader's language. */
+export function trailWords(reader: PageReader, event: Event): string {
+  const key = isNeverGiven(event)
+    ? "event.void"
+    : isStartedAgain(event)
+      ? "event.run.resumed"
+      : TRAIL_WORDS[event.type];
   return key === undefined ? eventWords(reader, event) || event.type : tell(reader, key);
 }
 
-/** What kind of event it is, in words; whom and what it is about is left open. */
-export function kindWords(reader: Reader, type: Event["type"]): string {
-  const key = MORE[type] ?? EVENT_WORDS[type];
+/** The name of an event type, with `…` for its details. */
+export function kindWords(reader: PageReader, type: Event["type"]): string {
+  const key = TRAIL_WORDS[type] ?? CARD_WORDS[type];
   return key === undefined ? type : tell(reader, key, { name: "…", channel: "…" });
 }
 
-/** A run starts once; from whatever stop it comes, after that it goes on. */
+/** A run starts once; every later start is a resume. */
 function isStartedAgain({ type, from }: Event): boolean {
   return type === "run.started" && from !== undefined && from !== "queued" && from !== "running";
 }
 
-/** An outcome that its agent can no longer be given, which is no message to anybody. */
+/** True if an outcome can never reach its agent. Failed messages have the same event type, but name a channel. */
 export function isNeverGiven({ type, detail }: Event): boolean {
   return type === "question.delivery_failed" && detail?.["channel"] === undefined;
 }

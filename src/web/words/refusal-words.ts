@@ -1,35 +1,35 @@
-import type { FactName, Facts } from "../../core/refusal-fact.ts";
-import { type Flaw, sayFlaw } from "../../core/trail/trail-mismatch.ts";
+import type { RefusalFactName, RefusalFacts } from "../../core/refusal-fact.ts";
+import { type TrailMismatch, describeTrailMismatch } from "../../core/trail/trail-mismatch.ts";
 import type { Refusal, RefusalCode } from "../../core/refusal.ts";
 import { RunStatus } from "../../core/run/run.ts";
 import { deRefusal } from "./de-refusal.ts";
-import { type Reader, tell, tellSpan } from "../parts/reader.ts";
+import { type PageReader, tell, tellSpan } from "../parts/reader.ts";
 import type { Language } from "./words.ts";
 
-/** What a language needs to say of refusals; English is what core says itself. */
+/** All texts of refusals in one language; the English ones are in core. */
 export interface RefusalCatalogue {
-  facts: Readonly<Record<FactName, string>>;
-  /** For those that say no more than their code. */
+  facts: Readonly<Record<RefusalFactName, string>>;
+  /** For refusals without a fact. */
   codes: Readonly<Record<RefusalCode, string>>;
-  /** Parts of sentences that are one of a few. */
+  /** Translations of values that come from a fixed list. */
   words: {
-    what: Readonly<Record<Facts["too_long"]["what"], string>>;
-    must: Readonly<Record<Facts["mismatch"]["must"], string>>;
-    then: Readonly<Record<Facts["timed_out"]["then"], string>>;
-    question: Readonly<Record<Facts["uncorrectable"]["question"], string>>;
+    what: Readonly<Record<RefusalFacts["too_long"]["what"], string>>;
+    must: Readonly<Record<RefusalFacts["mismatch"]["must"], string>>;
+    then: Readonly<Record<RefusalFacts["timed_out"]["then"], string>>;
+    question: Readonly<Record<RefusalFacts["uncorrectable"]["question"], string>>;
   };
-  /** What a typed answer is called that has no fields, and one of its fields otherwise. */
+  /** How a typed answer without fields is called, and one of its fields. */
   whole: string;
   field: string;
-  flaws: Readonly<Record<Flaw["is"], string>>;
+  flaws: Readonly<Record<TrailMismatch["is"], string>>;
 }
 
 const CATALOGUES: Readonly<Record<Exclude<Language, "en">, RefusalCatalogue>> = { de: deRefusal };
 
-type Speaker = Pick<Reader, "language">;
+type Speaker = Pick<PageReader, "language">;
 type Values = Readonly<Record<string, unknown>>;
 
-/** Why something was refused, in the reader's words: what is so, and what to do next. */
+/** A refusal in the reader's language: what is the case and what to do next. */
 export function refusalWords(reader: Speaker, refusal: Refusal): string {
   const { message, hint, fact, code, retryAfterMs = 0 } = refusal;
   if (reader.language === "en") {
@@ -40,17 +40,17 @@ export function refusalWords(reader: Speaker, refusal: Refusal): string {
   return fact ? fill(reader, facts[fact.is], { ...fact }) : fill(reader, codes[code], { retryMs: retryAfterMs });
 }
 
-/** What core says, as it is written on a page; what is typed into a terminal stays as it is. */
+/** Punctuates a text of core for a page; commands stay as they are typed. */
 function sentence(text: string): string {
   if (/\baskd \w|--\w/.test(text)) return text;
   const quoted = text.replace(/"([^"]*)"/g, "“$1”");
   return /[.!?…]$/.test(quoted) ? quoted : `${quoted}.`;
 }
 
-/** What is wrong with the trail, in the reader's words. */
-export function flawWords(reader: Speaker, flaw: Flaw): string {
+/** A mismatch of the audit trail in the reader's language. */
+export function flawWords(reader: Speaker, flaw: TrailMismatch): string {
   return reader.language === "en"
-    ? sayFlaw(flaw)
+    ? describeTrailMismatch(flaw)
     : fill(reader, CATALOGUES[reader.language].flaws[flaw.is], { ...flaw });
 }
 
@@ -58,7 +58,7 @@ function fill(reader: Speaker, pattern: string, values: Values): string {
   return pattern.replace(/\{(\w+)\}/g, (_, name: string) => sayValue(reader, name, values));
 }
 
-/** A value as it stands in a sentence; its name says what it is. */
+/** Formats a value for a sentence; its name says of what kind it is. */
 function sayValue(reader: Speaker, name: string, values: Values): string {
   const value = values[name];
   if (typeof value === "number") return name.endsWith("Ms") ? tellSpan(reader, value, 2) : String(value);

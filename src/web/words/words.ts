@@ -1,23 +1,27 @@
 import { de } from "./de.ts";
 import { en } from "./en.ts";
 
-export type Key = keyof typeof en;
+export type MessageKey = keyof typeof en;
 export const LANGUAGES = ["en", "de"] as const;
 export type Language = (typeof LANGUAGES)[number];
 
-const CATALOGUES: Readonly<Record<Language, Readonly<Record<Key, string>>>> = { en, de };
+const CATALOGUES: Readonly<Record<Language, Readonly<Record<MessageKey, string>>>> = { en, de };
 
-/** Says whether a text is the name of a sentence. */
-export function isKey(name: string): name is Key {
+/** True if a text is the key of a message. */
+export function isMessageKey(name: string): name is MessageKey {
   return Object.hasOwn(en, name);
 }
 
-/** The words for a key in a language, with `{name}` replaced by what is given for it. */
-export function say(language: Language, key: Key, values: Readonly<Record<string, string | number>> = {}): string {
+/** The message for a key, with each `{name}` replaced by its value. */
+export function say(
+  language: Language,
+  key: MessageKey,
+  values: Readonly<Record<string, string | number>> = {},
+): string {
   return CATALOGUES[language][key].replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole));
 }
 
-/** The first language of a reader that we have: the one they chose, or what their browser prefers. */
+/** Picks the chosen language, or else the first supported one that the browser prefers. */
 export function pickLanguage(chosen: string | undefined, accepted: string | undefined): Language {
   const wished = (accepted ?? "")
     .split(",")

@@ -1,5 +1,5 @@
 import { findTold, type ModelRequest } from "../../e2e/journal.ts";
-import { listProcesses } from "../../../src/agents/process/process-list.ts";
+import { listRunProcesses } from "../../../src/agents/process/process-list.ts";
 import { listEpochs } from "../../../src/agents/runner/run-files.ts";
 import type { Run } from "../../../src/core/run/run.ts";
 import type { Engine } from "../../../src/engine/engine.ts";
@@ -30,7 +30,7 @@ export async function checkRun(
   const { requests, runDir } = seen;
   const asked = await engine.listQuestions({ runId: run.id, order: "oldest", limit: MOST_ASKED });
   const told = plan.questions.map(({ answer }) => tellings(requests, answer));
-  const strays = await listProcesses(run.id);
+  const strays = await listRunProcesses(run.id);
   const faults = [
     ...(run.status === "completed" ? [] : [`it is ${run.status} (${run.reason ?? "no reason"})`]),
     ...plan.questions.flatMap(({ text }) => {

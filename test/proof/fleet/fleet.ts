@@ -1,8 +1,8 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { isAlive } from "../../../src/agents/process/process-identity.ts";
-import { type RunProcess, listProcesses } from "../../../src/agents/process/process-list.ts";
+import { isProcessAlive } from "../../../src/agents/process/process-identity.ts";
+import { type RunProcess, listRunProcesses } from "../../../src/agents/process/process-list.ts";
 import { runDirOf } from "../../../src/agents/runner/run-files.ts";
 import { Refusal } from "../../../src/core/refusal.ts";
 import { type Question, isPending } from "../../../src/core/question/question.ts";
@@ -108,8 +108,13 @@ class FleetPlay {
     this.#faults.push(...(await engine.verify()).problems);
     if (workers.kills + workers.stops === 0) this.#faults.push("no worker was killed or stopped");
     return {
-      ...{ seed, runs: runs.length, answers: this.#answers, ...seen },
-      ...{ kills: workers.kills, stops: workers.stops, faults: this.#faults },
+      seed,
+      runs: runs.length,
+      answers: this.#answers,
+      ...seen,
+      kills: workers.kills,
+      stops: workers.stops,
+      faults: this.#faults,
       details: this.#faults.length > 0 ? [...this.#details, ...workers.complaints] : [],
       slowestTakeoverMs: workers.slowestMs,
     };
@@ -118,7 +123,7 @@ class FleetPlay {
   /** Whatever became of the round, nothing of it stays behind. */
   async clear(): Promise<void> {
     await this.#workers?.end();
-    for (const { id } of await this.#list()) for (const { pid } of await listProcesses(id)) kill(pid);
+    for (const { id } of await this.#list()) for (const { pid } of await listRunProcesses(id)) kill(pid);
   }
 
   /** Queues all runs as a person would, and gives the environment that workers have. */
@@ -171,7 +176,7 @@ class FleetPlay {
 
   /** Two agents of one run are never alive at once. */
   async #watchAgents(runs: readonly Run[]): Promise<void> {
-    const agents = (await listProcesses()).filter(({ name }) => AGENT_NAMES.has(name));
+    const agents = (await listRunProcesses()).filter(({ name }) => AGENT_NAMES.has(name));
     for (const { id, number } of runs) {
       const own = agents.filter(({ runId }) => runId === id);
       if (epochsOf(own).length < 2) continue;
@@ -220,7 +225,7 @@ function epochsOf(processes: readonly RunProcess[]): Array<number | undefined> {
 }
 
 async function stillAlive(processes: readonly RunProcess[]): Promise<RunProcess[]> {
-  const alive = await Promise.all(processes.map(async (each) => ((await isAlive(each)) ? [each] : [])));
+  const alive = await Promise.all(processes.map(async (each) => ((await isProcessAlive(each)) ? [each] : [])));
   return alive.flat();
 }
 

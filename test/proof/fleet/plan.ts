@@ -45,7 +45,9 @@ export function planRuns(chance: Chance): PlannedRun[] {
     const questions = Array.from({ length: count }, (_, nth): PlannedQuestion => {
       const by = chance.pick(WAYS[program]);
       return {
-        ...{ text: `${name} question ${nth + 1}?`, answer: `${name}-answer-${nth + 1}`, by },
+        text: `${name} question ${nth + 1}?`,
+        answer: `${name}-answer-${nth + 1}`,
+        by,
         when: by === "marker" ? chance.pick(MOMENTS.slice(1)) : chance.pick(MOMENTS),
         delayMs: chance.is(0.5) ? 0 : chance.between(0, 2_000),
       };

@@ -93,7 +93,8 @@ export class FleetWorkers {
   /** Starts a worker; while one that is stopped has the lock of the store, it ends at once and is tried again. */
   async #start(): Promise<void> {
     const child = spawn(process.execPath, [resolve("bin", "askd"), "worker"], {
-      ...{ env: this.#deps.env, stdio: ["ignore", "ignore", "pipe"] },
+      env: this.#deps.env,
+      stdio: ["ignore", "ignore", "pipe"],
     });
     this.#alive.add(child);
     child.once("exit", () => {

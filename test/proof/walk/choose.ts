@@ -10,8 +10,14 @@ import type { Way } from "./stage.ts";
 const WAYS = { rest: 16, cli: 1, remote: 1 } as const satisfies Record<Way, number>;
 /** An answer without anything special about it. */
 export const PLAIN = {
-  ...{ outcome: "answer", values: [], text: undefined, note: undefined },
-  ...{ force: false, confirmed: true, resume: true, undoMs: 0 },
+  outcome: "answer",
+  values: [],
+  text: undefined,
+  note: undefined,
+  force: false,
+  confirmed: true,
+  resume: true,
+  undoMs: 0,
 } as const satisfies { [Name in keyof Said]: Said[Name] | readonly [] };
 const UNDO_MS = [300, 700, 1_500];
 
@@ -131,7 +137,10 @@ function saying(item: Item, chance: Chance): Pick<Said, "values" | "text"> {
 /** Two people who answer the same question at the same moment. */
 export function chooseRivals(id: QuestionId, item: Item, chance: Chance): QuestionDeed[] {
   return (["ada", "lena"] as const).map((by) => ({
-    ...{ id, by, way: chance.is(0.8) ? "rest" : "remote", do: "answer" },
+    id,
+    by,
+    way: chance.is(0.8) ? "rest" : "remote",
+    do: "answer",
     said: { ...PLAIN, ...saying({ ...item, allowText: false }, chance) },
   }));
 }

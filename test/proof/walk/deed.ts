@@ -87,7 +87,11 @@ function bodyOf({ outcome, values, text, note, force, confirmed, resume, undoMs 
   const isChosen = values.length > 0;
   const said = isChosen ? { items: { "1": { values, text } } } : { answer: text ?? "" };
   return {
-    ...{ outcome, note, force, confirmed, resume },
+    outcome,
+    note,
+    force,
+    confirmed,
+    resume,
     ...(outcome === "answer" && said),
     ...(undoMs > 0 && { undo_window: `${undoMs}ms` }),
   };
@@ -114,7 +118,9 @@ export function wordsFor(deed: Deed): string[] {
       return ["amend", deed.id, deed.text, ...(deed.resume ? ["--resume"] : []), ...yesOf(deed)];
     case "cancel":
       return [
-        ...["cancel", deed.id, ...yesOf(deed)],
+        "cancel",
+        deed.id,
+        ...yesOf(deed),
         ...(deed.words === undefined ? ["-m", "not needed"] : ["--resume", deed.words]),
       ];
     default:

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { LIVE, type Run } from "../../../src/core/run/run.ts";
+import { LIVE_STATUSES, type Run } from "../../../src/core/run/run.ts";
 import { PLAIN } from "./choose.ts";
 import type { People } from "./person.ts";
 import { PEOPLE } from "./plan.ts";
@@ -17,7 +17,7 @@ export async function heal(stage: Stage, people: People, bounds: { idleMs: numbe
   const startedAtMs = performance.now();
   let [seen, movedAtMs] = ["", startedAtMs];
   for (;;) {
-    const runs = await stage.store.listRuns({ statuses: [...LIVE], order: "oldest", limit: MOST });
+    const runs = await stage.store.listRuns({ statuses: [...LIVE_STATUSES], order: "oldest", limit: MOST });
     const nowMs = performance.now();
     if (runs.length === 0) return nowMs - startedAtMs;
     const now = runs.map(({ id, version }) => `${id}${version}`).join();

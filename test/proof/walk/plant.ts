@@ -19,7 +19,7 @@ export const PLANTS = {
   },
   "an agent that asks again has taken nothing": {
     file: "src/core/run/handover.ts",
-    find: /(function giveAskedAgain[\s\S]*?const isTaken = [^\n]*=>)\n[^;]*;/,
+    find: /(const isTaken = [^\n]*=>)\n[^;]*;/,
     put: "$1 false;",
   },
 } as const satisfies Record<string, Edit>;

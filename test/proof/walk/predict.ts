@@ -1,5 +1,5 @@
 import type { Content } from "../../../src/core/question/content.ts";
-import type { Pending, Question } from "../../../src/core/question/question.ts";
+import type { PendingQuestion, Question } from "../../../src/core/question/question.ts";
 import type { RefusalCode } from "../../../src/core/refusal.ts";
 import { type Run, hasEnded } from "../../../src/core/run/run.ts";
 import { type Deed, type QuestionDeed, type RunDeed, type Said, saidThrough, whoDoes } from "./deed.ts";
@@ -45,7 +45,7 @@ export function predict(deed: QuestionDeed, sight: Sight): Prediction {
 }
 
 /** What stands against looking after a question that waits. */
-function predictCare(deed: QuestionDeed, question: Pending): RefusalCode[] {
+function predictCare(deed: QuestionDeed, question: PendingQuestion): RefusalCode[] {
   switch (deed.do) {
     case "undo":
       return question.settling ? [] : ["not_settling"];

@@ -50,6 +50,8 @@ export class Stage {
   worker: Daemon | undefined;
   /** Workers that sleep while another does their work. */
   readonly sleeping = new Set<Daemon>();
+  /** Every worker that was started: one that slept and woke up goes on beside the next. */
+  readonly #workers = new Set<Daemon>();
   /** Somebody looks after server and worker. */
   isOpen = true;
   #keeping: Promise<void> | undefined;
@@ -59,7 +61,11 @@ export class Stage {
     this.askd = [process.execPath, variant.bin];
     const { PATH, LANG } = process.env;
     this.env = {
-      ...{ PATH, LANG, HOME: this.root, ASKD_HOME: join(this.root, "home"), ASKD_NO_SERVICE: "1" },
+      PATH,
+      LANG,
+      HOME: this.root,
+      ASKD_HOME: join(this.root, "home"),
+      ASKD_NO_SERVICE: "1",
       ASKD_STORE: place.database === "sqlite" ? `sqlite:${place.address}` : place.address,
     };
   }
@@ -94,7 +100,7 @@ export class Stage {
   async close(): Promise<void> {
     this.isOpen = false;
     await this.#keeping;
-    for (const each of [this.server, this.worker, ...this.sleeping]) await each?.end("SIGKILL");
+    for (const each of [this.server, ...this.#workers]) await each?.end("SIGKILL");
     await this.#store?.close();
     for (const { pid } of this.listLeft()) killProcess(pid);
   }
@@ -120,6 +126,8 @@ export class Stage {
       if (this.worker?.isStopped) this.sleeping.add(this.worker);
       if (!this.worker || this.worker.isGone || this.worker.isStopped) {
         this.worker = new Daemon([...this.askd, "worker"], { env, cwd, log, ready: /Working/ });
+        for (const each of this.#workers) if (each.isGone) this.#workers.delete(each);
+        this.#workers.add(this.worker);
         await this.worker.ready; // one that finds another at work ends by itself
       }
       await sleep(LOOK_MS);
@@ -152,7 +160,9 @@ export class Stage {
     for (;;) {
       try {
         const reply = await fetch(`${this.url}${path}`, {
-          ...{ method, headers, signal: AbortSignal.timeout(REPLY_MS) },
+          method,
+          headers,
+          signal: AbortSignal.timeout(REPLY_MS),
           ...(body && { body: JSON.stringify(body) }),
         });
         return replyOf(reply.status, await reply.text());

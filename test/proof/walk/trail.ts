@@ -60,7 +60,10 @@ function findAsk(asks: ReadonlyMap<string, Ask>, tag: string | undefined): Ask |
 
 /** What changes a deadline: people, escalation, setting aside, and an answer that was taken back. */
 const MOVED: ReadonlySet<string> = new Set([
-  ...["question.extended", "question.escalated", "question.parked", "question.undone"],
+  "question.extended",
+  "question.escalated",
+  "question.parked",
+  "question.undone",
 ]);
 
 /** Every question has the time that its own ask gave it, also one that explains an earlier one. */

@@ -46,8 +46,11 @@ function outcomesOf(question: Question): Unit[] {
     ...(forced
       ? [
           {
-            ...{ what: "forced answer" as const, question, name: forced.answer.id },
-            ...{ handover: forced.handover, words: wordsOf(forced.answer) },
+            what: "forced answer" as const,
+            question,
+            name: forced.answer.id,
+            handover: forced.handover,
+            words: wordsOf(forced.answer),
           },
         ]
       : []),

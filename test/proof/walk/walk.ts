@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type RunId, RunId as RunIdSchema } from "../../../src/core/id.ts";
 import type { Question } from "../../../src/core/question/question.ts";
-import { LIVE } from "../../../src/core/run/run.ts";
+import { LIVE_STATUSES } from "../../../src/core/run/run.ts";
 import type { Place } from "../place.ts";
 import { findBroken, readAll } from "../promise.ts";
 import type { Variant } from "../variant.ts";
@@ -119,7 +119,7 @@ class Walk {
 
   /** There are always some runs and some askers. */
   async #populate(): Promise<void> {
-    const live = await this.#stage.store.listRuns({ statuses: [...LIVE], order: "newest", limit: 100 });
+    const live = await this.#stage.store.listRuns({ statuses: [...LIVE_STATUSES], order: "newest", limit: 100 });
     const own = live.filter(({ giveBack }) => giveBack === "worker").length;
     if (own < RUNS_AT_ONCE) await this.#startRun();
     if (!this.#options.plan && this.#askers.filter(({ isOver }) => !isOver).length < ASKERS_AT_ONCE) this.#startAsker();
@@ -150,7 +150,11 @@ class Walk {
     const tag = `s${(this.#made += 1)}`;
     const chance = this.#chance.fork();
     const asker = new Asker(tag, chooseWay(this.#stage, tag, chance), {
-      ...{ stage: this.#stage, ledger: this.#ledger, chance, heard: this.#heard, asks: this.#asks },
+      stage: this.#stage,
+      ledger: this.#ledger,
+      chance,
+      heard: this.#heard,
+      asks: this.#asks,
     });
     this.#askers.push(asker);
     void asker.run();
@@ -161,8 +165,18 @@ class Walk {
     const { kill, plan } = this.#options;
     if (plan) return this.#answerNext();
     const verb = chance.weighted({
-      ...{ deed: 70, rivals: 3, resume: 4, cancel: 1, pause: 12, look: 1, server: 0.3, worker: 0.4 },
-      ...{ killServer: kill ? 0.4 : 0, killWorker: kill ? 1 : 0, stopWorker: kill ? 0.6 : 0, killAgent: kill ? 2 : 0 },
+      deed: 70,
+      rivals: 3,
+      resume: 4,
+      cancel: 1,
+      pause: 12,
+      look: 1,
+      server: 0.3,
+      worker: 0.4,
+      killServer: kill ? 0.4 : 0,
+      killWorker: kill ? 1 : 0,
+      stopWorker: kill ? 0.6 : 0,
+      killAgent: kill ? 2 : 0,
     });
     if (verb === "deed") return this.#deed();
     if (verb === "rivals") return this.#rivals();

@@ -19,8 +19,8 @@ import { hookInput } from "../../../../test/hooks.ts";
 import { Scene, said } from "../../../../test/scene.ts";
 import { type } from "../../../../test/typed.ts";
 import { Launch } from "../../../agents/runner/run-files.ts";
-import type { StartedAs } from "../../../agents/runner/process-launch.ts";
-import type { World } from "../../process.ts";
+import type { ProcessLaunch } from "../../../agents/runner/process-launch.ts";
+import type { ProcessWorld } from "../../process.ts";
 
 let scene: Scene;
 let home: string;
@@ -33,11 +33,11 @@ beforeEach(() => {
 const here = (env: Record<string, string> = {}) => ({ env: { ...HEADLESS, ...env, ASKD_HOME: home } });
 
 /** The same with a process that was started otherwise. */
-const startedAs = (over: Partial<StartedAs>): Partial<World> => ({
+const startedAs = (over: Partial<ProcessLaunch>): Partial<ProcessWorld> => ({
   findStartedAs: () => Promise.resolve({ ...STARTED, ...over }),
 });
 
-/** What is kept for runs, and under which rights. */
+/** The files kept for runs, and their permissions. */
 function keptLaunches(): Array<{ run: string; mode: number; launch: Launch }> {
   const runs = join(home, "state", "runs");
   return (existsSync(runs) ? readdirSync(runs) : []).map((run) => {
@@ -54,13 +54,18 @@ describe("what it takes to resume a session that somebody else started", () => {
     expect(run).toMatchObject({ giveBack: "worker", status: "awaiting_input" });
     expect(keptLaunches()).toEqual([
       {
-        ...{ run: run.id, mode: 0o600 },
+        run: run.id,
+        mode: 0o600,
         launch: {
-          ...{ agent: "claude", program: "/bin/sh", dir: "/repo" },
+          agent: "claude",
+          program: "/bin/sh",
+          dir: "/repo",
           args: ["--model", "opus", "--add-dir", "../lib", "--permission-mode", "acceptEdits"],
           env: {
-            ...{ HOME: "/home/ada", ANTHROPIC_API_KEY: "sk-1" },
-            ...{ ASKD_HOME: home, ASKD_STORE: `sqlite:${join(home, "data", "askd.db")}` },
+            HOME: "/home/ada",
+            ANTHROPIC_API_KEY: "sk-1",
+            ASKD_HOME: home,
+            ASKD_STORE: `sqlite:${join(home, "data", "askd.db")}`,
           },
           options: { liveWindowMs: 1000 },
         },
@@ -89,7 +94,7 @@ describe("what it takes to resume a session that somebody else started", () => {
     await first;
   });
 
-  test.each<[string, Partial<World>, Record<string, string>?]>([
+  test.each<[string, Partial<ProcessWorld>, Record<string, string>?]>([
     ["the system does not show the process", { findStartedAs: () => Promise.resolve(undefined) }],
     ["the program does not say its process", {}, { CLAUDE_PID: "" }],
     ["the questions are on another machine", {}, { ASKD_URL: "https://askd.example.com" }],
@@ -140,7 +145,8 @@ describe("the same question in a session that a person resumed, as another call,
   ])("finds the answer that was given meanwhile: %s", async (client, fixture, over, env) => {
     const call = (more: Record<string, unknown>) =>
       type(scene, ["hook", client, "--hold", "1s"], {
-        ...{ stdin: inputOf(hookInput(fixture, { ...over, ...more })), env: { ...env, ASKD_HOME: home } },
+        stdin: inputOf(hookInput(fixture, { ...over, ...more })),
+        env: { ...env, ASKD_HOME: home },
       });
     const first = call({});
     const { id } = await waiting(scene.engine);

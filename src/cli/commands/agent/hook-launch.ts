@@ -1,8 +1,15 @@
 import { randomBytes } from "node:crypto";
-import { findAgent } from "../../../agents/agents.ts";
+import { findAgent } from "../../../agents/registry.ts";
 import { OWN_VARIABLES } from "../../../agents/mcp-config.ts";
-import { type Launch, hasLaunch, makeRunDir, removeRunDir, replaceLaunch, runDirOf } from "../../../agents/runner/run-files.ts";
-import { launchFrom } from "../../../agents/runner/process-launch.ts";
+import {
+  type Launch,
+  hasLaunch,
+  makeRunDir,
+  removeRunDir,
+  replaceLaunch,
+  runDirOf,
+} from "../../../agents/runner/run-files.ts";
+import { findSessionLaunch } from "../../../agents/runner/process-launch.ts";
 import type { HookCall, HookClient } from "../../../core/door/hook.ts";
 import { type RunId, idsFrom } from "../../../core/id.ts";
 import type { Context } from "../../context.ts";
@@ -10,7 +17,7 @@ import type { HookPlace } from "./hook-place.ts";
 import { launchEnv } from "../run/launch-env.ts";
 
 /** A session that askd can resume by itself: what that takes is kept for this run. */
-export interface Resumable {
+export interface ResumableSession {
   runId: RunId;
   /** The run is not made yet: without it, what is kept has to go again. */
   isNew: boolean;
@@ -24,7 +31,7 @@ export interface Resumable {
 export async function keepForResume(
   { client, call, windowMs, context }: { client: HookClient; call: HookCall; windowMs: number; context: Context },
   { run, seat }: HookPlace,
-): Promise<Resumable | undefined> {
+): Promise<ResumableSession | undefined> {
   const { store, stateDir } = context.place;
   // A form is filled in while its server waits, or never.
   if (!seat.isHeadless || store.kind === "server" || call.is === "form") return undefined;
@@ -37,7 +44,7 @@ export async function keepForResume(
 
 /** Takes away what was kept for a run that was not made in the end. */
 export async function dropUnused(
-  { runId, isNew }: Resumable,
+  { runId, isNew }: ResumableSession,
   made: RunId | undefined,
   context: Context,
 ): Promise<void> {
@@ -50,9 +57,9 @@ async function findLaunchOf(
   call: HookCall,
   context: Context,
 ): Promise<Omit<Launch, "options"> | undefined> {
-  const agent = findAgent(client.agent);
+  const agent = findAgent(await context.agents(), client.agent);
   const started = await context.findStartedAs(pid);
-  const launch = agent && started && (await launchFrom(agent, started, call.mode));
+  const launch = agent && started && (await findSessionLaunch(agent, started, call.mode));
   return launch && { ...launch, env: { ...launch.env, ...ownVariables(context), ...launchEnv(context) } };
 }
 
@@ -61,7 +68,7 @@ function ownVariables({ env }: Context): Record<string, string> {
   return Object.fromEntries(OWN_VARIABLES.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])));
 }
 
-async function isKept(stateDir: string, { runId, isNew }: Resumable, launch: Launch): Promise<boolean> {
+async function isKept(stateDir: string, { runId, isNew }: ResumableSession, launch: Launch): Promise<boolean> {
   try {
     await replaceLaunch(await makeRunDir(stateDir, runId), launch);
     return true;

@@ -1,11 +1,11 @@
 import type { Actor } from "../../../core/people/actor.ts";
-import type { HookCall, HookClient, Seat } from "../../../core/door/hook.ts";
+import type { HookCall, HookClient, SessionSeat } from "../../../core/door/hook.ts";
 import { Refusal } from "../../../core/refusal.ts";
 import type { Run } from "../../../core/run/run.ts";
 import type { AskOptions, Engine, RunInput } from "../../../engine/engine.ts";
 import { findOwnRun } from "../../actor.ts";
 import type { Context } from "../../context.ts";
-import type { Resumable } from "./hook-launch.ts";
+import type { ResumableSession } from "./hook-launch.ts";
 import { readOwnSecrets } from "../ask/own-secrets.ts";
 import { findRepository } from "../run/repository.ts";
 
@@ -14,7 +14,7 @@ const RUNS_OF_A_SESSION = 10;
 /** Where a hooked call belongs. */
 export interface HookPlace {
   by: Actor;
-  seat: Seat;
+  seat: SessionSeat;
   /** The run if there is one by now. */
   run: Run | undefined;
   /** Whether askd started this agent; then its worker sees for itself what reached it. */
@@ -36,7 +36,8 @@ export async function findHookPlace(
   const by: Actor = { scope: "agent", id: client.agent, channel: "hook", strength: "none" };
   return {
     by: run ? { ...by, runId: run.id } : by,
-    ...{ seat, run },
+    seat,
+    run,
     isOurs: own !== undefined,
     epoch: own === undefined ? undefined : readEpoch(context.env["ASKD_EPOCH"]),
   };
@@ -48,12 +49,12 @@ export async function placeAsk(
   call: HookCall,
   client: HookClient,
   context: Context,
-  resumable: Resumable | undefined,
+  resumable: ResumableSession | undefined,
 ): Promise<AskOptions> {
   const seen = findSeen(place, context);
   return {
     secrets: await readOwnSecrets(context, context.env),
-    ...(place.epoch !== undefined && { epoch: place.epoch }),
+    epoch: place.epoch,
     ...(seen && { seen }),
     ...(place.run ? { runId: place.run.id } : { run: await adopt(call, client, context, resumable) }),
     // Each start of a session may be one that can be resumed, or not.
@@ -65,7 +66,7 @@ export async function placeAsk(
 export function findSeen({ seat: { pid, isAttended }, isOurs }: HookPlace, context: Context): Run["seen"] {
   const startedAt = pid === undefined ? undefined : context.startOf(pid);
   if (isOurs || pid === undefined || startedAt === undefined) return undefined;
-  return { pid, startedAt, ...(isAttended !== undefined && { isAttended }) };
+  return { pid, startedAt, isAttended };
 }
 
 /** A session that askd can resume is given its answers like that; every other one asks us for them. */
@@ -73,7 +74,7 @@ async function adopt(
   call: HookCall,
   client: HookClient,
   context: Context,
-  resumable: Resumable | undefined,
+  resumable: ResumableSession | undefined,
 ): Promise<RunInput> {
   const dir = call.dir ?? context.cwd;
   const found = await findRepository(dir, context.readFile);
@@ -81,7 +82,10 @@ async function adopt(
   const around = dir === context.cwd ? found : await findRepository(context.cwd, context.readFile);
   return {
     ...(resumable && { id: resumable.runId }),
-    ...{ agent: client.agent, host: await context.keepHost(), session: call.session, dir },
+    agent: client.agent,
+    host: await context.keepHost(),
+    session: call.session,
+    dir,
     giveBack: resumable ? "worker" : "poll",
     ...found,
     measured: found.repo === around.repo ? ["repo"] : [],

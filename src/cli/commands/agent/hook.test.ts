@@ -14,6 +14,7 @@ import {
   waiting,
 } from "../../../../test/hooked.ts";
 import { hookInput } from "../../../../test/hooks.ts";
+import { answeredAsHoldEnds } from "../../../../test/late-reply.ts";
 import { ROOMY, Scene, said } from "../../../../test/scene.ts";
 import { type } from "../../../../test/typed.ts";
 import { openEngine } from "../../../app.ts";
@@ -32,13 +33,21 @@ describe("a session that askd did not start", () => {
     const question = await waiting(scene.engine);
     await scene.engine.answer(question.id, said("1"), ADA);
     expect(decision(await hooked)).toMatchObject({
-      ...{ permissionDecision: "allow", updatedInput: { answers: { "Which cache?": "Redis (Recommended)" } } },
+      permissionDecision: "allow",
+      updatedInput: { answers: { "Which cache?": "Redis (Recommended)" } },
     });
     const { run, question: closed } = await scene.engine.read(question.id);
     expect(run).toMatchObject({
-      ...{ agent: "claude", session: SESSION, dir: "/repo", host: "here", giveBack: "worker", status: "completed" },
+      agent: "claude",
+      session: SESSION,
+      dir: "/repo",
+      host: "here",
+      giveBack: "worker",
+      status: "completed",
       sources: { agent: "asker", repo: "measured" },
-      ...{ repo: "acme/shop", branch: "main", seen: { pid: 42, startedAt: "boot:42", isAttended: false } },
+      repo: "acme/shop",
+      branch: "main",
+      seen: { pid: 42, startedAt: "boot:42", isAttended: false },
     });
     expect(closed).toMatchObject({ via: "hook", handover: { state: "given", witness: "hook" } });
     const types = (await scene.engine.readChain(run.id)).map(({ event }) => event.type);
@@ -54,7 +63,8 @@ describe("a session that askd did not start", () => {
     expect(decision(await hook(scene, again))).toMatchObject({ permissionDecision: "defer" });
     await scene.engine.answer(id, said("2"), ADA);
     expect(decision(await hook(scene, again))).toMatchObject({
-      ...{ permissionDecision: "allow", updatedInput: { answers: { "Which cache?": "Memcached" } } },
+      permissionDecision: "allow",
+      updatedInput: { answers: { "Which cache?": "Memcached" } },
     });
     expect((await scene.engine.listQuestions({ order: "oldest", limit: 5 })).map((each) => each.id)).toEqual([id]);
     expect((await scene.engine.verify()).problems).toEqual([]);
@@ -124,7 +134,8 @@ describe("a session that askd did not start", () => {
   test("whose question asks for a secret is told so", async () => {
     const tool_input = { questions: [{ question: "What is the password?", options: [] }] };
     expect(decision(await hook(new Scene(), hookInput(QUESTION, { tool_input })))).toMatchObject({
-      ...{ permissionDecision: "deny", permissionDecisionReason: expect.stringContaining("secret store") },
+      permissionDecision: "deny",
+      permissionDecisionReason: expect.stringContaining("secret store"),
     });
   });
 
@@ -180,7 +191,8 @@ describe("an agent that askd started", () => {
     const { run, env } = await started(scene);
     const over = { agent_id: "a1", tool_name: "Bash", tool_input: { command: "make" } };
     expect(decision(await unanswered(scene, hookInput(QUESTION, over), { env }))).toMatchObject({
-      ...{ permissionDecision: "deny", permissionDecisionReason: expect.stringContaining("Call check_answer q_") },
+      permissionDecision: "deny",
+      permissionDecisionReason: expect.stringContaining("Call check_answer q_"),
     });
     expect(await scene.jobs()).not.toContain("stop");
     expect(await scene.engine.findRun(run.id)).toMatchObject({ status: "running" });
@@ -227,6 +239,27 @@ test("the window ends fifteen seconds before the program gives up", async () => 
   expect(question).toMatchObject({ hold: { windowMs: 45_000 } });
   await scene.engine.answer(question.id, said("1"), ADA);
   await hooked;
+});
+
+describe("an answer in its undo window when the hold ends", () => {
+  async function answeredLate(reply: { undoMs: number; thenMs: number }) {
+    const scene = new Scene();
+    const openEngine = () => Promise.resolve(answeredAsHoldEnds(scene, reply));
+    return { scene, output: await unanswered(scene, hookInput(QUESTION), { openEngine }) };
+  }
+
+  test("is given to the call", async () => {
+    const { scene, output } = await answeredLate({ undoMs: 5_000, thenMs: 5_000 });
+    expect(decision(output)).toMatchObject({ permissionDecision: "allow" });
+    const [question] = await scene.engine.listQuestions({ order: "newest", limit: 1 });
+    expect(question).toMatchObject({ status: "answered", handover: { state: "given", witness: "hook" } });
+  });
+
+  test("is not waited for until the program gives up on its hook", async () => {
+    const { scene, output } = await answeredLate({ undoMs: 60_000, thenMs: 11_000 });
+    expect(decision(output)).toMatchObject({ permissionDecision: "defer" });
+    expect(await waiting(scene.engine)).toMatchObject({ status: "pending", settling: { answer: { by: ADA } } });
+  });
 });
 
 describe("a hook that is killed", () => {

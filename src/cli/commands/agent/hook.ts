@@ -1,23 +1,22 @@
 import { randomBytes } from "node:crypto";
-import { claudeHook } from "../../../agents/claude/hook.ts";
-import { codexHook } from "../../../agents/codex/hook.ts";
-import { geminiHook } from "../../../agents/gemini/hook.ts";
+import { AGENTS } from "../../../agents/agents.ts";
+import type { AgentRegistry } from "../../../agents/registry.ts";
 import type { HookCall, HookClient, HookEvent } from "../../../core/door/hook.ts";
 import { parseDuration } from "../../../core/text/duration.ts";
 import { DELIMITER_BYTES, delimiterFrom } from "../../../core/text/foreign-text.ts";
 import { SECOND_MS } from "../../../core/instant.ts";
 import { Refusal } from "../../../core/refusal.ts";
+import { CLIENT_SETTLE_MS } from "../../../engine/hold-question.ts";
 import { findOwnRun } from "../../actor.ts";
-import { requireOne } from "../../arguments.ts";
+import { requireOneArgument } from "../../arguments.ts";
 import type { Command } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import type { Flags, Values } from "../../flags.ts";
 import { decideCall, endCall } from "./hook-call.ts";
 import { oneLine } from "../../view/sanitise.ts";
 
-const CLIENTS: readonly HookClient[] = [claudeHook, geminiHook, codexHook];
 const INPUT_BYTES = 16 * 1024 * 1024;
-/** What is left between our reply and the moment when the program gives up on its hook. */
+/** Time between our reply and the moment when the program gives up on its hook. */
 const MARGIN_MS = 15 * SECOND_MS;
 const SHORTEST_WINDOW_MS = SECOND_MS;
 /** The programs show this one to the model and do not run the tool. */
@@ -36,21 +35,29 @@ const flags = {
 } as const satisfies Flags;
 
 export const command: Command<typeof flags> = {
-  usage: "hook <claude|gemini|codex> [--hold 3m] [--timeout 10m]",
+  usage: `hook <${hooksOf(AGENTS)
+    .map(({ agent }) => agent)
+    .join("|")}> [--hold 3m] [--timeout 10m]`,
   flags,
   examples: ["askd hook claude --hold 5m    as a PreToolUse hook for AskUserQuestion"],
   async run(args, context) {
-    const name = requireOne(args.positionals, command.usage);
-    const client = CLIENTS.find(({ agent }) => agent === name);
+    const name = requireOneArgument(args.positionals, command.usage);
+    const clients = hooksOf(await context.agents());
+    const client = clients.find(({ agent }) => agent === name);
     if (!client) {
       throw new Refusal("bad_input", `There is no hook for "${oneLine(name)}"`, {
-        hint: `Choose from: ${CLIENTS.map(({ agent }) => agent).join(", ")}`,
+        hint: `Choose from: ${clients.map(({ agent }) => agent).join(", ")}`,
       });
     }
     if (args.flags.standing && !isNeeded(client, context)) return 0;
     return answerHook(client, windowFor(client, args.flags, context), context);
   },
 };
+
+/** The agents that can be hooked. */
+function hooksOf(registry: AgentRegistry): HookClient[] {
+  return registry.flatMap(({ hook }) => hook ?? []);
+}
 
 /**
  * Settings hold for every session of the program, also for one where a person sits, who would wait for nothing. Where
@@ -81,7 +88,14 @@ async function answerHook(client: HookClient, windowMs: number, context: Context
     if (event.is === "over") await endCall({ engine, client, context }, event);
     else {
       const { call } = event;
-      const { reply, afterwards } = await decideCall({ engine, client, call, context: held, windowMs });
+      const { reply, afterwards } = await decideCall({
+        engine,
+        client,
+        call,
+        context: held,
+        windowMs,
+        settleMs: CLIENT_SETTLE_MS,
+      });
       const output = client.say(call, reply, delimiterFrom(randomBytes(DELIMITER_BYTES)));
       if (output) context.stdout.write(`${JSON.stringify(output)}\n`);
       await afterwards?.();
@@ -93,8 +107,8 @@ async function answerHook(client: HookClient, windowMs: number, context: Context
 }
 
 /**
- * What cannot be kept must not vanish: the tool is blocked and its model told so. Only a question at a terminal is
- * left to the agent itself, which then asks whoever sits there.
+ * Blocks the tool and tells the model so: a question that cannot be stored must not vanish. Only a question at a
+ * terminal is left to the agent itself, which then asks the person there.
  */
 function fail(error: unknown, event: HookEvent | undefined, at: { client: HookClient; context: Context }): number {
   const { client, context } = at;

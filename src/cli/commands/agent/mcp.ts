@@ -1,12 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { processHolder } from "../../../agents/process/process-holder.ts";
+import { knownClients } from "../../../agents/registry.ts";
 import { parseDuration } from "../../../core/text/duration.ts";
 import type { RunId } from "../../../core/id.ts";
 import { Refusal } from "../../../core/refusal.ts";
-import { CONNECTION } from "../../../core/run/run.ts";
+import { CONNECTION_PREFIX } from "../../../core/run/run.ts";
 import { measurements } from "../../../doctor/probe/probe-file.ts";
 import type { Engine } from "../../../engine/engine.ts";
-import { findLiveRun } from "../../../engine/live-run.ts";
+import { findKnownRun, findLiveRun } from "../../../engine/live-run.ts";
 import { serveStdio } from "../../../server/mcp/stdio.ts";
 import { DEFAULT_TOOLS, parseTools } from "../../../server/mcp/tool.ts";
 import { findOwnRun } from "../../actor.ts";
@@ -44,7 +45,7 @@ export const command: Command<typeof flags> = {
     const env = { ...context.env, ...told };
     const interrupt = context.interrupt();
     const engine = await context.engine({ waits: { until: interrupt, isAtOnce: true } });
-    // Whoever started this process may end before it: what was above it at its start counts as long as it serves.
+    // The parent of this process may end before it: the runs above it at its start count for as long as it serves.
     const above = context.runsAbove();
     const { runId, isAgent } = await findAsker(engine, env);
     const stop = new AbortController();
@@ -57,6 +58,7 @@ export const command: Command<typeof flags> = {
       holders,
       rules: { ...context.rules, liveWindowMs },
       version: VERSION,
+      clients: knownClients(await context.agents()),
       onBug: reportTo(context),
     };
     const measured = measurements(context.place.stateDir);
@@ -69,9 +71,11 @@ export const command: Command<typeof flags> = {
       principal: context.user,
       ...(runId && { runId }),
       ...(!isAgent && { person: personOf(context) }),
-      findRunAbove: () => findLiveRun(engine, [...context.runsAbove(), ...above]),
+      findRunAbove: async () =>
+        (await findLiveRun(engine, [...context.runsAbove(), ...above])) ??
+        findKnownRun(engine, await context.runsOfSession(context.place.stateDir)),
       ...(args.flags.attended && { isAttended: true }),
-      session: `${CONNECTION}${randomUUID()}`,
+      session: `${CONNECTION_PREFIX}${randomUUID()}`,
       // The client ends this process with its session.
       ...(startedAt !== undefined && { seen: { pid: context.pid, startedAt } }),
     };

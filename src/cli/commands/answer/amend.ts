@@ -1,13 +1,13 @@
 import { QUESTION_FIELDS } from "../../../core/api/view.ts";
-import { changeQuestion, readWords } from "../question/change-question.ts";
+import { changeQuestion, readIdAndText } from "../question/change-question.ts";
 import { sayAmended } from "../question/change-view.ts";
 import type { Command } from "../../command.ts";
 import type { Flags } from "../../flags.ts";
 
 const flags = {
   file: { type: "string", short: "F", value: "file", about: "Read the correction from a file, or - for stdin" },
-  resume: { type: "boolean", about: "Start a run that has ended again, with the correction" },
-  yes: { type: "boolean", about: "You have read what a high risk means" },
+  resume: { type: "boolean", about: "Resume a run that has ended, with the correction" },
+  yes: { type: "boolean", about: "Confirm a high-risk answer without a prompt" },
 } as const satisfies Flags;
 
 export const command: Command<typeof flags> = {
@@ -18,7 +18,12 @@ export const command: Command<typeof flags> = {
   async run(args, context) {
     const { usage } = command;
     const { resume = false, yes = false } = args.flags;
-    const { name, text } = await readWords(args.positionals, args.flags.file, { usage, what: "correction" }, context);
+    const { name, text } = await readIdAndText(
+      args.positionals,
+      args.flags.file,
+      { usage, what: "correction" },
+      context,
+    );
     return changeQuestion(name, context, {
       change: ({ engine, id, by }) => engine.amend(id, text, by, { resume, confirmed: yes }),
       say: sayAmended,

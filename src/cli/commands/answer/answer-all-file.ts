@@ -1,29 +1,30 @@
-import type { Read } from "../../../core/changes.ts";
-import { sayDuration } from "../../../core/text/duration.ts";
+import type { QuestionSnapshot } from "../../../core/changes.ts";
+import { formatDuration } from "../../../core/text/duration.ts";
 import { type QuestionId, shortId } from "../../../core/id.ts";
 import { type Instant, msBetween } from "../../../core/instant.ts";
-import { wordToType } from "../../../core/risk-word.ts";
-import type { Card } from "../next/next-state.ts";
+import { confirmationWord } from "../../../core/question/risk.ts";
+import type { QuestionCard } from "../next/next-state.ts";
 import { oneLine, sanitise } from "../../view/sanitise.ts";
-import { choicesOf, refOf, sayThen } from "../../wording.ts";
+import { choicesOf, sayThen } from "../../view/question-text.ts";
+import { refOf } from "../../view/run-text.ts";
 
-/** What somebody wrote to one question; empty fields were left empty. */
-export interface Entry {
+/** The answer to one question in the file; a field that was left empty is "". */
+export interface AnswerFileEntry {
   answer: string;
   note: string;
-  /** The word that is typed where the risk is high. */
+  /** The word that confirms a high-risk answer. */
   confirm: string;
-  /** Why it could not be taken the last time. */
+  /** Why the answer was refused the last time. */
   problem?: string;
 }
 
-export type Entries = ReadonlyMap<QuestionId, Entry>;
+export type Entries = ReadonlyMap<QuestionId, AnswerFileEntry>;
 
 const FIELDS = ["answer", "note", "confirm"] as const;
-const EMPTY: Entry = { answer: "", note: "", confirm: "" };
+const EMPTY: AnswerFileEntry = { answer: "", note: "", confirm: "" };
 
-/** One file for all that waits. What was written before stands where it was written. */
-export function renderAll(cards: readonly Card[], written: Entries, now: Instant): string {
+/** Renders one file for all waiting questions, with earlier entries in their places. */
+export function renderAll(cards: readonly QuestionCard[], written: Entries, now: Instant): string {
   const ids = cards.map(({ read }) => read.question.id);
   const count = `${cards.length} ${cards.length === 1 ? "question is" : "questions are"} waiting.`;
   const blocks = cards.map((card) =>
@@ -38,11 +39,11 @@ export function renderAll(cards: readonly Card[], written: Entries, now: Instant
   ].join("\n");
 }
 
-/** Reads what was written to the questions of the file; others are not in it. */
-export function parseAll(text: string, cards: readonly Card[]): Map<QuestionId, Entry> {
+/** Parses the entries for the questions in the file. */
+export function parseAll(text: string, cards: readonly QuestionCard[]): Map<QuestionId, AnswerFileEntry> {
   const ids = cards.map(({ read }) => read.question.id);
   const byName = new Map(ids.map((id) => [shortId(id, ids), id]));
-  const entries = new Map<QuestionId, Entry>();
+  const entries = new Map<QuestionId, AnswerFileEntry>();
   let id: QuestionId | undefined;
   let field: (typeof FIELDS)[number] | undefined;
   for (const line of text.replaceAll("\r\n", "\n").split("\n")) {
@@ -56,7 +57,7 @@ export function parseAll(text: string, cards: readonly Card[]): Map<QuestionId, 
     const start = /^(answer|note|confirm):\s?(.*)$/.exec(line);
     const next = FIELDS.find((name) => name === start?.[1]);
     if (id === undefined || (!next && !field)) continue;
-    const entry: Entry = entries.get(id) ?? EMPTY;
+    const entry: AnswerFileEntry = entries.get(id) ?? EMPTY;
     if (next) field = next;
     if (!field) continue;
     const before = next ? [] : [entry[field]];
@@ -66,8 +67,8 @@ export function parseAll(text: string, cards: readonly Card[]): Map<QuestionId, 
 }
 
 function renderEntry(
-  { read, same }: Card,
-  { ids, now, entry }: { ids: readonly QuestionId[]; now: Instant; entry: Entry },
+  { read, same }: QuestionCard,
+  { ids, now, entry }: { ids: readonly QuestionId[]; now: Instant; entry: AnswerFileEntry },
 ): string {
   const { question, content } = read;
   const runs = [read, ...same].map(({ run }) =>
@@ -82,7 +83,9 @@ function renderEntry(
       ...(item.options.length > 0 ? [`  ${numbered(choicesOf(item).slice(0, item.options.length))}`] : []),
     ]),
     ...(content.items.length > 1 ? ["  # One line for each: header: value"] : []),
-    ...(isRisky ? [`  # High risk: write ${oneLine(wordToType(question.title, read.run.name))} after "confirm:"`] : []),
+    ...(isRisky
+      ? [`  # High risk: write ${oneLine(confirmationWord(question.title, read.run.name))} after "confirm:"`]
+      : []),
     ...(entry.problem === undefined ? [] : [`# error: ${oneLine(entry.problem)}`]),
     `answer:${entry.answer === "" ? "" : ` ${entry.answer}`}`,
     ...(entry.note === "" ? [] : [`note: ${entry.note}`]),
@@ -91,18 +94,18 @@ function renderEntry(
   ].join("\n");
 }
 
-function dueClause({ question, content }: Read, now: Instant): string[] {
+function dueClause({ question, content }: QuestionSnapshot, now: Instant): string[] {
   if (question.dueAt === undefined) return [];
   const leftMs = msBetween(now, question.dueAt);
   const then = sayThen(question, content).replace(/^uses "(.*)"$/s, "uses $1");
-  return [leftMs > 0 ? `due in ${sayDuration(leftMs)}` : "due now", `then ${then}`];
+  return [leftMs > 0 ? `due in ${formatDuration(leftMs)}` : "due now", `then ${then}`];
 }
 
 function numbered(choices: readonly string[]): string {
   return choices.map((choice, index) => `${index + 1} ${choice}`).join("   ");
 }
 
-/** Foreign text cannot start a line of ours: it is indented. */
+/** Indents foreign text, so that it cannot pass for one of our lines. */
 function indented(text: string): string[] {
   return sanitise(text)
     .trim()
@@ -110,6 +113,6 @@ function indented(text: string): string[] {
     .map((line) => `  ${line}`);
 }
 
-function trimmed({ answer, note, confirm }: Entry): Entry {
+function trimmed({ answer, note, confirm }: AnswerFileEntry): AnswerFileEntry {
   return { answer: answer.trim(), note: note.trim(), confirm: confirm.trim() };
 }

@@ -1,29 +1,29 @@
-import { findText } from "../../../agents/process/private-file.ts";
+import { findFileText } from "../../../agents/process/private-file.ts";
 import type { Actor } from "../../../core/people/actor.ts";
 import { AnswerInput } from "../../../core/answer/answer-input.ts";
-import type { Read } from "../../../core/changes.ts";
+import type { QuestionSnapshot } from "../../../core/changes.ts";
 import { type QuestionId, shortId } from "../../../core/id.ts";
 import { Refusal } from "../../../core/refusal.ts";
-import { wordToType } from "../../../core/risk-word.ts";
+import { confirmationWord } from "../../../core/question/risk.ts";
+import { EXIT_CODE } from "../../../core/exit-code.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import { whoTypes } from "../../actor.ts";
 import { afterChange } from "../../after-change.ts";
-import { type Entries, type Entry, parseAll, renderAll } from "./answer-all-file.ts";
+import { type Entries, type AnswerFileEntry, parseAll, renderAll } from "./answer-all-file.ts";
 import { getEditor } from "./answer-edit.ts";
 import { sayAnswered } from "./answer-view.ts";
-import { findHolderGone } from "../../holder.ts";
+import { hasHolderEnded } from "./answer-view.ts";
 import type { Context } from "../../context.ts";
 import { draftFile, findDraft, keepDraft, removeDraft } from "./answer-draft.ts";
 import { editFile } from "../../terminal/editor.ts";
-import { Queue } from "../next/question-queue.ts";
-import type { Wanted } from "../inspect/question-filter.ts";
-import type { Card } from "../next/next-state.ts";
+import { QuestionQueue } from "../next/question-queue.ts";
+import type { QuestionPredicate } from "../inspect/question-filter.ts";
+import type { QuestionCard } from "../next/next-state.ts";
 import { oneLine } from "../../view/sanitise.ts";
 import { findWayOnHere } from "../run/takeover.ts";
 import { machinesFor } from "../../view/machine-view.ts";
 
 const DRAFT = "all";
-const EXIT_LEFT = 2;
 
 interface Work {
   engine: Engine;
@@ -32,31 +32,31 @@ interface Work {
   resume: boolean;
 }
 
-/** Lets a person answer everything that waits in one file. What cannot be taken comes back with the reason. */
+/** Lets a person answer all waiting questions in one file. Refused answers come back with the reason. */
 export async function editAll(
-  given: { wanted: Wanted; resume: boolean },
+  given: { wanted: QuestionPredicate; resume: boolean },
   engine: Engine,
   context: Context,
 ): Promise<number> {
   const editor = getEditor(context);
   const work: Work = { engine, context, by: await whoTypes(engine, context), resume: given.resume };
-  const { cards, now } = await new Queue(engine, given.wanted).read(context.user);
+  const { cards, now } = await new QuestionQueue(engine, given.wanted).read(context.user);
   if (cards.length === 0) {
     context.stdout.write("Nothing is waiting for you.\n");
     return 0;
   }
   const kept = await findDraft(context, DRAFT);
-  let open: readonly Card[] = cards;
+  let open: readonly QuestionCard[] = cards;
   let text = renderAll(cards, kept === undefined ? new Map() : parseAll(kept, cards), now);
   let answered = 0;
   for (;;) {
     const file = await keepDraft(context, DRAFT, text);
     if (!(await editFile(file, editor, context))) throw notWell(context);
-    const written = (await findText(file)) ?? "";
+    const written = (await findFileText(file)) ?? "";
     const taken = await takeAll(open, parseAll(written, open), work);
     answered += taken.answered;
     if (taken.left.size === 0) return leave({ answered, left: 0 }, cards, context);
-    // Somebody who closes the file as it was opened has seen the reasons and leaves it at that.
+    // A file closed without changes means that the person has read the reasons and is done.
     open = open.filter(({ read }) => taken.left.has(read.question.id));
     const again = renderAll(open, taken.left, now);
     if (again === written) return leave({ answered, left: taken.left.size }, cards, context);
@@ -64,13 +64,13 @@ export async function editAll(
   }
 }
 
-/** Takes what can be taken; what cannot stays, with the reason. */
+/** Sends the answers; keeps refused ones with the reason. */
 async function takeAll(
-  cards: readonly Card[],
+  cards: readonly QuestionCard[],
   entries: Entries,
   work: Work,
-): Promise<{ answered: number; left: Map<QuestionId, Entry> }> {
-  const left = new Map<QuestionId, Entry>();
+): Promise<{ answered: number; left: Map<QuestionId, AnswerFileEntry> }> {
+  const left = new Map<QuestionId, AnswerFileEntry>();
   let answered = 0;
   for (const card of cards) {
     const entry = entries.get(card.read.question.id);
@@ -86,14 +86,16 @@ async function takeAll(
   return { answered, left };
 }
 
-/** Gives one answer to everybody who asked for it; returns how many that were. */
-async function take({ read, same }: Card, entry: Entry, work: Work): Promise<number> {
+/** Sends one answer to all runs that asked the question; returns their number. */
+async function take({ read, same }: QuestionCard, entry: AnswerFileEntry, work: Work): Promise<number> {
   const { context } = work;
-  const confirmed = read.question.risk === "high" && entry.confirm === wordToType(read.question.title, read.run.name);
+  const confirmed =
+    read.question.risk === "high" && entry.confirm === confirmationWord(read.question.title, read.run.name);
   const input = AnswerInput.parse({
     answer: entry.answer,
-    ...(entry.note !== "" && { note: entry.note }),
-    ...{ confirmed, resume: work.resume },
+    note: entry.note || undefined,
+    confirmed,
+    resume: work.resume,
   });
   await give(read, input, work);
   let answered = 1;
@@ -109,8 +111,8 @@ async function take({ read, same }: Card, entry: Entry, work: Work): Promise<num
   return answered;
 }
 
-async function give(before: Read, input: AnswerInput, { engine, context, by }: Work): Promise<void> {
-  const isHolderGone = await findHolderGone(before.question);
+async function give(before: QuestionSnapshot, input: AnswerInput, { engine, context, by }: Work): Promise<void> {
+  const isHolderGone = await hasHolderEnded(before.question);
   const after = await engine.answer(before.question.id, input, by);
   await removeDraft(context, before.question.id);
   const machines = await machinesFor(engine, [after.run], context);
@@ -123,19 +125,19 @@ async function give(before: Read, input: AnswerInput, { engine, context, by }: W
 
 async function leave(
   { answered, left }: { answered: number; left: number },
-  cards: readonly Card[],
+  cards: readonly QuestionCard[],
   context: Context,
 ): Promise<number> {
   const asked = cards.reduce((sum, { same }) => sum + 1 + same.length, 0);
   const parts = [`${answered} answered`, `${Math.max(0, asked - answered - left)} skipped`];
-  if (left > 0) parts.push(`${left} not taken; what you wrote is kept in ${draftFile(context, DRAFT)}`);
+  if (left > 0) parts.push(`${left} refused; your text is kept in ${draftFile(context, DRAFT)}`);
   else await removeDraft(context, DRAFT);
   if (!context.isQuiet) context.stderr.write(`${parts.join(", ")}\n`);
-  return left > 0 ? EXIT_LEFT : 0;
+  return left > 0 ? EXIT_CODE.usage : 0;
 }
 
 function notWell(context: Context): Refusal {
-  return new Refusal("bad_input", "The editor did not end well; nothing more was changed", {
-    hint: `What you saved is kept: ${context.program} answer --all --edit`,
+  return new Refusal("bad_input", "The editor failed; nothing more was changed", {
+    hint: `Your saved text is kept. Continue: ${context.program} answer --all --edit`,
   });
 }

@@ -1,24 +1,21 @@
-import { findAgent } from "../../../agents/agents.ts";
+import { findAgent } from "../../../agents/registry.ts";
 import { runDirOf } from "../../../agents/runner/run-files.ts";
 import { type Run, hasEnded, isLoggedOut } from "../../../core/run/run.ts";
+import { EXIT_CODE } from "../../../core/exit-code.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import type { Context } from "../../context.ts";
-import { changed, sayQuestion } from "../run/run-follow.ts";
+import { waitForRunChange, announceQuestion } from "../run/run-follow.ts";
 import { RunLog } from "../run/run-log.ts";
 import { oneLine } from "../../view/sanitise.ts";
 import { readUsage } from "../../run-usage.ts";
-import { sayCount, sayLogin, sayRun, sayUsage } from "../../wording.ts";
+import { sayCount, sayLogin, sayRun, sayUsage } from "../../view/run-text.ts";
 
-const EXIT_ERROR = 1;
-const EXIT_PENDING = 8;
-const EXIT_TIMEOUT = 9;
-const EXIT_CANCELLED = 10;
-const EXIT_INTERRUPTED = 130;
-
-/** What the agent of a run does from here on, for whoever answers and stays to see it. */
+/** Opens the log of a run at its end, to print what the agent does from now on. */
 export async function openLog(run: Run, context: Context): Promise<RunLog> {
   const log = new RunLog({
-    ...{ runDir: runDirOf(context.place.stateDir, run.id), kind: "out", agent: findAgent(run.agent) },
+    runDir: runDirOf(context.place.stateDir, run.id),
+    kind: "out",
+    agent: findAgent(await context.agents(), run.agent),
     style: context.style,
     write: (text) => {
       const words = text.replace(/^(?=.)/gm, "  ");
@@ -29,7 +26,7 @@ export async function openLog(run: Run, context: Context): Promise<RunLog> {
   return log;
 }
 
-/** Follows a run that was given an answer until it ends or asks again. */
+/** Follows an answered run until it ends or asks again. */
 export async function followAnswered(run: Run, log: RunLog, engine: Engine, context: Context): Promise<number> {
   const runDir = runDirOf(context.place.stateDir, run.id);
   const signal = context.interrupt();
@@ -39,20 +36,20 @@ export async function followAnswered(run: Run, log: RunLog, engine: Engine, cont
     if ((hasEnded(now) || isLoggedOut(now)) && now.worker === undefined) return end(now, log, engine, context);
     if (await asksAgain(now, engine)) {
       await log.end();
-      await sayQuestion(now, engine, context);
-      return EXIT_PENDING;
+      await announceQuestion(now, engine, context);
+      return EXIT_CODE.pending;
     }
     turns = await sayTurn(run, turns, engine, context);
     await log.more();
     if (signal.aborted) {
-      context.stderr.write(`#${run.number} goes on. Follow it with: ${context.program} logs ${run.number} -f\n`);
-      return EXIT_INTERRUPTED;
+      context.stderr.write(`#${run.number} continues. Follow it with: ${context.program} logs ${run.number} -f\n`);
+      return EXIT_CODE.interrupted;
     }
-    await changed(runDir, signal, context);
+    await waitForRunChange(runDir, signal, context);
   }
 }
 
-/** Says which turn the agent is at, and what it took to get there, each time that it is known anew. */
+/** Prints the turn and its tokens whenever they change. */
 async function sayTurn(run: Run, said: number, engine: Engine, context: Context): Promise<number> {
   const usage = (await readUsage(engine, [run])).get(run.id);
   if (!usage || usage.turns <= said || context.isQuiet || context.json) return said;
@@ -61,7 +58,7 @@ async function sayTurn(run: Run, said: number, engine: Engine, context: Context)
   return usage.turns;
 }
 
-/** It waits for the next answer: its agent is gone, or alive and held. */
+/** Says whether the run waits for the next answer, parked or held. */
 async function asksAgain(run: Run, engine: Engine): Promise<boolean> {
   if (run.pendingId === undefined) return false;
   if (run.worker === undefined) return true;
@@ -79,6 +76,6 @@ async function end(run: Run, log: RunLog, engine: Engine, context: Context): Pro
     context.stdout.write(`${said}${used ? ` (${used})` : ""}\n${login === undefined ? "" : `  ${login}\n`}`);
   }
   if (isDone) return 0;
-  if (run.reason === "input_timeout") return EXIT_TIMEOUT;
-  return run.status === "failed" || isLoggedOut(run) ? EXIT_ERROR : EXIT_CANCELLED;
+  if (run.reason === "input_timeout") return EXIT_CODE.timedOut;
+  return run.status === "failed" || isLoggedOut(run) ? EXIT_CODE.error : EXIT_CODE.cancelled;
 }

@@ -1,20 +1,20 @@
 import type { AnswerInput } from "../../../core/answer/answer-input.ts";
-import { defaultInput } from "../../../core/answer/answer-input.ts";
-import type { Read } from "../../../core/changes.ts";
+import { plainAnswerInput } from "../../../core/answer/answer-input.ts";
+import type { QuestionSnapshot } from "../../../core/changes.ts";
 import type { Item } from "../../../core/question/content.ts";
 import { matchAnswer } from "../../../core/answer/match.ts";
 import { Refusal } from "../../../core/refusal.ts";
 import { DEFAULT_LIMITS } from "../../../core/rules.ts";
 import { sanitise } from "../../view/sanitise.ts";
-import { sayChoices } from "../../wording.ts";
+import { sayChoices } from "../../view/question-text.ts";
 
 const MARKER = "## Your Response (write below this line)";
 
-/** What was written, as the engine takes it. */
-export type Written = Pick<AnswerInput, "answer" | "note">;
+/** The written answer, as the engine takes it. */
+export type WrittenAnswer = Pick<AnswerInput, "answer" | "note">;
 
-/** What the editor opens with, and below the line what was written before. */
-export function renderTemplate({ run, content }: Read, written = ""): string {
+/** The text that the editor opens with: the question, the marker, and the earlier draft. */
+export function renderTemplate({ run, content }: QuestionSnapshot, written = ""): string {
   const asked = content.items.flatMap((item) => [
     item.header === undefined ? foreign(item.text) : `${foreign(item.header)}: ${foreign(item.text)}`,
     ...(item.options.length > 0 ? [sayChoices(item)] : []),
@@ -35,7 +35,7 @@ export function renderTemplate({ run, content }: Read, written = ""): string {
 }
 
 /**
- * The answer is what stands below the line, word for word; if somebody removed the line, everything that was not
+ * The answer is the text below the marker, word for word. Without the marker it is everything that was not
  * there before.
  */
 export function belowMarker(text: string, template: string): string {
@@ -54,8 +54,8 @@ export function belowMarker(text: string, template: string): string {
     .trim();
 }
 
-/** A first line that chooses an option is the answer, and what follows is its note; else all of it is the answer. */
-export function readWritten(items: readonly Item[], text: string): Written {
+/** If the first line names an option, it is the answer and the rest is the note; else all of it is the answer. */
+export function readWritten(items: readonly Item[], text: string): WrittenAnswer {
   const [only, ...others] = items;
   const [first = "", ...rest] = text.split("\n");
   const note = rest.join("\n").trim();
@@ -66,7 +66,7 @@ export function readWritten(items: readonly Item[], text: string): Written {
 function chooses(item: Item, line: string): boolean {
   if (item.options.length === 0 || item.schema) return false;
   try {
-    matchAnswer({ items: [{ ...item, allowText: false }] }, defaultInput(line.trim()), DEFAULT_LIMITS);
+    matchAnswer({ items: [{ ...item, allowText: false }] }, plainAnswerInput(line.trim()), DEFAULT_LIMITS);
     return true;
   } catch (error) {
     if (error instanceof Refusal) return false;
@@ -78,7 +78,7 @@ function namesOf(items: readonly Item[]): string[] {
   return items.map((item, index) => `#   ${sanitise(item.header ?? String(index + 1)).replaceAll("\n", " ")}: …`);
 }
 
-/** Foreign text that cannot be taken for the line that we write. */
+/** Makes foreign text that cannot pass for our marker. */
 function foreign(text: string): string {
   return sanitise(text).replace(/^(?=## Your Response)/gm, " ");
 }

@@ -1,25 +1,25 @@
-import type { AnswerInput } from "../../../core/answer/answer-input.ts";
-import type { Read } from "../../../core/changes.ts";
-import { readChoices } from "../../../core/choice.ts";
-import { sayOptions } from "../../../core/answer/match.ts";
+import { type AnswerInput, readChoices } from "../../../core/answer/answer-input.ts";
+import type { QuestionSnapshot } from "../../../core/changes.ts";
+import { describeOptions } from "../../../core/answer/match.ts";
 import { Refusal } from "../../../core/refusal.ts";
 import { fillTemplate } from "../../../core/answer/template.ts";
 import type { AnswerValues } from "./answer.ts";
 import type { Context } from "../../context.ts";
-import { readGiven } from "../../terminal/read-file-arg.ts";
+import { readFileArg } from "../../terminal/read-file-arg.ts";
 import { sanitise } from "../../view/sanitise.ts";
-import { argumentOf, offersOther, sayChoices } from "../../wording.ts";
+import { offersOther, sayChoices } from "../../view/question-text.ts";
+import { argumentOf } from "../../view/run-text.ts";
 
 const ANSWER_BYTES = 1024 * 1024;
 
-/** What says a whole answer; a template tells by itself what goes with it. */
+/** Flags that give a whole answer; `--use` checks by itself what may accompany it. */
 const WAYS = ["choose", "file", "edit", "decide", "clarify"] as const;
 
-type Said = Partial<Pick<AnswerInput, "answer" | "items" | "note" | "template">>;
+type Said = Partial<Pick<AnswerInput, "answer" | "items" | "verbatim" | "note" | "template">>;
 
-/** What the person says, from wherever they say it: the command line, a file, the editor, the prompt. */
+/** Reads the answer from the command line, a file, the editor or a prompt. */
 export async function readAnswer(
-  read: Read,
+  read: QuestionSnapshot,
   word: string | undefined,
   flags: AnswerValues,
   context: Context,
@@ -28,15 +28,16 @@ export async function readAnswer(
   if (flags.choose) return { items: readChoices(read.content, flags.choose) };
   if (word !== undefined) return { answer: requireNumber(read, word) };
   if (flags.file !== undefined) {
-    const text = flags.file === "-" ? await context.stdin.readAll(ANSWER_BYTES) : await readGiven(flags.file, context);
+    const text =
+      flags.file === "-" ? await context.stdin.readAll(ANSWER_BYTES) : await readFileArg(flags.file, context);
     return { answer: text.trim() };
   }
   if (flags.edit) return edit(read, flags, context);
-  if (flags.message !== undefined) return { answer: flags.message, note: undefined };
+  if (flags.message !== undefined) return { answer: flags.message, verbatim: true, note: undefined };
   return promptAnswer(read, flags, context);
 }
 
-/** Ways to say something that would drop one another are not guessed at. */
+/** Refuses two sources for one answer. */
 export function requireOneWay(word: string | undefined, flags: AnswerValues): void {
   const ways = [
     ...(word === undefined ? [] : ["an answer"]),
@@ -48,8 +49,8 @@ export function requireOneWay(word: string | undefined, flags: AnswerValues): vo
   });
 }
 
-/** The number of "Other" stands for words that are still to come, and one beyond it for nothing. */
-function requireNumber({ content, run }: Read, word: string): string {
+/** Refuses the number of "Other", which needs a text, and numbers beyond it. */
+function requireNumber({ content, run }: QuestionSnapshot, word: string): string {
   const [only, ...others] = content.items;
   const number = word.trim();
   if (!only || others.length > 0 || !offersOther(only) || !/^\d+$/.test(number)) return word;
@@ -58,15 +59,15 @@ function requireNumber({ content, run }: Read, word: string): string {
   if (Number(number) < otherNumber || (isNamed && Number(number) !== otherNumber)) return word;
   const hint = `askd answer ${argumentOf(run)} "…", or -m ${number} if that is the answer`;
   if (Number(number) > otherNumber) {
-    throw new Refusal("no_such_option", `There is no option ${number}; choose ${sayOptions(only)}`, { hint });
+    throw new Refusal("no_such_option", `There is no option ${number}; choose ${describeOptions(only)}`, { hint });
   }
-  throw new Refusal("empty_answer", `${number} stands for an answer of your own; write it`, { hint });
+  throw new Refusal("empty_answer", `Option ${number} needs an answer in your own words`, { hint });
 }
 
-/** A canned answer; what was typed beside it is its note. */
+/** An answer from a template; `-m` adds a note. */
 async function useTemplate(
   name: string,
-  read: Read,
+  read: QuestionSnapshot,
   [word, { choose, file, edit, message }]: [string | undefined, AnswerValues],
   context: Context,
 ): Promise<Said> {
@@ -79,25 +80,25 @@ async function useTemplate(
   return { ...filled, note: notes.length > 0 ? notes.join("\n") : undefined, template: name };
 }
 
-/** Without words on a terminal: the question is shown, and the editor opens, or a line can be typed. */
-async function promptAnswer(read: Read, flags: AnswerValues, context: Context): Promise<Said> {
-  if (!context.mayPrompt) return { answer: "" }; // refused as empty, with what can be chosen
+/** Shows the question on a terminal and opens the editor, or reads one line. */
+async function promptAnswer(read: QuestionSnapshot, flags: AnswerValues, context: Context): Promise<Said> {
+  if (!context.mayPrompt) return { answer: "" }; // the engine refuses it and lists the options
   const { findEditor } = await import("../../terminal/editor.ts");
-  context.stderr.write(`\n${sayQuestion(read)}\n\n`);
+  context.stderr.write(`\n${renderQuestion(read)}\n\n`);
   if (findEditor(context.env)) return edit(read, flags, context);
   context.stderr.write("Your answer: ");
   return { answer: (await context.stdin.readLine(context.interrupt())) ?? "" };
 }
 
-async function edit(read: Read, flags: AnswerValues, context: Context): Promise<Said> {
+async function edit(read: QuestionSnapshot, flags: AnswerValues, context: Context): Promise<Said> {
   const { editAnswer } = await import("./answer-edit.ts");
   const { note, ...said } = await editAnswer(read, flags.force ?? false, context);
   const notes = [note, flags.message].filter((each) => each !== undefined);
-  return { ...said, ...(notes.length > 0 && { note: notes.join("\n") }) };
+  return { ...said, note: notes.length > 0 ? notes.join("\n") : undefined };
 }
 
-/** The question with its context and choices, as it is read before answering. */
-export function sayQuestion({ content }: Read): string {
+/** The question with its context and choices, as text. */
+export function renderQuestion({ content }: QuestionSnapshot): string {
   return [
     ...content.items.flatMap((item) => [
       `Question: ${sanitise(item.text)}`,

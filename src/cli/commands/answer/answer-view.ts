@@ -1,28 +1,36 @@
-import type { WayOn } from "../../../agents/runner/takeover.ts";
-import type { Read } from "../../../core/changes.ts";
-import { sayDuration } from "../../../core/text/duration.ts";
+import type { ResumeAdvice } from "../../../agents/runner/takeover.ts";
+import type { QuestionSnapshot } from "../../../core/changes.ts";
+import { formatDuration } from "../../../core/text/duration.ts";
 import { shortId } from "../../../core/id.ts";
 import { msBetween } from "../../../core/instant.ts";
 import { answerText } from "../../../core/answer/match.ts";
-import type { Machines } from "../../../core/run/machine.ts";
+import type { KnownMachines } from "../../../core/run/machine.ts";
 import { type Question, findAnswer, isPending } from "../../../core/question/question.ts";
 import { sayAgent } from "../../view/agent-name.ts";
 import { findAwayLines } from "../../view/machine-view.ts";
 import { oneLine } from "../../view/sanitise.ts";
-import { argumentOf } from "../../wording.ts";
+import { argumentOf } from "../../view/run-text.ts";
 
-/** An answer that was given: how things were, how they are, and what a person does if nobody else can. */
-export interface Answered {
-  before: Read;
-  after: Read;
-  machines: Machines;
-  wayOn: WayOn | undefined;
+/** A recorded answer: the question before and after, and how to resume by hand if no worker can. */
+export interface AnsweredView {
+  before: QuestionSnapshot;
+  after: QuestionSnapshot;
+  machines: KnownMachines;
+  wayOn: ResumeAdvice | undefined;
   /** The process that waited for the answer has ended. */
   isHolderGone: boolean;
 }
 
-/** What `askd answer` says: what was recorded for whom, and what happens now. */
-export function sayAnswered(answered: Answered, program: string): string {
+/** Says whether the process that held the question has ended, so that nobody waits for the answer. */
+export async function hasHolderEnded(question: Question): Promise<boolean> {
+  const holder = isPending(question) ? question.hold?.holder : undefined;
+  if (holder === undefined) return false;
+  const { isHolderGone } = await import("../../../agents/process/process-holder.ts");
+  return isHolderGone(holder);
+}
+
+/** The output of `askd answer`: what was recorded, and what happens next. */
+export function sayAnswered(answered: AnsweredView, program: string): string {
   const { run, question, content } = answered.after;
   const away = isToResume(question) ? findAwayLines(run, answered.machines, program) : undefined;
   const next = away ?? sayNext(answered, program);
@@ -38,30 +46,30 @@ export function sayAnswered(answered: Answered, program: string): string {
   return `✓ Answer recorded for #${run.number} ${oneLine(run.name)} (${shortId(question.id)})${said}${second}`;
 }
 
-/** Says whether the run is to go on with an answer, now or when it can no longer be taken back. */
+/** Says whether the run resumes with the answer, now or when the undo window ends. */
 function isToResume(question: Question): boolean {
   return !isPending(question) || (question.settling !== undefined && !question.settling.isHeldBack);
 }
 
-function sayNext({ before, after: { run, question }, wayOn, isHolderGone }: Answered, program: string): string[] {
+function sayNext({ before, after: { run, question }, wayOn, isHolderGone }: AnsweredView, program: string): string[] {
   if (isPending(question)) {
     if (question.settling) {
-      const left = sayDuration(msBetween(question.settling.answer.at, question.settling.until));
-      const then = run.giveBack === "poll" || question.settling.isHeldBack ? "It is final" : "The run goes on";
+      const left = formatDuration(msBetween(question.settling.answer.at, question.settling.until));
+      const then = run.giveBack === "poll" || question.settling.isHeldBack ? "It is final" : "The run resumes";
       return [`${then} in ${left}. Take it back before: ${program} undo ${argumentOf(run)}`];
     }
     const { votes, approvals } = question;
-    return [`${votes.length} of ${approvals.need} people have answered; it waits for the others`];
+    return [`${votes.length} of ${approvals.need} people have answered; the question waits for the others`];
   }
   if (isPending(before.question) && before.question.hold) {
     return isHolderGone
-      ? ["What waited for it has ended. It is kept, and goes to the agent when that asks again"]
-      : ["It goes to the agent that is waiting for it"];
+      ? ["The process that waited for it has ended. The answer is kept and delivered when the agent asks again"]
+      : ["It is delivered to the waiting agent"];
   }
   if (run.status !== "resuming") return [];
   if (run.externalId !== undefined) return ["Task returned to 'open' state and will be picked up by worker"];
   if (wayOn) return [wayOn.line];
   return run.giveBack === "worker"
     ? [`Resuming with ${sayAgent(run.agent)}. Follow: ${program} logs ${run.number} -f`]
-    : ["The program that asked is told at its callback address"];
+    : ["It is sent to the callback of the program that asked"];
 }

@@ -1,14 +1,15 @@
 import type { Actor } from "../../../core/people/actor.ts";
 import { AnswerInput } from "../../../core/answer/answer-input.ts";
-import type { Read } from "../../../core/changes.ts";
+import type { QuestionSnapshot } from "../../../core/changes.ts";
 import { parseDuration } from "../../../core/text/duration.ts";
 import { type QuestionId, shortId } from "../../../core/id.ts";
 import type { Instant } from "../../../core/instant.ts";
-import { findAway } from "../../../core/run/machine.ts";
+import { findAwayMachine } from "../../../core/run/machine.ts";
 import { Refusal } from "../../../core/refusal.ts";
-import { wordToType } from "../../../core/risk-word.ts";
+import { confirmationWord } from "../../../core/question/risk.ts";
 import { hasEnded } from "../../../core/run/run.ts";
 import { QUESTION_FIELDS, viewQuestion } from "../../../core/api/view.ts";
+import { EXIT_CODE } from "../../../core/exit-code.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import { whoTypes } from "../../actor.ts";
 import { afterChange } from "../../after-change.ts";
@@ -21,17 +22,15 @@ import type { Context } from "../../context.ts";
 import type { Args, Flags, Values } from "../../flags.ts";
 import { machinesFor } from "../../view/machine-view.ts";
 import { printResult } from "../../output.ts";
-import { FILTER_FLAGS, readWanted } from "../inspect/question-filter.ts";
+import { FILTER_FLAGS, readQuestionFilter } from "../inspect/question-filter.ts";
 import { oneLine, sanitise } from "../../view/sanitise.ts";
 import { sayAnswered } from "./answer-view.ts";
-import { findHolderGone } from "../../holder.ts";
+import { hasHolderEnded } from "./answer-view.ts";
 import { findWayOnHere } from "../run/takeover.ts";
 import { getTarget } from "../../target.ts";
 import { sayAgo } from "../../view/relative-time.ts";
-import { refOf } from "../../wording.ts";
+import { refOf } from "../../view/run-text.ts";
 import { whileWorking } from "../../terminal/while-working.ts";
-
-const EXIT_INTERRUPTED = 130;
 
 export const ANSWER_FLAGS = {
   choose: {
@@ -42,21 +41,21 @@ export const ANSWER_FLAGS = {
     about: "1, A, value or label; name=key for one of several items",
   },
   message: { type: "string", short: "m", value: "text", about: "Free text, or a note beside a choice" },
-  use: { type: "string", short: "t", value: "template", about: "A canned answer; see askd template" },
+  use: { type: "string", short: "t", value: "template", about: "Answer with a template; see askd template" },
   file: { type: "string", short: "F", value: "file", about: "Read the answer from a file, or - for stdin" },
   edit: { type: "boolean", short: "e", about: "Write the answer in your editor" },
-  all: { type: "boolean", about: "Everything that waits, one after another, or with --edit in one file" },
-  decide: { type: "boolean", about: "Leave the choice to the agent" },
-  clarify: { type: "string", value: "text", about: "Ask back before you answer" },
+  all: { type: "boolean", about: "Answer all waiting questions one by one, or with --edit in one file" },
+  decide: { type: "boolean", about: "Let the agent decide" },
+  clarify: { type: "string", value: "text", about: "Ask the agent back before you answer" },
   force: { type: "boolean", about: "Answer after the deadline and resume the run" },
-  "no-resume": { type: "boolean", about: "Store the answer, leave the run where it is" },
+  "no-resume": { type: "boolean", about: "Store the answer without resuming the run" },
   wait: { type: "boolean", about: "Follow the run until it ends or asks again" },
-  "undo-window": { type: "string", value: "duration", about: "How long the answer can be taken back (0s)" },
-  "dry-run": { type: "boolean", about: "Show what the agent would get, change nothing" },
-  yes: { type: "boolean", about: "You have read what a high risk means" },
+  "undo-window": { type: "string", value: "duration", about: "How long the answer can be undone (0s)" },
+  "dry-run": { type: "boolean", about: "Show what the agent would receive; change nothing" },
+  yes: { type: "boolean", about: "Confirm a high-risk answer without a prompt" },
   ...FILTER_FLAGS,
 } as const satisfies Flags;
-/** What `--dry-run` shows comes last. */
+/** The field of `--dry-run` comes last. */
 const FIELDS: readonly string[] = [...QUESTION_FIELDS, "resume_command", "agent_view"];
 export type AnswerValues = Values<typeof ANSWER_FLAGS>;
 
@@ -75,14 +74,14 @@ export const command: Command<typeof ANSWER_FLAGS> = {
     const signal = args.flags.wait ? given.interrupt() : undefined;
     const context: Context = signal ? { ...given, interrupt: () => signal } : given;
     const [name, ...words] = args.positionals;
-    if (name === undefined) throw wrongUsage("Which question? An id is missing", command.usage);
+    if (name === undefined) throw wrongUsage("The id of a question is missing", command.usage);
     if (words.length > 1) throw wrongUsage("Put the answer in quotes", command.usage);
     requireOneWay(words[0], args.flags);
-    // Where nothing may go on in the background, whoever waits does the work.
+    // Without a background service the waiting command runs the worker itself.
     const isHere = args.flags.wait === true && isServiceOff(context.env);
     const engine = await context.engine({
       runs: isHere && context.place.store.kind !== "server",
-      ...(signal && { waits: { until: signal } }),
+      waits: signal && { until: signal },
     });
     const read = await engine.read(await getAsked(engine, name, context.now()));
     const input = await readInput(read, words[0], args.flags, context);
@@ -92,23 +91,23 @@ export const command: Command<typeof ANSWER_FLAGS> = {
       printResult(context, FIELDS, { page: () => `${sanitise(agentView)}\n`, json: () => ({ agentView }) });
       return 0;
     }
-    if (signal?.aborted) return EXIT_INTERRUPTED;
+    if (signal?.aborted) return EXIT_CODE.interrupted;
     const log = args.flags.wait ? await openLog(read.run, context) : undefined;
     const done = await give(read, input, by, { engine, context });
     const machines = await machinesFor(engine, [done.run], context);
     const wayOn = await findWayOnHere(done.run, context);
-    const isHolderGone = await findHolderGone(read.question);
+    const isHolderGone = await hasHolderEnded(read.question);
     printResult(context, FIELDS, {
       page: () =>
         context.isQuiet
           ? ""
-          : log && isToGoOn(done) && !findAway(done.run, machines)
+          : log && isToGoOn(done) && !findAwayMachine(done.run, machines)
             ? sayGoesOn(done)
             : sayAnswered({ before: read, after: done, machines, wayOn, isHolderGone }, context.program),
       json: () => ({ ...viewQuestion(done, machines), resume_command: wayOn?.command ?? null }),
     });
     const goOn = async (): Promise<number> => {
-      await engine.doDue(); // what the answer made due, a callback for one, does not wait for the next command
+      await engine.doDue(); // run due jobs now, such as a callback, not with the next command
       return log && isToGoOn(done) ? followAnswered(done.run, log, engine, context) : 0;
     };
     if (isHere) return whileWorking(engine, goOn);
@@ -117,7 +116,7 @@ export const command: Command<typeof ANSWER_FLAGS> = {
   },
 };
 
-/** Everything that waits: in one file, or one after another on the terminal. */
+/** Answers all waiting questions: in one file, or one by one on the terminal. */
 async function answerAll({ positionals, flags }: Args<typeof ANSWER_FLAGS>, context: Context): Promise<number> {
   if (positionals.length > 0) throw wrongUsage("--all takes no id and no answer", "answer --all [--edit]");
   const alone = ["choose", "message", "use", "file", "decide", "clarify", "force", "wait", "dry-run", "yes"] as const;
@@ -127,17 +126,17 @@ async function answerAll({ positionals, flags }: Args<typeof ANSWER_FLAGS>, cont
   const engine = await context.engine();
   if (!flags.edit) return (await import("../next/next.ts")).offerAll(flags, engine, context);
   const { editAll } = await import("./answer-all.ts");
-  const wanted = await readWanted(flags, engine, context);
+  const wanted = await readQuestionFilter(flags, engine, context);
   return editAll({ wanted, resume: !flags["no-resume"] }, engine, context);
 }
 
-/** Answers; what was written in the editor is kept until then, and told where if it was refused. */
+/** Sends the answer. A draft from the editor is kept until it is accepted; a refusal says where. */
 async function give(
-  read: Read,
+  read: QuestionSnapshot,
   input: AnswerInput,
   by: Actor,
   { engine, context }: { engine: Engine; context: Context },
-): Promise<Read> {
+): Promise<QuestionSnapshot> {
   try {
     const done = await engine.answer(read.question.id, input, by);
     const { removeDraft } = await import("./answer-draft.ts");
@@ -148,17 +147,17 @@ async function give(
   }
 }
 
-function sayGoesOn({ run }: Read): string {
+function sayGoesOn({ run }: QuestionSnapshot): string {
   return `Resuming task ${refOf(run)} with your answer...\n`;
 }
 
-/** Says whether there is something to follow: an answer that is final, and a run that may take it. */
-function isToGoOn({ question, run }: Read): boolean {
+/** Says whether there is a run to follow: the answer is final, and the run may resume. */
+function isToGoOn({ question, run }: QuestionSnapshot): boolean {
   if (question.status === "pending") return false;
   return run.status === "running" || (run.status === "resuming" && run.giveBack === "worker");
 }
 
-/** The question that is meant; a run that ended without one is said to be over. */
+/** The named question; refuses a run that has ended without a waiting one. */
 async function getAsked(engine: Engine, name: string, now: Instant): Promise<QuestionId> {
   const target = await getTarget(engine, name);
   if (target.named === "question") return target.question.id;
@@ -173,7 +172,7 @@ async function getAsked(engine: Engine, name: string, now: Instant): Promise<Que
 }
 
 async function readInput(
-  read: Read,
+  read: QuestionSnapshot,
   word: string | undefined,
   flags: AnswerValues,
   context: Context,
@@ -191,12 +190,12 @@ async function readInput(
   });
 }
 
-/** On a terminal a high risk is confirmed by typing the word that it is about. */
-async function hasConfirmed({ question, run }: Read, context: Context): Promise<boolean> {
+/** On a terminal a person confirms a high risk by typing the word that it names. */
+async function hasConfirmed({ question, run }: QuestionSnapshot, context: Context): Promise<boolean> {
   if (question.risk !== "high" || question.status !== "pending" || !context.mayPrompt) return false;
-  const word = wordToType(question.title, run.name);
+  const word = confirmationWord(question.title, run.name);
   context.stderr.write(`High risk: ${oneLine(question.title)}\nType ${oneLine(word)} to confirm: `);
   const typed = await context.stdin.readLine(context.interrupt());
   if (typed?.trim() === word) return true;
-  throw new Refusal("needs_confirmation", `Not confirmed; ${shortId(question.id)} still waits`);
+  throw new Refusal("needs_confirmation", `Not confirmed; ${shortId(question.id)} is still waiting`);
 }

@@ -1,5 +1,5 @@
 import { QUESTION_FIELDS } from "../../../core/api/view.ts";
-import { requireOne } from "../../arguments.ts";
+import { requireOneArgument } from "../../arguments.ts";
 import { changeQuestion } from "../question/change-question.ts";
 import { sayUndone } from "../question/change-view.ts";
 import type { Command } from "../../command.ts";
@@ -12,7 +12,7 @@ export const command: Command<typeof flags> = {
   fields: QUESTION_FIELDS,
   examples: ["askd answer 42 Redis --undo-window 1m", "askd undo 42"],
   run: (args, context) =>
-    changeQuestion(requireOne(args.positionals, command.usage), context, {
+    changeQuestion(requireOneArgument(args.positionals, command.usage), context, {
       change: ({ engine, id, by }) => engine.undo(id, by),
       say: sayUndone,
     }),

@@ -1,6 +1,6 @@
 import { Refusal } from "../../../core/refusal.ts";
 import { RunId } from "../../../core/id.ts";
-import { TimeoutDo } from "../../../core/question/timeout-policy.ts";
+import { TimeoutPolicy } from "../../../core/question/timeout-policy.ts";
 import type { AskOptions, Engine, RunInput } from "../../../engine/engine.ts";
 import { findOwnRun } from "../../actor.ts";
 import type { Context } from "../../context.ts";
@@ -14,36 +14,36 @@ export const ASK_FLAGS = {
     short: "o",
     multiple: true,
     value: "value:label",
-    about: "One of the choices; can be repeated",
+    about: "An option; can be repeated",
   },
-  recommend: { type: "string", value: "value", about: "The choice that the asker would take" },
-  multiple: { type: "boolean", about: "Several choices may be taken" },
-  "only-options": { type: "boolean", about: "Accept no text of the person's own" },
+  recommend: { type: "string", value: "value", about: "The option that the asker recommends" },
+  multiple: { type: "boolean", about: "Allow several options" },
+  "only-options": { type: "boolean", about: "Accept only the options, no free text" },
   context: { type: "string", value: "text", about: "What a person needs to know to decide" },
-  header: { type: "string", value: "word", about: "A word or two that name the question" },
+  header: { type: "string", value: "word", about: "A short title" },
   kind: { type: "string", value: "kind", about: "question or approval" },
   risk: { type: "string", value: "risk", about: "low, medium or high" },
-  confidence: { type: "string", value: "percent", about: "How sure the asker is of its own choice" },
-  timeout: { type: "string", value: "duration", about: "How long there is to answer (24h)" },
+  confidence: { type: "string", value: "percent", about: "How sure the asker is of its recommendation" },
+  timeout: { type: "string", value: "duration", about: "How long people have to answer (24h)" },
   "on-timeout": { type: "string", value: "policy", about: "wait, proceed, skip, default, escalate, fail or defer" },
-  default: { type: "string", value: "answer", about: "What the policy default answers" },
+  default: { type: "string", value: "answer", about: "The answer for --on-timeout default" },
   wait: {
     type: "string",
     optional: /^\d[\d.smhdw]*$/,
     value: "duration",
-    about: "Hold until answered, at most this long",
+    about: "Wait for the answer, at most this long",
   },
-  key: { type: "string", value: "key", about: "Asking again with this key is the same question" },
-  to: { type: "string", multiple: true, value: "person", about: "Who it is for; can be repeated" },
+  key: { type: "string", value: "key", about: "Idempotency key: the same key is the same question" },
+  to: { type: "string", multiple: true, value: "person", about: "Assign it to this person or group; can be repeated" },
   run: { type: "string", value: "run", about: "Ask in this run" },
-  name: { type: "string", value: "name", about: "Name the run that is made for this question" },
+  name: { type: "string", value: "name", about: "Name the run that is created for this question" },
   "external-id": { type: "string", value: "id", about: "The id of this work in another system" },
-  priority: { type: "string", value: "0-4", about: "Priority of that work" },
-  size: { type: "string", value: "size", about: "Size of that work" },
+  priority: { type: "string", value: "0-4", about: "The priority of the work" },
+  size: { type: "string", value: "size", about: "The size of the work" },
   accept: {
     type: "string",
     value: "outcomes",
-    about: "What the asker can take: answer,decide,clarify (answer,decide)",
+    about: "Outcomes the asker accepts: answer,decide,clarify (answer,decide)",
   },
   callback: { type: "string", value: "url", about: "Where to send the outcome; ASKD_CALLBACK_SECRET signs it" },
   input: { type: "string", value: "file", about: "Read the question as JSON from a file, or - for stdin" },
@@ -51,13 +51,13 @@ export const ASK_FLAGS = {
 
 type AskValues = Values<typeof ASK_FLAGS>;
 
-/** The flags that say what is asked; the others say how. */
+/** The flags that describe the question; the others say how to ask it. */
 const DESCRIBING = [
   ...(["option", "recommend", "multiple", "only-options", "context", "header", "kind", "risk", "confidence"] as const),
   ...(["timeout", "on-timeout", "default", "key", "to", "accept"] as const),
 ];
 
-/** The ask that flags describe, in the shape that every door sends. */
+/** The ask that the flags describe, in the shape that every entry point sends. */
 export function rawAsk(question: string, flags: AskValues): Record<string, unknown> {
   requireSense(flags);
   const raw = {
@@ -80,7 +80,7 @@ export function rawAsk(question: string, flags: AskValues): Record<string, unkno
   return Object.fromEntries(Object.entries(raw).filter(([, value]) => value !== undefined));
 }
 
-/** What describes a question, in a file or by flags, but not by both. */
+/** Refuses flags that describe the question beside `--input`. */
 export function requireAlone(text: string | undefined, flags: AskValues): void {
   const described = DESCRIBING.find((name) => flags[name] !== undefined);
   if (text === undefined && described === undefined) return;
@@ -90,14 +90,14 @@ export function requireAlone(text: string | undefined, flags: AskValues): void {
   });
 }
 
-/** Flags that would do nothing, or could only fail, are told before anything is asked. */
+/** Refuses flags without effect, or certain to fail, before anything is asked. */
 function requireSense(flags: AskValues): void {
   const { option = [], recommend, multiple, default: given } = flags;
   const policy = flags["on-timeout"];
   const idle = option.length > 0 ? undefined : flags["only-options"] ? "--only-options" : multiple && "--multiple";
   if (idle) throw new Refusal("bad_input", `${idle} needs options to choose from`, { hint: "Give them: -o yes -o no" });
-  if (policy !== undefined && !TimeoutDo.safeParse(policy).success) {
-    throw new Refusal("bad_input", `--on-timeout takes ${TimeoutDo.options.join(", ")}`);
+  if (policy !== undefined && !TimeoutPolicy.safeParse(policy).success) {
+    throw new Refusal("bad_input", `--on-timeout takes ${TimeoutPolicy.options.join(", ")}`);
   }
   const isChosen = recommend !== undefined || option.some((text) => /\(recommended\)\s*$/i.test(text));
   if (policy === "default" && given === undefined && !isChosen) {
@@ -113,7 +113,7 @@ function readConfidence(text: string): number {
   throw new Refusal("bad_input", "--confidence takes a percentage, like 62");
 }
 
-/** Where the ask belongs: the run of this process, a run that was named, or one made for it. */
+/** The run of the ask: the run of this process, a named run, or a new one. */
 export async function askOptions(engine: Engine, flags: AskValues, context: Context): Promise<AskOptions> {
   const secrets = await readOwnSecrets(context, context.env);
   const runId = findOwnRun(context);
@@ -125,10 +125,11 @@ export async function askOptions(engine: Engine, flags: AskValues, context: Cont
   return {
     secrets,
     run: {
+      // Absent, not undefined: a run without a name is named after its question.
       ...(flags.name !== undefined && { name: flags.name }),
-      ...(flags["external-id"] !== undefined && { externalId: flags["external-id"] }),
+      externalId: flags["external-id"],
       ...(flags.priority !== undefined && { priority: readPriority(flags.priority) }),
-      ...(flags.size !== undefined && { size: flags.size }),
+      size: flags.size,
       host: await context.keepHost(),
       dir: context.cwd,
       ...readCallback(flags.callback, context.env),
@@ -136,7 +137,7 @@ export async function askOptions(engine: Engine, flags: AskValues, context: Cont
   };
 }
 
-/** `redis:Redis 7` is a value with a label; a text whose start is no plain word is all label. */
+/** Parses `redis:Redis 7` as value and label; without a plain word before the colon all of it is the label. */
 function readOptions({ option: given = [], recommend }: AskValues): object[] | undefined {
   const options = given.map((text) => {
     const [, value, label] = /^([\w-]+):(.+)$/s.exec(text) ?? [];

@@ -1,37 +1,36 @@
-import { type AskInput, type Door, parseAsk } from "../../../core/question/ask-input.ts";
-import type { Read } from "../../../core/changes.ts";
+import { type AskInput, type DoorDefaults, parseAsk } from "../../../core/question/ask-input.ts";
+import type { QuestionSnapshot } from "../../../core/changes.ts";
 import { parseDuration } from "../../../core/text/duration.ts";
 import { shortId } from "../../../core/id.ts";
 import { proceedSentence } from "../../../core/run/agent-message.ts";
-import { DAY_MS, later, msBetween } from "../../../core/instant.ts";
-import { findAnswer, isHanding, owes } from "../../../core/question/question.ts";
+import { DAY_MS, msBetween } from "../../../core/instant.ts";
+import { findAnswer, isPending } from "../../../core/question/question.ts";
 import { Refusal } from "../../../core/refusal.ts";
-import { sayPolicy } from "../../../core/question/timeout.ts";
+import { describePolicy } from "../../../core/question/timeout.ts";
 import { CHECK_FIELDS, valuesOf, viewCheck } from "../../../core/api/view.ts";
+import { EXIT_CODE } from "../../../core/exit-code.ts";
 import type { Engine } from "../../../engine/engine.ts";
+import { handOverOutcome, holdQuestion } from "../../../engine/hold-question.ts";
 import { whoAsks } from "../../actor.ts";
 import { ASK_FLAGS, askOptions, rawAsk, requireAlone } from "./ask-flags.ts";
-import { atMostOne, wrongUsage } from "../../arguments.ts";
+import { optionalArgument, wrongUsage } from "../../arguments.ts";
 import { exitCodeOf } from "./check-view.ts";
 import type { Command } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import type { Values } from "../../flags.ts";
-import { readGiven } from "../../terminal/read-file-arg.ts";
+import { readFileArg } from "../../terminal/read-file-arg.ts";
 import { requireKnown } from "../question/known-people.ts";
 import { printResult } from "../../output.ts";
 import { oneLine } from "../../view/sanitise.ts";
 import { sayAnswer } from "../inspect/show-view.ts";
 import { sayWaiting } from "./waiting.ts";
-import { quoted } from "../../wording.ts";
+import { quoted } from "../../view/run-text.ts";
 import { whileWorking } from "../../terminal/while-working.ts";
 
-const EXIT_PENDING = 8;
-const EXIT_INTERRUPTED = 130;
 const LONGEST_WAIT_MS = 365 * DAY_MS;
 const INPUT_BYTES = 1024 * 1024;
 // A script cannot explain what it meant.
-const DOOR: Door = { via: "cli", accepts: ["answer", "decide"] };
-const EXIT_NOTHING_CHOSEN = 10;
+const DOOR: DoorDefaults = { via: "cli", accepts: ["answer", "decide"] };
 
 export const command: Command<typeof ASK_FLAGS> = {
   usage: 'ask "<question>" [-o value:label …] [--wait [10m]]',
@@ -96,7 +95,7 @@ function requireDefaultUsed({ default: given }: Values<typeof ASK_FLAGS>, { onTi
   if (given === undefined || onTimeout.do === "default" || onTimeout.do === "escalate") return;
   throw new Refusal(
     "bad_input",
-    `--default would never be used: unanswered, this question ${sayPolicy({ onTimeout, escalated: 0 })}`,
+    `--default would never be used: unanswered, this question ${describePolicy({ onTimeout, escalated: 0 })}`,
     {
       hint: "Add: --on-timeout default",
     },
@@ -114,13 +113,13 @@ async function readAsk(
   flags: Values<typeof ASK_FLAGS>,
   context: Context,
 ): Promise<unknown> {
-  const text = atMostOne(positionals, command.usage);
+  const text = optionalArgument(positionals, command.usage);
   if (flags.input === undefined) {
     if (text === undefined || text.trim() === "") throw wrongUsage("There is no question", command.usage);
     return rawAsk(text === "-" ? await context.stdin.readAll(INPUT_BYTES) : text, flags);
   }
   requireAlone(text, flags);
-  const json = flags.input === "-" ? await context.stdin.readAll(INPUT_BYTES) : await readGiven(flags.input, context);
+  const json = flags.input === "-" ? await context.stdin.readAll(INPUT_BYTES) : await readFileArg(flags.input, context);
   try {
     const raw: unknown = JSON.parse(json);
     return raw;
@@ -137,44 +136,38 @@ function readWait(text: string, timeoutMs: number | undefined): number {
   return text === "" ? Math.min(timeoutMs ?? LONGEST_WAIT_MS, LONGEST_WAIT_MS) : parseDuration(text);
 }
 
-/** Waits for the outcome with the asker alive, doing what falls due meanwhile. */
+/** Holds the question, doing what falls due meanwhile, and prints the outcome. */
 async function hold(
-  asked: Read,
+  asked: QuestionSnapshot,
   { holdMs, signal }: { holdMs: number; signal: AbortSignal },
   engine: Engine,
   context: Context,
 ): Promise<number> {
-  const { id } = asked.question;
   const endWaiting = sayWaiting(holdMs, context);
-  const until = later(await engine.now(), holdMs);
-  const waited = whileWorking(engine, () => engine.wait(id, { until, signal, takes: true }));
-  const read = await waited.finally(endWaiting);
-  if (read.question.status !== "pending") return handOver(read, engine, context);
-  const left = await engine.endHold(id, signal.aborted ? "gone" : "window");
-  if (left.question.status !== "pending") return handOver(left, engine, context);
-  say(context, `not answered yet; look again with: ${context.program} check ${shortId(id)}`);
-  return signal.aborted ? EXIT_INTERRUPTED : EXIT_PENDING;
+  const held = whileWorking(engine, () => holdQuestion(engine, asked, { windowMs: holdMs, signal }));
+  const read = await held.finally(endWaiting);
+  if (!isPending(read.question)) return printOutcome(read, engine, context);
+  say(context, `not answered yet; look again with: ${context.program} check ${shortId(asked.question.id)}`);
+  return signal.aborted ? EXIT_CODE.interrupted : EXIT_CODE.pending;
 }
 
-/** Commits that the outcome is on its way out, prints it, and commits that it is out. */
-async function handOver(read: Read, engine: Engine, context: Context): Promise<number> {
-  const { id } = read.question;
-  const isOwed = owes(read.question);
-  const isOnItsWay = !isOwed || isHanding(read.question, read.run.epoch);
-  const { question, content, run } = isOnItsWay ? read : await engine.handOver(id);
+/** Prints the outcome; once it is printed, it counts as given. */
+async function printOutcome(outcome: QuestionSnapshot, engine: Engine, context: Context): Promise<number> {
+  const { read, confirm } = await handOverOutcome(engine, outcome, { witness: "stdout" });
+  const { question, content } = read;
   const answer = findAnswer(question);
   const values = answer ? valuesOf(answer, content) : [];
   printResult(context, command.fields ?? [], {
     page: () => values.map((value) => `${value}\n`).join(""),
-    json: () => ({ id, ...viewCheck({ ...read, question }) }),
+    json: () => ({ id: question.id, ...viewCheck(read) }),
   });
   if (!answer && question.status === "timeout" && question.policy === "proceed") {
     say(context, proceedSentence(msBetween(question.askedAt, question.timedOutAt)));
   }
-  if (isOwed) await engine.given(id, "stdout", run.epoch);
+  await confirm?.();
   const isNothing = answer !== undefined && values.length === 0;
   if (isNothing) say(context, `nothing was chosen: ${sayAnswer(answer, content, context.now())}`);
-  return isNothing && !context.json ? EXIT_NOTHING_CHOSEN : exitCodeOf(question);
+  return isNothing && !context.json ? EXIT_CODE.cancelled : exitCodeOf(question);
 }
 
 function say(context: Context, line: string): void {

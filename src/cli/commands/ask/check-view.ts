@@ -1,18 +1,16 @@
-import type { Read } from "../../../core/changes.ts";
+import type { QuestionSnapshot } from "../../../core/changes.ts";
 import type { Instant } from "../../../core/instant.ts";
 import { type Question, findAnswer } from "../../../core/question/question.ts";
 import { unreachable } from "../../../core/unreachable.ts";
+import { EXIT_CODE } from "../../../core/exit-code.ts";
 import { oneLine, sanitise } from "../../view/sanitise.ts";
 import { sayAnswer } from "../inspect/show-view.ts";
-import { sayBy, sayDue } from "../../wording.ts";
+import { sayDue } from "../../view/question-text.ts";
+import { sayBy } from "../../view/run-text.ts";
 import { sayAgo } from "../../view/relative-time.ts";
 
-const EXIT_PENDING = 8;
-const EXIT_TIMED_OUT = 9;
-const EXIT_CANCELLED = 10;
-
-/** The page of `askd check`. */
-export function renderCheck(read: Read, now: Instant): string {
+/** The output of `askd check`. */
+export function renderCheck(read: QuestionSnapshot, now: Instant): string {
   const { question, content } = read;
   const answer = findAnswer(question);
   const said = [
@@ -39,18 +37,18 @@ export function renderCheck(read: Read, now: Instant): string {
   }
 }
 
-/** The exit code that tells a script how the question stands. */
+/** The exit code for the status of a question. */
 export function exitCodeOf(question: Question): number {
   switch (question.status) {
     case "pending":
-      return EXIT_PENDING;
+      return EXIT_CODE.pending;
     case "answered":
       return 0;
     case "timeout":
       if (findAnswer(question) || question.policy === "proceed") return 0;
-      return question.policy === "skip" ? EXIT_CANCELLED : EXIT_TIMED_OUT;
+      return question.policy === "skip" ? EXIT_CODE.cancelled : EXIT_CODE.timedOut;
     case "cancelled":
-      return EXIT_CANCELLED;
+      return EXIT_CODE.cancelled;
     default:
       return unreachable(question);
   }

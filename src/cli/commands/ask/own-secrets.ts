@@ -4,10 +4,10 @@ import type { Context } from "../../context.ts";
 
 const ENV_FILES = [".env", ".env.local", ".env.development", ".env.production", ".env.test", ".envrc"];
 const LONGEST_ENV_FILE = 1_000_000;
-/** As many as a server takes along with a question. */
+/** The most that a server accepts with a question. */
 const MOST_SECRETS = 500;
 
-/** Values of this process and of the `.env` files of its folder that must not reach a channel. */
+/** Secrets in this environment and in the folder's `.env` files, which must not reach a channel. */
 export async function readOwnSecrets(
   context: Pick<Context, "cwd" | "readFile">,
   env: Readonly<Record<string, string | undefined>>,

@@ -1,4 +1,4 @@
-import { sayDuration } from "../../../core/text/duration.ts";
+import { formatDuration } from "../../../core/text/duration.ts";
 import { SECOND_MS, msBetween } from "../../../core/instant.ts";
 import { bellFor } from "../../terminal/bell.ts";
 import type { Context } from "../../context.ts";
@@ -6,14 +6,14 @@ import { sayAge } from "../../view/relative-time.ts";
 
 const LINE_START = "\r\x1b[K";
 
-/** Says that a person is waited for: on a terminal with a bell and for how long by now, else once. Returns its end. */
+/** Prints that the command waits for a person: on a terminal with a bell and a counter, else once. Returns a function that ends it. */
 export function sayWaiting(holdMs: number, context: Context): () => void {
   const { stderr, isQuiet, env } = context;
   if (isQuiet) return () => undefined;
   const isLive = stderr.isTty && env["TERM"] !== "dumb" && !env["ASKD_ACCESSIBLE"];
   stderr.write(bellFor(context));
   if (!isLive) {
-    stderr.write(`waiting for a person, at most ${sayDuration(holdMs)}\n`);
+    stderr.write(`waiting for a person, at most ${formatDuration(holdMs)}\n`);
     return () => undefined;
   }
   const ended = new AbortController();
@@ -24,7 +24,7 @@ export function sayWaiting(holdMs: number, context: Context): () => void {
   };
 }
 
-/** Counts on one line until it is ended. */
+/** Updates the counter until aborted. */
 async function count(signal: AbortSignal, { stderr, now, pause }: Context): Promise<void> {
   const start = now();
   while (!signal.aborted) {

@@ -6,25 +6,25 @@ import { stopRun } from "../../../agents/process/stop.ts";
 import { SYSTEM } from "../../../core/people/actor.ts";
 import { type Run, hasEnded } from "../../../core/run/run.ts";
 import type { Engine } from "../../../engine/engine.ts";
-import { lockFile } from "../service/background-worker.ts";
-import type { Context, Serving } from "../../context.ts";
+import { workerLockFile } from "../service/background-worker.ts";
+import type { Context, ServingHandle } from "../../context.ts";
 import { homeVariables } from "../../paths.ts";
 
 /** Where the agent works. */
 const WORK = "work";
 const MOST_LOGGED = 200;
 const GRACE_MS = 2_000;
-/** What would change the story if it came from the caller's environment. */
+/** Variables of the caller that would change the demo. */
 const NONE = { ASKD_NO_SERVICE: "", CI: "", ASKD_PROMPT_DISABLED: "" };
 
-/** A store, a server and a worker that are there for one demonstration and leave nothing behind. */
+/** A store, a server and a worker for one demo; removed when it ends. */
 export class DemoStage {
-  /** Everything of it is below this directory. */
+  /** The directory that holds all its files. */
   readonly dir: string;
   readonly context: Context;
   readonly engine: Engine;
-  readonly serving: Serving;
-  /** The last lines that its server and its worker logged. */
+  readonly serving: ServingHandle;
+  /** The last log lines of its server and worker. */
   readonly logged: readonly string[];
   readonly #unlock: (() => void) | undefined;
   readonly #working: Promise<void>;
@@ -32,7 +32,7 @@ export class DemoStage {
   private constructor(
     dir: string,
     context: Context,
-    parts: { engine: Engine; serving: Serving; logged: string[]; unlock: (() => void) | undefined },
+    parts: { engine: Engine; serving: ServingHandle; logged: string[]; unlock: (() => void) | undefined },
   ) {
     this.dir = dir;
     this.context = context;
@@ -52,7 +52,7 @@ export class DemoStage {
       const logged: string[] = [];
       const onLog = (line: string): void => void logged.splice(0, logged.push(line) - MOST_LOGGED);
       const serving = await context.serve({ port: 0, names: [], isSecure: false, onLog });
-      const unlock = await context.lock(lockFile(context));
+      const unlock = await context.lock(workerLockFile(context));
       return new DemoStage(dir, context, { engine, serving, logged, unlock });
     } catch (error) {
       await rm(dir, { recursive: true, force: true });
@@ -60,7 +60,7 @@ export class DemoStage {
     }
   }
 
-  /** Types a command of ours in a process of its own; what it prints is passed on line by line. */
+  /** Runs an askd command in its own process and passes its output on line by line. */
   async type(argv: readonly string[], onLine: (line: string) => void): Promise<{ exitCode: number; stdout: string }> {
     const { runChild, self } = this.context;
     const env = { ...homeVariables(this.dir), ...NONE };
@@ -71,7 +71,7 @@ export class DemoStage {
     return runDirOf(this.context.place.stateDir, run.id);
   }
 
-  /** Ends every process of it, and takes its files away unless they are to be kept. */
+  /** Stops all its processes, and removes its files unless --keep is set. */
   async close({ isKept }: { isKept: boolean }): Promise<void> {
     for (const run of await this.engine.listRuns({ order: "newest", limit: 10 })) {
       if (!hasEnded(run)) await this.engine.cancelRun(run.id, SYSTEM, "the demonstration ended");

@@ -1,20 +1,20 @@
-import { agents } from "../../../agents/agents.ts";
-import { listProcesses } from "../../../agents/process/process-list.ts";
+import { command } from "../../../agents/command/command.ts";
+import { listRunProcesses } from "../../../agents/process/process-list.ts";
 import type { KeptEvent } from "../../../core/trail/event.ts";
 import { shortId } from "../../../core/id.ts";
 import type { Run } from "../../../core/run/run.ts";
 import type { DemoStage } from "./demo-stage.ts";
-import { changed } from "../run/run-follow.ts";
+import { waitForRunChange } from "../run/run-follow.ts";
 import { RunLog } from "../run/run-log.ts";
 import { cutCells, textWidth } from "../../terminal/terminal.ts";
-import { sayBy } from "../../wording.ts";
+import { sayBy } from "../../view/run-text.ts";
 
-/** Tells what happens to a run as it happens: what its agent says, and what askd commits. */
-export class Story {
+/** Prints what happens to a run: the agent's output and the committed events. */
+export class DemoStory {
   readonly #stage: DemoStage;
   readonly #run: Run;
   readonly #log: RunLog;
-  /** Every process that carried the run so far. */
+  /** All processes of the run so far. */
   readonly #seen = new Set<number>();
   #told = 0;
 
@@ -22,24 +22,27 @@ export class Story {
     this.#stage = stage;
     this.#run = run;
     this.#log = new RunLog({
-      ...{ runDir: stage.runDir(run), kind: "out", agent: agents["command"], style: stage.context.style },
+      runDir: stage.runDir(run),
+      kind: "out",
+      agent: command,
+      style: stage.context.style,
       write: (text) => {
         for (const line of text.split("\n").slice(0, -1)) this.say("agent", line);
       },
     });
   }
 
-  /** Tells until the run is as wanted; gives nothing when that was not to be waited for any longer. */
+  /** Prints until the run is in the wanted state; undefined if the wait is aborted. */
   async until(isThere: (run: Run) => boolean, signal: AbortSignal): Promise<Run | undefined> {
     const { engine, context } = this.#stage;
     for (;;) {
       const run = (await engine.findRun(this.#run.id)) ?? this.#run;
-      for (const { pid } of await listProcesses(run.id)) this.#seen.add(pid);
+      for (const { pid } of await listRunProcesses(run.id)) this.#seen.add(pid);
       await this.#log.more();
       await this.#tellEvents();
       if (isThere(run)) return run;
       if (signal.aborted) return undefined;
-      await changed(this.#stage.runDir(run), signal, context);
+      await waitForRunChange(this.#stage.runDir(run), signal, context);
     }
   }
 
@@ -61,19 +64,21 @@ export class Story {
   async #sayEvent(event: KeptEvent["event"]): Promise<string | undefined> {
     switch (event.type) {
       case "run.started":
-        return "a process of its own";
+        return "in its own process";
       case "question.asked":
-        return `${event.questionId ? shortId(event.questionId) : ""}, on disk before anybody is told`;
+        return `${event.questionId ? shortId(event.questionId) : ""}, on disk before anyone is notified`;
       case "run.parked":
         return this.#sayGone();
       case "question.timed_out":
-        return "nobody answered; what its agent declared applies";
+        return "nobody answered; the agent's default applies";
       case "question.answered":
         return `by ${sayBy(event.by)}`;
       case "run.resuming":
-        return event.detail?.["worker"] === undefined ? undefined : "a new process, told who answered what";
+        return event.detail?.["worker"] === undefined
+          ? undefined
+          : "a new process, which receives the answer and who gave it";
       case "question.given":
-        return "the answer reached it, once";
+        return "the answer was delivered, once";
       case "run.completed":
       case "run.failed":
       case "run.cancelled":
@@ -84,9 +89,9 @@ export class Story {
   }
 
   async #sayGone(): Promise<string> {
-    const left = await listProcesses(this.#run.id);
-    if (left.length > 0) return `${left.length} of its processes still end`;
+    const left = await listRunProcesses(this.#run.id);
+    if (left.length > 0) return `${left.length} of its processes are still ending`;
     const pids = [...this.#seen].join(", ");
-    return pids === "" ? "nothing of it runs any more" : `processes ${pids} are gone; nothing of it runs`;
+    return pids === "" ? "no process of it is left" : `processes ${pids} have ended; none is left`;
   }
 }

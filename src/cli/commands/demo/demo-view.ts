@@ -1,22 +1,22 @@
-import type { Read } from "../../../core/changes.ts";
-import { sayDuration } from "../../../core/text/duration.ts";
+import type { QuestionSnapshot } from "../../../core/changes.ts";
+import { formatDuration } from "../../../core/text/duration.ts";
 import type { Run } from "../../../core/run/run.ts";
 import type { Verified } from "../../../engine/engine.ts";
 import { commandNames } from "../../command.ts";
 import { oneLine } from "../../view/sanitise.ts";
 import { type Style, padCells } from "../../terminal/terminal.ts";
 
-/** Where the web inbox is, and the code that signs in there once. */
-export interface Inbox {
+/** The address of the web inbox, and a one-time code for it. */
+export interface DemoInbox {
   url: string;
   code: string;
 }
 
-/** What is said before the agent starts. */
-export function renderBeginning(at: { url: string; dir: string; inbox: Inbox | undefined }, style: Style): string {
+/** The text before the agent starts. */
+export function renderDemoStart(at: { url: string; dir: string; inbox: DemoInbox | undefined }, style: Style): string {
   return [
-    style.bold("An agent works alone, asks you, stops, and goes on with your answer."),
-    `No account, no key; the agent is scripted, all the rest is real.`,
+    style.bold("An agent works alone, asks you, stops, and resumes with your answer."),
+    `No account and no key needed; the agent is scripted, everything else is real.`,
     "",
     `Store  ${at.dir}`,
     at.inbox ? `Inbox  ${at.inbox.url}  sign in there with ${style.bold(at.inbox.code)}` : `Server ${at.url}`,
@@ -25,9 +25,9 @@ export function renderBeginning(at: { url: string; dir: string; inbox: Inbox | u
   ].join("\n");
 }
 
-/** The question, what can be pressed here, and what can be typed elsewhere. */
-export function renderQuestion(
-  { content }: Read,
+/** The question, the keys to press here, and the command for another terminal. */
+export function renderDemoQuestion(
+  { content }: QuestionSnapshot,
   ways: { keys: readonly string[]; elsewhere: string },
   style: Style,
 ): string {
@@ -55,17 +55,17 @@ interface Ended {
   run: Run;
   trail: Verified;
   tookMs: number;
-  /** How much of that was the person's. */
+  /** The part of it that was waiting for the answer. */
   thoughtMs: number;
-  /** Where everything is, if it is kept. */
+  /** The directory, if it is kept. */
   kept: string | undefined;
   program: string;
 }
 
-/** What is said when it is over: what is certain, and what to do next. */
-export function renderEnd({ run, trail, tookMs, thoughtMs, kept, program }: Ended, style: Style): string {
+/** The text at the end: the result, and what to do next. */
+export function renderDemoEnd({ run, trail, tookMs, thoughtMs, kept, program }: Ended, style: Style): string {
   const isDone = run.status === "completed" && trail.problems.length === 0;
-  const time = `${sayDuration(wholeSeconds(tookMs))}, of which ${sayDuration(wholeSeconds(thoughtMs))} waiting for an answer`;
+  const time = `${formatDuration(wholeSeconds(tookMs))}, of which ${formatDuration(wholeSeconds(thoughtMs))} waiting for an answer`;
   const proof = `${trail.events} events, and ${trail.problems.length === 0 ? "nothing" : "something"} in them was changed`;
   return [
     "",
@@ -81,10 +81,10 @@ export function renderEnd({ run, trail, tookMs, thoughtMs, kept, program }: Ende
 
 function nextSteps(program: string): Array<readonly [string, string]> {
   return [
-    ...(commandNames().includes("init") ? [["Wire your agents", `${program} init`] as const] : []),
-    ["Run yours", `${program} run -- claude -p "Add caching. Ask me before you pick a store."`],
+    ...(commandNames().includes("init") ? [["Set up your agents", `${program} init`] as const] : []),
+    ["Run your agent", `${program} run -- claude -p "Add caching. Ask me before you pick a store."`],
     ["Ask from a script", `${program} ask "Redis or Memcached?" -o Redis -o Memcached --wait 10m`],
-    ["See what waits for you", `${program} status`],
+    ["See what is waiting", `${program} status`],
   ];
 }
 

@@ -1,27 +1,26 @@
 import { dirname, join } from "node:path";
 import { parseDuration } from "../../../core/text/duration.ts";
 import { type Run, hasEnded } from "../../../core/run/run.ts";
+import { EXIT_CODE } from "../../../core/exit-code.ts";
 import { whoManages } from "../../actor.ts";
 import { wrongUsage } from "../../arguments.ts";
 import type { Command } from "../../command.ts";
-import { type Waiting, bringAnswer } from "./demo-answer.ts";
+import { type DemoQuestion, bringAnswer } from "./demo-answer.ts";
 import { DemoStage } from "./demo-stage.ts";
-import { Story } from "./demo-story.ts";
-import { type Inbox, renderBeginning, renderEnd } from "./demo-view.ts";
+import { DemoStory } from "./demo-story.ts";
+import { type DemoInbox, renderDemoStart, renderDemoEnd } from "./demo-view.ts";
 import type { Flags, Values } from "../../flags.ts";
 
-/** How long the question waits before what its agent declared applies: with a person here, and with nobody. */
+/** How long the question waits before the agent's default applies: with a person here, and without. */
 const PATIENCE = { person: "10m", nobody: "30s" };
-/** How much longer than that the whole story takes at most. */
+/** The most time that the rest of the demo takes. */
 const WORK_MS = 60_000;
-/** Its terminal was closed, or whoever read what it says has seen enough. */
+/** The terminal was closed, or the reader of a pipe ended. */
 const LEFT = ["SIGHUP", "SIGPIPE"] as const;
-const EXIT_ERROR = 1;
-const EXIT_INTERRUPTED = 130;
 
 const flags = {
-  answer: { type: "string", value: "answer", about: "Answer with this, for scripts" },
-  keep: { type: "boolean", about: "Leave the store and the work where they are" },
+  answer: { type: "string", value: "answer", about: "Give this answer, for scripts" },
+  keep: { type: "boolean", about: "Keep the store and the work" },
   patience: {
     type: "string",
     value: "duration",
@@ -39,29 +38,29 @@ export const command: Command<typeof flags> = {
     const { patience = context.mayPrompt ? PATIENCE.person : PATIENCE.nobody, keep = false } = args.flags;
     const patienceMs = parseDuration(patience);
     const interrupt = context.interrupt(LEFT);
-    // Who presses Ctrl-C twice still leaves nothing behind.
+    // A second Ctrl-C must not interrupt the clean-up.
     interrupt.addEventListener("abort", () => void context.interrupt(), { once: true });
     const stage = await DemoStage.open(context);
     try {
       const signal = AbortSignal.any([interrupt, AbortSignal.timeout(patienceMs + WORK_MS)]);
       const exitCode = await show(stage, args.flags, { patienceMs, signal });
       if (exitCode === undefined && !interrupt.aborted) throw new Error(`It did not end: ${stage.logged.join("")}`);
-      return exitCode ?? EXIT_INTERRUPTED;
+      return exitCode ?? EXIT_CODE.interrupted;
     } finally {
       await stage.close({ isKept: keep });
     }
   },
 };
 
-/** Shows the whole story; gives nothing when it was interrupted. */
-async function show(stage: DemoStage, given: Given, waiting: Waiting): Promise<number | undefined> {
+/** Runs the demo; undefined if it was interrupted. */
+async function show(stage: DemoStage, given: Given, waiting: DemoQuestion): Promise<number | undefined> {
   const { stdout, style, program } = stage.context;
   const { url } = stage.serving;
   const startedAt = performance.now();
-  stdout.write(renderBeginning({ url, dir: stage.dir, inbox: await findInbox(stage) }, style));
+  stdout.write(renderDemoStart({ url, dir: stage.dir, inbox: await findInbox(stage) }, style));
   const run = await startRun(stage, waiting);
-  if (!run) return waiting.signal.aborted ? undefined : EXIT_ERROR;
-  const story = new Story(stage, run);
+  if (!run) return waiting.signal.aborted ? undefined : EXIT_CODE.error;
+  const story = new DemoStory(stage, run);
   const parked = await story.until((now) => now.status === "awaiting_input" || hasEnded(now), waiting.signal);
   if (!parked) return undefined;
   const askedAt = performance.now();
@@ -73,13 +72,13 @@ async function show(stage: DemoStage, given: Given, waiting: Waiting): Promise<n
   const tookMs = performance.now() - startedAt;
   const trail = await stage.engine.verify();
   stdout.write(
-    renderEnd({ run: ended, trail, tookMs, thoughtMs, kept: given.keep ? stage.dir : undefined, program }, style),
+    renderDemoEnd({ run: ended, trail, tookMs, thoughtMs, kept: given.keep ? stage.dir : undefined, program }, style),
   );
-  return ended.status === "completed" && trail.problems.length === 0 ? 0 : EXIT_ERROR;
+  return ended.status === "completed" && trail.problems.length === 0 ? 0 : EXIT_CODE.error;
 }
 
-/** Starts the agent the way that people start theirs: by a command, from a process of its own. */
-async function startRun(stage: DemoStage, { patienceMs }: Waiting): Promise<Run | undefined> {
+/** Starts the agent as people do: with `askd run`, in its own process. */
+async function startRun(stage: DemoStage, { patienceMs }: DemoQuestion): Promise<Run | undefined> {
   const { stdout, style, self, program } = stage.context;
   const [node = "node", bin = ""] = self;
   stdout.write(`${style.dim("$")} ${program} run --name add-caching -- node demo-agent.cjs\n`);
@@ -90,8 +89,8 @@ async function startRun(stage: DemoStage, { patienceMs }: Waiting): Promise<Run 
   return run;
 }
 
-/** The web inbox with a code for this person, where the server has one. */
-async function findInbox({ context, engine, serving }: DemoStage): Promise<Inbox | undefined> {
+/** The web inbox with a sign-in code, if the server has one. */
+async function findInbox({ context, engine, serving }: DemoStage): Promise<DemoInbox | undefined> {
   const page = await fetch(`${serving.url}/`, { redirect: "manual", headers: { accept: "text/html" } });
   await page.body?.cancel();
   if (page.status >= 400) return undefined;

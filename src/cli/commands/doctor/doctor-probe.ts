@@ -1,41 +1,42 @@
 import { getProgram, readVersion } from "../../../agents/runner/launch.ts";
 import { Refusal } from "../../../core/refusal.ts";
-import { PROBED } from "../../../doctor/probe-agent.ts";
+import { EXIT_CODE } from "../../../core/exit-code.ts";
 import { keepMeasured } from "../../../doctor/probe/probe-file.ts";
-import { type Measurement, type Probed, probe } from "../../../doctor/probe/probe.ts";
-import { findClient } from "../../../setup/clients.ts";
+import { type Measurement, type ProbeResult, probe } from "../../../doctor/probe/probe.ts";
 import type { Context } from "../../context.ts";
 import { printResult } from "../../output.ts";
 import { oneLine } from "../../view/sanitise.ts";
 import { setupAround } from "../init/setup-around.ts";
 import { type Style, textWidth, wrap } from "../../terminal/terminal.ts";
 
-const EXIT_UNUSABLE = 1;
 const MARK = { measured: "✓", not: "–" } as const;
 
-/** What `doctor --probe` tells programs. */
+/** The JSON fields of `doctor --probe`. */
 export const PROBE_FIELDS: readonly string[] = ["agent", "measurements", "profile", "file", "not_measured"];
 
-/** What no trial of this kind can show. */
-const BEYOND = [
-  "calls over HTTP, hooks, and sessions at which a person sits",
-  "limits longer than the longest call that was held",
-];
+/** Limits that a probe cannot measure. */
+const BEYOND = ["calls over HTTP, hooks, and interactive sessions", "limits longer than the longest held call"];
 
-/** Measures what an agent's own program bears, and keeps it for the live window. */
+/** Measures how long an agent's program waits for a tool call, and saves it for the live window. */
 export async function probeAgent(name: string, maxMs: number, context: Context): Promise<number> {
-  const client = findClient(name);
-  const agent = client && PROBED[client.name];
+  const registry = await context.agents();
+  const { client, probe: agent } = registry.find((one) => one.client?.name === name) ?? {};
   if (!client || !agent) {
     throw new Refusal("bad_input", `"${oneLine(name)}" cannot be measured`, {
-      hint: `Choose from: ${Object.keys(PROBED).join(", ")}`,
+      hint: `Choose from: ${registry.flatMap((one) => (one.probe ? [one.agent.name] : [])).join(", ")}`,
     });
   }
   const around = await setupAround(context);
   const program = await getProgram(client.programs[0] ?? name, context.env, context.cwd);
   const version = (await readVersion(program, { env: context.env, dir: context.cwd })) ?? "unknown";
   const probed = await probe({
-    ...{ client, agent, program, version, maxMs, now: context.now(), stateDir: context.place.stateDir },
+    client,
+    agent,
+    program,
+    version,
+    maxMs,
+    now: context.now(),
+    stateDir: context.place.stateDir,
     around: { ...around, askd: { own: context.self, shared: context.self } },
     onStep: (text) => {
       if (!context.isQuiet) context.stderr.write(`${client.name}: ${text} …\n`);
@@ -45,20 +46,23 @@ export async function probeAgent(name: string, maxMs: number, context: Context):
   printResult(context, PROBE_FIELDS, {
     page: () => renderProbe(probed, file, { style: context.style, columns: context.stdout.columns }),
     json: () => ({
-      ...{ agent: client.name, measurements: probed.lines.map(viewLine) },
-      ...{ profile: probed.measured, file, notMeasured: BEYOND },
+      agent: client.name,
+      measurements: probed.lines.map(viewLine),
+      profile: probed.measured,
+      file,
+      notMeasured: BEYOND,
     }),
   });
-  return probed.measured.isOffered ? 0 : EXIT_UNUSABLE;
+  return probed.measured.isOffered ? 0 : EXIT_CODE.error;
 }
 
 function viewLine({ what, result, why }: Measurement): object {
   return { what, result: result ?? null, why: why ?? null };
 }
 
-/** What was measured, what was not, and where it is kept. */
+/** The measured values, the rest, and the file they are saved in. */
 export function renderProbe(
-  { measured, lines }: Probed,
+  { measured, lines }: ProbeResult,
   file: string,
   { style, columns }: { style: Style; columns: number | undefined },
 ): string {
@@ -79,7 +83,7 @@ export function renderProbe(
     ...left.map(({ what, why }) => show(style.dim(MARK.not), `${what}: ${why}`)),
     ...BEYOND.map((text) => show(style.dim(MARK.not), text)),
     "",
-    `Kept in ${file}; calls of this version are held by it.`,
+    `Saved in ${file}; it sets the live window of this version.`,
     "",
   ].join("\n");
 }

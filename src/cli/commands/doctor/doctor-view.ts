@@ -1,8 +1,8 @@
-import { sayMany } from "../../../core/text/plural.ts";
+import { pluralize } from "../../../core/text/plural.ts";
 import { redact } from "../../../core/secret/redact.ts";
 import { secretsIn } from "../../../core/secret/secret-env.ts";
-import type { Repaired } from "../../../doctor/run-checks.ts";
-import { AREAS, type Area, type Finding, type Level, countOf, isTrouble } from "../../../doctor/finding.ts";
+import type { RepairResult } from "../../../doctor/run-checks.ts";
+import { AREAS, type Area, type Finding, type Level, countOf, needsAction } from "../../../doctor/finding.ts";
 import type { Context } from "../../context.ts";
 import { asTyped } from "../../program.ts";
 import { oneLine } from "../../view/sanitise.ts";
@@ -12,22 +12,22 @@ const LABEL_CELLS = 11;
 const SUBJECT_CELLS = 13;
 const MARKS: Readonly<Record<Level, string>> = { ok: "✓", off: "–", warning: "⚠", problem: "✗" };
 const WORST: readonly Level[] = ["problem", "warning", "ok", "off"];
-/** Areas whose line tells of several things one by one. */
+/** Areas whose line lists several subjects. */
 const BY_SUBJECT: ReadonlySet<Area> = new Set<Area>(["agents", "channels"]);
 
-/** What `askd doctor` shows. */
+/** The data of `askd doctor`. */
 export interface DoctorView {
   version: string;
   platform: string;
   node: string;
   findings: readonly Finding[];
-  repaired: readonly Repaired[];
-  /** How a person types the program's name. */
+  repaired: readonly RepairResult[];
+  /** The program's name, as a person types it here. */
   program: string;
   columns: number | undefined;
 }
 
-/** The page of `askd doctor`. */
+/** The output of `askd doctor`. */
 export function renderDoctor(view: DoctorView, style: Style): string {
   const blocks = [
     [`${style.bold(`askd ${view.version}`)} · ${view.platform} · node ${view.node}`],
@@ -42,24 +42,29 @@ export function renderDoctor(view: DoctorView, style: Style): string {
     .join("\n\n")}\n`;
 }
 
-/** One line: the counts, and whom they are about. */
+/** One line: the counts and their subjects. */
 export function renderSummary({ findings }: DoctorView): string {
   const whom = [...new Set(troubles(findings).map((finding) => oneLine(subjectOf(finding))))];
   return `${sayCounts(findings)}${whom.length > 0 ? ` (${whom.join(", ")})` : ""}\n`;
 }
 
-/** The same for programs, fit to be shown to others: without secrets, and without the name of a home. */
+/** The JSON of `askd doctor`, safe to share: without secrets and home directories. */
 export function viewDoctor(view: DoctorView, { env, homeDir }: Pick<Context, "env" | "homeDir">): object {
   const secrets = secretsIn(env);
   const clean = (text: string): string => redact(text, secrets).replaceAll(homeDir, "~");
   const viewFinding = ({ code, area, subject, level, text, fix, repair }: Finding): object => ({
-    ...{ code, area, subject: subject ?? null, level },
+    code,
+    area,
+    subject: subject ?? null,
+    level,
     text: clean(text),
     fix: fix === undefined ? null : clean(fix),
     canFix: repair !== undefined,
   });
   return {
-    ...{ version: view.version, platform: view.platform, node: view.node },
+    version: view.version,
+    platform: view.platform,
+    node: view.node,
     problems: countOf(view.findings, "problem"),
     warnings: countOf(view.findings, "warning"),
     findings: view.findings.map(viewFinding),
@@ -76,7 +81,7 @@ function fixedLines({ repaired, columns }: DoctorView, style: Style): string[] {
     style.bold("Fixed"),
     ...repaired.flatMap(({ finding, failure }) => {
       const mark = failure === undefined ? style.green("✓") : style.red("✗");
-      const more = failure === undefined ? [] : [`Could not be fixed: ${oneLine(failure)}`];
+      const more = failure === undefined ? [] : [`Fix failed: ${oneLine(failure)}`];
       return entryLines(mark, finding, more, columns);
     }),
   ];
@@ -98,7 +103,7 @@ function troubleLines({ findings, program, columns }: DoctorView, style: Style):
   ];
 }
 
-/** `  ✗ codex        what is so`, and below it what to do. */
+/** `  ✗ codex        the finding`, and below it the fix. */
 function entryLines(mark: string, finding: Finding, more: readonly string[], columns: number | undefined): string[] {
   const subject = oneLine(subjectOf(finding));
   const indent = 4 + SUBJECT_CELLS;
@@ -126,12 +131,12 @@ function areaLines(area: Area, { findings, columns, program }: DoctorView, style
   return lines.map((line, index) => `${padCells(index === 0 ? label : "", LABEL_CELLS)}${line}`);
 }
 
-/** What is good about one thing, behind the mark of the worst about it. */
+/** The good findings of a subject, after the mark of its worst one. */
 function groupText(group: readonly Finding[], style: Style): string {
   const level = WORST.find((each) => group.some((finding) => finding.level === each)) ?? "ok";
   const [first] = group;
   const subject = first && BY_SUBJECT.has(first.area) && first.subject !== undefined ? `${first.subject} ` : "";
-  const good = group.filter((finding) => !isTrouble(finding)).map(({ text }) => oneLine(text));
+  const good = group.filter((finding) => !needsAction(finding)).map(({ text }) => oneLine(text));
   const separator = first?.area === "queue" ? "; " : ", ";
   const text = good.length > 0 ? good.filter(Boolean).join(separator) : subject === "" ? "see above" : "";
   return `${markOf(level, style)} ${oneLine(subject + text)}`;
@@ -146,7 +151,7 @@ function groupBySubject(findings: readonly Finding[]): Finding[][] {
   return [...groups.values()];
 }
 
-/** Problems before warnings; within them by area. */
+/** Problems first, then warnings, each by area. */
 function troubles(findings: readonly Finding[]): Finding[] {
   return (["problem", "warning"] as const).flatMap((level) => findings.filter((finding) => finding.level === level));
 }
@@ -163,7 +168,7 @@ function markOf(level: Level, style: Style): string {
 function sayCounts(findings: readonly Finding[]): string {
   const counts = (["problem", "warning"] as const).flatMap((level) => {
     const count = countOf(findings, level);
-    return count === 0 ? [] : [sayMany(count, level)];
+    return count === 0 ? [] : [pluralize(count, level)];
   });
   return counts.length === 0 ? "No problems" : counts.join(", ");
 }

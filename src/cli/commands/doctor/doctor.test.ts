@@ -35,20 +35,34 @@ const HEALTHY: Finding[] = [
 const SICK: Finding[] = [
   ...HEALTHY.filter(({ area }) => area !== "server"),
   {
-    ...{ code: "always_load", area: "agents", subject: "claude", level: "warning", repair },
+    code: "always_load",
+    area: "agents",
+    subject: "claude",
+    level: "warning",
+    repair,
     text: "alwaysLoad is not set: the model must search for ask_human before it can use it",
   },
   {
-    ...{ code: "client_timeout", area: "agents", subject: "codex", level: "problem", repair },
+    code: "client_timeout",
+    area: "agents",
+    subject: "codex",
+    level: "problem",
+    repair,
     text: "tool_timeout_sec is 60 s, live window is 180 s: questions would be cut off",
     fix: 'live_window = "45s" in askd.toml',
   },
   {
-    ...{ code: "server_crash", area: "agents", subject: "gemini", level: "problem" },
+    code: "server_crash",
+    area: "agents",
+    subject: "gemini",
+    level: "problem",
     text: "its MCP server does not start: it ended with exit code 1: \u001b]0;you\u0007 are owned\nreally",
   },
   {
-    ...{ code: "port_taken", area: "server", level: "problem", fix: "kill 4711, or askd serve --port 0" },
+    code: "port_taken",
+    area: "server",
+    level: "problem",
+    fix: "kill 4711, or askd serve --port 0",
     text: "port 4319 is taken by python3 (process 4711): askd serve cannot listen there",
   },
 ];
@@ -110,7 +124,7 @@ Queue      ✓ 1 waiting, oldest 2h; 0 stuck; 0 undelivered
     expect(renderDoctor(viewOf([problem], { repaired }), PLAIN)).toContain(`Fixed
   ✓ claude       alwaysLoad is not set: the model must search for ask_human before it can use it
   ✗ codex        tool_timeout_sec is 60 s, live window is 180 s: questions would be cut off
-                 Could not be fixed: config.toml is read-only
+                 Fix failed: config.toml is read-only
 `);
   });
 
@@ -121,15 +135,28 @@ Queue      ✓ 1 waiting, oldest 2h; 0 stuck; 0 undelivered
 
   test("as JSON holds no secret and no name of a home", () => {
     const finding: Finding = {
-      ...{ code: "x", area: "store", level: "problem", fix: "cat /home/ada/.askd/key" },
+      code: "x",
+      area: "store",
+      level: "problem",
+      fix: "cat /home/ada/.askd/key",
       text: "postgres://ada:hunter2hunter2@db/askd in /home/ada/x: my-very-own-token",
     };
     const env = { SLACK_TOKEN: "my-very-own-token" };
     expect(viewDoctor(viewOf([finding]), { env, homeDir: "/home/ada" })).toEqual({
-      ...{ version: "1.0.0", platform: "linux-x64", node: "20.20.2", problems: 1, warnings: 0, fixed: [] },
+      version: "1.0.0",
+      platform: "linux-x64",
+      node: "20.20.2",
+      problems: 1,
+      warnings: 0,
+      fixed: [],
       findings: [
         {
-          ...{ code: "x", area: "store", subject: null, level: "problem", canFix: false, fix: "cat ~/.askd/key" },
+          code: "x",
+          area: "store",
+          subject: null,
+          level: "problem",
+          canFix: false,
+          fix: "cat ~/.askd/key",
           text: "postgres://ada:[redacted]@db/askd in ~/x: [redacted]",
         },
       ],
@@ -179,10 +206,16 @@ No problems
     expect(sick.exit).toBe(1);
     const report: Record<string, unknown> = JSON.parse(sick.stdout.toString("utf8"));
     expect(report).toMatchObject({
-      ...{ problems: 1, warnings: 1, fixed: [] },
+      problems: 1,
+      warnings: 1,
+      fixed: [],
       findings: expect.arrayContaining([
         {
-          ...{ code: "store_open", area: "store", subject: null, level: "problem", can_fix: true },
+          code: "store_open",
+          area: "store",
+          subject: null,
+          level: "problem",
+          can_fix: true,
           text: expect.stringMatching(/^~\/data\/askd\.db is open to other users/),
           fix: "chmod 600 ~/data/askd.db",
         },

@@ -1,12 +1,13 @@
 import { withEnv } from "../../../config/env.ts";
 import { parseDuration } from "../../../core/text/duration.ts";
+import { EXIT_CODE } from "../../../core/exit-code.ts";
 import { checkUp } from "../../../doctor/check-up.ts";
-import { type Repaired, repair, sortFindings } from "../../../doctor/run-checks.ts";
+import { type RepairResult, repair, sortFindings } from "../../../doctor/run-checks.ts";
 import { type Finding, countOf } from "../../../doctor/finding.ts";
-import type { Patient } from "../../../doctor/doctor-context.ts";
-import { wire } from "../../../doctor/wire-client.ts";
+import type { DoctorContext } from "../../../doctor/doctor-context.ts";
+import { wireClient } from "../../../doctor/wire-client.ts";
 import { wrongUsage } from "../../arguments.ts";
-import { isServiceOff, lockFile, startService } from "../service/background-worker.ts";
+import { isServiceOff, workerLockFile, startService } from "../service/background-worker.ts";
 import { BELL } from "../../terminal/bell.ts";
 import type { Command } from "../../command.ts";
 import type { Context } from "../../context.ts";
@@ -14,19 +15,18 @@ import { type DoctorView, renderDoctor, renderSummary, viewDoctor } from "./doct
 import { PROBE_FIELDS, probeAgent } from "./doctor-probe.ts";
 import type { Flags } from "../../flags.ts";
 import { printResult } from "../../output.ts";
-import { PORT } from "../../port.ts";
+import { DEFAULT_PORT } from "../service/background-server.ts";
 import { setupAround } from "../init/setup-around.ts";
 import { VERSION } from "../../version.ts";
 
-const EXIT_PROBLEMS = 1;
 const PROBE_MAX = "6m";
 
 const flags = {
-  fix: { type: "boolean", about: "Put right what can be" },
-  send: { type: "boolean", about: "Send a test on every channel that is set up" },
-  probe: { type: "string", value: "agent", about: "Measure with the real program what an agent bears" },
+  fix: { type: "boolean", about: "Fix what can be fixed" },
+  send: { type: "boolean", about: "Send a test message on every configured channel" },
+  probe: { type: "string", value: "agent", about: "Measure the tool-call timeout of an agent's real program" },
   max: { type: "string", value: "duration", about: "How long --probe may take (6m)" },
-  summary: { type: "boolean", about: "One line" },
+  summary: { type: "boolean", about: "Print one line" },
 } as const satisfies Flags;
 
 export const command: Command<typeof flags> = {
@@ -36,31 +36,36 @@ export const command: Command<typeof flags> = {
   examples: ["askd doctor", "askd doctor --fix", "askd doctor --json > report.json", "askd doctor --probe claude"],
   isAboutWrongConfig: true,
   async run(args, context) {
-    if (args.positionals.length > 0) throw wrongUsage(`"${args.positionals[0]}" is too much`, command.usage);
+    if (args.positionals.length > 0) throw wrongUsage(`Unexpected argument "${args.positionals[0]}"`, command.usage);
     if (args.flags.probe !== undefined) {
       return probeAgent(args.flags.probe, parseDuration(args.flags.max ?? PROBE_MAX), context);
     }
-    // Some programs take seconds to say who they are.
-    if (context.stderr.isTty && !context.isQuiet) context.stderr.write("Looking at everything…\n");
+    // Some programs take seconds to print their version.
+    if (context.stderr.isTty && !context.isQuiet) context.stderr.write("Checking…\n");
     const patient = await patientOf(context);
     const first = await checkUp(patient);
     const repaired = args.flags.fix ? await repair(first) : [];
     const after = repaired.length > 0 ? await checkUp(patient) : first;
     const findings = args.flags.send ? sortFindings([...after, ...(await send(patient, context))]) : after;
     print(findings, repaired, { context, isShort: args.flags.summary ?? false });
-    return countOf(findings, "problem") > 0 ? EXIT_PROBLEMS : 0;
+    return countOf(findings, "problem") > 0 ? EXIT_CODE.error : 0;
   },
 };
 
 function print(
   findings: readonly Finding[],
-  repaired: readonly Repaired[],
+  repaired: readonly RepairResult[],
   { context, isShort }: { context: Context; isShort: boolean },
 ): void {
   const { version, arch } = process;
   const view: DoctorView = {
-    ...{ version: VERSION, node: version.slice(1), platform: `${context.platform}-${arch}` },
-    ...{ findings, repaired, program: context.program, columns: context.stdout.columns },
+    version: VERSION,
+    node: version.slice(1),
+    platform: `${context.platform}-${arch}`,
+    findings,
+    repaired,
+    program: context.program,
+    columns: context.stdout.columns,
   };
   printResult(context, command.fields ?? [], {
     page: () => (isShort ? renderSummary(view) : renderDoctor(view, context.style)),
@@ -68,8 +73,8 @@ function print(
   });
 }
 
-/** Only sends where somebody asked for it. */
-async function send({ config, ...patient }: Patient, context: Context): Promise<Finding[]> {
+/** Sends test messages if --send asks for it. */
+async function send({ config, ...patient }: DoctorContext, context: Context): Promise<Finding[]> {
   const { sendTests } = await import("../../../doctor/send.ts");
   const ring = (): boolean => {
     if (context.stderr.isTty) context.stderr.write(BELL);
@@ -78,19 +83,30 @@ async function send({ config, ...patient }: Patient, context: Context): Promise<
   return sendTests(config.values, { ...patient, now: context.now(), ring });
 }
 
-/** This user's askd on this machine, as the context knows it. */
-async function patientOf(context: Context): Promise<Patient> {
+/** The input of the doctor, from the context. */
+async function patientOf(context: Context): Promise<DoctorContext> {
   const { env, cwd, homeDir, platform, place, rules, config, self } = context;
   const around = await setupAround(context);
   return {
     around,
-    wire: (client, scope) => wire(client, scope, { around, stateDir: place.stateDir, now: context.now() }),
-    ...{ env, cwd, homeDir, platform, host: await context.host(), rules, config, self, store: place.store },
-    ...{ stateDir: place.stateDir, runtimeDir: place.runtimeDir },
-    ...{ version: VERSION, nodeVersion: process.versions.node },
-    port: withEnv(config.values, env).server?.port || PORT, // 0 picks one that is free
+    agents: await context.agents(),
+    wire: (client, scope) => wireClient(client, scope, { around, stateDir: place.stateDir, now: context.now() }),
+    env,
+    cwd,
+    homeDir,
+    platform,
+    host: await context.host(),
+    rules,
+    config,
+    self,
+    store: place.store,
+    stateDir: place.stateDir,
+    runtimeDir: place.runtimeDir,
+    version: VERSION,
+    nodeVersion: process.versions.node,
+    port: withEnv(config.values, env).server?.port || DEFAULT_PORT, // 0 picks one that is free
     nowMs: () => Date.parse(context.now()),
-    isWorkerLocked: () => context.isLocked(lockFile(context)),
+    isWorkerLocked: () => context.isLocked(workerLockFile(context)),
     openRemote: () => context.engine(),
     doDue: async () => void (await context.engine()),
     startWorker: async () => {

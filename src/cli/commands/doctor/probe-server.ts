@@ -4,12 +4,12 @@ import type { Command } from "../../command.ts";
 import type { Flags } from "../../flags.ts";
 
 const flags = {
-  hold: { type: "string", value: "duration", about: "How long a call is held" },
-  progress: { type: "string", value: "duration", about: "How often progress is sent meanwhile" },
-  writes: { type: "boolean", about: "Do not say that the tool changes nothing" },
+  hold: { type: "string", value: "duration", about: "How long to hold a call" },
+  progress: { type: "string", value: "duration", about: "How often to send progress" },
+  writes: { type: "boolean", about: "Do not declare the tool read-only" },
 } as const satisfies Flags;
 
-/** What `askd doctor --probe` has agents start; it touches no store. */
+/** The MCP server that agents start for `askd doctor --probe`; it opens no store. */
 export const command: Command<typeof flags> = {
   usage: "probe-server [--hold 5s] [--progress 1s] [--writes]",
   flags,

@@ -1,33 +1,34 @@
 import { Refusal } from "../../../core/refusal.ts";
-import type { Around, Client } from "../../../setup/client.ts";
-import { CLIENTS, findClient } from "../../../setup/clients.ts";
+import type { ClientSurroundings, Client } from "../../../agents/wiring.ts";
+import { clientsOf, findClient } from "../../../setup/clients.ts";
 import { OTHER_CLIENTS, renderOther } from "../../../setup/other-client.ts";
 import { renderSnippet } from "../../../setup/snippet.ts";
 import type { Context } from "../../context.ts";
 import { nameOf } from "./init-view.ts";
 import { oneLine } from "../../view/sanitise.ts";
 
-/** What to write by hand for a client: its files on stderr, the text alone on stdout where it is one file. */
-export function printSnippets(name: string, around: Around, context: Context): number {
-  const known = findClient(name);
+/** Prints the settings to write by hand: file names on stderr, the text alone on stdout if it is one file. */
+export async function printSnippets(name: string, around: ClientSurroundings, context: Context): Promise<number> {
+  const clients = clientsOf(await context.agents());
+  const names = [...clients, ...OTHER_CLIENTS].map((one) => one.name).join(", ");
+  const known = findClient(clients, name);
   const other = OTHER_CLIENTS.find((one) => one.name === name);
   if (known) return printKnown(known, around, context);
   if (other) return print(context, `${other.title}: ${nameOf(other.file(around), around)}`, renderOther(other, around));
-  if (name === "" || name === "generic") return print(context, sayGeneric(), renderOther(undefined, around));
+  if (name === "" || name === "generic") return print(context, sayGeneric(names), renderOther(undefined, around));
   throw new Refusal("bad_input", `There is nothing to print for "${oneLine(name)}"`, {
-    hint: `Choose from: ${[...CLIENTS, ...OTHER_CLIENTS].map((one) => one.name).join(", ")}, generic`,
+    hint: `Choose from: ${names}, generic`,
   });
 }
 
-function printKnown(client: Client, around: Around, context: Context): number {
+function printKnown(client: Client, around: ClientSurroundings, context: Context): number {
   for (const { file, format, wishes } of client.targets("user", around)) {
     print(context, `${client.title}: ${nameOf(file, around)}`, renderSnippet(format, wishes));
   }
   return 0;
 }
 
-function sayGeneric(): string {
-  const names = [...CLIENTS, ...OTHER_CLIENTS].map(({ name }) => name).join(", ");
+function sayGeneric(names: string): string {
   return `Any client that speaks MCP. Known by name: ${names}`;
 }
 

@@ -1,5 +1,5 @@
 import { AnswerInput } from "../../../core/answer/answer-input.ts";
-import type { Read } from "../../../core/changes.ts";
+import type { QuestionSnapshot } from "../../../core/changes.ts";
 import { MINUTE_MS, SECOND_MS } from "../../../core/instant.ts";
 import { Refusal } from "../../../core/refusal.ts";
 import { type Run, hasEnded } from "../../../core/run/run.ts";
@@ -83,7 +83,11 @@ async function startRun({ self, runChild, place }: Context): Promise<number> {
 }
 
 /** Shows the question until an answer fits it. */
-async function askPerson(read: Read, engine: Engine, context: Context): Promise<Read | undefined> {
+async function askPerson(
+  read: QuestionSnapshot,
+  engine: Engine,
+  context: Context,
+): Promise<QuestionSnapshot | undefined> {
   const { stdout, stderr, style } = context;
   const options = TEST_OPTIONS.map((label, index) => `${index + 1} ${label}`).join("   ");
   stdout.write(`${style.cyan("?")} Test question: ${TEST_QUESTION}\n    ${options}\n`);

@@ -1,7 +1,7 @@
 import { Refusal } from "../../../core/refusal.ts";
 import { unreachable } from "../../../core/unreachable.ts";
 import { listRecords } from "../../../setup/history.ts";
-import { type Undone, recordsFor, undoRecord } from "../../../setup/undo.ts";
+import { type UndoResult, recordsFor, undoRecord } from "../../../setup/undo.ts";
 import type { Context } from "../../context.ts";
 import { nameOf } from "./init-view.ts";
 import { printResult } from "../../output.ts";
@@ -14,7 +14,7 @@ const FIELDS = ["version", "dir", "scope", "clients", "files", "written"];
 export async function undoInit(dir: string, root: string, context: Context): Promise<number> {
   const records = await recordsFor(root, dir);
   if (records.length === 0) throw await nothingToUndo(dir, root);
-  const undone: Undone[] = [];
+  const undone: UndoResult[] = [];
   for (const record of records) undone.push(...(await undoRecord(record)));
   const last = [...new Map(undone.map((one) => [one.file, one])).values()];
   printResult(context, FIELDS, {
@@ -30,7 +30,7 @@ async function nothingToUndo(dir: string, root: string): Promise<Refusal> {
   return new Refusal("not_found", `init has changed nothing for ${oneLine(dir)}`, { hint });
 }
 
-function say(one: Undone, dir: string, { style, homeDir }: Context): string {
+function say(one: UndoResult, dir: string, { style, homeDir }: Context): string {
   const name = nameOf(one.file, { dir, homeDir });
   const done = style.green("✓");
   switch (one.is) {

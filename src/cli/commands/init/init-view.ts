@@ -1,7 +1,7 @@
-import { sayMany } from "../../../core/text/plural.ts";
+import { pluralize } from "../../../core/text/plural.ts";
 import { relative } from "node:path";
-import type { Scope } from "../../../setup/client.ts";
-import type { Found } from "../../../setup/clients.ts";
+import type { Scope } from "../../../agents/wiring.ts";
+import type { FoundClient } from "../../../setup/clients.ts";
 import { textOf } from "../../../setup/config-file.ts";
 import { unifiedDiff } from "../../../setup/diff.ts";
 import { type FilePlan, isChange } from "../../../setup/plan.ts";
@@ -12,7 +12,7 @@ import { cellsOf, padCells } from "../../terminal/terminal.ts";
 
 const WIDEST_NAME = 40;
 
-/** What init found and what it would do. */
+/** The clients that init found, and its plan for each. */
 export interface Wired {
   version: string;
   /** The top folder of the project. */
@@ -21,11 +21,11 @@ export interface Wired {
   isRepository: boolean;
   repo: string | undefined;
   scope: Scope;
-  clients: readonly Found[];
+  clients: readonly FoundClient[];
   plans: readonly FilePlan[];
 }
 
-/** What was found and what would change, before anybody is asked. */
+/** Renders the found clients and the planned changes, before the confirmation. */
 export function renderPlan(wired: Wired, { style, program }: Pick<Context, "style" | "program">): string {
   const due = wired.plans.filter(isChange);
   return [
@@ -82,7 +82,7 @@ export function renderDiffs({ plans, dir }: Wired, { stdout }: Pick<Context, "st
   return stdout.isTty ? sanitise(diffs.join("")) : diffs.join("");
 }
 
-/** What was done, and what could not be. */
+/** Renders the changes that were made, and those that failed. */
 export function renderApplied(
   result: Wired & { written: readonly FilePlan[]; failed: ReadonlyArray<{ plan: FilePlan; why: string }> },
   { style, program, isQuiet }: Context,
@@ -99,7 +99,7 @@ export function renderApplied(
     titles.delete(title);
   }
   titles.delete("all agents");
-  const count = sayMany(titles.size, "agent");
+  const count = pluralize(titles.size, "agent");
   const done =
     written.length > 0
       ? `${style.green("✓")} ${count} wired. Comments and formatting kept. Undo: ${program} init --undo`
@@ -118,13 +118,21 @@ export function renderApplied(
 /** The same for programs. */
 export function viewPlans({ version, dir, scope, clients, plans }: Wired): object {
   return {
-    ...{ version, dir, scope },
+    version,
+    dir,
+    scope,
     clients: clients.map(({ client, program, version: own, home }) => ({
-      ...{ name: client.name, title: client.title },
-      ...{ program: program ?? null, version: own ?? null, home: home ?? null },
+      name: client.name,
+      title: client.title,
+      program: program ?? null,
+      version: own ?? null,
+      home: home ?? null,
     })),
     files: plans.map((plan) => ({
-      ...{ file: plan.file, clients: plan.titles, says: plan.says, notes: plan.notes },
+      file: plan.file,
+      clients: plan.titles,
+      says: plan.says,
+      notes: plan.notes,
       status: plan.problem ? "left_alone" : isChange(plan) ? (plan.before ? "change" : "create") : "wired",
       problem: plan.problem?.why ?? null,
       snippet: plan.problem?.snippet ?? null,
@@ -132,7 +140,7 @@ export function viewPlans({ version, dir, scope, clients, plans }: Wired): objec
   };
 }
 
-function sayFound({ client, version, program, home }: Found): string {
+function sayFound({ client, version, program, home }: FoundClient): string {
   if (version !== undefined) return `${client.title} ${oneLine(version)}`;
   if (program === undefined && home === undefined) return `${client.title} (not found here)`;
   return program === undefined ? `${client.title} (by its settings)` : client.title;

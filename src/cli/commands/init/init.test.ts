@@ -4,16 +4,24 @@ import { expect, test } from "vitest";
 import { Scene } from "../../../../test/scene.ts";
 import { SetupHome } from "../../../../test/setup-home.ts";
 import { type Typed, type } from "../../../../test/typed.ts";
-import type { World } from "../../process.ts";
+import type { ProcessWorld } from "../../process.ts";
 
 /** Types init in a project of a home; nobody can be asked unless lines are given. */
-function init(home: SetupHome, argv: readonly string[], lines?: string[], over: Partial<World> = {}): Promise<Typed> {
+function init(
+  home: SetupHome,
+  argv: readonly string[],
+  lines?: string[],
+  over: Partial<ProcessWorld> = {},
+): Promise<Typed> {
   const isTty = lines !== undefined;
   const stdin = { isTty, readAll: () => Promise.resolve(""), readLine: () => Promise.resolve(lines?.shift()) };
   let stderr = "";
   const { homeDir, dir } = home.around;
   return type(new Scene(), ["init", ...argv], {
-    ...{ homeDir, cwd: dir, stdin, self: ["/nowhere/askd"] },
+    homeDir,
+    cwd: dir,
+    stdin,
+    self: ["/nowhere/askd"],
     env: { ASKD_HOME: join(home.root, "askd"), PATH: "/usr/bin:/bin" },
     readFile: (path) => Promise.resolve(readFileSync(path, "utf8")),
     ...(isTty && { stderr: { write: (text: string) => void (stderr += text), isTty, columns: 80 } }),
@@ -72,7 +80,8 @@ test("init --yes wires, says how to test and to undo, and does nothing the secon
 
   const undone = await init(home, ["--undo"]);
   expect(undone).toEqual({
-    ...{ exit: 0, stderr: "" },
+    exit: 0,
+    stderr: "",
     stdout: "✓ askd.toml is gone again\n✓ .cursor/mcp.json is gone again\n✓ ~/.codex/config.toml is as it was\n",
   });
   expect(readFileSync(join(home.around.homeDir, ".codex", "config.toml"), "utf8")).toBe('model = "x" # mine\n');

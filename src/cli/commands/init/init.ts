@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { Refusal } from "../../../core/refusal.ts";
 import { applyPlans } from "../../../setup/apply.ts";
-import { type Around, type Client, SCOPES, type Scope } from "../../../setup/client.ts";
-import { CLIENTS, type Found, findClient, findClients, findOne } from "../../../setup/clients.ts";
+import { type ClientSurroundings, type Client, SCOPES, type Scope } from "../../../agents/wiring.ts";
+import { type FoundClient, clientsOf, findClient, findClients, findOne } from "../../../setup/clients.ts";
 import { planGuide } from "../../../setup/guide-block.ts";
 import { type FilePlan, isChange, planClients } from "../../../setup/plan.ts";
 import { planProjectFile } from "../../../setup/project-file.ts";
@@ -69,11 +69,11 @@ function historyDir({ place }: Context): string {
   return join(place.stateDir, "init");
 }
 
-async function init(given: Given, around: Around, context: Context): Promise<number> {
+async function init(given: Given, around: ClientSurroundings, context: Context): Promise<number> {
   const scope = readScope(given.scope);
   // Some programs take seconds to say who they are.
   if (context.stderr.isTty && !context.isQuiet) context.stderr.write("Looking for agents…\n");
-  const clients = await chooseClients(given.client ?? [], around);
+  const clients = await chooseClients(given.client ?? [], around, clientsOf(await context.agents()));
   const makePlans = () => planAll(clients, { scope, around, hasGuide: given.instructions ?? false });
   const plans = await makePlans();
   const { isRepository } = await findTop(context.cwd);
@@ -97,7 +97,9 @@ async function init(given: Given, around: Around, context: Context): Promise<num
   }
   // Programs that run write to their files too: what is carried out is what is right now.
   const { done, failed } = await applyPlans(await makePlans(), {
-    ...{ root: historyDir(context), now: context.now(), dir: around.dir },
+    root: historyDir(context),
+    now: context.now(),
+    dir: around.dir,
   });
   const exitCode = end({ ...wired, written: done, failed }, context);
   if (context.json) return exitCode;
@@ -109,8 +111,8 @@ async function init(given: Given, around: Around, context: Context): Promise<num
 }
 
 async function planAll(
-  clients: readonly Found[],
-  { scope, around, hasGuide }: { scope: Scope; around: Around; hasGuide: boolean },
+  clients: readonly FoundClient[],
+  { scope, around, hasGuide }: { scope: Scope; around: ClientSurroundings; hasGuide: boolean },
 ): Promise<FilePlan[]> {
   return [
     ...(await planClients(
@@ -165,22 +167,26 @@ function readScope(given: string | undefined): Scope {
 }
 
 /** Those that were named, here or not; else all that are in use here. */
-async function chooseClients(names: readonly string[], around: Around): Promise<Found[]> {
+async function chooseClients(
+  names: readonly string[],
+  around: ClientSurroundings,
+  known: readonly Client[],
+): Promise<FoundClient[]> {
   if (names.length > 0) {
-    const clients = [...new Set(names.map(getClient))];
+    const clients = [...new Set(names.map((name) => getClient(name, known)))];
     return Promise.all(clients.map(async (client) => (await findOne(client, around)) ?? { client }));
   }
-  const found = await findClients(around);
+  const found = await findClients(known, around);
   if (found.length > 0) return found;
   throw new Refusal("not_found", "No agent that askd knows was found on this machine", {
-    hint: `Name one: askd init --client ${CLIENTS.map(({ name }) => name).join("|")}; for others: askd init --print`,
+    hint: `Name one: askd init --client ${known.map(({ name }) => name).join("|")}; for others: askd init --print`,
   });
 }
 
-function getClient(name: string): Client {
-  const client = findClient(name.toLowerCase());
+function getClient(name: string, known: readonly Client[]): Client {
+  const client = findClient(known, name.toLowerCase());
   if (client) return client;
   throw new Refusal("bad_input", `init does not know the client "${oneLine(name)}"`, {
-    hint: `Choose from: ${CLIENTS.map((one) => one.name).join(", ")}. For others: askd init --print`,
+    hint: `Choose from: ${known.map((one) => one.name).join(", ")}. For others: askd init --print`,
   });
 }

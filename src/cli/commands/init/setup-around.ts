@@ -2,8 +2,7 @@ import { existsSync } from "node:fs";
 import { realpath } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { findProgram } from "../../../agents/runner/launch.ts";
-import type { Around } from "../../../setup/client.ts";
-import type { Argv } from "../../../setup/command-line.ts";
+import type { ClientSurroundings, Argv } from "../../../agents/wiring.ts";
 import type { Context } from "../../context.ts";
 import { VERSION } from "../../version.ts";
 
@@ -11,11 +10,13 @@ const MOST_FOLDERS = 40;
 /** Where npx keeps what it fetched; it is gone some day. */
 const FETCHED = /[/\\]_npx[/\\]/;
 
-/** What setting up agents has to know of this place. */
-export async function setupAround(context: Context): Promise<Around> {
+/** The facts of this machine that wiring needs. */
+export async function setupAround(context: Context): Promise<ClientSurroundings> {
   const shared = [...(context.platform === "win32" ? ["cmd", "/c"] : []), "npx", "-y", `askd@${VERSION}`];
   return {
-    ...{ env: context.env, homeDir: context.homeDir, platform: context.platform },
+    env: context.env,
+    homeDir: context.homeDir,
+    platform: context.platform,
     dir: (await findTop(context.cwd)).dir,
     askd: { own: (await findOwn(context)) ?? shared, shared },
     liveWindowMs: context.rules.liveWindowMs,

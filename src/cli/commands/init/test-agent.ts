@@ -2,7 +2,7 @@ import type { Command } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import type { Flags } from "../../flags.ts";
 
-/** What the test question of init asks. */
+/** The test question of init. */
 export const TEST_QUESTION = "Is this the right terminal?";
 export const TEST_OPTIONS = ["Yes", "No"] as const;
 

@@ -1,5 +1,5 @@
 import { MOST_LISTED } from "../../../core/api/route.ts";
-import type { Read } from "../../../core/changes.ts";
+import type { QuestionSnapshot } from "../../../core/changes.ts";
 import type { QuestionId, RunId } from "../../../core/id.ts";
 import type { Instant } from "../../../core/instant.ts";
 import type { Question } from "../../../core/question/question.ts";
@@ -10,11 +10,11 @@ import type { Context } from "../../context.ts";
 import type { Values } from "../../flags.ts";
 import type { ListFlags } from "./list.ts";
 import { parsePast } from "../../view/time-argument.ts";
-import { type Wanted, readWanted } from "./question-filter.ts";
+import { type QuestionPredicate, readQuestionFilter } from "./question-filter.ts";
 import { oneLine } from "../../view/sanitise.ts";
 import { getQuestionId, getRun } from "../../target.ts";
 
-/** How many questions are looked at for those that the flags want. */
+/** The most questions that one search reads. */
 const MOST_SEARCHED = 10_000;
 export const SORTS = ["newest", "oldest", "due", "priority"] as const;
 type Sort = (typeof SORTS)[number];
@@ -29,28 +29,34 @@ const LAST = "9999-12-31T23:59:59.999Z"; // later than every deadline
 
 type Given = Values<ListFlags>;
 
-/** What was found, and whether there is more of it. */
-export interface Found {
-  reads: readonly Read[];
+/** The questions found, and whether there are more. */
+export interface FoundQuestions {
+  reads: readonly QuestionSnapshot[];
   hasMore: boolean;
-  /** The next page can begin after the last of these. */
+  /** Whether `--after` can continue from the last of these. */
   isPaged: boolean;
 }
 
-/** Questions by what people remember of them. The store knows states, runs and order; the rest is looked at here. */
-export async function findQuestions(engine: Engine, given: Given, most: number, context: Context): Promise<Found> {
+/** Searches questions. The store filters by status and run; everything else is filtered here. */
+export async function findQuestions(
+  engine: Engine,
+  given: Given,
+  most: number,
+  context: Context,
+): Promise<FoundQuestions> {
   const sort = readSort(given.sort, given.awaiting ? "oldest" : "newest");
   const isPaged = sort === "newest" || sort === "oldest";
   if (given.after !== undefined && !isPaged) {
     throw new Refusal("bad_input", `--after goes with --sort newest or oldest, not with ${sort}`);
   }
   const search: Search = {
-    ...{ engine, order: sort === "oldest" ? "oldest" : "newest" },
+    engine,
+    order: sort === "oldest" ? "oldest" : "newest",
     status: given.awaiting ? "pending" : readState(given.state),
     runId: given.run === undefined ? undefined : (await getRun(engine, given.run)).id,
     after: given.after === undefined ? undefined : await getQuestionId(engine, given.after),
     since: await readSince(engine, given.since, context),
-    isMeant: await readWanted({ ...given, run: undefined }, engine, context),
+    isMeant: await readQuestionFilter({ ...given, run: undefined }, engine, context),
     runs: new Map(),
   };
   const found = await collect(search, isPaged ? most + 1 : MOST_SEARCHED);
@@ -59,7 +65,7 @@ export async function findQuestions(engine: Engine, given: Given, most: number, 
   return { reads, hasMore: sorted.length > most, isPaged };
 }
 
-type Row = Parameters<Wanted>[0];
+type Row = Parameters<QuestionPredicate>[0];
 
 interface Search {
   engine: Engine;
@@ -68,8 +74,8 @@ interface Search {
   runId: RunId | undefined;
   after: QuestionId | undefined;
   since: Instant | undefined;
-  isMeant: Wanted;
-  /** Runs that were read, since several questions may be of one. */
+  isMeant: QuestionPredicate;
+  /** Runs already read: several questions may belong to one. */
   runs: Map<RunId, Run>;
 }
 
@@ -78,8 +84,7 @@ async function collect(search: Search, most: number): Promise<Row[]> {
   const rows: Row[] = [];
   let after = search.after;
   for (let seen = 0; rows.length < most && seen < MOST_SEARCHED; seen += MOST_LISTED) {
-    const filter = { ...(status && { status }), ...(runId && { runId }), ...(after && { after }) };
-    const page = await engine.listQuestions({ ...filter, order, limit: MOST_LISTED });
+    const page = await engine.listQuestions({ status, runId, after, order, limit: MOST_LISTED });
     const wanted = page.filter((question) => since === undefined || question.askedAt >= since);
     for (const question of wanted) {
       const row = { question, run: await readRun(question.runId, search) };

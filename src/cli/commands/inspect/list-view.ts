@@ -1,19 +1,20 @@
-import type { Read } from "../../../core/changes.ts";
+import type { QuestionSnapshot } from "../../../core/changes.ts";
 import { shortId } from "../../../core/id.ts";
 import type { Instant } from "../../../core/instant.ts";
 import { oneLine } from "../../view/sanitise.ts";
 import { type Style, cellsOf, cutCells, padCells } from "../../terminal/terminal.ts";
-import { refOf, sayDue, sayHeld } from "../../wording.ts";
+import { sayDue } from "../../view/question-text.ts";
+import { refOf, sayHeld } from "../../view/run-text.ts";
 import { sayAgo, spellAgo } from "../../view/relative-time.ts";
 
-/** What `askd list` shows. */
+/** The data of `askd list`. */
 export interface ListView {
   now: Instant;
   width: number;
-  questions: readonly Read[];
+  questions: readonly QuestionSnapshot[];
 }
 
-/** The page of `askd list --awaiting`, in the layout that task managers know. */
+/** The output of `askd list --awaiting`, in the layout of task managers. */
 export function renderAwaiting({ now, width, questions }: ListView, style: Style): string {
   if (questions.length === 0) return "Nothing is waiting for you.\n";
   const idCells = Math.max(...questions.map(({ run }) => cellsOf(refOf(run)))) + 3;
@@ -32,7 +33,7 @@ export function renderAwaiting({ now, width, questions }: ListView, style: Style
   return `Awaiting Human Input:\n\n${blocks.join("\n\n")}\n`;
 }
 
-/** The page of `askd list`: one line for each question. */
+/** The output of `askd list`: one line per question. */
 export function renderList({ now, width, questions }: ListView, style: Style): string {
   if (questions.length === 0) return "No questions.\n";
   const ids = questions.map(({ question }) => question.id);
@@ -52,7 +53,7 @@ export function renderList({ now, width, questions }: ListView, style: Style): s
   return `${lines.join("\n")}\n`;
 }
 
-function clauses(read: Read, now: Instant): string[] {
+function clauses(read: QuestionSnapshot, now: Instant): string[] {
   const { question } = read;
   const due = sayDue(read, now);
   return [

@@ -6,7 +6,7 @@ import { wrongUsage } from "../../arguments.ts";
 import type { Command } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import type { Flags } from "../../flags.ts";
-import { type Found, SORTS, findQuestions } from "./list-search.ts";
+import { type FoundQuestions, SORTS, findQuestions } from "./list-search.ts";
 import { renderAwaiting, renderList } from "./list-view.ts";
 import { printResult } from "../../output.ts";
 import { FILTER_FLAGS } from "./question-filter.ts";
@@ -17,13 +17,13 @@ const DEFAULT_LIMIT = 30;
 const MOST = 1000;
 
 const flags = {
-  awaiting: { type: "boolean", about: "Only what waits for an answer, oldest first, with context" },
+  awaiting: { type: "boolean", about: "Only waiting questions, oldest first, with context" },
   state: { type: "string", value: "state", about: "pending, answered, timeout or cancelled" },
   ...FILTER_FLAGS,
-  since: { type: "string", value: "time", about: "Only what was asked since 2h ago, 14:00 or 2026-11-15" },
+  since: { type: "string", value: "time", about: "Only questions asked since a time: 2h, 14:00 or 2026-11-15" },
   sort: { type: "string", value: "order", about: `${SORTS.join(", ")} (newest; with --awaiting oldest)` },
-  after: { type: "string", value: "id", about: "Go on after this question, which the page before ended with" },
-  limit: { type: "string", value: "count", about: `At most this many (${DEFAULT_LIMIT})` },
+  after: { type: "string", value: "id", about: "Continue after this question, the last of the previous page" },
+  limit: { type: "string", value: "count", about: `Show at most this many (${DEFAULT_LIMIT})` },
 } as const satisfies Flags;
 export type ListFlags = typeof flags;
 
@@ -40,9 +40,9 @@ export const command: Command<typeof flags> = {
   ],
   async run(args, context) {
     const { awaiting, state, limit } = args.flags;
-    if (args.positionals.length > 0) throw wrongUsage(`"${args.positionals[0]}" is too much`, command.usage);
+    if (args.positionals.length > 0) throw wrongUsage(`Unexpected argument "${args.positionals[0]}"`, command.usage);
     if (awaiting && state !== undefined) {
-      throw wrongUsage("--awaiting and --state exclude each other: what waits is pending", command.usage);
+      throw wrongUsage("--awaiting and --state exclude each other: waiting questions are pending", command.usage);
     }
     const most = readLimit(limit);
     const engine = await context.engine();
@@ -59,8 +59,8 @@ export const command: Command<typeof flags> = {
   },
 };
 
-/** Says how to see what did not fit. */
-function sayMore({ reads, hasMore, isPaged }: Found, context: Context): void {
+/** Says how to see the next page. */
+function sayMore({ reads, hasMore, isPaged }: FoundQuestions, context: Context): void {
   const last = reads.at(-1);
   if (!hasMore || !last || context.isQuiet) return;
   const next = isPaged ? `--after ${shortId(last.question.id)}` : `--limit ${Math.min(MOST, reads.length * 2)}`;

@@ -1,4 +1,4 @@
-import { sayActor } from "../../../core/people/actor.ts";
+import { actorName } from "../../../core/people/actor.ts";
 import type { Question } from "../../../core/question/question.ts";
 import type { Run } from "../../../core/run/run.ts";
 import type { Engine } from "../../../engine/engine.ts";
@@ -7,24 +7,24 @@ import { findPeople } from "../question/known-people.ts";
 import type { Flags, Values } from "../../flags.ts";
 import { getRun } from "../../target.ts";
 
-/** The flags that say which questions are meant. */
+/** Flags that filter questions. */
 export const FILTER_FLAGS = {
-  mine: { type: "boolean", about: "Only what you claimed, or what is assigned to you or your groups" },
+  mine: { type: "boolean", about: "Only questions claimed by you, or assigned to you or your groups" },
   run: { type: "string", value: "run", about: "Only questions of this run" },
-  agent: { type: "string", value: "agent", about: "Only of this agent, such as claude" },
-  repo: { type: "string", value: "repo", about: "Only of this repository; acme/* takes all of acme" },
-  label: { type: "string", multiple: true, value: "label", about: "Only with this label; can be repeated" },
+  agent: { type: "string", value: "agent", about: "Only questions of this agent, such as claude" },
+  repo: { type: "string", value: "repo", about: "Only questions of this repository; acme/* matches all of acme" },
+  label: { type: "string", multiple: true, value: "label", about: "Only questions with this label; can be repeated" },
 } as const satisfies Flags;
 
-/** Which questions somebody wants to see. */
-export type Wanted = (row: { question: Question; run: Run }) => boolean;
+/** A test that selects questions. */
+export type QuestionPredicate = (row: { question: Question; run: Run }) => boolean;
 
-/** Reads the flags as one test. */
-export async function readWanted(
+/** Combines the filter flags into one test. */
+export async function readQuestionFilter(
   { mine, run: named, agent, repo, label = [] }: Values<typeof FILTER_FLAGS>,
   engine: Engine,
   context: Pick<Context, "user">,
-): Promise<Wanted> {
+): Promise<QuestionPredicate> {
   const runId = named === undefined ? undefined : (await getRun(engine, named)).id;
   const isMine = mine ? await mineOf(engine, context) : () => true;
   const isRepo = repo === undefined ? () => true : repoMatch(repo);
@@ -36,16 +36,16 @@ export async function readWanted(
     isMine(question);
 }
 
-/** What somebody claimed, and what is for them while nobody else has it. */
+/** Questions that the user claimed, or that are assigned to the user and not claimed by others. */
 async function mineOf(engine: Engine, { user }: Pick<Context, "user">): Promise<(question: Question) => boolean> {
   const names = new Set([user, ...((await findPeople(engine)).find(({ id }) => id === user)?.groups ?? [])]);
   return (question) => {
-    if (question.claim) return sayActor(question.claim.by) === user;
+    if (question.claim) return actorName(question.claim.by) === user;
     return [...question.to, ...question.approvals.from].some((name) => names.has(name.replace(/^@/, "")));
   };
 }
 
-/** `*` stands for anything. */
+/** Matches a repository; `*` matches any text. */
 function repoMatch(pattern: string): (repo: string) => boolean {
   const parts = pattern.split("*").map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
   const regex = new RegExp(`^${parts.join(".*")}$`, "i");

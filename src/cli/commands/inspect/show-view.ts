@@ -1,54 +1,55 @@
-import { sayActor } from "../../../core/people/actor.ts";
-import type { Read } from "../../../core/changes.ts";
+import { actorName } from "../../../core/people/actor.ts";
+import type { QuestionSnapshot } from "../../../core/changes.ts";
 import { type Content, type Item, recommendedOption } from "../../../core/question/content.ts";
-import { sayDuration } from "../../../core/text/duration.ts";
+import { formatDuration } from "../../../core/text/duration.ts";
 import { shortId } from "../../../core/id.ts";
 import { type Instant, msBetween } from "../../../core/instant.ts";
 import { answerText } from "../../../core/answer/match.ts";
-import { type Machines, findAway } from "../../../core/run/machine.ts";
+import { type KnownMachines, findAwayMachine } from "../../../core/run/machine.ts";
 import { type Answer, type Question, findAnswer, isPending } from "../../../core/question/question.ts";
 import { isRiskUnverified } from "../../../core/question/risk.ts";
 import { type Run, findAgentSession, isLoggedOut } from "../../../core/run/run.ts";
-import type { Similar } from "../../../core/answer/similar.ts";
+import type { SimilarQuestion } from "../../../core/answer/similar.ts";
 import type { UsageRow } from "../../../core/run/usage.ts";
 import { sayAgent } from "../../view/agent-name.ts";
 import { awayLines, sayState } from "../../view/machine-view.ts";
 import { oneLine, sanitise } from "../../view/sanitise.ts";
 import { type Style, cellsOf, cutCells, padCells, wrap } from "../../terminal/terminal.ts";
-import { UNVERIFIED, argumentOf, choicesOf, sayBy, sayCost, sayFact, sayLogin, sayRun, sayThen } from "../../wording.ts";
+import { choicesOf, sayThen } from "../../view/question-text.ts";
+import { UNVERIFIED, argumentOf, sayBy, sayCost, sayFact, sayLogin, sayRun } from "../../view/run-text.ts";
 import { type Ahead, sayAgo, sayClock, spellAgo } from "../../view/relative-time.ts";
 
 const MOST_SIMILAR_CELLS = 40;
 const LEAST_TITLE_CELLS = 20;
 
-/** What `askd show` shows: a run with all that it asked, oldest first. */
+/** The data of `askd show`: a run with all its questions, oldest first. */
 export interface ShowView {
   now: Instant;
   ahead: Ahead;
   width: number;
-  /** How a person types the program's name. */
+  /** The program's name, as a person types it here. */
   program: string;
   run: Run;
   questions: ReadonlyArray<{ question: Question; content: Content }>;
   usage?: UsageRow | undefined;
-  /** What people answered to questions like the one that waits. */
-  similar?: readonly Similar[];
-  /** What more is known of the run on this machine, as lines of `Name: value`. */
+  /** Past answers to similar questions. */
+  similar?: readonly SimilarQuestion[];
+  /** More facts about the run, shown as lines of `Name: value`. */
   more?: ReadonlyArray<readonly [name: string, value: string]>;
-  /** What is known of the machine that the run waits for. */
-  machines?: Machines | undefined;
-  /** Its session is on this machine, though the run is not of it. */
+  /** The state of the machine that the run waits for. */
+  machines?: KnownMachines | undefined;
+  /** The session was copied to this machine, although the run belongs to another. */
   isCarried?: boolean | undefined;
-  /** How much the agent has changed, and how to go on by hand, where that is known. */
+  /** The size of the work so far and the command to continue by hand, if known. */
   work?: string | undefined;
   takeover?: string | undefined;
-  /** What to do about an answer that nobody has taken. */
+  /** How to deliver an answer that no worker can deliver. */
   wayOn?: string | undefined;
-  /** What was asked for beside the page, in lines that are safe. */
+  /** The requested details, sanitised. */
   blocks?: ReadonlyArray<{ heading: string; lines: readonly string[] }>;
 }
 
-/** The page of `askd show`. */
+/** The output of `askd show`. */
 export function renderShow(view: ShowView, style: Style): string {
   const pending = view.questions.find(({ question }) => isPending(question));
   const closed = view.questions.filter(({ question }) => !isPending(question));
@@ -64,7 +65,7 @@ export function renderShow(view: ShowView, style: Style): string {
 function runLines(view: ShowView, pending: Question | undefined): string[] {
   const { run, now, usage, takeover, machines, program, more = [] } = view;
   const held = pending && isPending(pending) ? pending : undefined;
-  const away = machines && findAway(run, machines);
+  const away = machines && findAwayMachine(run, machines);
   const session = findAgentSession(run);
   const agent =
     run.agent === "none"
@@ -90,11 +91,13 @@ function runLines(view: ShowView, pending: Question | undefined): string[] {
     `Task #${run.number}: ${oneLine(run.name)}`,
     ...fields.flatMap(([name, value]) => (value === undefined ? [] : [`${name}: ${oneLine(value)}`])),
     ...(away ? ["", ...awayLines(run, away, now, program)] : []),
-    ...(away && view.isCarried ? [`Its session is here. Go on yourself: ${program} takeover ${run.number}`] : []),
+    ...(away && view.isCarried
+      ? [`Its session is on this machine. Continue it yourself: ${program} takeover ${run.number}`]
+      : []),
   ];
 }
 
-function pendingLines(read: Read, view: ShowView, style: Style): string[] {
+function pendingLines(read: QuestionSnapshot, view: ShowView, style: Style): string[] {
   const { question, content, run } = read;
   const heading = `PENDING QUESTION (asked ${sayAgo(question.askedAt, view.now)}):`;
   const context = content.context === undefined ? [] : ["Context:", ...wrap(sanitise(content.context), view.width - 2)];
@@ -151,21 +154,23 @@ function leanLine(question: Question, content: Content): string[] {
   return [`${lean}${risk}`];
 }
 
-function dueLine({ question, content }: Read, { now, ahead }: ShowView): string[] {
+function dueLine({ question, content }: QuestionSnapshot, { now, ahead }: ShowView): string[] {
   if (question.dueAt === undefined) return ["No deadline."];
   const leftMs = Math.max(0, msBetween(now, question.dueAt));
   const clock = sayClock(question.dueAt, now, ahead);
-  return [`Due ${clock} (in ${sayDuration(leftMs)}), then ${sayThen(question, content)}.`];
+  return [`Due ${clock} (in ${formatDuration(leftMs)}), then ${sayThen(question, content)}.`];
 }
 
-/** Who is on it, whom it is for, and whether they want to be left alone for now. */
+/** The claim, the assignment and the snooze of a question. */
 function peopleLines(question: Question, { now, ahead, program }: ShowView): string[] {
   const { claim, to, snoozedUntil } = question;
   const settling = isPending(question) ? question.settling : undefined;
   return [
     ...(claim ? [`Claimed by ${sayBy(claim.by)}.`] : []),
     ...(to.length > 0 ? [`For ${to.map(oneLine).join(", ")}.`] : []),
-    ...(snoozedUntil !== undefined && snoozedUntil > now ? [`Quiet until ${sayClock(snoozedUntil, now, ahead)}.`] : []),
+    ...(snoozedUntil !== undefined && snoozedUntil > now
+      ? [`Snoozed until ${sayClock(snoozedUntil, now, ahead)}.`]
+      : []),
     ...(settling
       ? [`Answered by ${sayBy(settling.answer.by)}; take it back with: ${program} undo ${shortId(question.id)}`]
       : []),
@@ -183,7 +188,7 @@ function commentLines(question: Question, { now, width }: ShowView): string[] {
 /** `Similar: "Redis" for "Which job queue?", mika, 3 weeks ago (q-5c1a)` */
 function similarLines({ similar = [], now, width }: ShowView): string[] {
   return similar.map(({ id, answer, title, by, at }) => {
-    const when = `${oneLine(sayActor(by))}, ${spellAgo(at, now)} (${shortId(id)})`;
+    const when = `${oneLine(actorName(by))}, ${spellAgo(at, now)} (${shortId(id)})`;
     const said = `Similar: "${cutCells(oneLine(answer), MOST_SIMILAR_CELLS)}"`;
     return `${said} for "${cutCells(oneLine(title), Math.max(LEAST_TITLE_CELLS, width - cellsOf(said) - cellsOf(when) - 12))}", ${when}`;
   });
@@ -211,7 +216,7 @@ function outcomeLines(question: Question, content: Content, now: Instant): strin
   return [`timed out ${sayAgo(question.timedOutAt, now)} (${question.policy})`, ...said];
 }
 
-/** What was answered, by whom and when: `Redis, by lena (slack) 4m ago`. */
+/** The answer with its author and time: `Redis, by lena (slack) 4m ago`. */
 export function sayAnswer(answer: Answer, content: Content, now: Instant): string {
   const words: Record<Answer["outcome"], string> = {
     answer: answerText(content, answer.items),

@@ -1,8 +1,8 @@
-import { sayMany } from "../../../core/text/plural.ts";
-import { sayDuration } from "../../../core/text/duration.ts";
+import { pluralize } from "../../../core/text/plural.ts";
+import { formatDuration } from "../../../core/text/duration.ts";
 import { shortId } from "../../../core/id.ts";
 import type { Instant } from "../../../core/instant.ts";
-import type { Group, Stats } from "../../../core/stats/stats.ts";
+import type { StatsGroup, Stats } from "../../../core/stats/stats.ts";
 import { oneLine } from "../../view/sanitise.ts";
 import { type Style, cellsOf, cutCells, padCells } from "../../terminal/terminal.ts";
 import { type Ahead, sayAgo, sayMoment } from "../../view/relative-time.ts";
@@ -10,7 +10,7 @@ import { type Ahead, sayAgo, sayMoment } from "../../view/relative-time.ts";
 const SHORT_TABLE = 5;
 const LONGEST_NAME = 32;
 
-/** The tables that can be shown, each with the heading of its names. */
+/** The tables, each with the heading of its first column. */
 export const GROUPS = {
   person: "PERSON",
   channel: "CHANNEL",
@@ -21,7 +21,7 @@ export const GROUPS = {
 } as const;
 export type GroupName = keyof typeof GROUPS;
 
-/** What `askd stats` shows: a page with the first of every table, or one table in full. */
+/** The data of `askd stats`: a summary with the top of every table, or one full table. */
 export interface StatsPage {
   now: Instant;
   ahead: Ahead;
@@ -42,7 +42,7 @@ export function renderStats(page: StatsPage, style: Style): string {
         alertLines(stats, style),
       ];
   const shown = blocks.filter((block) => block.length > 0).map((block) => block.join("\n"));
-  return shown.length > 0 ? `${shown.join("\n\n")}\n` : "Nothing to count in this time.\n";
+  return shown.length > 0 ? `${shown.join("\n\n")}\n` : "No questions in this period.\n";
 }
 
 function summary({ stats, now, ahead, width }: StatsPage): string[] {
@@ -53,16 +53,16 @@ function summary({ stats, now, ahead, width }: StatsPage): string[] {
     ? `${stats.pending} waiting now, oldest ${shortId(oldest.id)} ${sayAgo(oldest.askedAt, now)}: ${oneLine(oldest.title)}`
     : "Nothing is waiting now";
   return [
-    `Questions from ${from} to ${to}${stats.isPartial ? " (more than can be counted; the newest are left out)" : ""}`,
+    `Questions from ${from} to ${to}${stats.isPartial ? " (too many to count; the newest are left out)" : ""}`,
     cutCells(waiting, width),
     "",
     ...rows([
-      ["Asked", `${stats.asked} by ${sayMany(stats.runs, "run")}${sayPerRun(stats)}`],
+      ["Asked", `${stats.asked} by ${pluralize(stats.runs, "run")}${sayPerRun(stats)}`],
       ["Answered", `${stats.byPerson} by people, ${stats.byPolicy} by policy${sayShare(stats)}`],
-      ["Timed out", `${stats.timedOut} (${sayPart(stats.timeoutRate)} of those that were closed)`],
+      ["Timed out", `${stats.timedOut} (${sayPart(stats.timeoutRate)} of closed questions)`],
       ...(stats.cancelled > 0 ? [["Cancelled", String(stats.cancelled)] as const] : []),
       ["Time to answer", sayWaits(stats)],
-      ["Agents waited", `${sayDuration(stats.waitedMs)}, ${sayDuration(stats.waitedPerRunMs)} a run`],
+      ["Agents waited", `${formatDuration(stats.waitedMs)}, ${formatDuration(stats.waitedPerRunMs)} a run`],
     ]),
   ];
 }
@@ -77,8 +77,8 @@ function sayShare({ byPerson, byPolicy }: Stats): string {
 }
 
 function sayWaits({ medianMs, p90Ms }: Pick<Stats, "medianMs" | "p90Ms">): string {
-  if (medianMs === undefined || p90Ms === undefined) return "nobody answered yet";
-  return `${sayDuration(medianMs)} median, ${sayDuration(p90Ms)} for nine of ten`;
+  if (medianMs === undefined || p90Ms === undefined) return "no answers yet";
+  return `${formatDuration(medianMs)} median, ${formatDuration(p90Ms)} p90`;
 }
 
 function alertLines({ alerts }: Stats, style: Style): string[] {
@@ -87,13 +87,13 @@ function alertLines({ alerts }: Stats, style: Style): string[] {
     .map(({ name, value, threshold }) =>
       style.red(
         name === "pending"
-          ? `! ${value} questions wait; more than ${threshold} is too many`
-          : `! ${sayPart(value)} of the questions timed out; more than ${sayPart(threshold)} is too many`,
+          ? `! ${value} questions are waiting; the threshold is ${threshold}`
+          : `! ${sayPart(value)} of the questions timed out; the threshold is ${sayPart(threshold)}`,
       ),
     );
 }
 
-/** A heading and its rows; the first column is text, the others are numbers. */
+/** Aligns a table: the first column is text, the others are numbers. */
 interface Table {
   heading: string[];
   rows: string[][];
@@ -121,16 +121,21 @@ function tableOf(stats: Stats, by: GroupName, most = Infinity): Table {
     const all = groups.map((each) => [each.name, each.answered, sayMs(each.medianMs), sayMs(each.p90Ms)]);
     return cut([heading, "ANSWERED", "MEDIAN", "P90"], all, most);
   }
-  const groups: Group[] = by === "agent" ? stats.agents : stats.repos;
+  const groups: StatsGroup[] = by === "agent" ? stats.agents : stats.repos;
   const all = groups.map((each) => [
-    ...[sayGroup(each), each.asked, each.answered, each.timedOut, sayMs(each.medianMs), sayMs(each.p90Ms)],
-    sayDuration(each.waitedMs),
+    sayGroup(each),
+    each.asked,
+    each.answered,
+    each.timedOut,
+    sayMs(each.medianMs),
+    sayMs(each.p90Ms),
+    formatDuration(each.waitedMs),
   ]);
   return cut([heading, "ASKED", "ANSWERED", "TIMED OUT", "MEDIAN", "P90", "WAITED"], all, most);
 }
 
-/** `acme/api (2 unverified)`: so many questions only say that they are of it. */
-function sayGroup({ name, asked, unverified }: Group): string {
+/** `acme/api (2 unverified)`: two questions name this repository without proof. */
+function sayGroup({ name, asked, unverified }: StatsGroup): string {
   if (unverified === 0 || name === "none") return name;
   return `${name} (${unverified === asked ? "" : `${unverified} `}unverified)`;
 }
@@ -161,7 +166,7 @@ function rows(pairs: ReadonlyArray<readonly [string, string]>): string[] {
 }
 
 function sayMs(ms: number | undefined): string {
-  return ms === undefined ? "-" : sayDuration(ms);
+  return ms === undefined ? "-" : formatDuration(ms);
 }
 
 function sayPart(part: number): string {

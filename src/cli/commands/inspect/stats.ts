@@ -9,11 +9,11 @@ import { GROUPS, type GroupName, renderStats } from "./stats-view.ts";
 import { textWidth } from "../../terminal/terminal.ts";
 
 const flags = {
-  since: { type: "string", value: "time", about: "From then on: 7d, 12h or 2026-11-01 (7d)" },
-  until: { type: "string", value: "time", about: "Until then (now)" },
-  by: { type: "string", value: "what", about: `One table in full: ${Object.keys(GROUPS).join(", ")}` },
-  repo: { type: "string", value: "repo", about: "Only of this repository" },
-  agent: { type: "string", value: "agent", about: "Only of this agent" },
+  since: { type: "string", value: "time", about: "Start of the period: 7d, 12h or 2026-11-01 (7d)" },
+  until: { type: "string", value: "time", about: "End of the period (now)" },
+  by: { type: "string", value: "what", about: `Show one full table: ${Object.keys(GROUPS).join(", ")}` },
+  repo: { type: "string", value: "repo", about: "Only questions of this repository" },
+  agent: { type: "string", value: "agent", about: "Only questions of this agent" },
 } as const satisfies Flags;
 
 export const command: Command<typeof flags> = {
@@ -23,7 +23,7 @@ export const command: Command<typeof flags> = {
   fields: STATS_FIELDS,
   examples: ["askd stats --since 30d", "askd stats --by person", "askd stats --json --jq .median_ms"],
   async run(args, context) {
-    if (args.positionals.length > 0) throw wrongUsage(`"${args.positionals[0]}" is too much`, command.usage);
+    if (args.positionals.length > 0) throw wrongUsage(`Unexpected argument "${args.positionals[0]}"`, command.usage);
     const { since, until, by, repo, agent } = args.flags;
     const group = by === undefined ? undefined : readGroup(by);
     const engine = await context.engine();
@@ -31,8 +31,8 @@ export const command: Command<typeof flags> = {
     const stats = await engine.stats({
       ...(since !== undefined && { since: parsePast(since, now, context) }),
       ...(until !== undefined && { until: parsePast(until, now, context) }),
-      ...(repo !== undefined && { repo }),
-      ...(agent !== undefined && { agent }),
+      repo,
+      agent,
       aheadMs: context.ahead(now),
     });
     const view = { now, ahead: context.ahead, width: textWidth(context.stdout.columns), stats, by: group };

@@ -4,7 +4,7 @@ import { viewUsage } from "../../../core/run/usage.ts";
 import { viewQuestion, viewRun } from "../../../core/api/view.ts";
 import type { StatusView } from "./status-view.ts";
 
-/** The same as the page of `askd status`, for programs. */
+/** The JSON of `askd status`. */
 export function viewStatus(view: StatusView): object {
   const viewUsed = (run: Run): object => ({ ...viewRun(run, view.machines), ...viewUsage(view.usage.get(run.id)) });
   return {

@@ -1,48 +1,47 @@
-import type { WayOn } from "../../../agents/runner/takeover.ts";
-import type { Read } from "../../../core/changes.ts";
-import { sayDuration } from "../../../core/text/duration.ts";
-import { mayForce } from "../../../core/force.ts";
-import type { Instant } from "../../../core/instant.ts";
-import { msBetween } from "../../../core/instant.ts";
-import { type Machines, findAway } from "../../../core/run/machine.ts";
-import { isPending } from "../../../core/question/question.ts";
+import type { ResumeAdvice } from "../../../agents/runner/takeover.ts";
+import type { QuestionSnapshot } from "../../../core/changes.ts";
+import { formatDuration } from "../../../core/text/duration.ts";
+import { mayForce, isPending } from "../../../core/question/question.ts";
+import { type Instant, msBetween } from "../../../core/instant.ts";
+import { type KnownMachines, findAwayMachine } from "../../../core/run/machine.ts";
 import { type Run, isLoggedOut } from "../../../core/run/run.ts";
-import { type FailingJob, type JumpedClock, type Troubles, sayJump } from "../../../core/run/trouble.ts";
+import { type FailingJob, type JumpedClock, type Troubles, describeJump } from "../../../core/run/trouble.ts";
 import type { UsageRow } from "../../../core/run/usage.ts";
 import { sayAgent } from "../../view/agent-name.ts";
 import { awayLines, sayState } from "../../view/machine-view.ts";
 import { oneLine } from "../../view/sanitise.ts";
 import type { Style } from "../../terminal/terminal.ts";
-import { UNTAKEN, argumentOf, exampleAnswer, sayChoices, sayDue, sayRun, sayUsage } from "../../wording.ts";
+import { exampleAnswer, sayChoices, sayDue } from "../../view/question-text.ts";
+import { UNTAKEN, argumentOf, sayRun, sayUsage } from "../../view/run-text.ts";
 import { sayAge, sayAgo } from "../../view/relative-time.ts";
 
-/** What `askd status` shows. */
+/** The data of `askd status`. */
 export interface StatusView extends Troubles {
   now: Instant;
-  /** How a person types the program's name. */
+  /** The program's name, as a person types it here. */
   program: string;
-  /** Pending questions, held or parked, oldest first; not more than are shown. */
-  waiting: readonly Read[];
-  /** How many are pending in all. */
+  /** Pending questions, held or parked, oldest first; at most as many as are shown. */
+  waiting: readonly QuestionSnapshot[];
+  /** The number of all pending questions. */
   waitingTotal: number;
-  /** How many of each kind are read at most: a list as long as that may be cut. */
+  /** The most rows read per list: a list of this length may be cut. */
   mostShown: number;
-  /** Answered, and nobody but a person can bring the answer to the agent, or log that in. */
-  answered: ReadonlyArray<{ run: Run; wayOn: WayOn | undefined }>;
+  /** Answered runs that only a person can resume, or whose agent needs a login. */
+  answered: ReadonlyArray<{ run: Run; wayOn: ResumeAdvice | undefined }>;
   running: readonly Run[];
   queued: readonly Run[];
-  /** Failed or skipped today, with the last question where there was one. */
-  failed: ReadonlyArray<{ run: Run; last: Read | undefined }>;
+  /** Runs that failed or were skipped today, with their last question if any. */
+  failed: ReadonlyArray<{ run: Run; last: QuestionSnapshot | undefined }>;
   completed: readonly Run[];
-  /** What runs have used, by their ids. */
+  /** Turns and cost by run id. */
   usage: ReadonlyMap<string, UsageRow>;
-  /** What is known of the machines that runs wait for. */
-  machines: Machines;
-  /** Says whether anything has ever been asked or run. */
+  /** The state of the machines that runs wait for. */
+  machines: KnownMachines;
+  /** Whether the store is empty. */
   isFirstUse: boolean;
 }
 
-/** The page of `askd status`. */
+/** The output of `askd status`. */
 export function renderStatus(view: StatusView, style: Style): string {
   if (view.isFirstUse && view.damage.length === 0) return `No runs yet. Try: ${view.program} run -- claude -p "…"\n`;
   const blocks = [
@@ -115,12 +114,12 @@ function damageLines({ damage, program }: StatusView, style: Style): string[] {
   if (first === undefined) return [];
   const rest = more.length > 0 ? ` (and ${more.length} more)` : "";
   return [
-    `  ${style.red(`The file of the store is damaged: ${oneLine(first)}${rest}`)}`,
-    `      Restore a backup (docs/backup.md). See all of it: ${program} audit --verify`,
+    `  ${style.red(`The store file is damaged: ${oneLine(first)}${rest}`)}`,
+    `      Restore a backup (docs/backup.md). Details: ${program} audit --verify`,
   ];
 }
 
-function waitingLines(read: Read, { now, program }: StatusView, style: Style): string[] {
+function waitingLines(read: QuestionSnapshot, { now, program }: StatusView, style: Style): string[] {
   const { run, question, content } = read;
   const due = sayDue(read, now);
   const held = isPending(question) && question.hold ? ` ${sayRun(run, question, now)}` : "";
@@ -129,7 +128,7 @@ function waitingLines(read: Read, { now, program }: StatusView, style: Style): s
     ...(question.claim ? [`claimed by ${oneLine(question.claim.by.id)}`] : []),
     ...(question.to.length > 0 ? [`for ${question.to.map(oneLine).join(", ")}`] : []),
     ...(question.snoozedUntil !== undefined && question.snoozedUntil > now
-      ? [`snoozed for ${sayDuration(msBetween(now, question.snoozedUntil))}`]
+      ? [`snoozed for ${formatDuration(msBetween(now, question.snoozedUntil))}`]
       : []),
   ];
   return [
@@ -150,7 +149,7 @@ function moreWaiting({ waiting, waitingTotal, program }: StatusView): string[] {
   return more > 0 ? [`  … and ${more} more. See them: ${program} list`] : [];
 }
 
-/** How many there are, as far as they were read: `100+` where there may be more. */
+/** The length of a list: `100+` if it may be cut. */
 function sayCount({ mostShown }: StatusView, { length }: readonly unknown[]): string {
   return length >= mostShown ? `${mostShown}+` : String(length);
 }
@@ -165,9 +164,9 @@ function failingLine({ run, kind, tries, why, failedAt, nextAt }: FailingJob, vi
 
 function clockLine({ doubtedUntil, ...clock }: JumpedClock, { now, program }: StatusView): string {
   const then = doubtedUntil
-    ? `deadlines that only this made due wait ${sayAge(Math.max(0, msBetween(now, doubtedUntil)))} more`
-    : "deadlines come at other times than were meant";
-  return `  ${sayAgo(clock.at, now)} ${oneLine(sayJump(clock))}: ${then}. Look: ${program} doctor`;
+    ? `deadlines that became due by it wait ${sayAge(Math.max(0, msBetween(now, doubtedUntil)))} more`
+    : "deadlines may fire at the wrong time";
+  return `  ${sayAgo(clock.at, now)} ${oneLine(describeJump(clock))}: ${then}. Look: ${program} doctor`;
 }
 
 function failedLines(
@@ -185,14 +184,14 @@ function failedLines(
   ];
 }
 
-/** Tells runs that go on by themselves from those whose machine is away. */
+/** Separates runs that continue by themselves from runs whose machine is away. */
 function isGoing({ machines }: StatusView): (run: Run) => boolean {
-  return (run) => findAway(run, machines) === undefined;
+  return (run) => findAwayMachine(run, machines) === undefined;
 }
 
-/** A run that cannot go on before its machine is back, and what can be done about it. */
+/** A run that waits for its machine, and the ways to continue it. */
 function awayRun(run: Run, { machines, program }: StatusView): string[] {
-  const away = findAway(run, machines);
+  const away = findAwayMachine(run, machines);
   if (!away) return [];
   const [, ...ways] = awayLines(run, away, machines.now, program);
   return [`  ${title(run)} (${sayState(run, undefined, machines)})`, ...ways.map((way) => `      ${way}`)];

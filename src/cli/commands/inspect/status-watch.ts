@@ -5,21 +5,21 @@ import type { StatusView } from "./status-view.ts";
 const LOOK_MS = 1_000;
 const HOME_AND_CLEAR = "\x1b[H\x1b[2J";
 
-/** How the status is read and shown, again and again. */
+/** Reads and shows the status repeatedly. */
 export interface StatusWatch {
   read(): Promise<StatusView>;
-  /** The page, or the line, as text. */
+  /** Renders the page or the line. */
   render(view: StatusView): string;
   isShort: boolean;
-  /** Prints it as it was asked for: a page, a line, or JSON. */
+  /** Prints a page, a line or JSON. */
   print(view: StatusView): void;
   isOver(view: StatusView): boolean;
   doDue(): Promise<void>;
 }
 
 /**
- * Shows the status whenever it changes: on a terminal in place, elsewhere once more below.
- * Says true when what was waited for is there, false when the person interrupts.
+ * Shows the status whenever it changes: in place on a terminal, else appended.
+ * Returns true when a question waits and that ends the watch, false on an interrupt.
  */
 export async function watchStatus(watch: StatusWatch, context: Context): Promise<boolean> {
   const signal = context.interrupt();
@@ -41,7 +41,7 @@ export async function watchStatus(watch: StatusWatch, context: Context): Promise
   }
 }
 
-/** What a change is, apart from the time that passes. */
+/** The part of the status that counts as a change: everything but relative times. */
 function keyOf(view: StatusView): string {
   const { waiting, answered, running, queued, failing, clocks, damage, failed, completed } = view;
   const runs = [

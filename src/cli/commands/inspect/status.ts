@@ -1,6 +1,7 @@
-import type { Read } from "../../../core/changes.ts";
+import type { QuestionSnapshot } from "../../../core/changes.ts";
 import { type Run, isAnswerUntaken, isLoggedOut } from "../../../core/run/run.ts";
 import { NO_TROUBLES } from "../../../core/run/trouble.ts";
+import { EXIT_CODE } from "../../../core/exit-code.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import { wrongUsage } from "../../arguments.ts";
 import type { Command } from "../../command.ts";
@@ -11,19 +12,16 @@ import { printResult } from "../../output.ts";
 import { type StatusView, renderShortStatus, renderStatus } from "./status-view.ts";
 import { readUsage } from "../../run-usage.ts";
 import { startOfDay } from "../../view/relative-time.ts";
-import { sayLogin } from "../../wording.ts";
+import { sayLogin } from "../../view/run-text.ts";
 
 const MOST_SHOWN = 100;
-const EXIT_DAMAGED = 1;
-const EXIT_WAITING = 8;
-const EXIT_INTERRUPTED = 130;
 
 const flags = {
   short: { type: "boolean", about: "One line for prompts and status bars: ?1 ▶1" },
-  watch: { type: "boolean", about: "Show it again whenever it changes, until Ctrl-C" },
+  watch: { type: "boolean", about: "Update the output on every change, until Ctrl-C" },
   "exit-code": {
     type: "boolean",
-    about: `Exit with 0 when nothing waits and ${EXIT_WAITING} when something does; with --watch as soon as it does`,
+    about: `Exit with 0 if nothing waits, ${EXIT_CODE.pending} if a question does; with --watch as soon as one does`,
   },
 } as const satisfies Flags;
 type Given = Values<typeof flags>;
@@ -45,17 +43,17 @@ export const command: Command<typeof flags> = {
   ],
   examples: ["askd status", "askd status --short", "askd status --exit-code || askd next"],
   async run(args, context) {
-    if (args.positionals.length > 0) throw wrongUsage(`"${args.positionals[0]}" is too much`, command.usage);
+    if (args.positionals.length > 0) throw wrongUsage(`Unexpected argument "${args.positionals[0]}"`, command.usage);
     if (args.flags.watch) return watch(args.flags, context);
     const engine = await context.engine();
     const view = await readStatus(engine, args.flags, context);
     print(view, args.flags, context, await loadJson(context));
-    if (view.damage.length > 0) return EXIT_DAMAGED;
-    return args.flags["exit-code"] && view.waiting.length > 0 ? EXIT_WAITING : 0;
+    if (view.damage.length > 0) return EXIT_CODE.error;
+    return args.flags["exit-code"] && view.waiting.length > 0 ? EXIT_CODE.pending : 0;
   },
 };
 
-/** Loaded when used: a prompt asks for the short form many times a minute. */
+/** Loaded on use: shell prompts call the short form many times a minute. */
 async function watch(given: Given, context: Context): Promise<number> {
   const { watchStatus } = await import("./status-watch.ts");
   const signal = context.interrupt();
@@ -72,7 +70,7 @@ async function watch(given: Given, context: Context): Promise<number> {
     },
     { ...context, interrupt: () => signal },
   );
-  return isFound ? EXIT_WAITING : EXIT_INTERRUPTED;
+  return isFound ? EXIT_CODE.pending : EXIT_CODE.interrupted;
 }
 
 /** One object per line, also on a terminal. */
@@ -80,7 +78,7 @@ function asLines(stdout: Context["stdout"]): Context["stdout"] {
   return { write: (text) => stdout.write(text), isTty: false, columns: stdout.columns };
 }
 
-/** Only programs want the schemas behind it. */
+/** Loaded on use: only JSON needs these schemas. */
 async function loadJson({ json }: Context): Promise<(view: StatusView) => object> {
   return json ? (await import("./status-json.ts")).viewStatus : () => ({});
 }
@@ -101,7 +99,7 @@ async function readStatus(engine: Engine, given: Given, context: Context): Promi
   const today = startOfDay(now, context.ahead);
   const pending = await engine.listQuestions({ status: "pending", order: "oldest", limit: MOST_SHOWN });
   const waiting = await Promise.all(pending.map((question) => engine.read(question.id)));
-  // Counting reads all of them, so it is done only where the list may be cut.
+  // Counting reads every row, so it is done only if the list may be cut.
   const waitingTotal = pending.length < MOST_SHOWN ? pending.length : await engine.countQuestions("pending");
   const held = new Set(waiting.map(({ run }) => run.id));
   const list = (statuses: ReadonlyArray<Run["status"]>, more: object = {}): Promise<Run[]> =>
@@ -109,7 +107,7 @@ async function readStatus(engine: Engine, given: Given, context: Context): Promi
   const going = (await list(["running", "resuming"])).filter((run) => !held.has(run.id));
   const running = going.filter((run) => !isAnswerUntaken(run));
   const untaken = going.filter(isAnswerUntaken);
-  // A prompt shows no commands, and to find them takes a look into the agents' records.
+  // The short form shows no commands, and finding them means reading the agents' records.
   const isShort = given.short === true && !context.json;
   const answered = isShort ? untaken.map((run) => ({ run, wayOn: undefined })) : await readUntaken(untaken, context);
   const failed = await list(["failed", "skipped"], { endedSince: today });
@@ -136,13 +134,13 @@ async function readStatus(engine: Engine, given: Given, context: Context): Promi
   };
 }
 
-/** Runs whose answer nobody has taken, each with what a person does about it. Loaded when there is one. */
+/** Answered runs that only a person can resume, each with the command for it. Loaded on use. */
 async function readUntaken(runs: readonly Run[], context: Context): Promise<StatusView["answered"]> {
   if (runs.length === 0) return [];
   const { findWayOnHere } = await import("../run/takeover.ts");
   return Promise.all(runs.map(async (run) => ({ run, wayOn: await findWayOnHere(run, context) })));
 }
 
-function readLast(engine: Engine, run: Run): Promise<Read> | undefined {
+function readLast(engine: Engine, run: Run): Promise<QuestionSnapshot> | undefined {
   return run.lastQuestionId && engine.read(run.lastQuestionId);
 }

@@ -1,31 +1,32 @@
 import type { Content } from "../../../core/question/content.ts";
 import { type Instant, msBetween } from "../../../core/instant.ts";
-import type { Machines } from "../../../core/run/machine.ts";
+import type { KnownMachines } from "../../../core/run/machine.ts";
 import { type Question, isPending } from "../../../core/question/question.ts";
 import type { Run, RunStatus } from "../../../core/run/run.ts";
 import { sayState } from "../../view/machine-view.ts";
 import { oneLine } from "../../view/sanitise.ts";
-import { refOf, sayDue } from "../../wording.ts";
+import { sayDue } from "../../view/question-text.ts";
+import { refOf } from "../../view/run-text.ts";
 import { sayAge } from "../../view/relative-time.ts";
 
-// Icons come from outside; every state must stay readable without them.
+// Task managers define these icons; every state must stay readable without them.
 const ICONS: Partial<Record<RunStatus, string>> = { completed: "✓", failed: "✗" };
 const DEEPEST = 20;
 
-/** A run with what it waits for and what it was split into. */
+/** A run with its pending question and its subtasks. */
 export interface TreeNode {
   run: Run;
   pending: { question: Question; content: Content } | undefined;
   children: readonly TreeNode[];
 }
 
-/** The page of `askd tree`. */
-export function renderTree(roots: readonly TreeNode[], machines: Machines, program: string): string {
-  if (roots.length === 0) return `No run is going on. Also those that ended: ${program} tree --all\n`;
+/** The output of `askd tree`. */
+export function renderTree(roots: readonly TreeNode[], machines: KnownMachines, program: string): string {
+  if (roots.length === 0) return `No active runs. Include those that ended: ${program} tree --all\n`;
   return `${roots.flatMap((root) => nodeLines(root, machines, 0)).join("\n")}\n`;
 }
 
-function nodeLines(node: TreeNode, machines: Machines, depth: number): string[] {
+function nodeLines(node: TreeNode, machines: KnownMachines, depth: number): string[] {
   const below = [
     ...(node.pending ? [[questionLine(node.pending, machines.now)]] : []),
     ...(depth < DEEPEST ? node.children.map((child) => nodeLines(child, machines, depth + 1)) : []),
@@ -33,7 +34,7 @@ function nodeLines(node: TreeNode, machines: Machines, depth: number): string[] 
   return [runLine(node, machines), ...below.flatMap((lines, index) => branch(lines, index === below.length - 1))];
 }
 
-function runLine({ run, pending }: TreeNode, machines: Machines): string {
+function runLine({ run, pending }: TreeNode, machines: KnownMachines): string {
   const held = pending && isPending(pending.question) ? pending.question : undefined;
   const icon = pending ? "❓" : ICONS[run.status];
   return `${refOf(run)} [${sayState(run, held, machines)}] ${icon ? `${icon} ` : ""}${oneLine(run.name)}`;

@@ -1,10 +1,10 @@
-import type { Machines } from "../../../core/run/machine.ts";
+import type { KnownMachines } from "../../../core/run/machine.ts";
 import type { Run } from "../../../core/run/run.ts";
-import { LIVE } from "../../../core/run/run.ts";
+import { LIVE_STATUSES } from "../../../core/run/run.ts";
 import { Refusal } from "../../../core/refusal.ts";
 import { viewRun } from "../../../core/api/view.ts";
 import type { Engine } from "../../../engine/engine.ts";
-import { atMostOne } from "../../arguments.ts";
+import { optionalArgument } from "../../arguments.ts";
 import type { Command } from "../../command.ts";
 import type { Flags } from "../../flags.ts";
 import { machinesFor } from "../../view/machine-view.ts";
@@ -17,7 +17,7 @@ const MOST_CHILDREN = 200;
 const DEEPEST = 20;
 
 const flags = {
-  all: { type: "boolean", about: "Also runs that have ended" },
+  all: { type: "boolean", about: "Include runs that have ended" },
 } as const satisfies Flags;
 
 export const command: Command<typeof flags> = {
@@ -27,7 +27,7 @@ export const command: Command<typeof flags> = {
   fields: ["id", "number", "name", "external_id", "status", "reason", "pending_question_id", "question", "children"],
   async run(args, context) {
     const engine = await context.engine();
-    const name = atMostOne(args.positionals, command.usage);
+    const name = optionalArgument(args.positionals, command.usage);
     const roots = name === undefined ? await findRoots(engine, args.flags.all ?? false) : [await getRoot(engine, name)];
     const nodes = await Promise.all(roots.map((run) => growNode(engine, run, 0)));
     const machines = await machinesFor(engine, nodes.flatMap(listRuns), context);
@@ -40,7 +40,11 @@ export const command: Command<typeof flags> = {
 };
 
 async function findRoots(engine: Engine, withEnded: boolean): Promise<Run[]> {
-  const runs = await engine.listRuns({ order: "newest", limit: MOST_ROOTS, ...(!withEnded && { statuses: LIVE }) });
+  const runs = await engine.listRuns({
+    order: "newest",
+    limit: MOST_ROOTS,
+    statuses: withEnded ? undefined : LIVE_STATUSES,
+  });
   return runs.filter((run) => run.parentId === undefined).toReversed();
 }
 
@@ -65,7 +69,7 @@ function listRuns({ run, children }: TreeNode): Run[] {
   return [run, ...children.flatMap(listRuns)];
 }
 
-function viewNode({ run, pending, children }: TreeNode, machines: Machines): object {
+function viewNode({ run, pending, children }: TreeNode, machines: KnownMachines): object {
   return {
     ...viewRun(run, machines),
     question: pending?.question.title ?? null,

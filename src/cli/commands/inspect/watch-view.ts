@@ -1,4 +1,4 @@
-import type { Read } from "../../../core/changes.ts";
+import type { QuestionSnapshot } from "../../../core/changes.ts";
 import type { Event, KeptEvent } from "../../../core/trail/event.ts";
 import { type RunId, STORE_CHAIN, shortId } from "../../../core/id.ts";
 import type { Instant } from "../../../core/instant.ts";
@@ -7,20 +7,21 @@ import { findAnswer, isPending } from "../../../core/question/question.ts";
 import { type Run, isAnswerUntaken } from "../../../core/run/run.ts";
 import { oneLine } from "../../view/sanitise.ts";
 import { type Style, cutCells } from "../../terminal/terminal.ts";
-import { UNTAKEN, argumentOf, exampleAnswer, refOf, sayBy } from "../../wording.ts";
+import { exampleAnswer } from "../../view/question-text.ts";
+import { UNTAKEN, argumentOf, refOf, sayBy } from "../../view/run-text.ts";
 import { type Ahead, sayMoment } from "../../view/relative-time.ts";
 
 const TEXT_CELLS = 200;
 
-/** An event with what it is about, as far as that is still there. */
-export interface Happening extends KeptEvent {
+/** An event with its question or run, if it still exists. */
+export interface WatchedEvent extends KeptEvent {
   run: Run | undefined;
-  read: Read | undefined;
+  read: QuestionSnapshot | undefined;
 }
 
-/** A line of `askd watch`; a question has a second one, which says how to answer it. */
-export function renderHappening(
-  { event, run, read }: Happening,
+/** A line of `askd watch`; a new question has a second line with the command to answer it. */
+export function renderWatchedEvent(
+  { event, run, read }: WatchedEvent,
   { now, ahead, program }: { now: Instant; ahead: Ahead; program: string },
   style: Style,
 ): string {
@@ -38,12 +39,12 @@ function sayRunId(id: RunId): string {
   return id === STORE_CHAIN ? "store" : shortId(id);
 }
 
-/** Says whether the event is that an answer waits for a person to bring it, however far the run has come since. */
+/** Says whether the event reports an answer that a person has to deliver. */
 function isUntakenNow({ type }: Event, run: Run | undefined): boolean {
   return type === "run.resuming" && run !== undefined && isAnswerUntaken({ ...run, status: "resuming" });
 }
 
-function say(event: Event, read: Read | undefined, style: Style): string {
+function say(event: Event, read: QuestionSnapshot | undefined, style: Style): string {
   const [kind = "", name = ""] = event.type.split(".");
   if (kind === "run") return sayRun(event, name, style);
   if (kind === "token" || kind === "person") return sayEntry(event, kind, name);
@@ -55,7 +56,7 @@ function say(event: Event, read: Read | undefined, style: Style): string {
   return `${id} ${SAID[name] ?? name.replaceAll("_", " ")}${event.by.scope === "system" ? "" : ` by ${by}`}`;
 }
 
-/** What happened to a token or a person. */
+/** The text for an event of a token or a person. */
 function sayEntry({ detail = {}, by }: Event, kind: "token" | "person", name: string): string {
   const about = kind === "token" ? `${word(detail["token"])} of ${word(detail["subject"])}` : word(detail["person"]);
   return `${kind} ${about} ${name.replaceAll("_", " ")} by ${sayBy(by)}`;
@@ -65,17 +66,17 @@ interface Said {
   id: string;
   by: string;
   event: Event;
-  read: Read | undefined;
+  read: QuestionSnapshot | undefined;
   style: Style;
 }
 
-/** Events that say more than their name. */
+/** Events with a text of their own. */
 const WORDS: Partial<Record<Event["type"], (said: Said) => string>> = {
   "question.asked": ({ id, read, style }) => style.yellow(`❓ ${id} ${cut(read?.question.title ?? "")}`),
-  "question.answered": ({ id, by, read, style }) => style.green(`✓ ${id} answered by ${by}${sayAnswer(read)}`),
+  "question.answered": ({ id, by, read, style }) => style.green(`✓ ${id} answered by ${by}${sayAnswerText(read)}`),
   "question.forced": ({ id, by, read, style }) =>
-    style.green(`✓ ${id} answered after its deadline by ${by}${sayAnswer(read)}`),
-  "question.settling": ({ id, by, read }) => `${id} answered by ${by}${sayAnswer(read)}; it can still be taken back`,
+    style.green(`✓ ${id} answered after its deadline by ${by}${sayAnswerText(read)}`),
+  "question.settling": ({ id, by, read }) => `${id} answered by ${by}${sayAnswerText(read)}; it can still be undone`,
   "question.timed_out": ({ id, event, style }) =>
     style.red(`✗ ${id} timed out, policy: ${word(event.detail?.["policy"])}`),
   "question.cancelled": ({ id, by, style }) => style.red(`✗ ${id} cancelled by ${by}`),
@@ -85,15 +86,15 @@ const WORDS: Partial<Record<Event["type"], (said: Said) => string>> = {
   "question.escalated": ({ id, by, event }) => `${id} escalated to ${list(event.detail?.["to"])} by ${by}`,
 };
 
-/** How an event is said where its own name says too little. */
+/** Texts for events whose names say too little. */
 const SAID: Readonly<Record<string, string>> = {
   undone: "answer taken back",
-  owed: "answer to be handed over once more",
-  handing: "answer handed to the agent",
+  owed: "answer to be delivered again",
+  handing: "answer sent to the agent",
   given: "answer reached the agent",
   held: "held: the agent waits",
-  notified: "told to people",
-  delivery_failed: "could not be told to people",
+  notified: "people notified",
+  delivery_failed: "notification failed",
   refused: "refused: not permitted, tried",
 };
 
@@ -103,7 +104,7 @@ function sayRun(event: Event, name: string, style: Style): string {
   return name === "failed" ? style.red(`✗ failed${reason}`) : `${name}${reason}`;
 }
 
-function sayAnswer(read: Read | undefined): string {
+function sayAnswerText(read: QuestionSnapshot | undefined): string {
   const settling = read && isPending(read.question) ? read.question.settling?.answer : undefined;
   const answer = settling ?? (read && findAnswer(read.question));
   if (!read || !answer) return "";

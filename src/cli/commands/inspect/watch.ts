@@ -3,32 +3,37 @@ import { EventView, viewEvent } from "../../../core/api/reply.ts";
 import { EventType, type KeptEvent } from "../../../core/trail/event.ts";
 import type { RunId } from "../../../core/id.ts";
 import { Refusal } from "../../../core/refusal.ts";
+import { EXIT_CODE } from "../../../core/exit-code.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import { wrongUsage } from "../../arguments.ts";
 import { bellFor } from "../../terminal/bell.ts";
 import type { Command } from "../../command.ts";
 import type { Context } from "../../context.ts";
-import { readCount } from "../../count.ts";
+import { readPositiveInteger } from "../../arguments.ts";
 import type { Flags, Values } from "../../flags.ts";
 import { renderJson } from "../../json.ts";
 import { parsePast } from "../../view/time-argument.ts";
 import { pauseFor } from "../../terminal/pause.ts";
 import { oneLine } from "../../view/sanitise.ts";
 import { getRun } from "../../target.ts";
-import { type Happening, renderHappening } from "./watch-view.ts";
+import { type WatchedEvent, renderWatchedEvent } from "./watch-view.ts";
 
 const PAGE = 500;
 const LOOK_MS = 250;
-/** A server that restarts is away for a moment. */
+/** How often to try again while a server restarts. */
 const AWAY_MS = 2_000;
-const EXIT_INTERRUPTED = 130;
 const FIELDS: readonly string[] = [...Object.keys(EventView.shape), "run_number", "run_name", "question"];
 
 const flags = {
-  since: { type: "string", value: "time", about: "Begin with what happened since 2h ago, 14:00 or 2026-11-15" },
-  after: { type: "string", value: "cursor", about: "Begin after this event, whose cursor --json showed" },
-  run: { type: "string", value: "run", about: "Only what happens in this run" },
-  type: { type: "string", multiple: true, value: "type", about: "Only events such as question.asked, or question.*" },
+  since: { type: "string", value: "time", about: "Start with events since a time: 2h, 14:00 or 2026-11-15" },
+  after: { type: "string", value: "cursor", about: "Start after the event with this cursor from --json" },
+  run: { type: "string", value: "run", about: "Only events of this run" },
+  type: {
+    type: "string",
+    multiple: true,
+    value: "type",
+    about: "Only events of this type: question.asked or question.*",
+  },
   limit: { type: "string", value: "count", about: "End after this many events" },
 } as const satisfies Flags;
 type Given = Values<typeof flags>;
@@ -43,10 +48,11 @@ export const command: Command<typeof flags> = {
     "askd watch --json --after 1042    one JSON object per line, from where you were",
   ],
   async run(args, context) {
-    if (args.positionals.length > 0) throw wrongUsage(`"${args.positionals[0]}" is too much`, command.usage);
+    if (args.positionals.length > 0) throw wrongUsage(`Unexpected argument "${args.positionals[0]}"`, command.usage);
     const signal = context.interrupt();
     const sees = seesType(args.flags.type);
-    const limit = args.flags.limit === undefined ? Number.POSITIVE_INFINITY : readCount(args.flags.limit, "limit");
+    const limit =
+      args.flags.limit === undefined ? Number.POSITIVE_INFINITY : readPositiveInteger(args.flags.limit, "limit");
     const engine = await context.engine();
     const run = args.flags.run === undefined ? undefined : (await getRun(engine, args.flags.run)).id;
     await sayHello(engine, context);
@@ -57,15 +63,16 @@ export const command: Command<typeof flags> = {
   },
 };
 
-/** Says at once that somebody is there, and what waits already. */
+/** Prints at once that the watch has started, and how many questions wait. */
 async function sayHello(engine: Engine, context: Context): Promise<void> {
   if (context.isQuiet || context.json) return;
   const waiting = await engine.countQuestions("pending");
-  const waits = waiting === 0 ? "nothing waits" : `${waiting} ${waiting === 1 ? "question waits" : "questions wait"}`;
-  context.stderr.write(`Watching; ${waits}. Ctrl-C ends it\n`);
+  const waits =
+    waiting === 0 ? "nothing is waiting" : `${waiting} ${waiting === 1 ? "question is" : "questions are"} waiting`;
+  context.stderr.write(`Watching; ${waits}. Stop with Ctrl-C\n`);
 }
 
-/** Where to begin: at an event, at a time, or with what happens from now on. */
+/** Where to start: after an event, at a time, or now. */
 async function startOf(engine: Engine, { after, since }: Given, context: Context): Promise<string> {
   if (after !== undefined && since !== undefined) throw new Refusal("bad_input", "Use --after or --since, not both");
   if (after !== undefined) return readCursor(after);
@@ -107,16 +114,16 @@ async function follow({ engine, after, limit, signal, wanted, reader }: Followin
       cursor = kept.cursor;
     }
     if (isAway && !wasAway && !context.isQuiet) {
-      context.stderr.write("The server is away; looking for it again until Ctrl-C\n");
+      context.stderr.write("The server cannot be reached; retrying until Ctrl-C\n");
     }
     if (!isAway && page.length === PAGE) continue;
     await pauseFor(isAway ? AWAY_MS : LOOK_MS, signal, context);
     if (!isAway && context.place.store.kind !== "server") await engine.doDue();
   }
-  return EXIT_INTERRUPTED;
+  return EXIT_CODE.interrupted;
 }
 
-/** What was looked for, unless its server cannot be reached. */
+/** The result, or undefined while the server cannot be reached. */
 async function unlessAway<Found>(looking: Promise<Found>): Promise<Found | "away"> {
   try {
     return await looking;
@@ -126,7 +133,7 @@ async function unlessAway<Found>(looking: Promise<Found>): Promise<Found | "away
   }
 }
 
-/** Tells of events, with the names of what they are about. */
+/** Prints events with the names of their runs and questions. */
 class Reader {
   readonly #engine: Engine;
   readonly #context: Context;
@@ -146,10 +153,10 @@ class Reader {
       return stdout.write(renderJson(line, json, { fields: FIELDS }));
     }
     if (kept.event.type === "question.asked") stderr.write(bellFor(this.#context));
-    stdout.write(renderHappening(happening, { now: await this.#engine.now(), ahead, program }, style));
+    stdout.write(renderWatchedEvent(happening, { now: await this.#engine.now(), ahead, program }, style));
   }
 
-  async #find(kept: KeptEvent): Promise<Happening> {
+  async #find(kept: KeptEvent): Promise<WatchedEvent> {
     const { questionId, runId } = kept.event;
     if (questionId === undefined) return { ...kept, run: await this.#findRun(runId), read: undefined };
     const read = await this.#engine.read(questionId);
@@ -163,8 +170,8 @@ class Reader {
 
 function readCursor(text: string): string {
   if (Cursor.safeParse(text).success) return text;
-  throw new Refusal("bad_input", `"${oneLine(text).slice(0, 40)}" is no cursor`, {
-    hint: "Take it from the field cursor of: askd watch --json",
+  throw new Refusal("bad_input", `"${oneLine(text).slice(0, 40)}" is not a cursor`, {
+    hint: "Use the field cursor of: askd watch --json",
   });
 }
 

@@ -1,19 +1,19 @@
-import { type AnswerInput, defaultInput } from "../../../core/answer/answer-input.ts";
-import { type AnswerField, findMismatch, sayMismatch } from "../../../core/answer/answer-schema.ts";
+import { type AnswerInput, plainAnswerInput } from "../../../core/answer/answer-input.ts";
+import { type AnswerField, findSchemaMismatch, describeSchemaMismatch } from "../../../core/answer/answer-schema.ts";
 import type { Content, Item, Option } from "../../../core/question/content.ts";
 import { matchAnswer } from "../../../core/answer/match.ts";
 import { Refusal } from "../../../core/refusal.ts";
 import { DEFAULT_LIMITS } from "../../../core/rules.ts";
-import { EMPTY_LINE, type Line, lineOf } from "./line-editor.ts";
+import { EMPTY_LINE, type EditedLine, editedLine } from "./line-editor.ts";
 
-/** One thing to choose or to write: an item, or one field of a typed answer. */
-export interface Step {
+/** One step of an answer: an item, or one field of a typed answer. */
+export interface AnswerStep {
   itemId: string;
   /** The field of an item whose answer is an object. */
   field?: string;
-  /** What stands above the choices where a question has several steps. */
+  /** The heading above the choices if a question has several steps. */
   heading: string;
-  choices: readonly Choice[];
+  choices: readonly StepChoice[];
   multiple: boolean;
   allowText: boolean;
   /** May be left empty. */
@@ -22,28 +22,28 @@ export interface Step {
   placeholder?: string;
 }
 
-export interface Choice {
+export interface StepChoice {
   label: string;
   about?: string;
   isRecommended: boolean;
   value: string;
-  /** What the answer says if this is chosen. */
+  /** The value in the answer if this is chosen. */
   says: string;
 }
 
-/** What a person has chosen or written at a step so far. */
-export interface Picked {
-  /** The row that Enter takes: a choice, or behind the last one the row for writing; -1 before any is chosen. */
+/** The current choice or text of a step. */
+export interface PickedChoice {
+  /** The row that Enter takes: a choice, or after the last one the row for writing; -1 if none is selected. */
   cursor: number;
-  /** The places of what is ticked where several can be. */
+  /** The indexes of the ticked choices. */
   ticked: readonly number[];
-  line: Line;
-  /** The written text counts, not what is ticked. */
+  line: EditedLine;
+  /** The text counts instead of the ticked choices. */
   isWritten: boolean;
 }
 
-/** Takes a question apart into what is asked one after another. */
-export function stepsOf({ items }: Content): Step[] {
+/** Splits a question into its steps. */
+export function stepsOf({ items }: Content): AnswerStep[] {
   return items.flatMap((item) => {
     const heading = item.header ? `${item.header}: ${item.text}` : item.text;
     const { schema } = item;
@@ -57,46 +57,51 @@ export function stepsOf({ items }: Content): Step[] {
   });
 }
 
-/** Where a person starts: at the recommended choice, but at none where a wrong one is costly. */
-export function startPick(step: Step, risk: "low" | "medium" | "high"): Picked {
-  const none: Picked = { cursor: step.choices.length === 0 ? 0 : -1, ticked: [], line: EMPTY_LINE, isWritten: false };
+/** The initial choice of a step: the recommended one, but none at high risk. */
+export function startPick(step: AnswerStep, risk: "low" | "medium" | "high"): PickedChoice {
+  const none: PickedChoice = {
+    cursor: step.choices.length === 0 ? 0 : -1,
+    ticked: [],
+    line: EMPTY_LINE,
+    isWritten: false,
+  };
   if (risk === "high" || step.choices.length === 0) return none;
   const recommended = step.choices.flatMap(({ isRecommended }, index) => (isRecommended ? [index] : []));
   return { ...none, cursor: recommended[0] ?? 0, ticked: step.multiple ? recommended : [] };
 }
 
-/** The same, with an answer filled in that was made before. */
+/** The choice of a step with an earlier answer filled in. */
 export function fillPick(
-  step: Step,
-  pick: Picked,
+  step: AnswerStep,
+  pick: PickedChoice,
   answer: { values: readonly string[]; text?: string | undefined },
-): Picked {
+): PickedChoice {
   if (answer.text !== undefined) {
-    return { ...pick, line: lineOf(answer.text), isWritten: true, cursor: step.choices.length };
+    return { ...pick, line: editedLine(answer.text), isWritten: true, cursor: step.choices.length };
   }
   const ticked = step.choices.flatMap(({ value }, index) => (answer.values.includes(value) ? [index] : []));
   return { ...pick, ticked: step.multiple ? ticked : [], cursor: ticked[0] ?? pick.cursor, isWritten: false };
 }
 
-/** How many rows there are to choose from, the one for writing included. */
-export function rowsOf(step: Step): number {
+/** The number of rows, including the one for writing. */
+export function rowsOf(step: AnswerStep): number {
   return step.choices.length + (step.allowText ? 1 : 0);
 }
 
-/** What keeps a step from being done, in words, or nothing. */
-export function findProblem(step: Step, pick: Picked): string | undefined {
+/** Why a step is not complete; undefined if it is. */
+export function findProblem(step: AnswerStep, pick: PickedChoice): string | undefined {
   if (pick.isWritten) {
     const text = pick.line.text.trim();
     if (text === "") return step.isOptional ? undefined : "Write something first, or press Esc to go back.";
-    const mismatch = step.schema && findMismatch(step.schema, text);
-    return mismatch && `That does not fit: ${sayMismatch(mismatch)}.`;
+    const mismatch = step.schema && findSchemaMismatch(step.schema, text);
+    return mismatch && `That does not fit: ${describeSchemaMismatch(mismatch)}.`;
   }
   if (step.multiple) return pick.ticked.length > 0 ? undefined : "Nothing is ticked yet: space ticks, ↵ answers.";
   return step.choices[pick.cursor] ? undefined : "Choose an answer first.";
 }
 
-/** Everything that was chosen and written, as the engine takes it. */
-export function composeItems(content: Content, picks: readonly Picked[]): NonNullable<AnswerInput["items"]> {
+/** The answer items from all choices and texts. */
+export function composeItems(content: Content, picks: readonly PickedChoice[]): NonNullable<AnswerInput["items"]> {
   const said = stepsOf(content).map((step, index) => ({ step, values: saidAt(step, picks[index]) }));
   return Object.fromEntries(
     content.items.map((item) => {
@@ -109,8 +114,8 @@ export function composeItems(content: Content, picks: readonly Picked[]): NonNul
   );
 }
 
-/** The same in one line for people. */
-export function sayPicks(content: Content, picks: readonly Picked[]): string {
+/** All choices and texts in one line for people. */
+export function sayPicks(content: Content, picks: readonly PickedChoice[]): string {
   return stepsOf(content)
     .map((step, index) => {
       const pick = picks[index];
@@ -128,7 +133,7 @@ interface Said {
   isText: boolean;
 }
 
-function saidAt(step: Step, pick: Picked | undefined): Said {
+function saidAt(step: AnswerStep, pick: PickedChoice | undefined): Said {
   if (!pick) return { said: [], isText: true };
   if (pick.isWritten) return { said: [pick.line.text.trim()], isText: true };
   const chosen = step.multiple ? pick.ticked : [pick.cursor];
@@ -136,7 +141,7 @@ function saidAt(step: Step, pick: Picked | undefined): Said {
   return { said, isText: step.schema !== undefined };
 }
 
-function objectText(said: ReadonlyArray<{ step: Step; values: Said }>): string {
+function objectText(said: ReadonlyArray<{ step: AnswerStep; values: Said }>): string {
   const fields = said.flatMap(({ step, values }) => {
     const text = values.said[0] ?? "";
     return text === "" || step.field === undefined ? [] : [[step.field, typed(step.schema, text)] as const];
@@ -149,10 +154,10 @@ function typed(schema: AnswerField | undefined, text: string): string | number |
   return schema?.type === "number" || schema?.type === "integer" ? Number(text) : text;
 }
 
-function plainStep(item: Item, heading: string): Step {
+function plainStep(item: Item, heading: string): AnswerStep {
   const choices = item.options.map((option, index) => ({
     label: option.label,
-    ...(option.description !== undefined && { about: option.description }),
+    about: option.description,
     isRecommended: option.recommended === true,
     value: option.value,
     says: nameOf(item, option, index),
@@ -165,8 +170,8 @@ function plainStep(item: Item, heading: string): Step {
 function fieldStep(
   item: Item,
   schema: AnswerField,
-  { heading, isOptional }: Pick<Step, "heading" | "isOptional">,
-): Step {
+  { heading, isOptional }: Pick<AnswerStep, "heading" | "isOptional">,
+): AnswerStep {
   const words = schema.enum ?? (schema.type === "boolean" ? ["true", "false"] : []);
   const labels: Readonly<Record<string, string>> = schema.type === "boolean" ? { true: "Yes", false: "No" } : {};
   const choices = words.map((says) => ({ label: labels[says] ?? says, isRecommended: false, value: says, says }));
@@ -174,13 +179,13 @@ function fieldStep(
   return { itemId: item.id, heading, choices, multiple: false, allowText, isOptional, schema };
 }
 
-/** A word that names this option and no other; the letter of one may be the label of the next. */
+/** A word that matches only this option: the letter of one may be the label of another. */
 function nameOf(item: Item, option: Option, index: number): string {
   const only = { items: [{ ...item, multiple: false, allowText: false }] };
   const names = [option.value, option.label, option.key, String(index + 1)];
   const isRight = (name: string): boolean => {
     try {
-      const input = { ...defaultInput(name), items: { [item.id]: { values: [name] } } };
+      const input = { ...plainAnswerInput(name), items: { [item.id]: { values: [name] } } };
       const matched = matchAnswer(only, input, DEFAULT_LIMITS);
       return matched[item.id]?.values[0] === option.value;
     } catch (error) {

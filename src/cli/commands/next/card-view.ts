@@ -1,5 +1,5 @@
 import { recommendedOption } from "../../../core/question/content.ts";
-import { sayDuration } from "../../../core/text/duration.ts";
+import { formatDuration } from "../../../core/text/duration.ts";
 import { msBetween } from "../../../core/instant.ts";
 import { answerText } from "../../../core/answer/match.ts";
 import { type Answer, findAnswer, isPending } from "../../../core/question/question.ts";
@@ -8,27 +8,28 @@ import { sayAgent } from "../../view/agent-name.ts";
 import { oneLine, sanitise } from "../../view/sanitise.ts";
 import { type Style, cellsOf, cutCells, padCells, wrap } from "../../terminal/terminal.ts";
 import { type Ahead, sayAge, sayClock } from "../../view/relative-time.ts";
-import { refOf, sayBy, sayCost, sayFact, sayThen } from "../../wording.ts";
-import { type Card, type State, stepNow } from "./next-state.ts";
-import { type Choice, type Picked, type Step, sayPicks } from "./answer-step.ts";
+import { sayThen } from "../../view/question-text.ts";
+import { refOf, sayBy, sayCost, sayFact } from "../../view/run-text.ts";
+import { type QuestionCard, type NextState, currentStep } from "./next-state.ts";
+import { type StepChoice, type PickedChoice, type AnswerStep, sayPicks } from "./answer-step.ts";
 
-/** Longer lines than this are hard to read. */
+/** Longer lines are hard to read. */
 const READ_CELLS = 76;
 const ROOMY_CELLS = 50;
 
-/** What a drawing needs besides the state. */
-export interface Pen {
+/** The style and clock that drawing needs besides the state. */
+export interface CardPen {
   style: Style;
   ahead: Ahead;
 }
 
-/** The widest that text is set on this screen. */
-export function readWidth({ size }: State): number {
+/** The width of text on this screen. */
+export function readWidth({ size }: NextState): number {
   return Math.min(size.columns, READ_CELLS);
 }
 
 /** `1 of 3   acme/api main   #42 add-caching   Claude Code   $0.45`, in as many lines as it needs. */
-export function headerLines(state: State, { style }: Pen): string[] {
+export function headerLines(state: NextState, { style }: CardPen): string[] {
   const { card, size } = state;
   if (!card) return [];
   const { run } = card.read;
@@ -46,9 +47,9 @@ export function headerLines(state: State, { style }: Pen): string[] {
 }
 
 /** The question itself, in full. */
-export function headlineLines(state: State, { style }: Pen): string[] {
+export function headlineLines(state: NextState, { style }: CardPen): string[] {
   const { card } = state;
-  const now = stepNow(state);
+  const now = currentStep(state);
   if (!card || !now) return [];
   const { items } = card.read.content;
   const item = items.find(({ id }) => id === now.step.itemId);
@@ -60,18 +61,18 @@ export function headlineLines(state: State, { style }: Pen): string[] {
   return [...wrap(text, readWidth(state)).map((line) => style.bold(line)), ...field];
 }
 
-/** How long it waits, what happens when, and what is known besides. */
-export function clockLines(state: State, { style, ahead }: Pen): string[] {
+/** How long it has been waiting, its deadline, and other facts. */
+export function clockLines(state: NextState, { style, ahead }: CardPen): string[] {
   const { card, now } = state;
   if (!card) return [];
   const { question, content } = card.read;
   const due = question.dueAt;
   const then = sayThen(question, content).replace(/^uses "(.*)"$/s, "uses $1");
-  const left = due === undefined ? "" : sayDuration(Math.max(0, msBetween(now, due)));
+  const left = due === undefined ? "" : formatDuration(Math.max(0, msBetween(now, due)));
   const clock = due === undefined ? "no deadline" : `due ${sayClock(due, now, ahead)} (${left}), then ${then}`;
   const sentences = [
     `waiting ${sayAge(Math.max(0, msBetween(question.askedAt, now)))}, ${clock}.`,
-    ...(isPending(question) && question.hold ? ["The agent waits for it now."] : []),
+    ...(isPending(question) && question.hold ? ["The agent is waiting for it now."] : []),
     ...leanSentence(state, card),
     ...(question.risk === "high" ? ["High risk."] : []),
     ...(question.approvals.need > 1 ? [`${question.votes.length} of ${question.approvals.need} have agreed.`] : []),
@@ -85,8 +86,8 @@ export function clockLines(state: State, { style, ahead }: Pen): string[] {
   );
 }
 
-/** What the agent leans to; at high risk it is not said before the person has looked at the choices. */
-function leanSentence(state: State, { read }: Card): string[] {
+/** The agent's recommendation; at high risk hidden until the person has seen the choices. */
+function leanSentence(state: NextState, { read }: QuestionCard): string[] {
   const { question, content } = read;
   const option = content.items[0] && recommendedOption(content.items[0]);
   if (!option || isHidden(state)) return [];
@@ -94,13 +95,13 @@ function leanSentence(state: State, { read }: Card): string[] {
   return [`Agent leans ${oneLine(option.label)}${sure}.`];
 }
 
-function isHidden({ card, draft }: State): boolean {
+function isHidden({ card, draft }: NextState): boolean {
   return card?.read.question.risk === "high" && draft.picks.every(({ cursor }) => cursor < 0);
 }
 
-/** What was picked at the steps before this one. */
-export function pickedLines(state: State, { style }: Pen): string[] {
-  const now = stepNow(state);
+/** The choices of the earlier steps. */
+export function pickedLines(state: NextState, { style }: CardPen): string[] {
+  const now = currentStep(state);
   if (!now || !state.card || state.draft.step === 0) return [];
   const { content } = state.card.read;
   return now.steps.slice(0, state.draft.step).map((step, index) => {
@@ -111,9 +112,9 @@ export function pickedLines(state: State, { style }: Pen): string[] {
   });
 }
 
-/** The rows to choose from, and which of the lines the cursor is in. */
-export function choiceLines(state: State, { style }: Pen): { lines: string[]; focus: number } {
-  const now = stepNow(state);
+/** The rows of the step, and the line of the cursor. */
+export function choiceLines(state: NextState, { style }: CardPen): { lines: string[]; focus: number } {
+  const now = currentStep(state);
   if (!now) return { lines: [], focus: 0 };
   const { step, pick } = now;
   const rows = [...step.choices.map((choice) => sayChoice(choice, isHidden(state))), ...writeRow(step)];
@@ -138,25 +139,25 @@ interface Row {
   about?: string;
 }
 
-function sayChoice(choice: Choice, isHiding: boolean): Row {
+function sayChoice(choice: StepChoice, isHiding: boolean): Row {
   const label = `${oneLine(choice.label)}${choice.isRecommended && !isHiding ? "  recommended" : ""}`;
-  return { label, ...(choice.about !== undefined && { about: oneLine(choice.about) }) };
+  return { label, about: choice.about === undefined ? undefined : oneLine(choice.about) };
 }
 
-function writeRow(step: Step): Row[] {
+function writeRow(step: AnswerStep): Row[] {
   if (!step.allowText) return [];
   const wanted = step.placeholder === undefined ? "" : ` (${oneLine(step.placeholder)})`;
   return [{ label: step.choices.length > 0 && step.isOptional ? "Leave it empty" : `Write an answer${wanted}` }];
 }
 
-function numberOf(step: Step, pick: Picked, index: number, rows: number): string {
+function numberOf(step: AnswerStep, pick: PickedChoice, index: number, rows: number): string {
   const number = String(index + 1).padStart(String(rows).length);
   if (!step.multiple) return number;
   if (index >= step.choices.length) return `    ${number}`;
   return `${pick.ticked.includes(index) ? "[x]" : "[ ]"} ${number}`;
 }
 
-/** One row: beside each other where there is room, else the consequence below its label. */
+/** One row: label and description side by side if they fit, else below each other. */
 function drawRow({ label, about }: Row, at: { number: string; labelCells: number; columns: number }): string[] {
   const start = `${at.number} `;
   const room = Math.max(8, at.columns - 2 - cellsOf(start));
@@ -182,7 +183,7 @@ function mark(line: string, { isHere, part }: { isHere: boolean; part: number },
   return isHere ? style.cyan(`${part === 0 ? "›" : " "} ${line}`) : `  ${line}`;
 }
 
-/** Parts beside each other, in as few lines as they need; a part that is too long is cut. */
+/** Joins parts into as few lines as possible; a part that is too long is cut. */
 export function joinParts(parts: readonly string[], gap: string, columns: number): string[] {
   const lines: string[] = [];
   for (const part of parts.filter((text) => text !== "")) {
@@ -194,8 +195,8 @@ export function joinParts(parts: readonly string[], gap: string, columns: number
   return lines;
 }
 
-/** Who or what was first, where the question was closed while somebody looked at it. */
-export function sayGone({ card, now }: State, { ahead }: Pen): string {
+/** The person or policy that closed the question while it was on the screen. */
+export function sayGone({ card, now }: NextState, { ahead }: CardPen): string {
   if (!card) return "";
   const { question, content, run } = card.read;
   const said = (answer: Answer): string => {

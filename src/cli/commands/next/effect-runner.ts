@@ -1,6 +1,6 @@
 import { AnswerInput } from "../../../core/answer/answer-input.ts";
-import type { Read } from "../../../core/changes.ts";
-import { sayDuration } from "../../../core/text/duration.ts";
+import type { QuestionSnapshot } from "../../../core/changes.ts";
+import { formatDuration } from "../../../core/text/duration.ts";
 import { type QuestionId, shortId } from "../../../core/id.ts";
 import { later } from "../../../core/instant.ts";
 import { answerText } from "../../../core/answer/match.ts";
@@ -10,7 +10,7 @@ import { unreachable } from "../../../core/unreachable.ts";
 import { afterChange } from "../../after-change.ts";
 import { editText } from "../answer/answer-edit.ts";
 import { sayAnswered } from "../answer/answer-view.ts";
-import { findHolderGone } from "../../holder.ts";
+import { hasHolderEnded } from "../answer/answer-view.ts";
 import { isServiceOff, startService } from "../service/background-worker.ts";
 import { bellFor } from "../../terminal/bell.ts";
 import type { Context } from "../../context.ts";
@@ -22,26 +22,29 @@ import { sayClock } from "../../view/relative-time.ts";
 import { Evidence } from "./evidence.ts";
 import type { LoopStart } from "./next-loop.ts";
 import type { RawTerminal } from "../../terminal/raw-terminal.ts";
-import type { Event } from "./reduce.ts";
-import type { AnswerParts, Effect, State } from "./next-state.ts";
+import type { NextEvent } from "./reduce.ts";
+import type { AnswerParts, NextEffect, NextState } from "./next-state.ts";
 
 interface Deps extends LoopStart {
   terminal: RawTerminal;
-  /** Lets another program have the terminal meanwhile. */
+  /** Hands the terminal to another program while `work` runs. */
   aside: <Value>(work: () => Promise<Value>) => Promise<Value>;
 }
 
-/** What changes the question without answering it. */
-type Change = Extract<Effect, { do: "claim" | "release" | "stop" } | { do: "snooze" | "extend" } | { do: "comment" }>;
+/** An effect that changes the question without answering it. */
+type Change = Extract<
+  NextEffect,
+  { do: "claim" | "release" | "stop" } | { do: "snooze" | "extend" } | { do: "comment" }
+>;
 
-/** Does what the state asks for, and says what came of it. */
-export class Actions {
+/** Runs effects and returns their results as events. */
+export class EffectRunner {
   readonly #deps: Deps;
   readonly #context: Context;
   readonly #evidence: Evidence;
-  /** Answers that can still be taken back, as they were read before. */
-  readonly #settling = new Map<QuestionId, Read>();
-  /** What is to be said when the terminal is ours no more: of each question one thing, and the rest. */
+  /** Questions whose answer can still be undone, as they were before. */
+  readonly #settling = new Map<QuestionId, QuestionSnapshot>();
+  /** Text to print after the terminal is restored: one line per question, and the rest. */
   readonly #outcomes = new Map<QuestionId, string>();
   readonly #words: string[] = [];
 
@@ -52,7 +55,7 @@ export class Actions {
     this.#evidence = new Evidence(deps.engine, deps.context);
   }
 
-  async do(effect: Effect, state: State): Promise<Event | undefined> {
+  async do(effect: NextEffect, state: NextState): Promise<NextEvent | undefined> {
     switch (effect.do) {
       case "answer":
         return this.#answer(effect.ids, effect.answer);
@@ -71,7 +74,7 @@ export class Actions {
         return undefined;
       case "copy":
         this.#deps.terminal.write(`\x1b]52;c;${Buffer.from(effect.text).toString("base64")}\x07`);
-        return { type: "done", text: "Copied, where your terminal lets programs do that" };
+        return { type: "done", text: "Copied, if your terminal allows it" };
       case "templates":
         return { type: "templates", templates: await this.#evidence.templates(effect.id) };
       case "browser":
@@ -84,7 +87,7 @@ export class Actions {
     }
   }
 
-  /** Starts what follows from answers that can no longer be taken back. */
+  /** Wakes the workers for answers whose undo window has ended. */
   async settle(): Promise<void> {
     const { engine } = this.#deps;
     for (const [id, before] of this.#settling) {
@@ -96,13 +99,13 @@ export class Actions {
     }
   }
 
-  /** What was answered, for whoever looks back at their terminal. */
+  /** Prints what was answered after the terminal is restored. */
   report(): void {
     const { context } = this.#deps;
     if (!context.isQuiet) context.stdout.write([...this.#outcomes.values()].join(""));
   }
 
-  /** Sees to it that the last answers go out, and says what came up meanwhile. */
+  /** Finishes the last answers, and reports what happened. */
   async close(): Promise<void> {
     const { engine, context } = this.#deps;
     const isFar = context.place.store.kind === "server";
@@ -122,7 +125,7 @@ export class Actions {
     }
   }
 
-  async #answer(ids: readonly QuestionId[], parts: AnswerParts): Promise<Event> {
+  async #answer(ids: readonly QuestionId[], parts: AnswerParts): Promise<NextEvent> {
     const { engine, by, undoMs } = this.#deps;
     const input = AnswerInput.parse({ ...parts, undoMs: parts.force ? 0 : undoMs });
     const [first, ...others] = ids;
@@ -143,7 +146,7 @@ export class Actions {
     return { type: "answered", ids: given, said: given.length > 1 ? `${said} (${given.length} runs)` : said, until };
   }
 
-  async #give(id: QuestionId, input: AnswerInput): Promise<Read> {
+  async #give(id: QuestionId, input: AnswerInput): Promise<QuestionSnapshot> {
     const { engine, by } = this.#deps;
     const before = await engine.read(id);
     const done = await engine.answer(id, input, by);
@@ -154,28 +157,28 @@ export class Actions {
     return done;
   }
 
-  /** Keeps what is to be said of an answer. */
-  async #keepOutcome(before: Read, after: Read): Promise<void> {
+  /** Saves the text about an answer for the end. */
+  async #keepOutcome(before: QuestionSnapshot, after: QuestionSnapshot): Promise<void> {
     const machines = await machinesFor(this.#deps.engine, [after.run], this.#context);
     const wayOn = await findWayOnHere(after.run, this.#context);
-    const isHolderGone = await findHolderGone(before.question);
+    const isHolderGone = await hasHolderEnded(before.question);
     const said = sayAnswered({ before, after, machines, wayOn, isHolderGone }, this.#context.program);
     this.#outcomes.set(after.question.id, said);
   }
 
-  /** One of several that ask the same was closed meanwhile: the others have their answer all the same. */
+  /** Answers one of several identical questions; one that was closed meanwhile does not stop the others. */
   #complain(id: QuestionId, error: unknown): boolean {
     if (!(error instanceof Refusal)) throw error;
     this.#words.push(`${shortId(id)}: ${oneLine(error.message)}\n`);
     return false;
   }
 
-  async #undo(ids: readonly QuestionId[]): Promise<Event> {
+  async #undo(ids: readonly QuestionId[]): Promise<NextEvent> {
     const { engine, by } = this.#deps;
     const [first, ...others] = ids;
     if (first === undefined) throw new Error("an undo is for a question");
     const read = await engine.undo(first, by);
-    const same: Read[] = [];
+    const same: QuestionSnapshot[] = [];
     for (const id of others) same.push(await engine.undo(id, by));
     for (const id of ids) {
       this.#settling.delete(id);
@@ -184,27 +187,27 @@ export class Actions {
     return { type: "undone", card: { read, same } };
   }
 
-  async #edit({ id, text }: Extract<Effect, { do: "edit" }>, state: State): Promise<Event> {
+  async #edit({ id, text }: Extract<NextEffect, { do: "edit" }>, state: NextState): Promise<NextEvent> {
     const read = state.card?.read.question.id === id ? state.card.read : await this.#deps.engine.read(id);
     const written = await this.#deps.aside(() => editText(read, text, this.#context));
     return { type: "edited", text: written };
   }
 
-  async #change(effect: Change): Promise<Event> {
+  async #change(effect: Change): Promise<NextEvent> {
     const { engine, by, context } = this.#deps;
     switch (effect.do) {
       case "claim":
         await engine.claim(effect.id, by);
-        return { type: "done", text: "You are on it: the others are not reminded" };
+        return { type: "done", text: "Claimed: others get no reminders" };
       case "release":
         await engine.release(effect.id, by);
-        return { type: "done", text: "Given back" };
+        return { type: "done", text: "Released" };
       case "comment":
         await engine.comment(effect.id, effect.text, by);
         return { type: "done", text: "Sent as a comment" };
       case "snooze":
         await engine.snooze(effect.id, later(await engine.now(), effect.ms), by);
-        return { type: "done", text: `Out of sight for ${sayDuration(effect.ms)}`, leaves: true };
+        return { type: "done", text: `Snoozed for ${formatDuration(effect.ms)}`, leaves: true };
       case "extend": {
         const { question } = await engine.extend(effect.id, effect.ms, by);
         const due = question.dueAt ? sayClock(question.dueAt, await engine.now(), context.ahead) : "never";
@@ -222,7 +225,7 @@ export class Actions {
   }
 }
 
-function sayParts({ content, question }: Read, parts: AnswerParts): string {
+function sayParts({ content, question }: QuestionSnapshot, parts: AnswerParts): string {
   if (parts.outcome === "decide") return "You decide";
   if (parts.outcome === "clarify") return oneLine(parts.note ?? "");
   const given = isPending(question) ? question.settling?.answer : findAnswer(question);

@@ -1,9 +1,9 @@
-import { findChanged } from "../../../agents/runner/local-run.ts";
-import type { Read } from "../../../core/changes.ts";
+import { findChangedFiles } from "../../../agents/runner/local-run.ts";
+import type { QuestionSnapshot } from "../../../core/changes.ts";
 import type { QuestionId } from "../../../core/id.ts";
 import { answerText, matchAnswer } from "../../../core/answer/match.ts";
 import type { Run } from "../../../core/run/run.ts";
-import { fillTemplate, offerTemplates } from "../../../core/answer/template.ts";
+import { fillTemplate, listMatchingTemplates } from "../../../core/answer/template.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import { findBrowser } from "../../terminal/browser.ts";
 import type { Context } from "../../context.ts";
@@ -14,10 +14,10 @@ import { renderShow } from "../inspect/show-view.ts";
 import { textWidth } from "../../terminal/terminal.ts";
 import { readUsage } from "../../run-usage.ts";
 import { colourDiff, countChanged, listNew } from "../../view/work-view.ts";
-import { showPage } from "../../terminal/pager.ts";
-import type { Known, Template } from "./next-state.ts";
+import { showUntilClosed } from "../../terminal/pager.ts";
+import type { RunCounts, OfferedTemplate } from "./next-state.ts";
 
-/** What there is to see about a question besides its card. */
+/** Details of a question besides its card: work, full page, templates. */
 export class Evidence {
   readonly #engine: Engine;
   readonly #context: Context;
@@ -27,24 +27,24 @@ export class Evidence {
     this.#context = context;
   }
 
-  /** What the run has used, and how many lines its agent has changed. */
-  async count(id: QuestionId): Promise<Known> {
+  /** The usage of the run, and the lines that its agent changed. */
+  async count(id: QuestionId): Promise<RunCounts> {
     const { run } = await this.#engine.read(id);
     const usage = (await readUsage(this.#engine, [run])).get(run.id);
     return { usage, work: await this.#countWork(run) };
   }
 
-  /** The work so far, or the whole question, in the pager. */
+  /** Shows the work so far, or the full question, in the pager. */
   async show(what: "diff" | "view", id: QuestionId): Promise<void> {
     const read = await this.#engine.read(id);
-    await showPage(what === "diff" ? await this.#diffOf(read.run) : await this.#pageOf(read), this.#context);
+    await showUntilClosed(what === "diff" ? await this.#diffOf(read.run) : await this.#pageOf(read), this.#context);
   }
 
-  /** Opens the page of a question, and says where it is. */
+  /** Opens the page of a question in the browser, and returns a message with its address. */
   async open(id: QuestionId): Promise<string> {
     const context = this.#context;
     const server = await context.findServer();
-    if (server === undefined) return `No server runs here. Start it with: ${context.program} serve`;
+    if (server === undefined) return `No server is running. Start it with: ${context.program} serve`;
     const url = `${server}${questionPath(id)}`;
     const browser = findBrowser(context);
     const isOpen =
@@ -52,20 +52,20 @@ export class Evidence {
     return isOpen?.exitCode === 0 ? `Opened ${url}` : `Open it yourself: ${url}`;
   }
 
-  /** The canned answers that fit a question, filled in; a typed answer is written field by field. */
-  async templates(id: QuestionId): Promise<readonly Template[]> {
+  /** The templates that match a question, filled in; none for typed answers. */
+  async templates(id: QuestionId): Promise<readonly OfferedTemplate[]> {
     const read = await this.#engine.read(id);
     if (read.content.items.some(({ schema }) => schema !== undefined)) return [];
     const { limits } = this.#context.rules;
-    return offerTemplates(await this.#engine.listTemplates(), read, limits).map((template) => {
+    return listMatchingTemplates(await this.#engine.listTemplates(), read, limits).map((template) => {
       const { note, ...said } = fillTemplate(template, read);
       const items = matchAnswer(read.content, said, limits);
       return { name: template.name, says: answerText(read.content, items), items, note };
     });
   }
 
-  async #countWork(run: Run): Promise<Known["work"]> {
-    const changed = await findChanged(run, await this.#context.host(), { isStat: true }).catch(() => undefined); // then there is nothing to count
+  async #countWork(run: Run): Promise<RunCounts["work"]> {
+    const changed = await findChangedFiles(run, await this.#context.host(), { isStat: true }).catch(() => undefined); // not available: nothing to count
     if (!changed) return undefined;
     const { added, removed } = countChanged(changed);
     return added + removed > 0 ? { added, removed } : undefined;
@@ -74,13 +74,13 @@ export class Evidence {
   async #diffOf(run: Run): Promise<string> {
     const changed = await getDiff(run, { isStat: false }, this.#context);
     if (changed.diff === "" && changed.untracked.length === 0) {
-      return `Nothing is changed in ${oneLine(run.dir ?? "")}\n`;
+      return `No changes in ${oneLine(run.dir ?? "")}\n`;
     }
     return listNew(changed) + colourDiff(sanitise(changed.diff), this.#context.style);
   }
 
-  /** Everything that is known of a question, previews and comments included. */
-  async #pageOf(read: Read): Promise<string> {
+  /** The full page of a question, with previews and comments. */
+  async #pageOf(read: QuestionSnapshot): Promise<string> {
     const { ahead, program, stdout, style } = this.#context;
     const view = { now: await this.#engine.now(), ahead, program, width: textWidth(stdout.columns) };
     const page = renderShow({ ...view, run: read.run, questions: [read] }, style);

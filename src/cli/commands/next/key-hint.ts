@@ -1,10 +1,10 @@
-import { mayForce } from "../../../core/force.ts";
+import { mayForce } from "../../../core/question/question.ts";
 import { unreachable } from "../../../core/unreachable.ts";
 import { sayOutcomeRefused } from "./submit-answer.ts";
-import { type State, stepNow } from "./next-state.ts";
+import { type NextState, currentStep } from "./next-state.ts";
 
-/** The keys that do something now, the most important one first and the way to all of them last. */
-export function keysNow(state: State): string[] {
+/** Hints for the keys that work now: the most important one first, the list of all keys last. */
+export function availableKeys(state: NextState): string[] {
   const { mode } = state;
   switch (mode.at) {
     case "choose":
@@ -18,11 +18,11 @@ export function keysNow(state: State): string[] {
     case "templates":
       return ["↵ use", "j k move", "Esc back"];
     case "keys":
-      return ["any key goes back"];
+      return ["any key closes"];
     case "closed":
       return closedKeys(state);
     case "empty":
-      return [state.isFollowing ? "Waiting for questions." : "", ...(state.last ? ["u undo"] : []), "q leave"];
+      return [state.isFollowing ? "Waiting for questions." : "", ...(state.last ? ["u undo"] : []), "q quit"];
     case "busy":
       return ["…"];
     default:
@@ -30,38 +30,38 @@ export function keysNow(state: State): string[] {
   }
 }
 
-/** Every key with what it does. */
+/** All keys with their actions. */
 export function allKeys(): ReadonlyArray<readonly [string, string]> {
   return [
     ["1-9", "select (or tick); nothing is sent before ↵"],
     ["j k ↑ ↓", "move"],
-    ["space", "tick, where several can be chosen"],
-    ["↵", "answer with what is selected"],
+    ["space", "tick, if several can be chosen"],
+    ["↵", "answer with the selection"],
     ["r", "write an answer"],
     ["e", "write it in your editor"],
     ["t", "start from a template"],
     ["n", "add a note for the agent"],
     ["m", "ask back"],
-    ["y", "leave the choice to the agent"],
+    ["y", "let the agent decide"],
     ["tab", "next item; shift-tab goes back"],
-    ["d", "what the agent has changed"],
-    ["v", "everything about the question"],
+    ["d", "show the agent's changes"],
+    ["v", "show the question in full"],
     ["PgDn", "scroll the context"],
     ["s", "skip it for now"],
-    ["h", "snooze: out of sight for a while"],
+    ["h", "snooze: hide it for a while"],
     ["+", "extend the deadline"],
-    ["c", "claim it, or give it back"],
+    ["c", "claim or release it"],
     ["o", "open it in the browser"],
     ["x", "stop the run"],
-    ["u", "take the last answer back"],
-    ["q", "leave; Ctrl-C too, Ctrl-Z for a while"],
+    ["u", "undo the last answer"],
+    ["q", "quit; Ctrl-C too; Ctrl-Z suspends"],
   ];
 }
 
-function chooseKeys(state: State): string[] {
+function chooseKeys(state: NextState): string[] {
   const question = state.card?.read.question;
   const run = state.card?.read.run;
-  const now = stepNow(state);
+  const now = currentStep(state);
   const work = state.known?.work;
   const counts = work ? ` +${work.added} -${work.removed}` : "";
   const isWriting = now !== undefined && now.step.choices.length === now.pick.cursor;
@@ -82,12 +82,12 @@ function chooseKeys(state: State): string[] {
   ];
 }
 
-function closedKeys({ card, kept }: State): string[] {
+function closedKeys({ card, kept }: NextState): string[] {
   const isForceable = card !== undefined && mayForce(card.read.run, card.read.question);
   return [
     "↵ next",
     ...(kept === "" ? [] : ["c copy", "n send as a comment"]),
     ...(isForceable ? ["f answer anyway"] : []),
-    "q leave",
+    "q quit",
   ];
 }

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { cellsOf } from "../../terminal/terminal.ts";
-import type { Key } from "../../next/key.ts";
-import { EMPTY_LINE, type Line, editLine, layLine, lineOf } from "./line-editor.ts";
+import type { Key } from "../../terminal/keyboard.ts";
+import { EMPTY_LINE, type EditedLine, editLine, layLine, editedLine } from "./line-editor.ts";
 
-function typed(line: Line, ...keys: Array<Key | string>): Line {
-  return keys.reduce<Line>((now, key) => {
+function typed(line: EditedLine, ...keys: Array<Key | string>): EditedLine {
+  return keys.reduce<EditedLine>((now, key) => {
     const pressed: Key = typeof key === "string" ? { name: "character", text: key } : key;
     return editLine(now, pressed) ?? now;
   }, line);
@@ -15,18 +15,18 @@ const press = (name: Exclude<Key["name"], "character" | "paste">): Key => ({ nam
 
 describe("a line", () => {
   test("takes characters where the cursor stands", () => {
-    const line = typed(lineOf("Rdis"), press("home"), press("right"), "e");
+    const line = typed(editedLine("Rdis"), press("home"), press("right"), "e");
     expect(line).toEqual({ text: "Redis", at: 2 });
   });
 
   test("loses whole characters, however they are put together", () => {
-    expect(typed(lineOf("aé👨‍👩‍👧"), press("backspace")).text).toBe("aé");
-    expect(typed(lineOf("ae\u0301"), press("backspace")).text).toBe("a");
-    expect(typed(lineOf("界x"), press("home"), press("delete")).text).toBe("x");
+    expect(typed(editedLine("aé👨‍👩‍👧"), press("backspace")).text).toBe("aé");
+    expect(typed(editedLine("ae\u0301"), press("backspace")).text).toBe("a");
+    expect(typed(editedLine("界x"), press("home"), press("delete")).text).toBe("x");
   });
 
   test("moves and deletes by words", () => {
-    const line = typed(lineOf("keep the client"), press("word-left"));
+    const line = typed(editedLine("keep the client"), press("word-left"));
     expect(line.at).toBe(9);
     expect(typed(line, press("kill-word")).text).toBe("keep client");
     expect(typed(line, press("kill-start")).text).toBe("client");
@@ -41,16 +41,16 @@ describe("a line", () => {
   });
 
   test("moves between its rows", () => {
-    const line = typed(lineOf("first\nsecond\nx"), press("up"));
+    const line = typed(editedLine("first\nsecond\nx"), press("up"));
     expect(line.at).toBe("first\ns".length);
     expect(typed(line, press("up")).at).toBe(1);
     expect(typed(line, press("down"), press("down")).at).toBe("first\nsecond\nx".length);
-    expect(typed(lineOf("\nx"), press("home"), press("up"), press("home")).at).toBe(0);
+    expect(typed(editedLine("\nx"), press("home"), press("up"), press("home")).at).toBe(0);
   });
 
   test("is laid out in cells, wide characters included, with the cursor behind the last one", () => {
-    expect(layLine(lineOf("界界界"), 4)).toEqual({ rows: ["界界", "界"], row: 1, column: 2 });
-    expect(layLine(lineOf("abcd"), 4)).toEqual({ rows: ["abcd", ""], row: 1, column: 0 });
+    expect(layLine(editedLine("界界界"), 4)).toEqual({ rows: ["界界", "界"], row: 1, column: 2 });
+    expect(layLine(editedLine("abcd"), 4)).toEqual({ rows: ["abcd", ""], row: 1, column: 0 });
     expect(layLine({ text: "abcdef", at: 4 }, 4)).toEqual({ rows: ["abcd", "ef"], row: 1, column: 0 });
     expect(layLine(EMPTY_LINE, 4)).toEqual({ rows: [""], row: 0, column: 0 });
   });

@@ -1,33 +1,33 @@
-import type { Key } from "../../next/key.ts";
+import type { Key } from "../../terminal/keyboard.ts";
 import { cellsOf } from "../../terminal/terminal.ts";
 
-/** Text that a person is writing, and where in it the cursor stands. */
-export interface Line {
+/** A text being written, with the position of the cursor. */
+export interface EditedLine {
   text: string;
-  /** Between two characters as people see them, counted in code units. */
+  /** The cursor, between two graphemes, in code units. */
   at: number;
 }
 
-/** A line as it is drawn: rows of at most that many cells, and the place of the cursor in them. */
+/** A text laid out in rows of limited width, with the cell of the cursor. */
 export interface LineView {
   rows: string[];
   row: number;
   column: number;
 }
 
-export const EMPTY_LINE: Line = { text: "", at: 0 };
+export const EMPTY_LINE: EditedLine = { text: "", at: 0 };
 const TAB_CELLS = 4;
 const segmenter = (granularity: "grapheme" | "word"): Intl.Segmenter => new Intl.Segmenter(undefined, { granularity });
-// Only a newline and a tab are text; what else controls a terminal cannot be part of an answer.
+// Of the control characters only newline and tab may be part of an answer.
 // eslint-disable-next-line no-control-regex
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
 
-export function lineOf(text: string): Line {
+export function editedLine(text: string): EditedLine {
   return { text, at: text.length };
 }
 
-/** The line after a key, or nothing if the key does not edit. */
-export function editLine(line: Line, key: Key): Line | undefined {
+/** The text after a key; undefined if the key does not edit. */
+export function editLine(line: EditedLine, key: Key): EditedLine | undefined {
   switch (key.name) {
     case "character":
     case "paste":
@@ -49,22 +49,23 @@ export function editLine(line: Line, key: Key): Line | undefined {
   }
 }
 
-function moveIn(line: Line, key: Key): Line | undefined {
-  const moves: Partial<Record<Key["name"], (line: Line) => number>> = {
-    ...{ left: before, right: after, home: startOfRow, end: endOfRow },
-    ...{
-      "word-left": wordBefore,
-      "word-right": wordAfter,
-      up: (from) => rowAway(from, -1),
-      down: (from) => rowAway(from, 1),
-    },
+function moveIn(line: EditedLine, key: Key): EditedLine | undefined {
+  const moves: Partial<Record<Key["name"], (line: EditedLine) => number>> = {
+    left: before,
+    right: after,
+    home: startOfRow,
+    end: endOfRow,
+    "word-left": wordBefore,
+    "word-right": wordAfter,
+    up: (from) => rowAway(from, -1),
+    down: (from) => rowAway(from, 1),
   };
   const move = moves[key.name];
   return move && { ...line, at: boundary(line.text, move(line)) };
 }
 
-/** Lays a line out in rows; the cursor may stand behind the last character. */
-export function layLine({ text, at }: Line, cells: number): LineView {
+/** Lays a text out in rows; the cursor may be after the last character. */
+export function layLine({ text, at }: EditedLine, cells: number): LineView {
   const rows: string[] = [""];
   let column = 0;
   let place = { row: 0, column: 0 };
@@ -96,53 +97,53 @@ export function layLine({ text, at }: Line, cells: number): LineView {
   return { rows, ...place };
 }
 
-function insert({ text, at }: Line, raw: string): Line {
+function insert({ text, at }: EditedLine, raw: string): EditedLine {
   const added = raw.replace(CONTROL, "").replace(/\p{Surrogate}/gu, "");
   return { text: text.slice(0, at) + added + text.slice(at), at: at + added.length };
 }
 
-function removeTo({ text, at }: Line, to: number): Line {
+function removeTo({ text, at }: EditedLine, to: number): EditedLine {
   const [start, end] = to < at ? [to, at] : [at, to];
   return { text: text.slice(0, start) + text.slice(end), at: start };
 }
 
-function before({ text, at }: Line): number {
+function before({ text, at }: EditedLine): number {
   let last = 0;
   for (const { index } of segmenter("grapheme").segment(text.slice(0, at))) last = index;
   return last;
 }
 
-function after({ text, at }: Line): number {
+function after({ text, at }: EditedLine): number {
   for (const { segment } of segmenter("grapheme").segment(text.slice(at))) return at + segment.length;
   return at;
 }
 
-/** The nearest place before which no character is cut in two. */
+/** The nearest grapheme boundary. */
 function boundary(text: string, at: number): number {
   return at >= text.length ? text.length : (segmenter("grapheme").segment(text).containing(at)?.index ?? at);
 }
 
-function wordBefore({ text, at }: Line): number {
+function wordBefore({ text, at }: EditedLine): number {
   const words = [...segmenter("word").segment(text.slice(0, at))].filter(({ isWordLike }) => isWordLike);
   return words.at(-1)?.index ?? 0;
 }
 
-function wordAfter({ text, at }: Line): number {
+function wordAfter({ text, at }: EditedLine): number {
   const word = [...segmenter("word").segment(text.slice(at))].find(({ isWordLike }) => isWordLike);
   return word ? at + word.index + word.segment.length : text.length;
 }
 
-function startOfRow({ text, at }: Line): number {
+function startOfRow({ text, at }: EditedLine): number {
   return at === 0 ? 0 : text.lastIndexOf("\n", at - 1) + 1;
 }
 
-function endOfRow({ text, at }: Line): number {
+function endOfRow({ text, at }: EditedLine): number {
   const end = text.indexOf("\n", at);
   return end < 0 ? text.length : end;
 }
 
-/** The same column in the row above or below; the end of the text where there is none. */
-function rowAway(line: Line, by: 1 | -1): number {
+/** The same column in the row above or below; the end of the text if there is no such row. */
+function rowAway(line: EditedLine, by: 1 | -1): number {
   const start = startOfRow(line);
   if (by < 0) {
     if (start === 0) return 0;

@@ -2,9 +2,9 @@ import { describe, expect, test } from "vitest";
 import { ADA, NOON, answered } from "../../../../test/builders.ts";
 import { NextScene, aCard } from "../../../../test/next-card.ts";
 import { SECOND_MS, later } from "../../../core/instant.ts";
-import type { Card } from "./next-state.ts";
+import type { QuestionCard } from "./next-state.ts";
 
-const idOf = ({ read }: Card) => read.question.id;
+const idOf = ({ read }: QuestionCard) => read.question.id;
 const LENA = { ...ADA, id: "lena", channel: "slack" };
 
 describe("what waits", () => {

@@ -4,50 +4,45 @@ import { Refusal } from "../../../core/refusal.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import type { Context } from "../../context.ts";
 import { oneLine } from "../../view/sanitise.ts";
-import { Actions } from "./effect-runner.ts";
-import type { Pen } from "./card-view.ts";
-import { draw } from "./screen-view.ts";
-import { flushKeys, parseKeys } from "../../next/key.ts";
-import type { Wanted } from "../inspect/question-filter.ts";
-import { Queue } from "./question-queue.ts";
+import { EffectRunner } from "./effect-runner.ts";
+import type { CardPen } from "./card-view.ts";
+import { drawScreen } from "./screen-view.ts";
+import type { QuestionPredicate } from "../inspect/question-filter.ts";
+import { QuestionQueue } from "./question-queue.ts";
 import type { RawTerminal } from "../../terminal/raw-terminal.ts";
-import { type Event, reduce } from "./reduce.ts";
-import { type Effect, type State, startState } from "./next-state.ts";
+import { type NextEvent, reduce } from "./reduce.ts";
+import { type NextEffect, type NextState, startState } from "./next-state.ts";
 
 const LOOK_MS = 500;
 const LOOK_FAR_MS = 2 * SECOND_MS;
-/** A lone escape is a key if nothing follows it for so long; the rest of a sequence comes sooner. */
-const ESCAPE_MS = 40;
 
 export interface LoopStart {
   engine: Engine;
   context: Context;
   by: Actor;
-  wanted: Wanted;
+  wanted: QuestionPredicate;
   isFollowing: boolean;
   undoMs: number;
 }
 
-/** How it ended. */
+/** How the loop ended. */
 export interface LoopEnd {
   isInterrupted: boolean;
   skipped: number;
   waiting: number;
 }
 
-/** Offers one question after another on a real terminal, until nothing is left or the person leaves. */
+/** Shows waiting questions one by one on a terminal, until none is left or the person quits. */
 export class NextLoop {
   readonly #start: LoopStart;
   readonly #terminal: RawTerminal;
-  readonly #actions: Actions;
-  readonly #queue: Queue;
-  readonly #pen: Pen;
-  #state: State;
-  #typed = "";
-  #escape: NodeJS.Timeout | undefined;
+  readonly #actions: EffectRunner;
+  readonly #queue: QuestionQueue;
+  readonly #pen: CardPen;
+  #state: NextState;
   #look: NodeJS.Timeout | undefined;
   #shown = "";
-  /** Counts what was done: what was read before it is old. */
+  /** Counts effects: a queue that was read before the last effect is stale. */
   #deeds = 0;
   #isAway = false;
   #end: (end: LoopEnd) => void = () => undefined;
@@ -57,7 +52,7 @@ export class NextLoop {
     const { context, engine, by } = start;
     this.#start = start;
     this.#terminal = terminal;
-    this.#queue = new Queue(engine, start.wanted);
+    this.#queue = new QuestionQueue(engine, start.wanted);
     this.#pen = { style: context.style, ahead: context.ahead };
     this.#state = startState({
       now: context.now(),
@@ -65,10 +60,10 @@ export class NextLoop {
       user: by.id,
       isFollowing: start.isFollowing,
     });
-    this.#actions = new Actions({ ...start, terminal, aside: (work) => this.#aside(work) });
+    this.#actions = new EffectRunner({ ...start, terminal, aside: (work) => this.#aside(work) });
   }
 
-  /** Comes back with the terminal as it was before. */
+  /** Runs to the end and restores the terminal. */
   async run(): Promise<LoopEnd> {
     const ended = new Promise<LoopEnd>((resolve, reject) => {
       this.#end = resolve;
@@ -80,7 +75,6 @@ export class NextLoop {
       return await ended;
     } finally {
       clearTimeout(this.#look);
-      clearTimeout(this.#escape);
       this.#terminal.release();
       await this.#actions.close();
       this.#actions.report();
@@ -91,7 +85,7 @@ export class NextLoop {
     this.#isAway = false;
     this.#shown = "";
     this.#terminal.take({
-      typed: (text) => this.#hearKeys(text),
+      pressed: (key) => this.#dispatch({ type: "key", key }),
       stale: () => {
         this.#shown = "";
         this.#dispatch({ type: "resized", size: this.#terminal.size() });
@@ -99,7 +93,7 @@ export class NextLoop {
     });
   }
 
-  /** Lets another program have the terminal. */
+  /** Hands the terminal to another program while `work` runs. */
   async #aside<Value>(work: () => Promise<Value>): Promise<Value> {
     this.#isAway = true;
     this.#terminal.release();
@@ -111,21 +105,7 @@ export class NextLoop {
     }
   }
 
-  #hearKeys(text: string): void {
-    clearTimeout(this.#escape);
-    const { keys, rest } = parseKeys(this.#typed + text);
-    this.#typed = rest;
-    for (const key of keys) this.#dispatch({ type: "key", key });
-    if (rest.startsWith("\x1b")) this.#escape = setTimeout(() => this.#flush(), ESCAPE_MS);
-  }
-
-  #flush(): void {
-    const keys = flushKeys(this.#typed);
-    if (keys.length > 0) this.#typed = "";
-    for (const key of keys) this.#dispatch({ type: "key", key });
-  }
-
-  #dispatch(event: Event): void {
+  #dispatch(event: NextEvent): void {
     const { state, effects } = reduce(this.#state, event);
     this.#state = state;
     this.#draw();
@@ -133,7 +113,7 @@ export class NextLoop {
     for (const effect of effects) void this.#do(effect, isInterrupted).catch(this.#fail);
   }
 
-  async #do(effect: Effect, isInterrupted: boolean): Promise<void> {
+  async #do(effect: NextEffect, isInterrupted: boolean): Promise<void> {
     if (effect.do === "quit") {
       const { skipped, queue } = this.#state;
       return this.#end({ isInterrupted, skipped: skipped.length, waiting: queue.length });
@@ -145,7 +125,7 @@ export class NextLoop {
     if (effect.do !== "bell" && effect.do !== "count") await this.#refresh();
   }
 
-  /** Reads what waits, and does so again soon. */
+  /** Reads the queue, and schedules the next read. */
   async #refresh(): Promise<void> {
     clearTimeout(this.#look);
     const { engine, by, context } = this.#start;
@@ -169,7 +149,7 @@ export class NextLoop {
 
   #draw(): void {
     if (this.#isAway) return;
-    const { lines, cursor, scroll } = draw(this.#state, this.#pen);
+    const { lines, cursor, scroll } = drawScreen(this.#state, this.#pen);
     this.#state = { ...this.#state, scroll };
     const place = cursor ? `\x1b[${cursor.row + 1};${cursor.column + 1}H\x1b[?25h` : "";
     const picture = `\x1b[?25l\x1b[H${lines.map((line) => `${line}\x1b[K`).join("\r\n")}\x1b[J${place}`;
@@ -179,7 +159,7 @@ export class NextLoop {
   }
 }
 
-function refused(error: unknown): Event {
+function refused(error: unknown): NextEvent {
   if (!(error instanceof Refusal)) throw error;
   return { type: "refused", text: oneLine([error.message, error.hint].filter(Boolean).join(". ")) };
 }

@@ -1,96 +1,96 @@
-import type { Read } from "../../../core/changes.ts";
+import type { QuestionSnapshot } from "../../../core/changes.ts";
 import type { QuestionId } from "../../../core/id.ts";
 import type { Instant } from "../../../core/instant.ts";
 import type { UsageRow } from "../../../core/run/usage.ts";
-import type { Line } from "./line-editor.ts";
-import { type Picked, type Step, startPick, stepsOf } from "./answer-step.ts";
+import type { EditedLine } from "./line-editor.ts";
+import { type PickedChoice, type AnswerStep, startPick, stepsOf } from "./answer-step.ts";
 
-/** A question that waits, with those of other runs that ask the same. */
-export interface Card {
-  read: Read;
-  same: readonly Read[];
+/** A waiting question, with the same question of other runs. */
+export interface QuestionCard {
+  read: QuestionSnapshot;
+  same: readonly QuestionSnapshot[];
 }
 
-/** What is counted of a run while its question is shown. */
-export interface Known {
+/** Usage and changed lines of the shown run. */
+export interface RunCounts {
   usage?: UsageRow | undefined;
-  /** The lines that its working tree gained and lost. */
+  /** Lines added and removed in its working tree. */
   work?: { added: number; removed: number } | undefined;
 }
 
-/** A canned answer, as it would answer the shown question. */
-export interface Template {
+/** A template, filled in for the shown question. */
+export interface OfferedTemplate {
   name: string;
-  /** What it says, in one line. */
+  /** Its text in one line. */
   says: string;
   items: Readonly<Record<string, { values: string[]; text?: string | undefined }>>;
   note?: string | undefined;
 }
 
-/** What a person has decided on one question so far; it is kept when they look at another one. */
-export interface Draft {
+/** The unsent answer to one question; kept while another question is shown. */
+export interface AnswerDraft {
   step: number;
-  picks: readonly Picked[];
+  picks: readonly PickedChoice[];
   note: string;
-  /** The canned answer that it began with. */
+  /** The template that it started from. */
   template: string | undefined;
-  /** Answers although the time is over. */
+  /** Answers after the timeout. */
   isForced: boolean;
 }
 
-/** What is being written in a line of its own. */
-export type Writing = "note" | "clarify" | "snooze" | "extend" | "word" | "stop";
+/** The purpose of the text in the input line. */
+export type WritingPurpose = "note" | "clarify" | "snooze" | "extend" | "word" | "stop";
 
-/** What keys do now. */
-export type Mode =
+/** The mode, which decides what keys do. */
+export type NextMode =
   | { at: "choose" }
   | { at: "answer" }
-  | { at: "write"; what: Writing; line: Line }
+  | { at: "write"; what: WritingPurpose; line: EditedLine }
   | { at: "sure"; of: "decide" | "same" }
-  | { at: "templates"; templates: readonly Template[]; cursor: number }
+  | { at: "templates"; templates: readonly OfferedTemplate[]; cursor: number }
   | { at: "keys" }
   | { at: "closed" }
   | { at: "empty" }
   | { at: "busy" };
 
-export interface Message {
+export interface ScreenMessage {
   text: string;
   tone: "plain" | "good" | "bad";
 }
 
-/** Everything that is known and shown. */
-export interface State {
+/** The whole state of `askd next`. */
+export interface NextState {
   now: Instant;
   size: { columns: number; rows: number };
-  /** Who sits here. */
+  /** The id of the person. */
   user: string;
-  /** Stays when nothing waits. */
+  /** Keeps running when nothing waits. */
   isFollowing: boolean;
-  /** What waits and was not skipped, in the order in which it is offered. */
-  queue: readonly Card[];
-  card: Card | undefined;
-  /** What the shown run has used and changed, once it is counted. */
-  known: Known | undefined;
-  draft: Draft;
-  drafts: Readonly<Record<string, Draft>>;
-  mode: Mode;
-  message: Message | undefined;
-  /** How many lines of the context are scrolled away. */
+  /** Waiting questions that were not skipped, in order. */
+  queue: readonly QuestionCard[];
+  card: QuestionCard | undefined;
+  /** Usage and changes of the shown run, once counted. */
+  known: RunCounts | undefined;
+  draft: AnswerDraft;
+  drafts: Readonly<Record<string, AnswerDraft>>;
+  mode: NextMode;
+  message: ScreenMessage | undefined;
+  /** The scroll offset of the context, in lines. */
   scroll: number;
-  /** What was left for later, and what was answered here. */
+  /** Questions skipped, and questions answered here. */
   skipped: readonly string[];
   done: readonly string[];
   seen: readonly string[] | undefined;
-  /** The last answer that can still be taken back. */
+  /** The last answer, while it can be undone. */
   last: { ids: readonly QuestionId[]; said: string; until: Instant } | undefined;
-  /** The answer that still has to be confirmed. */
+  /** The answer that waits for confirmation. */
   ready: AnswerParts | undefined;
-  /** Text that somebody wrote for a question that was closed meanwhile. */
+  /** Text written for a question that somebody else closed. */
   kept: string;
 }
 
-/** What is to be done in the world, one after another. */
-export type Effect =
+/** A side effect that the loop runs. */
+export type NextEffect =
   | { do: "answer"; ids: readonly QuestionId[]; answer: AnswerParts }
   | { do: "claim" | "release" | "stop"; id: QuestionId }
   | { do: "diff" | "view"; id: QuestionId }
@@ -102,7 +102,7 @@ export type Effect =
   | { do: "copy"; text: string }
   | { do: "bell" | "suspend" | "quit" };
 
-/** The part of an answer that is decided here. */
+/** The parts of an answer that the person decides. */
 export interface AnswerParts {
   items?: Record<string, { values: string[]; text?: string }>;
   note?: string;
@@ -112,74 +112,80 @@ export interface AnswerParts {
   confirmed: boolean;
 }
 
-/** What the state becomes, and what is to be done. */
-export interface Next {
-  state: State;
-  effects: readonly Effect[];
+/** The next state and the effects to run. */
+export interface Transition {
+  state: NextState;
+  effects: readonly NextEffect[];
 }
 
-const NO_DRAFT: Draft = { step: 0, picks: [], note: "", template: undefined, isForced: false };
+const EMPTY_DRAFT: AnswerDraft = { step: 0, picks: [], note: "", template: undefined, isForced: false };
 
-export function startState(start: Pick<State, "now" | "size" | "user" | "isFollowing">): State {
+export function startState(start: Pick<NextState, "now" | "size" | "user" | "isFollowing">): NextState {
   return {
     ...start,
-    ...{ queue: [], card: undefined, known: undefined, draft: NO_DRAFT, drafts: {}, mode: { at: "busy" } },
-    ...{
-      message: undefined,
-      scroll: 0,
-      skipped: [],
-      done: [],
-      seen: undefined,
-      last: undefined,
-      kept: "",
-      ready: undefined,
-    },
+    queue: [],
+    card: undefined,
+    known: undefined,
+    draft: EMPTY_DRAFT,
+    drafts: {},
+    mode: { at: "busy" },
+    message: undefined,
+    scroll: 0,
+    skipped: [],
+    done: [],
+    seen: undefined,
+    last: undefined,
+    kept: "",
+    ready: undefined,
   };
 }
 
-/** Nothing more than this state. */
-export function only(state: State): Next {
+/** A transition without effects. */
+export function withoutEffects(state: NextState): Transition {
   return { state, effects: [] };
 }
 
-/** What is shown at first of a question: what was begun before, or the choices as they start. */
-export function draftFor(state: State, { read }: Card): Draft {
+/** The draft for a question: the kept one, or a new one. */
+export function draftFor(state: NextState, { read }: QuestionCard): AnswerDraft {
   const kept = state.drafts[read.question.id];
   if (kept) return kept;
-  return { ...NO_DRAFT, picks: stepsOf(read.content).map((step) => startPick(step, read.question.risk)) };
+  return { ...EMPTY_DRAFT, picks: stepsOf(read.content).map((step) => startPick(step, read.question.risk)) };
 }
 
-/** Puts a card on the screen, or says that nothing is left. */
-export function showCard(state: State, card: Card | undefined): Next {
+/** Shows a card, or the empty screen. */
+export function showCard(state: NextState, card: QuestionCard | undefined): Transition {
   const kept = state.card ? { ...state.drafts, [state.card.read.question.id]: state.draft } : state.drafts;
   const cleared = { ...state, drafts: kept, card, known: undefined, scroll: 0, kept: "" };
-  if (!card) return only({ ...cleared, draft: NO_DRAFT, mode: { at: "empty" } });
+  if (!card) return withoutEffects({ ...cleared, draft: EMPTY_DRAFT, mode: { at: "empty" } });
   return {
     state: { ...cleared, draft: draftFor({ ...state, drafts: kept }, card), mode: { at: "choose" } },
     effects: [{ do: "count", id: card.read.question.id }],
   };
 }
 
-/** The first question that waits besides this one. */
-export function nextCard(state: State, but: readonly string[]): Card | undefined {
+/** The first waiting question not in `but`. */
+export function nextCard(state: NextState, but: readonly string[]): QuestionCard | undefined {
   return state.queue.find(({ read }) => !but.includes(read.question.id) && !state.skipped.includes(read.question.id));
 }
 
-/** The step that the person is at, with what they picked. */
-export function stepNow({ card, draft }: State): { step: Step; pick: Picked; steps: readonly Step[] } | undefined {
+/** The current step with its choice. */
+export function currentStep({
+  card,
+  draft,
+}: NextState): { step: AnswerStep; pick: PickedChoice; steps: readonly AnswerStep[] } | undefined {
   const steps = card ? stepsOf(card.read.content) : [];
   const step = steps[draft.step];
   const pick = draft.picks[draft.step];
   return step && pick && { step, pick, steps };
 }
 
-/** Changes what is picked at the step that the person is at. */
-export function pickNow(state: State, change: Partial<Picked>): State {
+/** Changes the choice of the current step. */
+export function changePick(state: NextState, change: Partial<PickedChoice>): NextState {
   const { draft } = state;
   const picks = draft.picks.map((pick, index) => (index === draft.step ? { ...pick, ...change } : pick));
   return { ...state, draft: { ...draft, picks }, message: undefined };
 }
 
-export function say(state: State, text: string, tone: Message["tone"] = "plain"): State {
+export function withMessage(state: NextState, text: string, tone: ScreenMessage["tone"] = "plain"): NextState {
   return { ...state, message: { text, tone } };
 }

@@ -2,25 +2,25 @@ import { parseDuration } from "../../../core/text/duration.ts";
 import type { QuestionId } from "../../../core/id.ts";
 import { Refusal } from "../../../core/refusal.ts";
 import { SECOND_MS } from "../../../core/instant.ts";
-import { wordToType } from "../../../core/risk-word.ts";
+import { confirmationWord } from "../../../core/question/risk.ts";
+import { EXIT_CODE } from "../../../core/exit-code.ts";
 import { sayLeft } from "./next.ts";
 import { oneLine } from "../../view/sanitise.ts";
 import { textWidth } from "../../terminal/terminal.ts";
-import { Actions } from "./effect-runner.ts";
-import { renderFlat, sayCommands } from "./plain-view.ts";
-import { EMPTY_LINE, lineOf } from "./line-editor.ts";
+import { EffectRunner } from "./effect-runner.ts";
+import { renderPlain, sayCommands } from "./plain-view.ts";
+import { EMPTY_LINE, editedLine } from "./line-editor.ts";
 import type { LoopStart } from "./next-loop.ts";
-import { Queue } from "./question-queue.ts";
-import type { Event } from "./reduce.ts";
-import { type AnswerParts, type Card, type Effect, startState } from "./next-state.ts";
-import { type Picked, type Step, composeItems, findProblem, stepsOf } from "./answer-step.ts";
+import { QuestionQueue } from "./question-queue.ts";
+import type { NextEvent } from "./reduce.ts";
+import { type AnswerParts, type QuestionCard, type NextEffect, startState } from "./next-state.ts";
+import { type PickedChoice, type AnswerStep, composeItems, findProblem, stepsOf } from "./answer-step.ts";
 
 const LOOK_MS = 2 * SECOND_MS;
-const EXIT_INTERRUPTED = 130;
 const SIZE = { columns: 80, rows: 24 };
 
-/** The same in plain lines and prompts, for screen readers and simple terminals. */
-export async function runFlat(start: LoopStart): Promise<number> {
+/** `askd next` with plain lines and prompts, for screen readers and simple terminals. */
+export async function runPlainLoop(start: LoopStart): Promise<number> {
   const { stdout } = start.context;
   const terminal = {
     size: () => SIZE,
@@ -29,7 +29,7 @@ export async function runFlat(start: LoopStart): Promise<number> {
     release() {},
     suspend() {},
   };
-  const actions = new Actions({ ...start, terminal, aside: (work) => work() });
+  const actions = new EffectRunner({ ...start, terminal, aside: (work) => work() });
   try {
     return await new Flat(start, actions).run();
   } finally {
@@ -37,24 +37,24 @@ export async function runFlat(start: LoopStart): Promise<number> {
   }
 }
 
-/** What came of one question: on to the next, the same again, or the end. */
+/** The outcome of one question: next, again, or the end. */
 type Turn = "next" | "again" | "quit" | "interrupted";
 
 class Flat {
   readonly #start: LoopStart;
-  readonly #actions: Actions;
+  readonly #actions: EffectRunner;
   readonly #passed = new Set<string>();
   #last: readonly QuestionId[] = [];
   #note = "";
 
-  constructor(start: LoopStart, actions: Actions) {
+  constructor(start: LoopStart, actions: EffectRunner) {
     this.#start = start;
     this.#actions = actions;
   }
 
   async run(): Promise<number> {
     const { context, engine, by, isFollowing, wanted } = this.#start;
-    const queue = new Queue(engine, wanted);
+    const queue = new QuestionQueue(engine, wanted);
     const signal = context.interrupt();
     for (let skipped = 0; ;) {
       await engine.doDue();
@@ -68,11 +68,11 @@ class Flat {
       }
       if (!card) return this.#leave({ skipped, waiting: 0 });
       context.stdout.write(
-        `\n${renderFlat(card, { left: left.length, now, ahead: context.ahead, width: textWidth(undefined) })}\n`,
+        `\n${renderPlain(card, { left: left.length, now, ahead: context.ahead, width: textWidth(undefined) })}\n`,
       );
       const turn = await this.#offer(card);
       if (turn === "quit") return this.#leave({ skipped, waiting: left.length });
-      if (turn === "interrupted") return EXIT_INTERRUPTED;
+      if (turn === "interrupted") return EXIT_CODE.interrupted;
       if (turn === "next" && !this.#last.includes(card.read.question.id)) skipped += 1;
     }
   }
@@ -82,9 +82,9 @@ class Flat {
     return 0;
   }
 
-  /** Asks for every step, and takes commands in between. */
-  async #offer(card: Card): Promise<Turn> {
-    const picks: Picked[] = [];
+  /** Prompts for every step, and accepts commands. */
+  async #offer(card: QuestionCard): Promise<Turn> {
+    const picks: PickedChoice[] = [];
     this.#note = "";
     const steps = stepsOf(card.read.content);
     while (picks.length < steps.length) {
@@ -106,10 +106,10 @@ class Flat {
     return this.#answer(card, { items: composeItems(card.read.content, picks), outcome: "answer" });
   }
 
-  async #answer(card: Card, said: Pick<AnswerParts, "items" | "outcome" | "note">): Promise<Turn> {
+  async #answer(card: QuestionCard, said: Pick<AnswerParts, "items" | "outcome" | "note">): Promise<Turn> {
     const { question, run } = card.read;
     if (question.risk === "high") {
-      const word = wordToType(question.title, run.name);
+      const word = confirmationWord(question.title, run.name);
       const typed = await this.#prompt(`High risk. Type ${oneLine(word)} to confirm: `);
       if (typed?.trim() !== word) {
         this.#say("Not confirmed; nothing was sent.");
@@ -122,7 +122,7 @@ class Flat {
     const note = said.note ?? (this.#note === "" ? undefined : this.#note);
     const answer: AnswerParts = {
       ...said,
-      ...(note !== undefined && { note }),
+      note,
       force: false,
       confirmed: question.risk === "high",
     };
@@ -130,11 +130,11 @@ class Flat {
     if (event?.type !== "answered") return "again";
     for (const id of event.ids) this.#passed.add(id);
     this.#last = event.ids;
-    this.#say(`Answered: ${event.said}.${event.until ? " :u takes it back for a moment." : ""}`);
+    this.#say(`Answered: ${event.said}.${event.until ? " :u undoes it for a moment." : ""}`);
     return "next";
   }
 
-  #command(card: Card, line: string): Promise<Turn> {
+  #command(card: QuestionCard, line: string): Promise<Turn> {
     const [, key = "?", rest = ""] = /^:?(\S+)\s*(.*)$/s.exec(line) ?? [];
     const { id, claim } = card.read.question;
     const isMine = claim?.by.id === this.#start.by.id;
@@ -158,7 +158,7 @@ class Flat {
     return command ? command() : this.#tell(sayCommands());
   }
 
-  #skip({ read }: Card): Promise<Turn> {
+  #skip({ read }: QuestionCard): Promise<Turn> {
     this.#passed.add(read.question.id);
     return Promise.resolve("next");
   }
@@ -173,16 +173,16 @@ class Flat {
     return Promise.resolve("again");
   }
 
-  async #undo(card: Card): Promise<Turn> {
+  async #undo(card: QuestionCard): Promise<Turn> {
     const event = await this.#do({ do: "undo", ids: this.#last }, card);
     if (event?.type !== "undone") return "again";
     for (const id of this.#last) this.#passed.delete(id);
     this.#last = [];
-    this.#say("Taken back.");
+    this.#say("Undone.");
     return "next";
   }
 
-  async #edit(card: Card): Promise<Turn> {
+  async #edit(card: QuestionCard): Promise<Turn> {
     const item = card.read.content.items[0]?.id ?? "";
     const event = await this.#do({ do: "edit", id: card.read.question.id, item, text: "" }, card);
     if (event?.type !== "edited" || !event.text) return "again";
@@ -191,7 +191,7 @@ class Flat {
     return this.#answer(card, { items: { [item]: { values: [], text: event.text } }, outcome: "answer" });
   }
 
-  async #forAsLong(card: Card, what: "snooze" | "extend", text: string): Promise<Turn> {
+  async #forAsLong(card: QuestionCard, what: "snooze" | "extend", text: string): Promise<Turn> {
     try {
       return await this.#change(card, { do: what, id: card.read.question.id, ms: parseDuration(text) });
     } catch (error) {
@@ -201,14 +201,14 @@ class Flat {
     }
   }
 
-  async #change(card: Card, effect: Effect): Promise<Turn> {
+  async #change(card: QuestionCard, effect: NextEffect): Promise<Turn> {
     const event = await this.#do(effect, card);
     if (event?.type !== "done") return "again";
     if (event.text !== "") this.#say(event.text);
     return event.leaves ? "next" : "again";
   }
 
-  async #do(effect: Effect, card: Card): Promise<Event | undefined> {
+  async #do(effect: NextEffect, card: QuestionCard): Promise<NextEvent | undefined> {
     const { context, by } = this.#start;
     try {
       const state = startState({ now: context.now(), size: SIZE, user: by.id, isFollowing: false });
@@ -231,7 +231,7 @@ class Flat {
   }
 }
 
-function sayStep(step: Step, steps: number): string {
+function sayStep(step: AnswerStep, steps: number): string {
   const heading = steps > 1 ? `${oneLine(step.heading)}\n` : "";
   const range =
     step.choices.length > 0 ? `1 to ${step.choices.length}${step.multiple ? ", several with commas" : ""}` : "";
@@ -239,8 +239,8 @@ function sayStep(step: Step, steps: number): string {
   return `${heading}Your answer (${[range, words, "? for more"].filter((part) => part !== "").join("; ")}): `;
 }
 
-/** A number names a choice of a typed field; everything else is matched where it is taken. */
-function pickOf(step: Step, text: string): Picked {
+/** Resolves a number to a choice of a typed field; the engine matches everything else. */
+function pickOf(step: AnswerStep, text: string): PickedChoice {
   const chosen = step.schema ? step.choices[Number(text) - 1] : undefined;
-  return { cursor: -1, ticked: [], line: text === "" ? EMPTY_LINE : lineOf(chosen?.says ?? text), isWritten: true };
+  return { cursor: -1, ticked: [], line: text === "" ? EMPTY_LINE : editedLine(chosen?.says ?? text), isWritten: true };
 }

@@ -1,16 +1,17 @@
-import { sayDuration } from "../../../core/text/duration.ts";
+import { formatDuration } from "../../../core/text/duration.ts";
 import { type Instant, msBetween } from "../../../core/instant.ts";
 import { sayAgent } from "../../view/agent-name.ts";
 import { oneLine, sanitise } from "../../view/sanitise.ts";
 import { wrap } from "../../terminal/terminal.ts";
 import { type Ahead, sayAge, sayClock } from "../../view/relative-time.ts";
-import { refOf, sayBy, sayFact, sayThen } from "../../wording.ts";
-import type { Card } from "./next-state.ts";
+import { sayThen } from "../../view/question-text.ts";
+import { refOf, sayBy, sayFact } from "../../view/run-text.ts";
+import type { QuestionCard } from "./next-state.ts";
 import { stepsOf } from "./answer-step.ts";
 
-/** A question in plain lines, read from top to bottom. */
-export function renderFlat(
-  { read, same }: Card,
+/** A question as plain lines. */
+export function renderPlain(
+  { read, same }: QuestionCard,
   at: { left: number; now: Instant; ahead: Ahead; width: number },
 ): string {
   const { run, question, content } = read;
@@ -18,12 +19,12 @@ export function renderFlat(
   const due =
     question.dueAt === undefined
       ? "No deadline."
-      : `Due ${sayClock(question.dueAt, at.now, at.ahead)}, in ${sayDuration(Math.max(0, msBetween(at.now, question.dueAt)))}, then ${sayThen(question, content)}.`;
+      : `Due ${sayClock(question.dueAt, at.now, at.ahead)}, in ${formatDuration(Math.max(0, msBetween(at.now, question.dueAt)))}, then ${sayThen(question, content)}.`;
   const lines = [
-    `${at.left} ${at.left === 1 ? "question waits" : "questions wait"}. Run ${refOf(run)} ${oneLine(run.name)}${agent}.`,
+    `${at.left} ${at.left === 1 ? "question is" : "questions are"} waiting. Run ${refOf(run)} ${oneLine(run.name)}${agent}.`,
     ...content.items.map((item) => `Question: ${sanitise(item.text)}`),
     `Waiting ${sayAge(Math.max(0, msBetween(question.askedAt, at.now)))}. ${due}`,
-    ...(question.risk === "high" ? ["High risk: nothing is recommended here, and you will be asked for a word."] : []),
+    ...(question.risk === "high" ? ["High risk: nothing is recommended, and you confirm with a word."] : []),
     ...(question.claim ? [`Claimed by ${sayBy(question.claim.by)}.`] : []),
     ...(same.length > 0 ? [`${same.length + 1} runs ask this.`] : []),
     ...(content.context === undefined ? [] : [`Context: ${sanitise(content.context)}`]),
@@ -37,11 +38,11 @@ export function renderFlat(
   return lines.flatMap((line) => wrap(line, at.width)).join("\n");
 }
 
-/** What can be written instead of an answer. */
+/** The commands that can be typed instead of an answer. */
 export function sayCommands(): string {
   return [
-    ":s skip. :q leave. :y leave the choice to the agent. :m text, ask back. :n text, add a note.",
-    ":e write in your editor. :d what the agent changed. :v everything. :o open in the browser.",
-    ":h 1h, snooze. :+ 1h, extend the deadline. :c claim or give back. :x yes, stop the run. :u take the last answer back.",
+    ":s skip. :q quit. :y let the agent decide. :m text, ask back. :n text, add a note.",
+    ":e write in your editor. :d show the agent's changes. :v show everything. :o open in the browser.",
+    ":h 1h, snooze. :+ 1h, extend the deadline. :c claim or release. :x yes, stop the run. :u undo the last answer.",
   ].join("\n");
 }

@@ -4,15 +4,16 @@ import { anItem } from "../../../../test/next-card.ts";
 import { MCP, Scene, said } from "../../../../test/scene.ts";
 import type { Item } from "../../../core/question/content.ts";
 import { HOUR_MS, later } from "../../../core/instant.ts";
-import type { Pending } from "../../../core/question/question.ts";
-import { Queue, groupSame, sortUrgent } from "./question-queue.ts";
+import type { PendingQuestion } from "../../../core/question/question.ts";
+import { QuestionQueue, groupSame, sortUrgent } from "./question-queue.ts";
 
-function waiting(over: Partial<Pending> = {}, items: Item[] = [anItem("Redis?", ["Yes", "No"])]) {
+function waiting(over: Partial<PendingQuestion> = {}, items: Item[] = [anItem("Redis?", ["Yes", "No"])]) {
   const run = aRun();
   return { run, question: aQuestion({ runId: run.id, ...over }), content: { items } };
 }
 
-const titles = (reads: ReadonlyArray<{ question: Pending }>): string[] => reads.map(({ question }) => question.title);
+const titles = (reads: ReadonlyArray<{ question: PendingQuestion }>): string[] =>
+  reads.map(({ question }) => question.title);
 
 describe("what waits", () => {
   test("comes by consequence, risk and age, and last what somebody else has claimed", () => {
@@ -28,7 +29,13 @@ describe("what waits", () => {
       waiting({ title: "mine", dueAt: later(NOON, 2), claim: { by: ADA, at: NOON } }),
     ];
     expect(titles(sortUrgent(reads, "ada"))).toEqual([
-      ...["mine", "goes on alone", "risky", "old", "young", "never", "lena's"],
+      "mine",
+      "goes on alone",
+      "risky",
+      "old",
+      "young",
+      "never",
+      "lena's",
     ]);
   });
 
@@ -53,7 +60,7 @@ describe("what waits", () => {
     if (!first || !second || !third) throw new Error("nothing was asked");
     await scene.engine.snooze(first, later(scene.now, HOUR_MS), ADA);
     await scene.engine.answer(second, said("Redis", { undoMs: 5000 }), ADA);
-    const queue = new Queue(scene.engine, ({ question }) => question.id !== third);
+    const queue = new QuestionQueue(scene.engine, ({ question }) => question.id !== third);
     const shown = async () => (await queue.read("ada")).cards.map(({ read }) => read.question.title).toSorted();
     expect(await shown()).toEqual(["four?"]);
     await scene.pass(HOUR_MS);

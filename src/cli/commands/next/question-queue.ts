@@ -1,29 +1,29 @@
-import type { Read } from "../../../core/changes.ts";
+import type { QuestionSnapshot } from "../../../core/changes.ts";
 import { compareUrgency } from "../../../core/people/inbox.ts";
 import type { Instant } from "../../../core/instant.ts";
-import type { Pending, Question } from "../../../core/question/question.ts";
-import { sameName } from "../../../core/question/same-question.ts";
+import type { PendingQuestion, Question } from "../../../core/question/question.ts";
+import { sameQuestionKey } from "../../../core/question/same-question.ts";
 import type { Engine } from "../../../engine/engine.ts";
-import type { Wanted } from "../inspect/question-filter.ts";
-import type { Card } from "./next-state.ts";
+import type { QuestionPredicate } from "../inspect/question-filter.ts";
+import type { QuestionCard } from "./next-state.ts";
 
 const MOST = 500;
 
-type Waiting = Read & { question: Pending };
+type Waiting = QuestionSnapshot & { question: PendingQuestion };
 
-/** Reads what waits, again and again; what has not changed since is not read twice. */
-export class Queue {
+/** Reads the waiting questions repeatedly; unchanged ones are read only once. */
+export class QuestionQueue {
   readonly #engine: Engine;
-  readonly #wanted: Wanted;
-  #known = new Map<string, Read>();
+  readonly #wanted: QuestionPredicate;
+  #known = new Map<string, QuestionSnapshot>();
 
-  constructor(engine: Engine, wanted: Wanted) {
+  constructor(engine: Engine, wanted: QuestionPredicate) {
     this.#engine = engine;
     this.#wanted = wanted;
   }
 
-  /** What waits now for this person, as cards in the order in which they are offered. */
-  async read(user: string): Promise<{ cards: Card[]; now: Instant }> {
+  /** The waiting questions for this person, as cards in order. */
+  async read(user: string): Promise<{ cards: QuestionCard[]; now: Instant }> {
     const now = await this.#engine.now();
     const pending = await this.#engine.listQuestions({ status: "pending", order: "oldest", limit: MOST });
     const reads = await Promise.all(pending.map((question) => this.#readOne(question)));
@@ -32,31 +32,31 @@ export class Queue {
     return { cards: groupSame(sortUrgent(open, user)), now };
   }
 
-  async #readOne(question: Question): Promise<Read> {
+  async #readOne(question: Question): Promise<QuestionSnapshot> {
     const known = this.#known.get(question.id);
     return known?.question.version === question.version ? known : this.#engine.read(question.id);
   }
 }
 
-/** The soonest consequence first, then risk, then age; what somebody else has claimed comes last. */
+/** Sorts by deadline, then risk, then age; questions claimed by others come last. */
 export function sortUrgent(reads: readonly Waiting[], user: string): Waiting[] {
   const isTaken = ({ question }: Waiting): number =>
     Number(question.claim !== undefined && question.claim.by.id !== user);
   return reads.toSorted((one, other) => isTaken(one) - isTaken(other) || compareUrgency(one.question, other.question));
 }
 
-/** Puts questions that ask the same behind the most urgent of them. */
-export function groupSame(reads: readonly Waiting[]): Card[] {
-  const cards = new Map<string, Card>();
+/** Groups identical questions under the most urgent of them. */
+export function groupSame(reads: readonly Waiting[]): QuestionCard[] {
+  const cards = new Map<string, QuestionCard>();
   for (const read of reads) {
-    const name = sameName(read) ?? read.question.id;
+    const name = sameQuestionKey(read) ?? read.question.id;
     const card = cards.get(name);
     cards.set(name, card ? { ...card, same: [...card.same, read] } : { read, same: [] });
   }
   return [...cards.values()];
 }
 
-function isOpen(read: Read): read is Waiting {
+function isOpen(read: QuestionSnapshot): read is Waiting {
   return read.question.status === "pending";
 }
 

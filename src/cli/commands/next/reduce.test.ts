@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { NextScene, aCard, anItem } from "../../../../test/next-card.ts";
-import type { Card } from "./next-state.ts";
+import type { QuestionCard } from "./next-state.ts";
 
-const idOf = ({ read }: Card) => read.question.id;
+const idOf = ({ read }: QuestionCard) => read.question.id;
 
 describe("choosing", () => {
   test("a digit only selects, and Enter answers with what is selected", () => {

@@ -5,8 +5,8 @@ import { NextScene, aCard, anItem } from "../../../../test/next-card.ts";
 import type { Item } from "../../../core/question/content.ts";
 import { HOUR_MS, MINUTE_MS, instant, later } from "../../../core/instant.ts";
 import { cellsOf, styleFor } from "../../terminal/terminal.ts";
-import { draw } from "./screen-view.ts";
-import type { Card } from "./next-state.ts";
+import { drawScreen } from "./screen-view.ts";
+import type { QuestionCard } from "./next-state.ts";
 
 const pen = { style: styleFor("off"), ahead: () => 0 };
 const TUESDAY = instant(Date.parse("2026-11-17T08:48:00.000Z"));
@@ -24,7 +24,7 @@ const CACHE: Item = {
 const CONTEXT =
   "Both are in the dependencies. Redis has pub/sub and persistence; Memcached is simpler and slightly faster for plain key-value caching.";
 
-function caching(over: Partial<Card["read"]["question"]> = {}): Card {
+function caching(over: Partial<QuestionCard["read"]["question"]> = {}): QuestionCard {
   return aCard({
     items: [CACHE],
     context: CONTEXT,
@@ -40,7 +40,7 @@ function caching(over: Partial<Card["read"]["question"]> = {}): Card {
 }
 
 function screen(scene: NextScene): string {
-  return draw(scene.state, pen)
+  return drawScreen(scene.state, pen)
     .lines.map((line) => line.trimEnd())
     .join("\n");
 }
@@ -117,7 +117,7 @@ is simpler and slightly faster for plain key-value caching.
     const shown = { ...card.read, question: { ...question, settling: { answer, until: NOON } } };
     scene.waits([], { shown });
     expect(screen(scene)).toContain(
-      'lena (Slack) answered "Memcached" just now.\nYour text is kept:\nÜber den Cache\n\n↵ next  c copy  n send as a comment  q leave',
+      'lena (Slack) answered "Memcached" just now.\nYour text is kept:\nÜber den Cache\n\n↵ next  c copy  n send as a comment  q quit',
     );
   });
 
@@ -137,7 +137,7 @@ is simpler and slightly faster for plain key-value caching.
     ]);
     for (const keys of ["", "?", "?", "n", "\x1b", "r"]) {
       scene.type(keys);
-      expect(findUnsafe(draw(scene.state, pen).lines.join("\n"))).toBeUndefined();
+      expect(findUnsafe(drawScreen(scene.state, pen).lines.join("\n"))).toBeUndefined();
       expect(screen(scene)).not.toMatch(/^FORGED/m);
     }
   });
@@ -149,15 +149,15 @@ is simpler and slightly faster for plain key-value caching.
     expect(screen(scene)).toContain("3 runs ask this. Answer all? [Y/n]");
     scene.press("escape");
     scene.type("?");
-    expect(screen(scene)).toContain("u       take the last answer back");
+    expect(screen(scene)).toContain("u       undo the last answer");
     scene.type("?y");
-    expect(screen(scene)).toContain("Leave the choice to the agent? ↵ yes, Esc no");
+    expect(screen(scene)).toContain("Let the agent decide? ↵ yes, Esc no");
   });
 
   test("shows the place of the cursor in what is written", () => {
     const scene = new NextScene([aCard({ items: [anItem("Name?", [])] })]);
     scene.type("\rab界\x1b[D");
-    const { lines, cursor } = draw(scene.state, pen);
+    const { lines, cursor } = drawScreen(scene.state, pen);
     expect(lines[cursor?.row ?? 0]).toBe("› ab界");
     expect(cursor?.column).toBe(4);
   });
@@ -169,7 +169,7 @@ is simpler and slightly faster for plain key-value caching.
     expect(screen(scene)).toMatch(/… \d+ more lines: PgDn, or v for all/);
     for (let page = 0; page < 20; page += 1) scene.type("\x1b[6~");
     expect(screen(scene)).toContain("line 60\n… the end: PgUp goes back");
-    expect(draw(scene.state, pen).lines.length).toBeLessThanOrEqual(24);
+    expect(drawScreen(scene.state, pen).lines.length).toBeLessThanOrEqual(24);
   });
 });
 
@@ -208,7 +208,7 @@ describe("every screen", () => {
     for (const size of sizes) {
       const scene = new NextScene([long, caching()], { size, now: TUESDAY });
       doing(scene);
-      const { lines, cursor } = draw(scene.state, pen);
+      const { lines, cursor } = drawScreen(scene.state, pen);
       expect(lines.length).toBeLessThanOrEqual(size.rows);
       for (const line of lines) expect({ line, fits: cellsOf(line) <= size.columns }).toEqual({ line, fits: true });
       if (!cursor) continue;

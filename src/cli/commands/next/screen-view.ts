@@ -1,11 +1,11 @@
-import type { Read } from "../../../core/changes.ts";
-import { sayDuration } from "../../../core/text/duration.ts";
+import type { QuestionSnapshot } from "../../../core/changes.ts";
+import { formatDuration } from "../../../core/text/duration.ts";
 import { msBetween } from "../../../core/instant.ts";
-import { wordToType } from "../../../core/risk-word.ts";
+import { confirmationWord } from "../../../core/question/risk.ts";
 import { oneLine, sanitise } from "../../view/sanitise.ts";
 import { cutCells, wrap } from "../../terminal/terminal.ts";
 import {
-  type Pen,
+  type CardPen,
   choiceLines,
   clockLines,
   headerLines,
@@ -15,20 +15,20 @@ import {
   readWidth,
   sayGone,
 } from "./card-view.ts";
-import { allKeys, keysNow } from "./key-hint.ts";
-import { type Line, layLine } from "./line-editor.ts";
-import { type State, type Writing, stepNow } from "./next-state.ts";
+import { allKeys, availableKeys } from "./key-hint.ts";
+import { type EditedLine, layLine } from "./line-editor.ts";
+import { type NextState, type WritingPurpose, currentStep } from "./next-state.ts";
 
-/** What is on the screen: lines that fit it, and the place of the cursor where something is written. */
-export interface Drawing {
+/** The screen: lines that fit, and the cursor if a text is being written. */
+export interface ScreenView {
   lines: string[];
   cursor?: { row: number; column: number };
-  /** How many lines of the context are scrolled away, within what there is. */
+  /** The scroll offset of the context, limited to its length. */
   scroll: number;
 }
 
 const FEWEST_CONTEXT = 2;
-const PROMPTS: Record<Writing, string> = {
+const PROMPTS: Record<WritingPurpose, string> = {
   note: "Note for the agent: ",
   clarify: "Ask back: ",
   snooze: "Snooze for (1h): ",
@@ -37,8 +37,8 @@ const PROMPTS: Record<Writing, string> = {
   stop: 'Stop the run and withdraw its question? Type "yes": ',
 };
 
-/** Draws the state. The same state is always drawn the same. */
-export function draw(state: State, pen: Pen): Drawing {
+/** Draws the state; a pure function. */
+export function drawScreen(state: NextState, pen: CardPen): ScreenView {
   const bottom = bottomOf(state, pen);
   const rows = Math.max(3, state.size.rows);
   const room = Math.max(1, rows - bottom.lines.length);
@@ -46,18 +46,18 @@ export function draw(state: State, pen: Pen): Drawing {
   const body = lines.slice(0, room);
   return {
     lines: [...body, ...bottom.lines].slice(0, rows),
-    ...(bottom.cursor && { cursor: { row: body.length + bottom.cursor.row, column: bottom.cursor.column } }),
+    cursor: bottom.cursor && { row: body.length + bottom.cursor.row, column: bottom.cursor.column },
     scroll,
   };
 }
 
-function keysBody(state: State, room: number): { lines: string[]; scroll: number } {
+function keysBody(state: NextState, room: number): { lines: string[]; scroll: number } {
   const keys = allKeys().map(([key, about]) => cutCells(`${key.padEnd(7)} ${about}`, state.size.columns));
   return { lines: keys.slice(0, room), scroll: 0 };
 }
 
-/** Everything above the last lines: what is asked, and what can be chosen. */
-function bodyOf(state: State, pen: Pen, room: number): { lines: string[]; scroll: number } {
+/** The body of the screen: the question and the choices. */
+function bodyOf(state: NextState, pen: CardPen, room: number): { lines: string[]; scroll: number } {
   if (!state.card) return { lines: wrap("Nothing is waiting for you.", state.size.columns), scroll: 0 };
   const top = [headerLines(state, pen), headlineLines(state, pen), clockLines(state, pen)].flat();
   const choices = state.mode.at === "closed" ? goneLines(state, pen) : choiceLines(state, pen);
@@ -74,8 +74,8 @@ function bodyOf(state: State, pen: Pen, room: number): { lines: string[]; scroll
   return { lines: windowOn(lines, focus, room), scroll: shown.scroll };
 }
 
-/** As much of the context as there is room for; what is missing is said. */
-function cutContext(state: State, context: readonly string[], room: number): { lines: string[]; scroll: number } {
+/** The part of the context that fits, with a line about the rest. */
+function cutContext(state: NextState, context: readonly string[], room: number): { lines: string[]; scroll: number } {
   if (context.length <= Math.max(0, room)) return { lines: [...context], scroll: 0 };
   const shown = Math.max(1, room - 1);
   const scroll = Math.min(state.scroll, context.length - shown);
@@ -84,14 +84,14 @@ function cutContext(state: State, context: readonly string[], room: number): { l
   return { lines: [...context.slice(scroll, scroll + shown), cutCells(more, state.size.columns)], scroll };
 }
 
-/** Where not even that fits: the lines around the one that matters. */
+/** The lines around the focus, if not even the choices fit. */
 function windowOn(lines: readonly string[], focus: number, room: number): string[] {
   if (lines.length <= room) return [...lines];
   const start = Math.max(0, Math.min(lines.length - room, focus - Math.floor(room / 2)));
   return lines.slice(start, start + room);
 }
 
-function goneLines(state: State, pen: Pen): { lines: string[]; focus: number } {
+function goneLines(state: NextState, pen: CardPen): { lines: string[]; focus: number } {
   const width = readWidth(state);
   const gone = wrap(sayGone(state, pen), width).map((line) => pen.style.yellow(line));
   const kept = state.kept === "" ? [] : ["Your text is kept:", ...wrap(sanitise(state.kept), width)];
@@ -103,12 +103,12 @@ interface Bottom {
   cursor?: { row: number; column: number };
 }
 
-/** What is written, what is to be said, and what keys do. */
-function bottomOf(state: State, pen: Pen): Bottom {
+/** The bottom of the screen: input line, message and key hints. */
+function bottomOf(state: NextState, pen: CardPen): Bottom {
   const { columns, rows } = state.size;
   const input = inputOf(state);
   const lines = messageLines(state, pen);
-  const all = joinParts(keysNow(state), "  ", columns);
+  const all = joinParts(availableKeys(state), "  ", columns);
   const most = rows < 12 ? 1 : rows < 18 ? 2 : all.length;
   const keys =
     all.length > most
@@ -122,19 +122,19 @@ function bottomOf(state: State, pen: Pen): Bottom {
       ...(before.length + lines.length > 0 && rows >= 18 ? [""] : []),
       ...keys.map((line) => pen.style.dim(line)),
     ],
-    ...(input && { cursor: input.cursor }),
+    cursor: input?.cursor,
   };
 }
 
-function shortKeys(state: State): string[] {
-  const keys = keysNow(state);
+function shortKeys(state: NextState): string[] {
+  const keys = availableKeys(state);
   return keys.length > 2 ? [keys[0] ?? "", keys.at(-1) ?? ""] : [...keys];
 }
 
-function messageLines(state: State, { style }: Pen): string[] {
+function messageLines(state: NextState, { style }: CardPen): string[] {
   const undo =
     state.last && state.mode.at !== "busy"
-      ? `. u takes it back (${sayDuration(Math.max(0, msBetween(state.now, state.last.until)))})`
+      ? `. u undoes it (${formatDuration(Math.max(0, msBetween(state.now, state.last.until)))})`
       : "";
   const { message } = state;
   const text = message ? `${oneLine(message.text)}${message.tone === "good" ? undo : ""}` : "";
@@ -143,8 +143,8 @@ function messageLines(state: State, { style }: Pen): string[] {
   return [...said.map(tint), ...questionLines(state).map((line) => style.bold(line))];
 }
 
-/** What is asked of the person before something is done. */
-function questionLines({ mode, card, size }: State): string[] {
+/** The question of a confirmation dialog. */
+function questionLines({ mode, card, size }: NextState): string[] {
   if (mode.at === "templates") {
     return mode.templates.map((template, index) =>
       cutCells(
@@ -157,27 +157,27 @@ function questionLines({ mode, card, size }: State): string[] {
   const text =
     mode.of === "same"
       ? `${card.same.length + 1} runs ask this. Answer all? [Y/n]`
-      : "Leave the choice to the agent? ↵ yes, Esc no";
+      : "Let the agent decide? ↵ yes, Esc no";
   return wrap(text, size.columns);
 }
 
-/** The line that is being written, with what it is for before it. */
-function inputOf(state: State): { lines: string[]; cursor: { row: number; column: number } } | undefined {
+/** The input line, with its prompt. */
+function inputOf(state: NextState): { lines: string[]; cursor: { row: number; column: number } } | undefined {
   const { mode, card, size } = state;
-  if (mode.at === "answer") return drawInput("› ", stepNow(state)?.pick.line ?? { text: "", at: 0 }, size);
+  if (mode.at === "answer") return drawInput("› ", currentStep(state)?.pick.line ?? { text: "", at: 0 }, size);
   if (mode.at !== "write") return undefined;
   const prompt = mode.what === "word" && card ? askWord(card.read) : PROMPTS[mode.what];
   return drawInput(prompt, mode.line, size);
 }
 
-function askWord({ question, run }: Read): string {
-  return `High risk. Type ${oneLine(wordToType(question.title, run.name))} to confirm: `;
+function askWord({ question, run }: QuestionSnapshot): string {
+  return `High risk. Type ${oneLine(confirmationWord(question.title, run.name))} to confirm: `;
 }
 
 function drawInput(
   prompt: string,
-  line: Line,
-  size: State["size"],
+  line: EditedLine,
+  size: NextState["size"],
 ): { lines: string[]; cursor: { row: number; column: number } } {
   // A long prompt gets lines of its own.
   const isBeside = prompt.length <= size.columns / 2;

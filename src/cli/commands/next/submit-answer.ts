@@ -1,66 +1,71 @@
 import type { Outcome } from "../../../core/question/question.ts";
 import { EMPTY_LINE } from "./line-editor.ts";
-import { type AnswerParts, type Next, type State, only, stepNow } from "./next-state.ts";
+import { type AnswerParts, type Transition, type NextState, withoutEffects, currentStep } from "./next-state.ts";
 import { composeItems } from "./answer-step.ts";
 
-/** Why whoever asked cannot take that, or nothing. */
-export function sayOutcomeRefused({ card }: State, outcome: Outcome): string | undefined {
+/** Why the asker does not accept this outcome; undefined if it does. */
+export function sayOutcomeRefused({ card }: NextState, outcome: Outcome): string | undefined {
   const question = card?.read.question;
   if (!question) return undefined;
   if (question.accepts.includes(outcome) && (outcome !== "decide" || question.kind !== "approval")) return undefined;
-  if (outcome === "clarify" && question.kind === "approval") return undefined; // an approval can always be asked back about
+  if (outcome === "clarify" && question.kind === "approval") return undefined; // asking back is always allowed for approvals
   return outcome === "decide"
-    ? "Whoever asked this cannot decide it; choose or write an answer."
-    : "Whoever asked this cannot be asked back; choose or write an answer.";
+    ? "The asker cannot decide this; choose or write an answer."
+    : "The asker cannot be asked back; choose or write an answer.";
 }
 
-/** Everything that was chosen and written, as an answer. */
-export function readParts({ card, draft }: State, over: Partial<AnswerParts> = {}): AnswerParts {
+/** The answer from the current draft. */
+export function composeAnswer({ card, draft }: NextState, over: Partial<AnswerParts> = {}): AnswerParts {
   const outcome = over.outcome ?? "answer";
   return {
-    ...(outcome === "answer" && card && { items: composeItems(card.read.content, draft.picks) }),
-    ...(draft.note !== "" && { note: draft.note }),
-    ...(outcome === "answer" && draft.template !== undefined && { template: draft.template }),
-    ...{ outcome, force: draft.isForced, confirmed: false },
+    items: outcome === "answer" && card ? composeItems(card.read.content, draft.picks) : undefined,
+    note: draft.note || undefined,
+    template: outcome === "answer" ? draft.template : undefined,
+    outcome,
+    force: draft.isForced,
+    confirmed: false,
     ...over,
   };
 }
 
-/** Goes on to the next step; at the last one the answer is given, after what has to be confirmed. */
-export function give(state: State, parts: AnswerParts): Next {
-  const steps = stepNow(state)?.steps ?? [];
-  if (parts.outcome === "answer" && state.draft.step < steps.length - 1) return only(enterStep(goTo(state, 1)));
-  return confirm(state, parts);
+/** Continues with the next step; after the last one confirms and sends the answer. */
+export function submitAnswer(state: NextState, parts: AnswerParts): Transition {
+  const steps = currentStep(state)?.steps ?? [];
+  if (parts.outcome === "answer" && state.draft.step < steps.length - 1)
+    return withoutEffects(enterStep(moveStep(state, 1)));
+  return confirmAnswer(state, parts);
 }
 
-/** Asks for what an answer still needs: a typed word at high risk, whether others who ask the same get it too. */
-export function confirm(state: State, parts: AnswerParts): Next {
+/** Asks for the missing confirmation: a typed word at high risk, and whether to answer identical questions too. */
+export function confirmAnswer(state: NextState, parts: AnswerParts): Transition {
   const { card } = state;
-  if (!card) return only(state);
+  if (!card) return withoutEffects(state);
   const ready = { ...state, ready: parts, message: undefined };
   if (card.read.question.risk === "high" && !parts.confirmed) {
-    return only({ ...ready, mode: { at: "write", what: "word", line: EMPTY_LINE } });
+    return withoutEffects({ ...ready, mode: { at: "write", what: "word", line: EMPTY_LINE } });
   }
-  return card.same.length > 0 ? only({ ...ready, mode: { at: "sure", of: "same" } }) : send(ready, "this");
+  return card.same.length > 0
+    ? withoutEffects({ ...ready, mode: { at: "sure", of: "same" } })
+    : sendAnswer(ready, "this");
 }
 
-/** Gives the answer that is ready, to this question or to all that ask the same. */
-export function send(state: State, whom: "this" | "all"): Next {
+/** Sends the confirmed answer to this question, or to all identical ones. */
+export function sendAnswer(state: NextState, whom: "this" | "all"): Transition {
   const { card, ready } = state;
-  if (!card || !ready) return only(state);
+  if (!card || !ready) return withoutEffects(state);
   const others = whom === "all" ? card.same.map(({ question }) => question.id) : [];
   const ids = [card.read.question.id, ...others];
   return { state: { ...state, mode: { at: "busy" } }, effects: [{ do: "answer", ids, answer: ready }] };
 }
 
 /** Moves between the steps of a question. */
-export function goTo(state: State, by: 1 | -1): State {
-  const steps = stepNow(state)?.steps.length ?? 1;
+export function moveStep(state: NextState, by: 1 | -1): NextState {
+  const steps = currentStep(state)?.steps.length ?? 1;
   const step = Math.max(0, Math.min(steps - 1, state.draft.step + by));
   return { ...state, draft: { ...state.draft, step }, mode: { at: "choose" }, message: undefined };
 }
 
-/** Where there is nothing to choose, writing begins at once. */
-function enterStep(state: State): State {
-  return stepNow(state)?.step.choices.length === 0 ? { ...state, mode: { at: "answer" } } : state;
+/** Starts writing at once if there is nothing to choose. */
+function enterStep(state: NextState): NextState {
+  return currentStep(state)?.step.choices.length === 0 ? { ...state, mode: { at: "answer" } } : state;
 }

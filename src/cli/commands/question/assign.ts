@@ -14,8 +14,8 @@ export const command: Command<typeof flags> = {
   examples: ["askd assign 42 lena", "askd assign q-7k3f lena ops"],
   run(args, context) {
     const [name, ...to] = args.positionals;
-    if (name === undefined) throw wrongUsage("Which question? An id is missing", command.usage);
-    if (to.length === 0) throw wrongUsage("Whom is it for? A name is missing", command.usage);
+    if (name === undefined) throw wrongUsage("The id of a question is missing", command.usage);
+    if (to.length === 0) throw wrongUsage("A person or group is missing", command.usage);
     const names = to.flatMap((each) => each.split(",")).map((each) => each.trim().replace(/^@/, ""));
     if (names.some((each) => each === "")) throw wrongUsage("A name cannot be empty", command.usage);
     return changeQuestion(name, context, {

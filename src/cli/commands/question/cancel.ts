@@ -2,7 +2,7 @@ import { shortId } from "../../../core/id.ts";
 import { QUESTION_FIELDS, viewQuestion } from "../../../core/api/view.ts";
 import { whoTypes } from "../../actor.ts";
 import { afterChange } from "../../after-change.ts";
-import { requireOne } from "../../arguments.ts";
+import { requireOneArgument } from "../../arguments.ts";
 import type { Command } from "../../command.ts";
 import type { Flags } from "../../flags.ts";
 import { findAwayLines, machinesFor } from "../../view/machine-view.ts";
@@ -12,9 +12,9 @@ import { findWayOnHere } from "../run/takeover.ts";
 import { getQuestionId } from "../../target.ts";
 
 const flags = {
-  reason: { type: "string", short: "m", value: "text", about: "Why; people and the agent see it" },
-  resume: { type: "string", value: "text", about: "Let the run go on without an answer, and give the agent this note" },
-  yes: { type: "boolean", about: "With --resume: you have read what a high risk means" },
+  reason: { type: "string", short: "m", value: "text", about: "The reason, which people and the agent see" },
+  resume: { type: "string", value: "text", about: "Resume the run without an answer, with this note for the agent" },
+  yes: { type: "boolean", about: "With --resume: confirm a high-risk question without a prompt" },
 } as const satisfies Flags;
 
 export const command: Command<typeof flags> = {
@@ -23,13 +23,13 @@ export const command: Command<typeof flags> = {
   fields: QUESTION_FIELDS,
   async run(args, context) {
     const engine = await context.engine();
-    const id = await getQuestionId(engine, requireOne(args.positionals, command.usage));
+    const id = await getQuestionId(engine, requireOneArgument(args.positionals, command.usage));
     const { reason, resume, yes: confirmed } = args.flags;
     const read = await engine.cancel(id, { reason, resume, confirmed }, await whoTypes(engine, context));
     const wayOn = await findWayOnHere(read.run, context);
     const machines = await machinesFor(engine, [read.run], context);
     const away = findAwayLines(read.run, machines, context.program);
-    const then = wayOn ? "your text waits for its agent" : `the run is ${read.run.status}`;
+    const then = wayOn ? "your text waits for the agent" : `the run is ${read.run.status}`;
     const lines = [then, ...(wayOn ? [wayOn.line] : (away ?? []))];
     const head = `✓ Question ${shortId(id)} of #${read.run.number} ${oneLine(read.run.name)} is ${read.question.status}`;
     printResult(context, QUESTION_FIELDS, {
@@ -37,7 +37,7 @@ export const command: Command<typeof flags> = {
       json: () => viewQuestion(read, machines),
     });
     await afterChange(read.run, engine, context);
-    await engine.doDue(); // what the end made due does not wait for the next command
+    await engine.doDue(); // run due jobs now, not with the next command
     return 0;
   },
 };

@@ -1,5 +1,5 @@
 import { QUESTION_FIELDS } from "../../../core/api/view.ts";
-import { changeQuestion, readWords } from "./change-question.ts";
+import { changeQuestion, readIdAndText } from "./change-question.ts";
 import { sayCommented } from "./change-view.ts";
 import type { Command } from "../../command.ts";
 import type { Flags } from "../../flags.ts";
@@ -15,7 +15,7 @@ export const command: Command<typeof flags> = {
   examples: ['askd comment 42 "Lena knows the load we expect"'],
   async run(args, context) {
     const { usage } = command;
-    const { name, text } = await readWords(args.positionals, args.flags.file, { usage, what: "comment" }, context);
+    const { name, text } = await readIdAndText(args.positionals, args.flags.file, { usage, what: "comment" }, context);
     return changeQuestion(name, context, {
       change: ({ engine, id, by }) => engine.comment(id, text, by),
       say: sayCommented,

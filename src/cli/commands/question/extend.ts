@@ -15,8 +15,8 @@ export const command: Command<typeof flags> = {
   examples: ["askd extend 42 4h", "askd extend 42 +1d"],
   run(args, context) {
     const [name, more = DEFAULT, ...rest] = args.positionals;
-    if (name === undefined) throw wrongUsage("Which question? An id is missing", command.usage);
-    if (rest.length > 0) throw wrongUsage(`"${rest[0]}" is too much`, command.usage);
+    if (name === undefined) throw wrongUsage("The id of a question is missing", command.usage);
+    if (rest.length > 0) throw wrongUsage(`Unexpected argument "${rest[0]}"`, command.usage);
     const byMs = parseDuration(more.replace(/^\+/, ""));
     return changeQuestion(name, context, {
       change: ({ engine, id, by }) => engine.extend(id, byMs, by),

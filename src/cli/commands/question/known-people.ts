@@ -1,11 +1,11 @@
-import { nearest } from "../../../core/text/nearest.ts";
+import { findNearest } from "../../../core/text/nearest.ts";
 import type { Person } from "../../../core/people/person.ts";
 import { Refusal } from "../../../core/refusal.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import type { Context } from "../../context.ts";
 import { oneLine } from "../../view/sanitise.ts";
 
-/** Everybody who is kept; only an admin sees those of a server. */
+/** All known people; on a server only an admin may list them. */
 export async function findPeople(engine: Pick<Engine, "listPeople">): Promise<Person[]> {
   try {
     return await engine.listPeople();
@@ -15,7 +15,7 @@ export async function findPeople(engine: Pick<Engine, "listPeople">): Promise<Pe
   }
 }
 
-/** Refuses a name that no person and no group has; where nobody is kept, every name may be meant. */
+/** Refuses a name of no known person or group; if no people are known, accepts every name. */
 export async function requireKnown(
   names: readonly string[],
   engine: Pick<Engine, "listPeople">,
@@ -26,8 +26,8 @@ export async function requireKnown(
   const known = new Set([...people.map(({ id }) => id), ...people.flatMap(({ groups }) => groups), user]);
   const stranger = names.find((name) => !known.has(name));
   if (stranger === undefined) return;
-  const meant = nearest(stranger, [...known]);
-  throw new Refusal("not_found", `Nobody and no group is called "${oneLine(stranger)}"`, {
-    hint: meant ? `Did you mean ${oneLine(meant)}?` : "See everybody: askd user list",
+  const meant = findNearest(stranger, [...known]);
+  throw new Refusal("not_found", `There is no person or group "${oneLine(stranger)}"`, {
+    hint: meant ? `Did you mean ${oneLine(meant)}?` : "List them: askd user list",
   });
 }

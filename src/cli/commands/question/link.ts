@@ -1,10 +1,10 @@
-import { sayMany } from "../../../core/text/plural.ts";
+import { pluralize } from "../../../core/text/plural.ts";
 import { shortId } from "../../../core/id.ts";
 import { linkPath } from "../../../core/question/link.ts";
 import type { QuestionId } from "../../../core/id.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import { whoManages } from "../../actor.ts";
-import { requireOne, wrongUsage } from "../../arguments.ts";
+import { requireOneArgument, wrongUsage } from "../../arguments.ts";
 import type { Command } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import type { Flags } from "../../flags.ts";
@@ -13,9 +13,13 @@ import { oneLine } from "../../view/sanitise.ts";
 import { getQuestionId } from "../../target.ts";
 
 const flags = {
-  for: { type: "string", value: "person", about: "Who answers by it" },
-  choose: { type: "string", value: "option", about: "Have this option chosen when it is opened; nothing is sent" },
-  revoke: { type: "boolean", about: "Make all links to this question worthless; with --for those of one person" },
+  for: { type: "string", value: "person", about: "The person who answers with the link" },
+  choose: {
+    type: "string",
+    value: "option",
+    about: "Preselect this option; nothing is sent before the person confirms",
+  },
+  revoke: { type: "boolean", about: "Revoke all links to this question; with --for those of one person" },
 } as const satisfies Flags;
 
 export const command: Command<typeof flags> = {
@@ -25,9 +29,9 @@ export const command: Command<typeof flags> = {
   examples: ["askd link q-7k3f --for lena", "askd link q-7k3f --revoke"],
   async run({ flags: given, positionals }, context) {
     const engine = await context.engine();
-    const id = await getQuestionId(engine, requireOne(positionals, command.usage));
+    const id = await getQuestionId(engine, requireOneArgument(positionals, command.usage));
     if (given.revoke) return revoke(engine, id, given.for, context);
-    if (given.for === undefined) throw wrongUsage("For whom? Add --for <person>", command.usage);
+    if (given.for === undefined) throw wrongUsage("A person is missing: add --for <person>", command.usage);
     const { text } = await engine.issueLink(id, given.for, await whoManages(engine, context));
     const server = await context.findServer();
     const choice = given.choose === undefined ? "" : `?choose=${encodeURIComponent(given.choose)}`;
@@ -45,7 +49,7 @@ export const command: Command<typeof flags> = {
 };
 
 function sayWhat(person: string, id: QuestionId): string {
-  return `Whoever has it answers ${shortId(id)} as ${oneLine(person)}; it is shown this once`;
+  return `Anyone with this link can answer ${shortId(id)} as ${oneLine(person)}; it is shown only once`;
 }
 
 async function revoke(engine: Engine, id: QuestionId, person: string | undefined, context: Context): Promise<number> {
@@ -57,7 +61,7 @@ async function revoke(engine: Engine, id: QuestionId, person: string | undefined
   for (const token of found) await engine.revokeToken(token.id, by);
   const count = found.length;
   printResult(context, command.fields ?? [], {
-    page: () => `✓ ${sayMany(count, "link")} to ${shortId(id)} revoked\n`,
+    page: () => `✓ ${pluralize(count, "link")} to ${shortId(id)} revoked\n`,
     json: () => ({ url: null, person: person ?? null, questionId: id, revoked: count }),
   });
   return 0;

@@ -15,8 +15,8 @@ export const command: Command<typeof flags> = {
   examples: ["askd snooze 42 2h", "askd snooze 42 14:00", "askd snooze 42 2026-11-20"],
   run(args, context) {
     const [name, when = DEFAULT, ...more] = args.positionals;
-    if (name === undefined) throw wrongUsage("Which question? An id is missing", command.usage);
-    if (more.length > 0) throw wrongUsage(`"${more[0]}" is too much`, command.usage);
+    if (name === undefined) throw wrongUsage("The id of a question is missing", command.usage);
+    if (more.length > 0) throw wrongUsage(`Unexpected argument "${more[0]}"`, command.usage);
     const { ahead } = context;
     return changeQuestion(name, context, {
       change: ({ engine, id, by, now }) => engine.snooze(id, parseMoment(when, { now, ahead, toward: "future" }), by),

@@ -1,8 +1,8 @@
-import { type Changed, findChanged } from "../../../agents/runner/local-run.ts";
+import { type ChangedFiles, findChangedFiles } from "../../../agents/runner/local-run.ts";
 import { Refusal } from "../../../core/refusal.ts";
 import { machineName } from "../../../core/run/machine.ts";
 import type { Run } from "../../../core/run/run.ts";
-import { requireOne } from "../../arguments.ts";
+import { requireOneArgument } from "../../arguments.ts";
 import type { Command } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import type { Flags } from "../../flags.ts";
@@ -11,8 +11,8 @@ import { getRun } from "../../target.ts";
 import { colourDiff, listNew } from "../../view/work-view.ts";
 
 const flags = {
-  stat: { type: "boolean", about: "Only which files, and how much" },
-  raw: { type: "boolean", about: "The patch byte for byte, for git apply; only into a file or a program" },
+  stat: { type: "boolean", about: "Only the files and the number of changed lines" },
+  raw: { type: "boolean", about: "The exact patch for git apply; not on a terminal" },
 } as const satisfies Flags;
 
 export const command: Command<typeof flags> = {
@@ -23,15 +23,15 @@ export const command: Command<typeof flags> = {
   async run(args, context) {
     const isRaw = args.flags.raw ?? false;
     if (isRaw && context.stdout.isTty) {
-      throw new Refusal("bad_input", "--raw would let the files of the agent act on this terminal", {
+      throw new Refusal("bad_input", "--raw could send control sequences in the agent's files to this terminal", {
         hint: `Write it to a file: ${context.program} diff ${args.positionals[0] ?? "<id>"} --raw > work.patch`,
       });
     }
     const engine = await context.engine();
-    const run = await getRun(engine, requireOne(args.positionals, command.usage));
+    const run = await getRun(engine, requireOneArgument(args.positionals, command.usage));
     const changed = await getDiff(run, { isStat: args.flags.stat ?? false }, context);
     if (changed.diff === "" && changed.untracked.length === 0) {
-      if (!context.isQuiet) context.stderr.write(`Nothing is changed in ${oneLine(run.dir ?? "")}\n`);
+      if (!context.isQuiet) context.stderr.write(`No changes in ${oneLine(run.dir ?? "")}\n`);
       return 0;
     }
     if (isRaw) {
@@ -39,27 +39,25 @@ export const command: Command<typeof flags> = {
       return 0;
     }
     context.stdout.write(listNew(changed));
-    // Into a pipe too: what reads it, a pager or head, writes it to a terminal in the end.
+    // Also in a pipe: a pager or head writes it to a terminal in the end.
     context.stdout.write(colourDiff(sanitise(changed.diff), context.style));
     return 0;
   },
 };
 
-/** What the agent of a run has changed, or why that cannot be seen here. */
-export async function getDiff(run: Run, how: { isStat: boolean }, context: Context): Promise<Changed> {
+/** The changes of a run's agent; refuses with the reason if they are not available here. */
+export async function getDiff(run: Run, how: { isStat: boolean }, context: Context): Promise<ChangedFiles> {
   const { dir } = run;
   if (dir === undefined || run.host !== (await context.host())) {
     const why = dir === undefined ? "has no directory" : `works on ${oneLine(machineName(run.host))}`;
-    throw new Refusal("not_found", `#${run.number} ${why}; its work cannot be seen here`, {
-      hint: `See what is known: ${context.program} show ${run.number}`,
+    throw new Refusal("not_found", `#${run.number} ${why}; its work is not on this machine`, {
+      hint: `See the run: ${context.program} show ${run.number}`,
     });
   }
-  const found = await findChanged(run, await context.host(), how);
+  const found = await findChangedFiles(run, await context.host(), how);
   if (found) return found;
   const seen =
-    run.giveBack === "worker"
-      ? `what the agent did: ${context.program} logs`
-      : `what is known: ${context.program} show`;
+    run.giveBack === "worker" ? `what the agent did: ${context.program} logs` : `the run: ${context.program} show`;
   throw new Refusal("not_found", `There is no diff of #${run.number}: ${oneLine(dir)} is not under git`, {
     hint: `Look there yourself, or see ${seen} ${run.number}`,
   });

@@ -1,16 +1,16 @@
 import { open } from "node:fs/promises";
-import { isCode } from "../../../core/error-code.ts";
+import { hasErrorCode } from "../../../core/error-code.ts";
 
 const COPY_BYTES = 256 * 1024;
 
-/** Reads files that grow: each time what came since, byte by byte. */
+/** Reads growing files: each read returns the bytes since the last one. */
 export class GrowingFiles {
   readonly #done = new Map<string, number>();
 
-  /** Hands out what is new in a file; nothing while there is no such file. */
+  /** Passes on the new bytes of a file; none while it does not exist. */
   async read(file: string, take: (bytes: Buffer) => void): Promise<void> {
     const handle = await open(file, "r").catch((error: unknown) => {
-      if (isCode(error, "ENOENT")) return undefined;
+      if (hasErrorCode(error, "ENOENT")) return undefined;
       throw error;
     });
     if (!handle) return;

@@ -1,7 +1,7 @@
 import { VARIABLES } from "../../../config/env.ts";
 import type { Context } from "../../context.ts";
 
-/** What tells an agent's hooks and servers where this askd keeps its things, and what the project wants of questions. */
+/** The environment that tells an agent's hooks and servers where the store is and how to ask. */
 export function launchEnv(context: Context): Record<string, string> {
   const { store } = context.place;
   return {
@@ -11,7 +11,7 @@ export function launchEnv(context: Context): Record<string, string> {
   };
 }
 
-/** What the project wants of its questions. The worker serves all projects and has to be told. */
+/** The project's question settings. The worker serves all projects and does not read them itself. */
 function ofProject({ config, env }: Context): Record<string, string> {
   const { questions = {} } = config.values;
   return Object.fromEntries(

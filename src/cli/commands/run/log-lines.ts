@@ -1,4 +1,4 @@
-import type { Agent, Sight } from "../../../agents/agent.ts";
+import type { Agent, AgentEvent } from "../../../agents/agent.ts";
 import { findCallDetail } from "../../../agents/runner/call-detail.ts";
 import { unreachable } from "../../../core/unreachable.ts";
 import { oneLine, sanitise } from "../../view/sanitise.ts";
@@ -6,11 +6,11 @@ import { type Style, cutCells } from "../../terminal/terminal.ts";
 
 const RESULT_CELLS = 100;
 
-/** Says what one start of an agent did, line by line, in words that are safe to print. */
+/** Turns the output of one start of an agent into readable, sanitised lines. */
 export class LogLines {
   readonly #agent: Pick<Agent, "read">;
   readonly #style: Style;
-  /** The beginning of a line whose end the model has not written yet. */
+  /** The beginning of a line that is not complete yet. */
   #words = "";
 
   constructor(agent: Pick<Agent, "read">, style: Style) {
@@ -18,19 +18,19 @@ export class LogLines {
     this.#style = style;
   }
 
-  /** What a line of the agent's output says to a reader; often nothing. */
+  /** The readable lines for one line of the agent's output; often none. */
   take(line: string): string[] {
     return this.#agent.read(line).flatMap((sight) => this.#say(sight, line));
   }
 
-  /** No more will come. */
+  /** Flushes the incomplete line at the end of the output. */
   end(): string[] {
     const left = this.#words;
     this.#words = "";
     return left === "" ? [] : [sanitise(left)];
   }
 
-  #say(sight: Sight, line: string): string[] {
+  #say(sight: AgentEvent, line: string): string[] {
     if (sight.kind === "text" && sight.isPiece) return this.#add(sight.text);
     const said = this.#sayWhole(sight, line);
     return said.length > 0 ? [...this.end(), ...said] : [];
@@ -42,7 +42,7 @@ export class LogLines {
     return lines.map(sanitise);
   }
 
-  #sayWhole(sight: Sight, line: string): string[] {
+  #sayWhole(sight: AgentEvent, line: string): string[] {
     switch (sight.kind) {
       case "text":
         return sight.text === "" ? [] : sanitise(sight.text).split("\n");
@@ -72,7 +72,7 @@ export class LogLines {
   }
 }
 
-/** The first line of a result, and how many there are. */
+/** The first line of a result, and the number of lines. */
 function shorten(text: string): string {
   const lines = text.split("\n").filter((line) => line.trim() !== "");
   const first = cutCells(oneLine(lines[0] ?? "(nothing)"), RESULT_CELLS);

@@ -1,26 +1,25 @@
 import { access } from "node:fs/promises";
-import { findAgent } from "../../../agents/agents.ts";
+import { findAgent } from "../../../agents/registry.ts";
 import { runDirOf } from "../../../agents/runner/run-files.ts";
 import { shortId } from "../../../core/id.ts";
 import { machineName } from "../../../core/run/machine.ts";
 import { Refusal } from "../../../core/refusal.ts";
 import { type Run, hasEnded } from "../../../core/run/run.ts";
+import { EXIT_CODE } from "../../../core/exit-code.ts";
 import type { Engine } from "../../../engine/engine.ts";
-import { requireOne } from "../../arguments.ts";
+import { requireOneArgument } from "../../arguments.ts";
 import type { Command } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import type { Flags } from "../../flags.ts";
-import { changed } from "./run-follow.ts";
+import { waitForRunChange } from "./run-follow.ts";
 import { RunLog } from "./run-log.ts";
 import { oneLine } from "../../view/sanitise.ts";
 import { getRun } from "../../target.ts";
 
-const EXIT_INTERRUPTED = 130;
-
 const flags = {
-  follow: { type: "boolean", short: "f", about: "Go on until the run ends, over all its stops" },
-  raw: { type: "boolean", about: "The agent's output byte by byte" },
-  err: { type: "boolean", about: "What it wrote to stderr" },
+  follow: { type: "boolean", short: "f", about: "Follow the run until it ends, across all stops" },
+  raw: { type: "boolean", about: "The exact output of the agent" },
+  err: { type: "boolean", about: "Show its stderr" },
 } as const satisfies Flags;
 
 export const command: Command<typeof flags> = {
@@ -30,13 +29,16 @@ export const command: Command<typeof flags> = {
   examples: ["askd logs 42", "askd logs 42 -f", "askd logs 42 --raw > output.jsonl"],
   async run(args, context) {
     const signal = args.flags.follow ? context.interrupt() : undefined;
-    const engine = await context.engine({ ...(signal && { waits: { until: signal } }) });
-    const run = await getRun(engine, requireOne(args.positionals, command.usage));
+    const engine = await context.engine({ waits: signal && { until: signal } });
+    const run = await getRun(engine, requireOneArgument(args.positionals, command.usage));
     const runDir = await getRunDir(run, context);
     const { raw, err } = args.flags;
     const { output } = context.streams();
     const log = new RunLog({
-      ...{ runDir, kind: err ? "err" : "out", agent: findAgent(run.agent), style: context.style },
+      runDir,
+      kind: err ? "err" : "out",
+      agent: findAgent(await context.agents(), run.agent),
+      style: context.style,
       write: (text) => context.stdout.write(text),
       writeRaw: raw ? (bytes) => void output.write(bytes) : undefined,
     });
@@ -47,7 +49,7 @@ export const command: Command<typeof flags> = {
   },
 };
 
-/** The files of a run are where its agent is started, and nowhere else. */
+/** Refuses a run whose log is on another machine: only the machine that starts the agent has it. */
 async function getRunDir(run: Run, context: Context): Promise<string> {
   const runDir = runDirOf(context.place.stateDir, run.id);
   const isThere = await access(runDir).then(
@@ -58,7 +60,7 @@ async function getRunDir(run: Run, context: Context): Promise<string> {
   const where =
     run.host === (await context.host()) ? "was not started by askd" : `runs on ${oneLine(machineName(run.host))}`;
   throw new Refusal("not_found", `There is no log of #${run.number} here: it ${where}`, {
-    hint: `See what is known: askd show ${run.number}`,
+    hint: `See the run: askd show ${run.number}`,
   });
 }
 
@@ -80,9 +82,9 @@ async function followLog(
     if (isOver || signal.aborted) {
       await log.end();
       if (isOver && !isRaw && !context.isQuiet) context.stderr.write(`#${now.number} is ${now.status}\n`);
-      return isOver ? 0 : EXIT_INTERRUPTED;
+      return isOver ? 0 : EXIT_CODE.interrupted;
     }
-    await changed(runDir, signal, context);
+    await waitForRunChange(runDir, signal, context);
   }
 }
 

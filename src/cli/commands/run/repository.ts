@@ -2,7 +2,7 @@ import { dirname, join } from "node:path";
 
 const MOST_FOLDERS = 40;
 
-/** The repository around a folder as its own files name it: where it comes from, and the branch. */
+/** The name and branch of the Git repository around a folder, read from its files. */
 export async function findRepository(
   dir: string,
   readFile: (path: string) => Promise<string>,
@@ -23,7 +23,7 @@ export async function findRepository(
   return {};
 }
 
-/** `owner/name` of `https://token@host/owner/name.git` and `git@host:owner/name`: nothing that signs anybody in. */
+/** `owner/name` of `https://token@host/owner/name.git` and `git@host:owner/name`, without credentials. */
 function nameOf(url: string): string | undefined {
   return /([\w.-]+\/[\w.-]+?)(?:\.git)?\/?$/.exec(url)?.[1];
 }

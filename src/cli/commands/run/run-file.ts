@@ -4,13 +4,13 @@ import { Refusal } from "../../../core/refusal.ts";
 
 const OTHERS = 0o077;
 
-/** What an agent's starter says in place of the environment: `ASKD_RUN=r_…` and `ASKD_TOKEN=…`, one on a line. */
+/** Reads a file that replaces the environment: lines of `ASKD_RUN=r_…` and `ASKD_TOKEN=…`. */
 export async function readRunFile(path: string): Promise<Record<string, string>> {
   const mode = await stat(path).catch((cause: unknown) => {
-    throw new Refusal("bad_input", "The file of --run-file cannot be read", { cause });
+    throw new Refusal("bad_input", "The --run-file cannot be read", { cause });
   });
   if (platform() !== "win32" && (mode.mode & OTHERS) !== 0) {
-    throw new Refusal("bad_input", "The file of --run-file can be read by others", {
+    throw new Refusal("bad_input", "The --run-file can be read by others", {
       hint: "Protect it with: chmod 600",
     });
   }

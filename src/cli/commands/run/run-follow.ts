@@ -1,28 +1,25 @@
 import type { Agent } from "../../../agents/agent.ts";
-import { agents } from "../../../agents/agents.ts";
+import { findAgent } from "../../../agents/registry.ts";
 import { watchPath } from "../../../agents/process/file-watch.ts";
 import { taskOf } from "../../../agents/runner/launch.ts";
-import { findText } from "../../../agents/process/private-file.ts";
-import { Reading } from "../../../agents/runner/output-state.ts";
+import { findFileText } from "../../../agents/process/private-file.ts";
+import { OutputState } from "../../../agents/runner/output-state.ts";
 import { type Launch, epochFile, listEpochs, runDirOf } from "../../../agents/runner/run-files.ts";
 import { type Run, hasEnded, isLoggedOut } from "../../../core/run/run.ts";
+import { EXIT_CODE } from "../../../core/exit-code.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import { bellFor } from "../../terminal/bell.ts";
 import type { Context } from "../../context.ts";
 import { GrowingFiles } from "./growing-file.ts";
 import { oneLine } from "../../view/sanitise.ts";
-import { sayLogin } from "../../wording.ts";
+import { sayLogin } from "../../view/run-text.ts";
 
 const LOOK_MS = 250;
-const EXIT_ERROR = 1;
-const EXIT_TIMEOUT = 9;
-const EXIT_CANCELLED = 10;
-const EXIT_INTERRUPTED = 130;
 
-/** Follows a run to its end: what its agent prints comes out here as if it had been started here. */
+/** Follows a run to its end and prints the agent's output as if it had been started here. */
 export async function followRun(run: Run, launch: Launch, engine: Engine, context: Context): Promise<number> {
   const runDir = runDirOf(context.place.stateDir, run.id);
-  const agent = agents[launch.agent];
+  const agent = findAgent(await context.agents(), launch.agent);
   const prints = agent ? printsOf(agent, run, runDir, launch, context) : "lines";
   const copy = new Copy(runDir, context);
   const signal = context.interrupt();
@@ -33,28 +30,28 @@ export async function followRun(run: Run, launch: Launch, engine: Engine, contex
     if (prints === "lines") await copy.more();
     if (now.pendingId !== undefined && now.pendingId !== told) {
       told = now.pendingId;
-      await sayQuestion(now, engine, context);
+      await announceQuestion(now, engine, context);
     }
     if (isOver) {
       if (isLoggedOut(now)) context.stderr.write(`${sayLogin(now, context.program)}\n`);
       return end(now, { runDir, agent, prints, copy }, context);
     }
     if (signal.aborted) {
-      context.stderr.write(`#${run.number} goes on. Follow it with: ${context.program} logs ${run.number} -f\n`);
-      return EXIT_INTERRUPTED;
+      context.stderr.write(`#${run.number} continues. Follow it with: ${context.program} logs ${run.number} -f\n`);
+      return EXIT_CODE.interrupted;
     }
-    await changed(runDir, signal, context);
+    await waitForRunChange(runDir, signal, context);
   }
 }
 
-/** What the user's own command line would have printed. */
+/** The kind of output that the user's own command line prints. */
 function printsOf(agent: Agent, run: Run, runDir: string, launch: Launch, context: Context) {
   const at = { epoch: 1, runDir, askd: context.self, liveWindowMs: context.rules.liveWindowMs, version: undefined };
   return agent.start(taskOf(run, at, launch)).prints;
 }
 
-/** Says that a run asks something, and how to answer. */
-export async function sayQuestion(run: Run, engine: Engine, context: Context): Promise<void> {
+/** Prints the run's question and the command to answer it. */
+export async function announceQuestion(run: Run, engine: Engine, context: Context): Promise<void> {
   const { stderr, isQuiet, program } = context;
   if (isQuiet || run.pendingId === undefined) return;
   const { question } = await engine.read(run.pendingId);
@@ -75,25 +72,25 @@ async function end(run: Run, { runDir, agent, prints, copy }: Ending, context: C
   if (prints === "lines") await copy.more();
   else if (agent) context.stdout.write(await lastWords(runDir, agent, prints));
   await copy.complaints();
-  if (run.status === "cancelled" || run.status === "skipped") return EXIT_CANCELLED;
-  if (run.reason === "input_timeout") return EXIT_TIMEOUT;
+  if (run.status === "cancelled" || run.status === "skipped") return EXIT_CODE.cancelled;
+  if (run.reason === "input_timeout") return EXIT_CODE.timedOut;
   const epoch = (await listEpochs(runDir, "exit")).at(-1);
-  const code = epoch === undefined ? undefined : await findText(epochFile(runDir, epoch, "exit"));
-  return code === undefined ? EXIT_ERROR : Number(code);
+  const code = epoch === undefined ? undefined : await findFileText(epochFile(runDir, epoch, "exit"));
+  return code === undefined ? EXIT_CODE.error : Number(code);
 }
 
-/** The agent's last words of its last start, or its whole report. */
+/** The agent's final message of its last start, or its whole report. */
 async function lastWords(runDir: string, agent: Agent, prints: "words" | "report"): Promise<string> {
   const epoch = (await listEpochs(runDir, "out")).at(-1);
-  const text = epoch === undefined ? undefined : await findText(epochFile(runDir, epoch, "out"));
+  const text = epoch === undefined ? undefined : await findFileText(epochFile(runDir, epoch, "out"));
   const lines = (text ?? "").split("\n");
   if (prints === "report") return `${lines.findLast((line) => line.includes('"type":"result"')) ?? ""}\n`;
-  const reading = new Reading();
+  const reading = new OutputState();
   for (const line of lines) reading.take(agent.read(line));
   return `${reading.lastWords}\n`;
 }
 
-/** Copies what all starts of an agent wrote, byte by byte, in their order. */
+/** Copies the output of all starts of an agent, byte by byte and in order. */
 class Copy {
   readonly #runDir: string;
   readonly #context: Context;
@@ -123,12 +120,16 @@ class Copy {
   }
 }
 
-/** Waits until something in the run's directory may have changed, not for long. */
-export async function changed(runDir: string, signal: AbortSignal, context: Pick<Context, "pause">): Promise<void> {
+/** Waits briefly until something in the run's directory may have changed. */
+export async function waitForRunChange(
+  runDir: string,
+  signal: AbortSignal,
+  context: Pick<Context, "pause">,
+): Promise<void> {
   let ring = (): void => undefined;
   const rung = new Promise<void>((resolve) => (ring = resolve));
   const close = watchPath(runDir, ring);
-  const awake = setTimeout(ring, LOOK_MS); // where nothing can be watched, nothing else keeps this process alive
+  const awake = setTimeout(ring, LOOK_MS); // keeps the process alive if the directory cannot be watched
   signal.addEventListener("abort", ring, { once: true });
   await Promise.race([rung, context.pause(LOOK_MS)]);
   signal.removeEventListener("abort", ring);

@@ -1,49 +1,49 @@
 import { StringDecoder } from "node:string_decoder";
 import type { Agent } from "../../../agents/agent.ts";
 import { MAX_LINE_CHARS } from "../../../agents/json-line.ts";
-import { findText } from "../../../agents/process/private-file.ts";
-import { isCode } from "../../../core/error-code.ts";
+import { findFileText } from "../../../agents/process/private-file.ts";
+import { hasErrorCode } from "../../../core/error-code.ts";
 import { epochFile, listEpochs } from "../../../agents/runner/run-files.ts";
 import { LogLines } from "./log-lines.ts";
 import { GrowingFiles } from "./growing-file.ts";
 import { oneLine } from "../../view/sanitise.ts";
 import type { Style } from "../../terminal/terminal.ts";
 
-/** How the output of a run is wanted: in words, or byte by byte; what it printed, or what it complained of. */
-export interface LogWish {
+/** How to print the output of a run: readable or raw, stdout or stderr. */
+export interface RunLogOptions {
   runDir: string;
   kind: "out" | "err";
-  /** Reads its lines; without one they are words as they are. */
+  /** Parses its lines; without an agent they are plain text. */
   agent: Pick<Agent, "read"> | undefined;
   style: Style;
   write(text: string): void;
-  /** Set where the bytes are wanted as they are. */
+  /** Receives the raw bytes; set for raw output. */
   writeRaw?: ((bytes: Buffer) => void) | undefined;
 }
 
-/** One start of the agent, as far as it was read. */
+/** The reading state of one start of the agent. */
 interface Reading {
   epoch: number;
   lines: LogLines;
   decoder: StringDecoder;
-  /** The beginning of a line whose end has not come yet. */
+  /** The beginning of a line that is not complete yet. */
   left: string;
 }
 
 const CODE_CHARS = 10;
 const WORDS: Pick<Agent, "read"> = { read: (line) => [{ kind: "text", text: `${line}\n`, isPiece: true }] };
 
-/** Writes out what all starts of an agent did, in their order, as far as it is there, and more each time. */
+/** Prints the output of all starts of an agent in order, and what is new on each call. */
 export class RunLog {
-  readonly #wish: LogWish;
+  readonly #wish: RunLogOptions;
   readonly #files = new GrowingFiles();
   #reading: Reading | undefined;
 
-  constructor(wish: LogWish) {
+  constructor(wish: RunLogOptions) {
     this.#wish = wish;
   }
 
-  /** Leaves out all that is there by now. */
+  /** Skips everything written so far. */
   async skip(): Promise<void> {
     await this.#advance(() => undefined);
   }
@@ -52,7 +52,7 @@ export class RunLog {
     await this.#advance((text) => this.#wish.write(text));
   }
 
-  /** Writes out what is left: nobody writes any more. */
+  /** Prints the rest after the last writer has ended. */
   async end(): Promise<void> {
     await this.more();
     this.#close((text) => this.#wish.write(text));
@@ -75,7 +75,9 @@ export class RunLog {
   #open(epoch: number): Reading {
     const { agent = WORDS, kind, style } = this.#wish;
     return {
-      ...{ epoch, decoder: new StringDecoder("utf8"), left: "" },
+      epoch,
+      decoder: new StringDecoder("utf8"),
+      left: "",
       lines: new LogLines(kind === "err" ? WORDS : agent, style),
     };
   }
@@ -97,11 +99,11 @@ export class RunLog {
     write(joined([...(left === "" ? [] : reading.lines.take(left)), ...reading.lines.end()]));
   }
 
-  /** The line between two starts. */
+  /** The separator between two starts. */
   async #sayAgain(before: number, epoch: number): Promise<string> {
     const { runDir, style, writeRaw } = this.#wish;
     if (writeRaw) return "";
-    const code = (await findText(epochFile(runDir, before, "exit")))?.trim();
+    const code = (await findFileText(epochFile(runDir, before, "exit")))?.trim();
     const how = code ? ` (exit code ${oneLine(code).slice(0, CODE_CHARS)})` : "";
     return `${style.dim(`── stopped${how}, then resumed: start ${epoch} ──`)}\n`;
   }
@@ -111,7 +113,7 @@ async function listAll(runDir: string, kind: "out" | "err"): Promise<number[]> {
   try {
     return await listEpochs(runDir, kind);
   } catch (error) {
-    if (isCode(error, "ENOENT")) return [];
+    if (hasErrorCode(error, "ENOENT")) return [];
     throw error;
   }
 }

@@ -1,24 +1,24 @@
 import type { Instant } from "../../../core/instant.ts";
-import type { Machines } from "../../../core/run/machine.ts";
+import type { KnownMachines } from "../../../core/run/machine.ts";
 import type { Run } from "../../../core/run/run.ts";
 import type { UsageRow } from "../../../core/run/usage.ts";
 import { sayState } from "../../view/machine-view.ts";
 import { oneLine } from "../../view/sanitise.ts";
 import { type Style, cellsOf, cutCells, padCells } from "../../terminal/terminal.ts";
-import { refOf, sayUsage } from "../../wording.ts";
+import { refOf, sayUsage } from "../../view/run-text.ts";
 import { sayAgo } from "../../view/relative-time.ts";
 
 const LEAST_CELLS = 20;
 
-/** What `askd runs list` shows: runs, newest first, with what they wait for. */
+/** The data of `askd runs list`: runs, newest first, with their pending questions. */
 export interface RunsView {
   now: Instant;
   width: number;
-  machines: Machines;
+  machines: KnownMachines;
   runs: ReadonlyArray<{ run: Run; usage: UsageRow | undefined; question: string | undefined }>;
 }
 
-/** The page of `askd runs list`: a line for each run, and one for its question. */
+/** The output of `askd runs list`: a line per run, and one for its question. */
 export function renderRuns({ now, width, machines, runs }: RunsView, style: Style): string {
   if (runs.length === 0) return "No runs.\n";
   const rows = runs.map(({ run, usage }) => [

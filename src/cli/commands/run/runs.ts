@@ -1,9 +1,9 @@
-import { carryHere } from "../../../agents/elsewhere.ts";
-import type { WayOn } from "../../../agents/runner/takeover.ts";
+import { prepareSessionCopy } from "../../../agents/runner/session-copy.ts";
+import type { ResumeAdvice } from "../../../agents/runner/takeover.ts";
 import { StatusesQuery } from "../../../core/api/run-route.ts";
 import { MOST_LISTED } from "../../../core/api/route.ts";
 import type { Instant } from "../../../core/instant.ts";
-import { type AwayMachine, findAway, machineName } from "../../../core/run/machine.ts";
+import { type AwayMachine, findAwayMachine, machineName } from "../../../core/run/machine.ts";
 import { requireMovable } from "../../../core/run/move-run.ts";
 import { Refusal } from "../../../core/refusal.ts";
 import { type Run, RunStatus, findAgentSession, hasEnded } from "../../../core/run/run.ts";
@@ -12,14 +12,14 @@ import { RUN_FIELDS, viewRun } from "../../../core/api/view.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import { whoTypes } from "../../actor.ts";
 import { afterChange } from "../../after-change.ts";
-import { noVerb, requireOne } from "../../arguments.ts";
+import { unknownVerb, requireOneArgument } from "../../arguments.ts";
 import type { Command } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import type { Flags, Values } from "../../flags.ts";
 import { readLimit } from "../inspect/list.ts";
 import { awayLines, machinesFor, sayAway } from "../../view/machine-view.ts";
 import { printResult } from "../../output.ts";
-import { readFiles } from "./run-starts.ts";
+import { readRunStarts } from "./run-starts.ts";
 import { renderRuns } from "./runs-view.ts";
 import { oneLine } from "../../view/sanitise.ts";
 import { SHOW_FIELDS, showRun } from "../inspect/show.ts";
@@ -27,18 +27,18 @@ import { getRun } from "../../target.ts";
 import { findWayOnHere } from "./takeover.ts";
 import { textWidth } from "../../terminal/terminal.ts";
 import { readUsage } from "../../run-usage.ts";
-import { UNTAKEN } from "../../wording.ts";
+import { UNTAKEN } from "../../view/run-text.ts";
 
-/** How many runs are looked at for those that the flags want. */
+/** The most runs that one search reads. */
 const MOST_SEARCHED = 10_000;
 
 const flags = {
-  status: { type: "string", value: "status", about: "list: only in these states, between commas" },
-  agent: { type: "string", value: "agent", about: "list: only of this agent" },
-  label: { type: "string", multiple: true, value: "label", about: "list: only with this label; can be repeated" },
-  limit: { type: "string", value: "count", about: "list: at most this many (30)" },
-  elsewhere: { type: "boolean", about: "resume: on this machine, where its own was not heard of for a minute" },
-  reason: { type: "string", short: "m", value: "text", about: "cancel: why; people see it" },
+  status: { type: "string", value: "status", about: "list: only runs with these statuses, separated by commas" },
+  agent: { type: "string", value: "agent", about: "list: only runs of this agent" },
+  label: { type: "string", multiple: true, value: "label", about: "list: only runs with this label; can be repeated" },
+  limit: { type: "string", value: "count", about: "list: show at most this many (30)" },
+  elsewhere: { type: "boolean", about: "resume: move it to this machine if its own has been away for a minute" },
+  reason: { type: "string", short: "m", value: "text", about: "cancel: the reason, which people see" },
 } as const satisfies Flags;
 type Given = Values<typeof flags>;
 
@@ -60,8 +60,8 @@ export const command: Command<typeof flags> = {
     const engine = await context.engine();
     if (what === undefined || (what === "list" && rest.length === 0)) return list(engine, args.flags, context);
     const verb = Object.hasOwn(VERBS, what) ? VERBS[what] : undefined;
-    if (!verb) throw noVerb(args.positionals, command.usage);
-    const run = await getRun(engine, requireOne(rest, command.usage));
+    if (!verb) throw unknownVerb(args.positionals, command.usage);
+    const run = await getRun(engine, requireOneArgument(rest, command.usage));
     return verb(run, { engine, given: args.flags, context });
   },
 };
@@ -90,13 +90,15 @@ async function list(engine: Engine, given: Given, context: Context): Promise<num
     page: () => renderRuns(view, context.style),
     json: () =>
       rows.map(({ run, usage: used, question }) => ({
-        ...{ ...viewRun(run, machines), ...viewUsage(used), question: question ?? null },
+        ...viewRun(run, machines),
+        ...viewUsage(used),
+        question: question ?? null,
       })),
   });
   return 0;
 }
 
-/** The store knows states; agents and labels are looked at here. */
+/** Searches runs. The store filters by status; agents and labels are filtered here. */
 async function find(engine: Engine, { status, agent, label = [], limit }: Given): Promise<Run[]> {
   const most = readLimit(limit);
   const statuses = status === undefined ? undefined : readStatuses(status);
@@ -105,8 +107,7 @@ async function find(engine: Engine, { status, agent, label = [], limit }: Given)
   const found: Run[] = [];
   let after: Run["id"] | undefined;
   for (let seen = 0; found.length < most && seen < MOST_SEARCHED; seen += MOST_LISTED) {
-    const filter = { ...(statuses && { statuses }), ...(after && { after }) };
-    const page = await engine.listRuns({ ...filter, order: "newest", limit: MOST_LISTED });
+    const page = await engine.listRuns({ statuses, after, order: "newest", limit: MOST_LISTED });
     found.push(...page.filter(isMeant));
     after = page.at(-1)?.id;
     if (page.length < MOST_LISTED) break;
@@ -123,7 +124,7 @@ function readStatuses(text: string): RunStatus[] {
 }
 
 async function show(run: Run, { engine, context }: At): Promise<number> {
-  await showRun(run, engine, context, await readFiles(run, context));
+  await showRun(run, engine, context, await readRunStarts(run, context));
   return 0;
 }
 
@@ -132,7 +133,7 @@ async function resume(run: Run, { engine, given, context }: At): Promise<number>
   await requireHeardOf(run, { engine, context });
   const resumed = await engine.resumeRun(run.id, await whoTypes(engine, context));
   const machines = await machinesFor(engine, [resumed], context);
-  const away = findAway(resumed, machines);
+  const away = findAwayMachine(resumed, machines);
   const wayOn = await findWayOnHere(resumed, context);
   const fields = { resume_command: wayOn?.command ?? null };
   const lines = sayResumed(resumed, { away, wayOn, now: machines.now }, context.program);
@@ -140,10 +141,10 @@ async function resume(run: Run, { engine, given, context }: At): Promise<number>
   return 0;
 }
 
-/** Refuses a run that only its machine could bring on, where that is away, with the ways out. */
+/** Refuses to resume a run whose machine is away, with the ways to continue. */
 async function requireHeardOf(run: Run, { engine, context }: Omit<At, "given">): Promise<void> {
   const machines = await machinesFor(engine, [run], context);
-  const away = run.status === "resuming" ? undefined : findAway(run, machines);
+  const away = run.status === "resuming" ? undefined : findAwayMachine(run, machines);
   if (!away) return;
   const [, ...ways] = awayLines(run, away, machines.now, context.program);
   throw new Refusal("not_pending", `Run #${run.number} is ${run.status}, and ${sayAway(away, machines.now)}`, {
@@ -151,42 +152,46 @@ async function requireHeardOf(run: Run, { engine, context }: Omit<At, "given">):
   });
 }
 
-/** What becomes of a run that was resumed: who has to do what, where askd cannot start it. */
+/** The result of resuming a run, and the next step for a person if askd cannot start it. */
 function sayResumed(
   run: Run,
-  { away, wayOn, now }: { away: AwayMachine | undefined; wayOn: WayOn | undefined; now: Instant },
+  { away, wayOn, now }: { away: AwayMachine | undefined; wayOn: ResumeAdvice | undefined; now: Instant },
   program: string,
 ): string[] {
   if (wayOn) return [`is ${UNTAKEN}; askd did not start it`, wayOn.line];
-  if (!away) return [`goes on; it is ${run.status}`];
+  if (!away) return [`is ${run.status}`];
   const [, ...ways] = awayLines(run, away, now, program);
-  return [`is to go on, and ${sayAway(away, now)}`, ...ways];
+  return [`will resume, but ${sayAway(away, now)}`, ...ways];
 }
 
-/** Makes this machine the run's own, where there is enough of the run to go on with. */
+/** Moves a run to this machine, if this machine has enough of it to continue. */
 async function resumeElsewhere(run: Run, { engine, context }: Omit<At, "given">): Promise<number> {
   const { store, stateDir } = context.place;
   if (store.kind === "server") {
-    throw new Refusal("bad_input", `${store.source} names a server; agents are started where the store can be opened`, {
-      hint: `Do it on a machine with the store: askd runs resume ${run.number} --elsewhere --store …`,
+    throw new Refusal("bad_input", `${store.source} names a server; agents start on a machine with the store`, {
+      hint: `Run this on a machine with the store: askd runs resume ${run.number} --elsewhere --store …`,
     });
   }
   const host = await context.keepHost();
   const machines = await machinesFor(engine, [], context);
   requireMovable(run, host, { known: await engine.listMachines(), others: [], now: machines.now });
-  const { has } = await carryHere(run, { stateDir, env: context.env });
+  const { has } = await prepareSessionCopy(run, { agents: await context.agents(), stateDir, env: context.env });
   const moved = await engine.resumeRun(run.id, await whoTypes(engine, context), { host });
   const waits =
-    moved.pendingId === undefined ? `goes on here; it is ${moved.status}` : "goes on here once it is answered";
+    moved.pendingId === undefined
+      ? `continues on this machine; it is ${moved.status}`
+      : "continues on this machine once it is answered";
   const isLeftBehind = findAgentSession(run) !== undefined && has !== "session";
-  const anew = isLeftBehind ? ["Its session is not here: its agent begins anew, told all that is known"] : [];
+  const anew = isLeftBehind
+    ? ["Its session is not on this machine: the agent starts a new one with everything known so far"]
+    : [];
   await done(moved, [`${waits} (it was on ${oneLine(machineName(run.host))})`, ...anew], { engine, context });
   return 0;
 }
 
 async function cancel(run: Run, { engine, given, context }: At): Promise<number> {
   if (hasEnded(run)) {
-    throw new Refusal("run_ended", `Run #${run.number} is over already (${run.status})`, {
+    throw new Refusal("run_ended", `Run #${run.number} has already ended (${run.status})`, {
       hint: `See it with: askd show ${run.number}`,
     });
   }
@@ -207,5 +212,5 @@ async function done(
     json: () => ({ ...viewRun(run, machines), ...fields }),
   });
   await afterChange(run, engine, context);
-  await engine.doDue(); // what the change made due does not wait for the next command
+  await engine.doDue(); // run due jobs now, not with the next command
 }

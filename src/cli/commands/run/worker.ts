@@ -1,14 +1,14 @@
 import { parseDuration } from "../../../core/text/duration.ts";
 import { Refusal } from "../../../core/refusal.ts";
 import { wrongUsage } from "../../arguments.ts";
-import { isWorkerHere, leavePid, lockFile } from "../service/background-worker.ts";
+import { isWorkerRunning, writeWorkerPid, workerLockFile } from "../service/background-worker.ts";
 import type { Command } from "../../command.ts";
 import type { Flags } from "../../flags.ts";
 
 const LOOK_MS = 1_000;
 
 const flags = {
-  idle: { type: "string", value: "duration", about: "End when there was nothing to do for so long" },
+  idle: { type: "string", value: "duration", about: "Exit after this long without work" },
 } as const satisfies Flags;
 
 export const command: Command<typeof flags> = {
@@ -27,20 +27,20 @@ export const command: Command<typeof flags> = {
     const idleMs = args.flags.idle === undefined ? undefined : parseDuration(args.flags.idle);
     const signal = context.interrupt();
     const engine = await context.engine({ runs: true, isReading: true });
-    let unlock = await context.lock(lockFile(context));
-    if (!unlock && (await isWorkerHere(context))) {
-      if (!context.isQuiet) context.stderr.write("A worker of this store runs already; this one ends.\n");
+    let unlock = await context.lock(workerLockFile(context));
+    if (!unlock && (await isWorkerRunning(context))) {
+      if (!context.isQuiet) context.stderr.write("A worker of this store is already running; this one exits.\n");
       return 0;
     }
-    const takeWordBack = await leavePid(context);
-    if (!context.isQuiet) context.stderr.write("Working. Stop with Ctrl-C; agents go on.\n");
+    const takeWordBack = await writeWorkerPid(context);
+    if (!context.isQuiet) context.stderr.write("Working. Stop with Ctrl-C; agents continue.\n");
     const over = Promise.race([aborted(signal), engine.work()]);
     try {
       let busyAtMs = performance.now();
       while (!signal.aborted) {
         await Promise.race([context.pause(LOOK_MS), over]);
-        // A worker that was stopped has it until it ends; it must not pass to nobody then.
-        unlock ??= await context.lock(lockFile(context));
+        // A stopped worker keeps the lock until it exits.
+        unlock ??= await context.lock(workerLockFile(context));
         if ((engine.carried?.() ?? 0) > 0) busyAtMs = performance.now();
         if (idleMs !== undefined && performance.now() - busyAtMs > idleMs) break;
       }

@@ -5,7 +5,7 @@ import { ServedScene } from "../../../../test/served.ts";
 import { type } from "../../../../test/typed.ts";
 import type { Child, Detached } from "../../context.ts";
 import { findBrowser } from "../../terminal/browser.ts";
-import type { World } from "../../process.ts";
+import type { ProcessWorld } from "../../process.ts";
 
 let served: ServedScene | undefined;
 afterEach(async () => {
@@ -17,7 +17,7 @@ afterEach(async () => {
 function desk(env: Record<string, string> = { BROWSER: "links -g" }) {
   const shown: Child[] = [];
   const errors: string[] = [];
-  const over: Partial<World> = {
+  const over: Partial<ProcessWorld> = {
     env,
     stderr: { isTty: true, columns: 80, write: (text) => void errors.push(text) },
     runChild: (child) => {
@@ -39,7 +39,7 @@ describe("open", () => {
     const url = `${served.url}/q/7k3fmn8pqrstvwxy`;
     expect({ exit, stdout }).toEqual({ exit: 0, stdout: `${url}\n` });
     expect(shown).toEqual([{ argv: ["links", "-g", url], stdio: "inherit" }]);
-    const code = /good once: (\S+)\n$/.exec(said())?.[1] ?? "";
+    const code = /one-time code: (\S+)\n$/.exec(said())?.[1] ?? "";
     const form = { "content-type": "application/x-www-form-urlencoded" };
     expect((await served.send("POST", "/login", { body: `code=${code}`, headers: form })).status).toBe(303);
     expect((await served.send("POST", "/login", { body: `code=${code}`, headers: form })).status).toBe(401);
@@ -78,14 +78,14 @@ describe("open", () => {
       runChild: () => Promise.reject(new Error()),
     };
     expect((await type(scene, ["show", "1", "--web"], world)).exit).toBe(0);
-    expect(said()).toContain("The browser could not be started; open the address yourself\n");
+    expect(said()).toContain("The browser did not start; open the address yourself\n");
   });
 
   test("starts a server where there is none, also where a dead one left its word", async () => {
     const scene = fixedScene();
     await scene.ask();
     const started: Detached[] = [];
-    const world: Partial<World> = {
+    const world: Partial<ProcessWorld> = {
       detach: async (child) => {
         started.push(child);
         served = await ServedScene.start({}, scene);
@@ -102,7 +102,7 @@ describe("open", () => {
     const scene = new Scene();
     await scene.ask();
     const off = await type(scene, ["open", "1"], { env: { CI: "1" } });
-    expect(off).toMatchObject({ exit: 3, stderr: "error: No server runs here\n  Start it with: askd serve\n" });
+    expect(off).toMatchObject({ exit: 3, stderr: "error: No server is running\n  Start it with: askd serve\n" });
     const dead = await type(scene, ["open", "1"], { detach: () => Promise.resolve() });
     expect(dead.exit).toBe(3);
     expect(dead.stderr).toContain("error: The server did not start; ");

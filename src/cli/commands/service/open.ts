@@ -2,9 +2,9 @@ import { type QuestionId, randomPart } from "../../../core/id.ts";
 import { Refusal } from "../../../core/refusal.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import { whoManages } from "../../actor.ts";
-import { requireOne } from "../../arguments.ts";
+import { requireOneArgument } from "../../arguments.ts";
 import { isServiceOff } from "./background-worker.ts";
-import { findAnswering, startServer } from "./background-server.ts";
+import { findRunningServer, startServer } from "./background-server.ts";
 import { findBrowser } from "../../terminal/browser.ts";
 import type { Command } from "../../command.ts";
 import type { Context } from "../../context.ts";
@@ -23,12 +23,12 @@ export const command: Command<typeof flags> = {
   examples: ["askd open 42", "askd open q-7k3f --print"],
   async run(args, context) {
     const engine = await context.engine();
-    const path = await pathOf(engine, requireOne(args.positionals, command.usage));
+    const path = await pathOf(engine, requireOneArgument(args.positionals, command.usage));
     return openPage(path, { isPrinted: args.flags.print ?? false }, engine, context);
   },
 };
 
-/** Prints the address of a page of the server, which is started where there is none, and shows it in the browser. */
+/** Prints the address of a page and opens it in the browser; starts the server if none runs. */
 export async function openPage(
   path: string,
   { isPrinted }: { isPrinted: boolean },
@@ -43,13 +43,12 @@ export async function openPage(
   const isShown = await context
     .runChild({ argv: [...browser.argv, url], stdio: browser.stdio })
     .then(({ exitCode }) => exitCode === 0)
-    .catch(() => false); // whatever the reason, the address is printed
-  if (!isShown && !context.isQuiet)
-    context.stderr.write("The browser could not be started; open the address yourself\n");
+    .catch(() => false); // the address is printed in any case
+  if (!isShown && !context.isQuiet) context.stderr.write("The browser did not start; open the address yourself\n");
   return 0;
 }
 
-/** The page of what somebody named: a question's own, or the run's where it asks nothing. */
+/** The page of the named question, or of a run without one. */
 export async function pathOf(engine: Engine, name: string): Promise<string> {
   const target = await getTarget(engine, name);
   if (target.named === "question") return questionPath(target.question.id);
@@ -57,26 +56,26 @@ export async function pathOf(engine: Engine, name: string): Promise<string> {
   return pendingId ? questionPath(pendingId) : `/r/${number}`;
 }
 
-/** The page of a question: its whole id, since a short one may come to fit two. */
+/** The page of a question, with the full id: a short one may become ambiguous. */
 export function questionPath(id: QuestionId): string {
   return `/q/${randomPart(id)}`;
 }
 
 async function getServer(context: Context): Promise<string> {
-  const found = await findAnswering(context);
+  const found = await findRunningServer(context);
   if (found !== undefined) return found;
   if (isServiceOff(context.env)) {
-    throw new Refusal("store_unreachable", "No server runs here", { hint: "Start it with: askd serve" });
+    throw new Refusal("store_unreachable", "No server is running", { hint: "Start it with: askd serve" });
   }
   if (!context.isQuiet) context.stderr.write("Starting the server…\n");
   return startServer(context);
 }
 
-/** A person at the terminal of the store may sign in as themselves; the code works once. */
+/** Prints a one-time sign-in code for the user of this store. */
 async function sayCode(engine: Engine, context: Context): Promise<void> {
   if (context.isQuiet || !context.stderr.isTty || context.place.store.kind === "server") return;
   const by = await whoManages(engine, context);
   if (by.scope === "agent") return;
   const { text } = await engine.issueToken({ scope: "login", subject: by.id }, by);
-  context.stderr.write(`If it asks who you are, type this code, good once: ${text}\n`);
+  context.stderr.write(`To sign in there, use this one-time code: ${text}\n`);
 }

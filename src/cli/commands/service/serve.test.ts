@@ -75,7 +75,7 @@ describe("token", () => {
     expect(found.map((each) => each !== undefined)).toEqual([false, true]);
     await type(scene, [...create, "--name", "release"]);
     expect((await type(scene, ["token", "revoke", "release"])).stderr).toMatch(
-      /Several tokens .*release: \w{12}, \w{12}/,
+      /"release" matches several tokens: \w{12}, \w{12}/,
     );
     const never = await type(scene, [...create, "--expires", "never", "--json=expires_at"]);
     expect(JSON.parse(never.stdout)).toEqual({ expires_at: null });
@@ -96,7 +96,7 @@ test("login prints a code that works once, and where to type it", async () => {
   const { stdout, stderr } = await type(scene, ["login"], {
     findServer: () => Promise.resolve("http://127.0.0.1:4319"),
   });
-  expect(stderr).toBe("Open http://127.0.0.1:4319/login and type it there\n");
+  expect(stderr).toBe("Open http://127.0.0.1:4319/login and enter it there\n");
   const by = { scope: "system", id: "login", channel: "web", strength: "none" } as const;
   expect((await scene.engine.redeemLogin(stdout.trim(), by)).token).toMatchObject({ scope: "human", subject: "ada" });
   await expect(scene.engine.redeemLogin(stdout.trim(), by)).rejects.toMatchObject({ code: "sign_in" });

@@ -1,17 +1,17 @@
 import { Refusal } from "../../../core/refusal.ts";
 import { wrongUsage } from "../../arguments.ts";
-import { lockFile } from "./background-worker.ts";
+import { workerLockFile } from "./background-worker.ts";
 import type { Command } from "../../command.ts";
-import type { Context, ServeRequest, Serving } from "../../context.ts";
+import type { Context, ServeRequest, ServingHandle } from "../../context.ts";
 import type { Flags, Values } from "../../flags.ts";
-import { PORT } from "../../port.ts";
+import { DEFAULT_PORT } from "./background-server.ts";
 
 const flags = {
-  port: { type: "string", value: "port", about: `Where to listen (${PORT}); 0 picks a free one` },
-  "no-worker": { type: "boolean", about: "Leave what falls due to other processes" },
-  host: { type: "string", value: "address", about: "Listen there too; needs --behind-proxy" },
-  "behind-proxy": { type: "boolean", about: "Something before this server speaks TLS" },
-  name: { type: "string", multiple: true, value: "host", about: "A name under which people call it" },
+  port: { type: "string", value: "port", about: `Where to listen (${DEFAULT_PORT}); 0 picks a free one` },
+  "no-worker": { type: "boolean", about: "Do not run due jobs; another process does" },
+  host: { type: "string", value: "address", about: "Also listen on this address; needs --behind-proxy" },
+  "behind-proxy": { type: "boolean", about: "A proxy in front of this server terminates TLS" },
+  name: { type: "string", multiple: true, value: "host", about: "A host name of this server; can be repeated" },
 } as const satisfies Flags;
 
 export const command: Command<typeof flags> = {
@@ -28,8 +28,8 @@ export const command: Command<typeof flags> = {
     context.stdout.write(`${serving.url}\n`);
     if (!context.isQuiet) context.stderr.write(`Sign in with: ${context.program} login\n`);
     const isIdle = args.flags["no-worker"] ?? false;
-    // Others need not start a worker while this one is there; two of them would be waste, not an error.
-    const unlock = isIdle ? undefined : await context.lock(lockFile(context));
+    // The lock tells others not to start a worker; two workers are wasteful, but not an error.
+    const unlock = isIdle ? undefined : await context.lock(workerLockFile(context));
     try {
       await untilStopped(serving, isIdle, signal);
     } finally {
@@ -40,7 +40,7 @@ export const command: Command<typeof flags> = {
   },
 };
 
-async function untilStopped(serving: Serving, isIdle: boolean, signal: AbortSignal): Promise<void> {
+async function untilStopped(serving: ServingHandle, isIdle: boolean, signal: AbortSignal): Promise<void> {
   const stopped = new Promise<void>((resolve) => {
     if (signal.aborted) resolve();
     signal.addEventListener("abort", () => resolve(), { once: true });
@@ -48,28 +48,28 @@ async function untilStopped(serving: Serving, isIdle: boolean, signal: AbortSign
   await (isIdle ? stopped : Promise.race([stopped, serving.work()]));
 }
 
-/** What the flags say, else what is configured. */
+/** The flags, else the settings. */
 function readRequest(given: Values<typeof flags>, { config }: Context): ServeRequest {
   const { port, host, names = [], behind_proxy: isBehindProxy = false } = config.values.server ?? {};
   const where = given.host ?? host;
   return {
-    port: readPort(given.port) ?? port ?? PORT,
-    ...(where !== undefined && { host: where }),
+    port: readPort(given.port) ?? port ?? DEFAULT_PORT,
+    host: where,
     names: given.name ?? names,
     isSecure: given["behind-proxy"] ?? isBehindProxy,
   };
 }
 
-/** Beyond this machine everything would travel in the clear, tokens included. */
+/** Refuses to listen beyond this machine without TLS: tokens would be sent in the clear. */
 function requireShielded({ host, names, isSecure }: ServeRequest): void {
   if (isSecure && names.length === 0) {
-    throw new Refusal("bad_input", "A server behind a proxy has to know its name", {
+    throw new Refusal("bad_input", "A server behind a proxy needs its host name", {
       hint: "Add --name askd.example.com",
     });
   }
   if (host === undefined || isSecure) return;
-  throw new Refusal("not_permitted", `Listening on ${host} would show everything to the network`, {
-    hint: "Put a proxy with TLS before it and add --behind-proxy and --name",
+  throw new Refusal("not_permitted", `Listening on ${host} would expose everything to the network`, {
+    hint: "Put a TLS proxy in front of it and add --behind-proxy and --name",
   });
 }
 

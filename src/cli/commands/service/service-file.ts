@@ -1,23 +1,23 @@
 import { join } from "node:path";
 import { Refusal } from "../../../core/refusal.ts";
 
-/** What a service needs to know of this machine and this user. */
-export interface Surrounding {
+/** The machine and user that a service file is written for. */
+export interface ServiceSurroundings {
   platform: NodeJS.Platform;
   homeDir: string;
   env: Readonly<Record<string, string | undefined>>;
-  /** How this program is started. */
+  /** The command line that starts this program. */
   self: readonly string[];
 }
 
-/** What has the system start askd when the user signs in: a file, and the commands that have it read. */
+/** A service that the system starts at login: its file, and the commands to enable it. */
 export interface Service {
   path: string;
-  /** Who starts it, in a word. */
+  /** The name of the service manager. */
   manager: "systemd" | "launchd";
-  /** After the file was written; then at every sign-in. */
+  /** Commands after the file was written. */
   enable: Argvs;
-  /** Before the file is taken away. */
+  /** Commands before the file is removed. */
   disable: Argvs;
   start: Argvs;
   stop: Argvs;
@@ -25,7 +25,7 @@ export interface Service {
 
 type Argvs = ReadonlyArray<readonly string[]>;
 
-// Only what moves the store or the port; nothing secret belongs into a service's file.
+// Only variables that locate the store or the port; a service file must not hold secrets.
 const KEPT = [
   "ASKD_HOME",
   "ASKD_STORE",
@@ -37,13 +37,14 @@ const KEPT = [
 ] as const;
 const NAME = "askd";
 
-/** The service of this platform, a systemd unit of the user or a launchd agent; nothing where there is neither. */
-export function findService({ platform, homeDir, env }: Surrounding): Service | undefined {
+/** The service of this platform: a systemd user unit or a launchd agent; undefined if there is neither. */
+export function findService({ platform, homeDir, env }: ServiceSurroundings): Service | undefined {
   if (platform === "linux") {
     const config = env["XDG_CONFIG_HOME"] || join(homeDir, ".config");
     const systemctl = (...words: string[]): string[] => ["systemctl", "--user", ...words];
     return {
-      ...{ path: join(config, "systemd", "user", `${NAME}.service`), manager: "systemd" },
+      path: join(config, "systemd", "user", `${NAME}.service`),
+      manager: "systemd",
       enable: [systemctl("daemon-reload"), systemctl("enable", NAME)],
       disable: [systemctl("disable", "--now", NAME)],
       start: [systemctl("start", NAME)],
@@ -53,16 +54,17 @@ export function findService({ platform, homeDir, env }: Surrounding): Service | 
   if (platform !== "darwin") return undefined;
   const path = join(homeDir, "Library", "LaunchAgents", `dev.${NAME}.plist`);
   return {
-    ...{ path, manager: "launchd" },
+    path,
+    manager: "launchd",
     enable: [["launchctl", "load", "-w", path]],
     disable: [["launchctl", "unload", "-w", path]],
-    // An agent that is kept alive ends for good only when it is unloaded.
+    // launchd restarts a kept-alive agent until it is unloaded.
     start: [["launchctl", "load", path]],
     stop: [["launchctl", "unload", path]],
   };
 }
 
-export function getService(around: Surrounding): Service {
+export function getService(around: ServiceSurroundings): Service {
   const service = findService(around);
   if (service) return service;
   throw new Refusal("bad_input", `There is no service for ${around.platform} yet`, {
@@ -70,12 +72,12 @@ export function getService(around: Surrounding): Service {
   });
 }
 
-/** What stands in the file of the service. */
-export function serviceText(around: Surrounding): string {
+/** The text of the service file. */
+export function serviceText(around: ServiceSurroundings): string {
   return getService(around).manager === "systemd" ? systemdUnit(around) : launchdAgent(around);
 }
 
-function systemdUnit({ env, self }: Surrounding): string {
+function systemdUnit({ env, self }: ServiceSurroundings): string {
   const settings = keptOf(env).map(([name, value]) => `Environment=${quoted(`${name}=${value}`)}`);
   return [
     "[Unit]",
@@ -94,7 +96,7 @@ function systemdUnit({ env, self }: Surrounding): string {
   ].join("\n");
 }
 
-function launchdAgent({ env, self }: Surrounding): string {
+function launchdAgent({ env, self }: ServiceSurroundings): string {
   const words = [...self, "serve"].map((word) => `    <string>${escaped(word)}</string>`);
   const settings = keptOf(env).map(([name, value]) => `    <key>${name}</key><string>${escaped(value)}</string>`);
   return [
@@ -119,12 +121,12 @@ function launchdAgent({ env, self }: Surrounding): string {
   ].join("\n");
 }
 
-function keptOf(env: Surrounding["env"]): Array<[string, string]> {
+function keptOf(env: ServiceSurroundings["env"]): Array<[string, string]> {
   return KEPT.flatMap((name): Array<[string, string]> => {
     const value = env[name];
     if (!value) return [];
     if (name === "ASKD_STORE" && /:\/\/[^/]*:[^/]*@/.test(value)) {
-      throw new Refusal("bad_input", "ASKD_STORE holds a password, which does not belong into a service's file", {
+      throw new Refusal("bad_input", "ASKD_STORE holds a password, which must not be written to a service file", {
         hint: "Use a store without one: a socket, a certificate, or ~/.pgpass",
       });
     }
@@ -132,7 +134,7 @@ function keptOf(env: Surrounding["env"]): Array<[string, string]> {
   });
 }
 
-/** One word of a unit file: systemd reads percent signs, quotes and backslashes in it. */
+/** Quotes a word for a unit file: systemd interprets percent signs, quotes and backslashes. */
 function quoted(word: string): string {
   if (/[\n\r]/.test(word)) throw new Refusal("bad_input", "A path with a line break cannot be part of a service");
   return `"${word.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("%", "%%").replaceAll("$", "$$$$")}"`;

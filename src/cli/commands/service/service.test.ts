@@ -66,7 +66,7 @@ test("on a Mac launchd is told to take the agent in and out", async () => {
     return Promise.resolve({ exitCode: 0, stdout: "" });
   };
   const mac = { ...over, platform: "darwin" as const, runChild };
-  expect((await type(new Scene(), ["service", "install"], mac)).stderr).toContain("✓ askd will start when you sign in");
+  expect((await type(new Scene(), ["service", "install"], mac)).stderr).toContain("✓ askd will start when you log in");
   expect((await type(new Scene(), ["service", "stop"], { ...mac, isLocked: () => Promise.resolve(false) })).exit).toBe(
     0,
   );
@@ -76,11 +76,11 @@ test("on a Mac launchd is told to take the agent in and out", async () => {
   expect(files.size).toBe(0);
 });
 
-test("a service is about this machine: a server that is named elsewhere is none", async () => {
+test("a service runs on this machine: a server that is named elsewhere is none", async () => {
   const env = { ASKD_URL: "https://askd.example" };
   const { exit, stderr } = await type(new Scene(), ["service", "start"], { env });
   expect({ exit, stderr }).toEqual({
     exit: 2,
-    stderr: "error: ASKD_URL names a server; a service is about this machine\n  Name the store with --store\n",
+    stderr: "error: ASKD_URL names a server; a service runs on this machine\n  Name the store with --store\n",
   });
 });

@@ -1,18 +1,18 @@
 import { Refusal } from "../../../core/refusal.ts";
-import { noVerb } from "../../arguments.ts";
+import { EXIT_CODE } from "../../../core/exit-code.ts";
+import { unknownVerb } from "../../arguments.ts";
 import { findWorkerPid } from "./background-worker.ts";
-import { findAnswering, startServer, waitForServer } from "./background-server.ts";
+import { findRunningServer, startServer, waitForServer } from "./background-server.ts";
 import type { Command } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import type { Flags } from "../../flags.ts";
 import { printResult } from "../../output.ts";
-import { endProcess, findServerPid } from "../../process-end.ts";
+import { stopProcess, findServerPid } from "./background-server.ts";
 import { oneLine } from "../../view/sanitise.ts";
 import { type Service, findService, getService, serviceText } from "./service-file.ts";
 
-const EXIT_NOT_RUNNING = 3;
 const FIELDS = ["url", "pid", "worker_pid", "is_installed", "file"];
-/** What systemctl says where no manager of this user runs, such as in a container. */
+/** The message of systemctl without a user manager, as in a container. */
 const NO_MANAGER = /connect to .*bus|not been booted with systemd|No medium found/i;
 
 const flags = {
@@ -26,13 +26,13 @@ export const command: Command<typeof flags> = {
   isForAllProjects: true,
   examples: [
     "askd service start      server and worker, in the background",
-    "askd service stop       questions are kept, agents go on",
-    "askd service install    askd starts when you sign in",
+    "askd service stop       questions are kept, agents continue",
+    "askd service install    askd starts when you log in",
   ],
   async run(args, context) {
     const [what = "", ...rest] = args.positionals;
     const verb = Object.hasOwn(VERBS, what) && rest.length === 0 ? VERBS[what] : undefined;
-    if (!verb) throw noVerb(args.positionals, command.usage);
+    if (!verb) throw unknownVerb(args.positionals, command.usage);
     requireHere(context);
     if (context.json && what !== "start" && what !== "status") {
       throw new Refusal("bad_input", `askd service ${what} has no JSON output`);
@@ -47,32 +47,32 @@ const VERBS: Readonly<Record<string, Verb>> = { start, stop, status, install, un
 
 function requireHere({ place }: Context): void {
   if (place.store.kind !== "server") return;
-  throw new Refusal("bad_input", `${place.store.source} names a server; a service is about this machine`, {
+  throw new Refusal("bad_input", `${place.store.source} names a server; a service runs on this machine`, {
     hint: "Name the store with --store",
   });
 }
 
 async function start(context: Context): Promise<number> {
-  const before = await findAnswering(context);
+  const before = await findRunningServer(context);
   const service = before === undefined ? await findInstalled(context) : undefined;
   const isManaged = service !== undefined && (await tell(service.start, context));
   const url = before ?? (isManaged ? await getManaged(service, context) : await startServer(context));
   const pid = await findServerPid(context);
   printState(context, { url, pid, ...(await around(context)) });
   const process = pid === undefined ? "" : ` (process ${pid})`;
-  if (before !== undefined) say(context, `It was running already${process}.`);
+  if (before !== undefined) say(context, `Already running${process}.`);
   else if (isManaged)
     say(context, `✓ Started by ${service.manager}${process}. Stop it: ${context.program} service stop`);
   else say(context, `✓ Started in the background${process}. Stop it: ${context.program} service stop`);
   return 0;
 }
 
-/** Where the server answers that the system has started. */
+/** The address of the server that the service manager started. */
 async function getManaged({ manager, start: argvs }: Service, context: Context): Promise<string> {
   const url = await waitForServer(context);
   if (url !== undefined) return url;
   const why = manager === "systemd" ? "journalctl --user -u askd" : `${context.program} serve`;
-  throw new Refusal("store_unreachable", `${sayArgvs(argvs)} started it, and it does not answer`, {
+  throw new Refusal("store_unreachable", `${sayArgvs(argvs)} started it, but it does not respond`, {
     hint: `See why: ${why}`,
   });
 }
@@ -83,22 +83,22 @@ async function stop(context: Context): Promise<number> {
   const service = await findInstalled(context);
   if (service) await tell(service.stop, context);
   const pids = [server, worker].flatMap((pid) => (pid === undefined ? [] : [pid]));
-  for (const pid of pids) await endProcess(pid, context);
+  for (const pid of pids) await stopProcess(pid, context);
   if (pids.length === 0) {
     say(context, "Nothing was running.");
     return 0;
   }
   const what = [...(server === undefined ? [] : ["server"]), ...(worker === undefined ? [] : ["worker"])].join(" and ");
-  say(context, `✓ Stopped the ${what} (process ${pids.join(", ")}). Questions are kept; agents go on.`);
+  say(context, `✓ Stopped the ${what} (process ${pids.join(", ")}). Questions are kept; agents continue.`);
   return 0;
 }
 
-/** Where the server of this user answers, if one does, and what else goes on. */
+/** Prints the state of the server and of the worker. */
 async function status(context: Context): Promise<number> {
-  const url = await findAnswering(context);
+  const url = await findRunningServer(context);
   const state = { url, pid: url === undefined ? undefined : await findServerPid(context), ...(await around(context)) };
   if (url === undefined && !context.json) {
-    const worker = state.workerPid === undefined ? "" : `; a worker is (process ${state.workerPid})`;
+    const worker = state.workerPid === undefined ? "" : `, but a worker is (process ${state.workerPid})`;
     throw new Refusal("store_unreachable", `No server is running${worker}`, { hint: "Start it: askd service start" });
   }
   printState(context, state);
@@ -106,10 +106,10 @@ async function status(context: Context): Promise<number> {
   say(
     context,
     state.isInstalled
-      ? `${process}starts when you sign in`
-      : `${process}not at sign-in: ${context.program} service install`,
+      ? `${process}starts when you log in`
+      : `${process}does not start at login: ${context.program} service install`,
   );
-  return url === undefined ? EXIT_NOT_RUNNING : 0;
+  return url === undefined ? EXIT_CODE.unreachable : 0;
 }
 
 async function install(context: Context, onlyPrint: boolean): Promise<number> {
@@ -122,8 +122,8 @@ async function install(context: Context, onlyPrint: boolean): Promise<number> {
   await context.writeFile(service.path, text);
   context.stdout.write(`${service.path}\n`);
   const isTold = await tell(service.enable, context);
-  if (isTold) say(context, `✓ askd will start when you sign in. Start it now: ${context.program} service start`);
-  else say(context, `The file is written. For ${service.manager} to read it: ${sayArgvs(service.enable)}`);
+  if (isTold) say(context, `✓ askd will start when you log in. Start it now: ${context.program} service start`);
+  else say(context, `The file is written. Enable it in ${service.manager}: ${sayArgvs(service.enable)}`);
   return 0;
 }
 
@@ -134,7 +134,7 @@ async function uninstall(context: Context): Promise<number> {
   }
   const isTold = await tell(service.disable, context);
   await context.removeFile(service.path);
-  const more = isTold ? "" : ` Stop what still runs: ${context.program} service stop`;
+  const more = isTold ? "" : ` Stop the running server: ${context.program} service stop`;
   say(context, `✓ Removed ${service.path}.${more}`);
   return 0;
 }
@@ -145,18 +145,18 @@ async function findInstalled(context: Context): Promise<Service | undefined> {
   return text === undefined ? undefined : service;
 }
 
-/** Has the system do it; says no where it has no such manager. */
+/** Runs the commands of the service manager; false if there is none. */
 async function tell(argvs: ReadonlyArray<readonly string[]>, context: Context): Promise<boolean> {
   for (const argv of argvs) {
     const lines: string[] = [];
     const ended = await context
       .runChild({ argv, stdio: "pipe", onLine: (line) => lines.push(line) })
-      .catch(() => undefined); // there is no such program here
+      .catch(() => undefined); // the program does not exist here
     const said = oneLine(lines.join(" "));
     if (ended === undefined || (ended.exitCode !== 0 && NO_MANAGER.test(said))) return false;
     if (ended.exitCode === 0) continue;
     throw new Refusal("store_unreachable", `${argv.join(" ")} failed (${ended.exitCode})${said ? `: ${said}` : ""}`, {
-      hint: "Start it without the system: askd serve",
+      hint: "Start it without the service manager: askd serve",
     });
   }
   return true;
@@ -182,8 +182,11 @@ function printState(context: Context, state: State): void {
   printResult(context, FIELDS, {
     page: () => (state.url === undefined ? "" : `${state.url}\n`),
     json: () => ({
-      ...{ url: state.url ?? null, pid: state.pid ?? null, worker_pid: state.workerPid ?? null },
-      ...{ is_installed: state.isInstalled, file: state.file ?? null },
+      url: state.url ?? null,
+      pid: state.pid ?? null,
+      worker_pid: state.workerPid ?? null,
+      is_installed: state.isInstalled,
+      file: state.file ?? null,
     }),
   });
 }

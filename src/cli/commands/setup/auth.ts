@@ -2,7 +2,7 @@ import type { Context } from "../../context.ts";
 import { Refusal } from "../../../core/refusal.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import { whoManages } from "../../actor.ts";
-import { atMostOne, noVerb } from "../../arguments.ts";
+import { optionalArgument, unknownVerb } from "../../arguments.ts";
 import type { Command } from "../../command.ts";
 import { printResult } from "../../output.ts";
 import { asTyped } from "../../program.ts";
@@ -12,7 +12,7 @@ import { oneLine } from "../../view/sanitise.ts";
 const FIELDS = ["id", "scope", "store", "server", "expires_at"];
 const flags = {};
 
-/** Who somebody is here, and where what they do goes to. */
+/** The identity of the caller, and the store or server in use. */
 interface Known {
   id: string;
   scope: string;
@@ -25,10 +25,10 @@ export const command: Command<typeof flags> = {
   usage: "auth [status]",
   flags,
   fields: FIELDS,
-  examples: ["askd auth    who you are here; exit 4 if a server does not know you"],
+  examples: ["askd auth    exit 4 if the server rejects your token"],
   async run(args, context) {
-    const what = atMostOne(args.positionals, command.usage);
-    if (what !== undefined && what !== "status") throw noVerb(args.positionals, command.usage);
+    const what = optionalArgument(args.positionals, command.usage);
+    if (what !== undefined && what !== "status") throw unknownVerb(args.positionals, command.usage);
     const engine = await context.engine();
     const known = await findKnown(engine, context);
     printResult(context, FIELDS, { page: () => asTyped(renderKnown(known), context.program), json: () => known });
@@ -44,7 +44,7 @@ async function findKnown(engine: Engine, context: Context): Promise<Known> {
     return { id, scope, store: sayStore(store), server, expiresAt: null };
   }
   if (store.token === undefined) {
-    await engine.countQuestions("pending"); // refused where the token that the server left is not good
+    await engine.countQuestions("pending"); // refused if the server's token is not valid
     return { id: context.user, scope: "admin", store: store.url, server, expiresAt: null };
   }
   const found = await engine.authenticate(store.token, "cli");
@@ -52,12 +52,12 @@ async function findKnown(engine: Engine, context: Context): Promise<Known> {
     const { id, scope } = found.actor;
     return { id, scope, store: store.url, server, expiresAt: found.token.expiresAt ?? null };
   }
-  throw new Refusal("sign_in", `${store.url} does not take the token in ASKD_TOKEN`, {
-    hint: "Make a new one where the server is: askd token create --scope human --subject <you>",
+  throw new Refusal("sign_in", `${store.url} rejects the token in ASKD_TOKEN`, {
+    hint: "Create a new one on the server's machine: askd token create --scope human --subject <you>",
   });
 }
 
-/** Only who may make codes is told to make one. */
+/** Suggests `askd login` only to callers who may create codes. */
 function sayServer(server: string | null, scope: string): string {
   if (server === null) return "Server: none; start one with: askd serve";
   return `Server: ${server}${scope === "admin" ? "; sign in there with: askd login" : ""}`;

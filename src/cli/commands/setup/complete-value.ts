@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
-import type { QuestionId } from "../../../core/id.ts";
-import { shortId } from "../../../core/id.ts";
+import { type QuestionId, shortId } from "../../../core/id.ts";
+import { namedAgents } from "../../../agents/registry.ts";
 import { RunStatus } from "../../../core/run/run.ts";
-import { TimeoutDo } from "../../../core/question/timeout-policy.ts";
+import { TimeoutPolicy } from "../../../core/question/timeout-policy.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import type { Candidate } from "./complete.ts";
 import type { Context } from "../../context.ts";
@@ -10,22 +10,26 @@ import { oneLine } from "../../view/sanitise.ts";
 import { getQuestionId } from "../../target.ts";
 
 const MOST = 50;
-/** What can be typed without quotes and without being taken for a flag or a comment. */
+/** A word that needs no quotes and is neither a flag nor a comment. */
 const PLAIN = /^[A-Za-z0-9_][\w.,/@+-]*$/;
 
-/** Values that are always the same, by what help calls them. */
+/** Fixed values, by the value's name in help. */
 export const STATIC: Readonly<Record<string, readonly string[]>> = {
   state: ["pending", "answered", "timeout", "cancelled"],
   status: RunStatus.options,
-  policy: TimeoutDo.options,
+  policy: TimeoutPolicy.options,
   scope: ["agent", "human", "admin"],
   what: ["person", "channel", "agent", "repo", "group", "day"],
   risk: ["low", "medium", "high"],
   kind: ["question", "approval"],
-  agent: ["claude", "codex", "gemini", "opencode"],
 };
 
-/** Values from the store, which is only read; where there is none, there are none. */
+/** The agents that can be named, by what help calls them. */
+export async function agentNames(context: Context): Promise<Candidate[]> {
+  return namedAgents(await context.agents()).map((name): Candidate => [name, ""]);
+}
+
+/** Values from the store, read-only; none without a store. */
 export async function liveValues(kind: string, words: readonly string[], context: Context): Promise<Candidate[]> {
   const { store } = context.place;
   if (!Object.hasOwn(LIVE, kind) || (store.kind === "sqlite" && !existsSync(store.file))) return [];
@@ -54,7 +58,7 @@ async function runs(engine: Engine): Promise<Candidate[]> {
   return newest.map(({ number, name, status }): Candidate => [String(number), `${oneLine(name)} (${status})`]);
 }
 
-/** The choices of the question that was named before, by number. */
+/** The numbered options of the question named before. */
 async function options(engine: Engine, [name = ""]: readonly string[]): Promise<Candidate[]> {
   const id: QuestionId = await getQuestionId(engine, name);
   const [only, ...others] = (await engine.read(id)).content.items;

@@ -1,7 +1,6 @@
 import { type Context } from "../../context.ts";
 import { type Command, findCommand, shownCommands } from "../../command.ts";
-import type { Flag, Flags } from "../../flags.ts";
-import { splitCommand } from "../../flags.ts";
+import { type Flag, type Flags, splitCommand } from "../../flags.ts";
 import { GLOBAL_FLAGS } from "../../global-flags.ts";
 import { TOPIC_NAMES } from "../../help.ts";
 import { oneLine } from "../../view/sanitise.ts";
@@ -12,12 +11,12 @@ const MOST_ABOUT = 60;
 /** Tells the shell to complete names of files. */
 export const FILES = ":files";
 
-/** One way to go on, and what it is. */
+/** A completion with its description. */
 export type Candidate = readonly [value: string, about: string];
 
 const flags = {};
 
-/** Completes for shells: the words typed so far in, lines of value and description out. It never writes or complains. */
+/** Completes a command line: takes the words so far, prints lines of value and description. Never fails, never writes. */
 export const command: Command<typeof flags> = {
   usage: "complete -- [<word>…]",
   flags,
@@ -29,7 +28,7 @@ export const command: Command<typeof flags> = {
   },
 };
 
-/** What can follow; the last of the words is the one that is being typed. */
+/** The completions of the last word. */
 async function complete(typed: readonly string[], context: Context): Promise<Candidate[]> {
   const { words, isSplit } = joinValues(typed);
   const current = words.at(-1) ?? "";
@@ -57,7 +56,7 @@ async function complete(typed: readonly string[], context: Context): Promise<Can
 interface At {
   command: Command;
   known: Flags;
-  /** What was typed after the name of the command. */
+  /** The words after the name of the command. */
   rest: readonly string[];
   context: Context;
 }
@@ -66,17 +65,18 @@ async function valuesFor(flag: Flag | undefined, prefix: string, at: At): Promis
   if (!flag || flag.type !== "string") return [];
   if (flag.value === "file" || flag.value === "dir") return [[FILES, ""]];
   if (flag.value === "fields") return fieldsFor(at.command, prefix);
-  const { STATIC, liveValues } = await import("./complete-value.ts");
+  const { STATIC, agentNames, liveValues } = await import("./complete-value.ts");
   const known = Object.hasOwn(STATIC, flag.value ?? "") ? STATIC[flag.value ?? ""] : undefined;
   if (known)
     return matching(
       prefix,
       known.map((value): Candidate => [value, ""]),
     );
+  if (flag.value === "agent") return matching(prefix, await agentNames(at.context));
   return matching(prefix, await liveValues(flag.value ?? "", typedWords(at), at.context));
 }
 
-/** `--json=id,ti`: the last of several names between commas. */
+/** Completes the last name in `--json=id,ti`. */
 function fieldsFor({ fields = [] }: Command, prefix: string): Candidate[] {
   const comma = prefix.lastIndexOf(",") + 1;
   const taken = prefix.slice(0, comma);
@@ -86,7 +86,7 @@ function fieldsFor({ fields = [] }: Command, prefix: string): Candidate[] {
   );
 }
 
-/** What the usage says stands there: one of some words, or the name of something. */
+/** Completes a positional argument by the usage: a fixed word, or a value of a named kind. */
 async function positionals(name: string, current: string, at: At): Promise<Candidate[]> {
   const words = typedWords(at);
   const places = at.command.usage
@@ -106,7 +106,7 @@ async function positionals(name: string, current: string, at: At): Promise<Candi
   return matching(current, await liveValues(kind, words, at.context));
 }
 
-/** What the names in a usage stand for. */
+/** The kinds of values that names in a usage stand for. */
 const KINDS: Readonly<Record<string, string>> = {
   "<id>": "question",
   "<run>": "run",
@@ -128,7 +128,7 @@ function typedWords({ rest, known }: At): string[] {
   return words;
 }
 
-/** bash takes `--state=pen` apart into three words. */
+/** bash splits `--state=pen` into three words. */
 function joinValues(typed: readonly string[]): { words: string[]; isSplit: boolean } {
   const words: string[] = [];
   let isSplit = false;
@@ -163,7 +163,7 @@ function matching(prefix: string, all: readonly Candidate[]): Candidate[] {
   return all.filter(([value]) => value.startsWith(prefix));
 }
 
-/** One line; nothing in it ends the line, the value or the shell's reading. */
+/** A completion as one line, without characters that end the line or the value. */
 function renderCandidate([value, about]: Candidate): string {
   return `${value}\t${cutCells(oneLine(about), MOST_ABOUT)}\n`;
 }

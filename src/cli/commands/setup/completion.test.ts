@@ -123,7 +123,7 @@ describe("in a real shell", () => {
     "zsh completes ids with their questions, and runs nothing",
     async () => {
       const file = await script("zsh");
-      // What zsh would show goes through these two; the rest of the script is the real one.
+      // The candidates of zsh go through these two; the rest of the script is the real one.
       const stubs = `compdef() { : }; _files() { print files }; _describe() { shift 2; print -rl -- "\${(@P)1}" }`;
       const body = (words: string) => `${stubs}; source ${file}; words=(${words}); CURRENT=$#words; _askd`;
       expect(run(["zsh", "-f", "-c", body("askd ans")]).stdout).toBe("answer:Answer a question\n");

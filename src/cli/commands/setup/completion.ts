@@ -1,8 +1,8 @@
 import { wrongUsage } from "../../arguments.ts";
 import type { Command } from "../../command.ts";
 
-// Each script hands what was typed to `askd complete` and shows what it prints: a value, a tab, a description.
-// What comes back is only ever data in an array: nothing of it is run or expanded.
+// Each script passes the typed words to `askd complete` and shows its output: a value, a tab, a description.
+// The output is only data in an array: nothing in it is executed or expanded.
 
 const BASH = String.raw`# askd completion for bash: source <(askd completion bash)
 _askd() {
@@ -67,8 +67,8 @@ export const command: Command<typeof flags> = {
   ],
   async run(args, context) {
     const [shell, more] = args.positionals;
-    if (shell === undefined) throw wrongUsage("Which shell? Its name is missing", command.usage);
-    if (more !== undefined) throw wrongUsage(`"${more}" is too much`, command.usage);
+    if (shell === undefined) throw wrongUsage("The name of a shell is missing", command.usage);
+    if (more !== undefined) throw wrongUsage(`Unexpected argument "${more}"`, command.usage);
     const script = Object.hasOwn(SCRIPTS, shell) ? SCRIPTS[shell] : undefined;
     if (script === undefined) throw wrongUsage(`There is no completion for "${shell}"`, command.usage);
     context.stdout.write(script);

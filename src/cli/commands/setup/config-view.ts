@@ -3,7 +3,7 @@ import type { Setting } from "../../../config/setting-list.ts";
 import type { Context } from "../../context.ts";
 import { oneLine } from "../../view/sanitise.ts";
 
-/** Settings as a file would have them, one in a line; with a context also where each comes from. */
+/** Settings as lines of a config file; with a context also their origins. */
 export function renderSettings(settings: readonly Setting[], around?: Pick<Context, "homeDir">): string {
   const lines = settings.map((setting) => ({
     text: oneLine(`${setting.key} = ${JSON.stringify(setting.value)}`),
@@ -13,20 +13,22 @@ export function renderSettings(settings: readonly Setting[], around?: Pick<Conte
   return lines.map(({ text, origin }) => `${origin === "" ? text : `${text.padEnd(width)}  ${origin}`}\n`).join("");
 }
 
-/** One value for a script: text as it is, everything else as JSON. */
+/** A value for scripts: strings as they are, everything else as JSON. */
 export function renderValue(value: unknown): string {
   return oneLine(typeof value === "string" ? value : JSON.stringify(value));
 }
 
-/** The files that count, the strongest first. */
+/** The config files in order of precedence. */
 export function renderFiles(files: readonly ConfigFile[]): string {
   const width = Math.max(...files.map(({ layer }) => layer.length));
   return files
-    .map(({ layer, path, isThere }) => `${layer.padEnd(width)}  ${oneLine(path)}${isThere ? "" : "  (not there)"}\n`)
+    .map(
+      ({ layer, path, isThere }) => `${layer.padEnd(width)}  ${oneLine(path)}${isThere ? "" : "  (does not exist)"}\n`,
+    )
     .join("");
 }
 
-/** A setting as JSON shows it. */
+/** The JSON of a setting. */
 export function viewSetting({ key, value, origin, file, line }: Setting): object {
   return { key, value, origin, file: file ?? null, line: line ?? null };
 }

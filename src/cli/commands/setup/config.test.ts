@@ -4,13 +4,15 @@ import { describe, expect, test } from "vitest";
 import { ConfigHome } from "../../../../test/config-home.ts";
 import { Scene } from "../../../../test/scene.ts";
 import { type Typed, type } from "../../../../test/typed.ts";
-import type { World } from "../../process.ts";
+import type { ProcessWorld } from "../../process.ts";
 
 /** Types `askd …` in the project of a home; paths of the home come out as if it were at the root. */
-async function typed(home: ConfigHome, argv: readonly string[], over: Partial<World> = {}): Promise<Typed> {
+async function typed(home: ConfigHome, argv: readonly string[], over: Partial<ProcessWorld> = {}): Promise<Typed> {
   const { env = {}, ...rest } = over;
   const ended = await type(new Scene(), argv, {
-    ...{ cwd: home.project, homeDir: home.home, ...rest },
+    cwd: home.project,
+    homeDir: home.home,
+    ...rest,
     env: { ASKD_CONFIG_SYSTEM: home.systemFile, ...env },
   });
   return { exit: ended.exit, stdout: home.plain(ended.stdout), stderr: home.plain(ended.stderr) };
@@ -79,7 +81,8 @@ describe("config list", () => {
     const home = new ConfigHome();
     expect(await typed(home, ["config"])).toEqual(await typed(home, ["config", "list"]));
     expect(await typed(home, ["config", "list", "alerts"])).toEqual({
-      ...{ exit: 0, stderr: "" },
+      exit: 0,
+      stderr: "",
       stdout: 'alerts.pending_questions_threshold = 10\nalerts.timeout_rate_threshold = 0.3\nalerts.window = "24h"\n',
     });
   });
@@ -89,10 +92,18 @@ describe("config list", () => {
     home.write(home.projectFile, '[questions]\ntimeout = "1h"\n');
     const { stdout } = await typed(home, ["config", "list", "questions", "--json"]);
     expect(JSON.parse(stdout)).toContainEqual({
-      ...{ key: "questions.timeout", value: "1h", origin: "project", file: "/home/project/askd.toml", line: 2 },
+      key: "questions.timeout",
+      value: "1h",
+      origin: "project",
+      file: "/home/project/askd.toml",
+      line: 2,
     });
     expect(JSON.parse(stdout)).toContainEqual({
-      ...{ key: "questions.on_timeout", value: "fail", origin: "default", file: null, line: null },
+      key: "questions.on_timeout",
+      value: "fail",
+      origin: "default",
+      file: null,
+      line: null,
     });
     const some = await typed(home, ["config", "list", "questions", "--json=key,origin"]);
     expect(JSON.parse(some.stdout)).toContainEqual({ key: "questions.timeout", origin: "project" });
@@ -142,11 +153,13 @@ describe("config get", () => {
   test("says what is not set, and what there is not", async () => {
     const home = new ConfigHome();
     expect(await typed(home, ["config", "get", "server.host"])).toEqual({
-      ...{ exit: 5, stdout: "" },
+      exit: 5,
+      stdout: "",
       stderr: "error: server.host is not set\n  Set it with: askd config set server.host <value>\n",
     });
     expect(await typed(home, ["config", "get", "questions.timout"])).toEqual({
-      ...{ exit: 2, stdout: "" },
+      exit: 2,
+      stdout: "",
       stderr: 'error: There is no setting "questions.timout"\n  Did you mean questions.timeout?\n',
     });
     expect((await typed(home, ["config", "get", "timeout"])).stderr).toContain("Did you mean questions.timeout?");
@@ -204,7 +217,7 @@ describe("config set", () => {
     [["server.port", "many"], "server.port cannot be that: write a whole number from 0 to 65535"],
     [["channels.github.token", "abc"], "Type: askd config set channels.github.token_env <variable>"],
     [["questions", "1"], "questions is a table"],
-    [["questions.timeout"], "Say a key and a value"],
+    [["questions.timeout"], "A key and a value are missing"],
     [["--project", "store.url", "sqlite:/x"], "A project may not set store.url"],
     [["--project", "questions.on_timeout", "proceed"], "A project may not make silence an answer"],
     [["--project", "--user", "questions.timeout", "1h"], "--user and --project name different files"],
@@ -267,7 +280,7 @@ describe("config unset", () => {
     );
     expect(await typed(home, ["config", "unset", "profiles.work"])).toEqual({
       ...SAID,
-      stderr: "✓ profiles.work not set in /home/.config/askd/config.toml any more\n",
+      stderr: "✓ profiles.work removed from /home/.config/askd/config.toml\n",
     });
     expect(readFileSync(home.userFile, "utf8")).toBe("# a\n\n[server]\nport = 1 # p\n");
     await typed(home, ["config", "unset", "server.port"]);
@@ -278,7 +291,8 @@ describe("config unset", () => {
     const home = new ConfigHome();
     home.write(home.projectFile, '[questions]\ntimeout = "1h"\n');
     expect(await typed(home, ["config", "unset", "questions.timeout"])).toEqual({
-      ...{ exit: 5, stdout: "" },
+      exit: 5,
+      stdout: "",
       stderr:
         "error: questions.timeout is not set in /home/.config/askd/config.toml\n" +
         "  It is set in /home/project/askd.toml; add --project\n",
@@ -293,7 +307,7 @@ describe("config path, edit and schema", () => {
     const home = new ConfigHome();
     home.write(home.projectFile, "");
     expect((await typed(home, ["config", "path"])).stdout).toBe(
-      "project  /home/project/askd.toml\nuser     /home/.config/askd/config.toml  (not there)\nsystem   /etc/askd/config.toml  (not there)\n",
+      "project  /home/project/askd.toml\nuser     /home/.config/askd/config.toml  (does not exist)\nsystem   /etc/askd/config.toml  (does not exist)\n",
     );
     expect((await typed(home, ["config", "path", "--user"])).stdout).toBe("/home/.config/askd/config.toml\n");
     const { stdout } = await typed(home, ["config", "path", "--json"]);
@@ -303,7 +317,7 @@ describe("config path, edit and schema", () => {
   test("edit takes what is right and keeps what is not elsewhere", async () => {
     const home = new ConfigHome();
     const kept = new Map<string, string>();
-    const editing = (text: string): Partial<World> => ({
+    const editing = (text: string): Partial<ProcessWorld> => ({
       env: { EDITOR: "ed" },
       runChild: ({ argv }) => {
         writeFileSync(argv.at(-1) ?? "", text);
@@ -317,7 +331,7 @@ describe("config path, edit and schema", () => {
     const wrong = '[questions]\ntimeout = "soon"\n';
     const { exit, stderr } = await typed(home, ["config", "edit"], editing(wrong));
     expect(exit).toBe(2);
-    expect(stderr).toContain("error: Not taken: /home/.config/askd/config.toml:2:1: questions.timeout cannot be");
+    expect(stderr).toContain("error: Not saved: /home/.config/askd/config.toml:2:1: questions.timeout cannot be");
     expect(stderr).toContain("Your text is in /home/.local/state/askd/rejected.toml\n");
     expect(kept).toEqual(new Map([["/home/.local/state/askd/rejected.toml", wrong]]));
     expect(readFileSync(home.userFile, "utf8")).toBe(right);
@@ -328,7 +342,9 @@ describe("config path, edit and schema", () => {
 
   test("schema prints what editors read", async () => {
     const { stdout } = await typed(new ConfigHome(), ["config", "schema"]);
-    const published: unknown = JSON.parse(readFileSync(new URL("../../../../askd.schema.json", import.meta.url), "utf8"));
+    const published: unknown = JSON.parse(
+      readFileSync(new URL("../../../../askd.schema.json", import.meta.url), "utf8"),
+    );
     expect(JSON.parse(stdout)).toEqual(published); // if not: npm run schema && npm run format
   });
 });

@@ -2,13 +2,14 @@ import { join } from "node:path";
 import { type ConfigFile, findConfigFiles } from "../../../config/config-files.ts";
 import { requireKey, writeValue } from "../../../config/typed-setting.ts";
 import { schemaText } from "../../../config/json-schema.ts";
-import { sayKey } from "../../../config/key.ts";
-import { findSetting, listSettings, withoutSecrets } from "../../../config/setting-list.ts";
-import { sayProblem } from "../../../config/problem.ts";
-import { setInToml, unsetInToml } from "../../../config/toml-edit.ts";
-import { changeConfigFile, readText } from "../../../config/write-file.ts";
+import { formatKey } from "../../../config/key.ts";
+import { findSetting, listSettings, withoutSecretValue } from "../../../config/setting-list.ts";
+import { formatProblem } from "../../../config/problem.ts";
+import { setKey, unsetKey } from "../../../config/edit-key.ts";
+import { changeConfigFile, findConfigText } from "../../../config/write-file.ts";
 import { Refusal } from "../../../core/refusal.ts";
-import { atMostOne, noVerb, requireOne, wrongUsage } from "../../arguments.ts";
+import { EXIT_CODE } from "../../../core/exit-code.ts";
+import { optionalArgument, unknownVerb, requireOneArgument, wrongUsage } from "../../arguments.ts";
 import type { Command } from "../../command.ts";
 import { renderFiles, renderSettings, renderValue, viewSetting } from "./config-view.ts";
 import type { Context } from "../../context.ts";
@@ -18,13 +19,12 @@ import { printResult } from "../../output.ts";
 import { asTyped } from "../../program.ts";
 import { oneLine } from "../../view/sanitise.ts";
 
-const EXIT_WRONG = 2;
 const FIELDS = ["key", "value", "origin", "file", "line", "exists"] as const;
 
 const flags = {
-  "show-origin": { type: "boolean", about: "Say where each value comes from" },
-  user: { type: "boolean", about: "Your own file (this is the default)" },
-  project: { type: "boolean", about: "The file of this project, askd.toml" },
+  "show-origin": { type: "boolean", about: "Show where each value comes from" },
+  user: { type: "boolean", about: "Use your own config file (default)" },
+  project: { type: "boolean", about: "Use the project's config file, askd.toml" },
 } as const satisfies Flags;
 type Given = Values<typeof flags>;
 
@@ -43,7 +43,7 @@ export const command: Command<typeof flags> = {
     const [what = "list", ...rest] = args.positionals;
     const verb = Object.hasOwn(VERBS, what) ? VERBS[what] : undefined;
     if (verb) return verb(rest, args.flags, context);
-    throw noVerb(args.positionals, command.usage);
+    throw unknownVerb(args.positionals, command.usage);
   },
 };
 
@@ -51,13 +51,13 @@ type Verb = (words: readonly string[], given: Given, context: Context) => Promis
 
 const VERBS: Readonly<Record<string, Verb>> = { list, get, set, unset, path, edit: editFile, schema };
 
-/** Shows every setting that counts here, and on stderr what is wrong with the files. */
+/** Prints all effective settings, and on stderr the problems of the files. */
 function list(words: readonly string[], given: Given, context: Context): number {
-  const key = atMostOne(words, command.usage);
-  const prefix = key === undefined ? "" : sayKey(requireKey(key));
+  const key = optionalArgument(words, command.usage);
+  const prefix = key === undefined ? "" : formatKey(requireKey(key));
   const settings = listSettings(context.config, context.env)
     .filter((setting) => prefix === "" || setting.key === prefix || setting.key.startsWith(`${prefix}.`))
-    .map(withoutSecrets);
+    .map(withoutSecretValue);
   printResult(context, FIELDS, {
     page: () => renderSettings(settings, given["show-origin"] ? context : undefined),
     json: () => settings.map(viewSetting),
@@ -68,14 +68,14 @@ function list(words: readonly string[], given: Given, context: Context): number 
 function sayProblems({ config, stderr, program }: Context): number {
   for (const problem of [...config.errors, ...config.warnings]) {
     const hint = problem.hint ? `\n  ${asTyped(oneLine(problem.hint), program)}` : "";
-    stderr.write(`${problem.level}: ${oneLine(sayProblem(problem))}${hint}\n`);
+    stderr.write(`${problem.level}: ${oneLine(formatProblem(problem))}${hint}\n`);
   }
-  return config.errors.length > 0 ? EXIT_WRONG : 0;
+  return config.errors.length > 0 ? EXIT_CODE.usage : 0;
 }
 
 function get(words: readonly string[], given: Given, context: Context): number {
-  const asked = requireKey(requireOne(words, "config get <key>"));
-  const key = sayKey(asked);
+  const asked = requireKey(requireOneArgument(words, "config get <key>"));
+  const key = formatKey(asked);
   const setting = findSetting(context.config, context.env, key);
   if (!setting && listSettings(context.config, context.env).some((one) => one.key.startsWith(`${key}.`))) {
     return list(words, given, context);
@@ -83,7 +83,7 @@ function get(words: readonly string[], given: Given, context: Context): number {
   if (!setting) {
     throw new Refusal("not_found", `${key} is not set`, { hint: `Set it with: askd config set ${key} <value>` });
   }
-  const shown = withoutSecrets(setting);
+  const shown = withoutSecretValue(setting);
   printResult(context, FIELDS, { page: () => `${renderValue(shown.value)}\n`, json: () => viewSetting(shown) });
   return sayProblems(context);
 }
@@ -91,27 +91,27 @@ function get(words: readonly string[], given: Given, context: Context): number {
 async function set(words: readonly string[], given: Given, context: Context): Promise<number> {
   const [typed, value, ...more] = words;
   if (typed === undefined || value === undefined || more.length > 0) {
-    throw wrongUsage("Say a key and a value", "config set <key> <value> [--user|--project]");
+    throw wrongUsage("A key and a value are missing", "config set <key> <value> [--user|--project]");
   }
   const asked = requireKey(typed);
   const written = writeValue(asked, value);
   const file = chooseFile(given, context);
-  requirePerson(context);
-  await changeConfigFile(file, context.place.configFile, (text) => setInToml(text, asked, written));
-  return sayDone(context, { key: sayKey(asked), file: file.path, origin: file.layer }, `set in ${file.path}`);
+  await requirePerson(context);
+  await changeConfigFile(file, context.place.configFile, (text) => setKey(text, asked, written));
+  return sayDone(context, { key: formatKey(asked), file: file.path, origin: file.layer }, `set in ${file.path}`);
 }
 
 async function unset(words: readonly string[], given: Given, context: Context): Promise<number> {
-  const asked = requireKey(requireOne(words, "config unset <key> [--user|--project]"));
-  const key = sayKey(asked);
+  const asked = requireKey(requireOneArgument(words, "config unset <key> [--user|--project]"));
+  const key = formatKey(asked);
   const file = chooseFile(given, context);
-  requirePerson(context);
+  await requirePerson(context);
   const done = file.isThere
-    ? await changeConfigFile(file, context.place.configFile, (text) => unsetInToml(text, asked))
+    ? await changeConfigFile(file, context.place.configFile, (text) => unsetKey(text, asked))
     : "same";
   if (done === "same")
     throw new Refusal("not_found", `${key} is not set in ${file.path}`, { hint: sayElsewhere(key, context) });
-  return sayDone(context, { key, file: file.path, origin: file.layer }, `not set in ${file.path} any more`);
+  return sayDone(context, { key, file: file.path, origin: file.layer }, `removed from ${file.path}`);
 }
 
 function sayElsewhere(key: string, { config }: Context): string {
@@ -120,9 +120,10 @@ function sayElsewhere(key: string, { config }: Context): string {
   return `It is set in ${origin.file}${origin.layer === "project" ? "; add --project" : ""}`;
 }
 
-/** Says which files count, whether they are there or not. */
+/** Prints the config files, whether they exist or not. */
 function path(words: readonly string[], given: Given, context: Context): number {
-  if (words.length > 0) throw wrongUsage(`"${oneLine(words[0] ?? "")}" is too much`, "config path [--user|--project]");
+  if (words.length > 0)
+    throw wrongUsage(`Unexpected argument "${oneLine(words[0] ?? "")}"`, "config path [--user|--project]");
   const files = given.user || given.project ? [chooseFile(given, context)] : filesFor(context);
   printResult(context, FIELDS, {
     page: () => (files.length === 1 ? `${files[0]?.path}\n` : renderFiles(files)),
@@ -131,16 +132,15 @@ function path(words: readonly string[], given: Given, context: Context): number 
   return 0;
 }
 
-/** Opens a file in the editor; what comes back counts only if it is right. */
+/** Opens a config file in the editor; saves it only if it is valid. */
 async function editFile(words: readonly string[], given: Given, context: Context): Promise<number> {
   if (words.length > 0) throw wrongUsage("edit takes no key", "config edit [--user|--project]");
   const file = chooseFile(given, context);
-  requirePerson(context);
+  await requirePerson(context);
   const editor = findEditor(context.env);
-  if (!editor)
-    throw new Refusal("bad_input", "There is no editor to open", { hint: `Set EDITOR, or open ${file.path}` });
+  if (!editor) throw new Refusal("bad_input", "No editor is set", { hint: `Set EDITOR, or open ${file.path}` });
   const { FIRST_LINE } = await import("../../../config/json-schema.ts");
-  const before = (await readText(file)) ?? `${FIRST_LINE}\n`;
+  const before = (await findConfigText(file)) ?? `${FIRST_LINE}\n`;
   const after = await edit(before, editor, context.runChild, "askd.toml");
   if (after === undefined || after === before) {
     if (!context.isQuiet) context.stderr.write("Nothing was changed\n");
@@ -152,7 +152,7 @@ async function editFile(words: readonly string[], given: Given, context: Context
     if (!(error instanceof Refusal)) throw error;
     const kept = join(context.place.stateDir, "rejected.toml");
     await context.writeFile(kept, after);
-    throw new Refusal(error.code, `Not taken: ${error.message}`, {
+    throw new Refusal(error.code, `Not saved: ${error.message}`, {
       hint: `${error.hint ? `${error.hint}. ` : ""}Your text is in ${kept}`,
       cause: error,
     });
@@ -184,10 +184,11 @@ function chooseFile(given: Given, context: Context): ConfigFile {
   return file;
 }
 
-/** What counts for all agents is not for one of them to change. */
-function requirePerson({ env, runsAbove }: Context): void {
-  if (!env["ASKD_RUN"] && runsAbove().length === 0) return;
+/** Refuses agents: settings apply to all of them. */
+async function requirePerson({ env, place, runsAbove, runsOfSession }: Context): Promise<void> {
+  const isPerson = !env["ASKD_RUN"] && runsAbove().length === 0 && (await runsOfSession(place.stateDir)).length === 0;
+  if (isPerson) return;
   throw new Refusal("not_permitted", "An agent may not change the settings", {
-    hint: "Type it in a terminal of your own",
+    hint: "Run this in your own terminal",
   });
 }

@@ -7,13 +7,13 @@ import type { Context } from "../../context.ts";
 import type { Flags } from "../../flags.ts";
 
 const flags = {
-  admin: { type: "boolean", about: "Sign in as an admin, for an hour: people, tokens and sessions can be changed" },
+  admin: { type: "boolean", about: "Sign in as an admin for an hour, to manage people, tokens and sessions" },
 } as const satisfies Flags;
 
 export const command: Command<typeof flags> = {
   usage: "login [--admin]",
   flags,
-  examples: ["askd login    prints a code that signs you in once, within 10 minutes"],
+  examples: ["askd login    prints a one-time code, valid for 10 minutes"],
   async run(args, context) {
     if (args.positionals.length > 0) throw wrongUsage("login takes no arguments", command.usage);
     const engine = await context.engine();
@@ -25,13 +25,13 @@ export const command: Command<typeof flags> = {
     context.stdout.write(`${text}\n`);
     if (context.isQuiet) return 0;
     context.stderr.write(
-      address ? `Open ${address}/login and type it there\n` : `Start the server with: ${context.program} serve\n`,
+      address ? `Open ${address}/login and enter it there\n` : `Start the server with: ${context.program} serve\n`,
     );
     return 0;
   },
 };
 
-/** Whom the code signs in: whose token it is made with, or this machine's user. One person must not become two. */
+/** The person whom the code signs in: the owner of the token, or this machine's user. */
 async function findSubject(engine: Engine, by: Actor, { place: { store } }: Context): Promise<string> {
   const token = store.kind === "server" ? store.token : undefined;
   const bearer = token === undefined ? undefined : await engine.authenticate(token, "cli");

@@ -1,10 +1,10 @@
-import { sayActor } from "../../../core/people/actor.ts";
+import { actorName } from "../../../core/people/actor.ts";
 import type { Template } from "../../../core/answer/template.ts";
 import { oneLine, sanitise } from "../../view/sanitise.ts";
 import { cutCells, padCells } from "../../terminal/terminal.ts";
 import { type Ahead, sayMoment } from "../../view/relative-time.ts";
 
-/** One line for each template. */
+/** One line per template. */
 export function renderTemplates(templates: readonly Template[], width: number): string {
   const column = Math.max(...templates.map(({ name }) => name.length));
   return templates
@@ -16,7 +16,7 @@ export function renderTemplates(templates: readonly Template[], width: number): 
     .join("");
 }
 
-/** One template in full, with who changed it. */
+/** One template in full, with its history. */
 export function renderTemplate(template: Template, ahead: Ahead): string {
   const scope = sayMatch(template);
   const lines = [
@@ -25,7 +25,7 @@ export function renderTemplate(template: Template, ahead: Ahead): string {
     ...(template.text === undefined ? [] : [`${template.choose ? "Note" : "Text"}: ${sanitise(template.text)}`]),
     ...(scope === undefined ? [] : [`Offered first: ${oneLine(scope)}`]),
     ...template.changes.map(({ did, by, at }) =>
-      oneLine(`${did} by ${sayActor(by)} (${by.channel}) ${sayMoment(at, ahead)}`),
+      oneLine(`${did} by ${actorName(by)} (${by.channel}) ${sayMoment(at, ahead)}`),
     ),
   ];
   return `${lines.join("\n")}\n`;

@@ -28,7 +28,7 @@ test("a template is added, listed, shown, changed and removed", async () => {
 
 test.each([
   [["template", "add", "x", "{{nope}}"], "There is no field {{nope}}"],
-  [["template", "add", "Not A Name", "x"], "The template cannot be read"],
+  [["template", "add", "Not A Name", "x"], "The template is not valid"],
   [["template", "add", "x"], "A template needs a text or a choice"],
   [["template", "add"], "A name is missing"],
   [["template", "burn"], `There is no "askd template burn"`],

@@ -1,14 +1,14 @@
 import { TEMPLATE_VIEW_FIELDS, viewTemplate } from "../../../core/api/memory-reply.ts";
-import { sayIssue } from "../../../core/question/ask-input.ts";
+import { describeIssue } from "../../../core/question/ask-input.ts";
 import { Refusal } from "../../../core/refusal.ts";
-import { TEMPLATE_FIELDS, type Template, TemplateInput, noTemplate } from "../../../core/answer/template.ts";
+import { TEMPLATE_FIELDS, type Template, TemplateInput, templateNotFound } from "../../../core/answer/template.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import { whoTypes } from "../../actor.ts";
-import { noVerb, requireOne, wrongUsage } from "../../arguments.ts";
+import { unknownVerb, requireOneArgument, wrongUsage } from "../../arguments.ts";
 import type { Command } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import type { Flags, Values } from "../../flags.ts";
-import { readGiven } from "../../terminal/read-file-arg.ts";
+import { readFileArg } from "../../terminal/read-file-arg.ts";
 import { printResult } from "../../output.ts";
 import { oneLine } from "../../view/sanitise.ts";
 import { renderTemplate, renderTemplates } from "./template-view.ts";
@@ -17,11 +17,11 @@ import { textWidth } from "../../terminal/terminal.ts";
 const TEXT_BYTES = 64 * 1024;
 
 const flags = {
-  text: { type: "string", short: "m", value: "text", about: "add: what it says; beside a choice it is a note" },
+  text: { type: "string", short: "m", value: "text", about: "add: the text; with --choose it is the note" },
   choose: { type: "string", short: "c", multiple: true, value: "key", about: "add: the option to choose" },
   file: { type: "string", short: "F", value: "file", about: "add: read the text from a file, or - for stdin" },
-  repo: { type: "string", value: "pattern", about: "add: made for these repositories, such as acme/*" },
-  label: { type: "string", value: "label", about: "add: made for runs with this label" },
+  repo: { type: "string", value: "pattern", about: "add: offer it first for these repositories, such as acme/*" },
+  label: { type: "string", value: "label", about: "add: offer it first for runs with this label" },
 } as const satisfies Flags;
 type Given = Values<typeof flags>;
 
@@ -41,16 +41,16 @@ export const command: Command<typeof flags> = {
     const engine = await context.engine();
     if (what === "list" && rest.length === 0) return list(engine, context);
     if (what === "add") return add(engine, rest, args.flags, context);
-    if (what === "show") return show(await getTemplate(engine, requireOne(rest, command.usage)), context);
-    if (what === "remove") return remove(engine, requireOne(rest, command.usage), context);
-    throw noVerb(args.positionals, command.usage);
+    if (what === "show") return show(await getTemplate(engine, requireOneArgument(rest, command.usage)), context);
+    if (what === "remove") return remove(engine, requireOneArgument(rest, command.usage), context);
+    throw unknownVerb(args.positionals, command.usage);
   },
 };
 
-/** The template of that name, or the refusal that there is none. */
+/** The template of this name; refuses if there is none. */
 export async function getTemplate(engine: Pick<Engine, "listTemplates">, name: string): Promise<Template> {
   const found = (await engine.listTemplates()).find((template) => template.name === name);
-  if (!found) throw noTemplate(oneLine(name));
+  if (!found) throw templateNotFound(oneLine(name));
   return found;
 }
 
@@ -70,22 +70,15 @@ async function list(engine: Engine, context: Context): Promise<number> {
 
 async function add(engine: Engine, words: readonly string[], given: Given, context: Context): Promise<number> {
   const [name, word, tooMuch] = words;
-  if (name === undefined) throw wrongUsage("What is it called? A name is missing", command.usage);
+  if (name === undefined) throw wrongUsage("A name is missing", command.usage);
   if (tooMuch !== undefined) throw wrongUsage("Put the text in quotes", command.usage);
   const text = word ?? given.text ?? (await readText(given.file, context));
-  const match = {
-    ...(given.repo !== undefined && { repo: given.repo }),
-    ...(given.label !== undefined && { label: given.label }),
-  };
-  const parsed = TemplateInput.safeParse({
-    name,
-    ...(text !== undefined && { text }),
-    ...(given.choose && { choose: given.choose }),
-    ...(Object.keys(match).length > 0 && { match }),
-  });
+  const { choose, repo, label } = given;
+  const match = repo === undefined && label === undefined ? undefined : { repo, label };
+  const parsed = TemplateInput.safeParse({ name, text, choose, match });
   if (!parsed.success) {
-    throw new Refusal("bad_input", `The template cannot be read: ${sayIssue(parsed.error)}`, {
-      hint: "Names have small letters, digits, - and _",
+    throw new Refusal("bad_input", `The template is not valid: ${describeIssue(parsed.error)}`, {
+      hint: "Names consist of lower-case letters, digits, - and _",
     });
   }
   const template = await engine.putTemplate(parsed.data, await whoTypes(engine, context));
@@ -99,7 +92,7 @@ async function add(engine: Engine, words: readonly string[], given: Given, conte
 
 async function readText(file: string | undefined, context: Context): Promise<string | undefined> {
   if (file === undefined) return undefined;
-  const text = file === "-" ? await context.stdin.readAll(TEXT_BYTES) : await readGiven(file, context);
+  const text = file === "-" ? await context.stdin.readAll(TEXT_BYTES) : await readFileArg(file, context);
   return text.trim();
 }
 

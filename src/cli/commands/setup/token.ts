@@ -2,10 +2,10 @@ import { parseDuration } from "../../../core/text/duration.ts";
 import type { Actor } from "../../../core/people/actor.ts";
 import { type Instant, later } from "../../../core/instant.ts";
 import { Refusal } from "../../../core/refusal.ts";
-import { IssuedScope, SHOWN_ID_CHARS, type Token, isUsable } from "../../../core/people/token.ts";
+import { IssuedScope, SHOWN_ID_CHARS, type Token, isTokenUsable } from "../../../core/people/token.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import { whoManages } from "../../actor.ts";
-import { noVerb, requireOne, wrongUsage } from "../../arguments.ts";
+import { unknownVerb, requireOneArgument, wrongUsage } from "../../arguments.ts";
 import type { Command } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import type { Flags, Values } from "../../flags.ts";
@@ -15,12 +15,12 @@ import { getTarget } from "../../target.ts";
 
 const flags = {
   scope: { type: "string", value: "scope", about: "agent, human or admin (agent)" },
-  subject: { type: "string", value: "name", about: "Whom it speaks for" },
-  run: { type: "string", value: "run", about: "Only for this run; ends with it" },
-  "on-behalf": { type: "boolean", about: "May name somebody else as the one who answers" },
-  name: { type: "string", value: "name", about: "What people call it, to tell it from others" },
-  expires: { type: "string", value: "duration", about: "How long it is good, such as 30d, or never (90d after use)" },
-  to: { type: "string", value: "person", about: "hand-over: who has it from now on" },
+  subject: { type: "string", value: "name", about: "The person or agent that it stands for" },
+  run: { type: "string", value: "run", about: "Restrict it to this run; it expires with the run" },
+  "on-behalf": { type: "boolean", about: "Allow it to answer on behalf of others" },
+  name: { type: "string", value: "name", about: "A name to tell it from other tokens" },
+  expires: { type: "string", value: "duration", about: "When it expires, such as 30d, or never (90d after use)" },
+  to: { type: "string", value: "person", about: "hand-over: the new owner" },
 } as const satisfies Flags;
 type Given = Values<typeof flags>;
 
@@ -52,30 +52,30 @@ export const command: Command<typeof flags> = {
     const engine = await context.engine();
     if (what === "create" && rest.length === 0) return create(engine, args.flags, context);
     if (what === "list" && rest.length === 0) return list(engine, context);
-    if (what === "revoke") return revoke(engine, requireOne(rest, command.usage), context);
-    if (what === "hand-over") return handOver(engine, requireOne(rest, command.usage), args.flags.to, context);
-    throw noVerb(args.positionals, command.usage);
+    if (what === "revoke") return revoke(engine, requireOneArgument(rest, command.usage), context);
+    if (what === "hand-over") return handOver(engine, requireOneArgument(rest, command.usage), args.flags.to, context);
+    throw unknownVerb(args.positionals, command.usage);
   },
 };
 
 async function create(engine: Engine, given: Given, context: Context): Promise<number> {
   const scope = IssuedScope.exclude(["login"]).safeParse(given.scope ?? "agent");
   if (!scope.success) throw new Refusal("bad_input", "--scope takes agent, human or admin");
-  if (given.subject === undefined) throw wrongUsage("Whose token? Add --subject <name>", command.usage);
+  if (given.subject === undefined) throw wrongUsage("A subject is missing: add --subject <name>", command.usage);
   const target = given.run === undefined ? undefined : await getTarget(engine, given.run);
   const { text, token } = await engine.issueToken(
     {
       scope: scope.data,
       subject: given.subject,
       onBehalf: given["on-behalf"] ?? false,
-      ...(given.name !== undefined && { name: given.name }),
+      name: given.name,
       ...(target && { runId: target.named === "run" ? target.run.id : target.question.runId }),
       ...(given.expires !== undefined && { expiresAt: await readEnd(engine, given.expires) }),
     },
     await whoManages(engine, context),
   );
   printResult(context, command.fields ?? [], { page: () => `${text}\n`, json: () => ({ ...viewToken(token), text }) });
-  if (!context.isQuiet) context.stderr.write("Keep it: it is shown this once\n");
+  if (!context.isQuiet) context.stderr.write("Save it now: it is shown only once\n");
   return 0;
 }
 
@@ -85,26 +85,26 @@ async function list(engine: Engine, context: Context): Promise<number> {
   printResult(context, command.fields ?? [], {
     page: () =>
       tokens.length === 0
-        ? `No tokens yet. Make one: ${context.program} token create --scope agent --subject ci\n`
+        ? `No tokens yet. Create one: ${context.program} token create --scope agent --subject ci\n`
         : tokens.map((token) => renderToken(token, now)).join(""),
     json: () => tokens.map(viewToken),
   });
   return 0;
 }
 
-/** The token that is meant: by its name, among those that can be used, or by the start of its id. */
+/** Finds a token by its name, among the valid ones, or by a prefix of its id. */
 async function getToken(engine: Engine, name: string, by: Actor): Promise<Token> {
   const all = await engine.listTokens(by);
   const now = await engine.now();
-  const named = all.filter((token) => token.name === name && isUsable(token, now));
+  const named = all.filter((token) => token.name === name && isTokenUsable(token, now));
   const found = named.length > 0 ? named : all.filter(({ id }) => id.startsWith(name.toLowerCase()));
   const [token] = found;
   if (!token)
-    throw new Refusal("not_found", `There is no token ${oneLine(name)}`, { hint: "See all: askd token list" });
+    throw new Refusal("not_found", `There is no token ${oneLine(name)}`, { hint: "List them: askd token list" });
   if (found.length > 1) {
     const ids = found.map(({ id }) => id.slice(0, SHOWN_ID_CHARS)).join(", ");
-    throw new Refusal("ambiguous_ref", `Several tokens are called or start with ${oneLine(name)}: ${ids}`, {
-      hint: "Name one by its id",
+    throw new Refusal("ambiguous_ref", `"${oneLine(name)}" matches several tokens: ${ids}`, {
+      hint: "Use the id of one of them",
     });
   }
   return token;
@@ -115,11 +115,11 @@ async function readEnd(engine: Engine, text: string): Promise<Instant | "never">
 }
 
 async function handOver(engine: Engine, name: string, to: string | undefined, context: Context): Promise<number> {
-  if (to === undefined) throw wrongUsage("To whom? Add --to <person>", command.usage);
+  if (to === undefined) throw wrongUsage("A person is missing: add --to <person>", command.usage);
   const by = await whoManages(engine, context);
   const token = await engine.handOverToken((await getToken(engine, name, by)).id, to, by);
   printResult(context, command.fields ?? [], {
-    page: () => `✓ The ${token.scope} token of ${oneLine(token.subject)} is ${oneLine(to)}'s now, and ends with them\n`,
+    page: () => `✓ The ${token.scope} token of ${oneLine(token.subject)} now belongs to ${oneLine(to)}\n`,
     json: () => viewToken(token),
   });
   return 0;
@@ -129,7 +129,7 @@ async function revoke(engine: Engine, name: string, context: Context): Promise<n
   const by = await whoManages(engine, context);
   const revoked = await engine.revokeToken((await getToken(engine, name, by)).id, by);
   printResult(context, command.fields ?? [], {
-    page: () => `✓ The ${revoked.scope} token of ${oneLine(revoked.subject)} is worth nothing now\n`,
+    page: () => `✓ The ${revoked.scope} token of ${oneLine(revoked.subject)} is revoked\n`,
     json: () => viewToken(revoked),
   });
   return 0;
@@ -150,7 +150,7 @@ function viewToken({ version: _version, ...token }: Token): object {
 
 function renderToken(token: Token, now: Instant): string {
   const { id, scope, subject, name, maker, createdAt, usedAt, expiresAt, revokedAt } = token;
-  const state = revokedAt ? "revoked" : isUsable(token, now) ? "good" : "expired";
+  const state = revokedAt ? "revoked" : isTokenUsable(token, now) ? "good" : "expired";
   const until = expiresAt ? ` until ${expiresAt}` : "";
   const facts = [
     ...(name === undefined ? [] : [`"${oneLine(name)}"`]),

@@ -7,7 +7,7 @@ import type { Person } from "../../../core/people/person.ts";
 import { oneLine } from "../../view/sanitise.ts";
 import { cellsOf, padCells } from "../../terminal/terminal.ts";
 
-/** The page of `askd user list`: a line for each person, with the names that channels know them by. */
+/** The output of `askd user list`: a line per person, with their addresses on channels. */
 export function renderPeople(people: readonly Person[]): string {
   const rows = people.map((person) => [
     oneLine(person.id),
@@ -32,7 +32,7 @@ function reachOf({ email, slack, github }: Person): string {
   return ways.map(oneLine).join(", ");
 }
 
-/** What somebody holds who is removed, one line for each with what becomes of it. */
+/** Everything that a removed person holds, one line each with what happens to it. */
 export function renderRemoval(removal: Removal, ahead: Ahead): string {
   const { claims, assignments, votes, approvals, tokens } = removal;
   const is = removal.isRemoved ? "is" : "would be";
@@ -43,7 +43,7 @@ export function renderRemoval(removal: Removal, ahead: Ahead): string {
       (held) => `assigned ${about(held)}: ${is} for ${held.to.map(oneLine).join(", ") || "everybody"}`,
     ),
     ...votes.map(
-      (held) => `vote on ${about(held)}: ${removal.isRemoved ? "does not count any more" : "would not count"}`,
+      (held) => `vote on ${about(held)}: ${removal.isRemoved ? "no longer counts" : "would no longer count"}`,
     ),
     ...approvals.map(
       (held) =>
@@ -61,5 +61,5 @@ export function renderRemoval(removal: Removal, ahead: Ahead): string {
 
 function sayDue(dueAt: string | undefined, ahead: Ahead): string {
   const due = Instant.safeParse(dueAt);
-  return due.success ? ` (${sayMoment(due.data, ahead)})` : ", which it has none of; cancel it";
+  return due.success ? ` (${sayMoment(due.data, ahead)})` : "; it has no deadline: cancel it";
 }

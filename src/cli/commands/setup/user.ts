@@ -1,13 +1,13 @@
 import { Person } from "../../../core/people/person.ts";
 import { Refusal } from "../../../core/refusal.ts";
-import { RemovalView, takesSomething, viewRemoval } from "../../../core/people/removal.ts";
+import { RemovalView, hasHoldings, viewRemoval } from "../../../core/people/removal.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import { whoManages } from "../../actor.ts";
-import { noVerb, requireOne } from "../../arguments.ts";
+import { unknownVerb, requireOneArgument } from "../../arguments.ts";
 import type { Command } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import type { Flags, Values } from "../../flags.ts";
-import { nearest } from "../../../core/text/nearest.ts";
+import { findNearest } from "../../../core/text/nearest.ts";
 import { printResult } from "../../output.ts";
 import { oneLine } from "../../view/sanitise.ts";
 import { renderPeople, renderRemoval } from "./user-view.ts";
@@ -17,13 +17,13 @@ const REMOVAL_FIELDS = Object.keys(RemovalView.shape);
 const FIELDS = ["id", "name", "email", "slack", "github", "groups"];
 
 const flags = {
-  name: { type: "string", value: "name", about: "add, set: what people call them" },
-  email: { type: "string", value: "address", about: "add, set: where mail reaches them" },
-  slack: { type: "string", value: "id", about: "add, set: their id in Slack, like U024BE7LH" },
-  github: { type: "string", value: "login", about: "add, set: their name on GitHub" },
-  yes: { type: "boolean", about: "remove: take away what they hold" },
-  "hand-over": { type: "string", value: "id", about: "remove: who takes over the tokens that they made for others" },
-  group: { type: "string", multiple: true, value: "group", about: "add, set: a group they are in; can be repeated" },
+  name: { type: "string", value: "name", about: "add, set: their display name" },
+  email: { type: "string", value: "address", about: "add, set: their email address" },
+  slack: { type: "string", value: "id", about: "add, set: their Slack id, like U024BE7LH" },
+  github: { type: "string", value: "login", about: "add, set: their GitHub login" },
+  yes: { type: "boolean", about: "remove: also release or revoke what they hold" },
+  "hand-over": { type: "string", value: "id", about: "remove: the new owner of the tokens they made for others" },
+  group: { type: "string", multiple: true, value: "group", about: "add, set: a group of theirs; can be repeated" },
 } as const satisfies Flags;
 type Given = Values<typeof flags>;
 
@@ -40,13 +40,13 @@ export const command: Command<typeof flags> = {
     const [what, ...rest] = args.positionals;
     const engine = await context.engine();
     if (what === undefined || (what === "list" && rest.length === 0)) return list(engine, context);
-    if (what === "show") return show(await getPerson(engine, requireOne(rest, command.usage)), context);
+    if (what === "show") return show(await getPerson(engine, requireOneArgument(rest, command.usage)), context);
     if (what === "add" || what === "set")
-      return put(what, requireOne(rest, command.usage), args.flags, engine, context);
+      return put(what, requireOneArgument(rest, command.usage), args.flags, engine, context);
     if (what === "remove") {
-      return remove(await getPerson(engine, requireOne(rest, command.usage)), args.flags, engine, context);
+      return remove(await getPerson(engine, requireOneArgument(rest, command.usage)), args.flags, engine, context);
     }
-    throw noVerb(args.positionals, command.usage);
+    throw unknownVerb(args.positionals, command.usage);
   },
 };
 
@@ -60,7 +60,7 @@ async function list(engine: Engine, context: Context): Promise<number> {
 }
 
 function sayNobody({ program }: Context): string {
-  return `Nobody is known yet. Add somebody: ${program} user add <id> --email <address>\n`;
+  return `No people yet. Add one: ${program} user add <id> --email <address>\n`;
 }
 
 async function show(person: Person, context: Context): Promise<number> {
@@ -72,7 +72,7 @@ async function put(what: "add" | "set", id: string, given: Given, engine: Engine
   const people = await engine.listPeople();
   const before = people.find((person) => person.id === id);
   if (before && what === "add") {
-    throw new Refusal("bad_input", `${oneLine(id)} is there already`, { hint: `Change them: askd user set ${id} …` });
+    throw new Refusal("bad_input", `${oneLine(id)} already exists`, { hint: `Change them: askd user set ${id} …` });
   }
   if (!before && what === "set") throw noPerson(id, people);
   const { group, yes: _yes, "hand-over": _handOver, ...said } = given;
@@ -82,7 +82,10 @@ async function put(what: "add" | "set", id: string, given: Given, engine: Engine
     });
   }
   const parsed = Person.safeParse({
-    ...{ version: 0, groups: [], ...before, id },
+    version: 0,
+    groups: [],
+    ...before,
+    id,
     ...Object.fromEntries(["name", "email", "slack", "github"].flatMap((field) => wordOf(field, said))),
     ...(group && { groups: group.flatMap((each) => each.split(",")).filter((each) => each !== "") }),
   });
@@ -96,24 +99,24 @@ async function put(what: "add" | "set", id: string, given: Given, engine: Engine
   return 0;
 }
 
-/** Takes somebody off the list with all that they hold; what that takes away is shown first and needs a yes. */
+/** Removes a person and what they hold; shows it first and needs --yes if there is any. */
 async function remove({ id }: Person, given: Given, engine: Engine, context: Context): Promise<number> {
   const by = await whoManages(engine, context);
   const handOverTo = given["hand-over"];
   const trial = await engine.removePerson(id, { handOverTo, isTrial: true }, by);
-  const isGoing = given.yes === true || !takesSomething(trial);
+  const isGoing = given.yes === true || !hasHoldings(trial);
   const removal = isGoing ? await engine.removePerson(id, { handOverTo }, by) : trial;
   printResult(context, REMOVAL_FIELDS, {
     page: () => (context.isQuiet && isGoing ? "" : renderRemoval(removal, context.ahead)),
     json: () => viewRemoval(removal),
   });
   if (isGoing) return 0;
-  throw new Refusal("needs_confirmation", `${oneLine(id)} is not removed: they hold what is listed above`, {
-    hint: `Remove them all the same: askd user remove ${id} --yes`,
+  throw new Refusal("needs_confirmation", `${oneLine(id)} is not removed: they still hold the items above`, {
+    hint: `Remove them anyway: askd user remove ${id} --yes`,
   });
 }
 
-/** An empty value takes a field away. */
+/** An empty value removes a field. */
 function wordOf(field: string, said: Readonly<Record<string, unknown>>): Array<[string, unknown]> {
   const value = said[field];
   return value === undefined ? [] : [[field, value === "" ? undefined : value]];
@@ -127,19 +130,18 @@ async function getPerson(engine: Engine, id: string): Promise<Person> {
 }
 
 function noPerson(id: string, people: readonly Person[]): Refusal {
-  const meant = nearest(
+  const meant = findNearest(
     id,
     people.map((person) => person.id),
   );
-  return new Refusal("not_found", `There is nobody called "${oneLine(id)}"`, {
-    hint: meant ? `Did you mean ${meant}?` : "See everybody: askd user list",
+  return new Refusal("not_found", `There is no person "${oneLine(id)}"`, {
+    hint: meant ? `Did you mean ${meant}?` : "List them: askd user list",
   });
 }
 
 function badPerson(id: string, field: PropertyKey | undefined): Refusal {
-  if (field !== "id")
-    return new Refusal("bad_input", `--${String(field ?? "name")} is too long or not as it should be`);
-  return new Refusal("bad_input", `"${oneLine(id).slice(0, 80)}" cannot be an id of a person`, {
+  if (field !== "id") return new Refusal("bad_input", `--${String(field ?? "name")} is too long or not valid`);
+  return new Refusal("bad_input", `"${oneLine(id).slice(0, 80)}" is not a valid id of a person`, {
     hint: "Use letters, digits, - and _, at most 64",
   });
 }

@@ -11,7 +11,7 @@ export const command: Command<typeof flags> = {
   fields: ["version"],
   examples: ["askd version", "askd version --json"],
   async run(args, context) {
-    if (args.positionals.length > 0) throw wrongUsage(`"${args.positionals[0]}" is too much`, command.usage);
+    if (args.positionals.length > 0) throw wrongUsage(`Unexpected argument "${args.positionals[0]}"`, command.usage);
     printResult(context, ["version"], { page: () => `${VERSION}\n`, json: () => ({ version: VERSION }) });
     return 0;
   },

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { type Anchor, anchorOf, parseAnchors } from "../../../core/trail/anchor.ts";
 import type { Seal } from "../../../core/changes.ts";
 import { Refusal } from "../../../core/refusal.ts";
-import { isCode, sayCode } from "../../../core/error-code.ts";
+import { hasErrorCode, errorCodeOf } from "../../../core/error-code.ts";
 import { appendAnchors } from "../../../engine/jobs/anchor-file.ts";
 
 /** Writes a seal to a file or an address outside the store: a line at the end, or a POST. */
@@ -36,14 +36,14 @@ async function appendTo(file: string, anchor: Anchor): Promise<void> {
   try {
     await appendAnchors(file, [anchor]);
   } catch (cause) {
-    throw new Refusal("bad_input", `The seal cannot be written to ${file}: ${sayCode(cause)}`, {
+    throw new Refusal("bad_input", `The seal cannot be written to ${file}: ${errorCodeOf(cause)}`, {
       hint: "Name a file in a folder that you can write to: askd audit --seal-to <file>",
       cause,
     });
   }
 }
 
-/** Reads the seals in such a file. */
+/** Reads the seals in a file. */
 export async function readAnchors(file: string): Promise<Anchor[]> {
   return parseAnchors(await readText(file), file);
 }
@@ -52,12 +52,12 @@ async function readText(file: string): Promise<string> {
   try {
     return await readFile(file, "utf8");
   } catch (cause) {
-    if (isCode(cause, "ENOENT")) {
+    if (hasErrorCode(cause, "ENOENT")) {
       throw new Refusal("not_found", `There is no file ${file}`, {
         hint: `Write the first seal to it with: askd audit --seal-to ${file}`,
       });
     }
-    throw new Refusal("bad_input", `${file} cannot be read: ${sayCode(cause)}`, {
+    throw new Refusal("bad_input", `${file} cannot be read: ${errorCodeOf(cause)}`, {
       hint: "Name a file with seals: askd audit --verify --against <file>",
       cause,
     });

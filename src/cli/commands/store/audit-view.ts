@@ -1,25 +1,30 @@
-import { sayMany } from "../../../core/text/plural.ts";
+import { pluralize } from "../../../core/text/plural.ts";
 import type { Event, KeptEvent } from "../../../core/trail/event.ts";
-import { sayDuration } from "../../../core/text/duration.ts";
-import { STORE_CHAIN, shortId } from "../../../core/id.ts";
+import { formatDuration } from "../../../core/text/duration.ts";
+import { type RunId, STORE_CHAIN, shortId } from "../../../core/id.ts";
 import { Instant } from "../../../core/instant.ts";
+import type { Actor } from "../../../core/people/actor.ts";
 import type { Verified } from "../../../engine/engine.ts";
 import { oneLine } from "../../view/sanitise.ts";
 import { cellsOf, cutCells, padCells } from "../../terminal/terminal.ts";
-import { sayBy } from "../../wording.ts";
+import { sayBy } from "../../view/run-text.ts";
 import { type Ahead, sayMoment } from "../../view/relative-time.ts";
 
 const DETAIL_CELLS = 200;
-/** Hashes and ids of texts. */
+/** Details that are hashes or ids of texts. */
 const HIDDEN: ReadonlySet<string> = new Set(["content", "answer", "text", "reply", "id", "body", "kind"]);
 
-/** The page of `askd audit`: one line for each event, in the order of the trail. */
-export function renderAudit(events: readonly KeptEvent[], ahead: Ahead): string {
-  if (events.length === 0) return "Nothing has happened yet.\n";
+/** The page of `askd audit`: one line for each event, in the order of the trail; runs by their numbers. */
+export function renderAudit(
+  events: readonly KeptEvent[],
+  ahead: Ahead,
+  runNumbers: ReadonlyMap<RunId, number> = new Map(),
+): string {
+  if (events.length === 0) return "No events yet.\n";
   const rows = events.map(({ event }) => [
     `${sayMoment(event.at, ahead)}  ${sayAbout(event)}`,
     event.type,
-    sayBy(event.by),
+    sayTrailActor(event.by, runNumbers),
     [sayChange(event), ...sayDetail(event, ahead)].join(", "),
   ]);
   const columns = [0, 1, 2].map((column) => widest(rows.map((row) => cellsOf(row[column] ?? ""))));
@@ -29,25 +34,33 @@ export function renderAudit(events: readonly KeptEvent[], ahead: Ahead): string 
   return `${lines.join("\n")}\n`;
 }
 
+/** Names the actor. An agent in its run has the name of this machine's user, which must not look like that person's act. */
+function sayTrailActor(by: Actor, runNumbers: ReadonlyMap<RunId, number>): string {
+  if (by.scope !== "agent" || by.runId === undefined) return sayBy(by);
+  const number = runNumbers.get(by.runId);
+  const run = number === undefined ? shortId(by.runId) : `run #${number}`;
+  return sayBy({ ...by, id: `agent of ${run}` });
+}
+
 function sayAbout({ questionId, runId }: Event): string {
   if (questionId !== undefined) return shortId(questionId);
   return runId === STORE_CHAIN ? "store" : shortId(runId);
 }
 
-/** What `askd audit --verify` found. */
+/** The output of `askd audit --verify`. */
 export function renderVerified(verified: Verified): string {
   const counts = [
-    sayMany(verified.runs, "run"),
-    sayMany(verified.events, "event"),
-    sayMany(verified.seals, "seal"),
+    pluralize(verified.runs, "run"),
+    pluralize(verified.events, "event"),
+    pluralize(verified.seals, "seal"),
   ].join(", ");
   if (verified.problems.length === 0) return `✓ ${counts}: nothing is missing and nothing was changed\n`;
   return [
     verified.runs + verified.events > 0
-      ? `✗ ${counts}: the trail and what is kept disagree`
-      : "✗ the store is damaged, its trail was not read",
+      ? `✗ ${counts}: the trail and the stored rows disagree`
+      : "✗ the store is damaged; its trail was not read",
     ...verified.problems.map((problem) => `  ${oneLine(problem)}`),
-    "The way back is a backup: see docs/backup.md",
+    "Restore a backup: see docs/backup.md",
     "",
   ].join("\n");
 }
@@ -56,13 +69,13 @@ function sayChange({ from, to }: Event): string {
   return oneLine(from === undefined || from === to ? to : `${from} → ${to}`);
 }
 
-/** What is worth a word to people; texts are referred to by their hashes, which `--json` shows. */
+/** The details worth showing to people; `--json` also shows the hashes of texts. */
 function sayDetail({ detail = {} }: Event, ahead: Ahead): string[] {
   return Object.entries(detail).flatMap(([name, value]) => {
     const said = sayValue(value, ahead);
     if (said === "" || HIDDEN.has(name)) return [];
     if (name.endsWith("_ms") && typeof value === "number") {
-      return [`${oneLine(name.slice(0, -3)).replaceAll("_", " ")} ${sayDuration(value)}`];
+      return [`${oneLine(name.slice(0, -3)).replaceAll("_", " ")} ${formatDuration(value)}`];
     }
     return [cutCells(`${oneLine(name).replaceAll("_", " ")} ${said}`, DETAIL_CELLS)];
   });
@@ -77,7 +90,7 @@ function sayValue(value: unknown, ahead: Ahead): string {
   return oneLine(JSON.stringify(value));
 }
 
-/** There may be more events than a call can have arguments. */
+/** Appends one by one: there may be more events than a call can have arguments. */
 function widest(cells: readonly number[]): number {
   return cells.reduce((most, each) => Math.max(most, each), 0);
 }

@@ -4,9 +4,10 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { ADA } from "../../../../test/builders.ts";
+import { ADA, AGENT } from "../../../../test/builders.ts";
 import { Scene, said } from "../../../../test/scene.ts";
 import { type } from "../../../../test/typed.ts";
+import { shortId } from "../../../core/id.ts";
 import { type Anchor, parseAnchors } from "../../../core/trail/anchor.ts";
 
 function tempDir(): string {
@@ -41,6 +42,19 @@ async function startReceiver(status: number): Promise<{ url: string; bodies: str
   onTestFinished(() => void server.close());
   return { bodies, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/seals` };
 }
+
+test("audit shows that an agent tried to answer, and of which run it is", async () => {
+  const scene = new Scene();
+  const run = await scene.startedRun();
+  const { question } = await scene.engine.ask(scene.input(), { ...AGENT, runId: run.id }, { runId: run.id });
+  const tried = await type(scene, ["answer", question.id, "1"], { env: { ASKD_RUN: run.id } });
+  expect(tried.exit).toBe(7);
+  expect(tried.stderr).toContain(`askd check ${shortId(question.id)}`);
+  expect(tried.stderr).not.toContain("check_answer");
+  const { stdout } = await type(scene, ["audit", String(run.number)]);
+  const line = stdout.split("\n").find((each) => each.includes("question.refused"));
+  expect(line).toContain(`agent of run #${run.number} (cli)`);
+});
 
 describe("audit --seal-to", () => {
   test("appends a line for each seal, and none where nothing happened since", async () => {

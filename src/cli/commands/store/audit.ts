@@ -1,24 +1,25 @@
 import type { KeptEvent } from "../../../core/trail/event.ts";
+import type { RunId } from "../../../core/id.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import { Refusal } from "../../../core/refusal.ts";
+import { EXIT_CODE } from "../../../core/exit-code.ts";
 import { readAnchors, writeAnchor } from "./audit-anchor.ts";
-import { atMostOne } from "../../arguments.ts";
+import { optionalArgument } from "../../arguments.ts";
 import { renderAudit, renderVerified } from "./audit-view.ts";
 import type { Command } from "../../command.ts";
-import { readCount } from "../../count.ts";
+import { readPositiveInteger } from "../../arguments.ts";
 import type { Flags } from "../../flags.ts";
 import { printResult } from "../../output.ts";
 import { getTarget } from "../../target.ts";
 
 const PAGE = 1000;
 const MOST = Number.MAX_SAFE_INTEGER;
-const EXIT_DAMAGED = 1;
 
 const flags = {
-  limit: { type: "string", value: "count", about: "Only the last so many events" },
+  limit: { type: "string", value: "count", about: "Show only the last events" },
   verify: { type: "boolean", about: "Check that nothing is missing and nothing was changed" },
-  "seal-to": { type: "string", value: "file|url", about: "Seal the trail and keep the seal outside the store" },
-  against: { type: "string", value: "file", about: "With --verify: compare with the seals in that file" },
+  "seal-to": { type: "string", value: "file|url", about: "Seal the trail and write the seal to a file or URL" },
+  against: { type: "string", value: "file", about: "With --verify: compare with the seals in this file" },
 } as const satisfies Flags;
 
 export const command: Command<typeof flags> = {
@@ -26,8 +27,22 @@ export const command: Command<typeof flags> = {
   isLong: () => true,
   flags,
   fields: [
-    ...["n", "type", "at", "by", "run_id", "question_id", "from", "to", "version", "detail", "hash"],
-    ...["runs", "events", "seals", "problems", "kind"],
+    "n",
+    "type",
+    "at",
+    "by",
+    "run_id",
+    "question_id",
+    "from",
+    "to",
+    "version",
+    "detail",
+    "hash",
+    "runs",
+    "events",
+    "seals",
+    "problems",
+    "kind",
   ],
   async run(args, context) {
     const { against, "seal-to": target } = args.flags;
@@ -37,35 +52,36 @@ export const command: Command<typeof flags> = {
       });
     }
     const anchors = against === undefined ? [] : await readAnchors(against);
-    // What may be damaged is only looked at: nothing that is due is done before.
+    // Read-only: no due job runs on a store that may be damaged.
     const engine = await context.engine(args.flags.verify ? { isReading: true } : {});
-    const name = atMostOne(args.positionals, command.usage);
+    const name = optionalArgument(args.positionals, command.usage);
     if (args.flags.verify) {
       const verified = await engine.verify({ anchors });
       const { flaws: _, ...json } = verified; // the same as its problems
       printResult(context, command.fields ?? [], { page: () => renderVerified(verified), json: () => json });
-      return verified.problems.length === 0 ? 0 : EXIT_DAMAGED;
+      return verified.problems.length === 0 ? 0 : EXIT_CODE.error;
     }
     if (target !== undefined) {
       const seal = await engine.seal();
-      if (seal === undefined) throw new Refusal("not_found", "Nothing has happened yet, so there is nothing to seal");
+      if (seal === undefined) throw new Refusal("not_found", "There are no events to seal yet");
       const anchor = await writeAnchor(seal, target, { allowLoopback: context.rules.callbackLoopback });
       const page = (): string => `✓ seal ${anchor.n} is in ${target}\n`;
       printResult(context, command.fields ?? [], { page, json: () => anchor });
       return 0;
     }
-    const limit = args.flags.limit === undefined ? MOST : readCount(args.flags.limit, "limit");
+    const limit = args.flags.limit === undefined ? MOST : readPositiveInteger(args.flags.limit, "limit");
     const all = name === undefined ? await readAll(engine, limit) : await readRun(engine, name);
     const events = all.slice(-limit);
+    const runNumbers = await readRunNumbers(engine, events);
     printResult(context, command.fields ?? [], {
-      page: () => renderAudit(events, context.ahead),
+      page: () => renderAudit(events, context.ahead, runNumbers),
       json: () => events.map(({ event, n, hash }) => ({ n, ...event, hash })),
     });
     return 0;
   },
 };
 
-/** The last events of all, oldest first. */
+/** The last events of the store, oldest first. */
 async function readAll(engine: Engine, limit: number): Promise<KeptEvent[]> {
   const events: KeptEvent[] = [];
   for (let after = ""; ; after = events.at(-1)?.cursor ?? "") {
@@ -74,6 +90,17 @@ async function readAll(engine: Engine, limit: number): Promise<KeptEvent[]> {
     events.splice(0, events.length - limit);
     if (page.length < PAGE) return events;
   }
+}
+
+/** The numbers of the runs whose agents acted. */
+async function readRunNumbers(engine: Engine, events: readonly KeptEvent[]): Promise<Map<RunId, number>> {
+  const ids = new Set(events.flatMap(({ event }) => (event.by.scope === "agent" ? (event.by.runId ?? []) : [])));
+  const numbers = new Map<RunId, number>();
+  for (const id of ids) {
+    const run = await engine.findRun(id);
+    if (run) numbers.set(id, run.number);
+  }
+  return numbers;
 }
 
 async function readRun(engine: Engine, name: string): Promise<KeptEvent[]> {

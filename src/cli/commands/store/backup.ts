@@ -1,6 +1,6 @@
 import { dirname, join, resolve } from "node:path";
 import { Refusal } from "../../../core/refusal.ts";
-import { atMostOne } from "../../arguments.ts";
+import { optionalArgument } from "../../arguments.ts";
 import type { Command } from "../../command.ts";
 import { printResult } from "../../output.ts";
 import { oneLine } from "../../view/sanitise.ts";
@@ -14,16 +14,16 @@ export const command: Command<typeof flags> = {
   fields: FIELDS,
   examples: ["askd backup", "askd backup /mnt/backup/askd.db"],
   async run(args, context) {
-    const name = atMostOne(args.positionals, command.usage);
+    const name = optionalArgument(args.positionals, command.usage);
     const { store } = context.place;
     if (store.kind === "postgres") {
-      throw new Refusal("bad_input", "A PostgreSQL store is backed up with PostgreSQL's own programs", {
+      throw new Refusal("bad_input", "Back up a PostgreSQL store with PostgreSQL's own tools", {
         hint: 'Type: pg_dump --format=custom --file=askd.dump "$ASKD_STORE"',
       });
     }
     if (store.kind === "server") {
-      throw new Refusal("bad_input", "The store is with the server; back it up there", {
-        hint: "Do it on that machine, without ASKD_URL",
+      throw new Refusal("bad_input", "The store belongs to the server; back it up there", {
+        hint: "Run this on the server's machine, without ASKD_URL",
       });
     }
     const { backUp } = await import("../../../store/sqlite/backup.ts");
@@ -32,7 +32,7 @@ export const command: Command<typeof flags> = {
     const backup = await backUp(store.file, name === undefined ? usual : resolve(context.cwd, name), at);
     printResult(context, FIELDS, {
       page: () =>
-        context.isQuiet ? "" : `✓ Backed up to ${oneLine(backup.file)} (${sayBytes(backup.bytes)}); it is whole\n`,
+        context.isQuiet ? "" : `✓ Backed up to ${oneLine(backup.file)} (${sayBytes(backup.bytes)}); verified\n`,
       json: () => backup,
     });
     return 0;

@@ -1,4 +1,4 @@
-import { sayMany } from "../../../core/text/plural.ts";
+import { pluralize } from "../../../core/text/plural.ts";
 import { createWriteStream } from "node:fs";
 import { mkdir, rename, rm } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
@@ -8,7 +8,7 @@ import { wrongUsage } from "../../arguments.ts";
 import type { Command } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import type { Flags } from "../../flags.ts";
-import { withStore } from "./direct-store.ts";
+import { withDirectStore } from "./direct-store.ts";
 import { parsePast } from "../../view/time-argument.ts";
 import { getRun } from "../../target.ts";
 import { VERSION } from "../../version.ts";
@@ -17,9 +17,9 @@ const FILE_MODE = 0o600;
 
 const flags = {
   output: { type: "string", short: "o", value: "file", about: "Write to this file, readable by you only (stdout)" },
-  since: { type: "string", value: "time", about: "Only runs made since then: 30d or 2026-11-01" },
+  since: { type: "string", value: "time", about: "Only runs created since a time: 30d or 2026-11-01" },
   run: { type: "string", value: "run", about: "Only this run" },
-  "with-secrets": { type: "boolean", about: "Also what signs callbacks, to move a store; tokens are never exported" },
+  "with-secrets": { type: "boolean", about: "Include callback secrets, to move a store; tokens are never exported" },
 } as const satisfies Flags;
 
 export const command: Command<typeof flags> = {
@@ -27,23 +27,22 @@ export const command: Command<typeof flags> = {
   flags,
   examples: ["askd export -o askd.ndjson", "askd export --run 42 | head"],
   async run(args, context) {
-    if (args.positionals.length > 0) throw wrongUsage(`"${args.positionals[0]}" is too much`, command.usage);
+    if (args.positionals.length > 0) throw wrongUsage(`Unexpected argument "${args.positionals[0]}"`, command.usage);
     const { output, since, run, "with-secrets": hasSecrets = false } = args.flags;
     const runId = run === undefined ? undefined : (await getRun(await context.engine(), run)).id;
-    const counts = await withStore(context, async (store) => {
+    const counts = await withDirectStore(context, async (store) => {
       const query = {
-        ...{ version: VERSION, hasSecrets },
-        ...(since !== undefined && {
-          since: parsePast(since, await store.now(), context),
-        }),
-        ...(runId && { runId }),
+        version: VERSION,
+        hasSecrets,
+        since: since === undefined ? undefined : parsePast(since, await store.now(), context),
+        runId,
       };
       return writeLines(exportLines(store, query), output && resolve(context.cwd, output), context);
     });
     if (output !== undefined && !context.isQuiet) {
       const { runs, questions, events } = counts;
       context.stderr.write(
-        `✓ ${sayMany(runs, "run")}, ${sayMany(questions, "question")} and ${sayMany(events, "event")} exported; no tokens are in it\n`,
+        `✓ ${pluralize(runs, "run")}, ${pluralize(questions, "question")} and ${pluralize(events, "event")} exported, without tokens\n`,
       );
     }
     return 0;
@@ -56,7 +55,7 @@ interface Counts {
   events: number;
 }
 
-/** Writes line by line; a file gets its name when it is whole. */
+/** Writes line by line; a file gets its final name when it is complete. */
 async function writeLines(
   lines: ReturnType<typeof exportLines>,
   file: string | undefined,

@@ -1,20 +1,20 @@
-import { sayMany } from "../../../core/text/plural.ts";
+import { pluralize } from "../../../core/text/plural.ts";
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { createInterface } from "node:readline";
-import { requireMay } from "../../../core/people/access.ts";
+import { requireAccess } from "../../../core/people/access.ts";
 import { Refusal } from "../../../core/refusal.ts";
+import { EXIT_CODE } from "../../../core/exit-code.ts";
 import { checkExport, importLines } from "../../../engine/trail/import.ts";
 import { verify } from "../../../engine/trail/verify.ts";
 import { whoManages } from "../../actor.ts";
-import { requireOne } from "../../arguments.ts";
+import { requireOneArgument } from "../../arguments.ts";
 import type { Command } from "../../command.ts";
-import { withStore } from "./direct-store.ts";
+import { withDirectStore } from "./direct-store.ts";
 import { printResult } from "../../output.ts";
 import { oneLine } from "../../view/sanitise.ts";
 
-const EXIT_PROBLEMS = 1;
 const flags = {};
 const FIELDS = ["runs", "skipped", "people", "templates", "conflicts", "problems"];
 
@@ -24,25 +24,26 @@ export const command: Command<typeof flags> = {
   fields: FIELDS,
   examples: ["askd import askd.ndjson", "askd import askd.ndjson --store postgres://host/askd"],
   async run(args, context) {
-    const file = resolve(context.cwd, requireOne(args.positionals, command.usage));
+    const file = resolve(context.cwd, requireOneArgument(args.positionals, command.usage));
     await requireFile(file);
-    // Once to see that it is whole, once to write: a damaged file changes nothing.
+    // Check first, then write: a damaged file changes nothing.
     await checkExport(linesOf(file));
-    const result = await withStore(context, async (store) => {
-      requireMay("maintain", await whoManages(store, context));
-      const imported = await importLines(store, linesOf(file));
+    const result = await withDirectStore(context, async (store) => {
+      const by = await whoManages(store, context);
+      requireAccess("maintain", by);
+      const imported = await importLines(store, linesOf(file), by);
       return { ...imported, problems: (await verify(store)).problems };
     });
     printResult(context, FIELDS, { page: () => render(result), json: () => result });
-    return result.problems.length + result.conflicts.length === 0 ? 0 : EXIT_PROBLEMS;
+    return result.problems.length + result.conflicts.length === 0 ? 0 : EXIT_CODE.error;
   },
 };
 
 function render({ runs, skipped, people, templates, conflicts, problems }: Result): string {
   const lines = [
-    `✓ ${sayMany(runs, "run")}, ${people} people and ${sayMany(templates, "template")} imported; there already: ${sayMany(skipped, "run")}`,
-    ...conflicts.map((conflict) => `! left out: ${oneLine(conflict)}`),
-    ...(problems.length === 0 ? ["  The trail is whole."] : problems.map((problem) => `! ${oneLine(problem)}`)),
+    `✓ ${pluralize(runs, "run")}, ${people} people and ${pluralize(templates, "template")} imported; already present: ${pluralize(skipped, "run")}`,
+    ...conflicts.map((conflict) => `! skipped: ${oneLine(conflict)}`),
+    ...(problems.length === 0 ? ["  The trail is verified."] : problems.map((problem) => `! ${oneLine(problem)}`)),
   ];
   return `${lines.join("\n")}\n`;
 }

@@ -2,12 +2,16 @@ import { describe, expect, test } from "vitest";
 import type { Content, Item } from "../../../core/question/content.ts";
 import { matchAnswer } from "../../../core/answer/match.ts";
 import { DEFAULT_LIMITS } from "../../../core/rules.ts";
-import { chosenBy, filledWith, readAnswerForm, writtenIn } from "./answer-form.ts";
+import { draftFromChoice, draftFromAnswer, readAnswerForm, writtenText } from "./answer-form.ts";
 
 const options = (...labels: string[]): Item["options"] =>
   labels.map((label, index) => ({ key: String.fromCharCode(65 + index), value: label, label }));
 const item = (over: Partial<Item> = {}): Item => ({
-  ...{ id: "q1", text: "Which?", options: options("Redis", "Memcached"), multiple: false, allowText: true },
+  id: "q1",
+  text: "Which?",
+  options: options("Redis", "Memcached"),
+  multiple: false,
+  allowText: true,
   ...over,
 });
 const form = (fields: Record<string, string | string[]>) =>
@@ -66,20 +70,20 @@ describe("a form", () => {
   });
 
   test("gives back what was written", () => {
-    expect(writtenIn({ items: [item()] }, form({ "t.0": "own", note: " note ", "i.0": "0" }))).toBe("own\nnote");
+    expect(writtenText({ items: [item()] }, form({ "t.0": "own", note: " note ", "i.0": "0" }))).toBe("own\nnote");
   });
 });
 
 describe("a link", () => {
   test("chooses an option by any of its names, or fills in words", () => {
-    expect(chosenBy({ items: [item()] }, "memcached")).toEqual(form({ "i.0": "1" }));
-    expect(chosenBy({ items: [item()] }, "B")).toEqual(form({ "i.0": "1" }));
-    expect(chosenBy({ items: [item()] }, "A file")).toEqual(form({ "i.0": "other", "t.0": "A file" }));
-    expect(chosenBy({ items: [item({ allowText: false })] }, "A file")).toEqual(new Map());
+    expect(draftFromChoice({ items: [item()] }, "memcached")).toEqual(form({ "i.0": "1" }));
+    expect(draftFromChoice({ items: [item()] }, "B")).toEqual(form({ "i.0": "1" }));
+    expect(draftFromChoice({ items: [item()] }, "A file")).toEqual(form({ "i.0": "other", "t.0": "A file" }));
+    expect(draftFromChoice({ items: [item({ allowText: false })] }, "A file")).toEqual(new Map());
   });
 
   test("fills the form as a canned answer says", () => {
-    expect(filledWith({ items: [item()] }, { items: { q1: { values: ["Redis"] } }, note: "as ever" })).toEqual(
+    expect(draftFromAnswer({ items: [item()] }, { items: { q1: { values: ["Redis"] } }, note: "as ever" })).toEqual(
       form({ "i.0": "0", note: "as ever" }),
     );
   });

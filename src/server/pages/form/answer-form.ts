@@ -1,25 +1,25 @@
-import { sayActor } from "../../../core/people/actor.ts";
+import { actorName } from "../../../core/people/actor.ts";
 import type { AnswerField } from "../../../core/answer/answer-schema.ts";
 import { AnswerInput } from "../../../core/answer/answer-input.ts";
-import type { Read } from "../../../core/changes.ts";
+import type { QuestionSnapshot } from "../../../core/changes.ts";
 import type { Content, Item, Option } from "../../../core/question/content.ts";
 import { isPending } from "../../../core/question/question.ts";
-import { wordToType } from "../../../core/risk-word.ts";
-import { type Draft, NO_DRAFT, OTHER, draftedText, fieldNames } from "../../../web/parts/form-draft.ts";
+import { confirmationWord } from "../../../core/question/risk.ts";
+import { type FormDraft, EMPTY_DRAFT, OTHER_CHOICE, draftText, itemFieldNames } from "../../../web/parts/form-draft.ts";
 
-type Spoken = { values: string[]; text?: string };
+type ItemAnswer = { values: string[]; text?: string };
 
-/** What a form says, as the engine takes it; undefined where an item has no answer. */
-export function readAnswerForm(content: Content, draft: Draft): AnswerInput | undefined {
-  const outcome = draftedText(draft, "do");
-  const note = draftedText(draft, "note").trim();
-  const base = { ...(note !== "" && { note }), force: draftedText(draft, "force") === "1" };
+/** Reads the answer from a form; undefined if an item has no answer. */
+export function readAnswerForm(content: Content, draft: FormDraft): AnswerInput | undefined {
+  const outcome = draftText(draft, "do");
+  const note = draftText(draft, "note").trim();
+  const base = { note: note || undefined, force: draftText(draft, "force") === "1" };
   if (outcome === "decide") return AnswerInput.parse({ ...base, outcome });
   if (outcome === "clarify") {
-    const back = draftedText(draft, "back").trim() || note;
+    const back = draftText(draft, "back").trim() || note;
     return back === "" ? undefined : AnswerInput.parse({ outcome, note: back });
   }
-  const items: Record<string, Spoken> = {};
+  const items: Record<string, ItemAnswer> = {};
   for (const [index, item] of content.items.entries()) {
     const spoken = readItem(item, index, draft);
     if (!spoken) return undefined;
@@ -28,50 +28,50 @@ export function readAnswerForm(content: Content, draft: Draft): AnswerInput | un
   return AnswerInput.parse({ ...base, items });
 }
 
-/** Says whether what high risk asks for is there: a word, unless nothing is decided by asking back. */
-export function isMeant({ question, run }: Read, draft: Draft): boolean {
-  if (question.risk !== "high" || draftedText(draft, "do") === "clarify") return true;
-  return draftedText(draft, "word").trim() === wordToType(question.title, run.name);
+/** True if a high-risk answer is confirmed with its word; asking back needs none. */
+export function isRiskConfirmed({ question, run }: QuestionSnapshot, draft: FormDraft): boolean {
+  if (question.risk !== "high" || draftText(draft, "do") === "clarify") return true;
+  return draftText(draft, "word").trim() === confirmationWord(question.title, run.name);
 }
 
-/** What somebody wrote in their own words, so that it can be given back to them. */
-export function writtenIn(content: Content, draft: Draft): string {
-  const own = content.items.map((_, index) => draftedText(draft, fieldNames(index).text));
-  const parts = [...own, draftedText(draft, "note"), draftedText(draft, "back")];
+/** The free text of a form, to give back to the person. */
+export function writtenText(content: Content, draft: FormDraft): string {
+  const own = content.items.map((_, index) => draftText(draft, itemFieldNames(index).text));
+  const parts = [...own, draftText(draft, "note"), draftText(draft, "back")];
   return parts
     .map((part) => part.trim())
     .filter((part) => part !== "")
     .join("\n");
 }
 
-/** The form with the options chosen that an address names; at high risk nothing is chosen beforehand. */
-export function wishedBy(read: Read, said: string): Draft {
-  return read.question.risk === "high" ? NO_DRAFT : chosenBy(read.content, said);
+/** Prefills the form with the option that an address names; never at high risk. */
+export function draftFromAddress(read: QuestionSnapshot, said: string): FormDraft {
+  return read.question.risk === "high" ? EMPTY_DRAFT : draftFromChoice(read.content, said);
 }
 
-/** The form with the options chosen that are named. */
-export function chosenBy(content: Content, said: string): Draft {
+/** Prefills the form with a named option or with text. */
+export function draftFromChoice(content: Content, said: string): FormDraft {
   const [item, second] = content.items;
   if (!item || second || said.trim() === "") return new Map();
-  const { choice, text } = fieldNames(0);
+  const { choice, text } = itemFieldNames(0);
   const place = item.options.findIndex((option) => isNamed(option, said));
   if (place >= 0) return new Map([[choice, [String(place)]]]);
   return item.allowText
-    ? new Map([...(item.options.length > 0 ? [[choice, [OTHER]] as const] : []), [text, [said]]])
+    ? new Map([...(item.options.length > 0 ? [[choice, [OTHER_CHOICE]] as const] : []), [text, [said]]])
     : new Map();
 }
 
-/** The form filled as a canned answer says. */
-export function filledWith(content: Content, given: Pick<AnswerInput, "answer" | "items" | "note">): Draft {
-  const draft = new Map<string, readonly string[]>(chosenBy(content, given.answer ?? ""));
+/** Prefills the form with an answer. */
+export function draftFromAnswer(content: Content, given: Pick<AnswerInput, "answer" | "items" | "note">): FormDraft {
+  const draft = new Map<string, readonly string[]>(draftFromChoice(content, given.answer ?? ""));
   for (const [index, item] of content.items.entries()) {
     const said = given.items?.[item.id];
     if (!said) continue;
-    const names = fieldNames(index);
+    const names = itemFieldNames(index);
     const places = said.values.map((name) => item.options.findIndex((option) => isNamed(option, name)));
     draft.set(names.choice, [
       ...places.filter((place) => place >= 0).map(String),
-      ...(said.text === undefined ? [] : [OTHER]),
+      ...(said.text === undefined ? [] : [OTHER_CHOICE]),
     ]);
     if (said.text !== undefined) draft.set(names.text, [said.text]);
   }
@@ -79,43 +79,43 @@ export function filledWith(content: Content, given: Pick<AnswerInput, "answer" |
   return draft;
 }
 
-/** The form as somebody left it who has voted already. */
-export function votedBy({ question, content }: Read, person: string): Draft {
+/** Prefills the form with the person's own vote. */
+export function draftFromVote({ question, content }: QuestionSnapshot, person: string): FormDraft {
   const votes = isPending(question) ? question.votes : [];
-  const own = votes.find(({ by }) => sayActor(by) === person)?.answer;
-  if (own?.outcome !== "answer" || content.items.some(({ schema }) => schema)) return NO_DRAFT;
-  return filledWith(content, { items: own.items, note: own.note });
+  const own = votes.find(({ by }) => actorName(by) === person)?.answer;
+  if (own?.outcome !== "answer" || content.items.some(({ schema }) => schema)) return EMPTY_DRAFT;
+  return draftFromAnswer(content, { items: own.items, note: own.note });
 }
 
 function isNamed({ key, value, label }: Option, name: string): boolean {
   return [key, value, label].some((each) => each.toLowerCase() === name.trim().toLowerCase());
 }
 
-function readItem(item: Item, index: number, draft: Draft): Spoken | undefined {
-  const names = fieldNames(index);
-  const text = draftedText(draft, names.text).trim();
+function readItem(item: Item, index: number, draft: FormDraft): ItemAnswer | undefined {
+  const names = itemFieldNames(index);
+  const text = draftText(draft, names.text).trim();
   if (item.schema?.type === "object") {
     const fields = Object.entries(item.schema.properties).flatMap(([property, field]) => {
-      const given = draftedText(draft, names.part(property)).trim();
+      const given = draftText(draft, names.part(property)).trim();
       return given === "" ? [] : [[property, typed(field, given)] as const];
     });
     return fields.length === 0 ? undefined : { values: [], text: JSON.stringify(Object.fromEntries(fields)) };
   }
   const chosen = (draft.get(names.choice) ?? []).flatMap((place) => item.options[Number(place)] ?? []);
-  const isOwn = item.options.length === 0 || (draft.get(names.choice) ?? []).includes(OTHER);
-  if (isOwn && text !== "") return { values: chosen.map((option) => nameOf(item, option)), text };
-  return chosen.length === 0 ? undefined : { values: chosen.map((option) => nameOf(item, option)) };
+  const isOwn = item.options.length === 0 || (draft.get(names.choice) ?? []).includes(OTHER_CHOICE);
+  if (isOwn && text !== "") return { values: chosen.map((option) => optionName(item, option)), text };
+  return chosen.length === 0 ? undefined : { values: chosen.map((option) => optionName(item, option)) };
 }
 
-/** A number or a truth where the schema wants one; what is neither stays as it was typed, and is refused as such. */
+/** Converts to the type of the schema; an invalid value stays text, and the engine refuses it. */
 function typed(field: AnswerField, text: string): string | number | boolean {
   if (field.type === "string") return text;
   if (field.type === "boolean") return text === "true" ? true : text === "false" ? false : text;
   return Number.isFinite(Number(text)) ? Number(text) : text;
 }
 
-/** A name that means this option and no other: its letter, unless that is what another one is called. */
-export function nameOf(item: Item, option: Option): string {
+/** A name that means only this option: its key, unless another option has that value or label. */
+export function optionName(item: Item, option: Option): string {
   const letter = option.key.toLowerCase();
   const isTaken = item.options.some(
     ({ key, value, label }) => key !== option.key && [value, label].some((name) => name.toLowerCase() === letter),

@@ -1,82 +1,124 @@
 import type { AnswerInput } from "../../../core/answer/answer-input.ts";
-import type { Read } from "../../../core/changes.ts";
+import type { QuestionSnapshot } from "../../../core/changes.ts";
+import type { QuestionId } from "../../../core/id.ts";
+import type { Instant } from "../../../core/instant.ts";
+import { type Question, isPending } from "../../../core/question/question.ts";
+import { sameQuestionKey } from "../../../core/question/same-question.ts";
 import { Refusal } from "../../../core/refusal.ts";
-import { wordToType } from "../../../core/risk-word.ts";
-import type { Draft } from "../../../web/parts/form-draft.ts";
+import { confirmationWord } from "../../../core/question/risk.ts";
+import { type FormDraft, draftText } from "../../../web/parts/form-draft.ts";
+import { tell } from "../../../web/parts/reader.ts";
 import { refusalWords } from "../../../web/words/refusal-words.ts";
 import { say } from "../../../web/words/words.ts";
-import { answerAlso } from "../also.ts";
-import { isMeant, readAnswerForm, writtenIn } from "./answer-form.ts";
-import { onceIn, readDraft } from "./read-draft.ts";
-import type { Call, PagesDeps } from "../deps.ts";
-import { goTo, nextAddress, runPageBefore } from "../redirect.ts";
-import { sendAgain } from "../send-card.tsx";
+import { isRiskConfirmed, readAnswerForm, writtenText } from "./answer-form.ts";
+import { requestKey, readDraft } from "./read-draft.ts";
+import { sendBatchOutcomes } from "../batch.tsx";
+import type { PageCall, PagesDeps } from "../deps.ts";
+import { redirectTo, nextQuestionPath, originRunPage } from "../redirect.ts";
+import { sendCardAgain } from "../send-card.tsx";
 import { type CardMore, findQuestionId } from "../read/read-card.ts";
-import { languageOf } from "../read/read-reader.ts";
-import { idsIn } from "./batch-answer.ts";
+import { languageOf, readReader } from "../read/read-reader.ts";
+import { answerLabels, forEachQuestion, notBatchable, questionIdsIn } from "./batch-answer.ts";
 
-/** Somebody else was faster, or the time was over. */
+/** Refusals after which the person's text must be shown again: somebody else answered, or the deadline passed. */
 const LOST: ReadonlySet<string> = new Set(["not_pending", "settling"]);
 
-/** Takes the form of a card as an answer, or shows it again with what is missing. */
-export async function answer(context: Call, deps: PagesDeps): Promise<Response> {
+/** Answers a question with a form, or sends the card again with the problem. */
+export async function answerQuestion(context: PageCall, deps: PagesDeps): Promise<Response> {
   const { engine, rules } = deps;
   const id = await findQuestionId(engine, context.req.param("id") ?? "");
   const draft = await readDraft(context);
   const before = await engine.read(id);
   const input = readInput(context, before, draft);
-  if (typeof input === "string") return sendAgain(context, deps, before, { problem: input, draft }, 422);
+  if (typeof input === "string") return sendCardAgain(context, deps, before, { problem: input, draft }, 422);
   try {
-    const given = { ...input, undoMs: rules.undoMs.web, ...onceIn(draft) };
+    const given = { ...input, undoMs: rules.undoMs.web, ...requestKey(draft) };
     const { question } = await engine.answer(id, given, context.get("actor"));
-    const stays = runPageBefore(context);
-    if (stays !== undefined) return goTo(context, stays);
-    const others = idsIn(draft, "also");
+    const stays = originRunPage(context);
+    if (stays !== undefined) return redirectTo(context, stays);
+    const others = questionIdsIn(draft, "batch");
     if (others.length > 0 && input.outcome !== "clarify") {
-      return await answerAlso(context, deps, { read: { ...before, question }, input, others, draft });
+      return await answerSameQuestions(context, deps, { read: { ...before, question }, input, others, draft });
     }
     const isDone = question.status !== "pending" || question.settling !== undefined;
-    const next = isDone && question.status !== "timeout" ? await nextAddress(context, deps, id) : "/";
-    return goTo(context, next === "/" ? `/q/${id}` : next);
+    const next = isDone && question.status !== "timeout" ? await nextQuestionPath(context, deps, id) : "/";
+    return redirectTo(context, next === "/" ? `/q/${id}` : next);
   } catch (error) {
     if (!(error instanceof Refusal) || error.code === "not_found") throw error;
     const now = await engine.read(id);
-    const written = writtenIn(now.content, draft);
+    const written = writtenText(now.content, draft);
     const lost = LOST.has(error.code) && written !== "" ? { lost: written } : {};
     const problem = LOST.has(error.code) ? {} : problemOf(context, error);
-    return sendAgain(context, deps, now, { ...problem, ...lost, draft }, error.httpStatus);
+    return sendCardAgain(context, deps, now, { ...problem, ...lost, draft }, error.httpStatus);
   }
 }
 
-/** Shows what the agent would be told, without telling it. */
-export async function preview(context: Call, deps: PagesDeps): Promise<Response> {
+/** Shows the message to the agent without sending it. */
+export async function previewAnswer(context: PageCall, deps: PagesDeps): Promise<Response> {
   const { engine } = deps;
   const id = await findQuestionId(engine, context.req.param("id") ?? "");
   const draft = await readDraft(context);
   const read = await engine.read(id);
   const input = readAnswerForm(read.content, new Map([...draft, ["do", ["answer"]]]));
-  if (!input) return sendAgain(context, deps, read, { problem: say(languageOf(context), "answer.none"), draft }, 422);
+  if (!input)
+    return sendCardAgain(context, deps, read, { problem: say(languageOf(context), "answer.none"), draft }, 422);
   try {
     const text = await engine.preview(id, { ...input, confirmed: true }, context.get("actor"));
-    return await sendAgain(context, deps, read, { preview: text, draft }, 200);
+    return await sendCardAgain(context, deps, read, { preview: text, draft }, 200);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    return sendAgain(context, deps, read, { ...problemOf(context, error), draft }, error.httpStatus);
+    return sendCardAgain(context, deps, read, { ...problemOf(context, error), draft }, error.httpStatus);
   }
 }
 
-/** What is wrong, and with which typed field. */
-function problemOf(context: Call, refusal: Refusal): CardMore {
+/** The problem, and the typed field that it is about. */
+function problemOf(context: PageCall, refusal: Refusal): CardMore {
   const problem = refusalWords({ language: languageOf(context) }, refusal);
   const { fact } = refusal;
-  return { problem, ...(fact?.is === "mismatch" && { wrong: fact.field ?? "" }) };
+  return { problem, wrong: fact?.is === "mismatch" ? (fact.field ?? "") : undefined };
 }
 
-/** What the form says, or what is missing in it. */
-function readInput(context: Call, read: Read, draft: Draft): AnswerInput | string {
+/** The answer of a form, or what is missing in it. */
+function readInput(context: PageCall, read: QuestionSnapshot, draft: FormDraft): AnswerInput | string {
   const language = languageOf(context);
   const input = readAnswerForm(read.content, draft);
   if (!input) return say(language, "answer.none");
-  if (isMeant(read, draft)) return { ...input, confirmed: true };
-  return say(language, "risk.wrong", { word: wordToType(read.question.title, read.run.name) });
+  if (isRiskConfirmed(read, draft)) return { ...input, confirmed: true };
+  return say(language, "risk.wrong", { word: confirmationWord(read.question.title, read.run.name) });
+}
+
+/** An answered question, and the questions that get the same answer. */
+interface SameAnswer {
+  read: QuestionSnapshot;
+  input: AnswerInput;
+  others: readonly QuestionId[];
+  /** The form of the card; the other questions have their options in the same places. */
+  draft: FormDraft;
+}
+
+/** Gives the same answer to the other questions and sends the outcome of each. */
+async function answerSameQuestions(context: PageCall, deps: PagesDeps, given: SameAnswer): Promise<Response> {
+  const { read: first, input, others, draft } = given;
+  const reader = await readReader(context, deps.engine);
+  const words = input.outcome === "decide" ? tell(reader, "decide") : answerLabels(first, input);
+  const rest = await forEachQuestion(context, deps.engine, others, async (read) => {
+    if (isPending(read.question) && sameQuestionKey(read) !== sameQuestionKey(first)) {
+      throw notBatchable();
+    }
+    const own = readAnswerForm(read.content, draft) ?? input;
+    const undoMs = deps.rules.undoMs.web;
+    const given = { ...own, undoMs, ...requestKey(draft) };
+    const { question } = await deps.engine.answer(read.question.id, given, context.get("actor"));
+    return { words, until: undoneUntil(question) };
+  });
+  const again = new Map([
+    ["said", input.outcome === "decide" ? [] : [words]],
+    ["note", [draftText(draft, "note")]],
+  ]);
+  const plan = [{ read: first, words, until: undoneUntil(first.question) }, ...rest];
+  return sendBatchOutcomes(context, deps, { reader, draft: again, plan });
+}
+
+function undoneUntil(question: Question): Instant | undefined {
+  return isPending(question) ? question.settling?.until : undefined;
 }

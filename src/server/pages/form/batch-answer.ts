@@ -1,92 +1,101 @@
 import { AnswerInput } from "../../../core/answer/answer-input.ts";
-import type { Read } from "../../../core/changes.ts";
+import type { QuestionSnapshot } from "../../../core/changes.ts";
 import { QuestionId } from "../../../core/id.ts";
-import { type Pending, isPending } from "../../../core/question/question.ts";
+import { type PendingQuestion, isPending } from "../../../core/question/question.ts";
 import { Refusal } from "../../../core/refusal.ts";
 import type { Limits } from "../../../core/rules.ts";
-import { findOption, groupSame, sameName, shareOptions } from "../../../core/question/same-question.ts";
-import { type Template, fillTemplate, noTemplate, offerTemplates } from "../../../core/answer/template.ts";
+import {
+  findOption,
+  groupSameQuestions,
+  sameQuestionKey,
+  findSharedOptions,
+} from "../../../core/question/same-question.ts";
+import { type Template, fillTemplate, templateNotFound, listMatchingTemplates } from "../../../core/answer/template.ts";
 import type { Engine } from "../../../engine/engine.ts";
-import { type Draft, draftedText } from "../../../web/parts/form-draft.ts";
-import type { Planned } from "../../../web/parts/batch-outcome.tsx";
-import { AS, type Offer } from "../../../web/parts/batch-bar.tsx";
-import { nameOf } from "./answer-form.ts";
-import type { Call, PagesDeps } from "../deps.ts";
-import { onceIn } from "./read-draft.ts";
+import { type FormDraft, draftText } from "../../../web/parts/form-draft.ts";
+import type { BatchOutcome } from "../../../web/parts/batch-outcome.tsx";
+import { BATCH_ANSWER, type BatchOffer } from "../../../web/parts/batch-bar.tsx";
+import { optionName } from "./answer-form.ts";
+import type { PageCall, PagesDeps } from "../deps.ts";
+import { requestKey } from "./read-draft.ts";
 import { sayRefusal } from "../send-framed-page.tsx";
 import { languageOf } from "../read/read-reader.ts";
 
-export const MOST_TOGETHER = 200;
+export const BATCH_LIMIT = 200;
 
-/** The questions that were ticked, each once; a box stands for all runs that ask the same. */
-export function idsIn(draft: Draft, field = "q"): QuestionId[] {
+/** The selected questions, each once; one check box stands for all runs that ask the same. */
+export function questionIdsIn(draft: FormDraft, field = "q"): QuestionId[] {
   const names = (draft.get(field) ?? []).flatMap((value) => value.split(" "));
-  return [...new Set(names)].slice(0, MOST_TOGETHER).flatMap((name) => {
+  return [...new Set(names)].slice(0, BATCH_LIMIT).flatMap((name) => {
     const id = QuestionId.safeParse(name);
     return id.success ? [id.data] : [];
   });
 }
 
-/** Says whether a form has an answer for those that are ticked. */
-export function hasAnswer(draft: Draft): boolean {
-  const as = draftedText(draft, "as");
-  return as === "" || as === AS.own ? draftedText(draft, "said").trim() !== "" : true;
+/** True if the form has an answer for the selection. */
+export function hasBatchAnswer(draft: FormDraft): boolean {
+  const as = draftText(draft, "as");
+  return as === "" || as === BATCH_ANSWER.own ? draftText(draft, "said").trim() !== "" : true;
 }
 
-/** What those that are ticked can be answered with; without any, whatever there is. */
-export function offerFor(ticked: readonly Read[], templates: readonly Template[], limits: Limits): Offer {
-  const reads = groupSame(ticked).map(([first]) => first);
+/** Answers offered for the selection; all answers if nothing is selected. */
+export function batchOffer(
+  ticked: readonly QuestionSnapshot[],
+  templates: readonly Template[],
+  limits: Limits,
+): BatchOffer {
+  const reads = groupSameQuestions(ticked).map(([first]) => first);
   const fitting = reads.reduce(
     (left, read) => {
-      const names = new Set(offerTemplates([...templates], read, limits).map(({ name }) => name));
+      const names = new Set(listMatchingTemplates([...templates], read, limits).map(({ name }) => name));
       return left.filter((name) => names.has(name));
     },
     templates.map(({ name }) => name),
   );
-  return { ...shareOptions(reads), ticked: reads.length, templates: fitting };
+  return { ...findSharedOptions(reads), ticked: reads.length, templates: fitting };
 }
 
-/** Answers each of them as the form says; what is refused stops none of the others. */
-export function answerAll(context: Call, deps: PagesDeps, ids: readonly QuestionId[], draft: Draft) {
-  return eachWith(context, deps, ids, draft, async (id, input) => {
-    const given = { ...input, undoMs: deps.rules.undoMs.web, ...onceIn(draft) };
+/** Answers each question with the form; a refusal does not stop the others. */
+export function answerBatch(context: PageCall, deps: PagesDeps, ids: readonly QuestionId[], draft: FormDraft) {
+  return forEachAnswer(context, deps, ids, draft, async (id, input) => {
+    const given = { ...input, undoMs: deps.rules.undoMs.web, ...requestKey(draft) };
     const { question } = await deps.engine.answer(id, given, context.get("actor"));
     return { until: isPending(question) ? question.settling?.until : undefined };
   });
 }
 
-/** Finds out what would become of each, and changes nothing. */
-export function tryAll(context: Call, deps: PagesDeps, ids: readonly QuestionId[], draft: Draft) {
-  return eachWith(context, deps, ids, draft, async (id, input) => {
+/** Checks what would happen to each question, without changing anything. */
+export function previewBatch(context: PageCall, deps: PagesDeps, ids: readonly QuestionId[], draft: FormDraft) {
+  return forEachAnswer(context, deps, ids, draft, async (id, input) => {
     await deps.engine.preview(id, input, context.get("actor"));
     return {};
   });
 }
 
-/** Does something with the answer that the form has for each question. */
-async function eachWith(
-  context: Call,
+/** Calls `act` with the form's answer for each question. */
+async function forEachAnswer(
+  context: PageCall,
   deps: PagesDeps,
   ids: readonly QuestionId[],
-  draft: Draft,
-  act: (id: QuestionId, input: AnswerInput) => Promise<Pick<Planned, "until">>,
-): Promise<Planned[]> {
+  draft: FormDraft,
+  act: (id: QuestionId, input: AnswerInput) => Promise<Pick<BatchOutcome, "until">>,
+): Promise<BatchOutcome[]> {
   const template = await findTemplate(deps.engine, draft);
-  return eachOf(context, deps.engine, ids, async (read) => {
-    requireTogether(read);
+  return forEachQuestion(context, deps.engine, ids, async (read) => {
+    requireBatchable(read);
     const input = inputFor(read, draft, template);
-    return { ...(await act(read.question.id, input)), words: wordsOf(read, input) };
+    return { ...(await act(read.question.id, input)), words: answerLabels(read, input) };
   });
 }
 
-/** Does something with each of several questions, and says of each what came of it. */
-export async function eachOf(
-  context: Call,
+/** Calls `act` for each question and collects the outcomes. */
+export async function forEachQuestion(
+  context: PageCall,
   engine: Engine,
   ids: readonly QuestionId[],
-  act: (read: Read) => Promise<Omit<Planned, "read" | "problem">>,
-): Promise<Planned[]> {
-  const plan: Planned[] = [];
+  act: (read: QuestionSnapshot) => Promise<Omit<BatchOutcome, "read" | "problem">>,
+): Promise<BatchOutcome[]> {
+  const plan: BatchOutcome[] = [];
   for (const id of ids) {
     const read = await engine.read(id);
     try {
@@ -98,38 +107,38 @@ export async function eachOf(
   return plan;
 }
 
-/** What is dangerous is answered one by one, whoever asks for it otherwise. */
-function requireTogether(read: Read): asserts read is Read & { question: Pending } {
-  if (isPending(read.question) && sameName(read) === undefined) {
-    throw byItself();
+/** Refuses questions that must be answered one by one. */
+function requireBatchable(read: QuestionSnapshot): asserts read is QuestionSnapshot & { question: PendingQuestion } {
+  if (isPending(read.question) && sameQuestionKey(read) === undefined) {
+    throw notBatchable();
   }
 }
 
-/** Refuses to answer a question together with others. */
-export function byItself(): Refusal {
-  return new Refusal("not_permitted", "This is answered by itself, not together with others", {
+/** Refusal of a question that cannot be part of a batch. */
+export function notBatchable(): Refusal {
+  return new Refusal("not_permitted", "This question cannot be answered in a batch", {
     fact: { is: "by_itself" },
   });
 }
 
-function inputFor(read: Read, draft: Draft, template: Template | undefined): AnswerInput {
-  const note = draftedText(draft, "note").trim();
+function inputFor(read: QuestionSnapshot, draft: FormDraft, template: Template | undefined): AnswerInput {
+  const note = draftText(draft, "note").trim();
   const given = template ? { ...fillTemplate(template, read), template: template.name } : chosenFor(read, draft);
   return AnswerInput.parse({ ...given, ...(note !== "" && { note }) });
 }
 
-/** An option by its label, which in each question may have another letter; or words as they are. */
-function chosenFor({ content }: Read, draft: Draft): Pick<AnswerInput, "answer" | "items"> {
-  const as = draftedText(draft, "as");
-  if (!as.startsWith(AS.option)) return { answer: draftedText(draft, "said").trim() };
-  const label = as.slice(AS.option.length);
+/** The answer for one question: an option found by its label, since its key may differ, or the text as it is. */
+function chosenFor({ content }: QuestionSnapshot, draft: FormDraft): Pick<AnswerInput, "answer" | "items"> {
+  const as = draftText(draft, "as");
+  if (!as.startsWith(BATCH_ANSWER.option)) return { answer: draftText(draft, "said").trim() };
+  const label = as.slice(BATCH_ANSWER.option.length);
   const [item] = content.items;
   const option = findOption(content, label);
-  return item && option ? { items: { [item.id]: { values: [nameOf(item, option)] } } } : { answer: label };
+  return item && option ? { items: { [item.id]: { values: [optionName(item, option)] } } } : { answer: label };
 }
 
-/** What an answer says, in the labels of its options. */
-export function wordsOf({ content }: Read, { answer, items = {} }: AnswerInput): string {
+/** The text of an answer, with the labels of its options. */
+export function answerLabels({ content }: QuestionSnapshot, { answer, items = {} }: AnswerInput): string {
   if (answer !== undefined) return answer;
   return Object.entries(items)
     .flatMap(([id, { values, text }]) => {
@@ -142,11 +151,11 @@ export function wordsOf({ content }: Read, { answer, items = {} }: AnswerInput):
     .join(", ");
 }
 
-async function findTemplate(engine: Engine, draft: Draft): Promise<Template | undefined> {
-  const as = draftedText(draft, "as");
-  if (!as.startsWith(AS.template)) return undefined;
-  const name = as.slice(AS.template.length);
+async function findTemplate(engine: Engine, draft: FormDraft): Promise<Template | undefined> {
+  const as = draftText(draft, "as");
+  if (!as.startsWith(BATCH_ANSWER.template)) return undefined;
+  const name = as.slice(BATCH_ANSWER.template.length);
   const found = (await engine.listTemplates()).find((each) => each.name === name);
-  if (!found) throw noTemplate(name);
+  if (!found) throw templateNotFound(name);
   return found;
 }

@@ -2,12 +2,12 @@ import { QuestionId, RunId } from "../../../core/id.ts";
 import { Refusal } from "../../../core/refusal.ts";
 import type { Run } from "../../../core/run/run.ts";
 import type { Engine } from "../../../engine/engine.ts";
-import type { Ref } from "../../../store/store.ts";
+import type { NameReference } from "../../../store/store.ts";
 
 const CANDIDATES = 6;
 const LONGEST = 200;
 
-/** The run that an address or a person names: by number, name, external id, session, any id or the start of one. */
+/** Gets a run by number, name, external id, session, any id or the start of one. */
 export async function getRun(engine: Engine, name: string): Promise<Run> {
   const found = await findRun(engine, name.trim());
   if (found) return found;
@@ -21,7 +21,7 @@ async function findRun(engine: Engine, name: string): Promise<Run | undefined> {
   if (question.success) return (await engine.read(question.data)).run;
   for (const ref of refsOf(name)) {
     const { runs, questions } = await engine.lookUp(ref, CANDIDATES);
-    // Names are used again: of several runs the one that waits is meant, else the newest.
+    // Names repeat: prefer the run that waits, else the newest.
     const named = runs.find(({ pendingId }) => pendingId !== undefined) ?? runs[0];
     const only = questions.length === 1 && runs.length === 0 ? questions[0] : undefined;
     if (ref.by === "short" && runs.length + questions.length > 1) return undefined;
@@ -31,7 +31,7 @@ async function findRun(engine: Engine, name: string): Promise<Run | undefined> {
   return undefined;
 }
 
-function refsOf(name: string): Ref[] {
+function refsOf(name: string): NameReference[] {
   if (name === "" || name.length > LONGEST) return [];
   const digits = /^#?(\d{1,15})$/.exec(name)?.[1];
   const short = /^(?:[qr][-_])?([0-9a-z]{4,16})$/i.exec(name)?.[1]?.toLowerCase();

@@ -3,22 +3,22 @@ import { SECOND_MS } from "../../../core/instant.ts";
 const STAYS_MS = 30 * SECOND_MS;
 const MOST_QUESTIONS = 1_000;
 
-/** Who has which question open, as far as this process was told lately. Nothing depends on it. */
+/** Remembers who has which question open. Kept in memory only; nothing depends on it. */
 export class Presence {
   readonly #seen = new Map<string, Map<string, number>>();
 
-  /** Somebody looks at a question. */
+  /** Records that a person has a question open. */
   note(question: string, person: string, nowMs: number): void {
-    const lookers = this.#seen.get(question) ?? new Map<string, number>();
-    lookers.set(person, nowMs);
-    // What was looked at last is forgotten last.
+    const viewers = this.#seen.get(question) ?? new Map<string, number>();
+    viewers.set(person, nowMs);
+    // Reinsert, so that the least recently viewed question is dropped first.
     this.#seen.delete(question);
-    this.#seen.set(question, lookers);
+    this.#seen.set(question, viewers);
     const [oldest] = this.#seen.keys();
     if (this.#seen.size > MOST_QUESTIONS && oldest !== undefined) this.#seen.delete(oldest);
   }
 
-  lookers(question: string, nowMs: number): string[] {
+  viewers(question: string, nowMs: number): string[] {
     return [...(this.#seen.get(question) ?? [])]
       .filter(([, atMs]) => nowMs - atMs < STAYS_MS)
       .map(([person]) => person)

@@ -1,19 +1,19 @@
-import type { Read } from "../../../core/changes.ts";
+import type { QuestionSnapshot } from "../../../core/changes.ts";
 import type { Event } from "../../../core/trail/event.ts";
 import { QuestionId } from "../../../core/id.ts";
 import { epochMs } from "../../../core/instant.ts";
-import { afterAnswer, findAway } from "../../../core/run/machine.ts";
+import { runAfterAnswer, findAwayMachine } from "../../../core/run/machine.ts";
 import { isPending } from "../../../core/question/question.ts";
 import { Refusal } from "../../../core/refusal.ts";
 import type { Rules } from "../../../core/rules.ts";
-import { offerTemplates } from "../../../core/answer/template.ts";
+import { listMatchingTemplates } from "../../../core/answer/template.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import { readMachines } from "../../../engine/machines.ts";
-import { isTold } from "../../../web/words/event-words.ts";
+import { isShownOnCard } from "../../../web/words/event-words.ts";
 import type { AtHand, CardView } from "../../../web/card/card-view.ts";
-import type { Draft } from "../../../web/parts/form-draft.ts";
-import type { Reader } from "../../../web/parts/reader.ts";
-import { votedBy } from "../form/answer-form.ts";
+import type { FormDraft } from "../../../web/parts/form-draft.ts";
+import type { PageReader } from "../../../web/parts/reader.ts";
+import { draftFromVote } from "../form/answer-form.ts";
 import type { Presence } from "./presence.ts";
 
 const MOST_EVENTS = 30;
@@ -31,15 +31,22 @@ export interface CardDeps {
   here?: (() => string | undefined) | undefined;
 }
 
-/** What a card is shown with beside the question itself. */
-export type CardMore = Partial<Pick<CardView, "problem" | "wrong" | "lost" | "preview" | "same">> & { draft?: Draft };
+/** Optional parts of a card's view. */
+export type CardMore = Partial<Pick<CardView, "problem" | "wrong" | "lost" | "preview" | "same">> & {
+  draft?: FormDraft;
+};
 
-/** Reads everything that a question's card shows. */
-export async function readCard(deps: CardDeps, reader: Reader, read: Read, more: CardMore = {}): Promise<CardView> {
+/** Reads all data of a question's card. */
+export async function readCard(
+  deps: CardDeps,
+  reader: PageReader,
+  read: QuestionSnapshot,
+  more: CardMore = {},
+): Promise<CardView> {
   const { engine, presence, atHand } = deps;
   const { run, question } = read;
   const isSettling = isPending(question) && question.settling !== undefined && !question.settling.isHeldBack;
-  const waiting = isSettling ? [afterAnswer(run)] : run.owes.includes(question.id) ? [run] : [];
+  const waiting = isSettling ? [runAfterAnswer(run)] : run.owes.includes(question.id) ? [run] : [];
   const [[usage], events, history, memory, machines] = await Promise.all([
     engine.usageOf([run.id]),
     readEvents(engine, read),
@@ -48,38 +55,48 @@ export async function readCard(deps: CardDeps, reader: Reader, read: Read, more:
     readMachines(engine, waiting, deps.here?.()),
   ]);
   return {
-    ...{ reader, read, usage, draft: votedBy(read, reader.id), same: [], ...more },
-    ...{ events, history, ...memory },
-    away: waiting[0] && findAway(waiting[0], machines),
-    looking: presence.lookers(question.id, epochMs(reader.now)),
+    reader,
+    read,
+    usage,
+    draft: draftFromVote(read, reader.id),
+    same: [],
+    ...more,
+    events,
+    history,
+    ...memory,
+    away: waiting[0] && findAwayMachine(waiting[0], machines),
+    viewers: presence.viewers(question.id, epochMs(reader.now)),
     takeover: await atHand?.takeover(run),
     hasWork: atHand !== undefined && run.dir !== undefined,
   };
 }
 
-/** The other questions of the same run: what was said there often explains this one. */
-async function readHistory(engine: Engine, { run, question }: Read): Promise<Read[]> {
+/** The other questions of the run; their answers often explain this one. */
+async function readHistory(engine: Engine, { run, question }: QuestionSnapshot): Promise<QuestionSnapshot[]> {
   const all = await engine.listQuestions({ runId: run.id, order: "newest", limit: MOST_HISTORY + 1 });
   const others = all.filter(({ id }) => id !== question.id).slice(0, MOST_HISTORY);
   return engine.readMany(others.map(({ id }) => id));
 }
 
-/** What was answered before, and what a team has ready to answer with. */
-async function readMemory({ engine, rules }: CardDeps, read: Read): Promise<Pick<CardView, "similar" | "templates">> {
+/** Similar answers and templates that fit. */
+async function readMemory(
+  { engine, rules }: CardDeps,
+  read: QuestionSnapshot,
+): Promise<Pick<CardView, "similar" | "templates">> {
   const [similar, all] = await Promise.all([engine.findSimilar(read.question.id, MOST_LIKE), engine.listTemplates()]);
-  const templates = offerTemplates(all, read, rules.limits);
+  const templates = listMatchingTemplates(all, read, rules.limits);
   return {
     similar: onePerAnswer(similar).slice(0, MOST_SIMILAR),
     templates: templates.slice(0, MOST_TEMPLATES).map(({ name }) => name),
   };
 }
 
-/** The same answer to several questions says no more than to the one that is most alike. */
+/** Keeps one question per answer: the most similar. */
 function onePerAnswer(similar: CardView["similar"]): CardView["similar"] {
   return similar.filter(({ answer }, at) => similar.findIndex((other) => other.answer === answer) === at);
 }
 
-/** The question at an address: by its whole id, or by the short one that people type. */
+/** Finds a question by its whole id, or by the short one that people type. */
 export async function findQuestionId(engine: Engine, name: string): Promise<QuestionId> {
   const whole = QuestionId.safeParse(name);
   if (whole.success) return whole.data;
@@ -89,8 +106,8 @@ export async function findQuestionId(engine: Engine, name: string): Promise<Ques
   throw new Refusal("not_found", "There is no such question");
 }
 
-/** What happened to a question, and to its run since it was asked. */
-async function readEvents(engine: Engine, { run, question }: Read): Promise<Event[]> {
+/** Events of a question, and of its run until the next question. */
+async function readEvents(engine: Engine, { run, question }: QuestionSnapshot): Promise<Event[]> {
   const chain = (await engine.readChain(run.id)).map(({ event }) => event);
   const start = chain.findIndex((event) => event.questionId === question.id);
   const next = chain.findIndex(
@@ -100,5 +117,5 @@ async function readEvents(engine: Engine, { run, question }: Read): Promise<Even
     if (event.questionId !== undefined) return event.questionId === question.id;
     return at > start && (next < 0 || at < next);
   });
-  return own.filter(isTold).slice(-MOST_EVENTS);
+  return own.filter(isShownOnCard).slice(-MOST_EVENTS);
 }

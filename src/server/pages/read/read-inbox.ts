@@ -1,63 +1,63 @@
-import { sayActor } from "../../../core/people/actor.ts";
-import type { Read } from "../../../core/changes.ts";
-import { type Place, compareUrgency, placeOf } from "../../../core/people/inbox.ts";
+import { actorName } from "../../../core/people/actor.ts";
+import type { QuestionSnapshot } from "../../../core/changes.ts";
+import { type InboxSection, compareUrgency, inboxSectionOf } from "../../../core/people/inbox.ts";
 import type { QuestionId } from "../../../core/id.ts";
 import { epochMs, msBetween } from "../../../core/instant.ts";
-import { type Pending, type Question, findAnswer, isPending } from "../../../core/question/question.ts";
-import { groupSame } from "../../../core/question/same-question.ts";
+import { type PendingQuestion, type Question, findAnswer, isPending } from "../../../core/question/question.ts";
+import { groupSameQuestions } from "../../../core/question/same-question.ts";
 import type { Engine } from "../../../engine/engine.ts";
-import type { Group, IdleView } from "../../../web/pages/inbox.tsx";
+import type { InboxGroup, IdleView } from "../../../web/pages/inbox.tsx";
 import { partOf } from "../../../web/parts/paging.tsx";
-import { type Reader, startOfDay } from "../../../web/parts/reader.ts";
+import { type PageReader, startOfDay } from "../../../web/parts/reader.ts";
 
 const MOST_PENDING = 2_000;
-/** How many rows of a group a page has. */
+/** Rows of a group per page. */
 const MOST_ROWS = 100;
 const MOST_CLOSED = 50;
 const MOST_RUNNING = 100;
-const PLACES: readonly Place[] = ["waiting", "claimed", "others", "snoozed"];
+const PLACES: readonly InboxSection[] = ["waiting", "claimed", "others", "snoozed"];
 
-/** What the inbox of one person holds. */
-export interface Inbox {
-  groups: Group[];
-  /** Questions that wait for them, most urgent first, listed or not. */
-  waiting: Pending[];
-  /** Their own answer that can still be taken back. */
-  settling: (Read & { question: Pending }) | undefined;
+/** The inbox of one person. */
+export interface InboxData {
+  groups: InboxGroup[];
+  /** All questions that wait for them, most urgent first, also those on other pages. */
+  waiting: PendingQuestion[];
+  /** Their own answer that can still be undone. */
+  settling: (QuestionSnapshot & { question: PendingQuestion }) | undefined;
 }
 
-/** What somebody wants to see of their inbox. */
-export interface InboxWish {
-  /** Only what has these words. */
+/** Search and page of the inbox. */
+export interface InboxQuery {
+  /** Only questions that contain these words. */
   find?: string;
-  /** How many rows of each group come before this page. */
+  /** Offset of the page in each group. */
   from?: number;
-  /** The question that is open; without `from` the page is the one that has it. */
+  /** The open question; without `from`, the page that contains it. */
   shows?: QuestionId;
 }
 
 /** Reads the questions that concern a person, most urgent first in every group. */
 export async function readInbox(
   engine: Engine,
-  reader: Reader,
-  { find = "", from, shows }: InboxWish = {},
-): Promise<Inbox> {
+  reader: PageReader,
+  { find = "", from, shows }: InboxQuery = {},
+): Promise<InboxData> {
   const [pending, closed] = await Promise.all([
     readPending(engine),
     find === "" ? readClosedToday(engine, reader) : readClosed(engine, find),
   ]);
-  const isMine = ({ settling }: Pending): boolean =>
-    settling !== undefined && sayActor(settling.answer.by) === reader.id;
+  const isMine = ({ settling }: PendingQuestion): boolean =>
+    settling !== undefined && actorName(settling.answer.by) === reader.id;
   const isWanted = finder(find);
   const open = pending.filter((question) => question.settling === undefined);
-  const groups: Group[] = [];
+  const groups: InboxGroup[] = [];
   for (const name of PLACES) {
-    const inside = open.filter((question) => placeOf(question, reader, reader.now) === name);
+    const inside = open.filter((question) => inboxSectionOf(question, reader, reader.now) === name);
     const found = find === "" ? inside : await searchIn(engine, inside, isWanted);
     const start = from ?? pageOf(found, shows);
     const { items, part } = partOf(found, start, MOST_ROWS);
     const reads = await readAll(engine, items);
-    const rows = name === "waiting" ? groupSame(reads) : reads.map((read) => [read] as const);
+    const rows = name === "waiting" ? groupSameQuestions(reads) : reads.map((read) => [read] as const);
     if (items.length > 0) groups.push({ name, rows, part });
   }
   const name = find === "" ? "today" : "past";
@@ -73,37 +73,37 @@ export async function readInbox(
 
 async function searchIn(
   engine: Engine,
-  questions: readonly Pending[],
-  isWanted: (read: Read) => boolean,
-): Promise<Pending[]> {
+  questions: readonly PendingQuestion[],
+  isWanted: (read: QuestionSnapshot) => boolean,
+): Promise<PendingQuestion[]> {
   const reads = await readAll(engine, questions);
   return questions.filter((_, index) => reads[index] && isWanted(reads[index]));
 }
 
-/** Where the page begins that has a question; the first where it is on none. */
-function pageOf(questions: readonly Pending[], shows: QuestionId | undefined): number {
+/** Offset of the page that contains a question; 0 if none does. */
+function pageOf(questions: readonly PendingQuestion[], shows: QuestionId | undefined): number {
   const place = shows === undefined ? 0 : questions.findIndex(({ id }) => id === shows);
   return place < 0 ? 0 : place - (place % MOST_ROWS);
 }
 
-/** The questions that wait for a person, most urgent first. */
-export async function readWaiting(engine: Engine, reader: Reader): Promise<Pending[]> {
+/** Reads the questions that wait for a person, most urgent first. */
+export async function readWaiting(engine: Engine, reader: PageReader): Promise<PendingQuestion[]> {
   return whatWaits(await readPending(engine), reader);
 }
 
-async function readPending(engine: Engine): Promise<Pending[]> {
+async function readPending(engine: Engine): Promise<PendingQuestion[]> {
   const listed = await engine.listQuestions({ status: "pending", order: "oldest", limit: MOST_PENDING });
   return listed.filter(isPending).sort(compareUrgency);
 }
 
-function whatWaits(pending: readonly Pending[], reader: Reader): Pending[] {
+function whatWaits(pending: readonly PendingQuestion[], reader: PageReader): PendingQuestion[] {
   return pending.filter(
-    (question) => question.settling === undefined && placeOf(question, reader, reader.now) === "waiting",
+    (question) => question.settling === undefined && inboxSectionOf(question, reader, reader.now) === "waiting",
   );
 }
 
-/** What there is to tell where nothing waits. */
-export async function readIdle(engine: Engine, reader: Reader, find: string): Promise<IdleView> {
+/** Data for the page when no question waits. */
+export async function readIdle(engine: Engine, reader: PageReader, find: string): Promise<IdleView> {
   const running = await engine.listRuns({ statuses: ["running"], order: "newest", limit: MOST_RUNNING });
   const answered = await engine.listQuestions({ status: "answered", order: "newest", limit: MOST_CLOSED });
   const [newest] = await engine.listQuestions({ order: "newest", limit: 1 });
@@ -118,7 +118,7 @@ export async function readIdle(engine: Engine, reader: Reader, find: string): Pr
   return { reader, running: running.length, last, isNew: newest === undefined, find };
 }
 
-async function readClosedToday(engine: Engine, reader: Reader): Promise<Read[]> {
+async function readClosedToday(engine: Engine, reader: PageReader): Promise<QuestionSnapshot[]> {
   const since = startOfDay(reader);
   const states = ["answered", "timeout", "cancelled"] as const;
   const closed = await Promise.all(
@@ -135,8 +135,8 @@ async function readClosedToday(engine: Engine, reader: Reader): Promise<Read[]> 
   );
 }
 
-/** The newest of all that are closed and have the words. */
-async function readClosed(engine: Engine, find: string): Promise<Read[]> {
+/** The newest closed questions that contain the words. */
+async function readClosed(engine: Engine, find: string): Promise<QuestionSnapshot[]> {
   return readAll(engine, await engine.listQuestions({ isClosed: true, order: "newest", limit: MOST_CLOSED, find }));
 }
 
@@ -145,14 +145,14 @@ function closedAt(question: Question) {
   return question.status === "timeout" ? question.timedOutAt : findAnswer(question)?.at;
 }
 
-// A store gives the same row for the same text, so what a line of the list shows is read once for each version.
-// Of the run a line shows its names only, which stay.
-const lines = new WeakMap<Question, Read>();
+// A store returns the same object for the same row text, so each version of a row is read once.
+// Rows show only the names of the run, which never change.
+const lines = new WeakMap<Question, QuestionSnapshot>();
 
-async function readAll(engine: Engine, questions: readonly Question[]): Promise<Read[]> {
+async function readAll(engine: Engine, questions: readonly Question[]): Promise<QuestionSnapshot[]> {
   const unread = questions.filter((question) => !lines.has(question));
   const reads = await engine.readMany(unread.map(({ id }) => id));
-  // Of one that was changed since it was listed the older state is shown; the next page has the newer.
+  // A question that changed after it was listed is shown as listed; the next refresh has the new state.
   for (const [index, question] of unread.entries()) {
     const read = reads[index];
     if (read) lines.set(question, { ...read, question });
@@ -160,8 +160,8 @@ async function readAll(engine: Engine, questions: readonly Question[]): Promise<
   return questions.flatMap((question) => lines.get(question) ?? []);
 }
 
-/** Says of a question whether it has what somebody looks for. */
-function finder(find: string): (read: Read) => boolean {
+/** Matches questions that contain all words of a search text. */
+function finder(find: string): (read: QuestionSnapshot) => boolean {
   const words = find
     .toLowerCase()
     .split(/\s+/)

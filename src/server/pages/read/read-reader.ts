@@ -2,9 +2,9 @@ import type { Context } from "hono";
 import { getCookie } from "hono/cookie";
 import type { Engine } from "../../../engine/engine.ts";
 import { parseKeymap } from "../../../web/parts/keymap.ts";
-import { type Reader, THEMES, isZone } from "../../../web/parts/reader.ts";
+import { type PageReader, THEMES, isZone } from "../../../web/parts/reader.ts";
 import { type Language, pickLanguage } from "../../../web/words/words.ts";
-import type { Signed } from "../../credential.ts";
+import type { SignedIn } from "../../credential.ts";
 import { csrfOf } from "../session.ts";
 
 export const LANGUAGE_COOKIE = "askd_language";
@@ -13,18 +13,19 @@ export const THEME_COOKIE = "askd_theme";
 export const KEYMAP_COOKIE = "askd_keymap";
 const ZONE_COOKIE = "askd_zone";
 
-/** The language of whoever sent a request, signed in or not. */
+/** The language of a request, signed in or not. */
 export function languageOf(context: Context): Language {
   return pickLanguage(getCookie(context, LANGUAGE_COOKIE), context.req.header("accept-language"));
 }
 
-/** Who reads the page, with what they set and what their browser said. */
-export async function readReader(context: Context<Signed>, engine: Engine): Promise<Reader> {
+/** Reads who sent the request, with their settings and time zone. */
+export async function readReader(context: Context<SignedIn>, engine: Engine): Promise<PageReader> {
   const { id, scope } = context.get("actor");
   const zone = decodeURIComponent(getCookie(context, ZONE_COOKIE) ?? "");
   const person = await engine.findPerson(id);
   return {
-    ...{ id, scope },
+    id,
+    scope,
     groups: person?.groups ?? [],
     language: languageOf(context),
     zone: isZone(zone) ? zone : undefined,

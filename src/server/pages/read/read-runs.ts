@@ -1,5 +1,5 @@
 import type { RunId } from "../../../core/id.ts";
-import { findAway } from "../../../core/run/machine.ts";
+import { findAwayMachine } from "../../../core/run/machine.ts";
 import { type Run, type RunStatus, hasEnded, isAnswerUntaken } from "../../../core/run/run.ts";
 import { readMachines } from "../../../engine/machines.ts";
 import type { RunGroup, RunRow } from "../../../web/pages/run-list.tsx";
@@ -9,14 +9,14 @@ const PAGE = 40;
 
 const STATUSES: Readonly<Record<RunGroup, readonly RunStatus[] | undefined>> = {
   all: undefined,
-  // A held question's run is running, and one that waits for a person resuming; those that only work are left out below.
+  // A run with a held question is `running`, one with an untaken answer `resuming`; `isWaiting` drops the others.
   waiting: ["awaiting_input", "deferred", "blocked", "running", "resuming"],
   working: ["queued", "running", "resuming"],
   ended: ["completed", "failed", "skipped", "cancelled"],
   failed: ["failed"],
 };
 
-/** One page of runs, newest first, each below its parent where that is on the same page. */
+/** Reads one page of runs, newest first; child runs below their parent if both are on it. */
 export async function readRuns(
   { engine, here }: Pick<PagesDeps, "engine" | "here">,
   group: RunGroup,
@@ -24,9 +24,10 @@ export async function readRuns(
 ): Promise<{ rows: RunRow[]; next: string | undefined }> {
   const statuses = STATUSES[group];
   const page = await engine.listRuns({
-    ...{ order: "newest", limit: PAGE },
-    ...(statuses && { statuses }),
-    ...(after && { after }),
+    order: "newest",
+    limit: PAGE,
+    statuses,
+    after,
   });
   const runs = page.filter((run) =>
     group === "waiting" ? isWaiting(run) : group !== "working" || !isAnswerUntaken(run),
@@ -38,7 +39,7 @@ export async function readRuns(
   const shown = new Map(runs.map((run) => [run.id, run]));
   const grow = async (run: Run): Promise<RunRow> => ({
     run,
-    away: findAway(run, machines),
+    away: findAwayMachine(run, machines),
     pending: run.pendingId && pending.get(run.pendingId),
     usage: usage.find(({ runId }) => runId === run.id),
     parent: run.parentId && !shown.has(run.parentId) ? await engine.findRun(run.parentId) : undefined,

@@ -3,13 +3,13 @@ import type { Stats, StatsQuery } from "../../../core/stats/stats.ts";
 import type { Engine } from "../../../engine/engine.ts";
 
 const FRESH_MS = MINUTE_MS;
-/** How long somebody waits for newer numbers where there are older ones, and where these are old indeed. */
+/** How long a request waits for new numbers while older ones exist, and while those are very old. */
 const PATIENCE_MS = 50;
 const OLD_MS = 10 * MINUTE_MS;
 const PATIENCE_WITH_OLD_MS = SECOND_MS;
 const MOST_KEPT = 64;
 
-/** Numbers, and when they were counted. */
+/** Statistics, and when they were computed. */
 export interface Counted {
   stats: Stats;
   countedAt: Instant;
@@ -21,11 +21,11 @@ interface Kept extends Counted {
 export interface StatsCacheDeps {
   engine: Pick<Engine, "stats" | "now">;
   onFailure: (error: unknown) => void;
-  /** A clock that only counts on. */
+  /** Monotonic clock. */
   nowMs?: () => number;
 }
 
-/** Counts at most once a minute for each question about numbers, one after the other; shows what it has meanwhile. */
+/** Computes each statistic at most once a minute, one at a time, and serves the previous result meanwhile. */
 export class StatsCache {
   readonly #deps: Required<StatsCacheDeps>;
   readonly #kept = new Map<string, Kept>();

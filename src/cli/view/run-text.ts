@@ -1,0 +1,90 @@
+import { type Instant, msBetween } from "../../core/instant.ts";
+import { type Actor, channelName } from "../../core/people/actor.ts";
+import type { PendingQuestion } from "../../core/question/question.ts";
+import { machineName } from "../../core/run/machine.ts";
+import { type Run, type RunStatus, isAnswerUntaken } from "../../core/run/run.ts";
+import type { UsageRow } from "../../core/run/usage.ts";
+import { pluralize } from "../../core/text/plural.ts";
+import { type RunFact, type RunFacts, isUnverified } from "../../core/trail/fact-source.ts";
+import { sayAgent } from "./agent-name.ts";
+import { sayAge } from "./relative-time.ts";
+import { oneLine } from "./sanitise.ts";
+
+// The status words of task managers, for runs with an external id.
+const TASK_WORDS: Partial<Record<RunStatus, string>> = {
+  queued: "open",
+  resuming: "open",
+  running: "in_progress",
+  completed: "closed",
+};
+
+/** The status of a run whose answer only a person can deliver. */
+export const UNTAKEN = "answered, waiting for you";
+
+/** The name of a run in texts: its external id, or its number. */
+export function refOf(run: Run): string {
+  return run.externalId === undefined ? `#${run.number}` : oneLine(run.externalId);
+}
+
+/** The same as an argument: a shell would take `#` for a comment. */
+export function argumentOf(run: Run): string {
+  if (run.externalId === undefined) return String(run.number);
+  const id = oneLine(run.externalId);
+  return /^[\w./:@-]+$/.test(id) ? id : quoted(id);
+}
+
+/** The status of a run in words, including a held question. */
+export function sayRun(run: Run, pending: PendingQuestion | undefined, now: Instant): string {
+  const word = run.externalId === undefined ? run.status : (TASK_WORDS[run.status] ?? run.status);
+  if (isAnswerUntaken(run)) return run.externalId === undefined ? UNTAKEN : `${word} (${UNTAKEN})`;
+  if (pending?.hold) return `${word} (waiting for input, held ${sayHeld(pending.hold, now)})`;
+  return run.reason ? `${word} (${oneLine(run.reason)})` : word;
+}
+
+/** Marks a fact that only the asker claims. */
+export const UNVERIFIED = "(unverified)";
+
+/** A fact of a run, marked if only the asker claims it. */
+export function sayFact(run: RunFacts, fact: RunFact, said: string): string {
+  return isUnverified(run, fact) ? `${said} ${UNVERIFIED}` : said;
+}
+
+/** The instruction for a run whose agent is not logged in. */
+export function sayLogin(run: Run, program: string): string {
+  return `Log in to ${sayAgent(run.agent)} on ${oneLine(machineName(run.host))}, then: ${program} runs resume ${run.number}`;
+}
+
+/** `5 turns, $0.12`, as far as known; undefined if nothing was counted. */
+export function sayUsage(usage: UsageRow | undefined): string | undefined {
+  const parts = [
+    ...(usage && usage.turns > 0 ? [pluralize(usage.turns, "turn")] : []),
+    ...(usage && usage.costUsd > 0 ? [sayCost(usage.costUsd)] : []),
+  ];
+  return parts.length > 0 ? parts.join(", ") : undefined;
+}
+
+/** Dollars to the cent; `<$0.01` for less. */
+export function sayCost(usd: number): string {
+  return usd > 0 && usd < 0.01 ? "<$0.01" : `$${usd.toFixed(2)}`;
+}
+
+/** A large number by its size: `245k`, `1.2M`. */
+export function sayCount(count: number): string {
+  if (count < 1000) return String(count);
+  return count < 999_500 ? `${Math.round(count / 1000)}k` : `${(count / 1_000_000).toFixed(1)}M`;
+}
+
+export function sayHeld(hold: NonNullable<PendingQuestion["hold"]>, now: Instant): string {
+  return sayAge(Math.max(0, hold.windowMs - msBetween(now, hold.until)));
+}
+
+/** Quotes a text for a shell. */
+export function quoted(text: string): string {
+  return /["\\$`!]/.test(text) ? `'${text.replaceAll("'", `'\\''`)}'` : `"${text}"`;
+}
+
+/** A person and the channel: `lena (slack)`, or `lena (link, not proven)` for a bearer link. */
+export function sayBy(by: Pick<Actor, "id" | "channel" | "strength" | "onBehalfOf">): string {
+  const way = channelName(by.channel);
+  return oneLine(`${by.onBehalfOf ?? by.id} (${by.strength === "bearer" ? `${way}, not proven` : way})`);
+}

@@ -1,0 +1,92 @@
+import type { Actor } from "../core/people/actor.ts";
+import { quoteName } from "../core/text/foreign-text.ts";
+import type { RunId } from "../core/id.ts";
+import { cancelRun, endRun, queueRun, resumeRun, type RunResult, startRun } from "../core/run/run-lifecycle.ts";
+import type { Machine } from "../core/run/machine.ts";
+import { type Question, namesPeople } from "../core/question/question.ts";
+import { Refusal } from "../core/refusal.ts";
+import type { Run } from "../core/run/run.ts";
+import type { Troubles } from "../core/run/trouble.ts";
+import { RunUsage } from "../core/run/usage.ts";
+import type { NameReference, RunFilter, Store } from "../store/store.ts";
+import type { Decider } from "./decide.ts";
+import type { RunEngine, RunInput } from "./engine.ts";
+import { findTroubles } from "./jobs/troubles.ts";
+import { listMachines } from "./machines.ts";
+import { moveTo } from "./move-run.ts";
+import { newRun } from "./new-run.ts";
+import { allQuestions } from "./trail/verify.ts";
+
+interface RunDeps {
+  store: Store;
+  decider: Decider;
+}
+
+/** Runs on a store: each change is read, decided by core, and committed. */
+export class Runs implements RunEngine {
+  readonly #store: Store;
+  readonly #decider: Decider;
+
+  constructor({ store, decider }: RunDeps) {
+    this.#store = store;
+    this.#decider = decider;
+  }
+
+  async createRun(input: RunInput, by: Actor): Promise<Run> {
+    const at = this.#decider.at(by);
+    const run = newRun(input, at, { implicit: false });
+    const committed = await this.#decider.commit(queueRun(run, at));
+    if (committed.ok) return { ...run, version: 1, number: committed.numbers.get(run.id) ?? 0 };
+    throw new Refusal(
+      "key_reused",
+      `There is already a run for session ${quoteName(input.session ?? "")} of ${quoteName(run.agent)}`,
+    );
+  }
+
+  startRun(id: RunId, by: Actor): Promise<Run> {
+    return this.#decider.changeRun(id, by, startRun);
+  }
+
+  endRun(id: RunId, result: RunResult, by: Actor): Promise<Run> {
+    return this.#decider.changeRun(id, by, (read, at) => endRun(read, result, at));
+  }
+
+  cancelRun(id: RunId, by: Actor, reason = "cancelled"): Promise<Run> {
+    return this.#decider.changeRun(id, by, (read, at) => cancelRun(read, reason, at));
+  }
+
+  async resumeRun(id: RunId, by: Actor, { host }: { host?: string } = {}): Promise<Run> {
+    if (host !== undefined) return moveTo(host, { id, by }, { store: this.#store, decider: this.#decider });
+    const asked = await allQuestions(this.#store, id);
+    const people = asked.some(namesPeople) ? await this.#decider.readPeople() : undefined;
+    return this.#decider.changeRun(id, by, (read, at) => resumeRun({ ...read, people }, asked, at));
+  }
+
+  findRun(id: RunId): Promise<Run | undefined> {
+    return this.#store.findRun(id);
+  }
+
+  lookUp(ref: NameReference, limit: number): Promise<{ runs: Run[]; questions: Question[] }> {
+    return this.#store.lookUp(ref, limit);
+  }
+
+  listRuns(filter: RunFilter): Promise<Run[]> {
+    return this.#store.listRuns(filter);
+  }
+
+  async usageOf(ids: readonly RunId[]): Promise<RunUsage[]> {
+    const entries = ids.length === 0 ? [] : await this.#store.readEntries("usage", ids);
+    return entries.flatMap((entry) => {
+      const usage = RunUsage.safeParse({ ...entry.body, runId: entry.id });
+      return usage.success ? [usage.data] : [];
+    });
+  }
+
+  listMachines(): Promise<Machine[]> {
+    return listMachines(this.#store);
+  }
+
+  findTroubles(): Promise<Troubles> {
+    return findTroubles(this.#store);
+  }
+}
