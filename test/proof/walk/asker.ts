@@ -44,7 +44,7 @@ export interface AskerDeps {
   asks: Map<string, Ask>;
 }
 
-const LOOK_MS = 250;
+const LOOK_MS = 500;
 
 /** Somebody outside of runs who asks two or three questions one after another and waits for what becomes of each. */
 export class Asker {

@@ -10,6 +10,8 @@ import { Daemon, type Typed, typeCommand } from "./process.ts";
 import { type Reply, replyOf, replyOfExit } from "./reply.ts";
 
 const LOOK_MS = 50;
+/** How long nobody tries to be the worker after one found another at work: each try costs as much as many steps. */
+const TAKEN_MS = 2_000;
 const REPLY_MS = 30_000;
 const CONFIG = `[limits]
 asks_per_run = 10000
@@ -128,7 +130,8 @@ export class Stage {
         this.worker = new Daemon([...this.askd, "worker"], { env, cwd, log, ready: /Working/ });
         for (const each of this.#workers) if (each.isGone) this.#workers.delete(each);
         this.#workers.add(this.worker);
-        await this.worker.ready; // one that finds another at work ends by itself
+        const ready = await this.worker.ready;
+        if (ready === undefined && this.isOpen) await sleep(TAKEN_MS); // it found another at work and ended by itself
       }
       await sleep(LOOK_MS);
     }

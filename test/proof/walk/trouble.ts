@@ -7,6 +7,8 @@ import { readNotes } from "./notes.ts";
 import type { Stage } from "./stage.ts";
 
 const STOP_MS = [200, 800, 2_500];
+/** Of so many agents that were made last, some are alive. */
+const NEWEST = 12;
 
 /** Restarts what is there, and with `kill` ends and stops it without asking. */
 export class Trouble {
@@ -54,7 +56,8 @@ export class Trouble {
   /** Sends a signal to some agent that is alive. */
   killAgent(folder: string): void {
     const names = readdirSync(folder).filter((name) => name.endsWith(".notes"));
-    const name = names.length > 0 ? this.#chance.pick(names.slice(-12)) : undefined;
+    const newest = names.toSorted((one, other) => numberOf(other) - numberOf(one)).slice(0, NEWEST);
+    const name = newest.length > 0 ? this.#chance.pick(newest) : undefined;
     const last = name && readNotes(join(folder, name)).at(-1);
     if (!last || last.is === "end" || !isWalker(last.pid, name)) return;
     const signal = this.#chance.pick(["SIGKILL", "SIGTERM", "SIGSTOP"] as const);
@@ -68,6 +71,11 @@ export class Trouble {
   async end(): Promise<void> {
     await Promise.all(this.#waking);
   }
+}
+
+/** `k12.notes` is the twelfth. */
+function numberOf(name: string): number {
+  return Number.parseInt(name.slice(1), 10);
 }
 
 function isWalker(pid: number, name: string): boolean {

@@ -161,8 +161,10 @@ function judgeUnit(unit: Unit, at: At): void {
 }
 
 /** Why an agent need not have been told: the run was ended first, or nobody asked for it to be told. */
-function findExcuse({ handover, question, what }: Unit, { kept, starts }: At): string | undefined {
+function findExcuse({ handover, question, what }: Unit, at: At): string | undefined {
+  const { kept, starts } = at;
   const { run, questions, events } = kept;
+  if (what === "correction" && handover.state === "owed" && isCutOff(at)) return "its asker does not come back";
   if (handover.state === "void") {
     if (handover.reason === "run_cancelled" && events.some(({ type }) => type === "run.cancelled"))
       return handover.reason;

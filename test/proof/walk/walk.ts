@@ -27,6 +27,8 @@ import { judgeRun } from "./verdict.ts";
 const LANES = 3;
 const RUNS_AT_ONCE = 6;
 const ASKERS_AT_ONCE = 20;
+/** After so many steps somebody looks whether there are enough runs and askers. */
+const POPULATE_STEPS = 3;
 const RECENT = 40;
 const BUSY_MS = 10;
 const HEAL_IDLE_MS = 30_000;
@@ -80,6 +82,7 @@ class Walk {
   /** Runs to which somebody does something right now. */
   readonly #busy = new Set<RunId>();
   #made = 0;
+  #populateAt = 0;
   #isBroken = false;
 
   constructor(stage: Stage, options: WalkOptions) {
@@ -104,7 +107,7 @@ class Walk {
   async #walkLane(): Promise<void> {
     while (this.#ledger.steps < this.#options.steps && !this.#isBroken) {
       try {
-        await this.#populate();
+        if (this.#ledger.steps >= this.#populateAt) await this.#populate();
         await this.#step();
       } catch (error) {
         this.#isBroken = true; // the others end, too
@@ -119,10 +122,13 @@ class Walk {
 
   /** There are always some runs and some askers. */
   async #populate(): Promise<void> {
+    this.#populateAt = this.#ledger.steps + POPULATE_STEPS;
     const live = await this.#stage.store.listRuns({ statuses: [...LIVE_STATUSES], order: "newest", limit: 100 });
     const own = live.filter(({ giveBack }) => giveBack === "worker").length;
     if (own < RUNS_AT_ONCE) await this.#startRun();
-    if (!this.#options.plan && this.#askers.filter(({ isOver }) => !isOver).length < ASKERS_AT_ONCE) this.#startAsker();
+    if (this.#options.plan) return;
+    const missing = ASKERS_AT_ONCE - this.#askers.filter(({ isOver }) => !isOver).length;
+    for (let made = 0; made < missing; made += 1) this.#startAsker();
   }
 
   async #startRun(): Promise<void> {
