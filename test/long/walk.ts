@@ -17,8 +17,11 @@ const startedMs = performance.now();
 const variant = await buildVariant(scaleWaits(0.1));
 try {
   await withPlace(database, async (place) => {
-    const walked = await walk({ place, variant, seed, steps, kill });
-    const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
+    const since = (): string => ((performance.now() - startedMs) / 1000).toFixed(1);
+    const progress = (so: { steps: number; faults: number }): void =>
+      console.error(`${so.steps} of ${steps} steps, ${so.faults} faults, ${since()} s`);
+    const walked = await walk({ place, variant, seed, steps, kill, progress });
+    const seconds = since();
     for (const line of sayWalk(walked)) console.log(line);
     const { length } = walked.ledger.faults;
     console.log(

@@ -29,6 +29,7 @@ const RUNS_AT_ONCE = 6;
 const ASKERS_AT_ONCE = 20;
 /** After so many steps somebody looks whether there are enough runs and askers. */
 const POPULATE_STEPS = 3;
+const PROGRESS_STEPS = 1_000;
 const RECENT = 40;
 const BUSY_MS = 10;
 const HEAL_IDLE_MS = 30_000;
@@ -42,6 +43,8 @@ export interface WalkOptions {
   kill: boolean;
   /** What agents do, where it is not left to chance; then nobody asks outside of runs, and people only answer. */
   plan?: (tag: string) => RunPlan;
+  /** Hears every so many steps how far it has come. */
+  progress?: (walked: { steps: number; faults: number }) => void;
 }
 
 export interface Walked {
@@ -83,6 +86,7 @@ class Walk {
   readonly #busy = new Set<RunId>();
   #made = 0;
   #populateAt = 0;
+  #progressAt = PROGRESS_STEPS;
   #isBroken = false;
 
   constructor(stage: Stage, options: WalkOptions) {
@@ -122,7 +126,12 @@ class Walk {
 
   /** There are always some runs and some askers. */
   async #populate(): Promise<void> {
-    this.#populateAt = this.#ledger.steps + POPULATE_STEPS;
+    const { steps, faults } = this.#ledger;
+    this.#populateAt = steps + POPULATE_STEPS;
+    if (steps >= this.#progressAt) {
+      this.#progressAt += PROGRESS_STEPS;
+      this.#options.progress?.({ steps, faults: faults.length });
+    }
     const live = await this.#stage.store.listRuns({ statuses: [...LIVE_STATUSES], order: "newest", limit: 100 });
     const own = live.filter(({ giveBack }) => giveBack === "worker").length;
     if (own < RUNS_AT_ONCE) await this.#startRun();
