@@ -82,7 +82,7 @@ export function cliWay(stage: Stage, chance: Chance): AskingWay {
 
 /** By the tools of MCP: over HTTP without a name or with a thread of its own, or over stdio. */
 export function mcpWay(stage: Stage, tag: string, chance: Chance): AskingWay {
-  const kind = chance.weighted({ nameless: 4, thread: 4, stdio: 1 });
+  const kind = chance.weighted({ nameless: 4, thread: 4, stdio: 0.4 });
   let client: Client | undefined;
   const connect = async (): Promise<Client> => {
     const made = new Client(
@@ -139,7 +139,7 @@ function readTool(result: unknown): Got {
 
 /** Says which way an asker takes. */
 export function chooseWay(stage: Stage, tag: string, chance: Chance): AskingWay {
-  const kind = chance.weighted({ rest: 6, mcp: 5, cli: 1 });
+  const kind = chance.weighted({ rest: 6, mcp: 5, cli: 0.4 });
   if (kind === "rest") return restWay(stage, tag, chance);
   return kind === "mcp" ? mcpWay(stage, tag, chance) : cliWay(stage, chance);
 }

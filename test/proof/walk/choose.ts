@@ -7,7 +7,7 @@ import { PEOPLE } from "./plan.ts";
 import { type Sight, isForceable } from "./predict.ts";
 import type { Way } from "./stage.ts";
 
-const WAYS = { rest: 16, cli: 1, remote: 1 } as const satisfies Record<Way, number>;
+const WAYS = { rest: 30, cli: 1, remote: 1 } as const satisfies Record<Way, number>;
 /** An answer without anything special about it. */
 export const PLAIN = {
   outcome: "answer",

@@ -11,7 +11,7 @@ import { type Reply, replyOf, replyOfExit } from "./reply.ts";
 
 const LOOK_MS = 50;
 /** How long nobody tries to be the worker after one found another at work: each try costs as much as many steps. */
-const TAKEN_MS = 2_000;
+const TAKEN_MS = 10_000;
 const REPLY_MS = 30_000;
 const CONFIG = `[limits]
 asks_per_run = 10000
@@ -131,10 +131,17 @@ export class Stage {
         for (const each of this.#workers) if (each.isGone) this.#workers.delete(each);
         this.#workers.add(this.worker);
         const ready = await this.worker.ready;
-        if (ready === undefined && this.isOpen) await sleep(TAKEN_MS); // it found another at work and ended by itself
+        if (ready === undefined) await this.#untilFree(); // it found another at work and ended by itself
       }
       await sleep(LOOK_MS);
     }
+  }
+
+  /** Waits until the server, which may be the one at work, is another, or for a while. */
+  async #untilFree(): Promise<void> {
+    const { server } = this;
+    const until = performance.now() + TAKEN_MS;
+    while (this.isOpen && this.server === server && !server?.isGone && performance.now() < until) await sleep(LOOK_MS);
   }
 
   async type(words: readonly string[], options: Partial<Parameters<typeof typeCommand>[1]> = {}): Promise<Typed> {

@@ -26,6 +26,8 @@ import { judgeRun } from "./verdict.ts";
 /** How many do something at the same time, each to a run of its own. */
 const LANES = 3;
 const RUNS_AT_ONCE = 6;
+/** A run costs as much as many steps: so many steps are done before the next is started. */
+const RUN_STEPS = 20;
 const ASKERS_AT_ONCE = 20;
 /** After so many steps somebody looks whether there are enough runs and askers. */
 const POPULATE_STEPS = 3;
@@ -86,6 +88,7 @@ class Walk {
   readonly #busy = new Set<RunId>();
   #made = 0;
   #populateAt = 0;
+  #runAt = 0;
   #progressAt = PROGRESS_STEPS;
   #isBroken = false;
 
@@ -132,12 +135,17 @@ class Walk {
       this.#progressAt += PROGRESS_STEPS;
       this.#options.progress?.({ steps, faults: faults.length });
     }
-    const live = await this.#stage.store.listRuns({ statuses: [...LIVE_STATUSES], order: "newest", limit: 100 });
-    const own = live.filter(({ giveBack }) => giveBack === "worker").length;
-    if (own < RUNS_AT_ONCE) await this.#startRun();
+    if (steps >= this.#runAt) await this.#mayStartRun(steps);
     if (this.#options.plan) return;
     const missing = ASKERS_AT_ONCE - this.#askers.filter(({ isOver }) => !isOver).length;
     for (let made = 0; made < missing; made += 1) this.#startAsker();
+  }
+
+  async #mayStartRun(steps: number): Promise<void> {
+    this.#runAt = steps + (this.#options.plan || steps < RUN_STEPS * RUNS_AT_ONCE ? 1 : RUN_STEPS);
+    const live = await this.#stage.store.listRuns({ statuses: [...LIVE_STATUSES], order: "newest", limit: 100 });
+    const own = live.filter(({ giveBack }) => giveBack === "worker").length;
+    if (own < RUNS_AT_ONCE) await this.#startRun();
   }
 
   async #startRun(): Promise<void> {
@@ -270,7 +278,7 @@ class Walk {
     );
     const isPlain = verb === "cancel" || stored.length === 0 || this.#chance.is(0.2);
     const run = runs.length > 0 ? this.#chance.pick(isPlain ? runs : stored) : undefined;
-    const way = this.#chance.weighted({ rest: 6, cli: 1, remote: 1 });
+    const way = this.#chance.weighted({ rest: 16, cli: 1, remote: 1 });
     const deed = {
       do: verb === "cancel" ? ("cancel run" as const) : ("resume run" as const),
       by: this.#chance.pick(PEOPLE),
