@@ -1,10 +1,10 @@
 // Bundles src into dist: the command line as two files, the everyday one and the rest, whose parts run when needed.
 import { build, transform } from "esbuild";
 import { createHash } from "node:crypto";
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import process from "node:process";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const TARGET = "node20.19";
@@ -81,7 +81,37 @@ const [often, seldom] = await Promise.all(
     Promise.all(outputFiles.filter(({ path }) => everyday.has(basename(path)) === isOften).map(asFunction)),
   ),
 );
+const firstReplies = await recordFirstReplies();
+write(join(ROOT, "dist", "first-replies.json"), `${JSON.stringify(firstReplies)}\n`);
 writeProgram({ "rest.cjs": rest(seldom), "cli.cjs": program(often) }); // the one that needs the other comes last
+
+/** What `askd mcp` replies before it is loaded, as the server itself replies it. */
+async function recordFirstReplies() {
+  const outfile = join(ROOT, ".cache", `first-replies.${process.pid}.mjs`);
+  await build({
+    absWorkingDir: ROOT,
+    stdin: {
+      contents: `import * as sdk from "@modelcontextprotocol/server";
+        import { recordFirstReplies } from "./src/server/mcp/first-replies.ts";
+        import { DEFAULT_TOOLS } from "./src/server/mcp/tool.ts";
+        export const replies = await recordFirstReplies(sdk, { version: ${JSON.stringify(version)}, offered: DEFAULT_TOOLS });`,
+      resolveDir: ROOT,
+      loader: "ts",
+    },
+    outfile,
+    bundle: true,
+    platform: "node",
+    target: TARGET,
+    format: "esm",
+    packages: "external",
+    logLevel: "warning",
+  });
+  try {
+    return (await import(pathToFileURL(outfile).href)).replies;
+  } finally {
+    rmSync(outfile, { force: true });
+  }
+}
 
 /** The names of the parts that everyday commands load, found by following their imports. */
 function everydayParts() {

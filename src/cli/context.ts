@@ -138,8 +138,11 @@ export interface Context {
   findServer(): Promise<string | undefined>;
   /** Aborts on Ctrl-C or other signals. Until a command calls this, each signal ends the process at once. */
   interrupt(also?: readonly NodeJS.Signals[]): AbortSignal;
-  /** The raw stdin and stdout, for commands that speak a protocol on them. */
-  streams(): { input: Readable; output: Writable };
+  /**
+   * The raw stdin and stdout, for commands that speak a protocol on them, and the requests on them that were replied to
+   * before the program was loaded.
+   */
+  streams(): { input: Readable; output: Writable; answered?: Set<string | number> | undefined };
   /** The terminal in raw mode. */
   openTerminal(): Promise<RawTerminal>;
   readFile(path: string): Promise<string>;

@@ -7,13 +7,13 @@ import { GLOBAL_FLAGS } from "./global-flags.ts";
 import { asTyped } from "./program.ts";
 import { oneLine, sanitise } from "./view/sanitise.ts";
 import { VERSION } from "./version.ts";
-import { type ProcessWorld, contextOfProcess } from "./process.ts";
+import { type FirstExchange, type ProcessWorld, contextOfProcess } from "./process.ts";
 
 // Every start pays for these imports, help included: no schemas, no files, no network.
 
 /** Runs the command line in this process. */
-export async function start(process: NodeJS.Process): Promise<void> {
-  process.exitCode = await main(process.argv.slice(2), contextOfProcess(process));
+export async function start(process: NodeJS.Process, first?: FirstExchange): Promise<void> {
+  process.exitCode = await main(process.argv.slice(2), contextOfProcess(process, first));
 }
 
 /** Runs the command in the arguments and returns the exit code. */

@@ -1,5 +1,6 @@
 import { homedir, userInfo } from "node:os";
 import { dirname } from "node:path";
+import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import type { AnchorSettings } from "../config/anchor.ts";
 import type { ConfiguredChannel } from "../config/channel-list.ts";
@@ -59,8 +60,15 @@ export interface ProcessWorld extends Omit<
   findServer(runtimeDir: string): Promise<string | undefined>;
 }
 
+/** Requests that `bin/askd` read and replied to before the program was loaded. */
+export interface FirstExchange {
+  /** Everything that came and comes in, from the first byte on; nothing is replied to before the program any more. */
+  takeInput(): Readable;
+  answered: Set<string | number>;
+}
+
 /** The real process. Nothing else in the command line touches it. */
-export function contextOfProcess(process: NodeJS.Process): ProcessWorld {
+export function contextOfProcess(process: NodeJS.Process, first?: FirstExchange): ProcessWorld {
   const bin = fileURLToPath(new URL("../bin/askd", import.meta.url));
   return {
     stdout: outputTo(process, "stdout"),
@@ -89,7 +97,11 @@ export function contextOfProcess(process: NodeJS.Process): ProcessWorld {
     program: findProgram({ env: process.env, cwd: process.cwd(), platform: process.platform, bin }),
     pause: (ms) => new Promise((resolve) => setTimeout(resolve, ms).unref()),
     interrupt: (also = []) => interruptOf(process, also),
-    streams: () => ({ input: process.stdin, output: streamOf(process, "stdout") }),
+    streams: () => ({
+      input: first?.takeInput() ?? process.stdin,
+      output: streamOf(process, "stdout"),
+      answered: first?.answered,
+    }),
     openTerminal: async () => (await import("./terminal/raw-terminal.ts")).openTerminal(process),
     ...FILES,
     detach: async (child) => (await import("./terminal/child-process.ts")).detach(child),

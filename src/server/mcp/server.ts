@@ -20,8 +20,11 @@ import { TOOLS, type Tool, type ToolName } from "./tool.ts";
 /** Asking changes nothing of the agent's world; some clients refuse a headless agent every tool that might. */
 const ANNOTATIONS = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
 
+/** The names of all tools. */
+export const LISTED = Object.keys(TOOLS) as ToolName[]; // the keys of a record of tools
+
 /** The same for every server. */
-const OPTIONS = {
+export const OPTIONS = {
   capabilities: { tools: {}, extensions: { [TASKS_EXTENSION]: {} } },
   instructions: howToAskByTool(),
 };
@@ -69,7 +72,8 @@ export function createMcpServer(sdk: Sdk, deps: McpDeps, { caller, tools, runs, 
   return server;
 }
 
-function listed(name: ToolName): Pick<Tool, "title" | "description" | "inputSchema"> & {
+/** A tool as `tools/list` shows it. */
+export function listed(name: ToolName): Pick<Tool, "title" | "description" | "inputSchema"> & {
   name: ToolName;
   annotations: typeof ANNOTATIONS;
 } {

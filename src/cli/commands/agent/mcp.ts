@@ -8,7 +8,7 @@ import { CONNECTION_PREFIX } from "../../../core/run/run.ts";
 import { measurements } from "../../../doctor/probe/probe-file.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import { findKnownRun, findLiveRun } from "../../../engine/live-run.ts";
-import { serveStdio } from "../../../server/mcp/stdio.ts";
+import { serveRefusal, serveStdio } from "../../../server/mcp/stdio.ts";
 import { DEFAULT_TOOLS, parseTools } from "../../../server/mcp/tool.ts";
 import { findOwnRun } from "../../actor.ts";
 import { wrongUsage } from "../../arguments.ts";
@@ -44,10 +44,16 @@ export const command: Command<typeof flags> = {
     const told = args.flags["run-file"] === undefined ? {} : await readRunFile(args.flags["run-file"]);
     const env = { ...context.env, ...told };
     const interrupt = context.interrupt();
-    const engine = await context.engine({ waits: { until: interrupt, isAtOnce: true } });
+    const streams = context.streams();
+    const opened = await open(context, { env, until: interrupt }).catch(async (error: unknown) => {
+      // A client that has its first replies waits for a call of a tool to tell it more.
+      if (error instanceof Refusal && streams.answered && streams.answered.size > 0)
+        await serveRefusal(error, { ...streams, signal: interrupt, version: VERSION });
+      throw error;
+    });
+    const { engine, runId, isAgent } = opened;
     // The parent of this process may end before it: the runs above it at its start count for as long as it serves.
     const above = context.runsAbove();
-    const { runId, isAgent } = await findAsker(engine, env);
     const stop = new AbortController();
     // No server may be running: what falls due while the client is here is done here.
     engine.work().catch((error: unknown) => stop.abort(error));
@@ -79,11 +85,17 @@ export const command: Command<typeof flags> = {
       // The client ends this process with its session.
       ...(startedAt !== undefined && { seen: { pid: context.pid, startedAt } }),
     };
-    await serveStdio({ ...deps, measured }, { ...context.streams(), caller, tools, signal });
+    await serveStdio({ ...deps, measured }, { ...streams, caller, tools, signal });
     if (stop.signal.aborted) throw stop.signal.reason;
     return 0;
   },
 };
+
+/** Opens the store and finds who asks. */
+async function open(context: Context, { env, until }: { env: Context["env"]; until: AbortSignal }) {
+  const engine = await context.engine({ waits: { until, isAtOnce: true } });
+  return { engine, ...(await findAsker(engine, env)) };
+}
 
 /**
  * The run that this agent was started for, and whether it is known to be an agent. A token that was given along has to
