@@ -140,6 +140,22 @@ test("people are reminded at half and nine tenths of the time, and not once some
 });
 
 describe("a forced answer", () => {
+  test.each(["decide", "clarify"] as const)("can be to %s: it is not taken for an answer", async (outcome) => {
+    const scene = new Scene();
+    const { question } = await parked(scene, { accepts: ["answer", "decide", "clarify"] });
+    await scene.pass(HOUR);
+    const { run, question: forced } = await scene.engine.answer(
+      question.id,
+      said("which one?", { force: true, outcome }),
+      ADA,
+    );
+    expect(forced).toMatchObject({ status: "timeout", forced: { answer: { outcome, items: {} } } });
+    expect(run).toMatchObject({
+      status: "resuming",
+      ...(outcome === "clarify" && { clarifying: question.id }),
+    });
+  });
+
   test("after a timeout is its own record and takes the run up again", async () => {
     const scene = new Scene();
     const { question } = await parked(scene, {});

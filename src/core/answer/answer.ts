@@ -104,8 +104,8 @@ function forceAnswer(read: QuestionSnapshot, input: AnswerInput, at: DecisionCon
   const { run, question } = read;
   requireMayResumeAgent("force", read, at, input.confirmed);
   if (question.status !== "timeout") throw new Error("only a question that timed out can be forced");
-  const given = readAnswer(read, { ...input, outcome: "answer" }, at);
-  requireEnoughVotes(read, given, at);
+  const given = readAnswer(read, input, at);
+  if (given.outcome !== "clarify") requireEnoughVotes(read, given, at); // asking back decides nothing
   const forced: Question = { ...question, forced: { answer: given, handover: { state: "owed" } } };
   const detail = { answer: hashText(JSON.stringify(given.items)), id: given.id };
   const event = questionEvent("forced", question, forced, at, detail);
@@ -117,7 +117,9 @@ function forceAnswer(read: QuestionSnapshot, input: AnswerInput, at: DecisionCon
     return { runs: [ended], questions: [{ ...forced, forced: stored }], events: [event, ...changed] };
   }
   requireStartable(run);
-  const begun: Run = { ...run, reason: undefined, endedAt: undefined, starts: 0, owes: [...run.owes, question.id] };
+  const clarifying = given.outcome === "clarify" ? question.id : run.clarifying;
+  const owes = [...run.owes, question.id];
+  const begun: Run = { ...run, reason: undefined, endedAt: undefined, starts: 0, owes, clarifying };
   const next = resume(begun, question, at);
   const scheduled = run.giveBack === "callback" ? [questionJob("callback", question, at.now)] : next.scheduled;
   return {
