@@ -74,7 +74,7 @@ function unknownKey(parsed: ParsedFile, path: KeyPath): FoundProblem {
 }
 
 /** Finds a key with the same name in another table. */
-function findElsewhere(name: string): string | undefined {
+function findElsewhere(name: string) {
   const tables = Object.keys(Values.shape);
   const table = tables.find((one) => {
     const schema = schemaAt(Values, [one]);
@@ -110,7 +110,7 @@ function wrongValues(parsed: ParsedFile): FoundProblem[] {
 }
 
 /** The advice for a wrong value. Tables and names have no words of their own in the schema. */
-function describeExpected({ code, message }: { code?: string; message: string }, path: KeyPath): string {
+function describeExpected({ code, message }: { code?: string; message: string }, path: KeyPath) {
   if (code === "invalid_key") return "write a name of letters, digits, - and _";
   return message.startsWith("Invalid") ? `write a table: [${formatKey(path)}]` : message;
 }

@@ -34,7 +34,7 @@ export function refuseInProject(path: KeyPath, value: unknown): string | undefin
  * Says whether a timeout is too short to answer in, so that the policy would always decide. Invalid durations are
  * reported elsewhere.
  */
-function isTooShort(value: unknown): boolean {
+function isTooShort(value: unknown) {
   try {
     return typeof value === "string" && parseDuration(value) < MINUTE_MS;
   } catch {

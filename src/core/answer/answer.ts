@@ -128,7 +128,7 @@ function forceAnswer(read: QuestionSnapshot, input: AnswerInput, at: DecisionCon
   };
 }
 
-function settlingRefusal(question: PendingQuestion, { content }: QuestionSnapshot): Refusal {
+function settlingRefusal(question: PendingQuestion, { content }: QuestionSnapshot) {
   const first = question.settling?.answer;
   const said = first ? answerText(content, first.items) : "";
   const by = first ? actorName(first.by) : "somebody";
@@ -138,7 +138,7 @@ function settlingRefusal(question: PendingQuestion, { content }: QuestionSnapsho
   });
 }
 
-function readNote(input: AnswerInput, at: DecisionContext): string | undefined {
+function readNote(input: AnswerInput, at: DecisionContext) {
   const note = input.note?.trim();
   if (!note) return undefined;
   requirePlain(note, at.rules.limits.answerBytes, "note");
@@ -146,7 +146,7 @@ function readNote(input: AnswerInput, at: DecisionContext): string | undefined {
 }
 
 /** Asking back is not consent, so it is always possible for an approval; `decide` never is. */
-function mayHaveOutcome(outcome: Outcome, { kind, accepts }: Question): boolean {
+function mayHaveOutcome(outcome: Outcome, { kind, accepts }: Question) {
   if (kind === "approval" && outcome !== "answer") return outcome === "clarify";
   return accepts.includes(outcome);
 }

@@ -268,7 +268,7 @@ export function valuesOf(answer: Answer, content: Content): string[] {
 }
 
 /** An answer that leaves the choice to the asker has the values that the asker recommended. */
-function recommendedValues(item: Item, answer: Answer): string[] {
+function recommendedValues(item: Item, answer: Answer) {
   if (answer.outcome !== "decide") return [];
   return item.options.filter((option) => option.recommended).map((option) => option.value);
 }

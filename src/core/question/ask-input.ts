@@ -195,7 +195,7 @@ export function parseAsk(raw: unknown, door: DoorDefaults, rules: Rules, now: In
 }
 
 /** Refuses names of people with invisible characters. */
-function requireNames(names: readonly string[]): void {
+function requireNames(names: readonly string[]) {
   for (const name of names) requireVisibleLine(name, "the name of a person or group");
 }
 
@@ -223,7 +223,7 @@ function readAfterHold({ kind, afterHold }: AskFields, door: DoorDefaults): Afte
   return kind === "approval" && after === "proceed" ? "park" : after;
 }
 
-function readConfidence(given: number | null | undefined): number | undefined {
+function readConfidence(given: number | null | undefined) {
   if (typeof given !== "number") return undefined;
   return given > 1 ? given / 100 : given;
 }
@@ -299,7 +299,7 @@ function policyFor(
 }
 
 /** The answer of the `default` policy, as text that matches the options: given, or the recommended option. */
-function readDefault(fields: AskFields, useAnswer: string | undefined, items: readonly Item[]): string {
+function readDefault(fields: AskFields, useAnswer: string | undefined, items: readonly Item[]) {
   const given = fields.defaultAnswer ?? useAnswer;
   if (given !== undefined) return given;
   const recommended = items.map((item) =>
@@ -312,7 +312,7 @@ function readDefault(fields: AskFields, useAnswer: string | undefined, items: re
   return recommended.map((keys, index) => `${index + 1}${keys.join(",")}`).join(" ");
 }
 
-function readTimeoutMs(fields: AskFields, door: DoorDefaults, rules: Rules, now: Instant): number | undefined {
+function readTimeoutMs(fields: AskFields, door: DoorDefaults, rules: Rules, now: Instant) {
   if (fields.timeout !== undefined) return fields.timeout;
   if (fields.timeoutHours !== undefined) return fields.timeoutHours * HOUR_MS;
   if (fields.expiresAt) return Math.max(0, Date.parse(fields.expiresAt) - epochMs(now));
@@ -330,11 +330,7 @@ function readNotify(fields: AskFields): NotifyTarget[] {
   });
 }
 
-function addressFor(
-  channel: string,
-  input: { channel?: string; issueNumber?: number },
-  fields: AskFields,
-): string | undefined {
+function addressFor(channel: string, input: { channel?: string; issueNumber?: number }, fields: AskFields) {
   if (channel === "slack") return input.channel ?? fields.slackChannel;
   if (channel === "email") return fields.emailRecipients?.join(",");
   if (channel === "github") return (input.issueNumber ?? fields.issueNumber)?.toString();

@@ -121,7 +121,7 @@ export function isSameAsk(question: Question, input: AskInput): boolean {
 }
 
 /** An asker can word an approval like ours without a tool: equal words are not the same ask. */
-function isSameTool(question: Question, { tool }: AskInput): boolean {
+function isSameTool(question: Question, { tool }: AskInput) {
   return question.fingerprint === (tool && fingerprintOf(tool));
 }
 
@@ -137,7 +137,7 @@ export function requireSamePayload(question: Question, input: AskInput): void {
   );
 }
 
-function requireMayAsk({ run, open, epoch }: AskSnapshot, input: AskInput, at: DecisionContext): void {
+function requireMayAsk({ run, open, epoch }: AskSnapshot, input: AskInput, at: DecisionContext) {
   requireAccess("ask", at.by, { runId: run.id });
   const pending = open.find((question) => question.status === "pending");
   if (pending) {
@@ -174,7 +174,7 @@ function requireMayAsk({ run, open, epoch }: AskSnapshot, input: AskInput, at: D
  * Only the session of an agent that is back continues after its run has ended; a cancelled run does not, nor do
  * leftovers of an agent that askd started.
  */
-function mayReopen(run: Run, epoch: number | undefined, input: AskInput): boolean {
+function mayReopen(run: Run, epoch: number | undefined, input: AskInput) {
   if (run.status === "cancelled" || (run.status === "skipped" && !isForeignSession(run))) return false;
   if (run.implicit) return true;
   return epoch === undefined && run.session !== undefined && (input.via === "mcp" || input.via === "hook");
@@ -259,7 +259,7 @@ function deadlineOf(
 }
 
 /** Says whether a default answer fits this content. */
-function mayAnswerLike(answer: string | undefined, content: Content, at: DecisionContext): boolean {
+function mayAnswerLike(answer: string | undefined, content: Content, at: DecisionContext) {
   if (answer === undefined) return true;
   try {
     matchAnswer(content, plainAnswerInput(answer), at.rules.limits);
@@ -280,7 +280,7 @@ function statusAfterAsk(run: Run, input: AskInput): Run["status"] {
   return "running";
 }
 
-function maySkipAsking(question: PendingQuestion, at: DecisionContext): boolean {
+function maySkipAsking(question: PendingQuestion, at: DecisionContext) {
   const bands = at.rules.confidence;
   return (
     bands !== undefined &&

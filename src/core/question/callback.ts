@@ -83,11 +83,11 @@ function callbackData({
   };
 }
 
-function sign(secret: string, text: string): string {
+function sign(secret: string, text: string) {
   return createHmac("sha256", keyOf(secret)).update(text).digest("base64");
 }
 
-function keyOf(secret: string): Buffer {
+function keyOf(secret: string) {
   const key = Buffer.from(secret.startsWith(SECRET_PREFIX) ? secret.slice(SECRET_PREFIX.length) : secret, "base64");
   if (key.length < LEAST_SECRET_BYTES) {
     throw new Refusal(

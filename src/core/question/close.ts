@@ -91,7 +91,7 @@ function handedToCaller(
 }
 
 /** A shell script that does not wait has no agent to hand over to: it reads the answer itself. */
-function isSelfServed(run: Run, question: PendingQuestion): boolean {
+function isSelfServed(run: Run, question: PendingQuestion) {
   return run.implicit && run.giveBack === "poll" && question.via === "cli" && question.hold === undefined;
 }
 

@@ -58,7 +58,7 @@ function continueInSession(run: Run, session: string | undefined): Run {
 }
 
 /** A reply in its undo window settles without a new holder. */
-function mayTakeHold({ hold, settling }: PendingQuestion, { gone }: HoldInput): boolean {
+function mayTakeHold({ hold, settling }: PendingQuestion, { gone }: HoldInput) {
   if (settling) return false;
   return hold === undefined || (hold.holder !== undefined && hold.holder === gone);
 }

@@ -71,7 +71,7 @@ export function give(
 ): Changes {
   const { run, question } = read;
   const { witness, epoch } = evidence;
-  const isOnItsWay = (handover: Handover): boolean =>
+  const isOnItsWay = (handover: Handover) =>
     handover.state === "handing" && (epoch === undefined || handover.epoch === epoch);
   const isHanded = epoch !== undefined || handoversOf(question).some(isOnItsWay);
   const isArrived = isHanded ? isOnItsWay : isHandoverOpen;
@@ -130,7 +130,7 @@ export function giveOnNextAsk(
   calledAt: Instant | undefined,
   at: DecisionContext,
 ): HandoverChanges {
-  const isTaken = (handover: Handover): boolean =>
+  const isTaken = (handover: Handover) =>
     handover.state === "handing" && handover.epoch === run.epoch && (calledAt === undefined || handover.at < calledAt);
   return giveSideEffects(run, open, isTaken, "asked_again", at);
 }
@@ -231,7 +231,7 @@ export function giveAll<Q extends Question>(question: Q, at: DecisionContext, wi
 }
 
 /** An approval handed over with a start is bound to the one call that uses it. */
-function isHandingUnderWay(question: Question, { epoch, by }: HandoverTarget): boolean {
+function isHandingUnderWay(question: Question, { epoch, by }: HandoverTarget) {
   return isHandingOver(question, epoch, question.kind === "approval" ? by : undefined);
 }
 

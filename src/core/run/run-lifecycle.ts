@@ -211,7 +211,7 @@ export function stopJob(run: Run, at: DecisionContext): Job[] {
 }
 
 /** Says whether processes started by a worker may exist. */
-function mayHaveProcesses(run: Run): boolean {
+function mayHaveProcesses(run: Run) {
   return run.worker !== undefined || (isAgentAlive(run) && !run.implicit);
 }
 
@@ -255,7 +255,7 @@ export function cancelledQuestion(
   };
 }
 
-function runEndedRefusal(run: Run): Refusal {
+function runEndedRefusal(run: Run) {
   return new Refusal("run_ended", `Task ${run.number} is not waiting for input (${run.status})`, {
     hint: `See it with: askd show ${run.number}`,
     fact: { is: "run_ended", number: run.number, status: run.status },

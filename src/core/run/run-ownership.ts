@@ -153,17 +153,17 @@ function releaseEndedRun(run: Run, at: DecisionContext): Changes {
 }
 
 /** Says whether this epoch was to hand over something of the question. */
-function wasHanded(question: Question, epoch: number): boolean {
+function wasHanded(question: Question, epoch: number) {
   return handoversOf(question).some((handover) => isHandedInEpoch(handover, epoch));
 }
 
 /** The delay before the next start; undefined after the last attempt. */
-function retryMs({ starts }: Pick<Run, "starts">): number | undefined {
+function retryMs({ starts }: Pick<Run, "starts">) {
   return RETRY_MS[Math.max(1, starts) - 1];
 }
 
 /** Says whether the agent needs a login: further starts do not help before that. */
-function needsLogin(run: Run, { reason }: RunResult): boolean {
+function needsLogin(run: Run, { reason }: RunResult) {
   return reason === NOT_LOGGED_IN && run.session !== undefined && run.lastQuestionId !== undefined;
 }
 

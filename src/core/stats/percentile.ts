@@ -28,6 +28,6 @@ function split(values: Float64Array, low: number, high: number): [left: number, 
   return [left, right];
 }
 
-function middleOf(one: number, two: number, three: number): number {
+function middleOf(one: number, two: number, three: number) {
   return Math.max(Math.min(one, two), Math.min(Math.max(one, two), three));
 }

@@ -102,7 +102,7 @@ export class StatsTally {
     };
   }
 
-  #addSla({ due, isMet }: StatsRow): void {
+  #addSla({ due, isMet }: StatsRow) {
     for (const name of due) {
       const sla = this.#sla.get(name) ?? { name, due: 0, met: 0, missed: 0 };
       sla.due += 1;
@@ -157,7 +157,7 @@ function summarizeWaits(waits: readonly number[]): { medianMs?: number; p90Ms?: 
   return { medianMs: percentileRank(values, 0.5), p90Ms: percentileRank(values, 0.9) };
 }
 
-function compare(one: string, other: string): number {
+function compare(one: string, other: string) {
   if (one === other) return 0;
   return one < other ? -1 : 1;
 }

@@ -166,12 +166,12 @@ export function runEvent(
 }
 
 /** Until the reply came: the undo window does not count. */
-function waitedMs(closed: Question, at: EventContext): number {
+function waitedMs(closed: Question, at: EventContext) {
   return sinceMs(closed.askedAt, { now: closed.status === "answered" ? closed.answer.at : at.now });
 }
 
 /** Never negative: the clocks of two machines may differ by a little. */
-function sinceMs(start: Instant, { now }: Pick<EventContext, "now">): number {
+function sinceMs(start: Instant, { now }: Pick<EventContext, "now">) {
   return Math.max(0, msBetween(start, now));
 }
 
