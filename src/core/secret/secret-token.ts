@@ -120,7 +120,7 @@ function endOfForm(text: string, at: number) {
 
 function findInfixes(text: string): TextRange[] {
   const found: TextRange[] = [];
-  for (const { infix, before, after } of SECRET_INFIXES) {
+  for (const [, infix, before, after] of SECRET_INFIXES) {
     for (let at = text.indexOf(infix); at >= 0; at = text.indexOf(infix, at + infix.length)) {
       after.lastIndex = at + infix.length;
       if (!after.test(text)) continue;
