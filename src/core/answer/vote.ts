@@ -1,5 +1,5 @@
 import { type Actor, actorName } from "../people/actor.ts";
-import type { DecisionContext, Changes, QuestionSnapshot } from "../changes.ts";
+import type { DecisionContext, Changes, PendingSnapshot, QuestionSnapshot } from "../changes.ts";
 import { settleOrClose } from "../question/settle.ts";
 import { questionEvent } from "../trail/event.ts";
 import { type Person, isNamed } from "../people/person.ts";
@@ -8,7 +8,7 @@ import { Refusal } from "../refusal.ts";
 
 /** Counts a person's vote; a later one replaces the earlier. Enough equal votes, or a veto, close the question. */
 export function vote(
-  read: QuestionSnapshot & { question: PendingQuestion },
+  read: PendingSnapshot,
   given: Answer,
   how: { undoMs: number; resume: boolean },
   at: DecisionContext,

@@ -1,7 +1,6 @@
 import type { DecisionContext, Changes, QuestionSnapshot } from "../changes.ts";
 import { timerKey } from "../question/question-timer.ts";
-import { questionEvent, runEvent } from "../trail/event.ts";
-import type { Event } from "../trail/event.ts";
+import { type Event, questionEvent, statusEvents } from "../trail/event.ts";
 import type { QuestionId } from "../id.ts";
 import type { Instant } from "../instant.ts";
 import { type Job, jobKey } from "./job.ts";
@@ -86,11 +85,7 @@ export function give(
   return {
     runs: [next],
     questions,
-    events: [
-      questionEvent("given", question, given, at, { witness }),
-      ...late.events,
-      ...(next.status === run.status ? [] : [runEvent(run, next, at)]),
-    ],
+    events: [questionEvent("given", question, given, at, { witness }), ...late.events, ...statusEvents(run, next, at)],
     dropped: questions.filter((each) => !owesOutcome(each)).map(timerKey),
   };
 }

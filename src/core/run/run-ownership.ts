@@ -3,7 +3,7 @@ import { questionEvent, runEvent } from "../trail/event.ts";
 import { giveSpentApprovals, handOver, requireEpoch, resume, startJob, voidHandover } from "./handover.ts";
 import type { WorkerId } from "../id.ts";
 import { type Instant, SECOND_MS, later } from "../instant.ts";
-import { type Job, jobKey } from "./job.ts";
+import { type Job, jobKey, runJob } from "./job.ts";
 import { type RunSnapshot, type RunResult, endRun } from "./run-lifecycle.ts";
 import { type Question, handoversOf, isHandedInEpoch, isPending, isApprovalSpent } from "../question/question.ts";
 import { NOT_LOGGED_IN, type Run, hasEnded } from "./run.ts";
@@ -24,8 +24,7 @@ export interface RunOwner {
 
 /** The job that checks the owner of a run while its agent may be alive; only its host can do it. */
 export function ownershipJob(run: Pick<Run, "id" | "host">, at: Instant): Job {
-  const dueAt = later(at, OWNERSHIP_MS);
-  return { key: jobKey("carry", run.id), kind: "carry", dueAt, runId: run.id, host: run.host, tries: 0 };
+  return runJob("carry", run, later(at, OWNERSHIP_MS));
 }
 
 /** Says whether a worker should start or resume the agent of this run. */
