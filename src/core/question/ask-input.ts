@@ -171,7 +171,7 @@ export function parseAsk(raw: unknown, door: DoorDefaults, rules: Rules, now: In
     },
     notify: readNotify(fields),
     to: fields.to,
-    issue: fields.issue ?? (fields.issueNumber === undefined ? undefined : { number: fields.issueNumber }),
+    issue: readIssue(fields),
     key: fields.key ?? fields.idempotencyKey,
     approvals: { need: 1, from: [], veto: false, ...fields.approvals },
     accepts: fields.accepts ?? door.accepts ?? ["answer", "decide", "clarify"],
@@ -312,6 +312,10 @@ function addressFor(channel: string, input: { channel?: string; issueNumber?: nu
   if (channel === "email") return fields.emailRecipients?.join(",");
   if (channel === "github") return (input.issueNumber ?? fields.issueNumber)?.toString();
   return undefined;
+}
+
+function readIssue({ issue, issueNumber }: AskFields): AskInput["issue"] {
+  return issue ?? (issueNumber === undefined ? undefined : { number: issueNumber });
 }
 
 /** Our fields are snake_case on the wire, those of the documents camelCase; both are accepted. */
