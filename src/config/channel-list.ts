@@ -26,6 +26,6 @@ function settingsOf(section: object, before = ""): Array<readonly [string, strin
   });
 }
 
-function showSetting(text: string): string {
+function showSetting(text: string) {
   return /^https?:\/\//i.test(text) && URL.canParse(text) ? `${new URL(text).host}/…` : text;
 }

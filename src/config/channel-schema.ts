@@ -1,60 +1,60 @@
 import { z } from "zod";
-import { address, count, flag, oneOf, secretFile, text, variable } from "./value.ts";
+import { address, count, flag, oneOf, secretFile, section, text, variable } from "./value.ts";
 
-const token = { token_env: variable().optional(), token_file: secretFile().optional() };
+const token = { token_env: variable(), token_file: secretFile() };
 
-const Github = z.object({
+const Github = section({
   ...token,
-  mode: oneOf(["poll", "app"]).optional(),
-  repo: text('a repository, such as "acme/api",').optional(),
-  webhook_secret_env: variable().optional(),
-  webhook_secret_file: secretFile().optional(),
+  mode: oneOf(["poll", "app"]),
+  repo: text('a repository, such as "acme/api",'),
+  webhook_secret_env: variable(),
+  webhook_secret_file: secretFile(),
 });
 
-const Slack = z.object({
+const Slack = section({
   ...token,
-  mode: oneOf(["socket", "http"]).optional(),
-  channel: text('a channel, such as "#agents",').optional(),
-  mention: text("whom to mention").optional(),
-  visibility: oneOf(["summary", "full"]).optional(),
-  app_token_env: variable().optional(),
-  app_token_file: secretFile().optional(),
-  signing_secret_env: variable().optional(),
-  signing_secret_file: secretFile().optional(),
+  mode: oneOf(["socket", "http"]),
+  channel: text('a channel, such as "#agents",'),
+  mention: text("whom to mention"),
+  visibility: oneOf(["summary", "full"]),
+  app_token_env: variable(),
+  app_token_file: secretFile(),
+  signing_secret_env: variable(),
+  signing_secret_file: secretFile(),
 });
 
 const Mailbox = {
-  host: text("the name of a mail server").optional(),
-  port: count(1, 65_535).optional(),
-  user: text("a user name").optional(),
-  password_env: variable().optional(),
-  password_file: secretFile().optional(),
+  host: text("the name of a mail server"),
+  port: count(1, 65_535),
+  user: text("a user name"),
+  password_env: variable(),
+  password_file: secretFile(),
 };
 
-const Email = z.object({
-  from: text("an address").optional(),
-  to: z.array(text("an address"), { error: "write a list of addresses" }).optional(),
-  smtp: z.object(Mailbox, { error: "write a table" }).optional(),
-  imap: z.object(Mailbox, { error: "write a table" }).optional(),
+const Email = section({
+  from: text("an address"),
+  to: z.array(text("an address"), "write a list of addresses"),
+  smtp: section(Mailbox, "write a table"),
+  imap: section(Mailbox, "write a table"),
 });
 
-const Webhook = z.object({
-  url: address().optional(),
-  url_env: variable().optional(),
-  secret_env: variable().optional(),
-  secret_file: secretFile().optional(),
-  format: oneOf(["standard", "slack", "discord", "teams"]).optional(),
+const Webhook = section({
+  url: address(),
+  url_env: variable(),
+  secret_env: variable(),
+  secret_file: secretFile(),
+  format: oneOf(["standard", "slack", "discord", "teams"]),
 });
 
-const Ntfy = z.object({ ...token, url: address().optional(), topic: text("a topic").optional() });
-const Desktop = z.object({ enabled: flag().optional() });
+const Ntfy = section({ ...token, url: address(), topic: text("a topic") });
+const Desktop = section({ enabled: flag() });
 
 /** The channel sections; each channel reads its own. */
-export const Channels = z.object({
-  github: Github.optional(),
-  slack: Slack.optional(),
-  email: Email.optional(),
-  webhook: Webhook.optional(),
-  ntfy: Ntfy.optional(),
-  desktop: Desktop.optional(),
+export const Channels = section({
+  github: Github,
+  slack: Slack,
+  email: Email,
+  webhook: Webhook,
+  ntfy: Ntfy,
+  desktop: Desktop,
 });

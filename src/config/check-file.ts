@@ -1,14 +1,29 @@
+import { MINUTE_MS } from "../core/instant.ts";
 import { redact } from "../core/secret/redact.ts";
+import { parseDuration } from "../core/text/duration.ts";
 import { findNearest } from "../core/text/nearest.ts";
 import type { ConfigFile } from "./config-files.ts";
 import { formatKey, isSecretName, namesIn, schemaAt, unitOf } from "./key.ts";
 import { type KeyPath, type Table, isTable, leavesOf, valueAt, withValue } from "../edit/table.ts";
 import type { ConfigProblem } from "./problem.ts";
-import { refuseInProject } from "./project-key.ts";
 import { Values } from "./schema.ts";
 import { type TomlMap, findPlace, lineAt } from "../edit/toml-map.ts";
 
 const SHOWN_CHARS = 60;
+/**
+ * The keys a project's file may set. Anybody may have written the repository, so it names no program, address, store,
+ * person or secret, lifts no limit, and never lets silence, or a time too short to answer in, become an answer.
+ */
+const PROJECT_KEYS: readonly string[] = [
+  "questions.live_window",
+  "questions.timeout",
+  "questions.on_timeout",
+  "questions.max_per_run",
+  "answers.undo_window.cli",
+  "notifications.terminal_bell",
+  "notifications.macos_notification",
+];
+const SILENCE_ANSWERS: readonly unknown[] = ["proceed", "default"];
 
 /** A parsed configuration file. */
 export interface ParsedFile {
@@ -74,7 +89,7 @@ function unknownKey(parsed: ParsedFile, path: KeyPath): FoundProblem {
 }
 
 /** Finds a key with the same name in another table. */
-function findElsewhere(name: string): string | undefined {
+function findElsewhere(name: string) {
   const tables = Object.keys(Values.shape);
   const table = tables.find((one) => {
     const schema = schemaAt(Values, [one]);
@@ -91,6 +106,31 @@ function refusedKeys(parsed: ParsedFile): FoundProblem[] {
       const hint = `It belongs into your own file, ${parsed.userFile}. Type: askd config set --user ${formatKey(path)} <value>`;
       return message === undefined ? [] : [at(parsed, path, { level: "error", message, hint })];
     });
+}
+
+/** Why a project's file may not say this; nothing if it may. */
+export function refuseInProject(path: KeyPath, value: unknown): string | undefined {
+  const key = path.join(".");
+  if (!PROJECT_KEYS.includes(key)) return `A project may not set ${key}`;
+  if (key === "questions.on_timeout" && SILENCE_ANSWERS.includes(value)) {
+    return `A project may not make silence an answer: ${key} = "${String(value)}"`;
+  }
+  if (key === "questions.timeout" && isTooShort(value)) {
+    return `A project may not leave people less than a minute: ${key} = "${String(value)}"`;
+  }
+  return undefined;
+}
+
+/**
+ * Says whether a timeout is too short to answer in, so that the policy would always decide. Invalid durations are
+ * reported elsewhere.
+ */
+function isTooShort(value: unknown) {
+  try {
+    return typeof value === "string" && parseDuration(value) < MINUTE_MS;
+  } catch {
+    return false;
+  }
 }
 
 function wrongValues(parsed: ParsedFile): FoundProblem[] {
@@ -110,7 +150,7 @@ function wrongValues(parsed: ParsedFile): FoundProblem[] {
 }
 
 /** The advice for a wrong value. Tables and names have no words of their own in the schema. */
-function describeExpected({ code, message }: { code?: string; message: string }, path: KeyPath): string {
+function describeExpected({ code, message }: { code?: string; message: string }, path: KeyPath) {
   if (code === "invalid_key") return "write a name of letters, digits, - and _";
   return message.startsWith("Invalid") ? `write a table: [${formatKey(path)}]` : message;
 }

@@ -51,7 +51,7 @@ function findProjectFile({ cwd, homeDir }: ConfigSurroundings): ConfigFile {
   return { layer: "project", path, isThere: found !== undefined, root };
 }
 
-function dirsUpTo(from: string, isLast: (dir: string) => boolean): string[] {
+function dirsUpTo(from: string, isLast: (dir: string) => boolean) {
   const dirs: string[] = [];
   for (let dir = from; ; dir = dirname(dir)) {
     dirs.push(dir);
@@ -65,7 +65,7 @@ function fileOf(layer: Layer, path: string): ConfigFile {
 }
 
 /** A dangling link counts as existing: reading it reports the problem. */
-function isThere(path: string): boolean {
+function isThere(path: string) {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
   } catch {

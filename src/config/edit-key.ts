@@ -13,7 +13,7 @@ export function unsetKey(text: string, path: KeyPath): string {
   return refuseUnfit(() => unsetInToml(text, path));
 }
 
-function refuseUnfit(edit: () => string): string {
+function refuseUnfit(edit: () => string) {
   try {
     return edit();
   } catch (cause) {

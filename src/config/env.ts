@@ -39,7 +39,7 @@ export function withEnv(values: Values, env: Env): Values {
   };
 }
 
-function readDuration(env: Env, name: string): string | undefined {
+function readDuration(env: Env, name: string) {
   const text = env[name];
   if (!text) return undefined;
   try {
@@ -57,7 +57,7 @@ function readPolicy(env: Env, name: string): TimeoutPolicy | undefined {
   throw wrong(name, `write one of: ${TimeoutPolicy.options.join(", ")}`);
 }
 
-function readCount(env: Env, name: string, most: number): number | undefined {
+function readCount(env: Env, name: string, most: number) {
   const text = env[name];
   if (!text) return undefined;
   const count = Number(text);
@@ -65,7 +65,7 @@ function readCount(env: Env, name: string, most: number): number | undefined {
   throw wrong(name, most < Number.MAX_SAFE_INTEGER ? `write a number from 0 to ${most}` : "write a whole number");
 }
 
-function wrong(name: string, hint: string, cause?: unknown): Refusal {
+function wrong(name: string, hint: string, cause?: unknown) {
   return new Refusal("bad_input", `The value of ${name} cannot be read; ${hint}`, {
     hint: `Set it again, or unset ${name}`,
     cause,

@@ -69,7 +69,7 @@ export function parseValues(file: ConfigFile, text: string, userFile: string): F
   const parsed = parseToml(text, file.path);
   if ("problem" in parsed) return nothing(parsed.problem);
   const map = mapToml(text);
-  const lineOf = (path: KeyPath): number => lineAt(text, findPlace(map, path) ?? 0).line;
+  const lineOf = (path: KeyPath) => lineAt(text, findPlace(map, path) ?? 0).line;
   return { ...checkFile({ file, text, table: parsed.table, map, userFile }), lineOf };
 }
 

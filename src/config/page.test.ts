@@ -4,7 +4,7 @@ import { ConfigHome } from "../../test/config-home.ts";
 import { keysIn, formatKey } from "./key.ts";
 import { leavesOf } from "../edit/table.ts";
 import { loadConfig } from "./load.ts";
-import { refuseInProject } from "./project-key.ts";
+import { refuseInProject } from "./check-file.ts";
 import { DEFAULTS, Values } from "./schema.ts";
 
 const page = readFileSync(new URL("../../docs/config.md", import.meta.url), "utf8");

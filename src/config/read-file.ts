@@ -43,7 +43,7 @@ async function findWayOut({ path, root }: ConfigFile): Promise<boolean> {
 }
 
 /** On systems without such permissions, such as Windows, every file looks writable by all. */
-function isShared(mode: number): boolean {
+function isShared(mode: number) {
   return process.getuid !== undefined && (mode & OTHERS_WRITE) !== 0;
 }
 

@@ -1,5 +1,6 @@
 import { parseDuration } from "../core/text/duration.ts";
-import { DEFAULT_RULES, type Limits, type Rules } from "../core/rules.ts";
+import { snakeCase } from "../core/api/snake-case.ts";
+import { DEFAULT_LIMITS, DEFAULT_RULES, type Limits, type Rules } from "../core/rules.ts";
 import type { Values } from "./schema.ts";
 
 /** Derives the rules from the configured values. */
@@ -26,7 +27,7 @@ export function rulesOf(values: Values): Rules {
  * Says whether a channel with personal accounts is configured. It counts even while it is down or its secret is
  * missing: an outage must not lower the required strength.
  */
-function provesPeople({ channels = {} }: Values): boolean {
+function provesPeople({ channels = {} }: Values) {
   const { slack, github, email } = channels;
   return slack !== undefined || github !== undefined || email?.imap !== undefined;
 }
@@ -54,29 +55,14 @@ function alertsOf({ alerts = {} }: Values): Rules["alerts"] {
 
 /** The limits; `max_per_run` can only lower the number of asks per run. */
 function limitsOf({ limits = {}, questions = {} }: Values): Limits {
-  const base = DEFAULT_RULES.limits;
-  const asksPerRun = limits.asks_per_run ?? base.asksPerRun;
-  return {
-    questionBytes: limits.question_bytes ?? base.questionBytes,
-    contextBytes: limits.context_bytes ?? base.contextBytes,
-    answerBytes: limits.answer_bytes ?? base.answerBytes,
-    items: limits.items ?? base.items,
-    options: limits.options ?? base.options,
-    headerChars: limits.header_chars ?? base.headerChars,
-    asksPerRun: Math.min(questions.max_per_run ?? asksPerRun, asksPerRun),
-    asksPerMinute: limits.asks_per_minute ?? base.asksPerMinute,
-    pending: limits.pending ?? base.pending,
-    repliesPerMinute: limits.replies_per_minute ?? base.repliesPerMinute,
-    comments: limits.comments ?? base.comments,
-    requestsPerMinute: limits.requests_per_minute ?? base.requestsPerMinute,
-    anonymousPerMinute: limits.anonymous_per_minute ?? base.anonymousPerMinute,
-    streams: limits.streams ?? base.streams,
-    streamsPerToken: limits.streams_per_token ?? base.streamsPerToken,
-    holds: limits.holds ?? base.holds,
-    holdsPerToken: limits.holds_per_token ?? base.holdsPerToken,
-  };
+  const given: Readonly<Record<string, number | undefined>> = limits;
+  const set = { ...DEFAULT_LIMITS };
+  for (const name of LIMIT_NAMES) set[name] = given[snakeCase(name)] ?? set[name];
+  return { ...set, asksPerRun: Math.min(questions.max_per_run ?? set.asksPerRun, set.asksPerRun) };
 }
 
-function ms(duration: string | undefined, base: number): number {
+const LIMIT_NAMES = Object.keys(DEFAULT_LIMITS) as (keyof Limits)[]; // the keys of the table
+
+function ms(duration: string | undefined, base: number) {
   return duration === undefined ? base : parseDuration(duration);
 }

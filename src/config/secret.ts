@@ -28,7 +28,7 @@ export function readSecret(
   return file === undefined ? undefined : readFile(file, key);
 }
 
-function readFile(file: string, key: string): string {
+function readFile(file: string, key: string) {
   let handle;
   try {
     handle = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
@@ -50,7 +50,7 @@ function readFile(file: string, key: string): string {
 }
 
 /** Secrets mounted into a container belong to root and may be readable by all; a file of this user may not. */
-function isLoose({ mode, uid }: { mode: number; uid: number }): boolean {
+function isLoose({ mode, uid }: { mode: number; uid: number }) {
   if (process.getuid === undefined) return false;
   return (mode & OTHERS_WRITE) !== 0 || (uid === process.getuid() && (mode & OTHERS) !== 0);
 }

@@ -23,7 +23,7 @@ export function listSettings(config: Config, env: Env): Setting[] {
   const named = [...leavesOf(values), ...leavesOf(DEFAULTS)].map(({ path }) => formatKey(path));
   const places = ["profile", "store.url"].filter((key) => isInEnv(key, env));
   const order = keysIn(Values).map((key) => key.replace(/\.<name>.*/, "."));
-  const placeOf = (key: string): number =>
+  const placeOf = (key: string) =>
     order.findIndex((known) => key === known || (known.endsWith(".") && key.startsWith(known)));
   return [...new Set([...named, ...places])]
     .toSorted((one, other) => placeOf(one) - placeOf(other))

@@ -46,6 +46,6 @@ function parseValue(typed: string): unknown {
   }
 }
 
-function describeFirstIssue({ issues }: z.ZodError): string {
+function describeFirstIssue({ issues }: z.ZodError) {
   return issues[0]?.message ?? "it is of another kind";
 }

@@ -40,7 +40,7 @@ export async function findConfigText(file: ConfigFile): Promise<string | undefin
 }
 
 /** Refuses a change that adds an error; existing ones may stay. */
-function requireBetter(file: ConfigFile, userFile: string, { before, after }: { before: string; after: string }): void {
+function requireBetter(file: ConfigFile, userFile: string, { before, after }: { before: string; after: string }) {
   const known = new Set(errorsIn(file, before, userFile).map(({ key, message }) => `${key} ${message}`));
   const added = errorsIn(file, after, userFile).find(({ key, message }) => !known.has(`${key} ${message}`));
   if (added) throw refusalFor(added);
@@ -50,7 +50,7 @@ function errorsIn(file: ConfigFile, text: string, userFile: string): ConfigProbl
   return parseValues(file, text, userFile).problems.filter(({ level }) => level === "error");
 }
 
-function refusalFor(problem: ConfigProblem): Refusal {
+function refusalFor(problem: ConfigProblem) {
   return new Refusal("bad_input", formatProblem(problem), problem.hint === undefined ? {} : { hint: problem.hint });
 }
 

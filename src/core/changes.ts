@@ -5,7 +5,7 @@ import type { Ids } from "./id.ts";
 import type { Instant } from "./instant.ts";
 import type { ClaimedJob, Job, JobFailure } from "./run/job.ts";
 import type { Person } from "./people/person.ts";
-import type { Question } from "./question/question.ts";
+import type { PendingQuestion, Question } from "./question/question.ts";
 import type { Rules } from "./rules.ts";
 import type { Run } from "./run/run.ts";
 
@@ -90,4 +90,9 @@ export interface QuestionSnapshot {
   others?: readonly Question[];
   /** All listed people, removed ones included; read where a question names people or counts votes. */
   people?: readonly Person[] | undefined;
+}
+
+/** A pending question, as read. */
+export interface PendingSnapshot extends QuestionSnapshot {
+  question: PendingQuestion;
 }

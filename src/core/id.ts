@@ -36,7 +36,7 @@ export interface Ids {
 
 /** Creates ids that sort by time and carry 80 random bits from the given source. */
 export function idsFrom(nowMs: () => number, randomBytes: (count: number) => Uint8Array): Ids {
-  const make = (prefix: string): string => `${prefix}_${encodeTime(nowMs())}${encodeRandom(randomBytes(10))}`;
+  const make = (prefix: string) => `${prefix}_${encodeTime(nowMs())}${encodeRandom(randomBytes(10))}`;
   return {
     question: () => make("q") as QuestionId, // brands are made here and in the schemas only
     run: () => make("r") as RunId,
@@ -80,7 +80,7 @@ export function shortId(id: string, others: readonly string[] = []): string {
   return `${id[0]}-${mine.slice(0, length)}`;
 }
 
-function encodeTime(ms: number): string {
+function encodeTime(ms: number) {
   let rest = ms;
   let text = "";
   for (let index = 0; index < TIME_CHARS; index += 1) {
@@ -90,7 +90,7 @@ function encodeTime(ms: number): string {
   return text;
 }
 
-function encodeRandom(bytes: Uint8Array): string {
+function encodeRandom(bytes: Uint8Array) {
   let text = "";
   for (let index = 0; index < bytes.length; index += 5) {
     const high = (bytes[index] ?? 0) * 16 + ((bytes[index + 1] ?? 0) >> 4);
@@ -105,7 +105,7 @@ function encodeRandom(bytes: Uint8Array): string {
   return text;
 }
 
-function encodeChunk(value: number): string {
+function encodeChunk(value: number) {
   let rest = value;
   let text = "";
   for (let index = 0; index < 8; index += 1) {

@@ -23,7 +23,7 @@ export function instant(epochMs: number): Instant {
   return `${writeSecond(second)}.${ms}Z` as Instant; // the only place that makes the brand
 }
 
-function writeSecond(second: number): string {
+function writeSecond(second: number) {
   const known = writtenSeconds.get(second);
   if (known !== undefined) return known;
   if (writtenSeconds.size >= WRITTEN_AT_MOST) writtenSeconds.clear();

@@ -1,38 +1,38 @@
-import { EXIT_CODE } from "./exit-code.ts";
+import { EXIT_CODE, type ExitCodeName } from "./exit-code.ts";
 import type { RefusalFact } from "./refusal-fact.ts";
 
 /** Every expected "no" of the product: its HTTP status and the exit code of the command line. */
 export const REFUSALS = {
-  bad_input: { http: 400, exit: EXIT_CODE.usage },
-  too_large: { http: 413, exit: EXIT_CODE.usage },
-  empty_answer: { http: 422, exit: EXIT_CODE.usage },
-  no_such_option: { http: 422, exit: EXIT_CODE.usage },
-  ambiguous_answer: { http: 422, exit: EXIT_CODE.usage },
-  missing_items: { http: 422, exit: EXIT_CODE.usage },
-  answer_mismatch: { http: 422, exit: EXIT_CODE.usage },
-  outcome_not_accepted: { http: 422, exit: EXIT_CODE.usage },
-  asks_for_secret: { http: 422, exit: EXIT_CODE.usage },
-  ambiguous_ref: { http: 409, exit: EXIT_CODE.usage },
-  not_found: { http: 404, exit: EXIT_CODE.notFound },
-  not_pending: { http: 409, exit: EXIT_CODE.conflict },
-  settling: { http: 409, exit: EXIT_CODE.conflict },
-  not_settling: { http: 409, exit: EXIT_CODE.conflict },
-  already_pending: { http: 409, exit: EXIT_CODE.conflict },
-  key_reused: { http: 409, exit: EXIT_CODE.conflict },
-  run_ended: { http: 409, exit: EXIT_CODE.conflict },
-  moved: { http: 409, exit: EXIT_CODE.conflict },
-  stale_epoch: { http: 409, exit: EXIT_CODE.conflict },
-  version_changed: { http: 412, exit: EXIT_CODE.conflict },
-  sign_in: { http: 401, exit: EXIT_CODE.signIn },
-  not_permitted: { http: 403, exit: EXIT_CODE.notPermitted },
-  needs_person: { http: 403, exit: EXIT_CODE.notPermitted },
-  needs_confirmation: { http: 428, exit: EXIT_CODE.usage },
-  rate_limited: { http: 429, exit: EXIT_CODE.error },
-  too_many: { http: 429, exit: EXIT_CODE.error },
-  store_unusable: { http: 503, exit: EXIT_CODE.error },
-  newer_schema: { http: 503, exit: EXIT_CODE.error },
-  store_unreachable: { http: 503, exit: EXIT_CODE.unreachable },
-} as const;
+  bad_input: codes(400, "usage"),
+  too_large: codes(413, "usage"),
+  empty_answer: codes(422, "usage"),
+  no_such_option: codes(422, "usage"),
+  ambiguous_answer: codes(422, "usage"),
+  missing_items: codes(422, "usage"),
+  answer_mismatch: codes(422, "usage"),
+  outcome_not_accepted: codes(422, "usage"),
+  asks_for_secret: codes(422, "usage"),
+  ambiguous_ref: codes(409, "usage"),
+  not_found: codes(404, "notFound"),
+  not_pending: codes(409, "conflict"),
+  settling: codes(409, "conflict"),
+  not_settling: codes(409, "conflict"),
+  already_pending: codes(409, "conflict"),
+  key_reused: codes(409, "conflict"),
+  run_ended: codes(409, "conflict"),
+  moved: codes(409, "conflict"),
+  stale_epoch: codes(409, "conflict"),
+  version_changed: codes(412, "conflict"),
+  sign_in: codes(401, "signIn"),
+  not_permitted: codes(403, "notPermitted"),
+  needs_person: codes(403, "notPermitted"),
+  needs_confirmation: codes(428, "usage"),
+  rate_limited: codes(429, "error"),
+  too_many: codes(429, "error"),
+  store_unusable: codes(503, "error"),
+  newer_schema: codes(503, "error"),
+  store_unreachable: codes(503, "unreachable"),
+};
 
 export type RefusalCode = keyof typeof REFUSALS;
 
@@ -65,4 +65,8 @@ export class Refusal extends Error {
   get exitCode(): number {
     return REFUSALS[this.code].exit;
   }
+}
+
+function codes(http: number, exit: ExitCodeName) {
+  return { http, exit: EXIT_CODE[exit] };
 }

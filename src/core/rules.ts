@@ -7,7 +7,7 @@ import { DAY_MS, MINUTE_MS, SECOND_MS } from "./instant.ts";
 export interface Rules {
   liveWindowMs: number;
   timeoutMs: number;
-  onTimeout: "wait" | "proceed" | "skip" | "default" | "escalate" | "fail" | "defer";
+  onTimeout: TimeoutPolicy;
   /** The fractions of the duration at which people are reminded. */
   remindAt: readonly number[];
   /** A channel that proves identity is configured, so high risk requires it. */
@@ -24,31 +24,7 @@ export interface Rules {
   limits: Limits;
 }
 
-export interface Limits {
-  questionBytes: number;
-  contextBytes: number;
-  answerBytes: number;
-  items: number;
-  options: number;
-  headerChars: number;
-  asksPerRun: number;
-  asksPerMinute: number;
-  pending: number;
-  repliesPerMinute: number;
-  comments: number;
-  /** Requests per token. */
-  requestsPerMinute: number;
-  /** Requests without a token, per address. */
-  anonymousPerMinute: number;
-  /** Concurrent SSE clients, and per token. */
-  streams: number;
-  streamsPerToken: number;
-  /** Concurrent held requests, and per token. */
-  holds: number;
-  holdsPerToken: number;
-}
-
-export const DEFAULT_LIMITS: Limits = {
+export const DEFAULT_LIMITS = {
   questionBytes: 16 * 1024,
   contextBytes: 64 * 1024,
   answerBytes: 64 * 1024,
@@ -60,13 +36,18 @@ export const DEFAULT_LIMITS: Limits = {
   pending: 10_000,
   repliesPerMinute: 10,
   comments: 200,
+  /** Requests per token. */
   requestsPerMinute: 6_000,
+  /** Requests without a token, per address. */
   anonymousPerMinute: 3_000,
+  /** Concurrent SSE clients, and per token. */
   streams: 256,
   streamsPerToken: 64,
+  /** Concurrent held requests, and per token. */
   holds: 20_000,
   holdsPerToken: 10_000,
 };
+export type Limits = typeof DEFAULT_LIMITS;
 
 export const DEFAULT_RULES: Rules = {
   liveWindowMs: 3 * MINUTE_MS,
@@ -96,7 +77,7 @@ export function rulesForRun(env: Readonly<Record<string, string | undefined>>, r
   };
 }
 
-function findDuration(text: string | undefined): number | undefined {
+function findDuration(text: string | undefined) {
   try {
     return text ? parseDuration(text) : undefined;
   } catch {

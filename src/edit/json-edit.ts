@@ -124,13 +124,13 @@ function remove(text: string, path: Path): Edit[] {
 }
 
 /** In the place of another value, and on one line if that one was. */
-function writeOver(text: string, old: Node, value: unknown): string {
+function writeOver(text: string, old: Node, value: unknown) {
   const isInline = old.type !== "null" && !text.slice(old.offset, endOf(old)).includes("\n");
   if (isInline) return writeInline(value, /[\s{]$/.test(text.slice(0, old.offset)) ? " " : "");
   return write(value, { ...layoutOf(text), indent: indentAt(text, old.offset) });
 }
 
-function write(value: unknown, { eol, unit, indent }: Layout & { indent: string }): string {
+function write(value: unknown, { eol, unit, indent }: Layout & { indent: string }) {
   return JSON.stringify(value, undefined, unit).replaceAll("\n", `${eol}${indent}`);
 }
 
@@ -144,7 +144,7 @@ function writeInline(value: unknown, gap: string): string {
 }
 
 /** The comma between two places; one in a comment is none. */
-function findComma(text: string, start: number, end: number): number | undefined {
+function findComma(text: string, start: number, end: number) {
   const scanner = createScanner(text.slice(start, end), true);
   for (let token: number = scanner.scan(); token !== END_TOKEN; token = scanner.scan()) {
     if (token === COMMA_TOKEN) return start + scanner.getTokenOffset();
@@ -153,7 +153,7 @@ function findComma(text: string, start: number, end: number): number | undefined
 }
 
 /** Where the last comment between two places ends, or the first of them if there is none. */
-function endOfTrivia(text: string, start: number, end: number): number {
+function endOfTrivia(text: string, start: number, end: number) {
   return start + text.slice(start, end).trimEnd().length;
 }
 
@@ -166,7 +166,7 @@ function findNode(text: string, path: Path): Node | undefined {
   return tree && findNodeAtLocation(tree, [...path]);
 }
 
-function endOf({ offset, length }: Node): number {
+function endOf({ offset, length }: Node) {
   return offset + length;
 }
 
@@ -180,15 +180,15 @@ function requireSingle(node: Node | undefined): void {
   for (const child of node?.children ?? []) requireSingle(child);
 }
 
-function withoutMark(text: string): string {
+function withoutMark(text: string) {
   return text.startsWith(MARK) ? text.slice(MARK.length) : text;
 }
 
-function lineAt(text: string, offset: number): number {
+function lineAt(text: string, offset: number) {
   return text.slice(0, offset).split("\n").length;
 }
 
-function sayError({ error }: ParseError): string {
+function sayError({ error }: ParseError) {
   return printParseErrorCode(error)
     .replace(/([a-z])([A-Z])/g, "$1 $2")
     .toLowerCase();

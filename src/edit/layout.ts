@@ -25,7 +25,7 @@ export function splice(text: string, start: number, end: number, by: string): st
 }
 
 /** The smallest step between two lines; white space of lines that go on with a comment is none. */
-function unitOf(text: string): string {
+function unitOf(text: string) {
   const indents = text
     .split("\n")
     .filter((line) => /^[ \t]+[^\s*]/.test(line))

@@ -51,7 +51,7 @@ function parseToml(text: string): Table {
   }
 }
 
-function applySet(text: string, path: KeyPath, value: Extract<Change, { do: "set" }>["value"]): string {
+function applySet(text: string, path: KeyPath, value: Extract<Change, { do: "set" }>["value"]) {
   const map = mapToml(text);
   const own = findEntry(map, path);
   if (own && !own.within) return splice(text, own.valueStart, own.valueEnd, writeValue(value));
@@ -67,7 +67,7 @@ function applySet(text: string, path: KeyPath, value: Extract<Change, { do: "set
   return addBelow(text, map, header, writePair(path.at(-1) ?? "", value));
 }
 
-function set(text: string, path: KeyPath, written: string): string {
+function set(text: string, path: KeyPath, written: string) {
   const map = mapToml(text);
   const own = findEntry(map, path);
   if (own) return splice(text, own.valueStart, own.valueEnd, written);
@@ -85,26 +85,26 @@ function findEntry({ entries }: TomlMap, path: KeyPath): TomlEntry | undefined {
 }
 
 /** The place of a table's header in the list of headers; -1 if it has none. */
-function findHeader({ headers }: TomlMap, table: KeyPath): number {
+function findHeader({ headers }: TomlMap, table: KeyPath) {
   return headers.findLastIndex((one) => !one.isList && isSame(one.path, table));
 }
 
 /** Into `{ … }`, after the last pair. */
-function addInline(text: string, map: TomlMap, table: TomlEntry, pair: string): string {
+function addInline(text: string, map: TomlMap, table: TomlEntry, pair: string) {
   const last = map.entries.findLast((entry) => entry.within === table);
   if (!last) return splice(text, table.valueStart, table.valueEnd, `{ ${pair} }`);
   return splice(text, last.valueEnd, last.valueEnd, `, ${pair}`);
 }
 
 /** On a line of its own below a header, or above all headers. */
-function addBelow(text: string, map: TomlMap, header: number, line: string): string {
+function addBelow(text: string, map: TomlMap, header: number, line: string) {
   const last = map.entries.findLast((entry) => entry.header === header && !entry.within);
   const end = last ? lineEnd(text, last.valueEnd) : (map.headers[header]?.end ?? startOfKeys(text));
   return addLine(text, end, line);
 }
 
 /** Beside a sibling that is written with dots: such a table cannot have a header. */
-function addBeside(text: string, map: TomlMap, path: KeyPath, written: string): string | undefined {
+function addBeside(text: string, map: TomlMap, path: KeyPath, written: string) {
   const sibling = map.entries.findLast(({ path: own, header, within }) => {
     const base = map.headers[header]?.path ?? [];
     const dotted = own.slice(0, -1);
@@ -116,14 +116,14 @@ function addBeside(text: string, map: TomlMap, path: KeyPath, written: string): 
 }
 
 /** As a new table at the end, where it is valid whatever comes before. */
-function addTable(text: string, table: KeyPath, pairs: readonly string[]): string {
+function addTable(text: string, table: KeyPath, pairs: readonly string[]) {
   const { eol } = layoutOf(text);
   const isFirst = text === "" || text === MARK;
   const gap = isFirst || /\n[ \t]*\r?\n$/.test(text) ? "" : text.endsWith("\n") ? eol : eol + eol;
   return `${text}${gap}${[`[${writeKeyPath(table)}]`, ...pairs].join(eol)}${eol}`;
 }
 
-function addLine(text: string, end: number, line: string): string {
+function addLine(text: string, end: number, line: string) {
   const { eol } = layoutOf(text);
   const isFirst = end === 0 || (end === 1 && text.startsWith(MARK));
   if (isFirst) return splice(text, end, end, `${line}${eol}`);
@@ -131,7 +131,7 @@ function addLine(text: string, end: number, line: string): string {
 }
 
 /** Keys above all tables come after the comment at the start of a file. */
-function startOfKeys(text: string): number {
+function startOfKeys(text: string) {
   const comment = /^\ufeff?(?:#[^\n]*(?:\n(?=#)|$|(?=\r?\n)))*/.exec(text)?.[0] ?? "";
   return comment.replace(/[\r\n]+$/, "").length;
 }
@@ -146,7 +146,7 @@ function cut(text: string, path: KeyPath): string {
 }
 
 /** Cuts the whole lines of an entry, with the comment after it. */
-function cutLines(text: string, from: number, to: number): string {
+function cutLines(text: string, from: number, to: number) {
   const start = lineStart(text, from);
   const end = lineEnd(text, to);
   const newline = /^\r?\n/.exec(text.slice(end, end + 2))?.[0].length ?? 0;
@@ -154,14 +154,14 @@ function cutLines(text: string, from: number, to: number): string {
 }
 
 /** A header goes with the blank line that set its table apart. */
-function cutHeader(text: string, { start, end }: { start: number; end: number }): string {
+function cutHeader(text: string, { start, end }: { start: number; end: number }) {
   const line = lineStart(text, start);
   const blank = /(?:(?<=^|\n)[ \t]*\r?\n)$/.exec(text.slice(0, line))?.[0].length ?? 0;
   return cutLines(text, line - blank, end);
 }
 
 /** Cuts one pair of `{ … }`, with the comma between it and the next pair, or the one before. */
-function cutInline(text: string, map: TomlMap, entry: TomlEntry): string {
+function cutInline(text: string, map: TomlMap, entry: TomlEntry) {
   const siblings = map.entries.filter(({ within }) => within === entry.within);
   const index = siblings.indexOf(entry);
   const next = siblings[index + 1];
@@ -171,18 +171,18 @@ function cutInline(text: string, map: TomlMap, entry: TomlEntry): string {
   return text.slice(0, entry.keyStart) + text.slice(entry.valueEnd).replace(/^\s*,/, "");
 }
 
-function lineStart(text: string, at: number): number {
+function lineStart(text: string, at: number) {
   const start = at === 0 ? 0 : text.lastIndexOf("\n", at - 1) + 1;
   return start === 0 && text.startsWith(MARK) ? MARK.length : start;
 }
 
-function lineEnd(text: string, from: number): number {
+function lineEnd(text: string, from: number) {
   const end = text.indexOf("\n", from);
   if (end < 0) return text.length;
   return text[end - 1] === "\r" ? end - 1 : end;
 }
 
-function writePair(name: string, value: unknown): string {
+function writePair(name: string, value: unknown) {
   return `${writeKeyPath([name])} = ${writeValue(value)}`;
 }
 
@@ -194,12 +194,12 @@ function writeValue(value: unknown): string {
 }
 
 /** Better no change than a wrong one: the new text must say exactly what was wanted. */
-function requireContent(text: string, wanted: Table, path: KeyPath): string {
+function requireContent(text: string, wanted: Table, path: KeyPath) {
   if (hasContent(text, wanted)) return text;
   throw new Unfit(`${writeKeyPath(path)} cannot be changed without touching other lines`);
 }
 
-function hasContent(text: string, wanted: Table): boolean {
+function hasContent(text: string, wanted: Table) {
   try {
     return isDeepStrictEqual(sortedLeaves(parseToml(text)), sortedLeaves(wanted));
   } catch (error) {

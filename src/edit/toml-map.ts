@@ -86,14 +86,14 @@ class Scanner {
   }
 
   /** Tables of a list are told apart by their number. */
-  #nextIn(path: KeyPath): string {
+  #nextIn(path: KeyPath) {
     const key = JSON.stringify(path);
     const index = this.#lists.get(key) ?? 0;
     this.#lists.set(key, index + 1);
     return String(index);
   }
 
-  #readEntry(table: KeyPath, within: TomlEntry | undefined): void {
+  #readEntry(table: KeyPath, within: TomlEntry | undefined) {
     const keyStart = this.#at;
     const path = [...table, ...this.#readKey()];
     this.#skip(/\s*=\s*/y);
@@ -114,7 +114,7 @@ class Scanner {
     entry.valueEnd = this.#at;
   }
 
-  #readKey(): string[] {
+  #readKey() {
     const names: string[] = [];
     do {
       const [part = ""] = this.#skip(/\s*(?:"(?:\\.|[^"\\])*"|'[^']*'|[\w-]+)\s*/y);
@@ -135,7 +135,7 @@ class Scanner {
   }
 
   /** Parses comma-separated values between brackets. */
-  #readParts(close: string, readPart: () => void): void {
+  #readParts(close: string, readPart: () => void) {
     this.#at += 1;
     for (;;) {
       this.#skip(/(?:[\s,]+|#[^\n]*)*/y);
@@ -146,7 +146,7 @@ class Scanner {
     this.#at += 1;
   }
 
-  #skipPair(): void {
+  #skipPair() {
     this.#readKey();
     this.#skip(/\s*=\s*/y);
     this.#readValue(undefined);
@@ -160,7 +160,7 @@ class Scanner {
   }
 }
 
-function unquote(name: string): string {
+function unquote(name: string) {
   if (name.startsWith("'")) return name.slice(1, -1);
   if (!name.startsWith('"')) return name;
   const json = name.replace(/\\U([0-9a-fA-F]{8})/g, (_, hex: string) => String.fromCodePoint(Number.parseInt(hex, 16)));

@@ -38,7 +38,7 @@ export const yamlEditor: Editor = {
   },
 };
 
-function set(text: string, { path, value }: Extract<Change, { do: "set" }>): string {
+function set(text: string, { path, value }: Extract<Change, { do: "set" }>) {
   const { contents } = parseDocument(text);
   if (!isMap(contents)) return append(text, write(nest(path, value), "", layoutOf(text).unit));
   const { map, pair, depth } = walk(contents, path);
@@ -61,7 +61,7 @@ function walk(root: YAMLMap, path: Path): { map: YAMLMap; pair: Pair | undefined
 }
 
 /** Adds members to a mapping, in its own style. */
-function addTo(text: string, map: YAMLMap, members: object): string {
+function addTo(text: string, map: YAMLMap, members: object) {
   const layout = layoutOf(text);
   const last = map.items.at(-1);
   if (map.flow || !last) {
@@ -77,7 +77,7 @@ function addTo(text: string, map: YAMLMap, members: object): string {
 }
 
 /** Below a key that has no value yet. */
-function fill(text: string, pair: Pair, members: object): string {
+function fill(text: string, pair: Pair, members: object) {
   if (isNode(pair.value) && !(isScalar(pair.value) && pair.value.value === null))
     throw new Unfit("no mapping stands there");
   const layout = layoutOf(text);
@@ -88,7 +88,7 @@ function fill(text: string, pair: Pair, members: object): string {
 }
 
 /** A value on the line of its key; a list that stood below it comes up. */
-function replace(text: string, pair: Pair, value: unknown): string {
+function replace(text: string, pair: Pair, value: unknown) {
   const colon = text.indexOf(":", rangeOf(pair.key)[1]);
   if (!isNode(pair.value)) return splice(text, colon + 1, colon + 1, ` ${writeInline(value)}`);
   const [start, end] = rangeOf(pair.value);
@@ -98,7 +98,7 @@ function replace(text: string, pair: Pair, value: unknown): string {
 }
 
 /** Takes whole lines out, those of a key and all that is below it. */
-function remove(text: string, path: Path): string {
+function remove(text: string, path: Path) {
   const { contents } = parseDocument(text);
   if (!isMap(contents)) return text;
   const { map, pair, depth } = walk(contents, path);
@@ -110,7 +110,7 @@ function remove(text: string, path: Path): string {
 }
 
 /** Takes a member out of a mapping in braces, with the comma that it needed. */
-function removeInline(text: string, map: YAMLMap, index: number): string {
+function removeInline(text: string, map: YAMLMap, index: number) {
   const [before, pair, after] = [map.items[index - 1], map.items[index], map.items[index + 1]];
   if (!pair) return text;
   const start = rangeOf(pair.key)[0];
@@ -118,18 +118,18 @@ function removeInline(text: string, map: YAMLMap, index: number): string {
   return splice(text, start, after ? rangeOf(after.key)[0] : endOf(pair), "");
 }
 
-function endOf(pair: Pair): number {
+function endOf(pair: Pair) {
   return isNode(pair.value) ? rangeOf(pair.value)[1] : rangeOf(pair.key)[1];
 }
 
-function append(text: string, lines: readonly string[]): string {
+function append(text: string, lines: readonly string[]) {
   const { eol } = layoutOf(text);
   const gap = text === "" || text.endsWith("\n") ? "" : eol;
   return `${text}${gap}${lines.join(eol)}${eol}`;
 }
 
 /** The lines of members in block style. */
-function write(members: object, indent: string, unit: string): string[] {
+function write(members: object, indent: string, unit: string) {
   const text = stringify(members, { ...WRITTEN, indent: unit.length });
   return text
     .trimEnd()
@@ -137,12 +137,12 @@ function write(members: object, indent: string, unit: string): string[] {
     .map((line) => indent + line);
 }
 
-function writeKey(name: string): string {
+function writeKey(name: string) {
   return stringify(name, WRITTEN).trimEnd();
 }
 
 /** A value on one line; a list or a mapping in the JSON form, which YAML reads. */
-function writeInline(value: unknown): string {
+function writeInline(value: unknown) {
   if (typeof value === "object" && value !== null) return JSON.stringify(value);
   return stringify(value, WRITTEN).trimEnd();
 }
@@ -158,11 +158,11 @@ function rangeOf(node: unknown): readonly [number, number, number] {
   return range;
 }
 
-function endOfLine(text: string, at: number): number {
+function endOfLine(text: string, at: number) {
   return at + (/^[^\r\n]*/.exec(text.slice(at))?.[0].length ?? 0);
 }
 
-function startOfNext(text: string, at: number): number {
+function startOfNext(text: string, at: number) {
   const end = text.indexOf("\n", at);
   return end < 0 ? text.length : end + 1;
 }

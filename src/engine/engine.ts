@@ -17,7 +17,7 @@ import type { Question } from "../core/question/question.ts";
 import type { Removal } from "../core/people/removal.ts";
 import type { GiveBack, Run, AgentPresence } from "../core/run/run.ts";
 import type { SimilarQuestion } from "../core/answer/similar.ts";
-import type { HoldInput } from "../core/question/take-hold.ts";
+import type { HoldInput } from "../core/question/hold.ts";
 import type { Stats, StatsQuery } from "../core/stats/stats.ts";
 import type { Template, TemplateInput } from "../core/answer/template.ts";
 import type { Token, TokenInput } from "../core/people/token.ts";

@@ -4,7 +4,7 @@ import type { AskInput } from "../core/question/ask-input.ts";
 import { requireEpoch } from "../core/run/handover.ts";
 import { type Question, isPending } from "../core/question/question.ts";
 import type { Run } from "../core/run/run.ts";
-import { mayHold, takeHold } from "../core/question/take-hold.ts";
+import { mayHold, takeHold } from "../core/question/hold.ts";
 import type { Store } from "../store/store.ts";
 import { addAsked } from "./asked-entry.ts";
 import { type Decider, after } from "./decide.ts";

@@ -21,7 +21,7 @@ import { withoutVotesOf } from "../core/people/removal.ts";
 import type { Rules } from "../core/rules.ts";
 import { undo } from "../core/question/settle.ts";
 import type { SimilarQuestion } from "../core/answer/similar.ts";
-import { type HoldInput, takeHold } from "../core/question/take-hold.ts";
+import { type HoldInput, takeHold } from "../core/question/hold.ts";
 import { escalate, extend } from "../core/question/timeout.ts";
 import type { Token } from "../core/people/token.ts";
 import type { QuestionFilter, Store } from "../store/store.ts";

@@ -4,7 +4,7 @@ import type { AnswerInput } from "./answer-input.ts";
 import type { DecisionContext, Changes, Entry, QuestionSnapshot } from "../changes.ts";
 import { requirePending } from "../question/require-pending.ts";
 import { hashText } from "../question/content.ts";
-import { questionEvent, runEvent, unchangedEvent } from "../trail/event.ts";
+import { questionEvent, runEvent, statusEvents, unchangedEvent } from "../trail/event.ts";
 import { resume } from "../run/handover.ts";
 import { shortId } from "../id.ts";
 import { questionJob } from "../run/job.ts";
@@ -65,11 +65,7 @@ export function recordRefused(
 }
 
 /** Matches a reply to what was asked, or refuses it with the reason. */
-export function readAnswer(
-  { question, content }: QuestionSnapshot & { question: Question },
-  input: AnswerInput,
-  at: DecisionContext,
-): Answer {
+export function readAnswer({ question, content }: QuestionSnapshot, input: AnswerInput, at: DecisionContext): Answer {
   const note = readNote(input, at);
   const say = (outcome: Outcome, items: Answer["items"], words: string | undefined): Answer => ({
     id: at.ids.outcome(),
@@ -113,8 +109,8 @@ function forceAnswer(read: QuestionSnapshot, input: AnswerInput, at: DecisionCon
     // No agent has to be started: the asker reads the answer itself.
     const stored = { answer: given, handover: { state: "given" as const, at: at.now, witness: "stored" } };
     const ended: Run = { ...run, status: "completed", reason: undefined, endedAt: at.now };
-    const changed = ended.status === run.status ? [] : [runEvent(run, ended, at, { forced: true })];
-    return { runs: [ended], questions: [{ ...forced, forced: stored }], events: [event, ...changed] };
+    const events = [event, ...statusEvents(run, ended, at, { forced: true })];
+    return { runs: [ended], questions: [{ ...forced, forced: stored }], events };
   }
   requireStartable(run);
   const clarifying = given.outcome === "clarify" ? question.id : run.clarifying;
@@ -130,7 +126,7 @@ function forceAnswer(read: QuestionSnapshot, input: AnswerInput, at: DecisionCon
   };
 }
 
-function settlingRefusal(question: PendingQuestion, { content }: QuestionSnapshot): Refusal {
+function settlingRefusal(question: PendingQuestion, { content }: QuestionSnapshot) {
   const first = question.settling?.answer;
   const said = first ? answerText(content, first.items) : "";
   const by = first ? actorName(first.by) : "somebody";
@@ -140,7 +136,7 @@ function settlingRefusal(question: PendingQuestion, { content }: QuestionSnapsho
   });
 }
 
-function readNote(input: AnswerInput, at: DecisionContext): string | undefined {
+function readNote(input: AnswerInput, at: DecisionContext) {
   const note = input.note?.trim();
   if (!note) return undefined;
   requirePlain(note, at.rules.limits.answerBytes, "note");
@@ -148,7 +144,7 @@ function readNote(input: AnswerInput, at: DecisionContext): string | undefined {
 }
 
 /** Asking back is not consent, so it is always possible for an approval; `decide` never is. */
-function mayHaveOutcome(outcome: Outcome, { kind, accepts }: Question): boolean {
+function mayHaveOutcome(outcome: Outcome, { kind, accepts }: Question) {
   if (kind === "approval" && outcome !== "answer") return outcome === "clarify";
   return accepts.includes(outcome);
 }

@@ -68,7 +68,7 @@ export function describeOptions(item: Item): string {
   return numbered(item).join(", ");
 }
 
-function numbered(item: Item): string[] {
+function numbered(item: Item) {
   return item.options.map((option, index) => `${index + 1} ${option.label}`);
 }
 
@@ -170,7 +170,7 @@ function longestMatch(
   return undefined;
 }
 
-function jsonList(said: string): string[] | undefined {
+function jsonList(said: string) {
   if (!said.startsWith("[")) return undefined;
   try {
     const list: unknown = JSON.parse(said);
@@ -214,7 +214,7 @@ function findItem(items: readonly Item[], name: string): Item | undefined {
   );
 }
 
-function emptyAnswer(item: Item): Refusal {
+function emptyAnswer(item: Item) {
   const choose = item.options.length > 0 ? `Choose 1-${item.options.length}` : undefined;
   const write = item.allowText ? "write text, or use --edit" : undefined;
   const hint = [choose, write].filter((part) => part !== undefined).join(", ");
@@ -223,7 +223,7 @@ function emptyAnswer(item: Item): Refusal {
   });
 }
 
-function noSuchOption(item: Item, said: string): Refusal {
+function noSuchOption(item: Item, said: string) {
   const shown = said.length > 80 ? `${said.slice(0, 79)}…` : said;
   return new Refusal("no_such_option", `${quoteLine(said, 80)} is not one of the options`, {
     hint: `Choose one of: ${describeOptions(item)}`,
@@ -232,7 +232,7 @@ function noSuchOption(item: Item, said: string): Refusal {
 }
 
 /** Refuses words that are probably a mistyped or shortened option: they would be a free answer that nobody meant. */
-function requireNotMistyped(item: Item, { values, text }: MatchedItem): void {
+function requireNotMistyped(item: Item, { values, text }: MatchedItem) {
   if (values.length > 0 || text === undefined || item.options.length === 0) return;
   const meant = findNearOption(item, text);
   if (!meant) return;
@@ -258,7 +258,7 @@ function findNearOption(item: Item, text: string): Option | undefined {
   );
 }
 
-function digitsOf(text: string): string {
+function digitsOf(text: string) {
   return text.replaceAll(/\D/g, "");
 }
 

@@ -34,6 +34,6 @@ export function parseSearch(typed: string): SearchWord[] {
   return unique(normalizeWords([typed])).map((word) => ({ word, isStart: word.length >= SHORTEST_START }));
 }
 
-function unique(words: readonly string[]): string[] {
+function unique(words: readonly string[]) {
   return [...new Set(words.map((word) => word.slice(0, LONGEST_WORD)))].slice(0, MOST_WORDS);
 }

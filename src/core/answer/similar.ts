@@ -75,7 +75,7 @@ export function weighWords(asked: QuestionSnapshot, counts: WordCounts): { weigh
   const weight: WordWeight = (word) =>
     Math.log(1 + (counts.size + 1) / Math.max(1, counts.of(word) + Number(words.has(word))));
   const rarest = [...words].sort((one, other) => weight(other) - weight(one));
-  const isRare = (word: string): boolean => counts.of(word) <= counts.size * MOST_COMMON;
+  const isRare = (word: string) => counts.of(word) <= counts.size * MOST_COMMON;
   return {
     weight,
     telling: rarest.filter((word, place) => place < LEAST_TELLING || isRare(word)).slice(0, MOST_TELLING),
@@ -122,18 +122,18 @@ function similarOf(
 }
 
 /** A repository that only the asker claims does not rank past answers higher. */
-function isSameRepo(one: QuestionSnapshot["run"], other: QuestionSnapshot["run"]): boolean {
+function isSameRepo(one: QuestionSnapshot["run"], other: QuestionSnapshot["run"]) {
   const repo = findVerifiedRepo(one);
   return repo !== undefined && repo === findVerifiedRepo(other);
 }
 
-function compareUsefulness(one: SimilarQuestion, other: SimilarQuestion): number {
+function compareUsefulness(one: SimilarQuestion, other: SimilarQuestion) {
   if (one.isSameRepo !== other.isSameRepo) return one.isSameRepo ? -1 : 1;
   return other.score - one.score || (one.at > other.at ? -1 : 1);
 }
 
 /** The texts of a question without its context, which describes the work rather than the choice. */
-function textsOf(content: Content): string[] {
+function textsOf(content: Content) {
   return sharedOf(content).items.flatMap((item) => [item.text, ...item.options.map(({ label }) => label)]);
 }
 
@@ -147,24 +147,24 @@ function wordsOf(texts: readonly string[]): WordSet {
   return new Set(telling.slice(0, LONGEST_WORDS).map(stem));
 }
 
-function stem(word: string): string {
+function stem(word: string) {
   return word.length > 4 ? word.replace(/(?:ing|ed|es|en|s|e)$/, "") : word;
 }
 
 /** The cosine similarity of two weighted word sets: 0 for nothing shared, 1 for equal sets. */
-function cosineSimilarity(words: WordSet, others: WordSet, weight: WordWeight): number {
+function cosineSimilarity(words: WordSet, others: WordSet, weight: WordWeight) {
   let shared = 0;
   for (const word of words) if (others.has(word)) shared += weight(word) ** 2;
   return shared === 0 ? 0 : shared / (vectorLength(words, weight) * vectorLength(others, weight));
 }
 
-function vectorLength(words: WordSet, weight: WordWeight): number {
+function vectorLength(words: WordSet, weight: WordWeight) {
   let sum = 0;
   for (const word of words) sum += weight(word) ** 2;
   return Math.sqrt(sum);
 }
 
-function countShared(words: WordSet, others: WordSet): number {
+function countShared(words: WordSet, others: WordSet) {
   let count = 0;
   for (const word of words) if (others.has(word)) count += 1;
   return count;

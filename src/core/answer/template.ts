@@ -92,8 +92,7 @@ export function fillTemplate(
   template: Template,
   read: QuestionSnapshot,
 ): Pick<AnswerInput, "answer" | "items" | "note"> {
-  const fill = (text: string): string =>
-    text.replace(FIELD, (_, name: string) => fieldValue(name.trim(), template, read));
+  const fill = (text: string) => text.replace(FIELD, (_, name: string) => fieldValue(name.trim(), template, read));
   const text = template.text === undefined ? undefined : fill(template.text);
   if (template.choose === undefined) return { answer: text ?? "" };
   return {
@@ -109,7 +108,7 @@ export function listMatchingTemplates(
   limits: Limits,
 ): Template[] {
   const usable = templates.filter((template) => matchesRun(template, read) && canAnswer(template, read, limits));
-  const rank = ({ match }: Template): number => -Number(match?.repo !== undefined) - Number(match?.label !== undefined);
+  const rank = ({ match }: Template) => -Number(match?.repo !== undefined) - Number(match?.label !== undefined);
   return usable.sort((one, other) => rank(one) - rank(other) || (one.name < other.name ? -1 : 1));
 }
 
@@ -131,13 +130,13 @@ export function parseTemplate({ id, version, body }: Entry): Template {
   return Template.parse({ ...body, name: id, version });
 }
 
-function matchesRun({ match }: Template, { run }: QuestionSnapshot): boolean {
+function matchesRun({ match }: Template, { run }: QuestionSnapshot) {
   const repo = findVerifiedRepo(run);
   const isHere = match?.repo === undefined || (repo !== undefined && matchesGlob(repo, match.repo));
   return isHere && (match?.label === undefined || verifiedLabels(run).includes(match.label));
 }
 
-function canAnswer(template: Template, read: QuestionSnapshot, limits: Limits): boolean {
+function canAnswer(template: Template, read: QuestionSnapshot, limits: Limits) {
   try {
     const { answer, items } = fillTemplate(template, read);
     matchAnswer(read.content, { answer, items }, limits);
@@ -148,7 +147,7 @@ function canAnswer(template: Template, read: QuestionSnapshot, limits: Limits): 
   }
 }
 
-function fieldValue(field: string, { name }: Template, read: QuestionSnapshot): string {
+function fieldValue(field: string, { name }: Template, read: QuestionSnapshot) {
   const value = Object.hasOwn(FIELDS, field) ? FIELDS[field]?.(read) : undefined;
   if (value !== undefined && value !== "") return value;
   throw new Refusal("bad_input", `Template ${name} needs {{${field}}}, which this question does not have`, {
@@ -157,7 +156,7 @@ function fieldValue(field: string, { name }: Template, read: QuestionSnapshot): 
   });
 }
 
-function requireKnownFields(text: string): void {
+function requireKnownFields(text: string) {
   for (const [, field = ""] of text.matchAll(FIELD)) {
     if (Object.hasOwn(FIELDS, field.trim())) continue;
     const fields = TEMPLATE_FIELDS.map((name) => `{{${name}}}`);
@@ -176,12 +175,12 @@ function withChange(
   return { ...template, changes: [...template.changes, { did, by, at: now }].slice(-MOST_CHANGES) };
 }
 
-function formatIssueNumber(issue: { number: number } | undefined): string | undefined {
+function formatIssueNumber(issue: { number: number } | undefined) {
   return issue && `#${issue.number}`;
 }
 
 /** Matches a pattern in which `*` stands for any characters, in time bounded by the product of both lengths. */
-function matchesGlob(text: string, pattern: string): boolean {
+function matchesGlob(text: string, pattern: string) {
   const parts = pattern.toLowerCase().split("*");
   const whole = text.toLowerCase();
   const first = parts[0] ?? "";

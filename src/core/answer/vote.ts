@@ -1,5 +1,5 @@
 import { type Actor, actorName } from "../people/actor.ts";
-import type { DecisionContext, Changes, QuestionSnapshot } from "../changes.ts";
+import type { DecisionContext, Changes, PendingSnapshot, QuestionSnapshot } from "../changes.ts";
 import { settleOrClose } from "../question/settle.ts";
 import { questionEvent } from "../trail/event.ts";
 import { type Person, isNamed } from "../people/person.ts";
@@ -8,7 +8,7 @@ import { Refusal } from "../refusal.ts";
 
 /** Counts a person's vote; a later one replaces the earlier. Enough equal votes, or a veto, close the question. */
 export function vote(
-  read: QuestionSnapshot & { question: PendingQuestion },
+  read: PendingSnapshot,
   given: Answer,
   how: { undoMs: number; resume: boolean },
   at: DecisionContext,
@@ -63,12 +63,12 @@ const UNLISTED = "";
  * The person a vote counts for: one on the list, one for all unlisted names, or nobody if that person was removed. Votes
  * in other people's names count for the person who gives them: one token that names several people is one person.
  */
-function voterOf(by: Actor, people: readonly Person[] = []): string | undefined {
+function voterOf(by: Actor, people: readonly Person[] = []) {
   const named = findVoter(actorName(by), people);
   return named === undefined || by.onBehalfOf === undefined ? named : findVoter(by.id, people);
 }
 
-function findVoter(name: string, people: readonly Person[]): string | undefined {
+function findVoter(name: string, people: readonly Person[]) {
   const person = people.find(({ id }) => id === name);
   if (!person) return UNLISTED;
   return person.removed ? undefined : person.id;
@@ -96,7 +96,7 @@ export function groupVotes(votes: readonly Vote[]): Array<readonly [Vote, ...Vot
 }
 
 /** Names a choice: two votes agree if they choose the same in every item; free text beside a choice does not count. */
-function choiceOf(answer: Answer): string {
+function choiceOf(answer: Answer) {
   const items = Object.keys(answer.items).sort();
   const chosen = items.map((id) => {
     const { values = [], text = null } = answer.items[id] ?? {};
@@ -106,13 +106,13 @@ function choiceOf(answer: Answer): string {
 }
 
 /** Counts the voters for a choice. */
-function countVotes(votes: readonly Vote[], choice: string, people: readonly Person[] | undefined): number {
+function countVotes(votes: readonly Vote[], choice: string, people: readonly Person[] | undefined) {
   const voters = votes.filter((cast) => choiceOf(cast.answer) === choice).map((cast) => voterOf(cast.by, people));
   return new Set(voters.filter((voter) => voter !== undefined)).size;
 }
 
 /** Says whether no choice can reach the quorum with the votes still outstanding; people may still change their vote. */
-function isUnreachable(question: PendingQuestion, people: readonly Person[] = []): boolean {
+function isUnreachable(question: PendingQuestion, people: readonly Person[] = []) {
   const { from, need } = question.approvals;
   if (from.length === 0) return false;
   const listed = people.filter(({ id, removed }) => !removed && isNamed(from, id, people)).map(({ id }) => id);
@@ -123,7 +123,7 @@ function isUnreachable(question: PendingQuestion, people: readonly Person[] = []
   return best + open < need;
 }
 
-function isDenial(answer: Answer): boolean {
+function isDenial(answer: Answer) {
   return Object.values(answer.items).some(
     (item) => item.values.includes("deny") || item.text?.toLowerCase() === "deny",
   );

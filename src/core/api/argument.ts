@@ -80,6 +80,6 @@ function partOf({ query, body }: ArgumentRequest, name: string): Record<string, 
   return name.startsWith("query.") ? query : body;
 }
 
-function fieldOf(name: string): string {
+function fieldOf(name: string) {
   return name.slice(name.indexOf(".") + 1);
 }

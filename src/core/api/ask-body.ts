@@ -122,6 +122,6 @@ function whatBody({ items, context, tool }: AskInput): Pick<AskBody, "items" | "
   return { items, context };
 }
 
-function sayMs(ms: number): string {
+function sayMs(ms: number) {
   return `${ms}ms`;
 }

@@ -6,12 +6,13 @@ import { SimilarQuestion } from "../answer/similar.ts";
 import { Stats, StatsView, viewStats } from "../stats/stats.ts";
 import { Template } from "../answer/template.ts";
 import type { Reply } from "./route.ts";
+import { MaybeText } from "./view.ts";
 
 const TemplateView = z.object({
   name: z.string(),
-  text: z.string().nullable(),
+  text: MaybeText,
   choose: z.array(z.string()).nullable(),
-  match: z.object({ repo: z.string().nullable(), label: z.string().nullable() }),
+  match: z.object({ repo: MaybeText, label: MaybeText }),
   changes: z.array(z.object({ did: z.string(), by: z.string(), at: Instant })),
 });
 export type TemplateView = z.infer<typeof TemplateView>;
@@ -22,11 +23,11 @@ const SimilarView = z.object({
   short_id: z.string(),
   title: z.string(),
   answer: z.string(),
-  note: z.string().nullable(),
+  note: MaybeText,
   answered_by: z.string(),
   answered_at: Instant,
   channel: z.string(),
-  repo: z.string().nullable(),
+  repo: MaybeText,
   same_repo: z.boolean(),
   score: z.number(),
 });

@@ -10,17 +10,13 @@ const OfTemplate = z.object({ id: TemplateName });
 
 /** Templates, similar answers and statistics. */
 export const MEMORY_ROUTES = {
-  listTemplates: route({
-    method: "GET",
-    path: "/templates",
+  listTemplates: route("GET", "/templates", {
     may: "see_all",
     summary: "The canned answers that everybody shares",
     takes: [],
     reply: templatesReply,
   }),
-  findSimilar: route({
-    method: "GET",
-    path: "/questions/{id}/similar",
+  findSimilar: route("GET", "/questions/{id}/similar", {
     may: "see_all",
     summary: "What people answered to questions like this one",
     params: OfQuestion,
@@ -28,9 +24,7 @@ export const MEMORY_ROUTES = {
     takes: ["id", "query.limit"],
     reply: similarReply,
   }),
-  stats: route({
-    method: "GET",
-    path: "/stats",
+  stats: route("GET", "/stats", {
     may: "see_all",
     summary: "What is known of the questions of a time, in numbers",
     query: z.object({
@@ -42,18 +36,14 @@ export const MEMORY_ROUTES = {
     }),
     reply: statsReply,
   }),
-  putTemplate: route({
-    method: "PUT",
-    path: "/templates/{id}",
+  putTemplate: route("PUT", "/templates/{id}", {
     may: "change_template",
     summary: "Add or change a canned answer",
     params: OfTemplate,
     body: TemplateInput.omit({ name: true }),
     reply: templateReply,
   }),
-  removeTemplate: route({
-    method: "DELETE",
-    path: "/templates/{id}",
+  removeTemplate: route("DELETE", "/templates/{id}", {
     may: "change_template",
     summary: "Take a canned answer away",
     params: OfTemplate,

@@ -20,24 +20,18 @@ import { Moment, route } from "./route.ts";
 
 /** Tokens, people and the server itself. */
 export const PEOPLE_ROUTES = {
-  authenticate: route({
-    method: "GET",
-    path: "/me",
+  authenticate: route("GET", "/me", {
     may: "any_token",
     summary: "Who bears this token",
     reply: meReply,
   }),
-  redeemLogin: route({
-    method: "POST",
-    path: "/login",
+  redeemLogin: route("POST", "/login", {
     may: "no_token",
     summary: "Trade a login code for a token",
     body: z.object({ code: z.string().min(1).max(200) }),
     reply: issuedReply,
   }),
-  issueToken: route({
-    method: "POST",
-    path: "/tokens",
+  issueToken: route("POST", "/tokens", {
     may: "make_token",
     summary: "Make a token; its text is shown this once",
     body: z.object({
@@ -54,26 +48,20 @@ export const PEOPLE_ROUTES = {
     }),
     reply: issuedReply,
   }),
-  listTokens: route({
-    method: "GET",
-    path: "/tokens",
+  listTokens: route("GET", "/tokens", {
     may: "manage_tokens",
     summary: "All tokens, without their texts",
     takes: ["by"],
     reply: tokensReply,
   }),
-  revokeToken: route({
-    method: "DELETE",
-    path: "/tokens/{id}",
+  revokeToken: route("DELETE", "/tokens/{id}", {
     may: "manage_tokens",
     summary: "Make a token worthless",
     params: z.object({ id: z.string().regex(/^[0-9a-f]{64}$/) }),
     takes: ["id", "by"],
     reply: tokenReply,
   }),
-  handOverToken: route({
-    method: "POST",
-    path: "/tokens/{id}/hand-over",
+  handOverToken: route("POST", "/tokens/{id}/hand-over", {
     may: "manage_tokens",
     summary: "Give a token to another person, with whom it ends from then on",
     params: z.object({ id: z.string().regex(/^[0-9a-f]{64}$/) }),
@@ -81,57 +69,43 @@ export const PEOPLE_ROUTES = {
     takes: ["id", "body.to", "by"],
     reply: tokenReply,
   }),
-  listPeople: route({
-    method: "GET",
-    path: "/people",
+  listPeople: route("GET", "/people", {
     may: "manage_people",
     summary: "Everybody who answers",
     takes: [],
     reply: peopleReply,
   }),
-  putPerson: route({
-    method: "PUT",
-    path: "/people/{id}",
+  putPerson: route("PUT", "/people/{id}", {
     may: "manage_people",
     summary: "Add or change a person",
     params: z.object({ id: Person.shape.id }),
     body: Person.omit({ id: true, version: true, removed: true }).extend({ groups: Person.shape.groups.default([]) }),
     reply: personReply,
   }),
-  removePerson: route({
-    method: "DELETE",
-    path: "/people/{id}",
+  removePerson: route("DELETE", "/people/{id}", {
     may: "manage_people",
     summary: "Remove a person with all that they hold; with trial=true only say what would happen",
     params: z.object({ id: Person.shape.id }),
     query: z.object({ hand_over_to: Person.shape.id.optional(), trial: z.enum(["true", "false"]).optional() }),
     reply: removalReply,
   }),
-  verify: route({
-    method: "GET",
-    path: "/verify",
+  verify: route("GET", "/verify", {
     may: "maintain",
     summary: "Compare the whole trail with the state",
     reply: verifiedReply,
   }),
-  findTroubles: route({
-    method: "GET",
-    path: "/troubles",
+  findTroubles: route("GET", "/troubles", {
     may: "see_all",
     summary: "What keeps questions and runs from going on",
     takes: [],
     reply: troublesReply,
   }),
-  now: route({
-    method: "GET",
-    path: "/now",
+  now: route("GET", "/now", {
     may: "any_token",
     summary: "The time that decides deadlines",
     reply: nowReply,
   }),
-  doDue: route({
-    method: "POST",
-    path: "/due",
+  doDue: route("POST", "/due", {
     may: "maintain",
     summary: "Do what has fallen due",
     reply: doneCountReply,

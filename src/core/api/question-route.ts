@@ -21,17 +21,13 @@ const AnswerWithName = AnswerBody.extend({
 
 /** Asking and answering. */
 export const QUESTION_ROUTES = {
-  ask: route({
-    method: "POST",
-    path: "/questions",
+  ask: route("POST", "/questions", {
     may: "ask",
     summary: "Ask a question",
     body: AskBody,
     reply: doneReply,
   }),
-  listQuestions: route({
-    method: "GET",
-    path: "/questions",
+  listQuestions: route("GET", "/questions", {
     may: "look",
     summary: "Questions, newest first",
     query: z.object({
@@ -44,70 +40,54 @@ export const QUESTION_ROUTES = {
     }),
     reply: questionsReply,
   }),
-  countQuestions: route({
-    method: "GET",
-    path: "/questions/count",
+  countQuestions: route("GET", "/questions/count", {
     may: "see_all",
     summary: "How many questions are in a state",
     query: z.object({ status: StatusQuery.default("pending") }),
     reply: countReply,
   }),
-  findAsked: route({
-    method: "GET",
-    path: "/questions/asked",
+  findAsked: route("GET", "/questions/asked", {
     may: "look",
     summary: "What was asked under that name and is still open",
     query: z.object({ as: z.string().min(1).max(200) }),
     reply: questionsReply,
   }),
-  read: route({
-    method: "GET",
-    path: "/questions/{id}",
+  read: route("GET", "/questions/{id}", {
     may: "look",
     summary: "One question",
     params: OfQuestion,
     takes: ["id"],
     reply: questionReply,
   }),
-  wait: route({
-    method: "GET",
-    path: "/questions/{id}/wait",
+  wait: route("GET", "/questions/{id}/wait", {
     may: "look",
     summary: "One question, once it is closed, or at that time as it is then; at most 25 s",
     params: OfQuestion,
     query: z.object({ until: Moment.optional() }),
     reply: questionReply,
   }),
-  answer: route({
-    method: "POST",
-    path: "/questions/{id}/answer",
+  answer: route("POST", "/questions/{id}/answer", {
     may: "answer",
     summary: "Answer, or vote towards a quorum",
     params: OfQuestion,
     body: AnswerWithName,
     reply: doneReply,
   }),
-  preview: route({
-    method: "POST",
-    path: "/questions/{id}/preview",
+  preview: route("POST", "/questions/{id}/preview", {
     may: "answer",
     summary: "What the agent would be told; changes nothing",
     params: OfQuestion,
     body: AnswerWithName,
     reply: textReply,
   }),
-  undo: route({
-    method: "POST",
-    path: "/questions/{id}/undo",
+  undo: route("POST", "/questions/{id}/undo", {
     may: "undo",
     summary: "Take an answer back while it settles",
     params: OfQuestion,
     takes: ["id", "by", "once"],
     reply: questionReply,
   }),
-  amend: route({
-    method: "POST",
-    path: "/questions/{id}/amend",
+  amend: route("POST", "/questions/{id}/amend", {
     may: "amend",
     summary: "Correct an answer afterwards",
     params: OfQuestion,
@@ -115,27 +95,21 @@ export const QUESTION_ROUTES = {
     takes: ["id", "body.text", "by", "once"],
     reply: questionReply,
   }),
-  claim: route({
-    method: "POST",
-    path: "/questions/{id}/claim",
+  claim: route("POST", "/questions/{id}/claim", {
     may: "claim",
     summary: "Say that you are on it",
     params: OfQuestion,
     takes: ["id", "by", "once"],
     reply: questionReply,
   }),
-  release: route({
-    method: "POST",
-    path: "/questions/{id}/release",
+  release: route("POST", "/questions/{id}/release", {
     may: "release",
     summary: "Give a claim back",
     params: OfQuestion,
     takes: ["id", "by", "once"],
     reply: questionReply,
   }),
-  assign: route({
-    method: "POST",
-    path: "/questions/{id}/assign",
+  assign: route("POST", "/questions/{id}/assign", {
     may: "assign",
     summary: "Name the people it is for",
     params: OfQuestion,
@@ -143,9 +117,7 @@ export const QUESTION_ROUTES = {
     takes: ["id", "body.to", "by", "once"],
     reply: questionReply,
   }),
-  snooze: route({
-    method: "POST",
-    path: "/questions/{id}/snooze",
+  snooze: route("POST", "/questions/{id}/snooze", {
     may: "snooze",
     summary: "Keep it out of sight until then",
     params: OfQuestion,
@@ -153,18 +125,14 @@ export const QUESTION_ROUTES = {
     takes: ["id", "body.until", "by", "once"],
     reply: questionReply,
   }),
-  extend: route({
-    method: "POST",
-    path: "/questions/{id}/extend",
+  extend: route("POST", "/questions/{id}/extend", {
     may: "extend",
     summary: "Move the deadline",
     params: OfQuestion,
     body: z.object({ by: Duration }),
     reply: questionReply,
   }),
-  comment: route({
-    method: "POST",
-    path: "/questions/{id}/comment",
+  comment: route("POST", "/questions/{id}/comment", {
     may: "comment",
     summary: "A remark for other people",
     params: OfQuestion,
@@ -172,9 +140,7 @@ export const QUESTION_ROUTES = {
     takes: ["id", "body.text", "by", "once"],
     reply: questionReply,
   }),
-  issueLink: route({
-    method: "POST",
-    path: "/questions/{id}/links",
+  issueLink: route("POST", "/questions/{id}/links", {
     may: "link",
     summary: "An address where one person answers this question without signing in",
     params: OfQuestion,
@@ -182,18 +148,14 @@ export const QUESTION_ROUTES = {
     takes: ["id", "body.person", "by"],
     reply: linkReply,
   }),
-  escalate: route({
-    method: "POST",
-    path: "/questions/{id}/escalate",
+  escalate: route("POST", "/questions/{id}/escalate", {
     may: "escalate",
     summary: "Take the next escalation step",
     params: OfQuestion,
     takes: ["id", "by", "once"],
     reply: questionReply,
   }),
-  cancel: route({
-    method: "POST",
-    path: "/questions/{id}/cancel",
+  cancel: route("POST", "/questions/{id}/cancel", {
     may: "cancel",
     summary: "Withdraw a question",
     params: OfQuestion,
@@ -201,9 +163,7 @@ export const QUESTION_ROUTES = {
     takes: ["id", "once", "by"],
     reply: questionReply,
   }),
-  hold: route({
-    method: "POST",
-    path: "/questions/{id}/hold",
+  hold: route("POST", "/questions/{id}/hold", {
     may: "take_outcome",
     summary: "Another call waits for it from now on, unless one does that may be alive",
     params: OfQuestion,
@@ -217,9 +177,7 @@ export const QUESTION_ROUTES = {
     }),
     reply: doneReply,
   }),
-  endHold: route({
-    method: "POST",
-    path: "/questions/{id}/end-hold",
+  endHold: route("POST", "/questions/{id}/end-hold", {
     may: "take_outcome",
     summary: "The holder stops waiting",
     params: OfQuestion,
@@ -228,9 +186,7 @@ export const QUESTION_ROUTES = {
     mayRepeat: true,
     reply: questionReply,
   }),
-  handOver: route({
-    method: "POST",
-    path: "/questions/{id}/hand-over",
+  handOver: route("POST", "/questions/{id}/hand-over", {
     may: "take_outcome",
     summary: "The outcome is about to be written out to the agent",
     params: OfQuestion,
@@ -239,9 +195,7 @@ export const QUESTION_ROUTES = {
     mayRepeat: true,
     reply: questionReply,
   }),
-  given: route({
-    method: "POST",
-    path: "/questions/{id}/given",
+  given: route("POST", "/questions/{id}/given", {
     may: "take_outcome",
     summary: "The agent has the outcome",
     params: OfQuestion,

@@ -14,7 +14,16 @@ import { Run } from "../run/run.ts";
 import { Troubles, TroublesView, viewTroubles } from "../run/trouble.ts";
 import { Token } from "../people/token.ts";
 import { RunUsage, UsageView, viewUsage } from "../run/usage.ts";
-import { MachineView, QuestionView, RunView, viewMachine, viewQuestion, viewRun } from "./view.ts";
+import {
+  MachineView,
+  MaybeInstant,
+  MaybeText,
+  QuestionView,
+  RunView,
+  viewMachine,
+  viewQuestion,
+  viewRun,
+} from "./view.ts";
 import { toSnakeCase } from "./snake-case.ts";
 import type { Reply } from "./route.ts";
 
@@ -28,15 +37,15 @@ export const EventView = z.object({
   type: z.string(),
   at: Instant,
   run_id: z.string(),
-  question_id: z.string().nullable(),
+  question_id: MaybeText,
   by: z.object({
     scope: z.string(),
     id: z.string(),
     channel: z.string(),
     strength: Strength,
-    on_behalf_of: z.string().nullable(),
+    on_behalf_of: MaybeText,
   }),
-  from: z.string().nullable(),
+  from: MaybeText,
   to: z.string(),
   version: z.int(),
   detail: z.record(z.string(), z.unknown()).nullable(),
@@ -48,26 +57,25 @@ const TokenView = z.object({
   id: z.string(),
   scope: z.string(),
   subject: z.string(),
-  run_id: z.string().nullable(),
-  question_id: z.string().nullable(),
+  run_id: MaybeText,
+  question_id: MaybeText,
   on_behalf: z.boolean(),
-  name: z.string().nullable(),
-  maker: z.string().nullable(),
+  name: MaybeText,
+  maker: MaybeText,
   created_at: Instant,
-  used_at: Instant.nullable(),
-  expires_at: Instant.nullable(),
-  revoked_at: Instant.nullable(),
+  used_at: MaybeInstant,
+  expires_at: MaybeInstant,
+  revoked_at: MaybeInstant,
 });
 const PersonView = z.object({
   id: z.string(),
-  name: z.string().nullable(),
-  email: z.string().nullable(),
-  slack: z.string().nullable(),
-  github: z.string().nullable(),
+  name: MaybeText,
+  email: MaybeText,
+  slack: MaybeText,
+  github: MaybeText,
   groups: z.array(z.string()),
 });
 const VerifiedView = z.object({ runs: z.int(), events: z.int(), seals: z.int(), problems: z.array(z.string()) });
-const Cursor = z.string().nullable();
 
 /** A page of a list, and from where the next one goes on. */
 interface Page<Row> {
@@ -83,7 +91,7 @@ export const doneReply: Reply<QuestionSnapshot & { isNew: boolean }> = {
 };
 export const questionsReply: Reply<Page<QuestionSnapshot>> = {
   rows: pageOf(ReadRows),
-  schema: z.object({ questions: z.array(QuestionView), next_cursor: Cursor }),
+  schema: z.object({ questions: z.array(QuestionView), next_cursor: MaybeText }),
   view: ({ rows, next }, machines) => ({
     questions: rows.map((read) => viewQuestion(read, machines)),
     next_cursor: next ?? null,
@@ -93,7 +101,7 @@ export const troublesReply: Reply<Troubles> = { rows: Troubles, schema: Troubles
 export const runReply: Reply<Run> = { rows: Run, schema: RunView, view: viewRun };
 export const runsReply: Reply<Page<Run>> = {
   rows: pageOf(Run),
-  schema: z.object({ runs: z.array(RunView), next_cursor: Cursor }),
+  schema: z.object({ runs: z.array(RunView), next_cursor: MaybeText }),
   view: ({ rows, next }, machines) => ({
     runs: rows.map((run) => viewRun(run, machines)),
     next_cursor: next ?? null,
@@ -111,7 +119,7 @@ export const machinesReply: Reply<Machine[]> = {
 };
 export const eventsReply: Reply<Page<KeptEvent>> = {
   rows: pageOf(KeptEventRows),
-  schema: z.object({ events: z.array(EventView), next_cursor: Cursor }),
+  schema: z.object({ events: z.array(EventView), next_cursor: MaybeText }),
   view: ({ rows, next }) => ({ events: rows.map(viewEvent), next_cursor: next ?? null }),
 };
 export const foundReply: Reply<{ runs: Run[]; questions: Question[] }> = {

@@ -81,10 +81,12 @@ export const Order = z.enum(["oldest", "newest"]);
 
 /** Builds a row of the table; a schema that is left out takes an empty object. */
 export function route<Rows, Params = object, Query = object, Body = object, const Takes extends Arguments = undefined>(
-  row: Omit<Route<Params, Query, Body, Rows, Takes>, "params" | "query" | "body"> &
+  method: Route["method"],
+  path: string,
+  row: Omit<Route<Params, Query, Body, Rows, Takes>, "method" | "path" | "params" | "query" | "body"> &
     Partial<Pick<Route<Params, Query, Body, Rows>, "params" | "query" | "body">>,
 ): Route<Params, Query, Body, Rows, Takes> {
   // The default type parameters say the same.
   const empty = Nothing as unknown as z.ZodType<never>;
-  return { params: empty, query: empty, body: empty, ...row };
+  return { method, path, params: empty, query: empty, body: empty, ...row };
 }

@@ -31,17 +31,13 @@ export const Cursor = z.string().regex(/^\d{1,20}(-\d{1,20})?$/);
 
 /** Runs, and what happened in them. */
 export const RUN_ROUTES = {
-  createRun: route({
-    method: "POST",
-    path: "/runs",
+  createRun: route("POST", "/runs", {
     may: "start_run",
     summary: "Make a run",
     body: RunBody,
     reply: runReply,
   }),
-  listRuns: route({
-    method: "GET",
-    path: "/runs",
+  listRuns: route("GET", "/runs", {
     may: "look",
     summary: "Runs, newest first",
     query: z.object({
@@ -54,42 +50,32 @@ export const RUN_ROUTES = {
     }),
     reply: runsReply,
   }),
-  findRun: route({
-    method: "GET",
-    path: "/runs/{id}",
+  findRun: route("GET", "/runs/{id}", {
     may: "look",
     summary: "One run",
     params: OfRun,
     reply: runReply,
   }),
-  usageOf: route({
-    method: "GET",
-    path: "/usage",
+  usageOf: route("GET", "/usage", {
     may: "look",
     summary: "What runs have used: turns, cost and tokens",
     query: z.object({ runs: RunIdsQuery.describe("Ids of runs between commas") }),
     reply: usageReply,
   }),
-  readChain: route({
-    method: "GET",
-    path: "/runs/{id}/events",
+  readChain: route("GET", "/runs/{id}/events", {
     may: "look",
     summary: "Everything that happened in a run",
     params: OfRun,
     reply: eventsReply,
   }),
-  startRun: route({
-    method: "POST",
-    path: "/runs/{id}/start",
+  startRun: route("POST", "/runs/{id}/start", {
     may: "report_run",
     summary: "The agent's process is there",
     params: OfRun,
     takes: ["id", "by"],
     reply: runReply,
   }),
-  endRun: route({
-    method: "POST",
-    path: "/runs/{id}/end",
+  endRun: route("POST", "/runs/{id}/end", {
     may: "report_run",
     summary: "The agent's processes are gone",
     params: OfRun,
@@ -104,9 +90,7 @@ export const RUN_ROUTES = {
     mayRepeat: true,
     reply: runReply,
   }),
-  cancelRun: route({
-    method: "POST",
-    path: "/runs/{id}/cancel",
+  cancelRun: route("POST", "/runs/{id}/cancel", {
     may: "cancel_run",
     summary: "End a run and its question",
     params: OfRun,
@@ -114,9 +98,7 @@ export const RUN_ROUTES = {
     takes: ["id", "by", "body.reason"],
     reply: runReply,
   }),
-  resumeRun: route({
-    method: "POST",
-    path: "/runs/{id}/resume",
+  resumeRun: route("POST", "/runs/{id}/resume", {
     may: "resume_run",
     summary: "Take up a run whose answer was stored without resuming it",
     params: OfRun,
@@ -131,17 +113,13 @@ export const RUN_ROUTES = {
     takes: ["id", "by", "body"],
     reply: runReply,
   }),
-  listMachines: route({
-    method: "GET",
-    path: "/machines",
+  listMachines: route("GET", "/machines", {
     may: "see_all",
     summary: "The machines that agents are started on, with when each was last heard of",
     takes: [],
     reply: machinesReply,
   }),
-  lookUp: route({
-    method: "GET",
-    path: "/lookup",
+  lookUp: route("GET", "/lookup", {
     may: "look",
     summary: "Runs and questions that go by a name",
     query: z.object({
@@ -151,9 +129,7 @@ export const RUN_ROUTES = {
     }),
     reply: foundReply,
   }),
-  readFeed: route({
-    method: "GET",
-    path: "/events",
+  readFeed: route("GET", "/events", {
     may: "look",
     summary: "Everything that happens, as a page or, with Accept: text/event-stream, as it happens",
     query: z.object({
@@ -164,9 +140,7 @@ export const RUN_ROUTES = {
     }),
     reply: eventsReply,
   }),
-  findFeedEnd: route({
-    method: "GET",
-    path: "/events/end",
+  findFeedEnd: route("GET", "/events/end", {
     may: "see_all",
     summary: "The place in the feed after which everything is still to happen",
     reply: cursorReply,

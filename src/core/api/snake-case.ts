@@ -25,6 +25,6 @@ function isObject(value: unknown): value is object {
   return value !== null && typeof value === "object";
 }
 
-function snakeCase(name: string): string {
+export function snakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

@@ -13,6 +13,10 @@ import { TimeoutPolicy } from "../question/timeout-policy.ts";
 import { type Run, RunStatus, findAgentSession, isAnswerUntaken } from "../run/run.ts";
 import { toSnakeCase } from "./snake-case.ts";
 
+/** Null is what is not there. */
+export const MaybeText = z.string().nullable();
+export const MaybeInstant = Instant.nullable();
+
 const Answers = z.record(z.string(), z.object({ values: z.array(z.string()), text: z.string().optional() }));
 
 /** The state of a question for programs, and the answer where there is one; what is not there is left out. */
@@ -38,26 +42,26 @@ export type CheckView = z.infer<typeof CheckView>;
 
 const ItemView = z.object({
   id: z.string(),
-  header: z.string().nullable(),
+  header: MaybeText,
   text: z.string(),
   options: z.array(
     z.object({
       key: z.string(),
       value: z.string(),
       label: z.string(),
-      description: z.string().nullable(),
-      preview: z.string().nullable(),
+      description: MaybeText,
+      preview: MaybeText,
       recommended: z.boolean(),
     }),
   ),
   multiple: z.boolean(),
   allow_text: z.boolean(),
-  placeholder: z.string().nullable(),
+  placeholder: MaybeText,
   schema: AnswerSchema.nullable(),
 });
 
 /** A machine as programs see it. */
-export const MachineView = z.object({ id: z.string(), name: z.string(), heard_at: Instant.nullable() });
+export const MachineView = z.object({ id: z.string(), name: z.string(), heard_at: MaybeInstant });
 const Away = MachineView.nullable().describe(
   "The machine that the run waits for, where that was not heard of for a minute",
 );
@@ -73,17 +77,17 @@ export const QuestionView = z.object({
   run_id: z.string(),
   run_number: z.int(),
   run_name: z.string(),
-  external_id: z.string().nullable(),
+  external_id: MaybeText,
   run_status: RunStatus,
   machine: Away,
   status: CheckView.shape.status,
   title: z.string(),
   items: z.array(ItemView),
-  context: z.string().nullable(),
+  context: MaybeText,
   kind: z.enum(["question", "approval"]),
   risk: Risk,
   risk_source: FactSource,
-  fingerprint: z.string().nullable().describe("Names the tool and its exact arguments; askd computes it"),
+  fingerprint: MaybeText.describe("Names the tool and its exact arguments; askd computes it"),
   unverified: z
     .array(z.enum([...RunFact.options, "risk"]))
     .describe("Facts of the question and its run that only the asker says"),
@@ -91,26 +95,26 @@ export const QuestionView = z.object({
   asked_at: Instant,
   asked_by: z.string(),
   via: z.string(),
-  due_at: Instant.nullable(),
+  due_at: MaybeInstant,
   on_timeout: z.looseObject({ do: TimeoutPolicy }),
-  held_until: Instant.nullable(),
+  held_until: MaybeInstant,
   assigned_to: z.array(z.string()),
-  claimed_by: z.string().nullable(),
-  snoozed_until: Instant.nullable(),
-  settling_until: Instant.nullable(),
+  claimed_by: MaybeText,
+  snoozed_until: MaybeInstant,
+  settling_until: MaybeInstant,
   amendments: z.array(Said),
   comments: z.array(Said),
   votes: z.int(),
   votes_needed: z.int(),
-  answer: z.string().nullable(),
+  answer: MaybeText,
   answers: Answers.nullable(),
   outcome: Outcome.nullable(),
-  note: z.string().nullable(),
-  answered_by: z.string().nullable(),
-  answered_at: Instant.nullable(),
+  note: MaybeText,
+  answered_by: MaybeText,
+  answered_at: MaybeInstant,
   policy: TimeoutPolicy.nullable(),
   forced: z.boolean(),
-  reason: z.string().nullable(),
+  reason: MaybeText,
   version: z.int(),
 });
 export type QuestionView = z.infer<typeof QuestionView>;
@@ -123,28 +127,28 @@ export const RunView = z.object({
   id: z.string(),
   number: z.int(),
   name: z.string(),
-  external_id: z.string().nullable(),
+  external_id: MaybeText,
   status: RunStatus,
   /** The answer is there, and only a person can bring it to the agent. */
   answer_untaken: z.boolean(),
-  reason: z.string().nullable(),
+  reason: MaybeText,
   agent: z.string(),
-  session: z.string().nullable(),
+  session: MaybeText,
   host: z.string(),
   machine: Away,
-  dir: z.string().nullable(),
-  repo: z.string().nullable(),
-  branch: z.string().nullable(),
+  dir: MaybeText,
+  repo: MaybeText,
+  branch: MaybeText,
   labels: z.array(z.string()),
   sources: RunSources.describe("Who vouches for agent, repo and labels; asker is nobody but the asker"),
   priority: z.int(),
-  size: z.string().nullable(),
-  parent_id: z.string().nullable(),
-  pending_question_id: z.string().nullable(),
+  size: MaybeText,
+  parent_id: MaybeText,
+  pending_question_id: MaybeText,
   created_at: Instant,
-  started_at: Instant.nullable(),
-  parked_at: Instant.nullable(),
-  ended_at: Instant.nullable(),
+  started_at: MaybeInstant,
+  parked_at: MaybeInstant,
+  ended_at: MaybeInstant,
   result: z
     .object({ summary: z.string().optional(), details: z.string().optional(), issues: z.array(z.string()).optional() })
     .nullable(),
@@ -268,7 +272,7 @@ export function valuesOf(answer: Answer, content: Content): string[] {
 }
 
 /** An answer that leaves the choice to the asker has the values that the asker recommended. */
-function recommendedValues(item: Item, answer: Answer): string[] {
+function recommendedValues(item: Item, answer: Answer) {
   if (answer.outcome !== "decide") return [];
   return item.options.filter((option) => option.recommended).map((option) => option.value);
 }

@@ -177,7 +177,7 @@ export function denyFor(refusal: Refusal): HookReply {
   return { do: "deny", why: oneVisibleLine(hint ? `${refusal.message}. ${hint}.` : `${refusal.message}.`) };
 }
 
-function sayDenied({ question }: QuestionSnapshot): string {
+function sayDenied({ question }: QuestionSnapshot) {
   const answer = findAnswer(question);
   const by = answer && !answer.policy ? ` by ${sayDeniers(question, answer)}` : "";
   const note = answer?.note ? `: ${quoteLine(answer.note, WORDS_CHARS)}` : "";
@@ -186,8 +186,8 @@ function sayDenied({ question }: QuestionSnapshot): string {
   return `Not allowed${by} (${question.id})${note}. Do not try the same again.`;
 }
 
-function sayDeniers(question: Question, answer: Answer): string {
-  const name = (by: Actor): string => quoteName(actorName(by));
+function sayDeniers(question: Question, answer: Answer) {
+  const name = (by: Actor) => quoteName(actorName(by));
   const tally = findTally(question, answer);
   if (!tally) return name(answer.by);
   const names = tally.votes.map((vote) => name(vote.by)).join(", ");

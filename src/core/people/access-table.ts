@@ -21,7 +21,7 @@ export function accessTable(): string {
     return [`\`${verb}\``, ...cells, rule.on === "none" ? "" : rule.on, guard];
   });
   const widths = head.map((name, column) => Math.max(name.length, ...rows.map((row) => row[column]?.length ?? 0)));
-  const line = (cells: readonly string[]): string =>
+  const line = (cells: readonly string[]) =>
     `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(" | ")} |\n`;
   return [line(head), line(widths.map((width) => "-".repeat(width))), ...rows.map(line)].join("");
 }

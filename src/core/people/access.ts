@@ -170,7 +170,7 @@ export function requireNoQuorum(verb: AccessVerb, { approvals }: Question, by: A
 }
 
 /** At high risk, an actor known only by their machine must confirm. */
-function requireConfirmed(question: Question, by: Actor, isConfirmed: boolean): void {
+function requireConfirmed(question: Question, by: Actor, isConfirmed: boolean) {
   if (question.risk === "high" && by.strength === "local" && !isConfirmed) {
     throw new Refusal(
       "needs_confirmation",
@@ -183,7 +183,7 @@ function requireConfirmed(question: Question, by: Actor, isConfirmed: boolean): 
 }
 
 /** High risk and approvals require a minimum strength, which follows from the channel. */
-function requireStrength(question: Question, by: Actor, rules: Rules): void {
+function requireStrength(question: Question, by: Actor, rules: Rules) {
   if (question.kind === "approval" && isElicited(by)) {
     throw new Refusal(
       "needs_person",
@@ -206,7 +206,7 @@ function requireStrength(question: Question, by: Actor, rules: Rules): void {
 }
 
 /** An agent owns what belongs to the run of its token; one without a run owns what it asked itself. */
-function isOwn({ id, runId }: Actor, subject: AccessSubject): boolean {
+function isOwn({ id, runId }: Actor, subject: AccessSubject) {
   if (runId !== undefined) return subject.runId === undefined || runId === subject.runId;
   if (subject.askedBy === undefined) return true;
   return subject.askedBy.scope === "agent" && subject.askedBy.id === id;

@@ -30,7 +30,7 @@ export function compareUrgency(one: PendingQuestion, other: PendingQuestion): nu
 }
 
 /** By code units: the values are ASCII, and each page sorts a thousand questions. */
-function compare(one: string, other: string): number {
+function compare(one: string, other: string) {
   if (one === other) return 0;
   return one < other ? -1 : 1;
 }
@@ -51,7 +51,7 @@ export function mayAnswer(
   return from.length === 0 || from.includes(id) || groups.some((group) => from.includes(group));
 }
 
-function isMeant(name: string, { id, groups }: InboxViewer): boolean {
+function isMeant(name: string, { id, groups }: InboxViewer) {
   const plain = name.replace(/^@/, "");
   return plain === id || groups.includes(plain);
 }

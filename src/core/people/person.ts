@@ -45,7 +45,7 @@ export function requireOwnAddresses(person: Person, people: readonly Person[]): 
 }
 
 /** Mail and GitHub do not tell upper from lower case. */
-function plainAddress(text: string | undefined): string | undefined {
+function plainAddress(text: string | undefined) {
   return text?.trim().toLowerCase() || undefined;
 }
 

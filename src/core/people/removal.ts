@@ -209,11 +209,11 @@ function findEndingTokens({ person, people, tokens }: RemovalSnapshot, at: Decis
 }
 
 /** A token for another subject can be handed over; one that speaks for the person cannot. */
-function isHandedOver({ subject, scope, isSession }: Token, person: string): boolean {
+function isHandedOver({ subject, scope, isSession }: Token, person: string) {
   return subject !== person && scope !== "link" && scope !== "login" && !isSession;
 }
 
-function requireAnotherAdmin(read: RemovalSnapshot, handOverTo: string | undefined, at: DecisionContext): void {
+function requireAnotherAdmin(read: RemovalSnapshot, handOverTo: string | undefined, at: DecisionContext) {
   const admins = read.tokens.filter((token) => isAdminToken(token, at.now));
   const ending = findEndingTokens(read, at).filter(
     (token) => handOverTo === undefined || !isHandedOver(token, read.person.id),
@@ -267,14 +267,14 @@ function heldQuestion({ id, title }: PendingQuestion): z.infer<typeof HeldQuesti
   return { id, title };
 }
 
-function isClaimedBy({ claim }: PendingQuestion, person: string): boolean {
+function isClaimedBy({ claim }: PendingQuestion, person: string) {
   return claim !== undefined && actorName(claim.by) === person;
 }
 
-function hasVoteOf({ votes }: PendingQuestion, person: string): boolean {
+function hasVoteOf({ votes }: PendingQuestion, person: string) {
   return votes.some(({ by }) => actorName(by) === person);
 }
 
-function withoutName(names: readonly string[], person: string): string[] {
+function withoutName(names: readonly string[], person: string) {
   return names.filter((name) => name !== person);
 }

@@ -52,7 +52,7 @@ export function approvalContent(use: ToolAsk): {
 }
 
 /** The end of a long name: it tells tools of one server apart. */
-function headerOf(name: string): string {
+function headerOf(name: string) {
   const end = Array.from(name).slice(-HEADER_CHARS).join("");
   return isVisibleLine(end, HEADER_CHARS) ? end : "tool";
 }
@@ -80,7 +80,7 @@ function sortKeys(value: unknown, depth: number): unknown {
 }
 
 /** A code fence longer than any in the text. */
-function fenceCode(text: string): string {
+function fenceCode(text: string) {
   const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map((ticks) => ticks.length));
   const fence = "`".repeat(longest + 1);
   return `${fence}json\n${text}\n${fence}`;

@@ -6,15 +6,7 @@ import { quoteName, requireVisibleLine } from "../text/foreign-text.ts";
 import { type Instant, HOUR_MS, SECOND_MS, epochMs } from "../instant.ts";
 import { ItemInput, readItem, secretRefusal } from "./item-input.ts";
 import { makePlain, requireBytes } from "../text/plain-text.ts";
-import {
-  AfterHold,
-  type Approvals,
-  type NotifyTarget,
-  type OnTimeout,
-  Approvals as ApprovalsSchema,
-  EscalationStep,
-  Outcome,
-} from "./question.ts";
+import { AfterHold, Approvals, EscalationStep, type NotifyTarget, type OnTimeout, Outcome } from "./question.ts";
 import { TimeoutPolicy } from "./timeout-policy.ts";
 import { Refusal } from "../refusal.ts";
 import { Risk } from "./risk.ts";
@@ -69,42 +61,37 @@ const MAX_DEPTH = 64;
 const Duration = z
   .union([z.string(), z.number().nonnegative()])
   .transform((value) => (typeof value === "number" ? value * SECOND_MS : parseDuration(value)));
-const TimeoutParams = z.object({
-  addLabel: z.string().optional(),
-  comment: z.string().optional(),
-  notifyChannel: z.string().optional(),
-  assignTo: z.string().optional(),
-  markAs: z.string().optional(),
-  useAnswer: z.string().optional(),
-  then: TimeoutPolicy.exclude(["escalate"]).optional(),
-  steps: z
-    .array(
+const TimeoutParams = z
+  .object({
+    addLabel: z.string(),
+    comment: z.string(),
+    notifyChannel: z.string(),
+    assignTo: z.string(),
+    markAs: z.string(),
+    useAnswer: z.string(),
+    then: TimeoutPolicy.exclude(["escalate"]),
+    steps: z.array(
       z.object({ after: Duration, to: z.array(z.string()).default([]), channels: z.array(z.string()).default([]) }),
-    )
-    .optional(),
-});
+    ),
+  })
+  .partial();
 const TimeoutAction = z.union(
-  [
-    TimeoutPolicy,
-    TimeoutParams.extend({
-      type: TimeoutPolicy.optional(),
-      action: TimeoutPolicy.optional(),
-      do: TimeoutPolicy.optional(),
-    }),
-  ],
+  [TimeoutPolicy, TimeoutParams.extend({ type: TimeoutPolicy, action: TimeoutPolicy, do: TimeoutPolicy }).partial()],
   { error: `use ${TimeoutPolicy.options.join(", ")}` },
 );
 
 const NotifyInput = z.union([
   z.string(),
-  z.object({
-    type: z.string().optional(),
-    channel: z.string().optional(),
-    address: z.string().optional(),
-    mention: z.array(z.string()).optional(),
-    recipients: z.array(z.string()).optional(),
-    issueNumber: z.int().optional(),
-  }),
+  z
+    .object({
+      type: z.string(),
+      channel: z.string(),
+      address: z.string(),
+      mention: z.array(z.string()),
+      recipients: z.array(z.string()),
+      issueNumber: z.int(),
+    })
+    .partial(),
 ]);
 
 const ToolInput = z.object({
@@ -143,7 +130,7 @@ const AskFields = ItemInput.omit({ text: true, id: true }).extend({
   issueNumber: z.int().optional(),
   key: z.string().min(1).max(255).optional(),
   idempotencyKey: z.string().min(1).max(255).optional(),
-  approvals: ApprovalsSchema.partial().optional(),
+  approvals: Approvals.partial().optional(),
   accepts: z.array(Outcome).min(1).optional(),
   fingerprint: z.undefined({ error: 'askd computes it; give "tool" with its name and input instead' }).optional(),
   tool: ToolInput.optional(),
@@ -184,7 +171,7 @@ export function parseAsk(raw: unknown, door: DoorDefaults, rules: Rules, now: In
     },
     notify: readNotify(fields),
     to: fields.to,
-    ...readIssue(fields),
+    issue: readIssue(fields),
     key: fields.key ?? fields.idempotencyKey,
     approvals: { need: 1, from: [], veto: false, ...fields.approvals },
     accepts: fields.accepts ?? door.accepts ?? ["answer", "decide", "clarify"],
@@ -195,7 +182,7 @@ export function parseAsk(raw: unknown, door: DoorDefaults, rules: Rules, now: In
 }
 
 /** Refuses names of people with invisible characters. */
-function requireNames(names: readonly string[]): void {
+function requireNames(names: readonly string[]) {
   for (const name of names) requireVisibleLine(name, "the name of a person or group");
 }
 
@@ -223,7 +210,7 @@ function readAfterHold({ kind, afterHold }: AskFields, door: DoorDefaults): Afte
   return kind === "approval" && after === "proceed" ? "park" : after;
 }
 
-function readConfidence(given: number | null | undefined): number | undefined {
+function readConfidence(given: number | null | undefined) {
   if (typeof given !== "number") return undefined;
   return given > 1 ? given / 100 : given;
 }
@@ -271,20 +258,10 @@ function readOnTimeout(fields: AskFields, items: readonly Item[], door: DoorDefa
       `An approval cannot be given by silence; use on_timeout fail, skip, escalate, wait or defer instead of ${what}`,
     );
   }
-  const steps = params.steps?.map((step) =>
-    EscalationStep.parse({ afterMs: step.after, to: step.to, channels: step.channels }),
-  );
-  return {
-    do: what,
-    answer: what === "default" || params.then === "default" ? readDefault(fields, params.useAnswer, items) : undefined,
-    steps,
-    then: params.then,
-    addLabel: params.addLabel,
-    comment: params.comment,
-    notifyChannel: params.notifyChannel,
-    assignTo: params.assignTo,
-    markAs: params.markAs,
-  };
+  const { then, addLabel, comment, notifyChannel, assignTo, markAs } = params;
+  const answer = what === "default" || then === "default" ? readDefault(fields, params.useAnswer, items) : undefined;
+  const steps = params.steps?.map(({ after, ...step }) => EscalationStep.parse({ afterMs: after, ...step }));
+  return { do: what, answer, steps, then, addLabel, comment, notifyChannel, assignTo, markAs };
 }
 
 /** The configured policy for questions without one, if it is possible for this question; else `fail`. */
@@ -299,7 +276,7 @@ function policyFor(
 }
 
 /** The answer of the `default` policy, as text that matches the options: given, or the recommended option. */
-function readDefault(fields: AskFields, useAnswer: string | undefined, items: readonly Item[]): string {
+function readDefault(fields: AskFields, useAnswer: string | undefined, items: readonly Item[]) {
   const given = fields.defaultAnswer ?? useAnswer;
   if (given !== undefined) return given;
   const recommended = items.map((item) =>
@@ -312,7 +289,7 @@ function readDefault(fields: AskFields, useAnswer: string | undefined, items: re
   return recommended.map((keys, index) => `${index + 1}${keys.join(",")}`).join(" ");
 }
 
-function readTimeoutMs(fields: AskFields, door: DoorDefaults, rules: Rules, now: Instant): number | undefined {
+function readTimeoutMs(fields: AskFields, door: DoorDefaults, rules: Rules, now: Instant) {
   if (fields.timeout !== undefined) return fields.timeout;
   if (fields.timeoutHours !== undefined) return fields.timeoutHours * HOUR_MS;
   if (fields.expiresAt) return Math.max(0, Date.parse(fields.expiresAt) - epochMs(now));
@@ -326,24 +303,19 @@ function readNotify(fields: AskFields): NotifyTarget[] {
     const channel = input.type ?? input.channel ?? "";
     const address = input.address ?? input.recipients?.join(",") ?? addressFor(channel, input, fields);
     const mention = input.mention ?? (channel === "slack" ? fields.slackMention : undefined);
-    return { channel, ...(address && { address }), ...(mention && { mention }) };
+    return { channel, address: address || undefined, mention };
   });
 }
 
-function addressFor(
-  channel: string,
-  input: { channel?: string; issueNumber?: number },
-  fields: AskFields,
-): string | undefined {
+function addressFor(channel: string, input: { channel?: string; issueNumber?: number }, fields: AskFields) {
   if (channel === "slack") return input.channel ?? fields.slackChannel;
   if (channel === "email") return fields.emailRecipients?.join(",");
   if (channel === "github") return (input.issueNumber ?? fields.issueNumber)?.toString();
   return undefined;
 }
 
-function readIssue(fields: AskFields): { issue?: { repo?: string; number: number } } {
-  if (fields.issue) return { issue: fields.issue };
-  return fields.issueNumber === undefined ? {} : { issue: { number: fields.issueNumber } };
+function readIssue({ issue, issueNumber }: AskFields): AskInput["issue"] {
+  return issue ?? (issueNumber === undefined ? undefined : { number: issueNumber });
 }
 
 /** Our fields are snake_case on the wire, those of the documents camelCase; both are accepted. */

@@ -2,17 +2,17 @@ import { lookCommand, requireAccess } from "../people/access.ts";
 import { plainAnswerInput } from "../answer/answer-input.ts";
 import { fingerprintOf } from "./approval.ts";
 import type { AskInput } from "./ask-input.ts";
-import type { DecisionContext, Changes, QuestionSnapshot } from "../changes.ts";
+import type { DecisionContext, Changes, PendingSnapshot, QuestionSnapshot } from "../changes.ts";
 import { type Content, contentName, hashContent, recommendedOption, titleOf } from "./content.ts";
 import { questionEvent, runEvent } from "../trail/event.ts";
 import { timerKey, setTimer } from "./question-timer.ts";
-import { closeQuestion } from "./close.ts";
+import { answeredQuestion, closeQuestion } from "./close.ts";
 import { quoteLine } from "../text/foreign-text.ts";
 import { giveOnNextAsk } from "../run/handover.ts";
 import { type QuestionId, shortId } from "../id.ts";
 import { type Instant, later, msBetween, MINUTE_MS } from "../instant.ts";
 import { matchAnswer } from "../answer/match.ts";
-import { NOT_CLOSED, NOT_OPEN, type PendingQuestion, type Question, owesOutcome } from "./question.ts";
+import { NOT_CLOSED, type PendingQuestion, type Question, owesOutcome } from "./question.ts";
 import { redactContent } from "../secret/redact.ts";
 import { Refusal } from "../refusal.ts";
 import { settleRisk } from "./risk.ts";
@@ -121,7 +121,7 @@ export function isSameAsk(question: Question, input: AskInput): boolean {
 }
 
 /** An asker can word an approval like ours without a tool: equal words are not the same ask. */
-function isSameTool(question: Question, { tool }: AskInput): boolean {
+function isSameTool(question: Question, { tool }: AskInput) {
   return question.fingerprint === (tool && fingerprintOf(tool));
 }
 
@@ -137,7 +137,7 @@ export function requireSamePayload(question: Question, input: AskInput): void {
   );
 }
 
-function requireMayAsk({ run, open, epoch }: AskSnapshot, input: AskInput, at: DecisionContext): void {
+function requireMayAsk({ run, open, epoch }: AskSnapshot, input: AskInput, at: DecisionContext) {
   requireAccess("ask", at.by, { runId: run.id });
   const pending = open.find((question) => question.status === "pending");
   if (pending) {
@@ -174,7 +174,7 @@ function requireMayAsk({ run, open, epoch }: AskSnapshot, input: AskInput, at: D
  * Only the session of an agent that is back continues after its run has ended; a cancelled run does not, nor do
  * leftovers of an agent that askd started.
  */
-function mayReopen(run: Run, epoch: number | undefined, input: AskInput): boolean {
+function mayReopen(run: Run, epoch: number | undefined, input: AskInput) {
   if (run.status === "cancelled" || (run.status === "skipped" && !isForeignSession(run))) return false;
   if (run.implicit) return true;
   return epoch === undefined && run.session !== undefined && (input.via === "mcp" || input.via === "hook");
@@ -259,7 +259,7 @@ function deadlineOf(
 }
 
 /** Says whether a default answer fits this content. */
-function mayAnswerLike(answer: string | undefined, content: Content, at: DecisionContext): boolean {
+function mayAnswerLike(answer: string | undefined, content: Content, at: DecisionContext) {
   if (answer === undefined) return true;
   try {
     matchAnswer(content, plainAnswerInput(answer), at.rules.limits);
@@ -280,7 +280,7 @@ function statusAfterAsk(run: Run, input: AskInput): Run["status"] {
   return "running";
 }
 
-function maySkipAsking(question: PendingQuestion, at: DecisionContext): boolean {
+function maySkipAsking(question: PendingQuestion, at: DecisionContext) {
   const bands = at.rules.confidence;
   return (
     bands !== undefined &&
@@ -296,7 +296,7 @@ function maySkipAsking(question: PendingQuestion, at: DecisionContext): boolean 
 /** A confident agent continues with its recommended option, recorded as a policy answer. */
 function decideByConfidence(
   changes: Changes,
-  read: QuestionSnapshot & { question: PendingQuestion },
+  read: PendingSnapshot,
   at: DecisionContext,
 ): Changes & { read: QuestionSnapshot } {
   const picks = read.content.items.map((item) => [item.id, recommendedOption(item)] as const);
@@ -304,22 +304,13 @@ function decideByConfidence(
   const items = Object.fromEntries(picks.map(([id, option]) => [id, { values: option ? [option.value] : [] }]));
   const by = { scope: "system", id: "confidence", channel: "policy", strength: "none" } as const;
   const answer = { id: at.ids.outcome(), outcome: "answer" as const, items, by, at: at.now, policy: "confidence" };
-  const closed = closeQuestion(
-    read,
-    { ...read.question, ...NOT_OPEN, status: "answered", answer, handover: { state: "owed" } },
-    at,
-  );
-  const question = closed.questions[0] ?? read.question;
+  const closed = closeQuestion(read, answeredQuestion(read.question, answer), () => ({ policy: "confidence" }), at);
   return {
     ...changes,
     ...closed,
     questions: [...closed.questions, ...(changes.questions?.slice(1) ?? [])],
-    events: [
-      ...(changes.events ?? []),
-      questionEvent("answered", read.question, question, at, { policy: "confidence" }),
-      ...closed.events,
-    ],
+    events: [...(changes.events ?? []), ...closed.events],
     dropped: changes.dropped ?? [],
-    read: { ...read, run: closed.runs[0] ?? read.run, question },
+    read: { ...read, run: closed.runs[0], question: closed.questions[0] },
   };
 }

@@ -18,12 +18,12 @@ export interface Callback {
   headers: Record<string, string>;
 }
 
+interface ClosedSnapshot extends QuestionSnapshot {
+  question: ClosedQuestion;
+}
+
 /** Builds the request that reports a question's outcome to a program. */
-export function buildCallback(
-  read: QuestionSnapshot & { question: ClosedQuestion },
-  secret: string,
-  now: Instant,
-): Callback {
+export function buildCallback(read: ClosedSnapshot, secret: string, now: Instant): Callback {
   const { question } = read;
   const id = `msg_${question.id}_${findAnswer(question)?.id ?? question.status}`;
   const type = { answered: "question.answered", timeout: "question.timed_out", cancelled: "question.cancelled" }[
@@ -59,11 +59,7 @@ export function requireCallback(callback: { url: string; secret: string }): void
   keyOf(callback.secret);
 }
 
-function callbackData({
-  question,
-  run,
-  content,
-}: QuestionSnapshot & { question: ClosedQuestion }): Record<string, unknown> {
+function callbackData({ question, run, content }: ClosedSnapshot): Record<string, unknown> {
   const answer = findAnswer(question);
   const tally = answer && findTally(question, answer);
   return {
@@ -83,11 +79,11 @@ function callbackData({
   };
 }
 
-function sign(secret: string, text: string): string {
+function sign(secret: string, text: string) {
   return createHmac("sha256", keyOf(secret)).update(text).digest("base64");
 }
 
-function keyOf(secret: string): Buffer {
+function keyOf(secret: string) {
   const key = Buffer.from(secret.startsWith(SECRET_PREFIX) ? secret.slice(SECRET_PREFIX.length) : secret, "base64");
   if (key.length < LEAST_SECRET_BYTES) {
     throw new Refusal(

@@ -3,12 +3,12 @@ import type { DecisionContext, Changes, QuestionSnapshot } from "../changes.ts";
 import { closeQuestion } from "./close.ts";
 import { requirePending } from "./require-pending.ts";
 import { hashText } from "./content.ts";
-import { questionEvent, runEvent } from "../trail/event.ts";
+import { runEvent } from "../trail/event.ts";
 import { voidOthers } from "../run/handover.ts";
 import { shortId } from "../id.ts";
 import { cancelledQuestion, stopJob } from "../run/run-lifecycle.ts";
 import { requirePlain } from "../text/plain-text.ts";
-import type { ClosedQuestion, PendingQuestion } from "./question.ts";
+import type { ClosedQuestion } from "./question.ts";
 import { type Run, isAgentAlive, isForOneAsk, isForeignSession } from "../run/run.ts";
 
 export interface CancelInput {
@@ -34,10 +34,14 @@ export function cancel(read: QuestionSnapshot, input: CancelInput, at: DecisionC
     requireMayResumeAgent("cancel_with_words", { ...read, question }, at, input.confirmed ?? false);
     const hint = `Withdraw it without words: askd cancel ${shortId(question.id)}`;
     requireNoQuorum("cancel_with_words", question, at.by, hint);
-    return withdrawWithNote({ ...read, question }, reason, note, at);
+    requirePlain(note, at.rules.limits.answerBytes, "text");
+    // The agent reads it as a note, never as an answer.
+    const noted = owed(cancelledQuestion(question, { reason, note }, at));
+    return closeQuestion({ ...read, question }, noted, () => ({ reason, note: hashText(note) }), at);
   }
   const endsRun = isForOneAsk(run) || (at.by.scope !== "agent" && !isForeignSession(run));
-  if (!endsRun) return withdraw({ ...read, question }, reason, at);
+  const outcome = owedToCallback(run, cancelledQuestion(question, { reason }, at));
+  if (!endsRun) return closeQuestion({ ...read, question }, outcome, () => ({ reason }), at);
   const wasAlive = isAgentAlive(run) && !run.implicit;
   const others = voidOthers(read, "run_cancelled", at);
   const ended: Run = {
@@ -48,51 +52,20 @@ export function cancel(read: QuestionSnapshot, input: CancelInput, at: DecisionC
     owes: others.owes,
     epoch: wasAlive ? run.epoch + 1 : run.epoch,
   };
-  const outcome = cancelledQuestion(question, { reason }, at);
-  const closed = closeQuestion({ ...read, run: ended, question }, owedToCallback(run, outcome), at);
+  const closed = closeQuestion({ ...read, run: ended, question }, outcome, () => ({ reason }), at);
   return {
     ...closed,
     questions: [...closed.questions, ...others.questions],
-    events: [
-      questionEvent("cancelled", question, closed.questions[0] ?? outcome, at, { reason }),
-      ...others.events,
-      runEvent(run, ended, at),
-    ],
+    events: [...closed.events, ...others.events, runEvent(run, ended, at)],
     scheduled: [...closed.scheduled, ...stopJob(run, at)],
   };
 }
 
-/** Cancels the question alone. */
-function withdraw(
-  read: QuestionSnapshot & { question: PendingQuestion },
-  reason: string,
-  at: DecisionContext,
-): Changes {
-  const outcome = cancelledQuestion(read.question, { reason }, at);
-  const closed = closeQuestion(read, owedToCallback(read.run, outcome), at);
-  const event = questionEvent("cancelled", read.question, closed.questions[0] ?? outcome, at, { reason });
-  return { ...closed, events: [event, ...closed.events] };
-}
-
-/** Cancels the question with a note, which the agent reads as a note, never as an answer. */
-function withdrawWithNote(
-  read: QuestionSnapshot & { question: PendingQuestion },
-  reason: string,
-  note: string,
-  at: DecisionContext,
-): Changes {
-  requirePlain(note, at.rules.limits.answerBytes, "text");
-  const outcome: ClosedQuestion = {
-    ...cancelledQuestion(read.question, { reason, note }, at),
-    handover: { state: "owed" },
-  };
-  const closed = closeQuestion(read, outcome, at);
-  const detail = { reason, note: hashText(note) };
-  const event = questionEvent("cancelled", read.question, closed.questions[0] ?? outcome, at, detail);
-  return { ...closed, events: [event, ...closed.events] };
-}
-
 /** A callback also reports that no answer will come. */
-function owedToCallback(run: Run, outcome: Extract<ClosedQuestion, { status: "cancelled" }>): ClosedQuestion {
-  return run.giveBack === "callback" ? { ...outcome, handover: { state: "owed" } } : outcome;
+function owedToCallback(run: Run, outcome: ClosedQuestion) {
+  return run.giveBack === "callback" ? owed(outcome) : outcome;
+}
+
+function owed(outcome: ClosedQuestion): ClosedQuestion {
+  return { ...outcome, handover: { state: "owed" } };
 }

@@ -2,7 +2,7 @@ import { requireAccess } from "../people/access.ts";
 import { actorName } from "../people/actor.ts";
 import type { DecisionContext, Changes, QuestionSnapshot } from "../changes.ts";
 import { requirePending } from "./require-pending.ts";
-import { questionEvent } from "../trail/event.ts";
+import { changeQuestion } from "../trail/event.ts";
 import { quoteName, requireVisibleLine } from "../text/foreign-text.ts";
 import type { Instant } from "../instant.ts";
 import { requirePlain } from "../text/plain-text.ts";
@@ -19,7 +19,7 @@ export function claim(read: QuestionSnapshot, at: DecisionContext): Changes {
       fact: { is: "claimed", by: actorName(holder.by) },
     });
   }
-  return changePending(read, { ...question, claim: { by: at.by, at: at.now } }, "claimed", at);
+  return changeQuestion(read, { ...question, claim: { by: at.by, at: at.now } }, "claimed", at);
 }
 
 /** Releases a claim. */
@@ -30,7 +30,7 @@ export function release(read: QuestionSnapshot, at: DecisionContext): Changes {
       fact: { is: "unclaimed" },
     });
   }
-  return changePending(read, { ...question, claim: undefined }, "released", at);
+  return changeQuestion(read, { ...question, claim: undefined }, "released", at);
 }
 
 /** Assigns the question to people. */
@@ -41,7 +41,7 @@ export function assign(read: QuestionSnapshot, to: readonly string[], at: Decisi
     throw new Refusal("bad_input", "Name at least one person or group", { fact: { is: "nobody_named" } });
   }
   for (const name of names) requireVisibleLine(name, "the name of a person or group");
-  return changePending(read, { ...question, to: names, claim: undefined }, "assigned", at, { to: names });
+  return changeQuestion(read, { ...question, to: names, claim: undefined }, "assigned", at, { to: names });
 }
 
 /** Hides a question until then; the deadline stays. */
@@ -51,7 +51,7 @@ export function snooze(read: QuestionSnapshot, until: Instant, at: DecisionConte
     const fact = { is: "snooze_past" as const };
     throw new Refusal("bad_input", "Snooze until a time in the future, like 1h", { fact });
   }
-  return changePending(read, { ...question, snoozedUntil: until }, "snoozed", at, { until });
+  return changeQuestion(read, { ...question, snoozedUntil: until }, "snoozed", at, { until });
 }
 
 /** Adds a comment for other people; the agent does not see it. */
@@ -68,7 +68,7 @@ export function comment(read: QuestionSnapshot, text: string, at: DecisionContex
     });
   }
   const commented = { ...question, comments: [...question.comments, { by: at.by, at: at.now, text: said }] };
-  return { runs: [read.run], questions: [commented], events: [questionEvent("commented", question, commented, at)] };
+  return changeQuestion(read, commented, "commented", at);
 }
 
 function requireOpen(
@@ -78,14 +78,4 @@ function requireOpen(
 ): PendingQuestion {
   requireAccess(verb, at.by, read.question);
   return requirePending(read, at.now);
-}
-
-function changePending(
-  read: QuestionSnapshot,
-  after: PendingQuestion,
-  name: "claimed" | "released" | "assigned" | "snoozed",
-  at: DecisionContext,
-  detail?: Record<string, unknown>,
-): Changes {
-  return { runs: [read.run], questions: [after], events: [questionEvent(name, read.question, after, at, detail)] };
 }

@@ -1,7 +1,7 @@
-import type { DecisionContext, Changes, QuestionSnapshot } from "../changes.ts";
+import type { DecisionContext, Changes, PendingSnapshot } from "../changes.ts";
 import { timerJob, timerKey } from "./question-timer.ts";
 import { hashText } from "./content.ts";
-import { questionEvent, runEvent } from "../trail/event.ts";
+import { type EventDetail, questionEvent, statusEvents } from "../trail/event.ts";
 import { afterGiven, giveAll, resume, voidLateCorrections } from "../run/handover.ts";
 import { later } from "../instant.ts";
 import { type Job, questionJob } from "../run/job.ts";
@@ -10,22 +10,29 @@ import {
   type Answer,
   type ClosedQuestion,
   type PendingQuestion,
+  type Question,
   isHandingOver,
   owesOutcome,
 } from "./question.ts";
 import { HANDOVER_GRACE_MS } from "../rules.ts";
 import { type Run, hasEnded, isAgentAlive } from "../run/run.ts";
 
-/** The changes that close a question. */
-type ClosingChanges = Required<Pick<Changes, "runs" | "questions" | "events" | "scheduled" | "dropped">>;
+/** The changes that close a question: the closed one comes first. */
+interface ClosingChanges extends Required<Pick<Changes, "events" | "scheduled" | "dropped">> {
+  runs: [Run];
+  questions: [ClosedQuestion, ...Question[]];
+}
+
+const CLOSING_EVENTS = { answered: "answered", timeout: "timed_out", cancelled: "cancelled" } as const;
 
 /**
  * Closes a question and decides who hands the outcome over: the caller that holds, a worker that resumes the agent, a
  * callback, or the agent when it polls.
  */
 export function closeQuestion(
-  read: QuestionSnapshot & { question: PendingQuestion },
+  read: PendingSnapshot,
   closed: ClosedQuestion,
+  detailOf: (outcome: ClosedQuestion) => EventDetail,
   at: DecisionContext,
   options: { resume: boolean } = { resume: true },
 ): ClosingChanges {
@@ -38,7 +45,11 @@ export function closeQuestion(
   return {
     questions: [outcome, ...late.questions],
     runs: [next.run],
-    events: [...late.events, ...(next.run.status === run.status ? [] : [runEvent(run, next.run, at)])],
+    events: [
+      questionEvent(CLOSING_EVENTS[closed.status], question, outcome, at, detailOf(outcome)),
+      ...late.events,
+      ...statusEvents(run, next.run, at),
+    ],
     scheduled: next.scheduled,
     dropped: next.scheduled.some((job) => job.key === timerKey(question)) ? [] : [timerKey(question)],
   };
@@ -46,28 +57,27 @@ export function closeQuestion(
 
 /** Closes the question with this answer and schedules its hand-over. */
 export function closeWithAnswer(
-  read: QuestionSnapshot & { question: PendingQuestion },
+  read: PendingSnapshot,
   given: Answer,
   at: DecisionContext,
   options: { resume: boolean },
 ): Changes {
+  const { epoch } = read.run;
   const run = given.outcome === "clarify" ? { ...read.run, clarifying: read.question.id } : read.run;
-  const closed = closeQuestion(
-    { ...read, run },
-    { ...read.question, ...NOT_OPEN, status: "answered", answer: given, handover: { state: "owed" } },
-    at,
-    options,
-  );
-  const question = closed.questions[0] ?? read.question;
-  const detail = {
+  const detailOf = (outcome: ClosedQuestion) => ({
     outcome: given.outcome,
     answer: hashText(JSON.stringify(given.items)),
     id: given.id,
     policy: given.policy,
     template: given.template,
-    handing: isHandingOver(question, read.run.epoch) ? read.run.epoch : undefined,
-  };
-  return { ...closed, events: [questionEvent("answered", read.question, question, at, detail), ...closed.events] };
+    handing: isHandingOver(outcome, epoch) ? epoch : undefined,
+  });
+  return closeQuestion({ ...read, run }, answeredQuestion(read.question, given), detailOf, at, options);
+}
+
+/** The question, answered. */
+export function answeredQuestion(question: PendingQuestion, answer: Answer): ClosedQuestion {
+  return { ...question, ...NOT_OPEN, status: "answered", answer, handover: { state: "owed" } };
 }
 
 /** Marks an answer as stored without resuming the run; a waiting caller still gets it. */
@@ -78,7 +88,7 @@ function withResumeHeldBack(closed: ClosedQuestion): ClosedQuestion {
 /** An outcome that the committing process writes out itself starts as `handing`, which saves a commit. */
 function handedToCaller(
   closed: ClosedQuestion,
-  { run, question }: QuestionSnapshot & { question: PendingQuestion },
+  { run, question }: PendingSnapshot,
   at: DecisionContext,
 ): ClosedQuestion {
   if (!at.isTaken || !question.hold || !isAgentAlive(run) || closed.handover.state !== "owed") return closed;
@@ -91,7 +101,7 @@ function handedToCaller(
 }
 
 /** A shell script that does not wait has no agent to hand over to: it reads the answer itself. */
-function isSelfServed(run: Run, question: PendingQuestion): boolean {
+function isSelfServed(run: Run, question: PendingQuestion) {
   return run.implicit && run.giveBack === "poll" && question.via === "cli" && question.hold === undefined;
 }
 

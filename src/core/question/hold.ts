@@ -1,14 +1,57 @@
 import { SYSTEM } from "../people/actor.ts";
 import type { DecisionContext, Changes, QuestionSnapshot } from "../changes.ts";
 import { holdCheckAt, setTimer } from "./question-timer.ts";
-import { closeQuestion } from "./close.ts";
-import { questionEvent, runEvent } from "../trail/event.ts";
+import { questionEvent, runEvent, statusEvents } from "../trail/event.ts";
 import { give, resume } from "../run/handover.ts";
 import { later } from "../instant.ts";
-import { type Job, jobKey } from "../run/job.ts";
-import { NOT_OPEN, type PendingQuestion, owesOutcome } from "./question.ts";
+import { type Job, runJob } from "../run/job.ts";
+import { type AfterHold, type PendingQuestion, owesOutcome } from "./question.ts";
 import { HANDOVER_GRACE_MS } from "../rules.ts";
-import { type Run, isAgentAlive } from "../run/run.ts";
+import { CONNECTION_PREFIX, type Run, isAgentAlive } from "../run/run.ts";
+import { timeOut } from "./timeout.ts";
+
+/** A call that starts to hold an existing question. */
+export interface HoldInput {
+  windowMs: number;
+  after: AfterHold;
+  /** The waiting process, if its liveness can be checked. */
+  holder?: string | undefined;
+  /** The previous holder, known to be gone. */
+  gone?: string | undefined;
+  /** The session the run continues in, if its own ended with its connection. */
+  session?: string | undefined;
+  /** The waiting agent's presence, as of this call. */
+  seen?: Run["seen"];
+}
+
+/**
+ * Makes a call the holder of a pending question, unless another holder may be alive. A run without a process of its own
+ * is running again.
+ */
+export function takeHold({ run, question }: QuestionSnapshot, input: HoldInput, at: DecisionContext): Changes {
+  const known = continueInSession(run, input.session);
+  const named: Run = input.seen ? { ...known, seen: input.seen } : known;
+  const { windowMs, after, holder } = input;
+  if (question.status !== "pending" || windowMs <= 0 || !mayTakeHold(question, input)) {
+    if (named === run) return {};
+    const { session, seen } = named;
+    return { runs: [named], events: [runEvent(run, named, at, { session, pid: seen?.pid })] };
+  }
+  const held: PendingQuestion = { ...question, hold: { until: later(at.now, windowMs), after, windowMs, holder } };
+  const isParked = run.status === "awaiting_input" || run.status === "deferred";
+  const next: Run = run.implicit && isParked ? { ...named, status: "running" } : named;
+  return {
+    runs: [next],
+    questions: [held],
+    events: [questionEvent("held", question, held, at, { until: held.hold?.until }), ...statusEvents(run, next, at)],
+    ...setTimer(held, at.rules),
+  };
+}
+
+/** Says whether a call may hold a question of this run: a run about to be resumed gets its answer that way. */
+export function mayHold(run: Run): boolean {
+  return run.giveBack === "poll" || isAgentAlive(run);
+}
 
 /**
  * Ends a hold. At the end of the window the question is parked, or the agent proceeds if the ask declared that; if the
@@ -19,7 +62,7 @@ export function endHold(read: QuestionSnapshot, why: "window" | "gone", at: Deci
   if (question.status !== "pending" || !question.hold) return {};
   if (question.settling) return setTimer(question, at.rules);
   if (why === "window" && question.hold.after === "proceed" && question.kind === "question")
-    return proceedWithoutAnswer({ ...read, question }, at);
+    return timeOut({ ...read, question }, "proceed", undefined, { ...at, by: { ...SYSTEM, id: "policy:proceed" } });
   return parkQuestion(run, question, why, at);
 }
 
@@ -52,10 +95,7 @@ function parkQuestion(run: Run, question: PendingQuestion, why: string, at: Deci
   return {
     runs: [next],
     questions: [parked],
-    events: [
-      questionEvent("parked", question, parked, at, { why }),
-      ...(next.status === run.status ? [] : [runEvent(run, next, at)]),
-    ],
+    events: [questionEvent("parked", question, parked, at, { why }), ...statusEvents(run, next, at)],
     ...clock,
     scheduled: [...clock.scheduled, ...(isKept ? [] : stopAfterGrace(run, at))],
   };
@@ -64,27 +104,17 @@ function parkQuestion(run: Run, question: PendingQuestion, why: string, at: Deci
 /** Stops the agent after a grace period in which it can end by itself. */
 function stopAfterGrace(run: Run, at: DecisionContext): Job[] {
   if (run.giveBack !== "worker" || run.implicit || !isAgentAlive(run)) return [];
-  const dueAt = later(at.now, HANDOVER_GRACE_MS);
-  return [{ key: jobKey("stop", run.id), kind: "stop", dueAt, runId: run.id, host: run.host, tries: 0 }];
+  return [runJob("stop", run, later(at.now, HANDOVER_GRACE_MS))];
 }
 
-function proceedWithoutAnswer(read: QuestionSnapshot & { question: PendingQuestion }, at: DecisionContext): Changes {
-  const by = { ...at, by: { ...SYSTEM, id: "policy:proceed" } };
-  const closed = closeQuestion(
-    read,
-    {
-      ...read.question,
-      ...NOT_OPEN,
-      status: "timeout",
-      timedOutAt: at.now,
-      policy: "proceed",
-      handover: { state: "owed" },
-    },
-    by,
-  );
-  const question = closed.questions[0] ?? read.question;
-  return {
-    ...closed,
-    events: [questionEvent("timed_out", read.question, question, by, { policy: "proceed" }), ...closed.events],
-  };
+/** A client without a session of its own continues in another connection. */
+function continueInSession(run: Run, session: string | undefined): Run {
+  const isMade = [run.session, session].every((name) => name?.startsWith(CONNECTION_PREFIX));
+  return isMade ? { ...run, session } : run;
+}
+
+/** A reply in its undo window settles without a new holder. */
+function mayTakeHold({ hold, settling }: PendingQuestion, { gone }: HoldInput) {
+  if (settling) return false;
+  return hold === undefined || (hold.holder !== undefined && hold.holder === gone);
 }

@@ -97,7 +97,7 @@ function readOption(input: OptionInput, index: number, limits: Limits): Option {
   };
 }
 
-function requireDistinct(options: readonly Option[]): void {
+function requireDistinct(options: readonly Option[]) {
   const seen = new Set<string>();
   for (const option of options) {
     if (seen.has(option.value))
@@ -123,7 +123,7 @@ export function secretRefusal(): Refusal {
   );
 }
 
-function cut(text: string, length: number): string {
+function cut(text: string, length: number) {
   const plain = makePlain(text);
   return plain.length <= length ? plain : `${plain.slice(0, length - 1)}…`;
 }

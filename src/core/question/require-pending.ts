@@ -22,7 +22,7 @@ export function requirePending(
 }
 
 /** The refusal of a late reply: who answered, what, and what can still be done. */
-function closedRefusal({ question, run, content }: QuestionSnapshot, now: Instant, said?: string): Refusal {
+function closedRefusal({ question, run, content }: QuestionSnapshot, now: Instant, said?: string) {
   const id = shortId(question.id);
   const given = answeredFact({ question, run, content }, now);
   switch (question.status) {
@@ -81,17 +81,17 @@ function answeredFact({ question, content }: QuestionSnapshot, now: Instant): Re
   return { by: actorName(answer.by), agoMs: since(answer.at, now), channel: channelName(answer.by.channel), said };
 }
 
-function describeAnswer(given: RefusalFacts["answered"] | undefined): string {
+function describeAnswer(given: RefusalFacts["answered"] | undefined) {
   return given
     ? `${quoteName(given.by)} ${ago(given.agoMs)} (${quoteName(given.channel)}): ${quoteLine(given.said)}`
     : "nobody";
 }
 
-function since(then: Instant, now: Instant): number {
+function since(then: Instant, now: Instant) {
   return Math.max(0, msBetween(then, now));
 }
 
-function ago(ms: number): string {
+function ago(ms: number) {
   return `${formatDuration(ms)} ago`;
 }
 

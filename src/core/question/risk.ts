@@ -49,7 +49,7 @@ export function isRiskUnverified({ risk, riskSource }: { risk: Risk; riskSource?
   return risk === "low" && (riskSource ?? "asker") === "asker";
 }
 
-function riskLevel({ risk }: { risk: Risk }): number {
+function riskLevel({ risk }: { risk: Risk }) {
   return Risk.options.indexOf(risk);
 }
 

@@ -57,12 +57,12 @@ export function findOption({ items }: Content, label: string): Option | undefine
   return item && !second ? item.options.find((option) => isSame(option.label, label)) : undefined;
 }
 
-function labelsOf({ items }: Content): string[] {
+function labelsOf({ items }: Content) {
   const [item, second] = items;
   return item && !second && !item.schema ? item.options.map(({ label }) => label) : [];
 }
 
-function isSame(one: string, other: string): boolean {
+function isSame(one: string, other: string) {
   return normalizeText(one) === normalizeText(other);
 }
 
@@ -71,7 +71,7 @@ function sameItem(item: Content["items"][number]): unknown[] {
   return [normalizeText(item.text), options, item.multiple, item.allowText, item.schema ?? null];
 }
 
-function normalizeText(text: string): string {
+function normalizeText(text: string) {
   return text
     .normalize("NFKC")
     .toLowerCase()

@@ -1,9 +1,9 @@
 import { requireAccess } from "../people/access.ts";
-import type { DecisionContext, Changes, QuestionSnapshot } from "../changes.ts";
+import type { DecisionContext, Changes, PendingSnapshot, QuestionSnapshot } from "../changes.ts";
 import { setTimer } from "./question-timer.ts";
 import { closeWithAnswer } from "./close.ts";
 import { requirePending } from "./require-pending.ts";
-import { questionEvent } from "../trail/event.ts";
+import { changeQuestion } from "../trail/event.ts";
 import { shortId } from "../id.ts";
 import { type Instant, later, msBetween } from "../instant.ts";
 import type { Answer, PendingQuestion } from "./question.ts";
@@ -11,7 +11,7 @@ import { Refusal } from "../refusal.ts";
 
 /** Closes the question with this answer, or starts the undo window first. */
 export function settleOrClose(
-  read: QuestionSnapshot & { question: PendingQuestion },
+  read: PendingSnapshot,
   given: Answer,
   { undoMs, resume }: { undoMs: number; resume: boolean },
   at: DecisionContext,
@@ -23,9 +23,7 @@ export function settleOrClose(
     settling: { answer: given, until, isHeldBack: resume ? undefined : true },
   };
   return {
-    runs: [read.run],
-    questions: [settling],
-    events: [questionEvent("settling", read.question, settling, at, { id: given.id, until })],
+    ...changeQuestion(read, settling, "settling", at, { id: given.id, until }),
     ...setTimer(settling, at.rules),
   };
 }
@@ -57,9 +55,7 @@ export function undo(read: QuestionSnapshot, at: DecisionContext): Changes {
   };
   const moved = reopened.dueAt === question.dueAt ? {} : { due_at: reopened.dueAt };
   return {
-    runs: [read.run],
-    questions: [reopened],
-    events: [questionEvent("undone", question, reopened, at, { answer: answer.id, ...moved })],
+    ...changeQuestion(read, reopened, "undone", at, { answer: answer.id, ...moved }),
     ...setTimer(reopened, at.rules),
   };
 }

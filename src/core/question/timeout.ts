@@ -1,10 +1,10 @@
 import { SYSTEM } from "../people/actor.ts";
 import { requireAccess } from "../people/access.ts";
 import { plainAnswerInput } from "../answer/answer-input.ts";
-import type { DecisionContext, Changes, QuestionSnapshot } from "../changes.ts";
+import type { DecisionContext, Changes, PendingSnapshot, QuestionSnapshot } from "../changes.ts";
 import { remindAt, setTimer } from "./question-timer.ts";
 import { requirePending } from "./require-pending.ts";
-import { questionEvent, runEvent } from "../trail/event.ts";
+import { changeQuestion, questionEvent, runEvent, statusEvents } from "../trail/event.ts";
 import { closeQuestion } from "./close.ts";
 import { voidHandover, voidOthers } from "../run/handover.ts";
 import { shortId } from "../id.ts";
@@ -39,7 +39,7 @@ export function escalate(read: QuestionSnapshot, at: DecisionContext): Changes {
       fact: { is: "nobody_further" },
     });
   }
-  return escalateTo(read.run, question, step, at);
+  return escalateTo({ ...read, question }, step, at);
 }
 
 /** Extends the deadline. */
@@ -55,9 +55,7 @@ export function extend(read: QuestionSnapshot, byMs: number, at: DecisionContext
   }
   const extended: PendingQuestion = { ...question, dueAt: later(question.dueAt, byMs) };
   return {
-    runs: [read.run],
-    questions: [extended],
-    events: [questionEvent("extended", question, extended, at, { due_at: extended.dueAt })],
+    ...changeQuestion(read, extended, "extended", at, { due_at: extended.dueAt }),
     ...setTimer(extended, at.rules),
   };
 }
@@ -73,12 +71,7 @@ export function remind(read: QuestionSnapshot, at: DecisionContext): Changes {
     question.settling !== undefined ||
     (question.snoozedUntil !== undefined && question.snoozedUntil > at.now);
   const reminded: PendingQuestion = { ...question, reminders: question.reminders + 1 };
-  return {
-    runs: [read.run],
-    questions: [reminded],
-    events: [questionEvent("reminded", question, reminded, at, { told: !isQuiet })],
-    ...setTimer(reminded, at.rules),
-  };
+  return { ...changeQuestion(read, reminded, "reminded", at, { told: !isQuiet }), ...setTimer(reminded, at.rules) };
 }
 
 /** Describes what happens at the deadline: `uses "Redis"`, `skips`. */
@@ -103,17 +96,16 @@ function currentPolicy(question: PendingQuestion): Exclude<TimeoutPolicy, "escal
 }
 
 function applyPolicy(
-  read: QuestionSnapshot & { question: PendingQuestion },
+  read: PendingSnapshot,
   policy: Exclude<TimeoutPolicy, "escalate"> | EscalationStep,
   at: DecisionContext,
 ): Changes {
-  const { run, question } = read;
-  if (typeof policy === "object") return escalateTo(run, question, policy, at);
+  if (typeof policy === "object") return escalateTo(read, policy, at);
   switch (policy) {
     case "wait":
-      return clearDeadline(run, question, policy, at);
+      return clearDeadline(read, policy, at);
     case "defer":
-      return defer(run, question, at);
+      return defer(read, at);
     case "proceed":
       return timeOut(read, policy, undefined, at);
     case "default":
@@ -126,7 +118,8 @@ function applyPolicy(
   }
 }
 
-function escalateTo(run: Run, question: PendingQuestion, step: EscalationStep, at: DecisionContext): Changes {
+function escalateTo(read: PendingSnapshot, step: EscalationStep, at: DecisionContext): Changes {
+  const { question } = read;
   const escalated: PendingQuestion = {
     ...question,
     escalated: question.escalated + 1,
@@ -137,25 +130,18 @@ function escalateTo(run: Run, question: PendingQuestion, step: EscalationStep, a
     dueAt: later(at.now, step.afterMs),
   };
   return {
-    runs: [run],
-    questions: [escalated],
-    events: [questionEvent("escalated", question, escalated, at, { step: escalated.escalated, to: escalated.to })],
+    ...changeQuestion(read, escalated, "escalated", at, { step: escalated.escalated, to: escalated.to }),
     ...setTimer(escalated, at.rules),
   };
 }
 
-function clearDeadline(run: Run, question: PendingQuestion, policy: TimeoutPolicy, at: DecisionContext): Changes {
-  const waiting: PendingQuestion = { ...question, dueAt: undefined };
-  return {
-    runs: [run],
-    questions: [waiting],
-    events: [questionEvent("extended", question, waiting, at, { policy })],
-    ...setTimer(waiting, at.rules),
-  };
+function clearDeadline(read: PendingSnapshot, policy: TimeoutPolicy, at: DecisionContext): Changes {
+  const waiting: PendingQuestion = { ...read.question, dueAt: undefined };
+  return { ...changeQuestion(read, waiting, "extended", at, { policy }), ...setTimer(waiting, at.rules) };
 }
 
 /** Defers the run until somebody answers; the question stays open. */
-function defer(run: Run, question: PendingQuestion, at: DecisionContext): Changes {
+function defer({ run, question }: PendingSnapshot, at: DecisionContext): Changes {
   const waiting: PendingQuestion = { ...question, dueAt: undefined, hold: undefined };
   const clock = setTimer(waiting, at.rules);
   const next: Run =
@@ -165,36 +151,27 @@ function defer(run: Run, question: PendingQuestion, at: DecisionContext): Change
   return {
     runs: [next],
     questions: [waiting],
-    events: [
-      questionEvent("parked", question, waiting, at, { policy: "defer" }),
-      ...(next.status === run.status ? [] : [runEvent(run, next, at)]),
-    ],
+    events: [questionEvent("parked", question, waiting, at, { policy: "defer" }), ...statusEvents(run, next, at)],
     ...clock,
     scheduled: [...clock.scheduled, ...stopJob(next, at)],
   };
 }
 
 /** Closes the question and continues the run with the policy's outcome. */
-function timeOut(
-  read: QuestionSnapshot & { question: PendingQuestion },
+export function timeOut(
+  read: PendingSnapshot,
   policy: TimeoutPolicy,
   answer: Answer | undefined,
   at: DecisionContext,
 ): Changes {
-  const closed = closeQuestion(read, timedOut(read.question, policy, answer, at), at);
-  const question = closed.questions[0] ?? read.question;
-  return { ...closed, events: [questionEvent("timed_out", read.question, question, at, { policy }), ...closed.events] };
+  return closeQuestion(read, timedOut(read.question, policy, answer, at), () => ({ policy }), at);
 }
 
 /**
  * Closes the question and its run; a live agent is stopped. A session that askd did not start continues after a skipped
  * question.
  */
-function endRunByPolicy(
-  read: QuestionSnapshot & { question: PendingQuestion },
-  policy: "skip" | "fail",
-  at: DecisionContext,
-): Changes {
+function endRunByPolicy(read: PendingSnapshot, policy: "skip" | "fail", at: DecisionContext): Changes {
   const { run, question } = read;
   const wasAlive = isAgentAlive(run) && !run.implicit;
   const others = voidOthers(read, "input_timeout", at);
@@ -210,13 +187,13 @@ function endRunByPolicy(
   const closed = closeQuestion(
     { ...read, run: ended },
     run.giveBack === "callback" ? outcome : voidHandover(outcome, "input_timeout"),
+    () => ({ policy }),
     at,
   );
-  const last = closed.questions[0] ?? outcome;
   return {
     ...closed,
     questions: [...closed.questions, ...others.questions],
-    events: [questionEvent("timed_out", question, last, at, { policy }), ...others.events, runEvent(run, ended, at)],
+    events: [...closed.events, ...others.events, runEvent(run, ended, at)],
     scheduled: [...closed.scheduled, ...(wasAlive ? stopJob(run, at) : [])],
   };
 }
@@ -244,10 +221,7 @@ function timedOut(
   };
 }
 
-function policyAnswer(
-  { question, content }: QuestionSnapshot & { question: PendingQuestion },
-  at: DecisionContext,
-): Answer {
+function policyAnswer({ question, content }: PendingSnapshot, at: DecisionContext): Answer {
   const items = matchAnswer(content, plainAnswerInput(question.onTimeout.answer ?? ""), at.rules.limits);
   return { id: at.ids.outcome(), outcome: "answer", items, by: at.by, at: at.now, policy: "default" };
 }

@@ -51,7 +51,7 @@ export function correctionMessage({ delimiter, reads }: AgentMessageInput): stri
   return reads.flatMap((read) => amendmentLines(read, delimiter)).join("\n\n");
 }
 
-function isRepeated(handover: Handover): boolean {
+function isRepeated(handover: Handover) {
   return handover.state === "handing" && handover.isRepeated === true;
 }
 
@@ -121,7 +121,7 @@ export function outcomeMessage(read: QuestionSnapshot, delimiter: string): strin
 }
 
 /** A withdrawn question has no answer; a person's text is a note. */
-function withdrawnMessage(question: Extract<Question, { status: "cancelled" }>, delimiter: string): string {
+function withdrawnMessage(question: Extract<Question, { status: "cancelled" }>, delimiter: string) {
   const { note } = question;
   return [
     `${withdrawnSentence(question)} No answer will come.`,
@@ -130,16 +130,16 @@ function withdrawnMessage(question: Extract<Question, { status: "cancelled" }>, 
   ].join("\n");
 }
 
-function withdrawnSentence({ id, note, reason, cancelledBy }: Extract<Question, { status: "cancelled" }>): string {
+function withdrawnSentence({ id, note, reason, cancelledBy }: Extract<Question, { status: "cancelled" }>) {
   const how = note === undefined ? "cancelled" : `withdrawn by ${who(cancelledBy)}`;
   return `Question ${id} was ${how} (reason: ${quoteLine(reason, WORDS_CHARS)}).`;
 }
 
-function recorded(question: Question): string {
+function recorded(question: Question) {
   return `Recorded as ${outcomeName(question)}.`;
 }
 
-function answeredMessage(read: QuestionSnapshot, answer: Answer, delimiter: string): string {
+function answeredMessage(read: QuestionSnapshot, answer: Answer, delimiter: string) {
   const lines = [headline(read.question, answer), asked(read, delimiter), ...aboutApproval(read, delimiter)];
   if (answer.outcome === "answer") lines.push(`Answer:\n${quoteBlock(answerLines(read, answer), delimiter)}`);
   if (answer.note)
@@ -153,12 +153,12 @@ function answeredMessage(read: QuestionSnapshot, answer: Answer, delimiter: stri
 }
 
 /** Names what was to be allowed: the agent may have asked for several things. */
-function aboutApproval({ question, content }: QuestionSnapshot, delimiter: string): string[] {
+function aboutApproval({ question, content }: QuestionSnapshot, delimiter: string) {
   if (question.kind !== "approval" || content.context === undefined) return [];
   return [`What it was about:\n${quoteBlock(content.context, delimiter)}`];
 }
 
-function afterApproval(answer: Answer): string {
+function afterApproval(answer: Answer) {
   const isAllowed = Object.values(answer.items).every(({ values }) => values.join() === "allow");
   return isAllowed
     ? "This holds once, for exactly this: make the same call again now."
@@ -166,12 +166,12 @@ function afterApproval(answer: Answer): string {
 }
 
 /** The first line: forced answers and votes are told apart from one person's answer in time. */
-function headline(question: Question, answer: Answer): string {
+function headline(question: Question, answer: Answer) {
   const late = isForced(question) ? " It was forced after the deadline had passed." : "";
   return `${outcomeInstruction(question, answer)}${late}`;
 }
 
-function outcomeInstruction(question: Question, answer: Answer): string {
+function outcomeInstruction(question: Question, answer: Answer) {
   if (answer.outcome === "decide") return "A person leaves the choice to you.";
   if (answer.outcome === "clarify") return "A person asks back about your question.";
   const tally = findTally(question, answer);
@@ -180,11 +180,11 @@ function outcomeInstruction(question: Question, answer: Answer): string {
   return `People answered your question by vote: ${tally.votes.length} for this answer, ${tally.need} needed.`;
 }
 
-function isForced(question: Question): boolean {
+function isForced(question: Question) {
   return question.status === "timeout" && question.forced !== undefined;
 }
 
-function policyMessage(read: QuestionSnapshot, answer: Answer, delimiter: string): string {
+function policyMessage(read: QuestionSnapshot, answer: Answer, delimiter: string) {
   const why =
     answer.policy === "confidence" ? "You were sure enough, so no person was asked." : "No person answered in time.";
   return [
@@ -199,7 +199,7 @@ function amendmentLines(
   { question }: QuestionSnapshot,
   delimiter: string,
   isTold: (handover: Handover) => boolean = isHandoverOpen,
-): string[] {
+) {
   const owed = question.amendments.filter(({ handover }) => isTold(handover));
   return owed.map((amendment) =>
     [
@@ -210,29 +210,29 @@ function amendmentLines(
   );
 }
 
-function asked({ question, content }: QuestionSnapshot, delimiter: string): string {
+function asked({ question, content }: QuestionSnapshot, delimiter: string) {
   const text = content.items.map((item) => item.text).join("\n");
   return `Question (${question.id}):\n${quoteBlock(text, delimiter)}`;
 }
 
-function answerLines({ content }: QuestionSnapshot, answer: Answer): string {
+function answerLines({ content }: QuestionSnapshot, answer: Answer) {
   if (content.items.length === 1) return answerText(content, answer.items);
   return content.items
     .map((item) => `${item.header ?? item.text}: ${itemText(item, answer.items[item.id])}`)
     .join("\n");
 }
 
-function answeredBy(question: Question, answer: Answer): string {
+function answeredBy(question: Question, answer: Answer) {
   const tally = answer.outcome === "answer" ? findTally(question, answer) : undefined;
   return provenance("Answered", tally?.votes.map((vote) => vote.by) ?? [answer.by], answer);
 }
 
 /** The answerer, the channel, the time, and the id of the outcome. */
-function provenance(did: string, people: readonly Actor[], said: Answer | Amendment): string {
+function provenance(did: string, people: readonly Actor[], said: Answer | Amendment) {
   const names = people.map((by) => `${who(by)} (${quoteName(by.channel)})`).join(", ");
   return `${did} by ${names} at ${said.at.slice(0, 10)} ${said.at.slice(11, 16)} UTC. Recorded as ${said.id}.`;
 }
 
-function who(by: Actor): string {
+function who(by: Actor) {
   return quoteName(actorName(by));
 }

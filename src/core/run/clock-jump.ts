@@ -119,7 +119,7 @@ function countedFrom({ settling, escalated, onTimeout, dueAt, askedAt }: Pending
 }
 
 /** The least amount by which the clock is ahead of the accepted time. */
-function aheadOf({ startedAt }: ClockRow, { now, uptimeMs }: ClockReading): number {
+function aheadOf({ startedAt }: ClockRow, { now, uptimeMs }: ClockReading) {
   const sinceMs = msBetween(startedAt, now);
   const [least, most] = [sinceMs - uptimeMs.after, sinceMs - uptimeMs.before];
   if (least > 0) return toSecond(least);
@@ -127,7 +127,7 @@ function aheadOf({ startedAt }: ClockRow, { now, uptimeMs }: ClockReading): numb
 }
 
 /** The reading is no more exact than a second. */
-function toSecond(ms: number): number {
+function toSecond(ms: number) {
   return Math.round(ms / SECOND_MS) * SECOND_MS;
 }
 
@@ -147,7 +147,7 @@ function confirmJump(row: ClockRow, { aheadMs, from, to }: ClockJump): ClockRow 
 }
 
 /** A clock that was set back by mistake and is corrected has not jumped ahead. */
-function isCorrection({ past, doubted }: ClockRow, aheadMs: number): boolean {
+function isCorrection({ past, doubted }: ClockRow, aheadMs: number) {
   const last = past.at(-1);
   return last !== undefined && !doubted && Math.abs(last.aheadMs + aheadMs) <= JUMP_MS;
 }

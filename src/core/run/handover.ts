@@ -1,7 +1,6 @@
 import type { DecisionContext, Changes, QuestionSnapshot } from "../changes.ts";
 import { timerKey } from "../question/question-timer.ts";
-import { questionEvent, runEvent } from "../trail/event.ts";
-import type { Event } from "../trail/event.ts";
+import { type Event, questionEvent, statusEvents } from "../trail/event.ts";
 import type { QuestionId } from "../id.ts";
 import type { Instant } from "../instant.ts";
 import { type Job, jobKey } from "./job.ts";
@@ -71,7 +70,7 @@ export function give(
 ): Changes {
   const { run, question } = read;
   const { witness, epoch } = evidence;
-  const isOnItsWay = (handover: Handover): boolean =>
+  const isOnItsWay = (handover: Handover) =>
     handover.state === "handing" && (epoch === undefined || handover.epoch === epoch);
   const isHanded = epoch !== undefined || handoversOf(question).some(isOnItsWay);
   const isArrived = isHanded ? isOnItsWay : isHandoverOpen;
@@ -86,11 +85,7 @@ export function give(
   return {
     runs: [next],
     questions,
-    events: [
-      questionEvent("given", question, given, at, { witness }),
-      ...late.events,
-      ...(next.status === run.status ? [] : [runEvent(run, next, at)]),
-    ],
+    events: [questionEvent("given", question, given, at, { witness }), ...late.events, ...statusEvents(run, next, at)],
     dropped: questions.filter((each) => !owesOutcome(each)).map(timerKey),
   };
 }
@@ -130,7 +125,7 @@ export function giveOnNextAsk(
   calledAt: Instant | undefined,
   at: DecisionContext,
 ): HandoverChanges {
-  const isTaken = (handover: Handover): boolean =>
+  const isTaken = (handover: Handover) =>
     handover.state === "handing" && handover.epoch === run.epoch && (calledAt === undefined || handover.at < calledAt);
   return giveSideEffects(run, open, isTaken, "asked_again", at);
 }
@@ -231,7 +226,7 @@ export function giveAll<Q extends Question>(question: Q, at: DecisionContext, wi
 }
 
 /** An approval handed over with a start is bound to the one call that uses it. */
-function isHandingUnderWay(question: Question, { epoch, by }: HandoverTarget): boolean {
+function isHandingUnderWay(question: Question, { epoch, by }: HandoverTarget) {
   return isHandingOver(question, epoch, question.kind === "approval" ? by : undefined);
 }
 

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { QuestionId, RunId, WorkerId } from "../id.ts";
 import { Instant } from "../instant.ts";
 import type { Question } from "../question/question.ts";
+import type { Run } from "./run.ts";
 
 export const JobKind = z.enum([
   "deliver",
@@ -54,6 +55,11 @@ export interface ClaimedJob extends Job {
 /** A job about a question; each kind exists once per question. */
 export function questionJob(kind: JobKind, question: Pick<Question, "id" | "runId">, dueAt: Instant): Job {
   return { key: jobKey(kind, question.id), kind, dueAt, runId: question.runId, questionId: question.id, tries: 0 };
+}
+
+/** A job about a run; only a worker on its host can do it. */
+export function runJob(kind: JobKind, { id, host }: Pick<Run, "id" | "host">, dueAt: Instant): Job {
+  return { key: jobKey(kind, id), kind, dueAt, runId: id, host, tries: 0 };
 }
 
 export function jobKey(kind: JobKind, id: string): string {

@@ -4,7 +4,7 @@ import { formatDuration } from "../text/duration.ts";
 import { runEvent } from "../trail/event.ts";
 import { resume, startJob } from "./handover.ts";
 import { type Instant, msBetween } from "../instant.ts";
-import { type Job, jobKey } from "./job.ts";
+import { type Job, jobKey, runJob } from "./job.ts";
 import { type RunSnapshot, parkRun } from "./run-lifecycle.ts";
 import { type Machine, SILENT_MACHINE_MS, machineName } from "./machine.ts";
 import { isHeldBack, isPending } from "../question/question.ts";
@@ -87,8 +87,7 @@ function continueOnNewHost({ run, open }: RunSnapshot, detail: Record<string, un
 }
 
 /** The job with which the old machine, once back, ends leftover processes. */
-function stopOnOldHost(run: Run, { now: dueAt }: DecisionContext): Job[] {
+function stopOnOldHost(run: Run, { now }: DecisionContext): Job[] {
   if (run.worker === undefined && !isAgentAlive(run)) return [];
-  const key = jobKey("stop", `${run.id}@${run.host}`);
-  return [{ key, kind: "stop", dueAt, runId: run.id, host: run.host, tries: 0 }];
+  return [{ ...runJob("stop", run, now), key: jobKey("stop", `${run.id}@${run.host}`) }];
 }

@@ -5,7 +5,7 @@ import { timerKey, setTimer } from "../question/question-timer.ts";
 import { reopenHandover, resume, startJob, voidHandover } from "./handover.ts";
 import { shortId } from "../id.ts";
 import { DAY_MS, type Instant, msBetween } from "../instant.ts";
-import { type Job, jobKey, questionJob } from "./job.ts";
+import { type Job, jobKey, questionJob, runJob } from "./job.ts";
 import { NOT_OPEN, type PendingQuestion, type Question, isHeldBack, isPending } from "../question/question.ts";
 import type { Person } from "../people/person.ts";
 import { Refusal } from "../refusal.ts";
@@ -207,11 +207,11 @@ export function nothingToResumeRefusal(run: Run, hint?: string): Refusal {
 /** The job with which the run's host ends the processes of an epoch that is over. */
 export function stopJob(run: Run, at: DecisionContext): Job[] {
   if (run.giveBack !== "worker" || !mayHaveProcesses(run)) return [];
-  return [{ key: jobKey("stop", run.id), kind: "stop", dueAt: at.now, runId: run.id, host: run.host, tries: 0 }];
+  return [runJob("stop", run, at.now)];
 }
 
 /** Says whether processes started by a worker may exist. */
-function mayHaveProcesses(run: Run): boolean {
+function mayHaveProcesses(run: Run) {
   return run.worker !== undefined || (isAgentAlive(run) && !run.implicit);
 }
 
@@ -255,7 +255,7 @@ export function cancelledQuestion(
   };
 }
 
-function runEndedRefusal(run: Run): Refusal {
+function runEndedRefusal(run: Run) {
   return new Refusal("run_ended", `Task ${run.number} is not waiting for input (${run.status})`, {
     hint: `See it with: askd show ${run.number}`,
     fact: { is: "run_ended", number: run.number, status: run.status },

@@ -3,7 +3,7 @@ import { questionEvent, runEvent } from "../trail/event.ts";
 import { giveSpentApprovals, handOver, requireEpoch, resume, startJob, voidHandover } from "./handover.ts";
 import type { WorkerId } from "../id.ts";
 import { type Instant, SECOND_MS, later } from "../instant.ts";
-import { type Job, jobKey } from "./job.ts";
+import { type Job, jobKey, runJob } from "./job.ts";
 import { type RunSnapshot, type RunResult, endRun } from "./run-lifecycle.ts";
 import { type Question, handoversOf, isHandedInEpoch, isPending, isApprovalSpent } from "../question/question.ts";
 import { NOT_LOGGED_IN, type Run, hasEnded } from "./run.ts";
@@ -24,8 +24,7 @@ export interface RunOwner {
 
 /** The job that checks the owner of a run while its agent may be alive; only its host can do it. */
 export function ownershipJob(run: Pick<Run, "id" | "host">, at: Instant): Job {
-  const dueAt = later(at, OWNERSHIP_MS);
-  return { key: jobKey("carry", run.id), kind: "carry", dueAt, runId: run.id, host: run.host, tries: 0 };
+  return runJob("carry", run, later(at, OWNERSHIP_MS));
 }
 
 /** Says whether a worker should start or resume the agent of this run. */
@@ -153,17 +152,17 @@ function releaseEndedRun(run: Run, at: DecisionContext): Changes {
 }
 
 /** Says whether this epoch was to hand over something of the question. */
-function wasHanded(question: Question, epoch: number): boolean {
+function wasHanded(question: Question, epoch: number) {
   return handoversOf(question).some((handover) => isHandedInEpoch(handover, epoch));
 }
 
 /** The delay before the next start; undefined after the last attempt. */
-function retryMs({ starts }: Pick<Run, "starts">): number | undefined {
+function retryMs({ starts }: Pick<Run, "starts">) {
   return RETRY_MS[Math.max(1, starts) - 1];
 }
 
 /** Says whether the agent needs a login: further starts do not help before that. */
-function needsLogin(run: Run, { reason }: RunResult): boolean {
+function needsLogin(run: Run, { reason }: RunResult) {
   return reason === NOT_LOGGED_IN && run.session !== undefined && run.lastQuestionId !== undefined;
 }
 

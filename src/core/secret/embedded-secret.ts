@@ -78,7 +78,7 @@ function findLogins(text: string): TextRange[] {
 }
 
 /** A password may hold a slash that nobody escaped. A web address with a port and an `@` in its path has none. */
-function endWithSlashes(text: string, at: number, login: string, colon: number, slash: number): number {
+function endWithSlashes(text: string, at: number, login: string, colon: number, slash: number) {
   const isPort = /^\d{0,5}$/.test(login.slice(colon + 1, slash));
   if (colon < 0 || colon > slash || isPort || text.slice(Math.max(0, at - 5), at).includes("http")) return slash;
   return /[\s"'`<>\\()[\]|]/.exec(login)?.index ?? login.length;
@@ -110,7 +110,7 @@ function findCommandLogins(text: string): TextRange[] {
   return found;
 }
 
-function isLogin(login: string): boolean {
+function isLogin(login: string) {
   const [user = "", ...rest] = login.replace(/["'{}]/g, "").split(":");
   const password = rest.join(":") || user;
   if (/^[$<[*]|^\(|\$\(|^\d+(?::\d+)?$/.test(password) || password.startsWith("//")) return false;

@@ -39,14 +39,14 @@ function codesOf(chars: string): ReadonlySet<number> {
   return new Set(Array.from(chars, (char) => char.charCodeAt(0)));
 }
 
-function startOfName(text: string, from: number): number {
+function startOfName(text: string, from: number) {
   let start = from;
   while (start > 0 && from - start < LONGEST_NAME_PART && NAME_CHARS.has(text.charCodeAt(start - 1))) start -= 1;
   // The letter of an escaped line break belongs to no name.
   return text[start - 1] === "\\" && /[nrt]/.test(text[start] ?? "") && start < from ? start + 1 : start;
 }
 
-function endOfName(text: string, from: number): number {
+function endOfName(text: string, from: number) {
   let end = from;
   while (end < text.length && end - from < LONGEST_NAME_PART && NAME_CHARS.has(text.charCodeAt(end))) end += 1;
   return end;
@@ -99,7 +99,7 @@ function readKind(name: string): NameKind | undefined {
 }
 
 /** `dbPassword`, `DB_PASSWORD` and `db-password` are the words db and password. */
-function wordsOf(name: string): string[] {
+function wordsOf(name: string) {
   return name
     .replace(/([a-z0-9])([A-Z])/g, "$1 $2")
     .toLowerCase()
@@ -149,7 +149,7 @@ function findValue(text: string, nameStart: number, nameEnd: number, kind: NameK
 }
 
 /** `Authorization: Bearer …` names the kind of value first. */
-function skipScheme(text: string, from: number): number {
+function skipScheme(text: string, from: number) {
   QUOTE.lastIndex = from;
   const afterQuote = QUOTE.test(text) ? QUOTE.lastIndex : from;
   SCHEME.lastIndex = afterQuote;
@@ -183,7 +183,7 @@ function valueFrom(text: string, from: number, context: NameContext): FoundValue
 }
 
 /** A quoted value ends with the same quote, or with its line. */
-function endOfQuoted(text: string, start: number, quote: string): number {
+function endOfQuoted(text: string, start: number, quote: string) {
   const part = text.slice(start, start + LONGEST_VALUE);
   const closing = part.indexOf(quote);
   const inside = closing < 0 ? part : part.slice(0, closing);
@@ -193,7 +193,7 @@ function endOfQuoted(text: string, start: number, quote: string): number {
 
 const WORDS = /^[A-Za-z][a-z'’,.!?:-]*(?: [A-Za-z'’,.!?:()-]+)+$/;
 
-function isQuotedSecret(value: string, { kind, name }: NameContext): boolean {
+function isQuotedSecret(value: string, { kind, name }: NameContext) {
   if (kind === "secret" && /salt|auth_key|nonce_key|logged_in_key/i.test(name) && value.length >= 32) return true;
   if (value.length < 4 || isPlaceholder(value) || WORDS.test(value)) return false;
   if (kind === "session") return false;
@@ -203,7 +203,7 @@ function isQuotedSecret(value: string, { kind, name }: NameContext): boolean {
   return value.length >= 8 && !isProgramName(value) && !isAddress(value) && isRandom(value, kind);
 }
 
-function isBareSecret(value: string, { kind, name, before, isTight }: NameContext): boolean {
+function isBareSecret(value: string, { kind, name, before, isTight }: NameContext) {
   if (value.length < 4 || isPlaceholder(value)) return false;
   if (kind === "id") return isId(value);
   // Agents name their sessions by ids that open nothing; a cookie comes without a space.
@@ -222,12 +222,12 @@ function isBareSecret(value: string, { kind, name, before, isTight }: NameContex
 }
 
 /** `hunter22`: people number their passwords, and programs their names. */
-function isNumberedWord(value: string, kind: NameKind): boolean {
+function isNumberedWord(value: string, kind: NameKind) {
   return kind === "password" && value.length >= 6 && /^[A-Za-z]+\d+$/.test(value);
 }
 
 /** Something a person typed as a password, not a label or a kind of field. */
-function isTypedPassword(value: string, name: string): boolean {
+function isTypedPassword(value: string, name: string) {
   if (isAddress(value) || value.length > 200) return false;
   const isSentence = /[ \t]/.test(value);
   if (isSentence && (!/\d/.test(value) || value.length > 60 || /^pass$/i.test(name))) return false;
@@ -241,24 +241,24 @@ function isTypedPassword(value: string, name: string): boolean {
 }
 
 /** Letters alone can be a secret, if it is not a name: `secret: "correcthorsebattery"`. */
-function isSpelledSecret(value: string): boolean {
+function isSpelledSecret(value: string) {
   return value.length >= 16 && /^[a-z]+$/.test(value) && bitsPerChar(value) >= 3;
 }
 
-function isRandom(value: string, kind: NameKind): boolean {
+function isRandom(value: string, kind: NameKind) {
   const least = kind === "key" ? 12 : 8;
   if (value.length < least) return false;
   if (/^[0-9a-fA-F-]{16,}$/.test(value)) return /\d/.test(value) && bitsPerChar(value) >= 2;
   return looksGenerated(value) && bitsPerChar(value) >= (kind === "key" ? 3 : 2.6);
 }
 
-function isId(value: string): boolean {
+function isId(value: string) {
   if (/^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$|^\d{4}-?\d{4}-?\d{4}$|^[0-9a-f]{32,64}$/.test(value))
     return true;
   return value.length >= 12 && /\d[^\d]*\d/.test(value) && /^\w+$/.test(value) && looksGenerated(value);
 }
 
-function isAddress(value: string): boolean {
+function isAddress(value: string) {
   return /^(?:[a-z][\w+.-]{1,20}:\/\/|\.{0,2}\/[\w.-]+\/|~\/|[A-Z]:\\)/i.test(value) && !/[=+]/.test(value);
 }
 
@@ -292,7 +292,7 @@ function readSpoken(text: string, from: number): FoundValue | undefined {
 }
 
 /** Files of logins and SQL put a password after its name, with a space. */
-function isAnnounced(text: string, nameStart: number, nameEnd: number, isQuoted: boolean): boolean {
+function isAnnounced(text: string, nameStart: number, nameEnd: number, isQuoted: boolean) {
   if (isQuoted && /^(?:identified|password)$/i.test(text.slice(nameStart, nameEnd))) return true;
   return /\blogin\s+\S{1,100}\s+$/i.test(text.slice(Math.max(0, nameStart - 120), nameStart));
 }

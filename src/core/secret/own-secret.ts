@@ -45,7 +45,7 @@ export function ownSecretFinder(secrets: readonly string[]): OwnSecretFinder {
   return (text) => [...exact.flatMap((value) => findExact(text, value)), ...index.find(text)];
 }
 
-function linesOf(secret: string): string[] {
+function linesOf(secret: string) {
   return secret.includes("\n") ? secret.split(/\r?\n/).filter((line) => line.trim().length >= SHORTEST_LINE) : [];
 }
 
@@ -59,7 +59,7 @@ function findExact(text: string, value: string): TextRange[] {
 // Half of a character that takes two places cannot be encoded.
 const HALF_CHAR = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 
-function encodingsOf(secret: string): string[] {
+function encodingsOf(secret: string) {
   const json = JSON.stringify(secret).slice(1, -1);
   const url = encodeURIComponent(secret.replace(HALF_CHAR, ""));
   return [...new Set([secret, json, url, url.replaceAll("%20", "+")])];
@@ -83,12 +83,12 @@ function spellingsOf(secret: string): Spelling[] {
 }
 
 /** After a foreign backslash, the first letter of a secret reads like an escape. */
-function withoutEscapedStart(secret: string): string[] {
+function withoutEscapedStart(secret: string) {
   return /^[nrtbfv]/.test(secret) ? [secret.slice(1)] : [];
 }
 
 /** The characters of a base64 text that depend on these bytes alone, if they begin at that place of a group of three. */
-function base64At(bytes: Buffer, shift: number): string {
+function base64At(bytes: Buffer, shift: number) {
   const text = Buffer.concat([Buffer.alloc(shift), bytes])
     .toString("base64")
     .replaceAll("=", "");
@@ -219,13 +219,13 @@ class GramIndex {
 }
 
 /** The hash of the eight letters from there on; a text's own is rolled along instead. */
-function hashAt(codes: Uint8Array, start: number): number {
+function hashAt(codes: Uint8Array, start: number) {
   let hash = 0;
   for (let at = start; at < start + GRAM; at += 1) hash = (Math.imul(hash, FACTOR) + (codes[at] ?? 0)) | 0;
   return hash;
 }
 
-function short(hash: number): number {
+function short(hash: number) {
   return (hash ^ (hash >>> SEEN_BITS)) & ((1 << SEEN_BITS) - 1);
 }
 

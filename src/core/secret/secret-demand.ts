@@ -112,7 +112,7 @@ export function listsSecret({ clauses, isGerman, isListed }: Sentence): boolean 
   return isListed && words.length <= LONGEST_LISTED && findSecret(words, { isGerman, mayBeWeak: false }) >= 0;
 }
 
-function demandsIn(clause: Clause, sentence: Sentence, setting: SentenceContext, isBegun: boolean): boolean {
+function demandsIn(clause: Clause, sentence: Sentence, setting: SentenceContext, isBegun: boolean) {
   const start = skipFillers(clause);
   const isRequest = isRequestAt(clause, start);
   if (clause.some((word) => NEGATIONS.has(word))) return false;
@@ -140,7 +140,7 @@ function isDirected(
   clause: Clause,
   at: number,
   { start, isRequest, part }: { start: number; isRequest: boolean; part: SentenceContext["part"] },
-): boolean {
+) {
   const word = clause[at] ?? "";
   const before = clause[at - 1] ?? "";
   if (word === "know") return before === "me" && clause[at - 2] === "let";
@@ -160,7 +160,7 @@ function isFirm(
   verb: string,
   reach: Clause,
   said: { isSaid: boolean; isToAsker: boolean; isPolite: boolean; part: SentenceContext["part"] },
-): boolean {
+) {
   const isOfReader = reach.some((word) => OF_READER.has(word));
   if (ABOUT_READER.has(verb) && !isOfReader) return false;
   if (GIVE_HERE.has(verb) && !said.isToAsker) return false;
@@ -178,7 +178,7 @@ function reachOf(clause: Clause, at: number): Clause {
   return next > 0 ? rest.slice(0, next) : rest;
 }
 
-function isStored(words: Clause): boolean {
+function isStored(words: Clause) {
   return words.some((word) => STORES.has(word));
 }
 
@@ -202,7 +202,7 @@ export function turnsAt(words: Clause, place: number): boolean {
 }
 
 /** `me a new one`, `it here`, or no object at all. */
-function isPronounOnly(verb: string, words: Clause, isToAsker: boolean): boolean {
+function isPronounOnly(verb: string, words: Clause, isToAsker: boolean) {
   const place = words.findIndex((word) => !BEFORE_PRONOUN.has(word) && !TO_ASKER.has(word));
   if (place < 0) return OBJECTLESS.has(verb) && (isToAsker || words.length === 0);
   if (!PRONOUNS.has(words[place] ?? "")) return false;
@@ -216,7 +216,7 @@ function demandsLast(
   { isGerman }: Sentence,
   { part, isNamed }: SentenceContext,
   { isPolite, isBegun }: { isPolite: boolean; isBegun: boolean },
-): boolean {
+) {
   const at = clause.findLastIndex((word) => GIVE_LAST.has(word));
   if (at < 0 || clause[at + 1] === "wir" || clause[at + 1] === "sie") return false;
   const words = clause.slice(0, at);
@@ -228,11 +228,7 @@ function demandsLast(
   return isNamed && !isBegun && words.length <= 4;
 }
 
-function needsSecret(
-  clause: Clause,
-  { isGerman, isQuestion }: Sentence,
-  { part, hasOptions }: SentenceContext,
-): boolean {
+function needsSecret(clause: Clause, { isGerman, isQuestion }: Sentence, { part, hasOptions }: SentenceContext) {
   if (part !== "text" || hasOptions || isQuestion || ABOUT_WORK.has(clause[0] ?? "")) return false;
   const at = findNeed(clause);
   if (at < 0 || clause.some((word) => NEGATIONS.has(word))) return false;
@@ -245,7 +241,7 @@ function needsSecret(
 }
 
 /** The place where somebody says that they need something; less than 0 if nobody does. */
-function findNeed(clause: Clause): number {
+function findNeed(clause: Clause) {
   return clause.findIndex((word, at) => {
     const before = clause[at - 1] ?? "";
     if (word === "like") return before === "i'd" || before === "we'd";
@@ -255,7 +251,7 @@ function findNeed(clause: Clause): number {
   });
 }
 
-function isRequestAt(clause: Clause, start: number): boolean {
+function isRequestAt(clause: Clause, start: number) {
   const [opener = "", subject = "", verb = ""] = clause.slice(start, start + 3);
   if (ASKS_READER.has(opener) && READER.has(subject)) return true;
   if (["can", "could", "may"].includes(opener) && ["i", "we"].includes(subject)) return HAVE.has(verb);

@@ -16,7 +16,7 @@ export function secretsIn(env: Env): string[] {
   return [...new Set(found)];
 }
 
-function secretsOf(name: string, value: string): string[] {
+function secretsOf(name: string, value: string) {
   if (value.length < SHORTEST_SECRET || value.length > LONGEST_SECRET || NO_SECRET_NAME.test(name)) return [];
   const login = /:\/\/[^\s/@:]*:([^\s@]{4,})@/.exec(value)?.[1];
   const password = login !== undefined && login.length >= SHORTEST_SECRET ? [login] : [];

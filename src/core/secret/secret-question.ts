@@ -42,7 +42,7 @@ export function asksForSecret({ items, context = "" }: Pick<Content, "items" | "
   return items.some(asksInItem) || asksIn(sentencesOf(context, "context"), inContext);
 }
 
-function asksInItem({ text, header = "", options, placeholder = "" }: Item): boolean {
+function asksInItem({ text, header = "", options, placeholder = "" }: Item) {
   const hasOptions = options.length > 0;
   const isNamed = namesSecret(text) || namesSecret(header);
   const offers = options.flatMap(({ label, description = "" }) => [label, description]);
@@ -56,7 +56,7 @@ function asksInItem({ text, header = "", options, placeholder = "" }: Item): boo
   );
 }
 
-function asksIn(sentences: readonly Sentence[], setting: SentenceContext): boolean {
+function asksIn(sentences: readonly Sentence[], setting: SentenceContext) {
   let isDemanded = false;
   for (const sentence of sentences) {
     if (isDemanded && listsSecret(sentence)) return true;
@@ -67,12 +67,12 @@ function asksIn(sentences: readonly Sentence[], setting: SentenceContext): boole
 }
 
 /** Says whether a sentence asks for the value of a secret. With options it asks which one to take. */
-function inquiresSecret(sentence: Sentence, setting: SentenceContext): boolean {
+function inquiresSecret(sentence: Sentence, setting: SentenceContext) {
   if (setting.hasOptions) return false;
   return sentence.clauses.some((clause) => inquiresIn(clause, sentence, setting)) || isField(sentence);
 }
 
-function inquiresIn(clause: readonly string[], { isGerman }: Sentence, { isNamed }: SentenceContext): boolean {
+function inquiresIn(clause: readonly string[], { isGerman }: Sentence, { isNamed }: SentenceContext) {
   const said = clause.slice(skipFillers(clause));
   const words = said[0] === "with" || said[0] === "mit" ? said.slice(1) : said;
   const [first = "", second = "", third = ""] = words;
@@ -91,7 +91,7 @@ function inquiresIn(clause: readonly string[], { isGerman }: Sentence, { isNamed
 }
 
 /** `the password of the server`, or `it` where a secret was named. */
-function isValueOf(given: readonly string[], isGerman: boolean, isNamed: boolean): boolean {
+function isValueOf(given: readonly string[], isGerman: boolean, isNamed: boolean) {
   const words = given[0] === "bei" ? given.slice(1) : given;
   if (isNamed && ANSWERED.has(words[0] ?? "") && words.length === 1) return true;
   if (isNamed && /^the (?:new|right|correct) one$/u.test(words.join(" "))) return true;
@@ -105,7 +105,7 @@ function isValueOf(given: readonly string[], isGerman: boolean, isNamed: boolean
 }
 
 /** `do you have a token for me`, `is there a password I should use` */
-function isThereOne(words: readonly string[], isGerman: boolean): boolean {
+function isThereOne(words: readonly string[], isGerman: boolean) {
   const [first = "", second = ""] = words;
   const isAsked = ["do you", "have you", "hast du", "haben sie", "is there", "gibt es"].includes(`${first} ${second}`);
   if (!isAsked) return false;
@@ -115,7 +115,7 @@ function isThereOne(words: readonly string[], isGerman: boolean): boolean {
 }
 
 /** `set OPENAI_API_KEY to`, or `type there` where a secret was named. */
-function isToBeUsed(words: readonly string[], isGerman: boolean, isNamed: boolean): boolean {
+function isToBeUsed(words: readonly string[], isGerman: boolean, isNamed: boolean) {
   const [verb = "", ...rest] = words;
   const options = { isGerman, mayBeWeak: false };
   if (isGerman) return words.some((word) => USE.has(word)) && findSecret(words.slice(1), options) >= 0;
@@ -125,7 +125,7 @@ function isToBeUsed(words: readonly string[], isGerman: boolean, isNamed: boolea
 }
 
 /** `which password does the user have`, `welches Passwort soll ich verwenden` */
-function isWhichToUse(words: readonly string[], isGerman: boolean): boolean {
+function isWhichToUse(words: readonly string[], isGerman: boolean) {
   const place = words.findIndex((_, index) => isSecret(words, index, isGerman));
   if (place < 1 || place > 4 || isKindOfThing(words[place] ?? "")) return false;
   if (words.some((_, index) => index > 0 && index < place && turnsAt(words, index))) return false;
@@ -138,7 +138,7 @@ function isWhichToUse(words: readonly string[], isGerman: boolean): boolean {
 }
 
 /** A line that is only the name of a secret, like the label of a field: "DB password?", "Token:". */
-function isField({ clauses, isGerman, isQuestion, isLabel }: Sentence): boolean {
+function isField({ clauses, isGerman, isQuestion, isLabel }: Sentence) {
   const words = clauses.flat();
   const isPolite = words.some((word) => /^(?:please|pls|bitte)$/u.test(word));
   const place = words.findIndex((_, index) => isSecret(words, index, isGerman));
@@ -148,6 +148,6 @@ function isField({ clauses, isGerman, isQuestion, isLabel }: Sentence): boolean 
   return (next === undefined || AFTER_LABEL.has(next)) && (isQuestion || isLabel || isPolite || words.length === 1);
 }
 
-function isSecret(words: readonly string[], place: number, isGerman: boolean): boolean {
+function isSecret(words: readonly string[], place: number, isGerman: boolean) {
   return findSecretNoun(words, place, isGerman) === "strong";
 }

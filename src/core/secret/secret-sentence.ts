@@ -47,7 +47,7 @@ export function namesSecret(text: string): boolean {
 }
 
 /** The lines that are said, not shown. A context may consist of what it shows; a question may not. */
-function linesOf(text: string, part: "text" | "context"): string[] {
+function linesOf(text: string, part: "text" | "context") {
   const lines = text.normalize("NFKC").replace(INVISIBLE, "").replace(/[’‘]/gu, "'").toLowerCase().split("\n");
   let isFenced = false;
   const said = lines.filter((line) => {
@@ -58,7 +58,7 @@ function linesOf(text: string, part: "text" | "context"): string[] {
   return said.length > 0 || part === "context" ? said : lines;
 }
 
-function withoutQuotations(line: string): string {
+function withoutQuotations(line: string) {
   const rest = line.replace(QUOTATION, (quotation) => (/\s/u.test(quotation) ? " " : quotation.slice(1, -1)));
   return /\p{L}/u.test(rest) ? rest : line;
 }
@@ -84,6 +84,6 @@ function readSentence(text: string, isListed: boolean): Sentence[] {
 }
 
 /** `user/password` is read as both. */
-function wordsOf(text: string): string[] {
+function wordsOf(text: string) {
   return (text.replace(DASH, " ; ").match(WORD) ?? []).map((word) => (word === "/" ? "and" : word));
 }

@@ -38,7 +38,7 @@ export function findSecretTokens(text: string): TextRange[] {
 }
 
 /** Searches for a key at each word of a token; returns where to continue, as a key may be longer than the token. */
-function findForms(text: string, start: number, end: number, found: TextRange[]): number {
+function findForms(text: string, start: number, end: number, found: TextRange[]) {
   let before: number | undefined = BREAK;
   for (let at = start; at < end; at += 1) {
     const kind = KINDS[text.charCodeAt(at)];
@@ -62,13 +62,13 @@ const KINDS = new Uint8Array(0x1_0000);
 for (const char of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789") KINDS[char.charCodeAt(0)] = LETTER;
 for (const char of "+/=_-") KINDS[char.charCodeAt(0)] = JOINER;
 
-function endOfToken(text: string, start: number): number {
+function endOfToken(text: string, start: number) {
   let end = start + 1;
   while (end < text.length && KINDS[text.charCodeAt(end)] !== BREAK) end += 1;
   return end;
 }
 
-function hasDigits(text: string, start: number, end: number): boolean {
+function hasDigits(text: string, start: number, end: number) {
   const last = Math.min(end, start + LONGEST_GENERATED);
   let digits = 0;
   for (let at = start; at < last && digits < 2; at += 1) {
@@ -79,7 +79,7 @@ function hasDigits(text: string, start: number, end: number): boolean {
 }
 
 /** The letter of an escape such as `\n`, and the digits of `%3D` or of a colour code, belong to no word. */
-function isAfterEscape(text: string, at: number): boolean {
+function isAfterEscape(text: string, at: number) {
   if (text.charCodeAt(at - 2) === BACKSLASH || text.charCodeAt(at - 3) === PERCENT) return true;
   if (text.charCodeAt(at - 1) !== SMALL_M) return false;
   const before = text.slice(Math.max(0, at - LONGEST_COLOUR), at);
@@ -97,7 +97,7 @@ for (const [, starts, rest] of SECRET_FORMS) {
   for (const start of starts.split(" ")) addForm({ start, rest: new RegExp(rest.source, `${rest.flags}y`) });
 }
 
-function addForm(form: StartedForm): void {
+function addForm(form: StartedForm) {
   const first = form.start.charCodeAt(0);
   const seconds = form.start.length > 1 ? [form.start.charCodeAt(1)] : Array.from({ length: 128 }, (_, code) => code);
   for (const second of seconds) {
@@ -106,7 +106,7 @@ function addForm(form: StartedForm): void {
 }
 
 /** Where a key that begins here ends. */
-function endOfForm(text: string, at: number): number | undefined {
+function endOfForm(text: string, at: number) {
   const second = text.charCodeAt(at + 1);
   const forms = second < 128 ? FORMS[text.charCodeAt(at) * 128 + second] : undefined;
   if (!forms) return undefined;
@@ -120,7 +120,7 @@ function endOfForm(text: string, at: number): number | undefined {
 
 function findInfixes(text: string): TextRange[] {
   const found: TextRange[] = [];
-  for (const { infix, before, after } of SECRET_INFIXES) {
+  for (const [, infix, before, after] of SECRET_INFIXES) {
     for (let at = text.indexOf(infix); at >= 0; at = text.indexOf(infix, at + infix.length)) {
       after.lastIndex = at + infix.length;
       if (!after.test(text)) continue;
@@ -158,7 +158,7 @@ function findGenerated(text: string, start: number, end: number): TextRange | un
   return (isSure && !isLineOfFile(text, start, end)) || isHinted(before) ? [from, end] : undefined;
 }
 
-function longestPart(text: string): string {
+function longestPart(text: string) {
   return text.split(/[-_/+]+/).reduce((longest, part) => (part.length > longest.length ? part : longest), "");
 }
 
@@ -183,7 +183,7 @@ function findJsonWebToken(text: string, start: number, end: number): TextRange |
 const TOKEN_PARTS = /\.[\w+/-]{8,}=*(?:\.[\w+/=-]*)*/y;
 
 /** Says whether a line belongs to a certificate or attached file: many lines of equal length. */
-function isLineOfFile(text: string, start: number, end: number): boolean {
+function isLineOfFile(text: string, start: number, end: number) {
   if (end - start < 60) return false;
   LINES_OF_FILE.lastIndex = 0;
   const around = text.slice(Math.max(0, start - 90), end + 90);
@@ -205,6 +205,6 @@ const NO_HINT =
   /(?:commit|sha\d*|hash|checksum|digest|integrity|revision|\brev|etag|md5|uuid|version|fingerprint|public_?key|primary_?key|cache_?key|tree|blob|build_?id|request_?id|trace_?id|correlation|account_?id\/)[^\n]{0,24}$/i;
 const ASSIGNS = /(?:[=:>,("'`|[\s]|\\["nrt])$/;
 
-function isHinted(before: string): boolean {
+function isHinted(before: string) {
   return ASSIGNS.test(before) && HINT.test(before) && !NO_HINT.test(before);
 }

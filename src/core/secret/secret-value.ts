@@ -54,7 +54,7 @@ export function isSurelyGenerated(value: string): boolean {
 }
 
 /** Letters that no language puts in a row: four consonants, or pairs such as `qz` and `xj`. */
-function isHardToSay(value: string): boolean {
+function isHardToSay(value: string) {
   return /[bcdfghjklmnpqrstvwxz]{4}|[jqvxz][bcdfghjklmnpqrstvwxz]|[bcdfghjkmpqtvwxz][jqxz]/i.test(value);
 }
 

@@ -49,7 +49,7 @@ export function isRaised(entry: Entry | undefined): boolean {
   return entry?.body["is_raised"] === true;
 }
 
-function thresholdOf(name: AlertName, rules: AlertRules): number {
+function thresholdOf(name: AlertName, rules: AlertRules) {
   switch (name) {
     case "pending":
       return rules.pendingQuestions;

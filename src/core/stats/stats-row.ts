@@ -49,13 +49,13 @@ export function statsRowOf(question: Question, run: Pick<Run, "agent" | "repo" |
   };
 }
 
-function isAnsweredByPolicy(question: Question): boolean {
+function isAnsweredByPolicy(question: Question) {
   if (question.status === "timeout") return question.answer !== undefined;
   if (question.status !== "answered") return false;
   return question.answer.policy !== undefined || question.answer.by.scope === "system";
 }
 
-function endOf(question: Question): number | undefined {
+function endOf(question: Question) {
   if (question.status === "answered") return epochMs(question.answer.at);
   if (question.status === "timeout") return epochMs(question.timedOutAt);
   return question.status === "cancelled" ? epochMs(question.cancelledAt) : undefined;
@@ -69,7 +69,7 @@ function dueFor({ status, dueAt, to }: Question): readonly string[] {
   return to.length > 0 ? [...new Set(to)] : EVERYONE;
 }
 
-function isMet(question: Question, isByPolicy: boolean): boolean {
+function isMet(question: Question, isByPolicy: boolean) {
   if (question.status !== "answered" || isByPolicy || question.dueAt === undefined) return false;
   return question.answer.at <= question.dueAt;
 }

@@ -14,27 +14,29 @@ export interface StatsQuery {
   aheadMs?: number;
 }
 
+const Count = z.int();
+
 /** Median and 90th percentile of the waiting times. */
 const Waits = z.object({ medianMs: z.number().optional(), p90Ms: z.number().optional() });
 
 /** The counts of one person, channel, agent or repository. */
 const StatsGroup = Waits.extend({
   name: z.string(),
-  asked: z.int(),
-  answered: z.int(),
-  timedOut: z.int(),
+  asked: Count,
+  answered: Count,
+  timedOut: Count,
   /** How many of those asked belong to this group only by the asker's word. */
-  unverified: z.int(),
+  unverified: Count,
   /** The total waiting time of agents. */
   waitedMs: z.number(),
 });
 export type StatsGroup = z.infer<typeof StatsGroup>;
 
-const StatsDay = Waits.extend({ day: z.string(), asked: z.int(), answered: z.int(), timedOut: z.int() });
+const StatsDay = Waits.extend({ day: z.string(), asked: Count, answered: Count, timedOut: Count });
 export type StatsDay = z.infer<typeof StatsDay>;
 
 /** How many questions with a deadline these people answered in time. */
-const StatsSla = z.object({ name: z.string(), due: z.int(), met: z.int(), missed: z.int() });
+const StatsSla = z.object({ name: z.string(), due: Count, met: Count, missed: Count });
 export type StatsSla = z.infer<typeof StatsSla>;
 
 const Alert = z.object({ name: z.enum(ALERTS), value: z.number(), threshold: z.number(), isAbove: z.boolean() });
@@ -44,19 +46,19 @@ export const Stats = Waits.extend({
   since: Instant,
   until: Instant,
   /** Pending now, whenever asked. */
-  pending: z.int(),
+  pending: Count,
   oldest: z.object({ id: QuestionId, title: z.string(), askedAt: Instant }).optional(),
-  asked: z.int(),
-  answered: z.int(),
-  byPerson: z.int(),
-  byPolicy: z.int(),
-  timedOut: z.int(),
-  cancelled: z.int(),
+  asked: Count,
+  answered: Count,
+  byPerson: Count,
+  byPolicy: Count,
+  timedOut: Count,
+  cancelled: Count,
   /** The share of timeouts among answered and timed-out questions; 0 if there are none. */
   timeoutRate: z.number(),
-  runs: z.int(),
+  runs: Count,
   questionsPerRun: z.number(),
-  mostPerRun: z.int(),
+  mostPerRun: Count,
   waitedMs: z.number(),
   waitedPerRunMs: z.number(),
   alerts: z.array(Alert),
@@ -75,29 +77,29 @@ const Ms = z.number().nullable();
 const WaitsView = z.object({ median_ms: Ms, p90_ms: Ms });
 const GroupView = WaitsView.extend({
   name: z.string(),
-  asked: z.int(),
-  answered: z.int(),
-  timed_out: z.int(),
+  asked: Count,
+  answered: Count,
+  timed_out: Count,
   waited_ms: z.number(),
-  unverified: z.int(),
+  unverified: Count,
 });
 
 /** The wire format. */
 export const StatsView = WaitsView.extend({
   since: Instant,
   until: Instant,
-  pending: z.int(),
+  pending: Count,
   oldest: z.object({ id: z.string(), title: z.string(), asked_at: Instant }).nullable(),
-  asked: z.int(),
-  answered: z.int(),
-  by_person: z.int(),
-  by_policy: z.int(),
-  timed_out: z.int(),
-  cancelled: z.int(),
+  asked: Count,
+  answered: Count,
+  by_person: Count,
+  by_policy: Count,
+  timed_out: Count,
+  cancelled: Count,
   timeout_rate: z.number(),
-  runs: z.int(),
+  runs: Count,
   questions_per_run: z.number(),
-  most_per_run: z.int(),
+  most_per_run: Count,
   waited_ms: z.number(),
   waited_per_run_ms: z.number(),
   alerts: z.array(z.object({ name: z.string(), value: z.number(), threshold: z.number(), is_above: z.boolean() })),
@@ -106,7 +108,7 @@ export const StatsView = WaitsView.extend({
   agents: z.array(GroupView),
   repos: z.array(GroupView),
   sla: z.array(StatsSla),
-  days: z.array(WaitsView.extend({ day: z.string(), asked: z.int(), answered: z.int(), timed_out: z.int() })),
+  days: z.array(WaitsView.extend({ day: z.string(), asked: Count, answered: Count, timed_out: Count })),
   is_partial: z.boolean(),
 });
 export const STATS_FIELDS: readonly string[] = Object.keys(StatsView.shape);

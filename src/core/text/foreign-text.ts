@@ -91,7 +91,7 @@ export function requireVisibleLine(text: string, what: string, maxChars: number 
 }
 
 /** Lengthens the delimiter until the text does not contain it, in one pass. */
-function unusedIn(text: string, delimiter: string): string {
+function unusedIn(text: string, delimiter: string) {
   let most = -1;
   for (let at = text.indexOf(delimiter); at >= 0; at = text.indexOf(delimiter, at + 1)) {
     let count = 0;

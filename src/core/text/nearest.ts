@@ -10,7 +10,7 @@ export function findNearest(typed: string, names: readonly string[]): string | u
 }
 
 /** The edit distance: letters added, removed, changed or swapped with a neighbour. */
-function editsBetween(from: string, to: string): number {
+function editsBetween(from: string, to: string) {
   if (Math.abs(from.length - to.length) > MOST_EDITS) return Infinity;
   let before: number[] = [];
   let previous = Array.from({ length: to.length + 1 }, (_, index) => index);

@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import { z } from "zod";
+import type { Changes, DecisionContext, QuestionSnapshot } from "../changes.ts";
 import { Actor } from "../people/actor.ts";
 import { QuestionId, RunId } from "../id.ts";
 import { Instant, msBetween } from "../instant.ts";
@@ -103,18 +104,28 @@ export function chainHash(previous: string, body: string): string {
   return hash("sha256", `${previous}\n${body}`, "hex");
 }
 
-interface EventContext {
-  now: Instant;
-  by: Actor;
+type EventContext = Pick<DecisionContext, "now" | "by">;
+type QuestionEventName = (typeof QUESTION_EVENTS)[number];
+export type EventDetail = Record<string, unknown>;
+
+/** Changes one question, with the event of the change. */
+export function changeQuestion(
+  { run, question }: Pick<QuestionSnapshot, "run" | "question">,
+  after: Question,
+  name: QuestionEventName,
+  at: EventContext,
+  detail?: EventDetail,
+): Changes {
+  return { runs: [run], questions: [after], events: [questionEvent(name, question, after, at, detail)] };
 }
 
 /** Builds the event of a question's change; one that closes it carries how long it waited. */
 export function questionEvent(
-  name: (typeof QUESTION_EVENTS)[number],
+  name: QuestionEventName,
   before: Question | undefined,
   after: Question,
   at: EventContext,
-  detail?: Record<string, unknown>,
+  detail?: EventDetail,
 ): Event {
   return {
     type: `question.${name}`,
@@ -131,21 +142,16 @@ export function questionEvent(
 
 /** Builds an event about a question that did not change. */
 export function unchangedEvent(
-  name: (typeof QUESTION_EVENTS)[number],
+  name: QuestionEventName,
   question: Question,
   at: EventContext,
-  detail: Record<string, unknown>,
+  detail: EventDetail,
 ): Event {
   return { ...questionEvent(name, question, question, at, detail), version: question.version };
 }
 
 /** Builds the event of a run's change; one that ends a parked time carries its length. */
-export function runEvent(
-  before: Run | undefined,
-  after: Run,
-  at: EventContext,
-  detail?: Record<string, unknown>,
-): Event {
+export function runEvent(before: Run | undefined, after: Run, at: EventContext, detail?: EventDetail): Event {
   const parkedAt = before && isParked(before) && !isParked(after) ? before.parkedAt : undefined;
   const more = {
     reason: after.reason,
@@ -165,13 +171,18 @@ export function runEvent(
   };
 }
 
+/** The event of a run's change, if its status has changed. */
+export function statusEvents(before: Run, after: Run, at: EventContext, detail?: EventDetail): Event[] {
+  return after.status === before.status ? [] : [runEvent(before, after, at, detail)];
+}
+
 /** Until the reply came: the undo window does not count. */
-function waitedMs(closed: Question, at: EventContext): number {
+function waitedMs(closed: Question, at: EventContext) {
   return sinceMs(closed.askedAt, { now: closed.status === "answered" ? closed.answer.at : at.now });
 }
 
 /** Never negative: the clocks of two machines may differ by a little. */
-function sinceMs(start: Instant, { now }: Pick<EventContext, "now">): number {
+function sinceMs(start: Instant, { now }: Pick<EventContext, "now">) {
   return Math.max(0, msBetween(start, now));
 }
 

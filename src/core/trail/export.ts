@@ -92,7 +92,7 @@ export function withoutCallbackSecret(run: Run): Run {
   return { ...run, callback: undefined, giveBack: run.giveBack === "callback" ? "poll" : run.giveBack };
 }
 
-function requireHeader(raw: unknown): void {
+function requireHeader(raw: unknown) {
   const header = ExportHeader.safeParse(raw);
   if (!header.success) {
     throw new Refusal("bad_input", "This file is not an export of askd", {
@@ -106,7 +106,7 @@ function requireHeader(raw: unknown): void {
 }
 
 /** Requires that the trail matches its hashes and everything belongs to this run. */
-function requireWhole({ run, questions, contents, events, head }: RunLine, number: number): void {
+function requireWhole({ run, questions, contents, events, head }: RunLine, number: number) {
   let hash = CHAIN_START;
   for (const body of events) {
     const event = Event.safeParse(readJson(body));
@@ -130,7 +130,7 @@ function readJson(text: string): unknown {
   }
 }
 
-function damaged(number: number, why: string, cause?: unknown): Refusal {
+function damaged(number: number, why: string, cause?: unknown) {
   return new Refusal("bad_input", `The export is damaged: line ${number}: ${why}; nothing was imported`, {
     hint: "Export again, or use an older copy",
     cause,

@@ -52,7 +52,7 @@ export function verifiedLabels(run: Pick<RunFacts, "labels" | "sources">): reado
   return isUnverified(run, "labels") ? [] : run.labels;
 }
 
-function hasFact({ agent, repo, labels }: RunFacts, fact: RunFact): boolean {
+function hasFact({ agent, repo, labels }: RunFacts, fact: RunFact) {
   if (fact === "agent") return agent !== "none";
   return fact === "repo" ? repo !== undefined : labels.length > 0;
 }

@@ -122,19 +122,19 @@ function after(events: readonly Event[], event: Event | undefined): readonly Eve
   return event && events.slice(events.indexOf(event) + 1);
 }
 
-function isRun(type: string): boolean {
+function isRun(type: string) {
   return type.startsWith("run.");
 }
 
-function spanId(id: QuestionId, name: string): string {
+function spanId(id: QuestionId, name: string) {
   return digest(`${name} ${id}`, 16);
 }
 
-function digest(of: string, chars: number): string {
+function digest(of: string, chars: number) {
   return hash("sha256", of, "hex").slice(0, chars);
 }
 
-function text({ detail }: Event, name: string): string | undefined {
+function text({ detail }: Event, name: string) {
   const value = detail?.[name];
   return typeof value === "string" ? value : undefined;
 }

@@ -17,7 +17,7 @@ import { Refusal } from "../../core/refusal.ts";
 import type { Removal } from "../../core/people/removal.ts";
 import type { Run } from "../../core/run/run.ts";
 import type { Stats, StatsQuery } from "../../core/stats/stats.ts";
-import type { HoldInput } from "../../core/question/take-hold.ts";
+import type { HoldInput } from "../../core/question/hold.ts";
 import type { Template, TemplateInput } from "../../core/answer/template.ts";
 import type { Token, TokenInput } from "../../core/people/token.ts";
 import { NO_TROUBLES, type Troubles } from "../../core/run/trouble.ts";

@@ -12,7 +12,7 @@ import {
 import { type Instant, msBetween } from "../../../core/instant.ts";
 import { isHandingOver, isPending } from "../../../core/question/question.ts";
 import { Refusal, type RefusalCode } from "../../../core/refusal.ts";
-import { mayHold } from "../../../core/question/take-hold.ts";
+import { mayHold } from "../../../core/question/hold.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import { handOverOutcome, holdQuestion } from "../../../engine/hold-question.ts";
 import type { Context } from "../../context.ts";

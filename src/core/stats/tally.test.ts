@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { percentileRank } from "./percentile.ts";
+import { percentileRank } from "./tally.ts";
 
 test("a rank is what sorting would put there", () => {
   const values = fc.array(fc.oneof(fc.integer({ min: 0, max: 5 }), fc.integer()), { minLength: 1, maxLength: 200 });
