@@ -187,7 +187,7 @@ export const SECRET_FORMS: readonly SecretForm[] = [
   ["Stytch", "secret-live- secret-test-", /[\w=-]{20,}/, "sign-ins"],
 
   // Databases and data
-  ["Databricks", "dapi dose", /[a-f0-9]{32}(?:-\d)?/, "data"],
+  ["Databricks", "dapi dose", /[a-fA-F0-9]{32}(?:-\d)?/, "data"],
   ["PlanetScale", "pscale_tkn_ pscale_oauth_ pscale_pw_ pscale_app_", /[\w=.-]{30,}/, "databases"],
   ["Supabase", "sbp_ sb_secret_ sb_publishable_ sbp_oauth_", WORD20, "databases"],
   ["Neon", "napi_ npg_", /[A-Za-z0-9]{12,}/, "databases"],
