@@ -1,5 +1,6 @@
 import { readFileSync, readdirSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
+import { z } from "zod";
 import { redact } from "../src/core/secret/redact.ts";
 import { secretSamples } from "./secret-samples.ts";
 import { OWN_FORMS } from "./secret-texts.ts";
@@ -38,9 +39,42 @@ export function measureRecall(seeds: readonly number[]): Recall[] {
   return [...groups, { group: "own", samples: own.length, missed: missed.map(({ name, text }) => `${name}: ${text}`) }];
 }
 
+const OutsideSample = z.object({ name: z.string(), text: z.string(), secret: z.string().min(1) });
+
+/**
+ * The same for a file of samples from elsewhere, such as the positives of a scanner: one JSON object a line, with `name`
+ * (the rule or provider), `text` and the `secret` in it. A sample counts only if no half of its secret is left.
+ */
+export function measureOutside(file: string): Recall {
+  const samples = readFileSync(file, "utf8")
+    .split("\n")
+    .filter((line) => line.trim() !== "")
+    .map((line) => OutsideSample.parse(JSON.parse(line)));
+  const missed = samples.filter(({ text, secret }) => isHalfLeft(redact(text, []), secret));
+  return {
+    group: basename(file),
+    samples: samples.length,
+    missed: missed.map(({ name, text }) => `${name}: ${text}`),
+  };
+}
+
+/** Says whether half of a secret in a row is still in a text. */
+function isHalfLeft(text: string, secret: string): boolean {
+  const length = Math.max(1, Math.ceil(secret.length / 2));
+  for (let at = 0; at + length <= secret.length; at += 1) {
+    if (text.includes(secret.slice(at, at + length))) return true;
+  }
+  return false;
+}
+
 /** What is left around a mask is punctuation: quotes, padding, and the words that stood there before. */
 function isTakenOut(text: string): boolean {
-  const left = text.replace("before ", "").replace(" after", "").replaceAll(MASK, "");
+  // The start of `user:` in base64, which is no part of the secret behind it.
+  const left = text
+    .replace("before ", "")
+    .replace(" after", "")
+    .replace(/^dXNlc/, "")
+    .replaceAll(MASK, "");
   return text.includes(MASK) && left.replace(/[^A-Za-z0-9]/g, "").length <= 4;
 }
 

@@ -9,11 +9,14 @@ import { linkPath } from "../core/question/link.ts";
 let visit: PageVisit;
 /** The runs above whoever is at the other end of every connection. */
 let above: string[];
+/** The runs in whose agent's session it is. */
+let sessions: string[];
 let runId: RunId;
 
 beforeEach(async () => {
   above = [];
-  visit = await PageVisit.start({ runsOfCaller: async () => above });
+  sessions = [];
+  visit = await PageVisit.start({ runsOfCaller: async () => above, sessionRunsOfCaller: async () => sessions });
   runId = (await visit.at.scene.startedRun()).id;
 });
 afterEach(() => visit.stop());
@@ -94,6 +97,17 @@ describe.each(Object.keys(DOORS))("with %s", (door) => {
     const { worker: _gone, ...left } = (await visit.at.scene.engine.findRun(runId))!;
     await visit.at.scene.store.commit({ runs: [left] });
     expect((await come(id)).status).toBeLessThan(400);
+  });
+
+  test("a process that an agent left behind answers nothing, also after the agent and its run have ended", async () => {
+    sessions = ["nonsense", runId];
+    const id = await ask();
+    await visit.at.scene.engine.cancelRun(runId, SYSTEM);
+    const { worker: _gone, ...ended } = (await visit.at.scene.engine.findRun(runId))!;
+    await visit.at.scene.store.commit({ runs: [ended] });
+    expect((await come(id)).status).toBe(403);
+    expect(await read(id)).toMatchObject({ status: "pending" });
+    expect(await lastEvent(id)).toMatchObject({ type: "question.refused", by: { scope: "agent", runId } });
   });
 
   test("a process below no run, or below one that this store does not know, is the person whose credential it has", async () => {

@@ -1,24 +1,26 @@
 import { join } from "node:path";
 import process from "node:process";
 import { parseArgs } from "node:util";
-import { cleanFiles, measureClean, measureRecall } from "../redaction.ts";
+import { cleanFiles, measureClean, measureOutside, measureRecall } from "../redaction.ts";
 
 const RECALL = 0.98;
 const FALSE_RATE = 0.005;
 const MB_PER_SECOND = 20;
 
+// npm run redaction -- --samples corpus.jsonl: also measures positives from elsewhere, see measureOutside.
 const { values } = parseArgs({
   options: {
     files: { type: "string", default: "2000" },
     show: { type: "string", default: "20" },
     clean: { type: "string", multiple: true, default: [] },
+    samples: { type: "string", multiple: true, default: [] },
   },
 });
 const shown = Number(values.show);
 const root = process.cwd();
 let isGood = true;
 
-for (const { group, samples, missed } of measureRecall([1, 2, 3, 4, 5])) {
+for (const { group, samples, missed } of [...measureRecall([1, 2, 3, 4, 5]), ...values.samples.map(measureOutside)]) {
   const part = (samples - missed.length) / samples;
   isGood &&= part >= RECALL;
   console.log(`${group.padEnd(10)} ${samples - missed.length} of ${samples} taken out, ${(100 * part).toFixed(1)} %`);

@@ -1,9 +1,14 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { type Server, type Socket, connect, createServer } from "node:net";
-import { networkInterfaces } from "node:os";
+import { mkdtempSync, rmSync } from "node:fs";
+import { networkInterfaces, tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { findInode, runsOfCaller } from "./caller-process.ts";
+import type { RunId } from "../../core/id.ts";
+import { makeRunDir } from "../runner/run-files.ts";
+import { findInode, runsOfCaller, sessionRunsOfCaller } from "./caller-process.ts";
+import { startProcess, waitForProcessEnd } from "./process.ts";
 
 const HEAD = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode";
 
@@ -46,6 +51,7 @@ describe("the socket of a caller", () => {
   });
 });
 
+const ENDED = "r_00000000000000000000000000" as RunId;
 const LOOPBACK = networkInterfaces()["lo"]?.map(({ address }) => address) ?? [];
 
 describe.runIf(process.platform === "linux").each(LOOPBACK)("a caller by %s", (address) => {
@@ -85,6 +91,32 @@ describe.runIf(process.platform === "linux").each(LOOPBACK)("a caller by %s", (a
     expect(await runsOfCaller(from!)).not.toContain("r_below");
     beside.destroy();
     below.destroy();
+  });
+
+  test("that an agent left behind is found by the agent's session after the agent has ended", async () => {
+    const dir = mkdtempSync(join(tmpdir(), "askd-caller-"));
+    try {
+      const runDir = await makeRunDir(dir, ENDED);
+      // Its parent is gone, it hides its run, and it connects after the agent's end.
+      const program = `setTimeout(() => require("net").connect(${port()}, "${address}"), 500); setTimeout(() => process.exit(), 20000)`;
+      const script = `(env -u ASKD_RUN -u ASKD_EPOCH "$0" -e '${program}' &)`;
+      const nothing = { env: {}, files: [], stdin: undefined, session: undefined, added: [] };
+      const start = { ...nothing, argv: ["/bin/sh", "-c", script, process.execPath], prints: "lines" } as const;
+      const connected = once(server, "connection");
+      const env = { PATH: process.env["PATH"] ?? "" };
+      await startProcess({ runId: ENDED, epoch: 1, runDir, dir, env, start });
+      await waitForProcessEnd(runDir, 1);
+      const [left]: Socket[] = await connected;
+      const beside = connect(port(), address);
+      const [other]: Socket[] = await once(server, "connection");
+      expect(await runsOfCaller(left!)).not.toContain(ENDED);
+      expect(await sessionRunsOfCaller(left!, dir)).toEqual([ENDED]);
+      expect(await sessionRunsOfCaller(other!, dir)).toEqual([]);
+      beside.destroy();
+      left!.destroy();
+    } finally {
+      rmSync(dir, { recursive: true });
+    }
   });
 
   test("who has left before they could be looked at may have been of any run", async () => {

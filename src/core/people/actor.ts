@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { RunId } from "../id.ts";
+import { RunId, shortId } from "../id.ts";
 
 /**
  * How well an identity is proven, weakest first: `bearer` for the holder of a link or the user of an MCP client,
@@ -57,6 +57,20 @@ export function isElicited({ channel }: Pick<Actor, "channel">): boolean {
 /** The display name of an actor. */
 export function actorName(actor: Actor): string {
   return actor.onBehalfOf ?? actor.id;
+}
+
+/**
+ * The name of an actor in the audit trail. An agent in its run has the name of this machine's user, and what it tries
+ * must not look like that person's act: it is named by its run, in the words of the surface.
+ */
+export function trailActorName(
+  by: Actor,
+  runNumbers: ReadonlyMap<RunId, number>,
+  nameAgent: (run: string) => string = (run) => `agent of run ${run}`,
+): string {
+  if (by.scope !== "agent" || by.runId === undefined) return actorName(by);
+  const number = runNumbers.get(by.runId);
+  return nameAgent(number === undefined ? shortId(by.runId) : `#${number}`);
 }
 
 const CHANNEL_NAMES: Readonly<Record<string, string>> = {

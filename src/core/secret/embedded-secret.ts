@@ -50,6 +50,11 @@ function findKeyBlocks(text: string): TextRange[] {
 }
 
 const LOGIN_END = /[\s/"'`<>\\()[\]|]/g;
+/** Passwords in connection strings of databases are rarely escaped, and hold brackets and bars as they are. */
+const DATABASE = /(?:postgres(?:ql)?|mysqlx?|mariadb|mongodb(?:\+srv)?|rediss?|amqps?|sqlserver|mssql)$/i;
+const LONGEST_SCHEME = 12;
+const QUOTE_OR_SPACE = /[\s"'`]/;
+const HOST_AND_PORT = /^[^\s:"'`]*(?::\d{1,5})?(?:[\s"'`/,)]|$)/;
 const ORACLE_LOGIN = /\bthin:[^\s/@:"']{1,60}\/([^\s/@"']{1,100})@/g;
 
 /** The password of `scheme://user:password@host`, or the token of `scheme://token@host`. */
@@ -57,8 +62,7 @@ function findLogins(text: string): TextRange[] {
   const found: TextRange[] = [];
   for (let at = text.indexOf("://"); at >= 0; at = text.indexOf("://", at + 3)) {
     const login = text.slice(at + 3, at + 3 + LONGEST_LOGIN);
-    LOGIN_END.lastIndex = 0;
-    const stop = LOGIN_END.exec(login)?.index ?? login.length;
+    const stop = endOfLogin(text, at, login);
     const colon = login.indexOf(":");
     const host = login.lastIndexOf("@", login[stop] === "/" ? endWithSlashes(text, at, login, colon, stop) : stop);
     if (host <= 0) continue;
@@ -66,7 +70,8 @@ function findLogins(text: string): TextRange[] {
     const value = login.slice(hasPassword ? colon + 1 : 0, host);
     if (value === "" || /^(?:\$|<|\{|%\w+%|\*+$|\[)/.test(value)) continue;
     if (!hasPassword && !(value.length >= 16 && (looksGenerated(value) || /^[0-9a-f]{16,}$/.test(value)))) continue;
-    found.push([at + 3 + (hasPassword ? colon + 1 : 0), at + 3 + host]);
+    const isUserSecret = hasPassword && isHalfOfKey(login.slice(0, colon));
+    found.push([at + 3 + (hasPassword && !isUserSecret ? colon + 1 : 0), at + 3 + host]);
   }
   if (text.includes("thin:")) {
     for (const match of text.matchAll(ORACLE_LOGIN)) {
@@ -75,6 +80,22 @@ function findLogins(text: string): TextRange[] {
     }
   }
   return found;
+}
+
+/** A user name of eight hexadecimal digits or more is the first half of a key. */
+function isHalfOfKey(user: string): boolean {
+  return /^[0-9a-f]{8,64}$/.test(user);
+}
+
+function endOfLogin(text: string, at: number, login: string): number {
+  LOGIN_END.lastIndex = 0;
+  const stop = LOGIN_END.exec(login)?.index ?? login.length;
+  const isDatabase = DATABASE.test(text.slice(Math.max(0, at - LONGEST_SCHEME), at));
+  if (!isDatabase || login[stop] === "/" || HOST_AND_PORT.test(login)) return stop;
+  const space = /\s/.exec(login)?.index ?? login.length;
+  const quote = QUOTE_OR_SPACE.exec(login)?.index ?? space;
+  // A quote before the host belongs to the password; the next one ends the address.
+  return login.lastIndexOf("@", quote) >= 0 ? quote : space;
 }
 
 /** A password may hold a slash that nobody escaped. A web address with a port and an `@` in its path has none. */

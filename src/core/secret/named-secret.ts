@@ -115,7 +115,7 @@ interface FoundValue {
 const QUOTE = /\\{0,3}["'`]/y;
 /** Between a name and its value. A type may stand there, as in `let token: &str = "…"`. */
 const ASSIGNMENT =
-  /\\{0,3}["'`]?[\])]{0,2}(?:[ \t]{0,8}:?[ \t]{0,2}&?(?:'static )?[A-Za-z_][\w<>[\]*?.]{0,30}(?=[ \t]{0,8}[:?]{0,3}=))?[ \t]{0,40}(?::{1,3}=|=>|\?=|={1,3}|:|\|\||->)[ \t]{0,40}(?:[|>][-+]?[ \t]*)?(?:\r?\n[ \t]{0,20})?/y;
+  /\\{0,3}["'`]?[\])]{0,2}(?:[ \t]{0,8}:?[ \t]{0,2}&?(?:'static )?[A-Za-z_][\w<>[\]*?.]{0,30}(?=[ \t]{0,8}[:?]{0,3}=))?[ \t]{0,40}(?::{1,3}=|[.+]=|=>|\?=|={1,3}|:|\|\||->)[ \t]{0,40}(?:[|>][-+]?[ \t]*)?(?:\r?\n[ \t]{0,20})?/y;
 const ARGUMENT = /\\{0,3}["'`][ \t]{0,4},[ \t]{0,4}(?=\\{0,3}["'`])/y;
 const ELEMENT = />[ \t\r\n]{0,20}/y;
 const ATTRIBUTE = /["'][ \t]{1,4}value[ \t]?=[ \t]?(?=["'])/y;
@@ -249,13 +249,20 @@ function isRandom(value: string, kind: NameKind) {
   const least = kind === "key" ? 12 : 8;
   if (value.length < least) return false;
   if (/^[0-9a-fA-F-]{16,}$/.test(value)) return /\d/.test(value) && bitsPerChar(value) >= 2;
+  if (kind !== "key" && isUnbroken(value)) return true;
   return looksGenerated(value) && bitsPerChar(value) >= (kind === "key" ? 3 : 2.6);
 }
 
-function isId(value: string) {
+/** Letters and digits that take turns five times in one long run; names in programs have fewer digits, or joints. */
+function isUnbroken(value: string): boolean {
+  return /^[A-Za-z0-9]{20,400}$/.test(value) && /\d[A-Za-z]+\d+[A-Za-z]+\d|[A-Za-z]\d+[A-Za-z]+\d+[A-Za-z]/.test(value);
+}
+
+function isId(value: string): boolean {
   if (/^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$|^\d{4}-?\d{4}-?\d{4}$|^[0-9a-f]{32,64}$/.test(value))
     return true;
-  return value.length >= 12 && /\d[^\d]*\d/.test(value) && /^\w+$/.test(value) && looksGenerated(value);
+  const isMixed = /\d[^\d]*\d/.test(value) || (/\d/.test(value) && /[A-Z][^A-Z]+[A-Z]/.test(value));
+  return value.length >= 12 && isMixed && /^\w+$/.test(value) && looksGenerated(value);
 }
 
 function isAddress(value: string) {

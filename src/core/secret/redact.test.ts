@@ -34,6 +34,15 @@ describe("well-known keys are taken out", () => {
     ['password = "hunter2-hunter3"', 'password = "[redacted]"'],
     ["DB_PASSWORD=Zx9!kQ2mPw", "DB_PASSWORD=[redacted]"],
     ["Authorization: Bearer abcDEF123456ghiJKL", "Authorization: Bearer [redacted]"],
+    ['$apiToken .= "e4ztsveawrjimr4"', '$apiToken .= "[redacted]"'],
+    ["birdToken=mrwaootfofim957g8maukfolt", "birdToken=[redacted]"],
+    [`sonar_token: '${"12345678ABCDEFH".repeat(2)}123'`, "sonar_token: '[redacted]'"],
+    ['sumo_access_id = "sug5XpdpaoxtOH"', 'sumo_access_id = "[redacted]"'],
+    [`sourcegraph: ${"6d2FabeB6A".repeat(4)}`, "sourcegraph: [redacted]"],
+    ["https://cafeb4b3:d3adb33f@gems.example.org/", "https://[redacted]@gems.example.org/"],
+    ["postgresql://ada:Nw|4(y0<Xa[1@db.example.org/app", "postgresql://ada:[redacted]@db.example.org/app"],
+    [`mysql://ada:Nw"4y0Xa1@db/app`, "mysql://ada:[redacted]@db/app"],
+    [`dapi${"9F".repeat(16)}`, "[redacted]"],
   ])("%s", (text, clean) => {
     expect(redact(text, [])).toBe(clean);
   });
@@ -83,6 +92,10 @@ test.each([
   `"integrity": "sha512-${ALNUM}${ALNUM}=="`,
   "The question is q_01jcs7z0aa9m2xmn8pqrstvwxy, key of the run r_01jcs7z0aa9m2xmn8pqrstvwxy",
   "if (typeof this.password === 'function') return options?.authInfo",
+  '{"db":"postgres://localhost:5432","mail":"ada@example.org"}',
+  '{"db":"mongodb://localhost","mail":"ada@example.org"}',
+  "redis://localhost:6379/0?owner=ada@example.org",
+  "postgres://<user>:<password>@<host>/app",
   "max_tokens: 4096, primaryKey: 'user_id_2', keyCode: 'ArrowDown'",
 ])("clean text stays as it is: %s", (text) => {
   expect(redact(text, [])).toBe(text);

@@ -147,7 +147,7 @@ export const SECRET_FORMS: readonly SecretForm[] = [
   ["Stytch", "secret-live- secret-test-", /[\w=-]{20,}/],
 
   // Databases and data
-  ["Databricks", "dapi dose", /[a-f0-9]{32}(?:-\d)?/],
+  ["Databricks", "dapi dose", /[a-fA-F0-9]{32}(?:-\d)?/],
   ["PlanetScale", "pscale_tkn_ pscale_oauth_ pscale_pw_ pscale_app_", /[\w=.-]{30,}/],
   ["Supabase", "sbp_ sb_secret_ sb_publishable_ sbp_oauth_", word(20)],
   ["Neon", "napi_ npg_", alnum(12)],

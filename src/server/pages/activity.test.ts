@@ -28,6 +28,23 @@ test("events are listed newest first, with who, through what, and of which run",
   expect(html).toContain(`<a href="/q/${question.id}">${question.title}</a>`);
 });
 
+test.each([
+  ["en", "agent of run", "reply from agent of run"],
+  ["de", "Agent von Lauf", "Antwort von Agent von Lauf"],
+])("what an agent tries is not shown as an act of this machine's user, in %s", async (language, agent, tried) => {
+  const { scene } = visit.at;
+  const run = await scene.startedRun();
+  // The question of another run: the agent is named by its own.
+  const { question } = await scene.ask({ question: "Whose?" });
+  const by = { scope: "agent", id: "root", channel: "cli", strength: "none", runId: run.id } as const;
+  await expect(scene.engine.answer(question.id, AnswerInput.parse({ answer: "1" }), by)).rejects.toThrow();
+  const { html } = await visit.open("/activity?kind=question.refused", { "accept-language": language });
+  expect(rowsOf(html)).toEqual(["question.refused"]);
+  expect(html).toContain(`${agent} #${run.number} (cli)`);
+  expect(html).toContain(`${tried} #${run.number}`);
+  expect(html).not.toContain("root (cli)");
+});
+
 test("kinds of events are called by words, in the reader's language, in the filter too", async () => {
   await visit.at.scene.ask();
   const { html } = await visit.open("/activity", { "accept-language": "de" });

@@ -81,6 +81,7 @@ async function readTrail(
     isRunMissing,
     events: found.map(({ event }) => ({ event, run: runs.get(event.runId) })),
     titles,
+    runNumbers: new Map([...runs].map(([id, { number }]) => [id, number])),
     next: isMore ? last?.cursor : undefined,
   };
 }
@@ -110,7 +111,8 @@ async function readTitles(engine: Engine, events: readonly KeptEvent[]): Promise
 }
 
 async function findRuns(engine: Engine, events: readonly KeptEvent[]): Promise<Map<RunId, Run>> {
-  const ids = [...new Set(events.map(({ event }) => event.runId))];
+  // An agent may act on a question of another run.
+  const ids = [...new Set(events.flatMap(({ event }) => [event.runId, ...(event.by.runId ? [event.by.runId] : [])]))];
   const runs = await Promise.all(ids.map((id) => engine.findRun(id)));
   return new Map(runs.flatMap((run) => (run ? [[run.id, run]] : [])));
 }

@@ -1,6 +1,6 @@
-import { actorName } from "../../core/people/actor.ts";
+import { trailActorName } from "../../core/people/actor.ts";
 import { type Event, EventType } from "../../core/trail/event.ts";
-import { type QuestionId, shortId } from "../../core/id.ts";
+import { type QuestionId, type RunId, shortId } from "../../core/id.ts";
 import type { Run } from "../../core/run/run.ts";
 import { makeVisible } from "../../core/text/visible.ts";
 import { kindWords, trailWords } from "../words/event-words.ts";
@@ -33,6 +33,8 @@ export interface ActivityView {
   events: ReadonlyArray<{ event: Event; run: Run | undefined }>;
   /** Titles of the questions they belong to. */
   titles: ReadonlyMap<QuestionId, string>;
+  /** Numbers of the runs whose agents acted. */
+  runNumbers: ReadonlyMap<RunId, number>;
   /** Number of events that were searched. */
   searched: number;
   /** Cursor of the next page. */
@@ -45,7 +47,7 @@ export interface ActivityView {
 
 /** The audit trail, newest first. */
 export function ActivityPage({ view }: { view: ActivityView }) {
-  const { reader, filter, events, titles, next, isFirst, check } = view;
+  const { reader, filter, events, titles, runNumbers, next, isFirst, check } = view;
   return (
     <main id="main" class="page wide">
       <div class="head">
@@ -70,6 +72,7 @@ export function ActivityPage({ view }: { view: ActivityView }) {
                 event={event}
                 run={run}
                 title={event.questionId && titles.get(event.questionId)}
+                runNumbers={runNumbers}
               />
             ))}
           </ol>
@@ -156,11 +159,13 @@ interface RowView {
   run: Run | undefined;
   /** The title of its question. */
   title: string | undefined;
+  runNumbers: ReadonlyMap<RunId, number>;
 }
 
-function TrailRow({ reader, event, run, title }: RowView) {
-  const by = makeVisible(actorName(event.by));
-  const words = trailWords(reader, event);
+function TrailRow({ reader, event, run, title, runNumbers }: RowView) {
+  const name = trailActorName(event.by, runNumbers, (number) => tell(reader, "act.agent", { run: number }));
+  const by = makeVisible(name);
+  const words = trailWords(reader, event, name);
   const detail = detailOf(event);
   return (
     <li>

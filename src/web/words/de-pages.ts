@@ -100,6 +100,7 @@ export const dePages: Readonly<Record<keyof typeof enPages, string>> = {
   "act.clear": "Alle Ereignisse anzeigen",
   "act.run": "Lauf",
   "act.run.about": "Nummer, Name oder ID",
+  "act.agent": "Agent von Lauf {run}",
   "act.kind": "Art",
   "act.person": "Person",
   "act.detail": "Details",

@@ -96,6 +96,7 @@ export const enPages = {
   "act.clear": "Show all events",
   "act.run": "Run",
   "act.run.about": "number, name or ID",
+  "act.agent": "agent of run {run}",
   "act.kind": "Kind",
   "act.person": "Person",
   "act.detail": "Details",

@@ -71,24 +71,22 @@ export function isShownOnCard(event: Event): boolean {
   return CARD_WORDS[event.type] !== undefined;
 }
 
-/** An event in the reader's language; empty if cards do not show it. */
-export function eventWords(reader: PageReader, event: Event): string {
+/** An event in the reader's language, by the name of its actor; empty if cards do not show it. */
+export function eventWords(reader: PageReader, event: Event, name: string = actorName(event.by)): string {
   const key = CARD_WORDS[event.type];
   const channel = event.detail?.["channel"];
   const about = typeof channel === "string" ? channel : event.by.channel;
-  return key === undefined
-    ? ""
-    : tell(reader, key, { name: makeVisible(actorName(event.by)), channel: makeVisible(about) });
+  return key === undefined ? "" : tell(reader, key, { name: makeVisible(name), channel: makeVisible(about) });
 }
 
 /** An event of the audit trail in the reader's language. */
-export function trailWords(reader: PageReader, event: Event): string {
+export function trailWords(reader: PageReader, event: Event, name: string = actorName(event.by)): string {
   const key = isNeverGiven(event)
     ? "event.void"
     : isStartedAgain(event)
       ? "event.run.resumed"
       : TRAIL_WORDS[event.type];
-  return key === undefined ? eventWords(reader, event) || event.type : tell(reader, key);
+  return key === undefined ? eventWords(reader, event, name) || event.type : tell(reader, key);
 }
 
 /** The name of an event type, with `…` for its details. */

@@ -3,7 +3,7 @@ import type { Event, KeptEvent } from "../../../core/trail/event.ts";
 import { formatDuration } from "../../../core/text/duration.ts";
 import { type RunId, STORE_CHAIN, shortId } from "../../../core/id.ts";
 import { Instant } from "../../../core/instant.ts";
-import type { Actor } from "../../../core/people/actor.ts";
+import { trailActorName } from "../../../core/people/actor.ts";
 import type { Verified } from "../../../engine/engine.ts";
 import { oneLine } from "../../view/sanitise.ts";
 import { cellsOf, cutCells, padCells } from "../../terminal/terminal.ts";
@@ -24,7 +24,7 @@ export function renderAudit(
   const rows = events.map(({ event }) => [
     `${sayMoment(event.at, ahead)}  ${sayAbout(event)}`,
     event.type,
-    sayTrailActor(event.by, runNumbers),
+    sayBy({ ...event.by, id: trailActorName(event.by, runNumbers), onBehalfOf: undefined }),
     [sayChange(event), ...sayDetail(event, ahead)].join(", "),
   ]);
   const columns = [0, 1, 2].map((column) => widest(rows.map((row) => cellsOf(row[column] ?? ""))));
@@ -32,14 +32,6 @@ export function renderAudit(
     [...columns.map((cells, column) => padCells(row[column] ?? "", cells)), row[3] ?? ""].join("  ").trimEnd(),
   );
   return `${lines.join("\n")}\n`;
-}
-
-/** Names the actor. An agent in its run has the name of this machine's user, which must not look like that person's act. */
-function sayTrailActor(by: Actor, runNumbers: ReadonlyMap<RunId, number>): string {
-  if (by.scope !== "agent" || by.runId === undefined) return sayBy(by);
-  const number = runNumbers.get(by.runId);
-  const run = number === undefined ? shortId(by.runId) : `run #${number}`;
-  return sayBy({ ...by, id: `agent of ${run}` });
 }
 
 function sayAbout({ questionId, runId }: Event): string {
