@@ -9,7 +9,7 @@ import type { QuestionSnapshot } from "../src/core/changes.ts";
 import { claudeHook } from "../src/agents/claude/hook.ts";
 import { codexAppRequests } from "../src/agents/codex/app-server-request.ts";
 import { codexHook } from "../src/agents/codex/hook.ts";
-import { geminiHook } from "../src/agents/gemini/hook.ts";
+import { geminiHook } from "../src/agents/gemini/definition.ts";
 import { type HookCall, type HookClient, denyFor, replyTo, replyUnanswered } from "../src/core/door/hook.ts";
 import { opencodeRequests } from "../src/agents/opencode/server-request.ts";
 import { requirePending } from "../src/core/question/require-pending.ts";

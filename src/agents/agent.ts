@@ -1,5 +1,8 @@
 import type { RunResult } from "../core/run/run-lifecycle.ts";
 
+/** The variables of a process. */
+export type Env = Readonly<Record<string, string | undefined>>;
+
 /** An event in one line of an agent's output. A line may hold several, or none that is known. */
 export type AgentEvent =
   /** The agent's own handle for resuming, and what it can call, where it says so. */
@@ -39,7 +42,7 @@ export interface Task {
   program: string;
   args: readonly string[];
   /** The environment that the agent will have, as far as the user gave it. */
-  env: Readonly<Record<string, string | undefined>>;
+  env: Env;
   /** The user's prompt; undefined if the arguments say it all. */
   prompt: string | undefined;
   /** The version that the program reports; undefined counts as a new one. */
@@ -91,7 +94,7 @@ export interface Evidence {
   session: string;
   /** Where the agent works, and the environment that says where it keeps its record. */
   dir: string;
-  env: Readonly<Record<string, string | undefined>>;
+  env: Env;
   /** The id of the answer, which stands in the message; or the call whose result it is. */
   answerId: string;
   callId: string | undefined;
@@ -103,7 +106,7 @@ export interface SessionSearch {
   text: string;
   /** Records that were last written before this do not hold it. */
   sinceMs: number;
-  env: Readonly<Record<string, string | undefined>>;
+  env: Env;
 }
 
 /** A session as the agent's own record names it, and where it works. */
@@ -137,4 +140,10 @@ export interface Agent {
   findSessions?(wanted: SessionSearch): Promise<RecordedSession[]>;
   /** The command with which a person goes on in the agent's own interface. */
   takeover(session: string, program: string): readonly string[];
+}
+
+/** The text of a message; an agent that takes no answers by call is never asked to. */
+export function messageOf(how: Resume): string {
+  if (how.by === "message") return how.text;
+  throw new Error(`This agent cannot be resumed at its call ${how.callId}; send a message`);
 }

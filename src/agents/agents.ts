@@ -1,6 +1,6 @@
 import { claudeDefinition } from "./claude/definition.ts";
 import { codexDefinition } from "./codex/definition.ts";
-import { commandDefinition } from "./command/definition.ts";
+import { command } from "./command/command.ts";
 import { geminiDefinition } from "./gemini/definition.ts";
 import { opencodeDefinition } from "./opencode/definition.ts";
 import type { AgentRegistry } from "./registry.ts";
@@ -11,5 +11,5 @@ export const AGENTS: AgentRegistry = [
   codexDefinition,
   geminiDefinition,
   opencodeDefinition,
-  commandDefinition,
+  { agent: command },
 ];

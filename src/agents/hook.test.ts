@@ -6,7 +6,7 @@ import type { AnswerInput } from "../core/answer/answer-input.ts";
 import type { QuestionSnapshot } from "../core/changes.ts";
 import { claudeHook } from "./claude/hook.ts";
 import { codexHook } from "./codex/hook.ts";
-import { geminiHook } from "./gemini/hook.ts";
+import { geminiHook } from "./gemini/definition.ts";
 import { type HookCall, type HookClient, replyTo, replyUnanswered } from "../core/door/hook.ts";
 
 const QUESTION = "claude-2.1.325-question";

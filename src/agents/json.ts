@@ -1,3 +1,5 @@
+import type { AgentEvent } from "./agent.ts";
+
 /** An object that somebody else wrote; nothing is promised about its fields. */
 export type Json = Readonly<Record<string, unknown>>;
 
@@ -50,4 +52,19 @@ export function wordsAt(value: unknown, ...path: string[]): string {
       .map((part) => textAt(part, "text") ?? "")
       .join("")
   );
+}
+
+/** A longer line is not looked at; no agent writes one unless something is wrong. */
+export const MAX_LINE_CHARS = 16 * 1024 * 1024;
+
+/** Reads one line that should hold a JSON object; whatever else it holds is left alone, with a warning where it looks broken. */
+export function readJsonLine(line: string, read: (object: Json) => AgentEvent[]): AgentEvent[] {
+  if (line.length > MAX_LINE_CHARS)
+    return [{ kind: "warning", text: `A line of ${line.length} characters was skipped` }];
+  const text = line.trim();
+  if (text === "") return [];
+  const object = parseJson(text);
+  if (object) return read(object);
+  if (!text.startsWith("{")) return []; // programs print words between their lines
+  return [{ kind: "warning", text: `A line that begins like JSON cannot be read (${text.length} characters)` }];
 }

@@ -1,4 +1,9 @@
+import { join } from "node:path";
 import type { Format } from "../edit/editor.ts";
+import type { ClientProfile } from "../core/door/client-profile.ts";
+import { SECOND_MS } from "../core/instant.ts";
+import type { Env } from "./agent.ts";
+import { SERVER } from "./mcp-config.ts";
 
 /** The words of a command line. */
 export type Argv = readonly string[];
@@ -9,7 +14,7 @@ export type Scope = (typeof SCOPES)[number];
 
 /** The facts of this machine, and the settings that every client on it should have. */
 export interface ClientSurroundings {
-  env: Readonly<Record<string, string | undefined>>;
+  env: Env;
   homeDir: string;
   platform: NodeJS.Platform;
   /** The top folder of the project. */
@@ -94,4 +99,70 @@ export interface Client {
   inherited?: readonly string[];
   /** The setting for how many days it keeps sessions, which parked runs are resumed from. */
   sessionDays?: { field: string; defaultDays: number };
+}
+
+/** How much longer a client should wait for a call, or for a hook, than it is held. */
+const CALL_SPARE_S = 60;
+const HOOK_SPARE_S = 30;
+
+/** How a file of this scope starts askd: what others share names nothing of this machine. */
+export function startFor(scope: Scope, { askd }: ClientSurroundings): Argv {
+  return scope === "project" ? askd.shared : askd.own;
+}
+
+/** What distinguishes our server in the settings of one client from that in others. */
+export type ServerShape = Partial<Pick<DesiredServer, "line" | "fields" | "timeout">>;
+
+/** Our server below that path; most clients have one field for the program and one for its arguments. */
+export function serverWish(
+  path: readonly string[],
+  scope: Scope,
+  around: ClientSurroundings,
+  shape: ServerShape = {},
+): DesiredServer {
+  const line = { command: "command", args: "args" };
+  const argv = [...startFor(scope, around), "mcp"];
+  return { is: "server", path: [...path, SERVER], argv, line, fields: {}, ...shape };
+}
+
+interface OneFileClient extends Omit<Client, "targets"> {
+  file(scope: Scope, around: ClientSurroundings): string;
+  format?: Format;
+  /** The table of its servers. */
+  key: string;
+  shape?(around: ClientSurroundings): ServerShape;
+  /** It knows no settings for one person in one project: those hold for all projects. */
+  isLocalGlobal?: true;
+}
+
+/** A client that has one file of settings in each scope, with our server among others. */
+export function oneFileClient(settings: OneFileClient): Client {
+  const { file, format = "json", key, shape, isLocalGlobal, ...client } = settings;
+  return {
+    ...client,
+    targets: (scope, around) => [
+      {
+        file: file(scope, around),
+        format,
+        wishes: [serverWish([key], scope, around, shape?.(around))],
+        note: isLocalGlobal && scope === "local" ? "all projects" : undefined,
+      },
+    ],
+  };
+}
+
+/** How long a client should wait for one call: never less than askd believes that it does. */
+export function callTimeoutMs({ limits: { stdio } }: ClientProfile, { liveWindowMs }: ClientSurroundings): number {
+  const wanted = (Math.ceil(liveWindowMs / SECOND_MS) + CALL_SPARE_S) * SECOND_MS;
+  return stdio.progressExtends ? wanted : Math.max(stdio.limitMs, wanted);
+}
+
+/** How long a hook may take that holds a question for the whole window. */
+export function hookTimeoutS({ liveWindowMs }: ClientSurroundings): number {
+  return Math.ceil(liveWindowMs / SECOND_MS) + HOOK_SPARE_S;
+}
+
+/** The folder of settings that follows XDG. */
+export function configDir({ env, homeDir }: ClientSurroundings): string {
+  return env["XDG_CONFIG_HOME"] || join(homeDir, ".config");
 }

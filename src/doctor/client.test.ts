@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { AGENTS } from "../agents/agents.ts";
 import { clientsOf, findClient } from "../setup/clients.ts";
 import type { Scope } from "../agents/wiring.ts";
-import { listRecords, readCopy } from "../setup/history.ts";
+import { listRecords, readCopy } from "../setup/undo.ts";
 import { Ward } from "../../test/ward.ts";
 
 type Tree = Record<string, unknown>;

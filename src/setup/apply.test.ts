@@ -16,9 +16,8 @@ import { applyPlans } from "./apply.ts";
 import { AGENTS } from "../agents/agents.ts";
 import type { Scope } from "../agents/wiring.ts";
 import { clientsOf, findClient } from "./clients.ts";
-import { planGuide } from "./guide-block.ts";
+import { planGuide, planProjectFile } from "./project-file.ts";
 import { isChange, planClients } from "./plan.ts";
-import { planProjectFile } from "./project-file.ts";
 import { recordsFor, undoRecord } from "./undo.ts";
 
 const plans = (home: SetupHome, scope: Scope, ...names: string[]) =>

@@ -1,6 +1,6 @@
 import { relative } from "node:path";
 import { readConfig, writeConfig } from "./config-file.ts";
-import { keepRecord } from "./history.ts";
+import { keepRecord } from "./undo.ts";
 import { type FilePlan, isChange } from "./plan.ts";
 import { Unfit } from "../edit/change.ts";
 

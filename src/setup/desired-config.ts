@@ -2,6 +2,7 @@ import type { Argv, DesiredConfig, DesiredField, DesiredHook, DesiredServer } fr
 import { type Json, isJson, valueAt } from "../agents/json.ts";
 import { type Change, Unfit } from "../edit/change.ts";
 import { quoteLine, splitLine, splitShellLine } from "./command-line.ts";
+import { type Format, editorFor } from "../edit/editor.ts";
 
 /** The changes that make the document match; none if it does. */
 export function changesFor(wish: DesiredConfig, document: Json): Change[] {
@@ -117,4 +118,20 @@ function renewHook(command: string, wish: DesiredHook, isShort: boolean): string
   const told = wish.argv[wish.argv.indexOf("--timeout") + 1];
   const rest = isShort && told !== undefined ? words.replace(/--timeout[= ]\S+/, `--timeout ${told}`) : words;
   return `${start} ${rest}`;
+}
+
+/** The text of a settings file with all of this in it. */
+export function renderSettings(base: string, format: Format, wishes: readonly DesiredConfig[]): string {
+  const editor = editorFor(format);
+  let text = base;
+  for (const wish of wishes) {
+    for (const change of changesFor(wish, editor.parse(text))) text = editor.apply(text, change);
+  }
+  return text;
+}
+
+/** Renders the text to put into a file by hand: a whole file with these settings only. */
+export function renderSnippet(format: Format, wishes: readonly DesiredConfig[]): string {
+  const text = renderSettings("", format, wishes);
+  return text.endsWith("\n") ? text : `${text}\n`;
 }

@@ -1,10 +1,8 @@
 import { join } from "node:path";
-import type { Agent, Start, Task } from "../../src/agents/agent.ts";
-import { wiredServerArgv } from "../../src/agents/desired-server.ts";
-import { messageOf } from "../../src/agents/error-message.ts";
-import { SERVER, commonStart } from "../../src/agents/mcp-config.ts";
+import { type Agent, type Start, type Task, messageOf } from "../../src/agents/agent.ts";
+import { oneFileClient } from "../../src/agents/wiring.ts";
+import { commonStart } from "../../src/agents/mcp-config.ts";
 import type { AgentDefinition } from "../../src/agents/registry.ts";
-import type { Client } from "../../src/agents/wiring.ts";
 
 const sample: Agent = {
   name: "sample",
@@ -17,27 +15,14 @@ const sample: Agent = {
   takeover: (session, program) => [program, "--resume", session],
 };
 
-const sampleWiring: Client = {
+const sampleWiring = oneFileClient({
   name: "sample",
   title: "Sample Agent",
   programs: ["sample-agent"],
   homes: ({ homeDir }) => [join(homeDir, ".sample")],
-  targets: (scope, around) => [
-    {
-      file: join(around.homeDir, ".sample", "settings.json"),
-      format: "json",
-      wishes: [
-        {
-          is: "server",
-          path: ["servers", SERVER],
-          argv: wiredServerArgv(scope, around),
-          line: { command: "command", args: "args" },
-          fields: {},
-        },
-      ],
-    },
-  ],
-};
+  file: (_scope, { homeDir }) => join(homeDir, ".sample", "settings.json"),
+  key: "servers",
+});
 
 function build(task: Task, stdin: string | undefined): Start {
   const { env, files } = commonStart(task);

@@ -14,8 +14,7 @@ import type {
 } from "../agent.ts";
 import { readClaude } from "./output.ts";
 import { canDo, makeSettings } from "./settings.ts";
-import { type Json, listAt, textAt, wordsAt } from "../json.ts";
-import { readJsonLine } from "../json-line.ts";
+import { type Json, listAt, textAt, wordsAt, readJsonLine } from "../json.ts";
 import { type OptionTable, type Piece, findOption, parsePieces, withoutOptions, writePieces } from "../options.ts";
 import { SERVER, chooseSession, commonStart, serverArgv } from "../mcp-config.ts";
 import { findFiles, readMatchingRecords, searchRecords } from "../runner/transcript-search.ts";

@@ -1,11 +1,10 @@
 import { join } from "node:path";
 import { z } from "zod";
 import { SECOND_MS } from "../../core/instant.ts";
-import type { Agent, Start, Task } from "../agent.ts";
+import { type Agent, type Start, type Task, messageOf } from "../agent.ts";
 import { readCodexApp } from "./app-server-output.ts";
 import { codex, serverConfig, takeApart } from "./codex.ts";
-import { readJsonLine } from "../json-line.ts";
-import { messageOf } from "../error-message.ts";
+import { readJsonLine } from "../json.ts";
 import { type Piece, findOption, writePieces } from "../options.ts";
 import { SERVER, commonStart } from "../mcp-config.ts";
 import { isOlder } from "../version.ts";

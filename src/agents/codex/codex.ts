@@ -1,19 +1,18 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
-import type {
-  Agent,
-  Evidence,
-  ParsedArgs,
-  RecordedSession,
-  SessionSearch,
-  AgentEvent,
-  Start,
-  Task,
-  Witnessed,
+import {
+  type Agent,
+  type Evidence,
+  type ParsedArgs,
+  type RecordedSession,
+  type SessionSearch,
+  type AgentEvent,
+  type Start,
+  type Task,
+  type Witnessed,
+  messageOf,
 } from "../agent.ts";
-import { type Json, numberAt, textAt, wordsAt } from "../json.ts";
-import { readJsonLine } from "../json-line.ts";
-import { messageOf } from "../error-message.ts";
+import { type Json, numberAt, textAt, wordsAt, readJsonLine } from "../json.ts";
 import { type OptionTable, type Piece, findOption, parsePieces, withoutOptions, writePieces } from "../options.ts";
 import { OWN_VARIABLES, SERVER, commonStart, patienceSeconds, serverArgv } from "../mcp-config.ts";
 import { findFiles, readMatchingRecords, searchRecords } from "../runner/transcript-search.ts";
@@ -115,7 +114,7 @@ function build(task: Task, before: readonly Piece[], options: readonly Piece[], 
 }
 
 /** Its own 10 s are too short on a busy machine, and without our tools the agent could not ask. */
-const STARTUP_S = 60;
+export const STARTUP_S = 60;
 
 /** One table, so that a server of that name in the user's configuration is replaced, not mixed. */
 export function serverConfig(task: Task): string {

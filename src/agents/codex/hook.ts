@@ -1,24 +1,13 @@
 import { z } from "zod";
-import { approvalAsk } from "../../core/question/approval.ts";
-import { answerMessage } from "../../core/run/agent-message.ts";
-import { MINUTE_MS } from "../../core/instant.ts";
 import { callKey } from "../../core/door/call-key.ts";
-import {
-  type HookCall,
-  type HookClient,
-  type HookEvent,
-  type HookReply,
-  parseHookInput,
-} from "../../core/door/hook.ts";
+import { type HookClient, parseHookInput } from "../../core/door/hook.ts";
+import { MINUTE_MS } from "../../core/instant.ts";
+import { answerMessage } from "../../core/run/agent-message.ts";
+import { Hook, toolCall } from "../tool-call.ts";
 
 const QUESTION_TOOL = "request_user_input";
 const OWN_TOOL = /(?:^|_)(?:ask_human|check_answer|cancel_question|post_question)$/;
 
-const Hook = z.looseObject({
-  session_id: z.string().min(1),
-  cwd: z.string().optional(),
-  hook_event_name: z.string(),
-});
 const ToolHook = Hook.extend({
   tool_name: z.string().min(1),
   tool_use_id: z.string().min(1),
@@ -33,39 +22,21 @@ export const codexHook: HookClient = {
   mayPark: false,
   runsBringHook: false,
   seat: () => ({ isHeadless: false }),
-  parse: parseHook,
-  say: sayHook,
+  parse: (raw) => {
+    const { hook_event_name: event, session_id: session, cwd: dir } = parseHookInput(Hook, raw);
+    if (event !== "PreToolUse") return { is: "other" };
+    const { tool_name: tool, tool_input: input, tool_use_id: id } = parseHookInput(ToolHook, raw);
+    if (OWN_TOOL.test(tool)) return { is: "other" };
+    const asked = tool === QUESTION_TOOL ? parseHookInput(Questions, input) : undefined;
+    const question = asked && { questions: asked.questions };
+    return { is: "call", call: toolCall({ event, session, dir, key: callKey(session, id), tool, input, question }) };
+  },
+  say: (call, reply, delimiter) => {
+    if (reply.do === "pass") return undefined;
+    const output = { hookEventName: call.event, permissionDecision: "deny" };
+    if (reply.do !== "give") return { hookSpecificOutput: { ...output, permissionDecisionReason: reply.why } };
+    if (call.is === "approval") return { hookSpecificOutput: { ...output, permissionDecision: "allow" } };
+    const permissionDecisionReason = answerMessage({ delimiter, reads: [reply.read] });
+    return { hookSpecificOutput: { ...output, permissionDecisionReason } };
+  },
 };
-
-function parseHook(raw: unknown): HookEvent {
-  if (parseHookInput(Hook, raw).hook_event_name !== "PreToolUse") return { is: "other" };
-  const hook = parseHookInput(ToolHook, raw);
-  if (OWN_TOOL.test(hook.tool_name)) return { is: "other" };
-  const isQuestion = hook.tool_name === QUESTION_TOOL;
-  const use = { tool: hook.tool_name, input: hook.tool_input };
-  const call: HookCall = {
-    is: isQuestion ? "question" : "approval",
-    ...use,
-    event: hook.hook_event_name,
-    session: hook.session_id,
-    dir: hook.cwd,
-    isSubagent: false,
-    key: callKey(hook.session_id, hook.tool_use_id),
-    ask: isQuestion ? { questions: parseHookInput(Questions, hook.tool_input).questions } : approvalAsk(use),
-    door: {},
-  };
-  return { is: "call", call };
-}
-
-function sayHook(call: HookCall, reply: HookReply, delimiter: string): object | undefined {
-  if (reply.do === "pass") return undefined;
-  const decision =
-    reply.do === "give" && call.is === "approval"
-      ? { permissionDecision: "allow" }
-      : { permissionDecision: "deny", permissionDecisionReason: reasonOf(reply, delimiter) };
-  return { hookSpecificOutput: { hookEventName: call.event, ...decision } };
-}
-
-function reasonOf(reply: Exclude<HookReply, { do: "pass" }>, delimiter: string): string {
-  return reply.do === "give" ? answerMessage({ delimiter, reads: [reply.read] }) : reply.why;
-}

@@ -1,11 +1,9 @@
 import { join } from "node:path";
-import type { Agent, AgentEvent, Start, Task } from "../agent.ts";
+import { type Agent, type AgentEvent, type Start, type Task, messageOf } from "../agent.ts";
 import { readClaude } from "../claude/output.ts";
 import { readCodex } from "../codex/codex.ts";
 import { readGemini } from "../gemini/gemini.ts";
-import { type Json, isJson, parseJson, textAt } from "../json.ts";
-import { MAX_LINE_CHARS } from "../json-line.ts";
-import { messageOf } from "../error-message.ts";
+import { type Json, isJson, parseJson, textAt, MAX_LINE_CHARS } from "../json.ts";
 import { readOpencode } from "../opencode/opencode.ts";
 import { commonStart } from "../mcp-config.ts";
 

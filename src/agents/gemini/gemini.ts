@@ -3,20 +3,19 @@ import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { howToAskByMarker } from "../../core/run/how-to-ask.ts";
 import { SECOND_MS } from "../../core/instant.ts";
-import type {
-  Agent,
-  Evidence,
-  ParsedArgs,
-  RecordedSession,
-  SessionSearch,
-  AgentEvent,
-  Start,
-  Task,
-  Witnessed,
+import {
+  type Agent,
+  type Evidence,
+  type ParsedArgs,
+  type RecordedSession,
+  type SessionSearch,
+  type AgentEvent,
+  type Start,
+  type Task,
+  type Witnessed,
+  messageOf,
 } from "../agent.ts";
-import { type Json, listAt, numberAt, textAt, valueAt, wordsAt } from "../json.ts";
-import { readJsonLine } from "../json-line.ts";
-import { messageOf } from "../error-message.ts";
+import { type Json, listAt, numberAt, textAt, valueAt, wordsAt, readJsonLine } from "../json.ts";
 import { type OptionTable, type Piece, findOption, parsePieces, withoutOptions, writePieces } from "../options.ts";
 import { SERVER, chooseSession, commonStart, patienceSeconds, serverArgv } from "../mcp-config.ts";
 import { findFiles, readMatchingRecords, searchRecords } from "../runner/transcript-search.ts";

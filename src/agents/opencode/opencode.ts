@@ -2,20 +2,19 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { SECOND_MS } from "../../core/instant.ts";
 import { openDatabase } from "../../sqlite.ts";
-import type {
-  Agent,
-  Evidence,
-  ParsedArgs,
-  RecordedSession,
-  SessionSearch,
-  AgentEvent,
-  Start,
-  Task,
-  Witnessed,
+import {
+  type Agent,
+  type Evidence,
+  type ParsedArgs,
+  type RecordedSession,
+  type SessionSearch,
+  type AgentEvent,
+  type Start,
+  type Task,
+  type Witnessed,
+  messageOf,
 } from "../agent.ts";
-import { type Json, isJson, numberAt, parseJson, textAt, valueAt } from "../json.ts";
-import { readJsonLine } from "../json-line.ts";
-import { messageOf } from "../error-message.ts";
+import { type Json, isJson, numberAt, parseJson, textAt, valueAt, readJsonLine } from "../json.ts";
 import { type OptionTable, type Piece, findOption, parsePieces, withoutOptions, writePieces } from "../options.ts";
 import { SERVER, commonStart, patienceSeconds, serverArgv } from "../mcp-config.ts";
 import { findFiles } from "../runner/transcript-search.ts";

@@ -4,8 +4,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { MINUTE_MS, SECOND_MS } from "../../core/instant.ts";
-import { type Json, parseJson } from "../json.ts";
-import { MAX_LINE_CHARS } from "../json-line.ts";
+import { type Json, parseJson, MAX_LINE_CHARS } from "../json.ts";
 
 /** A first start reads some hundred megabytes. */
 const UP_MS = MINUTE_MS;

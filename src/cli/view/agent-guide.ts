@@ -1,5 +1,5 @@
 import { howToAskByTool } from "../../core/run/how-to-ask.ts";
-import { renderGuideBlock } from "../../setup/guide-block.ts";
+import { renderGuideBlock } from "../../setup/project-file.ts";
 
 /** The text of the skill file that teaches an agent to ask. */
 export function renderSkill(): string {

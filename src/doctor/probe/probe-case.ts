@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import type { ClientName } from "../../core/door/client-profile.ts";
 import { SECOND_MS } from "../../core/instant.ts";
 import type { ClientSurroundings, Client, DesiredField, DesiredConfig } from "../../agents/wiring.ts";
-import { renderSettings } from "../../setup/snippet.ts";
+import { renderSettings } from "../../setup/desired-config.ts";
 import type { ProbeAgent, ProbeBox } from "../../agents/probe.ts";
 import { type ModelSaw, startModel } from "./probe-model.ts";
 import { HELD } from "./probe-server.ts";

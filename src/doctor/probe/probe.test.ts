@@ -6,7 +6,7 @@ import { type MeasuredLimits, isMeasured, withMeasured } from "../../core/door/m
 import { liveWindow } from "../../core/door/client-profile.ts";
 import { MINUTE_MS, SECOND_MS } from "../../core/instant.ts";
 import { claudeDefinition } from "../../agents/claude/definition.ts";
-import { codexProfile } from "../../agents/codex/profile.ts";
+import { codexProfile } from "../../agents/codex/definition.ts";
 import { NOON } from "../../../test/builders.ts";
 import { Ward } from "../../../test/ward.ts";
 import { shakeHands } from "../mcp-handshake.ts";

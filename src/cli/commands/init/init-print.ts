@@ -1,8 +1,7 @@
 import { Refusal } from "../../../core/refusal.ts";
 import type { ClientSurroundings, Client } from "../../../agents/wiring.ts";
-import { clientsOf, findClient } from "../../../setup/clients.ts";
-import { OTHER_CLIENTS, renderOther } from "../../../setup/other-client.ts";
-import { renderSnippet } from "../../../setup/snippet.ts";
+import { clientsOf, findClient, OTHER_CLIENTS, renderOther } from "../../../setup/clients.ts";
+import { renderSnippet } from "../../../setup/desired-config.ts";
 import type { Context } from "../../context.ts";
 import { nameOf } from "./init-view.ts";
 import { oneLine } from "../../view/sanitise.ts";

@@ -1,7 +1,6 @@
 import { Refusal } from "../../../core/refusal.ts";
 import { unreachable } from "../../../core/unreachable.ts";
-import { listRecords } from "../../../setup/history.ts";
-import { type UndoResult, recordsFor, undoRecord } from "../../../setup/undo.ts";
+import { listRecords, type UndoResult, recordsFor, undoRecord } from "../../../setup/undo.ts";
 import type { Context } from "../../context.ts";
 import { nameOf } from "./init-view.ts";
 import { printResult } from "../../output.ts";

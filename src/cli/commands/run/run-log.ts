@@ -1,6 +1,6 @@
 import { StringDecoder } from "node:string_decoder";
 import type { Agent } from "../../../agents/agent.ts";
-import { MAX_LINE_CHARS } from "../../../agents/json-line.ts";
+import { MAX_LINE_CHARS } from "../../../agents/json.ts";
 import { findFileText } from "../../../agents/process/private-file.ts";
 import { hasErrorCode } from "../../../core/error-code.ts";
 import { epochFile, listEpochs } from "../../../agents/runner/run-files.ts";
