@@ -2,7 +2,7 @@ import { mirrorRun, engineMirrorSource } from "../agents/runner/state-mirror.ts"
 import type { RunId } from "../core/id.ts";
 import type { Run } from "../core/run/run.ts";
 import type { Engine } from "../engine/engine.ts";
-import { isServiceOff, isWorkerRunning, startService } from "./commands/service/background-worker.ts";
+import { isServiceOff, isWorkerRunning, startService } from "./commands/service/worker.ts";
 import type { Context } from "./context.ts";
 import { oneLine } from "./view/sanitise.ts";
 

@@ -97,7 +97,7 @@ const FOR_AGENTS: Entries = {
   worker: {
     about: "Start and resume agents on this machine",
     isLasting: true,
-    load: () => import("./commands/run/worker.ts"),
+    load: () => import("./commands/service/worker.ts"),
   },
   mcp: {
     about: "Serve an agent's questions over MCP on stdio",
@@ -154,10 +154,10 @@ const SETTING_UP: Entries = {
 
 /** Internal commands; help does not list them. */
 const FOR_PROGRAMS: Entries = {
-  bridge: { about: "Act as the client of an agent's own server", load: () => import("./commands/agent/bridge.ts") },
+  bridge: { about: "Act as the client of an agent's own server", load: () => import("./commands/agent/hook-call.ts") },
   complete: { about: "List completions", load: () => import("./commands/setup/complete.ts") },
-  "probe-server": { about: "Serve MCP for doctor --probe", load: () => import("./commands/doctor/probe-server.ts") },
-  "test-agent": { about: "Ask once, for init", load: () => import("./commands/init/test-agent.ts") },
+  "probe-server": { about: "Serve MCP for doctor --probe", load: () => import("./commands/doctor/doctor-probe.ts") },
+  "test-agent": { about: "Ask once, for init", load: () => import("./commands/init/init-test.ts") },
 };
 
 /** The commands that help lists, by group. */

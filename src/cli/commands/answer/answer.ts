@@ -16,7 +16,7 @@ import { afterChange } from "../../after-change.ts";
 import { followAnswered, openLog } from "./answer-follow.ts";
 import { readAnswer, requireOneWay } from "./answer-text.ts";
 import { wrongUsage } from "../../arguments.ts";
-import { isServiceOff } from "../service/background-worker.ts";
+import { isServiceOff } from "../service/worker.ts";
 import type { Command } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import type { Args, Flags, Values } from "../../flags.ts";
@@ -24,13 +24,12 @@ import { machinesFor } from "../../view/machine-view.ts";
 import { printResult } from "../../output.ts";
 import { FILTER_FLAGS, readQuestionFilter } from "../inspect/question-filter.ts";
 import { oneLine, sanitise } from "../../view/sanitise.ts";
-import { sayAnswered } from "./answer-view.ts";
-import { hasHolderEnded } from "./answer-view.ts";
+import { sayAnswered, hasHolderEnded } from "./answer-view.ts";
 import { findWayOnHere } from "../run/takeover.ts";
 import { getTarget } from "../../target.ts";
 import { sayAgo } from "../../view/relative-time.ts";
 import { refOf } from "../../view/run-text.ts";
-import { whileWorking } from "../../terminal/while-working.ts";
+import { whileWorking } from "../../terminal/pause.ts";
 
 export const ANSWER_FLAGS = {
   choose: {
@@ -139,7 +138,7 @@ async function give(
 ): Promise<QuestionSnapshot> {
   try {
     const done = await engine.answer(read.question.id, input, by);
-    const { removeDraft } = await import("./answer-draft.ts");
+    const { removeDraft } = await import("./answer-edit.ts");
     await removeDraft(context, read.question.id);
     return done;
   } catch (error) {

@@ -1,9 +1,9 @@
 import { type AskInput, type DoorDefaults, parseAsk } from "../../../core/question/ask-input.ts";
 import type { QuestionSnapshot } from "../../../core/changes.ts";
-import { parseDuration } from "../../../core/text/duration.ts";
+import { parseDuration, formatDuration } from "../../../core/text/duration.ts";
 import { shortId } from "../../../core/id.ts";
 import { proceedSentence } from "../../../core/run/agent-message.ts";
-import { DAY_MS, msBetween } from "../../../core/instant.ts";
+import { DAY_MS, msBetween, SECOND_MS } from "../../../core/instant.ts";
 import { findAnswer, isPending } from "../../../core/question/question.ts";
 import { Refusal } from "../../../core/refusal.ts";
 import { describePolicy } from "../../../core/question/timeout.ts";
@@ -12,25 +12,28 @@ import { EXIT_CODE } from "../../../core/exit-code.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import { handOverOutcome, holdQuestion } from "../../../engine/hold-question.ts";
 import { whoAsks } from "../../actor.ts";
-import { ASK_FLAGS, askOptions, rawAsk, requireAlone } from "./ask-flags.ts";
 import { optionalArgument, wrongUsage } from "../../arguments.ts";
-import { exitCodeOf } from "./check-view.ts";
 import type { Command } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import type { Values } from "../../flags.ts";
 import { readFileArg } from "../../terminal/read-file-arg.ts";
-import { requireKnown } from "../question/known-people.ts";
 import { printResult } from "../../output.ts";
 import { oneLine } from "../../view/sanitise.ts";
-import { sayAnswer } from "../inspect/show-view.ts";
-import { sayWaiting } from "./waiting.ts";
 import { quoted } from "../../view/run-text.ts";
-import { whileWorking } from "../../terminal/while-working.ts";
+import { whileWorking } from "../../terminal/pause.ts";
+import { bellFor } from "../../terminal/bell.ts";
+import { sayAge } from "../../view/relative-time.ts";
+import { requireKnown } from "../question/known-people.ts";
+import { sayAnswer } from "../inspect/show-view.ts";
+import { ASK_FLAGS, askOptions, rawAsk, requireAlone } from "./ask-flags.ts";
+import { exitCodeOf } from "./check.ts";
 
 const LONGEST_WAIT_MS = 365 * DAY_MS;
 const INPUT_BYTES = 1024 * 1024;
 // A script cannot explain what it meant.
 const DOOR: DoorDefaults = { via: "cli", accepts: ["answer", "decide"] };
+
+const LINE_START = "\r\x1b[K";
 
 export const command: Command<typeof ASK_FLAGS> = {
   usage: 'ask "<question>" [-o value:label …] [--wait [10m]]',
@@ -172,4 +175,31 @@ async function printOutcome(outcome: QuestionSnapshot, engine: Engine, context: 
 
 function say(context: Context, line: string): void {
   if (!context.isQuiet) context.stderr.write(`${line}\n`);
+}
+
+/** Prints that the command waits for a person: on a terminal with a bell and a counter, else once. Returns a function that ends it. */
+function sayWaiting(holdMs: number, context: Context): () => void {
+  const { stderr, isQuiet, env } = context;
+  if (isQuiet) return () => undefined;
+  const isLive = stderr.isTty && env["TERM"] !== "dumb" && !env["ASKD_ACCESSIBLE"];
+  stderr.write(bellFor(context));
+  if (!isLive) {
+    stderr.write(`waiting for a person, at most ${formatDuration(holdMs)}\n`);
+    return () => undefined;
+  }
+  const ended = new AbortController();
+  void count(ended.signal, context);
+  return () => {
+    ended.abort();
+    stderr.write("\n");
+  };
+}
+
+/** Updates the counter until aborted. */
+async function count(signal: AbortSignal, { stderr, now, pause }: Context): Promise<void> {
+  const start = now();
+  while (!signal.aborted) {
+    stderr.write(`${LINE_START}waiting for a person, ${sayAge(msBetween(start, now()))}`);
+    await pause(SECOND_MS);
+  }
 }

@@ -6,15 +6,22 @@ import { type Run, hasEnded } from "../../../core/run/run.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import { whoTypes } from "../../actor.ts";
 import { afterChange } from "../../after-change.ts";
-import { isServiceOff } from "../service/background-worker.ts";
 import type { Context } from "../../context.ts";
 import { oneLine } from "../../view/sanitise.ts";
-import { TEST_OPTIONS, TEST_QUESTION } from "./test-agent.ts";
+import type { Command } from "../../command.ts";
+import type { Flags } from "../../flags.ts";
+import { isServiceOff } from "../service/worker.ts";
 
 const NAME = "init-test";
 const LOOK_MS = 50;
 const PATIENCE_MS = MINUTE_MS;
 const MOST_TRIES = 5;
+
+/** The test question of init. */
+const TEST_QUESTION = "Is this the right terminal?";
+const TEST_OPTIONS = ["Yes", "No"] as const;
+
+const flags = {} as const satisfies Flags;
 
 /** Says what answers here: the server that runs, or the worker that every run starts. */
 export async function sayService(context: Context): Promise<void> {
@@ -115,4 +122,23 @@ async function waitFor(engine: Engine, number: number, isSo: (run: Run) => boole
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS)); // nothing else may keep this process alive
   }
   return undefined;
+}
+
+export const command: Command<typeof flags> = {
+  usage: "test-agent",
+  flags,
+  run: (_args, context) => ask(context),
+};
+
+/** An agent as small as can be: it asks by a marker and ends, and says what it was told when it is started again. */
+async function ask({ env, stdout, readFile }: Context): Promise<number> {
+  const file = env["ASKD_ANSWER_FILE"];
+  if (file === undefined) {
+    const asked = JSON.stringify({ question: TEST_QUESTION, options: TEST_OPTIONS });
+    stdout.write(`I ask and end.\n<<ASK_HUMAN>> ${asked} <</ASK_HUMAN>>\n`);
+    return 0;
+  }
+  const told = await readFile(file);
+  stdout.write(`I was started again and told:\n${told}\n`);
+  return 0;
 }

@@ -6,19 +6,22 @@ import { type FoundClient, clientsOf, findClient, findClients, findOne } from ".
 import { planGuide } from "../../../setup/guide-block.ts";
 import { type FilePlan, isChange, planClients } from "../../../setup/plan.ts";
 import { planProjectFile } from "../../../setup/project-file.ts";
+import { OTHER_CLIENTS, renderOther } from "../../../setup/other-client.ts";
+import { renderSnippet } from "../../../setup/snippet.ts";
+import { unreachable } from "../../../core/unreachable.ts";
+import { listRecords } from "../../../setup/history.ts";
+import { type UndoResult, recordsFor, undoRecord } from "../../../setup/undo.ts";
 import { wrongUsage } from "../../arguments.ts";
 import type { Command } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import type { Flags, Values } from "../../flags.ts";
-import { askTest, sayHowToTest, sayService } from "./init-test.ts";
-import { printSnippets } from "./init-print.ts";
-import { undoInit } from "./init-undo.ts";
-import { type Wired, renderApplied, renderDiffs, renderPlan, viewPlans } from "./init-view.ts";
 import { oneLine } from "../../view/sanitise.ts";
 import { printResult } from "../../output.ts";
-import { findRepository } from "../run/repository.ts";
-import { findTop, setupAround } from "./setup-around.ts";
 import { VERSION } from "../../version.ts";
+import { findRepository } from "../run/repository.ts";
+import { askTest, sayHowToTest, sayService } from "./init-test.ts";
+import { type Wired, renderApplied, renderDiffs, renderPlan, viewPlans, nameOf } from "./init-view.ts";
+import { findTop, setupAround } from "./setup-around.ts";
 
 const EXIT_ERROR = 1;
 const EXIT_CANCELLED = 2;
@@ -189,4 +192,74 @@ function getClient(name: string, known: readonly Client[]): Client {
   throw new Refusal("bad_input", `init does not know the client "${oneLine(name)}"`, {
     hint: `Choose from: ${known.map((one) => one.name).join(", ")}. For others: askd init --print`,
   });
+}
+
+/** Prints the settings to write by hand: file names on stderr, the text alone on stdout if it is one file. */
+async function printSnippets(name: string, around: ClientSurroundings, context: Context): Promise<number> {
+  const clients = clientsOf(await context.agents());
+  const names = [...clients, ...OTHER_CLIENTS].map((one) => one.name).join(", ");
+  const known = findClient(clients, name);
+  const other = OTHER_CLIENTS.find((one) => one.name === name);
+  if (known) return printKnown(known, around, context);
+  if (other) return print(context, `${other.title}: ${nameOf(other.file(around), around)}`, renderOther(other, around));
+  if (name === "" || name === "generic") return print(context, sayGeneric(names), renderOther(undefined, around));
+  throw new Refusal("bad_input", `There is nothing to print for "${oneLine(name)}"`, {
+    hint: `Choose from: ${names}, generic`,
+  });
+}
+
+function printKnown(client: Client, around: ClientSurroundings, context: Context): number {
+  for (const { file, format, wishes } of client.targets("user", around)) {
+    print(context, `${client.title}: ${nameOf(file, around)}`, renderSnippet(format, wishes));
+  }
+  return 0;
+}
+
+function sayGeneric(names: string): string {
+  return `Any client that speaks MCP. Known by name: ${names}`;
+}
+
+function print({ stdout, stderr, isQuiet }: Context, head: string, text: string): number {
+  if (!isQuiet) stderr.write(`${head}\n`);
+  stdout.write(text);
+  return 0;
+}
+
+/** Puts back what init changed for this project, the newest change first. */
+async function undoInit(dir: string, root: string, context: Context): Promise<number> {
+  const records = await recordsFor(root, dir);
+  if (records.length === 0) throw await nothingToUndo(dir, root);
+  const undone: UndoResult[] = [];
+  for (const record of records) undone.push(...(await undoRecord(record)));
+  const last = [...new Map(undone.map((one) => [one.file, one])).values()];
+  printResult(context, command.fields ?? [], {
+    page: () => last.map((one) => `${say(one, dir, context)}\n`).join(""),
+    json: () => ({ dir, files: last }),
+  });
+  return last.some(({ is }) => is === "failed") ? EXIT_ERROR : 0;
+}
+
+async function nothingToUndo(dir: string, root: string): Promise<Refusal> {
+  const others = [...new Set((await listRecords(root)).map((record) => record.dir))];
+  const hint = others.length > 0 ? `It was used in ${others.map(oneLine).join(", ")}` : "Wire your agents: askd init";
+  return new Refusal("not_found", `init has changed nothing for ${oneLine(dir)}`, { hint });
+}
+
+function say(one: UndoResult, dir: string, { style, homeDir }: Context): string {
+  const name = nameOf(one.file, { dir, homeDir });
+  const done = style.green("✓");
+  switch (one.is) {
+    case "restored":
+      return `${done} ${name} is as it was`;
+    case "removed":
+      return `${done} ${name} is gone again`;
+    case "taken_out":
+      return `${done} ${name} was changed since; only what is of askd was taken out`;
+    case "kept":
+      return `${done} ${name} was changed since; it stays`;
+    case "failed":
+      return `${style.red("✗")} ${name} was left as it is: ${oneLine(one.why)}`;
+    default:
+      return unreachable(one);
+  }
 }

@@ -1,14 +1,17 @@
-import { parseDuration } from "../../../core/text/duration.ts";
+import { parseDuration, formatDuration } from "../../../core/text/duration.ts";
 import type { QuestionId } from "../../../core/id.ts";
 import { Refusal } from "../../../core/refusal.ts";
-import { SECOND_MS } from "../../../core/instant.ts";
+import { SECOND_MS, type Instant, msBetween } from "../../../core/instant.ts";
 import { confirmationWord } from "../../../core/question/risk.ts";
 import { EXIT_CODE } from "../../../core/exit-code.ts";
+import { oneLine, sanitise } from "../../view/sanitise.ts";
+import { textWidth, wrap } from "../../terminal/terminal.ts";
+import { sayAgent } from "../../view/agent-name.ts";
+import { type Ahead, sayAge, sayClock } from "../../view/relative-time.ts";
+import { sayThen } from "../../view/question-text.ts";
+import { refOf, sayBy, sayFact } from "../../view/run-text.ts";
 import { sayLeft } from "./next.ts";
-import { oneLine } from "../../view/sanitise.ts";
-import { textWidth } from "../../terminal/terminal.ts";
 import { EffectRunner } from "./effect-runner.ts";
-import { renderPlain, sayCommands } from "./plain-view.ts";
 import { EMPTY_LINE, editedLine } from "./line-editor.ts";
 import type { LoopStart } from "./next-loop.ts";
 import { QuestionQueue } from "./question-queue.ts";
@@ -243,4 +246,42 @@ function sayStep(step: AnswerStep, steps: number): string {
 function pickOf(step: AnswerStep, text: string): PickedChoice {
   const chosen = step.schema ? step.choices[Number(text) - 1] : undefined;
   return { cursor: -1, ticked: [], line: text === "" ? EMPTY_LINE : editedLine(chosen?.says ?? text), isWritten: true };
+}
+
+/** A question as plain lines. */
+function renderPlain(
+  { read, same }: QuestionCard,
+  at: { left: number; now: Instant; ahead: Ahead; width: number },
+): string {
+  const { run, question, content } = read;
+  const agent = run.agent === "none" ? "" : `, ${sayFact(run, "agent", sayAgent(run.agent))}`;
+  const due =
+    question.dueAt === undefined
+      ? "No deadline."
+      : `Due ${sayClock(question.dueAt, at.now, at.ahead)}, in ${formatDuration(Math.max(0, msBetween(at.now, question.dueAt)))}, then ${sayThen(question, content)}.`;
+  const lines = [
+    `${at.left} ${at.left === 1 ? "question is" : "questions are"} waiting. Run ${refOf(run)} ${oneLine(run.name)}${agent}.`,
+    ...content.items.map((item) => `Question: ${sanitise(item.text)}`),
+    `Waiting ${sayAge(Math.max(0, msBetween(question.askedAt, at.now)))}. ${due}`,
+    ...(question.risk === "high" ? ["High risk: nothing is recommended, and you confirm with a word."] : []),
+    ...(question.claim ? [`Claimed by ${sayBy(question.claim.by)}.`] : []),
+    ...(same.length > 0 ? [`${same.length + 1} runs ask this.`] : []),
+    ...(content.context === undefined ? [] : [`Context: ${sanitise(content.context)}`]),
+    ...stepsOf(content).flatMap((step) =>
+      step.choices.map(({ label, about, isRecommended }, index) => {
+        const tag = isRecommended && question.risk !== "high" ? ", recommended" : "";
+        return `Option ${index + 1}: ${oneLine(label)}${tag}${about === undefined ? "" : `. ${oneLine(about)}`}`;
+      }),
+    ),
+  ];
+  return lines.flatMap((line) => wrap(line, at.width)).join("\n");
+}
+
+/** The commands that can be typed instead of an answer. */
+function sayCommands(): string {
+  return [
+    ":s skip. :q quit. :y let the agent decide. :m text, ask back. :n text, add a note.",
+    ":e write in your editor. :d show the agent's changes. :v show everything. :o open in the browser.",
+    ":h 1h, snooze. :+ 1h, extend the deadline. :c claim or release. :x yes, stop the run. :u undo the last answer.",
+  ].join("\n");
 }

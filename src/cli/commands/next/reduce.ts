@@ -3,10 +3,9 @@ import type { QuestionId } from "../../../core/id.ts";
 import type { Instant } from "../../../core/instant.ts";
 import { isPending } from "../../../core/question/question.ts";
 import { unreachable } from "../../../core/unreachable.ts";
-import { pressChoose } from "./choose-keys.ts";
+import { pressChoose, pressClosed, pressEmpty, pressKeys, pressConfirm, pressTemplates } from "./choose-keys.ts";
 import type { Key } from "../../terminal/keyboard.ts";
 import { editedLine } from "./line-editor.ts";
-import { pressClosed, pressEmpty, pressKeys, pressConfirm, pressTemplates } from "./dialog-keys.ts";
 import {
   type QuestionCard,
   type Transition,
@@ -19,7 +18,7 @@ import {
   showCard,
   currentStep,
 } from "./next-state.ts";
-import { pressAnswer, pressWrite } from "./writing-keys.ts";
+import { pressAnswer, pressWrite } from "./submit-answer.ts";
 
 /** An event: a key, a new queue, or the result of an effect. */
 export type NextEvent =

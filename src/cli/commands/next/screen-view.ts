@@ -2,6 +2,8 @@ import type { QuestionSnapshot } from "../../../core/changes.ts";
 import { formatDuration } from "../../../core/text/duration.ts";
 import { msBetween } from "../../../core/instant.ts";
 import { confirmationWord } from "../../../core/question/risk.ts";
+import { mayForce } from "../../../core/question/question.ts";
+import { unreachable } from "../../../core/unreachable.ts";
 import { oneLine, sanitise } from "../../view/sanitise.ts";
 import { cutCells, wrap } from "../../terminal/terminal.ts";
 import {
@@ -15,12 +17,12 @@ import {
   readWidth,
   sayGone,
 } from "./card-view.ts";
-import { allKeys, availableKeys } from "./key-hint.ts";
 import { type EditedLine, layLine } from "./line-editor.ts";
 import { type NextState, type WritingPurpose, currentStep } from "./next-state.ts";
+import { sayOutcomeRefused } from "./submit-answer.ts";
 
 /** The screen: lines that fit, and the cursor if a text is being written. */
-export interface ScreenView {
+interface ScreenView {
   lines: string[];
   cursor?: { row: number; column: number };
   /** The scroll offset of the context, limited to its length. */
@@ -193,4 +195,93 @@ function drawInput(
     lines: [...own, ...rows],
     cursor: { row: own.length + view.row - first, column: start.length + view.column },
   };
+}
+
+/** Hints for the keys that work now: the most important one first, the list of all keys last. */
+function availableKeys(state: NextState): string[] {
+  const { mode } = state;
+  switch (mode.at) {
+    case "choose":
+      return chooseKeys(state);
+    case "answer":
+      return ["↵ answer", "Ctrl-J new line", "Esc back"];
+    case "write":
+      return ["↵ done", "Esc back"];
+    case "sure":
+      return mode.of === "same" ? ["↵ all", "n only this one", "Esc back"] : ["↵ yes", "Esc back"];
+    case "templates":
+      return ["↵ use", "j k move", "Esc back"];
+    case "keys":
+      return ["any key closes"];
+    case "closed":
+      return closedKeys(state);
+    case "empty":
+      return [state.isFollowing ? "Waiting for questions." : "", ...(state.last ? ["u undo"] : []), "q quit"];
+    case "busy":
+      return ["…"];
+    default:
+      return unreachable(mode);
+  }
+}
+
+/** All keys with their actions. */
+function allKeys(): ReadonlyArray<readonly [string, string]> {
+  return [
+    ["1-9", "select (or tick); nothing is sent before ↵"],
+    ["j k ↑ ↓", "move"],
+    ["space", "tick, if several can be chosen"],
+    ["↵", "answer with the selection"],
+    ["r", "write an answer"],
+    ["e", "write it in your editor"],
+    ["t", "start from a template"],
+    ["n", "add a note for the agent"],
+    ["m", "ask back"],
+    ["y", "let the agent decide"],
+    ["tab", "next item; shift-tab goes back"],
+    ["d", "show the agent's changes"],
+    ["v", "show the question in full"],
+    ["PgDn", "scroll the context"],
+    ["s", "skip it for now"],
+    ["h", "snooze: hide it for a while"],
+    ["+", "extend the deadline"],
+    ["c", "claim or release it"],
+    ["o", "open it in the browser"],
+    ["x", "stop the run"],
+    ["u", "undo the last answer"],
+    ["q", "quit; Ctrl-C too; Ctrl-Z suspends"],
+  ];
+}
+
+function chooseKeys(state: NextState): string[] {
+  const question = state.card?.read.question;
+  const run = state.card?.read.run;
+  const now = currentStep(state);
+  const work = state.known?.work;
+  const counts = work ? ` +${work.added} -${work.removed}` : "";
+  const isWriting = now !== undefined && now.step.choices.length === now.pick.cursor;
+  const isMine = question?.claim?.by.id === state.user;
+  return [
+    isWriting ? "↵ write" : "↵ answer",
+    ...(now?.step.multiple ? ["space tick"] : []),
+    ...(state.last ? ["u undo"] : []),
+    ...(now?.step.allowText ? ["e editor"] : []),
+    ...(work || (run?.dir !== undefined && run.agent !== "none") ? [`d diff${counts}`] : []),
+    ...(sayOutcomeRefused(state, "clarify") === undefined ? ["m ask back"] : []),
+    ...(sayOutcomeRefused(state, "decide") === undefined ? ["y you decide"] : []),
+    "h snooze",
+    ...(isMine ? ["c release"] : []),
+    "s skip",
+    "o browser",
+    "? keys",
+  ];
+}
+
+function closedKeys({ card, kept }: NextState): string[] {
+  const isForceable = card !== undefined && mayForce(card.read.run, card.read.question);
+  return [
+    "↵ next",
+    ...(kept === "" ? [] : ["c copy", "n send as a comment"]),
+    ...(isForceable ? ["f answer anyway"] : []),
+    "q quit",
+  ];
 }

@@ -10,7 +10,7 @@ import { EXIT_CODE } from "../../../core/exit-code.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import { bellFor } from "../../terminal/bell.ts";
 import type { Context } from "../../context.ts";
-import { GrowingFiles } from "./growing-file.ts";
+import { GrowingFiles } from "./run-log.ts";
 import { oneLine } from "../../view/sanitise.ts";
 import { sayLogin } from "../../view/run-text.ts";
 

@@ -1,13 +1,12 @@
 import { Refusal } from "../../../core/refusal.ts";
 import { EXIT_CODE } from "../../../core/exit-code.ts";
 import { unknownVerb } from "../../arguments.ts";
-import { findWorkerPid } from "./background-worker.ts";
-import { findRunningServer, startServer, waitForServer } from "./background-server.ts";
+import { findWorkerPid } from "./worker.ts";
+import { findRunningServer, startServer, waitForServer, stopProcess, findServerPid } from "./serve.ts";
 import type { Command } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import type { Flags } from "../../flags.ts";
 import { printResult } from "../../output.ts";
-import { stopProcess, findServerPid } from "./background-server.ts";
 import { oneLine } from "../../view/sanitise.ts";
 import { type Service, findService, getService, serviceText } from "./service-file.ts";
 

@@ -3,7 +3,7 @@ import { type ConfigFile, findConfigFiles } from "../../../config/config-files.t
 import { requireKey, writeValue } from "../../../config/typed-setting.ts";
 import { schemaText } from "../../../config/json-schema.ts";
 import { formatKey } from "../../../config/key.ts";
-import { findSetting, listSettings, withoutSecretValue } from "../../../config/setting-list.ts";
+import { findSetting, listSettings, withoutSecretValue, type Setting } from "../../../config/setting-list.ts";
 import { formatProblem } from "../../../config/problem.ts";
 import { setKey, unsetKey } from "../../../config/edit-key.ts";
 import { changeConfigFile, findConfigText } from "../../../config/write-file.ts";
@@ -11,7 +11,6 @@ import { Refusal } from "../../../core/refusal.ts";
 import { EXIT_CODE } from "../../../core/exit-code.ts";
 import { optionalArgument, unknownVerb, requireOneArgument, wrongUsage } from "../../arguments.ts";
 import type { Command } from "../../command.ts";
-import { renderFiles, renderSettings, renderValue, viewSetting } from "./config-view.ts";
 import type { Context } from "../../context.ts";
 import { edit, findEditor } from "../../terminal/editor.ts";
 import type { Flags, Values } from "../../flags.ts";
@@ -191,4 +190,40 @@ async function requirePerson({ env, place, runsAbove, runsOfSession }: Context):
   throw new Refusal("not_permitted", "An agent may not change the settings", {
     hint: "Run this in your own terminal",
   });
+}
+
+/** Settings as lines of a config file; with a context also their origins. */
+function renderSettings(settings: readonly Setting[], around?: Pick<Context, "homeDir">): string {
+  const lines = settings.map((setting) => ({
+    text: oneLine(`${setting.key} = ${JSON.stringify(setting.value)}`),
+    origin: around ? sayOrigin(setting, around) : "",
+  }));
+  const width = Math.max(0, ...lines.map(({ text }) => text.length));
+  return lines.map(({ text, origin }) => `${origin === "" ? text : `${text.padEnd(width)}  ${origin}`}\n`).join("");
+}
+
+/** A value for scripts: strings as they are, everything else as JSON. */
+function renderValue(value: unknown): string {
+  return oneLine(typeof value === "string" ? value : JSON.stringify(value));
+}
+
+/** The config files in order of precedence. */
+function renderFiles(files: readonly ConfigFile[]): string {
+  const width = Math.max(...files.map(({ layer }) => layer.length));
+  return files
+    .map(
+      ({ layer, path, isThere }) => `${layer.padEnd(width)}  ${oneLine(path)}${isThere ? "" : "  (does not exist)"}\n`,
+    )
+    .join("");
+}
+
+/** The JSON of a setting. */
+function viewSetting({ key, value, origin, file, line }: Setting): object {
+  return { key, value, origin, file: file ?? null, line: line ?? null };
+}
+
+function sayOrigin({ origin, file, line }: Setting, { homeDir }: Pick<Context, "homeDir">): string {
+  if (file === undefined) return origin;
+  const short = file.startsWith(`${homeDir}/`) ? `~${file.slice(homeDir.length)}` : file;
+  return `${origin} ${oneLine(short)}${line === undefined ? "" : `:${line}`}`;
 }

@@ -3,6 +3,7 @@ import { describeIssue } from "../../../core/question/ask-input.ts";
 import { Refusal } from "../../../core/refusal.ts";
 import { TEMPLATE_FIELDS, type Template, TemplateInput, templateNotFound } from "../../../core/answer/template.ts";
 import type { Engine } from "../../../engine/engine.ts";
+import { actorName } from "../../../core/people/actor.ts";
 import { whoTypes } from "../../actor.ts";
 import { unknownVerb, requireOneArgument, wrongUsage } from "../../arguments.ts";
 import type { Command } from "../../command.ts";
@@ -10,9 +11,9 @@ import type { Context } from "../../context.ts";
 import type { Flags, Values } from "../../flags.ts";
 import { readFileArg } from "../../terminal/read-file-arg.ts";
 import { printResult } from "../../output.ts";
-import { oneLine } from "../../view/sanitise.ts";
-import { renderTemplate, renderTemplates } from "./template-view.ts";
-import { textWidth } from "../../terminal/terminal.ts";
+import { oneLine, sanitise } from "../../view/sanitise.ts";
+import { textWidth, cutCells, padCells } from "../../terminal/terminal.ts";
+import { type Ahead, sayMoment } from "../../view/relative-time.ts";
 
 const TEXT_BYTES = 64 * 1024;
 
@@ -114,4 +115,44 @@ function say(template: Template, what: string, context: Context): void {
     page: () => (context.isQuiet ? "" : `✓ Template ${template.name} ${what}\n`),
     json: () => viewTemplate(template),
   });
+}
+
+/** One line per template. */
+function renderTemplates(templates: readonly Template[], width: number): string {
+  const column = Math.max(...templates.map(({ name }) => name.length));
+  return templates
+    .map((template) => {
+      const scope = sayMatch(template);
+      const said = oneLine(`${sayWords(template)}${scope === undefined ? "" : ` (${scope})`}`);
+      return `${cutCells(`${padCells(template.name, column)}  ${said}`, width)}\n`;
+    })
+    .join("");
+}
+
+/** One template in full, with its history. */
+function renderTemplate(template: Template, ahead: Ahead): string {
+  const scope = sayMatch(template);
+  const lines = [
+    `Template: ${template.name}`,
+    ...(template.choose ? [`Chooses: ${oneLine(template.choose.join(", "))}`] : []),
+    ...(template.text === undefined ? [] : [`${template.choose ? "Note" : "Text"}: ${sanitise(template.text)}`]),
+    ...(scope === undefined ? [] : [`Offered first: ${oneLine(scope)}`]),
+    ...template.changes.map(({ did, by, at }) =>
+      oneLine(`${did} by ${actorName(by)} (${by.channel}) ${sayMoment(at, ahead)}`),
+    ),
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+function sayWords({ choose, text }: Template): string {
+  if (!choose) return text ?? "";
+  return `chooses ${choose.join(", ")}${text === undefined ? "" : `: ${text}`}`;
+}
+
+function sayMatch({ match }: Template): string | undefined {
+  const parts = [
+    ...(match?.repo === undefined ? [] : [`in ${match.repo}`]),
+    ...(match?.label === undefined ? [] : [`with label ${match.label}`]),
+  ];
+  return parts.length > 0 ? parts.join(", ") : undefined;
 }
