@@ -31,6 +31,6 @@ export async function isOurs(run: Run, { host, place }: Pick<Context, "host" | "
 }
 
 /** The run is to be resumed, or its processes are to be stopped. */
-function needsWorker(run: Run): boolean {
+function needsWorker(run: Run) {
   return run.status === "resuming" || (run.status === "cancelled" && run.worker !== undefined);
 }

@@ -134,7 +134,7 @@ export async function renderTopic(name: string): Promise<string | undefined> {
   return Object.hasOwn(TOPICS, name) ? TOPICS[name]?.text : undefined;
 }
 
-function renderExitCodes(): string {
+function renderExitCodes() {
   // Object.keys loses the key type; the record has exactly the names of the table.
   const names = Object.keys(EXIT_CODE) as ExitCodeName[];
   return names.map((name) => `${String(EXIT_CODE[name]).padEnd(5)}${EXIT_CODE_MEANING[name]}\n`).join("");
@@ -157,7 +157,7 @@ answer. If it prints nothing, the question still waits: stop, and look again lat
 }
 
 /** The output of `askd help agents`: a block for AGENTS.md or CLAUDE.md. */
-function renderAgentsHelp(): string {
+function renderAgentsHelp() {
   return `Agents learn to ask from the tool itself (askd mcp), from askd run, or from the skill ask-human.
 To teach it to all agents of a project, put this block into AGENTS.md or CLAUDE.md (askd init --instructions does):
 

@@ -53,7 +53,7 @@ export async function makeContext(
     now: () => instant(world.nowMs()),
     engine: async (options) => {
       if (flags.verbose) world.stderr.write(`store: ${sayStore(place.store)}\n`);
-      const onAway = (text: string): void => (flags.quiet ? undefined : world.stderr.write(`${text}\n`));
+      const onAway = (text: string) => (flags.quiet ? undefined : world.stderr.write(`${text}\n`));
       const engine = await world.openEngine(place.store, rules, {
         machineDir: place.stateDir,
         anchor,
@@ -81,7 +81,7 @@ function jsonChoiceOf({ json, jq }: Values<typeof GLOBAL_FLAGS>): JsonChoice | u
   return parseJsonChoice(json);
 }
 
-function getFolder(dir: string): string {
+function getFolder(dir: string) {
   if (statSync(dir, { throwIfNoEntry: false })?.isDirectory()) return dir;
   throw new Refusal("bad_input", `There is no folder ${dir}`, { hint: "Name an existing folder: -C <dir>" });
 }
@@ -90,7 +90,7 @@ function getFolder(dir: string): string {
 async function readSettings(
   world: ProcessWorld,
   command: Pick<Command, "isForAllProjects" | "isAboutConfig" | "isAboutWrongConfig">,
-): Promise<Config> {
+) {
   const around = { ...world, userFile: findConfigFile(world) };
   const files = findConfigFiles(around).filter(({ layer }) => !command.isForAllProjects || layer !== "project");
   // Without a file neither the parser nor the schema is loaded.
@@ -101,11 +101,11 @@ async function readSettings(
   return config;
 }
 
-function nothingSet(files: readonly ConfigFile[]): Config {
+function nothingSet(files: readonly ConfigFile[]) {
   return { values: {}, origins: new Map(), warnings: [], errors: [], files };
 }
 
-function report({ warnings, errors }: Config, { stderr }: Pick<ProcessWorld, "stderr">): void {
+function report({ warnings, errors }: Config, { stderr }: Pick<ProcessWorld, "stderr">) {
   for (const warning of warnings) {
     stderr.write(`warning: ${oneLine(`${formatProblem(warning)}. ${warning.hint ?? ""}`)}\n`);
   }

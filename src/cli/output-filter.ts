@@ -56,7 +56,7 @@ export async function runThrough(
 }
 
 /** Replaces icons and lines by words; output that is not a terminal changes only if a flag asks for it. */
-function inWords(context: Context): Context {
+function inWords(context: Context) {
   const flat = (output: Output): Output => ({
     isTty: output.isTty,
     columns: output.columns,
@@ -89,7 +89,7 @@ function pagerFor(context: Context): Outlet | undefined {
   if (!stdout.isTty || json || !mayPrompt || stdout.rows === undefined) return undefined;
   let text = "";
   let isFull = false;
-  const flush = (): void => {
+  const flush = () => {
     stdout.write(text);
     text = "";
   };
@@ -116,7 +116,7 @@ function sizeOf({ columns, rows }: Output): Pick<Output, "columns" | "rows"> {
 }
 
 /** Applies a jq expression to JSON text; prints strings as they are, everything else as JSON. */
-async function runJq(text: string, expression: string, options: { isPretty: boolean }): Promise<string> {
+async function runJq(text: string, expression: string, options: { isPretty: boolean }) {
   if (expression.length > LONGEST_EXPRESSION) {
     throw new Refusal("bad_input", `The --jq expression is longer than ${LONGEST_EXPRESSION} characters`);
   }
@@ -134,7 +134,7 @@ async function runJq(text: string, expression: string, options: { isPretty: bool
 }
 
 /** Refuses an invalid expression before the command runs. */
-async function requireJq(expression: string): Promise<void> {
+async function requireJq(expression: string) {
   await runJq("", expression, { isPretty: false });
 }
 
@@ -144,7 +144,7 @@ function replyOf(worker: Worker): Promise<Replied> {
       () => resolve({ problem: `it did not end within ${LONGEST_MS / 1000} seconds` }),
       LONGEST_MS,
     );
-    const done = (reply: Replied): void => {
+    const done = (reply: Replied) => {
       clearTimeout(timer);
       resolve(reply);
     };
@@ -154,7 +154,7 @@ function replyOf(worker: Worker): Promise<Replied> {
   });
 }
 
-function badExpression(problem: string): Refusal {
+function badExpression(problem: string) {
   const said = problem.replace(/^Failed to execute raw query: /, "").replace(/^jq: /, "");
   const line = said.split("\n")[0] ?? said;
   return new Refusal("bad_input", `The --jq expression failed: ${line.slice(0, 300)}`, {

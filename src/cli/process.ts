@@ -112,7 +112,7 @@ export function contextOfProcess(process: NodeJS.Process): ProcessWorld {
         runs: stateDir === undefined ? undefined : runsOf(process, bin, stateDir),
         onCall:
           process.env["ASKD_DEBUG"] === "api"
-            ? (line): void => void process.stderr.write(`api: ${oneLine(line)}\n`)
+            ? (line) => void process.stderr.write(`api: ${oneLine(line)}\n`)
             : undefined,
       }),
     openServer: async (at, request) =>
@@ -154,12 +154,12 @@ const FILES: Pick<ProcessWorld, "readFile" | "writeFile" | "removeFile"> = {
 
 /** The options of an engine that starts agents, with this program for their hooks and servers. */
 function runsOf(process: NodeJS.Process, bin: string, stateDir: string, onLog?: (line: string) => void) {
-  const write = onLog ?? ((line: string): void => void process.stderr.write(line));
+  const write = onLog ?? ((line: string) => void process.stderr.write(line));
   return {
     stateDir,
     askd: [process.execPath, bin],
     env: process.env,
-    note: (run: string, text: string): void => write(`${run}: ${oneLine(text)}\n`),
+    note: (run: string, text: string) => write(`${run}: ${oneLine(text)}\n`),
   };
 }
 
@@ -181,12 +181,12 @@ function outputTo(process: NodeJS.Process, name: "stdout" | "stderr"): Output {
 }
 
 /** The width in COLUMNS, for output that is not a terminal. */
-function columnsIn({ COLUMNS: text = "" }: NodeJS.ProcessEnv): number | undefined {
+function columnsIn({ COLUMNS: text = "" }: NodeJS.ProcessEnv) {
   return /^[1-9]\d{0,4}$/.test(text) ? Number(text) : undefined;
 }
 
 /** The stream of a descriptor. A closed pipe, as with `head`, is not an error. */
-function streamOf(process: NodeJS.Process, name: "stdout" | "stderr"): NodeJS.WriteStream {
+function streamOf(process: NodeJS.Process, name: "stdout" | "stderr") {
   const stream = process[name];
   if (stream.listenerCount("error") > 0) return stream;
   return stream.on("error", (error: NodeJS.ErrnoException) => {
@@ -206,7 +206,7 @@ function inputFrom(process: NodeJS.Process): Input {
   };
 }
 
-function tellToEnd(process: NodeJS.Process, pid: number): boolean {
+function tellToEnd(process: NodeJS.Process, pid: number) {
   try {
     const isThere = process.kill(pid, "SIGTERM");
     process.kill(pid, "SIGCONT"); // a stopped process gets no signal before it continues
@@ -218,7 +218,7 @@ function tellToEnd(process: NodeJS.Process, pid: number): boolean {
 }
 
 /** The user's name; in a container the user id may have none. */
-function userName(process: NodeJS.Process): string {
+function userName(process: NodeJS.Process) {
   try {
     return userInfo().username;
   } catch {
@@ -227,7 +227,7 @@ function userName(process: NodeJS.Process): string {
 }
 
 /** The first interrupt aborts, so that the command can clean up; a second one ends the process. */
-function interruptOf(process: NodeJS.Process, also: readonly NodeJS.Signals[]): AbortSignal {
+function interruptOf(process: NodeJS.Process, also: readonly NodeJS.Signals[]) {
   const controller = new AbortController();
   for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => controller.abort(name));
   for (const name of also) process.on(name, () => controller.abort(name));
@@ -274,24 +274,24 @@ export function runsAbove(pid: number, readProc: (path: string) => string | unde
 }
 
 /** The start time of a process, only to tell it from a later one with the same id. */
-function startOf(pid: number, readProc: (path: string) => string | undefined = readFile): string | undefined {
+function startOf(pid: number, readProc: (path: string) => string | undefined = readFile) {
   const ticks = fieldsOf(pid, readProc)?.[START_FIELD];
   const boot = readProc("/proc/sys/kernel/random/boot_id")?.trim();
   return ticks && boot ? `${boot}:${ticks}` : undefined;
 }
 
 /** A program's name may contain brackets: the fields after the last one have fixed positions. */
-function fieldsOf(pid: number, readProc: (path: string) => string | undefined): string[] | undefined {
+function fieldsOf(pid: number, readProc: (path: string) => string | undefined) {
   const stat = readProc(`/proc/${pid}/stat`);
   return stat?.slice(stat.lastIndexOf(")") + 2).split(" ");
 }
 
-function parentOf(pid: number, readProc: (path: string) => string | undefined): number | undefined {
+function parentOf(pid: number, readProc: (path: string) => string | undefined) {
   const parent = Number(fieldsOf(pid, readProc)?.[PARENT_FIELD]);
   return Number.isInteger(parent) ? parent : undefined;
 }
 
-function readFile(path: string): string | undefined {
+function readFile(path: string) {
   try {
     return readFileSync(path, "latin1");
   } catch {

@@ -81,7 +81,7 @@ async function findOnly(engine: Engine): Promise<CommandTarget[]> {
 }
 
 /** Run names repeat: prefers the run that waits. */
-function preferLive(runs: readonly Run[]): readonly Run[] {
+function preferLive(runs: readonly Run[]) {
   const waiting = runs.filter((run) => run.pendingId !== undefined);
   return waiting.length > 0 ? waiting : runs.slice(0, 1);
 }
@@ -90,7 +90,7 @@ function runTarget(run: Run): CommandTarget {
   return { named: "run", run, questionId: run.pendingId ?? run.lastQuestionId };
 }
 
-function ambiguous(text: string, found: readonly CommandTarget[]): Refusal {
+function ambiguous(text: string, found: readonly CommandTarget[]) {
   const ids = found.map((target) => (target.named === "question" ? target.question.id : target.run.id));
   const names = found.map((target) =>
     target.named === "question"
@@ -113,7 +113,7 @@ export function parseRef(text: string): Lookup[] {
 }
 
 /** The part of a pasted address that names something: `/q/7k3f`, `/runs/42`, `/sessions/abc`. */
-function pathName(address: string): string {
+function pathName(address: string) {
   const url = URL.canParse(address) ? new URL(address) : undefined;
   const found = /\/(q|questions|r|runs|sessions)\/([^/]+)/.exec(url?.pathname ?? "");
   if (!found?.[1] || !found[2]) {
@@ -126,7 +126,7 @@ function pathName(address: string): string {
   return isQuestion && /^[0-9a-z]+$/i.test(name) ? `q-${name}` : name;
 }
 
-function decode(text: string): string {
+function decode(text: string) {
   try {
     return decodeURIComponent(text);
   } catch {

@@ -61,7 +61,7 @@ export function readLine(
 ): Promise<string | undefined> {
   return new Promise((resolve) => {
     const lines = createInterface({ input: stream, output: echo, terminal: stream.isTTY });
-    const leave = (line?: string): void => {
+    const leave = (line?: string) => {
       resolve(line);
       lines.close();
     };

@@ -101,11 +101,7 @@ async function ask(hooked: HookedCall, place: HookPlace): Promise<Asked> {
   }
 }
 
-async function askOnce(
-  hooked: HookedCall,
-  place: HookPlace,
-  resumable: ResumableSession | undefined,
-): Promise<QuestionSnapshot> {
+async function askOnce(hooked: HookedCall, place: HookPlace, resumable: ResumableSession | undefined) {
   const { engine, call, context, windowMs, client } = hooked;
   const door = {
     via: "hook",
@@ -129,12 +125,7 @@ async function askOnce(
 }
 
 /** Another call for a question that is there: nobody held it any more, or what held it is looked after by its own time. */
-async function waitAgain(
-  hooked: HookedCall,
-  place: HookPlace,
-  input: AskInput,
-  same: QuestionSnapshot,
-): Promise<QuestionSnapshot> {
+async function waitAgain(hooked: HookedCall, place: HookPlace, input: AskInput, same: QuestionSnapshot) {
   const { question, run } = same;
   if (!isPending(question) || !mayHold(run)) return same;
   const seen = findSeen(place, hooked.context);
@@ -142,20 +133,13 @@ async function waitAgain(
 }
 
 /** A person at the agent has dealt with its earlier question: otherwise the agent would not ask the next one. */
-async function withdrawLeft(
-  { engine }: HookedCall,
-  { seat, by }: HookPlace,
-  open: readonly QuestionSnapshot[],
-): Promise<void> {
+async function withdrawLeft({ engine }: HookedCall, { seat, by }: HookPlace, open: readonly QuestionSnapshot[]) {
   const left = open.find(({ question }) => isPending(question) && question.hold === undefined);
   if (seat.isAttended && left) await engine.cancel(left.question.id, { reason: "dealt with at the agent" }, by);
 }
 
 /** No server may be running: what falls due meanwhile is done here. */
-async function holdWithWork(
-  { engine, context, windowMs, settleMs }: HookedCall,
-  asked: QuestionSnapshot,
-): Promise<QuestionSnapshot> {
+async function holdWithWork({ engine, context, windowMs, settleMs }: HookedCall, asked: QuestionSnapshot) {
   const signal = context.interrupt();
   // A hook before this one may have begun to wait and died: what it promised ends when it said.
   const until = isPending(asked.question) ? asked.question.hold?.until : undefined;
@@ -201,7 +185,7 @@ export async function endCall(hooked: Omit<HookedCall, "call" | "windowMs">, end
   else if (isHandingOver(found.question, found.run.epoch)) await engine.given(id, "hook", place.epoch);
 }
 
-function readOpen(engine: Engine, { run }: HookPlace): Promise<QuestionSnapshot[]> {
+function readOpen(engine: Engine, { run }: HookPlace) {
   const ids = run ? [...(run.pendingId ? [run.pendingId] : []), ...run.owes] : [];
   return Promise.all(ids.map((id) => engine.read(id)));
 }

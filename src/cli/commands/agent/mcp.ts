@@ -128,7 +128,7 @@ export async function readRunFile(path: string): Promise<Record<string, string>>
   }
   const lines = (await readFile(path, "utf8")).split("\n");
   return Object.fromEntries(
-    lines.flatMap((line): Array<[string, string]> => {
+    lines.flatMap((line) => {
       const [, name, value] = /^\s*(ASKD_\w+)\s*=\s*(\S+)\s*$/.exec(line) ?? [];
       return name !== undefined && value !== undefined ? [[name, value]] : [];
     }),

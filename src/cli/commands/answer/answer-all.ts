@@ -103,7 +103,7 @@ async function takeAll(
 }
 
 /** Sends one answer to all runs that asked the question; returns their number. */
-async function take({ read, same }: QuestionCard, entry: AnswerFileEntry, work: Work): Promise<number> {
+async function take({ read, same }: QuestionCard, entry: AnswerFileEntry, work: Work) {
   const { context } = work;
   const confirmed =
     read.question.risk === "high" && entry.confirm === confirmationWord(read.question.title, read.run.name);
@@ -127,7 +127,7 @@ async function take({ read, same }: QuestionCard, entry: AnswerFileEntry, work: 
   return answered;
 }
 
-async function give(before: QuestionSnapshot, input: AnswerInput, { engine, context, by }: Work): Promise<void> {
+async function give(before: QuestionSnapshot, input: AnswerInput, { engine, context, by }: Work) {
   const isHolderGone = await hasHolderEnded(before.question);
   const after = await engine.answer(before.question.id, input, by);
   await removeDraft(context, before.question.id);
@@ -143,7 +143,7 @@ async function leave(
   { answered, left }: { answered: number; left: number },
   cards: readonly QuestionCard[],
   context: Context,
-): Promise<number> {
+) {
   const asked = cards.reduce((sum, { same }) => sum + 1 + same.length, 0);
   const parts = [`${answered} answered`, `${Math.max(0, asked - answered - left)} skipped`];
   if (left > 0) parts.push(`${left} refused; your text is kept in ${draftFile(context, DRAFT)}`);
@@ -152,7 +152,7 @@ async function leave(
   return left > 0 ? EXIT_CODE.usage : 0;
 }
 
-function notWell(context: Context): Refusal {
+function notWell(context: Context) {
   return new Refusal("bad_input", "The editor failed; nothing more was changed", {
     hint: `Your saved text is kept. Continue: ${context.program} answer --all --edit`,
   });
@@ -204,7 +204,7 @@ export function parseAll(text: string, cards: readonly QuestionCard[]): Map<Ques
 function renderEntry(
   { read, same }: QuestionCard,
   { ids, now, entry }: { ids: readonly QuestionId[]; now: Instant; entry: AnswerFileEntry },
-): string {
+) {
   const { question, content } = read;
   const runs = [read, ...same].map(({ run }) =>
     run.externalId === undefined ? `#${run.number} ${oneLine(run.name)}` : refOf(run),
@@ -229,19 +229,19 @@ function renderEntry(
   ].join("\n");
 }
 
-function dueClause({ question, content }: QuestionSnapshot, now: Instant): string[] {
+function dueClause({ question, content }: QuestionSnapshot, now: Instant) {
   if (question.dueAt === undefined) return [];
   const leftMs = msBetween(now, question.dueAt);
   const then = sayThen(question, content).replace(/^uses "(.*)"$/s, "uses $1");
   return [leftMs > 0 ? `due in ${formatDuration(leftMs)}` : "due now", `then ${then}`];
 }
 
-function numbered(choices: readonly string[]): string {
+function numbered(choices: readonly string[]) {
   return choices.map((choice, index) => `${index + 1} ${choice}`).join("   ");
 }
 
 /** Indents foreign text, so that it cannot pass for one of our lines. */
-function indented(text: string): string[] {
+function indented(text: string) {
   return sanitise(text)
     .trim()
     .split("\n")

@@ -93,7 +93,7 @@ export function renderTemplate({ run, content }: QuestionSnapshot, written = "")
  * The answer is the text below the marker, word for word. Without the marker it is everything that was not
  * there before.
  */
-function belowMarker(text: string, template: string): string {
+function belowMarker(text: string, template: string) {
   const plain = text.replaceAll("\r\n", "\n");
   const lines = plain.split("\n");
   const at = lines.findIndex((line) => line.trimEnd() === MARKER);
@@ -110,7 +110,7 @@ function belowMarker(text: string, template: string): string {
 }
 
 /** If the first line names an option, it is the answer and the rest is the note; else all of it is the answer. */
-function readWritten(items: readonly Item[], text: string): WrittenAnswer {
+function readWritten(items: readonly Item[], text: string) {
   const [only, ...others] = items;
   const [first = "", ...rest] = text.split("\n");
   const note = rest.join("\n").trim();
@@ -118,7 +118,7 @@ function readWritten(items: readonly Item[], text: string): WrittenAnswer {
   return { answer: first.trim(), note };
 }
 
-function chooses(item: Item, line: string): boolean {
+function chooses(item: Item, line: string) {
   if (item.options.length === 0 || item.schema) return false;
   try {
     matchAnswer({ items: [{ ...item, allowText: false }] }, plainAnswerInput(line.trim()), DEFAULT_LIMITS);
@@ -129,12 +129,12 @@ function chooses(item: Item, line: string): boolean {
   }
 }
 
-function namesOf(items: readonly Item[]): string[] {
+function namesOf(items: readonly Item[]) {
   return items.map((item, index) => `#   ${sanitise(item.header ?? String(index + 1)).replaceAll("\n", " ")}: …`);
 }
 
 /** Makes foreign text that cannot pass for our marker. */
-function foreign(text: string): string {
+function foreign(text: string) {
   return sanitise(text).replace(/^(?=## Your Response)/gm, " ");
 }
 

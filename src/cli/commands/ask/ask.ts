@@ -84,17 +84,17 @@ export async function ask(
 }
 
 /** A script that is told to choose takes what it recommends; without that it could not choose. */
-function takesDecide({ items }: AskInput): boolean {
+function takesDecide({ items }: AskInput) {
   return items.every(({ options }) => options.some(({ recommended }) => recommended));
 }
 
 /** Says whether the asker named itself what it can take. */
-function isAcceptGiven(raw: unknown): boolean {
+function isAcceptGiven(raw: unknown) {
   return raw !== null && typeof raw === "object" && "accepts" in raw && raw.accepts !== undefined;
 }
 
 /** An answer for the deadline that no policy would ever give is a mistake. */
-function requireDefaultUsed({ default: given }: Values<typeof ASK_FLAGS>, { onTimeout }: AskInput): void {
+function requireDefaultUsed({ default: given }: Values<typeof ASK_FLAGS>, { onTimeout }: AskInput) {
   if (given === undefined || onTimeout.do === "default" || onTimeout.do === "escalate") return;
   throw new Refusal(
     "bad_input",
@@ -106,16 +106,12 @@ function requireDefaultUsed({ default: given }: Values<typeof ASK_FLAGS>, { onTi
 }
 
 /** Where people can look at it, if a server of this place is there; that it cannot be told is no reason not to ask. */
-async function findPage(id: string, context: Context): Promise<string | undefined> {
+async function findPage(id: string, context: Context) {
   const server = context.isQuiet ? undefined : await context.findServer().catch(() => undefined);
   return server && `${server}/q/${id.slice(2)}`;
 }
 
-async function readAsk(
-  positionals: readonly string[],
-  flags: Values<typeof ASK_FLAGS>,
-  context: Context,
-): Promise<unknown> {
+async function readAsk(positionals: readonly string[], flags: Values<typeof ASK_FLAGS>, context: Context) {
   const text = optionalArgument(positionals, command.usage);
   if (flags.input === undefined) {
     if (text === undefined || text.trim() === "") throw wrongUsage("There is no question", command.usage);
@@ -135,7 +131,7 @@ async function readAsk(
 }
 
 /** Without a duration it waits as long as there is to answer. */
-function readWait(text: string, timeoutMs: number | undefined): number {
+function readWait(text: string, timeoutMs: number | undefined) {
   return text === "" ? Math.min(timeoutMs ?? LONGEST_WAIT_MS, LONGEST_WAIT_MS) : parseDuration(text);
 }
 
@@ -145,7 +141,7 @@ async function hold(
   { holdMs, signal }: { holdMs: number; signal: AbortSignal },
   engine: Engine,
   context: Context,
-): Promise<number> {
+) {
   const endWaiting = sayWaiting(holdMs, context);
   const held = whileWorking(engine, () => holdQuestion(engine, asked, { windowMs: holdMs, signal }));
   const read = await held.finally(endWaiting);
@@ -155,7 +151,7 @@ async function hold(
 }
 
 /** Prints the outcome; once it is printed, it counts as given. */
-async function printOutcome(outcome: QuestionSnapshot, engine: Engine, context: Context): Promise<number> {
+async function printOutcome(outcome: QuestionSnapshot, engine: Engine, context: Context) {
   const { read, confirm } = await handOverOutcome(engine, outcome, { witness: "stdout" });
   const { question, content } = read;
   const answer = findAnswer(question);
@@ -173,12 +169,12 @@ async function printOutcome(outcome: QuestionSnapshot, engine: Engine, context: 
   return isNothing && !context.json ? EXIT_CODE.cancelled : exitCodeOf(question);
 }
 
-function say(context: Context, line: string): void {
+function say(context: Context, line: string) {
   if (!context.isQuiet) context.stderr.write(`${line}\n`);
 }
 
 /** Prints that the command waits for a person: on a terminal with a bell and a counter, else once. Returns a function that ends it. */
-function sayWaiting(holdMs: number, context: Context): () => void {
+function sayWaiting(holdMs: number, context: Context) {
   const { stderr, isQuiet, env } = context;
   if (isQuiet) return () => undefined;
   const isLive = stderr.isTty && env["TERM"] !== "dumb" && !env["ASKD_ACCESSIBLE"];
@@ -196,7 +192,7 @@ function sayWaiting(holdMs: number, context: Context): () => void {
 }
 
 /** Updates the counter until aborted. */
-async function count(signal: AbortSignal, { stderr, now, pause }: Context): Promise<void> {
+async function count(signal: AbortSignal, { stderr, now, pause }: Context) {
   const start = now();
   while (!signal.aborted) {
     stderr.write(`${LINE_START}waiting for a person, ${sayAge(msBetween(start, now()))}`);

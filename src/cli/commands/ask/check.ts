@@ -38,7 +38,7 @@ export const command: Command<typeof flags> = {
 };
 
 /** Says whether the script that asked reads its outcome now; a process of an earlier start of its agent does not count. */
-function isTakenHere(read: QuestionSnapshot, context: Context): boolean {
+function isTakenHere(read: QuestionSnapshot, context: Context) {
   const epoch = context.env["ASKD_EPOCH"];
   return isTakenByReading(read, whoAsks(context)) && (!epoch || Number(epoch) === read.run.epoch);
 }
@@ -88,6 +88,6 @@ export function exitCodeOf(question: Question): number {
   }
 }
 
-function lines(status: string, more: readonly string[]): string {
+function lines(status: string, more: readonly string[]) {
   return `${[status, ...more.map((line) => `  ${sanitise(line)}`)].join("\n")}\n`;
 }

@@ -58,7 +58,7 @@ export class DemoStage {
       const context = await caller.inHome(dir);
       const engine = await context.engine();
       const logged: string[] = [];
-      const onLog = (line: string): void => void logged.splice(0, logged.push(line) - MOST_LOGGED);
+      const onLog = (line: string) => void logged.splice(0, logged.push(line) - MOST_LOGGED);
       const serving = await context.serve({ port: 0, names: [], isSecure: false, onLog });
       const unlock = await context.lock(workerLockFile(context));
       return new DemoStage(dir, context, { engine, serving, logged, unlock });
@@ -135,7 +135,7 @@ export class DemoStory {
     stdout.write(`${style.dim(`${who.padStart(5)} │`)} ${cutCells(line, width)}\n`);
   }
 
-  async #tellEvents(): Promise<void> {
+  async #tellEvents() {
     const events = await this.#stage.engine.readChain(this.#run.id);
     for (const { event } of events.slice(this.#told)) {
       const line = await this.#sayEvent(event);
@@ -144,7 +144,7 @@ export class DemoStory {
     this.#told = events.length;
   }
 
-  async #sayEvent(event: KeptEvent["event"]): Promise<string | undefined> {
+  async #sayEvent(event: KeptEvent["event"]) {
     switch (event.type) {
       case "run.started":
         return "in its own process";
@@ -171,7 +171,7 @@ export class DemoStory {
     }
   }
 
-  async #sayGone(): Promise<string> {
+  async #sayGone() {
     const left = await listRunProcesses(this.#run.id);
     if (left.length > 0) return `${left.length} of its processes are still ending`;
     const pids = [...this.#seen].join(", ");

@@ -3,7 +3,7 @@ import { parseDuration, formatDuration } from "../../../core/text/duration.ts";
 import { type Run, hasEnded } from "../../../core/run/run.ts";
 import { EXIT_CODE } from "../../../core/exit-code.ts";
 import type { QuestionSnapshot } from "../../../core/changes.ts";
-import { type Instant, later } from "../../../core/instant.ts";
+import { later } from "../../../core/instant.ts";
 import type { Verified } from "../../../engine/engine.ts";
 import { whoManages } from "../../actor.ts";
 import { wrongUsage } from "../../arguments.ts";
@@ -69,7 +69,7 @@ export const command: Command<typeof flags> = {
 };
 
 /** Runs the demo; undefined if it was interrupted. */
-async function show(stage: DemoStage, given: Given, waiting: DemoQuestion): Promise<number | undefined> {
+async function show(stage: DemoStage, given: Given, waiting: DemoQuestion) {
   const { stdout, style, program } = stage.context;
   const { url } = stage.serving;
   const startedAt = performance.now();
@@ -94,7 +94,7 @@ async function show(stage: DemoStage, given: Given, waiting: DemoQuestion): Prom
 }
 
 /** Starts the agent as people do: with `askd run`, in its own process. */
-async function startRun(stage: DemoStage, { patienceMs }: DemoQuestion): Promise<Run | undefined> {
+async function startRun(stage: DemoStage, { patienceMs }: DemoQuestion) {
   const { stdout, style, self, program } = stage.context;
   const [node = "node", bin = ""] = self;
   stdout.write(`${style.dim("$")} ${program} run --name add-caching -- node demo-agent.cjs\n`);
@@ -106,7 +106,7 @@ async function startRun(stage: DemoStage, { patienceMs }: DemoQuestion): Promise
 }
 
 /** The web inbox with a sign-in code, if the server has one. */
-async function findInbox({ context, engine, serving }: DemoStage): Promise<DemoInbox | undefined> {
+async function findInbox({ context, engine, serving }: DemoStage) {
   const page = await fetch(`${serving.url}/`, { redirect: "manual", headers: { accept: "text/html" } });
   await page.body?.cancel();
   if (page.status >= 400) return undefined;
@@ -116,12 +116,7 @@ async function findInbox({ context, engine, serving }: DemoStage): Promise<DemoI
 }
 
 /** Gets the question answered: by --answer, by a key here, or elsewhere. Returns an exit code if the demo ends here. */
-async function bringAnswer(
-  stage: DemoStage,
-  run: Run,
-  given: string | undefined,
-  waiting: DemoQuestion,
-): Promise<number | undefined> {
+async function bringAnswer(stage: DemoStage, run: Run, given: string | undefined, waiting: DemoQuestion) {
   if (run.pendingId === undefined) return undefined;
   const { stdout, style, program, mayPrompt } = stage.context;
   const read = await stage.engine.read(run.pendingId);
@@ -137,7 +132,7 @@ async function bringAnswer(
 }
 
 /** Waits for a key that answers, or for an answer from elsewhere. */
-async function awaitKey(stage: DemoStage, read: QuestionSnapshot, waiting: DemoQuestion): Promise<number | undefined> {
+async function awaitKey(stage: DemoStage, read: QuestionSnapshot, waiting: DemoQuestion) {
   const { stdout, streams } = stage.context;
   const over = new AbortController();
   const signal = AbortSignal.any([waiting.signal, over.signal]);
@@ -158,13 +153,13 @@ async function awaitKey(stage: DemoStage, read: QuestionSnapshot, waiting: DemoQ
   }
 }
 
-function isLeaving(key: Key): boolean {
+function isLeaving(key: Key) {
   if (key.name === "character") return key.text === "q";
   return key.name === "interrupt" || key.name === "end-of-input";
 }
 
 /** Answers as a person does, with a command in its own process. */
-async function answer(stage: DemoStage, { run }: QuestionSnapshot, text: string): Promise<number | undefined> {
+async function answer(stage: DemoStage, { run }: QuestionSnapshot, text: string) {
   const { stdout, style, program } = stage.context;
   stdout.write(`${style.dim("$")} ${program} answer ${run.number} ${quoted(text)}\n`);
   const done = await stage.type(["answer", String(run.number), "--", text], (line) => stdout.write(`${line}\n`));
@@ -172,17 +167,17 @@ async function answer(stage: DemoStage, { run }: QuestionSnapshot, text: string)
   return done.exitCode === 0 ? undefined : done.exitCode;
 }
 
-function keysOf({ content }: QuestionSnapshot): string[] {
+function keysOf({ content }: QuestionSnapshot) {
   return content.items[0]?.options.map((_, index) => String(index + 1)) ?? [];
 }
 
 /** A time after the question's own deadline has been handled. */
-async function endOf({ engine }: DemoStage, { patienceMs }: DemoQuestion): Promise<Instant> {
+async function endOf({ engine }: DemoStage, { patienceMs }: DemoQuestion) {
   return later(await engine.now(), 2 * patienceMs + 60_000);
 }
 
 /** The text before the agent starts. */
-function renderDemoStart(at: { url: string; dir: string; inbox: DemoInbox | undefined }, style: Style): string {
+function renderDemoStart(at: { url: string; dir: string; inbox: DemoInbox | undefined }, style: Style) {
   return [
     style.bold("An agent works alone, asks you, stops, and resumes with your answer."),
     `No account and no key needed; the agent is scripted, everything else is real.`,
@@ -199,7 +194,7 @@ function renderDemoQuestion(
   { content }: QuestionSnapshot,
   ways: { keys: readonly string[]; elsewhere: string },
   style: Style,
-): string {
+) {
   const [item] = content.items;
   const options = item?.options ?? [];
   const cells = Math.max(...options.map(({ label }) => label.length)) + 2;
@@ -232,7 +227,7 @@ interface Ended {
 }
 
 /** The text at the end: the result, and what to do next. */
-function renderDemoEnd({ run, trail, tookMs, thoughtMs, kept, program }: Ended, style: Style): string {
+function renderDemoEnd({ run, trail, tookMs, thoughtMs, kept, program }: Ended, style: Style) {
   const isDone = run.status === "completed" && trail.problems.length === 0;
   const time = `${formatDuration(wholeSeconds(tookMs))}, of which ${formatDuration(wholeSeconds(thoughtMs))} waiting for an answer`;
   const proof = `${trail.events} events, and ${trail.problems.length === 0 ? "nothing" : "something"} in them was changed`;
@@ -248,7 +243,7 @@ function renderDemoEnd({ run, trail, tookMs, thoughtMs, kept, program }: Ended, 
   ].join("\n");
 }
 
-function nextSteps(program: string): Array<readonly [string, string]> {
+function nextSteps(program: string) {
   return [
     ...(commandNames().includes("init") ? [["Set up your agents", `${program} init`] as const] : []),
     ["Run your agent", `${program} run -- claude -p "Add caching. Ask me before you pick a store."`],
@@ -257,6 +252,6 @@ function nextSteps(program: string): Array<readonly [string, string]> {
   ];
 }
 
-function wholeSeconds(ms: number): number {
+function wholeSeconds(ms: number) {
   return Math.max(1, Math.round(ms / 1000)) * 1000;
 }

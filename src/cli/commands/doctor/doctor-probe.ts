@@ -66,7 +66,7 @@ export async function probeAgent(name: string, maxMs: number, context: Context):
   return probed.measured.isOffered ? 0 : EXIT_CODE.error;
 }
 
-function viewLine({ what, result, why }: Measurement): object {
+function viewLine({ what, result, why }: Measurement) {
   return { what, result: result ?? null, why: why ?? null };
 }
 
@@ -75,9 +75,9 @@ function renderProbe(
   { measured, lines }: ProbeResult,
   file: string,
   { style, columns }: { style: Style; columns: number | undefined },
-): string {
+) {
   const cells = textWidth(columns) - 4;
-  const show = (mark: string, text: string): string =>
+  const show = (mark: string, text: string) =>
     wrap(oneLine(text), cells)
       .map((line, index) => `  ${index === 0 ? mark : " "} ${line}`)
       .join("\n");

@@ -56,7 +56,7 @@ function print(
   findings: readonly Finding[],
   repaired: readonly RepairResult[],
   { context, isShort }: { context: Context; isShort: boolean },
-): void {
+) {
   const { version, arch } = process;
   const view: DoctorView = {
     version: VERSION,
@@ -74,9 +74,9 @@ function print(
 }
 
 /** Sends test messages if --send asks for it. */
-async function send({ config, ...patient }: DoctorContext, context: Context): Promise<Finding[]> {
+async function send({ config, ...patient }: DoctorContext, context: Context) {
   const { sendTests } = await import("../../../doctor/send.ts");
-  const ring = (): boolean => {
+  const ring = () => {
     if (context.stderr.isTty) context.stderr.write(BELL);
     return context.stderr.isTty;
   };

@@ -77,7 +77,7 @@ export async function askTest(context: Context): Promise<boolean> {
 }
 
 /** Started like any other run, by a command of its own; its folder is ours, so that the project stays as it is. */
-async function startRun({ self, runChild, place }: Context): Promise<number> {
+async function startRun({ self, runChild, place }: Context) {
   const { store, stateDir } = place;
   const where = ["--store", store.kind === "sqlite" ? `sqlite:${store.file}` : store.url, "-C", stateDir];
   const argv = [...self, ...where, "run", "--quiet", "--name", NAME, "--", ...self, "test-agent"];
@@ -90,11 +90,7 @@ async function startRun({ self, runChild, place }: Context): Promise<number> {
 }
 
 /** Shows the question until an answer fits it. */
-async function askPerson(
-  read: QuestionSnapshot,
-  engine: Engine,
-  context: Context,
-): Promise<QuestionSnapshot | undefined> {
+async function askPerson(read: QuestionSnapshot, engine: Engine, context: Context) {
   const { stdout, stderr, style } = context;
   const options = TEST_OPTIONS.map((label, index) => `${index + 1} ${label}`).join("   ");
   stdout.write(`${style.cyan("?")} Test question: ${TEST_QUESTION}\n    ${options}\n`);
@@ -113,7 +109,7 @@ async function askPerson(
   return undefined;
 }
 
-async function waitFor(engine: Engine, number: number, isSo: (run: Run) => boolean): Promise<Run | undefined> {
+async function waitFor(engine: Engine, number: number, isSo: (run: Run) => boolean) {
   const endMs = performance.now() + PATIENCE_MS;
   while (performance.now() < endMs) {
     const [run] = (await engine.lookUp({ by: "number", number }, 1)).runs;
@@ -131,7 +127,7 @@ export const command: Command<typeof flags> = {
 };
 
 /** An agent as small as can be: it asks by a marker and ends, and says what it was told when it is started again. */
-async function ask({ env, stdout, readFile }: Context): Promise<number> {
+async function ask({ env, stdout, readFile }: Context) {
   const file = env["ASKD_ANSWER_FILE"];
   if (file === undefined) {
     const asked = JSON.stringify({ question: TEST_QUESTION, options: TEST_OPTIONS });

@@ -4,7 +4,7 @@ import { applyPlans } from "../../../setup/apply.ts";
 import { type ClientSurroundings, type Client, SCOPES, type Scope } from "../../../agents/wiring.ts";
 import { type FoundClient, clientsOf, findClient, findClients, findOne } from "../../../setup/clients.ts";
 import { planGuide } from "../../../setup/guide-block.ts";
-import { type FilePlan, isChange, planClients } from "../../../setup/plan.ts";
+import { isChange, planClients } from "../../../setup/plan.ts";
 import { planProjectFile } from "../../../setup/project-file.ts";
 import { OTHER_CLIENTS, renderOther } from "../../../setup/other-client.ts";
 import { renderSnippet } from "../../../setup/snippet.ts";
@@ -68,11 +68,11 @@ export const command: Command<typeof flags> = {
 };
 
 /** Where copies of changed files are kept, with what it takes to undo the changes. */
-function historyDir({ place }: Context): string {
+function historyDir({ place }: Context) {
   return join(place.stateDir, "init");
 }
 
-async function init(given: Given, around: ClientSurroundings, context: Context): Promise<number> {
+async function init(given: Given, around: ClientSurroundings, context: Context) {
   const scope = readScope(given.scope);
   // Some programs take seconds to say who they are.
   if (context.stderr.isTty && !context.isQuiet) context.stderr.write("Looking for agents…\n");
@@ -116,7 +116,7 @@ async function init(given: Given, around: ClientSurroundings, context: Context):
 async function planAll(
   clients: readonly FoundClient[],
   { scope, around, hasGuide }: { scope: Scope; around: ClientSurroundings; hasGuide: boolean },
-): Promise<FilePlan[]> {
+) {
   return [
     ...(await planClients(
       clients.map(({ client }) => ({ client, scope })),
@@ -128,7 +128,7 @@ async function planAll(
 }
 
 /** Says how it went; files that were left alone make it a failure. */
-function end(result: Parameters<typeof renderApplied>[0], context: Context): number {
+function end(result: Parameters<typeof renderApplied>[0], context: Context) {
   printResult(context, command.fields ?? [], {
     page: () => renderApplied(result, context),
     json: () => ({ ...viewPlans(result), written: result.written.map(({ file }) => file) }),
@@ -136,7 +136,7 @@ function end(result: Parameters<typeof renderApplied>[0], context: Context): num
   return result.failed.length > 0 || result.plans.some(({ problem }) => problem) ? EXIT_ERROR : 0;
 }
 
-function showOnly(wired: Wired, context: Context): number {
+function showOnly(wired: Wired, context: Context) {
   printResult(context, command.fields ?? [], {
     page: () => renderDiffs(wired, context),
     json: () => ({ ...viewPlans(wired), written: [] }),
@@ -145,7 +145,7 @@ function showOnly(wired: Wired, context: Context): number {
 }
 
 /** Asks the person; without one, says what to type. */
-async function mayGoAhead(wired: Wired, context: Context): Promise<boolean> {
+async function mayGoAhead(wired: Wired, context: Context) {
   if (!context.mayPrompt || context.json) {
     throw new Refusal("bad_input", "Nobody can be asked here, so nothing was changed", {
       hint: `Look at it with: ${context.program} init --dry-run; do it with: ${context.program} init --yes`,
@@ -161,7 +161,7 @@ async function mayGoAhead(wired: Wired, context: Context): Promise<boolean> {
   return false;
 }
 
-function readScope(given: string | undefined): Scope {
+function readScope(given: string | undefined) {
   const scope = SCOPES.find((one) => one === (given ?? "local"));
   if (scope) return scope;
   throw new Refusal("bad_input", `There is no scope "${oneLine(given ?? "")}"`, {
@@ -170,11 +170,7 @@ function readScope(given: string | undefined): Scope {
 }
 
 /** Those that were named, here or not; else all that are in use here. */
-async function chooseClients(
-  names: readonly string[],
-  around: ClientSurroundings,
-  known: readonly Client[],
-): Promise<FoundClient[]> {
+async function chooseClients(names: readonly string[], around: ClientSurroundings, known: readonly Client[]) {
   if (names.length > 0) {
     const clients = [...new Set(names.map((name) => getClient(name, known)))];
     return Promise.all(clients.map(async (client) => (await findOne(client, around)) ?? { client }));
@@ -186,7 +182,7 @@ async function chooseClients(
   });
 }
 
-function getClient(name: string, known: readonly Client[]): Client {
+function getClient(name: string, known: readonly Client[]) {
   const client = findClient(known, name.toLowerCase());
   if (client) return client;
   throw new Refusal("bad_input", `init does not know the client "${oneLine(name)}"`, {
@@ -195,7 +191,7 @@ function getClient(name: string, known: readonly Client[]): Client {
 }
 
 /** Prints the settings to write by hand: file names on stderr, the text alone on stdout if it is one file. */
-async function printSnippets(name: string, around: ClientSurroundings, context: Context): Promise<number> {
+async function printSnippets(name: string, around: ClientSurroundings, context: Context) {
   const clients = clientsOf(await context.agents());
   const names = [...clients, ...OTHER_CLIENTS].map((one) => one.name).join(", ");
   const known = findClient(clients, name);
@@ -208,25 +204,25 @@ async function printSnippets(name: string, around: ClientSurroundings, context: 
   });
 }
 
-function printKnown(client: Client, around: ClientSurroundings, context: Context): number {
+function printKnown(client: Client, around: ClientSurroundings, context: Context) {
   for (const { file, format, wishes } of client.targets("user", around)) {
     print(context, `${client.title}: ${nameOf(file, around)}`, renderSnippet(format, wishes));
   }
   return 0;
 }
 
-function sayGeneric(names: string): string {
+function sayGeneric(names: string) {
   return `Any client that speaks MCP. Known by name: ${names}`;
 }
 
-function print({ stdout, stderr, isQuiet }: Context, head: string, text: string): number {
+function print({ stdout, stderr, isQuiet }: Context, head: string, text: string) {
   if (!isQuiet) stderr.write(`${head}\n`);
   stdout.write(text);
   return 0;
 }
 
 /** Puts back what init changed for this project, the newest change first. */
-async function undoInit(dir: string, root: string, context: Context): Promise<number> {
+async function undoInit(dir: string, root: string, context: Context) {
   const records = await recordsFor(root, dir);
   if (records.length === 0) throw await nothingToUndo(dir, root);
   const undone: UndoResult[] = [];
@@ -239,13 +235,13 @@ async function undoInit(dir: string, root: string, context: Context): Promise<nu
   return last.some(({ is }) => is === "failed") ? EXIT_ERROR : 0;
 }
 
-async function nothingToUndo(dir: string, root: string): Promise<Refusal> {
+async function nothingToUndo(dir: string, root: string) {
   const others = [...new Set((await listRecords(root)).map((record) => record.dir))];
   const hint = others.length > 0 ? `It was used in ${others.map(oneLine).join(", ")}` : "Wire your agents: askd init";
   return new Refusal("not_found", `init has changed nothing for ${oneLine(dir)}`, { hint });
 }
 
-function say(one: UndoResult, dir: string, { style, homeDir }: Context): string {
+function say(one: UndoResult, dir: string, { style, homeDir }: Context) {
   const name = nameOf(one.file, { dir, homeDir });
   const done = style.green("✓");
   switch (one.is) {

@@ -100,7 +100,7 @@ export const command: Command<typeof flags> = {
 };
 
 /** Says how to see the next page. */
-function sayMore({ reads, hasMore, isPaged }: FoundQuestions, context: Context): void {
+function sayMore({ reads, hasMore, isPaged }: FoundQuestions, context: Context) {
   const last = reads.at(-1);
   if (!hasMore || !last || context.isQuiet) return;
   const next = isPaged ? `--after ${shortId(last.question.id)}` : `--limit ${Math.min(MOST, reads.length * 2)}`;
@@ -153,7 +153,7 @@ export function renderList({ now, width, questions }: ListView, style: Style): s
   return `${lines.join("\n")}\n`;
 }
 
-function clauses(read: QuestionSnapshot, now: Instant): string[] {
+function clauses(read: QuestionSnapshot, now: Instant) {
   const { question } = read;
   const due = sayDue(read, now);
   return [
@@ -166,14 +166,14 @@ function clauses(read: QuestionSnapshot, now: Instant): string[] {
   ];
 }
 
-function cutContext(context: string, cells: number): string {
+function cutContext(context: string, cells: number) {
   const line = oneLine(context);
   const room = Math.max(20, cells - "Context: ".length);
   return cellsOf(line) <= room ? line : cutCells(line, room - 2).replace(/[.,;\s]*…$/, "...");
 }
 
 /** Searches questions. The store filters by status and run; everything else is filtered here. */
-async function findQuestions(engine: Engine, given: Given, most: number, context: Context): Promise<FoundQuestions> {
+async function findQuestions(engine: Engine, given: Given, most: number, context: Context) {
   const sort = readSort(given.sort, given.awaiting ? "oldest" : "newest");
   const isPaged = sort === "newest" || sort === "oldest";
   if (given.after !== undefined && !isPaged) {
@@ -227,7 +227,7 @@ async function collect(search: Search, most: number): Promise<Row[]> {
   return rows.slice(0, most);
 }
 
-async function readRun(id: RunId, { engine, runs }: Search): Promise<Run> {
+async function readRun(id: RunId, { engine, runs }: Search) {
   const known = runs.get(id);
   if (known) return known;
   const run = await engine.findRun(id);
@@ -241,20 +241,20 @@ const ORDERS: Record<Exclude<Sort, "newest" | "oldest">, (one: Row, other: Row) 
   priority: (one, other) => one.run.priority - other.run.priority || byAge(one, other),
 };
 
-function byAge(one: Row, other: Row): number {
+function byAge(one: Row, other: Row) {
   return compare(one.question.askedAt, other.question.askedAt);
 }
 
-function compare(one: string, other: string): number {
+function compare(one: string, other: string) {
   return one === other ? 0 : one < other ? -1 : 1;
 }
 
-async function readSince(engine: Engine, text: string | undefined, context: Context): Promise<Instant | undefined> {
+async function readSince(engine: Engine, text: string | undefined, context: Context) {
   if (text === undefined) return undefined;
   return parsePast(text, await engine.now(), context);
 }
 
-function readSort(text: string | undefined, fallback: Sort): Sort {
+function readSort(text: string | undefined, fallback: Sort) {
   if (text === undefined) return fallback;
   const sort = SORTS.find((name) => name === text);
   if (sort) return sort;

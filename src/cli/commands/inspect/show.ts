@@ -8,7 +8,6 @@ import { answerText } from "../../../core/answer/match.ts";
 import { type Question, findAnswer, isPending } from "../../../core/question/question.ts";
 import { Refusal } from "../../../core/refusal.ts";
 import type { Run } from "../../../core/run/run.ts";
-import type { SimilarQuestion } from "../../../core/answer/similar.ts";
 import { USAGE_FIELDS, viewUsage } from "../../../core/run/usage.ts";
 import { RUN_FIELDS, viewQuestion, viewRun } from "../../../core/api/view.ts";
 import type { Engine } from "../../../engine/engine.ts";
@@ -157,14 +156,14 @@ export async function showRun(
 }
 
 /** Says whether the session of a run of another machine is here. */
-async function hasSession(run: Run, { agents, place, env }: Context): Promise<boolean> {
+async function hasSession(run: Run, { agents, place, env }: Context) {
   const { findSessionCopy } = await import("../../../agents/runner/session-copy.ts");
   const found = await findSessionCopy(run, { agents: await agents(), stateDir: place.stateDir, env });
   return "has" in found && found.has === "session";
 }
 
 /** Similar past answers; none for callers who may not see them. */
-async function readSimilar(engine: Engine, id: QuestionId): Promise<SimilarQuestion[]> {
+async function readSimilar(engine: Engine, id: QuestionId) {
   try {
     return await engine.findSimilar(id, MOST_SIMILAR);
   } catch (error) {
@@ -174,7 +173,7 @@ async function readSimilar(engine: Engine, id: QuestionId): Promise<SimilarQuest
 }
 
 /** The latest question and answer with the field names of task managers. */
-function viewLast(last: { question: Question; content: Content } | undefined): object {
+function viewLast(last: { question: Question; content: Content } | undefined) {
   if (!last) return {};
   const answer = findAnswer(last.question);
   return {
@@ -197,7 +196,7 @@ async function findRunEvidence(run: Run, context: Context): Promise<RunEvidence>
 }
 
 /** The path of a directory seen from another: relative if it is below. */
-function nearDir(dir: string, from: string): string {
+function nearDir(dir: string, from: string) {
   const near = relative(from, dir);
   return near === "" || near.startsWith("..") || isAbsolute(near) ? dir : near;
 }
@@ -261,7 +260,7 @@ async function readAgentView(last: QuestionSnapshot | undefined, engine: Engine,
   return { heading: "WHAT THE AGENT GETS:", lines: sanitise(text).split("\n"), fields: { agentView: text } };
 }
 
-function exampleInput({ content }: QuestionSnapshot): AnswerInput {
+function exampleInput({ content }: QuestionSnapshot) {
   const items = content.items.map((item) => {
     const option = recommendedOption(item) ?? item.options[0];
     return [item.id, option ? { values: [option.value] } : { values: [], text: EXAMPLE }] as const;

@@ -72,13 +72,13 @@ export const command: Command<typeof flags> = {
   },
 };
 
-function readGroup(text: string): GroupName {
+function readGroup(text: string) {
   const name = Object.keys(GROUPS).find((each): each is GroupName => each === text || `${each}s` === text);
   if (name) return name;
   throw new Refusal("bad_input", `There is no table by "${text}"`, { hint: `Use ${Object.keys(GROUPS).join(", ")}` });
 }
 
-function renderStats(page: StatsPage, style: Style): string {
+function renderStats(page: StatsPage, style: Style) {
   const { stats, by } = page;
   const blocks = by
     ? [table(tableOf(stats, by), style)]
@@ -93,7 +93,7 @@ function renderStats(page: StatsPage, style: Style): string {
   return shown.length > 0 ? `${shown.join("\n\n")}\n` : "No questions in this period.\n";
 }
 
-function summary({ stats, now, ahead, width }: StatsPage): string[] {
+function summary({ stats, now, ahead, width }: StatsPage) {
   const { oldest } = stats;
   const from = sayMoment(stats.since, ahead).slice(0, 16);
   const to = sayMoment(stats.until, ahead).slice(0, 16);
@@ -115,21 +115,21 @@ function summary({ stats, now, ahead, width }: StatsPage): string[] {
   ];
 }
 
-function sayPerRun({ runs, questionsPerRun, mostPerRun }: Stats): string {
+function sayPerRun({ runs, questionsPerRun, mostPerRun }: Stats) {
   return runs === 0 ? "" : `, ${questionsPerRun.toFixed(1)} a run, at most ${mostPerRun}`;
 }
 
-function sayShare({ byPerson, byPolicy }: Stats): string {
+function sayShare({ byPerson, byPolicy }: Stats) {
   const all = byPerson + byPolicy;
   return all === 0 ? "" : ` (${sayPart(byPerson / all)} by people)`;
 }
 
-function sayWaits({ medianMs, p90Ms }: Pick<Stats, "medianMs" | "p90Ms">): string {
+function sayWaits({ medianMs, p90Ms }: Pick<Stats, "medianMs" | "p90Ms">) {
   if (medianMs === undefined || p90Ms === undefined) return "no answers yet";
   return `${formatDuration(medianMs)} median, ${formatDuration(p90Ms)} p90`;
 }
 
-function alertLines({ alerts }: Stats, style: Style): string[] {
+function alertLines({ alerts }: Stats, style: Style) {
   return alerts
     .filter(({ isAbove }) => isAbove)
     .map(({ name, value, threshold }) =>
@@ -183,7 +183,7 @@ function tableOf(stats: Stats, by: GroupName, most = Infinity): Table {
 }
 
 /** `acme/api (2 unverified)`: two questions name this repository without proof. */
-function sayGroup({ name, asked, unverified }: StatsGroup): string {
+function sayGroup({ name, asked, unverified }: StatsGroup) {
   if (unverified === 0 || name === "none") return name;
   return `${name} (${unverified === asked ? "" : `${unverified} `}unverified)`;
 }
@@ -193,12 +193,12 @@ function cut(heading: string[], all: ReadonlyArray<ReadonlyArray<string | number
   return { heading, rows: shown, more: all.length - shown.length };
 }
 
-function table({ heading, rows: body, more }: Table, style: Style): string[] {
+function table({ heading, rows: body, more }: Table, style: Style) {
   if (body.length === 0) return [];
   const widths = heading.map((name, column) =>
     Math.max(...[name, ...body.map((row) => row[column] ?? "")].map(cellsOf)),
   );
-  const line = (cells: readonly string[]): string =>
+  const line = (cells: readonly string[]) =>
     cells
       .map((cell, column) => {
         const width = widths[column] ?? 0;
@@ -208,15 +208,15 @@ function table({ heading, rows: body, more }: Table, style: Style): string[] {
   return [style.bold(line(heading)), ...body.map(line), ...(more > 0 ? [style.dim(`and ${more} more`)] : [])];
 }
 
-function rows(pairs: ReadonlyArray<readonly [string, string]>): string[] {
+function rows(pairs: ReadonlyArray<readonly [string, string]>) {
   const width = Math.max(...pairs.map(([name]) => name.length)) + 1;
   return pairs.map(([name, value]) => `${`${name}:`.padEnd(width)} ${value}`);
 }
 
-function sayMs(ms: number | undefined): string {
+function sayMs(ms: number | undefined) {
   return ms === undefined ? "-" : formatDuration(ms);
 }
 
-function sayPart(part: number): string {
+function sayPart(part: number) {
   return `${Math.round(part * 100)} %`;
 }

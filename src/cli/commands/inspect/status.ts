@@ -1,4 +1,3 @@
-import type { QuestionSnapshot } from "../../../core/changes.ts";
 import { type Run, isAnswerUntaken, isLoggedOut } from "../../../core/run/run.ts";
 import { NO_TROUBLES } from "../../../core/run/trouble.ts";
 import { EXIT_CODE } from "../../../core/exit-code.ts";
@@ -69,7 +68,7 @@ export const command: Command<typeof flags> = {
   },
 };
 
-async function watch(given: Given, context: Context): Promise<number> {
+async function watch(given: Given, context: Context) {
   const signal = context.interrupt();
   const engine = await context.engine({ waits: { until: signal } });
   const viewJson = await loadJson(context);
@@ -93,22 +92,22 @@ function asLines(stdout: Context["stdout"]): Context["stdout"] {
 }
 
 /** Loaded on use: only JSON needs these schemas. */
-async function loadJson({ json }: Context): Promise<(view: StatusView) => object> {
+async function loadJson({ json }: Context) {
   return json ? (await import("./status-json.ts")).viewStatus : () => ({});
 }
 
-function print(view: StatusView, given: Given, context: Context, viewJson: (view: StatusView) => object): void {
+function print(view: StatusView, given: Given, context: Context, viewJson: (view: StatusView) => object) {
   printResult(context, command.fields ?? [], {
     page: () => render(view, given, context),
     json: () => viewJson(view),
   });
 }
 
-function render(view: StatusView, given: Given, { style }: Context): string {
+function render(view: StatusView, given: Given, { style }: Context) {
   return given.short ? renderShortStatus(view) : renderStatus(view, style);
 }
 
-async function readStatus(engine: Engine, given: Given, context: Context): Promise<StatusView> {
+async function readStatus(engine: Engine, given: Given, context: Context) {
   const now = await engine.now();
   const today = startOfDay(now, context.ahead);
   const pending = await engine.listQuestions({ status: "pending", order: "oldest", limit: MOST_SHOWN });
@@ -116,7 +115,7 @@ async function readStatus(engine: Engine, given: Given, context: Context): Promi
   // Counting reads every row, so it is done only if the list may be cut.
   const waitingTotal = pending.length < MOST_SHOWN ? pending.length : await engine.countQuestions("pending");
   const held = new Set(waiting.map(({ run }) => run.id));
-  const list = (statuses: ReadonlyArray<Run["status"]>, more: object = {}): Promise<Run[]> =>
+  const list = (statuses: ReadonlyArray<Run["status"]>, more: object = {}) =>
     engine.listRuns({ statuses, order: "newest", limit: MOST_SHOWN, ...more });
   const going = (await list(["running", "resuming"])).filter((run) => !held.has(run.id));
   const running = going.filter((run) => !isAnswerUntaken(run));
@@ -155,7 +154,7 @@ async function readUntaken(runs: readonly Run[], context: Context): Promise<Stat
   return Promise.all(runs.map(async (run) => ({ run, wayOn: await findWayOnHere(run, context) })));
 }
 
-function readLast(engine: Engine, run: Run): Promise<QuestionSnapshot> | undefined {
+function readLast(engine: Engine, run: Run) {
   return run.lastQuestionId && engine.read(run.lastQuestionId);
 }
 
@@ -163,7 +162,7 @@ function readLast(engine: Engine, run: Run): Promise<QuestionSnapshot> | undefin
  * Shows the status whenever it changes: in place on a terminal, else appended.
  * Returns true when a question waits and that ends the watch, false on an interrupt.
  */
-async function watchStatus(watch: StatusWatch, context: Context): Promise<boolean> {
+async function watchStatus(watch: StatusWatch, context: Context) {
   const signal = context.interrupt();
   const isPage = !context.json && !watch.isShort;
   const isInPlace = isPage && context.stdout.isTty && context.env["TERM"] !== "dumb" && !isAccessible(context);
@@ -184,7 +183,7 @@ async function watchStatus(watch: StatusWatch, context: Context): Promise<boolea
 }
 
 /** The part of the status that counts as a change: everything but relative times. */
-function keyOf(view: StatusView): string {
+function keyOf(view: StatusView) {
   const { waiting, answered, running, queued, failing, clocks, damage, failed, completed } = view;
   const runs = [
     ...answered.map(({ run }) => run),
@@ -202,6 +201,6 @@ function keyOf(view: StatusView): string {
   ]);
 }
 
-function isAccessible({ env }: Context): boolean {
+function isAccessible({ env }: Context) {
   return Boolean(env["ASKD_ACCESSIBLE"]);
 }

@@ -73,13 +73,13 @@ export const command: Command<typeof flags> = {
     await sayHello(engine, context);
     const after = await startOf(engine, args.flags, context);
     const reader = new Reader(engine, context);
-    const wanted = ({ event }: KeptEvent): boolean => sees(event.type) && (run === undefined || event.runId === run);
+    const wanted = ({ event }: KeptEvent) => sees(event.type) && (run === undefined || event.runId === run);
     return follow({ engine, after, limit, signal, wanted, reader }, context);
   },
 };
 
 /** Prints at once that the watch has started, and how many questions wait. */
-async function sayHello(engine: Engine, context: Context): Promise<void> {
+async function sayHello(engine: Engine, context: Context) {
   if (context.isQuiet || context.json) return;
   const waiting = await engine.countQuestions("pending");
   const waits =
@@ -88,7 +88,7 @@ async function sayHello(engine: Engine, context: Context): Promise<void> {
 }
 
 /** Where to start: after an event, at a time, or now. */
-async function startOf(engine: Engine, { after, since }: Given, context: Context): Promise<string> {
+async function startOf(engine: Engine, { after, since }: Given, context: Context) {
   if (after !== undefined && since !== undefined) throw new Refusal("bad_input", "Use --after or --since, not both");
   if (after !== undefined) return readCursor(after);
   if (since === undefined) return engine.findFeedEnd();
@@ -111,7 +111,7 @@ interface Following {
   reader: Reader;
 }
 
-async function follow({ engine, after, limit, signal, wanted, reader }: Following, context: Context): Promise<number> {
+async function follow({ engine, after, limit, signal, wanted, reader }: Following, context: Context) {
   let cursor = after;
   let told = 0;
   let isAway = false;
@@ -171,7 +171,7 @@ class Reader {
     stdout.write(renderWatchedEvent(happening, { now: await this.#engine.now(), ahead, program }, style));
   }
 
-  async #find(kept: KeptEvent): Promise<WatchedEvent> {
+  async #find(kept: KeptEvent) {
     const { questionId, runId } = kept.event;
     if (questionId === undefined) return { ...kept, run: await this.#findRun(runId), read: undefined };
     const read = await this.#engine.read(questionId);
@@ -183,7 +183,7 @@ class Reader {
   }
 }
 
-function readCursor(text: string): string {
+function readCursor(text: string) {
   if (Cursor.safeParse(text).success) return text;
   throw new Refusal("bad_input", `"${oneLine(text).slice(0, 40)}" is not a cursor`, {
     hint: "Use the field cursor of: askd watch --json",
@@ -194,7 +194,7 @@ function seesType(wanted: readonly string[] | undefined): (type: string) => bool
   if (!wanted) return () => true;
   const names = wanted.flatMap((each) => each.split(",")).map((each) => each.trim());
   const known: readonly string[] = EventType.options;
-  const isKnown = (name: string): boolean =>
+  const isKnown = (name: string) =>
     name.endsWith(".*") ? known.some((type) => type.startsWith(name.slice(0, -1))) : known.includes(name);
   const unknown = names.find((name) => !isKnown(name));
   if (unknown !== undefined) {
@@ -210,7 +210,7 @@ function renderWatchedEvent(
   { event, run, read }: WatchedEvent,
   { now, ahead, program }: { now: Instant; ahead: Ahead; program: string },
   style: Style,
-): string {
+) {
   const moment = sayMoment(event.at, ahead);
   const isToday = moment.slice(0, 10) === sayMoment(now, ahead).slice(0, 10);
   const who = run ? `${refOf(run)} ${oneLine(run.name)}` : sayRunId(event.runId);
@@ -221,16 +221,16 @@ function renderWatchedEvent(
   return `${line}${indent}Answer with: ${program} answer ${argumentOf(read.run)} ${exampleAnswer(read)}\n`;
 }
 
-function sayRunId(id: RunId): string {
+function sayRunId(id: RunId) {
   return id === STORE_CHAIN ? "store" : shortId(id);
 }
 
 /** Says whether the event reports an answer that a person has to deliver. */
-function isUntakenNow({ type }: Event, run: Run | undefined): boolean {
+function isUntakenNow({ type }: Event, run: Run | undefined) {
   return type === "run.resuming" && run !== undefined && isAnswerUntaken({ ...run, status: "resuming" });
 }
 
-function say(event: Event, read: QuestionSnapshot | undefined, style: Style): string {
+function say(event: Event, read: QuestionSnapshot | undefined, style: Style) {
   const [kind = "", name = ""] = event.type.split(".");
   if (kind === "run") return sayRun(event, name, style);
   if (kind === "token" || kind === "person") return sayEntry(event, kind, name);
@@ -243,7 +243,7 @@ function say(event: Event, read: QuestionSnapshot | undefined, style: Style): st
 }
 
 /** The text for an event of a token or a person. */
-function sayEntry({ detail = {}, by }: Event, kind: "token" | "person", name: string): string {
+function sayEntry({ detail = {}, by }: Event, kind: "token" | "person", name: string) {
   const about = kind === "token" ? `${word(detail["token"])} of ${word(detail["subject"])}` : word(detail["person"]);
   return `${kind} ${about} ${name.replaceAll("_", " ")} by ${sayBy(by)}`;
 }
@@ -284,13 +284,13 @@ const SAID: Readonly<Record<string, string>> = {
   refused: "refused: not permitted, tried",
 };
 
-function sayRun(event: Event, name: string, style: Style): string {
+function sayRun(event: Event, name: string, style: Style) {
   const reason = typeof event.detail?.["reason"] === "string" ? ` (${oneLine(event.detail["reason"])})` : "";
   if (name === "completed") return style.green(`✓ completed${reason}`);
   return name === "failed" ? style.red(`✗ failed${reason}`) : `${name}${reason}`;
 }
 
-function sayAnswerText(read: QuestionSnapshot | undefined): string {
+function sayAnswerText(read: QuestionSnapshot | undefined) {
   const settling = read && isPending(read.question) ? read.question.settling?.answer : undefined;
   const answer = settling ?? (read && findAnswer(read.question));
   if (!read || !answer) return "";
@@ -298,19 +298,19 @@ function sayAnswerText(read: QuestionSnapshot | undefined): string {
   return `: ${cut(words[answer.outcome])}`;
 }
 
-function quote(text: string | undefined): string {
+function quote(text: string | undefined) {
   return text === undefined ? "" : `: ${cut(text)}`;
 }
 
-function cut(text: string): string {
+function cut(text: string) {
   return cutCells(oneLine(text), TEXT_CELLS);
 }
 
-function word(value: unknown): string {
+function word(value: unknown) {
   return typeof value === "string" ? oneLine(value) : "";
 }
 
-function list(value: unknown): string {
+function list(value: unknown) {
   const names: unknown[] = Array.isArray(value) ? value : [];
   return names.length > 0 ? names.map(word).join(", ") : "everybody";
 }

@@ -242,6 +242,6 @@ export function pressEmpty(state: NextState, key: Key): Transition {
     : withoutEffects(state);
 }
 
-function isKey(key: Key, text: string): boolean {
+function isKey(key: Key, text: string) {
   return key.name === "character" && key.text === text;
 }

@@ -80,13 +80,13 @@ class Flat {
     }
   }
 
-  #leave(left: { skipped: number; waiting: number }): number {
+  #leave(left: { skipped: number; waiting: number }) {
     this.#start.context.stdout.write(sayLeft(left, this.#start.context.program));
     return 0;
   }
 
   /** Prompts for every step, and accepts commands. */
-  async #offer(card: QuestionCard): Promise<Turn> {
+  async #offer(card: QuestionCard) {
     const picks: PickedChoice[] = [];
     this.#note = "";
     const steps = stepsOf(card.read.content);
@@ -109,7 +109,7 @@ class Flat {
     return this.#answer(card, { items: composeItems(card.read.content, picks), outcome: "answer" });
   }
 
-  async #answer(card: QuestionCard, said: Pick<AnswerParts, "items" | "outcome" | "note">): Promise<Turn> {
+  async #answer(card: QuestionCard, said: Pick<AnswerParts, "items" | "outcome" | "note">) {
     const { question, run } = card.read;
     if (question.risk === "high") {
       const word = confirmationWord(question.title, run.name);
@@ -137,7 +137,7 @@ class Flat {
     return "next";
   }
 
-  #command(card: QuestionCard, line: string): Promise<Turn> {
+  #command(card: QuestionCard, line: string) {
     const [, key = "?", rest = ""] = /^:?(\S+)\s*(.*)$/s.exec(line) ?? [];
     const { id, claim } = card.read.question;
     const isMine = claim?.by.id === this.#start.by.id;
@@ -166,7 +166,7 @@ class Flat {
     return Promise.resolve("next");
   }
 
-  #takeNote(text: string): Promise<Turn> {
+  #takeNote(text: string) {
     this.#note = text;
     return this.#tell(text === "" ? "No note." : `Note: ${oneLine(text)}`);
   }
@@ -176,7 +176,7 @@ class Flat {
     return Promise.resolve("again");
   }
 
-  async #undo(card: QuestionCard): Promise<Turn> {
+  async #undo(card: QuestionCard) {
     const event = await this.#do({ do: "undo", ids: this.#last }, card);
     if (event?.type !== "undone") return "again";
     for (const id of this.#last) this.#passed.delete(id);
@@ -185,7 +185,7 @@ class Flat {
     return "next";
   }
 
-  async #edit(card: QuestionCard): Promise<Turn> {
+  async #edit(card: QuestionCard) {
     const item = card.read.content.items[0]?.id ?? "";
     const event = await this.#do({ do: "edit", id: card.read.question.id, item, text: "" }, card);
     if (event?.type !== "edited" || !event.text) return "again";
@@ -194,7 +194,7 @@ class Flat {
     return this.#answer(card, { items: { [item]: { values: [], text: event.text } }, outcome: "answer" });
   }
 
-  async #forAsLong(card: QuestionCard, what: "snooze" | "extend", text: string): Promise<Turn> {
+  async #forAsLong(card: QuestionCard, what: "snooze" | "extend", text: string) {
     try {
       return await this.#change(card, { do: what, id: card.read.question.id, ms: parseDuration(text) });
     } catch (error) {
@@ -204,7 +204,7 @@ class Flat {
     }
   }
 
-  async #change(card: QuestionCard, effect: NextEffect): Promise<Turn> {
+  async #change(card: QuestionCard, effect: NextEffect) {
     const event = await this.#do(effect, card);
     if (event?.type !== "done") return "again";
     if (event.text !== "") this.#say(event.text);
@@ -223,18 +223,18 @@ class Flat {
     }
   }
 
-  #prompt(text: string): Promise<string | undefined> {
+  #prompt(text: string) {
     const { context } = this.#start;
     context.stderr.write(text);
     return context.stdin.readLine(context.interrupt());
   }
 
-  #say(text: string): void {
+  #say(text: string) {
     this.#start.context.stdout.write(`${text}\n`);
   }
 }
 
-function sayStep(step: AnswerStep, steps: number): string {
+function sayStep(step: AnswerStep, steps: number) {
   const heading = steps > 1 ? `${oneLine(step.heading)}\n` : "";
   const range =
     step.choices.length > 0 ? `1 to ${step.choices.length}${step.multiple ? ", several with commas" : ""}` : "";
@@ -249,10 +249,7 @@ function pickOf(step: AnswerStep, text: string): PickedChoice {
 }
 
 /** A question as plain lines. */
-function renderPlain(
-  { read, same }: QuestionCard,
-  at: { left: number; now: Instant; ahead: Ahead; width: number },
-): string {
+function renderPlain({ read, same }: QuestionCard, at: { left: number; now: Instant; ahead: Ahead; width: number }) {
   const { run, question, content } = read;
   const agent = run.agent === "none" ? "" : `, ${sayFact(run, "agent", sayAgent(run.agent))}`;
   const due =
@@ -278,7 +275,7 @@ function renderPlain(
 }
 
 /** The commands that can be typed instead of an answer. */
-function sayCommands(): string {
+function sayCommands() {
   return [
     ":s skip. :q quit. :y let the agent decide. :m text, ask back. :n text, add a note.",
     ":e write in your editor. :d show the agent's changes. :v show everything. :o open in the browser.",

@@ -105,7 +105,7 @@ function reduceKey(state: NextState, key: Key): Transition {
 function takeQueue(before: NextState, { cards, now, shown }: Extract<NextEvent, { type: "waiting" }>): Transition {
   const ids = cards.map(({ read }) => read.question.id);
   const isRung = before.seen !== undefined && ids.some((id) => !before.seen?.includes(id));
-  const isBack = (id: string): boolean => !before.skipped.includes(id) && !before.done.includes(id);
+  const isBack = (id: string) => !before.skipped.includes(id) && !before.done.includes(id);
   const state: NextState = {
     ...before,
     now,
@@ -142,12 +142,12 @@ function placeCard(state: NextState, cards: readonly QuestionCard[], shown: Ques
 }
 
 /** Says whether somebody else closed or answered the question. */
-function isGone({ question }: QuestionSnapshot): boolean {
+function isGone({ question }: QuestionSnapshot) {
   return !isPending(question) || question.settling !== undefined;
 }
 
 /** Everything that the person has written for the question. */
-function keptText(state: NextState): string {
+function keptText(state: NextState) {
   const aside = state.mode.at === "write" && ["note", "clarify"].includes(state.mode.what) ? state.mode.line.text : "";
   const written = state.draft.picks.map(({ line }) => line.text.trim()).filter((text) => text !== "");
   return [...written, aside.trim() || state.draft.note].filter((text) => text !== "").join("\n");

@@ -53,13 +53,13 @@ export function drawScreen(state: NextState, pen: CardPen): ScreenView {
   };
 }
 
-function keysBody(state: NextState, room: number): { lines: string[]; scroll: number } {
+function keysBody(state: NextState, room: number) {
   const keys = allKeys().map(([key, about]) => cutCells(`${key.padEnd(7)} ${about}`, state.size.columns));
   return { lines: keys.slice(0, room), scroll: 0 };
 }
 
 /** The body of the screen: the question and the choices. */
-function bodyOf(state: NextState, pen: CardPen, room: number): { lines: string[]; scroll: number } {
+function bodyOf(state: NextState, pen: CardPen, room: number) {
   if (!state.card) return { lines: wrap("Nothing is waiting for you.", state.size.columns), scroll: 0 };
   const top = [headerLines(state, pen), headlineLines(state, pen), clockLines(state, pen)].flat();
   const choices = state.mode.at === "closed" ? goneLines(state, pen) : choiceLines(state, pen);
@@ -77,7 +77,7 @@ function bodyOf(state: NextState, pen: CardPen, room: number): { lines: string[]
 }
 
 /** The part of the context that fits, with a line about the rest. */
-function cutContext(state: NextState, context: readonly string[], room: number): { lines: string[]; scroll: number } {
+function cutContext(state: NextState, context: readonly string[], room: number) {
   if (context.length <= Math.max(0, room)) return { lines: [...context], scroll: 0 };
   const shown = Math.max(1, room - 1);
   const scroll = Math.min(state.scroll, context.length - shown);
@@ -87,13 +87,13 @@ function cutContext(state: NextState, context: readonly string[], room: number):
 }
 
 /** The lines around the focus, if not even the choices fit. */
-function windowOn(lines: readonly string[], focus: number, room: number): string[] {
+function windowOn(lines: readonly string[], focus: number, room: number) {
   if (lines.length <= room) return [...lines];
   const start = Math.max(0, Math.min(lines.length - room, focus - Math.floor(room / 2)));
   return lines.slice(start, start + room);
 }
 
-function goneLines(state: NextState, pen: CardPen): { lines: string[]; focus: number } {
+function goneLines(state: NextState, pen: CardPen) {
   const width = readWidth(state);
   const gone = wrap(sayGone(state, pen), width).map((line) => pen.style.yellow(line));
   const kept = state.kept === "" ? [] : ["Your text is kept:", ...wrap(sanitise(state.kept), width)];
@@ -128,12 +128,12 @@ function bottomOf(state: NextState, pen: CardPen): Bottom {
   };
 }
 
-function shortKeys(state: NextState): string[] {
+function shortKeys(state: NextState) {
   const keys = availableKeys(state);
   return keys.length > 2 ? [keys[0] ?? "", keys.at(-1) ?? ""] : [...keys];
 }
 
-function messageLines(state: NextState, { style }: CardPen): string[] {
+function messageLines(state: NextState, { style }: CardPen) {
   const undo =
     state.last && state.mode.at !== "busy"
       ? `. u undoes it (${formatDuration(Math.max(0, msBetween(state.now, state.last.until)))})`
@@ -146,7 +146,7 @@ function messageLines(state: NextState, { style }: CardPen): string[] {
 }
 
 /** The question of a confirmation dialog. */
-function questionLines({ mode, card, size }: NextState): string[] {
+function questionLines({ mode, card, size }: NextState) {
   if (mode.at === "templates") {
     return mode.templates.map((template, index) =>
       cutCells(
@@ -164,7 +164,7 @@ function questionLines({ mode, card, size }: NextState): string[] {
 }
 
 /** The input line, with its prompt. */
-function inputOf(state: NextState): { lines: string[]; cursor: { row: number; column: number } } | undefined {
+function inputOf(state: NextState) {
   const { mode, card, size } = state;
   if (mode.at === "answer") return drawInput("› ", currentStep(state)?.pick.line ?? { text: "", at: 0 }, size);
   if (mode.at !== "write") return undefined;
@@ -172,15 +172,11 @@ function inputOf(state: NextState): { lines: string[]; cursor: { row: number; co
   return drawInput(prompt, mode.line, size);
 }
 
-function askWord({ question, run }: QuestionSnapshot): string {
+function askWord({ question, run }: QuestionSnapshot) {
   return `High risk. Type ${oneLine(confirmationWord(question.title, run.name))} to confirm: `;
 }
 
-function drawInput(
-  prompt: string,
-  line: EditedLine,
-  size: NextState["size"],
-): { lines: string[]; cursor: { row: number; column: number } } {
+function drawInput(prompt: string, line: EditedLine, size: NextState["size"]) {
   // A long prompt gets lines of its own.
   const isBeside = prompt.length <= size.columns / 2;
   const own = isBeside ? [] : wrap(prompt.trimEnd(), size.columns);
@@ -198,7 +194,7 @@ function drawInput(
 }
 
 /** Hints for the keys that work now: the most important one first, the list of all keys last. */
-function availableKeys(state: NextState): string[] {
+function availableKeys(state: NextState) {
   const { mode } = state;
   switch (mode.at) {
     case "choose":
@@ -252,7 +248,7 @@ function allKeys(): ReadonlyArray<readonly [string, string]> {
   ];
 }
 
-function chooseKeys(state: NextState): string[] {
+function chooseKeys(state: NextState) {
   const question = state.card?.read.question;
   const run = state.card?.read.run;
   const now = currentStep(state);
@@ -276,7 +272,7 @@ function chooseKeys(state: NextState): string[] {
   ];
 }
 
-function closedKeys({ card, kept }: NextState): string[] {
+function closedKeys({ card, kept }: NextState) {
   const isForceable = card !== undefined && mayForce(card.read.run, card.read.question);
   return [
     "↵ next",

@@ -63,7 +63,7 @@ export class RunLog {
     this.#close((text) => this.#wish.write(text));
   }
 
-  async #advance(write: (text: string) => void): Promise<void> {
+  async #advance(write: (text: string) => void) {
     const { runDir, kind } = this.#wish;
     for (const epoch of await listAll(runDir, kind)) {
       if (this.#reading && epoch < this.#reading.epoch) continue;
@@ -87,7 +87,7 @@ export class RunLog {
     };
   }
 
-  #take(bytes: Buffer, reading: Reading, write: (text: string) => void): void {
+  #take(bytes: Buffer, reading: Reading, write: (text: string) => void) {
     const { writeRaw } = this.#wish;
     if (writeRaw) return writeRaw(bytes);
     const lines = (reading.left + reading.decoder.write(bytes)).split("\n");
@@ -95,7 +95,7 @@ export class RunLog {
     write(joined(lines.flatMap((line) => reading.lines.take(line))));
   }
 
-  #close(write: (text: string) => void): void {
+  #close(write: (text: string) => void) {
     const { writeRaw } = this.#wish;
     const reading = this.#reading;
     if (!reading || writeRaw) return;
@@ -105,7 +105,7 @@ export class RunLog {
   }
 
   /** The separator between two starts. */
-  async #sayAgain(before: number, epoch: number): Promise<string> {
+  async #sayAgain(before: number, epoch: number) {
     const { runDir, style, writeRaw } = this.#wish;
     if (writeRaw) return "";
     const code = (await findFileText(epochFile(runDir, before, "exit")))?.trim();
@@ -114,7 +114,7 @@ export class RunLog {
   }
 }
 
-async function listAll(runDir: string, kind: "out" | "err"): Promise<number[]> {
+async function listAll(runDir: string, kind: "out" | "err") {
   try {
     return await listEpochs(runDir, kind);
   } catch (error) {
@@ -123,7 +123,7 @@ async function listAll(runDir: string, kind: "out" | "err"): Promise<number[]> {
   }
 }
 
-function joined(lines: readonly string[]): string {
+function joined(lines: readonly string[]) {
   return lines.map((line) => `${line}\n`).join("");
 }
 
@@ -151,19 +151,19 @@ export class LogLines {
     return left === "" ? [] : [sanitise(left)];
   }
 
-  #say(sight: AgentEvent, line: string): string[] {
+  #say(sight: AgentEvent, line: string) {
     if (sight.kind === "text" && sight.isPiece) return this.#add(sight.text);
     const said = this.#sayWhole(sight, line);
     return said.length > 0 ? [...this.end(), ...said] : [];
   }
 
-  #add(piece: string): string[] {
+  #add(piece: string) {
     const lines = (this.#words + piece).split("\n");
     this.#words = lines.pop() ?? "";
     return lines.map(sanitise);
   }
 
-  #sayWhole(sight: AgentEvent, line: string): string[] {
+  #sayWhole(sight: AgentEvent, line: string) {
     switch (sight.kind) {
       case "text":
         return sight.text === "" ? [] : sanitise(sight.text).split("\n");
@@ -194,7 +194,7 @@ export class LogLines {
 }
 
 /** The first line of a result, and the number of lines. */
-function shorten(text: string): string {
+function shorten(text: string) {
   const lines = text.split("\n").filter((line) => line.trim() !== "");
   const first = cutCells(oneLine(lines[0] ?? "(nothing)"), RESULT_CELLS);
   return lines.length > 1 ? `${first} (${lines.length} lines)` : first;

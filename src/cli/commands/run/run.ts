@@ -13,7 +13,6 @@ import { TimeoutPolicy } from "../../../core/question/timeout-policy.ts";
 import { RUN_FIELDS, viewRun } from "../../../core/api/view.ts";
 import type { Engine, RunInput } from "../../../engine/engine.ts";
 import { nameFrom } from "../../../engine/new-run.ts";
-import type { Agent } from "../../../agents/agent.ts";
 import { command as commandAgent } from "../../../agents/command/command.ts";
 import { whoTypes } from "../../actor.ts";
 import { mirrorHere } from "../../after-change.ts";
@@ -85,7 +84,7 @@ export const command: Command<typeof flags> = {
       printResult(context, RUN_FIELDS, { page: () => `${run.number}\n`, json: () => viewRun(run) });
       return 0;
     }
-    const follow = (): Promise<number> => followRun(run, launch, engine, context);
+    const follow = () => followRun(run, launch, engine, context);
     return isHere ? whileWorking(engine, follow) : follow();
   },
 };
@@ -115,7 +114,7 @@ async function readLaunch(words: readonly string[], given: Given, context: Conte
 }
 
 /** The caller's environment, plus the variables that locate the store and set up questions. */
-function environment(given: Given, context: Context): Record<string, string> {
+function environment(given: Given, context: Context) {
   const kept = Object.fromEntries(
     Object.entries(context.env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
   );
@@ -146,7 +145,7 @@ function options(given: Given, section: AgentSection, { rules }: Context): Launc
   };
 }
 
-async function queue(engine: Engine, launch: Launch, given: Given, context: Context): Promise<Run> {
+async function queue(engine: Engine, launch: Launch, given: Given, context: Context) {
   const { store } = context.place;
   if (store.kind === "server") {
     throw new Refusal("bad_input", `${store.source} names a server; agents start on the machine with the store`, {
@@ -198,7 +197,7 @@ async function queue(engine: Engine, launch: Launch, given: Given, context: Cont
   }
 }
 
-function say(context: Context, run: Run, started: "here" | "running" | "started"): void {
+function say(context: Context, run: Run, started: "here" | "running" | "started") {
   if (context.isQuiet || context.json) return;
   const { program } = context;
   const service = started === "started" ? " (started the askd worker in the background)" : "";
@@ -208,20 +207,20 @@ function say(context: Context, run: Run, started: "here" | "running" | "started"
   );
 }
 
-function readPolicy(text: string): string {
+function readPolicy(text: string) {
   const parsed = TimeoutPolicy.safeParse(text);
   if (parsed.success) return parsed.data;
   throw new Refusal("bad_input", `--on-timeout takes one of: ${TimeoutPolicy.options.join(", ")}`);
 }
 
-function readDollars(text: string): number {
+function readDollars(text: string) {
   const dollars = Number(text.replace(/^\$/, ""));
   if (dollars > 0) return dollars;
   throw new Refusal("bad_input", "--budget takes an amount in dollars, such as 2.50");
 }
 
 /** The built-in or configured agent of this name, and its settings. */
-async function getAgent(name: string, context: Context): Promise<{ agent: Agent; section: AgentSection }> {
+async function getAgent(name: string, context: Context) {
   const { config, env } = context;
   const registry = await context.agents();
   const sections = config.values.agents ?? {};
@@ -235,7 +234,7 @@ async function getAgent(name: string, context: Context): Promise<{ agent: Agent;
 }
 
 /** The agent of a program, and the settings under the name of the agent or the program. */
-async function findAgentSection(program: string, context: Context): Promise<{ agent: Agent; section: AgentSection }> {
+async function findAgentSection(program: string, context: Context) {
   const { config, env } = context;
   const registry = await context.agents();
   const sections = config.values.agents ?? {};

@@ -93,7 +93,7 @@ interface At {
 
 const VERBS: Readonly<Record<string, (run: Run, at: At) => Promise<number>>> = { show, resume, cancel };
 
-async function list(engine: Engine, given: Given, context: Context): Promise<number> {
+async function list(engine: Engine, given: Given, context: Context) {
   const runs = await find(engine, given);
   const usage = await readUsage(engine, runs);
   const rows = await Promise.all(
@@ -118,10 +118,10 @@ async function list(engine: Engine, given: Given, context: Context): Promise<num
 }
 
 /** Searches runs. The store filters by status; agents and labels are filtered here. */
-async function find(engine: Engine, { status, agent, label = [], limit }: Given): Promise<Run[]> {
+async function find(engine: Engine, { status, agent, label = [], limit }: Given) {
   const most = readLimit(limit);
   const statuses = status === undefined ? undefined : readStatuses(status);
-  const isMeant = (run: Run): boolean =>
+  const isMeant = (run: Run) =>
     (agent === undefined || run.agent === agent) && label.every((each) => run.labels.includes(each));
   const found: Run[] = [];
   let after: Run["id"] | undefined;
@@ -134,7 +134,7 @@ async function find(engine: Engine, { status, agent, label = [], limit }: Given)
   return found.slice(0, most);
 }
 
-function readStatuses(text: string): RunStatus[] {
+function readStatuses(text: string) {
   const parsed = StatusesQuery.safeParse(text);
   if (parsed.success) return parsed.data;
   throw new Refusal("bad_input", `There is no state "${oneLine(text)}"`, {
@@ -142,12 +142,12 @@ function readStatuses(text: string): RunStatus[] {
   });
 }
 
-async function show(run: Run, { engine, context }: At): Promise<number> {
+async function show(run: Run, { engine, context }: At) {
   await showRun(run, engine, context, await readRunStarts(run, context));
   return 0;
 }
 
-async function resume(run: Run, { engine, given, context }: At): Promise<number> {
+async function resume(run: Run, { engine, given, context }: At) {
   if (given.elsewhere) return resumeElsewhere(run, { engine, context });
   await requireHeardOf(run, { engine, context });
   const resumed = await engine.resumeRun(run.id, await whoTypes(engine, context));
@@ -161,7 +161,7 @@ async function resume(run: Run, { engine, given, context }: At): Promise<number>
 }
 
 /** Refuses to resume a run whose machine is away, with the ways to continue. */
-async function requireHeardOf(run: Run, { engine, context }: Omit<At, "given">): Promise<void> {
+async function requireHeardOf(run: Run, { engine, context }: Omit<At, "given">) {
   const machines = await machinesFor(engine, [run], context);
   const away = run.status === "resuming" ? undefined : findAwayMachine(run, machines);
   if (!away) return;
@@ -176,7 +176,7 @@ function sayResumed(
   run: Run,
   { away, wayOn, now }: { away: AwayMachine | undefined; wayOn: ResumeAdvice | undefined; now: Instant },
   program: string,
-): string[] {
+) {
   if (wayOn) return [`is ${UNTAKEN}; askd did not start it`, wayOn.line];
   if (!away) return [`is ${run.status}`];
   const [, ...ways] = awayLines(run, away, now, program);
@@ -184,7 +184,7 @@ function sayResumed(
 }
 
 /** Moves a run to this machine, if this machine has enough of it to continue. */
-async function resumeElsewhere(run: Run, { engine, context }: Omit<At, "given">): Promise<number> {
+async function resumeElsewhere(run: Run, { engine, context }: Omit<At, "given">) {
   const { store, stateDir } = context.place;
   if (store.kind === "server") {
     throw new Refusal("bad_input", `${store.source} names a server; agents start on a machine with the store`, {
@@ -208,7 +208,7 @@ async function resumeElsewhere(run: Run, { engine, context }: Omit<At, "given">)
   return 0;
 }
 
-async function cancel(run: Run, { engine, given, context }: At): Promise<number> {
+async function cancel(run: Run, { engine, given, context }: At) {
   if (hasEnded(run)) {
     throw new Refusal("run_ended", `Run #${run.number} has already ended (${run.status})`, {
       hint: `See it with: askd show ${run.number}`,
@@ -224,7 +224,7 @@ async function done(
   run: Run,
   what: readonly string[],
   { engine, context, fields = {} }: Omit<At, "given"> & { fields?: object },
-): Promise<void> {
+) {
   const machines = await machinesFor(engine, [run], context);
   printResult(context, [...RUN_FIELDS, ...Object.keys(fields)], {
     page: () => (context.isQuiet ? "" : `✓ #${run.number} ${oneLine(run.name)} ${what.join("\n  ")}\n`),
@@ -235,7 +235,7 @@ async function done(
 }
 
 /** The output of `askd runs list`: a line per run, and one for its question. */
-function renderRuns({ now, width, machines, runs }: RunsView, style: Style): string {
+function renderRuns({ now, width, machines, runs }: RunsView, style: Style) {
   if (runs.length === 0) return "No runs.\n";
   const rows = runs.map(({ run, usage }) => [
     refOf(run),
@@ -291,7 +291,7 @@ async function readStarts(runDir: string): Promise<Started[] | undefined> {
 }
 
 /** The exit code of the agent's process; null while it runs, or if it is unknown. */
-async function readExit(runDir: string, epoch: number): Promise<number | null> {
+async function readExit(runDir: string, epoch: number) {
   const text = await findFileText(epochFile(runDir, epoch, "exit"));
   const code = Number.parseInt(text ?? "", 10);
   return Number.isNaN(code) ? null : code;

@@ -61,7 +61,7 @@ export function questionPath(id: QuestionId): string {
   return `/q/${randomPart(id)}`;
 }
 
-async function getServer(context: Context): Promise<string> {
+async function getServer(context: Context) {
   const found = await findRunningServer(context);
   if (found !== undefined) return found;
   if (isServiceOff(context.env)) {
@@ -72,7 +72,7 @@ async function getServer(context: Context): Promise<string> {
 }
 
 /** Prints a one-time sign-in code for the user of this store. */
-async function sayCode(engine: Engine, context: Context): Promise<void> {
+async function sayCode(engine: Engine, context: Context) {
   if (context.isQuiet || !context.stderr.isTty || context.place.store.kind === "server") return;
   const by = await whoManages(engine, context);
   if (by.scope === "agent") return;

@@ -78,7 +78,7 @@ export async function stopProcess(pid: number, context: Context): Promise<void> 
 }
 
 /** Says whether a server responds at the address: a killed one leaves its file behind. */
-async function isUp(url: string): Promise<boolean> {
+async function isUp(url: string) {
   try {
     await fetch(`${url}/health`, { signal: AbortSignal.timeout(REPLY_MS) });
     return true;
@@ -87,14 +87,14 @@ async function isUp(url: string): Promise<boolean> {
   }
 }
 
-function serveArgv({ self, place }: Context): string[] {
+function serveArgv({ self, place }: Context) {
   const { store } = place;
   const where = store.kind === "sqlite" ? `sqlite:${store.file}` : store.url;
   return [...self, "--store", where, "serve"];
 }
 
 /** The variables that say where the store is, and no others. */
-function ownEnv({ env }: Context): Record<string, string> {
+function ownEnv({ env }: Context) {
   const names = ["HOME", "USER", "LOGNAME", "PATH", "LANG", "TMPDIR", "ASKD_HOME", "ASKD_CONFIG_DIR", "ASKD_PORT"];
   const xdg = ["CONFIG_HOME", "DATA_HOME", "STATE_HOME", "RUNTIME_DIR", "CACHE_HOME"].map((name) => `XDG_${name}`);
   return Object.fromEntries([...names, ...xdg].flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])));
@@ -126,7 +126,7 @@ export const command: Command<typeof flags> = {
   },
 };
 
-async function untilStopped(serving: ServingHandle, isIdle: boolean, signal: AbortSignal): Promise<void> {
+async function untilStopped(serving: ServingHandle, isIdle: boolean, signal: AbortSignal) {
   const stopped = new Promise<void>((resolve) => {
     if (signal.aborted) resolve();
     signal.addEventListener("abort", () => resolve(), { once: true });
@@ -147,7 +147,7 @@ function readRequest(given: Values<typeof flags>, { config }: Context): ServeReq
 }
 
 /** Refuses to listen beyond this machine without TLS: tokens would be sent in the clear. */
-function requireShielded({ host, names, isSecure }: ServeRequest): void {
+function requireShielded({ host, names, isSecure }: ServeRequest) {
   if (isSecure && names.length === 0) {
     throw new Refusal("bad_input", "A server behind a proxy needs its host name", {
       hint: "Add --name askd.example.com",
@@ -159,7 +159,7 @@ function requireShielded({ host, names, isSecure }: ServeRequest): void {
   });
 }
 
-function readPort(text: string | undefined): number | undefined {
+function readPort(text: string | undefined) {
   if (text === undefined) return undefined;
   const port = Number(text);
   if (Number.isInteger(port) && port >= 0 && port <= 65_535 && text.trim() !== "") return port;

@@ -81,7 +81,7 @@ export async function findWorkerPid(context: Context): Promise<number | undefine
 }
 
 /** Writes the pid file of this worker, for `askd service stop`. Returns a function that removes it. */
-async function writeWorkerPid(context: Context): Promise<() => Promise<void>> {
+async function writeWorkerPid(context: Context) {
   const file = pidFile(context);
   const { findIdentity } = await import("../../../agents/process/process-identity.ts");
   const { replacePrivateFile } = await import("../../../agents/process/private-file.ts");
@@ -94,7 +94,7 @@ async function writeWorkerPid(context: Context): Promise<() => Promise<void>> {
   };
 }
 
-function pidFile(context: Pick<Context, "place">): string {
+function pidFile(context: Pick<Context, "place">) {
   return `${workerLockFile(context)}.pid`;
 }
 

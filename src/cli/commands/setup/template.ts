@@ -55,11 +55,11 @@ export async function getTemplate(engine: Pick<Engine, "listTemplates">, name: s
   return found;
 }
 
-function sayNone({ program }: Context): string {
+function sayNone({ program }: Context) {
   return `No templates yet. Add one: ${program} template add tests "Yes, and write tests first"\n`;
 }
 
-async function list(engine: Engine, context: Context): Promise<number> {
+async function list(engine: Engine, context: Context) {
   const templates = await engine.listTemplates();
   printResult(context, TEMPLATE_VIEW_FIELDS, {
     page: () =>
@@ -69,7 +69,7 @@ async function list(engine: Engine, context: Context): Promise<number> {
   return 0;
 }
 
-async function add(engine: Engine, words: readonly string[], given: Given, context: Context): Promise<number> {
+async function add(engine: Engine, words: readonly string[], given: Given, context: Context) {
   const [name, word, tooMuch] = words;
   if (name === undefined) throw wrongUsage("A name is missing", command.usage);
   if (tooMuch !== undefined) throw wrongUsage("Put the text in quotes", command.usage);
@@ -91,13 +91,13 @@ async function add(engine: Engine, words: readonly string[], given: Given, conte
   return 0;
 }
 
-async function readText(file: string | undefined, context: Context): Promise<string | undefined> {
+async function readText(file: string | undefined, context: Context) {
   if (file === undefined) return undefined;
   const text = file === "-" ? await context.stdin.readAll(TEXT_BYTES) : await readFileArg(file, context);
   return text.trim();
 }
 
-function show(template: Template, context: Context): number {
+function show(template: Template, context: Context) {
   printResult(context, TEMPLATE_VIEW_FIELDS, {
     page: () => renderTemplate(template, context.ahead),
     json: () => viewTemplate(template),
@@ -105,12 +105,12 @@ function show(template: Template, context: Context): number {
   return 0;
 }
 
-async function remove(engine: Engine, name: string, context: Context): Promise<number> {
+async function remove(engine: Engine, name: string, context: Context) {
   say(await engine.removeTemplate(name, await whoTypes(engine, context)), "removed", context);
   return 0;
 }
 
-function say(template: Template, what: string, context: Context): void {
+function say(template: Template, what: string, context: Context) {
   printResult(context, TEMPLATE_VIEW_FIELDS, {
     page: () => (context.isQuiet ? "" : `✓ Template ${template.name} ${what}\n`),
     json: () => viewTemplate(template),
@@ -118,7 +118,7 @@ function say(template: Template, what: string, context: Context): void {
 }
 
 /** One line per template. */
-function renderTemplates(templates: readonly Template[], width: number): string {
+function renderTemplates(templates: readonly Template[], width: number) {
   const column = Math.max(...templates.map(({ name }) => name.length));
   return templates
     .map((template) => {
@@ -130,7 +130,7 @@ function renderTemplates(templates: readonly Template[], width: number): string 
 }
 
 /** One template in full, with its history. */
-function renderTemplate(template: Template, ahead: Ahead): string {
+function renderTemplate(template: Template, ahead: Ahead) {
   const scope = sayMatch(template);
   const lines = [
     `Template: ${template.name}`,
@@ -144,12 +144,12 @@ function renderTemplate(template: Template, ahead: Ahead): string {
   return `${lines.join("\n")}\n`;
 }
 
-function sayWords({ choose, text }: Template): string {
+function sayWords({ choose, text }: Template) {
   if (!choose) return text ?? "";
   return `chooses ${choose.join(", ")}${text === undefined ? "" : `: ${text}`}`;
 }
 
-function sayMatch({ match }: Template): string | undefined {
+function sayMatch({ match }: Template) {
   const parts = [
     ...(match?.repo === undefined ? [] : [`in ${match.repo}`]),
     ...(match?.label === undefined ? [] : [`with label ${match.label}`]),

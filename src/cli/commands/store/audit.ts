@@ -79,7 +79,7 @@ export const command: Command<typeof flags> = {
       const seal = await engine.seal();
       if (seal === undefined) throw new Refusal("not_found", "There are no events to seal yet");
       const anchor = await writeAnchor(seal, target, { allowLoopback: context.rules.callbackLoopback });
-      const page = (): string => `✓ seal ${anchor.n} is in ${target}\n`;
+      const page = () => `✓ seal ${anchor.n} is in ${target}\n`;
       printResult(context, command.fields ?? [], { page, json: () => anchor });
       return 0;
     }
@@ -96,7 +96,7 @@ export const command: Command<typeof flags> = {
 };
 
 /** The last events of the store, oldest first. */
-async function readAll(engine: Engine, limit: number): Promise<KeptEvent[]> {
+async function readAll(engine: Engine, limit: number) {
   const events: KeptEvent[] = [];
   for (let after = ""; ; after = events.at(-1)?.cursor ?? "") {
     const page = await engine.readFeed(after, PAGE);
@@ -107,7 +107,7 @@ async function readAll(engine: Engine, limit: number): Promise<KeptEvent[]> {
 }
 
 /** The numbers of the runs whose agents acted. */
-async function readRunNumbers(engine: Engine, events: readonly KeptEvent[]): Promise<Map<RunId, number>> {
+async function readRunNumbers(engine: Engine, events: readonly KeptEvent[]) {
   const ids = new Set(events.flatMap(({ event }) => (event.by.scope === "agent" ? (event.by.runId ?? []) : [])));
   const numbers = new Map<RunId, number>();
   for (const id of ids) {
@@ -117,7 +117,7 @@ async function readRunNumbers(engine: Engine, events: readonly KeptEvent[]): Pro
   return numbers;
 }
 
-async function readRun(engine: Engine, name: string): Promise<KeptEvent[]> {
+async function readRun(engine: Engine, name: string) {
   const target = await getTarget(engine, name);
   if (target.named === "run") return engine.readChain(target.run.id);
   const events = await engine.readChain(target.question.runId);
@@ -145,14 +145,14 @@ export function renderAudit(
 }
 
 /** Names the actor. An agent in its run has the name of this machine's user, which must not look like that person's act. */
-function sayTrailActor(by: Actor, runNumbers: ReadonlyMap<RunId, number>): string {
+function sayTrailActor(by: Actor, runNumbers: ReadonlyMap<RunId, number>) {
   if (by.scope !== "agent" || by.runId === undefined) return sayBy(by);
   const number = runNumbers.get(by.runId);
   const run = number === undefined ? shortId(by.runId) : `run #${number}`;
   return sayBy({ ...by, id: `agent of ${run}` });
 }
 
-function sayAbout({ questionId, runId }: Event): string {
+function sayAbout({ questionId, runId }: Event) {
   if (questionId !== undefined) return shortId(questionId);
   return runId === STORE_CHAIN ? "store" : shortId(runId);
 }
@@ -175,12 +175,12 @@ export function renderVerified(verified: Verified): string {
   ].join("\n");
 }
 
-function sayChange({ from, to }: Event): string {
+function sayChange({ from, to }: Event) {
   return oneLine(from === undefined || from === to ? to : `${from} → ${to}`);
 }
 
 /** The details worth showing to people; `--json` also shows the hashes of texts. */
-function sayDetail({ detail = {} }: Event, ahead: Ahead): string[] {
+function sayDetail({ detail = {} }: Event, ahead: Ahead) {
   return Object.entries(detail).flatMap(([name, value]) => {
     const said = sayValue(value, ahead);
     if (said === "" || HIDDEN.has(name)) return [];
@@ -201,12 +201,12 @@ function sayValue(value: unknown, ahead: Ahead): string {
 }
 
 /** Appends one by one: there may be more events than a call can have arguments. */
-function widest(cells: readonly number[]): number {
+function widest(cells: readonly number[]) {
   return cells.reduce((most, each) => Math.max(most, each), 0);
 }
 
 /** Writes a seal to a file or an address outside the store: a line at the end, or a POST. */
-async function writeAnchor(seal: Seal, target: string, { allowLoopback }: { allowLoopback: boolean }): Promise<Anchor> {
+async function writeAnchor(seal: Seal, target: string, { allowLoopback }: { allowLoopback: boolean }) {
   const anchor = anchorOf(seal);
   if (!/^https?:\/\//.test(target)) {
     await appendTo(target, anchor);
@@ -228,7 +228,7 @@ async function writeAnchor(seal: Seal, target: string, { allowLoopback }: { allo
   });
 }
 
-async function appendTo(file: string, anchor: Anchor): Promise<void> {
+async function appendTo(file: string, anchor: Anchor) {
   try {
     await appendAnchors(file, [anchor]);
   } catch (cause) {
@@ -240,11 +240,11 @@ async function appendTo(file: string, anchor: Anchor): Promise<void> {
 }
 
 /** Reads the seals in a file. */
-async function readAnchors(file: string): Promise<Anchor[]> {
+async function readAnchors(file: string) {
   return parseAnchors(await readText(file), file);
 }
 
-async function readText(file: string): Promise<string> {
+async function readText(file: string) {
   try {
     return await readFile(file, "utf8");
   } catch (cause) {
