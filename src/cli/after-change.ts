@@ -2,7 +2,7 @@ import { mirrorRun, engineMirrorSource } from "../agents/runner/state-mirror.ts"
 import type { RunId } from "../core/id.ts";
 import type { Run } from "../core/run/run.ts";
 import type { Engine } from "../engine/engine.ts";
-import { isServiceOff, isWorkerRunning, startService } from "./commands/service/background-worker.ts";
+import { isServiceOff, isWorkerRunning, startService } from "./commands/service/worker.ts";
 import type { Context } from "./context.ts";
 import { oneLine } from "./view/sanitise.ts";
 
@@ -31,6 +31,6 @@ export async function isOurs(run: Run, { host, place }: Pick<Context, "host" | "
 }
 
 /** The run is to be resumed, or its processes are to be stopped. */
-function needsWorker(run: Run): boolean {
+function needsWorker(run: Run) {
   return run.status === "resuming" || (run.status === "cancelled" && run.worker !== undefined);
 }

@@ -16,7 +16,7 @@ export function optionalArgument(positionals: readonly string[], usage: string):
 }
 
 /** Names the first argument in the usage: `<id> is missing`. */
-function sayMissing(usage: string): string {
+function sayMissing(usage: string) {
   const wanted = /<[^>]+>/.exec(usage)?.[0] ?? usage.split(" ")[1] ?? "Something";
   return `${wanted.replace(/[[\]]/g, "")} is missing`;
 }
@@ -33,7 +33,7 @@ export function unknownVerb([typed, ...rest]: readonly string[], usage: string):
   });
 }
 
-function sayOr(words: readonly string[]): string {
+function sayOr(words: readonly string[]) {
   return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} or ${words.at(-1)}`;
 }
 

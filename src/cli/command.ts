@@ -1,3 +1,4 @@
+import type { CHANGES } from "./commands/question/change-question.ts";
 import type { Context } from "./context.ts";
 import type { Args, Flags } from "./flags.ts";
 
@@ -31,6 +32,11 @@ interface Entry {
 
 type Entries = Readonly<Record<string, Entry>>;
 
+/** The commands that change a question share one file. */
+async function loadChange(name: keyof typeof CHANGES) {
+  return { command: (await import("./commands/question/change-question.ts")).CHANGES[name] };
+}
+
 /** Everyday commands. */
 const EVERYDAY: Entries = {
   status: {
@@ -47,26 +53,26 @@ const EVERYDAY: Entries = {
   tree: { about: "Show runs with their subtasks and questions", load: () => import("./commands/inspect/tree.ts") },
   diff: { about: "Show what the agent has changed so far", load: () => import("./commands/run/diff.ts") },
   logs: { about: "Show what the agent of a run did; -f follows", load: () => import("./commands/run/logs.ts") },
-  undo: { about: "Take back an answer during its undo window", load: () => import("./commands/answer/undo.ts") },
-  amend: { about: "Send a correction of an answer", load: () => import("./commands/answer/amend.ts") },
+  undo: { about: "Take back an answer during its undo window", load: () => loadChange("undo") },
+  amend: { about: "Send a correction of an answer", load: () => loadChange("amend") },
   claim: {
     about: "Claim a question, so that others know you are on it",
-    load: () => import("./commands/question/claim.ts"),
+    load: () => loadChange("claim"),
   },
-  release: { about: "Release your claim", load: () => import("./commands/question/release.ts") },
-  assign: { about: "Assign a question to a person or group", load: () => import("./commands/question/assign.ts") },
+  release: { about: "Release your claim", load: () => loadChange("release") },
+  assign: { about: "Assign a question to a person or group", load: () => loadChange("assign") },
   snooze: {
     about: "Pause reminders; the deadline stays",
-    load: () => import("./commands/question/snooze.ts"),
+    load: () => loadChange("snooze"),
   },
-  extend: { about: "Extend the deadline", load: () => import("./commands/question/extend.ts") },
+  extend: { about: "Extend the deadline", load: () => loadChange("extend") },
   comment: {
     about: "Add a comment for people; the agent does not see it",
-    load: () => import("./commands/question/comment.ts"),
+    load: () => loadChange("comment"),
   },
   escalate: {
     about: "Escalate a question to the next people now",
-    load: () => import("./commands/question/escalate.ts"),
+    load: () => loadChange("escalate"),
   },
   cancel: { about: "Withdraw a question", load: () => import("./commands/question/cancel.ts") },
   link: {
@@ -97,7 +103,7 @@ const FOR_AGENTS: Entries = {
   worker: {
     about: "Start and resume agents on this machine",
     isLasting: true,
-    load: () => import("./commands/run/worker.ts"),
+    load: () => import("./commands/service/worker.ts"),
   },
   mcp: {
     about: "Serve an agent's questions over MCP on stdio",
@@ -154,10 +160,10 @@ const SETTING_UP: Entries = {
 
 /** Internal commands; help does not list them. */
 const FOR_PROGRAMS: Entries = {
-  bridge: { about: "Act as the client of an agent's own server", load: () => import("./commands/agent/bridge.ts") },
+  bridge: { about: "Act as the client of an agent's own server", load: () => import("./commands/agent/hook-call.ts") },
   complete: { about: "List completions", load: () => import("./commands/setup/complete.ts") },
-  "probe-server": { about: "Serve MCP for doctor --probe", load: () => import("./commands/doctor/probe-server.ts") },
-  "test-agent": { about: "Ask once, for init", load: () => import("./commands/init/test-agent.ts") },
+  "probe-server": { about: "Serve MCP for doctor --probe", load: () => import("./commands/doctor/doctor-probe.ts") },
+  "test-agent": { about: "Ask once, for init", load: () => import("./commands/init/init-test.ts") },
 };
 
 /** The commands that help lists, by group. */

@@ -66,7 +66,7 @@ function optionOf(flag: Flag): NonNullable<ParseArgsConfig["options"]>[string] {
 }
 
 /** Adds an empty value to flags without one, as the library knows no optional values. */
-function withValues(argv: readonly string[], flags: Flags): string[] {
+function withValues(argv: readonly string[], flags: Flags) {
   const result: string[] = [];
   for (let index = 0; index < argv.length; index += 1) {
     const arg = argv[index] ?? "";
@@ -84,7 +84,7 @@ function withValues(argv: readonly string[], flags: Flags): string[] {
   return result;
 }
 
-function asRefusal(error: unknown, flags: Flags): unknown {
+function asRefusal(error: unknown, flags: Flags) {
   if (!(error instanceof Error) || !("code" in error) || !String(error.code).startsWith("ERR_PARSE_ARGS")) return error;
   const name = /'(?:-\w, )?-{1,2}([\w-]+)/.exec(error.message)?.[1] ?? "";
   if (error.code === "ERR_PARSE_ARGS_UNKNOWN_OPTION") {

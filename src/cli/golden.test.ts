@@ -6,7 +6,7 @@ import { Transcript } from "../../test/golden.ts";
 import { said } from "../../test/scene.ts";
 import { type } from "../../test/typed.ts";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../core/instant.ts";
-import { renderTemplate } from "./commands/answer/answer-template.ts";
+import { renderTemplate } from "./commands/answer/answer-edit.ts";
 
 /** The question that #42 waits for. */
 async function pendingOf(day: Everyday) {

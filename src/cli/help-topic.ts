@@ -1,5 +1,7 @@
 import { TEMPLATE_FIELDS } from "../core/answer/template.ts";
 import { EXIT_CODE, type ExitCodeName } from "../core/exit-code.ts";
+import { howToAskByTool } from "../core/run/how-to-ask.ts";
+import { renderGuideBlock } from "../setup/project-file.ts";
 
 /** A page of `askd help <topic>`. */
 interface Topic {
@@ -128,12 +130,37 @@ do not.
 
 /** The page of a topic; undefined if there is no such topic. */
 export async function renderTopic(name: string): Promise<string | undefined> {
-  if (name === "agents") return (await import("./view/agent-guide.ts")).renderAgentsHelp();
+  if (name === "agents") return renderAgentsHelp();
   return Object.hasOwn(TOPICS, name) ? TOPICS[name]?.text : undefined;
 }
 
-function renderExitCodes(): string {
+function renderExitCodes() {
   // Object.keys loses the key type; the record has exactly the names of the table.
   const names = Object.keys(EXIT_CODE) as ExitCodeName[];
   return names.map((name) => `${String(EXIT_CODE[name]).padEnd(5)}${EXIT_CODE_MEANING[name]}\n`).join("");
+}
+
+/** The text of the skill file that teaches an agent to ask. */
+export function renderSkill(): string {
+  return `---
+name: ask-human
+description: Ask a person a question and get the answer back, seconds or days later. Use when you are really stuck, or when a wrong guess would be costly or hard to undo.
+---
+
+# Ask a person
+
+${howToAskByTool()}
+
+Without the tool, but with a shell: \`askd ask "Redis or Memcached?" -o Redis -o Memcached --wait 10m\` prints the
+answer. If it prints nothing, the question still waits: stop, and look again later with \`askd check <id>\`.
+`;
+}
+
+/** The output of `askd help agents`: a block for AGENTS.md or CLAUDE.md. */
+function renderAgentsHelp() {
+  return `Agents learn to ask from the tool itself (askd mcp), from askd run, or from the skill ask-human.
+To teach it to all agents of a project, put this block into AGENTS.md or CLAUDE.md (askd init --instructions does):
+
+${renderGuideBlock()}
+`;
 }

@@ -34,8 +34,8 @@ export function requireFields(choice: JsonChoice, known: readonly string[]): voi
   });
 }
 
-function selectFields(wire: unknown, fields: readonly string[]): unknown {
-  const pick = (object: unknown): object => {
+function selectFields(wire: unknown, fields: readonly string[]) {
+  const pick = (object: unknown) => {
     const values = new Map(isObject(object) ? Object.entries(object) : []);
     return Object.fromEntries(fields.map((field) => [field, values.get(field) ?? null]));
   };

@@ -1,7 +1,7 @@
 import { findNearest } from "../core/text/nearest.ts";
 import { Refusal } from "../core/refusal.ts";
 import { EXIT_CODE } from "../core/exit-code.ts";
-import { type Command, commandNames, findCommand } from "./command.ts";
+import { commandNames, findCommand } from "./command.ts";
 import { parseFlags, splitCommand } from "./flags.ts";
 import { GLOBAL_FLAGS } from "./global-flags.ts";
 import { asTyped } from "./program.ts";
@@ -32,7 +32,7 @@ export async function main(argv: readonly string[], world: ProcessWorld): Promis
   }
 }
 
-async function dispatch(argv: readonly string[], world: ProcessWorld): Promise<number> {
+async function dispatch(argv: readonly string[], world: ProcessWorld) {
   const { name, rest } = splitCommand(argv, GLOBAL_FLAGS);
   if (name === "help") {
     const topic = splitCommand(rest, GLOBAL_FLAGS);
@@ -44,7 +44,7 @@ async function dispatch(argv: readonly string[], world: ProcessWorld): Promise<n
   return runCommand("status", rest, world);
 }
 
-async function runCommand(typed: string, argv: readonly string[], world: ProcessWorld): Promise<number> {
+async function runCommand(typed: string, argv: readonly string[], world: ProcessWorld) {
   const command = await loadCommand(typed);
   const args = parseFlags(argv, { ...command.flags, ...GLOBAL_FLAGS });
   if (args.flags.help) {
@@ -66,7 +66,7 @@ async function runCommand(typed: string, argv: readonly string[], world: Process
   return runThrough(context, { isLong, jq }, (through) => command.run(args, through));
 }
 
-async function loadCommand(typed: string): Promise<Command> {
+async function loadCommand(typed: string) {
   const found = findCommand(typed);
   if (found && !found.entry.isLasting) interpretSchemas();
   if (found) return (await found.entry.load()).command;
@@ -77,7 +77,7 @@ async function loadCommand(typed: string): Promise<Command> {
 }
 
 /** Prints a help topic, or the help of a command. */
-async function printTopic(name: string, world: ProcessWorld): Promise<number> {
+async function printTopic(name: string, world: ProcessWorld) {
   if (findCommand(name)) return runCommand(name, ["--help"], world);
   const { TOPICS, renderTopic } = await import("./help-topic.ts");
   const text = await renderTopic(name);
@@ -90,16 +90,16 @@ async function printTopic(name: string, world: ProcessWorld): Promise<number> {
 }
 
 /** Compiling a schema costs more than a short command gains; zod reads this when it creates a schema. */
-function interpretSchemas(): void {
+function interpretSchemas() {
   Object.assign(globalThis, { __zod_globalConfig: { jitless: true } });
 }
 
-async function printHelp(world: ProcessWorld): Promise<number> {
+async function printHelp(world: ProcessWorld) {
   return printLong(world, (await import("./help.ts")).renderHelp());
 }
 
 /** Shows help in the pager if it does not fit on the screen. */
-async function printLong(world: ProcessWorld, page: string): Promise<number> {
+async function printLong(world: ProcessWorld, page: string) {
   const { stdin, stdout, env } = world;
   const text = asTyped(page, world.program);
   const isLong = stdout.isTty && stdin.isTty && stdout.rows !== undefined && text.split("\n").length > stdout.rows;
@@ -108,13 +108,13 @@ async function printLong(world: ProcessWorld, page: string): Promise<number> {
   return isShown ? 0 : print(world, text);
 }
 
-function print(world: ProcessWorld, text: string): number {
+function print(world: ProcessWorld, text: string) {
   world.stdout.write(text);
   return 0;
 }
 
 /** Prints the error and returns its exit code. */
-function report(error: unknown, world: ProcessWorld): number {
+function report(error: unknown, world: ProcessWorld) {
   const isRefusal = error instanceof Refusal;
   const message = error instanceof Error ? error.message : String(error);
   world.stderr.write(`error: ${oneLine(message)}\n`);

@@ -5,16 +5,19 @@ import { withEnv } from "../config/env.ts";
 import { rulesOf } from "../config/rules.ts";
 import { Refusal } from "../core/refusal.ts";
 import { instant } from "../core/instant.ts";
+import { type ConfigFile, findConfigFiles } from "../config/config-files.ts";
+import type { Config } from "../config/load.ts";
+import { formatProblem } from "../config/problem.ts";
 import type { Command } from "./command.ts";
 import type { Context } from "./context.ts";
 import type { Values } from "./flags.ts";
 import type { GLOBAL_FLAGS } from "./global-flags.ts";
 import { usesScreenReader } from "./terminal/screen-reader.ts";
 import { type JsonChoice, parseJsonChoice } from "./json.ts";
-import { findPaths, homeVariables, sayStore } from "./paths.ts";
-import { readSettings } from "./settings.ts";
+import { findPaths, homeVariables, sayStore, findConfigFile } from "./paths.ts";
 import { mayUseColour, styleFor } from "./terminal/terminal.ts";
 import type { ProcessWorld } from "./process.ts";
+import { oneLine } from "./view/sanitise.ts";
 
 /** The context of a command: the process, seen through the global flags and the settings. */
 export async function makeContext(
@@ -50,7 +53,7 @@ export async function makeContext(
     now: () => instant(world.nowMs()),
     engine: async (options) => {
       if (flags.verbose) world.stderr.write(`store: ${sayStore(place.store)}\n`);
-      const onAway = (text: string): void => (flags.quiet ? undefined : world.stderr.write(`${text}\n`));
+      const onAway = (text: string) => (flags.quiet ? undefined : world.stderr.write(`${text}\n`));
       const engine = await world.openEngine(place.store, rules, {
         machineDir: place.stateDir,
         anchor,
@@ -78,7 +81,37 @@ function jsonChoiceOf({ json, jq }: Values<typeof GLOBAL_FLAGS>): JsonChoice | u
   return parseJsonChoice(json);
 }
 
-function getFolder(dir: string): string {
+function getFolder(dir: string) {
   if (statSync(dir, { throwIfNoEntry: false })?.isDirectory()) return dir;
   throw new Refusal("bad_input", `There is no folder ${dir}`, { hint: "Name an existing folder: -C <dir>" });
+}
+
+/** Reads the config files for a command: warns about unknown keys and refuses wrong values. */
+async function readSettings(
+  world: ProcessWorld,
+  command: Pick<Command, "isForAllProjects" | "isAboutConfig" | "isAboutWrongConfig">,
+) {
+  const around = { ...world, userFile: findConfigFile(world) };
+  const files = findConfigFiles(around).filter(({ layer }) => !command.isForAllProjects || layer !== "project");
+  // Without a file neither the parser nor the schema is loaded.
+  if (!files.some(({ isThere }) => isThere)) return nothingSet(files);
+  const { loadConfig } = await import("../config/load.ts");
+  const config = await loadConfig(around, files);
+  if (!command.isAboutConfig && !command.isAboutWrongConfig) report(config, world);
+  return config;
+}
+
+function nothingSet(files: readonly ConfigFile[]) {
+  return { values: {}, origins: new Map(), warnings: [], errors: [], files };
+}
+
+function report({ warnings, errors }: Config, { stderr }: Pick<ProcessWorld, "stderr">) {
+  for (const warning of warnings) {
+    stderr.write(`warning: ${oneLine(`${formatProblem(warning)}. ${warning.hint ?? ""}`)}\n`);
+  }
+  const [first] = errors;
+  if (!first) return;
+  const more = errors.length > 1 ? `See all ${errors.length} problems: askd config list` : undefined;
+  const hint = [first.hint, more].filter((part) => part !== undefined).join("\n  ");
+  throw new Refusal("bad_input", oneLine(formatProblem(first)), hint === "" ? {} : { hint });
 }

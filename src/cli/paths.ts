@@ -88,7 +88,7 @@ function belowHome({ cwd }: PathSurroundings, home: string): Dirs {
 function byUser(around: PathSurroundings): Dirs {
   const { env, homeDir, platform } = around;
   // The XDG specification says to ignore relative paths.
-  const xdg = (name: string, fallback: string): string => {
+  const xdg = (name: string, fallback: string) => {
     const dir = env[name];
     return join(dir && isAbsolute(dir) ? dir : fallback, "askd");
   };
@@ -189,13 +189,13 @@ function storeAt(given: string, source: string, cwd: string): StorePlace {
   throw badStore(source, "is not a store that askd knows");
 }
 
-function requireUrl(url: string, source: string): string {
+function requireUrl(url: string, source: string) {
   if (!URL.canParse(url)) throw badStore(source, "is not a valid PostgreSQL address");
   return url;
 }
 
 // The message does not repeat the value: it may hold a password.
-function badStore(source: string, problem: string): Refusal {
+function badStore(source: string, problem: string) {
   return new Refusal("bad_input", `The value of ${source} ${problem}`, {
     hint: `Write sqlite:<path> or postgres://<user>@<host>/<database>`,
   });

@@ -2,14 +2,14 @@ import { homedir, userInfo } from "node:os";
 import { dirname } from "node:path";
 import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
+import { fstatSync, writeSync, readFileSync } from "node:fs";
+import { isatty } from "node:tty";
 import type { AnchorSettings } from "../config/anchor.ts";
 import type { ConfiguredChannel } from "../config/channel-list.ts";
 import type { Rules } from "../core/rules.ts";
 import type { Patience } from "../engine/remote/remote-call.ts";
-import { runsAbove, startOf } from "./terminal/process-tree.ts";
 import { findProgram } from "./program.ts";
 import type { Context, Input, OpenedEngine, Output, ServeRequest, ServingHandle } from "./context.ts";
-import { isTerminal, writeTo } from "./terminal/descriptor.ts";
 import type { StorePlace } from "./paths.ts";
 import { oneLine } from "./view/sanitise.ts";
 
@@ -67,6 +67,12 @@ export interface FirstExchange {
   answered: Set<string | number>;
 }
 
+const MOST = 64;
+/** Positions in /proc/<pid>/stat, counted after the name. */
+const PARENT_FIELD = 1;
+const START_FIELD = 19;
+const LONGEST_ENVIRON = 4 * 1024 * 1024;
+
 /** The real process. Nothing else in the command line touches it. */
 export function contextOfProcess(process: NodeJS.Process, first?: FirstExchange): ProcessWorld {
   const bin = fileURLToPath(new URL("../bin/askd", import.meta.url));
@@ -118,7 +124,7 @@ export function contextOfProcess(process: NodeJS.Process, first?: FirstExchange)
         runs: stateDir === undefined ? undefined : runsOf(process, bin, stateDir),
         onCall:
           process.env["ASKD_DEBUG"] === "api"
-            ? (line): void => void process.stderr.write(`api: ${oneLine(line)}\n`)
+            ? (line) => void process.stderr.write(`api: ${oneLine(line)}\n`)
             : undefined,
       }),
     openServer: async (at, request) =>
@@ -160,12 +166,12 @@ const FILES: Pick<ProcessWorld, "readFile" | "writeFile" | "removeFile"> = {
 
 /** The options of an engine that starts agents, with this program for their hooks and servers. */
 function runsOf(process: NodeJS.Process, bin: string, stateDir: string, onLog?: (line: string) => void) {
-  const write = onLog ?? ((line: string): void => void process.stderr.write(line));
+  const write = onLog ?? ((line: string) => void process.stderr.write(line));
   return {
     stateDir,
     askd: [process.execPath, bin],
     env: process.env,
-    note: (run: string, text: string): void => write(`${run}: ${oneLine(text)}\n`),
+    note: (run: string, text: string) => write(`${run}: ${oneLine(text)}\n`),
   };
 }
 
@@ -187,12 +193,12 @@ function outputTo(process: NodeJS.Process, name: "stdout" | "stderr"): Output {
 }
 
 /** The width in COLUMNS, for output that is not a terminal. */
-function columnsIn({ COLUMNS: text = "" }: NodeJS.ProcessEnv): number | undefined {
+function columnsIn({ COLUMNS: text = "" }: NodeJS.ProcessEnv) {
   return /^[1-9]\d{0,4}$/.test(text) ? Number(text) : undefined;
 }
 
 /** The stream of a descriptor. A closed pipe, as with `head`, is not an error. */
-function streamOf(process: NodeJS.Process, name: "stdout" | "stderr"): NodeJS.WriteStream {
+function streamOf(process: NodeJS.Process, name: "stdout" | "stderr") {
   const stream = process[name];
   if (stream.listenerCount("error") > 0) return stream;
   return stream.on("error", (error: NodeJS.ErrnoException) => {
@@ -206,12 +212,13 @@ function inputFrom(process: NodeJS.Process): Input {
     get isTty() {
       return isTerminal(0);
     },
-    readAll: async (limitBytes) => (await import("./terminal/stdin.ts")).readAll(process.stdin, limitBytes),
-    readLine: async (signal) => (await import("./terminal/stdin.ts")).readLine(process.stdin, process.stderr, signal),
+    readAll: async (limitBytes) => (await import("./terminal/child-process.ts")).readAll(process.stdin, limitBytes),
+    readLine: async (signal) =>
+      (await import("./terminal/child-process.ts")).readLine(process.stdin, process.stderr, signal),
   };
 }
 
-function tellToEnd(process: NodeJS.Process, pid: number): boolean {
+function tellToEnd(process: NodeJS.Process, pid: number) {
   try {
     const isThere = process.kill(pid, "SIGTERM");
     process.kill(pid, "SIGCONT"); // a stopped process gets no signal before it continues
@@ -223,7 +230,7 @@ function tellToEnd(process: NodeJS.Process, pid: number): boolean {
 }
 
 /** The user's name; in a container the user id may have none. */
-function userName(process: NodeJS.Process): string {
+function userName(process: NodeJS.Process) {
   try {
     return userInfo().username;
   } catch {
@@ -232,9 +239,74 @@ function userName(process: NodeJS.Process): string {
 }
 
 /** The first interrupt aborts, so that the command can clean up; a second one ends the process. */
-function interruptOf(process: NodeJS.Process, also: readonly NodeJS.Signals[]): AbortSignal {
+function interruptOf(process: NodeJS.Process, also: readonly NodeJS.Signals[]) {
   const controller = new AbortController();
   for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => controller.abort(name));
   for (const name of also) process.on(name, () => controller.abort(name));
   return controller.signal;
+}
+
+/** Says whether a descriptor is a terminal; checks the file type first, which is cheap. */
+export function isTerminal(descriptor: number): boolean {
+  try {
+    return fstatSync(descriptor).isCharacterDevice() && isatty(descriptor);
+  } catch {
+    return false; // it was closed before this process started
+  }
+}
+
+/** Writes a text synchronously; passes the bytes that cannot be written now to `later`. */
+export function writeTo(descriptor: number, text: string, later: (rest: Buffer) => void): void {
+  const bytes = Buffer.from(text, "utf8");
+  for (let done = 0; done < bytes.length;) {
+    try {
+      done += writeSync(descriptor, bytes, done);
+    } catch (error) {
+      const code = error instanceof Error && "code" in error ? error.code : undefined;
+      if (code !== "EAGAIN" && code !== "EPIPE") throw error;
+      return later(bytes.subarray(done)); // the stream waits until it can write, and handles a closed pipe
+    }
+  }
+}
+
+/**
+ * The runs that the parent processes belong to, nearest first: an agent that removes `ASKD_RUN` from
+ * its shell still has it itself. Empty if processes cannot be inspected.
+ */
+export function runsAbove(pid: number, readProc: (path: string) => string | undefined = readFile): string[] {
+  const runs = new Set<string>();
+  let above = parentOf(pid, readProc);
+  for (let count = 0; count < MOST && above !== undefined && above > 1; count += 1) {
+    const environ = readProc(`/proc/${above}/environ`);
+    const run = /(?:^|\0)ASKD_RUN=([^\0]+)/.exec(environ?.slice(0, LONGEST_ENVIRON) ?? "")?.[1];
+    if (run !== undefined) runs.add(run);
+    above = parentOf(above, readProc);
+  }
+  return [...runs];
+}
+
+/** The start time of a process, only to tell it from a later one with the same id. */
+function startOf(pid: number, readProc: (path: string) => string | undefined = readFile) {
+  const ticks = fieldsOf(pid, readProc)?.[START_FIELD];
+  const boot = readProc("/proc/sys/kernel/random/boot_id")?.trim();
+  return ticks && boot ? `${boot}:${ticks}` : undefined;
+}
+
+/** A program's name may contain brackets: the fields after the last one have fixed positions. */
+function fieldsOf(pid: number, readProc: (path: string) => string | undefined) {
+  const stat = readProc(`/proc/${pid}/stat`);
+  return stat?.slice(stat.lastIndexOf(")") + 2).split(" ");
+}
+
+function parentOf(pid: number, readProc: (path: string) => string | undefined) {
+  const parent = Number(fieldsOf(pid, readProc)?.[PARENT_FIELD]);
+  return Number.isInteger(parent) ? parent : undefined;
+}
+
+function readFile(path: string) {
+  try {
+    return readFileSync(path, "latin1");
+  } catch {
+    return undefined; // gone, somebody else's, or a system without /proc
+  }
 }

@@ -29,7 +29,7 @@ export function findProgram({ env, cwd, platform, bin }: Start): string {
 }
 
 /** Says whether a folder of PATH has this program under its name. */
-function holds(dir: string, bin: string, platform: NodeJS.Platform): boolean {
+function holds(dir: string, bin: string, platform: NodeJS.Platform) {
   const inside = platform === "win32" ? join(dir, IN_PACKAGE, "..", "askd", "bin", "askd") : join(dir, "askd");
   const found = statSync(inside, { throwIfNoEntry: false });
   if (!found?.isFile()) return false;

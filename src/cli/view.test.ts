@@ -6,14 +6,14 @@ import { QuestionId, RunId } from "../core/id.ts";
 import { HOUR_MS, MINUTE_MS, SECOND_MS, later } from "../core/instant.ts";
 import type { PendingQuestion } from "../core/question/question.ts";
 import type { Run } from "../core/run/run.ts";
-import { renderAudit, renderVerified } from "./commands/store/audit-view.ts";
+import { renderAudit, renderVerified } from "./commands/store/audit.ts";
 import { viewCheck } from "../core/api/view.ts";
-import { exitCodeOf, renderCheck } from "./commands/ask/check-view.ts";
-import { renderAwaiting, renderList } from "./commands/inspect/list-view.ts";
+import { exitCodeOf, renderCheck } from "./commands/ask/check.ts";
+import { renderAwaiting, renderList } from "./commands/inspect/list.ts";
 import { renderShow } from "./commands/inspect/show-view.ts";
 import { type StatusView, renderShortStatus, renderStatus } from "./commands/inspect/status-view.ts";
 import { styleFor } from "./terminal/terminal.ts";
-import { renderTree } from "./commands/inspect/tree-view.ts";
+import { renderTree } from "./commands/inspect/tree.ts";
 
 const plain = styleFor("off");
 const now = later(NOON, 2 * HOUR_MS);

@@ -11,7 +11,7 @@ export function bellFor(context: Pick<Context, "stderr" | "isQuiet" | "config" |
 }
 
 /** Says whether it is within these hours by this machine's clock; they may cross midnight. */
-function isWithinHours(hours: string, { now, ahead }: Pick<Context, "now" | "ahead">): boolean {
+function isWithinHours(hours: string, { now, ahead }: Pick<Context, "now" | "ahead">) {
   const { from, to } = parseHours(hours);
   const at = now();
   const local = new Date(Date.parse(at) + ahead(at));

@@ -91,7 +91,7 @@ const XTERM_PREFIX = /\[27;\d;$/;
 export function listenForKeys(input: NodeJS.ReadableStream, onKey: (key: Key) => void): () => void {
   let pasted: string | undefined;
   let xterm: string | undefined;
-  const onKeypress = (text: string | undefined, keypress: Keypress): void => {
+  const onKeypress = (text: string | undefined, keypress: Keypress) => {
     const { sequence = "" } = keypress;
     if (keypress.name === "paste-start") {
       pasted = "";
@@ -120,14 +120,14 @@ export function readKey(input: Readable, signal: AbortSignal): Promise<Key | und
   const terminal = input instanceof ReadStream ? input : undefined;
   return new Promise((resolve) => {
     if (signal.aborted) return resolve(undefined);
-    const finish = (key: Key | undefined): void => {
+    const finish = (key: Key | undefined) => {
       stop();
       input.off("end", abort).pause();
       signal.removeEventListener("abort", abort);
       terminal?.setRawMode(false);
       resolve(key);
     };
-    const abort = (): void => finish(undefined);
+    const abort = () => finish(undefined);
     const stop = listenForKeys(input, finish);
     terminal?.setRawMode(true);
     signal.addEventListener("abort", abort, { once: true });
@@ -144,7 +144,7 @@ function keysOf(text: string | undefined, keypress: Keypress): Key[] {
   return [...(isAfterEscape ? [{ name: "escape" } as const] : []), ...(key ? [key] : [])];
 }
 
-function findName({ name = "", sequence = "", ctrl, meta, shift }: Keypress): KeyName | undefined {
+function findName({ name = "", sequence = "", ctrl, meta, shift }: Keypress) {
   if (MODIFIED_ENTER.test(sequence)) return "newline";
   if (name === "escape") return "escape"; // Node sets `meta` on it
   if (name === "tab" && shift) return "back-tab";

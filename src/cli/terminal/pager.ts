@@ -40,7 +40,7 @@ export async function showUntilClosed(text: string, context: Context): Promise<v
   await context.stdin.readLine(context.interrupt());
 }
 
-async function openPager(text: string, words: readonly string[], { runChild, env }: Context): Promise<boolean> {
+async function openPager(text: string, words: readonly string[], { runChild, env }: Context) {
   const dir = await mkdtemp(join(tmpdir(), "askd-"));
   try {
     const file = join(dir, "page.txt");

@@ -1,3 +1,4 @@
+import type { Engine } from "../../engine/engine.ts";
 import type { Context } from "../context.ts";
 
 /** Waits for this time, or until the signal aborts, and keeps the process alive. */
@@ -11,4 +12,10 @@ export async function pauseFor(ms: number, signal: AbortSignal, context: Pick<Co
   await Promise.race([context.pause(ms), stopped]);
   signal.removeEventListener("abort", stop);
   clearInterval(awake);
+}
+
+/** Runs due jobs until `goOn` is done; returns its result, or throws if the jobs fail. */
+export async function whileWorking<Result>(engine: Engine, goOn: () => Promise<Result>): Promise<Result> {
+  const failed = engine.work().then(() => new Promise<never>(() => undefined)); // it ends only when stopped
+  return Promise.race([goOn(), failed]);
 }

@@ -18,7 +18,7 @@ export function splitWords(text: string): string[] {
   return word === undefined ? words : [...words, word];
 }
 
-function unquoted(part: string): string {
+function unquoted(part: string) {
   if (part.startsWith("'")) return part.slice(1, -1);
   if (part.startsWith('"')) return part.slice(1, -1).replace(/\\(["\\$`])/g, "$1");
   return part.startsWith("\\") ? part.slice(1) : part;

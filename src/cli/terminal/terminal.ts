@@ -21,10 +21,8 @@ export function mayUseColour(isTty: boolean, env: Readonly<Record<string, string
 }
 
 export function styleFor(colour: "on" | "off"): Style {
-  const wrapIn =
-    (open: number, close: number) =>
-    (text: string): string =>
-      colour === "on" && text !== "" ? `\x1b[${open}m${text}\x1b[${close}m` : text;
+  const wrapIn = (open: number, close: number) => (text: string) =>
+    colour === "on" && text !== "" ? `\x1b[${open}m${text}\x1b[${close}m` : text;
   return {
     bold: wrapIn(1, 22),
     dim: wrapIn(2, 22),
@@ -64,7 +62,7 @@ export function wrap(text: string, cells: number): string[] {
   return text.split("\n").flatMap((line) => wrapLine(line, cells));
 }
 
-function wrapLine(line: string, cells: number): string[] {
+function wrapLine(line: string, cells: number) {
   if (line.length <= cells && cellsOf(line) <= cells) return [line.trimEnd()];
   const lines: string[] = [];
   let current = /^\s*/.exec(line)?.[0].slice(0, cells / 2) ?? "";
@@ -88,7 +86,7 @@ function wrapLine(line: string, cells: number): string[] {
   return [...lines, current];
 }
 
-function breakWord(word: string, cells: number): string[] {
+function breakWord(word: string, cells: number) {
   if (word.length <= cells && cellsOf(word) <= cells) return [word];
   const pieces: string[] = [];
   let start = 0;
@@ -101,7 +99,7 @@ function breakWord(word: string, cells: number): string[] {
 }
 
 /** The longest prefix that fits; at least one character, so that loops end. */
-function takeCells(text: string, cells: number): string {
+function takeCells(text: string, cells: number) {
   if (/^[\x20-\x7e]*$/.test(text)) return text.slice(0, Math.max(1, cells));
   let used = 0;
   let taken = "";
@@ -113,7 +111,7 @@ function takeCells(text: string, cells: number): string {
   return taken;
 }
 
-function cellsOfCharacter(character: string): number {
+function cellsOfCharacter(character: string) {
   if (/^(?:\p{Mark}|\u200d|\ufe0f)$/u.test(character)) return 0;
   return WIDE.test(character) ? 2 : 1;
 }

@@ -55,6 +55,6 @@ export function findAwayLines(run: Run, machines: KnownMachines, program: string
   return away && awayLines(run, away, machines.now, program);
 }
 
-function sayHeard({ heardAt }: AwayMachine, now: Instant): string {
+function sayHeard({ heardAt }: AwayMachine, now: Instant) {
   return heardAt === undefined ? "never heard of" : `last heard of ${sayAgo(heardAt, now)}`;
 }

@@ -26,7 +26,7 @@ export function parsePast(text: string, now: Instant, { ahead }: Pick<MomentCont
   return parseMoment(text, { now, ahead, toward: "past" });
 }
 
-function durationOf(text: string): number {
+function durationOf(text: string) {
   try {
     return parseDuration(text);
   } catch (cause) {
@@ -38,14 +38,14 @@ function durationOf(text: string): number {
 }
 
 /** The next or last time of day on the reader's clock. */
-function clockTime(minutes: number, { now, ahead, toward }: MomentContext): Instant {
+function clockTime(minutes: number, { now, ahead, toward }: MomentContext) {
   const today = later(startOfDay(now, ahead), minutes * 60_000);
   if (toward === "future") return today > now ? today : later(today, DAY_MS);
   return today <= now ? today : later(today, -DAY_MS);
 }
 
 /** Parses a date; without a zone it is local. */
-function dated(text: string, { ahead }: MomentContext): Instant {
+function dated(text: string, { ahead }: MomentContext) {
   const hasZone = /(Z|[+-]\d{2}:\d{2})$/.test(text) && text.length > "2026-11-15".length;
   const time = text.length === "2026-11-15".length ? `${text}T00:00` : text.replace(" ", "T");
   const ms = Date.parse(hasZone ? time : `${time}Z`);

@@ -15,10 +15,17 @@ import { Refusal, type RefusalCode } from "../../../core/refusal.ts";
 import { mayHold } from "../../../core/question/hold.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import { handOverOutcome, holdQuestion } from "../../../engine/hold-question.ts";
+import type { BridgeHost } from "../../../agents/bridge.ts";
+import { parseDuration } from "../../../core/text/duration.ts";
 import type { Context } from "../../context.ts";
+import { whileWorking } from "../../terminal/pause.ts";
+import { requireOneArgument } from "../../arguments.ts";
+import type { Command } from "../../command.ts";
+import type { Flags } from "../../flags.ts";
+import { oneLine } from "../../view/sanitise.ts";
+import { VERSION } from "../../version.ts";
 import type { ResumableSession } from "./hook-launch.ts";
 import { type HookPlace, findHookPlace, findSeen, placeAsk } from "./hook-place.ts";
-import { whileWorking } from "../../terminal/while-working.ts";
 
 /** Failures to ask at all; the agent must not read them as an answer. */
 const FAILURES: ReadonlySet<RefusalCode> = new Set<RefusalCode>([
@@ -31,7 +38,7 @@ const FAILURES: ReadonlySet<RefusalCode> = new Set<RefusalCode>([
 ]);
 
 /** A call that is held up, and what is needed to decide it. */
-export interface HookedCall {
+interface HookedCall {
   engine: Engine;
   client: HookClient;
   call: HookCall;
@@ -44,12 +51,17 @@ export interface HookedCall {
 }
 
 /** The reply, and the commit that follows it. */
-export interface HookDecision {
+interface HookDecision {
   reply: HookReply;
   /** The outcome that the reply hands over. */
   handed?: QuestionSnapshot;
   afterwards?: (() => Promise<unknown>) | undefined;
 }
+
+const flags = {
+  hold: { type: "string", value: "duration", about: "How long a question waits with the agent alive (3m)" },
+  plan: { type: "string", value: "file", about: "What to start, as the worker wrote it" },
+} as const satisfies Flags;
 
 /** Asks, waits as long as the program lets its hook wait, and says what becomes of the call. */
 export async function decideCall(hooked: HookedCall): Promise<HookDecision> {
@@ -89,11 +101,7 @@ async function ask(hooked: HookedCall, place: HookPlace): Promise<Asked> {
   }
 }
 
-async function askOnce(
-  hooked: HookedCall,
-  place: HookPlace,
-  resumable: ResumableSession | undefined,
-): Promise<QuestionSnapshot> {
+async function askOnce(hooked: HookedCall, place: HookPlace, resumable: ResumableSession | undefined) {
   const { engine, call, context, windowMs, client } = hooked;
   const door = {
     via: "hook",
@@ -117,12 +125,7 @@ async function askOnce(
 }
 
 /** Another call for a question that is there: nobody held it any more, or what held it is looked after by its own time. */
-async function waitAgain(
-  hooked: HookedCall,
-  place: HookPlace,
-  input: AskInput,
-  same: QuestionSnapshot,
-): Promise<QuestionSnapshot> {
+async function waitAgain(hooked: HookedCall, place: HookPlace, input: AskInput, same: QuestionSnapshot) {
   const { question, run } = same;
   if (!isPending(question) || !mayHold(run)) return same;
   const seen = findSeen(place, hooked.context);
@@ -130,20 +133,13 @@ async function waitAgain(
 }
 
 /** A person at the agent has dealt with its earlier question: otherwise the agent would not ask the next one. */
-async function withdrawLeft(
-  { engine }: HookedCall,
-  { seat, by }: HookPlace,
-  open: readonly QuestionSnapshot[],
-): Promise<void> {
+async function withdrawLeft({ engine }: HookedCall, { seat, by }: HookPlace, open: readonly QuestionSnapshot[]) {
   const left = open.find(({ question }) => isPending(question) && question.hold === undefined);
   if (seat.isAttended && left) await engine.cancel(left.question.id, { reason: "dealt with at the agent" }, by);
 }
 
 /** No server may be running: what falls due meanwhile is done here. */
-async function holdWithWork(
-  { engine, context, windowMs, settleMs }: HookedCall,
-  asked: QuestionSnapshot,
-): Promise<QuestionSnapshot> {
+async function holdWithWork({ engine, context, windowMs, settleMs }: HookedCall, asked: QuestionSnapshot) {
   const signal = context.interrupt();
   // A hook before this one may have begun to wait and died: what it promised ends when it said.
   const until = isPending(asked.question) ? asked.question.hold?.until : undefined;
@@ -189,7 +185,45 @@ export async function endCall(hooked: Omit<HookedCall, "call" | "windowMs">, end
   else if (isHandingOver(found.question, found.run.epoch)) await engine.given(id, "hook", place.epoch);
 }
 
-function readOpen(engine: Engine, { run }: HookPlace): Promise<QuestionSnapshot[]> {
+function readOpen(engine: Engine, { run }: HookPlace) {
   const ids = run ? [...(run.pendingId ? [run.pendingId] : []), ...run.owes] : [];
   return Promise.all(ids.map((id) => engine.read(id)));
+}
+
+export const command: Command<typeof flags> = {
+  usage: "bridge <agent> --plan <file> [--hold 3m]",
+  flags,
+  async run(args, context) {
+    const name = requireOneArgument(args.positionals, command.usage);
+    const definition = (await context.agents()).find(({ agent }) => agent.name === name);
+    if (!definition?.bridge) throw new Refusal("bad_input", `There is no bridge to "${oneLine(name)}"`);
+    if (args.flags.plan === undefined) throw new Refusal("bad_input", "A bridge needs --plan <file>");
+    const windowMs = args.flags.hold === undefined ? context.rules.liveWindowMs : parseDuration(args.flags.hold);
+    const { bridge } = await definition.bridge();
+    return bridge(await context.readFile(args.flags.plan), hostFor(context, windowMs));
+  },
+};
+
+/** This process, as far as a bridge may touch it. */
+function hostFor(context: Context, windowMs: number): BridgeHost {
+  return {
+    cwd: context.cwd,
+    env: context.env,
+    version: VERSION,
+    stdout: context.stdout,
+    readPrompt: (limitBytes) => context.stdin.readAll(limitBytes),
+    now: () => context.now(),
+    interrupt: () => context.interrupt(),
+    decide: async ({ client, call, calledAt, signal }) => {
+      const engine = await context.engine();
+      const inTurn = { ...context, interrupt: () => signal };
+      return decideCall({ engine, client, call, context: inTurn, windowMs, calledAt });
+    },
+    given: async (id) => void (await (await context.engine()).given(id, "reply")),
+    complain: (message) => {
+      const line = oneLine(message);
+      context.stderr.write(`askd: ${line}\n`);
+      return line;
+    },
+  };
 }

@@ -64,11 +64,11 @@ async function findLaunchOf(
 }
 
 /** Settings may give a hook what the agent itself does not have: where askd keeps its things. */
-function ownVariables({ env }: Context): Record<string, string> {
+function ownVariables({ env }: Context) {
   return Object.fromEntries(OWN_VARIABLES.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])));
 }
 
-async function isKept(stateDir: string, { runId, isNew }: ResumableSession, launch: Launch): Promise<boolean> {
+async function isKept(stateDir: string, { runId, isNew }: ResumableSession, launch: Launch) {
   try {
     await replaceLaunch(await makeRunDir(stateDir, runId), launch);
     return true;

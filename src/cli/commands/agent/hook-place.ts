@@ -92,12 +92,12 @@ async function adopt(
   };
 }
 
-async function findAdopted(engine: Engine, agent: string, session: string, host: string): Promise<Run | undefined> {
+async function findAdopted(engine: Engine, agent: string, session: string, host: string) {
   const { runs } = await engine.lookUp({ by: "session", text: session }, RUNS_OF_A_SESSION);
   return runs.find((run) => run.host === host && run.agent === agent);
 }
 
-function readEpoch(text: string | undefined): number | undefined {
+function readEpoch(text: string | undefined) {
   if (text === undefined || text === "") return undefined;
   if (/^\d{1,9}$/.test(text)) return Number(text);
   throw new Refusal("bad_input", "ASKD_EPOCH does not hold a number");

@@ -55,7 +55,7 @@ export const command: Command<typeof flags> = {
 };
 
 /** The agents that can be hooked. */
-function hooksOf(registry: AgentRegistry): HookClient[] {
+function hooksOf(registry: AgentRegistry) {
   return registry.flatMap(({ hook }) => hook ?? []);
 }
 
@@ -63,19 +63,19 @@ function hooksOf(registry: AgentRegistry): HookClient[] {
  * Settings hold for every session of the program, also for one where a person sits, who would wait for nothing. Where
  * its runs bring a hook along, this one is for sessions without a person; elsewhere it is for runs, which it can park.
  */
-function isNeeded(client: HookClient, context: Context): boolean {
+function isNeeded(client: HookClient, context: Context) {
   const isRun = findOwnRun(context) !== undefined;
   return client.runsBringHook ? !isRun && client.seat(context.env).isAttended === false : isRun;
 }
 
 /** Always ends before the program gives up: what it would do then loses the question. */
-function windowFor({ limitMs }: HookClient, given: Values<typeof flags>, { rules }: Context): number {
+function windowFor({ limitMs }: HookClient, given: Values<typeof flags>, { rules }: Context) {
   const wantedMs = given.hold === undefined ? rules.liveWindowMs : parseDuration(given.hold);
   const mostMs = (given.timeout === undefined ? limitMs : parseDuration(given.timeout)) - MARGIN_MS;
   return Math.max(SHORTEST_WINDOW_MS, Math.min(wantedMs, mostMs));
 }
 
-async function answerHook(client: HookClient, windowMs: number, context: Context): Promise<number> {
+async function answerHook(client: HookClient, windowMs: number, context: Context) {
   let event: HookEvent | undefined;
   try {
     event = client.parse(readJson(await context.stdin.readAll(INPUT_BYTES)));
@@ -110,7 +110,7 @@ async function answerHook(client: HookClient, windowMs: number, context: Context
  * Blocks the tool and tells the model so: a question that cannot be stored must not vanish. Only a question at a
  * terminal is left to the agent itself, which then asks the person there.
  */
-function fail(error: unknown, event: HookEvent | undefined, at: { client: HookClient; context: Context }): number {
+function fail(error: unknown, event: HookEvent | undefined, at: { client: HookClient; context: Context }) {
   const { client, context } = at;
   const message = oneLine(error instanceof Error ? error.message : String(error));
   const hint = error instanceof Refusal && error.hint ? ` ${oneLine(error.hint)}.` : "";
@@ -127,12 +127,12 @@ function fail(error: unknown, event: HookEvent | undefined, at: { client: HookCl
   return EXIT_BLOCK;
 }
 
-function sayLost(event: HookEvent | undefined): string {
+function sayLost(event: HookEvent | undefined) {
   const call: HookCall | undefined = event?.is === "call" ? event.call : undefined;
   return call ? `this ${call.is} could not be kept` : "this call could not be read";
 }
 
-function readJson(text: string): unknown {
+function readJson(text: string) {
   try {
     const raw: unknown = JSON.parse(text);
     return raw;

@@ -12,7 +12,7 @@ import { openEngine } from "../../../app.ts";
 import { SYSTEM } from "../../../core/people/actor.ts";
 import type { RunId } from "../../../core/id.ts";
 import type { Engine } from "../../../engine/engine.ts";
-import { readRunFile } from "../run/run-file.ts";
+import { readRunFile } from "./mcp.ts";
 
 const ASKD = resolve("bin", "askd");
 

@@ -1,4 +1,6 @@
 import { randomUUID } from "node:crypto";
+import { readFile, stat } from "node:fs/promises";
+import { platform } from "node:os";
 import { processHolder } from "../../../agents/process/process-holder.ts";
 import { knownClients } from "../../../agents/registry.ts";
 import { parseDuration } from "../../../core/text/duration.ts";
@@ -15,9 +17,8 @@ import { wrongUsage } from "../../arguments.ts";
 import type { Command } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import type { Flags } from "../../flags.ts";
-import { readOwnSecrets } from "../ask/own-secrets.ts";
-import { readRunFile } from "../run/run-file.ts";
 import { VERSION } from "../../version.ts";
+import { readOwnSecrets } from "../ask/own-secrets.ts";
 
 const flags = {
   tools: { type: "string", value: "names", about: "Which tools to offer (ask_human,check_answer,cancel_question)" },
@@ -32,6 +33,8 @@ const flags = {
     about: "A person sits at the client: show questions there too, except approvals and high risk",
   },
 } as const satisfies Flags;
+
+const OTHERS = 0o077;
 
 export const command: Command<typeof flags> = {
   usage: "mcp [--tools names] [--hold 3m]",
@@ -123,4 +126,23 @@ function reportTo(context: Context): (error: unknown) => void {
     const text = error instanceof Error ? (context.env["ASKD_DEBUG"] ? error.stack : error.message) : String(error);
     context.stderr.write(`error: ${text}\n`);
   };
+}
+
+/** Reads a file that replaces the environment: lines of `ASKD_RUN=r_…` and `ASKD_TOKEN=…`. */
+export async function readRunFile(path: string): Promise<Record<string, string>> {
+  const mode = await stat(path).catch((cause: unknown) => {
+    throw new Refusal("bad_input", "The --run-file cannot be read", { cause });
+  });
+  if (platform() !== "win32" && (mode.mode & OTHERS) !== 0) {
+    throw new Refusal("bad_input", "The --run-file can be read by others", {
+      hint: "Protect it with: chmod 600",
+    });
+  }
+  const lines = (await readFile(path, "utf8")).split("\n");
+  return Object.fromEntries(
+    lines.flatMap((line) => {
+      const [, name, value] = /^\s*(ASKD_\w+)\s*=\s*(\S+)\s*$/.exec(line) ?? [];
+      return name !== undefined && value !== undefined ? [[name, value]] : [];
+    }),
+  );
 }

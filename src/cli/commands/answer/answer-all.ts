@@ -7,21 +7,22 @@ import { Refusal } from "../../../core/refusal.ts";
 import { confirmationWord } from "../../../core/question/risk.ts";
 import { EXIT_CODE } from "../../../core/exit-code.ts";
 import type { Engine } from "../../../engine/engine.ts";
+import { formatDuration } from "../../../core/text/duration.ts";
+import { type Instant, msBetween } from "../../../core/instant.ts";
 import { whoTypes } from "../../actor.ts";
 import { afterChange } from "../../after-change.ts";
-import { type Entries, type AnswerFileEntry, parseAll, renderAll } from "./answer-all-file.ts";
-import { getEditor } from "./answer-edit.ts";
-import { sayAnswered } from "./answer-view.ts";
-import { hasHolderEnded } from "./answer-view.ts";
 import type { Context } from "../../context.ts";
-import { draftFile, findDraft, keepDraft, removeDraft } from "./answer-draft.ts";
 import { editFile } from "../../terminal/editor.ts";
+import { oneLine, sanitise } from "../../view/sanitise.ts";
+import { machinesFor } from "../../view/machine-view.ts";
+import { choicesOf, sayThen } from "../../view/question-text.ts";
+import { refOf } from "../../view/run-text.ts";
 import { QuestionQueue } from "../next/question-queue.ts";
 import type { QuestionPredicate } from "../inspect/question-filter.ts";
 import type { QuestionCard } from "../next/next-state.ts";
-import { oneLine } from "../../view/sanitise.ts";
 import { findWayOnHere } from "../run/takeover.ts";
-import { machinesFor } from "../../view/machine-view.ts";
+import { getEditor, draftFile, findDraft, keepDraft, removeDraft } from "./answer-edit.ts";
+import { sayAnswered, hasHolderEnded } from "./answer-view.ts";
 
 const DRAFT = "all";
 
@@ -31,6 +32,21 @@ interface Work {
   by: Actor;
   resume: boolean;
 }
+
+/** The answer to one question in the file; a field that was left empty is "". */
+interface AnswerFileEntry {
+  answer: string;
+  note: string;
+  /** The word that confirms a high-risk answer. */
+  confirm: string;
+  /** Why the answer was refused the last time. */
+  problem?: string;
+}
+
+type Entries = ReadonlyMap<QuestionId, AnswerFileEntry>;
+
+const FIELDS = ["answer", "note", "confirm"] as const;
+const EMPTY: AnswerFileEntry = { answer: "", note: "", confirm: "" };
 
 /** Lets a person answer all waiting questions in one file. Refused answers come back with the reason. */
 export async function editAll(
@@ -87,7 +103,7 @@ async function takeAll(
 }
 
 /** Sends one answer to all runs that asked the question; returns their number. */
-async function take({ read, same }: QuestionCard, entry: AnswerFileEntry, work: Work): Promise<number> {
+async function take({ read, same }: QuestionCard, entry: AnswerFileEntry, work: Work) {
   const { context } = work;
   const confirmed =
     read.question.risk === "high" && entry.confirm === confirmationWord(read.question.title, read.run.name);
@@ -111,7 +127,7 @@ async function take({ read, same }: QuestionCard, entry: AnswerFileEntry, work: 
   return answered;
 }
 
-async function give(before: QuestionSnapshot, input: AnswerInput, { engine, context, by }: Work): Promise<void> {
+async function give(before: QuestionSnapshot, input: AnswerInput, { engine, context, by }: Work) {
   const isHolderGone = await hasHolderEnded(before.question);
   const after = await engine.answer(before.question.id, input, by);
   await removeDraft(context, before.question.id);
@@ -127,7 +143,7 @@ async function leave(
   { answered, left }: { answered: number; left: number },
   cards: readonly QuestionCard[],
   context: Context,
-): Promise<number> {
+) {
   const asked = cards.reduce((sum, { same }) => sum + 1 + same.length, 0);
   const parts = [`${answered} answered`, `${Math.max(0, asked - answered - left)} skipped`];
   if (left > 0) parts.push(`${left} refused; your text is kept in ${draftFile(context, DRAFT)}`);
@@ -136,8 +152,102 @@ async function leave(
   return left > 0 ? EXIT_CODE.usage : 0;
 }
 
-function notWell(context: Context): Refusal {
+function notWell(context: Context) {
   return new Refusal("bad_input", "The editor failed; nothing more was changed", {
     hint: `Your saved text is kept. Continue: ${context.program} answer --all --edit`,
   });
+}
+
+/** Renders one file for all waiting questions, with earlier entries in their places. */
+export function renderAll(cards: readonly QuestionCard[], written: Entries, now: Instant): string {
+  const ids = cards.map(({ read }) => read.question.id);
+  const count = `${cards.length} ${cards.length === 1 ? "question is" : "questions are"} waiting.`;
+  const blocks = cards.map((card) =>
+    renderEntry(card, { ids, now, entry: written.get(card.read.question.id) ?? EMPTY }),
+  );
+  return [
+    `# ${count} Write after "answer:", save and close.`,
+    '# Empty means skip. Number, letter or label chooses; "note:" is passed on.',
+    "# An answer may have several lines; it ends at note:, at the next question or at the end.",
+    "",
+    ...blocks,
+  ].join("\n");
+}
+
+/** Parses the entries for the questions in the file. */
+export function parseAll(text: string, cards: readonly QuestionCard[]): Map<QuestionId, AnswerFileEntry> {
+  const ids = cards.map(({ read }) => read.question.id);
+  const byName = new Map(ids.map((id) => [shortId(id, ids), id]));
+  const entries = new Map<QuestionId, AnswerFileEntry>();
+  let id: QuestionId | undefined;
+  let field: (typeof FIELDS)[number] | undefined;
+  for (const line of text.replaceAll("\r\n", "\n").split("\n")) {
+    const named = byName.get(/^\[(q-\w+)\]/.exec(line)?.[1] ?? "");
+    if (named !== undefined) {
+      id = named;
+      field = undefined;
+      if (!entries.has(id)) entries.set(id, EMPTY);
+      continue;
+    }
+    const start = /^(answer|note|confirm):\s?(.*)$/.exec(line);
+    const next = FIELDS.find((name) => name === start?.[1]);
+    if (id === undefined || (!next && !field)) continue;
+    const entry: AnswerFileEntry = entries.get(id) ?? EMPTY;
+    if (next) field = next;
+    if (!field) continue;
+    const before = next ? [] : [entry[field]];
+    entries.set(id, { ...entry, [field]: [...before, next ? (start?.[2] ?? "") : line].join("\n") });
+  }
+  return new Map([...entries].map(([each, entry]) => [each, trimmed(entry)]));
+}
+
+function renderEntry(
+  { read, same }: QuestionCard,
+  { ids, now, entry }: { ids: readonly QuestionId[]; now: Instant; entry: AnswerFileEntry },
+) {
+  const { question, content } = read;
+  const runs = [read, ...same].map(({ run }) =>
+    run.externalId === undefined ? `#${run.number} ${oneLine(run.name)}` : refOf(run),
+  );
+  const who = same.length > 0 ? `${runs.length} runs ask this: ${runs.join(", ")}` : (runs[0] ?? "");
+  const isRisky = question.risk === "high";
+  return [
+    `[${shortId(question.id, ids)}] ${[who, ...dueClause(read, now)].join(", ")}`,
+    ...content.items.flatMap((item) => [
+      ...indented(item.header === undefined || content.items.length === 1 ? item.text : `${item.header}: ${item.text}`),
+      ...(item.options.length > 0 ? [`  ${numbered(choicesOf(item).slice(0, item.options.length))}`] : []),
+    ]),
+    ...(content.items.length > 1 ? ["  # One line for each: header: value"] : []),
+    ...(isRisky
+      ? [`  # High risk: write ${oneLine(confirmationWord(question.title, read.run.name))} after "confirm:"`]
+      : []),
+    ...(entry.problem === undefined ? [] : [`# error: ${oneLine(entry.problem)}`]),
+    `answer:${entry.answer === "" ? "" : ` ${entry.answer}`}`,
+    ...(entry.note === "" ? [] : [`note: ${entry.note}`]),
+    ...(isRisky ? [`confirm:${entry.confirm === "" ? "" : ` ${entry.confirm}`}`] : []),
+    "",
+  ].join("\n");
+}
+
+function dueClause({ question, content }: QuestionSnapshot, now: Instant) {
+  if (question.dueAt === undefined) return [];
+  const leftMs = msBetween(now, question.dueAt);
+  const then = sayThen(question, content).replace(/^uses "(.*)"$/s, "uses $1");
+  return [leftMs > 0 ? `due in ${formatDuration(leftMs)}` : "due now", `then ${then}`];
+}
+
+function numbered(choices: readonly string[]) {
+  return choices.map((choice, index) => `${index + 1} ${choice}`).join("   ");
+}
+
+/** Indents foreign text, so that it cannot pass for one of our lines. */
+function indented(text: string) {
+  return sanitise(text)
+    .trim()
+    .split("\n")
+    .map((line) => `  ${line}`);
+}
+
+function trimmed({ answer, note, confirm }: AnswerFileEntry): AnswerFileEntry {
+  return { answer: answer.trim(), note: note.trim(), confirm: confirm.trim() };
 }

@@ -1,12 +1,25 @@
+import { mkdir, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import type { QuestionSnapshot } from "../../../core/changes.ts";
 import { requirePending } from "../../../core/question/require-pending.ts";
 import { Refusal } from "../../../core/refusal.ts";
-import { type WrittenAnswer, belowMarker, readWritten, renderTemplate } from "./answer-template.ts";
+import { findFileText, replacePrivateFile } from "../../../agents/process/private-file.ts";
+import { type AnswerInput, plainAnswerInput } from "../../../core/answer/answer-input.ts";
+import type { Item } from "../../../core/question/content.ts";
+import { matchAnswer } from "../../../core/answer/match.ts";
+import { DEFAULT_LIMITS } from "../../../core/rules.ts";
 import type { Context } from "../../context.ts";
-import { draftFile, findDraft, keepDraft, removeDraft } from "./answer-draft.ts";
 import { editFile, findEditor } from "../../terminal/editor.ts";
-import { findFileText } from "../../../agents/process/private-file.ts";
 import { argumentOf } from "../../view/run-text.ts";
+import { sanitise } from "../../view/sanitise.ts";
+import { sayChoices } from "../../view/question-text.ts";
+
+const MARKER = "## Your Response (write below this line)";
+
+/** The written answer, as the engine takes it. */
+type WrittenAnswer = Pick<AnswerInput, "answer" | "note">;
+
+type Around = Pick<Context, "place">;
 
 /** The person's editor; refuses with the variable to set if there is none. */
 export function getEditor(context: Pick<Context, "env">): string[] {
@@ -53,4 +66,100 @@ export async function withDraft(error: unknown, { question }: QuestionSnapshot, 
     hint: hint.filter((line) => line !== undefined).join("\n  "),
     cause: error,
   });
+}
+
+/** The text that the editor opens with: the question, the marker, and the earlier draft. */
+export function renderTemplate({ run, content }: QuestionSnapshot, written = ""): string {
+  const asked = content.items.flatMap((item) => [
+    item.header === undefined ? foreign(item.text) : `${foreign(item.header)}: ${foreign(item.text)}`,
+    ...(item.options.length > 0 ? [sayChoices(item)] : []),
+  ]);
+  const several = content.items.length > 1 ? ["# One line for each of them:", ...namesOf(content.items), ""] : [];
+  return [
+    `# Response to: ${foreign(run.name)}`,
+    "",
+    "## Question",
+    ...asked,
+    "",
+    ...(content.context ? ["## Context", foreign(content.context), ""] : []),
+    ...several,
+    MARKER,
+    "",
+    written === "" ? "" : `${written}\n`,
+  ].join("\n");
+}
+
+/**
+ * The answer is the text below the marker, word for word. Without the marker it is everything that was not
+ * there before.
+ */
+function belowMarker(text: string, template: string) {
+  const plain = text.replaceAll("\r\n", "\n");
+  const lines = plain.split("\n");
+  const at = lines.findIndex((line) => line.trimEnd() === MARKER);
+  if (at >= 0)
+    return lines
+      .slice(at + 1)
+      .join("\n")
+      .trim();
+  const given = new Set(template.split("\n"));
+  return lines
+    .filter((line) => !line.startsWith("#") && !given.has(line))
+    .join("\n")
+    .trim();
+}
+
+/** If the first line names an option, it is the answer and the rest is the note; else all of it is the answer. */
+function readWritten(items: readonly Item[], text: string) {
+  const [only, ...others] = items;
+  const [first = "", ...rest] = text.split("\n");
+  const note = rest.join("\n").trim();
+  if (!only || others.length > 0 || note === "" || !chooses(only, first)) return { answer: text };
+  return { answer: first.trim(), note };
+}
+
+function chooses(item: Item, line: string) {
+  if (item.options.length === 0 || item.schema) return false;
+  try {
+    matchAnswer({ items: [{ ...item, allowText: false }] }, plainAnswerInput(line.trim()), DEFAULT_LIMITS);
+    return true;
+  } catch (error) {
+    if (error instanceof Refusal) return false;
+    throw error;
+  }
+}
+
+function namesOf(items: readonly Item[]) {
+  return items.map((item, index) => `#   ${sanitise(item.header ?? String(index + 1)).replaceAll("\n", " ")}: …`);
+}
+
+/** Makes foreign text that cannot pass for our marker. */
+function foreign(text: string) {
+  return sanitise(text).replace(/^(?=## Your Response)/gm, " ");
+}
+
+/**
+ * The file of a draft. The editor works on this file, so that the text
+ * survives a crash of the editor or of this program.
+ */
+export function draftFile({ place }: Around, name: string): string {
+  return join(place.stateDir, "drafts", `${name}.md`);
+}
+
+/** A draft that was never sent. */
+export function findDraft(around: Around, name: string): Promise<string | undefined> {
+  return findFileText(draftFile(around, name));
+}
+
+/** Saves a draft that only this user can read, and returns its file. */
+export async function keepDraft(around: Around, name: string, text: string): Promise<string> {
+  const file = draftFile(around, name);
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  await replacePrivateFile(file, text);
+  return file;
+}
+
+/** Deletes a draft that was sent or left empty. */
+export async function removeDraft(around: Around, name: string): Promise<void> {
+  await rm(draftFile(around, name), { force: true });
 }

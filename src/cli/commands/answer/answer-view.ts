@@ -47,11 +47,11 @@ export function sayAnswered(answered: AnsweredView, program: string): string {
 }
 
 /** Says whether the run resumes with the answer, now or when the undo window ends. */
-function isToResume(question: Question): boolean {
+function isToResume(question: Question) {
   return !isPending(question) || (question.settling !== undefined && !question.settling.isHeldBack);
 }
 
-function sayNext({ before, after: { run, question }, wayOn, isHolderGone }: AnsweredView, program: string): string[] {
+function sayNext({ before, after: { run, question }, wayOn, isHolderGone }: AnsweredView, program: string) {
   if (isPending(question)) {
     if (question.settling) {
       const left = formatDuration(msBetween(question.settling.answer.at, question.settling.until));

@@ -1,8 +1,8 @@
 import type { Actor } from "../../../core/people/actor.ts";
-import { AnswerInput } from "../../../core/answer/answer-input.ts";
+import { AnswerInput, readChoices } from "../../../core/answer/answer-input.ts";
 import type { QuestionSnapshot } from "../../../core/changes.ts";
 import { parseDuration } from "../../../core/text/duration.ts";
-import { type QuestionId, shortId } from "../../../core/id.ts";
+import { shortId } from "../../../core/id.ts";
 import type { Instant } from "../../../core/instant.ts";
 import { findAwayMachine } from "../../../core/run/machine.ts";
 import { Refusal } from "../../../core/refusal.ts";
@@ -11,28 +11,30 @@ import { hasEnded } from "../../../core/run/run.ts";
 import { QUESTION_FIELDS, viewQuestion } from "../../../core/api/view.ts";
 import { EXIT_CODE } from "../../../core/exit-code.ts";
 import type { Engine } from "../../../engine/engine.ts";
+import { describeOptions } from "../../../core/answer/match.ts";
+import { fillTemplate } from "../../../core/answer/template.ts";
 import { whoTypes } from "../../actor.ts";
 import { afterChange } from "../../after-change.ts";
-import { followAnswered, openLog } from "./answer-follow.ts";
-import { readAnswer, requireOneWay } from "./answer-text.ts";
 import { wrongUsage } from "../../arguments.ts";
-import { isServiceOff } from "../service/background-worker.ts";
 import type { Command } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import type { Args, Flags, Values } from "../../flags.ts";
 import { machinesFor } from "../../view/machine-view.ts";
 import { printResult } from "../../output.ts";
-import { FILTER_FLAGS, readQuestionFilter } from "../inspect/question-filter.ts";
 import { oneLine, sanitise } from "../../view/sanitise.ts";
-import { sayAnswered } from "./answer-view.ts";
-import { hasHolderEnded } from "./answer-view.ts";
-import { findWayOnHere } from "../run/takeover.ts";
 import { getTarget } from "../../target.ts";
 import { sayAgo } from "../../view/relative-time.ts";
-import { refOf } from "../../view/run-text.ts";
-import { whileWorking } from "../../terminal/while-working.ts";
+import { refOf, argumentOf } from "../../view/run-text.ts";
+import { whileWorking } from "../../terminal/pause.ts";
+import { readFileArg } from "../../terminal/read-file-arg.ts";
+import { offersOther, sayChoices } from "../../view/question-text.ts";
+import { followAnswered, openLog } from "../run/run-follow.ts";
+import { isServiceOff } from "../service/worker.ts";
+import { FILTER_FLAGS, readQuestionFilter } from "../inspect/question-filter.ts";
+import { findWayOnHere } from "../run/takeover.ts";
+import { sayAnswered, hasHolderEnded } from "./answer-view.ts";
 
-export const ANSWER_FLAGS = {
+const ANSWER_FLAGS = {
   choose: {
     type: "string",
     short: "c",
@@ -57,7 +59,14 @@ export const ANSWER_FLAGS = {
 } as const satisfies Flags;
 /** The field of `--dry-run` comes last. */
 const FIELDS: readonly string[] = [...QUESTION_FIELDS, "resume_command", "agent_view"];
-export type AnswerValues = Values<typeof ANSWER_FLAGS>;
+type AnswerValues = Values<typeof ANSWER_FLAGS>;
+
+const ANSWER_BYTES = 1024 * 1024;
+
+/** Flags that give a whole answer; `--use` checks by itself what may accompany it. */
+const WAYS = ["choose", "file", "edit", "decide", "clarify"] as const;
+
+type Said = Partial<Pick<AnswerInput, "answer" | "items" | "verbatim" | "note" | "template">>;
 
 export const command: Command<typeof ANSWER_FLAGS> = {
   usage: "answer <id> [answer] | --all",
@@ -106,7 +115,7 @@ export const command: Command<typeof ANSWER_FLAGS> = {
             : sayAnswered({ before: read, after: done, machines, wayOn, isHolderGone }, context.program),
       json: () => ({ ...viewQuestion(done, machines), resume_command: wayOn?.command ?? null }),
     });
-    const goOn = async (): Promise<number> => {
+    const goOn = async () => {
       await engine.doDue(); // run due jobs now, such as a callback, not with the next command
       return log && isToGoOn(done) ? followAnswered(done.run, log, engine, context) : 0;
     };
@@ -117,7 +126,7 @@ export const command: Command<typeof ANSWER_FLAGS> = {
 };
 
 /** Answers all waiting questions: in one file, or one by one on the terminal. */
-async function answerAll({ positionals, flags }: Args<typeof ANSWER_FLAGS>, context: Context): Promise<number> {
+async function answerAll({ positionals, flags }: Args<typeof ANSWER_FLAGS>, context: Context) {
   if (positionals.length > 0) throw wrongUsage("--all takes no id and no answer", "answer --all [--edit]");
   const alone = ["choose", "message", "use", "file", "decide", "clarify", "force", "wait", "dry-run", "yes"] as const;
   const unfit = flags.edit ? ("undo-window" as const) : ("no-resume" as const);
@@ -136,10 +145,10 @@ async function give(
   input: AnswerInput,
   by: Actor,
   { engine, context }: { engine: Engine; context: Context },
-): Promise<QuestionSnapshot> {
+) {
   try {
     const done = await engine.answer(read.question.id, input, by);
-    const { removeDraft } = await import("./answer-draft.ts");
+    const { removeDraft } = await import("./answer-edit.ts");
     await removeDraft(context, read.question.id);
     return done;
   } catch (error) {
@@ -147,18 +156,18 @@ async function give(
   }
 }
 
-function sayGoesOn({ run }: QuestionSnapshot): string {
+function sayGoesOn({ run }: QuestionSnapshot) {
   return `Resuming task ${refOf(run)} with your answer...\n`;
 }
 
 /** Says whether there is a run to follow: the answer is final, and the run may resume. */
-function isToGoOn({ question, run }: QuestionSnapshot): boolean {
+function isToGoOn({ question, run }: QuestionSnapshot) {
   if (question.status === "pending") return false;
   return run.status === "running" || (run.status === "resuming" && run.giveBack === "worker");
 }
 
 /** The named question; refuses a run that has ended without a waiting one. */
-async function getAsked(engine: Engine, name: string, now: Instant): Promise<QuestionId> {
+async function getAsked(engine: Engine, name: string, now: Instant) {
   const target = await getTarget(engine, name);
   if (target.named === "question") return target.question.id;
   const { run, questionId } = target;
@@ -171,12 +180,7 @@ async function getAsked(engine: Engine, name: string, now: Instant): Promise<Que
   });
 }
 
-async function readInput(
-  read: QuestionSnapshot,
-  word: string | undefined,
-  flags: AnswerValues,
-  context: Context,
-): Promise<AnswerInput> {
+async function readInput(read: QuestionSnapshot, word: string | undefined, flags: AnswerValues, context: Context) {
   const outcome = flags.decide ? "decide" : flags.clarify === undefined ? "answer" : "clarify";
   const said = outcome === "answer" ? await readAnswer(read, word, flags, context) : {};
   return AnswerInput.parse({
@@ -191,11 +195,102 @@ async function readInput(
 }
 
 /** On a terminal a person confirms a high risk by typing the word that it names. */
-async function hasConfirmed({ question, run }: QuestionSnapshot, context: Context): Promise<boolean> {
+async function hasConfirmed({ question, run }: QuestionSnapshot, context: Context) {
   if (question.risk !== "high" || question.status !== "pending" || !context.mayPrompt) return false;
   const word = confirmationWord(question.title, run.name);
   context.stderr.write(`High risk: ${oneLine(question.title)}\nType ${oneLine(word)} to confirm: `);
   const typed = await context.stdin.readLine(context.interrupt());
   if (typed?.trim() === word) return true;
   throw new Refusal("needs_confirmation", `Not confirmed; ${shortId(question.id)} is still waiting`);
+}
+
+/** Reads the answer from the command line, a file, the editor or a prompt. */
+async function readAnswer(
+  read: QuestionSnapshot,
+  word: string | undefined,
+  flags: AnswerValues,
+  context: Context,
+): Promise<Said> {
+  if (flags.use !== undefined) return useTemplate(flags.use, read, [word, flags], context);
+  if (flags.choose) return { items: readChoices(read.content, flags.choose) };
+  if (word !== undefined) return { answer: requireNumber(read, word) };
+  if (flags.file !== undefined) {
+    const text =
+      flags.file === "-" ? await context.stdin.readAll(ANSWER_BYTES) : await readFileArg(flags.file, context);
+    return { answer: text.trim() };
+  }
+  if (flags.edit) return edit(read, flags, context);
+  if (flags.message !== undefined) return { answer: flags.message, verbatim: true, note: undefined };
+  return promptAnswer(read, flags, context);
+}
+
+/** Refuses two sources for one answer. */
+function requireOneWay(word: string | undefined, flags: AnswerValues): void {
+  const ways = [
+    ...(word === undefined ? [] : ["an answer"]),
+    ...WAYS.filter((name) => flags[name] !== undefined).map((name) => `--${name}`),
+  ];
+  if (ways.length < 2) return;
+  throw new Refusal("bad_input", `${ways.join(" and ")} exclude each other`, {
+    hint: "Give one of them. A note beside it: -m <text>",
+  });
+}
+
+/** Refuses the number of "Other", which needs a text, and numbers beyond it. */
+function requireNumber({ content, run }: QuestionSnapshot, word: string) {
+  const [only, ...others] = content.items;
+  const number = word.trim();
+  if (!only || others.length > 0 || !offersOther(only) || !/^\d+$/.test(number)) return word;
+  const isNamed = only.options.some(({ value, label }) => /^\d/.test(value) || /^\d/.test(label));
+  const otherNumber = only.options.length + 1;
+  if (Number(number) < otherNumber || (isNamed && Number(number) !== otherNumber)) return word;
+  const hint = `askd answer ${argumentOf(run)} "…", or -m ${number} if that is the answer`;
+  if (Number(number) > otherNumber) {
+    throw new Refusal("no_such_option", `There is no option ${number}; choose ${describeOptions(only)}`, { hint });
+  }
+  throw new Refusal("empty_answer", `Option ${number} needs an answer in your own words`, { hint });
+}
+
+/** An answer from a template; `-m` adds a note. */
+async function useTemplate(
+  name: string,
+  read: QuestionSnapshot,
+  [word, { choose, file, edit, message }]: [string | undefined, AnswerValues],
+  context: Context,
+): Promise<Said> {
+  if (word !== undefined || choose || file !== undefined || edit) {
+    throw new Refusal("bad_input", "A template is the whole answer", { hint: "Add a note to it with: -m <text>" });
+  }
+  const { getTemplate } = await import("../setup/template.ts");
+  const filled = fillTemplate(await getTemplate(await context.engine(), name), read);
+  const notes = [filled.note, message].filter((note) => note !== undefined);
+  return { ...filled, note: notes.length > 0 ? notes.join("\n") : undefined, template: name };
+}
+
+/** Shows the question on a terminal and opens the editor, or reads one line. */
+async function promptAnswer(read: QuestionSnapshot, flags: AnswerValues, context: Context): Promise<Said> {
+  if (!context.mayPrompt) return { answer: "" }; // the engine refuses it and lists the options
+  const { findEditor } = await import("../../terminal/editor.ts");
+  context.stderr.write(`\n${renderQuestion(read)}\n\n`);
+  if (findEditor(context.env)) return edit(read, flags, context);
+  context.stderr.write("Your answer: ");
+  return { answer: (await context.stdin.readLine(context.interrupt())) ?? "" };
+}
+
+async function edit(read: QuestionSnapshot, flags: AnswerValues, context: Context): Promise<Said> {
+  const { editAnswer } = await import("./answer-edit.ts");
+  const { note, ...said } = await editAnswer(read, flags.force ?? false, context);
+  const notes = [note, flags.message].filter((each) => each !== undefined);
+  return { ...said, note: notes.length > 0 ? notes.join("\n") : undefined };
+}
+
+/** The question with its context and choices, as text. */
+function renderQuestion({ content }: QuestionSnapshot): string {
+  return [
+    ...content.items.flatMap((item) => [
+      `Question: ${sanitise(item.text)}`,
+      ...(item.options.length > 0 ? [`  ${sayChoices(item)}`] : []),
+    ]),
+    ...(content.context ? ["", "Context:", sanitise(content.context)] : []),
+  ].join("\n");
 }

@@ -91,7 +91,7 @@ export function requireAlone(text: string | undefined, flags: AskValues): void {
 }
 
 /** Refuses flags without effect, or certain to fail, before anything is asked. */
-function requireSense(flags: AskValues): void {
+function requireSense(flags: AskValues) {
   const { option = [], recommend, multiple, default: given } = flags;
   const policy = flags["on-timeout"];
   const idle = option.length > 0 ? undefined : flags["only-options"] ? "--only-options" : multiple && "--multiple";
@@ -107,7 +107,7 @@ function requireSense(flags: AskValues): void {
   }
 }
 
-function readConfidence(text: string): number {
+function readConfidence(text: string) {
   const percent = Number(text.replace(/%$/, ""));
   if (text.trim() !== "" && percent >= 0 && percent <= 100) return percent;
   throw new Refusal("bad_input", "--confidence takes a percentage, like 62");
@@ -138,7 +138,7 @@ export async function askOptions(engine: Engine, flags: AskValues, context: Cont
 }
 
 /** Parses `redis:Redis 7` as value and label; without a plain word before the colon all of it is the label. */
-function readOptions({ option: given = [], recommend }: AskValues): object[] | undefined {
+function readOptions({ option: given = [], recommend }: AskValues) {
   const options = given.map((text) => {
     const [, value, label] = /^([\w-]+):(.+)$/s.exec(text) ?? [];
     return { value: value ?? text, label: label ?? text };

@@ -1,9 +1,9 @@
 import { type AskInput, type DoorDefaults, parseAsk } from "../../../core/question/ask-input.ts";
 import type { QuestionSnapshot } from "../../../core/changes.ts";
-import { parseDuration } from "../../../core/text/duration.ts";
+import { parseDuration, formatDuration } from "../../../core/text/duration.ts";
 import { shortId } from "../../../core/id.ts";
 import { proceedSentence } from "../../../core/run/agent-message.ts";
-import { DAY_MS, msBetween } from "../../../core/instant.ts";
+import { DAY_MS, msBetween, SECOND_MS } from "../../../core/instant.ts";
 import { findAnswer, isPending } from "../../../core/question/question.ts";
 import { Refusal } from "../../../core/refusal.ts";
 import { describePolicy } from "../../../core/question/timeout.ts";
@@ -12,25 +12,28 @@ import { EXIT_CODE } from "../../../core/exit-code.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import { handOverOutcome, holdQuestion } from "../../../engine/hold-question.ts";
 import { whoAsks } from "../../actor.ts";
-import { ASK_FLAGS, askOptions, rawAsk, requireAlone } from "./ask-flags.ts";
 import { optionalArgument, wrongUsage } from "../../arguments.ts";
-import { exitCodeOf } from "./check-view.ts";
 import type { Command } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import type { Values } from "../../flags.ts";
 import { readFileArg } from "../../terminal/read-file-arg.ts";
-import { requireKnown } from "../question/known-people.ts";
 import { printResult } from "../../output.ts";
 import { oneLine } from "../../view/sanitise.ts";
-import { sayAnswer } from "../inspect/show-view.ts";
-import { sayWaiting } from "./waiting.ts";
 import { quoted } from "../../view/run-text.ts";
-import { whileWorking } from "../../terminal/while-working.ts";
+import { whileWorking } from "../../terminal/pause.ts";
+import { bellFor } from "../../terminal/bell.ts";
+import { sayAge } from "../../view/relative-time.ts";
+import { requireKnown } from "../question/known-people.ts";
+import { sayAnswer } from "../inspect/show-view.ts";
+import { ASK_FLAGS, askOptions, rawAsk, requireAlone } from "./ask-flags.ts";
+import { exitCodeOf } from "./check.ts";
 
 const LONGEST_WAIT_MS = 365 * DAY_MS;
 const INPUT_BYTES = 1024 * 1024;
 // A script cannot explain what it meant.
 const DOOR: DoorDefaults = { via: "cli", accepts: ["answer", "decide"] };
+
+const LINE_START = "\r\x1b[K";
 
 export const command: Command<typeof ASK_FLAGS> = {
   usage: 'ask "<question>" [-o value:label …] [--wait [10m]]',
@@ -81,17 +84,17 @@ export async function ask(
 }
 
 /** A script that is told to choose takes what it recommends; without that it could not choose. */
-function takesDecide({ items }: AskInput): boolean {
+function takesDecide({ items }: AskInput) {
   return items.every(({ options }) => options.some(({ recommended }) => recommended));
 }
 
 /** Says whether the asker named itself what it can take. */
-function isAcceptGiven(raw: unknown): boolean {
+function isAcceptGiven(raw: unknown) {
   return raw !== null && typeof raw === "object" && "accepts" in raw && raw.accepts !== undefined;
 }
 
 /** An answer for the deadline that no policy would ever give is a mistake. */
-function requireDefaultUsed({ default: given }: Values<typeof ASK_FLAGS>, { onTimeout }: AskInput): void {
+function requireDefaultUsed({ default: given }: Values<typeof ASK_FLAGS>, { onTimeout }: AskInput) {
   if (given === undefined || onTimeout.do === "default" || onTimeout.do === "escalate") return;
   throw new Refusal(
     "bad_input",
@@ -103,16 +106,12 @@ function requireDefaultUsed({ default: given }: Values<typeof ASK_FLAGS>, { onTi
 }
 
 /** Where people can look at it, if a server of this place is there; that it cannot be told is no reason not to ask. */
-async function findPage(id: string, context: Context): Promise<string | undefined> {
+async function findPage(id: string, context: Context) {
   const server = context.isQuiet ? undefined : await context.findServer().catch(() => undefined);
   return server && `${server}/q/${id.slice(2)}`;
 }
 
-async function readAsk(
-  positionals: readonly string[],
-  flags: Values<typeof ASK_FLAGS>,
-  context: Context,
-): Promise<unknown> {
+async function readAsk(positionals: readonly string[], flags: Values<typeof ASK_FLAGS>, context: Context) {
   const text = optionalArgument(positionals, command.usage);
   if (flags.input === undefined) {
     if (text === undefined || text.trim() === "") throw wrongUsage("There is no question", command.usage);
@@ -132,7 +131,7 @@ async function readAsk(
 }
 
 /** Without a duration it waits as long as there is to answer. */
-function readWait(text: string, timeoutMs: number | undefined): number {
+function readWait(text: string, timeoutMs: number | undefined) {
   return text === "" ? Math.min(timeoutMs ?? LONGEST_WAIT_MS, LONGEST_WAIT_MS) : parseDuration(text);
 }
 
@@ -142,7 +141,7 @@ async function hold(
   { holdMs, signal }: { holdMs: number; signal: AbortSignal },
   engine: Engine,
   context: Context,
-): Promise<number> {
+) {
   const endWaiting = sayWaiting(holdMs, context);
   const held = whileWorking(engine, () => holdQuestion(engine, asked, { windowMs: holdMs, signal }));
   const read = await held.finally(endWaiting);
@@ -152,7 +151,7 @@ async function hold(
 }
 
 /** Prints the outcome; once it is printed, it counts as given. */
-async function printOutcome(outcome: QuestionSnapshot, engine: Engine, context: Context): Promise<number> {
+async function printOutcome(outcome: QuestionSnapshot, engine: Engine, context: Context) {
   const { read, confirm } = await handOverOutcome(engine, outcome, { witness: "stdout" });
   const { question, content } = read;
   const answer = findAnswer(question);
@@ -170,6 +169,33 @@ async function printOutcome(outcome: QuestionSnapshot, engine: Engine, context: 
   return isNothing && !context.json ? EXIT_CODE.cancelled : exitCodeOf(question);
 }
 
-function say(context: Context, line: string): void {
+function say(context: Context, line: string) {
   if (!context.isQuiet) context.stderr.write(`${line}\n`);
+}
+
+/** Prints that the command waits for a person: on a terminal with a bell and a counter, else once. Returns a function that ends it. */
+function sayWaiting(holdMs: number, context: Context) {
+  const { stderr, isQuiet, env } = context;
+  if (isQuiet) return () => undefined;
+  const isLive = stderr.isTty && env["TERM"] !== "dumb" && !env["ASKD_ACCESSIBLE"];
+  stderr.write(bellFor(context));
+  if (!isLive) {
+    stderr.write(`waiting for a person, at most ${formatDuration(holdMs)}\n`);
+    return () => undefined;
+  }
+  const ended = new AbortController();
+  void count(ended.signal, context);
+  return () => {
+    ended.abort();
+    stderr.write("\n");
+  };
+}
+
+/** Updates the counter until aborted. */
+async function count(signal: AbortSignal, { stderr, now, pause }: Context) {
+  const start = now();
+  while (!signal.aborted) {
+    stderr.write(`${LINE_START}waiting for a person, ${sayAge(msBetween(start, now()))}`);
+    await pause(SECOND_MS);
+  }
 }

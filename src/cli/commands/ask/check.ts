@@ -1,13 +1,21 @@
 import type { QuestionSnapshot } from "../../../core/changes.ts";
 import { isTakenByReading } from "../../../core/run/taken-by-reading.ts";
 import { CHECK_FIELDS, viewCheck } from "../../../core/api/view.ts";
+import type { Instant } from "../../../core/instant.ts";
+import { type Question, findAnswer } from "../../../core/question/question.ts";
+import { unreachable } from "../../../core/unreachable.ts";
+import { EXIT_CODE } from "../../../core/exit-code.ts";
 import { whoAsks } from "../../actor.ts";
 import { requireOneArgument } from "../../arguments.ts";
-import { exitCodeOf, renderCheck } from "./check-view.ts";
 import type { Command } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { printResult } from "../../output.ts";
 import { getQuestionId } from "../../target.ts";
+import { oneLine, sanitise } from "../../view/sanitise.ts";
+import { sayDue } from "../../view/question-text.ts";
+import { sayBy } from "../../view/run-text.ts";
+import { sayAgo } from "../../view/relative-time.ts";
+import { sayAnswer } from "../inspect/show-view.ts";
 
 const flags = {};
 
@@ -30,7 +38,56 @@ export const command: Command<typeof flags> = {
 };
 
 /** Says whether the script that asked reads its outcome now; a process of an earlier start of its agent does not count. */
-function isTakenHere(read: QuestionSnapshot, context: Context): boolean {
+function isTakenHere(read: QuestionSnapshot, context: Context) {
   const epoch = context.env["ASKD_EPOCH"];
   return isTakenByReading(read, whoAsks(context)) && (!epoch || Number(epoch) === read.run.epoch);
+}
+
+/** The output of `askd check`. */
+export function renderCheck(read: QuestionSnapshot, now: Instant): string {
+  const { question, content } = read;
+  const answer = findAnswer(question);
+  const said = [
+    ...(answer ? [`answer: ${sayAnswer(answer, content, now)}`] : []),
+    ...question.amendments.map(
+      ({ text, by, at }) => `correction: ${oneLine(text)}, by ${sayBy(by)} ${sayAgo(at, now)}`,
+    ),
+  ];
+  switch (question.status) {
+    case "pending": {
+      const due = sayDue(read, now);
+      return lines("pending", [`asked ${sayAgo(question.askedAt, now)}${due ? `, ${due}` : ""}`]);
+    }
+    case "answered":
+      return lines("answered", said);
+    case "timeout":
+      return lines("timeout", [`${sayAgo(question.timedOutAt, now)}, policy: ${question.policy}`, ...said]);
+    case "cancelled":
+      return lines("cancelled", [
+        `by ${sayBy(question.cancelledBy)} ${sayAgo(question.cancelledAt, now)}: ${oneLine(question.reason)}`,
+      ]);
+    default:
+      return unreachable(question);
+  }
+}
+
+/** The exit code for the status of a question. */
+export function exitCodeOf(question: Question): number {
+  switch (question.status) {
+    case "pending":
+      return EXIT_CODE.pending;
+    case "answered":
+      return 0;
+    case "timeout":
+      if (findAnswer(question) || question.policy === "proceed") return 0;
+      return question.policy === "skip" ? EXIT_CODE.cancelled : EXIT_CODE.timedOut;
+    case "cancelled":
+      return EXIT_CODE.cancelled;
+    default:
+      return unreachable(question);
+  }
+}
+
+function lines(status: string, more: readonly string[]) {
+  return `${[status, ...more.map((line) => `  ${sanitise(line)}`)].join("\n")}\n`;
 }

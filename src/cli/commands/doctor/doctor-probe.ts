@@ -3,11 +3,15 @@ import { Refusal } from "../../../core/refusal.ts";
 import { EXIT_CODE } from "../../../core/exit-code.ts";
 import { keepMeasured } from "../../../doctor/probe/probe-file.ts";
 import { type Measurement, type ProbeResult, probe } from "../../../doctor/probe/probe.ts";
+import { parseDuration } from "../../../core/text/duration.ts";
+import { serveProbe } from "../../../doctor/probe/probe-server.ts";
 import type { Context } from "../../context.ts";
 import { printResult } from "../../output.ts";
 import { oneLine } from "../../view/sanitise.ts";
-import { setupAround } from "../init/setup-around.ts";
 import { type Style, textWidth, wrap } from "../../terminal/terminal.ts";
+import type { Command } from "../../command.ts";
+import type { Flags } from "../../flags.ts";
+import { setupAround } from "../init/setup-around.ts";
 
 const MARK = { measured: "✓", not: "–" } as const;
 
@@ -16,6 +20,12 @@ export const PROBE_FIELDS: readonly string[] = ["agent", "measurements", "profil
 
 /** Limits that a probe cannot measure. */
 const BEYOND = ["calls over HTTP, hooks, and interactive sessions", "limits longer than the longest held call"];
+
+const flags = {
+  hold: { type: "string", value: "duration", about: "How long to hold a call" },
+  progress: { type: "string", value: "duration", about: "How often to send progress" },
+  writes: { type: "boolean", about: "Do not declare the tool read-only" },
+} as const satisfies Flags;
 
 /** Measures how long an agent's program waits for a tool call, and saves it for the live window. */
 export async function probeAgent(name: string, maxMs: number, context: Context): Promise<number> {
@@ -56,18 +66,18 @@ export async function probeAgent(name: string, maxMs: number, context: Context):
   return probed.measured.isOffered ? 0 : EXIT_CODE.error;
 }
 
-function viewLine({ what, result, why }: Measurement): object {
+function viewLine({ what, result, why }: Measurement) {
   return { what, result: result ?? null, why: why ?? null };
 }
 
 /** The measured values, the rest, and the file they are saved in. */
-export function renderProbe(
+function renderProbe(
   { measured, lines }: ProbeResult,
   file: string,
   { style, columns }: { style: Style; columns: number | undefined },
-): string {
+) {
   const cells = textWidth(columns) - 4;
-  const show = (mark: string, text: string): string =>
+  const show = (mark: string, text: string) =>
     wrap(oneLine(text), cells)
       .map((line, index) => `  ${index === 0 ? mark : " "} ${line}`)
       .join("\n");
@@ -87,3 +97,21 @@ export function renderProbe(
     "",
   ].join("\n");
 }
+
+/** The MCP server that agents start for `askd doctor --probe`; it opens no store. */
+export const command: Command<typeof flags> = {
+  usage: "probe-server [--hold 5s] [--progress 1s] [--writes]",
+  flags,
+  isForAllProjects: true,
+  isAboutWrongConfig: true,
+  async run(args, context) {
+    const { hold = "0s", progress, writes = false } = args.flags;
+    await serveProbe({
+      ...context.streams(),
+      holdMs: parseDuration(hold),
+      progressMs: progress === undefined ? undefined : parseDuration(progress),
+      isReadOnly: !writes,
+    });
+    return 0;
+  },
+};

@@ -51,8 +51,8 @@ export function renderSummary({ findings }: DoctorView): string {
 /** The JSON of `askd doctor`, safe to share: without secrets and home directories. */
 export function viewDoctor(view: DoctorView, { env, homeDir }: Pick<Context, "env" | "homeDir">): object {
   const secrets = secretsIn(env);
-  const clean = (text: string): string => redact(text, secrets).replaceAll(homeDir, "~");
-  const viewFinding = ({ code, area, subject, level, text, fix, repair }: Finding): object => ({
+  const clean = (text: string) => redact(text, secrets).replaceAll(homeDir, "~");
+  const viewFinding = ({ code, area, subject, level, text, fix, repair }: Finding) => ({
     code,
     area,
     subject: subject ?? null,
@@ -75,7 +75,7 @@ export function viewDoctor(view: DoctorView, { env, homeDir }: Pick<Context, "en
   };
 }
 
-function fixedLines({ repaired, columns }: DoctorView, style: Style): string[] {
+function fixedLines({ repaired, columns }: DoctorView, style: Style) {
   if (repaired.length === 0) return [];
   return [
     style.bold("Fixed"),
@@ -87,7 +87,7 @@ function fixedLines({ repaired, columns }: DoctorView, style: Style): string[] {
   ];
 }
 
-function troubleLines({ findings, program, columns }: DoctorView, style: Style): string[] {
+function troubleLines({ findings, program, columns }: DoctorView, style: Style) {
   const found = troubles(findings);
   if (found.length === 0) return [];
   return [
@@ -104,7 +104,7 @@ function troubleLines({ findings, program, columns }: DoctorView, style: Style):
 }
 
 /** `  ✗ codex        the finding`, and below it the fix. */
-function entryLines(mark: string, finding: Finding, more: readonly string[], columns: number | undefined): string[] {
+function entryLines(mark: string, finding: Finding, more: readonly string[], columns: number | undefined) {
   const subject = oneLine(subjectOf(finding));
   const indent = 4 + SUBJECT_CELLS;
   const cells = textWidth(columns) - indent;
@@ -120,7 +120,7 @@ function entryLines(mark: string, finding: Finding, more: readonly string[], col
   ];
 }
 
-function areaLines(area: Area, { findings, columns, program }: DoctorView, style: Style): string[] {
+function areaLines(area: Area, { findings, columns, program }: DoctorView, style: Style) {
   const found = findings.filter((finding) => finding.area === area);
   if (found.length === 0) return [];
   const groups = BY_SUBJECT.has(area) ? groupBySubject(found) : [found];
@@ -132,7 +132,7 @@ function areaLines(area: Area, { findings, columns, program }: DoctorView, style
 }
 
 /** The good findings of a subject, after the mark of its worst one. */
-function groupText(group: readonly Finding[], style: Style): string {
+function groupText(group: readonly Finding[], style: Style) {
   const level = WORST.find((each) => group.some((finding) => finding.level === each)) ?? "ok";
   const [first] = group;
   const subject = first && BY_SUBJECT.has(first.area) && first.subject !== undefined ? `${first.subject} ` : "";
@@ -142,7 +142,7 @@ function groupText(group: readonly Finding[], style: Style): string {
   return `${markOf(level, style)} ${oneLine(subject + text)}`;
 }
 
-function groupBySubject(findings: readonly Finding[]): Finding[][] {
+function groupBySubject(findings: readonly Finding[]) {
   const groups = new Map<string, Finding[]>();
   for (const finding of findings) {
     const name = finding.subject ?? "";
@@ -152,20 +152,20 @@ function groupBySubject(findings: readonly Finding[]): Finding[][] {
 }
 
 /** Problems first, then warnings, each by area. */
-function troubles(findings: readonly Finding[]): Finding[] {
+function troubles(findings: readonly Finding[]) {
   return (["problem", "warning"] as const).flatMap((level) => findings.filter((finding) => finding.level === level));
 }
 
-function subjectOf({ subject, area }: Finding): string {
+function subjectOf({ subject, area }: Finding) {
   return subject ?? area;
 }
 
-function markOf(level: Level, style: Style): string {
+function markOf(level: Level, style: Style) {
   const colour = { ok: style.green, off: style.dim, warning: style.yellow, problem: style.red }[level];
   return colour(MARKS[level]);
 }
 
-function sayCounts(findings: readonly Finding[]): string {
+function sayCounts(findings: readonly Finding[]) {
   const counts = (["problem", "warning"] as const).flatMap((level) => {
     const count = countOf(findings, level);
     return count === 0 ? [] : [pluralize(count, level)];

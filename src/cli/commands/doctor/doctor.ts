@@ -7,7 +7,7 @@ import { type Finding, countOf } from "../../../doctor/finding.ts";
 import type { DoctorContext } from "../../../doctor/doctor-context.ts";
 import { wireClient } from "../../../doctor/wire-client.ts";
 import { wrongUsage } from "../../arguments.ts";
-import { isServiceOff, workerLockFile, startService } from "../service/background-worker.ts";
+import { isServiceOff, workerLockFile, startService } from "../service/worker.ts";
 import { BELL } from "../../terminal/bell.ts";
 import type { Command } from "../../command.ts";
 import type { Context } from "../../context.ts";
@@ -15,7 +15,7 @@ import { type DoctorView, renderDoctor, renderSummary, viewDoctor } from "./doct
 import { PROBE_FIELDS, probeAgent } from "./doctor-probe.ts";
 import type { Flags } from "../../flags.ts";
 import { printResult } from "../../output.ts";
-import { DEFAULT_PORT } from "../service/background-server.ts";
+import { DEFAULT_PORT } from "../service/serve.ts";
 import { setupAround } from "../init/setup-around.ts";
 import { VERSION } from "../../version.ts";
 
@@ -56,7 +56,7 @@ function print(
   findings: readonly Finding[],
   repaired: readonly RepairResult[],
   { context, isShort }: { context: Context; isShort: boolean },
-): void {
+) {
   const { version, arch } = process;
   const view: DoctorView = {
     version: VERSION,
@@ -74,9 +74,9 @@ function print(
 }
 
 /** Sends test messages if --send asks for it. */
-async function send({ config, ...patient }: DoctorContext, context: Context): Promise<Finding[]> {
+async function send({ config, ...patient }: DoctorContext, context: Context) {
   const { sendTests } = await import("../../../doctor/send.ts");
-  const ring = (): boolean => {
+  const ring = () => {
     if (context.stderr.isTty) context.stderr.write(BELL);
     return context.stderr.isTty;
   };

@@ -6,15 +6,22 @@ import { type Run, hasEnded } from "../../../core/run/run.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import { whoTypes } from "../../actor.ts";
 import { afterChange } from "../../after-change.ts";
-import { isServiceOff } from "../service/background-worker.ts";
 import type { Context } from "../../context.ts";
 import { oneLine } from "../../view/sanitise.ts";
-import { TEST_OPTIONS, TEST_QUESTION } from "./test-agent.ts";
+import type { Command } from "../../command.ts";
+import type { Flags } from "../../flags.ts";
+import { isServiceOff } from "../service/worker.ts";
 
 const NAME = "init-test";
 const LOOK_MS = 50;
 const PATIENCE_MS = MINUTE_MS;
 const MOST_TRIES = 5;
+
+/** The test question of init. */
+const TEST_QUESTION = "Is this the right terminal?";
+const TEST_OPTIONS = ["Yes", "No"] as const;
+
+const flags = {} as const satisfies Flags;
 
 /** Says what answers here: the server that runs, or the worker that every run starts. */
 export async function sayService(context: Context): Promise<void> {
@@ -70,7 +77,7 @@ export async function askTest(context: Context): Promise<boolean> {
 }
 
 /** Started like any other run, by a command of its own; its folder is ours, so that the project stays as it is. */
-async function startRun({ self, runChild, place }: Context): Promise<number> {
+async function startRun({ self, runChild, place }: Context) {
   const { store, stateDir } = place;
   const where = ["--store", store.kind === "sqlite" ? `sqlite:${store.file}` : store.url, "-C", stateDir];
   const argv = [...self, ...where, "run", "--quiet", "--name", NAME, "--", ...self, "test-agent"];
@@ -83,11 +90,7 @@ async function startRun({ self, runChild, place }: Context): Promise<number> {
 }
 
 /** Shows the question until an answer fits it. */
-async function askPerson(
-  read: QuestionSnapshot,
-  engine: Engine,
-  context: Context,
-): Promise<QuestionSnapshot | undefined> {
+async function askPerson(read: QuestionSnapshot, engine: Engine, context: Context) {
   const { stdout, stderr, style } = context;
   const options = TEST_OPTIONS.map((label, index) => `${index + 1} ${label}`).join("   ");
   stdout.write(`${style.cyan("?")} Test question: ${TEST_QUESTION}\n    ${options}\n`);
@@ -106,7 +109,7 @@ async function askPerson(
   return undefined;
 }
 
-async function waitFor(engine: Engine, number: number, isSo: (run: Run) => boolean): Promise<Run | undefined> {
+async function waitFor(engine: Engine, number: number, isSo: (run: Run) => boolean) {
   const endMs = performance.now() + PATIENCE_MS;
   while (performance.now() < endMs) {
     const [run] = (await engine.lookUp({ by: "number", number }, 1)).runs;
@@ -115,4 +118,23 @@ async function waitFor(engine: Engine, number: number, isSo: (run: Run) => boole
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS)); // nothing else may keep this process alive
   }
   return undefined;
+}
+
+export const command: Command<typeof flags> = {
+  usage: "test-agent",
+  flags,
+  run: (_args, context) => ask(context),
+};
+
+/** An agent as small as can be: it asks by a marker and ends, and says what it was told when it is started again. */
+async function ask({ env, stdout, readFile }: Context) {
+  const file = env["ASKD_ANSWER_FILE"];
+  if (file === undefined) {
+    const asked = JSON.stringify({ question: TEST_QUESTION, options: TEST_OPTIONS });
+    stdout.write(`I ask and end.\n<<ASK_HUMAN>> ${asked} <</ASK_HUMAN>>\n`);
+    return 0;
+  }
+  const told = await readFile(file);
+  stdout.write(`I was started again and told:\n${told}\n`);
+  return 0;
 }

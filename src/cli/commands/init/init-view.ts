@@ -42,7 +42,7 @@ export function renderPlan(wired: Wired, { style, program }: Pick<Context, "styl
 }
 
 /** The files and what is new in them, in two columns. */
-function renderFiles(plans: readonly FilePlan[], wired: Wired): string[] {
+function renderFiles(plans: readonly FilePlan[], wired: Wired) {
   const names = plans.map(({ file }) => nameOf(file, wired));
   const width = Math.min(WIDEST_NAME, Math.max(...names.map(cellsOf)));
   return plans.flatMap(({ says, notes }, index) => {
@@ -57,7 +57,7 @@ function renderFiles(plans: readonly FilePlan[], wired: Wired): string[] {
   });
 }
 
-function sayHints(due: readonly FilePlan[], { scope, dir, isRepository }: Wired): string[] {
+function sayHints(due: readonly FilePlan[], { scope, dir, isRepository }: Wired) {
   const shared = due.filter(
     ({ file, how }) => how.kind === "settings" && isInside(file, dir) && !/\.local\./.test(file),
   );
@@ -140,7 +140,7 @@ export function viewPlans({ version, dir, scope, clients, plans }: Wired): objec
   };
 }
 
-function sayFound({ client, version, program, home }: FoundClient): string {
+function sayFound({ client, version, program, home }: FoundClient) {
   if (version !== undefined) return `${client.title} ${oneLine(version)}`;
   if (program === undefined && home === undefined) return `${client.title} (not found here)`;
   return program === undefined ? `${client.title} (by its settings)` : client.title;
@@ -152,12 +152,12 @@ export function nameOf(file: string, { dir, homeDir }: { dir: string; homeDir: s
   return oneLine(isInside(file, homeDir) ? `~/${relative(homeDir, file)}` : file);
 }
 
-function isInside(file: string, dir: string): boolean {
+function isInside(file: string, dir: string) {
   const way = relative(dir, file);
   return way !== "" && !way.startsWith("..") && !/^[/\\]|^\w:/.test(way);
 }
 
-function indent(text: string): string[] {
+function indent(text: string) {
   return sanitise(text)
     .trimEnd()
     .split("\n")

@@ -2,22 +2,31 @@ import { join } from "node:path";
 import { Refusal } from "../../../core/refusal.ts";
 import { applyPlans } from "../../../setup/apply.ts";
 import { type ClientSurroundings, type Client, SCOPES, type Scope } from "../../../agents/wiring.ts";
-import { type FoundClient, clientsOf, findClient, findClients, findOne } from "../../../setup/clients.ts";
+import {
+  type FoundClient,
+  OTHER_CLIENTS,
+  clientsOf,
+  findClient,
+  findClients,
+  findOne,
+  renderOther,
+} from "../../../setup/clients.ts";
 import { planGuide, planProjectFile } from "../../../setup/project-file.ts";
-import { type FilePlan, isChange, planClients } from "../../../setup/plan.ts";
+import { isChange, planClients } from "../../../setup/plan.ts";
+import { renderSnippet } from "../../../setup/desired-config.ts";
+import { unreachable } from "../../../core/unreachable.ts";
+import { listRecords, type UndoResult, recordsFor, undoRecord } from "../../../setup/undo.ts";
 import { wrongUsage } from "../../arguments.ts";
 import type { Command } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import type { Flags, Values } from "../../flags.ts";
-import { askTest, sayHowToTest, sayService } from "./init-test.ts";
-import { printSnippets } from "./init-print.ts";
-import { undoInit } from "./init-undo.ts";
-import { type Wired, renderApplied, renderDiffs, renderPlan, viewPlans } from "./init-view.ts";
 import { oneLine } from "../../view/sanitise.ts";
 import { printResult } from "../../output.ts";
-import { findRepository } from "../run/repository.ts";
-import { findTop, setupAround } from "./setup-around.ts";
 import { VERSION } from "../../version.ts";
+import { findRepository } from "../run/repository.ts";
+import { askTest, sayHowToTest, sayService } from "./init-test.ts";
+import { type Wired, renderApplied, renderDiffs, renderPlan, viewPlans, nameOf } from "./init-view.ts";
+import { findTop, setupAround } from "./setup-around.ts";
 
 const EXIT_ERROR = 1;
 const EXIT_CANCELLED = 2;
@@ -64,11 +73,11 @@ export const command: Command<typeof flags> = {
 };
 
 /** Where copies of changed files are kept, with what it takes to undo the changes. */
-function historyDir({ place }: Context): string {
+function historyDir({ place }: Context) {
   return join(place.stateDir, "init");
 }
 
-async function init(given: Given, around: ClientSurroundings, context: Context): Promise<number> {
+async function init(given: Given, around: ClientSurroundings, context: Context) {
   const scope = readScope(given.scope);
   // Some programs take seconds to say who they are.
   if (context.stderr.isTty && !context.isQuiet) context.stderr.write("Looking for agents…\n");
@@ -112,7 +121,7 @@ async function init(given: Given, around: ClientSurroundings, context: Context):
 async function planAll(
   clients: readonly FoundClient[],
   { scope, around, hasGuide }: { scope: Scope; around: ClientSurroundings; hasGuide: boolean },
-): Promise<FilePlan[]> {
+) {
   return [
     ...(await planClients(
       clients.map(({ client }) => ({ client, scope })),
@@ -124,7 +133,7 @@ async function planAll(
 }
 
 /** Says how it went; files that were left alone make it a failure. */
-function end(result: Parameters<typeof renderApplied>[0], context: Context): number {
+function end(result: Parameters<typeof renderApplied>[0], context: Context) {
   printResult(context, command.fields ?? [], {
     page: () => renderApplied(result, context),
     json: () => ({ ...viewPlans(result), written: result.written.map(({ file }) => file) }),
@@ -132,7 +141,7 @@ function end(result: Parameters<typeof renderApplied>[0], context: Context): num
   return result.failed.length > 0 || result.plans.some(({ problem }) => problem) ? EXIT_ERROR : 0;
 }
 
-function showOnly(wired: Wired, context: Context): number {
+function showOnly(wired: Wired, context: Context) {
   printResult(context, command.fields ?? [], {
     page: () => renderDiffs(wired, context),
     json: () => ({ ...viewPlans(wired), written: [] }),
@@ -141,7 +150,7 @@ function showOnly(wired: Wired, context: Context): number {
 }
 
 /** Asks the person; without one, says what to type. */
-async function mayGoAhead(wired: Wired, context: Context): Promise<boolean> {
+async function mayGoAhead(wired: Wired, context: Context) {
   if (!context.mayPrompt || context.json) {
     throw new Refusal("bad_input", "Nobody can be asked here, so nothing was changed", {
       hint: `Look at it with: ${context.program} init --dry-run; do it with: ${context.program} init --yes`,
@@ -157,7 +166,7 @@ async function mayGoAhead(wired: Wired, context: Context): Promise<boolean> {
   return false;
 }
 
-function readScope(given: string | undefined): Scope {
+function readScope(given: string | undefined) {
   const scope = SCOPES.find((one) => one === (given ?? "local"));
   if (scope) return scope;
   throw new Refusal("bad_input", `There is no scope "${oneLine(given ?? "")}"`, {
@@ -166,11 +175,7 @@ function readScope(given: string | undefined): Scope {
 }
 
 /** Those that were named, here or not; else all that are in use here. */
-async function chooseClients(
-  names: readonly string[],
-  around: ClientSurroundings,
-  known: readonly Client[],
-): Promise<FoundClient[]> {
+async function chooseClients(names: readonly string[], around: ClientSurroundings, known: readonly Client[]) {
   if (names.length > 0) {
     const clients = [...new Set(names.map((name) => getClient(name, known)))];
     return Promise.all(clients.map(async (client) => (await findOne(client, around)) ?? { client }));
@@ -182,10 +187,80 @@ async function chooseClients(
   });
 }
 
-function getClient(name: string, known: readonly Client[]): Client {
+function getClient(name: string, known: readonly Client[]) {
   const client = findClient(known, name.toLowerCase());
   if (client) return client;
   throw new Refusal("bad_input", `init does not know the client "${oneLine(name)}"`, {
     hint: `Choose from: ${known.map((one) => one.name).join(", ")}. For others: askd init --print`,
   });
+}
+
+/** Prints the settings to write by hand: file names on stderr, the text alone on stdout if it is one file. */
+async function printSnippets(name: string, around: ClientSurroundings, context: Context) {
+  const clients = clientsOf(await context.agents());
+  const names = [...clients, ...OTHER_CLIENTS].map((one) => one.name).join(", ");
+  const known = findClient(clients, name);
+  const other = OTHER_CLIENTS.find((one) => one.name === name);
+  if (known) return printKnown(known, around, context);
+  if (other) return print(context, `${other.title}: ${nameOf(other.file(around), around)}`, renderOther(other, around));
+  if (name === "" || name === "generic") return print(context, sayGeneric(names), renderOther(undefined, around));
+  throw new Refusal("bad_input", `There is nothing to print for "${oneLine(name)}"`, {
+    hint: `Choose from: ${names}, generic`,
+  });
+}
+
+function printKnown(client: Client, around: ClientSurroundings, context: Context) {
+  for (const { file, format, wishes } of client.targets("user", around)) {
+    print(context, `${client.title}: ${nameOf(file, around)}`, renderSnippet(format, wishes));
+  }
+  return 0;
+}
+
+function sayGeneric(names: string) {
+  return `Any client that speaks MCP. Known by name: ${names}`;
+}
+
+function print({ stdout, stderr, isQuiet }: Context, head: string, text: string) {
+  if (!isQuiet) stderr.write(`${head}\n`);
+  stdout.write(text);
+  return 0;
+}
+
+/** Puts back what init changed for this project, the newest change first. */
+async function undoInit(dir: string, root: string, context: Context) {
+  const records = await recordsFor(root, dir);
+  if (records.length === 0) throw await nothingToUndo(dir, root);
+  const undone: UndoResult[] = [];
+  for (const record of records) undone.push(...(await undoRecord(record)));
+  const last = [...new Map(undone.map((one) => [one.file, one])).values()];
+  printResult(context, command.fields ?? [], {
+    page: () => last.map((one) => `${say(one, dir, context)}\n`).join(""),
+    json: () => ({ dir, files: last }),
+  });
+  return last.some(({ is }) => is === "failed") ? EXIT_ERROR : 0;
+}
+
+async function nothingToUndo(dir: string, root: string) {
+  const others = [...new Set((await listRecords(root)).map((record) => record.dir))];
+  const hint = others.length > 0 ? `It was used in ${others.map(oneLine).join(", ")}` : "Wire your agents: askd init";
+  return new Refusal("not_found", `init has changed nothing for ${oneLine(dir)}`, { hint });
+}
+
+function say(one: UndoResult, dir: string, { style, homeDir }: Context) {
+  const name = nameOf(one.file, { dir, homeDir });
+  const done = style.green("✓");
+  switch (one.is) {
+    case "restored":
+      return `${done} ${name} is as it was`;
+    case "removed":
+      return `${done} ${name} is gone again`;
+    case "taken_out":
+      return `${done} ${name} was changed since; only what is of askd was taken out`;
+    case "kept":
+      return `${done} ${name} was changed since; it stays`;
+    case "failed":
+      return `${style.red("✗")} ${name} was left as it is: ${oneLine(one.why)}`;
+    default:
+      return unreachable(one);
+  }
 }

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { realpath } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { findProgram } from "../../../agents/runner/launch.ts";
-import type { ClientSurroundings, Argv } from "../../../agents/wiring.ts";
+import type { ClientSurroundings } from "../../../agents/wiring.ts";
 import type { Context } from "../../context.ts";
 import { VERSION } from "../../version.ts";
 
@@ -34,14 +34,14 @@ export async function findTop(cwd: string): Promise<{ dir: string; isRepository:
 }
 
 /** How this very askd is started by others: by its name on the path, or by its file; nothing if it will not stay. */
-async function findOwn({ self, env, cwd }: Context): Promise<Argv | undefined> {
+async function findOwn({ self, env, cwd }: Context) {
   const bin = self.at(-1) ?? "";
   const onPath = await findProgram("askd", env, cwd);
   if (onPath !== undefined && !FETCHED.test(onPath) && (await isSame(onPath, bin))) return [onPath];
   return FETCHED.test(bin) || !existsSync(bin) ? undefined : self;
 }
 
-async function isSame(one: string, other: string): Promise<boolean> {
+async function isSame(one: string, other: string) {
   const [first, second] = await Promise.all([one, other].map((path) => realpath(path).catch(() => path)));
   return first === second;
 }

@@ -62,7 +62,7 @@ export function renderShow(view: ShowView, style: Style): string {
   return `${blocks.map((block) => block.join("\n")).join("\n\n")}\n`;
 }
 
-function runLines(view: ShowView, pending: Question | undefined): string[] {
+function runLines(view: ShowView, pending: Question | undefined) {
   const { run, now, usage, takeover, machines, program, more = [] } = view;
   const held = pending && isPending(pending) ? pending : undefined;
   const away = machines && findAwayMachine(run, machines);
@@ -97,7 +97,7 @@ function runLines(view: ShowView, pending: Question | undefined): string[] {
   ];
 }
 
-function pendingLines(read: QuestionSnapshot, view: ShowView, style: Style): string[] {
+function pendingLines(read: QuestionSnapshot, view: ShowView, style: Style) {
   const { question, content, run } = read;
   const heading = `PENDING QUESTION (asked ${sayAgo(question.askedAt, view.now)}):`;
   const context = content.context === undefined ? [] : ["Context:", ...wrap(sanitise(content.context), view.width - 2)];
@@ -131,11 +131,11 @@ function pendingLines(read: QuestionSnapshot, view: ShowView, style: Style): str
   return [`${style.bold(heading)}  ${shortId(question.id)}`, ...body.map((line) => (line === "" ? "" : `  ${line}`))];
 }
 
-function textLines(item: Item, number: string, width: number): string[] {
+function textLines(item: Item, number: string, width: number) {
   return wrap(`${number}${item.header ? `${oneLine(item.header)}: ` : ""}${sanitise(item.text)}`, width);
 }
 
-function optionLines(item: Item): string[] {
+function optionLines(item: Item) {
   if (item.options.length === 0) return [];
   const choices = choicesOf(item);
   const column = Math.max(...choices.map(cellsOf)) + 3;
@@ -146,7 +146,7 @@ function optionLines(item: Item): string[] {
   return [item.multiple ? "Suggested options (choose one or more):" : "Suggested options:", ...lines];
 }
 
-function leanLine(question: Question, content: Content): string[] {
+function leanLine(question: Question, content: Content) {
   const option = content.items[0] && recommendedOption(content.items[0]);
   const sure = question.confidence === undefined ? "" : `, ${Math.round(question.confidence * 100)}%`;
   const lean = option ? `Agent leans ${oneLine(option.label)}${sure}. ` : "";
@@ -154,7 +154,7 @@ function leanLine(question: Question, content: Content): string[] {
   return [`${lean}${risk}`];
 }
 
-function dueLine({ question, content }: QuestionSnapshot, { now, ahead }: ShowView): string[] {
+function dueLine({ question, content }: QuestionSnapshot, { now, ahead }: ShowView) {
   if (question.dueAt === undefined) return ["No deadline."];
   const leftMs = Math.max(0, msBetween(now, question.dueAt));
   const clock = sayClock(question.dueAt, now, ahead);
@@ -162,7 +162,7 @@ function dueLine({ question, content }: QuestionSnapshot, { now, ahead }: ShowVi
 }
 
 /** The claim, the assignment and the snooze of a question. */
-function peopleLines(question: Question, { now, ahead, program }: ShowView): string[] {
+function peopleLines(question: Question, { now, ahead, program }: ShowView) {
   const { claim, to, snoozedUntil } = question;
   const settling = isPending(question) ? question.settling : undefined;
   return [
@@ -177,7 +177,7 @@ function peopleLines(question: Question, { now, ahead, program }: ShowView): str
   ];
 }
 
-function commentLines(question: Question, { now, width }: ShowView): string[] {
+function commentLines(question: Question, { now, width }: ShowView) {
   if (question.comments.length === 0) return [];
   const said = question.comments.flatMap(({ by, at, text }) =>
     wrap(`${sayBy(by)} ${sayAgo(at, now)}: ${sanitise(text)}`, width - 2),
@@ -186,7 +186,7 @@ function commentLines(question: Question, { now, width }: ShowView): string[] {
 }
 
 /** `Similar: "Redis" for "Which job queue?", mika, 3 weeks ago (q-5c1a)` */
-function similarLines({ similar = [], now, width }: ShowView): string[] {
+function similarLines({ similar = [], now, width }: ShowView) {
   return similar.map(({ id, answer, title, by, at }) => {
     const when = `${oneLine(actorName(by))}, ${spellAgo(at, now)} (${shortId(id)})`;
     const said = `Similar: "${cutCells(oneLine(answer), MOST_SIMILAR_CELLS)}"`;
@@ -194,7 +194,7 @@ function similarLines({ similar = [], now, width }: ShowView): string[] {
   });
 }
 
-function historyLines({ question, content }: ShowView["questions"][number], view: ShowView): string[] {
+function historyLines({ question, content }: ShowView["questions"][number], view: ShowView) {
   const id = shortId(question.id);
   return [
     `  ${id}  ${oneLine(question.title)}`,
@@ -205,7 +205,7 @@ function historyLines({ question, content }: ShowView["questions"][number], view
   ];
 }
 
-function outcomeLines(question: Question, content: Content, now: Instant): string[] {
+function outcomeLines(question: Question, content: Content, now: Instant) {
   if (question.status === "cancelled") {
     const who = `by ${sayBy(question.cancelledBy)} ${sayAgo(question.cancelledAt, now)}`;
     return [`cancelled ${who}: ${oneLine(question.reason)}`];

@@ -1,26 +1,38 @@
+import { access } from "node:fs/promises";
+import { isAbsolute, relative } from "node:path";
 import { viewSimilar } from "../../../core/api/memory-reply.ts";
-import type { Content } from "../../../core/question/content.ts";
+import { type Content, recommendedOption } from "../../../core/question/content.ts";
 import type { QuestionId } from "../../../core/id.ts";
 import { findAwayMachine } from "../../../core/run/machine.ts";
 import { answerText } from "../../../core/answer/match.ts";
-import { type Question, findAnswer } from "../../../core/question/question.ts";
+import { type Question, findAnswer, isPending } from "../../../core/question/question.ts";
 import { Refusal } from "../../../core/refusal.ts";
 import type { Run } from "../../../core/run/run.ts";
-import type { SimilarQuestion } from "../../../core/answer/similar.ts";
 import { USAGE_FIELDS, viewUsage } from "../../../core/run/usage.ts";
 import { RUN_FIELDS, viewQuestion, viewRun } from "../../../core/api/view.ts";
 import type { Engine } from "../../../engine/engine.ts";
+import { findAgent } from "../../../agents/registry.ts";
+import { findChangedFiles } from "../../../agents/runner/local-run.ts";
+import { runDirOf } from "../../../agents/runner/run-files.ts";
+import { type ResumeAdvice, takeoverCommand } from "../../../agents/runner/takeover.ts";
+import { AnswerInput } from "../../../core/answer/answer-input.ts";
+import type { QuestionSnapshot } from "../../../core/changes.ts";
+import { answerMessage } from "../../../core/run/agent-message.ts";
 import type { Command } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import type { Flags } from "../../flags.ts";
 import { requireOneArgument } from "../../arguments.ts";
 import { machinesFor } from "../../view/machine-view.ts";
 import { printResult } from "../../output.ts";
-import { type ShowRequest, findRunEvidence, readShowDetails } from "./show-details.ts";
-import { type ShowView, renderShow } from "./show-view.ts";
 import { getRun } from "../../target.ts";
-import { textWidth } from "../../terminal/terminal.ts";
+import { textWidth, styleFor } from "../../terminal/terminal.ts";
 import { readUsage } from "../../run-usage.ts";
+import { whoTypes } from "../../actor.ts";
+import { sanitise } from "../../view/sanitise.ts";
+import { renderWork, sayWork } from "../../view/work-view.ts";
+import { RunLog } from "../run/run-log.ts";
+import { findTakeoverHere, findWayOnHere } from "../run/takeover.ts";
+import { type ShowView, renderShow } from "./show-view.ts";
 
 const MOST_SHOWN = 100;
 const MOST_SIMILAR = 3;
@@ -46,6 +58,32 @@ export const SHOW_FIELDS: readonly string[] = [
   "agent_view",
   "resume_command",
 ];
+
+const LOG_LINES = 40;
+const EXAMPLE = "(your answer)";
+
+/** The details to show beyond the page of a run. */
+interface ShowRequest {
+  diff?: boolean | undefined;
+  log?: boolean | undefined;
+  "agent-view"?: boolean | undefined;
+}
+
+/** Additional blocks of the page, and the same as JSON fields. */
+interface ShowDetails {
+  blocks: ReadonlyArray<{ heading: string; lines: readonly string[] }>;
+  fields: object;
+}
+
+/** Facts about a waiting run that only this machine knows. */
+interface RunEvidence {
+  /** The size of the work so far. */
+  work?: string | undefined;
+  /** The command to continue by hand. */
+  takeover?: string | undefined;
+  /** How to deliver an answer that no worker can deliver. */
+  wayOn?: ResumeAdvice | undefined;
+}
 
 export const command: Command<typeof flags> = {
   usage: "show <id> [--diff] [--log] [--agent-view] [--web]",
@@ -118,14 +156,14 @@ export async function showRun(
 }
 
 /** Says whether the session of a run of another machine is here. */
-async function hasSession(run: Run, { agents, place, env }: Context): Promise<boolean> {
+async function hasSession(run: Run, { agents, place, env }: Context) {
   const { findSessionCopy } = await import("../../../agents/runner/session-copy.ts");
   const found = await findSessionCopy(run, { agents: await agents(), stateDir: place.stateDir, env });
   return "has" in found && found.has === "session";
 }
 
 /** Similar past answers; none for callers who may not see them. */
-async function readSimilar(engine: Engine, id: QuestionId): Promise<SimilarQuestion[]> {
+async function readSimilar(engine: Engine, id: QuestionId) {
   try {
     return await engine.findSimilar(id, MOST_SIMILAR);
   } catch (error) {
@@ -135,7 +173,7 @@ async function readSimilar(engine: Engine, id: QuestionId): Promise<SimilarQuest
 }
 
 /** The latest question and answer with the field names of task managers. */
-function viewLast(last: { question: Question; content: Content } | undefined): object {
+function viewLast(last: { question: Question; content: Content } | undefined) {
   if (!last) return {};
   const answer = findAnswer(last.question);
   return {
@@ -144,4 +182,88 @@ function viewLast(last: { question: Question; content: Content } | undefined): o
     humanResponse: answer ? answerText(last.content, answer.items) : null,
     humanRespondedAt: answer?.at ?? null,
   };
+}
+
+/** Reads the work of a run that waits for an answer, or for a person to deliver one. */
+async function findRunEvidence(run: Run, context: Context): Promise<RunEvidence> {
+  if (run.pendingId === undefined) return { wayOn: await findWayOnHere(run, context) };
+  const work = await findChangedFiles(run, await context.host(), { isStat: true });
+  const takeover = await findTakeoverHere(run, context);
+  return {
+    work: work && sayWork(work),
+    takeover: takeover && takeoverCommand({ ...takeover, dir: nearDir(takeover.dir, context.cwd) }),
+  };
+}
+
+/** The path of a directory seen from another: relative if it is below. */
+function nearDir(dir: string, from: string) {
+  const near = relative(from, dir);
+  return near === "" || near.startsWith("..") || isAbsolute(near) ? dir : near;
+}
+
+/** Reads the requested details: the diff, the end of the log, the message to the agent. */
+async function readShowDetails(
+  read: { run: Run; last: QuestionSnapshot | undefined },
+  wish: ShowRequest,
+  at: { engine: Engine; context: Context },
+): Promise<ShowDetails> {
+  const found = [
+    ...(wish.diff ? [await readDiff(read.run, at.context)] : []),
+    ...(wish.log ? [await readLog(read.run, at.context)] : []),
+    ...(wish["agent-view"] ? [await readAgentView(read.last, at.engine, at.context)] : []),
+  ];
+  return {
+    blocks: found.map(({ heading, lines }) => ({ heading, lines })),
+    fields: Object.fromEntries(found.flatMap(({ fields }) => Object.entries(fields))),
+  };
+}
+
+async function readDiff(run: Run, context: Context) {
+  const work = await findChangedFiles(run, await context.host(), { isStat: false });
+  const lines = work ? renderWork(work, context.style) : ["(not available on this machine)"];
+  return {
+    heading: "WORK SO FAR:",
+    lines: lines.length > 0 ? lines : ["(no changes)"],
+    fields: { diff: work?.diff ?? null, new_files: work?.untracked ?? [] },
+  };
+}
+
+/** The last lines of the log. */
+async function readLog(run: Run, context: Context) {
+  const runDir = runDirOf(context.place.stateDir, run.id);
+  const isThere = await access(runDir).then(
+    () => true,
+    () => false,
+  );
+  let lines: string[] = [];
+  const log = new RunLog({
+    runDir,
+    kind: "out",
+    agent: findAgent(await context.agents(), run.agent),
+    style: styleFor("off"),
+    write: (text) => {
+      const more = text.split("\n").slice(0, -1);
+      lines = [...lines, ...more.slice(-LOG_LINES)].slice(-LOG_LINES);
+    },
+  });
+  if (isThere) await log.end();
+  const shown = lines.length > 0 ? lines : [isThere ? "(nothing yet)" : "(not on this machine)"];
+  return { heading: `LOG (last ${LOG_LINES} lines):`, lines: shown, fields: { log: lines } };
+}
+
+/** The message to the agent, for the given answer or for an example. */
+async function readAgentView(last: QuestionSnapshot | undefined, engine: Engine, context: Context) {
+  if (!last) return { heading: "WHAT THE AGENT GETS:", lines: ["(it has asked nothing)"], fields: { agentView: null } };
+  const text = isPending(last.question)
+    ? await engine.preview(last.question.id, exampleInput(last), await whoTypes(engine, context))
+    : answerMessage({ delimiter: "answer", reads: [last] });
+  return { heading: "WHAT THE AGENT GETS:", lines: sanitise(text).split("\n"), fields: { agentView: text } };
+}
+
+function exampleInput({ content }: QuestionSnapshot) {
+  const items = content.items.map((item) => {
+    const option = recommendedOption(item) ?? item.options[0];
+    return [item.id, option ? { values: [option.value] } : { values: [], text: EXAMPLE }] as const;
+  });
+  return AnswerInput.parse({ items: Object.fromEntries(items), confirmed: true });
 }

@@ -6,7 +6,7 @@ import type { StatusView } from "./status-view.ts";
 
 /** The JSON of `askd status`. */
 export function viewStatus(view: StatusView): object {
-  const viewUsed = (run: Run): object => ({ ...viewRun(run, view.machines), ...viewUsage(view.usage.get(run.id)) });
+  const viewUsed = (run: Run) => ({ ...viewRun(run, view.machines), ...viewUsage(view.usage.get(run.id)) });
   return {
     waiting: view.waiting.map((read) => viewQuestion(read, view.machines)),
     waiting_total: view.waitingTotal,

@@ -105,11 +105,11 @@ export function renderShortStatus(view: StatusView): string {
   return `?${view.waitingTotal} ▶${sayCount(view, view.running.filter(isGoing(view)))}\n`;
 }
 
-function section(heading: string, lines: readonly string[], style: Style): string[] {
+function section(heading: string, lines: readonly string[], style: Style) {
   return lines.length === 0 ? [] : [style.bold(heading), ...lines];
 }
 
-function damageLines({ damage, program }: StatusView, style: Style): string[] {
+function damageLines({ damage, program }: StatusView, style: Style) {
   const [first, ...more] = damage;
   if (first === undefined) return [];
   const rest = more.length > 0 ? ` (and ${more.length} more)` : "";
@@ -119,7 +119,7 @@ function damageLines({ damage, program }: StatusView, style: Style): string[] {
   ];
 }
 
-function waitingLines(read: QuestionSnapshot, { now, program }: StatusView, style: Style): string[] {
+function waitingLines(read: QuestionSnapshot, { now, program }: StatusView, style: Style) {
   const { run, question, content } = read;
   const due = sayDue(read, now);
   const held = isPending(question) && question.hold ? ` ${sayRun(run, question, now)}` : "";
@@ -144,17 +144,17 @@ function waitingLines(read: QuestionSnapshot, { now, program }: StatusView, styl
   ];
 }
 
-function moreWaiting({ waiting, waitingTotal, program }: StatusView): string[] {
+function moreWaiting({ waiting, waitingTotal, program }: StatusView) {
   const more = waitingTotal - waiting.length;
   return more > 0 ? [`  … and ${more} more. See them: ${program} list`] : [];
 }
 
 /** The length of a list: `100+` if it may be cut. */
-function sayCount({ mostShown }: StatusView, { length }: readonly unknown[]): string {
+function sayCount({ mostShown }: StatusView, { length }: readonly unknown[]) {
   return length >= mostShown ? `${mostShown}+` : String(length);
 }
 
-function failingLine({ run, kind, tries, why, failedAt, nextAt }: FailingJob, view: StatusView, style: Style): string {
+function failingLine({ run, kind, tries, why, failedAt, nextAt }: FailingJob, view: StatusView, style: Style) {
   const whose = run ? `${title(run)}: ` : "";
   const inMs = Math.max(0, msBetween(view.now, nextAt));
   const often = tries === 1 ? "once" : `${tries} times`;
@@ -162,18 +162,14 @@ function failingLine({ run, kind, tries, why, failedAt, nextAt }: FailingJob, vi
   return `  ${whose}${style.red(said)}; next try in ${sayAge(inMs)}. Look: ${view.program} doctor`;
 }
 
-function clockLine({ doubtedUntil, ...clock }: JumpedClock, { now, program }: StatusView): string {
+function clockLine({ doubtedUntil, ...clock }: JumpedClock, { now, program }: StatusView) {
   const then = doubtedUntil
     ? `deadlines that became due by it wait ${sayAge(Math.max(0, msBetween(now, doubtedUntil)))} more`
     : "deadlines may fire at the wrong time";
   return `  ${sayAgo(clock.at, now)} ${oneLine(describeJump(clock))}: ${then}. Look: ${program} doctor`;
 }
 
-function failedLines(
-  { run, last }: StatusView["failed"][number],
-  { now, program }: StatusView,
-  style: Style,
-): string[] {
+function failedLines({ run, last }: StatusView["failed"][number], { now, program }: StatusView, style: Style) {
   const when = run.endedAt ? ` ${sayAgo(run.endedAt, now)}` : "";
   const head = `  ${title(run)} ${style.red("✗")} ${sayRun(run, undefined, now)}${when}`;
   if (!last || !mayForce(run, last.question)) return [head];
@@ -190,25 +186,25 @@ function isGoing({ machines }: StatusView): (run: Run) => boolean {
 }
 
 /** A run that waits for its machine, and the ways to continue it. */
-function awayRun(run: Run, { machines, program }: StatusView): string[] {
+function awayRun(run: Run, { machines, program }: StatusView) {
   const away = findAwayMachine(run, machines);
   if (!away) return [];
   const [, ...ways] = awayLines(run, away, machines.now, program);
   return [`  ${title(run)} (${sayState(run, undefined, machines)})`, ...ways.map((way) => `      ${way}`)];
 }
 
-function runLine(run: Run, { now, usage }: StatusView): string {
+function runLine(run: Run, { now, usage }: StatusView) {
   const used = sayUsage(usage.get(run.id));
   const isPlain = run.status === "running" || run.status === "queued";
   const said = [...(isPlain ? [] : [sayRun(run, undefined, now)]), ...(used ? [used] : [])];
   return `  ${title(run)}${said.length > 0 ? ` (${said.join(", ")})` : ""}`;
 }
 
-function title(run: Pick<Run, "number" | "name">): string {
+function title(run: Pick<Run, "number" | "name">) {
   return `#${run.number} ${oneLine(run.name)}`;
 }
 
-function summary(view: StatusView): string[] {
+function summary(view: StatusView) {
   if (view.waiting.length === 0) return [];
   const running = view.running.filter(isGoing(view));
   const away = [...view.running, ...view.queued].filter((run) => !isGoing(view)(run));

@@ -1,4 +1,3 @@
-import type { QuestionSnapshot } from "../../../core/changes.ts";
 import { type Run, isAnswerUntaken, isLoggedOut } from "../../../core/run/run.ts";
 import { NO_TROUBLES } from "../../../core/run/trouble.ts";
 import { EXIT_CODE } from "../../../core/exit-code.ts";
@@ -9,10 +8,11 @@ import type { Context } from "../../context.ts";
 import type { Flags, Values } from "../../flags.ts";
 import { machinesFor } from "../../view/machine-view.ts";
 import { printResult } from "../../output.ts";
-import { type StatusView, renderShortStatus, renderStatus } from "./status-view.ts";
 import { readUsage } from "../../run-usage.ts";
 import { startOfDay } from "../../view/relative-time.ts";
 import { sayLogin } from "../../view/run-text.ts";
+import { pauseFor } from "../../terminal/pause.ts";
+import { type StatusView, renderShortStatus, renderStatus } from "./status-view.ts";
 
 const MOST_SHOWN = 100;
 
@@ -25,6 +25,21 @@ const flags = {
   },
 } as const satisfies Flags;
 type Given = Values<typeof flags>;
+
+const LOOK_MS = 1_000;
+const HOME_AND_CLEAR = "\x1b[H\x1b[2J";
+
+/** Reads and shows the status repeatedly. */
+interface StatusWatch {
+  read(): Promise<StatusView>;
+  /** Renders the page or the line. */
+  render(view: StatusView): string;
+  isShort: boolean;
+  /** Prints a page, a line or JSON. */
+  print(view: StatusView): void;
+  isOver(view: StatusView): boolean;
+  doDue(): Promise<void>;
+}
 
 export const command: Command<typeof flags> = {
   usage: "status [--short] [--watch] [--exit-code]",
@@ -53,9 +68,7 @@ export const command: Command<typeof flags> = {
   },
 };
 
-/** Loaded on use: shell prompts call the short form many times a minute. */
-async function watch(given: Given, context: Context): Promise<number> {
-  const { watchStatus } = await import("./status-watch.ts");
+async function watch(given: Given, context: Context) {
   const signal = context.interrupt();
   const engine = await context.engine({ waits: { until: signal } });
   const viewJson = await loadJson(context);
@@ -79,22 +92,22 @@ function asLines(stdout: Context["stdout"]): Context["stdout"] {
 }
 
 /** Loaded on use: only JSON needs these schemas. */
-async function loadJson({ json }: Context): Promise<(view: StatusView) => object> {
+async function loadJson({ json }: Context) {
   return json ? (await import("./status-json.ts")).viewStatus : () => ({});
 }
 
-function print(view: StatusView, given: Given, context: Context, viewJson: (view: StatusView) => object): void {
+function print(view: StatusView, given: Given, context: Context, viewJson: (view: StatusView) => object) {
   printResult(context, command.fields ?? [], {
     page: () => render(view, given, context),
     json: () => viewJson(view),
   });
 }
 
-function render(view: StatusView, given: Given, { style }: Context): string {
+function render(view: StatusView, given: Given, { style }: Context) {
   return given.short ? renderShortStatus(view) : renderStatus(view, style);
 }
 
-async function readStatus(engine: Engine, given: Given, context: Context): Promise<StatusView> {
+async function readStatus(engine: Engine, given: Given, context: Context) {
   const now = await engine.now();
   const today = startOfDay(now, context.ahead);
   const pending = await engine.listQuestions({ status: "pending", order: "oldest", limit: MOST_SHOWN });
@@ -102,7 +115,7 @@ async function readStatus(engine: Engine, given: Given, context: Context): Promi
   // Counting reads every row, so it is done only if the list may be cut.
   const waitingTotal = pending.length < MOST_SHOWN ? pending.length : await engine.countQuestions("pending");
   const held = new Set(waiting.map(({ run }) => run.id));
-  const list = (statuses: ReadonlyArray<Run["status"]>, more: object = {}): Promise<Run[]> =>
+  const list = (statuses: ReadonlyArray<Run["status"]>, more: object = {}) =>
     engine.listRuns({ statuses, order: "newest", limit: MOST_SHOWN, ...more });
   const going = (await list(["running", "resuming"])).filter((run) => !held.has(run.id));
   const running = going.filter((run) => !isAnswerUntaken(run));
@@ -141,6 +154,53 @@ async function readUntaken(runs: readonly Run[], context: Context): Promise<Stat
   return Promise.all(runs.map(async (run) => ({ run, wayOn: await findWayOnHere(run, context) })));
 }
 
-function readLast(engine: Engine, run: Run): Promise<QuestionSnapshot> | undefined {
+function readLast(engine: Engine, run: Run) {
   return run.lastQuestionId && engine.read(run.lastQuestionId);
+}
+
+/**
+ * Shows the status whenever it changes: in place on a terminal, else appended.
+ * Returns true when a question waits and that ends the watch, false on an interrupt.
+ */
+async function watchStatus(watch: StatusWatch, context: Context) {
+  const signal = context.interrupt();
+  const isPage = !context.json && !watch.isShort;
+  const isInPlace = isPage && context.stdout.isTty && context.env["TERM"] !== "dumb" && !isAccessible(context);
+  let shown: string | undefined;
+  for (;;) {
+    const view = await watch.read();
+    const now = isInPlace || (watch.isShort && !context.json) ? watch.render(view) : keyOf(view);
+    if (now !== shown) {
+      if (isInPlace) context.stdout.write(`${HOME_AND_CLEAR}${now}`);
+      else watch.print(view);
+    }
+    shown = now;
+    if (watch.isOver(view)) return true;
+    await pauseFor(LOOK_MS, signal, context);
+    if (signal.aborted) return false;
+    await watch.doDue();
+  }
+}
+
+/** The part of the status that counts as a change: everything but relative times. */
+function keyOf(view: StatusView) {
+  const { waiting, answered, running, queued, failing, clocks, damage, failed, completed } = view;
+  const runs = [
+    ...answered.map(({ run }) => run),
+    ...running,
+    ...queued,
+    ...failed.map(({ run }) => run),
+    ...completed,
+  ];
+  return JSON.stringify([
+    waiting.map(({ question }) => [question.id, question.version]),
+    runs.map(({ id, version }) => [id, version]),
+    failing.map(({ key, why }) => [key, why]),
+    clocks,
+    damage,
+  ]);
+}
+
+function isAccessible({ env }: Context) {
+  return Boolean(env["ASKD_ACCESSIBLE"]);
 }

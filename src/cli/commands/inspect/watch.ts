@@ -1,22 +1,29 @@
 import { Cursor } from "../../../core/api/run-route.ts";
 import { EventView, viewEvent } from "../../../core/api/reply.ts";
-import { EventType, type KeptEvent } from "../../../core/trail/event.ts";
-import type { RunId } from "../../../core/id.ts";
+import { EventType, type KeptEvent, type Event } from "../../../core/trail/event.ts";
+import { type RunId, STORE_CHAIN, shortId } from "../../../core/id.ts";
 import { Refusal } from "../../../core/refusal.ts";
 import { EXIT_CODE } from "../../../core/exit-code.ts";
 import type { Engine } from "../../../engine/engine.ts";
-import { wrongUsage } from "../../arguments.ts";
+import type { QuestionSnapshot } from "../../../core/changes.ts";
+import type { Instant } from "../../../core/instant.ts";
+import { answerText } from "../../../core/answer/match.ts";
+import { findAnswer, isPending } from "../../../core/question/question.ts";
+import { type Run, isAnswerUntaken } from "../../../core/run/run.ts";
+import { wrongUsage, readPositiveInteger } from "../../arguments.ts";
 import { bellFor } from "../../terminal/bell.ts";
 import type { Command } from "../../command.ts";
 import type { Context } from "../../context.ts";
-import { readPositiveInteger } from "../../arguments.ts";
 import type { Flags, Values } from "../../flags.ts";
 import { renderJson } from "../../json.ts";
 import { parsePast } from "../../view/time-argument.ts";
 import { pauseFor } from "../../terminal/pause.ts";
 import { oneLine } from "../../view/sanitise.ts";
 import { getRun } from "../../target.ts";
-import { type WatchedEvent, renderWatchedEvent } from "./watch-view.ts";
+import { type Style, cutCells } from "../../terminal/terminal.ts";
+import { exampleAnswer } from "../../view/question-text.ts";
+import { UNTAKEN, argumentOf, refOf, sayBy } from "../../view/run-text.ts";
+import { type Ahead, sayMoment } from "../../view/relative-time.ts";
 
 const PAGE = 500;
 const LOOK_MS = 250;
@@ -38,6 +45,14 @@ const flags = {
 } as const satisfies Flags;
 type Given = Values<typeof flags>;
 
+const TEXT_CELLS = 200;
+
+/** An event with its question or run, if it still exists. */
+interface WatchedEvent extends KeptEvent {
+  run: Run | undefined;
+  read: QuestionSnapshot | undefined;
+}
+
 export const command: Command<typeof flags> = {
   usage: "watch [--since <time>] [--run <run>] [--json]",
   flags,
@@ -58,13 +73,13 @@ export const command: Command<typeof flags> = {
     await sayHello(engine, context);
     const after = await startOf(engine, args.flags, context);
     const reader = new Reader(engine, context);
-    const wanted = ({ event }: KeptEvent): boolean => sees(event.type) && (run === undefined || event.runId === run);
+    const wanted = ({ event }: KeptEvent) => sees(event.type) && (run === undefined || event.runId === run);
     return follow({ engine, after, limit, signal, wanted, reader }, context);
   },
 };
 
 /** Prints at once that the watch has started, and how many questions wait. */
-async function sayHello(engine: Engine, context: Context): Promise<void> {
+async function sayHello(engine: Engine, context: Context) {
   if (context.isQuiet || context.json) return;
   const waiting = await engine.countQuestions("pending");
   const waits =
@@ -73,7 +88,7 @@ async function sayHello(engine: Engine, context: Context): Promise<void> {
 }
 
 /** Where to start: after an event, at a time, or now. */
-async function startOf(engine: Engine, { after, since }: Given, context: Context): Promise<string> {
+async function startOf(engine: Engine, { after, since }: Given, context: Context) {
   if (after !== undefined && since !== undefined) throw new Refusal("bad_input", "Use --after or --since, not both");
   if (after !== undefined) return readCursor(after);
   if (since === undefined) return engine.findFeedEnd();
@@ -96,7 +111,7 @@ interface Following {
   reader: Reader;
 }
 
-async function follow({ engine, after, limit, signal, wanted, reader }: Following, context: Context): Promise<number> {
+async function follow({ engine, after, limit, signal, wanted, reader }: Following, context: Context) {
   let cursor = after;
   let told = 0;
   let isAway = false;
@@ -156,7 +171,7 @@ class Reader {
     stdout.write(renderWatchedEvent(happening, { now: await this.#engine.now(), ahead, program }, style));
   }
 
-  async #find(kept: KeptEvent): Promise<WatchedEvent> {
+  async #find(kept: KeptEvent) {
     const { questionId, runId } = kept.event;
     if (questionId === undefined) return { ...kept, run: await this.#findRun(runId), read: undefined };
     const read = await this.#engine.read(questionId);
@@ -168,7 +183,7 @@ class Reader {
   }
 }
 
-function readCursor(text: string): string {
+function readCursor(text: string) {
   if (Cursor.safeParse(text).success) return text;
   throw new Refusal("bad_input", `"${oneLine(text).slice(0, 40)}" is not a cursor`, {
     hint: "Use the field cursor of: askd watch --json",
@@ -179,7 +194,7 @@ function seesType(wanted: readonly string[] | undefined): (type: string) => bool
   if (!wanted) return () => true;
   const names = wanted.flatMap((each) => each.split(",")).map((each) => each.trim());
   const known: readonly string[] = EventType.options;
-  const isKnown = (name: string): boolean =>
+  const isKnown = (name: string) =>
     name.endsWith(".*") ? known.some((type) => type.startsWith(name.slice(0, -1))) : known.includes(name);
   const unknown = names.find((name) => !isKnown(name));
   if (unknown !== undefined) {
@@ -188,4 +203,114 @@ function seesType(wanted: readonly string[] | undefined): (type: string) => bool
     });
   }
   return (type) => names.some((name) => (name.endsWith(".*") ? type.startsWith(name.slice(0, -1)) : type === name));
+}
+
+/** A line of `askd watch`; a new question has a second line with the command to answer it. */
+function renderWatchedEvent(
+  { event, run, read }: WatchedEvent,
+  { now, ahead, program }: { now: Instant; ahead: Ahead; program: string },
+  style: Style,
+) {
+  const moment = sayMoment(event.at, ahead);
+  const isToday = moment.slice(0, 10) === sayMoment(now, ahead).slice(0, 10);
+  const who = run ? `${refOf(run)} ${oneLine(run.name)}` : sayRunId(event.runId);
+  const left = style.dim(isToday ? moment.slice(11) : moment);
+  const line = `${left}  ${who}  ${isUntakenNow(event, run) ? UNTAKEN : say(event, read, style)}\n`;
+  if (event.type !== "question.asked" || !read || !isPending(read.question)) return line;
+  const indent = " ".repeat((isToday ? 8 : 19) + 2);
+  return `${line}${indent}Answer with: ${program} answer ${argumentOf(read.run)} ${exampleAnswer(read)}\n`;
+}
+
+function sayRunId(id: RunId) {
+  return id === STORE_CHAIN ? "store" : shortId(id);
+}
+
+/** Says whether the event reports an answer that a person has to deliver. */
+function isUntakenNow({ type }: Event, run: Run | undefined) {
+  return type === "run.resuming" && run !== undefined && isAnswerUntaken({ ...run, status: "resuming" });
+}
+
+function say(event: Event, read: QuestionSnapshot | undefined, style: Style) {
+  const [kind = "", name = ""] = event.type.split(".");
+  if (kind === "run") return sayRun(event, name, style);
+  if (kind === "token" || kind === "person") return sayEntry(event, kind, name);
+  if (event.questionId === undefined) return event.type;
+  const id = shortId(event.questionId);
+  const by = sayBy(event.by);
+  const words = WORDS[event.type]?.({ id, by, event, read, style });
+  if (words !== undefined) return words;
+  return `${id} ${SAID[name] ?? name.replaceAll("_", " ")}${event.by.scope === "system" ? "" : ` by ${by}`}`;
+}
+
+/** The text for an event of a token or a person. */
+function sayEntry({ detail = {}, by }: Event, kind: "token" | "person", name: string) {
+  const about = kind === "token" ? `${word(detail["token"])} of ${word(detail["subject"])}` : word(detail["person"]);
+  return `${kind} ${about} ${name.replaceAll("_", " ")} by ${sayBy(by)}`;
+}
+
+interface Said {
+  id: string;
+  by: string;
+  event: Event;
+  read: QuestionSnapshot | undefined;
+  style: Style;
+}
+
+/** Events with a text of their own. */
+const WORDS: Partial<Record<Event["type"], (said: Said) => string>> = {
+  "question.asked": ({ id, read, style }) => style.yellow(`❓ ${id} ${cut(read?.question.title ?? "")}`),
+  "question.answered": ({ id, by, read, style }) => style.green(`✓ ${id} answered by ${by}${sayAnswerText(read)}`),
+  "question.forced": ({ id, by, read, style }) =>
+    style.green(`✓ ${id} answered after its deadline by ${by}${sayAnswerText(read)}`),
+  "question.settling": ({ id, by, read }) => `${id} answered by ${by}${sayAnswerText(read)}; it can still be undone`,
+  "question.timed_out": ({ id, event, style }) =>
+    style.red(`✗ ${id} timed out, policy: ${word(event.detail?.["policy"])}`),
+  "question.cancelled": ({ id, by, style }) => style.red(`✗ ${id} cancelled by ${by}`),
+  "question.commented": ({ id, by, read }) => `${id} commented by ${by}${quote(read?.question.comments.at(-1)?.text)}`,
+  "question.amended": ({ id, by, read }) => `${id} corrected by ${by}${quote(read?.question.amendments.at(-1)?.text)}`,
+  "question.assigned": ({ id, by, event }) => `${id} assigned to ${list(event.detail?.["to"])} by ${by}`,
+  "question.escalated": ({ id, by, event }) => `${id} escalated to ${list(event.detail?.["to"])} by ${by}`,
+};
+
+/** Texts for events whose names say too little. */
+const SAID: Readonly<Record<string, string>> = {
+  undone: "answer taken back",
+  owed: "answer to be delivered again",
+  handing: "answer sent to the agent",
+  given: "answer reached the agent",
+  held: "held: the agent waits",
+  notified: "people notified",
+  delivery_failed: "notification failed",
+  refused: "refused: not permitted, tried",
+};
+
+function sayRun(event: Event, name: string, style: Style) {
+  const reason = typeof event.detail?.["reason"] === "string" ? ` (${oneLine(event.detail["reason"])})` : "";
+  if (name === "completed") return style.green(`✓ completed${reason}`);
+  return name === "failed" ? style.red(`✗ failed${reason}`) : `${name}${reason}`;
+}
+
+function sayAnswerText(read: QuestionSnapshot | undefined) {
+  const settling = read && isPending(read.question) ? read.question.settling?.answer : undefined;
+  const answer = settling ?? (read && findAnswer(read.question));
+  if (!read || !answer) return "";
+  const words = { answer: answerText(read.content, answer.items), decide: "You decide", clarify: answer.note ?? "" };
+  return `: ${cut(words[answer.outcome])}`;
+}
+
+function quote(text: string | undefined) {
+  return text === undefined ? "" : `: ${cut(text)}`;
+}
+
+function cut(text: string) {
+  return cutCells(oneLine(text), TEXT_CELLS);
+}
+
+function word(value: unknown) {
+  return typeof value === "string" ? oneLine(value) : "";
+}
+
+function list(value: unknown) {
+  const names: unknown[] = Array.isArray(value) ? value : [];
+  return names.length > 0 ? names.map(word).join(", ") : "everybody";
 }

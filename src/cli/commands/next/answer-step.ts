@@ -141,7 +141,7 @@ function saidAt(step: AnswerStep, pick: PickedChoice | undefined): Said {
   return { said, isText: step.schema !== undefined };
 }
 
-function objectText(said: ReadonlyArray<{ step: AnswerStep; values: Said }>): string {
+function objectText(said: ReadonlyArray<{ step: AnswerStep; values: Said }>) {
   const fields = said.flatMap(({ step, values }) => {
     const text = values.said[0] ?? "";
     return text === "" || step.field === undefined ? [] : [[step.field, typed(step.schema, text)] as const];
@@ -149,7 +149,7 @@ function objectText(said: ReadonlyArray<{ step: AnswerStep; values: Said }>): st
   return JSON.stringify(Object.fromEntries(fields));
 }
 
-function typed(schema: AnswerField | undefined, text: string): string | number | boolean {
+function typed(schema: AnswerField | undefined, text: string) {
   if (schema?.type === "boolean") return /^(true|yes)$/i.test(text);
   return schema?.type === "number" || schema?.type === "integer" ? Number(text) : text;
 }
@@ -180,10 +180,10 @@ function fieldStep(
 }
 
 /** A word that matches only this option: the letter of one may be the label of another. */
-function nameOf(item: Item, option: Option, index: number): string {
+function nameOf(item: Item, option: Option, index: number) {
   const only = { items: [{ ...item, multiple: false, allowText: false }] };
   const names = [option.value, option.label, option.key, String(index + 1)];
-  const isRight = (name: string): boolean => {
+  const isRight = (name: string) => {
     try {
       const input = { ...plainAnswerInput(name), items: { [item.id]: { values: [name] } } };
       const matched = matchAnswer(only, input, DEFAULT_LIMITS);

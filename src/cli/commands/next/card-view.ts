@@ -87,7 +87,7 @@ export function clockLines(state: NextState, { style, ahead }: CardPen): string[
 }
 
 /** The agent's recommendation; at high risk hidden until the person has seen the choices. */
-function leanSentence(state: NextState, { read }: QuestionCard): string[] {
+function leanSentence(state: NextState, { read }: QuestionCard) {
   const { question, content } = read;
   const option = content.items[0] && recommendedOption(content.items[0]);
   if (!option || isHidden(state)) return [];
@@ -95,7 +95,7 @@ function leanSentence(state: NextState, { read }: QuestionCard): string[] {
   return [`Agent leans ${oneLine(option.label)}${sure}.`];
 }
 
-function isHidden({ card, draft }: NextState): boolean {
+function isHidden({ card, draft }: NextState) {
   return card?.read.question.risk === "high" && draft.picks.every(({ cursor }) => cursor < 0);
 }
 
@@ -150,7 +150,7 @@ function writeRow(step: AnswerStep): Row[] {
   return [{ label: step.choices.length > 0 && step.isOptional ? "Leave it empty" : `Write an answer${wanted}` }];
 }
 
-function numberOf(step: AnswerStep, pick: PickedChoice, index: number, rows: number): string {
+function numberOf(step: AnswerStep, pick: PickedChoice, index: number, rows: number) {
   const number = String(index + 1).padStart(String(rows).length);
   if (!step.multiple) return number;
   if (index >= step.choices.length) return `    ${number}`;
@@ -158,12 +158,12 @@ function numberOf(step: AnswerStep, pick: PickedChoice, index: number, rows: num
 }
 
 /** One row: label and description side by side if they fit, else below each other. */
-function drawRow({ label, about }: Row, at: { number: string; labelCells: number; columns: number }): string[] {
+function drawRow({ label, about }: Row, at: { number: string; labelCells: number; columns: number }) {
   const start = `${at.number} `;
   const room = Math.max(8, at.columns - 2 - cellsOf(start));
   const aboutRoom = room - at.labelCells - 3;
   const indent = " ".repeat(cellsOf(start));
-  const hang = (lines: readonly string[], by: string): string[] =>
+  const hang = (lines: readonly string[], by: string) =>
     lines.map((line, index) => (index === 0 ? line : `${by}${line}`));
   if (about === undefined)
     return hang(wrap(label, room), indent).map((line, index) => (index === 0 ? start + line : line));
@@ -179,7 +179,7 @@ function drawRow({ label, about }: Row, at: { number: string; labelCells: number
   );
 }
 
-function mark(line: string, { isHere, part }: { isHere: boolean; part: number }, style: Style): string {
+function mark(line: string, { isHere, part }: { isHere: boolean; part: number }, style: Style) {
   return isHere ? style.cyan(`${part === 0 ? "›" : " "} ${line}`) : `  ${line}`;
 }
 
@@ -199,7 +199,7 @@ export function joinParts(parts: readonly string[], gap: string, columns: number
 export function sayGone({ card, now }: NextState, { ahead }: CardPen): string {
   if (!card) return "";
   const { question, content, run } = card.read;
-  const said = (answer: Answer): string => {
+  const said = (answer: Answer) => {
     const words = { answer: answerText(content, answer.items), decide: "You decide", clarify: answer.note ?? "" };
     return `${sayBy(answer.by)} answered "${oneLine(words[answer.outcome])}"`;
   };

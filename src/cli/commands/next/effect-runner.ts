@@ -8,13 +8,11 @@ import { findAnswer, isPending } from "../../../core/question/question.ts";
 import { Refusal } from "../../../core/refusal.ts";
 import { unreachable } from "../../../core/unreachable.ts";
 import { afterChange } from "../../after-change.ts";
-import { editText } from "../answer/answer-edit.ts";
-import { sayAnswered } from "../answer/answer-view.ts";
-import { hasHolderEnded } from "../answer/answer-view.ts";
-import { isServiceOff, startService } from "../service/background-worker.ts";
+import { editText, removeDraft } from "../answer/answer-edit.ts";
+import { sayAnswered, hasHolderEnded } from "../answer/answer-view.ts";
+import { isServiceOff, startService } from "../service/worker.ts";
 import { bellFor } from "../../terminal/bell.ts";
 import type { Context } from "../../context.ts";
-import { removeDraft } from "../answer/answer-draft.ts";
 import { machinesFor } from "../../view/machine-view.ts";
 import { oneLine } from "../../view/sanitise.ts";
 import { findWayOnHere } from "../run/takeover.ts";
@@ -115,7 +113,7 @@ export class EffectRunner {
     if (!context.isQuiet) context.stderr.write(this.#words.join(""));
   }
 
-  async #waitToSettle(): Promise<void> {
+  async #waitToSettle() {
     const { engine, context, undoMs } = this.#deps;
     const stop = context.interrupt();
     for (let waitedMs = 0; this.#settling.size > 0 && waitedMs < 2 * undoMs && !stop.aborted; waitedMs += 100) {
@@ -146,7 +144,7 @@ export class EffectRunner {
     return { type: "answered", ids: given, said: given.length > 1 ? `${said} (${given.length} runs)` : said, until };
   }
 
-  async #give(id: QuestionId, input: AnswerInput): Promise<QuestionSnapshot> {
+  async #give(id: QuestionId, input: AnswerInput) {
     const { engine, by } = this.#deps;
     const before = await engine.read(id);
     const done = await engine.answer(id, input, by);
@@ -158,7 +156,7 @@ export class EffectRunner {
   }
 
   /** Saves the text about an answer for the end. */
-  async #keepOutcome(before: QuestionSnapshot, after: QuestionSnapshot): Promise<void> {
+  async #keepOutcome(before: QuestionSnapshot, after: QuestionSnapshot) {
     const machines = await machinesFor(this.#deps.engine, [after.run], this.#context);
     const wayOn = await findWayOnHere(after.run, this.#context);
     const isHolderGone = await hasHolderEnded(before.question);
@@ -167,7 +165,7 @@ export class EffectRunner {
   }
 
   /** Answers one of several identical questions; one that was closed meanwhile does not stop the others. */
-  #complain(id: QuestionId, error: unknown): boolean {
+  #complain(id: QuestionId, error: unknown) {
     if (!(error instanceof Refusal)) throw error;
     this.#words.push(`${shortId(id)}: ${oneLine(error.message)}\n`);
     return false;
@@ -225,7 +223,7 @@ export class EffectRunner {
   }
 }
 
-function sayParts({ content, question }: QuestionSnapshot, parts: AnswerParts): string {
+function sayParts({ content, question }: QuestionSnapshot, parts: AnswerParts) {
   if (parts.outcome === "decide") return "You decide";
   if (parts.outcome === "clarify") return oneLine(parts.note ?? "");
   const given = isPending(question) ? question.settling?.answer : findAnswer(question);

@@ -71,7 +71,7 @@ export class Evidence {
     return added + removed > 0 ? { added, removed } : undefined;
   }
 
-  async #diffOf(run: Run): Promise<string> {
+  async #diffOf(run: Run) {
     const changed = await getDiff(run, { isStat: false }, this.#context);
     if (changed.diff === "" && changed.untracked.length === 0) {
       return `No changes in ${oneLine(run.dir ?? "")}\n`;
@@ -80,7 +80,7 @@ export class Evidence {
   }
 
   /** The full page of a question, with previews and comments. */
-  async #pageOf(read: QuestionSnapshot): Promise<string> {
+  async #pageOf(read: QuestionSnapshot) {
     const { ahead, program, stdout, style } = this.#context;
     const view = { now: await this.#engine.now(), ahead, program, width: textWidth(stdout.columns) };
     const page = renderShow({ ...view, run: read.run, questions: [read] }, style);

@@ -17,7 +17,7 @@ export interface LineView {
 
 export const EMPTY_LINE: EditedLine = { text: "", at: 0 };
 const TAB_CELLS = 4;
-const segmenter = (granularity: "grapheme" | "word"): Intl.Segmenter => new Intl.Segmenter(undefined, { granularity });
+const segmenter = (granularity: "grapheme" | "word") => new Intl.Segmenter(undefined, { granularity });
 // Of the control characters only newline and tab may be part of an answer.
 // eslint-disable-next-line no-control-regex
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
@@ -49,7 +49,7 @@ export function editLine(line: EditedLine, key: Key): EditedLine | undefined {
   }
 }
 
-function moveIn(line: EditedLine, key: Key): EditedLine | undefined {
+function moveIn(line: EditedLine, key: Key) {
   const moves: Partial<Record<Key["name"], (line: EditedLine) => number>> = {
     left: before,
     right: after,
@@ -97,53 +97,53 @@ export function layLine({ text, at }: EditedLine, cells: number): LineView {
   return { rows, ...place };
 }
 
-function insert({ text, at }: EditedLine, raw: string): EditedLine {
+function insert({ text, at }: EditedLine, raw: string) {
   const added = raw.replace(CONTROL, "").replace(/\p{Surrogate}/gu, "");
   return { text: text.slice(0, at) + added + text.slice(at), at: at + added.length };
 }
 
-function removeTo({ text, at }: EditedLine, to: number): EditedLine {
+function removeTo({ text, at }: EditedLine, to: number) {
   const [start, end] = to < at ? [to, at] : [at, to];
   return { text: text.slice(0, start) + text.slice(end), at: start };
 }
 
-function before({ text, at }: EditedLine): number {
+function before({ text, at }: EditedLine) {
   let last = 0;
   for (const { index } of segmenter("grapheme").segment(text.slice(0, at))) last = index;
   return last;
 }
 
-function after({ text, at }: EditedLine): number {
+function after({ text, at }: EditedLine) {
   for (const { segment } of segmenter("grapheme").segment(text.slice(at))) return at + segment.length;
   return at;
 }
 
 /** The nearest grapheme boundary. */
-function boundary(text: string, at: number): number {
+function boundary(text: string, at: number) {
   return at >= text.length ? text.length : (segmenter("grapheme").segment(text).containing(at)?.index ?? at);
 }
 
-function wordBefore({ text, at }: EditedLine): number {
+function wordBefore({ text, at }: EditedLine) {
   const words = [...segmenter("word").segment(text.slice(0, at))].filter(({ isWordLike }) => isWordLike);
   return words.at(-1)?.index ?? 0;
 }
 
-function wordAfter({ text, at }: EditedLine): number {
+function wordAfter({ text, at }: EditedLine) {
   const word = [...segmenter("word").segment(text.slice(at))].find(({ isWordLike }) => isWordLike);
   return word ? at + word.index + word.segment.length : text.length;
 }
 
-function startOfRow({ text, at }: EditedLine): number {
+function startOfRow({ text, at }: EditedLine) {
   return at === 0 ? 0 : text.lastIndexOf("\n", at - 1) + 1;
 }
 
-function endOfRow({ text, at }: EditedLine): number {
+function endOfRow({ text, at }: EditedLine) {
   const end = text.indexOf("\n", at);
   return end < 0 ? text.length : end;
 }
 
 /** The same column in the row above or below; the end of the text if there is no such row. */
-function rowAway(line: EditedLine, by: 1 | -1): number {
+function rowAway(line: EditedLine, by: 1 | -1) {
   const start = startOfRow(line);
   if (by < 0) {
     if (start === 0) return 0;

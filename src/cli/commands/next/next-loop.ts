@@ -81,7 +81,7 @@ export class NextLoop {
     }
   }
 
-  #take(): void {
+  #take() {
     this.#isAway = false;
     this.#shown = "";
     this.#terminal.take({
@@ -94,7 +94,7 @@ export class NextLoop {
   }
 
   /** Hands the terminal to another program while `work` runs. */
-  async #aside<Value>(work: () => Promise<Value>): Promise<Value> {
+  async #aside<Value>(work: () => Promise<Value>) {
     this.#isAway = true;
     this.#terminal.release();
     try {
@@ -105,7 +105,7 @@ export class NextLoop {
     }
   }
 
-  #dispatch(event: NextEvent): void {
+  #dispatch(event: NextEvent) {
     const { state, effects } = reduce(this.#state, event);
     this.#state = state;
     this.#draw();
@@ -113,7 +113,7 @@ export class NextLoop {
     for (const effect of effects) void this.#do(effect, isInterrupted).catch(this.#fail);
   }
 
-  async #do(effect: NextEffect, isInterrupted: boolean): Promise<void> {
+  async #do(effect: NextEffect, isInterrupted: boolean) {
     if (effect.do === "quit") {
       const { skipped, queue } = this.#state;
       return this.#end({ isInterrupted, skipped: skipped.length, waiting: queue.length });
@@ -126,7 +126,7 @@ export class NextLoop {
   }
 
   /** Reads the queue, and schedules the next read. */
-  async #refresh(): Promise<void> {
+  async #refresh() {
     clearTimeout(this.#look);
     const { engine, by, context } = this.#start;
     const deeds = this.#deeds;
@@ -147,7 +147,7 @@ export class NextLoop {
     this.#look = setTimeout(() => void this.#refresh(), isFar ? LOOK_FAR_MS : LOOK_MS);
   }
 
-  #draw(): void {
+  #draw() {
     if (this.#isAway) return;
     const { lines, cursor, scroll } = drawScreen(this.#state, this.#pen);
     this.#state = { ...this.#state, scroll };

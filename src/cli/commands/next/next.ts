@@ -50,7 +50,7 @@ export async function offerAll(given: Values<typeof flags>, engine: Engine, cont
 }
 
 /** Says whether to use plain lines and prompts. */
-function isFlat({ isAccessible, env }: Context): boolean {
+function isFlat({ isAccessible, env }: Context) {
   return isAccessible || env["TERM"] === "dumb";
 }
 
@@ -61,7 +61,7 @@ export function sayLeft({ skipped, waiting }: { skipped: number; waiting: number
   return `${left} ${left === 1 ? "question is" : "questions are"} waiting for you. Continue with: ${program} next\n`;
 }
 
-function requireTerminal(context: Context): void {
+function requireTerminal(context: Context) {
   if (context.mayPrompt && context.stdin.isTty && context.stdout.isTty) return;
   throw new Refusal("bad_input", `${context.program} next needs a terminal`, {
     hint: `List waiting questions: ${context.program} list --awaiting; answer one: ${context.program} answer <id> "…"`,

@@ -1,14 +1,17 @@
-import { parseDuration } from "../../../core/text/duration.ts";
+import { parseDuration, formatDuration } from "../../../core/text/duration.ts";
 import type { QuestionId } from "../../../core/id.ts";
 import { Refusal } from "../../../core/refusal.ts";
-import { SECOND_MS } from "../../../core/instant.ts";
+import { SECOND_MS, type Instant, msBetween } from "../../../core/instant.ts";
 import { confirmationWord } from "../../../core/question/risk.ts";
 import { EXIT_CODE } from "../../../core/exit-code.ts";
+import { oneLine, sanitise } from "../../view/sanitise.ts";
+import { textWidth, wrap } from "../../terminal/terminal.ts";
+import { sayAgent } from "../../view/agent-name.ts";
+import { type Ahead, sayAge, sayClock } from "../../view/relative-time.ts";
+import { sayThen } from "../../view/question-text.ts";
+import { refOf, sayBy, sayFact } from "../../view/run-text.ts";
 import { sayLeft } from "./next.ts";
-import { oneLine } from "../../view/sanitise.ts";
-import { textWidth } from "../../terminal/terminal.ts";
 import { EffectRunner } from "./effect-runner.ts";
-import { renderPlain, sayCommands } from "./plain-view.ts";
 import { EMPTY_LINE, editedLine } from "./line-editor.ts";
 import type { LoopStart } from "./next-loop.ts";
 import { QuestionQueue } from "./question-queue.ts";
@@ -77,13 +80,13 @@ class Flat {
     }
   }
 
-  #leave(left: { skipped: number; waiting: number }): number {
+  #leave(left: { skipped: number; waiting: number }) {
     this.#start.context.stdout.write(sayLeft(left, this.#start.context.program));
     return 0;
   }
 
   /** Prompts for every step, and accepts commands. */
-  async #offer(card: QuestionCard): Promise<Turn> {
+  async #offer(card: QuestionCard) {
     const picks: PickedChoice[] = [];
     this.#note = "";
     const steps = stepsOf(card.read.content);
@@ -106,7 +109,7 @@ class Flat {
     return this.#answer(card, { items: composeItems(card.read.content, picks), outcome: "answer" });
   }
 
-  async #answer(card: QuestionCard, said: Pick<AnswerParts, "items" | "outcome" | "note">): Promise<Turn> {
+  async #answer(card: QuestionCard, said: Pick<AnswerParts, "items" | "outcome" | "note">) {
     const { question, run } = card.read;
     if (question.risk === "high") {
       const word = confirmationWord(question.title, run.name);
@@ -134,7 +137,7 @@ class Flat {
     return "next";
   }
 
-  #command(card: QuestionCard, line: string): Promise<Turn> {
+  #command(card: QuestionCard, line: string) {
     const [, key = "?", rest = ""] = /^:?(\S+)\s*(.*)$/s.exec(line) ?? [];
     const { id, claim } = card.read.question;
     const isMine = claim?.by.id === this.#start.by.id;
@@ -163,7 +166,7 @@ class Flat {
     return Promise.resolve("next");
   }
 
-  #takeNote(text: string): Promise<Turn> {
+  #takeNote(text: string) {
     this.#note = text;
     return this.#tell(text === "" ? "No note." : `Note: ${oneLine(text)}`);
   }
@@ -173,7 +176,7 @@ class Flat {
     return Promise.resolve("again");
   }
 
-  async #undo(card: QuestionCard): Promise<Turn> {
+  async #undo(card: QuestionCard) {
     const event = await this.#do({ do: "undo", ids: this.#last }, card);
     if (event?.type !== "undone") return "again";
     for (const id of this.#last) this.#passed.delete(id);
@@ -182,7 +185,7 @@ class Flat {
     return "next";
   }
 
-  async #edit(card: QuestionCard): Promise<Turn> {
+  async #edit(card: QuestionCard) {
     const item = card.read.content.items[0]?.id ?? "";
     const event = await this.#do({ do: "edit", id: card.read.question.id, item, text: "" }, card);
     if (event?.type !== "edited" || !event.text) return "again";
@@ -191,7 +194,7 @@ class Flat {
     return this.#answer(card, { items: { [item]: { values: [], text: event.text } }, outcome: "answer" });
   }
 
-  async #forAsLong(card: QuestionCard, what: "snooze" | "extend", text: string): Promise<Turn> {
+  async #forAsLong(card: QuestionCard, what: "snooze" | "extend", text: string) {
     try {
       return await this.#change(card, { do: what, id: card.read.question.id, ms: parseDuration(text) });
     } catch (error) {
@@ -201,7 +204,7 @@ class Flat {
     }
   }
 
-  async #change(card: QuestionCard, effect: NextEffect): Promise<Turn> {
+  async #change(card: QuestionCard, effect: NextEffect) {
     const event = await this.#do(effect, card);
     if (event?.type !== "done") return "again";
     if (event.text !== "") this.#say(event.text);
@@ -220,18 +223,18 @@ class Flat {
     }
   }
 
-  #prompt(text: string): Promise<string | undefined> {
+  #prompt(text: string) {
     const { context } = this.#start;
     context.stderr.write(text);
     return context.stdin.readLine(context.interrupt());
   }
 
-  #say(text: string): void {
+  #say(text: string) {
     this.#start.context.stdout.write(`${text}\n`);
   }
 }
 
-function sayStep(step: AnswerStep, steps: number): string {
+function sayStep(step: AnswerStep, steps: number) {
   const heading = steps > 1 ? `${oneLine(step.heading)}\n` : "";
   const range =
     step.choices.length > 0 ? `1 to ${step.choices.length}${step.multiple ? ", several with commas" : ""}` : "";
@@ -243,4 +246,39 @@ function sayStep(step: AnswerStep, steps: number): string {
 function pickOf(step: AnswerStep, text: string): PickedChoice {
   const chosen = step.schema ? step.choices[Number(text) - 1] : undefined;
   return { cursor: -1, ticked: [], line: text === "" ? EMPTY_LINE : editedLine(chosen?.says ?? text), isWritten: true };
+}
+
+/** A question as plain lines. */
+function renderPlain({ read, same }: QuestionCard, at: { left: number; now: Instant; ahead: Ahead; width: number }) {
+  const { run, question, content } = read;
+  const agent = run.agent === "none" ? "" : `, ${sayFact(run, "agent", sayAgent(run.agent))}`;
+  const due =
+    question.dueAt === undefined
+      ? "No deadline."
+      : `Due ${sayClock(question.dueAt, at.now, at.ahead)}, in ${formatDuration(Math.max(0, msBetween(at.now, question.dueAt)))}, then ${sayThen(question, content)}.`;
+  const lines = [
+    `${at.left} ${at.left === 1 ? "question is" : "questions are"} waiting. Run ${refOf(run)} ${oneLine(run.name)}${agent}.`,
+    ...content.items.map((item) => `Question: ${sanitise(item.text)}`),
+    `Waiting ${sayAge(Math.max(0, msBetween(question.askedAt, at.now)))}. ${due}`,
+    ...(question.risk === "high" ? ["High risk: nothing is recommended, and you confirm with a word."] : []),
+    ...(question.claim ? [`Claimed by ${sayBy(question.claim.by)}.`] : []),
+    ...(same.length > 0 ? [`${same.length + 1} runs ask this.`] : []),
+    ...(content.context === undefined ? [] : [`Context: ${sanitise(content.context)}`]),
+    ...stepsOf(content).flatMap((step) =>
+      step.choices.map(({ label, about, isRecommended }, index) => {
+        const tag = isRecommended && question.risk !== "high" ? ", recommended" : "";
+        return `Option ${index + 1}: ${oneLine(label)}${tag}${about === undefined ? "" : `. ${oneLine(about)}`}`;
+      }),
+    ),
+  ];
+  return lines.flatMap((line) => wrap(line, at.width)).join("\n");
+}
+
+/** The commands that can be typed instead of an answer. */
+function sayCommands() {
+  return [
+    ":s skip. :q quit. :y let the agent decide. :m text, ask back. :n text, add a note.",
+    ":e write in your editor. :d show the agent's changes. :v show everything. :o open in the browser.",
+    ":h 1h, snooze. :+ 1h, extend the deadline. :c claim or release. :x yes, stop the run. :u undo the last answer.",
+  ].join("\n");
 }

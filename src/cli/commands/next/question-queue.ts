@@ -32,7 +32,7 @@ export class QuestionQueue {
     return { cards: groupSame(sortUrgent(open, user)), now };
   }
 
-  async #readOne(question: Question): Promise<QuestionSnapshot> {
+  async #readOne(question: Question) {
     const known = this.#known.get(question.id);
     return known?.question.version === question.version ? known : this.#engine.read(question.id);
   }
@@ -40,8 +40,7 @@ export class QuestionQueue {
 
 /** Sorts by deadline, then risk, then age; questions claimed by others come last. */
 export function sortUrgent(reads: readonly Waiting[], user: string): Waiting[] {
-  const isTaken = ({ question }: Waiting): number =>
-    Number(question.claim !== undefined && question.claim.by.id !== user);
+  const isTaken = ({ question }: Waiting) => Number(question.claim !== undefined && question.claim.by.id !== user);
   return reads.toSorted((one, other) => isTaken(one) - isTaken(other) || compareUrgency(one.question, other.question));
 }
 
@@ -61,6 +60,6 @@ function isOpen(read: QuestionSnapshot): read is Waiting {
 }
 
 /** Neither snoozed nor just answered. */
-function isOffered({ question }: Waiting, now: Instant): boolean {
+function isOffered({ question }: Waiting, now: Instant) {
   return question.settling === undefined && !(question.snoozedUntil !== undefined && question.snoozedUntil > now);
 }

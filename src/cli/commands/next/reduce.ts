@@ -3,10 +3,9 @@ import type { QuestionId } from "../../../core/id.ts";
 import type { Instant } from "../../../core/instant.ts";
 import { isPending } from "../../../core/question/question.ts";
 import { unreachable } from "../../../core/unreachable.ts";
-import { pressChoose } from "./choose-keys.ts";
+import { pressChoose, pressClosed, pressEmpty, pressKeys, pressConfirm, pressTemplates } from "./choose-keys.ts";
 import type { Key } from "../../terminal/keyboard.ts";
 import { editedLine } from "./line-editor.ts";
-import { pressClosed, pressEmpty, pressKeys, pressConfirm, pressTemplates } from "./dialog-keys.ts";
 import {
   type QuestionCard,
   type Transition,
@@ -19,7 +18,7 @@ import {
   showCard,
   currentStep,
 } from "./next-state.ts";
-import { pressAnswer, pressWrite } from "./writing-keys.ts";
+import { pressAnswer, pressWrite } from "./submit-answer.ts";
 
 /** An event: a key, a new queue, or the result of an effect. */
 export type NextEvent =
@@ -106,7 +105,7 @@ function reduceKey(state: NextState, key: Key): Transition {
 function takeQueue(before: NextState, { cards, now, shown }: Extract<NextEvent, { type: "waiting" }>): Transition {
   const ids = cards.map(({ read }) => read.question.id);
   const isRung = before.seen !== undefined && ids.some((id) => !before.seen?.includes(id));
-  const isBack = (id: string): boolean => !before.skipped.includes(id) && !before.done.includes(id);
+  const isBack = (id: string) => !before.skipped.includes(id) && !before.done.includes(id);
   const state: NextState = {
     ...before,
     now,
@@ -143,12 +142,12 @@ function placeCard(state: NextState, cards: readonly QuestionCard[], shown: Ques
 }
 
 /** Says whether somebody else closed or answered the question. */
-function isGone({ question }: QuestionSnapshot): boolean {
+function isGone({ question }: QuestionSnapshot) {
   return !isPending(question) || question.settling !== undefined;
 }
 
 /** Everything that the person has written for the question. */
-function keptText(state: NextState): string {
+function keptText(state: NextState) {
   const aside = state.mode.at === "write" && ["note", "clarify"].includes(state.mode.what) ? state.mode.line.text : "";
   const written = state.draft.picks.map(({ line }) => line.text.trim()).filter((text) => text !== "");
   return [...written, aside.trim() || state.draft.note].filter((text) => text !== "").join("\n");

@@ -2,6 +2,8 @@ import type { QuestionSnapshot } from "../../../core/changes.ts";
 import { formatDuration } from "../../../core/text/duration.ts";
 import { msBetween } from "../../../core/instant.ts";
 import { confirmationWord } from "../../../core/question/risk.ts";
+import { mayForce } from "../../../core/question/question.ts";
+import { unreachable } from "../../../core/unreachable.ts";
 import { oneLine, sanitise } from "../../view/sanitise.ts";
 import { cutCells, wrap } from "../../terminal/terminal.ts";
 import {
@@ -15,12 +17,12 @@ import {
   readWidth,
   sayGone,
 } from "./card-view.ts";
-import { allKeys, availableKeys } from "./key-hint.ts";
 import { type EditedLine, layLine } from "./line-editor.ts";
 import { type NextState, type WritingPurpose, currentStep } from "./next-state.ts";
+import { sayOutcomeRefused } from "./submit-answer.ts";
 
 /** The screen: lines that fit, and the cursor if a text is being written. */
-export interface ScreenView {
+interface ScreenView {
   lines: string[];
   cursor?: { row: number; column: number };
   /** The scroll offset of the context, limited to its length. */
@@ -51,13 +53,13 @@ export function drawScreen(state: NextState, pen: CardPen): ScreenView {
   };
 }
 
-function keysBody(state: NextState, room: number): { lines: string[]; scroll: number } {
+function keysBody(state: NextState, room: number) {
   const keys = allKeys().map(([key, about]) => cutCells(`${key.padEnd(7)} ${about}`, state.size.columns));
   return { lines: keys.slice(0, room), scroll: 0 };
 }
 
 /** The body of the screen: the question and the choices. */
-function bodyOf(state: NextState, pen: CardPen, room: number): { lines: string[]; scroll: number } {
+function bodyOf(state: NextState, pen: CardPen, room: number) {
   if (!state.card) return { lines: wrap("Nothing is waiting for you.", state.size.columns), scroll: 0 };
   const top = [headerLines(state, pen), headlineLines(state, pen), clockLines(state, pen)].flat();
   const choices = state.mode.at === "closed" ? goneLines(state, pen) : choiceLines(state, pen);
@@ -75,7 +77,7 @@ function bodyOf(state: NextState, pen: CardPen, room: number): { lines: string[]
 }
 
 /** The part of the context that fits, with a line about the rest. */
-function cutContext(state: NextState, context: readonly string[], room: number): { lines: string[]; scroll: number } {
+function cutContext(state: NextState, context: readonly string[], room: number) {
   if (context.length <= Math.max(0, room)) return { lines: [...context], scroll: 0 };
   const shown = Math.max(1, room - 1);
   const scroll = Math.min(state.scroll, context.length - shown);
@@ -85,13 +87,13 @@ function cutContext(state: NextState, context: readonly string[], room: number):
 }
 
 /** The lines around the focus, if not even the choices fit. */
-function windowOn(lines: readonly string[], focus: number, room: number): string[] {
+function windowOn(lines: readonly string[], focus: number, room: number) {
   if (lines.length <= room) return [...lines];
   const start = Math.max(0, Math.min(lines.length - room, focus - Math.floor(room / 2)));
   return lines.slice(start, start + room);
 }
 
-function goneLines(state: NextState, pen: CardPen): { lines: string[]; focus: number } {
+function goneLines(state: NextState, pen: CardPen) {
   const width = readWidth(state);
   const gone = wrap(sayGone(state, pen), width).map((line) => pen.style.yellow(line));
   const kept = state.kept === "" ? [] : ["Your text is kept:", ...wrap(sanitise(state.kept), width)];
@@ -126,12 +128,12 @@ function bottomOf(state: NextState, pen: CardPen): Bottom {
   };
 }
 
-function shortKeys(state: NextState): string[] {
+function shortKeys(state: NextState) {
   const keys = availableKeys(state);
   return keys.length > 2 ? [keys[0] ?? "", keys.at(-1) ?? ""] : [...keys];
 }
 
-function messageLines(state: NextState, { style }: CardPen): string[] {
+function messageLines(state: NextState, { style }: CardPen) {
   const undo =
     state.last && state.mode.at !== "busy"
       ? `. u undoes it (${formatDuration(Math.max(0, msBetween(state.now, state.last.until)))})`
@@ -144,7 +146,7 @@ function messageLines(state: NextState, { style }: CardPen): string[] {
 }
 
 /** The question of a confirmation dialog. */
-function questionLines({ mode, card, size }: NextState): string[] {
+function questionLines({ mode, card, size }: NextState) {
   if (mode.at === "templates") {
     return mode.templates.map((template, index) =>
       cutCells(
@@ -162,7 +164,7 @@ function questionLines({ mode, card, size }: NextState): string[] {
 }
 
 /** The input line, with its prompt. */
-function inputOf(state: NextState): { lines: string[]; cursor: { row: number; column: number } } | undefined {
+function inputOf(state: NextState) {
   const { mode, card, size } = state;
   if (mode.at === "answer") return drawInput("› ", currentStep(state)?.pick.line ?? { text: "", at: 0 }, size);
   if (mode.at !== "write") return undefined;
@@ -170,15 +172,11 @@ function inputOf(state: NextState): { lines: string[]; cursor: { row: number; co
   return drawInput(prompt, mode.line, size);
 }
 
-function askWord({ question, run }: QuestionSnapshot): string {
+function askWord({ question, run }: QuestionSnapshot) {
   return `High risk. Type ${oneLine(confirmationWord(question.title, run.name))} to confirm: `;
 }
 
-function drawInput(
-  prompt: string,
-  line: EditedLine,
-  size: NextState["size"],
-): { lines: string[]; cursor: { row: number; column: number } } {
+function drawInput(prompt: string, line: EditedLine, size: NextState["size"]) {
   // A long prompt gets lines of its own.
   const isBeside = prompt.length <= size.columns / 2;
   const own = isBeside ? [] : wrap(prompt.trimEnd(), size.columns);
@@ -193,4 +191,93 @@ function drawInput(
     lines: [...own, ...rows],
     cursor: { row: own.length + view.row - first, column: start.length + view.column },
   };
+}
+
+/** Hints for the keys that work now: the most important one first, the list of all keys last. */
+function availableKeys(state: NextState) {
+  const { mode } = state;
+  switch (mode.at) {
+    case "choose":
+      return chooseKeys(state);
+    case "answer":
+      return ["↵ answer", "Ctrl-J new line", "Esc back"];
+    case "write":
+      return ["↵ done", "Esc back"];
+    case "sure":
+      return mode.of === "same" ? ["↵ all", "n only this one", "Esc back"] : ["↵ yes", "Esc back"];
+    case "templates":
+      return ["↵ use", "j k move", "Esc back"];
+    case "keys":
+      return ["any key closes"];
+    case "closed":
+      return closedKeys(state);
+    case "empty":
+      return [state.isFollowing ? "Waiting for questions." : "", ...(state.last ? ["u undo"] : []), "q quit"];
+    case "busy":
+      return ["…"];
+    default:
+      return unreachable(mode);
+  }
+}
+
+/** All keys with their actions. */
+function allKeys(): ReadonlyArray<readonly [string, string]> {
+  return [
+    ["1-9", "select (or tick); nothing is sent before ↵"],
+    ["j k ↑ ↓", "move"],
+    ["space", "tick, if several can be chosen"],
+    ["↵", "answer with the selection"],
+    ["r", "write an answer"],
+    ["e", "write it in your editor"],
+    ["t", "start from a template"],
+    ["n", "add a note for the agent"],
+    ["m", "ask back"],
+    ["y", "let the agent decide"],
+    ["tab", "next item; shift-tab goes back"],
+    ["d", "show the agent's changes"],
+    ["v", "show the question in full"],
+    ["PgDn", "scroll the context"],
+    ["s", "skip it for now"],
+    ["h", "snooze: hide it for a while"],
+    ["+", "extend the deadline"],
+    ["c", "claim or release it"],
+    ["o", "open it in the browser"],
+    ["x", "stop the run"],
+    ["u", "undo the last answer"],
+    ["q", "quit; Ctrl-C too; Ctrl-Z suspends"],
+  ];
+}
+
+function chooseKeys(state: NextState) {
+  const question = state.card?.read.question;
+  const run = state.card?.read.run;
+  const now = currentStep(state);
+  const work = state.known?.work;
+  const counts = work ? ` +${work.added} -${work.removed}` : "";
+  const isWriting = now !== undefined && now.step.choices.length === now.pick.cursor;
+  const isMine = question?.claim?.by.id === state.user;
+  return [
+    isWriting ? "↵ write" : "↵ answer",
+    ...(now?.step.multiple ? ["space tick"] : []),
+    ...(state.last ? ["u undo"] : []),
+    ...(now?.step.allowText ? ["e editor"] : []),
+    ...(work || (run?.dir !== undefined && run.agent !== "none") ? [`d diff${counts}`] : []),
+    ...(sayOutcomeRefused(state, "clarify") === undefined ? ["m ask back"] : []),
+    ...(sayOutcomeRefused(state, "decide") === undefined ? ["y you decide"] : []),
+    "h snooze",
+    ...(isMine ? ["c release"] : []),
+    "s skip",
+    "o browser",
+    "? keys",
+  ];
+}
+
+function closedKeys({ card, kept }: NextState) {
+  const isForceable = card !== undefined && mayForce(card.read.run, card.read.question);
+  return [
+    "↵ next",
+    ...(kept === "" ? [] : ["c copy", "n send as a comment"]),
+    ...(isForceable ? ["f answer anyway"] : []),
+    "q quit",
+  ];
 }

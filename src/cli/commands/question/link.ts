@@ -48,11 +48,11 @@ export const command: Command<typeof flags> = {
   },
 };
 
-function sayWhat(person: string, id: QuestionId): string {
+function sayWhat(person: string, id: QuestionId) {
   return `Anyone with this link can answer ${shortId(id)} as ${oneLine(person)}; it is shown only once`;
 }
 
-async function revoke(engine: Engine, id: QuestionId, person: string | undefined, context: Context): Promise<number> {
+async function revoke(engine: Engine, id: QuestionId, person: string | undefined, context: Context) {
   const by = await whoManages(engine, context);
   const found = (await engine.listTokens(by)).filter(
     (token) =>

@@ -12,7 +12,7 @@ export function launchEnv(context: Context): Record<string, string> {
 }
 
 /** The project's question settings. The worker serves all projects and does not read them itself. */
-function ofProject({ config, env }: Context): Record<string, string> {
+function ofProject({ config, env }: Context) {
   const { questions = {} } = config.values;
   return Object.fromEntries(
     (["timeout", "on_timeout", "max_per_run"] as const).flatMap((name) => {

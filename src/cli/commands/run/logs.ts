@@ -50,7 +50,7 @@ export const command: Command<typeof flags> = {
 };
 
 /** Refuses a run whose log is on another machine: only the machine that starts the agent has it. */
-async function getRunDir(run: Run, context: Context): Promise<string> {
+async function getRunDir(run: Run, context: Context) {
   const runDir = runDirOf(context.place.stateDir, run.id);
   const isThere = await access(runDir).then(
     () => true,
@@ -68,7 +68,7 @@ async function followLog(
   run: Run,
   given: { log: RunLog; runDir: string; engine: Engine; signal: AbortSignal; isRaw: boolean },
   context: Context,
-): Promise<number> {
+) {
   const { log, runDir, engine, signal, isRaw } = given;
   let told = "";
   for (;;) {
@@ -88,7 +88,7 @@ async function followLog(
   }
 }
 
-async function sayWaiting(run: Run, engine: Engine, { stderr, isQuiet, program }: Context): Promise<void> {
+async function sayWaiting(run: Run, engine: Engine, { stderr, isQuiet, program }: Context) {
   if (isQuiet || run.pendingId === undefined) return;
   const { question } = await engine.read(run.pendingId);
   const id = shortId(question.id);

@@ -7,7 +7,7 @@ export async function findRepository(
   dir: string,
   readFile: (path: string) => Promise<string>,
 ): Promise<{ repo?: string; branch?: string }> {
-  const read = (path: string): Promise<string | undefined> => readFile(path).catch(() => undefined); // not there
+  const read = (path: string) => readFile(path).catch(() => undefined); // not there
   for (let folder = dir, count = 0; count < MOST_FOLDERS; folder = dirname(folder), count += 1) {
     const head = await read(join(folder, ".git", "HEAD"));
     if (head !== undefined) {
@@ -24,6 +24,6 @@ export async function findRepository(
 }
 
 /** `owner/name` of `https://token@host/owner/name.git` and `git@host:owner/name`, without credentials. */
-function nameOf(url: string): string | undefined {
+function nameOf(url: string) {
   return /([\w.-]+\/[\w.-]+?)(?:\.git)?\/?$/.exec(url)?.[1];
 }

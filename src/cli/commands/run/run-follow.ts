@@ -10,9 +10,10 @@ import { EXIT_CODE } from "../../../core/exit-code.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import { bellFor } from "../../terminal/bell.ts";
 import type { Context } from "../../context.ts";
-import { GrowingFiles } from "./growing-file.ts";
 import { oneLine } from "../../view/sanitise.ts";
-import { sayLogin } from "../../view/run-text.ts";
+import { sayLogin, sayCount, sayRun, sayUsage } from "../../view/run-text.ts";
+import { readUsage } from "../../run-usage.ts";
+import { GrowingFiles, RunLog } from "./run-log.ts";
 
 const LOOK_MS = 250;
 
@@ -51,7 +52,7 @@ function printsOf(agent: Agent, run: Run, runDir: string, launch: Launch, contex
 }
 
 /** Prints the run's question and the command to answer it. */
-export async function announceQuestion(run: Run, engine: Engine, context: Context): Promise<void> {
+async function announceQuestion(run: Run, engine: Engine, context: Context): Promise<void> {
   const { stderr, isQuiet, program } = context;
   if (isQuiet || run.pendingId === undefined) return;
   const { question } = await engine.read(run.pendingId);
@@ -68,7 +69,7 @@ interface Ending {
   copy: Copy;
 }
 
-async function end(run: Run, { runDir, agent, prints, copy }: Ending, context: Context): Promise<number> {
+async function end(run: Run, { runDir, agent, prints, copy }: Ending, context: Context) {
   if (prints === "lines") await copy.more();
   else if (agent) context.stdout.write(await lastWords(runDir, agent, prints));
   await copy.complaints();
@@ -80,7 +81,7 @@ async function end(run: Run, { runDir, agent, prints, copy }: Ending, context: C
 }
 
 /** The agent's final message of its last start, or its whole report. */
-async function lastWords(runDir: string, agent: Agent, prints: "words" | "report"): Promise<string> {
+async function lastWords(runDir: string, agent: Agent, prints: "words" | "report") {
   const epoch = (await listEpochs(runDir, "out")).at(-1);
   const text = epoch === undefined ? undefined : await findFileText(epochFile(runDir, epoch, "out"));
   const lines = (text ?? "").split("\n");
@@ -115,7 +116,7 @@ class Copy {
     }
   }
 
-  #complain(bytes: Buffer): void {
+  #complain(bytes: Buffer) {
     this.#context.stderr.write(bytes.toString("utf8"));
   }
 }
@@ -135,4 +136,74 @@ export async function waitForRunChange(
   signal.removeEventListener("abort", ring);
   clearTimeout(awake);
   close();
+}
+
+/** Opens the log of a run at its end, to print what the agent does from now on. */
+export async function openLog(run: Run, context: Context): Promise<RunLog> {
+  const log = new RunLog({
+    runDir: runDirOf(context.place.stateDir, run.id),
+    kind: "out",
+    agent: findAgent(await context.agents(), run.agent),
+    style: context.style,
+    write: (text) => {
+      const words = text.replace(/^(?=.)/gm, "  ");
+      if (!context.isQuiet && !context.json) context.stdout.write(words);
+    },
+  });
+  await log.skip();
+  return log;
+}
+
+/** Follows an answered run until it ends or asks again. */
+export async function followAnswered(run: Run, log: RunLog, engine: Engine, context: Context): Promise<number> {
+  const runDir = runDirOf(context.place.stateDir, run.id);
+  const signal = context.interrupt();
+  let turns = 0;
+  for (;;) {
+    const now = (await engine.findRun(run.id)) ?? run;
+    if ((hasEnded(now) || isLoggedOut(now)) && now.worker === undefined) return reportEnd(now, log, engine, context);
+    if (await asksAgain(now, engine)) {
+      await log.end();
+      await announceQuestion(now, engine, context);
+      return EXIT_CODE.pending;
+    }
+    turns = await sayTurn(run, turns, engine, context);
+    await log.more();
+    if (signal.aborted) {
+      context.stderr.write(`#${run.number} continues. Follow it with: ${context.program} logs ${run.number} -f\n`);
+      return EXIT_CODE.interrupted;
+    }
+    await waitForRunChange(runDir, signal, context);
+  }
+}
+
+/** Prints the turn and its tokens whenever they change. */
+async function sayTurn(run: Run, said: number, engine: Engine, context: Context) {
+  const usage = (await readUsage(engine, [run])).get(run.id);
+  if (!usage || usage.turns <= said || context.isQuiet || context.json) return said;
+  const tokens = usage.inputTokens + usage.outputTokens;
+  context.stdout.write(`  [turn ${usage.turns + 1}${tokens > 0 ? `, ${sayCount(tokens)} tokens` : ""}]\n`);
+  return usage.turns;
+}
+
+/** Says whether the run waits for the next answer, parked or held. */
+async function asksAgain(run: Run, engine: Engine) {
+  if (run.pendingId === undefined) return false;
+  if (run.worker === undefined) return true;
+  const { question } = await engine.read(run.pendingId);
+  return question.status === "pending" && question.hold !== undefined;
+}
+
+async function reportEnd(run: Run, log: RunLog, engine: Engine, context: Context) {
+  await log.end();
+  const used = sayUsage((await readUsage(engine, [run])).get(run.id));
+  const isDone = run.status === "completed";
+  if (!context.isQuiet && !context.json) {
+    const said = `${isDone ? "✓" : "✗"} #${run.number} ${oneLine(run.name)} ${sayRun(run, undefined, context.now())}`;
+    const login = isLoggedOut(run) ? sayLogin(run, context.program) : undefined;
+    context.stdout.write(`${said}${used ? ` (${used})` : ""}\n${login === undefined ? "" : `  ${login}\n`}`);
+  }
+  if (isDone) return 0;
+  if (run.reason === "input_timeout") return EXIT_CODE.timedOut;
+  return run.status === "failed" || isLoggedOut(run) ? EXIT_CODE.error : EXIT_CODE.cancelled;
 }

@@ -1,16 +1,17 @@
 import { StringDecoder } from "node:string_decoder";
-import type { Agent } from "../../../agents/agent.ts";
+import { open } from "node:fs/promises";
+import type { Agent, AgentEvent } from "../../../agents/agent.ts";
 import { MAX_LINE_CHARS } from "../../../agents/json.ts";
 import { findFileText } from "../../../agents/process/private-file.ts";
 import { hasErrorCode } from "../../../core/error-code.ts";
 import { epochFile, listEpochs } from "../../../agents/runner/run-files.ts";
-import { LogLines } from "./log-lines.ts";
-import { GrowingFiles } from "./growing-file.ts";
-import { oneLine } from "../../view/sanitise.ts";
-import type { Style } from "../../terminal/terminal.ts";
+import { findCallDetail } from "../../../agents/runner/call-detail.ts";
+import { unreachable } from "../../../core/unreachable.ts";
+import { oneLine, sanitise } from "../../view/sanitise.ts";
+import { type Style, cutCells } from "../../terminal/terminal.ts";
 
 /** How to print the output of a run: readable or raw, stdout or stderr. */
-export interface RunLogOptions {
+interface RunLogOptions {
   runDir: string;
   kind: "out" | "err";
   /** Parses its lines; without an agent they are plain text. */
@@ -32,6 +33,10 @@ interface Reading {
 
 const CODE_CHARS = 10;
 const WORDS: Pick<Agent, "read"> = { read: (line) => [{ kind: "text", text: `${line}\n`, isPiece: true }] };
+
+const RESULT_CELLS = 100;
+
+const COPY_BYTES = 256 * 1024;
 
 /** Prints the output of all starts of an agent in order, and what is new on each call. */
 export class RunLog {
@@ -58,7 +63,7 @@ export class RunLog {
     this.#close((text) => this.#wish.write(text));
   }
 
-  async #advance(write: (text: string) => void): Promise<void> {
+  async #advance(write: (text: string) => void) {
     const { runDir, kind } = this.#wish;
     for (const epoch of await listAll(runDir, kind)) {
       if (this.#reading && epoch < this.#reading.epoch) continue;
@@ -82,7 +87,7 @@ export class RunLog {
     };
   }
 
-  #take(bytes: Buffer, reading: Reading, write: (text: string) => void): void {
+  #take(bytes: Buffer, reading: Reading, write: (text: string) => void) {
     const { writeRaw } = this.#wish;
     if (writeRaw) return writeRaw(bytes);
     const lines = (reading.left + reading.decoder.write(bytes)).split("\n");
@@ -90,7 +95,7 @@ export class RunLog {
     write(joined(lines.flatMap((line) => reading.lines.take(line))));
   }
 
-  #close(write: (text: string) => void): void {
+  #close(write: (text: string) => void) {
     const { writeRaw } = this.#wish;
     const reading = this.#reading;
     if (!reading || writeRaw) return;
@@ -100,7 +105,7 @@ export class RunLog {
   }
 
   /** The separator between two starts. */
-  async #sayAgain(before: number, epoch: number): Promise<string> {
+  async #sayAgain(before: number, epoch: number) {
     const { runDir, style, writeRaw } = this.#wish;
     if (writeRaw) return "";
     const code = (await findFileText(epochFile(runDir, before, "exit")))?.trim();
@@ -109,7 +114,7 @@ export class RunLog {
   }
 }
 
-async function listAll(runDir: string, kind: "out" | "err"): Promise<number[]> {
+async function listAll(runDir: string, kind: "out" | "err") {
   try {
     return await listEpochs(runDir, kind);
   } catch (error) {
@@ -118,6 +123,104 @@ async function listAll(runDir: string, kind: "out" | "err"): Promise<number[]> {
   }
 }
 
-function joined(lines: readonly string[]): string {
+function joined(lines: readonly string[]) {
   return lines.map((line) => `${line}\n`).join("");
+}
+
+/** Turns the output of one start of an agent into readable, sanitised lines. */
+export class LogLines {
+  readonly #agent: Pick<Agent, "read">;
+  readonly #style: Style;
+  /** The beginning of a line that is not complete yet. */
+  #words = "";
+
+  constructor(agent: Pick<Agent, "read">, style: Style) {
+    this.#agent = agent;
+    this.#style = style;
+  }
+
+  /** The readable lines for one line of the agent's output; often none. */
+  take(line: string): string[] {
+    return this.#agent.read(line).flatMap((sight) => this.#say(sight, line));
+  }
+
+  /** Flushes the incomplete line at the end of the output. */
+  end(): string[] {
+    const left = this.#words;
+    this.#words = "";
+    return left === "" ? [] : [sanitise(left)];
+  }
+
+  #say(sight: AgentEvent, line: string) {
+    if (sight.kind === "text" && sight.isPiece) return this.#add(sight.text);
+    const said = this.#sayWhole(sight, line);
+    return said.length > 0 ? [...this.end(), ...said] : [];
+  }
+
+  #add(piece: string) {
+    const lines = (this.#words + piece).split("\n");
+    this.#words = lines.pop() ?? "";
+    return lines.map(sanitise);
+  }
+
+  #sayWhole(sight: AgentEvent, line: string) {
+    switch (sight.kind) {
+      case "text":
+        return sight.text === "" ? [] : sanitise(sight.text).split("\n");
+      case "called": {
+        const detail = oneLine(findCallDetail(line, sight.callId) ?? "");
+        return [`→ ${oneLine(sight.name)}${detail === "" ? "" : ` ${cutCells(detail, RESULT_CELLS)}`}`];
+      }
+      case "shown":
+        return [this.#style.dim(`  ${sight.isError ? "✗ " : ""}${shorten(sight.text)}`)];
+      case "deferred":
+        return [`→ ${oneLine(sight.name)} (waits for a person)`];
+      case "warning":
+        return [this.#style.yellow(`! ${oneLine(sight.text)}`)];
+      case "ended": {
+        if (sight.result.status === "completed") return [];
+        const why = [sight.result.reason, sight.result.summary]
+          .filter((part) => part)
+          .map((part) => oneLine(part ?? ""));
+        return [this.#style.red(`✗ ${[sight.result.status, ...why].join(": ")}`)];
+      }
+      case "session":
+      case "usage":
+        return [];
+      default:
+        return unreachable(sight);
+    }
+  }
+}
+
+/** The first line of a result, and the number of lines. */
+function shorten(text: string) {
+  const lines = text.split("\n").filter((line) => line.trim() !== "");
+  const first = cutCells(oneLine(lines[0] ?? "(nothing)"), RESULT_CELLS);
+  return lines.length > 1 ? `${first} (${lines.length} lines)` : first;
+}
+
+/** Reads growing files: each read returns the bytes since the last one. */
+export class GrowingFiles {
+  readonly #done = new Map<string, number>();
+
+  /** Passes on the new bytes of a file; none while it does not exist. */
+  async read(file: string, take: (bytes: Buffer) => void): Promise<void> {
+    const handle = await open(file, "r").catch((error: unknown) => {
+      if (hasErrorCode(error, "ENOENT")) return undefined;
+      throw error;
+    });
+    if (!handle) return;
+    try {
+      for (let at = this.#done.get(file) ?? 0; ;) {
+        const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(COPY_BYTES), 0, COPY_BYTES, at);
+        if (bytesRead === 0) break;
+        take(buffer.subarray(0, bytesRead));
+        at += bytesRead;
+        this.#done.set(file, at);
+      }
+    } finally {
+      await handle.close();
+    }
+  }
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { resolve } from "node:path";
+import { resolve, basename } from "node:path";
 import { AGENTS } from "../../../agents/agents.ts";
-import { agentsByName } from "../../../agents/registry.ts";
+import { agentsByName, chooseWay, findAgent, findAgentOf } from "../../../agents/registry.ts";
 import { getProgram } from "../../../agents/runner/launch.ts";
 import { type Launch, saveLaunch, makeRunDir, removeRunDir } from "../../../agents/runner/run-files.ts";
 import { addWorktree, excludeAskd, removeWorktree } from "../../../agents/workspace/worktree.ts";
@@ -13,23 +13,22 @@ import { TimeoutPolicy } from "../../../core/question/timeout-policy.ts";
 import { RUN_FIELDS, viewRun } from "../../../core/api/view.ts";
 import type { Engine, RunInput } from "../../../engine/engine.ts";
 import { nameFrom } from "../../../engine/new-run.ts";
+import { command as commandAgent } from "../../../agents/command/command.ts";
 import { whoTypes } from "../../actor.ts";
 import { mirrorHere } from "../../after-change.ts";
-import { wrongUsage } from "../../arguments.ts";
-import { readPriority } from "../ask/ask-flags.ts";
-import { isServiceOff, startService } from "../service/background-worker.ts";
+import { wrongUsage, readPositiveInteger } from "../../arguments.ts";
 import type { Command } from "../../command.ts";
 import type { Context } from "../../context.ts";
-import { readPositiveInteger } from "../../arguments.ts";
 import type { Flags, Values } from "../../flags.ts";
-import { launchEnv } from "./launch-env.ts";
 import { printResult } from "../../output.ts";
-import { findRepository } from "./repository.ts";
-import { type AgentSection, findAgentSection, getAgent } from "./configured-agent.ts";
-import { followRun } from "./run-follow.ts";
 import { oneLine } from "../../view/sanitise.ts";
 import { getTarget } from "../../target.ts";
-import { whileWorking } from "../../terminal/while-working.ts";
+import { whileWorking } from "../../terminal/pause.ts";
+import { readPriority } from "../ask/ask-flags.ts";
+import { isServiceOff, startService } from "../service/worker.ts";
+import { launchEnv } from "./launch-env.ts";
+import { findRepository } from "./repository.ts";
+import { followRun } from "./run-follow.ts";
 
 const LEAST_WINDOW_MS = 1_000;
 
@@ -61,6 +60,9 @@ const flags = {
 
 type Given = Values<typeof flags>;
 
+/** The settings of an agent. */
+type AgentSection = NonNullable<Context["config"]["values"]["agents"]>[string];
+
 export const command: Command<typeof flags> = {
   usage: 'run [--agent <agent>] "<prompt>"  |  run -- <command …>',
   flags,
@@ -82,7 +84,7 @@ export const command: Command<typeof flags> = {
       printResult(context, RUN_FIELDS, { page: () => `${run.number}\n`, json: () => viewRun(run) });
       return 0;
     }
-    const follow = (): Promise<number> => followRun(run, launch, engine, context);
+    const follow = () => followRun(run, launch, engine, context);
     return isHere ? whileWorking(engine, follow) : follow();
   },
 };
@@ -112,7 +114,7 @@ async function readLaunch(words: readonly string[], given: Given, context: Conte
 }
 
 /** The caller's environment, plus the variables that locate the store and set up questions. */
-function environment(given: Given, context: Context): Record<string, string> {
+function environment(given: Given, context: Context) {
   const kept = Object.fromEntries(
     Object.entries(context.env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
   );
@@ -143,7 +145,7 @@ function options(given: Given, section: AgentSection, { rules }: Context): Launc
   };
 }
 
-async function queue(engine: Engine, launch: Launch, given: Given, context: Context): Promise<Run> {
+async function queue(engine: Engine, launch: Launch, given: Given, context: Context) {
   const { store } = context.place;
   if (store.kind === "server") {
     throw new Refusal("bad_input", `${store.source} names a server; agents start on the machine with the store`, {
@@ -195,7 +197,7 @@ async function queue(engine: Engine, launch: Launch, given: Given, context: Cont
   }
 }
 
-function say(context: Context, run: Run, started: "here" | "running" | "started"): void {
+function say(context: Context, run: Run, started: "here" | "running" | "started") {
   if (context.isQuiet || context.json) return;
   const { program } = context;
   const service = started === "started" ? " (started the askd worker in the background)" : "";
@@ -205,14 +207,39 @@ function say(context: Context, run: Run, started: "here" | "running" | "started"
   );
 }
 
-function readPolicy(text: string): string {
+function readPolicy(text: string) {
   const parsed = TimeoutPolicy.safeParse(text);
   if (parsed.success) return parsed.data;
   throw new Refusal("bad_input", `--on-timeout takes one of: ${TimeoutPolicy.options.join(", ")}`);
 }
 
-function readDollars(text: string): number {
+function readDollars(text: string) {
   const dollars = Number(text.replace(/^\$/, ""));
   if (dollars > 0) return dollars;
   throw new Refusal("bad_input", "--budget takes an amount in dollars, such as 2.50");
+}
+
+/** The built-in or configured agent of this name, and its settings. */
+async function getAgent(name: string, context: Context) {
+  const { config, env } = context;
+  const registry = await context.agents();
+  const sections = config.values.agents ?? {};
+  const section = (Object.hasOwn(sections, name) ? sections[name] : undefined) ?? {};
+  const known = findAgent(registry, name);
+  if (known) return { agent: chooseWay(registry, known, env), section };
+  if (section.argv) return { agent: commandAgent, section };
+  throw new Refusal("bad_input", `There is no agent "${oneLine(name)}"`, {
+    hint: `Choose from: ${[...new Set([...Object.keys(agentsByName(registry)), ...Object.keys(sections)])].map(oneLine).join(", ")}`,
+  });
+}
+
+/** The agent of a program, and the settings under the name of the agent or the program. */
+async function findAgentSection(program: string, context: Context) {
+  const { config, env } = context;
+  const registry = await context.agents();
+  const sections = config.values.agents ?? {};
+  const agent = findAgentOf(registry, program) ?? commandAgent;
+  const name = agent.program === "" ? basename(program) : agent.name;
+  const section = (Object.hasOwn(sections, name) ? sections[name] : undefined) ?? {};
+  return { agent: chooseWay(registry, agent, env), section };
 }

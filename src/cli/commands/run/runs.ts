@@ -3,31 +3,34 @@ import type { ResumeAdvice } from "../../../agents/runner/takeover.ts";
 import { StatusesQuery } from "../../../core/api/run-route.ts";
 import { MOST_LISTED } from "../../../core/api/route.ts";
 import type { Instant } from "../../../core/instant.ts";
-import { type AwayMachine, findAwayMachine, machineName } from "../../../core/run/machine.ts";
+import { type AwayMachine, findAwayMachine, machineName, type KnownMachines } from "../../../core/run/machine.ts";
 import { requireMovable } from "../../../core/run/move-run.ts";
 import { Refusal } from "../../../core/refusal.ts";
 import { type Run, RunStatus, findAgentSession, hasEnded } from "../../../core/run/run.ts";
-import { USAGE_FIELDS, viewUsage } from "../../../core/run/usage.ts";
+import { USAGE_FIELDS, viewUsage, type UsageRow } from "../../../core/run/usage.ts";
 import { RUN_FIELDS, viewRun } from "../../../core/api/view.ts";
 import type { Engine } from "../../../engine/engine.ts";
+import { findFileText } from "../../../agents/process/private-file.ts";
+import { hasErrorCode } from "../../../core/error-code.ts";
+import { epochFile, listEpochs, runDirOf } from "../../../agents/runner/run-files.ts";
 import { whoTypes } from "../../actor.ts";
 import { afterChange } from "../../after-change.ts";
 import { unknownVerb, requireOneArgument } from "../../arguments.ts";
 import type { Command } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import type { Flags, Values } from "../../flags.ts";
-import { readLimit } from "../inspect/list.ts";
-import { awayLines, machinesFor, sayAway } from "../../view/machine-view.ts";
+import { awayLines, machinesFor, sayAway, sayState } from "../../view/machine-view.ts";
 import { printResult } from "../../output.ts";
-import { readRunStarts } from "./run-starts.ts";
-import { renderRuns } from "./runs-view.ts";
 import { oneLine } from "../../view/sanitise.ts";
-import { SHOW_FIELDS, showRun } from "../inspect/show.ts";
 import { getRun } from "../../target.ts";
-import { findWayOnHere } from "./takeover.ts";
-import { textWidth } from "../../terminal/terminal.ts";
+import { textWidth, type Style, cellsOf, cutCells, padCells } from "../../terminal/terminal.ts";
 import { readUsage } from "../../run-usage.ts";
-import { UNTAKEN } from "../../view/run-text.ts";
+import { UNTAKEN, refOf, sayUsage } from "../../view/run-text.ts";
+import { sayAgo } from "../../view/relative-time.ts";
+import { readLimit } from "../inspect/list.ts";
+import { SHOW_FIELDS, showRun } from "../inspect/show.ts";
+import type { ShowView } from "../inspect/show-view.ts";
+import { findWayOnHere } from "./takeover.ts";
 
 /** The most runs that one search reads. */
 const MOST_SEARCHED = 10_000;
@@ -43,6 +46,22 @@ const flags = {
 type Given = Values<typeof flags>;
 
 const LIST_FIELDS: readonly string[] = [...RUN_FIELDS, ...USAGE_FIELDS, "question"];
+
+const LEAST_CELLS = 20;
+
+/** The data of `askd runs list`: runs, newest first, with their pending questions. */
+interface RunsView {
+  now: Instant;
+  width: number;
+  machines: KnownMachines;
+  runs: ReadonlyArray<{ run: Run; usage: UsageRow | undefined; question: string | undefined }>;
+}
+
+/** One start of the agent and its exit code, from its files. */
+interface Started {
+  epoch: number;
+  exitCode: number | null;
+}
 
 export const command: Command<typeof flags> = {
   usage: "runs list|show|resume|cancel [<run>]",
@@ -74,7 +93,7 @@ interface At {
 
 const VERBS: Readonly<Record<string, (run: Run, at: At) => Promise<number>>> = { show, resume, cancel };
 
-async function list(engine: Engine, given: Given, context: Context): Promise<number> {
+async function list(engine: Engine, given: Given, context: Context) {
   const runs = await find(engine, given);
   const usage = await readUsage(engine, runs);
   const rows = await Promise.all(
@@ -99,10 +118,10 @@ async function list(engine: Engine, given: Given, context: Context): Promise<num
 }
 
 /** Searches runs. The store filters by status; agents and labels are filtered here. */
-async function find(engine: Engine, { status, agent, label = [], limit }: Given): Promise<Run[]> {
+async function find(engine: Engine, { status, agent, label = [], limit }: Given) {
   const most = readLimit(limit);
   const statuses = status === undefined ? undefined : readStatuses(status);
-  const isMeant = (run: Run): boolean =>
+  const isMeant = (run: Run) =>
     (agent === undefined || run.agent === agent) && label.every((each) => run.labels.includes(each));
   const found: Run[] = [];
   let after: Run["id"] | undefined;
@@ -115,7 +134,7 @@ async function find(engine: Engine, { status, agent, label = [], limit }: Given)
   return found.slice(0, most);
 }
 
-function readStatuses(text: string): RunStatus[] {
+function readStatuses(text: string) {
   const parsed = StatusesQuery.safeParse(text);
   if (parsed.success) return parsed.data;
   throw new Refusal("bad_input", `There is no state "${oneLine(text)}"`, {
@@ -123,12 +142,12 @@ function readStatuses(text: string): RunStatus[] {
   });
 }
 
-async function show(run: Run, { engine, context }: At): Promise<number> {
+async function show(run: Run, { engine, context }: At) {
   await showRun(run, engine, context, await readRunStarts(run, context));
   return 0;
 }
 
-async function resume(run: Run, { engine, given, context }: At): Promise<number> {
+async function resume(run: Run, { engine, given, context }: At) {
   if (given.elsewhere) return resumeElsewhere(run, { engine, context });
   await requireHeardOf(run, { engine, context });
   const resumed = await engine.resumeRun(run.id, await whoTypes(engine, context));
@@ -142,7 +161,7 @@ async function resume(run: Run, { engine, given, context }: At): Promise<number>
 }
 
 /** Refuses to resume a run whose machine is away, with the ways to continue. */
-async function requireHeardOf(run: Run, { engine, context }: Omit<At, "given">): Promise<void> {
+async function requireHeardOf(run: Run, { engine, context }: Omit<At, "given">) {
   const machines = await machinesFor(engine, [run], context);
   const away = run.status === "resuming" ? undefined : findAwayMachine(run, machines);
   if (!away) return;
@@ -157,7 +176,7 @@ function sayResumed(
   run: Run,
   { away, wayOn, now }: { away: AwayMachine | undefined; wayOn: ResumeAdvice | undefined; now: Instant },
   program: string,
-): string[] {
+) {
   if (wayOn) return [`is ${UNTAKEN}; askd did not start it`, wayOn.line];
   if (!away) return [`is ${run.status}`];
   const [, ...ways] = awayLines(run, away, now, program);
@@ -165,7 +184,7 @@ function sayResumed(
 }
 
 /** Moves a run to this machine, if this machine has enough of it to continue. */
-async function resumeElsewhere(run: Run, { engine, context }: Omit<At, "given">): Promise<number> {
+async function resumeElsewhere(run: Run, { engine, context }: Omit<At, "given">) {
   const { store, stateDir } = context.place;
   if (store.kind === "server") {
     throw new Refusal("bad_input", `${store.source} names a server; agents start on a machine with the store`, {
@@ -189,7 +208,7 @@ async function resumeElsewhere(run: Run, { engine, context }: Omit<At, "given">)
   return 0;
 }
 
-async function cancel(run: Run, { engine, given, context }: At): Promise<number> {
+async function cancel(run: Run, { engine, given, context }: At) {
   if (hasEnded(run)) {
     throw new Refusal("run_ended", `Run #${run.number} has already ended (${run.status})`, {
       hint: `See it with: askd show ${run.number}`,
@@ -205,7 +224,7 @@ async function done(
   run: Run,
   what: readonly string[],
   { engine, context, fields = {} }: Omit<At, "given"> & { fields?: object },
-): Promise<void> {
+) {
   const machines = await machinesFor(engine, [run], context);
   printResult(context, [...RUN_FIELDS, ...Object.keys(fields)], {
     page: () => (context.isQuiet ? "" : `✓ #${run.number} ${oneLine(run.name)} ${what.join("\n  ")}\n`),
@@ -213,4 +232,67 @@ async function done(
   });
   await afterChange(run, engine, context);
   await engine.doDue(); // run due jobs now, not with the next command
+}
+
+/** The output of `askd runs list`: a line per run, and one for its question. */
+function renderRuns({ now, width, machines, runs }: RunsView, style: Style) {
+  if (runs.length === 0) return "No runs.\n";
+  const rows = runs.map(({ run, usage }) => [
+    refOf(run),
+    sayState(run, undefined, machines),
+    oneLine(run.agent),
+    sayAgo(run.startedAt ?? run.createdAt, now),
+    sayUsage(usage) ?? "",
+    oneLine(run.name),
+  ]);
+  const columns = [0, 1, 2, 3, 4].map((column) => Math.max(...rows.map((row) => cellsOf(row[column] ?? ""))));
+  const lines = runs.flatMap(({ question }, index) => {
+    const row = rows[index] ?? [];
+    const left = columns
+      .flatMap((cells, column) => (cells === 0 ? [] : [padCells(row[column] ?? "", cells)]))
+      .join("  ");
+    const line = `${left}  ${cutCells(row[5] ?? "", Math.max(LEAST_CELLS, width - cellsOf(left) - 2))}`;
+    if (question === undefined) return [line];
+    const indent = " ".repeat((columns[0] ?? 0) + 2);
+    const room = Math.max(LEAST_CELLS, width - indent.length - 3);
+    return [style.yellow(line), `${indent}❓ ${cutCells(oneLine(question), room)}`];
+  });
+  return `${lines.join("\n")}\n`;
+}
+
+/** Reads what only the run's machine knows: its files, the starts of its agent, its worker. */
+async function readRunStarts(run: Run, context: Context): Promise<{ lines: ShowView["more"]; fields: object }> {
+  const runDir = runDirOf(context.place.stateDir, run.id);
+  const starts = run.host === (await context.host()) ? await readStarts(runDir) : undefined;
+  const said = (starts ?? []).map(({ epoch, exitCode }) =>
+    exitCode === null ? String(epoch) : `${epoch} (exit code ${exitCode})`,
+  );
+  return {
+    lines: [
+      ...(run.worker ? [["Worker", run.worker] as const] : []),
+      ...(starts ? [["Files", runDir] as const] : [["Files", `on ${machineName(run.host)}`] as const]),
+      ...(said.length > 0 ? [["Starts", said.join(", ")] as const] : []),
+      ...(run.result?.details ? [["Details", run.result.details] as const] : []),
+      ...(run.result?.issues ?? []).map((issue) => ["Issue", issue] as const),
+    ],
+    fields: { worker: run.worker ?? null, files: starts ? runDir : null, starts: starts ?? [] },
+  };
+}
+
+/** The starts of the agent; undefined if this machine has no files of the run. */
+async function readStarts(runDir: string): Promise<Started[] | undefined> {
+  try {
+    const epochs = await listEpochs(runDir, "out");
+    return await Promise.all(epochs.map(async (epoch) => ({ epoch, exitCode: await readExit(runDir, epoch) })));
+  } catch (error) {
+    if (hasErrorCode(error, "ENOENT")) return undefined;
+    throw error;
+  }
+}
+
+/** The exit code of the agent's process; null while it runs, or if it is unknown. */
+async function readExit(runDir: string, epoch: number) {
+  const text = await findFileText(epochFile(runDir, epoch, "exit"));
+  const code = Number.parseInt(text ?? "", 10);
+  return Number.isNaN(code) ? null : code;
 }

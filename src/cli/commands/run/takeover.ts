@@ -52,7 +52,7 @@ export const command: Command<typeof flags> = {
   },
 };
 
-function requireLeft(run: Run, { program }: Context): void {
+function requireLeft(run: Run, { program }: Context) {
   if (isSessionFree(run)) return;
   throw new Refusal("not_pending", `#${run.number} is ${run.status}: its agent is working or about to start`, {
     hint: `Wait until it asks or ends (${program} logs ${run.number} -f), or cancel it: ${program} runs cancel ${run.number}`,
@@ -60,7 +60,7 @@ function requireLeft(run: Run, { program }: Context): void {
 }
 
 /** Refuses a session that is open elsewhere: two users of one session would undo each other's work. */
-function requireClosed(run: Run, takeover: Takeover): void {
+function requireClosed(run: Run, takeover: Takeover) {
   if (!takeover.isOpen) return;
   throw new Refusal("not_pending", `The session of #${run.number} is still open`, {
     hint: "Continue there, or close it first",
@@ -92,7 +92,7 @@ export async function findWayOnHere(run: Run, context: Context): Promise<ResumeA
 }
 
 /** The command that continues the session with the agent's own program, and its directory. */
-async function commandFor(run: Run, context: Context): Promise<Takeover> {
+async function commandFor(run: Run, context: Context) {
   const found = await findTakeoverHere(run, context);
   if (found) return found;
   if (run.host !== (await context.host())) {
@@ -106,7 +106,7 @@ async function commandFor(run: Run, context: Context): Promise<Takeover> {
 }
 
 /** The session of a run whose machine is away, if it was copied to this one. */
-async function commandAway(run: Run, context: Context): Promise<Takeover> {
+async function commandAway(run: Run, context: Context) {
   const { place, env, program } = context;
   const agents = await context.agents();
   const found = await findSessionCopy(run, { agents, stateDir: place.stateDir, env });
@@ -126,7 +126,7 @@ function warn(
   run: Run,
   { away, takeover }: { away: AwayMachine | undefined; takeover: Takeover },
   { stderr, program }: Context,
-): void {
+) {
   if (takeover.isOpen) stderr.write("Note: its session is still open: continue there, or close it first.\n");
   if (away && needsMachine(run)) {
     stderr.write(

@@ -3,8 +3,8 @@ import { Refusal } from "../../../core/refusal.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import { whoManages } from "../../actor.ts";
 import { requireOneArgument } from "../../arguments.ts";
-import { isServiceOff } from "./background-worker.ts";
-import { findRunningServer, startServer } from "./background-server.ts";
+import { isServiceOff } from "./worker.ts";
+import { findRunningServer, startServer } from "./serve.ts";
 import { findBrowser } from "../../terminal/browser.ts";
 import type { Command } from "../../command.ts";
 import type { Context } from "../../context.ts";
@@ -61,7 +61,7 @@ export function questionPath(id: QuestionId): string {
   return `/q/${randomPart(id)}`;
 }
 
-async function getServer(context: Context): Promise<string> {
+async function getServer(context: Context) {
   const found = await findRunningServer(context);
   if (found !== undefined) return found;
   if (isServiceOff(context.env)) {
@@ -72,7 +72,7 @@ async function getServer(context: Context): Promise<string> {
 }
 
 /** Prints a one-time sign-in code for the user of this store. */
-async function sayCode(engine: Engine, context: Context): Promise<void> {
+async function sayCode(engine: Engine, context: Context) {
   if (context.isQuiet || !context.stderr.isTty || context.place.store.kind === "server") return;
   const by = await whoManages(engine, context);
   if (by.scope === "agent") return;

@@ -1,10 +1,23 @@
+import { join } from "node:path";
+import { findIdentity, isProcessAlive } from "../../../agents/process/process-identity.ts";
+import { SECOND_MS } from "../../../core/instant.ts";
 import { Refusal } from "../../../core/refusal.ts";
-import { wrongUsage } from "../../arguments.ts";
-import { workerLockFile } from "./background-worker.ts";
-import type { Command } from "../../command.ts";
+import { findWord } from "../../../server/local-token.ts";
 import type { Context, ServeRequest, ServingHandle } from "../../context.ts";
+import { pauseFor } from "../../terminal/pause.ts";
+import { wrongUsage } from "../../arguments.ts";
+import type { Command } from "../../command.ts";
 import type { Flags, Values } from "../../flags.ts";
-import { DEFAULT_PORT } from "./background-server.ts";
+import { workerLockFile } from "./worker.ts";
+
+/** Where a server listens unless a port is given. */
+export const DEFAULT_PORT = 4319;
+const START_MS = 10 * SECOND_MS;
+const START_POLL_MS = 100;
+/** A server lets requests finish for a while. */
+const END_MS = 15 * SECOND_MS;
+const END_POLL_MS = 50;
+const REPLY_MS = SECOND_MS;
 
 const flags = {
   port: { type: "string", value: "port", about: `Where to listen (${DEFAULT_PORT}); 0 picks a free one` },
@@ -13,6 +26,79 @@ const flags = {
   "behind-proxy": { type: "boolean", about: "A proxy in front of this server terminates TLS" },
   name: { type: "string", multiple: true, value: "host", about: "A host name of this server; can be repeated" },
 } as const satisfies Flags;
+
+/** The address of the running server; undefined if none responds, whatever its file says. */
+export async function findRunningServer(context: Context): Promise<string | undefined> {
+  const found = await context.findServer();
+  if (found === undefined || context.place.store.kind === "server") return found;
+  return (await isUp(found)) ? found : undefined;
+}
+
+/** Starts a background server and returns its address. */
+export async function startServer(context: Context): Promise<string> {
+  const log = join(context.place.stateDir, "serve.log");
+  await context.detach({ argv: serveArgv(context), env: ownEnv(context), log });
+  const started = await waitForServer(context);
+  if (started !== undefined) return started;
+  throw new Refusal("store_unreachable", `The server did not start; ${log} says why`, {
+    hint: "Start it in the foreground: askd serve",
+  });
+}
+
+/** The address of a server that was just started; undefined if it takes too long. */
+export async function waitForServer(context: Context): Promise<string | undefined> {
+  const signal = context.interrupt();
+  for (let waitedMs = 0; waitedMs < START_MS && !signal.aborted; waitedMs += START_POLL_MS) {
+    const started = await findRunningServer(context);
+    if (started !== undefined) return started;
+    await pauseFor(START_POLL_MS, signal, context);
+  }
+  return undefined;
+}
+
+/** The process id of the running server; a stale file does not count. */
+export async function findServerPid(context: Context): Promise<number | undefined> {
+  const word = await findWord(context.place.runtimeDir);
+  if (word === undefined || (await findRunningServer(context)) !== word.url) return undefined;
+  return (await findIdentity(word.pid)) ? word.pid : undefined;
+}
+
+/** Stops a process and waits until it has ended. */
+export async function stopProcess(pid: number, context: Context): Promise<void> {
+  const process = await findIdentity(pid);
+  if (!process || !context.tellToEnd(pid)) return;
+  const signal = context.interrupt();
+  for (let waitedMs = 0; waitedMs < END_MS && !signal.aborted; waitedMs += END_POLL_MS) {
+    if (!(await isProcessAlive(process))) return;
+    await pauseFor(END_POLL_MS, signal, context);
+  }
+  throw new Refusal("store_unreachable", `Process ${pid} did not stop after SIGTERM`, {
+    hint: `Kill it: kill -9 ${pid}`,
+  });
+}
+
+/** Says whether a server responds at the address: a killed one leaves its file behind. */
+async function isUp(url: string) {
+  try {
+    await fetch(`${url}/health`, { signal: AbortSignal.timeout(REPLY_MS) });
+    return true;
+  } catch {
+    return false; // no server there
+  }
+}
+
+function serveArgv({ self, place }: Context) {
+  const { store } = place;
+  const where = store.kind === "sqlite" ? `sqlite:${store.file}` : store.url;
+  return [...self, "--store", where, "serve"];
+}
+
+/** The variables that say where the store is, and no others. */
+function ownEnv({ env }: Context) {
+  const names = ["HOME", "USER", "LOGNAME", "PATH", "LANG", "TMPDIR", "ASKD_HOME", "ASKD_CONFIG_DIR", "ASKD_PORT"];
+  const xdg = ["CONFIG_HOME", "DATA_HOME", "STATE_HOME", "RUNTIME_DIR", "CACHE_HOME"].map((name) => `XDG_${name}`);
+  return Object.fromEntries([...names, ...xdg].flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])));
+}
 
 export const command: Command<typeof flags> = {
   usage: "serve [--port 4319] [--no-worker]",
@@ -40,7 +126,7 @@ export const command: Command<typeof flags> = {
   },
 };
 
-async function untilStopped(serving: ServingHandle, isIdle: boolean, signal: AbortSignal): Promise<void> {
+async function untilStopped(serving: ServingHandle, isIdle: boolean, signal: AbortSignal) {
   const stopped = new Promise<void>((resolve) => {
     if (signal.aborted) resolve();
     signal.addEventListener("abort", () => resolve(), { once: true });
@@ -61,7 +147,7 @@ function readRequest(given: Values<typeof flags>, { config }: Context): ServeReq
 }
 
 /** Refuses to listen beyond this machine without TLS: tokens would be sent in the clear. */
-function requireShielded({ host, names, isSecure }: ServeRequest): void {
+function requireShielded({ host, names, isSecure }: ServeRequest) {
   if (isSecure && names.length === 0) {
     throw new Refusal("bad_input", "A server behind a proxy needs its host name", {
       hint: "Add --name askd.example.com",
@@ -73,7 +159,7 @@ function requireShielded({ host, names, isSecure }: ServeRequest): void {
   });
 }
 
-function readPort(text: string | undefined): number | undefined {
+function readPort(text: string | undefined) {
   if (text === undefined) return undefined;
   const port = Number(text);
   if (Number.isInteger(port) && port >= 0 && port <= 65_535 && text.trim() !== "") return port;

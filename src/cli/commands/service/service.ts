@@ -1,13 +1,12 @@
 import { Refusal } from "../../../core/refusal.ts";
 import { EXIT_CODE } from "../../../core/exit-code.ts";
 import { unknownVerb } from "../../arguments.ts";
-import { findWorkerPid } from "./background-worker.ts";
-import { findRunningServer, startServer, waitForServer } from "./background-server.ts";
+import { findWorkerPid } from "./worker.ts";
+import { findRunningServer, startServer, waitForServer, stopProcess, findServerPid } from "./serve.ts";
 import type { Command } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import type { Flags } from "../../flags.ts";
 import { printResult } from "../../output.ts";
-import { stopProcess, findServerPid } from "./background-server.ts";
 import { oneLine } from "../../view/sanitise.ts";
 import { type Service, findService, getService, serviceText } from "./service-file.ts";
 
@@ -45,14 +44,14 @@ type Verb = (context: Context, onlyPrint: boolean) => Promise<number>;
 
 const VERBS: Readonly<Record<string, Verb>> = { start, stop, status, install, uninstall };
 
-function requireHere({ place }: Context): void {
+function requireHere({ place }: Context) {
   if (place.store.kind !== "server") return;
   throw new Refusal("bad_input", `${place.store.source} names a server; a service runs on this machine`, {
     hint: "Name the store with --store",
   });
 }
 
-async function start(context: Context): Promise<number> {
+async function start(context: Context) {
   const before = await findRunningServer(context);
   const service = before === undefined ? await findInstalled(context) : undefined;
   const isManaged = service !== undefined && (await tell(service.start, context));
@@ -68,7 +67,7 @@ async function start(context: Context): Promise<number> {
 }
 
 /** The address of the server that the service manager started. */
-async function getManaged({ manager, start: argvs }: Service, context: Context): Promise<string> {
+async function getManaged({ manager, start: argvs }: Service, context: Context) {
   const url = await waitForServer(context);
   if (url !== undefined) return url;
   const why = manager === "systemd" ? "journalctl --user -u askd" : `${context.program} serve`;
@@ -77,7 +76,7 @@ async function getManaged({ manager, start: argvs }: Service, context: Context):
   });
 }
 
-async function stop(context: Context): Promise<number> {
+async function stop(context: Context) {
   const server = await findServerPid(context);
   const worker = await findWorkerPid(context);
   const service = await findInstalled(context);
@@ -94,7 +93,7 @@ async function stop(context: Context): Promise<number> {
 }
 
 /** Prints the state of the server and of the worker. */
-async function status(context: Context): Promise<number> {
+async function status(context: Context) {
   const url = await findRunningServer(context);
   const state = { url, pid: url === undefined ? undefined : await findServerPid(context), ...(await around(context)) };
   if (url === undefined && !context.json) {
@@ -112,7 +111,7 @@ async function status(context: Context): Promise<number> {
   return url === undefined ? EXIT_CODE.unreachable : 0;
 }
 
-async function install(context: Context, onlyPrint: boolean): Promise<number> {
+async function install(context: Context, onlyPrint: boolean) {
   const service = getService(context);
   const text = serviceText(context);
   if (onlyPrint) {
@@ -127,7 +126,7 @@ async function install(context: Context, onlyPrint: boolean): Promise<number> {
   return 0;
 }
 
-async function uninstall(context: Context): Promise<number> {
+async function uninstall(context: Context) {
   const service = getService(context);
   if (!(await findInstalled(context))) {
     throw new Refusal("not_found", `There is no service at ${service.path}`, { hint: "Nothing to do" });
@@ -146,7 +145,7 @@ async function findInstalled(context: Context): Promise<Service | undefined> {
 }
 
 /** Runs the commands of the service manager; false if there is none. */
-async function tell(argvs: ReadonlyArray<readonly string[]>, context: Context): Promise<boolean> {
+async function tell(argvs: ReadonlyArray<readonly string[]>, context: Context) {
   for (const argv of argvs) {
     const lines: string[] = [];
     const ended = await context
@@ -178,7 +177,7 @@ async function around(context: Context): Promise<Pick<State, "workerPid" | "isIn
   };
 }
 
-function printState(context: Context, state: State): void {
+function printState(context: Context, state: State) {
   printResult(context, FIELDS, {
     page: () => (state.url === undefined ? "" : `${state.url}\n`),
     json: () => ({
@@ -191,10 +190,10 @@ function printState(context: Context, state: State): void {
   });
 }
 
-function sayArgvs(argvs: ReadonlyArray<readonly string[]>): string {
+function sayArgvs(argvs: ReadonlyArray<readonly string[]>) {
   return argvs.map((argv) => argv.join(" ")).join(" && ");
 }
 
-function say(context: Context, line: string): void {
+function say(context: Context, line: string) {
   if (!context.isQuiet) context.stderr.write(`${line}\n`);
 }

@@ -36,7 +36,7 @@ export const command: Command<typeof flags> = {
   },
 };
 
-async function findKnown(engine: Engine, context: Context): Promise<Known> {
+async function findKnown(engine: Engine, context: Context) {
   const { store } = context.place;
   const server = (await context.findServer()) ?? null;
   if (store.kind !== "server") {
@@ -58,12 +58,12 @@ async function findKnown(engine: Engine, context: Context): Promise<Known> {
 }
 
 /** Suggests `askd login` only to callers who may create codes. */
-function sayServer(server: string | null, scope: string): string {
+function sayServer(server: string | null, scope: string) {
   if (server === null) return "Server: none; start one with: askd serve";
   return `Server: ${server}${scope === "admin" ? "; sign in there with: askd login" : ""}`;
 }
 
-function renderKnown({ id, scope, store, server, expiresAt }: Known): string {
+function renderKnown({ id, scope, store, server, expiresAt }: Known) {
   const lines = [
     `You are ${oneLine(id)} (${scope})${expiresAt === null ? "" : `, until ${expiresAt}`}`,
     `Store: ${oneLine(store)}`,

@@ -118,7 +118,7 @@ const KINDS: Readonly<Record<string, string>> = {
 };
 
 /** The words that are neither flags nor their values. */
-function typedWords({ rest, known }: At): string[] {
+function typedWords({ rest, known }: At) {
   const words: string[] = [];
   for (const [index, word] of rest.entries()) {
     const before = flagOf(rest[index - 1] ?? "", known);
@@ -129,7 +129,7 @@ function typedWords({ rest, known }: At): string[] {
 }
 
 /** bash splits `--state=pen` into three words. */
-function joinValues(typed: readonly string[]): { words: string[]; isSplit: boolean } {
+function joinValues(typed: readonly string[]) {
   const words: string[] = [];
   let isSplit = false;
   for (const word of typed) {
@@ -142,7 +142,7 @@ function joinValues(typed: readonly string[]): { words: string[]; isSplit: boole
   return { words, isSplit };
 }
 
-function flagOf(word: string, known: Flags): Flag | undefined {
+function flagOf(word: string, known: Flags) {
   if (word.startsWith("--")) return Object.hasOwn(known, word.slice(2)) ? known[word.slice(2)] : undefined;
   const letter = /^-(\w)$/.exec(word)?.[1];
   return letter === undefined ? undefined : Object.values(known).find(({ short }) => short === letter);
@@ -164,6 +164,6 @@ function matching(prefix: string, all: readonly Candidate[]): Candidate[] {
 }
 
 /** A completion as one line, without characters that end the line or the value. */
-function renderCandidate([value, about]: Candidate): string {
+function renderCandidate([value, about]: Candidate) {
   return `${value}\t${cutCells(oneLine(about), MOST_ABOUT)}\n`;
 }

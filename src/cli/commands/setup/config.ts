@@ -3,7 +3,7 @@ import { type ConfigFile, findConfigFiles } from "../../../config/config-files.t
 import { requireKey, writeValue } from "../../../config/typed-setting.ts";
 import { schemaText } from "../../../config/json-schema.ts";
 import { formatKey } from "../../../config/key.ts";
-import { findSetting, listSettings, withoutSecretValue } from "../../../config/setting-list.ts";
+import { findSetting, listSettings, withoutSecretValue, type Setting } from "../../../config/setting-list.ts";
 import { formatProblem } from "../../../config/problem.ts";
 import { setKey, unsetKey } from "../../../config/edit-key.ts";
 import { changeConfigFile, findConfigText } from "../../../config/write-file.ts";
@@ -11,7 +11,6 @@ import { Refusal } from "../../../core/refusal.ts";
 import { EXIT_CODE } from "../../../core/exit-code.ts";
 import { optionalArgument, unknownVerb, requireOneArgument, wrongUsage } from "../../arguments.ts";
 import type { Command } from "../../command.ts";
-import { renderFiles, renderSettings, renderValue, viewSetting } from "./config-view.ts";
 import type { Context } from "../../context.ts";
 import { edit, findEditor } from "../../terminal/editor.ts";
 import type { Flags, Values } from "../../flags.ts";
@@ -52,7 +51,7 @@ type Verb = (words: readonly string[], given: Given, context: Context) => Promis
 const VERBS: Readonly<Record<string, Verb>> = { list, get, set, unset, path, edit: editFile, schema };
 
 /** Prints all effective settings, and on stderr the problems of the files. */
-function list(words: readonly string[], given: Given, context: Context): number {
+function list(words: readonly string[], given: Given, context: Context) {
   const key = optionalArgument(words, command.usage);
   const prefix = key === undefined ? "" : formatKey(requireKey(key));
   const settings = listSettings(context.config, context.env)
@@ -65,7 +64,7 @@ function list(words: readonly string[], given: Given, context: Context): number 
   return sayProblems(context);
 }
 
-function sayProblems({ config, stderr, program }: Context): number {
+function sayProblems({ config, stderr, program }: Context) {
   for (const problem of [...config.errors, ...config.warnings]) {
     const hint = problem.hint ? `\n  ${asTyped(oneLine(problem.hint), program)}` : "";
     stderr.write(`${problem.level}: ${oneLine(formatProblem(problem))}${hint}\n`);
@@ -73,7 +72,7 @@ function sayProblems({ config, stderr, program }: Context): number {
   return config.errors.length > 0 ? EXIT_CODE.usage : 0;
 }
 
-function get(words: readonly string[], given: Given, context: Context): number {
+function get(words: readonly string[], given: Given, context: Context) {
   const asked = requireKey(requireOneArgument(words, "config get <key>"));
   const key = formatKey(asked);
   const setting = findSetting(context.config, context.env, key);
@@ -88,7 +87,7 @@ function get(words: readonly string[], given: Given, context: Context): number {
   return sayProblems(context);
 }
 
-async function set(words: readonly string[], given: Given, context: Context): Promise<number> {
+async function set(words: readonly string[], given: Given, context: Context) {
   const [typed, value, ...more] = words;
   if (typed === undefined || value === undefined || more.length > 0) {
     throw wrongUsage("A key and a value are missing", "config set <key> <value> [--user|--project]");
@@ -101,7 +100,7 @@ async function set(words: readonly string[], given: Given, context: Context): Pr
   return sayDone(context, { key: formatKey(asked), file: file.path, origin: file.layer }, `set in ${file.path}`);
 }
 
-async function unset(words: readonly string[], given: Given, context: Context): Promise<number> {
+async function unset(words: readonly string[], given: Given, context: Context) {
   const asked = requireKey(requireOneArgument(words, "config unset <key> [--user|--project]"));
   const key = formatKey(asked);
   const file = chooseFile(given, context);
@@ -114,14 +113,14 @@ async function unset(words: readonly string[], given: Given, context: Context): 
   return sayDone(context, { key, file: file.path, origin: file.layer }, `removed from ${file.path}`);
 }
 
-function sayElsewhere(key: string, { config }: Context): string {
+function sayElsewhere(key: string, { config }: Context) {
   const origin = config.origins.get(key) ?? [...config.origins].find(([name]) => name.startsWith(`${key}.`))?.[1];
   if (!origin) return "See what is set: askd config list --show-origin";
   return `It is set in ${origin.file}${origin.layer === "project" ? "; add --project" : ""}`;
 }
 
 /** Prints the config files, whether they exist or not. */
-function path(words: readonly string[], given: Given, context: Context): number {
+function path(words: readonly string[], given: Given, context: Context) {
   if (words.length > 0)
     throw wrongUsage(`Unexpected argument "${oneLine(words[0] ?? "")}"`, "config path [--user|--project]");
   const files = given.user || given.project ? [chooseFile(given, context)] : filesFor(context);
@@ -133,7 +132,7 @@ function path(words: readonly string[], given: Given, context: Context): number 
 }
 
 /** Opens a config file in the editor; saves it only if it is valid. */
-async function editFile(words: readonly string[], given: Given, context: Context): Promise<number> {
+async function editFile(words: readonly string[], given: Given, context: Context) {
   if (words.length > 0) throw wrongUsage("edit takes no key", "config edit [--user|--project]");
   const file = chooseFile(given, context);
   await requirePerson(context);
@@ -160,23 +159,23 @@ async function editFile(words: readonly string[], given: Given, context: Context
   return sayDone(context, { file: file.path, origin: file.layer }, `written to ${file.path}`);
 }
 
-function schema(words: readonly string[], _given: Given, context: Context): number {
+function schema(words: readonly string[], _given: Given, context: Context) {
   if (words.length > 0) throw wrongUsage("schema takes no key", "config schema");
   context.stdout.write(schemaText());
   return 0;
 }
 
-function sayDone(context: Context, done: { key?: string; file: string; origin: string }, said: string): number {
+function sayDone(context: Context, done: { key?: string; file: string; origin: string }, said: string) {
   if (context.json) printResult(context, FIELDS, { page: () => "", json: () => done });
   else if (!context.isQuiet) context.stderr.write(`✓ ${done.key ?? "settings"} ${said}\n`);
   return 0;
 }
 
-function filesFor(context: Context): ConfigFile[] {
+function filesFor(context: Context) {
   return findConfigFiles({ ...context, userFile: context.place.configFile });
 }
 
-function chooseFile(given: Given, context: Context): ConfigFile {
+function chooseFile(given: Given, context: Context) {
   if (given.user && given.project) throw wrongUsage("--user and --project name different files", command.usage);
   const layer = given.project ? "project" : "user";
   const file = filesFor(context).find((one) => one.layer === layer);
@@ -185,10 +184,46 @@ function chooseFile(given: Given, context: Context): ConfigFile {
 }
 
 /** Refuses agents: settings apply to all of them. */
-async function requirePerson({ env, place, runsAbove, runsOfSession }: Context): Promise<void> {
+async function requirePerson({ env, place, runsAbove, runsOfSession }: Context) {
   const isPerson = !env["ASKD_RUN"] && runsAbove().length === 0 && (await runsOfSession(place.stateDir)).length === 0;
   if (isPerson) return;
   throw new Refusal("not_permitted", "An agent may not change the settings", {
     hint: "Run this in your own terminal",
   });
+}
+
+/** Settings as lines of a config file; with a context also their origins. */
+function renderSettings(settings: readonly Setting[], around?: Pick<Context, "homeDir">) {
+  const lines = settings.map((setting) => ({
+    text: oneLine(`${setting.key} = ${JSON.stringify(setting.value)}`),
+    origin: around ? sayOrigin(setting, around) : "",
+  }));
+  const width = Math.max(0, ...lines.map(({ text }) => text.length));
+  return lines.map(({ text, origin }) => `${origin === "" ? text : `${text.padEnd(width)}  ${origin}`}\n`).join("");
+}
+
+/** A value for scripts: strings as they are, everything else as JSON. */
+function renderValue(value: unknown) {
+  return oneLine(typeof value === "string" ? value : JSON.stringify(value));
+}
+
+/** The config files in order of precedence. */
+function renderFiles(files: readonly ConfigFile[]) {
+  const width = Math.max(...files.map(({ layer }) => layer.length));
+  return files
+    .map(
+      ({ layer, path, isThere }) => `${layer.padEnd(width)}  ${oneLine(path)}${isThere ? "" : "  (does not exist)"}\n`,
+    )
+    .join("");
+}
+
+/** The JSON of a setting. */
+function viewSetting({ key, value, origin, file, line }: Setting) {
+  return { key, value, origin, file: file ?? null, line: line ?? null };
+}
+
+function sayOrigin({ origin, file, line }: Setting, { homeDir }: Pick<Context, "homeDir">) {
+  if (file === undefined) return origin;
+  const short = file.startsWith(`${homeDir}/`) ? `~${file.slice(homeDir.length)}` : file;
+  return `${origin} ${oneLine(short)}${line === undefined ? "" : `:${line}`}`;
 }

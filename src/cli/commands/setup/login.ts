@@ -32,7 +32,7 @@ export const command: Command<typeof flags> = {
 };
 
 /** The person whom the code signs in: the owner of the token, or this machine's user. */
-async function findSubject(engine: Engine, by: Actor, { place: { store } }: Context): Promise<string> {
+async function findSubject(engine: Engine, by: Actor, { place: { store } }: Context) {
   const token = store.kind === "server" ? store.token : undefined;
   const bearer = token === undefined ? undefined : await engine.authenticate(token, "cli");
   return bearer?.actor.id ?? by.id;

@@ -3,6 +3,7 @@ import { describeIssue } from "../../../core/question/ask-input.ts";
 import { Refusal } from "../../../core/refusal.ts";
 import { TEMPLATE_FIELDS, type Template, TemplateInput, templateNotFound } from "../../../core/answer/template.ts";
 import type { Engine } from "../../../engine/engine.ts";
+import { actorName } from "../../../core/people/actor.ts";
 import { whoTypes } from "../../actor.ts";
 import { unknownVerb, requireOneArgument, wrongUsage } from "../../arguments.ts";
 import type { Command } from "../../command.ts";
@@ -10,9 +11,9 @@ import type { Context } from "../../context.ts";
 import type { Flags, Values } from "../../flags.ts";
 import { readFileArg } from "../../terminal/read-file-arg.ts";
 import { printResult } from "../../output.ts";
-import { oneLine } from "../../view/sanitise.ts";
-import { renderTemplate, renderTemplates } from "./template-view.ts";
-import { textWidth } from "../../terminal/terminal.ts";
+import { oneLine, sanitise } from "../../view/sanitise.ts";
+import { textWidth, cutCells, padCells } from "../../terminal/terminal.ts";
+import { type Ahead, sayMoment } from "../../view/relative-time.ts";
 
 const TEXT_BYTES = 64 * 1024;
 
@@ -54,11 +55,11 @@ export async function getTemplate(engine: Pick<Engine, "listTemplates">, name: s
   return found;
 }
 
-function sayNone({ program }: Context): string {
+function sayNone({ program }: Context) {
   return `No templates yet. Add one: ${program} template add tests "Yes, and write tests first"\n`;
 }
 
-async function list(engine: Engine, context: Context): Promise<number> {
+async function list(engine: Engine, context: Context) {
   const templates = await engine.listTemplates();
   printResult(context, TEMPLATE_VIEW_FIELDS, {
     page: () =>
@@ -68,7 +69,7 @@ async function list(engine: Engine, context: Context): Promise<number> {
   return 0;
 }
 
-async function add(engine: Engine, words: readonly string[], given: Given, context: Context): Promise<number> {
+async function add(engine: Engine, words: readonly string[], given: Given, context: Context) {
   const [name, word, tooMuch] = words;
   if (name === undefined) throw wrongUsage("A name is missing", command.usage);
   if (tooMuch !== undefined) throw wrongUsage("Put the text in quotes", command.usage);
@@ -90,13 +91,13 @@ async function add(engine: Engine, words: readonly string[], given: Given, conte
   return 0;
 }
 
-async function readText(file: string | undefined, context: Context): Promise<string | undefined> {
+async function readText(file: string | undefined, context: Context) {
   if (file === undefined) return undefined;
   const text = file === "-" ? await context.stdin.readAll(TEXT_BYTES) : await readFileArg(file, context);
   return text.trim();
 }
 
-function show(template: Template, context: Context): number {
+function show(template: Template, context: Context) {
   printResult(context, TEMPLATE_VIEW_FIELDS, {
     page: () => renderTemplate(template, context.ahead),
     json: () => viewTemplate(template),
@@ -104,14 +105,54 @@ function show(template: Template, context: Context): number {
   return 0;
 }
 
-async function remove(engine: Engine, name: string, context: Context): Promise<number> {
+async function remove(engine: Engine, name: string, context: Context) {
   say(await engine.removeTemplate(name, await whoTypes(engine, context)), "removed", context);
   return 0;
 }
 
-function say(template: Template, what: string, context: Context): void {
+function say(template: Template, what: string, context: Context) {
   printResult(context, TEMPLATE_VIEW_FIELDS, {
     page: () => (context.isQuiet ? "" : `✓ Template ${template.name} ${what}\n`),
     json: () => viewTemplate(template),
   });
+}
+
+/** One line per template. */
+function renderTemplates(templates: readonly Template[], width: number) {
+  const column = Math.max(...templates.map(({ name }) => name.length));
+  return templates
+    .map((template) => {
+      const scope = sayMatch(template);
+      const said = oneLine(`${sayWords(template)}${scope === undefined ? "" : ` (${scope})`}`);
+      return `${cutCells(`${padCells(template.name, column)}  ${said}`, width)}\n`;
+    })
+    .join("");
+}
+
+/** One template in full, with its history. */
+function renderTemplate(template: Template, ahead: Ahead) {
+  const scope = sayMatch(template);
+  const lines = [
+    `Template: ${template.name}`,
+    ...(template.choose ? [`Chooses: ${oneLine(template.choose.join(", "))}`] : []),
+    ...(template.text === undefined ? [] : [`${template.choose ? "Note" : "Text"}: ${sanitise(template.text)}`]),
+    ...(scope === undefined ? [] : [`Offered first: ${oneLine(scope)}`]),
+    ...template.changes.map(({ did, by, at }) =>
+      oneLine(`${did} by ${actorName(by)} (${by.channel}) ${sayMoment(at, ahead)}`),
+    ),
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+function sayWords({ choose, text }: Template) {
+  if (!choose) return text ?? "";
+  return `chooses ${choose.join(", ")}${text === undefined ? "" : `: ${text}`}`;
+}
+
+function sayMatch({ match }: Template) {
+  const parts = [
+    ...(match?.repo === undefined ? [] : [`in ${match.repo}`]),
+    ...(match?.label === undefined ? [] : [`with label ${match.label}`]),
+  ];
+  return parts.length > 0 ? parts.join(", ") : undefined;
 }

@@ -58,7 +58,7 @@ export const command: Command<typeof flags> = {
   },
 };
 
-async function create(engine: Engine, given: Given, context: Context): Promise<number> {
+async function create(engine: Engine, given: Given, context: Context) {
   const scope = IssuedScope.exclude(["login"]).safeParse(given.scope ?? "agent");
   if (!scope.success) throw new Refusal("bad_input", "--scope takes agent, human or admin");
   if (given.subject === undefined) throw wrongUsage("A subject is missing: add --subject <name>", command.usage);
@@ -79,7 +79,7 @@ async function create(engine: Engine, given: Given, context: Context): Promise<n
   return 0;
 }
 
-async function list(engine: Engine, context: Context): Promise<number> {
+async function list(engine: Engine, context: Context) {
   const tokens = await engine.listTokens(await whoManages(engine, context));
   const now = await engine.now();
   printResult(context, command.fields ?? [], {
@@ -93,7 +93,7 @@ async function list(engine: Engine, context: Context): Promise<number> {
 }
 
 /** Finds a token by its name, among the valid ones, or by a prefix of its id. */
-async function getToken(engine: Engine, name: string, by: Actor): Promise<Token> {
+async function getToken(engine: Engine, name: string, by: Actor) {
   const all = await engine.listTokens(by);
   const now = await engine.now();
   const named = all.filter((token) => token.name === name && isTokenUsable(token, now));
@@ -114,7 +114,7 @@ async function readEnd(engine: Engine, text: string): Promise<Instant | "never">
   return text === "never" ? "never" : later(await engine.now(), parseDuration(text));
 }
 
-async function handOver(engine: Engine, name: string, to: string | undefined, context: Context): Promise<number> {
+async function handOver(engine: Engine, name: string, to: string | undefined, context: Context) {
   if (to === undefined) throw wrongUsage("A person is missing: add --to <person>", command.usage);
   const by = await whoManages(engine, context);
   const token = await engine.handOverToken((await getToken(engine, name, by)).id, to, by);
@@ -125,7 +125,7 @@ async function handOver(engine: Engine, name: string, to: string | undefined, co
   return 0;
 }
 
-async function revoke(engine: Engine, name: string, context: Context): Promise<number> {
+async function revoke(engine: Engine, name: string, context: Context) {
   const by = await whoManages(engine, context);
   const revoked = await engine.revokeToken((await getToken(engine, name, by)).id, by);
   printResult(context, command.fields ?? [], {
@@ -135,7 +135,7 @@ async function revoke(engine: Engine, name: string, context: Context): Promise<n
   return 0;
 }
 
-function viewToken({ version: _version, ...token }: Token): object {
+function viewToken({ version: _version, ...token }: Token) {
   const none = {
     runId: null,
     questionId: null,
@@ -148,7 +148,7 @@ function viewToken({ version: _version, ...token }: Token): object {
   return { ...none, ...token };
 }
 
-function renderToken(token: Token, now: Instant): string {
+function renderToken(token: Token, now: Instant) {
   const { id, scope, subject, name, maker, createdAt, usedAt, expiresAt, revokedAt } = token;
   const state = revokedAt ? "revoked" : isTokenUsable(token, now) ? "good" : "expired";
   const until = expiresAt ? ` until ${expiresAt}` : "";

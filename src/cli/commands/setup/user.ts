@@ -1,16 +1,20 @@
 import { Person } from "../../../core/people/person.ts";
 import { Refusal } from "../../../core/refusal.ts";
-import { RemovalView, hasHoldings, viewRemoval } from "../../../core/people/removal.ts";
+import { RemovalView, hasHoldings, viewRemoval, type Removal } from "../../../core/people/removal.ts";
 import type { Engine } from "../../../engine/engine.ts";
+import { findNearest } from "../../../core/text/nearest.ts";
+import { shortId } from "../../../core/id.ts";
+import { Instant } from "../../../core/instant.ts";
+import { SHOWN_ID_CHARS } from "../../../core/people/token.ts";
 import { whoManages } from "../../actor.ts";
 import { unknownVerb, requireOneArgument } from "../../arguments.ts";
 import type { Command } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import type { Flags, Values } from "../../flags.ts";
-import { findNearest } from "../../../core/text/nearest.ts";
 import { printResult } from "../../output.ts";
 import { oneLine } from "../../view/sanitise.ts";
-import { renderPeople, renderRemoval } from "./user-view.ts";
+import { type Ahead, sayMoment } from "../../view/relative-time.ts";
+import { cellsOf, padCells } from "../../terminal/terminal.ts";
 
 const ADDRESS = /^[^\s@]+@[^\s@]+$/;
 const REMOVAL_FIELDS = Object.keys(RemovalView.shape);
@@ -50,7 +54,7 @@ export const command: Command<typeof flags> = {
   },
 };
 
-async function list(engine: Engine, context: Context): Promise<number> {
+async function list(engine: Engine, context: Context) {
   const people = (await engine.listPeople()).toSorted((one, other) => (one.id < other.id ? -1 : 1));
   printResult(context, FIELDS, {
     page: () => (people.length === 0 ? sayNobody(context) : renderPeople(people)),
@@ -59,16 +63,16 @@ async function list(engine: Engine, context: Context): Promise<number> {
   return 0;
 }
 
-function sayNobody({ program }: Context): string {
+function sayNobody({ program }: Context) {
   return `No people yet. Add one: ${program} user add <id> --email <address>\n`;
 }
 
-async function show(person: Person, context: Context): Promise<number> {
+async function show(person: Person, context: Context) {
   printResult(context, FIELDS, { page: () => renderPeople([person]), json: () => viewPerson(person) });
   return 0;
 }
 
-async function put(what: "add" | "set", id: string, given: Given, engine: Engine, context: Context): Promise<number> {
+async function put(what: "add" | "set", id: string, given: Given, engine: Engine, context: Context) {
   const people = await engine.listPeople();
   const before = people.find((person) => person.id === id);
   if (before && what === "add") {
@@ -100,7 +104,7 @@ async function put(what: "add" | "set", id: string, given: Given, engine: Engine
 }
 
 /** Removes a person and what they hold; shows it first and needs --yes if there is any. */
-async function remove({ id }: Person, given: Given, engine: Engine, context: Context): Promise<number> {
+async function remove({ id }: Person, given: Given, engine: Engine, context: Context) {
   const by = await whoManages(engine, context);
   const handOverTo = given["hand-over"];
   const trial = await engine.removePerson(id, { handOverTo, isTrial: true }, by);
@@ -117,19 +121,19 @@ async function remove({ id }: Person, given: Given, engine: Engine, context: Con
 }
 
 /** An empty value removes a field. */
-function wordOf(field: string, said: Readonly<Record<string, unknown>>): Array<[string, unknown]> {
+function wordOf(field: string, said: Readonly<Record<string, unknown>>) {
   const value = said[field];
   return value === undefined ? [] : [[field, value === "" ? undefined : value]];
 }
 
-async function getPerson(engine: Engine, id: string): Promise<Person> {
+async function getPerson(engine: Engine, id: string) {
   const people = await engine.listPeople();
   const found = people.find((person) => person.id === id);
   if (found) return found;
   throw noPerson(id, people);
 }
 
-function noPerson(id: string, people: readonly Person[]): Refusal {
+function noPerson(id: string, people: readonly Person[]) {
   const meant = findNearest(
     id,
     people.map((person) => person.id),
@@ -139,13 +143,70 @@ function noPerson(id: string, people: readonly Person[]): Refusal {
   });
 }
 
-function badPerson(id: string, field: PropertyKey | undefined): Refusal {
+function badPerson(id: string, field: PropertyKey | undefined) {
   if (field !== "id") return new Refusal("bad_input", `--${String(field ?? "name")} is too long or not valid`);
   return new Refusal("bad_input", `"${oneLine(id).slice(0, 80)}" is not a valid id of a person`, {
     hint: "Use letters, digits, - and _, at most 64",
   });
 }
 
-function viewPerson({ id, name, email, slack, github, groups }: Person): object {
+function viewPerson({ id, name, email, slack, github, groups }: Person) {
   return { id, name: name ?? null, email: email ?? null, slack: slack ?? null, github: github ?? null, groups };
+}
+
+/** The output of `askd user list`: a line per person, with their addresses on channels. */
+function renderPeople(people: readonly Person[]) {
+  const rows = people.map((person) => [
+    oneLine(person.id),
+    oneLine(person.name ?? ""),
+    person.groups.map(oneLine).join(", "),
+    reachOf(person),
+  ]);
+  const columns = [0, 1, 2].map((column) => Math.max(...rows.map((row) => cellsOf(row[column] ?? ""))));
+  const lines = rows.map((row) => {
+    const left = columns.flatMap((cells, column) => (cells === 0 ? [] : [padCells(row[column] ?? "", cells)]));
+    return [...left, row[3] ?? ""].join("  ").trimEnd();
+  });
+  return `${lines.join("\n")}\n`;
+}
+
+function reachOf({ email, slack, github }: Person) {
+  const ways = [
+    ...(email === undefined ? [] : [email]),
+    ...(slack === undefined ? [] : [`Slack ${slack}`]),
+    ...(github === undefined ? [] : [`GitHub ${github}`]),
+  ];
+  return ways.map(oneLine).join(", ");
+}
+
+/** Everything that a removed person holds, one line each with what happens to it. */
+function renderRemoval(removal: Removal, ahead: Ahead) {
+  const { claims, assignments, votes, approvals, tokens } = removal;
+  const is = removal.isRemoved ? "is" : "would be";
+  const about = ({ id, title }: { id: string; title: string }) => `${shortId(id)} ${oneLine(title)}`;
+  const lines = [
+    ...claims.map((held) => `claim on ${about(held)}: ${is} released`),
+    ...assignments.map(
+      (held) => `assigned ${about(held)}: ${is} for ${held.to.map(oneLine).join(", ") || "everybody"}`,
+    ),
+    ...votes.map(
+      (held) => `vote on ${about(held)}: ${removal.isRemoved ? "no longer counts" : "would no longer count"}`,
+    ),
+    ...approvals.map(
+      (held) =>
+        `approval ${about(held)}: needs ${held.need}, ${held.left} left; waits for its deadline${sayDue(held.dueAt, ahead)}`,
+    ),
+    ...tokens.map((token) => {
+      const name = token.name === undefined ? "" : ` "${oneLine(token.name)}"`;
+      const then = token.handedTo === undefined ? "revoked" : `handed over to ${oneLine(token.handedTo)}`;
+      return `${token.scope} token ${token.id.slice(0, SHOWN_ID_CHARS)}${name} of ${oneLine(token.subject)}: ${is} ${then}`;
+    }),
+  ];
+  const head = removal.isRemoved ? `✓ ${oneLine(removal.person)} is removed` : `${oneLine(removal.person)} holds:`;
+  return `${[head, ...lines.map((line) => `  ${line}`)].join("\n")}\n`;
+}
+
+function sayDue(dueAt: string | undefined, ahead: Ahead) {
+  const due = Instant.safeParse(dueAt);
+  return due.success ? ` (${sayMoment(due.data, ahead)})` : "; it has no deadline: cancel it";
 }

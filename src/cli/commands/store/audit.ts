@@ -1,16 +1,26 @@
-import type { KeptEvent } from "../../../core/trail/event.ts";
-import type { RunId } from "../../../core/id.ts";
-import type { Engine } from "../../../engine/engine.ts";
+import { readFile } from "node:fs/promises";
+import type { KeptEvent, Event } from "../../../core/trail/event.ts";
+import { type RunId, STORE_CHAIN, shortId } from "../../../core/id.ts";
+import type { Engine, Verified } from "../../../engine/engine.ts";
 import { Refusal } from "../../../core/refusal.ts";
 import { EXIT_CODE } from "../../../core/exit-code.ts";
-import { readAnchors, writeAnchor } from "./audit-anchor.ts";
-import { optionalArgument } from "../../arguments.ts";
-import { renderAudit, renderVerified } from "./audit-view.ts";
+import { pluralize } from "../../../core/text/plural.ts";
+import { formatDuration } from "../../../core/text/duration.ts";
+import { Instant } from "../../../core/instant.ts";
+import { trailActorName } from "../../../core/people/actor.ts";
+import { type Anchor, anchorOf, parseAnchors } from "../../../core/trail/anchor.ts";
+import type { Seal } from "../../../core/changes.ts";
+import { hasErrorCode, errorCodeOf } from "../../../core/error-code.ts";
+import { appendAnchors } from "../../../engine/jobs/anchor-file.ts";
+import { optionalArgument, readPositiveInteger } from "../../arguments.ts";
 import type { Command } from "../../command.ts";
-import { readPositiveInteger } from "../../arguments.ts";
 import type { Flags } from "../../flags.ts";
 import { printResult } from "../../output.ts";
 import { getTarget } from "../../target.ts";
+import { oneLine } from "../../view/sanitise.ts";
+import { cellsOf, cutCells, padCells } from "../../terminal/terminal.ts";
+import { sayBy } from "../../view/run-text.ts";
+import { type Ahead, sayMoment } from "../../view/relative-time.ts";
 
 const PAGE = 1000;
 const MOST = Number.MAX_SAFE_INTEGER;
@@ -21,6 +31,10 @@ const flags = {
   "seal-to": { type: "string", value: "file|url", about: "Seal the trail and write the seal to a file or URL" },
   against: { type: "string", value: "file", about: "With --verify: compare with the seals in this file" },
 } as const satisfies Flags;
+
+const DETAIL_CELLS = 200;
+/** Details that are hashes or ids of texts. */
+const HIDDEN: ReadonlySet<string> = new Set(["content", "answer", "text", "reply", "id", "body", "kind"]);
 
 export const command: Command<typeof flags> = {
   usage: "audit [<run>] [--limit 20] [--verify [--against <file>]] [--seal-to <file|url>]",
@@ -65,7 +79,7 @@ export const command: Command<typeof flags> = {
       const seal = await engine.seal();
       if (seal === undefined) throw new Refusal("not_found", "There are no events to seal yet");
       const anchor = await writeAnchor(seal, target, { allowLoopback: context.rules.callbackLoopback });
-      const page = (): string => `✓ seal ${anchor.n} is in ${target}\n`;
+      const page = () => `✓ seal ${anchor.n} is in ${target}\n`;
       printResult(context, command.fields ?? [], { page, json: () => anchor });
       return 0;
     }
@@ -82,7 +96,7 @@ export const command: Command<typeof flags> = {
 };
 
 /** The last events of the store, oldest first. */
-async function readAll(engine: Engine, limit: number): Promise<KeptEvent[]> {
+async function readAll(engine: Engine, limit: number) {
   const events: KeptEvent[] = [];
   for (let after = ""; ; after = events.at(-1)?.cursor ?? "") {
     const page = await engine.readFeed(after, PAGE);
@@ -93,7 +107,7 @@ async function readAll(engine: Engine, limit: number): Promise<KeptEvent[]> {
 }
 
 /** The numbers of the runs whose agents acted. */
-async function readRunNumbers(engine: Engine, events: readonly KeptEvent[]): Promise<Map<RunId, number>> {
+async function readRunNumbers(engine: Engine, events: readonly KeptEvent[]) {
   const ids = new Set(events.flatMap(({ event }) => (event.by.scope === "agent" ? (event.by.runId ?? []) : [])));
   const numbers = new Map<RunId, number>();
   for (const id of ids) {
@@ -103,9 +117,137 @@ async function readRunNumbers(engine: Engine, events: readonly KeptEvent[]): Pro
   return numbers;
 }
 
-async function readRun(engine: Engine, name: string): Promise<KeptEvent[]> {
+async function readRun(engine: Engine, name: string) {
   const target = await getTarget(engine, name);
   if (target.named === "run") return engine.readChain(target.run.id);
   const events = await engine.readChain(target.question.runId);
   return events.filter(({ event }) => event.questionId === target.question.id);
+}
+
+/** The page of `askd audit`: one line for each event, in the order of the trail; runs by their numbers. */
+export function renderAudit(
+  events: readonly KeptEvent[],
+  ahead: Ahead,
+  runNumbers: ReadonlyMap<RunId, number> = new Map(),
+): string {
+  if (events.length === 0) return "No events yet.\n";
+  const rows = events.map(({ event }) => [
+    `${sayMoment(event.at, ahead)}  ${sayAbout(event)}`,
+    event.type,
+    sayBy({ ...event.by, id: trailActorName(event.by, runNumbers), onBehalfOf: undefined }),
+    [sayChange(event), ...sayDetail(event, ahead)].join(", "),
+  ]);
+  const columns = [0, 1, 2].map((column) => widest(rows.map((row) => cellsOf(row[column] ?? ""))));
+  const lines = rows.map((row) =>
+    [...columns.map((cells, column) => padCells(row[column] ?? "", cells)), row[3] ?? ""].join("  ").trimEnd(),
+  );
+  return `${lines.join("\n")}\n`;
+}
+
+function sayAbout({ questionId, runId }: Event) {
+  if (questionId !== undefined) return shortId(questionId);
+  return runId === STORE_CHAIN ? "store" : shortId(runId);
+}
+
+/** The output of `askd audit --verify`. */
+export function renderVerified(verified: Verified): string {
+  const counts = [
+    pluralize(verified.runs, "run"),
+    pluralize(verified.events, "event"),
+    pluralize(verified.seals, "seal"),
+  ].join(", ");
+  if (verified.problems.length === 0) return `✓ ${counts}: nothing is missing and nothing was changed\n`;
+  return [
+    verified.runs + verified.events > 0
+      ? `✗ ${counts}: the trail and the stored rows disagree`
+      : "✗ the store is damaged; its trail was not read",
+    ...verified.problems.map((problem) => `  ${oneLine(problem)}`),
+    "Restore a backup: see docs/backup.md",
+    "",
+  ].join("\n");
+}
+
+function sayChange({ from, to }: Event) {
+  return oneLine(from === undefined || from === to ? to : `${from} → ${to}`);
+}
+
+/** The details worth showing to people; `--json` also shows the hashes of texts. */
+function sayDetail({ detail = {} }: Event, ahead: Ahead) {
+  return Object.entries(detail).flatMap(([name, value]) => {
+    const said = sayValue(value, ahead);
+    if (said === "" || HIDDEN.has(name)) return [];
+    if (name.endsWith("_ms") && typeof value === "number") {
+      return [`${oneLine(name.slice(0, -3)).replaceAll("_", " ")} ${formatDuration(value)}`];
+    }
+    return [cutCells(`${oneLine(name).replaceAll("_", " ")} ${said}`, DETAIL_CELLS)];
+  });
+}
+
+function sayValue(value: unknown, ahead: Ahead): string {
+  const instant = Instant.safeParse(value);
+  if (instant.success) return sayMoment(instant.data, ahead);
+  if (Array.isArray(value)) return value.map((each) => sayValue(each, ahead)).join(", ");
+  if (typeof value === "string") return oneLine(value);
+  if (value === null || value === undefined) return "";
+  return oneLine(JSON.stringify(value));
+}
+
+/** Appends one by one: there may be more events than a call can have arguments. */
+function widest(cells: readonly number[]) {
+  return cells.reduce((most, each) => Math.max(most, each), 0);
+}
+
+/** Writes a seal to a file or an address outside the store: a line at the end, or a POST. */
+async function writeAnchor(seal: Seal, target: string, { allowLoopback }: { allowLoopback: boolean }) {
+  const anchor = anchorOf(seal);
+  if (!/^https?:\/\//.test(target)) {
+    await appendTo(target, anchor);
+    return anchor;
+  }
+  if (!URL.canParse(target)) {
+    throw new Refusal("bad_input", `${target} is not an address`, {
+      hint: "Type: askd audit --seal-to https://<host>/<path>",
+    });
+  }
+  const { post } = await import("../../../engine/outbound/post.ts");
+  const message = { body: JSON.stringify(anchor), headers: { "content-type": "application/json" } };
+  const posted = await post(target, message, { allowLoopback });
+  if (posted.ok) return anchor;
+  throw new Refusal("bad_input", `${target} did not accept the seal: ${posted.why}`, {
+    hint: allowLoopback
+      ? "Try again, or write it to a file: askd audit --seal-to <file>"
+      : "Give a public https address; for programs on this machine: askd config set callbacks.allow_loopback true",
+  });
+}
+
+async function appendTo(file: string, anchor: Anchor) {
+  try {
+    await appendAnchors(file, [anchor]);
+  } catch (cause) {
+    throw new Refusal("bad_input", `The seal cannot be written to ${file}: ${errorCodeOf(cause)}`, {
+      hint: "Name a file in a folder that you can write to: askd audit --seal-to <file>",
+      cause,
+    });
+  }
+}
+
+/** Reads the seals in a file. */
+async function readAnchors(file: string) {
+  return parseAnchors(await readText(file), file);
+}
+
+async function readText(file: string) {
+  try {
+    return await readFile(file, "utf8");
+  } catch (cause) {
+    if (hasErrorCode(cause, "ENOENT")) {
+      throw new Refusal("not_found", `There is no file ${file}`, {
+        hint: `Write the first seal to it with: askd audit --seal-to ${file}`,
+      });
+    }
+    throw new Refusal("bad_input", `${file} cannot be read: ${errorCodeOf(cause)}`, {
+      hint: "Name a file with seals: askd audit --verify --against <file>",
+      cause,
+    });
+  }
 }

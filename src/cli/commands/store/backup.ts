@@ -39,6 +39,6 @@ export const command: Command<typeof flags> = {
   },
 };
 
-function sayBytes(bytes: number): string {
+function sayBytes(bytes: number) {
   return bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
 }

@@ -56,11 +56,7 @@ interface Counts {
 }
 
 /** Writes line by line; a file gets its final name when it is complete. */
-async function writeLines(
-  lines: ReturnType<typeof exportLines>,
-  file: string | undefined,
-  context: Context,
-): Promise<Counts> {
+async function writeLines(lines: ReturnType<typeof exportLines>, file: string | undefined, context: Context) {
   let counts: Counts = { runs: 0, questions: 0, events: 0 };
   if (file === undefined) {
     for await (const line of lines) {

@@ -39,7 +39,7 @@ export const command: Command<typeof flags> = {
   },
 };
 
-function render({ runs, skipped, people, templates, conflicts, problems }: Result): string {
+function render({ runs, skipped, people, templates, conflicts, problems }: Result) {
   const lines = [
     `✓ ${pluralize(runs, "run")}, ${people} people and ${pluralize(templates, "template")} imported; already present: ${pluralize(skipped, "run")}`,
     ...conflicts.map((conflict) => `! skipped: ${oneLine(conflict)}`),
@@ -57,12 +57,12 @@ interface Result {
   problems: string[];
 }
 
-async function requireFile(file: string): Promise<void> {
+async function requireFile(file: string) {
   const found = await stat(file).catch(() => undefined);
   if (!found?.isFile()) throw new Refusal("not_found", `There is no file ${oneLine(file)}`);
 }
 
-async function* linesOf(file: string): AsyncGenerator<string> {
+async function* linesOf(file: string) {
   for await (const line of createInterface({ input: createReadStream(file, "utf8"), crlfDelay: Infinity })) {
     if (line !== "") yield line;
   }

@@ -34,7 +34,7 @@ export const command: Command<typeof flags> = {
   },
 };
 
-function say(before: number, after: number, known: number): string {
+function say(before: number, after: number, known: number) {
   if (before > known)
     return `The store is at schema ${before}; this askd knows ${known}. Update askd: npm install -g askd@latest\n`;
   if (after < known) return `The store is at schema ${after}; this askd needs ${known}. Run: askd migrate\n`;

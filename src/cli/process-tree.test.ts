@@ -3,13 +3,13 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { AGENT } from "../../../test/builders.ts";
-import { ROOMY, Scene, said } from "../../../test/scene.ts";
-import { type } from "../../../test/typed.ts";
-import { startProcess, waitForProcessEnd } from "../../agents/process/process.ts";
-import { makeRunDir } from "../../agents/runner/run-files.ts";
-import { openEngine } from "../../app.ts";
-import { runsAbove } from "./process-tree.ts";
+import { AGENT } from "../../test/builders.ts";
+import { ROOMY, Scene, said } from "../../test/scene.ts";
+import { type } from "../../test/typed.ts";
+import { startProcess, waitForProcessEnd } from "../agents/process/process.ts";
+import { makeRunDir } from "../agents/runner/run-files.ts";
+import { openEngine } from "../app.ts";
+import { runsAbove } from "./process.ts";
 
 const ASKD = resolve("bin", "askd");
 

@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { howToAskByTool } from "../../core/run/how-to-ask.ts";
-import { Scene } from "../../../test/scene.ts";
-import { type } from "../../../test/typed.ts";
-import { renderSkill } from "./agent-guide.ts";
+import { howToAskByTool } from "../core/run/how-to-ask.ts";
+import { Scene } from "../../test/scene.ts";
+import { type } from "../../test/typed.ts";
+import { renderSkill } from "./help-topic.ts";
 
-const FILE = new URL("../../../skills/ask-human/SKILL.md", import.meta.url);
+const FILE = new URL("../../skills/ask-human/SKILL.md", import.meta.url);
 
 /** Without empty lines, which whoever formats the file sets. */
 function linesOf(text: string): string[] {

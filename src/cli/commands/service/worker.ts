@@ -1,10 +1,21 @@
 import { join } from "node:path";
+import { parseDuration } from "../../../core/text/duration.ts";
+import { Refusal } from "../../../core/refusal.ts";
 import type { Context } from "../../context.ts";
 import { pauseFor } from "../../terminal/pause.ts";
+import { wrongUsage } from "../../arguments.ts";
+import type { Command } from "../../command.ts";
+import type { Flags } from "../../flags.ts";
 
-const LOOK_MS = 250;
-const LOOKS = 4;
+/** How often, and how many times, to look for the heartbeat of a worker that is starting. */
+const HEARTBEAT_LOOK_MS = 250;
+const HEARTBEAT_LOOKS = 4;
 const NEVER = new AbortController().signal;
+const IDLE_LOOK_MS = 1_000;
+
+const flags = {
+  idle: { type: "string", value: "duration", about: "Exit after this long without work" },
+} as const satisfies Flags;
 
 /** Says whether background processes are forbidden; then the waiting command runs the worker itself. */
 export function isServiceOff(env: Context["env"]): boolean {
@@ -47,8 +58,8 @@ export async function isWorkerRunning(context: Context): Promise<boolean> {
   const { hasLivingWorker } = await import("../../../agents/runner/worker-row.ts");
   for (let looks = 1; ; looks += 1) {
     if (await hasLivingWorker({ listEntries: listWorkerRows, now }, host)) return true;
-    if (looks > LOOKS || !(await context.isLocked(workerLockFile(context)))) return false;
-    await pauseFor(LOOK_MS, NEVER, context);
+    if (looks > HEARTBEAT_LOOKS || !(await context.isLocked(workerLockFile(context)))) return false;
+    await pauseFor(HEARTBEAT_LOOK_MS, NEVER, context);
   }
 }
 
@@ -70,7 +81,7 @@ export async function findWorkerPid(context: Context): Promise<number | undefine
 }
 
 /** Writes the pid file of this worker, for `askd service stop`. Returns a function that removes it. */
-export async function writeWorkerPid(context: Context): Promise<() => Promise<void>> {
+async function writeWorkerPid(context: Context) {
   const file = pidFile(context);
   const { findIdentity } = await import("../../../agents/process/process-identity.ts");
   const { replacePrivateFile } = await import("../../../agents/process/private-file.ts");
@@ -83,7 +94,7 @@ export async function writeWorkerPid(context: Context): Promise<() => Promise<vo
   };
 }
 
-function pidFile(context: Pick<Context, "place">): string {
+function pidFile(context: Pick<Context, "place">) {
   return `${workerLockFile(context)}.pid`;
 }
 
@@ -91,4 +102,52 @@ function pidFile(context: Pick<Context, "place">): string {
 export function workerLockFile({ place }: Pick<Context, "place">): string {
   const { store } = place;
   return store.kind === "sqlite" ? join(store.file, "..", "askd.lock") : join(place.runtimeDir, "askd.lock");
+}
+
+export const command: Command<typeof flags> = {
+  usage: "worker [--idle 5m]",
+  flags,
+  isForAllProjects: true,
+  examples: ["askd worker"],
+  async run(args, context) {
+    if (args.positionals.length > 0) throw wrongUsage("worker takes no arguments", command.usage);
+    const { store } = context.place;
+    if (store.kind === "server") {
+      throw new Refusal("bad_input", `${store.source} names a server; a worker needs the store itself`, {
+        hint: "Name the store with --store",
+      });
+    }
+    const idleMs = args.flags.idle === undefined ? undefined : parseDuration(args.flags.idle);
+    const signal = context.interrupt();
+    const engine = await context.engine({ runs: true, isReading: true });
+    let unlock = await context.lock(workerLockFile(context));
+    if (!unlock && (await isWorkerRunning(context))) {
+      if (!context.isQuiet) context.stderr.write("A worker of this store is already running; this one exits.\n");
+      return 0;
+    }
+    const takeWordBack = await writeWorkerPid(context);
+    if (!context.isQuiet) context.stderr.write("Working. Stop with Ctrl-C; agents continue.\n");
+    const over = Promise.race([aborted(signal), engine.work()]);
+    try {
+      let busyAtMs = performance.now();
+      while (!signal.aborted) {
+        await Promise.race([context.pause(IDLE_LOOK_MS), over]);
+        // A stopped worker keeps the lock until it exits.
+        unlock ??= await context.lock(workerLockFile(context));
+        if ((engine.carried?.() ?? 0) > 0) busyAtMs = performance.now();
+        if (idleMs !== undefined && performance.now() - busyAtMs > idleMs) break;
+      }
+    } finally {
+      await takeWordBack();
+      unlock?.();
+    }
+    return 0;
+  },
+};
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
 }

@@ -3,7 +3,7 @@ import { aCard, anItem } from "../../../../test/next-card.ts";
 import { NOON } from "../../../../test/builders.ts";
 import { QuestionId } from "../../../core/id.ts";
 import { HOUR_MS, later } from "../../../core/instant.ts";
-import { parseAll, renderAll } from "./answer-all-file.ts";
+import { parseAll, renderAll } from "./answer-all.ts";
 
 const CACHE = QuestionId.parse("q_01jcs7z0aa7k3fmn8pqrstvwxy");
 const AUTH = QuestionId.parse("q_01jcs7z0aa9m2xmn8pqrstvwxy");

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
-import { isTerminal, writeTo } from "./descriptor.ts";
+import { isTerminal, writeTo } from "./process.ts";
 
-const BIN = fileURLToPath(new URL("../../../bin/askd", import.meta.url));
+const BIN = fileURLToPath(new URL("../../bin/askd", import.meta.url));
 
 function aFile(): { path: string; descriptor: number } {
   const dir = mkdtempSync(join(tmpdir(), "askd-descriptor-"));

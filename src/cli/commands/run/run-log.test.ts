@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { claude } from "../../../agents/claude/claude.ts";
 import { codex } from "../../../agents/codex/codex.ts";
 import { command } from "../../../agents/command/command.ts";
-import { LogLines } from "./log-lines.ts";
+import { LogLines } from "./run-log.ts";
 import { styleFor } from "../../terminal/terminal.ts";
 
 const PLAIN = styleFor("off");
