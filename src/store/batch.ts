@@ -1,6 +1,7 @@
 import type { Changes } from "../core/changes.ts";
 import { Refusal } from "../core/refusal.ts";
 import { changeOf } from "./change-listeners.ts";
+import { nextTurn } from "./next-turn.ts";
 import { prepareCommit, type PreparedCommit } from "./prepare.ts";
 import type { StoreChange, CommitResult } from "./store.ts";
 
@@ -191,8 +192,4 @@ function byRunId(one: WaitingCommit, other: WaitingCommit): number {
   const right = other.commit.runIds[0] ?? "";
   if (left === right) return 0;
   return left < right ? -1 : 1;
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

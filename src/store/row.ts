@@ -1,3 +1,4 @@
+import type { Entry } from "../core/changes.ts";
 import type { Content } from "../core/question/content.ts";
 import { EVENT_TYPES, Event, type KeptEvent } from "../core/trail/event.ts";
 import type { RunSources } from "../core/trail/fact-source.ts";
@@ -57,6 +58,19 @@ export function parseQuestion(body: string): Question {
 export function parseContent(body: string): Content {
   // Content is stored under its hash, so it is not checked again.
   return parseJson(body) as Content;
+}
+
+/** An entry as both databases return it. */
+export interface EntryRow {
+  kind: Entry["kind"];
+  id: string;
+  parent: string | null;
+  version: number;
+  body: string;
+}
+
+export function parseEntry(row: EntryRow): Entry {
+  return { ...row, parent: row.parent ?? undefined, body: JSON.parse(row.body) };
 }
 
 export function parseJob(body: string): Job {

@@ -10,7 +10,7 @@ import {
 } from "../../core/answer/similar.ts";
 import type { Store } from "../../store/store.ts";
 import type { RowCache } from "../row-cache.ts";
-import { nextTurn } from "../next-turn.ts";
+import { nextTurn } from "../../store/next-turn.ts";
 import type { WordFollower } from "./word-follower.ts";
 
 /** How many of the newest answered questions say which words are common. */

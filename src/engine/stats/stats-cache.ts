@@ -3,7 +3,7 @@ import { type QuestionId, firstQuestionId } from "../../core/id.ts";
 import { MINUTE_MS } from "../../core/instant.ts";
 import type { Question } from "../../core/question/question.ts";
 import type { Store } from "../../store/store.ts";
-import { nextTurn } from "../next-turn.ts";
+import { nextTurn } from "../../store/next-turn.ts";
 
 const PAGE = 250;
 const EVENTS = 500;

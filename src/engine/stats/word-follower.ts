@@ -1,5 +1,5 @@
 import type { Store } from "../../store/store.ts";
-import { nextTurn } from "../next-turn.ts";
+import { nextTurn } from "../../store/next-turn.ts";
 
 const EVENTS = 200;
 /** Words are indexed when no question was asked or answered for a moment, but not delayed for ever. */

@@ -81,3 +81,16 @@ export class PostgresPool implements Queryable {
     }
   }
 }
+
+/** Commits what the body writes, or nothing of it. */
+export async function inTransaction<Result>(client: Queryable, body: () => Promise<Result>): Promise<Result> {
+  await client.query("begin");
+  try {
+    const result = await body();
+    await client.query("commit");
+    return result;
+  } catch (error) {
+    await client.query("rollback").catch(() => undefined); // the connection may be what is lost
+    throw error;
+  }
+}

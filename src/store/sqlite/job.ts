@@ -4,7 +4,8 @@ import type { SqlValue } from "../../sqlite.ts";
 import type { PreparedCommit, PreparedJob } from "../prepare.ts";
 import { parseJob } from "../row.ts";
 import { insertInto, type Connection } from "./connection.ts";
-import { SCHEMA, newerSchemaRefusal } from "./schema.ts";
+import { newerSchemaRefusal } from "../schema.ts";
+import { SCHEMA } from "./schema.ts";
 import type { ClaimFilter, KeptJob } from "../store.ts";
 
 const NEXT_ATTEMPT = "update meta set attempt = attempt + 1 returning attempt, writable_by";

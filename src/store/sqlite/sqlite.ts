@@ -9,27 +9,17 @@ import type { Question } from "../../core/question/question.ts";
 import type { Run } from "../../core/run/run.ts";
 import { Batcher } from "../batch.ts";
 import { ChangeListeners } from "../change-listeners.ts";
-import { parseContent, parseEvent, parseQuestion, parseRun, parseSources } from "../row.ts";
+import { type EntryRow, parseContent, parseEntry, parseEvent, parseQuestion, parseRun, parseSources } from "../row.ts";
 import { Connection } from "./connection.ts";
 import { createStore } from "./create.ts";
 import { EntryCache } from "../entry-cache.ts";
 import { QuestionCache } from "../question-cache.ts";
 import { findDamage, findQuickDamage } from "./damage.ts";
-import { findSchemaDifferences } from "./schema-check.ts";
-import type { SchemaDifference } from "../schema-difference.ts";
+import type { SchemaDifference } from "../schema.ts";
 import { restrictPermissions, prepareFiles } from "./store-files.ts";
 import { claimJobs, listFailingJobs, listJobs, nextJobAt } from "./job.ts";
-import {
-  READ_ENTRIES,
-  READ_QUESTIONS,
-  listEntries,
-  listQuestions,
-  listRuns,
-  lookUp,
-  toEntry,
-  type EntryRow,
-} from "./read.ts";
-import { migrate } from "./schema.ts";
+import { READ_ENTRIES, READ_QUESTIONS, listEntries, listQuestions, listRuns, lookUp } from "./read.ts";
+import { findSchemaDifferences, migrate } from "./schema.ts";
 import { findAnswered, indexWords } from "./word-search.ts";
 import type { StoreSnapshot } from "../snapshot.ts";
 import { readSqliteSnapshot } from "./snapshot.ts";
@@ -215,11 +205,11 @@ class SqliteStore implements Store {
 
   async findEntry(kind: Entry["kind"], id: string): Promise<Entry | undefined> {
     const row = await this.#get<EntryRow>(FIND_ENTRY, kind, id);
-    return row && toEntry(row);
+    return row && parseEntry(row);
   }
 
   async readEntries(kind: Entry["kind"], ids: readonly string[]): Promise<Entry[]> {
-    return (await this.#all<EntryRow>(READ_ENTRIES, kind, JSON.stringify(ids))).map(toEntry);
+    return (await this.#all<EntryRow>(READ_ENTRIES, kind, JSON.stringify(ids))).map(parseEntry);
   }
 
   listEntries(kind: Entry["kind"], parent?: string, page?: EntryPage): Promise<Entry[]> {

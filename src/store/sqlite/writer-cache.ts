@@ -1,21 +1,8 @@
+import type { RunRow } from "../snapshot.ts";
 import type { Connection } from "./connection.ts";
 
 /** The columns of a run that a writer needs. */
-export interface CachedRun {
-  number: number;
-  version: number;
-  host: string;
-  agent: string;
-  session: string | null;
-  name: string;
-  external_id: string | null;
-  parent_id: string | null;
-  status: string;
-  ended_at: string | null;
-  chain_n: number;
-  chain_hash: string;
-  chain_seq: number;
-}
+export type CachedRun = Omit<RunRow, "id" | "body"> & { chain_seq: number };
 
 export interface CachedQuestion {
   row: number;
