@@ -11,7 +11,6 @@ import { Refusal } from "./core/refusal.ts";
 import type { Rules } from "./core/rules.ts";
 import type { Run } from "./core/run/run.ts";
 import type { AnchorTarget } from "./engine/jobs/anchor-target.ts";
-import { StoreClock } from "./engine/store-clock.ts";
 import type { Engine } from "./engine/engine.ts";
 import { isFailureNews, isRare, sayWhy } from "./engine/jobs/job-retry.ts";
 import { jobHandlers } from "./engine/jobs/job-handlers.ts";
@@ -237,7 +236,6 @@ interface AgentRunner {
 /** Creates an engine on a store, with everything it needs to do due jobs. */
 export function engineOn(store: Store, options: EngineOptions): LocalEngine {
   const { rules, nowMs = Date.now, randomBytes = pooledRandom(random) } = options;
-  const clock = new StoreClock(nowMs, () => store.now());
   const { runner, anchor, ids = idsFrom(nowMs, randomBytes) } = options;
   const post = { allowLoopback: rules.callbackLoopback };
   const anchors = anchor && (() => findAnchorTargets(anchor, post));
@@ -247,8 +245,7 @@ export function engineOn(store: Store, options: EngineOptions): LocalEngine {
     ids,
     rules,
     randomBytes,
-    now: () => clock.now(),
-    checkedNow: () => clock.checked(),
+    nowMs,
     machine: {
       id: () => machineOf(options),
       boot: readBootId,
@@ -259,7 +256,6 @@ export function engineOn(store: Store, options: EngineOptions): LocalEngine {
       host: options.host ?? hostname(),
       agents: runner?.agents ?? [],
       handlers: { ...jobHandlers({ post, anchors }), ...runner?.handlers() },
-      syncClock: (now) => clock.sync(now),
       onFailure: options.onFailure ?? (() => undefined),
       onOutage: options.onOutage,
     },

@@ -9,7 +9,7 @@ import { Refusal } from "../../core/refusal.ts";
 import type { Run } from "../../core/run/run.ts";
 import { parseTemplate } from "../../core/answer/template.ts";
 import type { Store } from "../../store/store.ts";
-import { allQuestions } from "./verify.ts";
+import { allQuestions } from "../runs.ts";
 
 const PAGE = 200;
 const MOST_JOBS = 1_000_000;

@@ -4,8 +4,9 @@ import { DAY_MS, HOUR_MS, type Instant, later } from "../../core/instant.ts";
 import { Job } from "../../core/run/job.ts";
 import { digestOf, entryDigest, isPinnedKind, jobDigest } from "../../core/trail/row-digest.ts";
 import type { CopiedColumns, StoredEntry, StoredJob, StoreSnapshot } from "../../store/snapshot.ts";
-import type { MismatchList } from "./mismatch-list.ts";
 
+/** More flaws than anybody reads; a store in which everything differs would fill the memory. */
+const MOST_FLAWS = 1_000;
 const AT_ONCE = 500;
 const PAGE = 500;
 /** No job that failed waits longer than that for its next try. */
@@ -195,4 +196,21 @@ function readJob({ body }: StoredJob): Job | undefined {
 function splitName(name: string): [string, string] {
   const end = name.indexOf(" ");
   return [name.slice(0, end), name.slice(end + 1)];
+}
+
+/** The flaws found so far: the first of them, and how many more. */
+export class MismatchList {
+  readonly #flaws: TrailMismatch[] = [];
+  #more = 0;
+
+  add(...flaws: readonly TrailMismatch[]): void {
+    for (const flaw of flaws) {
+      if (this.#flaws.length < MOST_FLAWS) this.#flaws.push(flaw);
+      else this.#more += 1;
+    }
+  }
+
+  all(): readonly TrailMismatch[] {
+    return this.#more === 0 ? this.#flaws : [...this.#flaws, { is: "more", count: this.#more }];
+  }
 }

@@ -2,8 +2,7 @@ import type { Anchor } from "../../core/trail/anchor.ts";
 import { chainHash } from "../../core/trail/event.ts";
 import { LAST_SEAL, type SealBody, digestOfLines, readSeal } from "../../core/trail/seal.ts";
 import { type StoreSnapshot, lineName } from "../../store/snapshot.ts";
-import type { MismatchList } from "./mismatch-list.ts";
-import { readFields } from "./row-check.ts";
+import { type MismatchList, readFields } from "./row-check.ts";
 
 /** A seal can name thousands of chains. */
 const PAGE = 10;
