@@ -126,7 +126,7 @@ export class PendingLimit {
     this.#pending.count += 1;
   }
 
-  async #read(): Promise<void> {
+  async #read() {
     try {
       this.#pending = { count: await this.#store.countQuestions("pending"), readAtMs: performance.now() };
     } finally {

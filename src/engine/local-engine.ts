@@ -53,7 +53,7 @@ type TemplateVerbs = Pick<PeopleEngine, "putTemplate" | "listTemplates" | "remov
 export function createLocalEngine(deps: LocalDeps): LocalEngine {
   const { store, rules } = deps;
   const clock = new StoreClock(deps.nowMs, () => store.now());
-  const now = (): Instant => clock.now();
+  const now = () => clock.now();
   const decider = new Decider({ ...deps, now });
   const statsCache = new StatsCache(store);
   const waiters = new Waiters();

@@ -38,7 +38,7 @@ type Decide = (read: QuestionSnapshot, at: DecisionContext) => Changes;
 const NOBODY: ReadonlySet<string> = new Set();
 const REPLIERS_REMEMBERED = 5_000;
 
-/** Whose change of which question it is. */
+/** The question and the author of a change. */
 interface ChangeOf extends IdempotentChange {
   id: QuestionId;
   by: Actor;
@@ -251,14 +251,14 @@ export class Questions implements QuestionEngine {
     }
   }
 
-  async #wasTaken(entry: Entry): Promise<boolean> {
+  async #wasTaken(entry: Entry) {
     const before = await this.#store.findEntry(entry.kind, entry.id);
     if (before) requireSameChange(before, entry);
     return before !== undefined;
   }
 
   /** Changes a question. A refused attempt stays in the trail. */
-  async #change(id: QuestionId, by: Actor, decide: Decide): Promise<QuestionSnapshot> {
+  async #change(id: QuestionId, by: Actor, decide: Decide) {
     try {
       return await this.#decider.changeQuestion(id, by, decide);
     } catch (error) {
@@ -270,7 +270,7 @@ export class Questions implements QuestionEngine {
   }
 
   /** Limits the replies of a person; attempts beyond the limit are refused, and counted like all others. */
-  async #countReply(id: QuestionId, by: Actor): Promise<void> {
+  async #countReply(id: QuestionId, by: Actor) {
     try {
       this.#replyLimit.count(by, id, epochMs(this.#deps.now()));
     } catch (error) {
@@ -279,7 +279,7 @@ export class Questions implements QuestionEngine {
     }
   }
 
-  async #recordRefused(id: QuestionId, tried: string, by: Actor): Promise<void> {
+  async #recordRefused(id: QuestionId, tried: string, by: Actor) {
     await this.#decider.retry(async () => {
       const counter = await this.#store.findEntry("refused", id);
       const { question } = await this.read(id);
@@ -298,7 +298,7 @@ class ReplyLimit {
     this.#perMinute = perMinute;
   }
 
-  count(by: Actor, questionId: string, nowMs: number): void {
+  count(by: Actor, questionId: string, nowMs: number) {
     const name = `${actorName(by)} ${questionId}`;
     const recent = (this.#times.get(name) ?? []).filter((time) => nowMs - time < MINUTE_MS);
     const oldest = recent[0];

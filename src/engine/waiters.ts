@@ -57,18 +57,18 @@ class Waiter {
     this.takes = takes;
   }
 
-  wake(): void {
+  wake() {
     this.#hasChanged = true;
     this.#resume?.();
   }
 
   /** Resolves at the next change, after the given time, or on abort. */
-  next(maxMs: number, signal?: AbortSignal): Promise<void> {
+  next(maxMs: number, signal?: AbortSignal) {
     const isWoken = this.#hasChanged || (signal?.aborted ?? false);
     this.#hasChanged = false;
     if (isWoken) return Promise.resolve();
-    return new Promise((resolve) => {
-      const done = (): void => {
+    return new Promise<void>((resolve) => {
+      const done = () => {
         clearTimeout(timer);
         signal?.removeEventListener("abort", done);
         this.#hasChanged = false;
@@ -116,11 +116,7 @@ export async function waitFor(
 }
 
 /** Reads the question; a caller that waits for an answer also waits for a store that is away for a moment. */
-async function readPatiently(
-  id: QuestionId,
-  signal: AbortSignal | undefined,
-  deps: WaitDeps,
-): Promise<QuestionSnapshot> {
+async function readPatiently(id: QuestionId, signal: AbortSignal | undefined, deps: WaitDeps) {
   const giveUpAtMs = performance.now() + LONGEST_ABSENCE_MS;
   for (;;) {
     try {

@@ -68,11 +68,7 @@ function decision(decide: (read: QuestionSnapshot, at: DecisionContext) => Chang
 }
 
 /** A job that only a clock jump made due waits until the clock can be trusted. */
-function putOffBy(
-  { question }: QuestionSnapshot,
-  { row, sight }: ClockKnown,
-  { rules }: DecisionContext,
-): number | undefined {
+function putOffBy({ question }: QuestionSnapshot, { row, sight }: ClockKnown, { rules }: DecisionContext) {
   return isPending(question) ? deadlineDelayMs(question, row, sight, rules) : undefined;
 }
 
@@ -87,7 +83,7 @@ function flagJumps(changes: Changes, { question }: QuestionSnapshot, clock: Cloc
 }
 
 /** Ends a token at its time; one that was renewed is looked at again then. */
-async function expireToken(job: ClaimedJob, { store, decider, now }: JobContext): Promise<void> {
+async function expireToken(job: ClaimedJob, { store, decider, now }: JobContext) {
   await decider.retry(async () => {
     const entry = await store.findEntry("token", job.key.slice(jobKey("expire_token", "").length));
     const token = entry && parseToken(entry);
@@ -125,7 +121,7 @@ function callback(options: AddressOptions): Handler {
   };
 }
 
-async function finish(job: ClaimedJob, work: JobContext, decide: (read: QuestionSnapshot) => Changes): Promise<void> {
+async function finish(job: ClaimedJob, work: JobContext, decide: (read: QuestionSnapshot) => Changes) {
   if (job.questionId === undefined) return;
   await work.decider.changeQuestion(job.questionId, SYSTEM, (read) => finishing(job, decide(read)));
 }

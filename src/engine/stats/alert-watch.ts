@@ -77,7 +77,7 @@ export class AlertWatch {
     return ALERTS.map((name, index) => ({ name, value: isRaised(entries[index]) ? 1 : 0 }));
   }
 
-  #want(): void {
+  #want() {
     this.#isWanted = true;
     if (this.#isStopped) return;
     this.#working ??= this.#lookWhileWanted()
@@ -87,7 +87,7 @@ export class AlertWatch {
       });
   }
 
-  async #lookWhileWanted(): Promise<void> {
+  async #lookWhileWanted() {
     while (this.#isWanted && !this.#isStopped) {
       this.#isWanted = false;
       await this.look();
@@ -95,8 +95,8 @@ export class AlertWatch {
     }
   }
 
-  #pause(): Promise<void> {
-    return new Promise((resolve) => {
+  #pause() {
+    return new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, LEAST_PAUSE_MS);
       this.#endPause = () => {
         clearTimeout(timer);
@@ -105,14 +105,14 @@ export class AlertWatch {
     });
   }
 
-  async #lookAtAll(): Promise<void> {
+  async #lookAtAll() {
     for (const name of ALERTS) {
       for (let tries = 0; tries < TRIES && !(await this.#lookAt(name)); tries += 1);
     }
   }
 
   /** False if somebody else was faster and it is to be looked at again. */
-  async #lookAt(name: AlertName): Promise<boolean> {
+  async #lookAt(name: AlertName) {
     const { store, rules, onAlert } = this.#deps;
     // The entry comes first: a value that was read before it may be older than what another process has reported.
     const entry = await store.findEntry("alert", name);
@@ -144,13 +144,13 @@ export class AlertWatch {
     }
   }
 
-  #add(events: readonly KeptEvent[]): void {
+  #add(events: readonly KeptEvent[]) {
     for (const { event } of events) this.#window.add(event);
     this.#cursor = events.at(-1)?.cursor ?? this.#cursor;
   }
 
   /** Takes up what was closed before, and says from where on the feed tells the rest. */
-  async #remember(): Promise<string> {
+  async #remember() {
     const { store } = this.#deps;
     const end = await store.findFeedEnd();
     for (const status of ["timeout", "answered"] as const) {
@@ -184,7 +184,7 @@ class TimeoutWindow {
     return this.#last;
   }
 
-  add(event: Event): void {
+  add(event: Event) {
     if (event.questionId && this.#known.has(event.questionId)) return;
     if (event.type === "question.answered") this.#bucketAt(event.at).answered += 1;
     if (event.type !== "question.timed_out") return;
@@ -193,7 +193,7 @@ class TimeoutWindow {
   }
 
   /** A question that was closed before this window was made; the feed may tell of it once more. */
-  addClosed(question: Question): void {
+  addClosed(question: Question) {
     this.#known.add(question.id);
     if (question.status === "answered") this.#bucketAt(question.answer.at).answered += 1;
     if (question.status !== "timeout") return;
@@ -202,7 +202,7 @@ class TimeoutWindow {
   }
 
   /** From 0 to 1; nothing closed is 0. */
-  rate(now: Instant): number {
+  rate(now: Instant) {
     const oldest = this.#indexAt(epochMs(now) - this.#windowMs);
     let answered = 0;
     let timedOut = 0;
@@ -216,14 +216,14 @@ class TimeoutWindow {
     return timedOut === 0 ? 0 : timedOut / (answered + timedOut);
   }
 
-  #bucketAt(at: Instant): Bucket {
+  #bucketAt(at: Instant) {
     const index = this.#indexAt(epochMs(at));
     const bucket = this.#buckets.get(index) ?? { answered: 0, timedOut: 0 };
     this.#buckets.set(index, bucket);
     return bucket;
   }
 
-  #indexAt(ms: number): number {
+  #indexAt(ms: number) {
     return Math.floor(ms / this.#bucketMs);
   }
 }

@@ -60,11 +60,11 @@ async function* readSlices(store: Store, { sinceMs, untilMs }: Period): AsyncGen
   }
 }
 
-function isWanted({ askedMs }: StatsRow, { sinceMs, untilMs }: Period): boolean {
+function isWanted({ askedMs }: StatsRow, { sinceMs, untilMs }: Period) {
   return askedMs >= sinceMs && askedMs < untilMs;
 }
 
-function isOf(fact: Pick<StatsRow, "agent" | "repo">, { repo, agent }: StatsQuery): boolean {
+function isOf(fact: Pick<StatsRow, "agent" | "repo">, { repo, agent }: StatsQuery) {
   return (repo === undefined || fact.repo === repo) && (agent === undefined || fact.agent === agent);
 }
 

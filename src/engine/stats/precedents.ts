@@ -60,7 +60,7 @@ export class Precedents {
     return rankSimilar(asked, await rows.readMany(near), { weight, limit });
   }
 
-  async #count(): Promise<WordCounts> {
+  async #count() {
     const known = this.#sample;
     if (known && performance.now() - known.atMs < FRESH_MS) return known.counts;
     const titles: Array<ReadonlySet<string>> = [];

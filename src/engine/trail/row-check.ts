@@ -76,13 +76,13 @@ export class RowCheck {
     }
   }
 
-  async #flush(): Promise<void> {
+  async #flush() {
     await this.#checkContents();
     await this.#checkJobs();
     await this.#checkEntries();
   }
 
-  async #checkContents(): Promise<void> {
+  async #checkContents() {
     const found = await this.#snapshot.readContents([...this.#contents.keys()]);
     for (const [name, digest] of this.#contents) {
       const body = found.get(name);
@@ -94,7 +94,7 @@ export class RowCheck {
     this.#contents.clear();
   }
 
-  async #checkJobs(): Promise<void> {
+  async #checkJobs() {
     const found = await this.#snapshot.readJobs([...this.#jobs.keys()]);
     const byKey = new Map(found.map((job) => [job.key, job]));
     for (const [key, { digest, isRequired }] of this.#jobs) {
@@ -121,7 +121,7 @@ export class RowCheck {
   }
 
   /** A job that was due was tried, and may be tried again later; nothing else moves what time does to a question. */
-  #isDueAsTold(job: Job, told: string): boolean {
+  #isDueAsTold(job: Job, told: string) {
     if (job.dueAt === told) return true;
     const longestMs = isTimer(job) ? LONGEST_CLOCK_RETRY_MS : LONGEST_RETRY_MS;
     const mayHaveBeenTried = told <= this.#now || !isTimer(job);
@@ -145,7 +145,7 @@ export class RowCheck {
     return isReady ? flaws : [...flaws, { is: "column_differs", row, column: "ready_at" }];
   }
 
-  async #checkEntries(): Promise<void> {
+  async #checkEntries() {
     const kinds = new Map<string, ExpectedEntry[]>();
     for (const entry of this.#entries.splice(0)) kinds.set(entry.kind, [...(kinds.get(entry.kind) ?? []), entry]);
     for (const [kind, expected] of kinds) {
@@ -158,7 +158,7 @@ export class RowCheck {
     }
   }
 
-  #checkEntry({ kind, id, digest }: ExpectedEntry, entry: StoredEntry | undefined): void {
+  #checkEntry({ kind, id, digest }: ExpectedEntry, entry: StoredEntry | undefined) {
     const row = `${kind} ${id}`;
     if (entry === undefined) return this.#flaws.add({ is: "row_missing", row });
     const version = Number(digest.split(" ")[0]);
@@ -188,7 +188,7 @@ export function readFields(body: string): Record<string, unknown> | undefined {
   }
 }
 
-function readJob({ body }: StoredJob): Job | undefined {
+function readJob({ body }: StoredJob) {
   const fields = readFields(body);
   return Job.safeParse(fields).success ? (fields as Job) : undefined; // with the fields that only a newer askd knows
 }

@@ -69,7 +69,7 @@ function tell(counts: Pick<Verified, "runs" | "events" | "seals">, flaws: readon
 async function compare(
   snapshot: StoreSnapshot,
   { now, anchors, schema }: { now: Instant; anchors: readonly Anchor[]; schema: readonly TrailMismatch[] },
-): Promise<Verified> {
+) {
   const flaws = new MismatchList();
   flaws.add(...schema);
   const rows = new RowCheck(snapshot, { flaws, now });
@@ -118,7 +118,7 @@ async function compareStoreChain(
   { body, columns }: StoredRun,
   { digests }: ChainCheck,
   { rows, flaws }: Pick<Comparison, "rows" | "flaws">,
-): Promise<void> {
+) {
   const differing = Object.entries(columns).filter(([column, value]) => (value ?? "") !== STORE_COLUMNS[column]);
   flaws.add(...differing.map(([column]): TrailMismatch => ({ is: "column_differs", row: STORE_ROW, column })));
   if (body !== "{}") flaws.add({ is: "row_changed", row: STORE_ROW });
@@ -126,11 +126,7 @@ async function compareStoreChain(
 }
 
 /** Compares a run and its questions with what its chain says was written, and notes which other rows there must be. */
-async function compareRun(
-  kept: StoredRun,
-  { digests, lastOf }: ChainCheck,
-  { questions, rows, flaws }: Comparison,
-): Promise<void> {
+async function compareRun(kept: StoredRun, { digests, lastOf }: ChainCheck, { questions, rows, flaws }: Comparison) {
   const row = `run #${kept.number}`;
   const run = readRow(() => parseRun(kept.body, kept.number));
   flaws.add(...checkRow(row, kept.body, digests.get(RUN_ROW)), ...checkColumns(row, kept.body, kept.columns));
@@ -161,7 +157,7 @@ function checkRow(row: string, body: string, digest: string | undefined): TrailM
   return digestOf(body) === digest ? [] : [{ is: "row_changed", row }];
 }
 
-function checkRunState(run: Run, kept: StoredRun, last: { to: string } | undefined): TrailMismatch[] {
+function checkRunState(run: Run, kept: StoredRun, last: { to: string } | undefined) {
   const flaws: TrailMismatch[] = [];
   if (last && last.to !== run.status)
     flaws.push({ is: "run_differs", run: run.number, status: run.status, told: last.to });
@@ -180,7 +176,7 @@ function checkQuestionState(question: Question, last: { to: string; version: num
 }
 
 /** A row that cannot be read differs from what was written, and that is reported. */
-function readRow<Row>(parse: () => Row): Row | undefined {
+function readRow<Row>(parse: () => Row) {
   try {
     return parse();
   } catch (error) {
@@ -204,7 +200,7 @@ class ChainCheck {
     this.#run = run;
   }
 
-  take(line: StoredLine): void {
+  take(line: StoredLine) {
     this.lines += 1;
     this.#flaw ??= this.#checkLine(line);
     this.#previous = line;
@@ -247,7 +243,7 @@ class ChainCheck {
 type ReadEvent = Pick<Event, "type" | "questionId" | "to" | "version"> & { rows?: RowDigests };
 
 /** The checked fields of a line that may have been changed; undefined if it is no event. */
-function readEvent(body: string): ReadEvent | undefined {
+function readEvent(body: string) {
   try {
     const raw = JSON.parse(body) as ReadEvent | null; // its hash says whether we wrote it
     return typeof raw?.type === "string" ? raw : undefined;
@@ -269,7 +265,7 @@ class RowStream<Row> {
   }
 
   /** The next row, which stays the next one until it is taken. */
-  async peek(): Promise<Row | undefined> {
+  async peek() {
     if (this.#place < this.#page.length) return this.#page[this.#place];
     if (this.#hasEnded) return undefined;
     this.#page = await this.#readPage(this.#last);
@@ -279,7 +275,7 @@ class RowStream<Row> {
     return this.#page[0];
   }
 
-  take(): void {
+  take() {
     this.#place += 1;
   }
 

@@ -56,7 +56,7 @@ export class PostgresListener {
     await this.#client?.end();
   }
 
-  async #connect(client: pg.Client): Promise<void> {
+  async #connect(client: pg.Client) {
     try {
       await client.connect();
       await client.query("listen askd");
@@ -70,16 +70,16 @@ export class PostgresListener {
     }
   }
 
-  #hear(notice: string): void {
+  #hear(notice: string) {
     const { origin, change } = decodeNotice(notice);
     if (origin !== this.#deps.origin) this.#deps.tell(change);
   }
 
-  #check(client: pg.Client): void {
+  #check(client: pg.Client) {
     client.query("select").catch(() => this.#lose(client));
   }
 
-  #lose(client: pg.Client): void {
+  #lose(client: pg.Client) {
     if (this.#client !== client) return;
     this.#client = undefined;
     clearInterval(this.#checkTimer);

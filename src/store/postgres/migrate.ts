@@ -98,7 +98,7 @@ export async function findSchema(url: string): Promise<{ schema: number; known: 
   }
 }
 
-async function requireDurable(client: ClientBase): Promise<void> {
+async function requireDurable(client: ClientBase) {
   const sql = "select current_setting('synchronous_commit') as setting, current_database() as database";
   const { rows } = await client.query<{ setting: string; database: string }>(sql);
   const { setting = "", database } = rows[0] ?? {};
@@ -123,14 +123,14 @@ export async function findMeta(client: ClientBase): Promise<SchemaVersion | unde
   return Meta.parse(rows[0]);
 }
 
-function foreignTables(database: string, tables: readonly string[]): Refusal {
+function foreignTables(database: string, tables: readonly string[]) {
   const named = `${tables.length === 1 ? "a table" : "tables"} named ${tables.join(", ")}`;
   return new Refusal("store_unusable", `The database "${database}" has ${named} of another program.`, {
     hint: "Give askd a database of its own: createdb askd, then --store postgres://…/askd",
   });
 }
 
-function missingTables(database: string, missing: readonly string[]): Refusal {
+function missingTables(database: string, missing: readonly string[]) {
   return new Refusal("store_unusable", `The store in database "${database}" has lost ${missing.join(", ")}.`, {
     hint: "Restore a backup: see docs/backup.md",
   });
@@ -168,7 +168,7 @@ export async function findSchemaDifferences(
   return compareSchemas(await readParts(client, rows[0]?.name ?? ""), expected);
 }
 
-async function readParts(client: ClientBase, schema: string): Promise<Map<string, string>> {
+async function readParts(client: ClientBase, schema: string) {
   const { rows } = await client.query<{ what: string; text: string }>(PARTS, [schema]);
   return new Map(rows.map(({ what, text }) => [what, text]));
 }

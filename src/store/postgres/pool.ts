@@ -68,7 +68,7 @@ export class PostgresPool implements Queryable {
     await this.#pool.end();
   }
 
-  async #connect(): Promise<pg.PoolClient> {
+  async #connect() {
     try {
       return await this.#pool.connect();
     } catch {

@@ -1,17 +1,13 @@
 import { randomUUID } from "node:crypto";
 import type { Changes, Entry, Seal } from "../../core/changes.ts";
-import type { Content } from "../../core/question/content.ts";
-import type { KeptEvent } from "../../core/trail/event.ts";
 import type { QuestionId, RunId } from "../../core/id.ts";
 import { Instant } from "../../core/instant.ts";
 import type { ClaimedJob } from "../../core/run/job.ts";
 import type { Question } from "../../core/question/question.ts";
-import type { Run } from "../../core/run/run.ts";
 import { Batcher } from "../batch.ts";
 import { ChangeListeners } from "../change-listeners.ts";
 import { PostgresPool } from "./pool.ts";
 import { EVERYTHING, PostgresListener } from "./listen.ts";
-import type { SchemaDifference } from "../schema.ts";
 import { type ExpectedSchema, findSchemaDifferences, migrate, readExpectedSchema } from "./migrate.ts";
 import { EntryCache } from "../entry-cache.ts";
 import { QuestionCache } from "../question-cache.ts";
@@ -35,10 +31,8 @@ import type { StoreSnapshot } from "../snapshot.ts";
 import type {
   StoreChange,
   ClaimFilter,
-  CommitResult,
   EntryPage,
   KeptJob,
-  RunOrigin,
   QuestionFilter,
   NameReference,
   RunFilter,
@@ -101,17 +95,17 @@ class PostgresStore implements Store {
     this.#pool = pool;
     const origin = randomUUID();
     const writer = new PostgresWriter(pool, origin);
-    const tell = (change: StoreChange): void => this.#listeners.notify(change);
+    const tell = (change: StoreChange) => this.#listeners.notify(change);
     this.#writer = writer;
     this.#listener = new PostgresListener({ url: options.url, origin, tell });
     this.#batcher = new Batcher({ atOnce: BATCHES_AT_ONCE, apply: (batch) => writer.write(batch), tell });
   }
 
-  commit(changes: Changes): Promise<CommitResult> {
+  commit(changes: Changes) {
     return this.#batcher.add(changes);
   }
 
-  async adopt(changes: Changes): Promise<CommitResult> {
+  async adopt(changes: Changes) {
     try {
       return await this.#writer.adopt(changes);
     } finally {
@@ -119,103 +113,103 @@ class PostgresStore implements Store {
     }
   }
 
-  async findRun(id: RunId): Promise<Run | undefined> {
+  async findRun(id: RunId) {
     const sql = "select body, number from run where id = $1 and number > 0";
     return (await readRuns(this.#pool, sql, [id]))[0];
   }
 
-  async readOrigins(ids: readonly RunId[]): Promise<RunOrigin[]> {
+  async readOrigins(ids: readonly RunId[]) {
     const sql = "select body from run where id = any($1) and number > 0";
     const { rows } = await this.#pool.query<{ body: string }>(sql, [ids]);
     return rows.map(({ body }) => parseOrigin(body));
   }
 
-  readRuns(ids: readonly RunId[]): Promise<Run[]> {
+  readRuns(ids: readonly RunId[]) {
     return readRuns(this.#pool, "select body, number from run where id = any($1) and number > 0", [ids]);
   }
 
-  async readContents(hashes: readonly string[]): Promise<Map<string, Content>> {
+  async readContents(hashes: readonly string[]) {
     const sql = "select hash, body from content where hash = any($1)";
     const { rows } = await this.#pool.query<{ hash: string; body: string }>(sql, [hashes]);
     return new Map(rows.map(({ hash, body }) => [hash, parseContent(body)]));
   }
 
-  readQuestions(ids: readonly QuestionId[]): Promise<Question[]> {
+  readQuestions(ids: readonly QuestionId[]) {
     return readQuestions(this.#pool, READ_QUESTIONS, [ids]);
   }
 
-  async findQuestion(id: QuestionId): Promise<Question | undefined> {
+  async findQuestion(id: QuestionId) {
     return (await readQuestions(this.#pool, "select body from question where id = $1", [id]))[0];
   }
 
-  async findQuestionByKey(runId: RunId, key: string): Promise<Question | undefined> {
+  async findQuestionByKey(runId: RunId, key: string) {
     const sql = "select body from question where run_id = $1 and key = $2";
     return (await readQuestions(this.#pool, sql, [runId, encodeName(key)]))[0];
   }
 
-  async findContent(hash: string): Promise<Content | undefined> {
+  async findContent(hash: string) {
     const { rows } = await this.#pool.query<{ body: string }>("select body from content where hash = $1", [hash]);
     return rows[0] && parseContent(rows[0].body);
   }
 
-  async findEntry(kind: Entry["kind"], id: string): Promise<Entry | undefined> {
+  async findEntry(kind: Entry["kind"], id: string) {
     return (await readEntries(this.#pool, `${ENTRY} where kind = $1 and id = $2`, [kind, encodeName(id)]))[0];
   }
 
-  readEntries(kind: Entry["kind"], ids: readonly string[]): Promise<Entry[]> {
+  readEntries(kind: Entry["kind"], ids: readonly string[]) {
     return readEntries(this.#pool, READ_ENTRIES, [kind, ids.map(encodeName)]);
   }
 
-  listEntries(kind: Entry["kind"], parent?: string, page?: EntryPage): Promise<Entry[]> {
+  listEntries(kind: Entry["kind"], parent?: string, page?: EntryPage) {
     return listEntries(this.#pool, { kind, parent, page }, this.#entries);
   }
 
-  listRuns(filter: RunFilter): Promise<Run[]> {
+  listRuns(filter: RunFilter) {
     return listRuns(this.#pool, filter);
   }
 
-  listQuestions(filter: QuestionFilter): Promise<Question[]> {
+  listQuestions(filter: QuestionFilter) {
     return listQuestions(this.#pool, filter, this.#rows);
   }
 
-  findAnswered(words: readonly string[], limit: number): Promise<QuestionId[][]> {
+  findAnswered(words: readonly string[], limit: number) {
     return findAnswered(this.#pool, words, limit);
   }
 
-  indexWords(limit: number): Promise<number> {
+  indexWords(limit: number) {
     return indexWords(this.#pool, limit);
   }
 
-  countQuestions(status: Question["status"]): Promise<number> {
+  countQuestions(status: Question["status"]) {
     return countQuestions(this.#pool, status);
   }
 
-  lookUp(ref: NameReference, limit: number): Promise<{ runs: Run[]; questions: Question[] }> {
+  lookUp(ref: NameReference, limit: number) {
     return lookUp(this.#pool, ref, limit);
   }
 
-  readFeed(after: string, limit: number): Promise<KeptEvent[]> {
+  readFeed(after: string, limit: number) {
     return readFeed(this.#pool, after, limit);
   }
 
-  findFeedEnd(): Promise<string> {
+  findFeedEnd() {
     return findFeedEnd(this.#pool);
   }
 
-  readTrailPage(filter: TrailFilter): Promise<KeptEvent[]> {
+  readTrailPage(filter: TrailFilter) {
     return readTrailPage(this.#pool, filter);
   }
 
-  readChain(runId: RunId): Promise<{ events: KeptEvent[]; head: { n: number; hash: string } }> {
+  readChain(runId: RunId) {
     return readChain(this.#pool, runId);
   }
 
-  async listSeals(afterN: number, limit: number): Promise<Seal[]> {
+  async listSeals(afterN: number, limit: number) {
     const sql = "select n, hash, body from seal where n > $1 order by n limit $2";
     return (await this.#pool.query<Seal>(sql, [afterN, limit])).rows;
   }
 
-  readSnapshot<Result>(read: (snapshot: StoreSnapshot) => Promise<Result>): Promise<Result> {
+  readSnapshot<Result>(read: (snapshot: StoreSnapshot) => Promise<Result>) {
     return this.#pool.use((client) => readPostgresSnapshot(client, read));
   }
 
@@ -231,21 +225,17 @@ class PostgresStore implements Store {
     return { now: Instant.parse(rows[0]?.now), jobs };
   }
 
-  async nextJobAt({
-    kinds,
-    host,
-    agents,
-  }: Pick<ClaimFilter, "kinds" | "host" | "agents">): Promise<Instant | undefined> {
+  async nextJobAt({ kinds, host, agents }: Pick<ClaimFilter, "kinds" | "host" | "agents">) {
     const sql = `select ready_at from job where ${FITS} order by ready_at limit 1`;
     const { rows } = await this.#pool.query<{ ready_at: string }>(sql, [kinds, host, agents]);
     return rows[0] && Instant.parse(rows[0].ready_at);
   }
 
-  listJobs(limit: number): Promise<KeptJob[]> {
+  listJobs(limit: number) {
     return this.#readJobs(`${KEPT} order by ready_at, key limit $1`, limit);
   }
 
-  listFailingJobs(limit: number): Promise<KeptJob[]> {
+  listFailingJobs(limit: number) {
     // Few jobs fail and the list is rarely read: scanning the text of all jobs is cheaper than an index on every write.
     return this.#readJobs(`${KEPT} where position('"failure":{' in body) > 0 order by ready_at, key limit $1`, limit);
   }
@@ -255,24 +245,24 @@ class PostgresStore implements Store {
     return [];
   }
 
-  findSchemaDifferences(): Promise<SchemaDifference[]> {
+  findSchemaDifferences() {
     return this.#pool.use(async (client) => {
       this.#expectedSchema ??= await readExpectedSchema(client);
       return findSchemaDifferences(client, this.#expectedSchema);
     });
   }
 
-  async now(): Promise<Instant> {
+  async now() {
     const { rows } = await this.#pool.query<{ now: string }>("select askd_instant(0) as now");
     return Instant.parse(rows[0]?.now);
   }
 
-  onChange(listener: (change: StoreChange) => void): () => void {
+  onChange(listener: (change: StoreChange) => void) {
     this.#listener.start();
     return this.#listeners.add(listener);
   }
 
-  async close(): Promise<void> {
+  async close() {
     await this.#batcher.idle();
     await this.#listener.close();
     await this.#pool.end();

@@ -53,25 +53,25 @@ class Conditions {
     if (after !== undefined) this.add(order === "oldest" ? "id > ?" : "id < ?", after);
   }
 
-  param(value: unknown): string {
+  param(value: unknown) {
     this.params.push(value);
     return `$${this.params.length}`;
   }
 
   /** Every "?" in the condition stands for the value. */
-  add(condition: string, value: unknown): this {
+  add(condition: string, value: unknown) {
     this.#texts.push(condition.replaceAll("?", this.param(value)));
     return this;
   }
 
   /** The statement for one page, in the order of ids. */
-  page(select: string): string {
+  page(select: string) {
     const where = this.#texts.length > 0 ? `where ${this.#texts.join(" and ")}` : "";
     return `${select} ${where} ${this.#order} ${this.#limit}`;
   }
 
   /** One page for any of the values: each part can use the index on (column, id). */
-  pageOfAny(select: string, column: string, values: readonly string[]): string {
+  pageOfAny(select: string, column: string, values: readonly string[]) {
     const parts = values.map((value) => {
       const own = [...this.#texts, `${column} = ${this.param(value)}`];
       return `(${select} where ${own.join(" and ")} ${this.#order} ${this.#limit})`;
@@ -129,8 +129,7 @@ export async function lookUp(
     return { runs: await readRuns(pool, conditions.page(RUN), conditions.params), questions: [] };
   }
   conditions.add(SHORT, encodeName(ref.text));
-  const named = (table: string): string =>
-    `where id in (${conditions.page(`select id from ${table}`)}) order by id desc`;
+  const named = (table: string) => `where id in (${conditions.page(`select id from ${table}`)}) order by id desc`;
   const [runs, questions] = await Promise.all([
     readRuns(pool, `${RUN} ${named("run")}`, conditions.params),
     readQuestions(pool, `${QUESTION} ${named("question")}`, conditions.params),

@@ -52,7 +52,7 @@ export async function indexWords(pool: PostgresPool, limit: number): Promise<num
   return pool.use((client) => inTransaction(client, () => indexEvents(client, limit)));
 }
 
-async function indexEvents(client: PoolClient, limit: number): Promise<number> {
+async function indexEvents(client: PoolClient, limit: number) {
   const mark = (await client.query<{ xid: string; seq: number }>(MARK)).rows[0];
   if (!mark) return 0;
   const read = await client.query<{ xid: string; seq: number; body: string | null }>(EVENTS, [
@@ -73,7 +73,7 @@ async function indexEvents(client: PoolClient, limit: number): Promise<number> {
   return read.rows.length;
 }
 
-async function insert(client: PoolClient, table: string, rows: readonly WordRow[]): Promise<void> {
+async function insert(client: PoolClient, table: string, rows: readonly WordRow[]) {
   const sql = `insert into ${table} (id, words)
     select id, array_to_tsvector(string_to_array(words, ' ')) from unnest($1::text[], $2::text[]) as given (id, words)
     on conflict do nothing`;
@@ -81,6 +81,6 @@ async function insert(client: PoolClient, table: string, rows: readonly WordRow[
 }
 
 /** Words consist of letters and digits only, so they contain no operators of the index. */
-function quote({ word, isStart }: SearchWord): string {
+function quote({ word, isStart }: SearchWord) {
   return `'${word}'${isStart ? ":*" : ""}`;
 }

@@ -109,8 +109,8 @@ function encodeBatch(
 ): unknown[] {
   const bodies: string[] = [];
   /** Collects the body of a row and returns its line number. */
-  const put = (body: string): number => bodies.push(body);
-  const all = (cellsOf: (commit: PreparedCommit, put: AddBody) => Cell[][]): Cell[][] =>
+  const put = (body: string) => bodies.push(body);
+  const all = (cellsOf: (commit: PreparedCommit, put: AddBody) => Cell[][]) =>
     rows(batch, (commit) => cellsOf(commit, put));
   const locks = batch.flatMap((commit) => commit.runIds).sort();
   const [questions, newQuestions] = newFirst(all(questionCells), QUESTION_GUARD);
@@ -166,12 +166,12 @@ function rows(batch: readonly PreparedCommit[], cellsOf: (commit: PreparedCommit
 /**
  * Formats rows as a PostgreSQL array. The driver can do this too, but takes a tenth of a busy process's time for it.
  */
-function arrayOf(rows: readonly Cell[][]): string {
+function arrayOf(rows: readonly Cell[][]) {
   return `{${rows.map((cells) => `{${cells.map(quoted).join(",")}}`).join(",")}}`;
 }
 
 /** JSON quotes text like an array does, except for control characters, which no body and hardly any name contains. */
-function quoted(cell: Cell): string {
+function quoted(cell: Cell) {
   if (cell === null) return "NULL";
   if (typeof cell === "number") return String(cell);
   return CONTROL.test(cell) ? `"${cell.replace(/["\\]/g, "\\$&")}"` : JSON.stringify(cell);
@@ -223,7 +223,7 @@ function questionCells({ questions }: PreparedCommit, put: AddBody): Cell[][] {
   ]);
 }
 
-function isClosed({ row }: PreparedCommit["questions"][number]): boolean {
+function isClosed({ row }: PreparedCommit["questions"][number]) {
   return row.status !== "pending";
 }
 
@@ -248,7 +248,7 @@ function kept(name: string | null | undefined): string | null {
   return name === null || name === undefined ? null : encodeName(name);
 }
 
-function pick(from: Record<string, number> | null, names: readonly string[]): Map<string, number> {
+function pick(from: Record<string, number> | null, names: readonly string[]) {
   const picked = new Map<string, number>();
   for (const name of names) {
     const value = from?.[encodeName(name)];

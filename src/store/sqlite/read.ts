@@ -57,7 +57,7 @@ export function listQuestions(connection: Connection, filter: QuestionFilter, re
   const match = find === undefined ? undefined : searchExpression(find);
   if (find !== undefined && match === undefined) return [];
   const found = match === undefined ? [] : [match];
-  const from = (columns: string): string => `select ${columns} from ${match === undefined ? "question" : FOUND}`;
+  const from = (columns: string) => `select ${columns} from ${match === undefined ? "question" : FOUND}`;
   const where: Where = [];
   if (runId !== undefined) where.push(["run_id = ?", runId]);
   // A run has few questions, so its index is the better one.
@@ -128,13 +128,7 @@ export function lookUp(
 
 const NAME_COLUMN = { name: "name", external: "external_id", session: "session" } as const;
 
-function select<Row>(
-  connection: Connection,
-  from: string,
-  where: Where,
-  page: Page,
-  before: readonly SqlValue[] = [],
-): Row[] {
+function select<Row>(connection: Connection, from: string, where: Where, page: Page, before: readonly SqlValue[] = []) {
   const all: Where = [...where];
   if (page.after !== undefined) all.push([page.order === "oldest" ? "id > ?" : "id < ?", page.after]);
   const conditions = all.length > 0 ? `where ${all.map(([condition]) => condition).join(" and ")}` : "";
@@ -148,14 +142,14 @@ function selectNamed<Row>(
   { from, table }: { from: string; table: string },
   where: Where,
   { limit }: Pick<Page, "limit">,
-): Row[] {
+) {
   const conditions = where.map(([condition]) => condition).join(" and ");
   const ids = `select id from ${table} where ${conditions} order by id desc limit ?`;
   const sql = `${from} where id in (${ids}) order by id desc`;
   return connection.prepare<Row>(sql).all(...where.map(([, value]) => value), limit);
 }
 
-function toRun({ body, number }: RunRow): Run {
+function toRun({ body, number }: RunRow) {
   return parseRun(body, number);
 }
 

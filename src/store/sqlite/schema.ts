@@ -162,7 +162,7 @@ export async function findSchemaDifferences(connection: Connection): Promise<Sch
   }
 }
 
-function readParts(database: Database): Map<string, string> {
+function readParts(database: Database) {
   const sql = "select type, name, coalesce(sql, '') as text from sqlite_schema order by rowid";
   const rows = database.prepare<{ type: string; name: string; text: string }>(sql).all();
   const parts = rows.map(({ type, name, text }) => ({ part: `${type} ${name}`, text }));

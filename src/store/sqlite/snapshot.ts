@@ -64,7 +64,7 @@ class SqliteSnapshot implements StoreSnapshot {
     this.#connection = connection;
   }
 
-  static async take(connection: Connection): Promise<SqliteSnapshot> {
+  static async take(connection: Connection) {
     const last = await connection.read(() => {
       if (!connection.database.isTransaction) connection.database.exec(MAKE_ORDER);
       // The first read after "begin" fixes the snapshot.
@@ -99,16 +99,16 @@ class SqliteSnapshot implements StoreSnapshot {
     return this.#jobs(`${JOB} where key > ? order by key limit ?`, after, limit);
   }
 
-  async readFeedHashes(after: string, upTo: string): Promise<string[]> {
+  async readFeedHashes(after: string, upTo: string) {
     const sql = "select hash from event where seq > ? and seq <= ? order by seq";
     return (await this.#all<{ hash: string }>(sql, Number(after), Number(upTo))).map(({ hash }) => hash);
   }
 
-  listSeals(afterN: number, limit: number): Promise<Seal[]> {
+  listSeals(afterN: number, limit: number) {
     return this.#all<Seal>("select n, hash, body from seal where n > ? order by n limit ?", afterN, limit);
   }
 
-  async readContents(names: readonly string[]): Promise<Map<string, string>> {
+  async readContents(names: readonly string[]) {
     const sql = "select hash, body from content where hash in (select value from json_each(?))";
     const rows = await this.#all<{ hash: string; body: string }>(sql, JSON.stringify(names));
     return new Map(rows.map(({ hash, body }) => [hash, body]));
@@ -118,7 +118,7 @@ class SqliteSnapshot implements StoreSnapshot {
     return this.#jobs(`${JOB} where key in (select value from json_each(?))`, JSON.stringify(keys));
   }
 
-  readEntries(kind: string, ids: readonly string[]): Promise<StoredEntry[]> {
+  readEntries(kind: string, ids: readonly string[]) {
     const sql = `select kind, id, parent, version, body from entry
       where kind = ? and id in (select value from json_each(?))`;
     return this.#all<StoredEntry>(sql, kind, JSON.stringify(ids));
@@ -137,12 +137,12 @@ class SqliteSnapshot implements StoreSnapshot {
     return (await this.#all<JobRow>(sql, ...values)).map((row) => toStoredJob(row, asItIs));
   }
 
-  #all<Row>(sql: string, ...values: Array<string | number>): Promise<Row[]> {
+  #all<Row>(sql: string, ...values: Array<string | number>) {
     return this.#connection.read(() => this.#connection.prepare<Row>(sql).all(...values));
   }
 }
 
 /** SQLite stores every name. */
-function asItIs(name: string): string {
+function asItIs(name: string) {
   return name;
 }

@@ -102,14 +102,14 @@ export class WriterCache {
     return (this.#attempt += 1);
   }
 
-  #forgetRows(): void {
+  #forgetRows() {
     this.#runs.clear();
     this.#questions.clear();
     this.#ends = undefined;
   }
 }
 
-function find<Row>(known: Map<string, Row>, id: string, read: () => Row | undefined): Row | undefined {
+function find<Row>(known: Map<string, Row>, id: string, read: () => Row | undefined) {
   const row = known.get(id) ?? read();
   if (row !== undefined) known.set(id, row);
   return row;
