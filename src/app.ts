@@ -10,8 +10,6 @@ import type { Job } from "./core/run/job.ts";
 import { Refusal } from "./core/refusal.ts";
 import type { Rules } from "./core/rules.ts";
 import type { Run } from "./core/run/run.ts";
-import type { AnchorTarget } from "./engine/jobs/anchor-target.ts";
-import { StoreClock } from "./engine/store-clock.ts";
 import type { Engine } from "./engine/engine.ts";
 import { isFailureNews, isRare, sayWhy } from "./engine/jobs/job-retry.ts";
 import { jobHandlers } from "./engine/jobs/job-handlers.ts";
@@ -79,7 +77,7 @@ export async function openEngine(options: AppOptions): Promise<Engine> {
 }
 
 /** Creates the engine of a store, with an agent runner if requested. */
-async function engineFor(store: Store, options: EngineOptions, runs: RunnerOptions | undefined): Promise<LocalEngine> {
+async function engineFor(store: Store, options: EngineOptions, runs: RunnerOptions | undefined) {
   if (!runs) return engineOn(store, options);
   const registry = runs.agents ?? (await import("./agents/agents.ts")).AGENTS;
   const { agentsByName } = await import("./agents/registry.ts");
@@ -108,7 +106,7 @@ async function engineFor(store: Store, options: EngineOptions, runs: RunnerOptio
   return engine;
 }
 
-function describeOutage(error: unknown): string {
+function describeOutage(error: unknown) {
   return `waits for the store: ${sayWhy(error)}`;
 }
 
@@ -117,7 +115,7 @@ function withoutRepeats(onFailure: WorkerDeps["onFailure"]): WorkerDeps["onFailu
   return (job, error) => void (isFailureNews(job, error) && onFailure(job, error));
 }
 
-function describeFailure({ tries }: Job, error: unknown): string {
+function describeFailure({ tries }: Job, error: unknown) {
   return `failed ${tries === 0 ? "once" : `${tries + 1} times`}: ${sayWhy(error)}; it is tried again`;
 }
 
@@ -179,7 +177,7 @@ export async function findServer(runtimeDir: string): Promise<string | undefined
 async function openRemote(
   { url, token, runtimeDir }: RemoteServer,
   { onCall, patience }: Pick<AppOptions, "onCall" | "patience">,
-): Promise<Engine> {
+) {
   const { createRemoteEngine } = await import("./engine/remote/remote-engine.ts");
   const text = token ?? (await readOwnToken(url, runtimeDir));
   const { tellingFetch } = await import("./engine/remote/remote-call.ts");
@@ -193,7 +191,7 @@ async function openRemote(
 }
 
 /** Reads the token of this machine's server; it is never sent to another server. */
-async function readOwnToken(url: string, runtimeDir: string): Promise<string> {
+async function readOwnToken(url: string, runtimeDir: string) {
   const { readPrivate } = await import("./server/private-file.ts");
   const { serverFiles } = await import("./server/local-token.ts");
   const isHere = new URL(url).protocol === "http:";
@@ -237,7 +235,6 @@ interface AgentRunner {
 /** Creates an engine on a store, with everything it needs to do due jobs. */
 export function engineOn(store: Store, options: EngineOptions): LocalEngine {
   const { rules, nowMs = Date.now, randomBytes = pooledRandom(random) } = options;
-  const clock = new StoreClock(nowMs, () => store.now());
   const { runner, anchor, ids = idsFrom(nowMs, randomBytes) } = options;
   const post = { allowLoopback: rules.callbackLoopback };
   const anchors = anchor && (() => findAnchorTargets(anchor, post));
@@ -247,8 +244,7 @@ export function engineOn(store: Store, options: EngineOptions): LocalEngine {
     ids,
     rules,
     randomBytes,
-    now: () => clock.now(),
-    checkedNow: () => clock.checked(),
+    nowMs,
     machine: {
       id: () => machineOf(options),
       boot: readBootId,
@@ -259,7 +255,6 @@ export function engineOn(store: Store, options: EngineOptions): LocalEngine {
       host: options.host ?? hostname(),
       agents: runner?.agents ?? [],
       handlers: { ...jobHandlers({ post, anchors }), ...runner?.handlers() },
-      syncClock: (now) => clock.sync(now),
       onFailure: options.onFailure ?? (() => undefined),
       onOutage: options.onOutage,
     },
@@ -268,7 +263,7 @@ export function engineOn(store: Store, options: EngineOptions): LocalEngine {
 }
 
 /** The configured anchor targets, loaded when a seal is due. */
-async function findAnchorTargets(anchor: AnchorSettings, post: AddressOptions): Promise<AnchorTarget[]> {
+async function findAnchorTargets(anchor: AnchorSettings, post: AddressOptions) {
   const { anchorTargets } = await import("./engine/jobs/configured-anchor.ts");
   const { commitFile } = await import("./agents/workspace/git.ts");
   const { file, url, isCommitted, readSecret } = anchor;
@@ -280,7 +275,7 @@ async function findAnchorTargets(anchor: AnchorSettings, post: AddressOptions): 
 }
 
 /** The machine id, or the host name without a state directory. */
-async function machineOf({ host, machineDir }: EngineOptions): Promise<string> {
+async function machineOf({ host, machineDir }: EngineOptions) {
   if (host !== undefined) return host;
   return machineDir === undefined
     ? hostname()
@@ -288,12 +283,12 @@ async function machineOf({ host, machineDir }: EngineOptions): Promise<string> {
 }
 
 /** The uptime of this machine, sleep included, independent of its clock. */
-function realTimeMs(): number {
+function realTimeMs() {
   return uptime() * 1000;
 }
 
 /** Random bytes; the library is loaded on first use. */
-function random(count: number): Uint8Array {
+function random(count: number) {
   return systemRandom(count);
 }
 

@@ -52,7 +52,7 @@ export function isDatabaseFile(realPath: string): boolean {
   return opened.has(realPath.replace(/-(wal|shm|journal)$/, ""));
 }
 
-function loadDriver(): Driver {
+function loadDriver() {
   const require = createRequire(import.meta.url);
   const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
   // `require` returns an unknown type; both modules have this shape.
@@ -67,7 +67,7 @@ function loadDriver(): Driver {
 }
 
 /** The native part of the package is enough; loading its wrapper takes longer than a short command. */
-function loadPackage(require: NodeJS.Require): Driver {
+function loadPackage(require: NodeJS.Require) {
   const native = existsSync(OTHER_LIBRARY) ? undefined : findNative(require);
   try {
     if (native !== undefined) return require(native) as Driver;
@@ -77,7 +77,7 @@ function loadPackage(require: NodeJS.Require): Driver {
   return require("@photostructure/sqlite") as Driver;
 }
 
-function findNative(require: NodeJS.Require): string | undefined {
+function findNative(require: NodeJS.Require) {
   const below = join("prebuilds", `${process.platform}-${process.arch}`, "@photostructure+sqlite.glibc.node");
   return require.resolve
     .paths(PACKAGE)

@@ -110,7 +110,7 @@ export function startFor(scope: Scope, { askd }: ClientSurroundings): Argv {
   return scope === "project" ? askd.shared : askd.own;
 }
 
-/** What distinguishes our server in the settings of one client from that in others. */
+/** Differences between the entries of our server in the settings of the clients. */
 export type ServerShape = Partial<Pick<DesiredServer, "line" | "fields" | "timeout">>;
 
 /** Our server below that path; most clients have one field for the program and one for its arguments. */

@@ -130,7 +130,7 @@ export class Decider {
   }
 
   /** Seals the first event of a store at once, so that restarting the trail from scratch is detected. */
-  async #sealFirst(): Promise<void> {
+  async #sealFirst() {
     try {
       await sealTrail(this.#deps.store, this.#deps.now());
     } catch {
@@ -148,7 +148,7 @@ export class Decider {
     return this.#untilCommitted(attempt);
   }
 
-  async #untilCommitted<Result>(attempt: () => Promise<Result | undefined>): Promise<Result> {
+  async #untilCommitted<Result>(attempt: () => Promise<Result | undefined>) {
     const giveUpAtMs = this.#elapsedMs() + RETRY_MS;
     for (let tries = 0; ; tries += 1) {
       const result = await attempt();
@@ -163,7 +163,7 @@ export class Decider {
   }
 
   /** A cached question carries its run. */
-  #forgetRuns({ runs = [] }: Changes): void {
+  #forgetRuns({ runs = [] }: Changes) {
     for (const { pendingId, owes } of runs) {
       if (pendingId !== undefined) this.rows.forget(pendingId);
       for (const id of owes) this.rows.forget(id);
@@ -171,7 +171,7 @@ export class Decider {
   }
 
   /** Decisions on one run wait for each other inside a process, so that they do not lose to themselves. */
-  async #queued<Result>(runId: RunId, work: () => Promise<Result>): Promise<Result> {
+  async #queued<Result>(runId: RunId, work: () => Promise<Result>) {
     const before = this.#queues.get(runId) ?? Promise.resolve();
     const mine = before.then(work, work);
     this.#queues.set(runId, mine);
@@ -198,7 +198,7 @@ export function after(
   };
 }
 
-function isFirstOfAll({ numbers }: Extract<CommitResult, { ok: true }>): boolean {
+function isFirstOfAll({ numbers }: Extract<CommitResult, { ok: true }>) {
   for (const number of numbers.values()) if (number === 1) return true;
   return false;
 }
@@ -213,14 +213,14 @@ function decideOrReread(decide: () => Changes, mayBeOld: boolean): Changes | "re
   }
 }
 
-function writesRows({ runs = [], questions = [] }: Changes): boolean {
+function writesRows({ runs = [], questions = [] }: Changes) {
   return runs.length > 0 || questions.length > 0;
 }
 
-function isEmpty(changes: Changes): boolean {
+function isEmpty(changes: Changes) {
   return Object.values(changes).every((rows: unknown) => !Array.isArray(rows) || rows.length === 0);
 }
 
-function pause(ms: number): Promise<void> {
+function pause(ms: number) {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }

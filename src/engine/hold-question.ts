@@ -61,7 +61,7 @@ export async function holdQuestion(
 }
 
 /** The end of the window, or later where an answer settles after it. */
-function waitEnd(question: Question, until: Instant, lastUntil: Instant | undefined): Instant {
+function waitEnd(question: Question, until: Instant, lastUntil: Instant | undefined) {
   if (!isPending(question) || !question.settling) return until;
   const settled = earlier(later(question.settling.until, SETTLE_GRACE_MS), lastUntil);
   return settled > until ? settled : until;

@@ -1,16 +1,22 @@
 import { type Actor, SYSTEM } from "../core/people/actor.ts";
 import { ask, findSameQuestion, requireSamePayload } from "../core/question/ask.ts";
 import type { AskInput } from "../core/question/ask-input.ts";
+import type { Entry } from "../core/changes.ts";
+import { QuestionId } from "../core/id.ts";
+import { Refusal } from "../core/refusal.ts";
 import { requireEpoch } from "../core/run/handover.ts";
 import { type Question, isPending } from "../core/question/question.ts";
 import type { Run } from "../core/run/run.ts";
 import { mayHold, takeHold } from "../core/question/hold.ts";
 import type { Store } from "../store/store.ts";
-import { addAsked } from "./asked-entry.ts";
 import { type Decider, after } from "./decide.ts";
 import type { AskOptions, Done } from "./engine.ts";
 import { runForAsk } from "./new-run.ts";
-import { findDuplicate } from "./find-duplicate.ts";
+
+/** How old the count of waiting questions may be. */
+const FRESH_MS = 1_000;
+/** Of the same thing, asked again and again or by many at once, the latest are remembered. */
+const MOST_REMEMBERED = 20;
 
 interface Deps {
   store: Store;
@@ -68,4 +74,63 @@ async function known(decider: Decider, question: Question, input: AskInput, opti
     mayHold(before.run) ? takeHold(before, { windowMs, after, holder, seen }, at) : {},
   );
   return { ...read, isNew: false };
+}
+
+/** Finds the owner of a name that a commit found taken: the same key in this run, or the run of the same session. */
+async function findDuplicate(store: Store, run: Run, key: string) {
+  const mine = await store.findQuestionByKey(run.id, key);
+  if (mine) return { run, question: mine };
+  if (run.session === undefined) return undefined;
+  const { runs } = await store.lookUp({ by: "session", text: run.session }, 10);
+  const theirs = runs.find((each) => each.host === run.host && each.agent === run.agent);
+  if (!theirs) return undefined;
+  return { run: theirs, question: await store.findQuestionByKey(theirs.id, key) };
+}
+
+/** The questions that were asked under a name, oldest first. */
+export function readAsked(entry: Entry | undefined): QuestionId[] {
+  const parsed = QuestionId.array().safeParse(entry?.body["questions"]);
+  return parsed.success ? parsed.data : [];
+}
+
+/** The entry with one question more. */
+function addAsked(name: string, entry: Entry | undefined, id: QuestionId): Entry {
+  const questions = [...readAsked(entry).slice(1 - MOST_REMEMBERED), id];
+  return { kind: "ask", id: name, version: entry?.version ?? 0, body: { questions } };
+}
+
+/** Keeps the number of waiting questions within its limit. */
+export class PendingLimit {
+  readonly #store: Pick<Store, "countQuestions">;
+  readonly #limit: number;
+  #pending = { count: 0, readAtMs: -Infinity };
+  #reading: Promise<void> | undefined;
+
+  constructor(store: Pick<Store, "countQuestions">, limit: number) {
+    this.#store = store;
+    this.#limit = limit;
+  }
+
+  /** Refuses when too many wait. The count may be a second old, but a refusal rests on a fresh one. */
+  async require(): Promise<void> {
+    const isFresh = performance.now() - this.#pending.readAtMs < FRESH_MS;
+    // Many ask at once, and one count serves them all.
+    if (!isFresh || this.#pending.count >= this.#limit) await (this.#reading ??= this.#read());
+    if (this.#pending.count >= this.#limit) {
+      throw new Refusal(
+        "too_many",
+        `${this.#limit} questions are waiting already; no more are accepted until some are answered`,
+        { hint: "Answer or cancel some: askd list --awaiting", fact: { is: "full", count: this.#limit } },
+      );
+    }
+    this.#pending.count += 1;
+  }
+
+  async #read() {
+    try {
+      this.#pending = { count: await this.#store.countQuestions("pending"), readAtMs: performance.now() };
+    } finally {
+      this.#reading = undefined;
+    }
+  }
 }

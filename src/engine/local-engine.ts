@@ -1,27 +1,32 @@
 import type { Entry } from "../core/changes.ts";
-import type { Instant } from "../core/instant.ts";
+import { type Instant, MINUTE_MS, epochMs, instant } from "../core/instant.ts";
 import { Decider, type DecideDeps } from "./decide.ts";
-import type { Engine, PeopleEngine, QuestionEngine, RunEngine, TrailEngine } from "./engine.ts";
+import type { Engine, PeopleEngine, QuestionEngine, RunEngine } from "./engine.ts";
 import { type ClockMachine, ClockWatch } from "./jobs/clock-watch.ts";
-import { scheduleSeals } from "./jobs/seal-job.ts";
+import { scheduleSeals, sealTrail } from "./jobs/seal-job.ts";
 import { type JobContext, Worker, type WorkerDeps } from "./jobs/worker.ts";
 import { methodsOf } from "./methods-of.ts";
 import { People } from "./people/people.ts";
 import { removeFromList } from "./people/remove-person.ts";
 import { Questions } from "./questions.ts";
 import { Runs } from "./runs.ts";
+import { countStats } from "./stats/count-stats.ts";
 import { Precedents } from "./stats/precedents.ts";
+import { StatsCache } from "./stats/stats-cache.ts";
 import { WordFollower } from "./stats/word-follower.ts";
 import { Templates } from "./templates.ts";
-import { Trail } from "./trail/trail.ts";
+import { verify } from "./trail/verify.ts";
 import { Waiters } from "./waiters.ts";
 
-export interface LocalDeps extends DecideDeps {
+/** How long the store's last time is trusted; no caller waits for a round trip to the database meanwhile. */
+const FRESH_MS = MINUTE_MS;
+
+export interface LocalDeps extends Omit<DecideDeps, "now"> {
   randomBytes: (count: number) => Uint8Array;
-  /** The store's time, which the store itself reported recently. */
-  checkedNow: () => Promise<Instant>;
+  /** The clock of this machine. */
+  nowMs: () => number;
   /** How jobs are done, by kind; a kind that is not in the table is left to other workers. */
-  worker: Omit<WorkerDeps, "store" | "decider" | "clock">;
+  worker: Omit<WorkerDeps, "store" | "decider" | "clock" | "syncClock">;
   /** This machine and its real time. */
   machine: ClockMachine;
   /** Follows the agents of this process, and lets go of them before the store is closed. */
@@ -46,8 +51,11 @@ type TemplateVerbs = Pick<PeopleEngine, "putTemplate" | "listTemplates" | "remov
 
 /** Puts questions, runs, people, the trail and a worker together on one store. */
 export function createLocalEngine(deps: LocalDeps): LocalEngine {
-  const { store, now } = deps;
-  const decider = new Decider(deps);
+  const { store, rules } = deps;
+  const clock = new StoreClock(deps.nowMs, () => store.now());
+  const now = () => clock.now();
+  const decider = new Decider({ ...deps, now });
+  const statsCache = new StatsCache(store);
   const waiters = new Waiters();
   const words = new WordFollower({ store });
   const precedents = new Precedents({ store, words, rows: decider.rows });
@@ -56,6 +64,7 @@ export function createLocalEngine(deps: LocalDeps): LocalEngine {
     ...deps.worker,
     store,
     decider,
+    syncClock: (at) => clock.sync(at),
     clock: new ClockWatch({ ...deps, decider }),
     prepare: () => scheduleSeals(store, decider),
     begin: async () => deps.runner?.begin({ store, decider }),
@@ -68,13 +77,20 @@ export function createLocalEngine(deps: LocalDeps): LocalEngine {
   });
   const uptimeMs = () => deps.machine.uptimeMs();
   return {
-    ...methodsOf<QuestionEngine>(new Questions({ ...deps, uptimeMs, decider, waiters, people, words, precedents })),
+    ...methodsOf<QuestionEngine>(
+      new Questions({ ...deps, now, uptimeMs, decider, waiters, people, words, precedents }),
+    ),
     ...methodsOf<RunEngine>(new Runs({ store, decider })),
     ...methodsOf<Omit<PeopleEngine, "removePerson" | keyof TemplateVerbs>>(people),
     ...methodsOf<TemplateVerbs>(new Templates({ store, at: (by) => decider.at(by) })),
     removePerson: (id, options, by) => removeFromList({ store, decider }, { id, ...options }, by),
-    ...methodsOf<TrailEngine>(new Trail(deps)),
-    now: () => deps.checkedNow(),
+    readChain: async (runId) => (await store.readChain(runId)).events,
+    readFeed: (after, limit) => store.readFeed(after, limit),
+    findFeedEnd: () => store.findFeedEnd(),
+    verify: (options) => verify(store, options),
+    seal: async () => sealTrail(store, await clock.checked()),
+    stats: (query = {}) => countStats(query, store, rules, statsCache),
+    now: () => clock.checked(),
     doDue: () => worker.doDue(),
     work: async () => {
       words.follow();
@@ -94,4 +110,34 @@ export function createLocalEngine(deps: LocalDeps): LocalEngine {
     carried: () => deps.runner?.count ?? 0,
     listWorkerRows: () => store.listEntries("worker"),
   };
+}
+
+/** The store's time as this process knows it: the machine's clock, corrected by what the store last said. */
+export class StoreClock {
+  readonly #machineMs: () => number;
+  readonly #askStore: () => Promise<Instant>;
+  #aheadMs = 0;
+  #saidAtMs = -Infinity;
+
+  constructor(machineMs: () => number, askStore: () => Promise<Instant>) {
+    this.#machineMs = machineMs;
+    this.#askStore = askStore;
+  }
+
+  now(): Instant {
+    return instant(this.#machineMs() + this.#aheadMs);
+  }
+
+  /** The same, by what the store said at most a minute ago. */
+  async checked(): Promise<Instant> {
+    const passedMs = this.#machineMs() - this.#saidAtMs;
+    // Less than nothing has passed where somebody put the machine's clock back.
+    if (passedMs < 0 || passedMs > FRESH_MS) this.sync(await this.#askStore());
+    return this.now();
+  }
+
+  sync(storeNow: Instant): void {
+    this.#saidAtMs = this.#machineMs();
+    this.#aheadMs = epochMs(storeNow) - this.#saidAtMs;
+  }
 }

@@ -31,7 +31,7 @@ export async function readMachines(
 }
 
 /** No machines if the caller may not list them or the server is too old to know them. */
-async function listKnown(engine: Pick<Engine, "listMachines">): Promise<Machine[] | undefined> {
+async function listKnown(engine: Pick<Engine, "listMachines">) {
   try {
     return await engine.listMachines();
   } catch (error) {

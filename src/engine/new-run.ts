@@ -66,7 +66,7 @@ export function newRun(input: RunInput, at: DecisionContext, options: { implicit
 }
 
 /** Names that people and agents read are one visible line; measured values stay as they are. */
-function requireNames(input: RunInput): void {
+function requireNames(input: RunInput) {
   if (input.name !== undefined) requireVisibleLine(input.name, "the name of a run");
   if (input.externalId !== undefined) requireVisibleLine(input.externalId, "an external id");
   if (input.agent !== undefined) requireVisibleLine(input.agent, "the name of an agent");

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { Refusal } from "../core/refusal.ts";
-import { PendingLimit } from "./pending-limit.ts";
+import { PendingLimit } from "./keep-ask.ts";
 
 /** A store with so many waiting questions, and how often they were counted. */
 function waiting(count: number) {

@@ -1,20 +1,19 @@
-import type { Actor } from "../core/people/actor.ts";
+import { type Actor, SYSTEM, actorName } from "../core/people/actor.ts";
 import { amend } from "../core/answer/amend.ts";
 import { answer, recordLate, recordRefused } from "../core/answer/answer.ts";
 import type { AnswerInput } from "../core/answer/answer-input.ts";
 import type { AskInput } from "../core/question/ask-input.ts";
 import { type CancelInput, cancel } from "../core/question/cancel.ts";
-import type { DecisionContext, Changes, QuestionSnapshot } from "../core/changes.ts";
+import type { DecisionContext, Changes, Entry, QuestionSnapshot } from "../core/changes.ts";
 import { assign, claim, comment, release, snooze } from "../core/question/claim.ts";
-import { SYSTEM } from "../core/people/actor.ts";
 import { DELIMITER_BYTES, delimiterFrom } from "../core/text/foreign-text.ts";
 import { give, handOver } from "../core/run/handover.ts";
 import { endHold } from "../core/question/hold.ts";
 import type { QuestionId } from "../core/id.ts";
 import { answerMessage } from "../core/run/agent-message.ts";
-import { type Instant, epochMs } from "../core/instant.ts";
+import { type Instant, MINUTE_MS, epochMs } from "../core/instant.ts";
 import { addLink, newLink } from "../core/question/link.ts";
-import type { IdempotentChange } from "../core/trail/idempotency.ts";
+import { type IdempotentChange, idempotencyEntry, requireSameChange } from "../core/trail/idempotency.ts";
 import { type Question, isPending, owesOutcome } from "../core/question/question.ts";
 import { Refusal } from "../core/refusal.ts";
 import { withoutVotesOf } from "../core/people/removal.ts";
@@ -25,22 +24,25 @@ import { type HoldInput, takeHold } from "../core/question/hold.ts";
 import { escalate, extend } from "../core/question/timeout.ts";
 import type { Token } from "../core/people/token.ts";
 import type { QuestionFilter, Store } from "../store/store.ts";
-import { readAsked } from "./asked-entry.ts";
-import { type NamedChange, changeOnce } from "./change-once.ts";
 import type { Decider } from "./decide.ts";
 import type { AmendOptions, AskOptions, Done, QuestionEngine, WaitOptions } from "./engine.ts";
-import { keepAsk } from "./keep-ask.ts";
-import { PendingLimit } from "./pending-limit.ts";
+import { PendingLimit, keepAsk, readAsked } from "./keep-ask.ts";
 import { type People, TOKEN_BYTES } from "./people/people.ts";
-import { ReplyLimit } from "./reply-limit.ts";
+import { RecentCache } from "./recent.ts";
 import type { Precedents } from "./stats/precedents.ts";
 import type { WordFollower } from "./stats/word-follower.ts";
-import { waitFor } from "./wait-for.ts";
-import type { Waiters } from "./waiters.ts";
+import { type Waiters, waitFor } from "./waiters.ts";
 
 type Decide = (read: QuestionSnapshot, at: DecisionContext) => Changes;
 
 const NOBODY: ReadonlySet<string> = new Set();
+const REPLIERS_REMEMBERED = 5_000;
+
+/** The question and the author of a change. */
+interface ChangeOf extends IdempotentChange {
+  id: QuestionId;
+  by: Actor;
+}
 
 interface QuestionDeps {
   store: Store;
@@ -232,17 +234,31 @@ export class Questions implements QuestionEngine {
   }
 
   /** Changes a question once, however often a change of that key is sent. */
-  #changeOnce(change: readonly unknown[], named: Omit<NamedChange, "change">, decide: Decide): Promise<Done> {
-    const deps = {
-      store: this.#store,
-      read: (id: QuestionId) => this.read(id),
-      change: (id: QuestionId, by: Actor, decided: Decide) => this.#change(id, by, decided),
-    };
-    return changeOnce(deps, { ...named, change }, decide);
+  async #changeOnce(change: readonly unknown[], { id, by, key }: ChangeOf, decide: Decide): Promise<Done> {
+    if (key === undefined) return { ...(await this.#change(id, by, decide)), isNew: true };
+    const entry = idempotencyEntry({ key, questionId: id, by }, change);
+    if (await this.#wasTaken(entry)) return { ...(await this.read(id)), isNew: false };
+    try {
+      const read = await this.#change(id, by, (before, at) => {
+        const changes = decide(before, at);
+        return { ...changes, entries: [...(changes.entries ?? []), entry] };
+      });
+      return { ...read, isNew: true };
+    } catch (error) {
+      // It came a second time while the first was under way.
+      if (!(error instanceof Refusal) || !(await this.#wasTaken(entry))) throw error;
+      return { ...(await this.read(id)), isNew: false };
+    }
+  }
+
+  async #wasTaken(entry: Entry) {
+    const before = await this.#store.findEntry(entry.kind, entry.id);
+    if (before) requireSameChange(before, entry);
+    return before !== undefined;
   }
 
   /** Changes a question. A refused attempt stays in the trail. */
-  async #change(id: QuestionId, by: Actor, decide: Decide): Promise<QuestionSnapshot> {
+  async #change(id: QuestionId, by: Actor, decide: Decide) {
     try {
       return await this.#decider.changeQuestion(id, by, decide);
     } catch (error) {
@@ -254,7 +270,7 @@ export class Questions implements QuestionEngine {
   }
 
   /** Limits the replies of a person; attempts beyond the limit are refused, and counted like all others. */
-  async #countReply(id: QuestionId, by: Actor): Promise<void> {
+  async #countReply(id: QuestionId, by: Actor) {
     try {
       this.#replyLimit.count(by, id, epochMs(this.#deps.now()));
     } catch (error) {
@@ -263,12 +279,39 @@ export class Questions implements QuestionEngine {
     }
   }
 
-  async #recordRefused(id: QuestionId, tried: string, by: Actor): Promise<void> {
+  async #recordRefused(id: QuestionId, tried: string, by: Actor) {
     await this.#decider.retry(async () => {
       const counter = await this.#store.findEntry("refused", id);
       const { question } = await this.read(id);
       const committed = await this.#decider.commit(recordRefused({ question, counter }, tried, this.#decider.at(by)));
       return committed.ok ? committed : undefined;
     });
+  }
+}
+
+/** Lets one person reply to one question only so often within a minute. */
+class ReplyLimit {
+  readonly #perMinute: number;
+  readonly #times = new RecentCache<number[]>(REPLIERS_REMEMBERED);
+
+  constructor(perMinute: number) {
+    this.#perMinute = perMinute;
+  }
+
+  count(by: Actor, questionId: string, nowMs: number) {
+    const name = `${actorName(by)} ${questionId}`;
+    const recent = (this.#times.get(name) ?? []).filter((time) => nowMs - time < MINUTE_MS);
+    const oldest = recent[0];
+    if (recent.length >= this.#perMinute && oldest !== undefined) {
+      const waitMs = MINUTE_MS - (nowMs - oldest);
+      throw new Refusal(
+        "rate_limited",
+        `You replied ${recent.length} times within a minute; try again in ${Math.ceil(waitMs / 1000)} s`,
+        {
+          retryAfterMs: waitMs,
+        },
+      );
+    }
+    this.#times.set(name, [...recent, nowMs]);
   }
 }

@@ -104,7 +104,7 @@ export class RowCache {
     return found.filter((question) => question !== undefined);
   }
 
-  async #readContent(hash: string): Promise<Content> {
+  async #readContent(hash: string) {
     const known = this.#contents.get(hash);
     if (known) return known;
     const content = (await this.#store.findContent(hash)) ?? noContent(hash);
@@ -113,7 +113,7 @@ export class RowCache {
   }
 }
 
-function charsOf({ question, content }: QuestionSnapshot): number {
+function charsOf({ question, content }: QuestionSnapshot) {
   const answer = findAnswer(question);
   const said = answer ? Object.values(answer.items).reduce((sum, { text }) => sum + (text?.length ?? 0), 0) : 0;
   const asked = content.items.reduce((sum, { text }) => sum + text.length, content.context?.length ?? 0);
@@ -128,7 +128,7 @@ function noContent(hash: string): never {
   throw new Refusal("store_unusable", `The text of a question is missing (${hash})`, { hint: "Restore a backup" });
 }
 
-function noQuestion(id: QuestionId): Refusal {
+function noQuestion(id: QuestionId) {
   return new Refusal("not_found", `There is no question ${shortId(id)}`, {
     hint: "See what is waiting with: askd status",
   });

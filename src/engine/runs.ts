@@ -3,6 +3,7 @@ import { quoteName } from "../core/text/foreign-text.ts";
 import type { RunId } from "../core/id.ts";
 import { cancelRun, endRun, queueRun, resumeRun, type RunResult, startRun } from "../core/run/run-lifecycle.ts";
 import type { Machine } from "../core/run/machine.ts";
+import { moveRun, requireMovable } from "../core/run/move-run.ts";
 import { type Question, namesPeople } from "../core/question/question.ts";
 import { Refusal } from "../core/refusal.ts";
 import type { Run } from "../core/run/run.ts";
@@ -13,9 +14,10 @@ import type { Decider } from "./decide.ts";
 import type { RunEngine, RunInput } from "./engine.ts";
 import { findTroubles } from "./jobs/troubles.ts";
 import { listMachines } from "./machines.ts";
-import { moveTo } from "./move-run.ts";
 import { newRun } from "./new-run.ts";
-import { allQuestions } from "./trail/verify.ts";
+
+const RUNS_OF_A_SESSION = 10;
+const QUESTIONS_AT_ONCE = 500;
 
 interface RunDeps {
   store: Store;
@@ -56,7 +58,7 @@ export class Runs implements RunEngine {
   }
 
   async resumeRun(id: RunId, by: Actor, { host }: { host?: string } = {}): Promise<Run> {
-    if (host !== undefined) return moveTo(host, { id, by }, { store: this.#store, decider: this.#decider });
+    if (host !== undefined) return this.#moveTo(host, id, by);
     const asked = await allQuestions(this.#store, id);
     const people = asked.some(namesPeople) ? await this.#decider.readPeople() : undefined;
     return this.#decider.changeRun(id, by, (read, at) => resumeRun({ ...read, people }, asked, at));
@@ -88,5 +90,35 @@ export class Runs implements RunEngine {
 
   findTroubles(): Promise<Troubles> {
     return findTroubles(this.#store);
+  }
+
+  /** Makes another machine the run's own, if its own is away, and takes the run up there. */
+  async #moveTo(host: string, id: RunId, by: Actor) {
+    const run = await this.#decider.rows.readRun(id);
+    const known = await listMachines(this.#store);
+    const { session } = run;
+    const others =
+      session === undefined ? [] : (await this.#store.lookUp({ by: "session", text: session }, RUNS_OF_A_SESSION)).runs;
+    return this.#decider.changeRun(id, by, (read, at) => {
+      // Another worker has claimed it since: the last heartbeat of its machine is outdated.
+      if (read.run.version !== run.version) {
+        throw new Refusal("moved", `Run #${run.number} went on meanwhile; nothing was changed`, {
+          hint: `See it with: askd show ${run.number}`,
+        });
+      }
+      requireMovable(read.run, host, { known, others, now: at.now });
+      return moveRun(read, host, at);
+    });
+  }
+}
+
+/** Every question of a run, oldest first. */
+export async function allQuestions(store: Store, runId: RunId): Promise<Question[]> {
+  const all: Question[] = [];
+  for (;;) {
+    const last = all.at(-1)?.id;
+    const page = await store.listQuestions({ runId, order: "oldest", limit: QUESTIONS_AT_ONCE, after: last });
+    all.push(...page);
+    if (page.length < QUESTIONS_AT_ONCE) return all;
   }
 }

@@ -53,7 +53,7 @@ export class Templates {
       .filter((template) => !isTemplateRemoved(template));
   }
 
-  async #find(name: string): Promise<Template | undefined> {
+  async #find(name: string) {
     const entry = await this.#deps.store.findEntry("template", name);
     return entry && parseTemplate(entry);
   }

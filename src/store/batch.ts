@@ -1,6 +1,7 @@
 import type { Changes } from "../core/changes.ts";
 import { Refusal } from "../core/refusal.ts";
 import { changeOf } from "./change-listeners.ts";
+import { nextTurn } from "./next-turn.ts";
 import { prepareCommit, type PreparedCommit } from "./prepare.ts";
 import type { StoreChange, CommitResult } from "./store.ts";
 
@@ -65,7 +66,7 @@ export class Batcher {
     await Promise.all(this.#working);
   }
 
-  #start(): void {
+  #start() {
     if (this.#workers >= this.#deps.atOnce) return;
     this.#workers += 1;
     const working = this.#work();
@@ -73,7 +74,7 @@ export class Batcher {
     void working.then(() => this.#working.delete(working));
   }
 
-  async #work(): Promise<void> {
+  async #work() {
     while (this.#waiting.length > 0) {
       if (this.#mayGather()) await nextTurn();
       const { batch, rest } = takeBatch(this.#waiting, { busy: this.#busy, most: this.#share() });
@@ -91,18 +92,18 @@ export class Batcher {
   }
 
   /** One large batch would leave nothing to prepare while it is written; small batches are not worth splitting. */
-  #share(): number {
+  #share() {
     const waiting = this.#waiting.length;
     const isShared = this.#deps.atOnce > 1 && this.#busy.size === 0 && waiting >= SHARED_FROM;
     return isShared ? Math.min(Math.ceil(waiting / 2), BATCH_COMMITS) : BATCH_COMMITS;
   }
 
   /** Waiting for more commits costs time, so after several single commits it is done only now and then. */
-  #mayGather(): boolean {
+  #mayGather() {
     return this.#alone < ALONE_AFTER || this.#alone % ALONE_AFTER === 0 || this.#waiting.length > 1;
   }
 
-  async #write(batch: readonly WaitingCommit[]): Promise<void> {
+  async #write(batch: readonly WaitingCommit[]) {
     const results = await this.#try(batch);
     if (results.ok) return this.#answer(batch, results.committed);
     // A refusal (disk full, store busy) holds for every commit; any other error may be caused by one of them.
@@ -122,7 +123,7 @@ export class Batcher {
     }
   }
 
-  #answer(batch: readonly WaitingCommit[], results: readonly CommitResult[]): void {
+  #answer(batch: readonly WaitingCommit[], results: readonly CommitResult[]) {
     const kept: PreparedCommit[] = [];
     batch.forEach((one, index) => {
       const result = results[index];
@@ -175,24 +176,20 @@ function takeBatch(
 }
 
 /** The run a commit only adds events to. Such a commit has no guard, so many of them succeed or fail together. */
-function reportedRun({ runIds, touches, runs, questions, contents }: PreparedCommit): string | undefined {
+function reportedRun({ runIds, touches, runs, questions, contents }: PreparedCommit) {
   const isReport = touches.length === 1 && runIds.length === 1;
   return isReport && runs.length + questions.length + contents.length === 0 ? runIds[0] : undefined;
 }
 
-function join(report: WaitingCommit, other: WaitingCommit): void {
+function join(report: WaitingCommit, other: WaitingCommit) {
   const events = [...report.commit.events, ...other.commit.events];
   report.commit = { ...report.commit, events, bytes: report.commit.bytes + other.commit.bytes };
   report.callers.push(...other.callers);
 }
 
-function byRunId(one: WaitingCommit, other: WaitingCommit): number {
+function byRunId(one: WaitingCommit, other: WaitingCommit) {
   const left = one.commit.runIds[0] ?? "";
   const right = other.commit.runIds[0] ?? "";
   if (left === right) return 0;
   return left < right ? -1 : 1;
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

@@ -25,7 +25,7 @@ export class ChangeListeners {
 
   /** Adds a listener, even if the same function is registered already; the returned function removes it. */
   add(listener: (change: StoreChange) => void): () => void {
-    const own = (change: StoreChange): void => listener(change);
+    const own = (change: StoreChange) => listener(change);
     this.#listeners.add(own);
     return () => {
       this.#listeners.delete(own);

@@ -30,7 +30,7 @@ export class EntryCache {
     return taken;
   }
 
-  #find(kind: Entry["kind"], { id, version }: RowVersion): Entry | undefined {
+  #find(kind: Entry["kind"], { id, version }: RowVersion) {
     const known = this.#entries.get(`${kind} ${id}`);
     return known?.version === version ? known : undefined;
   }

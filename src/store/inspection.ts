@@ -18,13 +18,3 @@ export interface StoreInspection {
   store: Store | undefined;
   close(): Promise<void>;
 }
-
-/** Compares the schema of a store with the one this program knows. */
-export function compareSchema(
-  meta: { schema: number; writable: number } | undefined,
-  known: number,
-): StoreInspection["schema"] {
-  if (!meta) return "missing";
-  if (meta.writable > known) return "newer";
-  return meta.schema < known ? "older" : "current";
-}

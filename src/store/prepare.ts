@@ -130,7 +130,7 @@ export function prepareAdopted(changes: Changes): PreparedCommit {
 }
 
 /** Serialises events; the last event of each chain in a commit pins the rows of that chain. */
-function prepareEvents(events: readonly Event[], commit: PreparedCommit): PreparedEvent[] {
+function prepareEvents(events: readonly Event[], commit: PreparedCommit) {
   const last = new Map<string, number>();
   events.forEach((event, index) => last.set(event.runId, index));
   const digests = last.size === 0 ? undefined : digestsByChain(commit, [...last.keys()]);
@@ -145,9 +145,9 @@ function prepareEvents(events: readonly Event[], commit: PreparedCommit): Prepar
 }
 
 /** The row digests of a commit by the chain that pins them; rows of no run are pinned by the first chain. */
-function digestsByChain(commit: PreparedCommit, chains: readonly string[]): Map<string, RowDigests> {
+function digestsByChain(commit: PreparedCommit, chains: readonly string[]) {
   const digests = new Map<string, RowDigests>();
-  const pin = (chain: string | undefined, row: string, digest: string | null): void => {
+  const pin = (chain: string | undefined, row: string, digest: string | null) => {
     const owner = chain !== undefined && chains.includes(chain) ? chain : chains[0];
     if (owner === undefined) return;
     const rows = digests.get(owner);
@@ -167,7 +167,7 @@ function digestsByChain(commit: PreparedCommit, chains: readonly string[]): Map<
     const { kind, parent, guard } = entry;
     if (isPinnedKind(kind)) pin(runOf.get(parent ?? ""), entryRow(entry), entryDigest(entry, guard + 1));
   }
-  const ownerOf = (key: string): string => {
+  const ownerOf = (key: string) => {
     const id = key.slice(key.indexOf(":") + 1);
     return runOf.get(id) ?? id;
   };
@@ -196,7 +196,7 @@ function preparePostponed({ job, dueAt, tries, failure = job.failure }: Postpone
   return { key: job.key, attempt: job.attempt, dueAt, body };
 }
 
-function jobBody(job: Job): string {
+function jobBody(job: Job) {
   if (job.claim === undefined && !("attempt" in job)) return JSON.stringify(job);
   return JSON.stringify({ ...job, claim: undefined, attempt: undefined });
 }
@@ -210,7 +210,7 @@ function runIdsOf(rows: PreparedCommit): string[] {
 }
 
 // A question never changes its run, so the run's name covers the question, its ask key and "one pending per run".
-function touchesOf(rows: PreparedCommit): string[] {
+function touchesOf(rows: PreparedCommit) {
   const touches = [...rows.runIds];
   for (const { row } of rows.runs) {
     if (row.session !== undefined) touches.push(JSON.stringify([row.host, row.agent, row.session]));
@@ -225,7 +225,7 @@ function touchesOf(rows: PreparedCommit): string[] {
 }
 
 /** The approximate number of bytes written. */
-function sizeOf(bodies: ReadonlyArray<ReadonlyArray<{ body: string }>>): number {
+function sizeOf(bodies: ReadonlyArray<ReadonlyArray<{ body: string }>>) {
   let bytes = 0;
   for (const rows of bodies) for (const row of rows) bytes += row.body.length;
   return bytes;

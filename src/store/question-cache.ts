@@ -37,12 +37,12 @@ export class QuestionCache {
     return taken;
   }
 
-  #find({ id, version }: RowVersion): Question | undefined {
+  #find({ id, version }: RowVersion) {
     const known = this.#young.get(id) ?? this.#old.get(id);
     return known?.version === version ? known : undefined;
   }
 
-  #keep(question: Question): void {
+  #keep(question: Question) {
     if (this.#young.get(question.id) === question) return;
     if (this.#young.size >= MOST_ROWS || this.#chars >= MOST_CHARS) {
       this.#old = this.#young;

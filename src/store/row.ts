@@ -1,3 +1,4 @@
+import type { Entry } from "../core/changes.ts";
 import type { Content } from "../core/question/content.ts";
 import { EVENT_TYPES, Event, type KeptEvent } from "../core/trail/event.ts";
 import type { RunSources } from "../core/trail/fact-source.ts";
@@ -59,6 +60,19 @@ export function parseContent(body: string): Content {
   return parseJson(body) as Content;
 }
 
+/** An entry as both databases return it. */
+export interface EntryRow {
+  kind: Entry["kind"];
+  id: string;
+  parent: string | null;
+  version: number;
+  body: string;
+}
+
+export function parseEntry(row: EntryRow): Entry {
+  return { ...row, parent: row.parent ?? undefined, body: JSON.parse(row.body) };
+}
+
 export function parseJob(body: string): Job {
   return requireSchema(Job, parseJson(body), body);
 }
@@ -82,7 +96,7 @@ function isEvent(raw: unknown): raw is Event {
  * Trusts a row that was validated when written: validating it again takes longer than most commands, and a program that
  * writes an incompatible row raises the schema of the store. A row without the basic shape is validated by the schema.
  */
-function trusted<Row>(body: string, states: Readonly<Record<string, true>>, schema: () => Schema<Row>): Row {
+function trusted<Row>(body: string, states: Readonly<Record<string, true>>, schema: () => Schema<Row>) {
   const raw = parseJson(body);
   if (hasLooks(raw) && Object.hasOwn(states, raw.status)) return raw as Row; // as said above
   return requireSchema(schema(), raw, body);
@@ -95,7 +109,7 @@ function hasLooks(raw: unknown): raw is { status: string } {
 }
 
 /** Parses stored JSON; invalid JSON means damage or a foreign writer. */
-function parseJson(body: string): unknown {
+function parseJson(body: string) {
   try {
     const raw: unknown = JSON.parse(body);
     return raw;
@@ -105,13 +119,13 @@ function parseJson(body: string): unknown {
 }
 
 /** Validates a row; fields that only a newer program knows are kept, at any depth. */
-function requireSchema<Row>(schema: Schema<Row>, raw: unknown, body: string): Row {
+function requireSchema<Row>(schema: Schema<Row>, raw: unknown, body: string) {
   const parsed = schema.safeParse(raw);
   if (parsed.success) return raw as Row; // the schemas check and change nothing; what they would leave out is kept
   throw unreadable(body, parsed.error);
 }
 
-function unreadable(body: string, cause: unknown): Refusal {
+function unreadable(body: string, cause: unknown) {
   return new Refusal("store_unusable", `The store has a row that this program cannot read: ${body.slice(0, 80)}`, {
     hint: "Update askd; if it is the newest, check the store (askd audit --verify) and restore a backup.",
     cause,

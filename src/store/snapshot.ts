@@ -1,5 +1,27 @@
 import type { Seal } from "../core/changes.ts";
 
+/** A row of the run table. */
+export interface RunRow
+  extends
+    Record<"id" | "body" | "name" | "host" | "agent" | "status" | "chain_hash", string>,
+    Record<"external_id" | "session" | "parent_id" | "ended_at", string | null>,
+    Record<"number" | "version" | "chain_n", number> {
+  chain_seq?: number;
+}
+
+export interface QuestionRow extends Record<"id" | "body" | "run_id" | "key" | "status", string> {
+  version: number;
+}
+
+export interface JobRow extends Record<"key" | "kind" | "due_at" | "ready_at" | "body", string> {
+  host: string | null;
+  agent: string | null;
+  lease_until: string | null;
+}
+
+export type LineHashRow = Record<"run_id" | "hash", string> & Record<"n" | "number", number>;
+export type CountRow = { kind: string; count: number };
+
 /** Columns copied from a row's text, by field name. */
 export type CopiedColumns = Readonly<Record<string, string | number | null>>;
 
@@ -86,4 +108,57 @@ export interface StoreSnapshot {
 
 export function lineName(runId: string, n: number): string {
   return `${runId} ${n}`;
+}
+
+/** Undoes what a database does to a name that it cannot store as it is. */
+type Decode = (name: string) => string;
+
+export function toStoredRun(row: RunRow, decode: Decode): StoredRun {
+  const { id, number, version, body, status } = row;
+  return {
+    id,
+    number,
+    body,
+    columns: {
+      id,
+      version,
+      name: decode(row.name),
+      externalId: row.external_id && decode(row.external_id),
+      host: decode(row.host),
+      agent: decode(row.agent),
+      session: row.session && decode(row.session),
+      parentId: row.parent_id,
+      status,
+      endedAt: row.ended_at,
+    },
+    chain: { n: row.chain_n, hash: row.chain_hash },
+    lastSeq: row.chain_seq,
+  };
+}
+
+export function toStoredQuestion(row: QuestionRow, decode: Decode): StoredQuestion {
+  const { id, version, body, run_id: runId, key, status } = row;
+  return { id, runId, key, body, columns: { id, version, runId, key: decode(key), status } };
+}
+
+export function toStoredJob(row: JobRow, decode: Decode): StoredJob {
+  const key = decode(row.key);
+  const host = row.host && decode(row.host);
+  const agent = row.agent && decode(row.agent);
+  return {
+    key,
+    body: row.body,
+    columns: { key, kind: row.kind, host, agent, dueAt: row.due_at },
+    readyAt: row.ready_at,
+    leaseUntil: row.lease_until,
+  };
+}
+
+export function toLineHashes(rows: readonly LineHashRow[]): Map<string, { hash: string; number: number }> {
+  return new Map(rows.map(({ run_id: runId, n, hash, number }) => [lineName(runId, n), { hash, number }]));
+}
+
+/** `contents` has one row, the count of all. */
+export function toRowCounts(contents: ReadonlyArray<Pick<CountRow, "count">>, entries: readonly CountRow[]): RowCounts {
+  return { contents: contents[0]?.count ?? 0, entries: new Map(entries.map(({ kind, count }) => [kind, count])) };
 }

@@ -1,4 +1,4 @@
-import type { SchemaDifference } from "./schema-difference.ts";
+import type { SchemaDifference } from "./schema.ts";
 import type { Changes, Entry, Seal } from "../core/changes.ts";
 import type { Content } from "../core/question/content.ts";
 import type { KeptEvent } from "../core/trail/event.ts";

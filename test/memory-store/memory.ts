@@ -1,4 +1,4 @@
-import type { SchemaDifference } from "../../src/store/schema-difference.ts";
+import type { SchemaDifference } from "../../src/store/schema.ts";
 import type { Changes, Entry, Seal } from "../../src/core/changes.ts";
 import type { Content } from "../../src/core/question/content.ts";
 import { CHAIN_START, type KeptEvent } from "../../src/core/trail/event.ts";

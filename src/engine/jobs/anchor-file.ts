@@ -23,7 +23,7 @@ export async function appendAnchors(path: string, anchors: readonly Anchor[]): P
   }
 }
 
-async function readTail(file: FileHandle, size: number): Promise<string> {
+async function readTail(file: FileHandle, size: number) {
   const start = Math.max(0, size - TAIL_BYTES);
   const { buffer, bytesRead } = await file.read(Buffer.alloc(size - start), 0, size - start, start);
   return buffer.toString("utf8", 0, bytesRead);

@@ -28,7 +28,7 @@ interface AnchorDeps {
 }
 
 /** An entry of the store keeps how far the target has come: seals are also made where no target is configured. */
-async function anchorTo(target: AnchorTarget, { store, last, now }: AnchorDeps): Promise<void> {
+async function anchorTo(target: AnchorTarget, { store, last, now }: AnchorDeps) {
   const entry = await store.findEntry("anchor", target.id);
   const anchored = entry?.body["digest"] === target.digest ? Number(entry.body["n"]) : undefined;
   let version = entry?.version ?? 0;
@@ -47,6 +47,6 @@ async function anchorTo(target: AnchorTarget, { store, last, now }: AnchorDeps):
   }
 }
 
-function sayReason(reason: unknown): string {
+function sayReason(reason: unknown) {
   return reason instanceof Error ? reason.message : String(reason);
 }

@@ -73,7 +73,7 @@ export class ClockWatch {
   }
 
   /** Keeps what is new, unless another process does so at this moment: then what that one kept is looked at. */
-  async #keep(sight: ClockReading, { isRealigned = false } = {}): Promise<Row> {
+  async #keep(sight: ClockReading, { isRealigned = false } = {}) {
     const { store, decider, machine } = this.#deps;
     return decider.retry(async () => {
       const id = (this.#machineId ??= await machine.id());
@@ -92,14 +92,14 @@ export class ClockWatch {
    * Brings the jobs in line with a clock that was put back: what is due by questions is set by them anew, everything
    * else comes that much sooner, and leases that would last for hours end.
    */
-  async #realign(byMs: number, now: Instant): Promise<void> {
+  async #realign(byMs: number, now: Instant) {
     const jobs = await this.#deps.store.listJobs(MOST_JOBS);
     for (let at = 0; at < jobs.length; at += AT_ONCE) {
       await Promise.all(jobs.slice(at, at + AT_ONCE).map((job) => this.#realignJob(job, byMs, now)));
     }
   }
 
-  async #realignJob(kept: KeptJob, byMs: number, now: Instant): Promise<void> {
+  async #realignJob(kept: KeptJob, byMs: number, now: Instant) {
     const { attempt: _attempt, leaseUntil, ...job } = kept;
     const isLeased = leaseUntil !== undefined && leaseUntil > now && leaseUntil <= later(now, LONG_LEASE_MS);
     if (isLeased) return; // somebody does it at this moment
@@ -109,7 +109,7 @@ export class ClockWatch {
     await this.#deps.decider.commit({ scheduled: [{ ...job, dueAt: sooner > now ? sooner : now }] });
   }
 
-  async #resetClock({ questionId, key }: Job): Promise<void> {
+  async #resetClock({ questionId, key }: Job) {
     const { decider, rules } = this.#deps;
     if (questionId === undefined) return;
     try {
@@ -124,6 +124,6 @@ export class ClockWatch {
 }
 
 /** Returns whether a row that was read before is still complete. */
-function isQuiet(row: Row, sight: ClockReading): boolean {
+function isQuiet(row: Row, sight: ClockReading) {
   return row.doubted === undefined && row.putBackMs === undefined && updateClock(row, sight) === row;
 }

@@ -38,7 +38,7 @@ export function anchorTargets({ file, url }: AnchorPlaces, options: AddressOptio
   return targets;
 }
 
-async function writeAll(seals: readonly Seal[], { path, commit }: FilePlace): Promise<void> {
+async function writeAll(seals: readonly Seal[], { path, commit }: FilePlace) {
   const last = seals.at(-1)?.n;
   try {
     await appendAnchors(path, seals.map(anchorOf));
@@ -58,7 +58,7 @@ async function postAll(
   seals: readonly Seal[],
   { address, readSecret }: UrlPlace,
   { now, options }: { now: Instant; options: AddressOptions },
-): Promise<void> {
+) {
   const secret = readSecret();
   for (const seal of seals) {
     const body = JSON.stringify(anchorOf(seal));

@@ -56,7 +56,7 @@ export async function sealTrail(store: Store, now: Instant): Promise<Seal | unde
   return last;
 }
 
-async function findLastSeal(store: Store): Promise<Seal | undefined> {
+async function findLastSeal(store: Store) {
   const entry = await store.findEntry(LAST_SEAL.kind, LAST_SEAL.id);
   const n = Number(entry?.body["n"] ?? 0);
   const [last] = n > 0 ? await store.listSeals(n - 1, 1) : [];

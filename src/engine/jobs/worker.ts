@@ -112,7 +112,7 @@ export class Worker {
     await this.#working;
   }
 
-  async #loop(): Promise<void> {
+  async #loop() {
     const stopListening = this.#deps.store.onChange((change) => {
       if (change.all || change.dueAt === undefined || this.#wakeAt === undefined || change.dueAt < this.#wakeAt)
         this.#wake();
@@ -138,7 +138,7 @@ export class Worker {
   }
 
   /** Does what is due and says how long nothing else will be. */
-  async #turn(): Promise<number> {
+  async #turn() {
     this.#wakeAt = undefined;
     if (!this.#hasBegun) await this.#deps.begin?.();
     this.#hasBegun = true;
@@ -162,11 +162,11 @@ export class Worker {
     };
   }
 
-  async #doLine(jobs: readonly ClaimedJob[], work: JobContext): Promise<void> {
+  async #doLine(jobs: readonly ClaimedJob[], work: JobContext) {
     for (const job of jobs) await this.#do(job, work);
   }
 
-  async #do(job: ClaimedJob, work: JobContext): Promise<void> {
+  async #do(job: ClaimedJob, work: JobContext) {
     try {
       await this.#deps.handlers[job.kind]?.(job, work);
     } catch (error) {
@@ -176,7 +176,7 @@ export class Worker {
     }
   }
 
-  async #postpone(job: ClaimedJob, why: unknown): Promise<void> {
+  async #postpone(job: ClaimedJob, why: unknown) {
     const { decider } = this.#deps;
     try {
       // By the time it is now: what failed may have taken long, and must not be due again at once.

@@ -36,7 +36,7 @@ export function isDenied(address: string, options: AddressOptions): boolean {
 }
 
 /** Names that every resolver takes for this machine; a dot at the end means the same name. */
-function isLocalName(host: string): boolean {
+function isLocalName(host: string) {
   return /(?:^|\.)localhost\.?$/i.test(host);
 }
 
@@ -78,7 +78,7 @@ for (const [net, bits] of [
 }
 
 /** An IPv6 address that is global, or that only wraps an IPv4 address, which is judged by itself. */
-function isOutside(address: string): boolean {
+function isOutside(address: string) {
   if (wrapped(address).length > 0) return true;
   return GLOBAL_V6.check(address, "ipv6") && !SET_ASIDE_V6.check(address, "ipv6");
 }
@@ -98,23 +98,23 @@ function wrapped(address: string): string[] {
 /** Prefixes of 96 bits before an IPv4 address: compatible, mapped, translated, NAT64. */
 const PREFIXES: ReadonlySet<string> = new Set(["0:0:0:0:0:0", "0:0:0:0:0:ffff", "0:0:0:0:ffff:0", "64:ff9b:0:0:0:0"]);
 
-function isPrefixed(groups: readonly number[]): boolean {
+function isPrefixed(groups: readonly number[]) {
   const prefix = groups.slice(0, 6).map((group) => group.toString(16));
   const isOwn = groups.slice(0, 7).every((group) => group === 0) && (groups[7] ?? 0) <= 1; // "::" and "::1"
   return PREFIXES.has(prefix.join(":")) && !isOwn;
 }
 
 /** The rest of such an address must be global too: it may be of a private network. */
-function isIsatap(address: string, [, , , , fifth = 0, sixth = 0]: readonly number[]): boolean {
+function isIsatap(address: string, [, , , , fifth = 0, sixth = 0]: readonly number[]) {
   return (fifth & ~0x0300) === 0 && sixth === 0x5efe && GLOBAL_V6.check(address, "ipv6");
 }
 
-function dotted(high: number, low: number): string {
+function dotted(high: number, low: number) {
   return [high >> 8, high & 255, low >> 8, low & 255].join(".");
 }
 
 /** The eight groups of an IPv6 address. */
-function expand(address: string): number[] {
+function expand(address: string) {
   const text = new URL(`http://[${address.split("%")[0]}]`).hostname.slice(1, -1);
   const [head = "", tail] = text.split("::");
   const left = head === "" ? [] : head.split(":");

@@ -74,7 +74,7 @@ export class People {
   }
 
   /** A login code signs in as a person, so its subject must be on the list or be the one who makes it. */
-  async #requireKnown({ scope, subject }: TokenInput, by: Actor): Promise<void> {
+  async #requireKnown({ scope, subject }: TokenInput, by: Actor) {
     if (scope !== "login" || by.scope === "system" || subject === by.id || (await this.findPerson(subject))) return;
     throw new Refusal("not_permitted", `${subject} is not on the list of people, so no code can sign them in`, {
       hint: `Add them first: askd user add ${subject}`,
@@ -110,7 +110,7 @@ export class People {
   }
 
   /** A person who was removed while this was under way leaves nothing behind that lets them in. */
-  async #requireStillThere(token: Token): Promise<void> {
+  async #requireStillThere(token: Token) {
     const names = token.scope === "agent" ? [token.maker] : [token.maker, token.subject];
     for (const id of new Set(names.filter((name) => name !== undefined))) {
       const entry = await this.#deps.store.findEntry("person", id);
@@ -137,7 +137,7 @@ export class People {
   }
 
   /** Returns whether a token is known to be a person's own; a name that is on no list could be anybody's. */
-  async #isKnown({ scope, subject, isSession }: Token): Promise<boolean> {
+  async #isKnown({ scope, subject, isSession }: Token) {
     if (scope === "agent" || scope === "admin" || isSession) return true;
     return (await this.findPerson(subject)) !== undefined;
   }
@@ -162,7 +162,7 @@ export class People {
   }
 
   /** An entry of the same version is the same: one that was changed or revoked is read as it is now. */
-  #parse(entry: Entry): Token {
+  #parse(entry: Entry) {
     const known = this.#parsed.get(entry.id);
     if (known?.version === entry.version) return known;
     const token = parseToken(entry);
@@ -241,7 +241,7 @@ export class People {
     return [lock];
   }
 
-  async #allTokens(): Promise<Token[]> {
+  async #allTokens() {
     return (await this.#deps.store.listEntries("token")).map((entry) => memoize(this.#tokens, entry, parseToken));
   }
 
@@ -297,7 +297,7 @@ export async function readRoster(store: Store): Promise<Entry> {
 }
 
 /** A person may sign in elsewhere as themselves and let agents in; anything more is for an admin to give. */
-function requireMayIssue(input: TokenInput, by: Actor): void {
+function requireMayIssue(input: TokenInput, by: Actor) {
   requireAccess("make_token", by);
   if (by.scope === "admin" || by.scope === "system") return;
   const isOwn = input.scope === "agent" || (input.scope !== "admin" && input.subject === by.id);

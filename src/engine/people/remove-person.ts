@@ -51,11 +51,7 @@ export async function removeFromList(
 }
 
 /** Removes what the person did during the removal. */
-async function sweep(
-  { store, decider }: RemovalDeps,
-  { id, handOverTo }: { id: string } & RemovalOptions,
-  by: Actor,
-): Promise<void> {
+async function sweep({ store, decider }: RemovalDeps, { id, handOverTo }: { id: string } & RemovalOptions, by: Actor) {
   await decider.retry(async () => {
     const read = await readAll(store, id, "removed");
     const held = read.open.filter((question) => isHeldBy(question, id)).map((question) => question.id);
@@ -77,7 +73,7 @@ async function readAll(store: Store, id: string, state: "listed" | "removed" = "
   return { person, people: listed, tokens: tokens.map(parseToken), open: await readOpen(store) };
 }
 
-async function readOpen(store: Store): Promise<PendingQuestion[]> {
+async function readOpen(store: Store) {
   const open: PendingQuestion[] = [];
   let after: QuestionId | undefined;
   for (;;) {

@@ -80,7 +80,7 @@ export class RemoteCaller {
   }
 
   /** Sends a request, and retries it if no server was reached and a repetition does no harm. */
-  async #send(row: Route, options: CallOptions<Verb>): Promise<Received> {
+  async #send(row: Route, options: CallOptions<Verb>) {
     const mayRepeat = options.mayRepeat ?? (options.key !== undefined || row.method !== "POST");
     const address = this.#address(row, options);
     const request = await this.#request(row, options);
@@ -114,21 +114,21 @@ export class RemoteCaller {
     }
   }
 
-  #isPatient({ isPatient = false }: CallOptions<Verb>): boolean {
+  #isPatient({ isPatient = false }: CallOptions<Verb>) {
     const { patience } = this.#deps;
     if (patience?.until.aborted) return false;
     return isPatient || (patience !== undefined && (patience.isAtOnce === true || this.#hasHeard));
   }
 
   /** Once for each time that it is away. */
-  #sayAway(): void {
+  #sayAway() {
     if (this.#isAway) return;
     this.#isAway = true;
     const span = formatDuration(LONGEST_ABSENCE_MS);
     this.#deps.patience?.onAway?.(`The server at ${this.#deps.url} is away; looking for it again for at most ${span}`);
   }
 
-  #parse(text: string): unknown {
+  #parse(text: string) {
     try {
       const value: unknown = JSON.parse(text);
       return value;
@@ -140,7 +140,7 @@ export class RemoteCaller {
     }
   }
 
-  #address({ path }: Route, { params = {}, query = {} }: CallOptions<Verb>): string {
+  #address({ path }: Route, { params = {}, query = {} }: CallOptions<Verb>) {
     const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(params[name])));
     const search = new URLSearchParams();
     for (const [name, value] of Object.entries(query)) {
@@ -174,7 +174,7 @@ export function tellingFetch(tell: (line: string) => void): typeof fetch {
   return async (input, init) => {
     const start = performance.now();
     const address = input instanceof Request ? input.url : String(input);
-    const say = (outcome: string): void =>
+    const say = (outcome: string) =>
       tell(`${init?.method ?? "GET"} ${address} ${outcome} ${Math.round(performance.now() - start)} ms`);
     try {
       const response = await fetch(input, init);
@@ -188,7 +188,7 @@ export function tellingFetch(tell: (line: string) => void): typeof fetch {
 }
 
 /** The server's "no", as the engine over there said it. */
-function refusalOf(response: Response, text: string): Refusal {
+function refusalOf(response: Response, text: string) {
   const problem = parseProblem(text);
   if (!problem) return new Refusal("store_unusable", `The server replied ${response.status} and did not say why`);
   const retryAfterMs = retryAfterOf(response);
@@ -199,9 +199,9 @@ function refusalOf(response: Response, text: string): Refusal {
 }
 
 /** Waits that long, or until one of the signals aborts. */
-function pause(ms: number, ...signals: ReadonlyArray<AbortSignal | undefined>): Promise<void> {
-  return new Promise((resolve) => {
-    const end = (): void => {
+function pause(ms: number, ...signals: ReadonlyArray<AbortSignal | undefined>) {
+  return new Promise<void>((resolve) => {
+    const end = () => {
       clearTimeout(timer);
       for (const signal of signals) signal?.removeEventListener("abort", end);
       resolve();

@@ -6,33 +6,20 @@ import type { Route } from "../../core/api/route.ts";
 import { type DerivedVerb, type DerivedVerbs, ROUTES, VERBS } from "../../core/api/table.ts";
 import { MOST_RUNS } from "../../core/api/run-route.ts";
 import type { AskInput } from "../../core/question/ask-input.ts";
-import type { QuestionSnapshot } from "../../core/changes.ts";
-import type { KeptEvent } from "../../core/trail/event.ts";
 import type { QuestionId, RunId } from "../../core/id.ts";
-import { type Instant, MINUTE_MS } from "../../core/instant.ts";
+import { MINUTE_MS } from "../../core/instant.ts";
 import type { IdempotentChange } from "../../core/trail/idempotency.ts";
 import type { Person } from "../../core/people/person.ts";
 import { type Question, isPending } from "../../core/question/question.ts";
 import { Refusal } from "../../core/refusal.ts";
-import type { Removal } from "../../core/people/removal.ts";
-import type { Run } from "../../core/run/run.ts";
-import type { Stats, StatsQuery } from "../../core/stats/stats.ts";
+import type { StatsQuery } from "../../core/stats/stats.ts";
 import type { HoldInput } from "../../core/question/hold.ts";
-import type { Template, TemplateInput } from "../../core/answer/template.ts";
+import type { TemplateInput } from "../../core/answer/template.ts";
 import type { Token, TokenInput } from "../../core/people/token.ts";
-import { NO_TROUBLES, type Troubles } from "../../core/run/trouble.ts";
+import { NO_TROUBLES } from "../../core/run/trouble.ts";
 import type { RunUsage } from "../../core/run/usage.ts";
 import type { QuestionFilter, NameReference, RunFilter } from "../../store/store.ts";
-import type {
-  AskOptions,
-  Done,
-  Engine,
-  RemovalOptions,
-  RunInput,
-  Verified,
-  VerifyOptions,
-  WaitOptions,
-} from "../engine.ts";
+import type { AskOptions, Engine, RemovalOptions, RunInput, VerifyOptions, WaitOptions } from "../engine.ts";
 import { methodsOf } from "../methods-of.ts";
 import { type CallOptions, RemoteCaller, type CallerDeps } from "./remote-call.ts";
 import { answerBody, pageThrough, runBody } from "./remote-body.ts";
@@ -45,12 +32,12 @@ export function createRemoteEngine(deps: CallerDeps): Engine {
 }
 
 /** The verbs whose arguments the table places in a request. */
-function derivedVerbs(caller: RemoteCaller): DerivedVerbs {
+function derivedVerbs(caller: RemoteCaller) {
   const verbs = VERBS.flatMap((verb) => {
     const { takes, mayRepeat }: Route = ROUTES[verb];
     if (!takes) return [];
     const isOnce = takes.includes("once");
-    const call = (...args: unknown[]): Promise<unknown> => {
+    const call = (...args: unknown[]) => {
       const { key, body, ...request } = toRequest(takes, args);
       // A change that has a name can be sent again when its reply was lost.
       const name = isOnce ? (key ?? caller.newKey()) : undefined;
@@ -76,7 +63,7 @@ class RemoteVerbs implements WrittenVerbs {
     this.#caller = caller;
   }
 
-  ask(input: AskInput, by: Actor, options: AskOptions = {}): Promise<Done> {
+  ask(input: AskInput, by: Actor, options: AskOptions = {}) {
     const { runId, run, epoch, calledAt, seen, secrets, holder, askedAs } = options;
     // An ask that makes a run of its own is found again only by a key: without one, a second try would ask twice.
     const key = input.key ?? (runId === undefined ? this.#caller.newKey() : undefined);
@@ -95,7 +82,7 @@ class RemoteVerbs implements WrittenVerbs {
     return this.#caller.call("ask", { body, by, mayRepeat: true });
   }
 
-  async wait(id: QuestionId, { until, signal }: WaitOptions): Promise<QuestionSnapshot> {
+  async wait(id: QuestionId, { until, signal }: WaitOptions) {
     for (;;) {
       try {
         const read = await this.#caller.call("wait", { params: { id }, query: { until }, signal, isPatient: true });
@@ -109,38 +96,38 @@ class RemoteVerbs implements WrittenVerbs {
     }
   }
 
-  answer(id: QuestionId, input: AnswerInput, by: Actor): Promise<Done> {
+  answer(id: QuestionId, input: AnswerInput, by: Actor) {
     return this.#caller.call("answer", { params: { id }, ...answerBody(input), by, ...this.#once(input) });
   }
 
   /** The server that refuses also records it. */
-  refuse(): Promise<void> {
+  refuse() {
     return Promise.resolve();
   }
 
-  async preview(id: QuestionId, input: AnswerInput, by: Actor): Promise<string> {
+  async preview(id: QuestionId, input: AnswerInput, by: Actor) {
     const options = { params: { id }, ...answerBody(input), by, mayRepeat: true };
     return (await this.#caller.call("preview", options)).text;
   }
 
-  extend(id: QuestionId, byMs: number, by: Actor, once?: IdempotentChange): Promise<QuestionSnapshot> {
+  extend(id: QuestionId, byMs: number, by: Actor, once?: IdempotentChange) {
     return this.#caller.call("extend", { params: { id }, body: { by: `${byMs}ms` }, by, ...this.#once(once) });
   }
 
-  async findAsked(askedAs: string): Promise<QuestionSnapshot[]> {
+  async findAsked(askedAs: string) {
     return (await this.#caller.call("findAsked", { query: { as: askedAs } })).rows;
   }
 
-  hold(id: QuestionId, { windowMs, seen, ...input }: HoldInput): Promise<Done> {
+  hold(id: QuestionId, { windowMs, seen, ...input }: HoldInput) {
     const body = { ...input, window: `${windowMs}ms`, seen: seen && seenBody(seen) };
     return this.#caller.call("hold", { params: { id }, body });
   }
 
-  createRun(input: RunInput, by: Actor): Promise<Run> {
+  createRun(input: RunInput, by: Actor) {
     return this.#caller.call("createRun", { body: runBody(input), by });
   }
 
-  issueToken(input: TokenInput, by: Actor): Promise<{ text: string; token: Token }> {
+  issueToken(input: TokenInput, by: Actor) {
     const { scope, subject, runId, onBehalf, grants, name, expiresAt } = input;
     const body = { scope, subject, run_id: runId, on_behalf: onBehalf, grants, name, expires_at: expiresAt };
     return this.#caller.call("issueToken", { body, by });
@@ -152,42 +139,42 @@ class RemoteVerbs implements WrittenVerbs {
     return found && { ...found, actor: { ...found.actor, channel } };
   }
 
-  redeemLogin(code: string): Promise<{ text: string; token: Token }> {
+  redeemLogin(code: string) {
     return this.#caller.call("redeemLogin", { body: { code } });
   }
 
-  removePerson(id: string, { handOverTo, isTrial }: RemovalOptions, by: Actor): Promise<Removal> {
+  removePerson(id: string, { handOverTo, isTrial }: RemovalOptions, by: Actor) {
     const query = { hand_over_to: handOverTo, trial: isTrial ? ("true" as const) : undefined };
     return this.#caller.call("removePerson", { params: { id }, query, by });
   }
 
-  putPerson({ id, version: _version, removed: _removed, ...body }: Person, by: Actor): Promise<Person> {
+  putPerson({ id, version: _version, removed: _removed, ...body }: Person, by: Actor) {
     return this.#caller.call("putPerson", { params: { id }, body, by });
   }
 
   /** A server lists people only to callers that may see all. */
-  async findPerson(id: string): Promise<Person | undefined> {
+  async findPerson(id: string) {
     return (await this.#caller.call("listPeople", {})).find((person) => person.id === id);
   }
 
-  putTemplate({ name, ...body }: TemplateInput, by: Actor): Promise<Template> {
+  putTemplate({ name, ...body }: TemplateInput, by: Actor) {
     return this.#caller.call("putTemplate", { params: { id: name }, body, by });
   }
 
-  readMany(ids: readonly QuestionId[]): Promise<QuestionSnapshot[]> {
+  readMany(ids: readonly QuestionId[]) {
     return Promise.all(ids.map((id) => this.#read(id)));
   }
 
-  findRun(id: RunId): Promise<Run | undefined> {
+  findRun(id: RunId) {
     return orNothing("not_found", this.#caller.call("findRun", { params: { id } }));
   }
 
-  lookUp(ref: NameReference, limit: number): Promise<{ runs: Run[]; questions: Question[] }> {
+  lookUp(ref: NameReference, limit: number) {
     const text = ref.by === "number" ? String(ref.number) : ref.text;
     return this.#caller.call("lookUp", { query: { by: ref.by, text, limit } });
   }
 
-  async listQuestions({ runId, limit, isClosed, ...filter }: QuestionFilter): Promise<Question[]> {
+  async listQuestions({ runId, limit, isClosed, ...filter }: QuestionFilter) {
     const reads = await pageThrough(limit, filter.after, (page) =>
       this.#caller.call("listQuestions", { query: { ...filter, run: runId, ...page } }),
     );
@@ -195,12 +182,12 @@ class RemoteVerbs implements WrittenVerbs {
     return isClosed ? questions.filter((question) => !isPending(question)) : questions;
   }
 
-  listRuns({ statuses, parentId, endedSince, limit, order, after }: RunFilter): Promise<Run[]> {
+  listRuns({ statuses, parentId, endedSince, limit, order, after }: RunFilter) {
     const filter = { status: statuses?.join(","), parent: parentId, ended_since: endedSince, order };
     return pageThrough(limit, after, (page) => this.#caller.call("listRuns", { query: { ...filter, ...page } }));
   }
 
-  async usageOf(ids: readonly RunId[]): Promise<RunUsage[]> {
+  async usageOf(ids: readonly RunId[]) {
     const usage: RunUsage[] = [];
     for (let at = 0; at < ids.length; at += MOST_RUNS) {
       const runs = ids.slice(at, at + MOST_RUNS).join(",");
@@ -209,28 +196,28 @@ class RemoteVerbs implements WrittenVerbs {
     return usage;
   }
 
-  async countQuestions(status: Question["status"]): Promise<number> {
+  async countQuestions(status: Question["status"]) {
     return (await this.#caller.call("countQuestions", { query: { status } })).count;
   }
 
-  stats({ aheadMs, ...query }: StatsQuery = {}): Promise<Stats> {
+  stats({ aheadMs, ...query }: StatsQuery = {}) {
     const ahead = aheadMs === undefined ? undefined : aheadMs / MINUTE_MS;
     return this.#caller.call("stats", { query: { ...query, ahead_minutes: ahead } });
   }
 
-  async readChain(runId: RunId): Promise<KeptEvent[]> {
+  async readChain(runId: RunId) {
     return (await this.#caller.call("readChain", { params: { id: runId } })).rows;
   }
 
-  async readFeed(after: string, limit: number): Promise<KeptEvent[]> {
+  async readFeed(after: string, limit: number) {
     return (await this.#caller.call("readFeed", { query: { after: after || "0", limit } })).rows;
   }
 
-  async findFeedEnd(): Promise<string> {
+  async findFeedEnd() {
     return (await this.#caller.call("findFeedEnd", {})).cursor;
   }
 
-  async verify({ anchors = [] }: VerifyOptions = {}): Promise<Verified> {
+  async verify({ anchors = [] }: VerifyOptions = {}) {
     if (anchors.length > 0) throw notFromHere("compared with anchors");
     return this.#caller.call("verify", {});
   }
@@ -240,31 +227,31 @@ class RemoteVerbs implements WrittenVerbs {
   }
 
   /** None if the caller may not see them or the server is too old to know the route. */
-  async findTroubles(): Promise<Troubles> {
+  async findTroubles() {
     const found = orNothing("not_permitted", this.#caller.call("findTroubles", {}));
     return (await orNothing("not_found", found)) ?? NO_TROUBLES;
   }
 
-  async now(): Promise<Instant> {
+  async now() {
     return (await this.#caller.call("now", {})).now;
   }
 
   /** The server does due jobs by itself; only an admin can have them done at once. */
-  async doDue(): Promise<number> {
+  async doDue() {
     const doing = orNothing("store_unreachable", this.#caller.call("doDue", {}));
     return (await orNothing("not_permitted", doing))?.done ?? 0;
   }
 
   /** The server does the jobs; this only waits until it is stopped. */
-  work(): Promise<void> {
+  work() {
     return this.#stopped;
   }
 
-  async stop(): Promise<void> {
+  async stop() {
     this.#stop();
   }
 
-  #read(id: QuestionId): Promise<QuestionSnapshot> {
+  #read(id: QuestionId) {
     return this.#caller.call("read", { params: { id } });
   }
 
@@ -274,7 +261,7 @@ class RemoteVerbs implements WrittenVerbs {
   }
 }
 
-async function orNothing<Found>(code: Refusal["code"], looking: Promise<Found>): Promise<Found | undefined> {
+async function orNothing<Found>(code: Refusal["code"], looking: Promise<Found>) {
   try {
     return await looking;
   } catch (error) {
@@ -284,7 +271,7 @@ async function orNothing<Found>(code: Refusal["code"], looking: Promise<Found>):
 }
 
 /** Seals are read where the store is: an attacker on the server could change what it reports. */
-function notFromHere(done: string): Refusal {
+function notFromHere(done: string) {
   return new Refusal("bad_input", `The trail of a server is ${done} on its machine only`, {
     hint: "Type the command there, or name the store with --store",
   });

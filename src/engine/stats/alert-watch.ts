@@ -1,13 +1,15 @@
 import { ALERTS, type AlertName, type AlertRead, isRaised, watchAlert } from "../../core/stats/alert.ts";
-import type { KeptEvent } from "../../core/trail/event.ts";
-import { type Instant, MINUTE_MS } from "../../core/instant.ts";
+import type { Event, KeptEvent } from "../../core/trail/event.ts";
+import { type Instant, MINUTE_MS, SECOND_MS, epochMs } from "../../core/instant.ts";
+import type { Question } from "../../core/question/question.ts";
 import type { Rules } from "../../core/rules.ts";
 import type { Store } from "../../store/store.ts";
-import { TimeoutWindow } from "./timeout-window.ts";
 
 const LEAST_PAUSE_MS = 250;
 const TRIES = 5;
 const PAGE = 500;
+/** Into how many parts the window is divided, to forget what leaves it. */
+const BUCKETS = 1_440;
 /** How far back a watch that starts looks, in questions of each kind. */
 const REMEMBERED = 1_000;
 const MATTERS: ReadonlySet<string> = new Set([
@@ -75,7 +77,7 @@ export class AlertWatch {
     return ALERTS.map((name, index) => ({ name, value: isRaised(entries[index]) ? 1 : 0 }));
   }
 
-  #want(): void {
+  #want() {
     this.#isWanted = true;
     if (this.#isStopped) return;
     this.#working ??= this.#lookWhileWanted()
@@ -85,7 +87,7 @@ export class AlertWatch {
       });
   }
 
-  async #lookWhileWanted(): Promise<void> {
+  async #lookWhileWanted() {
     while (this.#isWanted && !this.#isStopped) {
       this.#isWanted = false;
       await this.look();
@@ -93,8 +95,8 @@ export class AlertWatch {
     }
   }
 
-  #pause(): Promise<void> {
-    return new Promise((resolve) => {
+  #pause() {
+    return new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, LEAST_PAUSE_MS);
       this.#endPause = () => {
         clearTimeout(timer);
@@ -103,14 +105,14 @@ export class AlertWatch {
     });
   }
 
-  async #lookAtAll(): Promise<void> {
+  async #lookAtAll() {
     for (const name of ALERTS) {
       for (let tries = 0; tries < TRIES && !(await this.#lookAt(name)); tries += 1);
     }
   }
 
   /** False if somebody else was faster and it is to be looked at again. */
-  async #lookAt(name: AlertName): Promise<boolean> {
+  async #lookAt(name: AlertName) {
     const { store, rules, onAlert } = this.#deps;
     // The entry comes first: a value that was read before it may be older than what another process has reported.
     const entry = await store.findEntry("alert", name);
@@ -142,13 +144,13 @@ export class AlertWatch {
     }
   }
 
-  #add(events: readonly KeptEvent[]): void {
+  #add(events: readonly KeptEvent[]) {
     for (const { event } of events) this.#window.add(event);
     this.#cursor = events.at(-1)?.cursor ?? this.#cursor;
   }
 
   /** Takes up what was closed before, and says from where on the feed tells the rest. */
-  async #remember(): Promise<string> {
+  async #remember() {
     const { store } = this.#deps;
     const end = await store.findFeedEnd();
     for (const status of ["timeout", "answered"] as const) {
@@ -156,5 +158,72 @@ export class AlertWatch {
       for (const question of newest) this.#window.addClosed(question);
     }
     return end;
+  }
+}
+
+interface Bucket {
+  answered: number;
+  timedOut: number;
+}
+
+/** How many of the questions that were closed lately nobody answered; its memory does not grow with their number. */
+class TimeoutWindow {
+  readonly #windowMs: number;
+  readonly #bucketMs: number;
+  readonly #buckets = new Map<number, Bucket>();
+  readonly #known = new Set<string>();
+  #last: Pick<Question, "id" | "runId"> | undefined;
+
+  constructor(windowMs: number) {
+    this.#windowMs = windowMs;
+    this.#bucketMs = Math.max(SECOND_MS, Math.ceil(windowMs / BUCKETS));
+  }
+
+  /** The question that timed out last. */
+  get last(): Pick<Question, "id" | "runId"> | undefined {
+    return this.#last;
+  }
+
+  add(event: Event) {
+    if (event.questionId && this.#known.has(event.questionId)) return;
+    if (event.type === "question.answered") this.#bucketAt(event.at).answered += 1;
+    if (event.type !== "question.timed_out") return;
+    this.#bucketAt(event.at).timedOut += 1;
+    if (event.questionId) this.#last = { id: event.questionId, runId: event.runId };
+  }
+
+  /** A question that was closed before this window was made; the feed may tell of it once more. */
+  addClosed(question: Question) {
+    this.#known.add(question.id);
+    if (question.status === "answered") this.#bucketAt(question.answer.at).answered += 1;
+    if (question.status !== "timeout") return;
+    this.#bucketAt(question.timedOutAt).timedOut += 1;
+    this.#last ??= question;
+  }
+
+  /** From 0 to 1; nothing closed is 0. */
+  rate(now: Instant) {
+    const oldest = this.#indexAt(epochMs(now) - this.#windowMs);
+    let answered = 0;
+    let timedOut = 0;
+    for (const [index, bucket] of this.#buckets) {
+      if (index <= oldest) this.#buckets.delete(index);
+      else {
+        answered += bucket.answered;
+        timedOut += bucket.timedOut;
+      }
+    }
+    return timedOut === 0 ? 0 : timedOut / (answered + timedOut);
+  }
+
+  #bucketAt(at: Instant) {
+    const index = this.#indexAt(epochMs(at));
+    const bucket = this.#buckets.get(index) ?? { answered: 0, timedOut: 0 };
+    this.#buckets.set(index, bucket);
+    return bucket;
+  }
+
+  #indexAt(ms: number) {
+    return Math.floor(ms / this.#bucketMs);
   }
 }

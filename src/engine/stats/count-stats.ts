@@ -8,7 +8,7 @@ import type { Stats, StatsQuery } from "../../core/stats/stats.ts";
 import { StatsTally } from "../../core/stats/tally.ts";
 import type { Store } from "../../store/store.ts";
 import { type StatsCache, SKEW_MS, pagesSince, readFacts } from "./stats-cache.ts";
-import { nextTurn } from "../next-turn.ts";
+import { nextTurn } from "../../store/next-turn.ts";
 
 const SLICE = 1_000;
 /** Memory of a count grows with the number of questions, so it is limited. */
@@ -60,11 +60,11 @@ async function* readSlices(store: Store, { sinceMs, untilMs }: Period): AsyncGen
   }
 }
 
-function isWanted({ askedMs }: StatsRow, { sinceMs, untilMs }: Period): boolean {
+function isWanted({ askedMs }: StatsRow, { sinceMs, untilMs }: Period) {
   return askedMs >= sinceMs && askedMs < untilMs;
 }
 
-function isOf(fact: Pick<StatsRow, "agent" | "repo">, { repo, agent }: StatsQuery): boolean {
+function isOf(fact: Pick<StatsRow, "agent" | "repo">, { repo, agent }: StatsQuery) {
   return (repo === undefined || fact.repo === repo) && (agent === undefined || fact.agent === agent);
 }
 

@@ -10,7 +10,7 @@ import {
 } from "../../core/answer/similar.ts";
 import type { Store } from "../../store/store.ts";
 import type { RowCache } from "../row-cache.ts";
-import { nextTurn } from "../next-turn.ts";
+import { nextTurn } from "../../store/next-turn.ts";
 import type { WordFollower } from "./word-follower.ts";
 
 /** How many of the newest answered questions say which words are common. */
@@ -60,7 +60,7 @@ export class Precedents {
     return rankSimilar(asked, await rows.readMany(near), { weight, limit });
   }
 
-  async #count(): Promise<WordCounts> {
+  async #count() {
     const known = this.#sample;
     if (known && performance.now() - known.atMs < FRESH_MS) return known.counts;
     const titles: Array<ReadonlySet<string>> = [];

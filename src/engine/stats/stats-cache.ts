@@ -3,7 +3,7 @@ import { type QuestionId, firstQuestionId } from "../../core/id.ts";
 import { MINUTE_MS } from "../../core/instant.ts";
 import type { Question } from "../../core/question/question.ts";
 import type { Store } from "../../store/store.ts";
-import { nextTurn } from "../next-turn.ts";
+import { nextTurn } from "../../store/next-turn.ts";
 
 const PAGE = 250;
 const EVENTS = 500;
@@ -62,7 +62,7 @@ export class StatsCache {
   }
 
   /** False where there is more than may be kept. */
-  async #readBack(kept: Kept, sinceMs: number): Promise<boolean> {
+  async #readBack(kept: Kept, sinceMs: number) {
     const end = kept.fromMs === Infinity ? undefined : firstQuestionId(kept.fromMs + SKEW_MS);
     for await (const page of pagesSince(this.#store, sinceMs)) {
       await this.#add(kept, page);
@@ -74,7 +74,7 @@ export class StatsCache {
     return true;
   }
 
-  async #readPending(sinceMs: number): Promise<Array<{ id: QuestionId; fact: StatsRow }>> {
+  async #readPending(sinceMs: number) {
     const pending: Array<{ id: QuestionId; fact: StatsRow }> = [];
     for await (const page of pagesSince(this.#store, sinceMs, "pending")) {
       const facts = await readFacts(this.#store, page);
@@ -84,7 +84,7 @@ export class StatsCache {
   }
 
   /** Takes in what was closed since the last time; false where that is more than may be kept. */
-  async #catchUp(kept: Kept): Promise<boolean> {
+  async #catchUp(kept: Kept) {
     for (;;) {
       const events = await this.#store.readFeed(kept.cursor, EVENTS);
       const ids = new Set(events.flatMap(({ event }) => event.questionId ?? []));
@@ -97,7 +97,7 @@ export class StatsCache {
     }
   }
 
-  async #add(kept: Kept, questions: readonly Question[]): Promise<void> {
+  async #add(kept: Kept, questions: readonly Question[]) {
     const closed = questions.filter(({ id, status }) => status !== "pending" && !kept.ids.has(id));
     kept.closed.push(...(await readFacts(this.#store, closed)));
     for (const { id } of closed) kept.ids.add(id);

@@ -1,5 +1,5 @@
 import type { Store } from "../../store/store.ts";
-import { nextTurn } from "../next-turn.ts";
+import { nextTurn } from "../../store/next-turn.ts";
 
 const EVENTS = 200;
 /** Words are indexed when no question was asked or answered for a moment, but not delayed for ever. */
@@ -62,12 +62,12 @@ export class WordFollower {
     await this.#working;
   }
 
-  async #takeIn(): Promise<void> {
+  async #takeIn() {
     const endMs = performance.now() + PATIENCE_MS;
     while ((await this.#deps.store.indexWords(EVENTS)) === EVENTS && performance.now() < endMs) await nextTurn();
   }
 
-  #sleep(ms: number): void {
+  #sleep(ms: number) {
     this.#timer = setTimeout(() => {
       this.#working = this.#work().catch(() => {
         this.#timer = undefined; // the next change tries again, and whoever wrote it hears what is wrong
@@ -76,7 +76,7 @@ export class WordFollower {
     this.#timer.unref();
   }
 
-  async #work(): Promise<void> {
+  async #work() {
     const nowMs = performance.now();
     const isQuiet = nowMs - this.#changedAtMs >= QUIET_MS;
     if (!isQuiet && nowMs - this.#waitsSinceMs < LONGEST_WAIT_MS) return this.#sleep(QUIET_MS);

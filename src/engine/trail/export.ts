@@ -9,7 +9,7 @@ import { Refusal } from "../../core/refusal.ts";
 import type { Run } from "../../core/run/run.ts";
 import { parseTemplate } from "../../core/answer/template.ts";
 import type { Store } from "../../store/store.ts";
-import { allQuestions } from "./verify.ts";
+import { allQuestions } from "../runs.ts";
 
 const PAGE = 200;
 const MOST_JOBS = 1_000_000;
@@ -59,7 +59,7 @@ async function* runIds(store: Store, { since, runId }: ExportQuery): AsyncGenera
   }
 }
 
-async function jobsByRun(store: Store): Promise<Map<string, Job[]>> {
+async function jobsByRun(store: Store) {
   const jobs = new Map<string, Job[]>();
   for (const { attempt: _attempt, leaseUntil: _leaseUntil, ...job } of await store.listJobs(MOST_JOBS)) {
     if (job.runId !== undefined) jobs.set(job.runId, [...(jobs.get(job.runId) ?? []), job]);
@@ -68,7 +68,7 @@ async function jobsByRun(store: Store): Promise<Map<string, Job[]>> {
 }
 
 /** Reads again when somebody changed the run meanwhile. */
-async function readRun(store: Store, id: RunId, jobs: Job[]): Promise<RunLine> {
+async function readRun(store: Store, id: RunId, jobs: Job[]) {
   for (let tries = 0; tries < TRIES; tries += 1) {
     const before = await store.findRun(id);
     if (!before) throw new Refusal("not_found", `There is no run ${id}`);

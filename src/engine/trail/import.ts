@@ -65,7 +65,7 @@ export async function importLines(store: Store, lines: AsyncIterable<string>, by
 }
 
 /** Why a person of the export cannot be added beside those who are here. */
-async function findAddressProblem(store: Store, person: Person): Promise<string | undefined> {
+async function findAddressProblem(store: Store, person: Person) {
   const people = (await store.listEntries("person")).map(parsePerson);
   if (people.some(({ id }) => id === person.id)) return undefined; // left as it is here
   try {
@@ -81,7 +81,7 @@ async function importRun(
   { store, by }: { store: Store; by: Actor },
   line: Extract<ExportLine, { kind: "run" }>,
   done: Imported,
-): Promise<void> {
+) {
   if (await store.findRun(line.run.id)) {
     done.skipped += 1;
     return;
@@ -93,7 +93,7 @@ async function importRun(
   } else done.conflicts.push(`${line.run.id} (${line.run.name}): its session belongs to another run here`);
 }
 
-function cutOff(why: string): Refusal {
+function cutOff(why: string) {
   return new Refusal("bad_input", `The export is damaged: ${why}; nothing was imported`, {
     hint: "Export again, or use an older copy",
   });

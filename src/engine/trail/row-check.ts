@@ -4,8 +4,9 @@ import { DAY_MS, HOUR_MS, type Instant, later } from "../../core/instant.ts";
 import { Job } from "../../core/run/job.ts";
 import { digestOf, entryDigest, isPinnedKind, jobDigest } from "../../core/trail/row-digest.ts";
 import type { CopiedColumns, StoredEntry, StoredJob, StoreSnapshot } from "../../store/snapshot.ts";
-import type { MismatchList } from "./mismatch-list.ts";
 
+/** More flaws than anybody reads; a store in which everything differs would fill the memory. */
+const MOST_FLAWS = 1_000;
 const AT_ONCE = 500;
 const PAGE = 500;
 /** No job that failed waits longer than that for its next try. */
@@ -75,13 +76,13 @@ export class RowCheck {
     }
   }
 
-  async #flush(): Promise<void> {
+  async #flush() {
     await this.#checkContents();
     await this.#checkJobs();
     await this.#checkEntries();
   }
 
-  async #checkContents(): Promise<void> {
+  async #checkContents() {
     const found = await this.#snapshot.readContents([...this.#contents.keys()]);
     for (const [name, digest] of this.#contents) {
       const body = found.get(name);
@@ -93,7 +94,7 @@ export class RowCheck {
     this.#contents.clear();
   }
 
-  async #checkJobs(): Promise<void> {
+  async #checkJobs() {
     const found = await this.#snapshot.readJobs([...this.#jobs.keys()]);
     const byKey = new Map(found.map((job) => [job.key, job]));
     for (const [key, { digest, isRequired }] of this.#jobs) {
@@ -120,7 +121,7 @@ export class RowCheck {
   }
 
   /** A job that was due was tried, and may be tried again later; nothing else moves what time does to a question. */
-  #isDueAsTold(job: Job, told: string): boolean {
+  #isDueAsTold(job: Job, told: string) {
     if (job.dueAt === told) return true;
     const longestMs = isTimer(job) ? LONGEST_CLOCK_RETRY_MS : LONGEST_RETRY_MS;
     const mayHaveBeenTried = told <= this.#now || !isTimer(job);
@@ -144,7 +145,7 @@ export class RowCheck {
     return isReady ? flaws : [...flaws, { is: "column_differs", row, column: "ready_at" }];
   }
 
-  async #checkEntries(): Promise<void> {
+  async #checkEntries() {
     const kinds = new Map<string, ExpectedEntry[]>();
     for (const entry of this.#entries.splice(0)) kinds.set(entry.kind, [...(kinds.get(entry.kind) ?? []), entry]);
     for (const [kind, expected] of kinds) {
@@ -157,7 +158,7 @@ export class RowCheck {
     }
   }
 
-  #checkEntry({ kind, id, digest }: ExpectedEntry, entry: StoredEntry | undefined): void {
+  #checkEntry({ kind, id, digest }: ExpectedEntry, entry: StoredEntry | undefined) {
     const row = `${kind} ${id}`;
     if (entry === undefined) return this.#flaws.add({ is: "row_missing", row });
     const version = Number(digest.split(" ")[0]);
@@ -187,7 +188,7 @@ export function readFields(body: string): Record<string, unknown> | undefined {
   }
 }
 
-function readJob({ body }: StoredJob): Job | undefined {
+function readJob({ body }: StoredJob) {
   const fields = readFields(body);
   return Job.safeParse(fields).success ? (fields as Job) : undefined; // with the fields that only a newer askd knows
 }
@@ -195,4 +196,21 @@ function readJob({ body }: StoredJob): Job | undefined {
 function splitName(name: string): [string, string] {
   const end = name.indexOf(" ");
   return [name.slice(0, end), name.slice(end + 1)];
+}
+
+/** The flaws found so far: the first of them, and how many more. */
+export class MismatchList {
+  readonly #flaws: TrailMismatch[] = [];
+  #more = 0;
+
+  add(...flaws: readonly TrailMismatch[]): void {
+    for (const flaw of flaws) {
+      if (this.#flaws.length < MOST_FLAWS) this.#flaws.push(flaw);
+      else this.#more += 1;
+    }
+  }
+
+  all(): readonly TrailMismatch[] {
+    return this.#more === 0 ? this.#flaws : [...this.#flaws, { is: "more", count: this.#more }];
+  }
 }

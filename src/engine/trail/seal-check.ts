@@ -2,8 +2,7 @@ import type { Anchor } from "../../core/trail/anchor.ts";
 import { chainHash } from "../../core/trail/event.ts";
 import { LAST_SEAL, type SealBody, digestOfLines, readSeal } from "../../core/trail/seal.ts";
 import { type StoreSnapshot, lineName } from "../../store/snapshot.ts";
-import type { MismatchList } from "./mismatch-list.ts";
-import { readFields } from "./row-check.ts";
+import { type MismatchList, readFields } from "./row-check.ts";
 
 /** A seal can name thousands of chains. */
 const PAGE = 10;
@@ -46,7 +45,7 @@ export async function checkSeals(
 }
 
 /** Returns whether the entry that names the last seal is exactly as it was written. */
-async function isNamedAsLast(snapshot: StoreSnapshot, { n, hash }: { n: number; hash: string }): Promise<boolean> {
+async function isNamedAsLast(snapshot: StoreSnapshot, { n, hash }: { n: number; hash: string }) {
   const count = (await snapshot.countRows()).entries.get(LAST_SEAL.kind) ?? 0;
   const [entry] = await snapshot.readEntries(LAST_SEAL.kind, [LAST_SEAL.id]);
   if (entry === undefined) return n === 0 && count === 0;
@@ -54,12 +53,7 @@ async function isNamedAsLast(snapshot: StoreSnapshot, { n, hash }: { n: number; 
   return count === 1 && entry.parent === null && entry.version === n && entry.body === JSON.stringify({ n, hash });
 }
 
-async function checkHeads(
-  snapshot: StoreSnapshot,
-  seal: number,
-  { heads }: SealBody,
-  flaws: MismatchList,
-): Promise<void> {
+async function checkHeads(snapshot: StoreSnapshot, seal: number, { heads }: SealBody, flaws: MismatchList) {
   const all = Object.entries(heads);
   for (let start = 0; start < all.length; start += LINES_AT_ONCE) {
     const page = all.slice(start, start + LINES_AT_ONCE);

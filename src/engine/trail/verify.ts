@@ -1,20 +1,18 @@
 import type { Anchor } from "../../core/trail/anchor.ts";
+import { CHAIN_START, type Event, chainHash } from "../../core/trail/event.ts";
 import { type TrailMismatch, describeTrailMismatch } from "../../core/trail/trail-mismatch.ts";
-import { type RunId, STORE_CHAIN, shortId } from "../../core/id.ts";
+import { STORE_CHAIN, shortId } from "../../core/id.ts";
 import type { Instant } from "../../core/instant.ts";
 import type { Question } from "../../core/question/question.ts";
 import { Refusal } from "../../core/refusal.ts";
 import { requiredQuestionJobs, requiredRunJobs } from "../../core/trail/required-job.ts";
-import { RUN_ROW, digestOf } from "../../core/trail/row-digest.ts";
+import { RUN_ROW, type RowDigests, digestOf } from "../../core/trail/row-digest.ts";
 import type { Run } from "../../core/run/run.ts";
 import { parseQuestion, parseRun } from "../../store/row.ts";
 import type { StoredLine, StoredQuestion, StoredRun, StoreSnapshot } from "../../store/snapshot.ts";
 import type { Store } from "../../store/store.ts";
-import { ChainCheck } from "./chain-check.ts";
 import type { Verified, VerifyOptions } from "../engine.ts";
-import { MismatchList } from "./mismatch-list.ts";
-import { RowCheck, checkColumns } from "./row-check.ts";
-import { RowStream } from "./row-stream.ts";
+import { MismatchList, RowCheck, checkColumns } from "./row-check.ts";
 import { checkSeals } from "./seal-check.ts";
 
 const PAGE = 500;
@@ -31,6 +29,11 @@ const STORE_COLUMNS: Readonly<Record<string, string | number>> = {
   status: "store",
   endedAt: "",
 };
+
+/** Events that tell of something without changing it: their line may be older than its place. */
+const CHANGES_NOTHING: ReadonlySet<string> = new Set(["question.late_reply", "question.refused", "question.linked"]);
+
+type ChainFlaw = Extract<TrailMismatch, { is: "line_missing" | "line_changed" | "trail_cut" }>;
 
 /**
  * Compares every row with the trail, and the trail with itself, with the seals and with anchors outside; and the schema
@@ -66,7 +69,7 @@ function tell(counts: Pick<Verified, "runs" | "events" | "seals">, flaws: readon
 async function compare(
   snapshot: StoreSnapshot,
   { now, anchors, schema }: { now: Instant; anchors: readonly Anchor[]; schema: readonly TrailMismatch[] },
-): Promise<Verified> {
+) {
   const flaws = new MismatchList();
   flaws.add(...schema);
   const rows = new RowCheck(snapshot, { flaws, now });
@@ -115,7 +118,7 @@ async function compareStoreChain(
   { body, columns }: StoredRun,
   { digests }: ChainCheck,
   { rows, flaws }: Pick<Comparison, "rows" | "flaws">,
-): Promise<void> {
+) {
   const differing = Object.entries(columns).filter(([column, value]) => (value ?? "") !== STORE_COLUMNS[column]);
   flaws.add(...differing.map(([column]): TrailMismatch => ({ is: "column_differs", row: STORE_ROW, column })));
   if (body !== "{}") flaws.add({ is: "row_changed", row: STORE_ROW });
@@ -123,11 +126,7 @@ async function compareStoreChain(
 }
 
 /** Compares a run and its questions with what its chain says was written, and notes which other rows there must be. */
-async function compareRun(
-  kept: StoredRun,
-  { digests, lastOf }: ChainCheck,
-  { questions, rows, flaws }: Comparison,
-): Promise<void> {
+async function compareRun(kept: StoredRun, { digests, lastOf }: ChainCheck, { questions, rows, flaws }: Comparison) {
   const row = `run #${kept.number}`;
   const run = readRow(() => parseRun(kept.body, kept.number));
   flaws.add(...checkRow(row, kept.body, digests.get(RUN_ROW)), ...checkColumns(row, kept.body, kept.columns));
@@ -158,7 +157,7 @@ function checkRow(row: string, body: string, digest: string | undefined): TrailM
   return digestOf(body) === digest ? [] : [{ is: "row_changed", row }];
 }
 
-function checkRunState(run: Run, kept: StoredRun, last: { to: string } | undefined): TrailMismatch[] {
+function checkRunState(run: Run, kept: StoredRun, last: { to: string } | undefined) {
   const flaws: TrailMismatch[] = [];
   if (last && last.to !== run.status)
     flaws.push({ is: "run_differs", run: run.number, status: run.status, told: last.to });
@@ -177,7 +176,7 @@ function checkQuestionState(question: Question, last: { to: string; version: num
 }
 
 /** A row that cannot be read differs from what was written, and that is reported. */
-function readRow<Row>(parse: () => Row): Row | undefined {
+function readRow<Row>(parse: () => Row) {
   try {
     return parse();
   } catch (error) {
@@ -186,13 +185,105 @@ function readRow<Row>(parse: () => Row): Row | undefined {
   }
 }
 
-/** Every question of a run, oldest first. */
-export async function allQuestions(store: Store, runId: RunId): Promise<Question[]> {
-  const all: Question[] = [];
-  for (;;) {
-    const last = all.at(-1)?.id;
-    const page = await store.listQuestions({ runId, order: "oldest", limit: PAGE, ...(last && { after: last }) });
-    all.push(...page);
-    if (page.length < PAGE) return all;
+/** Reads one chain line by line: is it whole, what are its rows, and how did it leave each question? */
+class ChainCheck {
+  /** The last digest of each row, without what is gone. */
+  readonly digests = new Map<string, string>();
+  /** The last event of each question, and of the run itself under "run". */
+  readonly lastOf = new Map<string, Pick<Event, "to" | "version">>();
+  lines = 0;
+  readonly #run: StoredRun;
+  #previous: Pick<StoredLine, "hash" | "xid" | "seq"> = { hash: CHAIN_START, xid: 0, seq: 0 };
+  #flaw: ChainFlaw | undefined;
+
+  constructor(run: StoredRun) {
+    this.#run = run;
+  }
+
+  take(line: StoredLine) {
+    this.lines += 1;
+    this.#flaw ??= this.#checkLine(line);
+    this.#previous = line;
+    const event = readEvent(line.body);
+    if (event === undefined) return;
+    for (const [row, digest] of Object.entries(event.rows ?? {})) {
+      if (digest === null) this.digests.delete(row);
+      else this.digests.set(row, digest);
+    }
+    // An alert tells of the whole store, in the trail of the question that made the difference.
+    if (event.type.startsWith("alert.")) return;
+    const name = event.questionId ?? "run";
+    if (!CHANGES_NOTHING.has(event.type) || !this.lastOf.has(name)) {
+      this.lastOf.set(name, { to: event.to, version: event.version });
+    }
+  }
+
+  /** The first place where the chain is broken, if there is one. */
+  findFlaw(): ChainFlaw | undefined {
+    if (this.#flaw) return this.#flaw;
+    const { chain, lastSeq, number } = this.#run;
+    const isEnd = chain.n === this.lines && chain.hash === this.#previous.hash;
+    const isLinked = lastSeq === undefined || lastSeq === this.#previous.seq;
+    return isEnd && isLinked ? undefined : { is: "trail_cut", run: number, line: this.lines, last: chain.n };
+  }
+
+  #checkLine(line: StoredLine): ChainFlaw | undefined {
+    const { number: run } = this.#run;
+    if (line.n !== this.lines) return { is: "line_missing", run, line: this.lines };
+    const isLinked = line.before === undefined || line.before === this.#previous.seq;
+    const { xid, seq } = this.#previous;
+    // In PostgreSQL a transaction that began first may be the second to get its turn: only lines of one transaction, and
+    // all of SQLite, stand in the order of their numbers.
+    const isLater = line.xid !== xid || line.seq > seq;
+    const isWhole = chainHash(this.#previous.hash, line.body) === line.hash;
+    return isWhole && isLinked && isLater ? undefined : { is: "line_changed", run, line: line.n };
+  }
+}
+
+type ReadEvent = Pick<Event, "type" | "questionId" | "to" | "version"> & { rows?: RowDigests };
+
+/** The checked fields of a line that may have been changed; undefined if it is no event. */
+function readEvent(body: string) {
+  try {
+    const raw = JSON.parse(body) as ReadEvent | null; // its hash says whether we wrote it
+    return typeof raw?.type === "string" ? raw : undefined;
+  } catch {
+    return undefined; // its hash is wrong, which is the flaw
+  }
+}
+
+/** Reads rows page by page; only one page is kept at a time. */
+class RowStream<Row> {
+  readonly #readPage: (after: Row | undefined) => Promise<Row[]>;
+  #page: Row[] = [];
+  #place = 0;
+  #last: Row | undefined;
+  #hasEnded = false;
+
+  constructor(readPage: (after: Row | undefined) => Promise<Row[]>) {
+    this.#readPage = readPage;
+  }
+
+  /** The next row, which stays the next one until it is taken. */
+  async peek() {
+    if (this.#place < this.#page.length) return this.#page[this.#place];
+    if (this.#hasEnded) return undefined;
+    this.#page = await this.#readPage(this.#last);
+    this.#place = 0;
+    this.#last = this.#page.at(-1);
+    this.#hasEnded = this.#last === undefined;
+    return this.#page[0];
+  }
+
+  take() {
+    this.#place += 1;
+  }
+
+  /** Takes all that come before this name, and those that have it. */
+  async *takeUpTo(name: string, nameOf: (row: Row) => string): AsyncGenerator<Row> {
+    for (let row = await this.peek(); row !== undefined && nameOf(row) <= name; row = await this.peek()) {
+      this.take();
+      yield row;
+    }
   }
 }

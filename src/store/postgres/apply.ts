@@ -274,7 +274,7 @@ $$`);
  * Expands `runs_name[i]` to that cell of the table's array, and `cardinality(runs_c)` to the number of its rows. One
  * array per column reads the same, but every parameter costs time on each commit, and there were 57.
  */
-function withCells(sql: string): string {
+function withCells(sql: string) {
   let text = sql;
   for (const [table, columns] of Object.entries(COLUMNS)) {
     text = text.replace(new RegExp(`cardinality\\(${table}_\\w+\\)`, "g"), `coalesce(array_length(${table}, 1), 0)`);
@@ -287,7 +287,7 @@ function withCells(sql: string): string {
   return text;
 }
 
-function cellOf(cell: string, type: string | undefined): string {
+function cellOf(cell: string, type: string | undefined) {
   if (type === undefined) return cell;
   return type === "line" ? `bodies[(${cell})::integer]` : `(${cell})::${type}`;
 }

@@ -56,7 +56,7 @@ export function explainPostgresError(url: string, error: unknown): unknown {
 }
 
 /** The refusal for an unreachable database, without the password. */
-function unreachableRefusal(url: string, error: unknown): Refusal {
+function unreachableRefusal(url: string, error: unknown) {
   const { user, database } = new pg.Client(url);
   const place = placeOf(url);
   const code = codeOf(error);
@@ -114,11 +114,11 @@ function describeFault(code: string): [said: string, hint: string] | undefined {
   }
 }
 
-function placeOf(url: string): string {
+function placeOf(url: string) {
   const { host, port } = new pg.Client(url);
   return host.startsWith("/") ? host : `${host}:${port}`;
 }
 
-function codeOf(error: unknown): string {
+function codeOf(error: unknown) {
   return error instanceof pg.DatabaseError ? (error.code ?? "") : "";
 }

@@ -1,6 +1,7 @@
 import pg from "pg";
 import { instant } from "../../core/instant.ts";
-import { type StoreInspection, compareSchema } from "../inspection.ts";
+import type { StoreInspection } from "../inspection.ts";
+import { compareVersion } from "../schema.ts";
 import { connectionTo, explainPostgresError } from "./connect.ts";
 import { DURABLE, findMeta } from "./migrate.ts";
 import { SCHEMA } from "./schema.ts";
@@ -31,8 +32,7 @@ export async function inspectPostgres(url: string): Promise<StoreInspection> {
     );
     const { version = "", commits = "", ms = "0" } = rows[0] ?? {};
     const holder = (await client.query<{ pid: number; ms: string }>(HOLDER)).rows[0];
-    const meta = await findMeta(client);
-    const schema = compareSchema(meta && { schema: meta.schema, writable: meta.writable_by }, SCHEMA);
+    const schema = compareVersion(await findMeta(client), SCHEMA);
     const store =
       schema === "current" && DURABLE.has(commits) ? await openPostgres({ url, poolSize: POOL_SIZE }) : undefined;
     return {

@@ -1,12 +1,20 @@
 import pg from "pg";
-import { decodeNotice, EVERYTHING } from "./encode-batch.ts";
+import { Instant } from "../../core/instant.ts";
+import { changeOf } from "../change-listeners.ts";
 import { connectionTo } from "./connect.ts";
+import type { PreparedCommit } from "../prepare.ts";
 import type { StoreChange } from "../store.ts";
+
+/** PostgreSQL's own limit is 8,000 bytes. */
+const NOTICE_BYTES = 7900;
 
 const FIRST_RETRY_MS = 50;
 const LAST_RETRY_MS = 5_000;
 /** How often a silent connection is checked: a connection cut silently raises no error. */
 const CHECK_MS = 15_000;
+
+/** The change to report when it is unknown what changed. */
+export const EVERYTHING: StoreChange = { questions: new Set(), dueAt: undefined, all: true };
 
 interface ListenDeps {
   url: string;
@@ -48,7 +56,7 @@ export class PostgresListener {
     await this.#client?.end();
   }
 
-  async #connect(client: pg.Client): Promise<void> {
+  async #connect(client: pg.Client) {
     try {
       await client.connect();
       await client.query("listen askd");
@@ -62,16 +70,16 @@ export class PostgresListener {
     }
   }
 
-  #hear(notice: string): void {
+  #hear(notice: string) {
     const { origin, change } = decodeNotice(notice);
     if (origin !== this.#deps.origin) this.#deps.tell(change);
   }
 
-  #check(client: pg.Client): void {
+  #check(client: pg.Client) {
     client.query("select").catch(() => this.#lose(client));
   }
 
-  #lose(client: pg.Client): void {
+  #lose(client: pg.Client) {
     if (this.#client !== client) return;
     this.#client = undefined;
     clearInterval(this.#checkTimer);
@@ -80,4 +88,19 @@ export class PostgresListener {
     this.#retryTimer = setTimeout(() => this.start(), this.#retryMs);
     this.#retryMs = Math.min(this.#retryMs * 2, LAST_RETRY_MS);
   }
+}
+
+/** Encodes the notification of a batch for other nodes; one that is too long means "read everything". */
+export function encodeNotice(origin: string, batch: readonly PreparedCommit[]): string {
+  const change = changeOf(batch);
+  const notice = [origin, change.dueAt ?? "", ...change.questions].join(" ");
+  return Buffer.byteLength(notice) <= NOTICE_BYTES ? notice : origin;
+}
+
+/** Decodes the origin and the change of a notification. */
+function decodeNotice(notice: string): { origin: string; change: StoreChange } {
+  const [origin = "", dueAt, ...questions] = notice.split(" ");
+  if (dueAt === undefined) return { origin, change: EVERYTHING };
+  const due = Instant.safeParse(dueAt);
+  return { origin, change: { questions: new Set(questions), dueAt: due.success ? due.data : undefined } };
 }

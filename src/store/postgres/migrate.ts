@@ -1,8 +1,10 @@
 import pg, { type ClientBase } from "pg";
 import { z } from "zod";
 import { Refusal } from "../../core/refusal.ts";
+import { type SchemaDifference, type SchemaVersion, compareSchemas, planMigration } from "../schema.ts";
 import { connectionTo, explainPostgresError } from "./connect.ts";
-import { MIGRATIONS, type Migration } from "./schema.ts";
+import { inTransaction } from "./pool.ts";
+import { MIGRATIONS, SCHEMA } from "./schema.ts";
 
 const LOCK = 0x61736b64; // "askd"
 /** Settings of `synchronous_commit` with which an acknowledged commit is on disk. */
@@ -18,31 +20,68 @@ const WHOSE = `select current_database() as database,
   exists (select from pg_proc where proname = 'askd_instant'
     and pronamespace = current_schema()::regnamespace) as is_ours`;
 
+/** The schema in which our migrations are run for comparison; it is never committed. */
+const REFERENCE = "askd_expected_schema";
+const NOT_PERMITTED = "42501";
+
+/**
+ * Every part of a schema with its definition, without what extensions brought along. Definitions name their schema,
+ * which is taken out so that two schemas can be compared.
+ */
+const PARTS = `
+with own as (select oid, nspname from pg_namespace where nspname = $1),
+relation as (
+  select c.* from pg_class c join own on own.oid = c.relnamespace
+  where not exists (select from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e')
+),
+part as (
+  select case relkind when 'v' then 'view ' when 'm' then 'view ' when 'S' then 'sequence ' else 'table ' end || relname as what,
+    relkind::text || ' ' || relrowsecurity || ' ' || coalesce(reloptions::text, '')
+      || case when relkind in ('v', 'm') then pg_get_viewdef(oid) else '' end as text
+  from relation where relkind not in ('i', 'I', 't', 'c')
+  union all
+  select 'index ' || relname, pg_get_indexdef(oid) from relation where relkind in ('i', 'I')
+  union all
+  select 'column ' || r.relname || '.' || a.attname,
+    concat_ws(' ', format_type(a.atttypid, a.atttypmod), a.attnotnull, a.attidentity, a.attgenerated, l.collname,
+      pg_get_expr(d.adbin, d.adrelid))
+  from relation r join pg_attribute a on a.attrelid = r.oid and a.attnum > 0 and not a.attisdropped
+    left join pg_attrdef d on d.adrelid = r.oid and d.adnum = a.attnum
+    left join pg_collation l on l.oid = a.attcollation
+  where r.relkind in ('r', 'p', 'f')
+  union all
+  select 'constraint ' || r.relname || '.' || k.conname, pg_get_constraintdef(k.oid)
+  from relation r join pg_constraint k on k.conrelid = r.oid
+  union all
+  select 'trigger ' || r.relname || '.' || t.tgname, pg_get_triggerdef(t.oid) || t.tgenabled::text
+  from relation r join pg_trigger t on t.tgrelid = r.oid where not t.tgisinternal
+  union all
+  select 'rule ' || r.relname || '.' || w.rulename, pg_get_ruledef(w.oid)
+  from relation r join pg_rewrite w on w.ev_class = r.oid where r.relkind in ('r', 'p')
+  union all
+  select 'policy ' || r.relname || '.' || p.polname, ''
+  from relation r join pg_policy p on p.polrelid = r.oid
+  union all
+  select 'function ' || p.proname || '(' || pg_get_function_identity_arguments(p.oid) || ')',
+    concat_ws(' ', pg_get_function_result(p.oid), p.prosrc, p.prosecdef, p.provolatile, p.proconfig::text)
+  from pg_proc p join own on own.oid = p.pronamespace
+  where not exists (select from pg_depend d where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e')
+)
+select what, replace(text, $1 || '.', '') as text from part order by what`;
+
 const Meta = z.object({ schema: z.int(), writable_by: z.int() });
-type Meta = z.infer<typeof Meta>;
 
 /** Migrates the store to this program's schema, or refuses it; safe to run concurrently. */
-export async function migrate(client: ClientBase, migrations: readonly Migration[] = MIGRATIONS): Promise<void> {
+export async function migrate(client: ClientBase): Promise<void> {
   await requireDurable(client);
-  const found = await findMeta(client);
-  requireWritable(found, migrations.length);
-  if (found && found.schema >= migrations.length) return;
-  await client.query("begin");
-  try {
+  if (planMigration(await findMeta(client), MIGRATIONS).next.length === 0) return;
+  await inTransaction(client, async () => {
     await client.query("select pg_advisory_xact_lock($1)", [LOCK]);
     // Another node may have migrated while this one waited for the lock: read again.
-    const meta = await findMeta(client);
-    requireWritable(meta, migrations.length);
-    const next = migrations.slice(meta?.schema ?? 0);
+    const { next, schema, writableBy } = planMigration(await findMeta(client), MIGRATIONS);
     for (const { sql } of next) await client.query(sql);
-    const writableBy = Math.max(meta?.writable_by ?? 0, ...next.map((migration) => migration.writableBy));
-    const schema = Math.max(meta?.schema ?? 0, migrations.length);
     await client.query("update meta set schema = $1, writable_by = $2", [schema, writableBy]);
-    await client.query("commit");
-  } catch (error) {
-    await client.query("rollback").catch(() => undefined); // the connection may be what is lost
-    throw error;
-  }
+  });
 }
 
 /** The schema of a database, 0 if it has none, and the one this program knows. */
@@ -51,7 +90,7 @@ export async function findSchema(url: string): Promise<{ schema: number; known: 
   client.on("error", () => undefined); // the pending statement reports it
   try {
     await client.connect();
-    return { schema: (await findMeta(client))?.schema ?? 0, known: MIGRATIONS.length };
+    return { schema: (await findMeta(client))?.schema ?? 0, known: SCHEMA };
   } catch (error) {
     throw explainPostgresError(url, error);
   } finally {
@@ -59,7 +98,7 @@ export async function findSchema(url: string): Promise<{ schema: number; known: 
   }
 }
 
-async function requireDurable(client: ClientBase): Promise<void> {
+async function requireDurable(client: ClientBase) {
   const sql = "select current_setting('synchronous_commit') as setting, current_database() as database";
   const { rows } = await client.query<{ setting: string; database: string }>(sql);
   const { setting = "", database } = rows[0] ?? {};
@@ -73,7 +112,7 @@ async function requireDurable(client: ClientBase): Promise<void> {
  * Finds the schema metadata; undefined if the tables do not exist yet. A database with foreign tables of these names,
  * or with some of ours missing, is refused: nothing is created in it.
  */
-export async function findMeta(client: ClientBase): Promise<Meta | undefined> {
+export async function findMeta(client: ClientBase): Promise<SchemaVersion | undefined> {
   const { rows: found } = await client.query<{ database: string; tables: string[]; is_ours: boolean }>(WHOSE, [TABLES]);
   const { database = "", tables = [], is_ours: isOurs = false } = found[0] ?? {};
   if (!isOurs && tables.length === 0) return undefined;
@@ -84,22 +123,52 @@ export async function findMeta(client: ClientBase): Promise<Meta | undefined> {
   return Meta.parse(rows[0]);
 }
 
-function foreignTables(database: string, tables: readonly string[]): Refusal {
+function foreignTables(database: string, tables: readonly string[]) {
   const named = `${tables.length === 1 ? "a table" : "tables"} named ${tables.join(", ")}`;
   return new Refusal("store_unusable", `The database "${database}" has ${named} of another program.`, {
     hint: "Give askd a database of its own: createdb askd, then --store postgres://…/askd",
   });
 }
 
-function missingTables(database: string, missing: readonly string[]): Refusal {
+function missingTables(database: string, missing: readonly string[]) {
   return new Refusal("store_unusable", `The store in database "${database}" has lost ${missing.join(", ")}.`, {
     hint: "Restore a backup: see docs/backup.md",
   });
 }
 
-function requireWritable(meta: Meta | undefined, known: number): void {
-  if (!meta || meta.writable_by <= known) return;
-  throw new Refusal("newer_schema", "The store was changed by a newer askd, and this one may not write to it.", {
-    hint: "Update this askd: npm install -g askd@latest",
-  });
+/** The parts of a schema as our migrations make them on that server. */
+export type ExpectedSchema = ReadonlyMap<string, string>;
+
+/** Runs our migrations in a schema of their own, which is never committed; undefined where that is not permitted. */
+export async function readExpectedSchema(client: ClientBase): Promise<ExpectedSchema | undefined> {
+  await client.query("begin");
+  try {
+    await client.query(`create schema ${REFERENCE}`);
+    await client.query(`set local search_path to ${REFERENCE}`);
+    for (const { sql } of MIGRATIONS) await client.query(sql);
+    return await readParts(client, REFERENCE);
+  } catch (error) {
+    if (error instanceof pg.DatabaseError && error.code === NOT_PERMITTED) return undefined;
+    throw error;
+  } finally {
+    await client.query("rollback");
+  }
+}
+
+/** Finds triggers, views, indexes, tables, columns and functions that our migrations did not make. */
+export async function findSchemaDifferences(
+  client: ClientBase,
+  expected: ExpectedSchema | undefined,
+): Promise<SchemaDifference[]> {
+  const meta = await findMeta(client);
+  if (meta?.schema !== SCHEMA) return [{ what: `version ${meta?.schema ?? 0}`, how: "changed" }];
+  // Nothing was compared, and that must not look as if nothing was found.
+  if (!expected) return [{ what: "the right to create a schema, by which it is compared,", how: "missing" }];
+  const { rows } = await client.query<{ name: string }>("select current_schema() as name");
+  return compareSchemas(await readParts(client, rows[0]?.name ?? ""), expected);
+}
+
+async function readParts(client: ClientBase, schema: string) {
+  const { rows } = await client.query<{ what: string; text: string }>(PARTS, [schema]);
+  return new Map(rows.map(({ what, text }) => [what, text]));
 }

@@ -68,7 +68,7 @@ export class PostgresPool implements Queryable {
     await this.#pool.end();
   }
 
-  async #connect(): Promise<pg.PoolClient> {
+  async #connect() {
     try {
       return await this.#pool.connect();
     } catch {
@@ -79,5 +79,18 @@ export class PostgresPool implements Queryable {
     } catch (error) {
       throw explainPostgresError(this.#url, error);
     }
+  }
+}
+
+/** Commits what the body writes, or nothing of it. */
+export async function inTransaction<Result>(client: Queryable, body: () => Promise<Result>): Promise<Result> {
+  await client.query("begin");
+  try {
+    const result = await body();
+    await client.query("commit");
+    return result;
+  } catch (error) {
+    await client.query("rollback").catch(() => undefined); // the connection may be what is lost
+    throw error;
   }
 }

@@ -5,11 +5,11 @@ import { aQuestion, aRun, anEvent } from "../../../test/builders.ts";
 import { createDatabase, startPostgres, type PostgresServer } from "../../../test/postgres.ts";
 import type { RunId } from "../../core/id.ts";
 import { inspectPostgres } from "./inspection.ts";
-import { FOUND, searchExpression } from "./word-match.ts";
 import { findSchema } from "./migrate.ts";
 import { COUNT_ANSWERED } from "./read.ts";
-import { EVENTS, IS_MORE, findAnsweredText } from "./word-search.ts";
-import { openPostgres, type PostgresStore } from "./postgres.ts";
+import { EVENTS, FOUND, IS_MORE, findAnsweredText, searchExpression } from "./word-search.ts";
+import { openPostgres } from "./postgres.ts";
+import type { Store } from "../store.ts";
 import { storeSuite } from "../../../test/store-suite/store.suite.ts";
 import { keep, keepRun } from "../../../test/store-suite/opened.ts";
 
@@ -17,20 +17,20 @@ import { keep, keepRun } from "../../../test/store-suite/opened.ts";
 let server: PostgresServer;
 let databases = 0;
 let url: string;
-const stores: PostgresStore[] = [];
+const stores: Store[] = [];
 
 beforeAll(async () => {
   server = await startPostgres();
 });
 afterAll(() => server.stop());
 
-async function open(): Promise<PostgresStore> {
+async function open(): Promise<Store> {
   const store = await openPostgres({ url });
   stores.push(store);
   return store;
 }
 
-async function openEmpty(): Promise<PostgresStore> {
+async function openEmpty(): Promise<Store> {
   url = await createDatabase(`store_${(databases += 1)}`, server.url);
   return open();
 }
@@ -58,7 +58,7 @@ storeSuite("PostgreSQL", async () => ({
 }));
 
 describe("on PostgreSQL", () => {
-  let store: PostgresStore;
+  let store: Store;
   beforeEach(async () => {
     store = await openEmpty();
   });
@@ -67,7 +67,7 @@ describe("on PostgreSQL", () => {
   test("batches of two nodes that go opposite ways do not lock each other out", async () => {
     const other = await open();
     const runs = await Promise.all(Array.from({ length: 60 }, () => keepRun(store)));
-    const report = (at: PostgresStore, pair: typeof runs) =>
+    const report = (at: Store, pair: typeof runs) =>
       keep(at, { events: pair.map((run) => anEvent({ runId: run.id })) });
     const pairs = runs.map((run, index) => [run, runs.at(-1 - index)!]);
     for (let round = 0; round < 5; round += 1) {

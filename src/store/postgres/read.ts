@@ -3,11 +3,20 @@ import { CHAIN_START, type KeptEvent } from "../../core/trail/event.ts";
 import { type RunId, STORE_CHAIN } from "../../core/id.ts";
 import type { Question } from "../../core/question/question.ts";
 import type { Run } from "../../core/run/run.ts";
-import { decodeName, encodeName } from "./stored-name.ts";
+import {
+  ENTRY,
+  READ_ENTRIES,
+  READ_QUESTIONS,
+  decodeName,
+  encodeName,
+  readEntries,
+  readQuestions,
+  readRuns,
+} from "./row.ts";
 import type { RowVersion, QuestionCache } from "../question-cache.ts";
 import type { Queryable } from "./pool.ts";
-import { parseEvent, parseQuestion, parseRun } from "../row.ts";
-import { FOUND, searchExpression } from "./word-match.ts";
+import { parseEvent } from "../row.ts";
+import { FOUND, searchExpression } from "./word-search.ts";
 import type { EntryCache } from "../entry-cache.ts";
 import type { EntryPage, QuestionFilter, NameReference, RunFilter, TrailFilter } from "../store.ts";
 
@@ -16,9 +25,6 @@ const SHORT = "substr(id, 13) >= ? and substr(id, 13) < ? || '{'";
 const RUN = "select id, body, number from run";
 const QUESTION = "select id, body from question";
 const QUESTION_NAME = "select id, version from question";
-export const READ_QUESTIONS = "select body from question where id = any($1)";
-export const ENTRY = "select kind, id, parent, version, body from entry";
-export const READ_ENTRIES = `${ENTRY} where kind = $1 and id = any($2) order by id`;
 const COUNT = "select count(*) as count from question where status = $1";
 // The index by status omits answered questions, which are most.
 export const COUNT_ANSWERED = `select (select count(*) from question)
@@ -47,25 +53,25 @@ class Conditions {
     if (after !== undefined) this.add(order === "oldest" ? "id > ?" : "id < ?", after);
   }
 
-  param(value: unknown): string {
+  param(value: unknown) {
     this.params.push(value);
     return `$${this.params.length}`;
   }
 
   /** Every "?" in the condition stands for the value. */
-  add(condition: string, value: unknown): this {
+  add(condition: string, value: unknown) {
     this.#texts.push(condition.replaceAll("?", this.param(value)));
     return this;
   }
 
   /** The statement for one page, in the order of ids. */
-  page(select: string): string {
+  page(select: string) {
     const where = this.#texts.length > 0 ? `where ${this.#texts.join(" and ")}` : "";
     return `${select} ${where} ${this.#order} ${this.#limit}`;
   }
 
   /** One page for any of the values: each part can use the index on (column, id). */
-  pageOfAny(select: string, column: string, values: readonly string[]): string {
+  pageOfAny(select: string, column: string, values: readonly string[]) {
     const parts = values.map((value) => {
       const own = [...this.#texts, `${column} = ${this.param(value)}`];
       return `(${select} where ${own.join(" and ")} ${this.#order} ${this.#limit})`;
@@ -123,40 +129,12 @@ export async function lookUp(
     return { runs: await readRuns(pool, conditions.page(RUN), conditions.params), questions: [] };
   }
   conditions.add(SHORT, encodeName(ref.text));
-  const named = (table: string): string =>
-    `where id in (${conditions.page(`select id from ${table}`)}) order by id desc`;
+  const named = (table: string) => `where id in (${conditions.page(`select id from ${table}`)}) order by id desc`;
   const [runs, questions] = await Promise.all([
     readRuns(pool, `${RUN} ${named("run")}`, conditions.params),
     readQuestions(pool, `${QUESTION} ${named("question")}`, conditions.params),
   ]);
   return { runs, questions };
-}
-
-export async function readRuns(pool: Queryable, sql: string, params: unknown[]): Promise<Run[]> {
-  const { rows } = await pool.query<{ body: string; number: number }>(sql, params);
-  return rows.map((row) => parseRun(row.body, row.number));
-}
-
-export async function readQuestions(pool: Queryable, sql: string, params: unknown[]): Promise<Question[]> {
-  const { rows } = await pool.query<{ body: string }>(sql, params);
-  return rows.map((row) => parseQuestion(row.body));
-}
-
-/** The entries that a statement beginning with `ENTRY` selects. */
-export async function readEntries(pool: Queryable, sql: string, params: unknown[]): Promise<Entry[]> {
-  const { rows } = await pool.query<{
-    kind: Entry["kind"];
-    id: string;
-    parent: string | null;
-    version: number;
-    body: string;
-  }>(sql, params);
-  return rows.map((row) => ({
-    ...row,
-    id: decodeName(row.id),
-    parent: row.parent === null ? undefined : decodeName(row.parent),
-    body: JSON.parse(row.body),
-  }));
 }
 
 export async function listEntries(

@@ -1,11 +1,5 @@
+import type { Migration } from "../schema.ts";
 import { APPLY } from "./apply.ts";
-
-/** One migration. Migrations are only appended, and those that shipped never change. */
-export interface Migration {
-  sql: string;
-  /** The lowest schema a program must know to write after this migration. */
-  writableBy: number;
-}
 
 // Text compares by bytes, so that ids and instants sort as they do in the program.
 // `body` is text, which keeps every character that jsonb refuses; the searched columns are written beside it.

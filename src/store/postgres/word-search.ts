@@ -1,9 +1,9 @@
 import type { PoolClient } from "pg";
 import type { QuestionId } from "../../core/id.ts";
-import { quote } from "./word-match.ts";
-import type { PostgresPool, Queryable } from "./pool.ts";
-import { readQuestions, readRuns, READ_QUESTIONS } from "./read.ts";
-import { type WordRow, questionsInEvents, wordChanges } from "../word-index.ts";
+import { type SearchWord, parseSearch } from "../../core/answer/search-word.ts";
+import { type PostgresPool, type Queryable, inTransaction } from "./pool.ts";
+import { READ_QUESTIONS, readQuestions, readRuns } from "./row.ts";
+import { MOST_FOUND, type WordRow, questionsInEvents, wordChanges } from "../word-index.ts";
 
 /** One node at a time: a node that finds the mark locked leaves the work to the other. */
 const MARK = "select xid::text as xid, seq from word_mark for update skip locked";
@@ -18,6 +18,15 @@ export const IS_MORE = `select 1 from event
   order by xid, seq limit 1`;
 const RUNS = "select body, number from run where id = any($1)";
 const MOVE = "update word_mark set xid = $1::text::xid8, seq = $2";
+
+/** Selects the newest questions that contain the words. */
+export const FOUND = `id in (select id from question_word where words @@ ?::text::tsquery order by id desc limit ${MOST_FOUND})`;
+
+/** The search expression for typed text; undefined if it has no words. */
+export function searchExpression(typed: string): string | undefined {
+  const sought = parseSearch(typed);
+  return sought.length === 0 ? undefined : sought.map(quote).join(" & ");
+}
 
 /** One subquery per word, so that each is planned by the word's frequency. */
 export function findAnsweredText(words: readonly string[]): string {
@@ -43,19 +52,7 @@ export async function indexWords(pool: PostgresPool, limit: number): Promise<num
   return pool.use((client) => inTransaction(client, () => indexEvents(client, limit)));
 }
 
-async function inTransaction<Result>(client: PoolClient, body: () => Promise<Result>): Promise<Result> {
-  await client.query("begin");
-  try {
-    const result = await body();
-    await client.query("commit");
-    return result;
-  } catch (error) {
-    await client.query("rollback").catch(() => undefined); // the connection may be what is lost
-    throw error;
-  }
-}
-
-async function indexEvents(client: PoolClient, limit: number): Promise<number> {
+async function indexEvents(client: PoolClient, limit: number) {
   const mark = (await client.query<{ xid: string; seq: number }>(MARK)).rows[0];
   if (!mark) return 0;
   const read = await client.query<{ xid: string; seq: number; body: string | null }>(EVENTS, [
@@ -76,9 +73,14 @@ async function indexEvents(client: PoolClient, limit: number): Promise<number> {
   return read.rows.length;
 }
 
-async function insert(client: PoolClient, table: string, rows: readonly WordRow[]): Promise<void> {
+async function insert(client: PoolClient, table: string, rows: readonly WordRow[]) {
   const sql = `insert into ${table} (id, words)
     select id, array_to_tsvector(string_to_array(words, ' ')) from unnest($1::text[], $2::text[]) as given (id, words)
     on conflict do nothing`;
   if (rows.length > 0) await client.query(sql, [rows.map(({ id }) => id), rows.map(({ words }) => words.join(" "))]);
+}
+
+/** Words consist of letters and digits only, so they contain no operators of the index. */
+function quote({ word, isStart }: SearchWord) {
+  return `'${word}'${isStart ? ":*" : ""}`;
 }

@@ -51,11 +51,11 @@ export async function findLastBackup(database: string): Promise<Backup | undefin
   }
 }
 
-function recordOf(database: string): string {
+function recordOf(database: string) {
   return join(dirname(database), "askd.backup.json");
 }
 
-async function copyTo(database: string, draft: string): Promise<void> {
+async function copyTo(database: string, draft: string) {
   const connection = await Connection.open(database, { check: false });
   try {
     await connection.read(() => connection.database.prepare("vacuum into ?").run(draft));
@@ -64,7 +64,7 @@ async function copyTo(database: string, draft: string): Promise<void> {
   }
 }
 
-async function requireWhole(draft: string): Promise<void> {
+async function requireWhole(draft: string) {
   const copy = await Connection.open(draft, { check: false });
   try {
     const [found] = copy.database.prepare<{ integrity_check: string }>("pragma integrity_check(1)").all();
@@ -79,7 +79,7 @@ async function requireWhole(draft: string): Promise<void> {
   }
 }
 
-async function syncFile(path: string): Promise<void> {
+async function syncFile(path: string) {
   const file = await open(path, "r+");
   try {
     await file.sync();

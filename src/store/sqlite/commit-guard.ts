@@ -50,7 +50,7 @@ export class SqliteCommitGuard {
     return undefined;
   }
 
-  #isSessionTaken({ id, row }: PreparedRow<Run>, before: CachedRun | undefined): boolean {
+  #isSessionTaken({ id, row }: PreparedRow<Run>, before: CachedRun | undefined) {
     if (row.session === undefined) return false;
     if (before?.session === row.session && before.host === row.host && before.agent === row.agent) return false;
     const owner = this.#connection.prepare<{ id: string }>(SESSION).get(row.host, row.agent, row.session);
@@ -70,10 +70,10 @@ export class SqliteCommitGuard {
   }
 
   /** Another question of the run has its key, or is pending and not closed by this commit. */
-  #isTaken({ id, row }: PreparedRow<Question>, commit: PreparedCommit): boolean {
+  #isTaken({ id, row }: PreparedRow<Question>, commit: PreparedCommit) {
     const hasRun = this.#kept.findRun(row.runId) !== undefined;
     const others = hasRun ? this.#connection.prepare<QuestionOfRun>(OF_RUN).all(row.runId) : [];
-    const isClosed = (other: string): boolean =>
+    const isClosed = (other: string) =>
       commit.questions.some((question) => question.id === other && question.row.status !== "pending");
     return others.some(
       (other) =>
@@ -96,7 +96,7 @@ export class SqliteCommitGuard {
   }
 
   #checkJobs(commit: PreparedCommit): CommitFailure | undefined {
-    const isLost = ({ key, attempt }: { key: string; attempt: number }): boolean =>
+    const isLost = ({ key, attempt }: { key: string; attempt: number }) =>
       this.#connection.prepare<{ attempt: number }>(ATTEMPT).get(key)?.attempt !== attempt;
     return commit.finished.some(isLost) || commit.postponed.some(isLost) ? "job_lost" : undefined;
   }

@@ -17,7 +17,7 @@ type Insert = Record<(typeof ROWS_PER_CALL)[number], string>;
 /** Builds the statements that insert into a table with these columns. */
 export function insertInto(table: string, columns: readonly string[], onConflict = ""): Insert {
   const marks = `(${columns.map(() => "?").join(", ")})`;
-  const text = (count: number): string =>
+  const text = (count: number) =>
     `insert into ${table} (${columns.join(", ")}) values ${Array(count).fill(marks).join(", ")} ${onConflict}`;
   return { 16: text(16), 4: text(4), 1: text(1) };
 }
@@ -123,7 +123,7 @@ export class Connection {
   }
 
   /** An empty log tells the next process that no writer was killed. */
-  #emptyLog(): void {
+  #emptyLog() {
     try {
       this.database.prepare("pragma wal_checkpoint(truncate)").all();
     } catch {
@@ -132,7 +132,7 @@ export class Connection {
     }
   }
 
-  #within<Result>(begin: string, body: () => Result): Result {
+  #within<Result>(begin: string, body: () => Result) {
     this.prepare(begin).run();
     try {
       const result = body();
@@ -144,7 +144,7 @@ export class Connection {
     }
   }
 
-  async #whenFree<Result>(body: () => Result): Promise<Result> {
+  async #whenFree<Result>(body: () => Result) {
     let deadline: number | undefined;
     for (;;) {
       try {
@@ -158,7 +158,7 @@ export class Connection {
     }
   }
 
-  #setUp(): void {
+  #setUp() {
     const { database } = this;
     database.exec("pragma busy_timeout = 0");
     const journal = database.prepare<{ journal_mode: string }>("pragma journal_mode = wal").get();
@@ -172,21 +172,21 @@ export class Connection {
     }
   }
 
-  #requireWhole(): void {
+  #requireWhole() {
     const found = this.database.prepare<{ quick_check: string }>("pragma quick_check(1)").get();
     if (found?.quick_check !== "ok") throw damagedFile(this.path, found?.quick_check);
   }
 }
 
 // `slice` and `flat` take longer than the row takes to write.
-function valuesOf(rows: ReadonlyArray<readonly SqlValue[]>, first: number, count: number): SqlValue[] {
+function valuesOf(rows: ReadonlyArray<readonly SqlValue[]>, first: number, count: number) {
   const values: SqlValue[] = [];
   for (let index = first; index < first + count; index += 1) for (const value of rows[index] ?? []) values.push(value);
   return values;
 }
 
 /** Says whether no process has the file open. */
-function isNobodys(path: string): boolean {
+function isNobodys(path: string) {
   // On a separate connection: in exclusive mode, one that finds a log keeps others out until it is closed. Without a
   // prepared statement: the driver closes a connection only when all of its statements are collected.
   const database = explained(path, () => openDatabase(path));
@@ -201,7 +201,7 @@ function isNobodys(path: string): boolean {
   }
 }
 
-function explained<Result>(path: string, body: () => Result): Result {
+function explained<Result>(path: string, body: () => Result) {
   try {
     return body();
   } catch (error) {

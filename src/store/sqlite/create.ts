@@ -49,7 +49,7 @@ export async function createStore(database: string): Promise<void> {
   }
 }
 
-async function fill(draft: string): Promise<void> {
+async function fill(draft: string) {
   const connection = await Connection.open(draft, { check: false, isNew: true });
   try {
     await migrate(connection);
@@ -60,7 +60,7 @@ async function fill(draft: string): Promise<void> {
 }
 
 /** Renames the draft unless the name is taken: a store made by another process meanwhile is not replaced. */
-function giveName(draft: string, database: string): void {
+function giveName(draft: string, database: string) {
   try {
     linkSync(draft, database);
   } catch (error) {
@@ -70,7 +70,7 @@ function giveName(draft: string, database: string): void {
   }
 }
 
-function removeOld(database: string): void {
+function removeOld(database: string) {
   const directory = dirname(database);
   for (const name of readdirSync(directory)) {
     if (!name.startsWith(`${basename(database)}.`) || !name.includes(DRAFT)) continue;
@@ -80,7 +80,7 @@ function removeOld(database: string): void {
   }
 }
 
-function sync(path: string): void {
+function sync(path: string) {
   const file = openSync(path, "r");
   try {
     fsyncSync(file);

@@ -24,7 +24,7 @@ export async function findDamage(connection: Connection, how: "quick_check" | "i
 
 /** Like `findDamage`, for files small enough to check quickly. */
 export async function findQuickDamage(connection: Connection): Promise<string[]> {
-  const read = (name: string): number =>
+  const read = (name: string) =>
     connection.database.prepare<Record<string, number>>(`pragma ${name}`).get()?.[name] ?? 0;
   const bytes = await connection.read(() => read("page_count") * read("page_size"));
   return bytes > QUICK_BYTES ? [] : findDamage(connection, "quick_check");

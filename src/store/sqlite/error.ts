@@ -69,7 +69,7 @@ export function damagedFileText(path: string): [what: string, hint: string] {
   return [`${path} is damaged.`, "Restore a backup (docs/backup.md), or save what can be read: sqlite3 FILE .recover"];
 }
 
-function codeOf(error: unknown): number | undefined {
+function codeOf(error: unknown) {
   if (!(error instanceof Error)) return undefined;
   if ("errcode" in error && typeof error.errcode === "number") {
     return error.errcode & 255; // the rest of the bits say more about the same thing

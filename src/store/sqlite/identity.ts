@@ -58,7 +58,7 @@ export function markAsOwn(database: Database): void {
   database.exec(`pragma application_id = ${APPLICATION_ID}`);
 }
 
-function readId(database: Database): number {
+function readId(database: Database) {
   return database.prepare<{ application_id: number }>("pragma application_id").get()?.application_id ?? 0;
 }
 
@@ -69,7 +69,7 @@ export function damagedFile(path: string, cause: unknown): Refusal {
 }
 
 /** Checks the file's length against its header, unless the log has pages still to be written. */
-function requireWholeFile(path: string, header: Buffer): void {
+function requireWholeFile(path: string, header: Buffer) {
   const log = statSync(`${path}-wal`, { throwIfNoEntry: false });
   const isSaid = header.readUInt32BE(AT.changes) === header.readUInt32BE(AT.validFor);
   if (!isSaid || (log !== undefined && log.size > 0)) return;
@@ -79,13 +79,13 @@ function requireWholeFile(path: string, header: Buffer): void {
   if (size < bytes) throw damagedFile(path, `${size} of ${bytes} bytes are there`);
 }
 
-function emptyFile(path: string): Refusal {
+function emptyFile(path: string) {
   return new Refusal("store_unusable", `${path} is empty; an askd store never is.`, {
     hint: "Restore a backup (docs/backup.md); or, for a new store, remove the file first.",
   });
 }
 
-function foreignFile(path: string): Refusal {
+function foreignFile(path: string) {
   return new Refusal("store_unusable", `${path} is not an askd store.`, {
     hint: "Name another file with --store, or move this one away.",
   });

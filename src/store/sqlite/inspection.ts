@@ -1,5 +1,6 @@
 import { instant } from "../../core/instant.ts";
-import { type StoreInspection, compareSchema } from "../inspection.ts";
+import type { StoreInspection } from "../inspection.ts";
+import { compareVersion } from "../schema.ts";
 import { Connection } from "./connection.ts";
 import { SCHEMA, readMeta } from "./schema.ts";
 import { readSqliteStore } from "./sqlite.ts";
@@ -19,8 +20,7 @@ function read(connection: Connection): StoreInspection {
   const { database } = connection;
   const version = database.prepare<{ version: string }>("select sqlite_version() as version").get()?.version;
   const journal = database.prepare<{ journal_mode: string }>("pragma journal_mode").get()?.journal_mode;
-  const meta = readMeta(connection);
-  const schema = compareSchema(meta && { schema: meta.schema, writable: meta.writable_by }, SCHEMA);
+  const schema = compareVersion(readMeta(connection), SCHEMA);
   const isWal = journal === "wal";
   return {
     keeper: `sqlite ${version}`,

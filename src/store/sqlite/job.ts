@@ -4,7 +4,8 @@ import type { SqlValue } from "../../sqlite.ts";
 import type { PreparedCommit, PreparedJob } from "../prepare.ts";
 import { parseJob } from "../row.ts";
 import { insertInto, type Connection } from "./connection.ts";
-import { SCHEMA, newerSchemaRefusal } from "./schema.ts";
+import { newerSchemaRefusal } from "../schema.ts";
+import { SCHEMA } from "./schema.ts";
 import type { ClaimFilter, KeptJob } from "../store.ts";
 
 const NEXT_ATTEMPT = "update meta set attempt = attempt + 1 returning attempt, writable_by";
@@ -111,7 +112,7 @@ function toKeptJob({ body, attempt, lease_until: leaseUntil }: KeptRow): KeptJob
 
 // One query per kind, so that each reads its index in order and stops: a hundred thousand due reminders are not sorted
 // for every claim and do not hide other kinds.
-function findReady(connection: Connection, filter: ClaimFilter, now: Instant): ReadyJob[] {
+function findReady(connection: Connection, filter: ClaimFilter, now: Instant) {
   const agents = JSON.stringify(filter.agents);
   return filter.kinds
     .flatMap((kind) => connection.prepare<ReadyJob>(READY).all(kind, filter.host, agents, now, filter.limit))
@@ -119,7 +120,7 @@ function findReady(connection: Connection, filter: ClaimFilter, now: Instant): R
     .slice(0, filter.limit);
 }
 
-function byReadiness(one: ReadyJob, other: ReadyJob): number {
+function byReadiness(one: ReadyJob, other: ReadyJob) {
   if (one.ready_at === other.ready_at) return 0;
   return one.ready_at < other.ready_at ? -1 : 1;
 }

@@ -3,7 +3,7 @@ import { STORE_CHAIN } from "../../core/id.ts";
 import type { Question } from "../../core/question/question.ts";
 import type { Run } from "../../core/run/run.ts";
 import type { SqlValue } from "../../sqlite.ts";
-import { parseQuestion, parseRun } from "../row.ts";
+import { type EntryRow, parseEntry, parseQuestion, parseRun } from "../row.ts";
 import type { RowVersion, QuestionCache } from "../question-cache.ts";
 import type { Connection } from "./connection.ts";
 import { FOUND, searchExpression } from "./word-search.ts";
@@ -25,14 +25,6 @@ interface RunRow {
 
 interface QuestionRow {
   id: string;
-  body: string;
-}
-
-export interface EntryRow {
-  kind: Entry["kind"];
-  id: string;
-  parent: string | null;
-  version: number;
   body: string;
 }
 
@@ -65,7 +57,7 @@ export function listQuestions(connection: Connection, filter: QuestionFilter, re
   const match = find === undefined ? undefined : searchExpression(find);
   if (find !== undefined && match === undefined) return [];
   const found = match === undefined ? [] : [match];
-  const from = (columns: string): string => `select ${columns} from ${match === undefined ? "question" : FOUND}`;
+  const from = (columns: string) => `select ${columns} from ${match === undefined ? "question" : FOUND}`;
   const where: Where = [];
   if (runId !== undefined) where.push(["run_id = ?", runId]);
   // A run has few questions, so its index is the better one.
@@ -93,12 +85,12 @@ export function listEntries(
   const where: Where = [["kind = ?", kind]];
   if (parent !== undefined) where.push(["parent = ?", parent]);
   const whole = { order: "oldest", limit: -1, ...page } as const; // SQLite's own way to say "all"
-  if (!reader.isFor(kind)) return select<EntryRow>(connection, ENTRY, where, whole).map(toEntry);
+  if (!reader.isFor(kind)) return select<EntryRow>(connection, ENTRY, where, whole).map(parseEntry);
   const names = select<RowVersion>(connection, ENTRY_NAME, where, whole);
   const missing = reader.missing(kind, names);
   const fetched =
     missing.length === 0 ? [] : connection.prepare<EntryRow>(READ_ENTRIES).all(kind, JSON.stringify(missing));
-  return reader.take(kind, names, fetched.map(toEntry));
+  return reader.take(kind, names, fetched.map(parseEntry));
 }
 
 /** The index by status omits the usual one; it is used if the query's text does too. */
@@ -136,17 +128,7 @@ export function lookUp(
 
 const NAME_COLUMN = { name: "name", external: "external_id", session: "session" } as const;
 
-export function toEntry(row: EntryRow): Entry {
-  return { ...row, parent: row.parent ?? undefined, body: JSON.parse(row.body) };
-}
-
-function select<Row>(
-  connection: Connection,
-  from: string,
-  where: Where,
-  page: Page,
-  before: readonly SqlValue[] = [],
-): Row[] {
+function select<Row>(connection: Connection, from: string, where: Where, page: Page, before: readonly SqlValue[] = []) {
   const all: Where = [...where];
   if (page.after !== undefined) all.push([page.order === "oldest" ? "id > ?" : "id < ?", page.after]);
   const conditions = all.length > 0 ? `where ${all.map(([condition]) => condition).join(" and ")}` : "";
@@ -160,14 +142,14 @@ function selectNamed<Row>(
   { from, table }: { from: string; table: string },
   where: Where,
   { limit }: Pick<Page, "limit">,
-): Row[] {
+) {
   const conditions = where.map(([condition]) => condition).join(" and ");
   const ids = `select id from ${table} where ${conditions} order by id desc limit ?`;
   const sql = `${from} where id in (${ids}) order by id desc`;
   return connection.prepare<Row>(sql).all(...where.map(([, value]) => value), limit);
 }
 
-function toRun({ body, number }: RunRow): Run {
+function toRun({ body, number }: RunRow) {
   return parseRun(body, number);
 }
 

@@ -1,13 +1,11 @@
 import { existsSync } from "node:fs";
-import { Refusal } from "../../core/refusal.ts";
+import { type Database, openMemoryDatabase } from "../../sqlite.ts";
+import { type Migration, type SchemaDifference, type SchemaVersion, compareSchemas, planMigration } from "../schema.ts";
 import { Connection } from "./connection.ts";
 
-/** One migration. Migrations are only appended, and those that shipped never change. */
-interface Migration {
-  sql: string;
-  /** The lowest schema a program must know to write after this migration. */
-  writableBy: number;
-}
+/** Tables that SQLite makes itself: for keys, for statistics, and behind an index of words, as its version does it. */
+const OWN_OF_SQLITE = /^(?:table|index) sqlite_/;
+const BEHIND_WORDS = /^table (?:question|answered)_word_/;
 
 // `body` is the validated row. The searched columns are bound from that same object by one function per table:
 // generated from the body they cost 10 µs of a 25 µs write (measured).
@@ -125,27 +123,15 @@ export const MIGRATIONS: readonly Migration[] = [
 /** The schema this program knows. */
 export const SCHEMA = MIGRATIONS.length;
 
-/** The schema of a store, and the lowest a program must know to write to it. */
-interface Meta {
-  schema: number;
-  writable_by: number;
-}
-
 /** Migrates the store to this program's schema, or refuses one that only a newer program may write. */
 export async function migrate(connection: Connection, migrations: readonly Migration[] = MIGRATIONS): Promise<void> {
-  const known = migrations.length;
   const found = await connection.read(() => readMeta(connection));
-  requireWritable(found, known);
-  if (found !== undefined && found.schema >= known) return;
+  if (planMigration(found, migrations).next.length === 0) return;
   await connection.transact(() => {
     // Another process may have migrated while this one waited for the lock: read again.
-    const meta = readMeta(connection);
-    requireWritable(meta, known);
-    const schema = meta?.schema ?? 0;
-    const next = migrations.slice(schema);
+    const { next, schema, writableBy } = planMigration(readMeta(connection), migrations);
     for (const { sql } of next) connection.database.exec(sql);
-    const writableBy = Math.max(meta?.writable_by ?? 0, ...next.map((migration) => migration.writableBy));
-    connection.database.prepare("update meta set schema = ?, writable_by = ?").run(Math.max(schema, known), writableBy);
+    connection.database.prepare("update meta set schema = ?, writable_by = ?").run(schema, writableBy);
   });
 }
 
@@ -160,20 +146,36 @@ export async function findSchema(path: string): Promise<{ schema: number; known:
   }
 }
 
-/** The refusal of a store that only a newer program may write. */
-export function newerSchemaRefusal(): Refusal {
-  return new Refusal("newer_schema", "The store was changed by a newer askd, and this one may not write to it.", {
-    hint: "Update this askd: npm install -g askd@latest",
-  });
+/** Finds triggers, views, indexes, tables and columns that our migrations did not make. */
+export async function findSchemaDifferences(connection: Connection): Promise<SchemaDifference[]> {
+  const { schema, found } = await connection.read(() => ({
+    schema: readMeta(connection)?.schema ?? 0,
+    found: readParts(connection.database),
+  }));
+  if (schema !== SCHEMA) return [{ what: `version ${schema}`, how: "changed" }];
+  const expected = openMemoryDatabase();
+  try {
+    for (const { sql } of MIGRATIONS) expected.exec(sql);
+    return compareSchemas(found, readParts(expected));
+  } finally {
+    expected.close();
+  }
 }
 
-function requireWritable(meta: Meta | undefined, known: number): void {
-  if (meta !== undefined && meta.writable_by > known) throw newerSchemaRefusal();
+function readParts(database: Database) {
+  const sql = "select type, name, coalesce(sql, '') as text from sqlite_schema order by rowid";
+  const rows = database.prepare<{ type: string; name: string; text: string }>(sql).all();
+  const parts = rows.map(({ type, name, text }) => ({ part: `${type} ${name}`, text }));
+  return new Map(
+    parts
+      .filter(({ part }) => !OWN_OF_SQLITE.test(part))
+      .map(({ part, text }) => [part, BEHIND_WORDS.test(part) ? "" : text]),
+  );
 }
 
 /** Reads the schema metadata; undefined if the tables do not exist yet. */
-export function readMeta(connection: Connection): Meta | undefined {
+export function readMeta(connection: Connection): SchemaVersion | undefined {
   const table = "select 1 as found from sqlite_schema where name = 'meta'";
   if (connection.database.prepare(table).get() === undefined) return undefined;
-  return connection.database.prepare<Meta>("select schema, writable_by from meta").get();
+  return connection.database.prepare<SchemaVersion>("select schema, writable_by from meta").get();
 }

@@ -1,14 +1,21 @@
 import type { Seal } from "../../core/changes.ts";
-import type {
-  StoredEntry,
-  StoredJob,
-  StoredLine,
-  StoredQuestion,
-  RowCounts,
-  StoredRun,
-  StoreSnapshot,
+import {
+  type CountRow,
+  type JobRow,
+  type LineHashRow,
+  type QuestionRow,
+  type RunRow,
+  type StoreSnapshot,
+  type StoredEntry,
+  type StoredLine,
+  type StoredQuestion,
+  toLineHashes,
+  toRowCounts,
+  toStoredJob,
+  toStoredQuestion,
+  toStoredRun,
 } from "../snapshot.ts";
-import { lineName } from "../snapshot.ts";
+import { nextTurn } from "../next-turn.ts";
 import { Connection } from "./connection.ts";
 
 /** How many lines are sorted at a time, so that the process can do other work in between. */
@@ -33,35 +40,8 @@ const LINE_HASHES = `select line.run_id, line.n, event.hash, coalesce(run.number
   from json_each(?) wanted
   cross join temp.line on line.run_id = wanted.value ->> 0 and line.n = wanted.value ->> 1
   cross join event on event.seq = line.seq left join run on run.id = line.run_id`;
-
-interface RunRow {
-  id: string;
-  number: number;
-  version: number;
-  body: string;
-  name: string;
-  external_id: string | null;
-  host: string;
-  agent: string;
-  session: string | null;
-  parent_id: string | null;
-  status: string;
-  ended_at: string | null;
-  chain_n: number;
-  chain_hash: string;
-  chain_seq: number;
-}
-
-interface JobRow {
-  key: string;
-  kind: string;
-  host: string | null;
-  agent: string | null;
-  due_at: string;
-  ready_at: string;
-  lease_until: string | null;
-  body: string;
-}
+const COUNT_CONTENTS = "select count(*) as count from content";
+const COUNT_ENTRIES = "select kind, count(*) as count from entry group by kind";
 
 /** Reads a snapshot of the store, on a connection of its own. */
 export async function readSqliteSnapshot<Result>(
@@ -84,7 +64,7 @@ class SqliteSnapshot implements StoreSnapshot {
     this.#connection = connection;
   }
 
-  static async take(connection: Connection): Promise<SqliteSnapshot> {
+  static async take(connection: Connection) {
     const last = await connection.read(() => {
       if (!connection.database.isTransaction) connection.database.exec(MAKE_ORDER);
       // The first read after "begin" fixes the snapshot.
@@ -100,46 +80,13 @@ class SqliteSnapshot implements StoreSnapshot {
     return new SqliteSnapshot(connection);
   }
 
-  async listRuns(after: string, limit: number): Promise<StoredRun[]> {
-    const rows = await this.#all<RunRow>(RUNS, after, limit);
-    return rows.map((row) => ({
-      id: row.id,
-      number: row.number,
-      body: row.body,
-      columns: {
-        id: row.id,
-        version: row.version,
-        name: row.name,
-        externalId: row.external_id,
-        host: row.host,
-        agent: row.agent,
-        session: row.session,
-        parentId: row.parent_id,
-        status: row.status,
-        endedAt: row.ended_at,
-      },
-      chain: { n: row.chain_n, hash: row.chain_hash },
-      lastSeq: row.chain_seq,
-    }));
+  async listRuns(after: string, limit: number) {
+    return (await this.#all<RunRow>(RUNS, after, limit)).map((row) => toStoredRun(row, asItIs));
   }
 
-  async listQuestions(
-    after: Pick<StoredQuestion, "runId" | "key"> | undefined,
-    limit: number,
-  ): Promise<StoredQuestion[]> {
-    const rows = await this.#all<Record<"id" | "body" | "run_id" | "key" | "status", string> & { version: number }>(
-      QUESTIONS,
-      after?.runId ?? "",
-      after?.key ?? "",
-      limit,
-    );
-    return rows.map(({ id, version, body, run_id: runId, key, status }) => ({
-      id,
-      runId,
-      key,
-      body,
-      columns: { id, version, runId, key, status },
-    }));
+  async listQuestions(after: Pick<StoredQuestion, "runId" | "key"> | undefined, limit: number) {
+    const rows = await this.#all<QuestionRow>(QUESTIONS, after?.runId ?? "", after?.key ?? "", limit);
+    return rows.map((row) => toStoredQuestion(row, asItIs));
   }
 
   async listLines(after: Pick<StoredLine, "runId" | "n" | "seq"> | undefined, limit: number): Promise<StoredLine[]> {
@@ -148,69 +95,54 @@ class SqliteSnapshot implements StoreSnapshot {
     return rows.map(({ run_id, ...row }) => ({ ...row, runId: run_id, xid: 0 }));
   }
 
-  async listJobs(after: string, limit: number): Promise<StoredJob[]> {
-    return (await this.#all<JobRow>(`${JOB} where key > ? order by key limit ?`, after, limit)).map(toJob);
+  listJobs(after: string, limit: number) {
+    return this.#jobs(`${JOB} where key > ? order by key limit ?`, after, limit);
   }
 
-  async readFeedHashes(after: string, upTo: string): Promise<string[]> {
+  async readFeedHashes(after: string, upTo: string) {
     const sql = "select hash from event where seq > ? and seq <= ? order by seq";
     return (await this.#all<{ hash: string }>(sql, Number(after), Number(upTo))).map(({ hash }) => hash);
   }
 
-  listSeals(afterN: number, limit: number): Promise<Seal[]> {
+  listSeals(afterN: number, limit: number) {
     return this.#all<Seal>("select n, hash, body from seal where n > ? order by n limit ?", afterN, limit);
   }
 
-  async readContents(names: readonly string[]): Promise<Map<string, string>> {
+  async readContents(names: readonly string[]) {
     const sql = "select hash, body from content where hash in (select value from json_each(?))";
     const rows = await this.#all<{ hash: string; body: string }>(sql, JSON.stringify(names));
     return new Map(rows.map(({ hash, body }) => [hash, body]));
   }
 
-  async readJobs(keys: readonly string[]): Promise<StoredJob[]> {
-    const sql = `${JOB} where key in (select value from json_each(?))`;
-    return (await this.#all<JobRow>(sql, JSON.stringify(keys))).map(toJob);
+  readJobs(keys: readonly string[]) {
+    return this.#jobs(`${JOB} where key in (select value from json_each(?))`, JSON.stringify(keys));
   }
 
-  readEntries(kind: string, ids: readonly string[]): Promise<StoredEntry[]> {
+  readEntries(kind: string, ids: readonly string[]) {
     const sql = `select kind, id, parent, version, body from entry
       where kind = ? and id in (select value from json_each(?))`;
     return this.#all<StoredEntry>(sql, kind, JSON.stringify(ids));
   }
 
-  async readLines(
-    lines: ReadonlyArray<{ runId: string; n: number }>,
-  ): Promise<Map<string, { hash: string; number: number }>> {
-    const rows = await this.#all<{ run_id: string; n: number; hash: string; number: number }>(
-      LINE_HASHES,
-      JSON.stringify(lines.map(({ runId, n }) => [runId, n])),
-    );
-    return new Map(rows.map(({ run_id: runId, n, hash, number }) => [lineName(runId, n), { hash, number }]));
+  async readLines(lines: ReadonlyArray<{ runId: string; n: number }>) {
+    const wanted = JSON.stringify(lines.map(({ runId, n }) => [runId, n]));
+    return toLineHashes(await this.#all<LineHashRow>(LINE_HASHES, wanted));
   }
 
-  async countRows(): Promise<RowCounts> {
-    const [contents] = await this.#all<{ count: number }>("select count(*) as count from content");
-    const entries = await this.#all<{ kind: string; count: number }>(
-      "select kind, count(*) as count from entry group by kind",
-    );
-    return { contents: contents?.count ?? 0, entries: new Map(entries.map(({ kind, count }) => [kind, count])) };
+  async countRows() {
+    return toRowCounts(await this.#all<CountRow>(COUNT_CONTENTS), await this.#all<CountRow>(COUNT_ENTRIES));
   }
 
-  #all<Row>(sql: string, ...values: Array<string | number>): Promise<Row[]> {
+  async #jobs(sql: string, ...values: Array<string | number>) {
+    return (await this.#all<JobRow>(sql, ...values)).map((row) => toStoredJob(row, asItIs));
+  }
+
+  #all<Row>(sql: string, ...values: Array<string | number>) {
     return this.#connection.read(() => this.#connection.prepare<Row>(sql).all(...values));
   }
 }
 
-function toJob(row: JobRow): StoredJob {
-  return {
-    key: row.key,
-    body: row.body,
-    columns: { key: row.key, kind: row.kind, host: row.host, agent: row.agent, dueAt: row.due_at },
-    readyAt: row.ready_at,
-    leaseUntil: row.lease_until,
-  };
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
+/** SQLite stores every name. */
+function asItIs(name: string) {
+  return name;
 }

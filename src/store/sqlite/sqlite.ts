@@ -1,35 +1,21 @@
 import { resolve } from "node:path";
 import type { Changes, Entry, Seal } from "../../core/changes.ts";
-import type { Content } from "../../core/question/content.ts";
 import { CHAIN_START, type KeptEvent } from "../../core/trail/event.ts";
 import type { QuestionId, RunId } from "../../core/id.ts";
 import { instant, type Instant } from "../../core/instant.ts";
-import type { ClaimedJob } from "../../core/run/job.ts";
 import type { Question } from "../../core/question/question.ts";
-import type { Run } from "../../core/run/run.ts";
 import { Batcher } from "../batch.ts";
 import { ChangeListeners } from "../change-listeners.ts";
-import { parseContent, parseEvent, parseQuestion, parseRun, parseSources } from "../row.ts";
+import { type EntryRow, parseContent, parseEntry, parseEvent, parseQuestion, parseRun, parseSources } from "../row.ts";
 import { Connection } from "./connection.ts";
 import { createStore } from "./create.ts";
 import { EntryCache } from "../entry-cache.ts";
 import { QuestionCache } from "../question-cache.ts";
 import { findDamage, findQuickDamage } from "./damage.ts";
-import { findSchemaDifferences } from "./schema-check.ts";
-import type { SchemaDifference } from "../schema-difference.ts";
 import { restrictPermissions, prepareFiles } from "./store-files.ts";
 import { claimJobs, listFailingJobs, listJobs, nextJobAt } from "./job.ts";
-import {
-  READ_ENTRIES,
-  READ_QUESTIONS,
-  listEntries,
-  listQuestions,
-  listRuns,
-  lookUp,
-  toEntry,
-  type EntryRow,
-} from "./read.ts";
-import { migrate } from "./schema.ts";
+import { READ_ENTRIES, READ_QUESTIONS, listEntries, listQuestions, listRuns, lookUp } from "./read.ts";
+import { findSchemaDifferences, migrate } from "./schema.ts";
 import { findAnswered, indexWords } from "./word-search.ts";
 import type { StoreSnapshot } from "../snapshot.ts";
 import { readSqliteSnapshot } from "./snapshot.ts";
@@ -39,9 +25,7 @@ import { restoreRows, SqliteWriter } from "./write.ts";
 import type {
   StoreChange,
   ClaimFilter,
-  CommitResult,
   EntryPage,
-  KeptJob,
   RunOrigin,
   QuestionFilter,
   NameReference,
@@ -152,11 +136,11 @@ class SqliteStore implements Store {
     });
   }
 
-  commit(changes: Changes): Promise<CommitResult> {
+  commit(changes: Changes) {
     return this.#batcher.add(changes);
   }
 
-  async adopt(changes: Changes): Promise<CommitResult> {
+  async adopt(changes: Changes) {
     const commit = prepareAdopted(changes);
     const committed = await this.#connection.transact(() => {
       const [result] = this.#writer.write([commit], this.#now());
@@ -169,7 +153,7 @@ class SqliteStore implements Store {
     return committed;
   }
 
-  async findRun(id: RunId): Promise<Run | undefined> {
+  async findRun(id: RunId) {
     const row = await this.#get<BodyRow & { number: number }>(FIND_RUN, id);
     return row && parseRun(row.body, row.number);
   }
@@ -184,83 +168,83 @@ class SqliteStore implements Store {
     }));
   }
 
-  async readRuns(ids: readonly RunId[]): Promise<Run[]> {
+  async readRuns(ids: readonly RunId[]) {
     const rows = await this.#all<BodyRow & { number: number }>(READ_RUNS, JSON.stringify(ids));
     return rows.map(({ body, number }) => parseRun(body, number));
   }
 
-  async readContents(hashes: readonly string[]): Promise<Map<string, Content>> {
+  async readContents(hashes: readonly string[]) {
     const rows = await this.#all<BodyRow & { hash: string }>(READ_CONTENTS, JSON.stringify(hashes));
     return new Map(rows.map(({ hash, body }) => [hash, parseContent(body)]));
   }
 
-  async readQuestions(ids: readonly QuestionId[]): Promise<Question[]> {
+  async readQuestions(ids: readonly QuestionId[]) {
     return (await this.#all<BodyRow>(READ_QUESTIONS, JSON.stringify(ids))).map(({ body }) => parseQuestion(body));
   }
 
-  async findQuestion(id: QuestionId): Promise<Question | undefined> {
+  async findQuestion(id: QuestionId) {
     const row = await this.#get<BodyRow>(FIND_QUESTION, id);
     return row && parseQuestion(row.body);
   }
 
-  async findQuestionByKey(runId: RunId, key: string): Promise<Question | undefined> {
+  async findQuestionByKey(runId: RunId, key: string) {
     const row = await this.#get<BodyRow>(FIND_BY_KEY, runId, key);
     return row && parseQuestion(row.body);
   }
 
-  async findContent(hash: string): Promise<Content | undefined> {
+  async findContent(hash: string) {
     const row = await this.#get<BodyRow>(FIND_CONTENT, hash);
     return row && parseContent(row.body);
   }
 
-  async findEntry(kind: Entry["kind"], id: string): Promise<Entry | undefined> {
+  async findEntry(kind: Entry["kind"], id: string) {
     const row = await this.#get<EntryRow>(FIND_ENTRY, kind, id);
-    return row && toEntry(row);
+    return row && parseEntry(row);
   }
 
-  async readEntries(kind: Entry["kind"], ids: readonly string[]): Promise<Entry[]> {
-    return (await this.#all<EntryRow>(READ_ENTRIES, kind, JSON.stringify(ids))).map(toEntry);
+  async readEntries(kind: Entry["kind"], ids: readonly string[]) {
+    return (await this.#all<EntryRow>(READ_ENTRIES, kind, JSON.stringify(ids))).map(parseEntry);
   }
 
-  listEntries(kind: Entry["kind"], parent?: string, page?: EntryPage): Promise<Entry[]> {
+  listEntries(kind: Entry["kind"], parent?: string, page?: EntryPage) {
     return this.#connection.read(() => listEntries(this.#connection, { kind, parent, page }, this.#entries));
   }
 
-  listRuns(filter: RunFilter): Promise<Run[]> {
+  listRuns(filter: RunFilter) {
     return this.#connection.read(() => listRuns(this.#connection, filter));
   }
 
-  listQuestions(filter: QuestionFilter): Promise<Question[]> {
+  listQuestions(filter: QuestionFilter) {
     return this.#connection.read(() => listQuestions(this.#connection, filter, this.#rows));
   }
 
-  findAnswered(words: readonly string[], limit: number): Promise<QuestionId[][]> {
+  findAnswered(words: readonly string[], limit: number) {
     return this.#connection.read(() => findAnswered(this.#connection, words, limit));
   }
 
-  indexWords(limit: number): Promise<number> {
+  indexWords(limit: number) {
     return indexWords(this.#connection, limit);
   }
 
-  async countQuestions(status: Question["status"]): Promise<number> {
+  async countQuestions(status: Question["status"]) {
     const counted = status === "answered" ? this.#get<CountRow>(COUNT_ANSWERED) : this.#get<CountRow>(COUNT, status);
     return (await counted)?.count ?? 0;
   }
 
-  lookUp(ref: NameReference, limit: number): Promise<{ runs: Run[]; questions: Question[] }> {
+  lookUp(ref: NameReference, limit: number) {
     return this.#connection.read(() => lookUp(this.#connection, ref, limit));
   }
 
-  async readFeed(after: string, limit: number): Promise<KeptEvent[]> {
+  async readFeed(after: string, limit: number) {
     return (await this.#all<EventRow>(FEED, Number(after), limit)).map(parseEvent);
   }
 
-  async findFeedEnd(): Promise<string> {
+  async findFeedEnd() {
     const [row] = await this.#all<{ seq: number }>("select coalesce(max(seq), 0) as seq from event");
     return String(row?.seq ?? 0);
   }
 
-  async readTrailPage({ before, runId, limit }: TrailFilter): Promise<KeptEvent[]> {
+  async readTrailPage({ before, runId, limit }: TrailFilter) {
     const end = before === undefined ? Number.MAX_SAFE_INTEGER : Number(before);
     const rows =
       runId === undefined
@@ -276,31 +260,31 @@ class SqliteStore implements Store {
     }));
   }
 
-  listSeals(afterN: number, limit: number): Promise<Seal[]> {
+  listSeals(afterN: number, limit: number) {
     return this.#all<Seal>(SEALS, afterN, limit);
   }
 
-  readSnapshot<Result>(read: (snapshot: StoreSnapshot) => Promise<Result>): Promise<Result> {
+  readSnapshot<Result>(read: (snapshot: StoreSnapshot) => Promise<Result>) {
     return readSqliteSnapshot(this.#connection.path, read);
   }
 
-  claimJobs(filter: ClaimFilter): Promise<{ now: Instant; jobs: ClaimedJob[] }> {
+  claimJobs(filter: ClaimFilter) {
     return claimJobs(this.#connection, filter, this.#now);
   }
 
-  nextJobAt(filter: Pick<ClaimFilter, "kinds" | "host" | "agents">): Promise<Instant | undefined> {
+  nextJobAt(filter: Pick<ClaimFilter, "kinds" | "host" | "agents">) {
     return this.#connection.read(() => nextJobAt(this.#connection, filter));
   }
 
-  listJobs(limit: number): Promise<KeptJob[]> {
+  listJobs(limit: number) {
     return this.#connection.read(() => listJobs(this.#connection, limit));
   }
 
-  listFailingJobs(limit: number): Promise<KeptJob[]> {
+  listFailingJobs(limit: number) {
     return this.#connection.read(() => listFailingJobs(this.#connection, limit));
   }
 
-  async findDamage(depth: "quick" | "whole"): Promise<string[]> {
+  async findDamage(depth: "quick" | "whole") {
     if (depth === "whole") return findDamage(this.#connection, "integrity_check");
     const nowMs = performance.now();
     if (this.#looked === undefined || nowMs - this.#looked.atMs > LOOK_AGAIN_MS) {
@@ -309,15 +293,15 @@ class SqliteStore implements Store {
     return this.#looked.found;
   }
 
-  findSchemaDifferences(): Promise<SchemaDifference[]> {
+  findSchemaDifferences() {
     return findSchemaDifferences(this.#connection);
   }
 
-  async now(): Promise<Instant> {
+  async now() {
     return this.#now();
   }
 
-  onChange(listener: (change: StoreChange) => void): () => void {
+  onChange(listener: (change: StoreChange) => void) {
     const remove = this.#listeners.add(listener);
     this.#watch.update();
     return () => {
@@ -326,21 +310,21 @@ class SqliteStore implements Store {
     };
   }
 
-  async close(): Promise<void> {
+  async close() {
     await this.#batcher.idle();
     this.#watch.stop();
     this.#connection.close();
   }
 
-  #get<Row>(sql: string, ...values: Array<string | number>): Promise<Row | undefined> {
+  #get<Row>(sql: string, ...values: Array<string | number>) {
     return this.#connection.read(() => this.#connection.prepare<Row>(sql).get(...values));
   }
 
-  #all<Row>(sql: string, ...values: Array<string | number>): Promise<Row[]> {
+  #all<Row>(sql: string, ...values: Array<string | number>) {
     return this.#connection.read(() => this.#connection.prepare<Row>(sql).all(...values));
   }
 }
 
-function machineTime(): Instant {
+function machineTime() {
   return instant(Date.now());
 }

@@ -47,7 +47,7 @@ export function isNetworkFileSystem(type: number): boolean {
 }
 
 /** One by one: Node's recursive mkdir never ends below /proc, where nothing can be created. */
-function makeDirectory(path: string): void {
+function makeDirectory(path: string) {
   if (existsSync(path)) return;
   makeDirectory(dirname(path));
   try {
@@ -57,11 +57,11 @@ function makeDirectory(path: string): void {
   }
 }
 
-function makePrivate(directory: string, ours: readonly string[]): void {
+function makePrivate(directory: string, ours: readonly string[]) {
   const { mode, uid } = statSync(directory);
   if ((mode & OTHERS) === 0 || (mode & STICKY) !== 0 || process.getuid === undefined) return;
   const isOurs = uid === process.getuid();
-  const isOnlyOurs = (): boolean => readdirSync(directory).every((name) => ours.some((our) => name.startsWith(our)));
+  const isOnlyOurs = () => readdirSync(directory).every((name) => ours.some((our) => name.startsWith(our)));
   if (isOurs && isOnlyOurs()) return chmodSync(directory, DIRECTORY_MODE);
   // A directory with other files in it, such as a project, keeps its permissions; our files are private.
   if (isOurs && (mode & OTHERS_WRITE) === 0) return;
@@ -81,7 +81,7 @@ export function createEmptyFile(path: string): void {
   }
 }
 
-function networkRefusal(directory: string): Refusal {
+function networkRefusal(directory: string) {
   return new Refusal("store_unusable", `${directory} is on a network file system, where a store is not safe.`, {
     hint: "Use a local disk, or PostgreSQL: --store postgres://…",
   });

@@ -49,7 +49,7 @@ export class SqliteWatch {
     this.#timer = undefined;
   }
 
-  #start(): void {
+  #start() {
     this.#timer = setInterval(() => {
       this.#look();
       this.#passOwn();
@@ -64,7 +64,7 @@ export class SqliteWatch {
     }
   }
 
-  #look(): void {
+  #look() {
     if (this.#timer === undefined) return;
     try {
       // The version counts writes of other connections; our own touches wake us too.
@@ -78,7 +78,7 @@ export class SqliteWatch {
   }
 
   /** While the version is unchanged, all events so far are our own and need not be read. */
-  #passOwn(): void {
+  #passOwn() {
     try {
       const last = this.#lastSeq();
       if (this.#readVersion() === this.#version) this.#seq = last;
@@ -87,7 +87,7 @@ export class SqliteWatch {
     }
   }
 
-  #readChanged(): Set<string> {
+  #readChanged() {
     const questions = new Set<string>();
     const changed = this.#connection.prepare<{ seq: number; question_id: string | null }>(CHANGED);
     for (;;) {
@@ -98,11 +98,11 @@ export class SqliteWatch {
     }
   }
 
-  #readVersion(): number {
+  #readVersion() {
     return this.#connection.prepare<{ data_version: number }>(VERSION).get()?.data_version ?? 0;
   }
 
-  #lastSeq(): number {
+  #lastSeq() {
     return this.#connection.prepare<{ seq: number | null }>(LAST).get()?.seq ?? 0;
   }
 }

@@ -36,7 +36,7 @@ export async function indexWords(connection: Connection, limit: number): Promise
   return isMore ? connection.transact(() => indexEvents(connection, limit)) : 0;
 }
 
-function indexEvents(connection: Connection, limit: number): number {
+function indexEvents(connection: Connection, limit: number) {
   const events = readEvents(connection, limit);
   const last = events.at(-1);
   if (!last) return 0;
@@ -66,18 +66,18 @@ function insert(
   sql: string,
   places: ReadonlyMap<QuestionId, number>,
   rows: readonly WordRow[],
-): void {
+) {
   const statement = connection.prepare(sql);
   const placed = rows.map(({ id, words }) => ({ place: places.get(id) ?? 0, words: words.join(" ") }));
   for (const { place, words } of placed.sort((one, other) => one.place - other.place)) statement.run(place, words);
 }
 
-function readEvents(connection: Connection, limit: number): Array<{ seq: number; body: string }> {
+function readEvents(connection: Connection, limit: number) {
   const mark = connection.prepare<{ seq: number }>(MARK).get()?.seq ?? 0;
   return connection.prepare<{ seq: number; body: string }>(EVENTS).all(mark, limit);
 }
 
 /** Words consist of letters and digits only, so they contain no operators of the index. */
-function quote({ word, isStart }: SearchWord): string {
+function quote({ word, isStart }: SearchWord) {
   return `"${word}"${isStart ? "*" : ""}`;
 }

@@ -90,7 +90,7 @@ export class SqliteWriter {
   }
 
   /** Chains the commit's events, and returns the new heads of the chains that grew. */
-  #addEvents(commit: PreparedCommit, { events }: BatchRows, ends: TableEnds): Map<string, ChainHead> {
+  #addEvents(commit: PreparedCommit, { events }: BatchRows, ends: TableEnds) {
     const heads = new Map<string, ChainHead>();
     for (const { runId, body } of commit.events) {
       const before = heads.get(runId) ?? this.#headOf(runId, commit);
@@ -108,12 +108,7 @@ export class SqliteWriter {
     throw new Error(`An event is about run ${runId}, which is not kept.`);
   }
 
-  #putRuns(
-    commit: PreparedCommit,
-    heads: Map<string, ChainHead>,
-    gathered: BatchRows,
-    ends: TableEnds,
-  ): Map<string, number> {
+  #putRuns(commit: PreparedCommit, heads: Map<string, ChainHead>, gathered: BatchRows, ends: TableEnds) {
     const numbers = new Map<string, number>();
     for (const run of commit.runs) {
       const before = this.#kept.findRun(run.id);
@@ -129,21 +124,21 @@ export class SqliteWriter {
     return numbers;
   }
 
-  #updateRun({ guard, body, row }: PreparedRow<Run>, before: CachedRun, head: ChainHead): void {
+  #updateRun({ guard, body, row }: PreparedRow<Run>, before: CachedRun, head: ChainHead) {
     this.#run(PUT_RUN, guard + 1, body, head.n, head.hash, head.seq, before.number);
     // They change rarely; skipping them spares their indexes.
     if (areColumnsChanged(row, before)) this.#run(PUT_COLUMNS, ...columnsOf(row), before.number);
   }
 
   /** Appends to the chain of a run that does not change. */
-  #growChain(id: string, head: ChainHead): void {
+  #growChain(id: string, head: ChainHead) {
     const before = this.#kept.findRun(id);
     if (before === undefined) throw new Error(`An event is about run ${id}, which is not kept.`);
     this.#run(PUT_CHAIN, head.n, head.hash, head.seq, before.number);
     this.#kept.putRun(id, { ...before, chain_n: head.n, chain_hash: head.hash, chain_seq: head.seq });
   }
 
-  #putRows(commit: PreparedCommit, gathered: BatchRows, ends: TableEnds): void {
+  #putRows(commit: PreparedCommit, gathered: BatchRows, ends: TableEnds) {
     for (const question of commit.questions) this.#putQuestion(question, gathered, ends);
     for (const { hash, body } of commit.contents) gathered.contents.push([hash, body]);
     for (const { kind, id, parent, guard, body } of commit.entries) {
@@ -152,7 +147,7 @@ export class SqliteWriter {
     for (const { n, hash, body } of commit.seals) this.#run(NEW_SEAL, n, hash, body);
   }
 
-  #putQuestion({ id, guard, body, row }: PreparedRow<Question>, gathered: BatchRows, ends: TableEnds): void {
+  #putQuestion({ id, guard, body, row }: PreparedRow<Question>, gathered: BatchRows, ends: TableEnds) {
     const { status } = row;
     const version = guard + 1;
     const before = this.#kept.findQuestion(id);
@@ -163,7 +158,7 @@ export class SqliteWriter {
     this.#kept.putQuestion(id, { row: place, version, status });
   }
 
-  #run(sql: string, ...values: SqlValue[]): void {
+  #run(sql: string, ...values: SqlValue[]) {
     this.#connection.prepare(sql).run(...values);
   }
 }
@@ -204,13 +199,13 @@ function columnsOf(run: Run): SqlValue[] {
   return [status, endedAt ?? null, name, externalId ?? null, host, agent, session ?? null, parentId ?? null];
 }
 
-function areColumnsChanged(run: Run, before: CachedRun): boolean {
+function areColumnsChanged(run: Run, before: CachedRun) {
   const { status, ended_at, name, external_id, host, agent, session, parent_id } = before;
   const columns = [status, ended_at, name, external_id, host, agent, session, parent_id];
   return columnsOf(run).some((value, index) => value !== columns[index]);
 }
 
-function attemptsOf(commit: PreparedCommit, attempt: number): Map<string, number> {
+function attemptsOf(commit: PreparedCommit, attempt: number) {
   const attempts = new Map<string, number>();
   for (const { job } of commit.scheduled) attempts.set(job.key, attempt);
   return attempts;

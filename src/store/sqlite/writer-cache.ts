@@ -1,21 +1,8 @@
+import type { RunRow } from "../snapshot.ts";
 import type { Connection } from "./connection.ts";
 
 /** The columns of a run that a writer needs. */
-export interface CachedRun {
-  number: number;
-  version: number;
-  host: string;
-  agent: string;
-  session: string | null;
-  name: string;
-  external_id: string | null;
-  parent_id: string | null;
-  status: string;
-  ended_at: string | null;
-  chain_n: number;
-  chain_hash: string;
-  chain_seq: number;
-}
+export type CachedRun = Omit<RunRow, "id" | "body"> & { chain_seq: number };
 
 export interface CachedQuestion {
   row: number;
@@ -115,14 +102,14 @@ export class WriterCache {
     return (this.#attempt += 1);
   }
 
-  #forgetRows(): void {
+  #forgetRows() {
     this.#runs.clear();
     this.#questions.clear();
     this.#ends = undefined;
   }
 }
 
-function find<Row>(known: Map<string, Row>, id: string, read: () => Row | undefined): Row | undefined {
+function find<Row>(known: Map<string, Row>, id: string, read: () => Row | undefined) {
   const row = known.get(id) ?? read();
   if (row !== undefined) known.set(id, row);
   return row;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { instant } from "../core/instant.ts";
-import { StoreClock } from "./store-clock.ts";
+import { StoreClock } from "./local-engine.ts";
 
 /** A machine whose clock is an hour behind that of its store. */
 function aClock() {

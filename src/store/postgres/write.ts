@@ -1,22 +1,28 @@
+import pg from "pg";
 import { z } from "zod";
-import { Instant } from "../../core/instant.ts";
-import { changeOf } from "../change-listeners.ts";
+import type { Changes } from "../../core/changes.ts";
 import { COLUMNS } from "./apply.ts";
+import { encodeNotice } from "./listen.ts";
+import { type PostgresPool, type Queryable, inTransaction } from "./pool.ts";
 import { SCHEMA } from "./schema.ts";
-import { encodeName } from "./stored-name.ts";
-import type { PreparedCommit } from "../prepare.ts";
-import type { StoreChange, CommitResult } from "../store.ts";
+import { encodeName } from "./row.ts";
+import { type PreparedCommit, prepareAdopted } from "../prepare.ts";
+import type { CommitResult } from "../store.ts";
 
-/** PostgreSQL's own limit is 8,000 bytes. */
-const NOTICE_BYTES = 7900;
+/** A conflict in a batch: a taken name, or a changed row. */
+const IN_THE_WAY = new Set(["23505", "AK001"]);
+/** Deadlock or lost race for a name: a retry sees the other's write. */
+const RACES = new Set(["40001", "40P01", "23505"]);
+const RACE_TRIES = 3;
+
+const SEQUENCE = "pg_get_serial_sequence('run', 'number')";
+// Numbers of imported runs must not be assigned again.
+const ADVANCE = `select setval(${SEQUENCE}, greatest((select max(number) from run), nextval(${SEQUENCE})))`;
 
 // The cast is safe: they are the keys of that very object.
 const TABLES = Object.keys(COLUMNS) as Array<keyof typeof COLUMNS>;
 const QUESTION_GUARD = COLUMNS.questions.indexOf("guard:integer");
 const ENTRY_GUARD = COLUMNS.entries.indexOf("guard:integer");
-
-/** The change to report when it is unknown what changed. */
-export const EVERYTHING: StoreChange = { questions: new Set(), dueAt: undefined, all: true };
 
 const Reason = z.enum(["moved", "taken", "job_lost"]);
 type Reason = z.infer<typeof Reason>;
@@ -31,15 +37,80 @@ const Applied = z
   })
   .nullable();
 
+/** Writes the commits of one process, which notifications name as their origin. */
+export class PostgresWriter {
+  readonly #pool: PostgresPool;
+  readonly #origin: string;
+
+  constructor(pool: PostgresPool, origin: string) {
+    this.#pool = pool;
+    this.#origin = origin;
+  }
+
+  /** Writes a batch in one transaction; a conflict is looked for only after it was met. */
+  async write(batch: readonly PreparedCommit[]): Promise<CommitResult[]> {
+    let isCareful = false;
+    for (let tries = 1; ; tries += 1) {
+      try {
+        const values = encodeBatch(batch, { origin: this.#origin, isCareful });
+        const statement = { name: "askd_apply", text: applyText(values), values };
+        return await this.#pool.use((client) => apply(client, batch, statement));
+      } catch (error) {
+        const code = error instanceof pg.DatabaseError ? (error.code ?? "") : "";
+        const mayGoOn = !isCareful && IN_THE_WAY.has(code);
+        if (!mayGoOn && (!RACES.has(code) || batch.length > 1 || tries > RACE_TRIES)) throw error;
+        isCareful = true;
+      }
+    }
+  }
+
+  /** Imports rows with their versions and numbers, in one transaction. */
+  adopt(changes: Changes): Promise<CommitResult> {
+    const commit = prepareAdopted(changes);
+    const values = encodeBatch([commit], { origin: this.#origin, isCareful: true });
+    return this.#pool.use((client) =>
+      inTransaction(client, async () => {
+        const [committed] = await apply(client, [commit], { text: applyText(values), values });
+        if (committed?.ok) await restoreRows(client, changes);
+        return committed ?? { ok: false, why: "newer_schema" };
+      }),
+    );
+  }
+}
+
+async function apply(client: Queryable, batch: readonly PreparedCommit[], statement: pg.QueryConfig) {
+  const { rows } = await client.query<{ applied: unknown }>(statement);
+  return decodeApplied(batch, rows[0]?.applied);
+}
+
+function applyText(params: readonly unknown[]) {
+  return `select askd_apply(${params.map((_, index) => `$${index + 1}`).join(", ")}) as applied`;
+}
+
+/** Restores the versions and numbers of imported rows, inside the transaction that wrote them. */
+async function restoreRows(client: Queryable, { runs = [], questions = [] }: Changes) {
+  for (const { id, version, number } of runs) {
+    await client.query("update run set version = $2 where id = $1", [id, version]);
+    const free = "update run set number = $2 where id = $1 and not exists (select from run where number = $2)";
+    if (number > 0) await client.query(free, [id, number]);
+  }
+  const put = "update question set version = new.version from unnest($1::text[], $2::int[]) as new (id, version)";
+  await client.query(`${put} where question.id = new.id`, [
+    questions.map(({ id }) => id),
+    questions.map(({ version }) => version),
+  ]);
+  if (runs.length > 0) await client.query(ADVANCE);
+}
+
 /** Encodes the parameters of askd_apply, in order: batch values, then the rows by table. */
-export function encodeBatch(
+function encodeBatch(
   batch: readonly PreparedCommit[],
   { origin, isCareful }: { origin: string; isCareful: boolean },
 ): unknown[] {
   const bodies: string[] = [];
   /** Collects the body of a row and returns its line number. */
-  const put = (body: string): number => bodies.push(body);
-  const all = (cellsOf: (commit: PreparedCommit, put: AddBody) => Cell[][]): Cell[][] =>
+  const put = (body: string) => bodies.push(body);
+  const all = (cellsOf: (commit: PreparedCommit, put: AddBody) => Cell[][]) =>
     rows(batch, (commit) => cellsOf(commit, put));
   const locks = batch.flatMap((commit) => commit.runIds).sort();
   const [questions, newQuestions] = newFirst(all(questionCells), QUESTION_GUARD);
@@ -64,7 +135,7 @@ export function encodeBatch(
 }
 
 /** Decodes the result of each commit from askd_apply's reply. */
-export function decodeApplied(batch: readonly PreparedCommit[], raw: unknown): CommitResult[] {
+function decodeApplied(batch: readonly PreparedCommit[], raw: unknown): CommitResult[] {
   const applied = Applied.parse(raw);
   if (applied === null) return batch.map(() => ({ ok: false, why: "newer_schema" }));
   const { numbers, attempts } = applied;
@@ -83,21 +154,6 @@ export function decodeApplied(batch: readonly PreparedCommit[], raw: unknown): C
   });
 }
 
-/** Encodes the notification of a batch for other nodes; one that is too long means "read everything". */
-function encodeNotice(origin: string, batch: readonly PreparedCommit[]): string {
-  const change = changeOf(batch);
-  const notice = [origin, change.dueAt ?? "", ...change.questions].join(" ");
-  return Buffer.byteLength(notice) <= NOTICE_BYTES ? notice : origin;
-}
-
-/** Decodes the origin and the change of a notification. */
-export function decodeNotice(notice: string): { origin: string; change: StoreChange } {
-  const [origin = "", dueAt, ...questions] = notice.split(" ");
-  if (dueAt === undefined) return { origin, change: EVERYTHING };
-  const due = Instant.safeParse(dueAt);
-  return { origin, change: { questions: new Set(questions), dueAt: due.success ? due.data : undefined } };
-}
-
 type Cell = string | number | null;
 type AddBody = (body: string) => number;
 const CONTROL = /\p{Cc}/u;
@@ -110,12 +166,12 @@ function rows(batch: readonly PreparedCommit[], cellsOf: (commit: PreparedCommit
 /**
  * Formats rows as a PostgreSQL array. The driver can do this too, but takes a tenth of a busy process's time for it.
  */
-function arrayOf(rows: readonly Cell[][]): string {
+function arrayOf(rows: readonly Cell[][]) {
   return `{${rows.map((cells) => `{${cells.map(quoted).join(",")}}`).join(",")}}`;
 }
 
 /** JSON quotes text like an array does, except for control characters, which no body and hardly any name contains. */
-function quoted(cell: Cell): string {
+function quoted(cell: Cell) {
   if (cell === null) return "NULL";
   if (typeof cell === "number") return String(cell);
   return CONTROL.test(cell) ? `"${cell.replace(/["\\]/g, "\\$&")}"` : JSON.stringify(cell);
@@ -167,7 +223,7 @@ function questionCells({ questions }: PreparedCommit, put: AddBody): Cell[][] {
   ]);
 }
 
-function isClosed({ row }: PreparedCommit["questions"][number]): boolean {
+function isClosed({ row }: PreparedCommit["questions"][number]) {
   return row.status !== "pending";
 }
 
@@ -192,7 +248,7 @@ function kept(name: string | null | undefined): string | null {
   return name === null || name === undefined ? null : encodeName(name);
 }
 
-function pick(from: Record<string, number> | null, names: readonly string[]): Map<string, number> {
+function pick(from: Record<string, number> | null, names: readonly string[]) {
   const picked = new Map<string, number>();
   for (const name of names) {
     const value = from?.[encodeName(name)];

@@ -1,6 +1,4 @@
 /** Lets others have their turn: a store in this process reads without ever waiting. */
 export function nextTurn(): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(resolve);
-  });
+  return new Promise((resolve) => setImmediate(resolve));
 }
