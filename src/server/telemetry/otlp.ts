@@ -1,72 +1,69 @@
-import { epochMs, type Instant } from "../../core/instant.ts";
-import type { Span } from "../../core/trail/trace.ts";
+import type { KeptEvent } from "../../core/trail/event.ts";
+import type { QuestionId, RunId } from "../../core/id.ts";
+import { endsQuestion, traceRun } from "../../core/trail/trace.ts";
+import type { Engine } from "../../engine/engine.ts";
+import type { SpanSender } from "./span-sender.ts";
 
-const INTERNAL = 1;
-const FAILED = 2;
+const MOST_RUNS = 1_000;
+const REMEMBERED = 10_000;
 
-/** Where spans are sent, as the environment variables of OpenTelemetry say. */
-export interface OtlpTarget {
-  url: string;
-  headers: Record<string, string>;
-  service: string;
+export interface TracerDeps {
+  engine: Pick<Engine, "findRun" | "readChain">;
+  sender: SpanSender;
+  onFailure(error: unknown): void;
 }
 
-/** Reads the variables of OpenTelemetry; without an endpoint nothing is sent. */
-export function readTarget(env: Readonly<Record<string, string | undefined>>): OtlpTarget | undefined {
-  const base = env["OTEL_EXPORTER_OTLP_ENDPOINT"]?.replace(/\/+$/, "");
-  const url = env["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"] || (base && `${base}/v1/traces`);
-  if (!url || env["OTEL_SDK_DISABLED"]?.toLowerCase() === "true") return undefined;
-  const headers = env["OTEL_EXPORTER_OTLP_TRACES_HEADERS"] ?? env["OTEL_EXPORTER_OTLP_HEADERS"] ?? "";
-  return { url, headers: readHeaders(headers), service: env["OTEL_SERVICE_NAME"] || "askd" };
-}
+/** Makes the spans of questions that are over, from the events of their runs. */
+export class Tracer {
+  readonly #deps: TracerDeps;
+  readonly #runs = new Set<RunId>();
+  readonly #sent = new Set<QuestionId>();
+  #working: Promise<void> | undefined;
 
-/** One request of OTLP over HTTP, as JSON. */
-export function otlpBody(spans: readonly Span[], { service, version }: { service: string; version: string }): string {
-  const resource = { attributes: attributes({ "service.name": service, "service.version": version }) };
-  const scopeSpans = [{ scope: { name: "askd", version }, spans: spans.map(saySpan) }];
-  return JSON.stringify({ resourceSpans: [{ resource, scopeSpans }] });
-}
+  constructor(deps: TracerDeps) {
+    this.#deps = deps;
+  }
 
-function saySpan(span: Span): object {
-  return {
-    traceId: span.traceId,
-    spanId: span.spanId,
-    parentSpanId: span.parentId,
-    name: span.name,
-    kind: INTERNAL,
-    startTimeUnixNano: nanos(span.startAt),
-    endTimeUnixNano: nanos(span.endAt),
-    attributes: attributes(span.attributes),
-    ...(span.linkedId !== undefined && { links: [{ traceId: span.traceId, spanId: span.linkedId }] }),
-    status: span.isError ? { code: FAILED } : {},
-  };
-}
+  take(events: readonly KeptEvent[]): void {
+    for (const { event } of events) {
+      // Too many to look at: spans left out are missing from the traces only.
+      if (endsQuestion(event) && this.#runs.size < MOST_RUNS) this.#runs.add(event.runId);
+    }
+    if (this.#runs.size > 0) this.#working ??= this.#work();
+  }
 
-function attributes(values: Record<string, string | number>): object[] {
-  return Object.entries(values).map(([key, value]) => ({
-    key,
-    value: typeof value === "number" ? { intValue: String(value) } : { stringValue: value },
-  }));
-}
+  /** Sends queued spans and stops. */
+  async stop(): Promise<void> {
+    await this.#working;
+    await this.#deps.sender.flush();
+  }
 
-/** Too large for a JSON number. */
-function nanos(at: Instant): string {
-  return `${epochMs(at)}000000`;
-}
+  async #work(): Promise<void> {
+    for (const id of this.#runs) {
+      this.#runs.delete(id);
+      await this.#trace(id).catch((error: unknown) => this.#deps.onFailure(error));
+    }
+    this.#working = undefined;
+  }
 
-/** `name=value,name=value`, with values escaped as in addresses. */
-function readHeaders(text: string): Record<string, string> {
-  const pairs = text.split(",").flatMap((pair) => {
-    const [name = "", ...value] = pair.split("=");
-    return name.trim() === "" || value.length === 0 ? [] : [[name.trim(), decode(value.join("=").trim())] as const];
-  });
-  return Object.fromEntries(pairs);
-}
+  async #trace(id: RunId): Promise<void> {
+    const run = await this.#deps.engine.findRun(id);
+    if (!run) return;
+    const kept = await this.#deps.engine.readChain(id);
+    const spans = traceRun(
+      run,
+      kept.map(({ event }) => event),
+    );
+    for (const [questionId, made] of spans) {
+      if (this.#sent.has(questionId)) continue;
+      this.#remember(questionId);
+      this.#deps.sender.add(made);
+    }
+  }
 
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text; // it was not escaped
+  #remember(id: QuestionId): void {
+    this.#sent.add(id);
+    const [oldest] = this.#sent;
+    if (this.#sent.size > REMEMBERED && oldest !== undefined) this.#sent.delete(oldest);
   }
 }
