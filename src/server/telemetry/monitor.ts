@@ -11,11 +11,8 @@ import type { LiveEvents } from "../events/live.ts";
 import type { EventFeed } from "../events/tail.ts";
 import { type Log, sayError } from "../log.ts";
 import { requireScope } from "../rest/call.ts";
-import type { OtlpTarget } from "./otlp.ts";
-import { SpanSender } from "./span-sender.ts";
-import { Tracer } from "./tracer.ts";
-import { Series } from "./series.ts";
-import { MetricsTally } from "./metrics-tally.ts";
+import { type OtlpTarget, SpanSender, Tracer } from "./otlp.ts";
+import { Series, MetricsTally } from "./metrics-tally.ts";
 
 const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 const MOST_JOBS = 1_000;
