@@ -8,7 +8,7 @@ import type { RouteGroup } from "./app.ts";
 import { FORM_TYPE, STRANGERS_BODY_BYTES, mediaType, readFields } from "./body.ts";
 import { COOKIE, SECURE_COOKIE } from "./credential.ts";
 import { ASSETS } from "./pages/assets.ts";
-import { sendPlainPage } from "./pages/send-page.ts";
+import { sendPlainPage } from "./pages/send-page.tsx";
 import { languageOf } from "./pages/read/read-reader.ts";
 import { PlainPage, SignIn } from "../web/pages/plain-page.tsx";
 import { say } from "../web/words/words.ts";

@@ -1,6 +1,13 @@
 import type { Context } from "hono";
 import { Refusal, type RefusalCode } from "../core/refusal.ts";
-import type { Reply } from "./reply.ts";
+import { API_PATH } from "../core/api/route.ts";
+import { Bounce, PlainPage, ProblemWords } from "../web/pages/plain-page.tsx";
+import { refusalWords } from "../web/words/refusal-words.ts";
+import { say } from "../web/words/words.ts";
+import { ASSETS } from "./pages/assets.ts";
+import { sendPlainPage } from "./pages/send-page.tsx";
+import { languageOf } from "./pages/read/read-reader.ts";
+import { loginAddress } from "./pages/session.ts";
 
 /** A "no" as RFC 9457 describes it, with our code so that programs need not read the words. */
 export interface Problem {
@@ -10,6 +17,12 @@ export interface Problem {
   code: RefusalCode | "internal";
   detail: string;
   hint?: string;
+}
+/** A complete reply, before any of it is written. */
+export interface Reply {
+  status: number;
+  headers: Record<string, string>;
+  body: string;
 }
 
 /** Replies with the problem for a thrown error. */
@@ -36,7 +49,7 @@ export function sayProblem(error: unknown, onBug: (error: unknown) => void): Rep
 }
 
 /** The value of Retry-After, in whole seconds. */
-export function sayRetryAfter(ms: number): string {
+function sayRetryAfter(ms: number): string {
   return String(Math.ceil(ms / 1000));
 }
 
@@ -47,4 +60,49 @@ function problem(given: Omit<Problem, "type" | "title">, headers: Record<string,
     headers: { ...headers, "Content-Type": "application/problem+json" },
     body: JSON.stringify(body),
   };
+}
+
+/** True if the request wants HTML, not an API response. */
+export function wantsPage({ req }: Context): boolean {
+  return (req.header("accept") ?? "").includes("text/html") && !req.path.startsWith(API_PATH);
+}
+
+/** Sends an error as a page, or redirects to the sign-in page. */
+export function replyProblemPage(context: Context, error: unknown): Response | Promise<Response> {
+  const language = languageOf(context);
+  const refusal = error instanceof Refusal ? error : undefined;
+  if (refusal?.code === "sign_in") return context.redirect(loginAddress(pathOf(context)), 303);
+  const detail =
+    refusal?.code === "not_found"
+      ? say(language, "problem.missing")
+      : refusal
+        ? refusalWords({ language }, refusal)
+        : say(language, "problem.internal");
+  if (refusal?.retryAfterMs !== undefined) context.header("Retry-After", sayRetryAfter(refusal.retryAfterMs));
+  return sendPlainPage(
+    context,
+    <PlainPage frame={{ language, assets: ASSETS, title: say(language, "problem.title") }}>
+      <ProblemWords language={language} detail={detail} />
+    </PlainPage>,
+    refusal?.httpStatus ?? 500,
+  );
+}
+
+/** Sends visitors from another site to the same address again, now from our own page. */
+export function replyBounce(context: Context): Response | Promise<Response> {
+  const language = languageOf(context);
+  const path = pathOf(context);
+  return sendPlainPage(
+    context,
+    <PlainPage frame={{ language, assets: ASSETS, title: say(language, "bounce.title"), goTo: path }}>
+      <Bounce language={language} path={path} />
+    </PlainPage>,
+  );
+}
+
+/** The path of the request; `/` for a form, which has no address to return to. */
+function pathOf({ req }: Context): string {
+  if (req.method !== "GET") return "/";
+  const { pathname, search } = new URL(req.url);
+  return `${pathname}${search}`;
 }

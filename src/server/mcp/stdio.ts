@@ -1,6 +1,6 @@
 import type { Readable, Writable } from "node:stream";
 import type { McpCaller, McpDeps } from "./caller.ts";
-import { CallClaims } from "./claims.ts";
+import { CallClaims } from "./exchange.ts";
 import { createMcpServer } from "./server.ts";
 import type { ToolName } from "./tool.ts";
 import { BackgroundWork } from "./work.ts";

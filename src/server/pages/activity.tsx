@@ -13,7 +13,7 @@ import type { SignedIn } from "../credential.ts";
 import { maySee } from "../events/filter.ts";
 import type { PageCall, PagesDeps } from "./deps.ts";
 import { getRun } from "./read/get-run.ts";
-import { sendFramedPage } from "./send-framed-page.tsx";
+import { sendFramedPage } from "./send-page.tsx";
 import { readReader } from "./read/read-reader.ts";
 
 const PAGE = 50;

@@ -10,9 +10,8 @@ import { BatchBarContent } from "../../web/parts/batch-bar.tsx";
 import type { SignedIn } from "../credential.ts";
 import type { PageCall, PagesDeps } from "./deps.ts";
 import { requestKey, readDraft } from "./form/read-draft.ts";
-import { sendFramedPage } from "./send-framed-page.tsx";
+import { sendFramedPage, sendPage } from "./send-page.tsx";
 import { isFromScript } from "./redirect.ts";
-import { sendPage } from "./send-page.ts";
 import { readWaiting } from "./read/read-inbox.ts";
 import { readReader } from "./read/read-reader.ts";
 import {

@@ -6,7 +6,7 @@ import { isNeverGiven } from "../../web/words/event-words.ts";
 import { tell } from "../../web/parts/reader.ts";
 import type { SignedIn } from "../credential.ts";
 import type { PagesDeps } from "./deps.ts";
-import { sendFramedPage } from "./send-framed-page.tsx";
+import { sendFramedPage } from "./send-page.tsx";
 import { readReader } from "./read/read-reader.ts";
 
 const SEARCHED = 500;

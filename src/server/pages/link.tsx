@@ -20,7 +20,7 @@ import { RequestLimit } from "../rest/request-limit.ts";
 import { readAnswerForm, draftFromVote, draftFromAddress, writtenText } from "./form/answer-form.ts";
 import { ASSETS } from "./assets.ts";
 import { readDraft } from "./form/read-draft.ts";
-import { sendPlainPage } from "./send-page.ts";
+import { sendPlainPage } from "./send-page.tsx";
 import { languageOf } from "./read/read-reader.ts";
 
 /** Limits per minute: requests to one link, and requests to invalid links from one address. */

@@ -8,10 +8,9 @@ import { isMessageKey } from "../../web/words/words.ts";
 import type { SignedIn } from "../credential.ts";
 import type { PageCall, PagesDeps } from "./deps.ts";
 import { readDraft } from "./form/read-draft.ts";
-import { readPageOffset } from "./page-offset.ts";
-import { sayRefusal, sendFramedPage } from "./send-framed-page.tsx";
+import { readPageOffset, readReader } from "./read/read-reader.ts";
+import { sayRefusal, sendFramedPage } from "./send-page.tsx";
 import { redirectTo } from "./redirect.ts";
-import { readReader } from "./read/read-reader.ts";
 
 const MOST_SHOWN = 50;
 const FIELDS = ["name", "email", "slack", "github"] as const;

@@ -11,7 +11,7 @@ import { LANGUAGES } from "../../web/words/words.ts";
 import type { SignedIn } from "../credential.ts";
 import type { PageCall, PagesDeps } from "./deps.ts";
 import { readDraft } from "./form/read-draft.ts";
-import { sendFramedPage } from "./send-framed-page.tsx";
+import { sendFramedPage } from "./send-page.tsx";
 import { redirectTo } from "./redirect.ts";
 import { KEYMAP_COOKIE, KEYS_COOKIE, LANGUAGE_COOKIE, THEME_COOKIE, readReader } from "./read/read-reader.ts";
 

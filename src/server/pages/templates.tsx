@@ -12,10 +12,9 @@ import { isMessageKey, say } from "../../web/words/words.ts";
 import type { SignedIn } from "../credential.ts";
 import type { PageCall, PagesDeps } from "./deps.ts";
 import { readDraft } from "./form/read-draft.ts";
-import { readPageOffset } from "./page-offset.ts";
-import { sayRefusal, sendFramedPage } from "./send-framed-page.tsx";
+import { readPageOffset, languageOf, readReader } from "./read/read-reader.ts";
+import { sayRefusal, sendFramedPage } from "./send-page.tsx";
 import { redirectTo } from "./redirect.ts";
-import { languageOf, readReader } from "./read/read-reader.ts";
 
 const MOST_SHOWN = 50;
 const MOST_QUESTIONS = 20;

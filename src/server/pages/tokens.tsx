@@ -9,10 +9,9 @@ import { TOKEN_SPANS, TokensPage, type TokensView } from "../../web/pages/tokens
 import type { SignedIn } from "../credential.ts";
 import type { PageCall, PagesDeps } from "./deps.ts";
 import { readDraft } from "./form/read-draft.ts";
-import { readPageOffset } from "./page-offset.ts";
-import { sayRefusal, sendFramedPage } from "./send-framed-page.tsx";
+import { readPageOffset, languageOf, readReader } from "./read/read-reader.ts";
+import { sayRefusal, sendFramedPage } from "./send-page.tsx";
 import { redirectTo } from "./redirect.ts";
-import { languageOf, readReader } from "./read/read-reader.ts";
 
 const MOST_SHOWN = 50;
 const SUBJECT = /^[A-Za-z0-9][\w.@-]{0,63}$/;

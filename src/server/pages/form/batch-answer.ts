@@ -18,7 +18,7 @@ import { BATCH_ANSWER, type BatchOffer } from "../../../web/parts/batch-bar.tsx"
 import { optionName } from "./answer-form.ts";
 import type { PageCall, PagesDeps } from "../deps.ts";
 import { requestKey } from "./read-draft.ts";
-import { sayRefusal } from "../send-framed-page.tsx";
+import { sayRefusal } from "../send-page.tsx";
 import { languageOf } from "../read/read-reader.ts";
 
 export const BATCH_LIMIT = 200;
