@@ -131,12 +131,12 @@ function writeDown(log: Log, nowMs: () => number): MiddlewareHandler {
 const REFUSED: ReadonlySet<number> = new Set([401, 403, 429]);
 
 /** A late reply is logged when it is sent. Nothing of its request is kept until then. */
-function writeLater(outgoing: ServerResponse | undefined, write: (status: number) => void): void {
+function writeLater(outgoing: ServerResponse | undefined, write: (status: number) => void) {
   outgoing?.once("close", () => write(outgoing.statusCode));
 }
 
 /** The address of an answer link is a credential. */
-function withoutSecret(path: string): string {
+function withoutSecret(path: string) {
   return path.replace(/^\/a\/[^/]*/, "/a/…");
 }
 

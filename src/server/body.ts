@@ -79,11 +79,7 @@ export async function readJson(context: Context, mostBytes = MOST_BODY_BYTES): P
   return text.trim() === "" ? {} : parseJson(text);
 }
 
-async function read(
-  context: Context,
-  { signed, strangers }: { signed: Slots; strangers: Slots },
-  mostBytes: number,
-): Promise<string> {
+async function read(context: Context, { signed, strangers }: { signed: Slots; strangers: Slots }, mostBytes: number) {
   const declared = declaredBytes(context);
   const bytes = declared ?? mostBytes; // one of unknown length may become as long as is allowed
   requireBytes(bytes, mostBytes);
@@ -101,7 +97,7 @@ async function read(
 }
 
 /** Reads a body without a declared length. */
-async function readChunks({ req }: Context, mostBytes: number): Promise<string> {
+async function readChunks({ req }: Context, mostBytes: number) {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   const body: AsyncIterable<Uint8Array> | null = req.raw.body;
@@ -119,13 +115,13 @@ export function mediaType({ req }: Context): string | undefined {
 }
 
 /** The declared length of a body; undefined if there is none. */
-function declaredBytes({ req }: Context): number | undefined {
+function declaredBytes({ req }: Context) {
   if (req.method === "GET" || req.method === "HEAD") return 0;
   if (req.header("transfer-encoding") !== undefined) return undefined;
   return Number(req.header("content-length") ?? 0);
 }
 
-function requireFew(form: string): void {
+function requireFew(form: string) {
   let fields = 1;
   for (let at = form.indexOf("&"); at >= 0; at = form.indexOf("&", at + 1)) {
     fields += 1;
@@ -133,7 +129,7 @@ function requireFew(form: string): void {
   }
 }
 
-function requireBytes(bytes: number, limit: number): void {
+function requireBytes(bytes: number, limit: number) {
   if (bytes <= limit) return;
   throw new Refusal("too_large", `This request has at most ${limit} bytes`, { fact: { is: "large_body", limit } });
 }
@@ -142,19 +138,19 @@ function requireBytes(bytes: number, limit: number): void {
  * The address by which callers without a credential are counted. A proxy adds the address of its own caller at the end of
  * X-Forwarded-For; anything before that was written by the caller itself.
  */
-function clientAddress(context: Context, isBehindProxy: boolean): string {
+function clientAddress(context: Context, isBehindProxy: boolean) {
   const forwarded = isBehindProxy ? context.req.header("x-forwarded-for")?.split(",").at(-1)?.trim() : undefined;
   return siteOf(forwarded || remoteAddress(context));
 }
 
-function remoteAddress({ env }: Context): string {
+function remoteAddress({ env }: Context) {
   const around: unknown = env;
   if (around === null || typeof around !== "object" || !("incoming" in around)) return "";
   return around.incoming instanceof IncomingMessage ? (around.incoming.socket.remoteAddress ?? "") : "";
 }
 
 /** One customer of a network has a /64 of IPv6 addresses at least, so the first half is what is counted. */
-function siteOf(address: string): string {
+function siteOf(address: string) {
   const plain = address.replace(/^::ffff:(?=\d+\.)/i, "").slice(0, 64);
   if (!isIPv6(plain)) return plain;
   const [head = "", tail] = plain.split("::");
@@ -178,7 +174,7 @@ export function parseJson(text: string): unknown {
 }
 
 /** Counts levels and values outside of strings, in one pass. Text that is not JSON is left to the parser. */
-function requireSmall(text: string): void {
+function requireSmall(text: string) {
   let depth = 0;
   let values = 1;
   for (let index = 0; index < text.length; index += 1) {
@@ -195,7 +191,7 @@ function requireSmall(text: string): void {
 }
 
 /** The place of the quote that ends the string which begins here; the end of the text where none does. */
-function endOfString(text: string, start: number): number {
+function endOfString(text: string, start: number) {
   for (let index = start + 1; index < text.length; index += 1) {
     const code = text.charCodeAt(index);
     if (code === BACKSLASH) index += 1;

@@ -51,7 +51,7 @@ export function reportTo(log: Log): (error: unknown) => void {
 }
 
 /** The text without secrets, and no longer than is written: one control character becomes six when it is escaped. */
-function cleanField(value: Field): Field {
+function cleanField(value: Field) {
   if (typeof value !== "string") return value;
   // A secret that is cut in two has no form any more: a part that stands at the very end is left out.
   const clean = redact(value.slice(0, LONGEST_FIELD), []);
@@ -67,11 +67,11 @@ function cleanField(value: Field): Field {
   return text;
 }
 
-function escaped(value: unknown): string {
+function escaped(value: unknown) {
   return JSON.stringify(value).replace(CONTROL, escapeChar);
 }
 
-function escapeChar(char: string): string {
+function escapeChar(char: string) {
   return `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 

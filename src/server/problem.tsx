@@ -49,7 +49,7 @@ export function sayProblem(error: unknown, onBug: (error: unknown) => void): Rep
 }
 
 /** The value of Retry-After, in whole seconds. */
-function sayRetryAfter(ms: number): string {
+function sayRetryAfter(ms: number) {
   return String(Math.ceil(ms / 1000));
 }
 
@@ -101,7 +101,7 @@ export function replyBounce(context: Context): Response | Promise<Response> {
 }
 
 /** The path of the request; `/` for a form, which has no address to return to. */
-function pathOf({ req }: Context): string {
+function pathOf({ req }: Context) {
   if (req.method !== "GET") return "/";
   const { pathname, search } = new URL(req.url);
   return `${pathname}${search}`;

@@ -255,7 +255,7 @@ function open(app: Hono, { hostname, port, requestMs = REQUEST_MS }: OpenOptions
   });
 }
 
-function portOf(server: Server): number {
+function portOf(server: Server) {
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("a TCP server has a port");
   return address.port;

@@ -112,7 +112,7 @@ export class LiveEvents {
   }
 
   /** The same event is written out once, however many read it. */
-  #say(kept: KeptEvent): string {
+  #say(kept: KeptEvent) {
     const known = this.#said.get(kept);
     if (known !== undefined) return known;
     const text = sayEvent(kept.cursor, kept.event.type, viewEvent(kept));
@@ -126,7 +126,7 @@ export function sayEvent(id: string, name: string, value: unknown): string {
   return `id: ${id}\nevent: ${name}\ndata: ${JSON.stringify(value)}\n\n`;
 }
 
-function readPlace(context: Context): string | undefined {
+function readPlace(context: Context) {
   const text = context.req.header("last-event-id") ?? context.req.query("after");
   if (text === undefined || text === "") return undefined;
   const parsed = Cursor.safeParse(text);
@@ -135,7 +135,7 @@ function readPlace(context: Context): string | undefined {
 }
 
 /** Sends a reader what it missed and then what happens, every event once and in order, until the stream ends. */
-async function follow({ tail, feed, stream, after, sees, say, onJoined }: Following): Promise<void> {
+async function follow({ tail, feed, stream, after, sees, say, onJoined }: Following) {
   let waiting: KeptEvent[] = [];
   let wake: () => void = () => undefined;
   stream.ended.addEventListener("abort", () => wake(), { once: true });
@@ -146,12 +146,12 @@ async function follow({ tail, feed, stream, after, sees, say, onJoined }: Follow
     wake();
   });
   onJoined();
-  const tell = async (kept: KeptEvent): Promise<void> => {
+  const tell = async (kept: KeptEvent) => {
     const text = await say(kept);
     if (text !== undefined) stream.send(text);
   };
   // Events of one batch are written at once: a write for each event would cost more than the event.
-  const tellAll = async (batch: readonly KeptEvent[]): Promise<void> => {
+  const tellAll = async (batch: readonly KeptEvent[]) => {
     let text = "";
     for (const kept of batch) {
       const said = say(kept);

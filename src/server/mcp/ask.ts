@@ -32,7 +32,7 @@ const Input = z.looseObject({
 export async function askHuman(call: ToolCall, door: DoorDefaults): Promise<ToolResult> {
   const asked = await ask(call, { ...door, holdMs: door.holdMs ?? call.deps.rules.liveWindowMs });
   const { read, windowMs } = asked;
-  const holdAsked = (): Promise<ToolResult> => holdFor(call, asked, windowMs);
+  const holdAsked = () => holdFor(call, asked, windowMs);
   if (!isPending(read.question)) return handOver(call, read);
   const isShown = await mayShowForm(call, read);
   if (!isShown) await recordOffer(call, read);
@@ -90,13 +90,13 @@ export async function approve(call: ToolCall): Promise<ToolResult> {
   return resultFor(hooked, await decide(call, hooked), prompt);
 }
 
-function getPrompt({ deps }: ToolCall): PermissionPrompt {
+function getPrompt({ deps }: ToolCall) {
   const { permissionPrompt } = deps.clients;
   if (permissionPrompt) return permissionPrompt;
   throw new Refusal("bad_input", "No agent that is known here asks a tool for permission");
 }
 
-async function decide(call: ToolCall, hooked: HookCall): Promise<HookReply> {
+async function decide(call: ToolCall, hooked: HookCall) {
   try {
     const read = await askOrFind(call, hooked);
     const out = await bringOut(call, read, { isNamed: false });
@@ -109,7 +109,7 @@ async function decide(call: ToolCall, hooked: HookCall): Promise<HookReply> {
   }
 }
 
-async function askOrFind(call: ToolCall, hooked: HookCall): Promise<QuestionSnapshot> {
+async function askOrFind(call: ToolCall, hooked: HookCall) {
   const { engine, rules } = call.deps;
   const raw = { ...hooked.ask, key: hooked.key };
   const door = { via: "mcp", holdMs: rules.liveWindowMs };
@@ -133,7 +133,7 @@ function resultFor(hooked: HookCall, reply: HookReply, prompt: PermissionPrompt)
 }
 
 /** The input for the tool call: with the answers for the program's own question tool, unchanged for any other. */
-function inputFor(hooked: HookCall, read: QuestionSnapshot, prompt: PermissionPrompt): unknown {
+function inputFor(hooked: HookCall, read: QuestionSnapshot, prompt: PermissionPrompt) {
   if (hooked.is !== "question") return hooked.input;
   return prompt.answeredInput(hooked, read, delimiterFrom(randomBytes(DELIMITER_BYTES)));
 }

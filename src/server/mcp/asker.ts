@@ -94,14 +94,14 @@ export function nameAsk({ caller, profile }: ToolCall, input: AskInput): string 
 }
 
 /** Without a session the key alone names the run. */
-function keyedSession({ principal }: McpCaller, { key }: AskInput): string | undefined {
+function keyedSession({ principal }: McpCaller, { key }: AskInput) {
   return key === undefined ? undefined : `${ONE_ASK_PREFIX}${hashText(`${principal}\n=${key}`)}`;
 }
 
 async function findSessionRun(
   engine: Engine,
   { session, agent, host }: { session: string; agent: string; host: string },
-): Promise<Run | undefined> {
+) {
   const { runs } = await engine.lookUp({ by: "session", text: session }, RUNS_OF_A_SESSION);
   return runs.find((run) => run.host === host && run.agent === agent);
 }

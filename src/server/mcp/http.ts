@@ -12,7 +12,7 @@ import { Slots } from "../slots.ts";
 import type { McpCaller, McpDeps, Sdk } from "./caller.ts";
 import { type Exchange, Exchanges, Streams } from "./exchange.ts";
 import { LAST_EVENT, RETRY_MS, firstEvent, type HeldStream, isAtEnd, readStreamId } from "./stream-id.ts";
-import { DEFAULT_TOOLS, type ToolName, parseTools, type Tool } from "./tool.ts";
+import { DEFAULT_TOOLS, parseTools, type Tool } from "./tool.ts";
 import type { McpHttpHandler } from "@modelcontextprotocol/server";
 import { type McpServing, createMcpServer } from "./server.ts";
 import { randomBytes } from "node:crypto";
@@ -107,11 +107,11 @@ export function mcpPart(deps: McpHttpDeps): McpPart {
 }
 
 /** How a client of the older era names one of its requests when it cancels it. */
-function nameOf(request: z.infer<typeof RpcRequest> | undefined, session: string | undefined): string | undefined {
+function nameOf(request: z.infer<typeof RpcRequest> | undefined, session: string | undefined) {
   return request && session !== undefined ? `${session}:${request.id}` : undefined;
 }
 
-function toolsOf(context: Context): readonly ToolName[] {
+function toolsOf(context: Context) {
   const tools = context.req.query("tools");
   return tools === undefined ? DEFAULT_TOOLS : parseTools(tools);
 }
@@ -157,7 +157,7 @@ function callerOf(
   };
 }
 
-function readRun(text: string | undefined): RunId | undefined {
+function readRun(text: string | undefined) {
   if (text === undefined) return undefined;
   const parsed = RunId.safeParse(text);
   if (!parsed.success) throw new Refusal("bad_input", "Askd-Run does not hold the id of a run");
@@ -186,7 +186,7 @@ class Handler {
     }
   }
 
-  #create(sdk: Sdk): McpHttpHandler {
+  #create(sdk: Sdk) {
     return sdk.createMcpHandler(({ requestInfo }) => createMcpServer(sdk, this.#deps, this.#take(requestInfo)), {
       // A held call is answered as a stream: a client gives up on a single body much sooner.
       responseMode: "sse",
@@ -196,7 +196,7 @@ class Handler {
     });
   }
 
-  #take(request: Request | undefined): McpServing {
+  #take(request: Request | undefined) {
     const serving = request && this.#waiting.get(request);
     if (!serving) throw new Error("the library makes a server for a request that it was given");
     return serving;
@@ -220,7 +220,7 @@ function parseSessionId(id: string | undefined): ClientName | undefined {
   return parsed.success ? { name: parsed.data.n, version: parsed.data.v } : undefined;
 }
 
-function readJson(text: string): unknown {
+function readJson(text: string) {
   try {
     return JSON.parse(text);
   } catch {

@@ -97,7 +97,7 @@ async function viewTask(call: ToolCall, read: QuestionSnapshot): Promise<Record<
   };
 }
 
-function lastChange({ question }: QuestionSnapshot, now: Instant): Instant {
+function lastChange({ question }: QuestionSnapshot, now: Instant) {
   if (question.status === "answered") return question.answer.at;
   if (question.status === "timeout") return question.timedOutAt;
   if (question.status === "cancelled") return question.cancelledAt;

@@ -196,7 +196,7 @@ function viewHow(question: Question, answer: Answer): Record<string, unknown> {
   };
 }
 
-async function cancelQuestion(call: ToolCall): Promise<ToolResult> {
+async function cancelQuestion(call: ToolCall) {
   const ref = parse(QuestionRef, call.input);
   const { question } = await getOwnQuestion(call, ref.question_id ?? ref.questionId);
   const { owner } = await askerOf(call);
@@ -206,7 +206,7 @@ async function cancelQuestion(call: ToolCall): Promise<ToolResult> {
   return plainResult({ success: isOpen, previousStatus: question.status });
 }
 
-async function postQuestion(call: ToolCall): Promise<ToolResult> {
+async function postQuestion(call: ToolCall) {
   const { question, run } = await askOnly(call, { via: "mcp" });
   return plainResult({
     questionId: question.id,
@@ -217,12 +217,12 @@ async function postQuestion(call: ToolCall): Promise<ToolResult> {
   });
 }
 
-async function askUserQuestion(call: ToolCall): Promise<ToolResult> {
+async function askUserQuestion(call: ToolCall) {
   const read = await askOnly(call, { via: "mcp", timeoutMs: "never", onTimeout: "wait" });
   return isPending(read.question) ? resultOf(read, "") : handOver(call, read);
 }
 
-function parse<Schema extends z.ZodType>(shape: Schema, input: unknown): z.infer<Schema> {
+function parse<Schema extends z.ZodType>(shape: Schema, input: unknown) {
   const parsed = shape.safeParse(input ?? {});
   if (!parsed.success) throw new Refusal("bad_input", `The arguments cannot be read: ${describeIssue(parsed.error)}`);
   return parsed.data;

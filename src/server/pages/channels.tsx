@@ -39,7 +39,7 @@ export function addChannels(pages: Hono<SignedIn>, deps: PagesDeps): void {
 }
 
 /** A successful callback is recorded as `question.given`. */
-function isDelivery(event: Event): boolean {
+function isDelivery(event: Event) {
   if (event.type === "question.given") return event.detail?.["witness"] === "callback";
   return DELIVERIES.has(event.type) && !isNeverGiven(event);
 }

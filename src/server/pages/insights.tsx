@@ -52,7 +52,7 @@ export function addInsights(pages: Hono<SignedIn>, deps: PagesDeps): void {
   pages.get("/insights", (context) => showInsights(context, deps, cache));
 }
 
-async function showInsights(context: PageCall, { engine }: PagesDeps, cache: StatsCache): Promise<Response> {
+async function showInsights(context: PageCall, { engine }: PagesDeps, cache: StatsCache) {
   const reader = await readReader(context, engine);
   const period = PERIODS.find((each) => each === context.req.query("for")) ?? "7d";
   const aheadMs = aheadOf(reader);
@@ -68,7 +68,7 @@ async function showInsights(context: PageCall, { engine }: PagesDeps, cache: Sta
 }
 
 /** Offset of the reader's time zone from UTC; negative west of it. */
-function aheadOf(reader: PageReader): number {
+function aheadOf(reader: PageReader) {
   const aheadMs = (DAY_MS - (startOfDay(reader) % DAY_MS)) % DAY_MS;
   return aheadMs > FARTHEST_AHEAD_MS ? aheadMs - DAY_MS : aheadMs;
 }
@@ -94,8 +94,8 @@ export class StatsCache {
     return Promise.race([counting.catch(() => kept), after(patienceMs, kept)]);
   }
 
-  #count(name: string, query: (now: Instant) => StatsQuery): Promise<Kept> {
-    const work = async (): Promise<Kept> => {
+  #count(name: string, query: (now: Instant) => StatsQuery) {
+    const work = async () => {
       const countedAt = await this.#deps.engine.now();
       const stats = await this.#deps.engine.stats(query(countedAt));
       const kept = { stats, countedAt, atMs: this.#deps.nowMs() };

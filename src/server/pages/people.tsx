@@ -25,7 +25,7 @@ async function show(
   context: PageCall,
   deps: PagesDeps,
   again: { draft?: FormDraft; problem?: string; status?: number } = {},
-): Promise<Response> {
+) {
   const reader = await readReader(context, deps.engine);
   const { items, part } = partOf(await deps.engine.listPeople(), readPageOffset(context) ?? 0, MOST_SHOWN);
   const view = {
@@ -44,7 +44,7 @@ async function show(
   });
 }
 
-async function save(context: PageCall, deps: PagesDeps): Promise<Response> {
+async function save(context: PageCall, deps: PagesDeps) {
   const { engine } = deps;
   const draft = await readDraft(context);
   const reader = await readReader(context, engine);

@@ -47,7 +47,7 @@ export function addRunPages(pages: Hono<SignedIn>, deps: PagesDeps): void {
   pages.post("/r/:id/cancel", (context) => change(context, deps, "cancel"));
 }
 
-async function showRuns(context: PageCall, deps: PagesDeps): Promise<Response> {
+async function showRuns(context: PageCall, deps: PagesDeps) {
   const cursor = await deps.feed.findEnd();
   const reader = await readReader(context, deps.engine);
   const group = RUN_GROUPS.find((name) => name === context.req.query("state")) ?? "all";
@@ -63,7 +63,7 @@ async function showRuns(context: PageCall, deps: PagesDeps): Promise<Response> {
   });
 }
 
-async function showRun(context: PageCall, deps: PagesDeps): Promise<Response> {
+async function showRun(context: PageCall, deps: PagesDeps) {
   const name = context.req.param("id") ?? "";
   const run = await getRun(deps.engine, name);
   if (run.id !== name) return context.redirect(`/r/${run.id}`, 303);
@@ -75,7 +75,7 @@ async function sendRun(
   deps: PagesDeps,
   id: RunId,
   more: { problem?: string; status?: number } = {},
-): Promise<Response> {
+) {
   const { problem, status = 200 } = more;
   const cursor = await deps.feed.findEnd();
   const reader = await readReader(context, deps.engine);
@@ -92,7 +92,7 @@ async function sendRun(
 }
 
 /** The agent's changes as a page; the script puts them into the run page. */
-async function showWork(context: PageCall, deps: PagesDeps): Promise<Response> {
+async function showWork(context: PageCall, deps: PagesDeps) {
   const reader = await readReader(context, deps.engine);
   const run = await getRun(deps.engine, context.req.param("id") ?? "");
   const work = await deps.atHand?.work(run);
@@ -113,7 +113,7 @@ async function showWork(context: PageCall, deps: PagesDeps): Promise<Response> {
 }
 
 /** New log lines since the script's last request. */
-async function showLog(context: PageCall, deps: PagesDeps): Promise<Response> {
+async function showLog(context: PageCall, deps: PagesDeps) {
   const run = await getRun(deps.engine, context.req.param("id") ?? "");
   const from = context.req.query("from");
   if (from === undefined) return context.redirect(`/r/${run.id}`, 303);
@@ -124,7 +124,7 @@ async function showLog(context: PageCall, deps: PagesDeps): Promise<Response> {
   return sendPage(context, <LogLines reader={reader} run={run} log={log} />);
 }
 
-async function change(context: PageCall, deps: PagesDeps, verb: "resume" | "cancel"): Promise<Response> {
+async function change(context: PageCall, deps: PagesDeps, verb: "resume" | "cancel") {
   const { engine } = deps;
   const run = await getRun(engine, context.req.param("id") ?? "");
   const by = context.get("actor");
@@ -179,7 +179,7 @@ async function readRuns(
   };
 }
 
-function isWaiting(run: Run): boolean {
+function isWaiting(run: Run) {
   if (run.status === "resuming") return isAnswerUntaken(run);
   return !hasEnded(run) && (run.status !== "running" || run.pendingId !== undefined);
 }
@@ -226,17 +226,17 @@ async function readLog(
 }
 
 /** How long the run waited for a person on this question. */
-function waitedMs(question: Question, now: Instant): number {
+function waitedMs(question: Question, now: Instant) {
   const until = closedAt(question) ?? now;
   return Math.max(0, msBetween(question.askedAt, until));
 }
 
-function closedAt(question: Question): Instant | undefined {
+function closedAt(question: Question) {
   if (question.status === "pending") return question.settling?.answer.at;
   if (question.status === "cancelled") return question.cancelledAt;
   return question.status === "timeout" ? question.timedOutAt : findAnswer(question)?.at;
 }
 
-function sum(values: readonly number[]): number {
+function sum(values: readonly number[]) {
   return values.reduce((total, value) => total + value, 0);
 }

@@ -51,7 +51,7 @@ export async function sendCard(context: PageCall, deps: PagesDeps, given: CardPa
 }
 
 /** The same question from other runs, as far as the list shows them. */
-function findSame({ groups }: InboxData, { question }: QuestionSnapshot): QuestionSnapshot[] {
+function findSame({ groups }: InboxData, { question }: QuestionSnapshot) {
   const rows = groups.find(({ name }) => name === "waiting")?.rows ?? [];
   const row = rows.find((each) => each.some((read) => read.question.id === question.id)) ?? [];
   return row.filter((read) => read.question.id !== question.id);

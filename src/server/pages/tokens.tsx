@@ -32,7 +32,7 @@ export function addTokens(pages: Hono<SignedIn>, deps: PagesDeps): void {
 
 type Again = Partial<Pick<TokensView, "issued" | "problem">> & { draft?: FormDraft; status?: number };
 
-async function show(context: PageCall, deps: PagesDeps, again: Again = {}): Promise<Response> {
+async function show(context: PageCall, deps: PagesDeps, again: Again = {}) {
   const { engine } = deps;
   const reader = await readReader(context, engine);
   const isAdmin = reader.scope === "admin";
@@ -61,7 +61,7 @@ async function show(context: PageCall, deps: PagesDeps, again: Again = {}): Prom
 }
 
 /** Issues a token. Its text is in this response and nowhere else. */
-async function issue(context: PageCall, deps: PagesDeps): Promise<Response> {
+async function issue(context: PageCall, deps: PagesDeps) {
   const draft = await readDraft(context);
   const reader = await readReader(context, deps.engine);
   const scope = IssuedScope.exclude(["login"]).safeParse(draftText(draft, "scope"));

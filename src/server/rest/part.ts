@@ -2,7 +2,7 @@ import { Hono, type MiddlewareHandler, type Context } from "hono";
 import { API_PATH, type Route, scopesOf } from "../../core/api/route.ts";
 import { ROUTES, type RequestOf, VERBS, type Verb } from "../../core/api/table.ts";
 import { QuestionId } from "../../core/id.ts";
-import { type KnownMachines, needsMachine } from "../../core/run/machine.ts";
+import { needsMachine } from "../../core/run/machine.ts";
 import { requireVersion } from "../../core/question/question.ts";
 import { Refusal } from "../../core/refusal.ts";
 import type { Rules } from "../../core/rules.ts";
@@ -94,7 +94,7 @@ export function limitRequests({ limits }: Pick<RestDeps, "limits">): MiddlewareH
   };
 }
 
-function addVerb(app: Hono<SignedIn>, verb: SignedVerb, deps: RestDeps & { held: HeldRequests }): void {
+function addVerb(app: Hono<SignedIn>, verb: SignedVerb, deps: RestDeps & { held: HeldRequests }) {
   const row: Route = ROUTES[verb];
   // The table says that this verb's handler takes this verb's request.
   const handle = HANDLERS[verb] as Handler<Verb>;
@@ -146,16 +146,13 @@ function waitFor(
 }
 
 /** The machines that the view of these rows needs; a remote engine reads them itself. */
-async function machinesFor(
-  rows: unknown,
-  { call, reader }: { call: RestCall; reader: ReplyFormat },
-): Promise<KnownMachines | undefined> {
+async function machinesFor(rows: unknown, { call, reader }: { call: RestCall; reader: ReplyFormat }) {
   const runs = reader.isRows ? [] : runsIn(rows).filter(needsMachine);
   return runs.length === 0 ? undefined : readMachines(call.engine, runs, call.here?.());
 }
 
 /** Refuses callers without the scope; an agent's attempt on a question stays in that question's trail. */
-async function requireScopeFor(call: RestCall, verb: Verb, id: string | undefined): Promise<void> {
+async function requireScopeFor(call: RestCall, verb: Verb, id: string | undefined) {
   const row: Route = ROUTES[verb];
   const { path } = row;
   try {
@@ -168,7 +165,7 @@ async function requireScopeFor(call: RestCall, verb: Verb, id: string | undefine
 }
 
 /** A question that is to be changed must be the caller's own, where that matters, and as the caller last saw it. */
-async function requireMeant(call: RestCall, row: Route, request: RequestOf<Verb>): Promise<void> {
+async function requireMeant(call: RestCall, row: Route, request: RequestOf<Verb>) {
   if (row.method === "GET" || !row.path.startsWith("/questions/{id}")) return;
   if (call.bearer.scope !== "agent" && call.ifVersion === undefined) return;
   const { id } = request.params as { id: QuestionId }; // every path below a question names it
@@ -178,7 +175,7 @@ async function requireMeant(call: RestCall, row: Route, request: RequestOf<Verb>
 }
 
 /** Signing in is the one thing that needs no credential: the code is one. */
-function publicRoutes({ engine, limits }: RestDeps): Hono {
+function publicRoutes({ engine, limits }: RestDeps) {
   const app = new Hono();
   const row = ROUTES.redeemLogin;
   app.post(honoPath(row.path), async (context) => {
@@ -191,7 +188,7 @@ function publicRoutes({ engine, limits }: RestDeps): Hono {
   return app;
 }
 
-function honoPath(path: string): string {
+function honoPath(path: string) {
   return path.replace(/\{(\w+)\}/g, ":$1");
 }
 
@@ -208,7 +205,7 @@ async function readRequest(
   return { params: params.data, query, body };
 }
 
-function parse<Value>(schema: z.ZodType<Value>, raw: unknown, what: string): Value {
+function parse<Value>(schema: z.ZodType<Value>, raw: unknown, what: string) {
   const parsed = schema.safeParse(raw);
   if (parsed.success) return parsed.data;
   throw new Refusal("bad_input", `${what} cannot be read: ${describeIssue(parsed.error)}`, {

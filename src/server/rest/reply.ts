@@ -63,7 +63,7 @@ function isRun(value: object): value is Run {
 }
 
 /** Looking at every field takes several times as long as writing them all, so it is done only where one may be hidden. */
-function write(shown: unknown, bearer: Actor): string {
+function write(shown: unknown, bearer: Actor) {
   const text = JSON.stringify(shown);
   return MAY_HIDE.test(text) ? JSON.stringify(shown, hidingFrom(bearer)) : text;
 }
@@ -77,13 +77,13 @@ function hidingFrom(bearer: Actor): (name: string, value: unknown) => unknown {
   };
 }
 
-function findVersion(rows: unknown): number | undefined {
+function findVersion(rows: unknown) {
   if (!isObject(rows) || !("question" in rows) || !isObject(rows.question)) return undefined;
   const { question } = rows;
   return "version" in question && typeof question.version === "number" ? question.version : undefined;
 }
 
-function nextLink(context: Context, next: string): string {
+function nextLink(context: Context, next: string) {
   const url = new URL(context.req.url);
   url.searchParams.set("after", next);
   return `<${url.pathname}${url.search}>; rel="next"`;
@@ -140,7 +140,7 @@ export class HeldRequests {
   }
 }
 
-function send(outgoing: ServerResponse, { status, headers, body }: Reply): void {
+function send(outgoing: ServerResponse, { status, headers, body }: Reply) {
   if (outgoing.destroyed) return;
   outgoing.writeHead(status, { ...SAFE_HEADERS, ...headers, "Content-Length": Buffer.byteLength(body) });
   outgoing.end(body);

@@ -168,14 +168,14 @@ async function listQuestions(call: RestCall, { query }: RequestOf<"listQuestions
 function answeringAs(
   { by, token }: Pick<RestCall, "by" | "token">,
   body: { answered_by?: string; answeredBy?: string },
-): RestCall["by"] {
+) {
   const name = body.answered_by ?? body.answeredBy;
   if (name === undefined || !token.onBehalf) return by;
   requireVisibleLine(name, "the name of who answered");
   return onBehalfOf(by, name);
 }
 
-function readMs(duration: string | number): number {
+function readMs(duration: string | number) {
   return typeof duration === "number" ? Math.round(duration * SECOND_MS) : parseDuration(duration);
 }
 

@@ -84,23 +84,23 @@ export class MetricsTally {
   }
 }
 
-function answererOf(event: Event): "human" | "policy" | "rule" {
+function answererOf(event: Event) {
   const policy = text(event, "policy");
   if (policy === undefined) return "human";
   return policy.startsWith("rule:") ? "rule" : "policy";
 }
 
-function isSuspendedIn(status: string | undefined): boolean {
+function isSuspendedIn(status: string | undefined) {
   const known = RunStatus.safeParse(status);
   return known.success && isParked({ status: known.data });
 }
 
-function observe(histogram: Histogram, { detail }: Event, name: string): void {
+function observe(histogram: Histogram, { detail }: Event, name: string) {
   const ms = detail?.[name];
   if (typeof ms === "number") histogram.observe(ms / SECOND_MS);
 }
 
-function text({ detail }: Event, name: string): string | undefined {
+function text({ detail }: Event, name: string) {
   const value = detail?.[name];
   return typeof value === "string" ? value : undefined;
 }
@@ -133,7 +133,7 @@ export class Series {
     return `${head(this.#name, this.#help, this.#type)}${lines.join("")}`;
   }
 
-  #keyOf(labels: Labels): string {
+  #keyOf(labels: Labels) {
     const key = sayLabels(labels);
     if (this.#values.has(key) || this.#values.size < MOST_SERIES) return key;
     return sayLabels(Object.fromEntries(Object.keys(labels).map((name) => [name, "other"])));
@@ -172,16 +172,16 @@ export class Histogram {
   }
 }
 
-function head(name: string, help: string, type: string): string {
+function head(name: string, help: string, type: string) {
   return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`;
 }
 
-function sayLabels(labels: Labels): string {
+function sayLabels(labels: Labels) {
   const parts = Object.entries(labels).map(([name, value]) => `${name}="${escapeLabel(value)}"`);
   return parts.length === 0 ? "" : `{${parts.join(",")}}`;
 }
 
 /** Inside quotes three characters have another meaning. */
-function escapeLabel(value: string): string {
+function escapeLabel(value: string) {
   return value.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
 }

@@ -73,7 +73,7 @@ export class Monitor {
     this.#tracer?.take(events);
   }
 
-  async #writeGauges(): Promise<string> {
+  async #writeGauges() {
     const { engine, live, holds } = this.#deps;
     const gauges = [
       gauge("askd_questions_pending", "Questions that wait for an answer.", await engine.countQuestions("pending")),
@@ -86,7 +86,7 @@ export class Monitor {
     return gauges.map((each) => each.write()).join("");
   }
 
-  async #jobsDue(): Promise<number> {
+  async #jobsDue() {
     const { store } = this.#deps;
     if (!store) return 0;
     const now = await store.now();
@@ -95,7 +95,7 @@ export class Monitor {
       .length;
   }
 
-  async #lagSeconds(): Promise<number> {
+  async #lagSeconds() {
     const { engine, feed, live } = this.#deps;
     if (live.tail.cursor === undefined) return 0;
     const [next] = await feed.read(live.tail.cursor, 1);
@@ -103,13 +103,13 @@ export class Monitor {
   }
 }
 
-function gauge(name: string, help: string, value: number): Series {
+function gauge(name: string, help: string, value: number) {
   const series = new Series("gauge", name, help);
   series.set(value);
   return series;
 }
 
-function sayAlerts(alerts: Awaited<ReturnType<AlertWatch["list"]>>): Series {
+function sayAlerts(alerts: Awaited<ReturnType<AlertWatch["list"]>>) {
   const series = new Series("gauge", "askd_alert", "1 while a value is above its threshold.");
   for (const { name, value } of alerts) series.set(value, { name });
   return series;

@@ -58,7 +58,7 @@ export class Tracer {
     await this.#deps.sender.flush();
   }
 
-  async #work(): Promise<void> {
+  async #work() {
     for (const id of this.#runs) {
       this.#runs.delete(id);
       await this.#trace(id).catch((error: unknown) => this.#deps.onFailure(error));
@@ -66,7 +66,7 @@ export class Tracer {
     this.#working = undefined;
   }
 
-  async #trace(id: RunId): Promise<void> {
+  async #trace(id: RunId) {
     const run = await this.#deps.engine.findRun(id);
     if (!run) return;
     const kept = await this.#deps.engine.readChain(id);
@@ -114,7 +114,7 @@ export class SpanSender {
     return this.#sending;
   }
 
-  async #sendAll(): Promise<void> {
+  async #sendAll() {
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.slice(0, BATCH);
       this.#waiting = this.#waiting.slice(BATCH);
@@ -122,7 +122,7 @@ export class SpanSender {
     }
   }
 
-  async #send(batch: readonly Span[]): Promise<void> {
+  async #send(batch: readonly Span[]) {
     const { target, version } = this.#deps;
     const response = await fetch(target.url, {
       method: "POST",
@@ -146,7 +146,7 @@ export function readTarget(env: Readonly<Record<string, string | undefined>>): O
 }
 
 /** One request of OTLP over HTTP, as JSON. */
-function otlpBody(spans: readonly Span[], { service, version }: { service: string; version: string }): string {
+function otlpBody(spans: readonly Span[], { service, version }: { service: string; version: string }) {
   const resource = { attributes: attributes({ "service.name": service, "service.version": version }) };
   const scopeSpans = [{ scope: { name: "askd", version }, spans: spans.map(saySpan) }];
   return JSON.stringify({ resourceSpans: [{ resource, scopeSpans }] });
@@ -167,7 +167,7 @@ function saySpan(span: Span): object {
   };
 }
 
-function attributes(values: Record<string, string | number>): object[] {
+function attributes(values: Record<string, string | number>) {
   return Object.entries(values).map(([key, value]) => ({
     key,
     value: typeof value === "number" ? { intValue: String(value) } : { stringValue: value },
@@ -175,12 +175,12 @@ function attributes(values: Record<string, string | number>): object[] {
 }
 
 /** Too large for a JSON number. */
-function nanos(at: Instant): string {
+function nanos(at: Instant) {
   return `${epochMs(at)}000000`;
 }
 
 /** `name=value,name=value`, with values escaped as in addresses. */
-function readHeaders(text: string): Record<string, string> {
+function readHeaders(text: string) {
   const pairs = text.split(",").flatMap((pair) => {
     const [name = "", ...value] = pair.split("=");
     return name.trim() === "" || value.length === 0 ? [] : [[name.trim(), decode(value.join("=").trim())] as const];
@@ -188,7 +188,7 @@ function readHeaders(text: string): Record<string, string> {
   return Object.fromEntries(pairs);
 }
 
-function decode(text: string): string {
+function decode(text: string) {
   try {
     return decodeURIComponent(text);
   } catch {

@@ -146,7 +146,7 @@ export function answererWords(reader: PageReader, answer: Answer): string {
   return tell(reader, "policy", { name: policyWords(reader, answer.policy) });
 }
 
-function policyWords(reader: PageReader, policy: string): string {
+function policyWords(reader: PageReader, policy: string) {
   const key = `policy.${policy}`;
   return isMessageKey(key) ? tell(reader, key) : makeVisible(policy);
 }
@@ -198,7 +198,7 @@ export function UnsentText({ view, answer }: { view: CardView; answer: Answer | 
 }
 
 /** True if this reader alone may correct the answer. */
-function isCorrectable({ reader, read: { question } }: CardView): boolean {
+function isCorrectable({ reader, read: { question } }: CardView) {
   return question.status !== "cancelled" && question.approvals.need === 1 && mayAnswer(question, reader);
 }
 

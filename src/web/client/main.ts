@@ -44,19 +44,19 @@ const NEAR_END_PX = 40;
 let refreshedAt = performance.now();
 
 /** Loads the agent's changes into the card. Git takes a while, so the card does not wait for it. */
-function showWork(): void {
+function showWork() {
   const place = find<HTMLElement>("#work[data-src]");
   if (place) readWork(place.dataset["src"] ?? "").catch(() => undefined); // the link to the changes stays
 }
 
-async function readWork(address: string): Promise<void> {
+async function readWork(address: string) {
   const response = await fetch(address, { headers: { accept: "text/html" } });
   const work = response.ok ? find("#work", parsePage(await response.text())) : null;
   if (work) find("#work")?.replaceWith(work);
 }
 
 /** Appends new lines to the log while the page is open. */
-function followLog(): void {
+function followLog() {
   const log = find<HTMLElement>("#log");
   if (!log) return;
   log.scrollTop = log.scrollHeight;
@@ -73,7 +73,7 @@ function followLog(): void {
   again();
 }
 
-async function read(log: HTMLElement): Promise<void> {
+async function read(log: HTMLElement) {
   if (document.hidden) return;
   const { src = "", next = "" } = log.dataset;
   const response = await fetch(`${src}?from=${encodeURIComponent(next)}`, { headers: { accept: "text/html" } });
@@ -94,7 +94,7 @@ async function read(log: HTMLElement): Promise<void> {
   refreshSoon();
 }
 
-function add(log: HTMLElement, row: HTMLElement): void {
+function add(log: HTMLElement, row: HTMLElement) {
   const last = log.lastElementChild;
   if (row.dataset["joined"] && last) last.append(row.textContent ?? "");
   else log.append(row);

@@ -220,7 +220,7 @@ function Said({ run }: { run: Run }) {
     ));
 }
 
-function saidOf({ result }: Run): string[] {
+function saidOf({ result }: Run) {
   const { summary, details, issues = [] } = result ?? {};
   return [summary, details, ...issues].filter((text) => text !== undefined);
 }

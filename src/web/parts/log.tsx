@@ -64,7 +64,7 @@ export function LogLines({ reader, run, log }: { reader: PageReader; run: Run; l
 }
 
 /** Results are long, so only their first line is shown. */
-function entryWords(reader: PageReader, { kind, text }: LogEntry): string {
+function entryWords(reader: PageReader, { kind, text }: LogEntry) {
   if (kind === "start") return tell(reader, "log.start", { n: text });
   if (kind === "ask") return tell(reader, "log.asks", { question: makeVisible(text) });
   if (kind !== "result" && kind !== "failure") return makeVisible(text);
@@ -111,7 +111,7 @@ function findMarked(entries: readonly LogEntry[], at: number): { shown: LogEntry
   return undefined;
 }
 
-function parseQuestion(text: string): string | undefined {
+function parseQuestion(text: string) {
   try {
     const given: unknown = JSON.parse(text);
     const asked = given !== null && typeof given === "object" && "question" in given ? given.question : undefined;

@@ -50,15 +50,15 @@ export function Timeline({ view: { reader, events, reads } }: { view: TimelineVi
 }
 
 /** A run event without a change of state is no news: the session got a name, or another worker took the run. */
-function isNews({ type, from, to }: Event): boolean {
+function isNews({ type, from, to }: Event) {
   return !type.startsWith("run.") || from !== to;
 }
 
-function endsWork({ type }: Event): boolean {
+function endsWork({ type }: Event) {
   return type === "question.asked" || (type.startsWith("run.") && !BEGINS.has(type));
 }
 
-function waitedMs({ detail }: Event): number | undefined {
+function waitedMs({ detail }: Event) {
   const ms = detail?.["waited_ms"];
   return typeof ms === "number" ? ms : undefined;
 }
@@ -112,7 +112,7 @@ export function Attempts({ reader, attempts }: { reader: PageReader; attempts: r
   );
 }
 
-function sayEnd(reader: PageReader, { at, end }: ResumeAttempt): string {
+function sayEnd(reader: PageReader, { at, end }: ResumeAttempt) {
   if (!end) return tell(reader, "r.try.going");
   const span = tellSpan(reader, Math.max(0, msBetween(at, end.at)), 2);
   if (end.state !== "failed") return tell(reader, `r.try.${end.state}`, { span });
@@ -123,6 +123,6 @@ function sayEnd(reader: PageReader, { at, end }: ResumeAttempt): string {
   return end.nextMs === undefined ? why : `${why}${why.endsWith(".") ? "" : "."} ${nextWords(reader, end.nextMs)}`;
 }
 
-function nextWords(reader: PageReader, nextMs: number): string {
+function nextWords(reader: PageReader, nextMs: number) {
   return nextMs === 0 ? tell(reader, "r.try.now") : tell(reader, "r.try.next", { span: tellSpan(reader, nextMs) });
 }

@@ -2,7 +2,7 @@ import { actorName } from "../../core/people/actor.ts";
 import type { Event } from "../../core/trail/event.ts";
 import { makeVisible } from "../../core/text/visible.ts";
 import { type PageReader, tell } from "../parts/reader.ts";
-import { type MessageKey, isMessageKey } from "./words.ts";
+import { isMessageKey } from "./words.ts";
 
 // The audit trail shows all events, cards only these.
 const ON_CARDS: ReadonlySet<Event["type"]> = new Set([
@@ -68,13 +68,13 @@ export function kindWords(reader: PageReader, type: Event["type"]): string {
   return key === undefined ? type : tell(reader, key, { name: "…", channel: "…" });
 }
 
-function keyOf(type: Event["type"]): MessageKey | undefined {
+function keyOf(type: Event["type"]) {
   const key = `event.${type.replace(/^question\./, "")}`;
   return isMessageKey(key) ? key : undefined;
 }
 
 /** A run starts once; every later start is a resume. */
-function isStartedAgain({ type, from }: Event): boolean {
+function isStartedAgain({ type, from }: Event) {
   return type === "run.started" && from !== undefined && from !== "queued" && from !== "running";
 }
 

@@ -3,7 +3,7 @@ import type { Actor } from "../../../core/people/actor.ts";
 import { parseAsk } from "../../../core/question/ask-input.ts";
 import { parseDuration } from "../../../core/text/duration.ts";
 import type { QuestionId } from "../../../core/id.ts";
-import { later, type Instant } from "../../../core/instant.ts";
+import { later } from "../../../core/instant.ts";
 import { Refusal } from "../../../core/refusal.ts";
 import { confirmationWord } from "../../../core/question/risk.ts";
 import type { Engine } from "../../../engine/engine.ts";
@@ -68,7 +68,7 @@ export function addQuestionActions(pages: Hono<SignedIn>, deps: PagesDeps): void
   pages.post("/test-question", (context) => askTest(context, deps));
 }
 
-async function perform(context: PageCall, deps: PagesDeps, name: string, verb: QuestionAction): Promise<Response> {
+async function perform(context: PageCall, deps: PagesDeps, name: string, verb: QuestionAction) {
   const id = await findQuestionId(deps.engine, context.req.param("id") ?? "");
   const draft = await readDraft(context);
   try {
@@ -88,7 +88,7 @@ async function perform(context: PageCall, deps: PagesDeps, name: string, verb: Q
 }
 
 /** Asks the reader a test question. */
-async function askTest(context: PageCall, { engine, rules }: PagesDeps): Promise<Response> {
+async function askTest(context: PageCall, { engine, rules }: PagesDeps) {
   const language = languageOf(context);
   const raw = {
     question: say(language, "first.question"),
@@ -102,7 +102,7 @@ async function askTest(context: PageCall, { engine, rules }: PagesDeps): Promise
 }
 
 /** Answers a question with a form, or sends the card again with the problem. */
-async function answerQuestion(context: PageCall, deps: PagesDeps): Promise<Response> {
+async function answerQuestion(context: PageCall, deps: PagesDeps) {
   const { engine, rules } = deps;
   const id = await findQuestionId(engine, context.req.param("id") ?? "");
   const draft = await readDraft(context);
@@ -132,7 +132,7 @@ async function answerQuestion(context: PageCall, deps: PagesDeps): Promise<Respo
 }
 
 /** Shows the message to the agent without sending it. */
-async function previewAnswer(context: PageCall, deps: PagesDeps): Promise<Response> {
+async function previewAnswer(context: PageCall, deps: PagesDeps) {
   const { engine } = deps;
   const id = await findQuestionId(engine, context.req.param("id") ?? "");
   const draft = await readDraft(context);
@@ -175,7 +175,7 @@ interface SameAnswer {
 }
 
 /** Gives the same answer to the other questions and sends the outcome of each. */
-async function answerSameQuestions(context: PageCall, deps: PagesDeps, given: SameAnswer): Promise<Response> {
+async function answerSameQuestions(context: PageCall, deps: PagesDeps, given: SameAnswer) {
   const { read: first, input, others, draft } = given;
   const reader = await readReader(context, deps.engine);
   const words = input.outcome === "decide" ? tell(reader, "decide") : answerLabels(first, input);
@@ -197,6 +197,6 @@ async function answerSameQuestions(context: PageCall, deps: PagesDeps, given: Sa
   return sendBatchOutcomes(context, deps, { reader, draft: again, plan });
 }
 
-function undoneUntil(question: Question): Instant | undefined {
+function undoneUntil(question: Question) {
   return isPending(question) ? question.settling?.until : undefined;
 }
