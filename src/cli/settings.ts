@@ -1,6 +1,6 @@
 import { type ConfigFile, findConfigFiles } from "../config/config-files.ts";
 import type { Config } from "../config/load.ts";
-import { formatProblem } from "../config/problem.tsx";
+import { formatProblem } from "../config/problem.ts";
 import { Refusal } from "../core/refusal.ts";
 import type { Command } from "./command.ts";
 import { findConfigFile } from "./paths.ts";

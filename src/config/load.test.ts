@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { ConfigHome } from "../../test/config-home.ts";
 import { type Config, loadConfig } from "./load.ts";
-import { formatProblem } from "./problem.tsx";
+import { formatProblem } from "./problem.ts";
 
 async function load(write: (home: ConfigHome) => void): Promise<Config & { said: string[]; home: ConfigHome }> {
   const home = new ConfigHome();

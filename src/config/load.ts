@@ -3,7 +3,7 @@ import { type ConfigFile, type Layer, type ConfigSurroundings, findConfigFiles }
 import { unitOf, formatKey } from "./key.ts";
 import { type KeyPath, type Table, leavesOf, withValue } from "../edit/table.ts";
 import { TomlError, parse } from "smol-toml";
-import type { ConfigProblem } from "./problem.tsx";
+import type { ConfigProblem } from "./problem.ts";
 import { readConfigFile } from "./read-file.ts";
 import { Values } from "./schema.ts";
 import { findPlace, lineAt, mapToml } from "../edit/toml-map.ts";
