@@ -10,12 +10,10 @@ import { CallerRuns } from "./caller-run.ts";
 import { type SignedIn, credential } from "./credential.ts";
 import { EndedTokens } from "./events/ended-token.ts";
 import { type AllowedHosts, guard } from "./guard.ts";
-import type { Log } from "./log.ts";
-import { LogLimit } from "./log-limit.ts";
+import { type Log, LogLimit } from "./log.ts";
 import { outgoingOf } from "./outgoing.ts";
-import { replyBounce, replyProblemPage, wantsPage } from "./pages/problem-page.tsx";
+import { replyBounce, replyProblemPage, wantsPage, replyProblem } from "./problem.tsx";
 import { pageSession } from "./pages/session.ts";
-import { replyProblem } from "./problem.ts";
 import { RequestLimit } from "./rest/request-limit.ts";
 
 /** Refused requests that are logged within a minute. */
@@ -133,12 +131,12 @@ function writeDown(log: Log, nowMs: () => number): MiddlewareHandler {
 const REFUSED: ReadonlySet<number> = new Set([401, 403, 429]);
 
 /** A late reply is logged when it is sent. Nothing of its request is kept until then. */
-function writeLater(outgoing: ServerResponse | undefined, write: (status: number) => void): void {
+function writeLater(outgoing: ServerResponse | undefined, write: (status: number) => void) {
   outgoing?.once("close", () => write(outgoing.statusCode));
 }
 
 /** The address of an answer link is a credential. */
-function withoutSecret(path: string): string {
+function withoutSecret(path: string) {
   return path.replace(/^\/a\/[^/]*/, "/a/…");
 }
 

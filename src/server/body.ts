@@ -1,8 +1,8 @@
 import type { Context, MiddlewareHandler } from "hono";
 import { Refusal } from "../core/refusal.ts";
-import { clientAddress } from "./client-address.ts";
-import { parseJson } from "./json-text.ts";
 import { Slots } from "./slots.ts";
+import { IncomingMessage } from "node:http";
+import { isIPv6 } from "node:net";
 
 const KIB = 1024;
 /** The largest body of any route; a route may take less. */
@@ -29,6 +29,17 @@ declare module "hono" {
     address: string;
   }
 }
+const SITE_GROUPS = 4;
+const MOST_DEPTH = 64;
+/** An ask with all items and options that are allowed has about 3,000 values. */
+const MOST_VALUES = 10_000;
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const OPENS: ReadonlySet<number> = new Set([0x5b, 0x7b]);
+const CLOSES: ReadonlySet<number> = new Set([0x5d, 0x7d]);
 
 /** Refuses bodies that say they are too large, and lets routes read the others by `readText` within bounds. */
 export function limitBody(isBehindProxy: boolean): MiddlewareHandler {
@@ -68,11 +79,7 @@ export async function readJson(context: Context, mostBytes = MOST_BODY_BYTES): P
   return text.trim() === "" ? {} : parseJson(text);
 }
 
-async function read(
-  context: Context,
-  { signed, strangers }: { signed: Slots; strangers: Slots },
-  mostBytes: number,
-): Promise<string> {
+async function read(context: Context, { signed, strangers }: { signed: Slots; strangers: Slots }, mostBytes: number) {
   const declared = declaredBytes(context);
   const bytes = declared ?? mostBytes; // one of unknown length may become as long as is allowed
   requireBytes(bytes, mostBytes);
@@ -90,7 +97,7 @@ async function read(
 }
 
 /** Reads a body without a declared length. */
-async function readChunks({ req }: Context, mostBytes: number): Promise<string> {
+async function readChunks({ req }: Context, mostBytes: number) {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   const body: AsyncIterable<Uint8Array> | null = req.raw.body;
@@ -108,13 +115,13 @@ export function mediaType({ req }: Context): string | undefined {
 }
 
 /** The declared length of a body; undefined if there is none. */
-function declaredBytes({ req }: Context): number | undefined {
+function declaredBytes({ req }: Context) {
   if (req.method === "GET" || req.method === "HEAD") return 0;
   if (req.header("transfer-encoding") !== undefined) return undefined;
   return Number(req.header("content-length") ?? 0);
 }
 
-function requireFew(form: string): void {
+function requireFew(form: string) {
   let fields = 1;
   for (let at = form.indexOf("&"); at >= 0; at = form.indexOf("&", at + 1)) {
     fields += 1;
@@ -122,7 +129,73 @@ function requireFew(form: string): void {
   }
 }
 
-function requireBytes(bytes: number, limit: number): void {
+function requireBytes(bytes: number, limit: number) {
   if (bytes <= limit) return;
   throw new Refusal("too_large", `This request has at most ${limit} bytes`, { fact: { is: "large_body", limit } });
+}
+
+/**
+ * The address by which callers without a credential are counted. A proxy adds the address of its own caller at the end of
+ * X-Forwarded-For; anything before that was written by the caller itself.
+ */
+function clientAddress(context: Context, isBehindProxy: boolean) {
+  const forwarded = isBehindProxy ? context.req.header("x-forwarded-for")?.split(",").at(-1)?.trim() : undefined;
+  return siteOf(forwarded || remoteAddress(context));
+}
+
+function remoteAddress({ env }: Context) {
+  const around: unknown = env;
+  if (around === null || typeof around !== "object" || !("incoming" in around)) return "";
+  return around.incoming instanceof IncomingMessage ? (around.incoming.socket.remoteAddress ?? "") : "";
+}
+
+/** One customer of a network has a /64 of IPv6 addresses at least, so the first half is what is counted. */
+function siteOf(address: string) {
+  const plain = address.replace(/^::ffff:(?=\d+\.)/i, "").slice(0, 64);
+  if (!isIPv6(plain)) return plain;
+  const [head = "", tail] = plain.split("::");
+  const left = head === "" ? [] : head.split(":");
+  const right = tail === undefined || tail === "" ? [] : tail.split(":");
+  const gap = Array.from({ length: Math.max(0, 8 - left.length - right.length) }, () => "0");
+  return [...left, ...gap, ...right].slice(0, SITE_GROUPS).join(":");
+}
+
+/**
+ * Parses JSON from outside. The text is scanned before it is parsed: an object with very many keys takes seconds to build
+ * and to check, and nesting of any depth would be walked.
+ */
+export function parseJson(text: string): unknown {
+  requireSmall(text);
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new Refusal("bad_input", "The request is not valid JSON", { cause });
+  }
+}
+
+/** Counts levels and values outside of strings, in one pass. Text that is not JSON is left to the parser. */
+function requireSmall(text: string) {
+  let depth = 0;
+  let values = 1;
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    if (code === QUOTE) index = endOfString(text, index);
+    else if (code === COMMA || code === COLON) values += 1;
+    else if (OPENS.has(code)) {
+      depth += 1;
+      values += 1;
+    } else if (CLOSES.has(code)) depth -= 1;
+    if (depth > MOST_DEPTH) throw new Refusal("too_large", `JSON is nested deeper than ${MOST_DEPTH} levels`);
+    if (values > MOST_VALUES) throw new Refusal("too_large", `JSON has more than ${MOST_VALUES} keys and values`);
+  }
+}
+
+/** The place of the quote that ends the string which begins here; the end of the text where none does. */
+function endOfString(text: string, start: number) {
+  for (let index = start + 1; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    if (code === BACKSLASH) index += 1;
+    else if (code === QUOTE) return index;
+  }
+  return text.length;
 }

@@ -39,7 +39,7 @@ export function credential(
   }: { callers: CallerRuns; ended: EndedTokens; countUnknown: (address: string) => void },
 ): MiddlewareHandler<SignedIn> {
   return async (context, next) => {
-    const isStillGood = async (): Promise<boolean> => (await authenticate(context, engine)) !== undefined;
+    const isStillGood = async () => (await authenticate(context, engine)) !== undefined;
     const found = await authenticate(context, engine);
     if (!found) {
       countUnknown(context.get("address"));
@@ -62,7 +62,7 @@ export function credential(
   };
 }
 
-async function authenticate(context: Context, engine: Engine): Promise<{ actor: Actor; token: Token } | undefined> {
+async function authenticate(context: Context, engine: Engine) {
   const bearer = /^Bearer ([\w-]{20,200})$/.exec(context.req.header("authorization") ?? "")?.[1];
   if (bearer !== undefined) return engine.authenticate(bearer, "api");
   const cookie = getCookie(context, SECURE_COOKIE) ?? getCookie(context, COOKIE);

@@ -50,19 +50,19 @@ export function guard(doors: () => AllowedHosts, pages: Pages): MiddlewareHandle
 }
 
 /** A visitor followed a link on another site: the browser sends no cookie, only the address. */
-function isLinkFromElsewhere({ req }: Context): boolean {
+function isLinkFromElsewhere({ req }: Context) {
   const site = req.header("sec-fetch-site");
   const isTop = req.header("sec-fetch-mode") === "navigate" && req.header("sec-fetch-dest") === "document";
   return req.method === "GET" && isTop && (site === "cross-site" || site === "same-site");
 }
 
-function requireHost(context: Context, { hosts }: AllowedHosts): void {
+function requireHost(context: Context, { hosts }: AllowedHosts) {
   const host = context.req.header("host")?.toLowerCase() ?? "";
   if (hosts.has(host)) return;
   throw new Refusal("not_permitted", "This server does not answer under that name", { fact: { is: "other_name" } });
 }
 
-function requireOrigin(context: Context, { origins }: AllowedHosts): void {
+function requireOrigin(context: Context, { origins }: AllowedHosts) {
   const origin = context.req.header("origin");
   if (origin !== undefined && !origins.has(origin.toLowerCase())) {
     throw new Refusal("not_permitted", "This server does not answer pages of that origin", {
@@ -75,13 +75,13 @@ function requireOrigin(context: Context, { origins }: AllowedHosts): void {
   }
 }
 
-function isEmpty(context: Context): boolean {
+function isEmpty(context: Context) {
   return (context.req.header("content-length") ?? "0") === "0" && context.req.header("transfer-encoding") === undefined;
 }
 
 const FORM_PATHS: ReadonlySet<string> = new Set(["/login", "/logout", "/csp-report"]);
 
-function requireJson(context: Context, { isPage }: Pages): void {
+function requireJson(context: Context, { isPage }: Pages) {
   if (context.req.method === "GET" || context.req.method === "HEAD") return;
   const type = mediaType(context);
   if (type === "application/json" || FORM_PATHS.has(context.req.path)) return;

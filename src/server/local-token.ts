@@ -33,7 +33,7 @@ interface ServerWord {
 /** Every server keeps a file of its own beside the address: when one ends, another that is alive is found again. */
 const OWN_FILE = /^server-\d+-\d+\.json$/;
 
-function ownFile(runtimeDir: string, { url, pid }: ServerWord): string {
+function ownFile(runtimeDir: string, { url, pid }: ServerWord) {
   return join(dirname(serverFiles(runtimeDir).address), `server-${pid}-${new URL(url).port}.json`);
 }
 
@@ -50,7 +50,7 @@ export async function withdrawServer(runtimeDir: string, word: ServerWord): Prom
 }
 
 /** Puts a server that answers in the place of the one that is gone; without any the address is removed. */
-async function replaceByOther(runtimeDir: string): Promise<string | undefined> {
+async function replaceByOther(runtimeDir: string) {
   const { address } = serverFiles(runtimeDir);
   const dir = dirname(address);
   for (const name of (await readdir(dir)).filter((each) => OWN_FILE.test(each)).sort()) {
@@ -65,7 +65,7 @@ async function replaceByOther(runtimeDir: string): Promise<string | undefined> {
   return undefined;
 }
 
-function isSame(one: ServerWord | undefined, other: ServerWord): boolean {
+function isSame(one: ServerWord | undefined, other: ServerWord) {
   return one?.pid === other.pid && one.url === other.url;
 }
 
@@ -95,7 +95,7 @@ export async function findAddress(runtimeDir: string): Promise<string | undefine
   return isSame(now, word) ? replaceByOther(runtimeDir) : undefined;
 }
 
-async function findHealth(url: string): Promise<"ok" | "slow" | "none"> {
+async function findHealth(url: string) {
   try {
     const { ok } = await fetch(`${url}/health`, { signal: AbortSignal.timeout(REPLY_MS), redirect: "manual" });
     return ok ? "ok" : "none";
@@ -104,7 +104,7 @@ async function findHealth(url: string): Promise<"ok" | "slow" | "none"> {
   }
 }
 
-function isProcess(pid: number): boolean {
+function isProcess(pid: number) {
   try {
     process.kill(pid, 0); // sends nothing
     return true;

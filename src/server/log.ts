@@ -1,4 +1,4 @@
-import type { Instant } from "../core/instant.ts";
+import { type Instant, MINUTE_MS } from "../core/instant.ts";
 import { Refusal } from "../core/refusal.ts";
 import { redact } from "../core/secret/redact.ts";
 
@@ -51,7 +51,7 @@ export function reportTo(log: Log): (error: unknown) => void {
 }
 
 /** The text without secrets, and no longer than is written: one control character becomes six when it is escaped. */
-function cleanField(value: Field): Field {
+function cleanField(value: Field) {
   if (typeof value !== "string") return value;
   // A secret that is cut in two has no form any more: a part that stands at the very end is left out.
   const clean = redact(value.slice(0, LONGEST_FIELD), []);
@@ -67,10 +67,41 @@ function cleanField(value: Field): Field {
   return text;
 }
 
-function escaped(value: unknown): string {
+function escaped(value: unknown) {
   return JSON.stringify(value).replace(CONTROL, escapeChar);
 }
 
-function escapeChar(char: string): string {
+function escapeChar(char: string) {
   return `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}
+
+/** Limits log lines a minute; the next line says how many were left out. */
+export class LogLimit {
+  readonly #perMinute: number;
+  readonly #nowMs: () => number;
+  #sinceMs = -Infinity;
+  #written = 0;
+  #leftOut = 0;
+
+  constructor(perMinute: number, nowMs: () => number) {
+    this.#perMinute = perMinute;
+    this.#nowMs = nowMs;
+  }
+
+  /** Calls `write` if there is room; `leftOut` is undefined where nothing was left out. */
+  count(write: (leftOut: number | undefined) => void): void {
+    const nowMs = this.#nowMs();
+    if (nowMs - this.#sinceMs >= MINUTE_MS) {
+      this.#sinceMs = nowMs;
+      this.#written = 0;
+    }
+    if (this.#written >= this.#perMinute) {
+      this.#leftOut += 1;
+      return;
+    }
+    this.#written += 1;
+    const leftOut = this.#leftOut === 0 ? undefined : this.#leftOut;
+    this.#leftOut = 0;
+    write(leftOut);
+  }
 }

@@ -8,7 +8,7 @@ import type { RouteGroup } from "./app.ts";
 import { FORM_TYPE, STRANGERS_BODY_BYTES, mediaType, readFields } from "./body.ts";
 import { COOKIE, SECURE_COOKIE } from "./credential.ts";
 import { ASSETS } from "./pages/assets.ts";
-import { sendPlainPage } from "./pages/send-page.ts";
+import { sendPlainPage } from "./pages/send-page.tsx";
 import { languageOf } from "./pages/read/read-reader.ts";
 import { PlainPage, SignIn } from "../web/pages/plain-page.tsx";
 import { say } from "../web/words/words.ts";
@@ -38,7 +38,7 @@ export function loginPart(deps: LoginDeps): RouteGroup {
   return { path: "/", public: app };
 }
 
-async function signIn(context: Context, deps: LoginDeps): Promise<Response> {
+async function signIn(context: Context, deps: LoginDeps) {
   deps.signIns.count(context.get("address"));
   const { code, next } = await readForm(context);
   try {
@@ -69,11 +69,11 @@ async function readForm(context: Context): Promise<{ code: string; next: string 
 }
 
 /** The path to open after signing in; never another server. */
-function readNext(next: unknown): string {
+function readNext(next: unknown) {
   return typeof next === "string" && /^\/(?![/\\])[\x21-\x7e]{0,500}$/.test(next) && !next.includes("\\") ? next : "/";
 }
 
-async function endSession(context: Context, { engine }: LoginDeps): Promise<void> {
+async function endSession(context: Context, { engine }: LoginDeps) {
   for (const name of [SECURE_COOKIE, COOKIE]) {
     const text = getCookie(context, name);
     if (text === undefined) continue;
@@ -82,7 +82,7 @@ async function endSession(context: Context, { engine }: LoginDeps): Promise<void
   }
 }
 
-function page(context: Context, { next, isWrong }: { next: string; isWrong: boolean }): Response | Promise<Response> {
+function page(context: Context, { next, isWrong }: { next: string; isWrong: boolean }) {
   const language = languageOf(context);
   return sendPlainPage(
     context,

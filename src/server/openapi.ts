@@ -93,7 +93,7 @@ function operation(verb: Verb, row: Route): object {
   };
 }
 
-function parametersOf(schema: z.ZodType, place: "path" | "query"): object[] {
+function parametersOf(schema: z.ZodType, place: "path" | "query") {
   const required = requiredOf(schema);
   return Object.entries(propertiesOf(schema)).map(([name, property]) => ({
     name,
@@ -115,7 +115,7 @@ function stream(verb: Verb): object {
   return verb === "readFeed" ? { "text/event-stream": { schema: { type: "string" } } } : {};
 }
 
-function schemaOf(schema: z.ZodType, io: "input" | "output"): Record<string, unknown> {
+function schemaOf(schema: z.ZodType, io: "input" | "output") {
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: "any" });
   return rest;
 }
@@ -125,7 +125,7 @@ function propertiesOf(schema: z.ZodType): Record<string, unknown> {
   return properties !== null && typeof properties === "object" ? { ...properties } : {};
 }
 
-function requiredOf(schema: z.ZodType): string[] {
+function requiredOf(schema: z.ZodType) {
   const { required } = schemaOf(schema, "input");
   return Array.isArray(required) ? required.map(String) : [];
 }

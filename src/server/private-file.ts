@@ -61,14 +61,14 @@ export async function removePrivate(file: string): Promise<void> {
   }
 }
 
-async function makePrivateDir(dir: string): Promise<void> {
+async function makePrivateDir(dir: string) {
   await mkdir(dir, { recursive: true, mode: 0o700 });
   const { mode, uid } = await lstat(dir);
   if ((mode & constants.S_IFMT) !== constants.S_IFDIR) throw notPrivate(dir, "is not a folder");
   requirePrivate(dir, { mode, uid, fix: "chmod 700" });
 }
 
-function requirePrivate(path: string, { mode, uid, fix }: { mode: number; uid: number; fix: string }): void {
+function requirePrivate(path: string, { mode, uid, fix }: { mode: number; uid: number; fix: string }) {
   if (!isUnix) return;
   if (uid !== process.getuid?.()) throw notPrivate(path, "belongs to another user");
   if ((mode & OTHERS) !== 0) throw notPrivate(path, "is open to other users", `${fix} ${path}`);

@@ -42,7 +42,7 @@ export async function serveStore(deps: StoreServed, options: ServeOptions) {
     const { rules, version, holders, host, clients } = deps;
     const mcp = mcpPart({ engine, holders, rules, version, host, clients, onBug });
     let isWorking = false;
-    const here = (): string | undefined => (isWorking ? host : undefined);
+    const here = () => (isWorking ? host : undefined);
     const around = { feed: feedOf(store), parts: [mcp], holds: () => engine.holds, here };
     const served = await serveHttp({ ...deps, ...around }, options);
     const url = `http://127.0.0.1:${served.port}`;

@@ -4,7 +4,7 @@ import { AnswerInput } from "../core/answer/answer-input.ts";
 import type { QuestionSnapshot } from "../core/changes.ts";
 import type { KeptEvent } from "../core/trail/event.ts";
 import { QuestionId, RunId, shortId } from "../core/id.ts";
-import { type AwayMachine, runAfterAnswer, findAwayMachine } from "../core/run/machine.ts";
+import { runAfterAnswer, findAwayMachine } from "../core/run/machine.ts";
 import { Refusal } from "../core/refusal.ts";
 import { type Run, findAgentSession, isAgentAlive, isAnswerUntaken } from "../core/run/run.ts";
 import { viewCheck } from "../core/api/view.ts";
@@ -25,7 +25,7 @@ const AnswerBody = z.object({ question_id: QuestionId, answer: z.string() });
 export function sessionsPart(deps: RestDeps): RouteGroup {
   const app = new Hono<SignedIn>();
   app.use("/sessions/*", limitRequests(deps));
-  const call = (context: Context<SignedIn>): RestCall => callOf(context, deps);
+  const call = (context: Context<SignedIn>) => callOf(context, deps);
   app.get("/sessions/:id", async (context) => {
     const run = await getRun(call(context), context.req.param("id"));
     return context.json(await viewSession(call(context), run));
@@ -38,13 +38,13 @@ export function sessionsPart(deps: RestDeps): RouteGroup {
   app.post("/sessions/:id/task", (context) => resume(context, call(context)));
   app.get("/sessions/:id/events", async (context) => {
     const run = await getRun(call(context), context.req.param("id"));
-    const sees = ({ event }: KeptEvent): boolean => event.runId === run.id && event.type in ALIASES;
+    const sees = ({ event }: KeptEvent) => event.runId === run.id && event.type in ALIASES;
     return deps.live.reply(context, sees, (kept) => sayAlias(call(context), kept));
   });
   return { path: "/", signed: app };
 }
 
-async function answer(context: Context<SignedIn>, call: RestCall): Promise<Response> {
+async function answer(context: Context<SignedIn>, call: RestCall) {
   const run = await getRun(call, context.req.param("id") ?? "");
   if (call.bearer.scope === "agent" && run.pendingId) await recordTried(call, "answer", run.pendingId);
   requireScope(call.bearer, PEOPLE);
@@ -72,7 +72,7 @@ async function answer(context: Context<SignedIn>, call: RestCall): Promise<Respo
 }
 
 /** The answer resumes a session by itself; asking for it again does no harm, but a question comes first. */
-async function resume(context: Context<SignedIn>, call: RestCall): Promise<Response> {
+async function resume(context: Context<SignedIn>, call: RestCall) {
   requireScope(call.bearer, PEOPLE);
   const run = await getRun(call, context.req.param("id") ?? "");
   const isGoing = run.pendingId === undefined && (isAgentAlive(run) || run.status === "resuming");
@@ -83,12 +83,12 @@ async function resume(context: Context<SignedIn>, call: RestCall): Promise<Respo
 }
 
 /** The machine that the session waits for and that is away. */
-async function findAwayFrom({ engine, here }: RestCall, run: Run): Promise<AwayMachine | undefined> {
+async function findAwayFrom({ engine, here }: RestCall, run: Run) {
   return findAwayMachine(run, await readMachines(engine, [run], here?.()));
 }
 
 /** The run of that name; of several, the one that waits, else the newest. */
-async function getRun(call: RestCall, name: string): Promise<Run> {
+async function getRun(call: RestCall, name: string) {
   for (const ref of refsOf(name)) {
     const runs =
       typeof ref === "string" ? [await call.engine.findRun(ref)] : (await call.engine.lookUp(ref, CANDIDATES)).runs;
@@ -135,11 +135,11 @@ async function viewPending({ engine }: RestCall, run: Run): Promise<object | nul
 }
 
 /** A parked run waits for input; a held one still runs. */
-function wordFor(run: Run): string {
+function wordFor(run: Run) {
   return run.status === "awaiting_input" ? "waiting_for_input" : run.status;
 }
 
-function questionsOf({ content }: QuestionSnapshot): object[] {
+function questionsOf({ content }: QuestionSnapshot) {
   return content.items.map(({ text, header, options, multiple }) => ({
     question: text,
     header: header ?? "",
@@ -154,7 +154,7 @@ const ALIASES: Readonly<Record<string, "question_pending" | "question_answered">
   "question.forced": "question_answered",
 };
 
-async function sayAlias({ engine }: RestCall, { event, cursor }: KeptEvent): Promise<string | undefined> {
+async function sayAlias({ engine }: RestCall, { event, cursor }: KeptEvent) {
   const type = ALIASES[event.type];
   if (type === undefined || event.questionId === undefined) return undefined;
   const read = await engine.read(event.questionId);

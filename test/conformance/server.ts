@@ -8,7 +8,7 @@ import { instant } from "../../src/core/instant.ts";
 import { createApp } from "../../src/server/app.ts";
 import type { SignedIn } from "../../src/server/credential.ts";
 import { loopbackDoors } from "../../src/server/guard.ts";
-import { listen } from "../../src/server/listen.ts";
+import { listen } from "../../src/server/server.ts";
 import { mcpPart } from "../../src/server/mcp/http.ts";
 import { MemoryStore } from "../memory-store/memory.ts";
 import { ROOMY } from "../scene.ts";

@@ -16,7 +16,7 @@ import type { LocalEngine } from "../../src/engine/local-engine.ts";
 import { createApp } from "../../src/server/app.ts";
 import { CallerRuns } from "../../src/server/caller-run.ts";
 import { loopbackDoors } from "../../src/server/guard.ts";
-import { type ListeningSocket, listen } from "../../src/server/listen.ts";
+import { type ListeningSocket, listen } from "../../src/server/server.ts";
 import type { McpCaller, Holders, McpDeps } from "../../src/server/mcp/caller.ts";
 import { type McpPart, mcpPart } from "../../src/server/mcp/http.ts";
 import { serveStdio } from "../../src/server/mcp/stdio.ts";

@@ -5,7 +5,7 @@ import { processHolder } from "../../src/agents/process/process-holder.ts";
 import { openEngine } from "../../src/app.ts";
 import { createApp } from "../../src/server/app.ts";
 import { loopbackDoors } from "../../src/server/guard.ts";
-import { listen } from "../../src/server/listen.ts";
+import { listen } from "../../src/server/server.ts";
 import { mcpPart } from "../../src/server/mcp/http.ts";
 import { ROOMY } from "../scene.ts";
 

@@ -5,7 +5,6 @@ import type { KeptEvent } from "../../core/trail/event.ts";
 import { Refusal } from "../../core/refusal.ts";
 import type { SignedIn } from "../credential.ts";
 import { outgoingOf } from "../outgoing.ts";
-import { type Following, follow } from "./follow.ts";
 import { Slots } from "../slots.ts";
 import { EventStream } from "./stream.ts";
 import { type EventFeed, FeedTail } from "./tail.ts";
@@ -22,6 +21,21 @@ export interface LiveDeps {
   recheckMs: number;
   stopping: AbortSignal;
   onBug: (error: unknown) => void;
+}
+const PAGE = 500;
+const MOST_WAITING = 20_000;
+const MOST_AT_ONCE = 64 * 1024;
+
+interface Following {
+  tail: FeedTail;
+  feed: Pick<EventFeed, "read">;
+  stream: EventStream;
+  /** Where the reader was when it was last here; nothing starts with what happens from now on. */
+  after: string | undefined;
+  sees: (kept: KeptEvent) => boolean;
+  /** The text of an event for this reader; undefined to skip it. */
+  say: (kept: KeptEvent) => string | undefined | Promise<string | undefined>;
+  onJoined: () => void;
 }
 
 /** Live events over HTTP: one tail of the feed, and a stream for each reader. */
@@ -98,7 +112,7 @@ export class LiveEvents {
   }
 
   /** The same event is written out once, however many read it. */
-  #say(kept: KeptEvent): string {
+  #say(kept: KeptEvent) {
     const known = this.#said.get(kept);
     if (known !== undefined) return known;
     const text = sayEvent(kept.cursor, kept.event.type, viewEvent(kept));
@@ -112,10 +126,73 @@ export function sayEvent(id: string, name: string, value: unknown): string {
   return `id: ${id}\nevent: ${name}\ndata: ${JSON.stringify(value)}\n\n`;
 }
 
-function readPlace(context: Context): string | undefined {
+function readPlace(context: Context) {
   const text = context.req.header("last-event-id") ?? context.req.query("after");
   if (text === undefined || text === "") return undefined;
   const parsed = Cursor.safeParse(text);
   if (parsed.success) return parsed.data;
   throw new Refusal("bad_input", "Last-Event-ID is not the id of an event");
+}
+
+/** Sends a reader what it missed and then what happens, every event once and in order, until the stream ends. */
+async function follow({ tail, feed, stream, after, sees, say, onJoined }: Following) {
+  let waiting: KeptEvent[] = [];
+  let wake: () => void = () => undefined;
+  stream.ended.addEventListener("abort", () => wake(), { once: true });
+  // Join first: events during the replay of the past are queued, and dropped where the replay had them too.
+  const leave = await tail.join((events) => {
+    for (const kept of events) if (sees(kept)) waiting.push(kept);
+    if (waiting.length > MOST_WAITING) stream.drop();
+    wake();
+  });
+  onJoined();
+  const tell = async (kept: KeptEvent) => {
+    const text = await say(kept);
+    if (text !== undefined) stream.send(text);
+  };
+  // Events of one batch are written at once: a write for each event would cost more than the event.
+  const tellAll = async (batch: readonly KeptEvent[]) => {
+    let text = "";
+    for (const kept of batch) {
+      const said = say(kept);
+      text += (typeof said === "string" ? said : await said) ?? "";
+      if (text.length < MOST_AT_ONCE) continue;
+      stream.send(text);
+      text = "";
+    }
+    if (text !== "") stream.send(text);
+  };
+  try {
+    for await (const page of pagesAfter(feed, after)) {
+      if (stream.ended.aborted) return;
+      const told = new Set(page.map(({ cursor }) => cursor));
+      waiting = waiting.filter(({ cursor }) => !told.has(cursor));
+      for (const kept of page) {
+        if (!sees(kept)) continue;
+        await tell(kept);
+        await stream.room();
+      }
+    }
+    while (!stream.ended.aborted) {
+      const batch = waiting;
+      waiting = [];
+      await tellAll(batch);
+      if (waiting.length > 0) continue;
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+        if (stream.ended.aborted || waiting.length > 0) resolve();
+      });
+    }
+  } finally {
+    leave();
+  }
+}
+
+async function* pagesAfter(feed: Pick<EventFeed, "read">, start: string | undefined): AsyncGenerator<KeptEvent[]> {
+  let after = start;
+  while (after !== undefined) {
+    const page = await feed.read(after, PAGE);
+    yield page;
+    after = page.length === PAGE ? page.at(-1)?.cursor : undefined;
+  }
 }

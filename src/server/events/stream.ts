@@ -65,7 +65,7 @@ export class EventStream {
     this.#cut();
   }
 
-  #unsentBytes(): number {
+  #unsentBytes() {
     return MOST_UNSENT_BYTES - (this.#controller?.desiredSize ?? 0);
   }
 }

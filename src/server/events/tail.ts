@@ -57,7 +57,7 @@ export class FeedTail {
     return leave;
   }
 
-  async #start(): Promise<void> {
+  async #start() {
     const stopHearing = this.#feed.onChange(() => this.#look());
     // A feed may show an event a moment after the change signal, so it is also polled.
     const timer = setInterval(() => this.#look(), LOOK_AGAIN_MS).unref();
@@ -85,7 +85,7 @@ export class FeedTail {
       });
   }
 
-  async #readOn(): Promise<void> {
+  async #readOn() {
     while (this.#hasGrown && this.#cursor !== undefined) {
       this.#hasGrown = false;
       const from = this.#cursor;

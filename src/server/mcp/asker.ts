@@ -2,11 +2,15 @@ import type { Actor } from "../../core/people/actor.ts";
 import { callKey } from "../../core/door/call-key.ts";
 import type { AskInput } from "../../core/question/ask-input.ts";
 import { hashContent, hashText } from "../../core/question/content.ts";
-import type { RunId } from "../../core/id.ts";
+import { type RunId, QuestionId } from "../../core/id.ts";
 import { ONE_ASK_PREFIX, type Run } from "../../core/run/run.ts";
 import type { AskOptions, Engine } from "../../engine/engine.ts";
-import { requireOwnRun } from "../rest/call.ts";
+import { requireOwnRun, readOwn } from "../rest/call.ts";
 import { type McpCaller, type ToolCall, metaText } from "./caller.ts";
+import { requireAccess } from "../../core/people/access.ts";
+import type { QuestionSnapshot } from "../../core/changes.ts";
+import { quoteLine } from "../../core/text/foreign-text.ts";
+import { Refusal } from "../../core/refusal.ts";
 
 const RUNS_OF_A_SESSION = 10;
 
@@ -90,14 +94,47 @@ export function nameAsk({ caller, profile }: ToolCall, input: AskInput): string 
 }
 
 /** Without a session the key alone names the run. */
-function keyedSession({ principal }: McpCaller, { key }: AskInput): string | undefined {
+function keyedSession({ principal }: McpCaller, { key }: AskInput) {
   return key === undefined ? undefined : `${ONE_ASK_PREFIX}${hashText(`${principal}\n=${key}`)}`;
 }
 
 async function findSessionRun(
   engine: Engine,
   { session, agent, host }: { session: string; agent: string; host: string },
-): Promise<Run | undefined> {
+) {
   const { runs } = await engine.lookUp({ by: "session", text: session }, RUNS_OF_A_SESSION);
   return runs.find((run) => run.host === host && run.agent === agent);
+}
+
+/** The question of that id, if it belongs to the run that asks; without an id the one that run asked last. */
+export async function getOwnQuestion(call: ToolCall, id: string | undefined): Promise<QuestionSnapshot> {
+  const asker = await askerOf(call);
+  const wanted = id ?? asker.run?.pendingId ?? asker.run?.lastQuestionId;
+  if (wanted === undefined) {
+    throw new Refusal("bad_input", "Which question? You have not asked any in this session", {
+      hint: "Pass question_id as ask_human returned it",
+    });
+  }
+  const parsed = QuestionId.safeParse(wanted.trim());
+  // Short ids are for people: they authorise nothing.
+  if (!parsed.success) {
+    throw new Refusal("bad_input", `${quoteLine(wanted, 40)} is not the id of a question`, {
+      hint: "Pass question_id as ask_human returned it: q_ and 26 characters",
+    });
+  }
+  return readAsker(call, asker, parsed.data);
+}
+
+/** The question if the caller may read it: by its token, or by the run that it was started for. */
+export async function readAsker(
+  { caller, deps }: ToolCall,
+  { owner }: Asker,
+  id: QuestionId,
+): Promise<QuestionSnapshot> {
+  const { engine } = deps;
+  const { bearer } = caller;
+  if (bearer?.scope === "agent") return readOwn({ engine, bearer: owner }, id);
+  const read = await engine.read(id);
+  if (caller.runId !== undefined) requireAccess("look", owner, read.question);
+  return read;
 }

@@ -35,7 +35,7 @@ export async function recordOffer(call: ToolCall, read: QuestionSnapshot): Promi
 }
 
 /** Returns whether the client can show the question, and the question may be shown there. */
-function fitsForm({ declared, caller, profile }: ToolCall, { run, question, content }: QuestionSnapshot): boolean {
+function fitsForm({ declared, caller, profile }: ToolCall, { run, question, content }: QuestionSnapshot) {
   return (
     declared.form &&
     (caller.isAttended ?? isAttended(profile, caller.env)) &&
@@ -94,7 +94,7 @@ export async function takeForm(
   return true;
 }
 
-async function answerWith(call: ToolCall, read: QuestionSnapshot, reply: unknown): Promise<void> {
+async function answerWith(call: ToolCall, read: QuestionSnapshot, reply: unknown) {
   const parsed = Reply.safeParse(reply);
   const { person } = call.caller;
   if (!parsed.success || parsed.data.action !== "accept" || !person || !isPending(read.question)) return;
@@ -117,7 +117,7 @@ async function answererAt(call: ToolCall, person: Actor): Promise<Actor> {
   return { ...person, channel, strength: weakerStrength(person.strength, "bearer") };
 }
 
-function readItems(items: readonly Item[], content: Record<string, unknown>): NonNullable<AnswerInput["items"]> {
+function readItems(items: readonly Item[], content: Record<string, unknown>) {
   const entries = items.flatMap((item, index): Array<[string, { values: string[]; text?: string }]> => {
     const text: unknown = content[textField(index)];
     const chosen: unknown = content[choiceField(index)];
@@ -131,11 +131,11 @@ function readItems(items: readonly Item[], content: Record<string, unknown>): No
   return Object.fromEntries(entries);
 }
 
-function choiceField(index: number): string {
+function choiceField(index: number) {
   return `item_${index + 1}`;
 }
 
-function textField(index: number): string {
+function textField(index: number) {
   return `item_${index + 1}_text`;
 }
 
@@ -180,10 +180,7 @@ function typedField(field: AnswerField): FormField {
   return { type, ...pick(rest, ["minimum", "maximum"]) };
 }
 
-function pick<Value extends object, Name extends keyof Value>(
-  value: Value,
-  names: readonly Name[],
-): Partial<Pick<Value, Name>> {
+function pick<Value extends object, Name extends keyof Value>(value: Value, names: readonly Name[]) {
   const picked: Partial<Pick<Value, Name>> = {};
   for (const name of names) if (value[name] !== undefined) picked[name] = value[name];
   return picked;

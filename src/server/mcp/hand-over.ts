@@ -46,7 +46,7 @@ export async function waitFor(
   const now = await engine.now();
   const since = resumed?.since ?? now;
   const total = msBetween(since, later(now, windowMs)) / SECOND_MS;
-  const onProgress = async (seen: QuestionSnapshot, at: Instant): Promise<void> => {
+  const onProgress = async (seen: QuestionSnapshot, at: Instant) => {
     const progress = msBetween(since, at) / SECOND_MS;
     const params = { progressToken: token, progress, total, message: sayHolding(seen, since, at) };
     // A client that has left shows by its signal; a progress report that fails says nothing more.
@@ -88,7 +88,7 @@ export async function handOver(call: ToolCall, read: QuestionSnapshot): Promise<
 }
 
 /** Corrections of earlier answers go along with the next outcome. */
-async function bringCorrections(call: ToolCall, { run, question }: QuestionSnapshot): Promise<QuestionSnapshot[]> {
+async function bringCorrections(call: ToolCall, { run, question }: QuestionSnapshot) {
   const others = run.owes.filter((id) => id !== question.id);
   const owed = await Promise.all(others.map((id) => call.deps.engine.read(id)));
   const corrected = owed.filter((read) => isOnlyCorrected(read.question));

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { McpScene } from "../../../test/mcp/scene.ts";
 import { SYSTEM } from "../../core/people/actor.ts";
-import { newSessionId } from "./session-id.ts";
+import { newSessionId } from "./http.ts";
 
 const CACHE = { question: "Redis or Memcached?", options: ["Redis", "Memcached"], timeout_seconds: 0 };
 const CLIENT = { name: "test-client", version: "1" };

@@ -91,7 +91,7 @@ async function findHolder(
   return isGone ? { isThere: false, gone: holder } : { isThere: true };
 }
 
-function holderOf(question: Question): string | undefined {
+function holderOf(question: Question) {
   if (isPending(question)) return question.hold?.holder;
   return question.handover.state === "handing" ? question.handover.holder : undefined;
 }

@@ -25,7 +25,7 @@ export function resultOf(
   const { question } = read;
   const answer = findAnswer(question);
   const corrections = corrected.length > 0 ? `\n\n${correctionMessage({ delimiter, reads: corrected })}` : "";
-  const outcome = (text: string, structured: Structured): CallToolResult => result(text + corrections, structured);
+  const outcome = (text: string, structured: Structured) => result(text + corrections, structured);
   switch (question.status) {
     case "pending":
       return parkedResult(read);
@@ -50,7 +50,7 @@ export function resultOf(
 }
 
 /** A person may have corrected what a policy said before the agent came for it. */
-function withOwnCorrections(text: string, read: QuestionSnapshot, delimiter: string): string {
+function withOwnCorrections(text: string, read: QuestionSnapshot, delimiter: string) {
   return [text, correctionMessage({ delimiter, reads: [read] })].filter((part) => part !== "").join("\n\n");
 }
 

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { McpScene, until } from "../../../test/mcp/scene.ts";
 import type { QuestionId } from "../../core/id.ts";
 import { isPending } from "../../core/question/question.ts";
-import { newSessionId } from "./session-id.ts";
+import { newSessionId } from "./http.ts";
 
 const CACHE = { question: "Redis or Memcached?", options: ["Redis", "Memcached"] };
 /** Some clients send their version only when they open the session; 2025-11-25 is played with the official library. */

@@ -8,7 +8,6 @@ import {
   type Sdk,
   TASKS_EXTENSION,
   type ToolCall,
-  type ToolResult,
   clientOf,
   declaredBy,
   profileFor,
@@ -81,7 +80,7 @@ export function listed(name: ToolName): Pick<Tool, "title" | "description" | "in
   return { name, title, description, inputSchema, annotations: ANNOTATIONS };
 }
 
-function run(tool: Tool["run"], call: ToolCall): Promise<ToolResult> {
+function run(tool: Tool["run"], call: ToolCall) {
   return tool(call).catch((error: unknown) => {
     if (error instanceof Refusal) return refused(error);
     call.deps.onBug(error);

@@ -1,7 +1,7 @@
 import type { Readable, Writable } from "node:stream";
 import type { StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 import type { McpCaller, McpDeps } from "./caller.ts";
-import { CallClaims } from "./claims.ts";
+import { CallClaims } from "./exchange.ts";
 import { refused } from "./result.ts";
 import { OPTIONS, createMcpServer } from "./server.ts";
 import type { Refusal } from "../../core/refusal.ts";

@@ -59,11 +59,11 @@ export function readStreamId(id: string, tokenId: string): HeldStream | undefine
  * An event that carries only its id: without data, as the protocol suggests since 2025-11-25. Older clients, and some
  * newer ones, fail to parse that as a message; they ignore an event with another name, and still keep its id.
  */
-function eventOf(id: string): string {
+function eventOf(id: string) {
   return `id: ${id}\nevent: stream\ndata: \n\n`;
 }
 
-function writeStreamId(stream: HeldStream, tokenId: string): string {
+function writeStreamId(stream: HeldStream, tokenId: string) {
   const { requestId, questionId, since, until, after, protocol, progressToken = null } = stream;
   const fields: z.infer<typeof Fields> = [requestId, questionId, since, until, after, protocol, progressToken];
   const payload = Buffer.from(JSON.stringify(fields)).toString("base64url");
@@ -71,6 +71,6 @@ function writeStreamId(stream: HeldStream, tokenId: string): string {
 }
 
 /** Only the store and the bearer know what a token is kept under; every server on that store makes the same seal. */
-function sealOf(payload: string, tokenId: string): string {
+function sealOf(payload: string, tokenId: string) {
   return createHmac("sha256", tokenId).update(payload).digest("base64url");
 }

@@ -1,7 +1,7 @@
 import { type Server, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { Streams } from "./stream.ts";
+import { Streams } from "./exchange.ts";
 
 const BOUND_MS = 10_000;
 const HEADERS = { "content-type": "text/event-stream" };

@@ -7,11 +7,10 @@ import { type Instant, HOUR_MS, MINUTE_MS, SECOND_MS, msBetween } from "../../co
 import { isPending } from "../../core/question/question.ts";
 import { Refusal } from "../../core/refusal.ts";
 import type { Run } from "../../core/run/run.ts";
-import { askerOf } from "./asker.ts";
+import { askerOf, getOwnQuestion } from "./asker.ts";
 import { TASKS_EXTENSION, type TaskHandle, type ToolCall } from "./caller.ts";
 import { formRequest, mayShowForm, takeForm } from "./form.ts";
 import { handOver } from "./hand-over.ts";
-import { getOwnQuestion } from "./own-question.ts";
 
 const TaskParams = z.looseObject({ taskId: z.string() });
 const UpdateParams = TaskParams.extend({ inputResponses: z.record(z.string(), z.unknown()).optional() });
@@ -98,7 +97,7 @@ async function viewTask(call: ToolCall, read: QuestionSnapshot): Promise<Record<
   };
 }
 
-function lastChange({ question }: QuestionSnapshot, now: Instant): Instant {
+function lastChange({ question }: QuestionSnapshot, now: Instant) {
   if (question.status === "answered") return question.answer.at;
   if (question.status === "timeout") return question.timedOutAt;
   if (question.status === "cancelled") return question.cancelledAt;

@@ -1,3 +1,4 @@
+import type * as sdk from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { actorName } from "../../core/people/actor.ts";
 import { describeIssue } from "../../core/question/ask-input.ts";
@@ -7,21 +8,42 @@ import { MINUTE_MS, SECOND_MS } from "../../core/instant.ts";
 import { answerText } from "../../core/answer/match.ts";
 import { type Answer, type Question, findAnswer, isPending } from "../../core/question/question.ts";
 import { Refusal } from "../../core/refusal.ts";
-import { approve } from "./approve.ts";
-import { askHuman, askOnly } from "./ask.ts";
-import { askerOf } from "./asker.ts";
+import { approve, askHuman, askOnly } from "./ask.ts";
+import { askerOf, getOwnQuestion } from "./asker.ts";
 import type { ToolCall, ToolResult } from "./caller.ts";
 import { handOver, holdFor, windowFor } from "./hand-over.ts";
-import { getOwnQuestion } from "./own-question.ts";
 import { howAnswered, plainResult, resultOf } from "./result.ts";
-import * as schema from "./schema.ts";
 
 const ASK_USER_WINDOW_MS = 3 * MINUTE_MS;
+
+/** A JSON schema as tools publish it. They teach the good shape and let every other one through. */
+type InputSchema = sdk.Tool["inputSchema"];
+type Json = string | boolean | Json[] | { [name: string]: Json };
+
+const OPTION = {
+  anyOf: [
+    { type: "string" },
+    object({
+      label: string("A few words"),
+      description: string("What follows from this choice"),
+      value: string("What the answer holds; the label if left out"),
+      recommended: { type: "boolean", description: "The one you would take" },
+    }),
+  ],
+};
+const QUESTION = object({
+  question: string("One sentence that ends in a question mark"),
+  header: string("One or two words that name it"),
+  options: array(OPTION),
+  multiSelect: { type: "boolean", description: "Several options may be chosen" },
+});
+const QUESTION_ID = string("As ask_human returned it; your last question if left out");
+const TIMEOUT = { type: "number", description: "How long to wait here; the question stays afterwards" };
 
 export interface Tool {
   title: string;
   description: string;
-  inputSchema: schema.InputSchema;
+  inputSchema: InputSchema;
   run(call: ToolCall): Promise<ToolResult>;
 }
 
@@ -32,44 +54,72 @@ export const TOOLS = {
     description:
       "Ask a person and wait for the answer. Use it when you are really stuck or a wrong guess would be costly. " +
       "If the result says to stop, end your turn: the question is kept.",
-    inputSchema: schema.ASK_HUMAN,
+    inputSchema: object({
+      question: string("One sentence that ends in a question mark"),
+      options: array(OPTION, "What can be chosen, with what follows from each"),
+      context: string("What a person needs to know to decide, as Markdown"),
+      questions: array(QUESTION, "Instead of question: several that belong together"),
+      risk: { type: "string", enum: ["low", "medium", "high"], description: "What a wrong answer could do" },
+      confidence: { type: "number", description: "How sure you are of the recommended option, 0 to 1" },
+      timeout_seconds: TIMEOUT,
+    }),
     run: (call) => askHuman(call, { via: "mcp" }),
   },
   check_answer: {
     title: "Look for an answer",
     description: "Wait for the answer to a question that was asked before.",
-    inputSchema: schema.CHECK_ANSWER,
+    inputSchema: object({ question_id: QUESTION_ID, timeout_seconds: TIMEOUT }),
     run: checkAnswer,
   },
   cancel_question: {
     title: "Withdraw a question",
     description: "Withdraw a question whose answer is not needed any more.",
-    inputSchema: schema.CANCEL_QUESTION,
+    inputSchema: object({ question_id: QUESTION_ID, reason: string("Why no answer is needed any more") }),
     run: cancelQuestion,
   },
   post_question: {
     title: "Post a question",
     description: "Post a question to people and return at once. Later call check_answer with its questionId.",
-    inputSchema: schema.POST_QUESTION,
+    inputSchema: object(
+      {
+        issueNumber: { type: "number" },
+        question: string(),
+        options: array(
+          object({ value: string(), label: string(), description: string(), isDefault: { type: "boolean" } }),
+        ),
+        context: string(),
+        notifyVia: array(string(), "github, slack, email"),
+        timeoutHours: { type: "number" },
+        timeoutAction: string("skip, default, escalate or fail"),
+        defaultAnswer: string(),
+        slackChannel: string(),
+        slackMention: array(string()),
+        emailRecipients: array(string()),
+      },
+      ["question"],
+    ),
     run: postQuestion,
   },
   AskUser: {
     title: "Ask the user",
     description:
       "Ask the user and wait up to three minutes. Use it only where a wrong guess would be costly or cannot be undone.",
-    inputSchema: schema.ASK_USER,
+    inputSchema: object({ question: string("What you need to know") }, ["question"]),
     run: (call) => askHuman(call, { via: "mcp", holdMs: ASK_USER_WINDOW_MS, afterHold: "proceed" }),
   },
   AskUserQuestion: {
     title: "Ask the user and stop",
     description: "Ask the user one or more questions. Then end your turn at once: you go on when they have answered.",
-    inputSchema: schema.ASK_USER_QUESTION,
+    inputSchema: object({ questions: array(QUESTION) }, ["questions"]),
     run: askUserQuestion,
   },
   approve: {
     title: "Ask for permission",
     description: "Ask a person whether a tool may be used. It is called by the program, not by its model.",
-    inputSchema: schema.APPROVE,
+    inputSchema: object(
+      { tool_name: string(), input: { type: "object", additionalProperties: true }, tool_use_id: string() },
+      ["tool_name", "input", "tool_use_id"],
+    ),
     run: approve,
   },
 } as const satisfies Record<string, Tool>;
@@ -77,6 +127,18 @@ export const TOOLS = {
 export type ToolName = keyof typeof TOOLS;
 
 export const DEFAULT_TOOLS: readonly ToolName[] = ["ask_human", "check_answer", "cancel_question"];
+function object(properties: Record<string, Json>, required?: string[]) {
+  const schema = { type: "object" as const, properties };
+  return required ? { ...schema, required } : schema;
+}
+
+function string(description?: string): Json {
+  return description === undefined ? { type: "string" } : { type: "string", description };
+}
+
+function array(items: Json, description?: string): Json {
+  return description === undefined ? { type: "array", items } : { type: "array", items, description };
+}
 
 /** Reads which tools to offer; their order is always that of the table. */
 export function parseTools(text: string): ToolName[] {
@@ -134,7 +196,7 @@ function viewHow(question: Question, answer: Answer): Record<string, unknown> {
   };
 }
 
-async function cancelQuestion(call: ToolCall): Promise<ToolResult> {
+async function cancelQuestion(call: ToolCall) {
   const ref = parse(QuestionRef, call.input);
   const { question } = await getOwnQuestion(call, ref.question_id ?? ref.questionId);
   const { owner } = await askerOf(call);
@@ -144,7 +206,7 @@ async function cancelQuestion(call: ToolCall): Promise<ToolResult> {
   return plainResult({ success: isOpen, previousStatus: question.status });
 }
 
-async function postQuestion(call: ToolCall): Promise<ToolResult> {
+async function postQuestion(call: ToolCall) {
   const { question, run } = await askOnly(call, { via: "mcp" });
   return plainResult({
     questionId: question.id,
@@ -155,12 +217,12 @@ async function postQuestion(call: ToolCall): Promise<ToolResult> {
   });
 }
 
-async function askUserQuestion(call: ToolCall): Promise<ToolResult> {
+async function askUserQuestion(call: ToolCall) {
   const read = await askOnly(call, { via: "mcp", timeoutMs: "never", onTimeout: "wait" });
   return isPending(read.question) ? resultOf(read, "") : handOver(call, read);
 }
 
-function parse<Schema extends z.ZodType>(shape: Schema, input: unknown): z.infer<Schema> {
+function parse<Schema extends z.ZodType>(shape: Schema, input: unknown) {
   const parsed = shape.safeParse(input ?? {});
   if (!parsed.success) throw new Refusal("bad_input", `The arguments cannot be read: ${describeIssue(parsed.error)}`);
   return parsed.data;

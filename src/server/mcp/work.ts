@@ -30,7 +30,7 @@ export class BackgroundWork {
     if (this.#doing < AT_ONCE) this.track(this.#doLater());
   }
 
-  async #doLater(): Promise<void> {
+  async #doLater() {
     this.#doing += 1;
     for (let next = this.#later.shift(); next; next = this.#later.shift()) await next().catch(this.#onBug);
     this.#doing -= 1;

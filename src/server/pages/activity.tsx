@@ -13,7 +13,7 @@ import type { SignedIn } from "../credential.ts";
 import { maySee } from "../events/filter.ts";
 import type { PageCall, PagesDeps } from "./deps.ts";
 import { getRun } from "./read/get-run.ts";
-import { sendFramedPage } from "./send-framed-page.tsx";
+import { sendFramedPage } from "./send-page.tsx";
 import { readReader } from "./read/read-reader.ts";
 
 const PAGE = 50;
@@ -25,7 +25,7 @@ const FILTER_CHARS = 200;
 export function addActivity(pages: Hono<SignedIn>, deps: PagesDeps): void {
   // Verifying takes a while, so concurrent requests share one result.
   let verifying: Promise<Verified> | undefined;
-  const verify = (): Promise<Verified> => {
+  const verify = () => {
     verifying ??= deps.engine.verify().finally(() => (verifying = undefined));
     return verifying;
   };
@@ -33,7 +33,7 @@ export function addActivity(pages: Hono<SignedIn>, deps: PagesDeps): void {
   pages.post("/activity/verify", async (context) => show(context, deps, await verify()));
 }
 
-async function show(context: PageCall, deps: PagesDeps, check?: Verified): Promise<Response> {
+async function show(context: PageCall, deps: PagesDeps, check?: Verified) {
   const cursor = await deps.feed.findEnd();
   const reader = await readReader(context, deps.engine);
   const filter = readActivityFilter(context);
@@ -54,7 +54,7 @@ function checkOf(reader: PageReader, { flaws, ...check }: Verified): ActivityVie
 }
 
 function readActivityFilter({ req }: PageCall): ActivityFilter {
-  const of = (name: string): string => (req.query(name) ?? "").trim().slice(0, FILTER_CHARS);
+  const of = (name: string) => (req.query(name) ?? "").trim().slice(0, FILTER_CHARS);
   return { run: of("run"), kind: of("kind"), person: of("person") };
 }
 
@@ -86,11 +86,11 @@ async function readTrail(
   };
 }
 
-function isWanted({ event }: KeptEvent, { kind, person }: ActivityFilter): boolean {
+function isWanted({ event }: KeptEvent, { kind, person }: ActivityFilter) {
   return (kind === "" || event.type === kind) && (person === "" || actorName(event.by) === person);
 }
 
-async function findRun(engine: Engine, name: string): Promise<Run | undefined> {
+async function findRun(engine: Engine, name: string) {
   try {
     return await getRun(engine, name);
   } catch (error) {

@@ -53,7 +53,7 @@ export function assetsPart(): RouteGroup {
 }
 
 /** The icon: a question mark, or the number of waiting questions. */
-function icon(count: number): string {
+function icon(count: number) {
   const mark = count === 0 ? "?" : String(count);
   const fill = count === 0 ? "#2F5BD7" : "#B3261E";
   return (

@@ -1,5 +1,4 @@
 import type { Hono } from "hono";
-import type { QuestionSnapshot } from "../../core/changes.ts";
 import { mayAnswer } from "../../core/people/inbox.ts";
 import { groupSameQuestions, sameQuestionKey } from "../../core/question/same-question.ts";
 import { BatchDone, BatchDonePart, BatchForm, BatchPlan, sayDone } from "../../web/pages/batch.tsx";
@@ -10,9 +9,8 @@ import { BatchBarContent } from "../../web/parts/batch-bar.tsx";
 import type { SignedIn } from "../credential.ts";
 import type { PageCall, PagesDeps } from "./deps.ts";
 import { requestKey, readDraft } from "./form/read-draft.ts";
-import { sendFramedPage } from "./send-framed-page.tsx";
+import { sendFramedPage, sendPage } from "./send-page.tsx";
 import { isFromScript } from "./redirect.ts";
-import { sendPage } from "./send-page.ts";
 import { readWaiting } from "./read/read-inbox.ts";
 import { readReader } from "./read/read-reader.ts";
 import {
@@ -40,7 +38,7 @@ interface More {
   refused?: readonly BatchOutcome[];
 }
 
-async function show(context: PageCall, deps: PagesDeps, draft: FormDraft, more: More = {}): Promise<Response> {
+async function show(context: PageCall, deps: PagesDeps, draft: FormDraft, more: More = {}) {
   const reader = await readReader(context, deps.engine);
   const templates = await deps.engine.listTemplates();
   const ids = questionIdsIn(draft);
@@ -62,12 +60,12 @@ async function show(context: PageCall, deps: PagesDeps, draft: FormDraft, more: 
   });
 }
 
-async function readOpen({ engine }: PagesDeps, reader: PageReader): Promise<QuestionSnapshot[]> {
+async function readOpen({ engine }: PagesDeps, reader: PageReader) {
   const waiting = (await readWaiting(engine, reader)).filter((question) => mayAnswer(question, reader));
   return engine.readMany(waiting.slice(0, BATCH_LIMIT).map(({ id }) => id));
 }
 
-async function check(context: PageCall, deps: PagesDeps): Promise<Response> {
+async function check(context: PageCall, deps: PagesDeps) {
   const draft = await readDraft(context);
   const ids = questionIdsIn(draft);
   const reader = await readReader(context, deps.engine);
@@ -79,7 +77,7 @@ async function check(context: PageCall, deps: PagesDeps): Promise<Response> {
   return sendFramedPage(context, deps, { reader, page: "inbox", title: tell(reader, "batch.confirm"), main });
 }
 
-async function send(context: PageCall, deps: PagesDeps): Promise<Response> {
+async function send(context: PageCall, deps: PagesDeps) {
   const draft = await readDraft(context);
   const reader = await readReader(context, deps.engine);
   return sendBatchOutcomes(context, deps, {
@@ -102,7 +100,7 @@ export async function sendBatchOutcomes(
 }
 
 /** Undoes all answers that can be undone, and shows the form again. */
-async function undo(context: PageCall, deps: PagesDeps): Promise<Response> {
+async function undo(context: PageCall, deps: PagesDeps) {
   const draft = await readDraft(context);
   const reader = await readReader(context, deps.engine);
   const plan = await forEachQuestion(context, deps.engine, questionIdsIn(draft), async ({ question }) => {

@@ -6,7 +6,7 @@ import { isNeverGiven } from "../../web/words/event-words.ts";
 import { tell } from "../../web/parts/reader.ts";
 import type { SignedIn } from "../credential.ts";
 import type { PagesDeps } from "./deps.ts";
-import { sendFramedPage } from "./send-framed-page.tsx";
+import { sendFramedPage } from "./send-page.tsx";
 import { readReader } from "./read/read-reader.ts";
 
 const SEARCHED = 500;
@@ -39,7 +39,7 @@ export function addChannels(pages: Hono<SignedIn>, deps: PagesDeps): void {
 }
 
 /** A successful callback is recorded as `question.given`. */
-function isDelivery(event: Event): boolean {
+function isDelivery(event: Event) {
   if (event.type === "question.given") return event.detail?.["witness"] === "callback";
   return DELIVERIES.has(event.type) && !isNeverGiven(event);
 }

@@ -4,7 +4,7 @@ import type { Stats } from "../../core/stats/stats.ts";
 import { ADA } from "../../../test/builders.ts";
 import { ServedScene } from "../../../test/served.ts";
 import { Scene, said } from "../../../test/scene.ts";
-import { StatsCache } from "./read/stats-cache.ts";
+import { StatsCache } from "./insights.tsx";
 
 describe("the page with numbers", () => {
   let at: ServedScene;

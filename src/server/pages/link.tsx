@@ -20,7 +20,7 @@ import { RequestLimit } from "../rest/request-limit.ts";
 import { readAnswerForm, draftFromVote, draftFromAddress, writtenText } from "./form/answer-form.ts";
 import { ASSETS } from "./assets.ts";
 import { readDraft } from "./form/read-draft.ts";
-import { sendPlainPage } from "./send-page.ts";
+import { sendPlainPage } from "./send-page.tsx";
 import { languageOf } from "./read/read-reader.ts";
 
 /** Limits per minute: requests to one link, and requests to invalid links from one address. */
@@ -56,7 +56,7 @@ export function linksPart(deps: LinkDeps): RouteGroup {
     link: new RequestLimit({ perMinute: MOST_PER_LINK, caller: "This link", nowMs: deps.nowMs }),
     wrong: new RequestLimit({ perMinute: MOST_WRONG, caller: "This address", nowMs: deps.nowMs }),
   };
-  const welcome = async (context: Context, serve: (guest: Guest) => Promise<Response>): Promise<Response> => {
+  const welcome = async (context: Context, serve: (guest: Guest) => Promise<Response>) => {
     context.header("X-Robots-Tag", "noindex, nofollow, noarchive");
     const guest = await findGuest(deps.engine, context.req.param("token") ?? "");
     if (guest) {
@@ -78,13 +78,13 @@ async function findGuest(engine: Engine, text: string): Promise<(Guest & { token
   return { text, ...found, read: await engine.read(found.token.questionId) };
 }
 
-async function show(context: Context, deps: LinkDeps, guest: Guest): Promise<Response> {
+async function show(context: Context, deps: LinkDeps, guest: Guest) {
   const voted = draftFromVote(guest.read, guest.actor.id);
   const draft = voted.size > 0 ? voted : draftFromAddress(guest.read, context.req.query("choose") ?? "");
   return send(context, deps, guest, { draft });
 }
 
-async function answer(context: Context, deps: LinkDeps, guest: Guest): Promise<Response> {
+async function answer(context: Context, deps: LinkDeps, guest: Guest) {
   const { read, actor, text } = guest;
   const draft = withoutForce(
     await readDraft(context, deps.rules.limits.answerBytes * FORM_BYTES_PER_BYTE + FORM_BYTES_BESIDE),
@@ -107,7 +107,7 @@ async function answer(context: Context, deps: LinkDeps, guest: Guest): Promise<R
 }
 
 /** Undoes this person's own answer, never another person's. */
-async function undo(context: Context, { engine }: LinkDeps, { read, actor, text }: Guest): Promise<Response> {
+async function undo(context: Context, { engine }: LinkDeps, { read, actor, text }: Guest) {
   const { question } = read;
   const isOwn = isPending(question) && question.settling?.answer.by.id === actor.id;
   if (isOwn) {
@@ -130,7 +130,7 @@ async function send(
   { text, actor, read }: Guest,
   more: Partial<Pick<LinkView, "draft" | "problem" | "lost">>,
   status = 200,
-): Promise<Response> {
+) {
   const language = languageOf(context);
   const reader: PageReader = {
     id: actor.id,
@@ -153,7 +153,7 @@ async function send(
   );
 }
 
-function sendBad(context: Context): Response | Promise<Response> {
+function sendBad(context: Context) {
   const language = languageOf(context);
   return sendPlainPage(
     context,

@@ -8,10 +8,9 @@ import { isMessageKey } from "../../web/words/words.ts";
 import type { SignedIn } from "../credential.ts";
 import type { PageCall, PagesDeps } from "./deps.ts";
 import { readDraft } from "./form/read-draft.ts";
-import { readPageOffset } from "./page-offset.ts";
-import { sayRefusal, sendFramedPage } from "./send-framed-page.tsx";
+import { readPageOffset, readReader } from "./read/read-reader.ts";
+import { sayRefusal, sendFramedPage } from "./send-page.tsx";
 import { redirectTo } from "./redirect.ts";
-import { readReader } from "./read/read-reader.ts";
 
 const MOST_SHOWN = 50;
 const FIELDS = ["name", "email", "slack", "github"] as const;
@@ -26,7 +25,7 @@ async function show(
   context: PageCall,
   deps: PagesDeps,
   again: { draft?: FormDraft; problem?: string; status?: number } = {},
-): Promise<Response> {
+) {
   const reader = await readReader(context, deps.engine);
   const { items, part } = partOf(await deps.engine.listPeople(), readPageOffset(context) ?? 0, MOST_SHOWN);
   const view = {
@@ -45,7 +44,7 @@ async function show(
   });
 }
 
-async function save(context: PageCall, deps: PagesDeps): Promise<Response> {
+async function save(context: PageCall, deps: PagesDeps) {
   const { engine } = deps;
   const draft = await readDraft(context);
   const reader = await readReader(context, engine);

@@ -9,22 +9,19 @@ import { BatchBar } from "../../web/parts/batch-bar.tsx";
 import { WorkSoFar } from "../../web/card/work.tsx";
 import { fillTemplate } from "../../core/answer/template.ts";
 import type { QuestionSnapshot } from "../../core/changes.ts";
-import type { FormDraft } from "../../web/parts/form-draft.ts";
 import { makeVisible } from "../../core/text/visible.ts";
 import { Refusal } from "../../core/refusal.ts";
 import type { RouteGroup } from "../app.ts";
 import { STRANGERS_BODY_BYTES, mediaType, readText } from "../body.ts";
 import type { SignedIn } from "../credential.ts";
-import { LogLimit } from "../log-limit.ts";
+import { LogLimit } from "../log.ts";
 import { RequestLimit } from "../rest/request-limit.ts";
 import { draftFromAnswer, draftFromAddress } from "./form/answer-form.ts";
 import { ASSETS } from "./assets.ts";
-import { withAwayMachine } from "./away-machine.ts";
-import { readPageOffset } from "./page-offset.ts";
-import { sendPage } from "./send-page.ts";
+import { withAwayMachine, sendPage } from "./send-page.tsx";
+import { readPageOffset, readReader } from "./read/read-reader.ts";
 import { findQuestionId } from "./read/read-card.ts";
 import { type InboxQuery, readIdle, readInbox, readWaiting } from "./read/read-inbox.ts";
-import { readReader } from "./read/read-reader.ts";
 import { sendCard } from "./send-card.tsx";
 import { addActivity } from "./activity.tsx";
 import { addChannels } from "./channels.tsx";
@@ -67,7 +64,7 @@ export function pagesPart(deps: PagesDeps): RouteGroup {
 }
 
 /** Receives CSP reports of browsers. Anyone can send them, so few are logged. */
-function reports({ log, nowMs }: Pick<PagesDeps, "log" | "nowMs">): Hono {
+function reports({ log, nowMs }: Pick<PagesDeps, "log" | "nowMs">) {
   const app = new Hono();
   const reported = new RequestLimit({ perMinute: MOST_REPORTS, caller: "This address", nowMs });
   const lines = new LogLimit(MOST_REPORT_LINES, nowMs);
@@ -82,16 +79,16 @@ function reports({ log, nowMs }: Pick<PagesDeps, "log" | "nowMs">): Hono {
   return app;
 }
 
-function concernsPeople({ event }: KeptEvent): boolean {
+function concernsPeople({ event }: KeptEvent) {
   return event.type.startsWith("question.") || event.type.startsWith("run.");
 }
 
 /** Pages reload what they show, so an event needs no content. */
-function sayThatItHappened({ cursor }: KeptEvent): string {
+function sayThatItHappened({ cursor }: KeptEvent) {
   return `id: ${cursor}\ndata: 1\n\n`;
 }
 
-async function showInbox(context: PageCall, deps: PagesDeps): Promise<Response> {
+async function showInbox(context: PageCall, deps: PagesDeps) {
   const cursor = await deps.feed.findEnd();
   const reader = await readReader(context, deps.engine);
   const query = readInboxQuery(context);
@@ -131,7 +128,7 @@ function readInboxQuery(context: PageCall): InboxQuery & { find: string } {
   return { find, from };
 }
 
-async function showQuestion(context: PageCall, deps: PagesDeps): Promise<Response> {
+async function showQuestion(context: PageCall, deps: PagesDeps) {
   const name = context.req.param("id") ?? "";
   const id = await findQuestionId(deps.engine, name);
   if (id !== name) return context.redirect(`/q/${id}`, 303);
@@ -146,11 +143,7 @@ async function showQuestion(context: PageCall, deps: PagesDeps): Promise<Respons
 }
 
 /** Prefills the form as the address says: with a choice or a template. Nothing is sent. */
-async function readAddressDraft(
-  context: PageCall,
-  { engine }: PagesDeps,
-  read: QuestionSnapshot,
-): Promise<FormDraft | undefined> {
+async function readAddressDraft(context: PageCall, { engine }: PagesDeps, read: QuestionSnapshot) {
   const choice = context.req.query("choose");
   if (choice !== undefined) return draftFromAddress(read, choice);
   const name = context.req.query("template");
@@ -162,7 +155,7 @@ async function readAddressDraft(
 }
 
 /** The agent's changes as a page; the script puts them into the card. */
-async function showWork(context: PageCall, deps: PagesDeps): Promise<Response> {
+async function showWork(context: PageCall, deps: PagesDeps) {
   const reader = await readReader(context, deps.engine);
   const { run, question } = await deps.engine.read(await findQuestionId(deps.engine, context.req.param("id") ?? ""));
   const work = await deps.atHand?.work(run);
@@ -190,7 +183,7 @@ async function showWork(context: PageCall, deps: PagesDeps): Promise<Response> {
 }
 
 /** Records that the reader has the question open, and replies who else has. */
-async function look(context: PageCall, deps: PagesDeps): Promise<Response> {
+async function look(context: PageCall, deps: PagesDeps) {
   const { engine, presence } = deps;
   const read = await engine.read(await findQuestionId(engine, context.req.param("id") ?? ""));
   const reader = await readReader(context, engine);

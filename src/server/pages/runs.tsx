@@ -1,21 +1,41 @@
 import type { Hono } from "hono";
 import { RunId } from "../../core/id.ts";
-import { hasEnded } from "../../core/run/run.ts";
-import { LogLines } from "../../web/parts/log.tsx";
+import { hasEnded, type Run, type RunStatus, isAnswerUntaken } from "../../core/run/run.ts";
+import { LogLines, type LogPart } from "../../web/parts/log.tsx";
 import { runName } from "../../web/pages/inbox.tsx";
-import { tell } from "../../web/parts/reader.ts";
-import { RUN_GROUPS, RunsPage } from "../../web/pages/run-list.tsx";
-import { RunPage } from "../../web/pages/run.tsx";
+import { tell, type PageReader } from "../../web/parts/reader.ts";
+import { RUN_GROUPS, RunsPage, type RunGroup, type RunRow } from "../../web/pages/run-list.tsx";
+import { RunPage, type RunView } from "../../web/pages/run.tsx";
 import { WorkSoFar } from "../../web/card/work.tsx";
 import type { SignedIn } from "../credential.ts";
 import type { PageCall, PagesDeps } from "./deps.ts";
 import { getRun } from "./read/get-run.ts";
-import { sayRefusal, sendFramedPage } from "./send-framed-page.tsx";
+import { sayRefusal, sendFramedPage, sendPage } from "./send-page.tsx";
 import { redirectTo } from "./redirect.ts";
-import { sendPage } from "./send-page.ts";
-import { readLog, readRun } from "./read/read-run.ts";
-import { readRuns } from "./read/read-runs.ts";
 import { languageOf, readReader } from "./read/read-reader.ts";
+import { findAwayMachine } from "../../core/run/machine.ts";
+import { readMachines } from "../../engine/machines.ts";
+import { readResumeAttempts } from "../../core/run/resume-attempt.ts";
+import type { QuestionSnapshot } from "../../core/changes.ts";
+import { type Instant, msBetween } from "../../core/instant.ts";
+import { type Question, findAnswer } from "../../core/question/question.ts";
+import { redact } from "../../core/secret/redact.ts";
+import type { Rules } from "../../core/rules.ts";
+import { readCard } from "./read/read-card.ts";
+
+const PAGE = 40;
+
+const STATUSES: Readonly<Record<RunGroup, readonly RunStatus[] | undefined>> = {
+  all: undefined,
+  // A run with a held question is `running`, one with an untaken answer `resuming`; `isWaiting` drops the others.
+  waiting: ["awaiting_input", "deferred", "blocked", "running", "resuming"],
+  working: ["queued", "running", "resuming"],
+  ended: ["completed", "failed", "skipped", "cancelled"],
+  failed: ["failed"],
+};
+const MOST_EVENTS = 150;
+const MOST_QUESTIONS = 25;
+const MOST_CHILDREN = 50;
 
 /** Routes of the list of runs and of each run. */
 export function addRunPages(pages: Hono<SignedIn>, deps: PagesDeps): void {
@@ -27,7 +47,7 @@ export function addRunPages(pages: Hono<SignedIn>, deps: PagesDeps): void {
   pages.post("/r/:id/cancel", (context) => change(context, deps, "cancel"));
 }
 
-async function showRuns(context: PageCall, deps: PagesDeps): Promise<Response> {
+async function showRuns(context: PageCall, deps: PagesDeps) {
   const cursor = await deps.feed.findEnd();
   const reader = await readReader(context, deps.engine);
   const group = RUN_GROUPS.find((name) => name === context.req.query("state")) ?? "all";
@@ -43,7 +63,7 @@ async function showRuns(context: PageCall, deps: PagesDeps): Promise<Response> {
   });
 }
 
-async function showRun(context: PageCall, deps: PagesDeps): Promise<Response> {
+async function showRun(context: PageCall, deps: PagesDeps) {
   const name = context.req.param("id") ?? "";
   const run = await getRun(deps.engine, name);
   if (run.id !== name) return context.redirect(`/r/${run.id}`, 303);
@@ -55,7 +75,7 @@ async function sendRun(
   deps: PagesDeps,
   id: RunId,
   more: { problem?: string; status?: number } = {},
-): Promise<Response> {
+) {
   const { problem, status = 200 } = more;
   const cursor = await deps.feed.findEnd();
   const reader = await readReader(context, deps.engine);
@@ -72,7 +92,7 @@ async function sendRun(
 }
 
 /** The agent's changes as a page; the script puts them into the run page. */
-async function showWork(context: PageCall, deps: PagesDeps): Promise<Response> {
+async function showWork(context: PageCall, deps: PagesDeps) {
   const reader = await readReader(context, deps.engine);
   const run = await getRun(deps.engine, context.req.param("id") ?? "");
   const work = await deps.atHand?.work(run);
@@ -93,7 +113,7 @@ async function showWork(context: PageCall, deps: PagesDeps): Promise<Response> {
 }
 
 /** New log lines since the script's last request. */
-async function showLog(context: PageCall, deps: PagesDeps): Promise<Response> {
+async function showLog(context: PageCall, deps: PagesDeps) {
   const run = await getRun(deps.engine, context.req.param("id") ?? "");
   const from = context.req.query("from");
   if (from === undefined) return context.redirect(`/r/${run.id}`, 303);
@@ -104,7 +124,7 @@ async function showLog(context: PageCall, deps: PagesDeps): Promise<Response> {
   return sendPage(context, <LogLines reader={reader} run={run} log={log} />);
 }
 
-async function change(context: PageCall, deps: PagesDeps, verb: "resume" | "cancel"): Promise<Response> {
+async function change(context: PageCall, deps: PagesDeps, verb: "resume" | "cancel") {
   const { engine } = deps;
   const run = await getRun(engine, context.req.param("id") ?? "");
   const by = context.get("actor");
@@ -116,4 +136,107 @@ async function change(context: PageCall, deps: PagesDeps, verb: "resume" | "canc
     return sendRun(context, deps, run.id, sayRefusal({ language: languageOf(context) }, error));
   }
   return redirectTo(context, `/r/${run.id}`);
+}
+
+/** Reads one page of runs, newest first; child runs below their parent if both are on it. */
+async function readRuns(
+  { engine, here }: Pick<PagesDeps, "engine" | "here">,
+  group: RunGroup,
+  after: RunId | undefined,
+): Promise<{ rows: RunRow[]; next: string | undefined }> {
+  const statuses = STATUSES[group];
+  const page = await engine.listRuns({
+    order: "newest",
+    limit: PAGE,
+    statuses,
+    after,
+  });
+  const runs = page.filter((run) =>
+    group === "waiting" ? isWaiting(run) : group !== "working" || !isAnswerUntaken(run),
+  );
+  const usage = await engine.usageOf(runs.map(({ id }) => id));
+  const reads = await engine.readMany(runs.flatMap(({ pendingId }) => pendingId ?? []));
+  const pending = new Map(reads.map((read) => [read.question.id, read]));
+  const machines = await readMachines(engine, runs, here?.());
+  const shown = new Map(runs.map((run) => [run.id, run]));
+  const grow = async (run: Run): Promise<RunRow> => ({
+    run,
+    away: findAwayMachine(run, machines),
+    pending: run.pendingId && pending.get(run.pendingId),
+    usage: usage.find(({ runId }) => runId === run.id),
+    parent: run.parentId && !shown.has(run.parentId) ? await engine.findRun(run.parentId) : undefined,
+    children: await Promise.all(
+      runs
+        .filter(({ parentId }) => parentId === run.id)
+        .toReversed()
+        .map(grow),
+    ),
+  });
+  const roots = runs.filter(({ parentId }) => parentId === undefined || !shown.has(parentId));
+  return {
+    rows: await Promise.all(roots.map(grow)),
+    next: page.length === PAGE ? page.at(-1)?.id : undefined,
+  };
+}
+
+function isWaiting(run: Run) {
+  if (run.status === "resuming") return isAnswerUntaken(run);
+  return !hasEnded(run) && (run.status !== "running" || run.pendingId !== undefined);
+}
+
+/** Reads all data of a run's page. */
+async function readRun(deps: PagesDeps, reader: PageReader, run: Run): Promise<RunView> {
+  const { engine, feed, atHand } = deps;
+  const questions = await engine.listQuestions({ runId: run.id, order: "newest", limit: MOST_QUESTIONS });
+  const reads: QuestionSnapshot[] = await engine.readMany(questions.map(({ id }) => id));
+  const shown = reads.find(({ question }) => question.id === run.pendingId) ?? reads[0];
+  const back = await feed.readBack({ runId: run.id, limit: MOST_EVENTS });
+  const events = back.map(({ event }) => event).toReversed();
+  const [usage] = await engine.usageOf([run.id]);
+  const wholeMs = Math.max(0, msBetween(run.startedAt ?? run.createdAt, run.endedAt ?? reader.now));
+  return {
+    reader,
+    run,
+    usage,
+    wholeMs,
+    away: findAwayMachine(run, await readMachines(engine, [run], deps.here?.())),
+    card: shown && (await readCard(deps, reader, shown)),
+    timeline: { events, reads },
+    attempts: readResumeAttempts(events),
+    isTimelineCut: back.length === MOST_EVENTS,
+    waitedMs: Math.min(wholeMs, sum(questions.map((question) => waitedMs(question, reader.now)))),
+    parent: run.parentId && (await engine.findRun(run.parentId)),
+    children: await engine.listRuns({ parentId: run.id, order: "oldest", limit: MOST_CHILDREN }),
+    takeover: await atHand?.takeover(run),
+    hasWork: atHand !== undefined && run.dir !== undefined,
+    log: await readLog(deps, run),
+  };
+}
+
+/** Reads an agent's log with secrets redacted. */
+async function readLog(
+  { atHand, rules }: { atHand?: PagesDeps["atHand"]; rules: Rules },
+  run: Run,
+  from?: string,
+): Promise<LogPart | undefined> {
+  const log = await atHand?.log?.(run, from);
+  return (
+    log && { ...log, entries: log.entries.map((entry) => ({ ...entry, text: redact(entry.text, [], rules.redact) })) }
+  );
+}
+
+/** How long the run waited for a person on this question. */
+function waitedMs(question: Question, now: Instant) {
+  const until = closedAt(question) ?? now;
+  return Math.max(0, msBetween(question.askedAt, until));
+}
+
+function closedAt(question: Question) {
+  if (question.status === "pending") return question.settling?.answer.at;
+  if (question.status === "cancelled") return question.cancelledAt;
+  return question.status === "timeout" ? question.timedOutAt : findAnswer(question)?.at;
+}
+
+function sum(values: readonly number[]) {
+  return values.reduce((total, value) => total + value, 0);
 }

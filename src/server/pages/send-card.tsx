@@ -6,9 +6,8 @@ import { Layout } from "../../web/parts/layout.tsx";
 import type { PageReader } from "../../web/parts/reader.ts";
 import { BatchBar } from "../../web/parts/batch-bar.tsx";
 import { ASSETS } from "./assets.ts";
-import { withAwayMachine } from "./away-machine.ts";
+import { withAwayMachine, sendPage } from "./send-page.tsx";
 import type { PageCall, PagesDeps } from "./deps.ts";
-import { sendPage } from "./send-page.ts";
 import { type CardMore, readCard } from "./read/read-card.ts";
 import { type InboxData, readInbox } from "./read/read-inbox.ts";
 import { readReader } from "./read/read-reader.ts";
@@ -52,7 +51,7 @@ export async function sendCard(context: PageCall, deps: PagesDeps, given: CardPa
 }
 
 /** The same question from other runs, as far as the list shows them. */
-function findSame({ groups }: InboxData, { question }: QuestionSnapshot): QuestionSnapshot[] {
+function findSame({ groups }: InboxData, { question }: QuestionSnapshot) {
   const rows = groups.find(({ name }) => name === "waiting")?.rows ?? [];
   const row = rows.find((each) => each.some((read) => read.question.id === question.id)) ?? [];
   return row.filter((read) => read.question.id !== question.id);

@@ -30,7 +30,7 @@ export function pageSession(
     context.set("token", found.token);
     context.set("tokenId", found.token.id);
     if (context.req.method !== "GET" && context.req.method !== "HEAD") await requireOwnForm(context);
-    const isStillGood = async (): Promise<boolean> => (await authenticate()) !== undefined;
+    const isStillGood = async () => (await authenticate()) !== undefined;
     context.set("isStillGood", isStillGood);
     context.set("whenEnded", (end) => ended.watchClosely(found.token.id, isStillGood, end));
     await next();
@@ -42,11 +42,11 @@ export function csrfOf(context: Context): string {
   return hash("sha256", `askd form\n${sessionOf(context) ?? ""}`, "hex").slice(0, 40);
 }
 
-function sessionOf(context: Context): string | undefined {
+function sessionOf(context: Context) {
   return getCookie(context, SECURE_COOKIE) ?? getCookie(context, COOKIE);
 }
 
-async function requireOwnForm(context: Context): Promise<void> {
+async function requireOwnForm(context: Context) {
   // The guard has already rejected foreign origins; a request that names no origin is not from a browser's form.
   const isNamed = context.req.header("origin") !== undefined || context.req.header("sec-fetch-site") === "same-origin";
   const [csrf, more] = isNamed ? ((await readFields(context)).get("csrf") ?? []) : [];
@@ -56,7 +56,7 @@ async function requireOwnForm(context: Context): Promise<void> {
   });
 }
 
-function isSame(one: string, other: string): boolean {
+function isSame(one: string, other: string) {
   const [a, b] = [Buffer.from(one), Buffer.from(other)];
   return a.length === b.length && timingSafeEqual(a, b);
 }

@@ -11,7 +11,7 @@ import { LANGUAGES } from "../../web/words/words.ts";
 import type { SignedIn } from "../credential.ts";
 import type { PageCall, PagesDeps } from "./deps.ts";
 import { readDraft } from "./form/read-draft.ts";
-import { sendFramedPage } from "./send-framed-page.tsx";
+import { sendFramedPage } from "./send-page.tsx";
 import { redirectTo } from "./redirect.ts";
 import { KEYMAP_COOKIE, KEYS_COOKIE, LANGUAGE_COOKIE, THEME_COOKIE, readReader } from "./read/read-reader.ts";
 
@@ -30,7 +30,7 @@ export function addSettings(pages: Hono<SignedIn>, deps: PagesDeps): void {
   });
 }
 
-async function show(context: PageCall, deps: PagesDeps, refused?: SettingsView["refused"]): Promise<Response> {
+async function show(context: PageCall, deps: PagesDeps, refused?: SettingsView["refused"]) {
   const reader = await readReader(context, deps.engine);
   const chosen = getCookie(context, LANGUAGE_COOKIE) ?? "";
   return sendFramedPage(context, deps, {
@@ -42,7 +42,7 @@ async function show(context: PageCall, deps: PagesDeps, refused?: SettingsView["
   });
 }
 
-async function save(context: PageCall, deps: PagesDeps): Promise<Response> {
+async function save(context: PageCall, deps: PagesDeps) {
   const draft = await readDraft(context);
   const [language, keys] = [draftText(draft, "language"), draftText(draft, "keys")];
   const theme = THEMES.find((each) => each === (draftText(draft, "theme") || "auto"));
@@ -62,7 +62,7 @@ async function save(context: PageCall, deps: PagesDeps): Promise<Response> {
 }
 
 /** Sets a cookie; an empty value, which is the default, deletes it. */
-function keep(context: PageCall, { isSecure }: PagesDeps, name: string, value: string): void {
+function keep(context: PageCall, { isSecure }: PagesDeps, name: string, value: string) {
   const maxAge = value === "" ? 0 : (366 * DAY_MS) / 1000;
   setCookie(context, name, value, { path: "/", sameSite: "Strict", secure: isSecure, maxAge });
 }

@@ -12,10 +12,9 @@ import { isMessageKey, say } from "../../web/words/words.ts";
 import type { SignedIn } from "../credential.ts";
 import type { PageCall, PagesDeps } from "./deps.ts";
 import { readDraft } from "./form/read-draft.ts";
-import { readPageOffset } from "./page-offset.ts";
-import { sayRefusal, sendFramedPage } from "./send-framed-page.tsx";
+import { readPageOffset, languageOf, readReader } from "./read/read-reader.ts";
+import { sayRefusal, sendFramedPage } from "./send-page.tsx";
 import { redirectTo } from "./redirect.ts";
-import { languageOf, readReader } from "./read/read-reader.ts";
 
 const MOST_SHOWN = 50;
 const MOST_QUESTIONS = 20;
@@ -34,7 +33,7 @@ async function show(
   context: PageCall,
   deps: PagesDeps,
   again: { draft?: FormDraft; problem?: string; status?: number } = {},
-): Promise<Response> {
+) {
   const { engine } = deps;
   const reader = await readReader(context, engine);
   const templates = await engine.listTemplates();
@@ -59,9 +58,9 @@ async function show(
   });
 }
 
-async function save(context: PageCall, deps: PagesDeps): Promise<Response> {
+async function save(context: PageCall, deps: PagesDeps) {
   const draft = await readDraft(context);
-  const of = (name: string): string => draftText(draft, name).trim();
+  const of = (name: string) => draftText(draft, name).trim();
   const choose = of("choose")
     .split("\n")
     .map((line) => line.trim())
@@ -127,7 +126,7 @@ async function draftFrom(context: PageCall, { engine }: PagesDeps): Promise<Form
   ]);
 }
 
-function nameFrom(title: string): string {
+function nameFrom(title: string) {
   const words = title.toLowerCase().match(/[a-z0-9]+/g) ?? [];
   return words.join("-").slice(0, 40).replace(/-$/, "");
 }

@@ -9,10 +9,9 @@ import { TOKEN_SPANS, TokensPage, type TokensView } from "../../web/pages/tokens
 import type { SignedIn } from "../credential.ts";
 import type { PageCall, PagesDeps } from "./deps.ts";
 import { readDraft } from "./form/read-draft.ts";
-import { readPageOffset } from "./page-offset.ts";
-import { sayRefusal, sendFramedPage } from "./send-framed-page.tsx";
+import { readPageOffset, languageOf, readReader } from "./read/read-reader.ts";
+import { sayRefusal, sendFramedPage } from "./send-page.tsx";
 import { redirectTo } from "./redirect.ts";
-import { languageOf, readReader } from "./read/read-reader.ts";
 
 const MOST_SHOWN = 50;
 const SUBJECT = /^[A-Za-z0-9][\w.@-]{0,63}$/;
@@ -33,7 +32,7 @@ export function addTokens(pages: Hono<SignedIn>, deps: PagesDeps): void {
 
 type Again = Partial<Pick<TokensView, "issued" | "problem">> & { draft?: FormDraft; status?: number };
 
-async function show(context: PageCall, deps: PagesDeps, again: Again = {}): Promise<Response> {
+async function show(context: PageCall, deps: PagesDeps, again: Again = {}) {
   const { engine } = deps;
   const reader = await readReader(context, engine);
   const isAdmin = reader.scope === "admin";
@@ -62,7 +61,7 @@ async function show(context: PageCall, deps: PagesDeps, again: Again = {}): Prom
 }
 
 /** Issues a token. Its text is in this response and nowhere else. */
-async function issue(context: PageCall, deps: PagesDeps): Promise<Response> {
+async function issue(context: PageCall, deps: PagesDeps) {
   const draft = await readDraft(context);
   const reader = await readReader(context, deps.engine);
   const scope = IssuedScope.exclude(["login"]).safeParse(draftText(draft, "scope"));

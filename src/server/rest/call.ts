@@ -156,7 +156,7 @@ function actingAs(bearer: Actor, token: Token, claimed: Actor | undefined): Acto
   return claimed.scope === "human" ? { ...self, scope: "human" } : self;
 }
 
-function readBy(header: string | undefined): Actor | undefined {
+function readBy(header: string | undefined) {
   if (header === undefined) return undefined;
   try {
     if (header.length > LONGEST_HEADER) throw new Error("too long");
@@ -171,7 +171,7 @@ function readBy(header: string | undefined): Actor | undefined {
 }
 
 /** `"12"`, the version that an earlier reply had as its ETag; `*` takes any. */
-function readVersion(header: string | undefined): number | undefined {
+function readVersion(header: string | undefined) {
   if (header === undefined || header.trim() === "*") return undefined;
   const version = /^(?:W\/)?"(\d{1,9})"$/.exec(header.trim())?.[1];
   if (version !== undefined) return Number(version);

@@ -1,21 +1,21 @@
-import { Hono, type MiddlewareHandler } from "hono";
+import { Hono, type MiddlewareHandler, type Context } from "hono";
 import { API_PATH, type Route, scopesOf } from "../../core/api/route.ts";
 import { ROUTES, type RequestOf, VERBS, type Verb } from "../../core/api/table.ts";
 import { QuestionId } from "../../core/id.ts";
-import { type KnownMachines, needsMachine } from "../../core/run/machine.ts";
+import { needsMachine } from "../../core/run/machine.ts";
 import { requireVersion } from "../../core/question/question.ts";
 import { Refusal } from "../../core/refusal.ts";
 import type { Rules } from "../../core/rules.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { readMachines } from "../../engine/machines.ts";
 import type { RouteGroup } from "../app.ts";
-import { STRANGERS_BODY_BYTES } from "../body.ts";
+import { STRANGERS_BODY_BYTES, readJson } from "../body.ts";
 import type { SignedIn } from "../credential.ts";
 import { eventFilter } from "../events/filter.ts";
 import type { LiveEvents } from "../events/live.ts";
 import type { BackgroundWork } from "../mcp/work.ts";
-import { outgoingOf } from "../outgoing.ts";
-import type { Reply } from "../reply.ts";
+import { outgoingOf, afterReply } from "../outgoing.ts";
+import type { Reply } from "../problem.tsx";
 import {
   type RestCall,
   type Handler,
@@ -26,16 +26,16 @@ import {
   recordTried,
   requireScope,
 } from "./call.ts";
-import { HeldRequests } from "./held.ts";
-import { MEMORY_VERBS } from "./memory-verbs.ts";
-import { PEOPLE_VERBS } from "./people-verbs.ts";
-import { QUESTION_VERBS } from "./question-verbs.ts";
-import { OUTCOME_VERBS, type OutcomeTaker, outcomeTaker } from "./take-outcome.ts";
-import { readRequest } from "./request.ts";
+import { HeldRequests, type ReplyFormat, readerOf, replyRows, runsIn, sayRows } from "./reply.ts";
+import { MEMORY_VERBS, PEOPLE_VERBS, QUESTION_VERBS, RUN_VERBS } from "./verbs.ts";
 import type { Slots } from "../slots.ts";
-import { type ReplyFormat, readerOf, replyRows, runsIn, sayRows } from "./reply.ts";
 import type { RequestLimit } from "./request-limit.ts";
-import { RUN_VERBS } from "./run-verbs.ts";
+import type { z } from "zod";
+import { describeIssue } from "../../core/question/ask-input.ts";
+import type { ServerResponse } from "node:http";
+import type { QuestionSnapshot } from "../../core/changes.ts";
+import { isTakenByReading } from "../../core/run/taken-by-reading.ts";
+import { handOverOutcome } from "../../engine/hold-question.ts";
 
 type SignedVerb = Exclude<Verb, "redeemLogin">;
 
@@ -71,6 +71,11 @@ export interface RestLimits {
   /** Callers that wait for a question. */
   holds: Slots;
 }
+/** Verbs whose reply shows one question with its outcome: the same ask again gets it as well. */
+const OUTCOME_VERBS: ReadonlySet<Verb> = new Set(["ask", "read", "wait"] as const);
+
+/** Takes the rows that are about to be replied, and returns those to reply. */
+type OutcomeTaker = (rows: unknown) => Promise<unknown>;
 
 /** The API: every row of the table as a route. */
 export function restPart(deps: RestDeps): RouteGroup {
@@ -89,7 +94,7 @@ export function limitRequests({ limits }: Pick<RestDeps, "limits">): MiddlewareH
   };
 }
 
-function addVerb(app: Hono<SignedIn>, verb: SignedVerb, deps: RestDeps & { held: HeldRequests }): void {
+function addVerb(app: Hono<SignedIn>, verb: SignedVerb, deps: RestDeps & { held: HeldRequests }) {
   const row: Route = ROUTES[verb];
   // The table says that this verb's handler takes this verb's request.
   const handle = HANDLERS[verb] as Handler<Verb>;
@@ -141,16 +146,13 @@ function waitFor(
 }
 
 /** The machines that the view of these rows needs; a remote engine reads them itself. */
-async function machinesFor(
-  rows: unknown,
-  { call, reader }: { call: RestCall; reader: ReplyFormat },
-): Promise<KnownMachines | undefined> {
+async function machinesFor(rows: unknown, { call, reader }: { call: RestCall; reader: ReplyFormat }) {
   const runs = reader.isRows ? [] : runsIn(rows).filter(needsMachine);
   return runs.length === 0 ? undefined : readMachines(call.engine, runs, call.here?.());
 }
 
 /** Refuses callers without the scope; an agent's attempt on a question stays in that question's trail. */
-async function requireScopeFor(call: RestCall, verb: Verb, id: string | undefined): Promise<void> {
+async function requireScopeFor(call: RestCall, verb: Verb, id: string | undefined) {
   const row: Route = ROUTES[verb];
   const { path } = row;
   try {
@@ -163,7 +165,7 @@ async function requireScopeFor(call: RestCall, verb: Verb, id: string | undefine
 }
 
 /** A question that is to be changed must be the caller's own, where that matters, and as the caller last saw it. */
-async function requireMeant(call: RestCall, row: Route, request: RequestOf<Verb>): Promise<void> {
+async function requireMeant(call: RestCall, row: Route, request: RequestOf<Verb>) {
   if (row.method === "GET" || !row.path.startsWith("/questions/{id}")) return;
   if (call.bearer.scope !== "agent" && call.ifVersion === undefined) return;
   const { id } = request.params as { id: QuestionId }; // every path below a question names it
@@ -173,7 +175,7 @@ async function requireMeant(call: RestCall, row: Route, request: RequestOf<Verb>
 }
 
 /** Signing in is the one thing that needs no credential: the code is one. */
-function publicRoutes({ engine, limits }: RestDeps): Hono {
+function publicRoutes({ engine, limits }: RestDeps) {
   const app = new Hono();
   const row = ROUTES.redeemLogin;
   app.post(honoPath(row.path), async (context) => {
@@ -186,6 +188,50 @@ function publicRoutes({ engine, limits }: RestDeps): Hono {
   return app;
 }
 
-function honoPath(path: string): string {
+function honoPath(path: string) {
   return path.replace(/\{(\w+)\}/g, ":$1");
+}
+
+/** Reads a request by the schemas of its row, or says what is wrong with it. */
+async function readRequest(
+  context: Context,
+  row: Route,
+  mostBytes?: number,
+): Promise<{ params: unknown; query: unknown; body: unknown }> {
+  const params = row.params.safeParse(context.req.param());
+  if (!params.success) throw new Refusal("not_found", "There is nothing by that id", { hint: "See /openapi.json" });
+  const query = parse(row.query, context.req.query(), "The query");
+  const body = row.method === "GET" ? {} : parse(row.body, await readJson(context, mostBytes), "The request");
+  return { params: params.data, query, body };
+}
+
+function parse<Value>(schema: z.ZodType<Value>, raw: unknown, what: string) {
+  const parsed = schema.safeParse(raw);
+  if (parsed.success) return parsed.data;
+  throw new Refusal("bad_input", `${what} cannot be read: ${describeIssue(parsed.error)}`, {
+    hint: "See /openapi.json",
+  });
+}
+
+/**
+ * Hands the outcome over to the program that asked, by the reply to its own request: committed as on its way before the
+ * reply, so that the reply shows exactly what is handed over, and as given once it is out. A remote engine hands over by
+ * itself.
+ */
+function outcomeTaker(
+  { engine, by }: RestCall,
+  { outgoing, reader, work }: { outgoing: ServerResponse | undefined; reader: ReplyFormat; work: BackgroundWork },
+): OutcomeTaker | undefined {
+  if (reader.isRows) return undefined;
+  return async (rows) => {
+    const read = rows as QuestionSnapshot; // these verbs return one, as the route table says
+    if (!isTakenByReading(read, by)) return rows;
+    const handed = await handOverOutcome(engine, read, { witness: "read", epoch: read.run.epoch });
+    afterReply(outgoing, () =>
+      work.afterwards(async () => {
+        await handed.confirm?.();
+      }),
+    );
+    return { ...read, ...handed.read };
+  };
 }

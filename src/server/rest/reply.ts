@@ -3,7 +3,13 @@ import type { Actor } from "../../core/people/actor.ts";
 import { ROWS_TYPE, type Route } from "../../core/api/route.ts";
 import type { KnownMachines } from "../../core/run/machine.ts";
 import type { Run } from "../../core/run/run.ts";
-import type { Reply } from "../reply.ts";
+import { type Reply, sayProblem } from "../problem.tsx";
+import type { ServerResponse } from "node:http";
+import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
+import { Refusal } from "../../core/refusal.ts";
+import type { SignedIn } from "../credential.ts";
+import { SAFE_HEADERS } from "../guard.ts";
+import type { Slots } from "../slots.ts";
 
 /** A field that may not be for everybody; inside a text its quotes would be escaped. */
 const MAY_HIDE = /"callback":\{|"comments":\[\{/;
@@ -57,7 +63,7 @@ function isRun(value: object): value is Run {
 }
 
 /** Looking at every field takes several times as long as writing them all, so it is done only where one may be hidden. */
-function write(shown: unknown, bearer: Actor): string {
+function write(shown: unknown, bearer: Actor) {
   const text = JSON.stringify(shown);
   return MAY_HIDE.test(text) ? JSON.stringify(shown, hidingFrom(bearer)) : text;
 }
@@ -71,13 +77,13 @@ function hidingFrom(bearer: Actor): (name: string, value: unknown) => unknown {
   };
 }
 
-function findVersion(rows: unknown): number | undefined {
+function findVersion(rows: unknown) {
   if (!isObject(rows) || !("question" in rows) || !isObject(rows.question)) return undefined;
   const { question } = rows;
   return "version" in question && typeof question.version === "number" ? question.version : undefined;
 }
 
-function nextLink(context: Context, next: string): string {
+function nextLink(context: Context, next: string) {
   const url = new URL(context.req.url);
   url.searchParams.set("after", next);
   return `<${url.pathname}${url.search}>; rel="next"`;
@@ -85,4 +91,57 @@ function nextLink(context: Context, next: string): string {
 
 function isObject(value: unknown): value is object {
   return value !== null && typeof value === "object";
+}
+
+/**
+ * Replies that come late. The way by which their request came in ends at once, so that of each only its connection
+ * is kept, and not what stood before the route.
+ */
+export class HeldRequests {
+  readonly #waiting = new Set<AbortController>();
+  readonly #stopping: AbortSignal;
+  readonly #slots: Slots;
+  readonly #onBug: (error: unknown) => void;
+
+  constructor(stopping: AbortSignal, slots: Slots, onBug: (error: unknown) => void) {
+    this.#stopping = stopping;
+    this.#slots = slots;
+    this.#onBug = onBug;
+    // One listener for all: a signal looks through every listener it has when one more comes or goes.
+    stopping.addEventListener("abort", () => {
+      for (const controller of this.#waiting) controller.abort();
+    });
+  }
+
+  /** Replies what `wait` brings to the bearer of a token; its signal aborts when the caller is gone, the token ends or the server is about to stop. */
+  reply(
+    outgoing: ServerResponse,
+    { tokenId, whenEnded }: { tokenId: string; whenEnded: SignedIn["Variables"]["whenEnded"] },
+    wait: (signal: AbortSignal) => Promise<Reply>,
+  ): Response {
+    const free = this.#slots.take(tokenId);
+    const controller = new AbortController();
+    if (this.#stopping.aborted) controller.abort();
+    this.#waiting.add(controller);
+    const leave = whenEnded(() => {
+      controller.abort(new Refusal("sign_in", "This token was revoked or has expired meanwhile"));
+    });
+    outgoing.once("close", () => {
+      free();
+      leave();
+      this.#waiting.delete(controller);
+      if (!outgoing.writableFinished) controller.abort();
+    });
+    wait(controller.signal)
+      .catch((error: unknown) => sayProblem(error, this.#onBug))
+      .then((reply) => send(outgoing, reply))
+      .catch(this.#onBug);
+    return RESPONSE_ALREADY_SENT;
+  }
+}
+
+function send(outgoing: ServerResponse, { status, headers, body }: Reply) {
+  if (outgoing.destroyed) return;
+  outgoing.writeHead(status, { ...SAFE_HEADERS, ...headers, "Content-Length": Buffer.byteLength(body) });
+  outgoing.end(body);
 }

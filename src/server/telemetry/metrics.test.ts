@@ -2,8 +2,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { ADA, AGENT, NOON, anEvent } from "../../../test/builders.ts";
 import { pendingOf, said } from "../../../test/scene.ts";
 import { ServedScene } from "../../../test/served.ts";
-import { Histogram, Series } from "./series.ts";
-import { MetricsTally } from "./metrics-tally.ts";
+import { Histogram, Series, MetricsTally } from "./metrics-tally.ts";
 
 const HOUR = 3_600_000;
 

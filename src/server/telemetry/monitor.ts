@@ -11,11 +11,8 @@ import type { LiveEvents } from "../events/live.ts";
 import type { EventFeed } from "../events/tail.ts";
 import { type Log, sayError } from "../log.ts";
 import { requireScope } from "../rest/call.ts";
-import type { OtlpTarget } from "./otlp.ts";
-import { SpanSender } from "./span-sender.ts";
-import { Tracer } from "./tracer.ts";
-import { Series } from "./series.ts";
-import { MetricsTally } from "./metrics-tally.ts";
+import { type OtlpTarget, SpanSender, Tracer } from "./otlp.ts";
+import { Series, MetricsTally } from "./metrics-tally.ts";
 
 const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 const MOST_JOBS = 1_000;
@@ -76,7 +73,7 @@ export class Monitor {
     this.#tracer?.take(events);
   }
 
-  async #writeGauges(): Promise<string> {
+  async #writeGauges() {
     const { engine, live, holds } = this.#deps;
     const gauges = [
       gauge("askd_questions_pending", "Questions that wait for an answer.", await engine.countQuestions("pending")),
@@ -89,7 +86,7 @@ export class Monitor {
     return gauges.map((each) => each.write()).join("");
   }
 
-  async #jobsDue(): Promise<number> {
+  async #jobsDue() {
     const { store } = this.#deps;
     if (!store) return 0;
     const now = await store.now();
@@ -98,7 +95,7 @@ export class Monitor {
       .length;
   }
 
-  async #lagSeconds(): Promise<number> {
+  async #lagSeconds() {
     const { engine, feed, live } = this.#deps;
     if (live.tail.cursor === undefined) return 0;
     const [next] = await feed.read(live.tail.cursor, 1);
@@ -106,13 +103,13 @@ export class Monitor {
   }
 }
 
-function gauge(name: string, help: string, value: number): Series {
+function gauge(name: string, help: string, value: number) {
   const series = new Series("gauge", name, help);
   series.set(value);
   return series;
 }
 
-function sayAlerts(alerts: Awaited<ReturnType<AlertWatch["list"]>>): Series {
+function sayAlerts(alerts: Awaited<ReturnType<AlertWatch["list"]>>) {
   const series = new Series("gauge", "askd_alert", "1 while a value is above its threshold.");
   for (const { name, value } of alerts) series.set(value, { name });
   return series;

@@ -5,8 +5,7 @@ import { endsQuestion, parseTraceparent, traceRun } from "../../core/trail/trace
 import { ADA, AGENT } from "../../../test/builders.ts";
 import { MCP, Scene, pendingOf, said } from "../../../test/scene.ts";
 import { ServedScene } from "../../../test/served.ts";
-import { readTarget } from "./otlp.ts";
-import { SpanSender } from "./span-sender.ts";
+import { readTarget, SpanSender } from "./otlp.ts";
 
 const MINUTE = 60_000;
 const TRACEPARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";

@@ -38,12 +38,12 @@ export function CardAside({ view }: { view: CardView }) {
 }
 
 /** True if the reader can answer the question now. */
-function isOpenTo({ reader, read: { question } }: CardView): boolean {
+function isOpenTo({ reader, read: { question } }: CardView) {
   return isPending(question) && mayAnswer(question, reader);
 }
 
 /** True if a link may prefill the form; never at high risk. */
-function isFilledByLink(view: CardView): boolean {
+function isFilledByLink(view: CardView) {
   return isOpenTo(view) && view.read.question.risk !== "high";
 }
 
@@ -121,7 +121,7 @@ export function viewerWords({ reader, read, viewers }: Pick<CardView, "reader" |
 }
 
 /** How an open question is decided: first answer, or several people. */
-function ruleWords(reader: PageReader, question: Question): string {
+function ruleWords(reader: PageReader, question: Question) {
   if (!isPending(question) || question.settling) return "";
   if (!mayAnswer(question, reader)) return tell(reader, "seen.readOnly");
   const { need } = question.approvals;
@@ -129,7 +129,7 @@ function ruleWords(reader: PageReader, question: Question): string {
 }
 
 /** The command that answers the question, or shows it if the reader cannot answer. At high risk it names no option. */
-function commandFor(view: CardView): string {
+function commandFor(view: CardView) {
   const { run, content, question } = view.read;
   if (!isOpenTo(view) || (isPending(question) && question.settling)) return `askd show ${run.number}`;
   const [first, second] = content.items;

@@ -211,7 +211,7 @@ function Clock({
 }
 
 /** The effect of the deadline, in the reader's language. */
-function timeoutWords(reader: PageReader, question: Pick<Question, "onTimeout">, content: Content): string {
+function timeoutWords(reader: PageReader, question: Pick<Question, "onTimeout">, content: Content) {
   const given = question.onTimeout.answer;
   const only = content.items.length === 1 ? content.items[0] : undefined;
   const option = only?.options.find(
@@ -239,6 +239,6 @@ export function QuestionContext({ view: { reader, read } }: { view: Pick<CardVie
 }
 
 /** True if the title is the whole question. */
-function isWhole({ title }: Question, items: CardView["read"]["content"]["items"]): boolean {
+function isWhole({ title }: Question, items: CardView["read"]["content"]["items"]) {
   return items.length > 1 || title === items[0]?.text.trim();
 }

@@ -39,6 +39,6 @@ function About({ words }: { words: string | undefined }) {
   return words === undefined ? null : <p class="quiet">{words}</p>;
 }
 
-function isChosen(item: Item, value: string, answer: Answer | undefined): boolean {
+function isChosen(item: Item, value: string, answer: Answer | undefined) {
   return answer?.items[item.id]?.values.includes(value) ?? false;
 }

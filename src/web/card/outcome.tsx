@@ -10,7 +10,7 @@ import {
 import { mayAnswer } from "../../core/people/inbox.ts";
 import { msBetween } from "../../core/instant.ts";
 import { makeVisible } from "../../core/text/visible.ts";
-import { TypedWord } from "./answer-fields.tsx";
+import { TypedWord } from "./answer-form.tsx";
 import { answerWords } from "../words/answer-words.ts";
 import type { CardView } from "./card-view.ts";
 import { AwayMachineNotice } from "./away-machine.tsx";
@@ -146,7 +146,7 @@ export function answererWords(reader: PageReader, answer: Answer): string {
   return tell(reader, "policy", { name: policyWords(reader, answer.policy) });
 }
 
-function policyWords(reader: PageReader, policy: string): string {
+function policyWords(reader: PageReader, policy: string) {
   const key = `policy.${policy}`;
   return isMessageKey(key) ? tell(reader, key) : makeVisible(policy);
 }
@@ -198,7 +198,7 @@ export function UnsentText({ view, answer }: { view: CardView; answer: Answer | 
 }
 
 /** True if this reader alone may correct the answer. */
-function isCorrectable({ reader, read: { question } }: CardView): boolean {
+function isCorrectable({ reader, read: { question } }: CardView) {
   return question.status !== "cancelled" && question.approvals.need === 1 && mayAnswer(question, reader);
 }
 

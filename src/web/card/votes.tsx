@@ -18,7 +18,7 @@ export function Votes({
   question: PendingQuestion;
 }) {
   const { votes, approvals } = question;
-  const isMine = (vote: (typeof votes)[number]): boolean => actorName(vote.by) === reader.id;
+  const isMine = (vote: (typeof votes)[number]) => actorName(vote.by) === reader.id;
   const tallies = groupVotes(votes);
   const own = tallies.find((tally) => tally.some(isMine));
   const wordsOf = ([{ answer }, ...others]: (typeof tallies)[number]) => ({

@@ -47,9 +47,9 @@ export function WorkSoFar({ reader, run, work }: { reader: PageReader; run: Run;
 }
 
 /** `4 files, +182 −9`, from the last line of `git diff --stat`, plus untracked files, which git does not count. */
-function sumUp(reader: PageReader, { stat, untracked }: WorkSummary): string {
+function sumUp(reader: PageReader, { stat, untracked }: WorkSummary) {
   const last = stat.trimEnd().split("\n").at(-1) ?? "";
-  const count = (word: string): string => new RegExp(`(\\d+) ${word}`).exec(last)?.[1] ?? "0";
+  const count = (word: string) => new RegExp(`(\\d+) ${word}`).exec(last)?.[1] ?? "0";
   const files = Number(count("file")) + untracked.length;
   const key = files === 1 ? "work.sum.one" : "work.sum";
   return tell(reader, key, { files, more: count("insertion"), less: count("deletion") });
@@ -68,7 +68,7 @@ function diffLines(diff: string) {
   });
 }
 
-function classOf(line: string): string {
+function classOf(line: string) {
   if (line.startsWith("@@")) return "h";
   if (line.startsWith("+")) return "a";
   return line.startsWith("-") ? "d" : "";

@@ -85,7 +85,7 @@ export function showBatchOutcomes(next: HTMLElement): void {
   announce(title?.textContent ?? "");
 }
 
-function clickBox(box: HTMLInputElement, isRange: boolean, isOn = box.checked): void {
+function clickBox(box: HTMLInputElement, isRange: boolean, isOn = box.checked) {
   const all = boxes();
   const [start, end] = [all.indexOf(from ?? box), all.indexOf(box)].sort((one, other) => one - other);
   for (const each of isRange && from ? all.slice(start, (end ?? 0) + 1) : [box]) tick(each, isOn);
@@ -93,14 +93,14 @@ function clickBox(box: HTMLInputElement, isRange: boolean, isOn = box.checked): 
   void showBar();
 }
 
-function pressSelectionButton(what: string | undefined): void {
+function pressSelectionButton(what: string | undefined) {
   if (what === "close") shown = "";
   else for (const box of boxes()) tick(box, what === "all");
   if (what !== "all") find<HTMLElement>("#list .row[aria-current], #list .row")?.focus();
   void showBar();
 }
 
-function tick(box: HTMLInputElement, isOn: boolean): void {
+function tick(box: HTMLInputElement, isOn: boolean) {
   box.checked = isOn;
   for (const id of idsOf(box)) {
     if (isOn) selected.add(id);
@@ -110,7 +110,7 @@ function tick(box: HTMLInputElement, isOn: boolean): void {
 }
 
 /** Loads the answers offered for the selection and keeps what is chosen and written. */
-async function showBar(): Promise<void> {
+async function showBar() {
   const form = bar();
   if (!form) return;
   const ids = tickedIds();
@@ -138,7 +138,7 @@ async function showBar(): Promise<void> {
   }
 }
 
-function place(form: HTMLFormElement, next: HTMLElement): void {
+function place(form: HTMLFormElement, next: HTMLElement) {
   const name = document.activeElement?.closest("#batch-content") && document.activeElement.getAttribute("name");
   find("#batch-content", form)?.replaceWith(next);
   form.hidden = false;
@@ -148,7 +148,7 @@ function place(form: HTMLFormElement, next: HTMLElement): void {
 }
 
 /** Repeats the choice on the button that sends it. */
-function labelBar(): void {
+function labelBar() {
   const button = find<HTMLElement>("#batch-content button.p");
   const label = button && find(".label", button);
   if (!button || !label) return;
@@ -163,29 +163,29 @@ function labelBar(): void {
   label.textContent = answer === "" ? say(missing) : say("batch.sendWith", { n, answer });
 }
 
-function bar(): HTMLFormElement | null {
+function bar() {
   return find<HTMLFormElement>("#batch");
 }
 
-function boxes(): HTMLInputElement[] {
+function boxes() {
   return all<HTMLInputElement>("#list input[name=q]");
 }
 
-function boxOf(row: HTMLElement | undefined): HTMLInputElement | null {
+function boxOf(row: HTMLElement | undefined) {
   return row?.closest("li")?.querySelector<HTMLInputElement>("input[name=q]") ?? null;
 }
 
-function idsOf({ value }: HTMLInputElement): string[] {
+function idsOf({ value }: HTMLInputElement) {
   return value.split(" ");
 }
 
-function tickedIds(): string[] {
+function tickedIds() {
   return boxes()
     .filter(({ checked }) => checked)
     .flatMap(idsOf)
     .sort();
 }
 
-function keep(): void {
+function keep() {
   sessionStorage.setItem(KEPT, [...selected].join(" "));
 }

@@ -55,7 +55,7 @@ export function announce(text: string): void {
 }
 
 /** One message per line: `key=text`. */
-function readWords(): Record<string, string> {
+function readWords() {
   const lines = (body.dataset["words"] ?? "").split("\n").map((line) => /^(.+?)=(.*)$/.exec(line));
   return Object.fromEntries(lines.map((line) => [line?.[1] ?? "", line?.[2] ?? ""]));
 }

@@ -56,11 +56,11 @@ export function labelPrimary(): void {
 }
 
 /** True if an item is answered with text: it has no options, or the free-text option is chosen. */
-function isForWords(item: HTMLElement): boolean {
+function isForWords(item: HTMLElement) {
   return !find("input[type=radio], input[type=checkbox]", item) || find("input[value=other]:checked", item) !== null;
 }
 
-function chosenIn(item: HTMLElement): string {
+function chosenIn(item: HTMLElement) {
   const checked = all<HTMLInputElement>("input:checked", item);
   const isOwn =
     checked.some(({ value }) => value === "other") || !find("input[type=radio], input[type=checkbox]", item);
@@ -75,7 +75,7 @@ function chosenIn(item: HTMLElement): string {
 }
 
 /** Sends a form without leaving the page, so that nothing is lost if the server is away. */
-async function submit(event: SubmitEvent, form: HTMLFormElement): Promise<void> {
+async function submit(event: SubmitEvent, form: HTMLFormElement) {
   const button = event.submitter instanceof HTMLButtonElement ? event.submitter : undefined;
   const action = button?.getAttribute("formaction") ?? form.getAttribute("action") ?? "";
   const isPlain = form.hasAttribute("data-plain") || button?.hasAttribute("data-plain");
@@ -94,7 +94,7 @@ async function submit(event: SubmitEvent, form: HTMLFormElement): Promise<void> 
 }
 
 /** Sends form fields; a problem is shown in the panel that they came from, if any. */
-async function send(action: string, fields: URLSearchParams, panel?: HTMLElement): Promise<void> {
+async function send(action: string, fields: URLSearchParams, panel?: HTMLElement) {
   const headers = { "x-askd": "1", accept: "text/html" };
   // Only network errors end here; every other response comes from the server or a proxy.
   const response = await fetch(action, { method: "POST", body: fields, headers }).catch(() => undefined);
@@ -121,7 +121,7 @@ async function send(action: string, fields: URLSearchParams, panel?: HTMLElement
 }
 
 /** Shows the server's reply to a form: a problem, a lost race or a preview. */
-function showAgain(page: Document, panel?: HTMLElement): void {
+function showAgain(page: Document, panel?: HTMLElement) {
   const batch = find<HTMLElement>("#batch-content", page);
   if (batch && !find("main", page)) {
     showBatchOutcomes(batch);
@@ -147,7 +147,7 @@ function showAgain(page: Document, panel?: HTMLElement): void {
 }
 
 /** Marks the fields that the server rejected and focuses the first. */
-function markWrong(form: HTMLFormElement, page: Document): HTMLElement | undefined {
+function markWrong(form: HTMLFormElement, page: Document) {
   const fields = all<HTMLElement>(".field [data-words]", form);
   for (const field of fields) field.ariaInvalid = page.getElementById(field.id)?.ariaInvalid ?? null;
   const wrong = fields.find(({ ariaInvalid }) => ariaInvalid === "true");
@@ -156,18 +156,18 @@ function markWrong(form: HTMLFormElement, page: Document): HTMLElement | undefin
 }
 
 /** Idempotency key of a request: it may have arrived although its reply was lost. */
-function newKey(): string {
+function newKey() {
   return Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join("-");
 }
 
-function keepForLater(action: string, fields: URLSearchParams): void {
+function keepForLater(action: string, fields: URLSearchParams) {
   storeDraft();
   connectionLost();
   announce(say("live.kept"));
   onReconnect(action, () => send(action, fields));
 }
 
-async function copyFrom(button: HTMLElement): Promise<void> {
+async function copyFrom(button: HTMLElement) {
   const from = find<HTMLElement>(button.dataset["copy"] ?? "");
   if (!from) return;
   await navigator.clipboard.writeText(from instanceof HTMLTextAreaElement ? from.value : (from.textContent ?? ""));

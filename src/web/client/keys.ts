@@ -33,12 +33,12 @@ export function watchKeys(): void {
 }
 
 /** True if only its buttons submit the form. */
-function isKept(form: HTMLFormElement | null): boolean {
+function isKept(form: HTMLFormElement | null) {
   return form !== null && (form.id === "answer" || form.id === "batch");
 }
 
 /** Shift with a move key extends the selection; any other key acts as typed. */
-function pressShifted(key: string): boolean {
+function pressShifted(key: string) {
   const way = { j: 1, k: -1 }[meaning(key.toLowerCase())];
   if (way === undefined) return press(key);
   const [list, at] = here();
@@ -46,7 +46,7 @@ function pressShifted(key: string): boolean {
 }
 
 /** Runs the action of a key; false if it has none. */
-function press(key: string): boolean {
+function press(key: string) {
   const place = performance.now() - goneAt < AFTER_G_MS ? PLACES[key] : undefined;
   if (place !== undefined) {
     location.assign(place);
@@ -59,7 +59,7 @@ function press(key: string): boolean {
 }
 
 /** The default key that a pressed key stands for; empty if the reader moved its action to another key. */
-function meaning(key: string): string {
+function meaning(key: string) {
   const own = Object.entries(keymap).find(([, chosen]) => chosen === key)?.[0];
   return own ?? (Object.hasOwn(keymap, key) ? "" : key);
 }
@@ -113,12 +113,12 @@ export function runKey(name: string): void {
 }
 
 /** Undoes the last batch or the last answer. */
-function undo(): boolean {
+function undo() {
   return pressButton(".undo-all button") || pressButton("#toast button, #state form[action$='/undo'] button");
 }
 
 /** Chooses an option of the focused item, or of the first one. */
-function choose(place: number): boolean {
+function choose(place: number) {
   const used = activeBatchBar();
   if (used) return chooseBatchAnswer(used, place);
   const form = answerForm();
@@ -132,7 +132,7 @@ function choose(place: number): boolean {
   return true;
 }
 
-function write(): boolean {
+function write() {
   const used = activeBatchBar();
   if (used) return chooseBatchAnswer(used, all(".pill", used).length) || focus("#batch [name=said]");
   const item = find("#answer fieldset.item");
@@ -144,7 +144,7 @@ function write(): boolean {
   return focus("#answer [data-words]");
 }
 
-function rows(): HTMLAnchorElement[] {
+function rows() {
   return all<HTMLAnchorElement>("#list .row").filter((row) => row.checkVisibility());
 }
 
@@ -154,46 +154,46 @@ function here(): [rows: HTMLAnchorElement[], at: number] {
   return [list, placeIn(list)];
 }
 
-function placeIn(list: readonly HTMLAnchorElement[]): number {
+function placeIn(list: readonly HTMLAnchorElement[]) {
   const at = document.activeElement?.closest("#list li");
   const focused = list.findIndex((row) => at !== undefined && row.parentElement === at);
   return focused >= 0 ? focused : list.findIndex((row) => row.hasAttribute("aria-current"));
 }
 
-function move(by: number): boolean {
+function move(by: number) {
   const [list, at] = here();
   const next = list[Math.min(list.length - 1, Math.max(0, at + by))];
   next?.focus();
   return next !== undefined;
 }
 
-function open(by: number): boolean {
+function open(by: number) {
   const [list, at] = here();
   const next = list[at + by];
   if (next) location.assign(next.href);
   return next !== undefined;
 }
 
-function focus(selector: string): boolean {
+function focus(selector: string) {
   const element = find<HTMLElement>(selector);
   element?.focus();
   return element !== null;
 }
 
-function menu(selector: string, inside: string): boolean {
+function menu(selector: string, inside: string) {
   const details = find<HTMLDetailsElement>(selector);
   if (!details) return false;
   details.open = true;
   return focus(inside);
 }
 
-function pressButton(selector: string): boolean {
+function pressButton(selector: string) {
   const button = find<HTMLButtonElement>(selector);
   button?.form?.requestSubmit(button);
   return button !== null;
 }
 
-function leave(): void {
+function leave() {
   const open = find<HTMLDetailsElement>(".menu[open]");
   if (open) {
     open.open = false;

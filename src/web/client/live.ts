@@ -73,7 +73,7 @@ export function refreshSoon(): void {
 
 /** Reports every few seconds that this question is open, and shows who else has it open. */
 export function reportPresence(): void {
-  const look = async (): Promise<void> => {
+  const look = async () => {
     const id = card()?.dataset["id"];
     const csrf = find<HTMLInputElement>("input[name=csrf]")?.value;
     if (id === undefined || csrf === undefined || document.hidden || lostAt !== undefined) return;
@@ -88,7 +88,7 @@ export function reportPresence(): void {
   setInterval(quietly, LOOK_MS);
 }
 
-function connectionBack(): void {
+function connectionBack() {
   const wasLost = lostAt !== undefined;
   lostAt = undefined;
   showConnection();
@@ -98,7 +98,7 @@ function connectionBack(): void {
   void Promise.all(waiting.map((work) => work())).then(refreshSoon);
 }
 
-async function refresh(): Promise<void> {
+async function refresh() {
   isWanted = false;
   if (isReading) {
     isMissed = true;
@@ -113,7 +113,7 @@ async function refresh(): Promise<void> {
   isMissed = false;
 }
 
-async function read(): Promise<void> {
+async function read() {
   const id = card()?.dataset["id"];
   const isPage = find("main.page, main.run") !== null;
   const query = [...new URLSearchParams(location.search)].filter(([name]) => name === "find" || name === "from");
@@ -128,7 +128,7 @@ async function read(): Promise<void> {
   else if (isServerAway(response)) connectionLost();
 }
 
-function signedOut(): void {
+function signedOut() {
   const banner = find<HTMLElement>("#offline");
   source?.close();
   if (!banner) return;

@@ -31,13 +31,13 @@ export function showCurrentRow(): void {
 }
 
 /** The focused row, or else the open one. */
-function anchorOf(list: HTMLElement): HTMLElement | undefined {
+function anchorOf(list: HTMLElement) {
   const focused = document.activeElement?.closest<HTMLElement>("#list li");
   return focused ?? find<HTMLElement>(".row[aria-current]", list)?.closest("li") ?? undefined;
 }
 
 /** Updates a row. A row that is gone is removed, or crossed out if its removal would move the anchor. */
-function updateRow(row: HTMLElement, next: HTMLElement | undefined, anchor: HTMLElement): void {
+function updateRow(row: HTMLElement, next: HTMLElement | undefined, anchor: HTMLElement) {
   const isHere = next && groupOf(next) === groupOf(row);
   if (isHere) {
     for (const part of [".q", ".m"]) {
@@ -59,7 +59,7 @@ function updateRow(row: HTMLElement, next: HTMLElement | undefined, anchor: HTML
 }
 
 /** Updates the check box of a row and the ids that it stands for. */
-function mergeTick(row: HTMLElement, next: HTMLElement): void {
+function mergeTick(row: HTMLElement, next: HTMLElement) {
   const [old, now] = [find(".tick", row), find(".tick", next)];
   if (now ? old?.isEqualNode(now) : !old) return;
   old?.remove();
@@ -80,7 +80,7 @@ interface Merging {
 }
 
 /** Adds the new rows of a group in place, or below the anchor if their place is above it. */
-function mergeSection({ list, section, anchor, after, listed }: Merging): Element {
+function mergeSection({ list, section, anchor, after, listed }: Merging) {
   const group = section.dataset["group"] ?? "";
   const here = find<HTMLElement>(`section[data-group="${group}"]`, list);
   const rows = all<HTMLElement>("li[data-id]", section).filter((row) => !listed.has(row.dataset["id"]));
@@ -104,7 +104,7 @@ function mergeSection({ list, section, anchor, after, listed }: Merging): Elemen
 }
 
 /** Adds rows right below the anchor, in order. */
-function placeAround(anchor: HTMLElement, rows: readonly HTMLElement[]): void {
+function placeAround(anchor: HTMLElement, rows: readonly HTMLElement[]) {
   let place: Element = anchor;
   for (const row of rows) {
     place.after(row);
@@ -112,7 +112,7 @@ function placeAround(anchor: HTMLElement, rows: readonly HTMLElement[]): void {
   }
 }
 
-function dropEmpty(list: HTMLElement, fresh: HTMLElement, anchor: HTMLElement): void {
+function dropEmpty(list: HTMLElement, fresh: HTMLElement, anchor: HTMLElement) {
   for (const section of all<HTMLElement>("section", list)) {
     const isEmpty = !find("li", section);
     if (isEmpty && !isBefore(section, anchor)) section.remove();
@@ -122,14 +122,14 @@ function dropEmpty(list: HTMLElement, fresh: HTMLElement, anchor: HTMLElement): 
   }
 }
 
-function sectionOf(row: Element): Element {
+function sectionOf(row: Element) {
   return row.closest("section") ?? row;
 }
 
-function groupOf(element: Element): string | undefined {
+function groupOf(element: Element) {
   return element.closest<HTMLElement>("[data-group]")?.dataset["group"];
 }
 
-function isBefore(one: Node, other: Node): boolean {
+function isBefore(one: Node, other: Node) {
   return (one.compareDocumentPosition(other) & Node.DOCUMENT_POSITION_FOLLOWING) !== 0;
 }

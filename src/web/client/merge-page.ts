@@ -24,7 +24,7 @@ export function mergePage(page: Document): void {
   all<HTMLElement>("[data-copy]").forEach((button) => (button.hidden = false));
 }
 
-function mergeHead(page: Document): void {
+function mergeHead(page: Document) {
   document.title = page.title;
   body.dataset["waiting"] = page.body.dataset["waiting"] ?? "";
   showBadge();
@@ -42,7 +42,7 @@ export function showBadge(): void {
 }
 
 /** Announces new questions to screen readers, at most once a minute. */
-function tellArrivals(page: Document): void {
+function tellArrivals(page: Document) {
   const ids = rowIds(page);
   const arrived = ids.find((id) => !known.has(id));
   known = new Set(ids);
@@ -52,13 +52,13 @@ function tellArrivals(page: Document): void {
   announce(say("arrived", { n: ids.length, title }));
 }
 
-function rowIds(page: ParentNode): string[] {
+function rowIds(page: ParentNode) {
   return all<HTMLElement>('[data-group="waiting"] li[data-id]', page).flatMap((row) =>
     (row.dataset["ids"] ?? row.dataset["id"] ?? "").split(" "),
   );
 }
 
-function mergeMain(page: Document): void {
+function mergeMain(page: Document) {
   const [main, next] = [find<HTMLElement>("main"), find<HTMLElement>("main", page)];
   if (!main || !next || main.classList.contains("page")) return;
   if (!card() || main.dataset["id"] !== next.dataset["id"]) {
@@ -77,7 +77,7 @@ function mergeMain(page: Document): void {
 }
 
 /** Updates the question above a log and keeps what was written. */
-function mergeRun(page: Document): void {
+function mergeRun(page: Document) {
   const [main, next] = [find<HTMLElement>("main"), find<HTMLElement>("main", page)];
   if (!main || !next || !next.classList.contains("run")) return;
   const isSame = main.dataset["id"] === next.dataset["id"] && main.dataset["state"] === next.dataset["state"];
@@ -88,7 +88,7 @@ function mergeRun(page: Document): void {
 }
 
 /** Replaces a changed part, unless it has the focus or unsent text. */
-function mergePart(selector: string, page: Document, isGentle = true): void {
+function mergePart(selector: string, page: Document, isGentle = true) {
   const [part, next] = [find(selector), find(selector, page)];
   if (!part || !next || part.isEqualNode(next)) return;
   const isBusy =

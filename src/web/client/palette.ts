@@ -43,14 +43,14 @@ export function watchPalette(): void {
   });
 }
 
-function open(dialog: HTMLDialogElement, input: HTMLInputElement): void {
+function open(dialog: HTMLDialogElement, input: HTMLInputElement) {
   entries = [...actions(), ...links(".top nav a"), ...links("#list .row")];
   input.value = "";
   list(input);
   dialog.showModal();
 }
 
-function actions(): Entry[] {
+function actions() {
   return all<HTMLElement>("#keys [data-act]").flatMap((row) => {
     const act = row.dataset["act"] ?? "";
     const name = act.split(" ")[0] ?? "";
@@ -60,7 +60,7 @@ function actions(): Entry[] {
   });
 }
 
-function links(selector: string): Entry[] {
+function links(selector: string) {
   return all<HTMLAnchorElement>(selector).map((link) => ({
     label: (find(".q", link) ?? link.firstChild ?? link).textContent?.trim() ?? "",
     about: aboutOf(link),
@@ -69,7 +69,7 @@ function links(selector: string): Entry[] {
 }
 
 /** The run of a row, and its group if it does not wait for the reader. */
-function aboutOf(link: Element): string {
+function aboutOf(link: Element) {
   const run = find(".m > .cut", link)?.textContent ?? "";
   const part = link.closest("section:not([data-group=waiting])");
   const where = part && find("h2", part)?.textContent?.replace(/ \(\d+\)$/, "");
@@ -87,7 +87,7 @@ function elsewhere(text: string): Entry[] {
   ];
 }
 
-function list(input: HTMLInputElement): void {
+function list(input: HTMLInputElement) {
   const text = input.value.trim();
   const words = text.toLowerCase().split(/\s+/);
   const found = entries.filter(({ label, about }) =>
@@ -99,7 +99,7 @@ function list(input: HTMLInputElement): void {
   select(input, 0);
 }
 
-function optionFor({ label, about, key }: Entry, index: number): HTMLElement {
+function optionFor({ label, about, key }: Entry, index: number) {
   const option = document.createElement("li");
   option.id = `found-${index}`;
   option.role = "option";
@@ -114,7 +114,7 @@ function optionFor({ label, about, key }: Entry, index: number): HTMLElement {
   return option;
 }
 
-function select(input: HTMLInputElement, place: number): void {
+function select(input: HTMLInputElement, place: number) {
   at = place;
   for (const [index, option] of all("#found [role=option]").entries()) {
     option.setAttribute("aria-selected", String(index === at));
@@ -123,7 +123,7 @@ function select(input: HTMLInputElement, place: number): void {
   input.setAttribute("aria-activedescendant", `found-${at}`);
 }
 
-function pick(dialog: HTMLDialogElement, place: number): void {
+function pick(dialog: HTMLDialogElement, place: number) {
   const entry = shown[place];
   if (!entry) return;
   dialog.close();

@@ -58,7 +58,7 @@ export function deleteOldDrafts(): void {
   }
 }
 
-function showUnsentText(text: string): void {
+function showUnsentText(text: string) {
   const panel = find<HTMLElement>("#lost");
   const kept = find<HTMLTextAreaElement>("#kept");
   if (!panel || !kept || text === "" || kept.value !== "") return;
@@ -66,7 +66,7 @@ function showUnsentText(text: string): void {
   panel.hidden = false;
 }
 
-function fill(form: HTMLFormElement, fields: Fields): void {
+function fill(form: HTMLFormElement, fields: Fields) {
   const names = new Set(fields.map(([name]) => name));
   for (const input of all<HTMLInputElement>("input[type=radio], input[type=checkbox]", form)) {
     if (names.has(input.name))
@@ -79,7 +79,7 @@ function fill(form: HTMLFormElement, fields: Fields): void {
   }
 }
 
-function read(key: string): Fields | undefined {
+function read(key: string) {
   try {
     const kept: unknown = JSON.parse(localStorage.getItem(key) ?? "null");
     if (kept === null || typeof kept !== "object" || !("at" in kept) || !("fields" in kept)) return undefined;
@@ -92,7 +92,7 @@ function read(key: string): Fields | undefined {
   }
 }
 
-function write(key: string, value: unknown): void {
+function write(key: string, value: unknown) {
   try {
     localStorage.setItem(key, JSON.stringify(value));
   } catch {

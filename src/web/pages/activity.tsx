@@ -101,7 +101,7 @@ function Nothing({ view: { reader, filter, searched, isFirst, isRunMissing } }: 
   );
 }
 
-function addressOf(filter: ActivityFilter, before?: string): string {
+function addressOf(filter: ActivityFilter, before?: string) {
   const query = new URLSearchParams(Object.entries(filter).filter(([, text]) => text !== ""));
   if (before !== undefined) query.set("before", before);
   return query.size === 0 ? "/activity" : `/activity?${query.toString()}`;
@@ -190,7 +190,7 @@ function TrailRow({ reader, event, run, title, runNumbers }: RowView) {
   );
 }
 
-function detailOf({ detail, from, to }: Event): string | undefined {
+function detailOf({ detail, from, to }: Event) {
   const change = from === undefined || from === to ? {} : { from, to };
   const all = { ...change, ...detail };
   if (Object.keys(all).length === 0) return undefined;

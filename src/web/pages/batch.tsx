@@ -109,7 +109,7 @@ export function BatchPlan({ view: { reader, plan, draft } }: { view: PlanView })
 }
 
 /** Repeats the answer on the button, if it is the same for all. */
-function sendWords(reader: PageReader, good: readonly BatchOutcome[]): string {
+function sendWords(reader: PageReader, good: readonly BatchOutcome[]) {
   const [answer, other] = new Set(good.map(({ words }) => words));
   if (answer === undefined || other !== undefined) return tell(reader, "batch.send", { n: good.length });
   return tell(reader, "batch.sendWith", { n: good.length, answer: makeVisible(answer) });
@@ -195,12 +195,12 @@ function split(plan: readonly BatchOutcome[]): { good: BatchOutcome[]; bad: Batc
   };
 }
 
-function sayOptions({ content }: QuestionSnapshot): string {
+function sayOptions({ content }: QuestionSnapshot) {
   const options = content.items.flatMap((item) => item.options.map(({ label }, index) => `${index + 1} ${label}`));
   return makeVisible(options.join(", "));
 }
 
-function sayRuns(reader: PageReader, reads: readonly QuestionSnapshot[]): string {
+function sayRuns(reader: PageReader, reads: readonly QuestionSnapshot[]) {
   const names = reads.map(({ run }) => runName(run)).join(", ");
   return reads.length === 1 ? names : tell(reader, "batch.runs", { n: reads.length, names });
 }

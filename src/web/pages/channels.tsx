@@ -140,7 +140,7 @@ function Jobs({ view: { reader, jobs } }: { view: ChannelsView }) {
   );
 }
 
-function detailOf({ detail }: Event, name: string): string | undefined {
+function detailOf({ detail }: Event, name: string) {
   const value = detail?.[name];
   return typeof value === "string" ? value : undefined;
 }

@@ -68,13 +68,13 @@ export function QuestionList({ reader, groups, current, find }: ListView) {
 }
 
 /** True if there are enough questions for a batch. */
-function hasSeveral(groups: readonly InboxGroup[]): boolean {
+function hasSeveral(groups: readonly InboxGroup[]) {
   return groups.some(({ name, part }) => name === "waiting" && part.count > 1);
 }
 
 function GroupRows({ reader, group, current, find }: Omit<ListView, "groups"> & { group: InboxGroup }) {
   const { name, rows, part } = group;
-  const isCurrent = (row: SameQuestions): boolean => row.some(({ question }) => question.id === current);
+  const isCurrent = (row: SameQuestions) => row.some(({ question }) => question.id === current);
   const isTicked = name === "waiting" && part.count > 1;
   const list = (
     <ul>
@@ -192,7 +192,7 @@ function RowEnd({ reader, read: { question } }: { reader: PageReader; read: Ques
   );
 }
 
-function isSoon(reader: PageReader, at: Instant): boolean {
+function isSoon(reader: PageReader, at: Instant) {
   return msBetween(reader.now, at) < 6 * HOUR_MS;
 }
 

@@ -54,17 +54,16 @@ export function Insights({ view }: { view: InsightsView }) {
 
 const GROUPS = ["people", "channels", "agents"] as const;
 
-function withWaits(groups: readonly StatsGroup[]): StatsGroup[] {
+function withWaits(groups: readonly StatsGroup[]) {
   return groups.filter(({ medianMs }) => medianMs !== undefined);
 }
 
 /** Alerts above their limits; otherwise the limits. */
 function Alerts({ view: { reader, stats } }: { view: InsightsView }) {
-  const say = (name: string, value: number): string =>
+  const say = (name: string, value: number) =>
     name === "pending" ? sayNumber(reader, value) : sayShare(reader, value);
   const raised = stats.alerts.filter(({ isAbove }) => isAbove);
-  const limitOf = (name: string): string =>
-    say(name, stats.alerts.find((alert) => alert.name === name)?.threshold ?? 0);
+  const limitOf = (name: string) => say(name, stats.alerts.find((alert) => alert.name === name)?.threshold ?? 0);
   if (raised.length === 0) {
     const limits = { pending: limitOf("pending"), rate: limitOf("timeout_rate") };
     return <p class="quiet">{tell(reader, "insights.limits", limits)}</p>;
@@ -81,8 +80,8 @@ function Alerts({ view: { reader, stats } }: { view: InsightsView }) {
 }
 
 function Tiles({ view: { reader, stats } }: { view: InsightsView }) {
-  const number = (value: number): string => sayNumber(reader, value);
-  const span = (ms: number | undefined): string => (ms === undefined ? "–" : tellSpan(reader, ms, 2));
+  const number = (value: number) => sayNumber(reader, value);
+  const span = (ms: number | undefined) => (ms === undefined ? "–" : tellSpan(reader, ms, 2));
   const closed = stats.answered + stats.timedOut;
   const { oldest } = stats;
   const byRule = stats.byPolicy + stats.byPerson;

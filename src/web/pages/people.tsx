@@ -68,7 +68,7 @@ function PersonRow({ reader, person, mayChange }: { reader: PageReader; person: 
 const FIELDS = ["name", "email", "slack", "github"] as const;
 
 function PersonForm({ reader, person, draft }: { reader: PageReader; person?: Person; draft: FormDraft }) {
-  const id = (name: string): string => `${person?.id ?? "new"}-${name}`;
+  const id = (name: string) => `${person?.id ?? "new"}-${name}`;
   return (
     <form data-plain method="post" action="/settings/people">
       <input type="hidden" name="csrf" value={reader.csrf} />

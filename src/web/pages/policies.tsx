@@ -30,9 +30,9 @@ export function PoliciesPage({ reader, rules }: { reader: PageReader; rules: Rul
 
 function policiesOf(reader: PageReader, rules: Rules): ReadonlyArray<readonly [MessageKey, string, string]> {
   const { undoMs, alerts, confidence } = rules;
-  const span = (ms: number): string => tellDays(reader, ms);
-  const undo = (ms: number): string => (ms === 0 ? tell(reader, "pol.undo.none") : span(ms));
-  const part = (value: number): string => sayShare(reader, value);
+  const span = (ms: number) => tellDays(reader, ms);
+  const undo = (ms: number) => (ms === 0 ? tell(reader, "pol.undo.none") : span(ms));
+  const part = (value: number) => sayShare(reader, value);
   return [
     ["pol.live", "questions.live_window", span(rules.liveWindowMs)],
     ["pol.timeout", "questions.timeout", span(rules.timeoutMs)],

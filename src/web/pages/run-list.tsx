@@ -64,7 +64,7 @@ export function RunsPage({ view }: { view: RunsView }) {
   );
 }
 
-function addressOf(group: RunGroup, after?: string): string {
+function addressOf(group: RunGroup, after?: string) {
   const query = new URLSearchParams({
     ...(group !== "all" && { state: group }),
     ...(after !== undefined && { after }),

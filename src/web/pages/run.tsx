@@ -5,7 +5,7 @@ import { type AwayMachine, machineName } from "../../core/run/machine.ts";
 import { type Run, findAgentSession, hasEnded, isAnswerUntaken } from "../../core/run/run.ts";
 import type { UsageRow } from "../../core/run/usage.ts";
 import { makeVisible } from "../../core/text/visible.ts";
-import { Attempts } from "../parts/attempts.tsx";
+import { Attempts, Timeline, type TimelineView } from "../parts/timeline.tsx";
 import { QuestionChips, QuestionState, QuestionContext, answeredBy, cardState } from "../card/card.tsx";
 import type { CardView } from "../card/card-view.ts";
 import { Command } from "../parts/command.tsx";
@@ -20,7 +20,6 @@ import { reasonWords } from "../words/reason-words.ts";
 import { RunActions } from "../parts/run-actions.tsx";
 import { RunBadge, runStateWords } from "../parts/run-badge.tsx";
 import { RunMeta } from "./run-list.tsx";
-import { Timeline, type TimelineView } from "../parts/timeline.tsx";
 import { UntakenAnswer } from "../card/untaken-answer.tsx";
 
 const MOST_SAID = 10;
@@ -221,7 +220,7 @@ function Said({ run }: { run: Run }) {
     ));
 }
 
-function saidOf({ result }: Run): string[] {
+function saidOf({ result }: Run) {
   const { summary, details, issues = [] } = result ?? {};
   return [summary, details, ...issues].filter((text) => text !== undefined);
 }

@@ -164,7 +164,7 @@ function Trial({ reader, trial }: { reader: PageReader; trial: TemplateTrial }) 
 }
 
 function TemplateForm({ view: { reader, draft } }: { view: TemplatesView }) {
-  const of = (name: string): string => draftText(draft, name);
+  const of = (name: string) => draftText(draft, name);
   const fields = TEMPLATE_FIELDS.map((field) => `{{${field}}}`).join(" ");
   return (
     <form data-plain method="post" action="/templates">

@@ -29,7 +29,7 @@ export function BatchOutcomes({ plan }: { plan: readonly BatchOutcome[] }) {
   );
 }
 
-function isRepeated(plan: readonly BatchOutcome[], at: number): boolean {
+function isRepeated(plan: readonly BatchOutcome[], at: number) {
   const reason = plan[at]?.problem;
   return reason !== undefined && plan.some(({ problem }, other) => other !== at && problem === reason);
 }

@@ -37,7 +37,7 @@ interface ColumnsView extends PictureText {
 /** A stacked column chart. */
 export function Columns({ id, title, about, columns, most, mostLabel, limit }: ColumnsView) {
   const step = Math.min(WIDEST, WIDTH / Math.max(1, columns.length));
-  const scale = (value: number): number => (most <= 0 ? 0 : (Math.min(value, most) / most) * (FLOOR - CEILING));
+  const scale = (value: number) => (most <= 0 ? 0 : (Math.min(value, most) / most) * (FLOOR - CEILING));
   return (
     <Picture id={id} title={title} about={about} height={HEIGHT}>
       <line class="axis" x1="0" x2={WIDTH} y1={FLOOR} y2={FLOOR} />
@@ -98,7 +98,7 @@ export interface Bar {
 /** A horizontal bar chart. */
 export function Bars({ id, title, about, bars }: PictureText & { bars: readonly Bar[] }) {
   const most = Math.max(1, ...bars.map(({ beyond }) => beyond));
-  const wide = (value: number): string => say((value / most) * BAR_WIDTH);
+  const wide = (value: number) => say((value / most) * BAR_WIDTH);
   return (
     <Picture id={id} title={title} about={about} height={Math.max(1, bars.length) * ROW}>
       {bars.map(({ name, value, beyond, label }, index) => {
@@ -130,10 +130,10 @@ function Picture({ id, title, about, height, children }: PictureText & { height:
   );
 }
 
-function cut(name: string): string {
+function cut(name: string) {
   return name.length <= LONGEST_NAME ? name : `${name.slice(0, LONGEST_NAME - 1)}…`;
 }
 
-function say(length: number): string {
+function say(length: number) {
   return String(Math.round(length * 10) / 10);
 }

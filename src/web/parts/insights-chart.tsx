@@ -212,25 +212,25 @@ function Legend({
   );
 }
 
-function rateOf({ answered, timedOut }: StatsDay): number {
+function rateOf({ answered, timedOut }: StatsDay) {
   return timedOut === 0 ? 0 : timedOut / (answered + timedOut);
 }
 
-function restOf({ asked, answered, timedOut }: StatsDay): number {
+function restOf({ asked, answered, timedOut }: StatsDay) {
   return Math.max(0, asked - answered - timedOut);
 }
 
 /** Less than a second is shown as 0s, so its bar has no length. */
-function barOf(ms = 0): number {
+function barOf(ms = 0) {
   return ms < SECOND_MS ? 0 : ms;
 }
 
-function saySpan(reader: PageReader, ms: number | undefined): string {
+function saySpan(reader: PageReader, ms: number | undefined) {
   return ms === undefined ? "–" : tellSpan(reader, ms, 2);
 }
 
 /** Formats `2026-11-16` in the reader's language; days are already in the reader's time zone. */
-function sayDay({ language }: PageReader, day: string): string {
+function sayDay({ language }: PageReader, day: string) {
   const [, month = "", date = ""] = day.split("-");
   return language === "de" ? `${date}.${month}.` : `${date}/${month}`;
 }

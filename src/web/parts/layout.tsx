@@ -138,7 +138,7 @@ function Top({ frame }: { frame: PageFrame }) {
 
 /** Links to all pages; on narrow screens a menu named after the current page. */
 function Navigation({ frame: { reader, page, waiting } }: { frame: PageFrame }) {
-  const isHere = (name: PageName): boolean => name === page || (name === "inbox" && page === "question");
+  const isHere = (name: PageName) => name === page || (name === "inbox" && page === "question");
   const links = NAVIGATION.map(({ href, key, name }) => (
     <a href={href} aria-current={isHere(name) ? "page" : undefined}>
       {tell(reader, key)}
@@ -235,7 +235,7 @@ function KeyHelp({ reader }: { reader: PageReader }) {
   );
 }
 
-function shownKey(reader: PageReader, key: string): string {
+function shownKey(reader: PageReader, key: string) {
   return key === "Ctrl" ? tell(reader, "key.ctrl") : keyFor(reader.keymap, key);
 }
 
@@ -260,7 +260,7 @@ function Palette({ reader }: { reader: PageReader }) {
   );
 }
 
-function initials(name: string): string {
+function initials(name: string) {
   const parts = name.split(/[^\p{L}\p{N}]+/u).filter((part) => part !== "");
   const [first = "?", second] = parts;
   return (second ? first.charAt(0) + second.charAt(0) : first.slice(0, 2)).toUpperCase();

@@ -31,7 +31,7 @@ const LEAD_CHARS = 420;
 const LEAD_LINES = 6;
 let made: MarkdownIt | undefined;
 
-function markdown(): MarkdownIt {
+function markdown() {
   if (made) return made;
   made = new Markdown({ html: false, linkify: false, typographer: false, maxNesting: 30 });
   made.disable(["image"]);
@@ -49,7 +49,7 @@ function markdown(): MarkdownIt {
   };
   made.renderer.rules["table_open"] = () => '<div class="scroll" tabindex="0"><table>';
   made.renderer.rules["table_close"] = () => "</table></div>";
-  const fence = (content: string): string => `<pre tabindex="0"><code>${escapeHtml(content)}</code></pre>\n`;
+  const fence = (content: string) => `<pre tabindex="0"><code>${escapeHtml(content)}</code></pre>\n`;
   made.renderer.rules["fence"] = (tokens, index) => fence(tokens[index]?.content ?? "");
   made.renderer.rules["code_block"] = (tokens, index) => fence(tokens[index]?.content ?? "");
   // Headings in agent text must not enter the page's outline.
@@ -58,7 +58,7 @@ function markdown(): MarkdownIt {
   return made;
 }
 
-function hostOf(href: string): string {
+function hostOf(href: string) {
   try {
     const url = new URL(href);
     return url.protocol === "mailto:" ? url.pathname : url.host;
@@ -67,6 +67,6 @@ function hostOf(href: string): string {
   }
 }
 
-function escapeHtml(text: string): string {
+function escapeHtml(text: string) {
   return text.replace(/[&<>"]/g, (sign) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[sign] ?? sign);
 }

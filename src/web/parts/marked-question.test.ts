@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import type { LogEntry } from "./log.tsx";
-import { withMarkedQuestions } from "./marked-question.ts";
+import { type LogEntry, withMarkedQuestions } from "./log.tsx";
 
 const text = (...lines: string[]): LogEntry[] => lines.map((line) => ({ kind: "text", text: line }));
 const ask: LogEntry = { kind: "ask", text: "A or B?" };

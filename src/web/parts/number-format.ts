@@ -25,7 +25,7 @@ export function sayShare(reader: Pick<PageReader, "language">, part: number): st
   return formatOf(reader, part > 0 && part < LEAST_SHARE ? "small" : "share").format(part);
 }
 
-function formatOf({ language }: Pick<PageReader, "language">, shape: keyof typeof SHAPES): Intl.NumberFormat {
+function formatOf({ language }: Pick<PageReader, "language">, shape: keyof typeof SHAPES) {
   const name = `${language} ${shape}`;
   const found = formats.get(name) ?? new Intl.NumberFormat(language === "en" ? "en-GB" : language, SHAPES[shape]);
   formats.set(name, found);

@@ -21,7 +21,7 @@ export function Paging(given: { reader: PageReader; title: string; part: PagePar
   const { from, most, count } = part;
   const end = Math.min(from + most, count);
   if (from === 0 && end === count) return null;
-  const to = (start: number): string => {
+  const to = (start: number) => {
     const query = new URLSearchParams({ ...(find !== "" && { find }), ...(start > 0 && { from: String(start) }) });
     return query.size === 0 ? address : `${address}?${query.toString()}`;
   };

@@ -69,7 +69,7 @@ export function tellDays(reader: Pick<PageReader, "language">, ms: number): stri
 export function tellClock(reader: Pick<PageReader, "language" | "zone" | "now">, at: Instant): string {
   const zone = reader.zone ?? "UTC";
   const time = format(reader.language, zone, "time", at);
-  const day = (moment: Instant): string => format(reader.language, zone, "day", moment);
+  const day = (moment: Instant) => format(reader.language, zone, "day", moment);
   const named = reader.zone === undefined ? `${time} UTC` : time;
   if (day(at) === day(reader.now)) return named;
   const isNear = Math.abs(msBetween(reader.now, at)) < 6 * DAY_MS;
@@ -91,7 +91,7 @@ const SHAPES = {
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-function format(language: Language, zone: string, shape: keyof typeof SHAPES, at: Instant): string {
+function format(language: Language, zone: string, shape: keyof typeof SHAPES, at: Instant) {
   const name = `${language} ${zone} ${shape}`;
   let found = formats.get(name);
   if (!found) {

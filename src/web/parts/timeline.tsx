@@ -7,6 +7,7 @@ import { answerWords } from "../words/answer-words.ts";
 import { trailWords } from "../words/event-words.ts";
 import { type PageReader, tell, tellSpan } from "./reader.ts";
 import { Moment } from "./time.tsx";
+import type { ResumeAttempt } from "../../core/run/resume-attempt.ts";
 
 /** Events that add nothing to the one beside them. */
 const PASSED_BY: ReadonlySet<Event["type"]> = new Set(["question.handing", "question.parked", "run.resuming"]);
@@ -49,15 +50,15 @@ export function Timeline({ view: { reader, events, reads } }: { view: TimelineVi
 }
 
 /** A run event without a change of state is no news: the session got a name, or another worker took the run. */
-function isNews({ type, from, to }: Event): boolean {
+function isNews({ type, from, to }: Event) {
   return !type.startsWith("run.") || from !== to;
 }
 
-function endsWork({ type }: Event): boolean {
+function endsWork({ type }: Event) {
   return type === "question.asked" || (type.startsWith("run.") && !BEGINS.has(type));
 }
 
-function waitedMs({ detail }: Event): number | undefined {
+function waitedMs({ detail }: Event) {
   const ms = detail?.["waited_ms"];
   return typeof ms === "number" ? ms : undefined;
 }
@@ -80,4 +81,48 @@ function Words({ reader, event, reads }: { reader: PageReader; event: Event; rea
       ) : null}
     </>
   );
+}
+
+/** Attempts to resume a run: when, by which worker, and how each ended. */
+export function Attempts({ reader, attempts }: { reader: PageReader; attempts: readonly ResumeAttempt[] }) {
+  if (attempts.length === 0) return null;
+  return (
+    <section id="resumes">
+      <h2>
+        {tell(reader, "r.tries")} ({attempts.length})
+      </h2>
+      <ol class="timeline">
+        {attempts.map((attempt) => (
+          <li class={attempt.end?.state === "failed" ? "failed" : "step"}>
+            <Moment reader={reader} at={attempt.at} /> {sayEnd(reader, attempt)}
+            <br />
+            <span class="quiet">
+              {tell(reader, "r.try.claim", { n: attempt.epoch })}
+              {attempt.worker === undefined ? null : (
+                <>
+                  {" "}
+                  · <code>{makeVisible(attempt.worker)}</code>
+                </>
+              )}
+            </span>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+function sayEnd(reader: PageReader, { at, end }: ResumeAttempt) {
+  if (!end) return tell(reader, "r.try.going");
+  const span = tellSpan(reader, Math.max(0, msBetween(at, end.at)), 2);
+  if (end.state !== "failed") return tell(reader, `r.try.${end.state}`, { span });
+  const why =
+    end.failure === undefined
+      ? tell(reader, `r.why.${end.why ?? "not_taken"}`, { span })
+      : tell(reader, "r.try.failed", { why: makeVisible(end.failure) });
+  return end.nextMs === undefined ? why : `${why}${why.endsWith(".") ? "" : "."} ${nextWords(reader, end.nextMs)}`;
+}
+
+function nextWords(reader: PageReader, nextMs: number) {
+  return nextMs === 0 ? tell(reader, "r.try.now") : tell(reader, "r.try.next", { span: tellSpan(reader, nextMs) });
 }

@@ -36,7 +36,7 @@ export function answerWords(reader: Words, content: Content, answer: Answer): st
 }
 
 /** The value of an option if askd itself wrote the approval. Agents get the value; only the label is translated. */
-function ownValue({ options }: Item, { value }: Option): "allow" | "deny" | undefined {
+function ownValue({ options }: Item, { value }: Option) {
   if (options.map((option) => `${option.value}:${option.label}`).join() !== "allow:Allow,deny:Deny") return undefined;
   return value === "allow" ? "allow" : "deny";
 }

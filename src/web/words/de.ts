@@ -1,9 +1,5 @@
-import { deBatch } from "./de-batch.ts";
-import { deInsights } from "./de-insights.ts";
-import { deLink } from "./de-link.ts";
 import type { MessageKey } from "./words.ts";
 import { dePages } from "./de-pages.ts";
-import { deReason } from "./de-reason.ts";
 
 /** All messages of the pages in German. */
 export const de: Readonly<Record<MessageKey, string>> = {
@@ -299,8 +295,47 @@ export const de: Readonly<Record<MessageKey, string>> = {
   "problem.back": "Zur Inbox",
   "bounce.title": "Einen Moment …",
   "bounce.go": "Weiter",
-  ...deLink,
-  ...deInsights,
-  ...deBatch,
-  ...deReason,
+
+  "event.linked": "{name} hat einen Antwortlink erstellt",
+  "link.as": "Sie antworten als {name}.",
+  "link.personal":
+    "Dieser Link gilt nur für {name} und nur für diese Frage. Wenn Sie das nicht sind, schließen Sie diese Seite.",
+  "link.bad": "Dieser Link funktioniert nicht.",
+  "link.badAbout": "Er wurde widerrufen oder nicht vollständig kopiert. Bitten Sie den Absender um einen neuen.",
+  "link.yours": "Sie haben diese Frage beantwortet; dieser Link kann nicht noch einmal verwendet werden.",
+  "link.closed": "Diese Frage ist abgeschlossen und kann nicht mehr beantwortet werden.",
+  "link.voted": "Sie haben „{answer}“ gewählt: {n} von {need}. Bis zur Entscheidung können Sie das hier ändern.",
+  "link.kept": "Ihr Text wurde nicht gesendet:",
+  "link.send": "Antworten",
+  "link.sendWords": "Eigene Antwort senden",
+  "link.undo": "Sie können das noch {span} lang rückgängig machen.",
+  "way.unproven": "{channel}, nicht nachgewiesen",
+
+  "reason.none": "ohne Angabe",
+  "reason.input_timeout": "niemand hat rechtzeitig geantwortet",
+  "reason.run_cancelled": "der Lauf wurde abgebrochen",
+  "reason.withdrawn": "zurückgezogen",
+  "reason.agent_error": "der Agent ist fehlgeschlagen",
+  "reason.agent_killed": "der Agentenprozess wurde beendet",
+  "reason.tools_lost": "der Agent hat seine Tools verloren",
+  "reason.worker_lost": "es ist unbekannt, wie der Agent endete",
+  "reason.not_logged_in":
+    "der Agent ist nicht angemeldet; melden Sie ihn auf seinem Rechner an und setzen Sie den Lauf dann fort",
+  "reason.start_failed": "der Agent konnte nicht gestartet werden",
+  "reason.resume_failed": "der Agent hat die Antwort nicht angenommen",
+  "reason.launch_lost": "sein Startbefehl fehlt auf seinem Rechner",
+  "reason.callback_failed": "die Callback-Adresse war nicht erreichbar",
+  "reason.error_max_turns": "der Agent hat sein Rundenlimit erreicht",
+  "reason.error_during_execution": "der Agent ist fehlgeschlagen",
+
+  "scope.agent": "Agent",
+  "scope.human": "Person",
+  "scope.admin": "Admin",
+  "scope.login": "Anmeldung",
+  "scope.link": "Antwortlink",
+  "policy.confidence": "Konfidenz",
+  quoted: "„{text}“",
+  "key.ctrl": "Strg",
+  "tpl.bad": "Nicht gespeichert. Prüfen Sie diese Felder: {fields}",
+  "problem.internal": "Ein interner Fehler ist aufgetreten. Die Details stehen im Server-Log.",
 };

@@ -1,8 +1,4 @@
 import { enPages } from "./en-pages.ts";
-import { enReason } from "./en-reason.ts";
-import { enBatch } from "./en-batch.ts";
-import { enInsights } from "./en-insights.ts";
-import { enLink } from "./en-link.ts";
 
 /** All messages of the pages in English. `{name}` is a placeholder. */
 export const en = {
@@ -297,8 +293,45 @@ export const en = {
   "problem.back": "To the inbox",
   "bounce.title": "One moment …",
   "bounce.go": "Continue",
-  ...enLink,
-  ...enInsights,
-  ...enBatch,
-  ...enReason,
+
+  "event.linked": "{name} created an answer link",
+  "link.as": "You answer as {name}.",
+  "link.personal": "This link is only for {name} and only for this question. If that is not you, close this page.",
+  "link.bad": "This link does not work.",
+  "link.badAbout": "It was revoked, or it was not copied completely. Ask the sender for a new one.",
+  "link.yours": "You have answered this question; this link cannot be used again.",
+  "link.closed": "This question is closed and can no longer be answered.",
+  "link.voted": "You chose “{answer}”: {n} of {need}. You can change it here until it is decided.",
+  "link.kept": "Your text was not sent:",
+  "link.send": "Answer",
+  "link.sendWords": "Send your own answer",
+  "link.undo": "You can undo this for {span}.",
+  "way.unproven": "{channel}, not proven",
+
+  "reason.none": "no reason given",
+  "reason.input_timeout": "nobody answered in time",
+  "reason.run_cancelled": "the run was cancelled",
+  "reason.withdrawn": "withdrawn",
+  "reason.agent_error": "the agent failed",
+  "reason.agent_killed": "the agent process was killed",
+  "reason.tools_lost": "the agent lost its tools",
+  "reason.worker_lost": "how the agent ended is unknown",
+  "reason.not_logged_in": "the agent is not logged in; log it in on its machine, then resume the run",
+  "reason.start_failed": "the agent could not be started",
+  "reason.resume_failed": "the agent did not accept the answer",
+  "reason.launch_lost": "its start command is missing on its machine",
+  "reason.callback_failed": "the callback address could not be reached",
+  "reason.error_max_turns": "the agent reached its turn limit",
+  "reason.error_during_execution": "the agent failed",
+
+  "scope.agent": "agent",
+  "scope.human": "person",
+  "scope.admin": "admin",
+  "scope.login": "login",
+  "scope.link": "link",
+  "policy.confidence": "confidence",
+  quoted: "“{text}”",
+  "key.ctrl": "Ctrl",
+  "tpl.bad": "Not saved. Check these fields: {fields}",
+  "problem.internal": "An internal error occurred. The details are in the server log.",
 } as const;

@@ -2,78 +2,52 @@ import { actorName } from "../../core/people/actor.ts";
 import type { Event } from "../../core/trail/event.ts";
 import { makeVisible } from "../../core/text/visible.ts";
 import { type PageReader, tell } from "../parts/reader.ts";
-import type { MessageKey } from "./words.ts";
+import { isMessageKey } from "./words.ts";
 
-// Events shown on a card; the audit trail shows all.
-const CARD_WORDS: Readonly<Partial<Record<Event["type"], MessageKey>>> = {
-  "question.asked": "event.asked",
-  "question.parked": "event.parked",
-  "question.notified": "event.notified",
-  "question.delivery_failed": "event.delivery_failed",
-  "question.reminded": "event.reminded",
-  "question.claimed": "event.claimed",
-  "question.released": "event.released",
-  "question.assigned": "event.assigned",
-  "question.snoozed": "event.snoozed",
-  "question.extended": "event.extended",
-  "question.commented": "event.commented",
-  "question.linked": "event.linked",
-  "question.voted": "event.voted",
-  "question.vote_removed": "event.vote_removed",
-  "question.settling": "event.settling",
-  "question.answered": "event.answered",
-  "question.undone": "event.undone",
-  "question.amended": "event.amended",
-  "question.late_reply": "event.late_reply",
-  "question.refused": "event.refused",
-  "question.forced": "event.forced",
-  "question.given": "event.given",
-  "question.timed_out": "event.timed_out",
-  "question.escalated": "event.escalated",
-  "question.cancelled": "event.cancelled",
-  "run.parked": "event.run.parked",
-  "run.resuming": "event.run.resuming",
-  "run.resumed": "event.run.resumed",
-  "run.completed": "event.run.completed",
-  "run.failed": "event.run.failed",
-  "run.skipped": "event.run.skipped",
-  "run.cancelled": "event.run.cancelled",
-};
-
-// Events shown only in the audit trail.
-const TRAIL_WORDS: Readonly<Partial<Record<Event["type"], MessageKey>>> = {
-  "question.held": "event.held",
-  "question.handing": "event.handing",
-  "question.owed": "event.owed",
-  "run.queued": "event.run.queued",
-  "run.started": "event.run.started",
-  "run.blocked": "event.run.blocked",
-  "run.deferred": "event.run.deferred",
-  "run.imported": "event.run.imported",
-  "token.made": "event.token.made",
-  "token.used": "event.token.used",
-  "token.handed_over": "event.token.handed_over",
-  "token.revoked": "event.token.revoked",
-  "token.expired": "event.token.expired",
-  "person.added": "event.person.added",
-  "person.changed": "event.person.changed",
-  "person.removed": "event.person.removed",
-  "workflow.step_completed": "event.step",
-  "alert.pending": "event.alert.pending",
-  "alert.timeout_rate": "event.alert.timeout_rate",
-  "alert.cleared": "event.alert.cleared",
-  "template.saved": "event.template.saved",
-  "template.removed": "event.template.removed",
-};
+// The audit trail shows all events, cards only these.
+const ON_CARDS: ReadonlySet<Event["type"]> = new Set([
+  "question.asked",
+  "question.parked",
+  "question.notified",
+  "question.delivery_failed",
+  "question.reminded",
+  "question.claimed",
+  "question.released",
+  "question.assigned",
+  "question.snoozed",
+  "question.extended",
+  "question.commented",
+  "question.linked",
+  "question.voted",
+  "question.vote_removed",
+  "question.settling",
+  "question.answered",
+  "question.undone",
+  "question.amended",
+  "question.late_reply",
+  "question.refused",
+  "question.forced",
+  "question.given",
+  "question.timed_out",
+  "question.escalated",
+  "question.cancelled",
+  "run.parked",
+  "run.resuming",
+  "run.resumed",
+  "run.completed",
+  "run.failed",
+  "run.skipped",
+  "run.cancelled",
+] as const);
 
 /** True if an event is shown on a card. */
 export function isShownOnCard(event: Event): boolean {
-  return CARD_WORDS[event.type] !== undefined;
+  return ON_CARDS.has(event.type);
 }
 
 /** An event in the reader's language, by the name of its actor; empty if cards do not show it. */
 export function eventWords(reader: PageReader, event: Event, name: string = actorName(event.by)): string {
-  const key = CARD_WORDS[event.type];
+  const key = isShownOnCard(event) ? keyOf(event.type) : undefined;
   const channel = event.detail?.["channel"];
   const about = typeof channel === "string" ? channel : event.by.channel;
   return key === undefined ? "" : tell(reader, key, { name: makeVisible(name), channel: makeVisible(about) });
@@ -81,22 +55,24 @@ export function eventWords(reader: PageReader, event: Event, name: string = acto
 
 /** An event of the audit trail in the reader's language. */
 export function trailWords(reader: PageReader, event: Event, name: string = actorName(event.by)): string {
-  const key = isNeverGiven(event)
-    ? "event.void"
-    : isStartedAgain(event)
-      ? "event.run.resumed"
-      : TRAIL_WORDS[event.type];
-  return key === undefined ? eventWords(reader, event, name) || event.type : tell(reader, key);
+  if (isNeverGiven(event)) return tell(reader, "event.void");
+  if (isStartedAgain(event)) return tell(reader, "event.run.resumed");
+  return eventWords(reader, event, name) || kindWords(reader, event.type);
 }
 
 /** The name of an event type, with `…` for its details. */
 export function kindWords(reader: PageReader, type: Event["type"]): string {
-  const key = TRAIL_WORDS[type] ?? CARD_WORDS[type];
+  const key = keyOf(type);
   return key === undefined ? type : tell(reader, key, { name: "…", channel: "…" });
 }
 
+function keyOf(type: Event["type"]) {
+  const key = `event.${type.replace(/^question\./, "")}`;
+  return isMessageKey(key) ? key : undefined;
+}
+
 /** A run starts once; every later start is a resume. */
-function isStartedAgain({ type, from }: Event): boolean {
+function isStartedAgain({ type, from }: Event) {
   return type === "run.started" && from !== undefined && from !== "queued" && from !== "running";
 }
 

@@ -87,7 +87,7 @@ export function draftFromVote({ question, content }: QuestionSnapshot, person: s
   return draftFromAnswer(content, { items: own.items, note: own.note });
 }
 
-function isNamed({ key, value, label }: Option, name: string): boolean {
+function isNamed({ key, value, label }: Option, name: string) {
   return [key, value, label].some((each) => each.toLowerCase() === name.trim().toLowerCase());
 }
 
@@ -108,7 +108,7 @@ function readItem(item: Item, index: number, draft: FormDraft): ItemAnswer | und
 }
 
 /** Converts to the type of the schema; an invalid value stays text, and the engine refuses it. */
-function typed(field: AnswerField, text: string): string | number | boolean {
+function typed(field: AnswerField, text: string) {
   if (field.type === "string") return text;
   if (field.type === "boolean") return text === "true" ? true : text === "false" ? false : text;
   return Number.isFinite(Number(text)) ? Number(text) : text;

@@ -18,7 +18,7 @@ import { BATCH_ANSWER, type BatchOffer } from "../../../web/parts/batch-bar.tsx"
 import { optionName } from "./answer-form.ts";
 import type { PageCall, PagesDeps } from "../deps.ts";
 import { requestKey } from "./read-draft.ts";
-import { sayRefusal } from "../send-framed-page.tsx";
+import { sayRefusal } from "../send-page.tsx";
 import { languageOf } from "../read/read-reader.ts";
 
 export const BATCH_LIMIT = 200;
@@ -79,7 +79,7 @@ async function forEachAnswer(
   ids: readonly QuestionId[],
   draft: FormDraft,
   act: (id: QuestionId, input: AnswerInput) => Promise<Pick<BatchOutcome, "until">>,
-): Promise<BatchOutcome[]> {
+) {
   const template = await findTemplate(deps.engine, draft);
   return forEachQuestion(context, deps.engine, ids, async (read) => {
     requireBatchable(read);
@@ -121,7 +121,7 @@ export function notBatchable(): Refusal {
   });
 }
 
-function inputFor(read: QuestionSnapshot, draft: FormDraft, template: Template | undefined): AnswerInput {
+function inputFor(read: QuestionSnapshot, draft: FormDraft, template: Template | undefined) {
   const note = draftText(draft, "note").trim();
   const given = template ? { ...fillTemplate(template, read), template: template.name } : chosenFor(read, draft);
   return AnswerInput.parse({ ...given, ...(note !== "" && { note }) });
@@ -151,7 +151,7 @@ export function answerLabels({ content }: QuestionSnapshot, { answer, items = {}
     .join(", ");
 }
 
-async function findTemplate(engine: Engine, draft: FormDraft): Promise<Template | undefined> {
+async function findTemplate(engine: Engine, draft: FormDraft) {
   const as = draftText(draft, "as");
   if (!as.startsWith(BATCH_ANSWER.template)) return undefined;
   const name = as.slice(BATCH_ANSWER.template.length);

@@ -11,14 +11,20 @@ import { draftText, type FormDraft } from "../../../web/parts/form-draft.ts";
 import { refusalWords } from "../../../web/words/refusal-words.ts";
 import { say } from "../../../web/words/words.ts";
 import type { SignedIn } from "../../credential.ts";
-import { isRiskConfirmed } from "./answer-form.ts";
-import { answerQuestion, previewAnswer } from "./answer-question.ts";
+import { isRiskConfirmed, readAnswerForm, writtenText } from "./answer-form.ts";
 import { requestKey, readDraft } from "./read-draft.ts";
 import type { PageCall, PagesDeps } from "../deps.ts";
 import { redirectTo, nextQuestionPath, originRunPage } from "../redirect.ts";
 import { sendCardAgain } from "../send-card.tsx";
-import { findQuestionId } from "../read/read-card.ts";
-import { languageOf } from "../read/read-reader.ts";
+import { findQuestionId, type CardMore } from "../read/read-card.ts";
+import { languageOf, readReader } from "../read/read-reader.ts";
+import type { AnswerInput } from "../../../core/answer/answer-input.ts";
+import type { QuestionSnapshot } from "../../../core/changes.ts";
+import { type Question, isPending } from "../../../core/question/question.ts";
+import { sameQuestionKey } from "../../../core/question/same-question.ts";
+import { tell } from "../../../web/parts/reader.ts";
+import { sendBatchOutcomes } from "../batch.tsx";
+import { answerLabels, forEachQuestion, notBatchable, questionIdsIn } from "./batch-answer.ts";
 
 /** An action on a question, with the fields of its form. */
 type QuestionAction = (
@@ -49,6 +55,8 @@ const QUESTION_ACTIONS: Readonly<Record<string, QuestionAction>> = {
 
 /** After these actions the reader gets the next waiting question. */
 const LEAVING: ReadonlySet<string> = new Set(["snooze", "assign"]);
+/** Refusals after which the person's text must be shown again: somebody else answered, or the deadline passed. */
+const LOST: ReadonlySet<string> = new Set(["not_pending", "settling"]);
 
 /** Routes of all actions on a question. Each is a form, and ends with a redirect. */
 export function addQuestionActions(pages: Hono<SignedIn>, deps: PagesDeps): void {
@@ -60,7 +68,7 @@ export function addQuestionActions(pages: Hono<SignedIn>, deps: PagesDeps): void
   pages.post("/test-question", (context) => askTest(context, deps));
 }
 
-async function perform(context: PageCall, deps: PagesDeps, name: string, verb: QuestionAction): Promise<Response> {
+async function perform(context: PageCall, deps: PagesDeps, name: string, verb: QuestionAction) {
   const id = await findQuestionId(deps.engine, context.req.param("id") ?? "");
   const draft = await readDraft(context);
   try {
@@ -80,7 +88,7 @@ async function perform(context: PageCall, deps: PagesDeps, name: string, verb: Q
 }
 
 /** Asks the reader a test question. */
-async function askTest(context: PageCall, { engine, rules }: PagesDeps): Promise<Response> {
+async function askTest(context: PageCall, { engine, rules }: PagesDeps) {
   const language = languageOf(context);
   const raw = {
     question: say(language, "first.question"),
@@ -91,4 +99,104 @@ async function askTest(context: PageCall, { engine, rules }: PagesDeps): Promise
   const input = parseAsk(raw, { via: "cli", accepts: ["answer", "decide"] }, rules, await engine.now());
   const { question } = await engine.ask(input, context.get("actor"));
   return redirectTo(context, `/q/${question.id}`);
+}
+
+/** Answers a question with a form, or sends the card again with the problem. */
+async function answerQuestion(context: PageCall, deps: PagesDeps) {
+  const { engine, rules } = deps;
+  const id = await findQuestionId(engine, context.req.param("id") ?? "");
+  const draft = await readDraft(context);
+  const before = await engine.read(id);
+  const input = readInput(context, before, draft);
+  if (typeof input === "string") return sendCardAgain(context, deps, before, { problem: input, draft }, 422);
+  try {
+    const given = { ...input, undoMs: rules.undoMs.web, ...requestKey(draft) };
+    const { question } = await engine.answer(id, given, context.get("actor"));
+    const stays = originRunPage(context);
+    if (stays !== undefined) return redirectTo(context, stays);
+    const others = questionIdsIn(draft, "batch");
+    if (others.length > 0 && input.outcome !== "clarify") {
+      return await answerSameQuestions(context, deps, { read: { ...before, question }, input, others, draft });
+    }
+    const isDone = question.status !== "pending" || question.settling !== undefined;
+    const next = isDone && question.status !== "timeout" ? await nextQuestionPath(context, deps, id) : "/";
+    return redirectTo(context, next === "/" ? `/q/${id}` : next);
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.code === "not_found") throw error;
+    const now = await engine.read(id);
+    const written = writtenText(now.content, draft);
+    const lost = LOST.has(error.code) && written !== "" ? { lost: written } : {};
+    const problem = LOST.has(error.code) ? {} : problemOf(context, error);
+    return sendCardAgain(context, deps, now, { ...problem, ...lost, draft }, error.httpStatus);
+  }
+}
+
+/** Shows the message to the agent without sending it. */
+async function previewAnswer(context: PageCall, deps: PagesDeps) {
+  const { engine } = deps;
+  const id = await findQuestionId(engine, context.req.param("id") ?? "");
+  const draft = await readDraft(context);
+  const read = await engine.read(id);
+  const input = readAnswerForm(read.content, new Map([...draft, ["do", ["answer"]]]));
+  if (!input)
+    return sendCardAgain(context, deps, read, { problem: say(languageOf(context), "answer.none"), draft }, 422);
+  try {
+    const text = await engine.preview(id, { ...input, confirmed: true }, context.get("actor"));
+    return await sendCardAgain(context, deps, read, { preview: text, draft }, 200);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return sendCardAgain(context, deps, read, { ...problemOf(context, error), draft }, error.httpStatus);
+  }
+}
+
+/** The problem, and the typed field that it is about. */
+function problemOf(context: PageCall, refusal: Refusal): CardMore {
+  const problem = refusalWords({ language: languageOf(context) }, refusal);
+  const { fact } = refusal;
+  return { problem, wrong: fact?.is === "mismatch" ? (fact.field ?? "") : undefined };
+}
+
+/** The answer of a form, or what is missing in it. */
+function readInput(context: PageCall, read: QuestionSnapshot, draft: FormDraft): AnswerInput | string {
+  const language = languageOf(context);
+  const input = readAnswerForm(read.content, draft);
+  if (!input) return say(language, "answer.none");
+  if (isRiskConfirmed(read, draft)) return { ...input, confirmed: true };
+  return say(language, "risk.wrong", { word: confirmationWord(read.question.title, read.run.name) });
+}
+
+/** An answered question, and the questions that get the same answer. */
+interface SameAnswer {
+  read: QuestionSnapshot;
+  input: AnswerInput;
+  others: readonly QuestionId[];
+  /** The form of the card; the other questions have their options in the same places. */
+  draft: FormDraft;
+}
+
+/** Gives the same answer to the other questions and sends the outcome of each. */
+async function answerSameQuestions(context: PageCall, deps: PagesDeps, given: SameAnswer) {
+  const { read: first, input, others, draft } = given;
+  const reader = await readReader(context, deps.engine);
+  const words = input.outcome === "decide" ? tell(reader, "decide") : answerLabels(first, input);
+  const rest = await forEachQuestion(context, deps.engine, others, async (read) => {
+    if (isPending(read.question) && sameQuestionKey(read) !== sameQuestionKey(first)) {
+      throw notBatchable();
+    }
+    const own = readAnswerForm(read.content, draft) ?? input;
+    const undoMs = deps.rules.undoMs.web;
+    const given = { ...own, undoMs, ...requestKey(draft) };
+    const { question } = await deps.engine.answer(read.question.id, given, context.get("actor"));
+    return { words, until: undoneUntil(question) };
+  });
+  const again = new Map([
+    ["said", input.outcome === "decide" ? [] : [words]],
+    ["note", [draftText(draft, "note")]],
+  ]);
+  const plan = [{ read: first, words, until: undoneUntil(first.question) }, ...rest];
+  return sendBatchOutcomes(context, deps, { reader, draft: again, plan });
+}
+
+function undoneUntil(question: Question) {
+  return isPending(question) ? question.settling?.until : undefined;
 }

@@ -14,7 +14,7 @@ export async function getRun(engine: Engine, name: string): Promise<Run> {
   throw new Refusal("not_found", "There is no such run");
 }
 
-async function findRun(engine: Engine, name: string): Promise<Run | undefined> {
+async function findRun(engine: Engine, name: string) {
   const run = RunId.safeParse(name.toLowerCase());
   if (run.success) return engine.findRun(run.data);
   const question = QuestionId.safeParse(name.toLowerCase());

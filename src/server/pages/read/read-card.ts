@@ -1,5 +1,4 @@
 import type { QuestionSnapshot } from "../../../core/changes.ts";
-import type { Event } from "../../../core/trail/event.ts";
 import { QuestionId } from "../../../core/id.ts";
 import { epochMs } from "../../../core/instant.ts";
 import { runAfterAnswer, findAwayMachine } from "../../../core/run/machine.ts";
@@ -72,7 +71,7 @@ export async function readCard(
 }
 
 /** The other questions of the run; their answers often explain this one. */
-async function readHistory(engine: Engine, { run, question }: QuestionSnapshot): Promise<QuestionSnapshot[]> {
+async function readHistory(engine: Engine, { run, question }: QuestionSnapshot) {
   const all = await engine.listQuestions({ runId: run.id, order: "newest", limit: MOST_HISTORY + 1 });
   const others = all.filter(({ id }) => id !== question.id).slice(0, MOST_HISTORY);
   return engine.readMany(others.map(({ id }) => id));
@@ -92,7 +91,7 @@ async function readMemory(
 }
 
 /** Keeps one question per answer: the most similar. */
-function onePerAnswer(similar: CardView["similar"]): CardView["similar"] {
+function onePerAnswer(similar: CardView["similar"]) {
   return similar.filter(({ answer }, at) => similar.findIndex((other) => other.answer === answer) === at);
 }
 
@@ -107,7 +106,7 @@ export async function findQuestionId(engine: Engine, name: string): Promise<Ques
 }
 
 /** Events of a question, and of its run until the next question. */
-async function readEvents(engine: Engine, { run, question }: QuestionSnapshot): Promise<Event[]> {
+async function readEvents(engine: Engine, { run, question }: QuestionSnapshot) {
   const chain = (await engine.readChain(run.id)).map(({ event }) => event);
   const start = chain.findIndex((event) => event.questionId === question.id);
   const next = chain.findIndex(

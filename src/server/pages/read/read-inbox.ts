@@ -46,7 +46,7 @@ export async function readInbox(
     readPending(engine),
     find === "" ? readClosedToday(engine, reader) : readClosed(engine, find),
   ]);
-  const isMine = ({ settling }: PendingQuestion): boolean =>
+  const isMine = ({ settling }: PendingQuestion) =>
     settling !== undefined && actorName(settling.answer.by) === reader.id;
   const isWanted = finder(find);
   const open = pending.filter((question) => question.settling === undefined);
@@ -75,13 +75,13 @@ async function searchIn(
   engine: Engine,
   questions: readonly PendingQuestion[],
   isWanted: (read: QuestionSnapshot) => boolean,
-): Promise<PendingQuestion[]> {
+) {
   const reads = await readAll(engine, questions);
   return questions.filter((_, index) => reads[index] && isWanted(reads[index]));
 }
 
 /** Offset of the page that contains a question; 0 if none does. */
-function pageOf(questions: readonly PendingQuestion[], shows: QuestionId | undefined): number {
+function pageOf(questions: readonly PendingQuestion[], shows: QuestionId | undefined) {
   const place = shows === undefined ? 0 : questions.findIndex(({ id }) => id === shows);
   return place < 0 ? 0 : place - (place % MOST_ROWS);
 }
@@ -91,12 +91,12 @@ export async function readWaiting(engine: Engine, reader: PageReader): Promise<P
   return whatWaits(await readPending(engine), reader);
 }
 
-async function readPending(engine: Engine): Promise<PendingQuestion[]> {
+async function readPending(engine: Engine) {
   const listed = await engine.listQuestions({ status: "pending", order: "oldest", limit: MOST_PENDING });
   return listed.filter(isPending).sort(compareUrgency);
 }
 
-function whatWaits(pending: readonly PendingQuestion[], reader: PageReader): PendingQuestion[] {
+function whatWaits(pending: readonly PendingQuestion[], reader: PageReader) {
   return pending.filter(
     (question) => question.settling === undefined && inboxSectionOf(question, reader, reader.now) === "waiting",
   );
@@ -118,7 +118,7 @@ export async function readIdle(engine: Engine, reader: PageReader, find: string)
   return { reader, running: running.length, last, isNew: newest === undefined, find };
 }
 
-async function readClosedToday(engine: Engine, reader: PageReader): Promise<QuestionSnapshot[]> {
+async function readClosedToday(engine: Engine, reader: PageReader) {
   const since = startOfDay(reader);
   const states = ["answered", "timeout", "cancelled"] as const;
   const closed = await Promise.all(
@@ -136,7 +136,7 @@ async function readClosedToday(engine: Engine, reader: PageReader): Promise<Ques
 }
 
 /** The newest closed questions that contain the words. */
-async function readClosed(engine: Engine, find: string): Promise<QuestionSnapshot[]> {
+async function readClosed(engine: Engine, find: string) {
   return readAll(engine, await engine.listQuestions({ isClosed: true, order: "newest", limit: MOST_CLOSED, find }));
 }
 
@@ -149,7 +149,7 @@ function closedAt(question: Question) {
 // Rows show only the names of the run, which never change.
 const lines = new WeakMap<Question, QuestionSnapshot>();
 
-async function readAll(engine: Engine, questions: readonly Question[]): Promise<QuestionSnapshot[]> {
+async function readAll(engine: Engine, questions: readonly Question[]) {
   const unread = questions.filter((question) => !lines.has(question));
   const reads = await engine.readMany(unread.map(({ id }) => id));
   // A question that changed after it was listed is shown as listed; the next refresh has the new state.

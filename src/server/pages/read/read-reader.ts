@@ -6,6 +6,7 @@ import { type PageReader, THEMES, isZone } from "../../../web/parts/reader.ts";
 import { type Language, pickLanguage } from "../../../web/words/words.ts";
 import type { SignedIn } from "../../credential.ts";
 import { csrfOf } from "../session.ts";
+import type { PageCall } from "../deps.ts";
 
 export const LANGUAGE_COOKIE = "askd_language";
 export const KEYS_COOKIE = "askd_keys";
@@ -35,4 +36,10 @@ export async function readReader(context: Context<SignedIn>, engine: Engine): Pr
     hasKeys: getCookie(context, KEYS_COOKIE) !== "off",
     csrf: csrfOf(context),
   };
+}
+
+/** Reads the offset of a page of a list from the address. */
+export function readPageOffset(context: PageCall): number | undefined {
+  const from = Number(context.req.query("from") ?? Number.NaN);
+  return Number.isSafeInteger(from) && from >= 0 ? from : undefined;
 }
