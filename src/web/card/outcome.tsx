@@ -10,7 +10,7 @@ import {
 import { mayAnswer } from "../../core/people/inbox.ts";
 import { msBetween } from "../../core/instant.ts";
 import { makeVisible } from "../../core/text/visible.ts";
-import { TypedWord } from "./answer-form.tsx";
+import { TypedWord } from "./answer-fields.tsx";
 import { answerWords } from "../words/answer-words.ts";
 import type { CardView } from "./card-view.ts";
 import { AwayMachineNotice } from "./away-machine.tsx";

@@ -3,7 +3,7 @@ import type { QuestionSnapshot } from "../../core/changes.ts";
 import { msBetween } from "../../core/instant.ts";
 import { type PendingQuestion, type Question, findAnswer, isPending } from "../../core/question/question.ts";
 import { makeVisible } from "../../core/text/visible.ts";
-import { AnswerFields } from "../card/answer-form.tsx";
+import { AnswerFields } from "../card/answer-fields.tsx";
 import { answerWords, labelWords } from "../words/answer-words.ts";
 import { QuestionChips, QuestionCrumb, QuestionContext } from "../card/card.tsx";
 import { AskBack } from "../card/question-menu.tsx";
