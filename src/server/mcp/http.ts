@@ -220,7 +220,7 @@ function parseSessionId(id: string | undefined): ClientName | undefined {
   return parsed.success ? { name: parsed.data.n, version: parsed.data.v } : undefined;
 }
 
-function readJson(text: string) {
+function readJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

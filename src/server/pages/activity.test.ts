@@ -37,7 +37,9 @@ test.each([
   // The question of another run: the agent is named by its own.
   const { question } = await scene.ask({ question: "Whose?" });
   const by = { scope: "agent", id: "root", channel: "cli", strength: "none", runId: run.id } as const;
-  await expect(scene.engine.answer(question.id, AnswerInput.parse({ answer: "1" }), by)).rejects.toThrow();
+  await expect(scene.engine.answer(question.id, AnswerInput.parse({ answer: "1" }), by)).rejects.toMatchObject({
+    code: "not_permitted",
+  });
   const { html } = await visit.open("/activity?kind=question.refused", { "accept-language": language });
   expect(rowsOf(html)).toEqual(["question.refused"]);
   expect(html).toContain(`${agent} #${run.number} (cli)`);
