@@ -105,7 +105,7 @@ export function voidLateCorrections({ run, others = [] }: GivenSnapshot, at: Dec
 }
 
 /** Says whether only a correction of a given outcome is owed. */
-export function isOnlyCorrected(question: Question): boolean {
+function isOnlyCorrected(question: Question): boolean {
   if (isOutcomeOpen(question)) return false;
   const open = handoversOf(question).filter(isHandoverOpen);
   return open.length > 0 && open.every(({ state }) => state === "owed");

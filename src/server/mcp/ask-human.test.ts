@@ -209,6 +209,32 @@ test("a correction of an earlier answer comes along with the next one of its ses
   expect(run).toMatchObject({ status: "completed", owes: [] });
 });
 
+test("a correction that went along with a reply that was lost comes along with the reply to the next call", async () => {
+  const client = await begin().connect({ way: "http", era: "legacy", name: "codex-mcp-client" });
+  const meta = (callId: string) => ({ threadId: "t-1", callId });
+  const first = client.call("ask_human", CACHE, { meta: meta("c-1") });
+  const asked = await scene.waiting();
+  await scene.answer(asked.id, "1");
+  await first;
+  await scene.given(asked.id);
+  const parked = await client.call(
+    "ask_human",
+    { question: "Which port?", timeout_seconds: 0.05 },
+    { meta: meta("c-2") },
+  );
+  const id = QuestionId.parse(parked.fields["question_id"]);
+  await scene.engine.amend(asked.id, "Memcached after all", ADA);
+  await scene.answer(id, "6379");
+  // A server that was killed before it wrote them out.
+  await scene.engine.handOver(id, undefined, "gone");
+  await scene.engine.handOver(asked.id, undefined, "gone");
+  const { text } = await client.call("check_answer", { question_id: id }, { meta: meta("c-3") });
+  expect(text).toContain("6379");
+  expect(text).toContain("Memcached after all");
+  const { question } = await scene.given(asked.id);
+  expect(question.amendments).toMatchObject([{ handover: { state: "given", witness: "mcp" } }]);
+});
+
 test("a correction of what a policy decided is told with that decision", async () => {
   const client = await begin().connect({ way: "http", era: "modern" });
   const ask = { ...CACHE, timeout_seconds: 0.05, timeout: "100ms", on_timeout: "proceed" };

@@ -125,7 +125,11 @@ export class Asker {
   /** A session can always ask again, unless a person has ended its run. */
   async #judgeRefusal(tag: string, words: string): Promise<void> {
     const { stage, ledger } = this.#deps;
-    const chain = this.#runId && this.#way.isSession ? await stage.store.readChain(this.#runId) : undefined;
+    // The reply to the first ask of a session may be lost: then only the refusal names its run.
+    const number = Number(/^Run #(\d+) was cancelled/.exec(words)?.[1]);
+    const named = number > 0 ? await stage.store.lookUp({ by: "number", number }, 1) : undefined;
+    const runId = this.#runId ?? named?.runs[0]?.id;
+    const chain = runId && this.#way.isSession ? await stage.store.readChain(runId) : undefined;
     const isOver = chain?.events.some(({ event }) => event.type === "run.cancelled" && event.by.scope === "human");
     if (!isOver) ledger.fault(`an ask was refused by ${this.#way.name}`, `${tag}: ${words}`, this.#runId);
   }
