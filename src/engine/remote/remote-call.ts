@@ -1,5 +1,5 @@
 import type { Actor } from "../../core/people/actor.ts";
-import { API_PATH, BY_HEADER, ROWS_TYPE, type Route } from "../../core/api/route.ts";
+import { API_PATH, BY_HEADER, MOST_LISTED, ROWS_TYPE, type Route } from "../../core/api/route.ts";
 import { ROUTES, type RowsOf, type Verb } from "../../core/api/table.ts";
 import { formatDuration } from "../../core/text/duration.ts";
 import { MINUTE_MS, SECOND_MS } from "../../core/instant.ts";
@@ -210,4 +210,24 @@ function pause(ms: number, ...signals: ReadonlyArray<AbortSignal | undefined>) {
     for (const signal of signals) signal?.addEventListener("abort", end, { once: true });
     if (signals.some((signal) => signal?.aborted)) end();
   });
+}
+
+/** Reads as many pages as it takes to have that many rows. */
+export async function pageThrough<Row>(
+  limit: number,
+  start: string | undefined,
+  read: (page: { after?: string; limit: number }) => Promise<{ rows: Row[]; next?: string }>,
+): Promise<Row[]> {
+  const rows: Row[] = [];
+  let after = start;
+  while (rows.length < limit) {
+    const page = await read({
+      after,
+      limit: Math.min(MOST_LISTED, limit - rows.length),
+    });
+    rows.push(...page.rows);
+    after = page.next;
+    if (after === undefined) break;
+  }
+  return rows;
 }

@@ -1,13 +1,13 @@
 import type { Actor } from "../../core/people/actor.ts";
 import type { AnswerInput } from "../../core/answer/answer-input.ts";
 import { toRequest } from "../../core/api/argument.ts";
-import { askBody, seenBody } from "../../core/api/ask-body.ts";
+import { type RunBody, askBody, seenBody } from "../../core/api/ask-body.ts";
 import type { Route } from "../../core/api/route.ts";
-import { type DerivedVerb, type DerivedVerbs, ROUTES, VERBS } from "../../core/api/table.ts";
+import { type DerivedVerb, type DerivedVerbs, ROUTES, type RequestOf, VERBS } from "../../core/api/table.ts";
 import { MOST_RUNS } from "../../core/api/run-route.ts";
 import type { AskInput } from "../../core/question/ask-input.ts";
 import type { QuestionId, RunId } from "../../core/id.ts";
-import { MINUTE_MS } from "../../core/instant.ts";
+import { MINUTE_MS, SECOND_MS } from "../../core/instant.ts";
 import type { IdempotentChange } from "../../core/trail/idempotency.ts";
 import type { Person } from "../../core/people/person.ts";
 import { type Question, isPending } from "../../core/question/question.ts";
@@ -21,8 +21,7 @@ import type { RunUsage } from "../../core/run/usage.ts";
 import type { QuestionFilter, NameReference, RunFilter } from "../../store/store.ts";
 import type { AskOptions, Engine, RemovalOptions, RunInput, VerifyOptions, WaitOptions } from "../engine.ts";
 import { methodsOf } from "../methods-of.ts";
-import { type CallOptions, RemoteCaller, type CallerDeps } from "./remote-call.ts";
-import { answerBody, pageThrough, runBody } from "./remote-body.ts";
+import { type CallOptions, RemoteCaller, type CallerDeps, pageThrough } from "./remote-call.ts";
 
 /** The engine of a server somewhere else: every verb is a request, most of them as the route table says. */
 export function createRemoteEngine(deps: CallerDeps): Engine {
@@ -259,6 +258,27 @@ class RemoteVerbs implements WrittenVerbs {
   #once({ key }: IdempotentChange = {}): { key: string } {
     return { key: key ?? this.#caller.newKey() };
   }
+}
+
+/** A run's description for the wire. */
+function runBody(input: RunInput): RunBody {
+  const { id: _id, measured: _measured, externalId, parentId, giveBack, callback, ...run } = input;
+  return {
+    ...run,
+    external_id: externalId,
+    parent_id: parentId,
+    give_back: giveBack,
+    callback_url: callback?.url,
+    callback_secret: callback?.secret,
+  };
+}
+
+/** An answer for the wire, with the state of the question that it was meant for. */
+function answerBody({ undoMs, ifVersion, key: _key, ...input }: AnswerInput): {
+  body: RequestOf<"answer">["body"];
+  ifVersion: number | undefined;
+} {
+  return { body: { ...input, undo_window: undoMs / SECOND_MS }, ifVersion };
 }
 
 async function orNothing<Found>(code: Refusal["code"], looking: Promise<Found>) {
