@@ -9,7 +9,7 @@ export const PLANTS = {
   },
   "chosen options are left out of a message that has words": {
     file: "src/core/run/agent-message.ts",
-    find: /function answerLines\([^)]*\): string \{\n/,
+    find: /function answerLines\([^)]*\)(?:: string)? \{\n/,
     put: '$&  return Object.values(answer.items)[0]?.text ?? "";\n',
   },
   "a repeated answer does not say so": {
