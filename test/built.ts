@@ -26,7 +26,7 @@ export class BuiltScene {
     mkdirSync(this.project);
     onTestFinished(async () => {
       await this.#endWorkers();
-      rmSync(this.home, { recursive: true, force: true });
+      rmSync(this.home, { recursive: true, force: true, maxRetries: 20 });
     });
   }
 

@@ -26,7 +26,7 @@ export const STARTED: ProcessLaunch = {
 /** Where askd keeps everything of a test; gone when that ends. */
 export function hookHome(): string {
   const home = mkdtempSync(join(tmpdir(), "askd-hook-"));
-  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  onTestFinished(() => rmSync(home, { recursive: true, force: true, maxRetries: 20 }));
   return home;
 }
 

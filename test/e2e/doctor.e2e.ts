@@ -10,7 +10,7 @@ beforeEach(() => {
   root = mkdtempSync(join(homedir(), ".askd-e2e-"));
   mkdirSync(join(root, "project"));
 });
-afterEach(() => rmSync(root, { recursive: true, force: true, maxRetries: 5 }));
+afterEach(() => rmSync(root, { recursive: true, force: true, maxRetries: 20 }));
 
 function type(...argv: string[]): Promise<{ exit: number | null; stdout: string; stderr: string }> {
   const path = [dirname(programFile("claude")), process.env["PATH"]].join(":");

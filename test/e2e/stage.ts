@@ -154,7 +154,7 @@ export class Stage {
   async close(): Promise<void> {
     for (const close of this.#closers.reverse()) await close();
     await this.#engine?.stop();
-    rmSync(this.root, { recursive: true, force: true, maxRetries: 5 });
+    rmSync(this.root, { recursive: true, force: true, maxRetries: 20 });
   }
 
   /** Where askd keeps everything of this stage. */
