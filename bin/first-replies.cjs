@@ -30,15 +30,15 @@ exports.replyFirst = function replyFirst(process, load) {
     line = lines.pop();
     for (const each of lines) if (reply(each)) loadSoon(0);
   };
-  /** Says whether the program is needed now. */
+  /** Says whether the program has something to do. */
   const reply = (text) => {
     const message = parse(text);
     const result = message && resultOf(message);
-    if (!result) return message?.method !== "notifications/initialized";
+    if (!result) return (isNeeded ||= message?.method !== "notifications/initialized");
     answered.add(message.id);
     stdout.write(`${JSON.stringify({ jsonrpc: "2.0", id: message.id, result })}\n`);
-    if (message.method === "initialize") loadSoon(NEXT_MS);
-    return message.method === "tools/list";
+    loadSoon(NEXT_MS);
+    return false;
   };
   let timer;
   const loadSoon = (ms) => {
@@ -49,7 +49,7 @@ exports.replyFirst = function replyFirst(process, load) {
       load({ takeInput, answered });
     }, ms);
   };
-  let isLoading = false;
+  let [isLoading, isNeeded] = [false, false];
   const resultOf = ({ id, method, params }) => {
     if (typeof id !== "string" && typeof id !== "number") return undefined;
     if (method === "initialize" && answered.size === 0) return initialized(params, known);
@@ -58,7 +58,11 @@ exports.replyFirst = function replyFirst(process, load) {
   };
 
   const input = new PassThrough();
-  const end = () => loadSoon(0);
+  const end = () => {
+    // A client that only looked which tools there are has left: nothing is left to be done.
+    if (answered.size > 0 && !isNeeded && line === "") clearTimeout(timer);
+    else loadSoon(0);
+  };
   stdin.on("data", hear);
   stdin.once("end", end);
   stdin.once("error", (error) => input.destroy(error));

@@ -1,9 +1,10 @@
 import { execFileSync, spawn } from "node:child_process";
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
+import { removeFolder } from "./remove-folder.ts";
 import { until } from "./run-dir.ts";
 
 /** The program as people start it; `npm test` builds it first. */
@@ -26,7 +27,7 @@ export class BuiltScene {
     mkdirSync(this.project);
     onTestFinished(async () => {
       await this.#endWorkers();
-      rmSync(this.home, { recursive: true, force: true, maxRetries: 20 });
+      await removeFolder(this.home);
     });
   }
 

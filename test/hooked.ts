@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, vi } from "vitest";
@@ -6,6 +6,7 @@ import type { ProcessLaunch } from "../src/agents/runner/process-launch.ts";
 import type { ProcessWorld } from "../src/cli/process.ts";
 import type { Question } from "../src/core/question/question.ts";
 import type { Engine } from "../src/engine/engine.ts";
+import { removeFolder } from "./remove-folder.ts";
 import type { Scene } from "./scene.ts";
 import { type Typed, type } from "./typed.ts";
 
@@ -26,7 +27,7 @@ export const STARTED: ProcessLaunch = {
 /** Where askd keeps everything of a test; gone when that ends. */
 export function hookHome(): string {
   const home = mkdtempSync(join(tmpdir(), "askd-hook-"));
-  onTestFinished(() => rmSync(home, { recursive: true, force: true, maxRetries: 20 }));
+  onTestFinished(() => removeFolder(home));
   return home;
 }
 

@@ -1,8 +1,9 @@
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync } from "node:fs";
 import { spawn } from "node:child_process";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { removeFolder } from "../remove-folder.ts";
 import { programFile } from "./install.ts";
 
 let root = "";
@@ -10,7 +11,7 @@ beforeEach(() => {
   root = mkdtempSync(join(homedir(), ".askd-e2e-"));
   mkdirSync(join(root, "project"));
 });
-afterEach(() => rmSync(root, { recursive: true, force: true, maxRetries: 20 }));
+afterEach(() => removeFolder(root));
 
 function type(...argv: string[]): Promise<{ exit: number | null; stdout: string; stderr: string }> {
   const path = [dirname(programFile("claude")), process.env["PATH"]].join(":");

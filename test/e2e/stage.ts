@@ -1,10 +1,11 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { z } from "zod";
+import { removeFolder } from "../remove-folder.ts";
 import { listRunProcesses } from "../../src/agents/process/process-list.ts";
 import { openEngine } from "../../src/app.ts";
 import type { Question } from "../../src/core/question/question.ts";
@@ -154,7 +155,7 @@ export class Stage {
   async close(): Promise<void> {
     for (const close of this.#closers.reverse()) await close();
     await this.#engine?.stop();
-    rmSync(this.root, { recursive: true, force: true, maxRetries: 20 });
+    await removeFolder(this.root);
   }
 
   /** Where askd keeps everything of this stage. */
