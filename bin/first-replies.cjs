@@ -37,7 +37,7 @@ exports.replyFirst = function replyFirst(process, load) {
     if (!result) return (isNeeded ||= message?.method !== "notifications/initialized");
     answered.add(message.id);
     stdout.write(`${JSON.stringify({ jsonrpc: "2.0", id: message.id, result })}\n`);
-    loadSoon(NEXT_MS);
+    if (!isNeeded) loadSoon(NEXT_MS);
     return false;
   };
   let timer;
