@@ -131,6 +131,22 @@ test.each([
   expect(await visit.at.scene.engine.listPeople()).toEqual([]);
 });
 
+test.each([
+  ["start", {}],
+  ["end", { status: "completed" }],
+  ["cancel", {}],
+])("below a live run the admin's token does not %s a run, its own or another", async (verb, body) => {
+  const { engine } = visit.at.scene;
+  const other = await visit.at.scene.startedRun();
+  above = [runId];
+  const token = await visit.at.token({ scope: "admin" });
+  for (const id of [runId, other.id]) {
+    const before = await engine.findRun(id);
+    expect((await visit.at.send("POST", `/api/v1/runs/${id}/${verb}`, { token, body })).status).toBe(403);
+    expect(await engine.findRun(id)).toEqual(before);
+  }
+});
+
 test("below a live run a program asks and reads as before", async () => {
   above = [runId];
   const token = await visit.at.token();

@@ -1,6 +1,7 @@
 import { Hono, type MiddlewareHandler, type Context } from "hono";
 import { API_PATH, type Route, scopesOf } from "../../core/api/route.ts";
 import { ROUTES, type RequestOf, VERBS, type Verb } from "../../core/api/table.ts";
+import { requireAccess } from "../../core/people/access.ts";
 import { QuestionId } from "../../core/id.ts";
 import { needsMachine } from "../../core/run/machine.ts";
 import { requireVersion } from "../../core/question/question.ts";
@@ -157,11 +158,20 @@ async function requireScopeFor(call: RestCall, verb: Verb, id: string | undefine
   const { path } = row;
   try {
     requireScope(call.bearer, scopesOf(row));
+    requireReporter(call, row);
   } catch (error) {
     const question = path.startsWith("/questions/{id}") ? QuestionId.safeParse(id) : undefined;
     if (question?.success) await recordTried(call, verb, question.data);
     throw error;
   }
+}
+
+/**
+ * Reporting for a run is the one verb that the engine cannot refuse by its actor, as workers do it too: an agent that
+ * uses a person's credential is known here only.
+ */
+function requireReporter({ by }: RestCall, { may }: Route): void {
+  if (may === "report_run") requireAccess(may, by);
 }
 
 /** A question that is to be changed must be the caller's own, where that matters, and as the caller last saw it. */
