@@ -166,6 +166,37 @@ describe("run --wait of a command that never asks", () => {
   );
 });
 
+describe("run --wait of a command whose question cannot be read", () => {
+  test.each([
+    ["a marker without JSON", "<<ASK_HUMAN>> {question: Redis?} <</ASK_HUMAN>>", "holds no valid JSON"],
+    ["a marker that is not closed", '<<ASK_HUMAN>> {"question": "Redis?"}', "is not closed"],
+    ["a marker without a question", '<<ASK_HUMAN>> {"ask": "Redis?"} <</ASK_HUMAN>>', 'holds no "question"'],
+    ["a broken result", '{"status": "needs_input", "question": Redis?}', "cannot be read"],
+    [
+      "a question that is too long",
+      `<<ASK_HUMAN>>{"question":"${"x".repeat(20_000)}"}<</ASK_HUMAN>>`,
+      "It wanted to ask",
+    ],
+  ])("exits with 11 for %s, and every view says so", async (_, printed, why) => {
+    const at = new BuiltScene();
+    at.program("agent.sh", `#!/bin/sh\ncat <<'END'\n${printed}\nEND\n`);
+    const { exit, stdout, stderr } = await at.type("run", "--wait", "--name", "cache", "--", "./agent.sh");
+    expect({ exit, stdout: stdout.toString() }).toEqual({ exit: 11, stdout: `${printed}\n` });
+    expect(stderr).toContain("❓ It may have asked: ");
+    expect(stderr).toContain(why);
+    const status = (await at.type("status")).stdout.toString();
+    expect(status).toContain("#1 cache ? completed (may have asked: see the log)\n      It may have asked: ");
+    expect(status).not.toContain("✓");
+    const shown = (await at.type("show", "1")).stdout.toString();
+    expect(shown).toContain("Status: completed (may have asked: see the log)\nWarning: It may have asked: ");
+    expect((await at.type("logs", "1")).stderr).toContain(why);
+    expect((await at.type("logs", "1", "-f")).stderr).toContain(why);
+    expect(JSON.parse((await at.type("show", "1", "--json=may_have_asked")).stdout.toString())).toEqual({
+      may_have_asked: true,
+    });
+  });
+});
+
 describe("a run that is refused", () => {
   test.each([
     ["by what a flag says", ["--priority", "9"]],

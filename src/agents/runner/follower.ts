@@ -66,6 +66,8 @@ export class Follower {
   #checkedMarks = 0;
   #hasSpoken = false;
   #isToolless = false;
+  /** Why its last question was refused. */
+  #refusedAsk: string | undefined;
 
   constructor(deps: RunFollowerDeps) {
     this.#deps = deps;
@@ -183,7 +185,8 @@ export class Follower {
       return true;
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      note(`It wanted to ask, but: ${error.message}`);
+      this.#refusedAsk = `It wanted to ask, but: ${error.message}`;
+      note(this.#refusedAsk);
       return false;
     }
   }
@@ -213,7 +216,8 @@ export class Follower {
     await saveTreeFingerprint(runDir, launch.dir);
     this.#deps.onStep?.("kept");
     await this.#confirmGiven(how);
-    const result = await this.#resultOf(how);
+    const mayHaveAsked = this.#refusedAsk ?? this.#output.mayHaveAsked;
+    const result: RunResult = { ...(await this.#resultOf(how)), mayHaveAsked };
     this.#deps.onStep?.("ending");
     const left = await work.decider.changeRun(runId, SYSTEM, (read, at) => endOwnedRun(read, by, result, at));
     this.#deps.onStep?.("ended");

@@ -2,7 +2,7 @@ import type { RunResult } from "../../core/run/run-lifecycle.ts";
 import type { AgentEvent, Usage } from "../agent.ts";
 import type { Json } from "../json.ts";
 import { MarkerScanner } from "../marker/marker.ts";
-import { type ReportedResult, readResult } from "../marker/result.ts";
+import { type ReportedResult, mentionsNeedsInput, readResult } from "../marker/result.ts";
 
 /** The maximum length of the last text that is kept. */
 const MAX_WORDS_CHARS = 4 * 1024 * 1024;
@@ -24,6 +24,8 @@ export class OutputState {
   warnings: string[] = [];
   readonly #scanner = new MarkerScanner({ most: MOST_MARKS });
   #words = "";
+  /** The last marker that could not be read. */
+  #brokenMarker: string | undefined;
   #ended: Ended | undefined;
   readonly #totals = new Map<Usage["since"], Usage>();
 
@@ -50,6 +52,15 @@ export class OutputState {
   get reported(): ReportedResult | undefined {
     if (this.#ended?.result.status === "failed" || this.deferred) return undefined;
     return readResult({ text: this.lastWords, structured: this.#ended?.structured });
+  }
+
+  /** Why it may have asked something that could not be read; undefined if it did not, or asked readably later. */
+  get mayHaveAsked(): string | undefined {
+    if (this.marked.length > 0) return undefined;
+    const { reported } = this;
+    if (reported) return reported.ask ? undefined : (reported.warning ?? this.#brokenMarker);
+    const isLost = !this.deferred && mentionsNeedsInput(this.lastWords);
+    return isLost ? "The result needs input and cannot be read; no question was asked" : this.#brokenMarker;
   }
 
   /** The usage so far. */
@@ -97,8 +108,13 @@ export class OutputState {
   #takeMarks(marks: ReturnType<MarkerScanner["push"]>): void {
     for (const mark of marks) {
       if (mark.kind === "question") this.marked.push(mark.input);
-      else if (this.marked.length === 0) this.warnings.push(mark.text);
+      else if (this.marked.length === 0) this.#warnOfMarker(mark.text);
     }
+  }
+
+  #warnOfMarker(text: string): void {
+    this.#brokenMarker = text;
+    this.warnings.push(text);
   }
 }
 

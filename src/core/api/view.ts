@@ -132,6 +132,7 @@ export const RunView = z.object({
   /** The answer is there, and only a person can bring it to the agent. */
   answer_untaken: z.boolean(),
   reason: MaybeText,
+  may_have_asked: z.boolean().describe("Its agent printed something like a question that could not be read"),
   agent: z.string(),
   session: MaybeText,
   host: z.string(),
@@ -166,6 +167,7 @@ export function viewRun(run: Run, machines?: KnownMachines): RunView {
     status: run.status,
     answer_untaken: isAnswerUntaken(run),
     reason: run.reason ?? null,
+    may_have_asked: run.mayHaveAsked !== undefined,
     agent: run.agent,
     session: findAgentSession(run) ?? null,
     host: run.host,

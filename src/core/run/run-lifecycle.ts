@@ -18,6 +18,8 @@ export interface RunResult {
   summary?: string;
   details?: string;
   issues?: string[];
+  /** Why it may have asked something that could not be read. */
+  mayHaveAsked?: string | undefined;
 }
 
 /** A run with its open questions: the pending one, and those with outcomes not yet given. */
@@ -56,13 +58,14 @@ export function startRun({ run }: RunSnapshot, at: DecisionContext): Changes {
 export function endRun({ run, open }: RunSnapshot, result: RunResult, at: DecisionContext): Changes {
   if (hasEnded(run)) return {};
   const pending = open.find(isPending);
-  const { status, reason, ...told } = result;
+  const { status, reason, mayHaveAsked, ...told } = result;
   const kept: Run = { ...run, worker: undefined, result: Object.keys(told).length > 0 ? told : run.result };
   if (pending) return parkRun(kept, pending, at);
   const [owed] = open;
   if (owed) return open.every(isHeldBack) ? parkWithAnswer(kept, at) : resumeOwed(kept, owed, at);
-  const ended: Run = { ...kept, status, reason, endedAt: status === "blocked" ? run.endedAt : at.now };
-  return { runs: [ended], events: [runEvent(run, ended, at)] };
+  const ended: Run = { ...kept, status, reason, mayHaveAsked, endedAt: status === "blocked" ? run.endedAt : at.now };
+  const detail = mayHaveAsked === undefined ? undefined : { may_have_asked: mayHaveAsked };
+  return { runs: [ended], events: [runEvent(run, ended, at, detail)] };
 }
 
 /** Cancels a run and its question at a person's request; live processes are stopped. */

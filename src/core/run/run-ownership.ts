@@ -45,6 +45,7 @@ export function claimRun({ run, open }: RunSnapshot, worker: WorkerId, at: Decis
     starts: run.starts + 1,
     status: run.status === "queued" ? "running" : run.status,
     startedAt: run.startedAt ?? at.now,
+    mayHaveAsked: undefined,
   };
   const spent = giveSpentApprovals(taken, open, at);
   const closed = open.filter((question) => !isPending(question) && !isApprovalSpent(question));
