@@ -33,6 +33,8 @@ import { join } from "node:path";
 const KEEP_MS = 2_000;
 /** How long an agent may take to end after it asked in its text. */
 const ASKED_GRACE_MS = 15_000;
+/** The same for a command, which was not told to stop and waits for nothing. */
+const COMMAND_GRACE_MS = 500;
 const SUMMARY_CHARS = 2_000;
 /** The shell's exit code offset for signals: HUP, INT, KILL and TERM come from outside. */
 const SIGNALLED = 128;
@@ -166,11 +168,12 @@ export class Follower {
   }
 
   #stopSoon(): void {
-    const { runDir, runId, by, leave } = this.#deps;
+    const { runDir, runId, by, leave, agent } = this.#deps;
+    const graceMs = agent.program === "" ? COMMAND_GRACE_MS : ASKED_GRACE_MS;
     // The agent was asked to stop after asking; if it does not, it is stopped.
     const timer = setTimeout(() => {
       void stopRun({ runId, runDir, lastEpoch: by.epoch }).catch((error: unknown) => this.#deps.note(String(error)));
-    }, ASKED_GRACE_MS).unref();
+    }, graceMs).unref();
     leave.addEventListener("abort", () => clearTimeout(timer), { once: true });
   }
 
