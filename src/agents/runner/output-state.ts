@@ -1,4 +1,5 @@
-import type { RunResult } from "../../core/run/run-lifecycle.ts";
+import type { Instant } from "../../core/instant.ts";
+import { type RunResult, USAGE_LIMIT } from "../../core/run/run-lifecycle.ts";
 import type { AgentEvent, Usage } from "../agent.ts";
 import type { Json } from "../json.ts";
 import { MarkerScanner } from "../marker/marker.ts";
@@ -27,6 +28,7 @@ export class OutputState {
   /** The last marker that could not be read. */
   #brokenMarker: string | undefined;
   #ended: Ended | undefined;
+  #limitEndsAt: Instant | undefined;
   readonly #totals = new Map<Usage["since"], Usage>();
 
   take(events: readonly AgentEvent[]): void {
@@ -45,7 +47,9 @@ export class OutputState {
 
   /** How it ended by its own report; undefined if it reported no end. */
   get ended(): RunResult | undefined {
-    return this.#ended?.result;
+    const result = this.#ended?.result;
+    if (!result?.retry || this.#limitEndsAt === undefined) return result;
+    return { ...result, reason: USAGE_LIMIT, retry: { at: this.#limitEndsAt } };
   }
 
   /** Its structured result, if it gave one and did not fail. */
@@ -90,6 +94,9 @@ export class OutputState {
         return;
       case "usage":
         this.#totals.set(event.usage.since, addUsage(this.#totals.get(event.usage.since), event.usage));
+        return;
+      case "limit":
+        this.#limitEndsAt = event.endsAt;
         return;
       case "ended":
         this.#ended = event;

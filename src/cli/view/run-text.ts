@@ -48,6 +48,10 @@ export function sayRun(run: Run, pending: PendingQuestion | undefined, now: Inst
   if (isAnswerUntaken(run)) return run.externalId === undefined ? UNTAKEN : `${word} (${UNTAKEN})`;
   if (run.mayHaveAsked !== undefined) return `${word} (${[run.reason, MAY_HAVE_ASKED].filter(Boolean).join(", ")})`;
   if (pending?.hold) return `${word} (waiting for input, held ${sayHeld(pending.hold, now)})`;
+  if (run.resumesAt !== undefined) {
+    const inMs = Math.max(0, msBetween(now, run.resumesAt));
+    return `${word} (${oneLine(run.reason ?? "later")}, goes on in ${sayAge(inMs)})`;
+  }
   return run.reason ? `${word} (${oneLine(run.reason)})` : word;
 }
 
