@@ -126,6 +126,8 @@ export interface Agent {
   name: string;
   /** The name of its program. */
   program: string;
+  /** Whether it ends by itself after so many turns or dollars; askd refuses such limits for other agents. */
+  hasLimits?: boolean;
   /** Finds the prompt among the arguments that a user gave. */
   parseArgs(args: readonly string[]): ParsedArgs;
   /**

@@ -14,7 +14,7 @@ const ENDS_AT = /\|(\d{10})\b/;
 const ENDS_IN = /(?:again in|retry in|reset after|resets? in)\s+((?:\d+\s*[a-z]+[\s,]*(?:and\s+)?)+)/i;
 const UNITS: Readonly<Record<string, number>> = { d: DAY_MS, h: HOUR_MS, m: MINUTE_MS, s: SECOND_MS };
 
-/** What a failed request to the model means for the run: nothing if it does not pass by itself. */
+/** Classifies a failed request to the model: empty if the failure does not pass by itself. */
 export function readApiFailure(said: string, status?: number): Pick<RunResult, "reason" | "retry"> {
   if (LIMIT_WORDS.test(said)) return { reason: USAGE_LIMIT, retry: limitEnd(said) };
   const isPassing = status === undefined ? PASSING_WORDS.test(said) : PASSING.has(status) || status >= SERVER_ERROR;

@@ -7,6 +7,8 @@ import { claude } from "./claude/claude.ts";
 import { codex } from "./codex/codex.ts";
 import { command } from "./command/command.ts";
 import { gemini } from "./gemini/gemini.ts";
+import { IDS } from "../../test/builders.ts";
+import { taskOf } from "./runner/launch.ts";
 import { opencode } from "./opencode/opencode.ts";
 
 function aTask(fields: Partial<Task> = {}): Task {
@@ -286,6 +288,22 @@ test.each([
 
 test.each([claude, codex, gemini, opencode, command])("$name is told the live window of its run", (agent) => {
   expect(started(agent, ["x"], { liveWindowMs: 20_000 }).env).toMatchObject({ ASKD_LIVE_WINDOW: "20s" });
+});
+
+test("the limits of a run count over all its starts", () => {
+  const launch = {
+    agent: "claude",
+    program: "/bin/claude",
+    args: [],
+    dir: "/",
+    env: {},
+    options: { maxTurns: 4, budgetUsd: 0.012 },
+  };
+  const at = { epoch: 2, runDir: "/runs/1", askd: ["askd"], liveWindowMs: 1000, version: undefined };
+  const used = { turns: 3, costUsd: 0.01, inputTokens: 0, outputTokens: 0 };
+  const left = (row: typeof used) => claude.start(taskOf({ id: IDS.run() }, at, launch, row)).argv.join(" ");
+  expect(left(used)).toMatch(/--max-turns 1 --max-budget-usd 0\.002/);
+  expect(left({ ...used, turns: 9, costUsd: 1 })).toMatch(/--max-turns 1 --max-budget-usd 0\.000001/);
 });
 
 describe("how to ask by a result", () => {

@@ -76,6 +76,7 @@ const OPTIONS: OptionTable = [
 export const claude: Agent = {
   name: "claude",
   program: "claude",
+  hasLimits: true,
   parseArgs,
   optionsToResume,
   start(task) {

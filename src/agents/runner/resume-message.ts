@@ -58,7 +58,7 @@ export async function takeTreeNote(runDir: string): Promise<string | undefined> 
   return note;
 }
 
-/** What somebody else changed in the working tree since the agent stopped; undefined if nothing. */
+/** Describes the changes of the working tree since the agent stopped; undefined if there are none. */
 async function describeTreeChange(runDir: string, dir: string): Promise<string | undefined> {
   const differences = await differencesIn(runDir, dir);
   if (differences.length === 0) return undefined;

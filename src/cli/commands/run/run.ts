@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { resolve, basename } from "node:path";
+import type { Agent } from "../../../agents/agent.ts";
 import { AGENTS } from "../../../agents/agents.ts";
 import { agentsByName, chooseWay, findAgent, findAgentOf } from "../../../agents/registry.ts";
 import { getProgram } from "../../../agents/runner/launch.ts";
@@ -102,6 +103,7 @@ async function readLaunch(words: readonly string[], given: Given, context: Conte
     : findAgentSection(first, context));
   const [name = "", ...before] = isPrompt ? (section.argv ?? [agent.program]) : [first];
   if (name === "") throw wrongUsage("A command is missing after --", command.usage);
+  requireLimits(agent, given);
   const program = await getProgram(name, context.env, context.cwd);
   const parsed = agent.parseArgs(isPrompt ? before : rest);
   const piped = isPrompt ? undefined : await context.stdin.readPiped?.(PROMPT_BYTES);
@@ -118,6 +120,15 @@ async function readLaunch(words: readonly string[], given: Given, context: Conte
     env: environment(given, context),
     options: options(given, section, context),
   };
+}
+
+/** Refuses limits that nothing would keep. */
+function requireLimits(agent: Agent, given: Given) {
+  const flag = given.budget === undefined ? given["max-turns"] && "--max-turns" : "--budget";
+  if (agent.hasLimits || !flag) return;
+  throw new Refusal("bad_input", `${flag} cannot be kept: the agent "${agent.name}" has no such limit`, {
+    hint: `Leave out ${flag}; only Claude Code can be limited`,
+  });
 }
 
 /** A prompt on the command line and one on stdin, as the agents themselves put them together. */
