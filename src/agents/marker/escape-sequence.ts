@@ -1,8 +1,10 @@
 /** Longer escape sequences are text. */
 const MAX_CHARS = 256;
 /** Colours and other escape sequences of terminals. */
+// oxlint-disable-next-line no-control-regex -- these are control characters
 const SEQUENCE = /\x1b(?:\[[0-9:;<=>?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_])/g;
 /** The beginning of one at the end of a piece of text. */
+// oxlint-disable-next-line no-control-regex -- these are control characters
 const BEGUN = /\x1b(?:\[[0-9:;<=>?]*[ -/]*|\][^\x07\x1b]*\x1b?)?$/;
 
 /** The text without the escape sequences of terminals. */
